@@ -1,0 +1,24 @@
+# What skel needs, and how to say that it is missing. Used by skel's own build and, installed, by skelConfig.cmake, so that
+# both look for the same packages and complain in the same words. What is missing is collected in `skel_missing`: a user
+# installs everything at once, instead of one package per attempt. Macros, since find_package must set its variables in
+# the scope that asked.
+set(skel_missing "")
+
+#   skel_need("Name for people" debian-package Package [further arguments of find_package])
+macro(skel_need name debian_package package)
+  find_package(${package} ${ARGN} QUIET)
+  if(NOT ${package}_FOUND)
+    string(APPEND skel_missing "skel: ${name} not found; on Debian: apt-get install ${debian_package}\n")
+  endif()
+endmacro()
+
+macro(skel_core_dependencies)
+  skel_need("a threads library" libc6-dev Threads)
+  skel_need("xxHash" libxxhash-dev xxHash MODULE)
+  skel_need("Boost.Serialization 1.74 or later" libboost-serialization-dev Boost 1.74 COMPONENTS serialization)
+endmacro()
+
+macro(skel_mpi_dependencies)
+  skel_need("MPI 3.0 or later" libopenmpi-dev MPI 3.0 COMPONENTS CXX)
+  skel_need("Boost.MPI 1.74 or later" libboost-mpi-dev Boost 1.74 COMPONENTS mpi serialization)
+endmacro()

@@ -1,0 +1,30 @@
+# include/skel, lib/libskel_*.a, lib/cmake/skel, and the programs in bin.
+include(CMakePackageConfigHelpers)
+set(skel_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/skel)
+
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/skel DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+        FILES_MATCHING PATTERN "*.hpp")
+
+# Two export sets: who asks for COMPONENTS core only must not need MPI.
+install(TARGETS skel_core EXPORT skelCoreTargets)
+install(EXPORT skelCoreTargets NAMESPACE skel:: DESTINATION ${skel_package_dir})
+install(TARGETS skel_all EXPORT skelTargets)
+if(SKEL_MPI)
+  install(TARGETS skel_mpi EXPORT skelTargets)
+endif()
+install(EXPORT skelTargets NAMESPACE skel:: DESTINATION ${skel_package_dir})
+
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/skelConfig.cmake.in ${PROJECT_BINARY_DIR}/skelConfig.cmake
+                              INSTALL_DESTINATION ${skel_package_dir} NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/skelConfigVersion.cmake COMPATIBILITY SameMajorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/skelConfig.cmake ${PROJECT_BINARY_DIR}/skelConfigVersion.cmake
+              ${CMAKE_CURRENT_LIST_DIR}/SkelDependencies.cmake ${CMAKE_CURRENT_LIST_DIR}/FindxxHash.cmake
+        DESTINATION ${skel_package_dir})
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# The example programs, where they are built.
+foreach(program skel-raytrace)
+  if(TARGET ${program})
+    install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  endif()
+endforeach()

@@ -1,0 +1,10 @@
+# SKEL_SANITIZE: for everything built here, with whatever helps to read the reports.
+if(NOT SKEL_SANITIZE)
+  return()
+endif()
+add_compile_options(-fsanitize=${SKEL_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+add_link_options(-fsanitize=${SKEL_SANITIZE})
+if(SKEL_SANITIZE MATCHES "address" AND SKEL_MPI)
+  add_library(skel_keep_modules OBJECT ${CMAKE_CURRENT_LIST_DIR}/keep_modules.cpp)
+  link_libraries($<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:$<TARGET_OBJECTS:skel_keep_modules>>)
+endif()

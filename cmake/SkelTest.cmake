@@ -1,0 +1,68 @@
+# Test helpers. Every test has a time limit; MPI tests run as root and with more ranks than cores.
+#   skel_unit_test(NAME SOURCES... LINK targets... [TIMEOUT s] [LONG])    Catch2, no MPI; LONG: also as a campaign
+#   skel_mpi_test(NAME TARGET exe RANKS 1 2 3 [ARGS...] [TIMEOUT s])      one ctest test per rank count
+find_package(Catch2 REQUIRED)
+add_library(skel_test_main STATIC ${PROJECT_SOURCE_DIR}/tests/catch_main.cpp)
+if(Catch2_VERSION VERSION_GREATER_EQUAL 3)  # 2.13 has the target Catch2WithMain, too, but not the header
+  target_link_libraries(skel_test_main PUBLIC Catch2::Catch2WithMain)
+  target_compile_definitions(skel_test_main PUBLIC SKEL_CATCH2_V3=1)
+else()
+  target_link_libraries(skel_test_main PUBLIC Catch2::Catch2)
+endif()
+target_include_directories(skel_test_main PUBLIC ${PROJECT_SOURCE_DIR}/tests)
+
+set(SKEL_TEST_ENVIRONMENT "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;\
+OMPI_MCA_btl_vader_single_copy_mechanism=none;OMPI_MCA_mpi_yield_when_idle=1;\
+OMPI_MCA_rmaps_base_oversubscribe=1;OMPI_MCA_hwloc_base_binding_policy=none;\
+PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe;SKEL_WATCHDOG=60s;\
+LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/cmake/lsan.supp:print_suppressions=0")
+
+function(skel_unit_test name)
+  cmake_parse_arguments(arg "LONG" "TIMEOUT" "SOURCES;LINK" ${ARGN})
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 120)
+  endif()
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE skel_test_main skel_warnings ${arg_LINK})
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "${SKEL_TEST_ENVIRONMENT}")
+  if(arg_LONG)  # the same program, told by its environment to take its time; scripts/test.sh --all runs these
+    add_test(NAME ${name}.long COMMAND ${name})
+    set_tests_properties(${name}.long PROPERTIES TIMEOUT 3600 LABELS long ENVIRONMENT "${SKEL_TEST_ENVIRONMENT};SKEL_LONG=1")
+  endif()
+endfunction()
+
+function(skel_mpi_test name)
+  cmake_parse_arguments(arg "" "TARGET;TIMEOUT" "RANKS;ARGS" ${ARGN})
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 60)
+  endif()
+  foreach(n IN LISTS arg_RANKS)
+    add_test(NAME ${name}.n${n} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${n} --oversubscribe
+                                        $<TARGET_FILE:${arg_TARGET}> ${arg_ARGS})
+    set_tests_properties(${name}.n${n} PROPERTIES TIMEOUT ${arg_TIMEOUT} PROCESSORS 2
+                                                  ENVIRONMENT "${SKEL_TEST_ENVIRONMENT}")
+  endforeach()
+endfunction()
+
+# A file that compiles as it is and, with SKEL_COMPILE_FAIL defined, fails with a message that contains EXPECT. Calls the
+# compiler directly: nothing is written, and such tests run beside each other.
+#   skel_compile_fail_test(NAME file EXPECT "text" [LINK targets...])
+function(skel_compile_fail_test name file)
+  cmake_parse_arguments(arg "" "EXPECT" "LINK" ${ARGN})
+  if(NOT arg_LINK)
+    set(arg_LINK skel::skel)
+  endif()
+  add_library(${name}.flags INTERFACE)
+  target_link_libraries(${name}.flags INTERFACE ${arg_LINK})
+  set(includes $<TARGET_PROPERTY:${name}.flags,INTERFACE_INCLUDE_DIRECTORIES>)
+  set(definitions $<TARGET_PROPERTY:${name}.flags,INTERFACE_COMPILE_DEFINITIONS>)
+  set(command ${CMAKE_CXX_COMPILER} -std=c++20 -fsyntax-only "$<$<BOOL:${includes}>:-I$<JOIN:${includes},;-I>>"
+              "$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},;-D>>")
+  # The list goes through a file: a test's command line would take it apart at its semicolons.
+  file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${name}.cmake CONTENT
+       "set(COMMAND \"${command}\")\nset(FILE [[${CMAKE_CURRENT_SOURCE_DIR}/${file}]])\nset(EXPECT [[${arg_EXPECT}]])\n\
+include([[${PROJECT_SOURCE_DIR}/cmake/SkelCompileFail.cmake]])\n")
+  add_test(NAME ${name} COMMAND ${CMAKE_COMMAND} -P ${CMAKE_CURRENT_BINARY_DIR}/${name}.cmake)
+  set_tests_properties(${name} PROPERTIES TIMEOUT 120)
+endfunction()

@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# The SPD "balls" scene, ray traced by several MPI ranks under every schedule. See --help.
+install=yes
+scene=balls:4
+size=1536x1536  # a second or two: long enough to see the bar
+ranks=
+usage() {
+  cat <<'TEXT'
+usage: scripts/demo.sh [--ranks N] [--scene balls:4] [--size 1536x1536] [--no-install] [--help]
+
+Builds skel, ray traces a scene under every schedule with N MPI ranks (default: one per core, at least 2), writes
+out/demo/<schedule>.png, shows the picture (on a terminal), and prints a table that compares the schedules.
+  --no-install   do not install missing Debian packages: list them and leave with exit code 1
+On a bare Debian 12 the packages needed are installed with apt. The build tree is build/release.
+TEXT
+}
+while (($# > 0)); do
+  case $1 in
+    --ranks) ranks=${2:?--ranks needs a number} && shift ;;
+    --scene) scene=${2:?--scene needs a name} && shift ;;
+    --size) size=${2:?--size needs WxH} && shift ;;
+    --no-install) install=no ;;
+    -h | --help)
+      usage
+      exit 0
+      ;;
+    *)
+      usage >&2
+      exit 2
+      ;;
+  esac
+  shift
+done
+# shellcheck source=scripts/lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=scripts/show_ppm.sh
+. scripts/show_ppm.sh
+
+need_packages "${build_packages[@]}"
+say "Building (build/release)"
+# Only the program: the tests and benchmarks of this preset are scripts/test.sh's business.
+build release skel-raytrace
+
+# Without -n, one rank per core; the compute threads of each rank get the core that is its share.
+if [ -z "$ranks" ]; then ranks=$(nproc); fi
+if ((ranks < 2)); then ranks=2; fi
+out=out/demo
+mkdir -p $out
+# A bar if we write to a terminal: the program itself sees only a pipe, which mpiexec puts between.
+progress=auto
+if [ -t 2 ]; then progress=always; fi
+
+raytrace() { mpiexec -n "$ranks" --bind-to none build/release/bin/skel-raytrace --scene "$scene" "$@"; }
+
+say "$scene, $size, $ranks ranks"
+schedules=(blocks interleaved first-come guided hybrid)
+for schedule in "${schedules[@]}"; do
+  echo "-- $schedule"
+  raytrace --size "$size" --schedule "$schedule" --progress $progress --report "$out/$schedule.json" -o "$out/$schedule.png"
+done
+
+if [ -t 1 ]; then
+  raytrace --size 96x96 --quiet --progress never -o $out/small.ppm
+  show_ppm $out/small.ppm
+fi
+say "Picture: $PWD/$out/guided.png"
+
+# The reports are written one field per line; those of a rank stand deeper than those of the run.
+say "The schedules compared"
+for schedule in "${schedules[@]}"; do
+  awk -v schedule="$schedule" '
+    { value = $0; sub(/^[^:]*: */, "", value); gsub(/[",]/, "", value) }
+    /^  "[a-z_0-9]+":/ { key = $1; gsub(/[":]/, "", key); run[key] = value }
+    /^      "tasks":/ { tasks = tasks (tasks == "" ? "" : "+") value }
+    END {
+      if (schedule == "blocks") printf "%-12s %8s  %-24s %6s %9s  %s\n", "schedule", "seconds", "tasks per rank", "busy", "messages", "result_xxh3"
+      printf "%-12s %8.3f  %-24s %5.1f%% %9d  %s\n", schedule, run["seconds"], tasks, 100 * run["busy_share"], run["messages"], run["result_xxh3"]
+    }' "$out/$schedule.json"
+done
+results=$(grep -h '"result_xxh3"' $out/{blocks,interleaved,first-come,guided,hybrid}.json | sort -u | wc -l)
+if ((results != 1)); then fail "the schedules gave $results different results; they must give one"; fi
+echo "All schedules gave the same picture, to the bit."

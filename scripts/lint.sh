@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# shellcheck disable=SC2317
+# clang-tidy over what changed; needs build/release (for its compile commands). See --help.
+all=no
+case ${1:-} in
+  '') ;;
+  --all) all=yes ;;
+  -h | --help)
+    cat <<'TEXT'
+usage: scripts/lint.sh [--all]
+Runs clang-tidy (16 or later) without its slow static analyzer over the files changed since the branch left its upstream,
+or else in the last five commits; with --all over all files, with the analyzer. A warning is an error.
+TEXT
+    exit 0
+    ;;
+  *)
+    echo "lint.sh: unknown option $1; try --help" >&2
+    exit 2
+    ;;
+esac
+# shellcheck source=scripts/lib.sh
+. "$(dirname "$0")/lib.sh"
+database=build/release/compile_commands.json
+[ -f $database ] || fail "no $database; first: cmake --preset release"
+tool=$(tool_of clang-tidy) || fail "no clang-tidy 16 or later"
+mode=quick
+# The compile commands are gcc's: clang knows other options, and includes sign conversions in -Wconversion.
+options=(-p build/release --quiet --extra-arg=-Wno-unknown-warning-option --extra-arg=-Wno-sign-conversion)
+if [ "$all" = yes ]; then mode=full; else options+=('--checks=-clang-analyzer-*'); fi  # three quarters of its time
+
+all_files() { find include src examples tests benchmarks -name '*.[ch]pp'; }
+
+changed_files() {
+  local base upstream
+  upstream=$(git rev-parse --verify -q '@{upstream}' || git rev-parse --verify -q origin/HEAD || true)
+  base=$(git merge-base HEAD "${upstream:-HEAD}")
+  if [ "$base" = "$(git rev-parse HEAD)" ]; then base=$(git rev-list --max-count=6 --first-parent HEAD | tail -n 1); fi
+  git diff --name-only --diff-filter=d "$base"
+  git ls-files --others --exclude-standard
+}
+
+# Headers are seen through a source: public ones through those that tests/headers generates, others through their own.
+units_of() {
+  local file
+  while read -r file; do
+    case $file in
+      include/skel/*.hpp) echo "build/release/tests/headers/$(tr -c 'a-zA-Z0-9\n' _ <<<"${file#include/}").cpp" ;;
+      *.hpp) echo "${file%.hpp}.cpp" ;;
+      *.cpp) echo "$file" ;;
+    esac
+  done | LC_ALL=C sort -u | while read -r file; do
+    if [ -f "$file" ] && grep -qF "/$file\"" $database; then echo "$file"; fi
+  done
+}
+
+stamp_of() { echo "build/lint/$(tr / _ <<<"$1").$mode"; }
+
+# What was clean stays so until it, the configuration or any header changes.
+known_clean() {
+  local stamp
+  stamp=$(stamp_of "$1")
+  [ "$stamp" -nt "$1" ] && [ "$stamp" -nt .clang-tidy ] && [ "$stamp" -nt "${newest_header:-.clang-tidy}" ]
+}
+
+mkdir -p build/lint
+newest_header=$(find include src examples tests benchmarks -name '*.hpp' -printf '%T@ %p\n' | sort -n | tail -n 1 | cut -d' ' -f2)
+if [ "$all" = yes ] || ! git rev-parse -q --git-dir >/dev/null 2>&1; then files=all_files; else files=changed_files; fi
+
+total=0
+todo=()
+while read -r unit; do
+  total=$((total + 1))
+  if ! known_clean "$unit"; then todo+=("$unit"); fi
+done < <($files | units_of)
+
+failed=0
+if ((${#todo[@]} > 0)); then
+  # Standard error holds only counts of suppressed warnings, unless the tool itself fails.
+  # shellcheck disable=SC2016
+  printf '%s\n' "${todo[@]}" | MODE=$mode xargs -P "$(job_count)" -I{} bash -c '
+    stamp=build/lint/$(tr / _ <<<"$1").$MODE
+    if "${@:2}" "$1" 2>"$stamp.log"; then touch "$stamp"; else grep -E "error:|Error" "$stamp.log"; exit 1; fi
+  ' lint {} "$tool" "${options[@]}" || failed=1
+fi
+echo "$tool ($mode): $total files, ${#todo[@]} of them not known to be clean from an earlier run"
+exit $failed

@@ -1,0 +1,122 @@
+#!/usr/bin/env bash
+# shellcheck disable=SC2317
+# Everything that must pass before a change goes in. See --help.
+install=yes
+all=no
+usage() {
+  cat <<'TEXT'
+usage: scripts/test.sh [--all] [--no-install] [--help]
+
+Builds skel and runs its tests and checks; a summary and the exit code tell how it went:
+  release    optimised build, all tests (headers alone, compile errors, install and consume among them)
+  asan       the tests under AddressSanitizer and UndefinedBehaviorSanitizer
+  nompi      build and tests as on a machine without MPI
+  format     clang-format, all files
+  lint       clang-tidy, the files changed since the branch left its upstream (or in the last commits)
+  scripts    includes point down the floors; shellcheck, where it is installed
+  docs       doxygen, warnings are errors
+
+  --all         also: tsan (ThreadSanitizer, without MPI), long test campaigns, coverage, clang-tidy's analyzer on all files
+  --no-install  do not install missing Debian packages: list them and leave with exit code 1
+On a bare Debian 12 the packages needed are installed with apt. Build trees are build/<preset>.
+TEXT
+}
+for argument in "$@"; do
+  case $argument in
+    --all) all=yes ;;
+    --no-install) install=no ;;
+    -h | --help)
+      usage
+      exit 0
+      ;;
+    *)
+      usage >&2
+      exit 2
+      ;;
+  esac
+done
+# shellcheck source=scripts/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+want_clang_tools
+[ "$all" = yes ] && check_packages+=(gcovr)
+need_packages "${build_packages[@]}" "${check_packages[@]}"
+
+# Every step runs, whatever became of the one before it.
+summary=()
+failed=0
+step() {
+  local name=$1 start=$SECONDS result=ok
+  shift
+  say "$name"
+  # Not "if ! (…)": in a command that is tested bash ignores set -e, and a step would go on after an error.
+  set +e
+  (
+    set -e
+    "$@"
+  )
+  local status=$?
+  set -e
+  if ((status != 0)); then result=FAILED failed=1; fi
+  summary+=("$(printf '%-8s %-7s %4d s' "$name" "$result" $((SECONDS - start)))")
+}
+
+tested_build() {
+  build "$1"
+  ctest --preset "$1" --parallel "$(job_count)" "${@:2}"
+}
+
+sources() { find include src examples tests benchmarks '(' -name '*.[ch]pp' -o -name '*.inl' ')' | LC_ALL=C sort; }
+
+format() {
+  local tool
+  tool=$(tool_of clang-format)
+  sources | xargs "$tool" --dry-run --Werror
+  echo "$tool: $(sources | wc -l) files"
+}
+
+lint() {
+  if [ "$all" = yes ]; then scripts/lint.sh --all; else scripts/lint.sh; fi
+}
+
+check_scripts() {
+  scripts/check_floors.sh
+  if command -v shellcheck >/dev/null; then
+    shellcheck scripts/*.sh .ci/run
+  else
+    echo "shellcheck is not installed: skipped"
+    bash -n scripts/*.sh .ci/run
+  fi
+}
+
+docs() {
+  mkdir -p build/docs
+  doxygen -q docs/Doxyfile
+  echo "build/docs/html/index.html"
+}
+
+coverage() {
+  tested_build coverage
+  gcovr --root . --filter 'include/' --filter 'src/' --object-directory build/coverage -j "$(job_count)" \
+    --gcov-ignore-parse-errors --print-summary --html build/coverage/coverage.html
+}
+
+campaigns() { ctest --test-dir build/release --output-on-failure --parallel "$(job_count)" -L '^long$' --no-tests=ignore; }
+
+step format format
+step scripts check_scripts
+step release tested_build release
+step docs docs
+step lint lint
+step asan tested_build asan
+step nompi tested_build nompi
+if [ "$all" = yes ]; then
+  step tsan tested_build tsan
+  step long campaigns
+  step coverage coverage
+fi
+
+say "Summary ($((SECONDS / 60)) min $((SECONDS % 60)) s)"
+printf '%s\n' "${summary[@]}"
+if ((failed)); then echo "FAILED" >&2; fi
+exit $failed
