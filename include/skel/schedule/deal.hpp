@@ -1,0 +1,30 @@
+// What each worker starts with: pure functions of the number of tasks and workers.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "skel/schedule/policy.hpp"
+#include "skel/schedule/task_range.hpp"
+
+namespace skel {
+
+/// Worker `index` of `workers` gets a contiguous part; parts differ by at most one task.
+[[nodiscard]] task_range contiguous_share(std::uint64_t tasks, int workers, int index);
+
+/// Worker `index` of `workers` gets the tasks i with i mod workers == index.
+[[nodiscard]] task_range interleaved_share(std::uint64_t tasks, int workers, int index);
+
+/// Deals `tasks` tasks interleaved in proportion to relative power (gdc section 2): a worker of power 2
+/// counts as two workers, so powers 1, 2, 1 give the order w1, w2, w3, w2. Fractions are exact in the long
+/// run: the k-th turn of a worker of power p comes at virtual time k / p. Returns one list of ranges per
+/// worker.
+[[nodiscard]] std::vector<range_list> weighted_shares(std::uint64_t tasks, std::span<double const> power);
+
+/// Tasks of the next grant: the fixed chunk (as many chunks as cover `wanted`), or a share of what remains
+/// that shrinks with it: remaining * threads / (2 * all threads), at least the chunk. Never more than
+/// `remaining`.
+[[nodiscard]] std::uint64_t next_grant(farm_policy const& policy, std::uint64_t remaining,
+                                       std::uint64_t wanted, int threads, int all_threads);
+
+}  // namespace skel

@@ -1,0 +1,40 @@
+// A set of task numbers that is dense from below: what has been recorded, what has been claimed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+
+#include "skel/schedule/task_range.hpp"
+
+namespace skel {
+
+/// One bit per task between the lowest task that is missing and the highest that is present; full words below
+/// are dropped. A stream of ten million tasks that ends roughly in order therefore costs a few words.
+class task_set {
+ public:
+  [[nodiscard]] bool contains(task_id id) const;
+  /// Inserts one task; false if it was there already.
+  bool insert(task_id id);
+  /// Inserts a range; returns the sub-ranges that were new, in order.
+  range_list insert(task_range const& range);
+  /// Whether any task of the range is present.
+  [[nodiscard]] bool intersects(task_range const& range) const;
+  [[nodiscard]] std::uint64_t count() const { return count_; }
+  /// All tasks below this one are present, this one is not.
+  [[nodiscard]] task_id low_water() const;
+  /// The tasks of [first, last) that are in neither this set nor `other`.
+  [[nodiscard]] range_list missing(task_id first, task_id last, task_set const& other) const;
+  [[nodiscard]] std::size_t memory_words() const { return words_.size(); }
+  friend bool operator==(task_set const&, task_set const&) = default;
+
+ private:
+  [[nodiscard]] std::uint64_t word(std::uint64_t index) const;
+  void drop_full_words();
+
+  std::uint64_t base_ = 0;  // number of full words dropped
+  std::uint64_t count_ = 0;
+  std::deque<std::uint64_t> words_;
+};
+
+}  // namespace skel

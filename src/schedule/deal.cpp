@@ -1,0 +1,52 @@
+#include "skel/schedule/deal.hpp"
+
+#include <algorithm>
+#include <queue>
+#include <tuple>
+
+namespace skel {
+
+task_range contiguous_share(std::uint64_t tasks, int workers, int index) {
+  auto const n = static_cast<std::uint64_t>(workers);
+  auto const i = static_cast<std::uint64_t>(index);
+  std::uint64_t const part = tasks / n;
+  std::uint64_t const longer = tasks % n;  // the first `longer` workers get one task more
+  return {i * part + std::min(i, longer), part + (i < longer ? 1 : 0), 1};
+}
+
+task_range interleaved_share(std::uint64_t tasks, int workers, int index) {
+  auto const n = static_cast<std::uint64_t>(workers);
+  auto const i = static_cast<std::uint64_t>(index);
+  return {i, i < tasks ? (tasks - i + n - 1) / n : 0, n};
+}
+
+std::vector<range_list> weighted_shares(std::uint64_t tasks, std::span<double const> power) {
+  std::vector<range_list> shares(power.size());
+  // (virtual time of the next turn, worker, turns had): the earliest turn gets the next task
+  using turn = std::tuple<double, std::size_t, std::uint64_t>;
+  std::priority_queue<turn, std::vector<turn>, std::greater<>> turns;
+  for (std::size_t w = 0; w < power.size(); ++w) turns.emplace(0.0, w, 0);
+  for (task_id id = 0; id < tasks; ++id) {
+    auto const [time, worker, had] = turns.top();
+    turns.pop();
+    append(shares[worker], {id, 1, 1});
+    turns.emplace(static_cast<double>(had + 1) / power[worker], worker, had + 1);
+  }
+  return shares;
+}
+
+std::uint64_t next_grant(farm_policy const& policy, std::uint64_t remaining, std::uint64_t wanted,
+                         int threads, int all_threads) {
+  std::uint64_t n = 0;
+  if (policy.size == grant_size::shrinking) {
+    n = remaining * static_cast<std::uint64_t>(std::max(1, threads)) /
+        (2 * static_cast<std::uint64_t>(std::max(1, all_threads)));
+    n = std::max(n, policy.chunk);
+  } else {
+    std::uint64_t const chunks = std::max<std::uint64_t>(1, (wanted + policy.chunk - 1) / policy.chunk);
+    n = chunks * policy.chunk;
+  }
+  return std::min(n, remaining);
+}
+
+}  // namespace skel

@@ -1,0 +1,205 @@
+#include "skel/schedule/policy.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <functional>
+#include <map>
+
+#include "skel/error.hpp"
+
+namespace skel {
+
+farm_policy blocks::policy() const {
+  farm_policy p;
+  p.name = "blocks";
+  p.start = start_with::contiguous;
+  p.more = more_from::nowhere;
+  return p;
+}
+
+farm_policy interleaved::policy() const {
+  farm_policy p;
+  p.name = "interleaved";
+  p.start = start_with::interleaved;
+  p.more = more_from::nowhere;
+  return p;
+}
+
+farm_policy first_come::policy() const {
+  farm_policy p;
+  p.name = "first-come";
+  p.chunk = chunk;
+  p.threshold = threshold;
+  return p;
+}
+
+farm_policy guided::policy() const {
+  farm_policy p;
+  p.name = "guided";
+  p.size = grant_size::shrinking;
+  p.chunk = min;
+  return p;
+}
+
+farm_policy hybrid::policy() const {
+  farm_policy p;
+  p.name = "hybrid";
+  p.start = start_with::weighted;
+  p.cut = cut;
+  p.threshold = threshold;
+  p.power = power;
+  return p;
+}
+
+void farm_policy::check() const {
+  if (chunk == 0) throw usage_error("schedule " + name + ": a grant needs at least 1 task, got 0");
+  if (!cut.tasks && !(cut.share >= 0 && cut.share <= 1))
+    throw usage_error("schedule " + name + ": cut must lie between 0% and 100%");
+  for (double w : power)
+    if (!(std::isfinite(w) && w > 0))
+      throw usage_error("schedule " + name + ": relative power must be positive");
+  if (start == start_with::nothing && more == more_from::nowhere)
+    throw usage_error("schedule " + name + ": workers start with nothing and get nothing");
+}
+
+namespace {
+
+std::uint64_t parse_count(std::string_view spec, std::string_view key, std::string_view text,
+                          std::uint64_t least) {
+  std::uint64_t n = 0;
+  auto const [end, bad] = std::from_chars(text.data(), text.data() + text.size(), n);
+  if (bad != std::errc{} || end != text.data() + text.size() || n < least)
+    throw usage_error(fmt::format("schedule \"{}\": {} must be a whole number of at least {}, got \"{}\"",
+                                  spec, key, least, text));
+  return n;
+}
+
+double parse_number(std::string_view spec, std::string_view key, std::string_view text) {
+  double x = 0;
+  auto const [end, bad] = std::from_chars(text.data(), text.data() + text.size(), x);
+  if (bad != std::errc{} || end != text.data() + text.size() || !std::isfinite(x))
+    throw usage_error(fmt::format("schedule \"{}\": {} must be a number, got \"{}\"", spec, key, text));
+  return x;
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (!text.empty()) {
+    auto const at = text.find(separator);
+    parts.push_back(text.substr(0, at));
+    if (at == std::string_view::npos) break;
+    text.remove_prefix(at + 1);
+  }
+  return parts;
+}
+
+// Calls `set(key, value)` for each "key=value" behind the colon; `set` returns false for a key it does not
+// know.
+void for_each_option(std::string_view spec, std::string_view known,
+                     std::function<bool(std::string_view, std::string_view)> const& set) {
+  auto const colon = spec.find(':');
+  if (colon == std::string_view::npos) return;
+  if (colon + 1 == spec.size()) throw usage_error(fmt::format("\"{}\": nothing behind the colon", spec));
+  for (auto const part : split(spec.substr(colon + 1), ',')) {
+    auto const equals = part.find('=');
+    if (equals == std::string_view::npos || !set(part.substr(0, equals), part.substr(equals + 1)))
+      throw usage_error(fmt::format("\"{}\": unknown option \"{}\"; known: {}", spec, part, known));
+  }
+}
+
+cut_at parse_cut(std::string_view spec, std::string_view value) {
+  if (!value.empty() && value.back() == '%') {
+    auto const c = cut_at::percent(parse_number(spec, "cut", value.substr(0, value.size() - 1)));
+    if (!(c.share >= 0 && c.share <= 1))
+      throw usage_error(fmt::format("schedule \"{}\": cut must lie between 0% and 100%", spec));
+    return c;
+  }
+  return cut_at(parse_count(spec, "cut", value, 0));
+}
+
+farm_policy parse_schedule(std::string_view spec) {
+  auto const name = spec.substr(0, spec.find(':'));
+  if (name == "blocks") {
+    for_each_option(spec, "none", [](auto, auto) { return false; });
+    return blocks{}.policy();
+  }
+  if (name == "interleaved") {
+    for_each_option(spec, "none", [](auto, auto) { return false; });
+    return interleaved{}.policy();
+  }
+  if (name == "first-come") {
+    first_come s;
+    for_each_option(spec, "chunk=N, threshold=N", [&](auto key, auto value) {
+      if (key == "chunk") return s.chunk = parse_count(spec, key, value, 1), true;
+      if (key == "threshold") return s.threshold = parse_count(spec, key, value, 0), true;
+      return false;
+    });
+    return s.policy();
+  }
+  if (name == "guided") {
+    guided s;
+    for_each_option(spec, "min=N", [&](auto key, auto value) {
+      return key == "min" ? (s.min = parse_count(spec, key, value, 1), true) : false;
+    });
+    return s.policy();
+  }
+  if (name == "hybrid") {
+    hybrid s;
+    for_each_option(spec, "cut=P%|N, threshold=N, power=P/P/...", [&](auto key, auto value) {
+      if (key == "cut") return s.cut = parse_cut(spec, value), true;
+      if (key == "threshold") return s.threshold = parse_count(spec, key, value, 0), true;
+      if (key != "power") return false;
+      for (auto const p : split(value, '/')) s.power.push_back(parse_number(spec, key, p));
+      return true;
+    });
+    auto p = s.policy();
+    p.check();
+    return p;
+  }
+  throw usage_error(
+      fmt::format("unknown schedule \"{}\"; known: blocks, interleaved, first-come[:chunk=N,threshold=N], "
+                  "guided[:min=N], hybrid[:cut=P%|N,threshold=N,power=P/P/...]",
+                  spec));
+}
+
+}  // namespace
+
+any_schedule::any_schedule(std::string_view spec) : policy_(parse_schedule(spec)) {}
+
+std::string any_schedule::to_string() const { return skel::to_string(policy_); }
+
+std::string to_string(farm_policy const& p) {
+  std::string text = p.name;
+  char separator = ':';
+  auto add = [&](std::string const& option) { text += separator + option, separator = ','; };
+  if (p.name == "first-come" && p.chunk != 1) add(fmt::format("chunk={}", p.chunk));
+  if (p.name == "guided" && p.chunk != 1) add(fmt::format("min={}", p.chunk));
+  if (p.name == "hybrid")
+    add(p.cut.tasks ? fmt::format("cut={}", *p.cut.tasks) : fmt::format("cut={:g}%", p.cut.share * 100));
+  if ((p.name == "hybrid" || p.name == "first-come") && p.threshold)
+    add(fmt::format("threshold={}", *p.threshold));
+  if (!p.power.empty()) add(fmt::format("power={}", fmt::join(p.power, "/")));
+  return text;
+}
+
+results_policy parse_results(std::string_view spec) {
+  results_policy r;
+  auto const name = spec.substr(0, spec.find(':'));
+  if (name == "concentrated" && name == spec) return concentrated();
+  if (name != "streamed")
+    throw usage_error(
+        fmt::format("unknown results policy \"{}\"; known: streamed[:batch=N], concentrated", spec));
+  for_each_option(spec, "batch=N", [&](auto key, auto value) {
+    return key == "batch" ? (r.batch = parse_count(spec, key, value, 1), true) : false;
+  });
+  return r;
+}
+
+std::string to_string(results_policy const& r) {
+  if (r.concentrated) return "concentrated";
+  return r.batch == 0 ? "streamed" : fmt::format("streamed:batch={}", r.batch);
+}
+
+}  // namespace skel

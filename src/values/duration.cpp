@@ -1,0 +1,36 @@
+#include "duration.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "skel/error.hpp"
+
+namespace skel::detail {
+
+namespace {
+
+struct unit {
+  std::string_view name;
+  double seconds;
+};
+constexpr std::array<unit, 5> units = {{{"", 1}, {"s", 1}, {"ms", 1e-3}, {"m", 60}, {"h", 3600}}};
+
+}  // namespace
+
+std::chrono::duration<double> parse_duration(std::string_view text) {
+  double number = 0;
+  auto const [end, code] =
+      std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
+  if (code == std::errc{} && std::isfinite(number) && number > 0) {
+    auto const suffix = text.substr(static_cast<std::size_t>(end - text.data()));
+    for (auto const& [name, seconds] : units) {
+      if (suffix == name) return std::chrono::duration<double>(number * seconds);
+    }
+  }
+  throw usage_error(fmt::format("\"{}\" is no duration; 90, 90s, 500ms, 1.5m and 2h are", text));
+}
+
+}  // namespace skel::detail
