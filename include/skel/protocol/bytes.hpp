@@ -1,0 +1,40 @@
+// Little-endian bytes and varints, written and read with bounds checked.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace skel::protocol {
+
+void put_varint(std::vector<std::byte>& out, std::uint64_t value);
+/// Throws protocol_error when the bytes end early or the number is longer than 64 bits.
+[[nodiscard]] std::uint64_t get_varint(std::span<std::byte const>& in);
+
+void put_text(std::vector<std::byte>& out, std::string_view text);
+[[nodiscard]] std::string get_text(std::span<std::byte const>& in);
+
+/// The next n bytes of `in`, removed from it. Throws protocol_error when there are fewer.
+[[nodiscard]] std::span<std::byte const> get_bytes(std::span<std::byte const>& in, std::uint64_t n);
+
+template <class T>
+  requires std::is_trivially_copyable_v<T>
+void put_raw(std::vector<std::byte>& out, T const& value) {
+  auto const* const bytes = reinterpret_cast<std::byte const*>(&value);
+  out.insert(out.end(), bytes, bytes + sizeof(T));  // a resize would write each byte twice
+}
+
+template <class T>
+  requires std::is_trivially_copyable_v<T>
+[[nodiscard]] T get_raw(std::span<std::byte const>& in) {
+  T value;
+  std::memcpy(&value, get_bytes(in, sizeof(T)).data(), sizeof(T));
+  return value;
+}
+
+}  // namespace skel::protocol

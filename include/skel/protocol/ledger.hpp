@@ -1,0 +1,127 @@
+// The root's side of a farm: what is left to give, what is recorded, who takes part.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "skel/protocol/action.hpp"
+#include "skel/schedule/policy.hpp"
+#include "skel/schedule/task_set.hpp"
+
+namespace skel::protocol {
+
+struct ledger_config {
+  rank_id root = 0;
+  std::vector<rank_id> ranks;          ///< everybody in the run, the root included
+  std::vector<rank_id> workers;        ///< those that compute, in the order of the deal
+  std::optional<std::uint64_t> tasks;  ///< empty: a stream that supplied() extends until it ends
+  farm_policy policy;
+  results_policy results;
+  bool ordered = false;  ///< the sink takes tasks in order: the window is counted from the first one missing
+  bool merged = false;   ///< results of several tasks come as one value: all are recorded or none
+  std::uint64_t window = 0;  ///< most tasks given out whose results the sink has not had; 0: no limit
+  std::uint64_t call_hash = 0;
+  friend bool operator==(ledger_config const&, ledger_config const&) = default;
+};
+
+/// Gives tasks, records results once (the first wins), finds out what a lost rank took with it. The giver
+/// keeps the task until its result is back: a loss means that the living are asked what they hold, and
+/// whatever is neither recorded nor claimed is dealt out again. A regular value; events append their actions
+/// to `out`.
+class ledger {
+ public:
+  ledger() = default;
+  explicit ledger(ledger_config config);
+
+  void begin(actions& out);
+  /// The source has produced tasks [0, available); `ended`: there are no more.
+  void supplied(std::uint64_t available, bool ended, actions& out);
+  /// The sink has had `count` tasks in all; in task order, the next it waits for is `next`.
+  void sunk(std::uint64_t count, task_id next, actions& out);
+  void sink_failed(task_id id, std::string text, actions& out);
+  void source_failed(std::string text, actions& out);
+  void stop_early(actions& out);
+  void on(rank_id from, message const& m, actions& out);
+  void lost(rank_id rank, actions& out);
+  void tick(actions& out);
+  void abort(std::string text, actions& out);
+
+  [[nodiscard]] bool finished() const { return finished_; }
+  [[nodiscard]] bool stopping() const { return stopping_; }
+  [[nodiscard]] outcome const& result() const { return outcome_; }
+  [[nodiscard]] std::uint64_t recorded() const { return recorded_.count(); }
+  [[nodiscard]] std::uint64_t given() const { return given_; }
+  /// Tasks that the source has produced and nobody was given.
+  [[nodiscard]] std::uint64_t pooled() const { return pooled_; }
+  [[nodiscard]] std::vector<rank_id> lost_ranks() const;
+  [[nodiscard]] std::uint64_t handed_out_again() const { return handed_out_again_; }
+  [[nodiscard]] std::vector<rank_id> not_stopped() const;
+  friend bool operator==(ledger const&, ledger const&) = default;
+  [[nodiscard]] std::uint64_t hash() const;
+
+ private:
+  struct peer {
+    bool alive = true;
+    bool hello = false;
+    bool waiting = false;  // has asked and was not served yet
+    bool closed = false;   // was told that there is nothing more, or never asks: new work is pushed
+    bool stopped = false;
+    bool computes = false;
+    bool stock_due = false;
+    int threads = 1;
+    std::uint64_t wanted = 1;
+    double power = 0;
+    friend bool operator==(peer const&, peer const&) = default;
+  };
+
+  [[nodiscard]] peer* find(rank_id rank);
+  [[nodiscard]] int all_threads() const;
+  [[nodiscard]] bool room(task_id id) const;
+  [[nodiscard]] std::uint64_t open() const;
+  void put_back(range_list const& ranges);
+  void take_from_pool(task_range const& recorded);
+  [[nodiscard]] bool tasks_exist(std::size_t index, range_list const& ranges, actions& out);
+  void record_all(range_list const& ranges, actions& out);
+  void record_merged(range_list const& ranges, actions& out);
+  void enlist_root(actions& out);
+  void give(std::size_t index, std::uint64_t n, actions& out);
+  void serve(std::size_t index, actions& out);
+  void serve_waiting(actions& out);
+  void push_to_closed(actions& out);
+  void deal_weighted(actions& out);
+  void on_hello(std::size_t index, message const& m, actions& out);
+  void on_results(std::size_t index, message const& m, actions& out);
+  void take_stock(actions& out);
+  void on_stock(std::size_t index, message const& m, actions& out);
+  void stock_complete(actions& out);
+  void maybe_complete(actions& out);
+  void begin_stop(actions& out);
+  void maybe_finish(actions& out);
+
+  ledger_config config_;
+  std::vector<peer> peers_;  // one per rank of config_.ranks
+  std::deque<task_range> pool_;
+  std::uint64_t pooled_ = 0;
+  std::uint64_t available_ = 0;  // tasks the source has produced
+  bool source_ended_ = false;
+  bool dealt_ = true;        // the weighted first part has been dealt
+  std::uint64_t given_ = 0;  // tasks given, each grant counted
+  std::uint64_t sunk_ = 0;
+  task_id sink_next_ = 0;
+  task_set recorded_;
+  std::uint64_t handed_out_again_ = 0;
+  std::uint64_t failures_ = 0;
+  bool stopping_ = false;
+  bool finished_ = false;
+  bool stock_round_ = false;
+  std::uint64_t round_ = 0;
+  task_set claimed_;          // in this round of stock-taking
+  unsigned quiet_ticks_ = 0;  // ticks since the run last moved
+  unsigned stop_ticks_ = 0;
+  unsigned stock_ticks_ = 0;  // ticks since stock-taking began
+  std::optional<std::string> aborted_;
+  outcome outcome_;
+};
+
+}  // namespace skel::protocol

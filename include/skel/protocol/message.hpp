@@ -1,0 +1,68 @@
+// What the roles of a run say to each other. Payloads (tasks, results) are not part of it: the engine
+// attaches the bytes that belong to the ranges of a message.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "skel/schedule/task_range.hpp"
+
+namespace skel::protocol {
+
+enum class message_kind : std::uint8_t {
+  hello,    ///< worker to root: I am in this run. number: hash of the call; extra: compute threads; power
+  ask,      ///< worker to root: number tasks, please
+  grant,    ///< root to worker: ranges are yours (payloads travel with it); extra: 1 if it may hold some of
+            ///< them already
+  nothing,  ///< root to worker: the pool is empty for good; results kept back may travel
+  results,  ///< worker to root: ranges are done; number: tasks asked for with it (0: none)
+  failed,   ///< worker to root: task `number` threw; text
+  take_stock,  ///< root to worker: what do you hold? number: round; extra: 1 if hello has not been heard
+  stock,  ///< worker to root: number: round; extra: tasks finished; ranges: what I was given and have not
+          ///< returned
+  please_stop,  ///< worker to root: end the run early
+  stop,         ///< root to worker: start nothing more; tell me when nothing runs
+  stopped,      ///< worker to root: nothing runs (the rank's report travels with it)
+  finish,       ///< root to worker: the run is over; the outcome
+  abort,        ///< either way: the run cannot go on; text says why
+};
+inline constexpr int message_kinds = 13;
+
+[[nodiscard]] char const* to_string(message_kind kind);
+
+/// How a run ended, the same on every rank.
+struct outcome {
+  enum class status : std::uint8_t { done, stopped_early, task_failed, sink_failed, source_failed };
+  status how = status::done;
+  task_id task = 0;        ///< the failed task
+  int rank = 0;            ///< the rank it failed on
+  std::uint64_t more = 0;  ///< further failures
+  std::string text{};
+  std::uint64_t tasks = 0;  ///< tasks recorded
+  std::uint64_t handed_out_again = 0;
+  friend bool operator==(outcome const&, outcome const&) = default;
+};
+
+struct message {
+  message_kind kind = message_kind::hello;
+  std::uint64_t number = 0;
+  std::uint64_t extra = 0;
+  double power = 0;
+  range_list ranges{};
+  std::string text{};
+  std::optional<outcome> result{};  ///< finish only
+  friend bool operator==(message const&, message const&) = default;
+};
+
+/// Appends the message to `out`. Numbers are varints, so a grant of one range takes about six bytes.
+void encode(message const& m, std::vector<std::byte>& out);
+
+/// Reads one message from the front of `bytes` and removes it. Throws protocol_error for anything that
+/// encode() cannot have written; never allocates more than the bytes present justify.
+[[nodiscard]] message decode(std::span<std::byte const>& bytes);
+
+}  // namespace skel::protocol

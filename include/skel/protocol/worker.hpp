@@ -1,0 +1,91 @@
+// The worker's side of a farm: a queue, what runs, what waits to be sent, whom it asked.
+#pragma once
+
+#include <deque>
+#include <optional>
+
+#include "skel/protocol/action.hpp"
+#include "skel/schedule/policy.hpp"
+
+namespace skel::protocol {
+
+struct worker_config {
+  rank_id self = 0;
+  rank_id root = 0;
+  std::uint64_t call_hash = 0;  ///< of skeleton, schedule, task count and types: equal on every rank
+  int threads = 1;
+  double power = 0;      ///< measured relative power; 0: not measured
+  bool asks = true;      ///< gets more from the root
+  bool computes = true;  ///< false: a rank that takes part without work
+  results_policy results;
+  std::optional<std::uint64_t> threshold;  ///< empty: whatever covers a round trip
+  range_list share;                        ///< what it starts with
+  friend bool operator==(worker_config const&, worker_config const&) = default;
+};
+
+/// Every schedule of the farm uses this one role. A regular value; events append their actions to `out`.
+class worker {
+ public:
+  worker() = default;
+  explicit worker(worker_config config);
+
+  void begin(actions& out);
+  /// A compute thread is free and would take at most `limit` tasks (about 100 microseconds of work, one at
+  /// least).
+  void idle(std::uint64_t limit, actions& out);
+  /// A compute thread has finished `range`, all of what execute gave it or its front part. `next_limit` > 0:
+  /// the thread is free for so many more; 0: it goes on with the rest of its range.
+  void finished(task_range const& range, std::uint64_t next_limit, actions& out);
+  /// Task `id` threw; the tasks of `dropped` (the rest of its range) will not run. The thread is free.
+  void failed(task_id id, std::string text, task_range const& dropped, actions& out);
+  void on(rank_id from, message const& m, actions& out);
+  void lost(rank_id rank, actions& out);
+  void tick(actions& out);
+  /// This rank wants the run to end early.
+  void please_stop(actions& out);
+
+  /// Somebody else was first with these tasks: those that wait are not run. (Those that run do no harm.)
+  void drop(task_range const& range);
+
+  [[nodiscard]] bool has_work() const { return !queue_.empty(); }
+  [[nodiscard]] bool ended() const { return ended_; }
+  [[nodiscard]] std::uint64_t queued() const { return queued_; }
+  [[nodiscard]] std::uint64_t running() const { return count_tasks(running_); }
+  [[nodiscard]] std::uint64_t unsent() const { return done_count_; }
+  [[nodiscard]] bool waiting() const { return asked_; }
+  friend bool operator==(worker const&, worker const&) = default;
+  [[nodiscard]] std::uint64_t hash() const;
+
+ private:
+  void say_hello(actions& out) const;
+  [[nodiscard]] range_list not_held(range_list const& ranges) const;
+  [[nodiscard]] std::uint64_t wanted() const;
+  void hand_out(std::uint64_t limit, actions& out);
+  void maybe_ask(actions& out);
+  void maybe_flush(actions& out);
+  void flush(actions& out);
+  void maybe_stopped(actions& out);
+  void not_running(task_range const& range);
+  void tell_root(message m, actions& out) const { out.push_back(send{config_.root, std::move(m)}); }
+
+  worker_config config_;
+  std::deque<task_range> queue_;
+  std::uint64_t queued_ = 0;
+  range_list running_;
+  range_list done_;  // finished, results not sent yet
+  std::uint64_t done_count_ = 0;
+  std::uint64_t finished_ = 0;  // tasks finished since begin
+  std::uint64_t reach_ = 1;     // tasks that cover a round trip: the latest limit of a compute thread
+  bool asked_ = false;
+  bool closed_ = false;      // the root has said that there is nothing more
+  bool stopping_ = false;    // starts nothing more: a task of its own failed, or it was told
+  bool stop_heard_ = false;  // from the root
+  bool wants_stop_ = false;
+  std::optional<message> failure_;
+  bool told_stopped_ = false;
+  bool ended_ = false;
+  bool heard_ = false;  // from the root, in this run
+  unsigned ticks_ = 0;  // since the last message to or from the root, stock-taking aside
+};
+
+}  // namespace skel::protocol

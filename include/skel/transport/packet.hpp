@@ -1,0 +1,67 @@
+// A message on the wire: contiguous bytes with room in front for the header.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace skel::transport {
+
+/// In front of every message. `sequence` counts the messages from one rank to another; 0 is an
+/// acknowledgement alone.
+struct header {
+  std::uint32_t context = 0;
+  std::uint32_t run = 0;
+  std::uint32_t sequence = 0;
+  std::uint32_t acknowledged = 0;  ///< the highest sequence number received from the addressee
+  std::uint32_t flags = 0;
+};
+inline constexpr std::uint32_t more_fragments = 1;  ///< flag: the message goes on in the next one
+
+/// Bytes of one message. The first `head_room` bytes are reserved, so that results which are computed
+/// straight into the buffer need not be copied to put a header and a role's message in front of them.
+class packet {
+ public:
+  static constexpr std::size_t head_room = 192;
+
+  packet() : bytes_(head_room), begin_(head_room) {}
+  /// Takes over a buffer (its content is dropped, its memory is used again).
+  explicit packet(std::vector<std::byte> recycled) : bytes_(std::move(recycled)), begin_(head_room) {
+    bytes_.resize(head_room);
+  }
+  /// Bytes as they arrived, without head room.
+  static packet received(std::vector<std::byte> bytes) {
+    packet p(std::move(bytes), 0);
+    return p;
+  }
+
+  [[nodiscard]] std::span<std::byte const> bytes() const { return std::span(bytes_).subspan(begin_); }
+  [[nodiscard]] std::size_t size() const { return bytes_.size() - begin_; }
+  [[nodiscard]] bool empty() const { return size() == 0; }
+  /// Where a body is appended.
+  [[nodiscard]] std::vector<std::byte>& body() { return bytes_; }
+
+  /// Puts bytes in front; moves the body only if the head room does not suffice.
+  void prepend(std::span<std::byte const> front) {
+    if (front.size() > begin_) {
+      std::size_t const extra = front.size() - begin_ + head_room;
+      bytes_.insert(bytes_.begin(), extra, std::byte{0});
+      begin_ += extra;
+    }
+    begin_ -= front.size();
+    std::memcpy(bytes_.data() + begin_, front.data(), front.size());
+  }
+  /// Removes n bytes from the front.
+  void drop_front(std::size_t n) { begin_ += n; }
+  [[nodiscard]] std::vector<std::byte> release() && { return std::move(bytes_); }
+
+ private:
+  packet(std::vector<std::byte> bytes, std::size_t begin) : bytes_(std::move(bytes)), begin_(begin) {}
+  std::vector<std::byte> bytes_;
+  std::size_t begin_;
+};
+
+}  // namespace skel::transport

@@ -1,0 +1,54 @@
+// The wires: what the engine needs from MPI, from a single process, or from a simulated cluster.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "skel/transport/packet.hpp"
+
+namespace skel::transport {
+
+/// A transport carries bytes between ranks: between two living ranks each packet arrives once and in the
+/// order of sending. All calls are made under the engine's lock, none of them blocks.
+class transport {
+ public:
+  transport() = default;
+  transport(transport const&) = delete;
+  transport& operator=(transport const&) = delete;
+  virtual ~transport() = default;
+
+  [[nodiscard]] virtual int rank() const = 0;
+  [[nodiscard]] virtual int size() const = 0;
+  /// Starts sending; the packet is kept until the wire has taken it.
+  virtual void send(int to, packet what) = 0;
+  struct arrival {
+    int from = 0;
+    packet what;
+  };
+  /// The next packet that has arrived, if any; also moves what is being sent.
+  [[nodiscard]] virtual std::optional<arrival> receive() = 0;
+  /// Packets to `to` that the wire has not taken yet.
+  [[nodiscard]] virtual std::size_t unsent() const = 0;
+  /// Whether threads other than the one that made the context may call (one at a time).
+  [[nodiscard]] virtual bool any_thread() const { return true; }
+  /// Buffers come from here and go back, so that large results do not fault in fresh pages each time.
+  virtual std::vector<std::byte> buffer();
+  virtual void recycle(std::vector<std::byte> bytes);
+
+ private:
+  std::vector<std::vector<std::byte>> spare_;
+};
+
+/// One process without MPI: rank 0 of 1. Nothing is ever sent.
+class alone final : public transport {
+ public:
+  [[nodiscard]] int rank() const override { return 0; }
+  [[nodiscard]] int size() const override { return 1; }
+  void send(int, packet) override {}
+  [[nodiscard]] std::optional<arrival> receive() override { return std::nullopt; }
+  [[nodiscard]] std::size_t unsent() const override { return 0; }
+};
+
+}  // namespace skel::transport

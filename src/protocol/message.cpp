@@ -1,0 +1,158 @@
+#include "skel/protocol/message.hpp"
+
+#include <array>
+
+#include "skel/error.hpp"
+#include "skel/protocol/bytes.hpp"
+
+namespace skel::protocol {
+
+void put_varint(std::vector<std::byte>& out, std::uint64_t value) {
+  while (value >= 0x80) {
+    out.push_back(static_cast<std::byte>(value | 0x80));
+    value >>= 7;
+  }
+  out.push_back(static_cast<std::byte>(value));
+}
+
+std::uint64_t get_varint(std::span<std::byte const>& in) {
+  std::uint64_t value = 0;
+  for (unsigned shift = 0; shift < 64; shift += 7) {
+    if (in.empty()) throw protocol_error("message ends inside a number");
+    auto const b = std::to_integer<std::uint64_t>(in.front());
+    in = in.subspan(1);
+    if (shift == 63 && b > 1) break;
+    value |= (b & 0x7f) << shift;
+    if (b < 0x80) return value;
+  }
+  throw protocol_error("message holds a number of more than 64 bits");
+}
+
+std::span<std::byte const> get_bytes(std::span<std::byte const>& in, std::uint64_t n) {
+  if (n > in.size()) throw protocol_error("message ends early");
+  auto const front = in.first(n);
+  in = in.subspan(n);
+  return front;
+}
+
+void put_text(std::vector<std::byte>& out, std::string_view text) {
+  put_varint(out, text.size());
+  auto const bytes = std::as_bytes(std::span(text));
+  out.insert(out.end(), bytes.begin(), bytes.end());
+}
+
+std::string get_text(std::span<std::byte const>& in) {
+  auto const bytes = get_bytes(in, get_varint(in));
+  return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
+}
+
+char const* to_string(message_kind kind) {
+  static constexpr std::array<char const*, message_kinds> names{
+      "hello", "ask",         "grant", "nothing", "results", "failed", "take_stock",
+      "stock", "please_stop", "stop",  "stopped", "finish",  "abort"};
+  return names.at(static_cast<std::size_t>(kind));
+}
+
+namespace {
+
+// Which fields follow the kind.
+enum field : unsigned {
+  has_number = 1,
+  has_extra = 2,
+  has_power = 4,
+  has_ranges = 8,
+  has_text = 16,
+  has_result = 32
+};
+
+void encode_ranges(range_list const& ranges, std::vector<std::byte>& out) {
+  put_varint(out, ranges.size());
+  for (auto const& r : ranges) {
+    put_varint(out, r.first);
+    put_varint(out, r.count);
+    put_varint(out, r.stride);
+  }
+}
+
+range_list decode_ranges(std::span<std::byte const>& in) {
+  auto const n = get_varint(in);
+  if (n > in.size() / 3) throw protocol_error("message names more ranges than it holds");
+  range_list ranges;
+  ranges.reserve(n);
+  for (std::uint64_t i = 0; i < n; ++i) {
+    task_range r;
+    r.first = get_varint(in);
+    r.count = get_varint(in);
+    r.stride = get_varint(in);
+    // the last task's number must fit
+    std::uint64_t span = 0;
+    if (r.count == 0 || r.stride == 0 || __builtin_mul_overflow(r.count, r.stride, &span) ||
+        __builtin_add_overflow(r.first, span, &span))
+      throw protocol_error("message holds a range that is no range");
+    ranges.push_back(r);
+  }
+  return ranges;
+}
+
+void encode_outcome(outcome const& o, std::vector<std::byte>& out) {
+  out.push_back(static_cast<std::byte>(o.how));
+  put_varint(out, o.task);
+  put_varint(out, static_cast<std::uint64_t>(o.rank));
+  put_varint(out, o.more);
+  put_text(out, o.text);
+  put_varint(out, o.tasks);
+  put_varint(out, o.handed_out_again);
+}
+
+outcome decode_outcome(std::span<std::byte const>& in) {
+  outcome o;
+  auto const how = std::to_integer<unsigned>(get_bytes(in, 1)[0]);
+  if (how > static_cast<unsigned>(outcome::status::source_failed))
+    throw protocol_error("message holds no outcome");
+  o.how = static_cast<outcome::status>(how);
+  o.task = get_varint(in);
+  o.rank = static_cast<int>(get_varint(in));
+  o.more = get_varint(in);
+  o.text = get_text(in);
+  o.tasks = get_varint(in);
+  o.handed_out_again = get_varint(in);
+  return o;
+}
+
+}  // namespace
+
+void encode(message const& m, std::vector<std::byte>& out) {
+  unsigned fields = 0;
+  if (m.number != 0) fields |= has_number;
+  if (m.extra != 0) fields |= has_extra;
+  if (m.power != 0) fields |= has_power;
+  if (!m.ranges.empty()) fields |= has_ranges;
+  if (!m.text.empty()) fields |= has_text;
+  if (m.result) fields |= has_result;
+  out.push_back(static_cast<std::byte>(m.kind));
+  out.push_back(static_cast<std::byte>(fields));
+  if (fields & has_number) put_varint(out, m.number);
+  if (fields & has_extra) put_varint(out, m.extra);
+  if (fields & has_power) put_raw(out, m.power);
+  if (fields & has_ranges) encode_ranges(m.ranges, out);
+  if (fields & has_text) put_text(out, m.text);
+  if (fields & has_result) encode_outcome(*m.result, out);
+}
+
+message decode(std::span<std::byte const>& bytes) {
+  message m;
+  auto const head = get_bytes(bytes, 2);
+  auto const kind = std::to_integer<unsigned>(head[0]);
+  auto const fields = std::to_integer<unsigned>(head[1]);
+  if (kind >= message_kinds || fields > 63) throw protocol_error("message of an unknown kind");
+  m.kind = static_cast<message_kind>(kind);
+  if (fields & has_number) m.number = get_varint(bytes);
+  if (fields & has_extra) m.extra = get_varint(bytes);
+  if (fields & has_power) m.power = get_raw<double>(bytes);
+  if (fields & has_ranges) m.ranges = decode_ranges(bytes);
+  if (fields & has_text) m.text = get_text(bytes);
+  if (fields & has_result) m.result = decode_outcome(bytes);
+  return m;
+}
+
+}  // namespace skel::protocol

@@ -1,0 +1,261 @@
+#include "skel/protocol/worker.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "skel/protocol/digest.hpp"
+
+namespace skel::protocol {
+
+namespace {
+// Ticks without an answer after which a message is said again. The MPI transport loses none; a lossy wire
+// may.
+constexpr unsigned patience = 8;
+}  // namespace
+
+worker::worker(worker_config config) : config_(std::move(config)), closed_(!config_.asks) {
+  for (auto const& r : config_.share) {
+    if (r.empty()) continue;
+    queue_.push_back(r);
+    queued_ += r.count;
+  }
+  config_.share.clear();
+}
+
+void worker::say_hello(actions& out) const {
+  message m{.kind = message_kind::hello, .number = config_.call_hash};
+  m.extra = static_cast<std::uint64_t>(config_.computes ? config_.threads : 0);
+  m.power = config_.power;
+  tell_root(std::move(m), out);
+}
+
+void worker::begin(actions& out) {
+  say_hello(out);
+  maybe_ask(out);
+}
+
+std::uint64_t worker::wanted() const {
+  // A given threshold is meant literally: one task beyond it. Otherwise two round trips' worth.
+  std::uint64_t const window = config_.threshold ? *config_.threshold + 1 : 2 * reach_;
+  return window > queued_ ? window - queued_ : 1;
+}
+
+void worker::maybe_ask(actions& out) {
+  if (asked_ || closed_ || stopping_ || !config_.computes || queued_ > config_.threshold.value_or(reach_))
+    return;
+  asked_ = true;
+  ticks_ = 0;
+  tell_root({.kind = message_kind::ask, .number = wanted()}, out);
+}
+
+void worker::hand_out(std::uint64_t limit, actions& out) {
+  if (stopping_ || queue_.empty() || limit == 0) return;
+  auto const range = queue_.front().take_front(limit);
+  if (queue_.front().empty()) queue_.pop_front();
+  queued_ -= range.count;
+  running_.push_back(range);
+  out.push_back(execute{range});
+}
+
+void worker::idle(std::uint64_t limit, actions& out) {
+  if (ended_) return;
+  reach_ = std::max<std::uint64_t>(1, limit) * static_cast<std::uint64_t>(config_.threads);
+  hand_out(limit, out);
+  maybe_flush(out);
+  maybe_ask(out);
+}
+
+// Removes `range` (handed out in one piece, returned whole or from the front) from what runs.
+void worker::not_running(task_range const& range) {
+  range_list left;
+  for (auto const& r : running_) {
+    bool const holds =
+        range.first >= r.first && range.last() <= r.last() && (range.first - r.first) % r.stride == 0;
+    if (!holds || (range.count > 1 && range.stride != r.stride)) {
+      left.push_back(r);
+      continue;
+    }
+    task_range rest = r;
+    task_range const before = rest.take_front((range.first - r.first) / r.stride);
+    rest.take_front(range.count);
+    if (!before.empty()) left.push_back(before);
+    if (!rest.empty()) left.push_back(rest);
+  }
+  running_ = std::move(left);
+}
+
+void worker::finished(task_range const& range, std::uint64_t next_limit, actions& out) {
+  if (ended_) return;  // a suspect may be told of the end while it computes
+  not_running(range);
+  finished_ += range.count;
+  if (stopping_) {
+    maybe_stopped(out);
+    return;
+  }
+  append(done_, range);
+  done_count_ += range.count;
+  if (next_limit > 0) {
+    reach_ = next_limit * static_cast<std::uint64_t>(config_.threads);
+    hand_out(next_limit, out);
+  }
+  maybe_flush(out);
+  maybe_ask(out);
+}
+
+void worker::failed(task_id id, std::string text, task_range const& dropped, actions& out) {
+  if (ended_) return;
+  not_running({id, 1, 1});
+  if (!dropped.empty()) not_running(dropped);
+  failure_ = {.kind = message_kind::failed, .number = id, .text = std::move(text)};
+  tell_root(*failure_, out);
+  // The root answers with stop; until then this rank holds the rest of the range no more and starts nothing.
+  stopping_ = true;
+  queue_.clear();
+  queued_ = 0;
+  maybe_stopped(out);
+}
+
+void worker::maybe_flush(actions& out) {
+  if (done_count_ == 0) return;
+  bool const dry = queue_.empty() && running_.empty();
+  if (config_.results.concentrated
+          ? (closed_ && dry)
+          : (dry || done_count_ >= std::max<std::uint64_t>(1, config_.results.batch)))
+    flush(out);
+}
+
+// All that is done travels in one message, and the request for more rides on it (stormview 4.4:
+// piggybacking).
+void worker::flush(actions& out) {
+  message m{.kind = message_kind::results, .ranges = std::exchange(done_, {})};
+  done_count_ = 0;
+  if (!asked_ && !closed_ && config_.computes && queued_ <= config_.threshold.value_or(reach_)) {
+    asked_ = true;
+    m.number = wanted();
+  }
+  ticks_ = 0;
+  tell_root(std::move(m), out);
+}
+
+void worker::maybe_stopped(actions& out) {
+  if (!stop_heard_ || told_stopped_ || !running_.empty()) return;
+  told_stopped_ = true;
+  ticks_ = 0;
+  tell_root({.kind = message_kind::stopped}, out);
+}
+
+void worker::on(rank_id from, message const& m, actions& out) {
+  if (ended_) return;
+  heard_ = heard_ || from == config_.root;
+  // Stock may be taken on every tick, and is no answer to what this rank has asked.
+  if (m.kind != message_kind::take_stock) ticks_ = 0;
+  switch (m.kind) {
+    case message_kind::grant:
+      asked_ = false;
+      if (stopping_) break;
+      for (auto const& r : m.extra == 0 ? m.ranges : not_held(m.ranges)) {
+        queue_.push_back(r);
+        queued_ += r.count;
+      }
+      break;
+    case message_kind::nothing:
+      asked_ = false;
+      closed_ = true;
+      maybe_flush(out);
+      break;
+    case message_kind::take_stock: {
+      if (m.extra != 0) say_hello(out);  // the first one was lost
+      message stock{.kind = message_kind::stock, .number = m.number, .extra = finished_};
+      for (auto const& r : queue_) stock.ranges.push_back(r);
+      stock.ranges.insert(stock.ranges.end(), running_.begin(), running_.end());
+      stock.ranges.insert(stock.ranges.end(), done_.begin(), done_.end());
+      tell_root(std::move(stock), out);
+      break;
+    }
+    case message_kind::stop:
+      stopping_ = true;
+      stop_heard_ = true;
+      told_stopped_ = false;
+      queue_.clear();
+      queued_ = 0;
+      done_.clear();
+      done_count_ = 0;
+      maybe_stopped(out);
+      break;
+    case message_kind::finish:
+      ended_ = true;
+      out.push_back(end{m.result.value_or(outcome{})});
+      break;
+    case message_kind::abort:
+      ended_ = true;
+      out.push_back(fail{fail::reason::protocol, m.text});
+      break;
+    default:
+      break;  // not for a worker
+  }
+}
+
+void worker::lost(rank_id rank, actions& out) {
+  if (ended_ || rank != config_.root) return;
+  ended_ = true;
+  out.push_back(fail{fail::reason::lost_root, {}});
+}
+
+void worker::tick(actions& out) {
+  if (ended_ || ++ticks_ < patience) return;
+  ticks_ = 0;
+  // A rank with nothing to do is heard of from time to time: a suspicion is taken back, a lost end said
+  // again.
+  bool const silent = queue_.empty() && running_.empty() && !asked_ && !told_stopped_;
+  if (!heard_ || silent) say_hello(out);
+  if (asked_) tell_root({.kind = message_kind::ask, .number = wanted()}, out);
+  if (failure_ && !stop_heard_) tell_root(*failure_, out);
+  if (wants_stop_ && !stopping_) tell_root({.kind = message_kind::please_stop}, out);
+  if (told_stopped_) tell_root({.kind = message_kind::stopped}, out);
+}
+
+void worker::please_stop(actions& out) {
+  if (ended_ || stopping_) return;
+  wants_stop_ = true;
+  tell_root({.kind = message_kind::please_stop}, out);
+}
+
+// A rank that was given up and came back may be given what it has: once is enough.
+range_list worker::not_held(range_list const& ranges) const {
+  auto const holds = [](auto const& list, task_id id) {
+    return std::any_of(list.begin(), list.end(), [&](task_range const& r) {
+      return id >= r.first && id <= r.last() && (id - r.first) % r.stride == 0;
+    });
+  };
+  range_list fresh;
+  for (auto const& r : ranges)
+    for (std::uint64_t i = 0; i < r.count; ++i)
+      if (!holds(queue_, r[i]) && !holds(running_, r[i]) && !holds(done_, r[i])) append(fresh, {r[i], 1, 1});
+  return fresh;
+}
+
+void worker::drop(task_range const& range) {
+  auto const inside = [&](task_id id) {
+    return id >= range.first && id <= range.last() && (id - range.first) % range.stride == 0;
+  };
+  range_list left;
+  for (auto const& r : queue_) {
+    if (r.last() < range.first || r.first > range.last()) {
+      append(left, r);
+      continue;
+    }
+    for (std::uint64_t i = 0; i < r.count; ++i)
+      if (!inside(r[i])) append(left, {r[i], 1, 1});
+  }
+  queued_ = count_tasks(left);
+  queue_.assign(left.begin(), left.end());
+}
+
+std::uint64_t worker::hash() const {
+  digest d;
+  d.add(queue_).add(running_).add(done_).add(finished_).add(reach_).add(ticks_);
+  d.add(asked_).add(closed_).add(stopping_).add(stop_heard_).add(told_stopped_).add(ended_).add(heard_);
+  return d.value();
+}
+
+}  // namespace skel::protocol

@@ -1,0 +1,81 @@
+#include "skel/transport/link.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "skel/error.hpp"
+#include "skel/transport/transport.hpp"
+
+namespace skel::transport {
+
+namespace {
+constexpr std::size_t most_spare = 64;  // buffers kept for reuse
+}
+
+std::vector<std::byte> transport::buffer() {
+  if (spare_.empty()) return {};
+  auto bytes = std::move(spare_.back());
+  spare_.pop_back();
+  return bytes;
+}
+
+void transport::recycle(std::vector<std::byte> bytes) {
+  if (bytes.capacity() > 4096 && spare_.size() < most_spare) spare_.push_back(std::move(bytes));
+}
+
+void link::push(std::uint32_t context, std::uint32_t run, packet body) {
+  auto const whole = body.bytes();
+  if (whole.size() <= largest_piece_) {
+    queue_.push_back({context, run, 0, std::move(body)});
+    return;
+  }
+  for (std::size_t at = 0; at < whole.size(); at += largest_piece_) {
+    auto const part = whole.subspan(at, std::min(largest_piece_, whole.size() - at));
+    packet piece;
+    piece.body().insert(piece.body().end(), part.begin(), part.end());
+    bool const last = at + part.size() == whole.size();
+    queue_.push_back({context, run, last ? 0 : more_fragments, std::move(piece)});
+  }
+}
+
+packet link::with_header(packet body, header h) const {
+  body.prepend(std::as_bytes(std::span(&h, 1)));
+  return body;
+}
+
+std::optional<packet> link::pop() {
+  if (queue_.empty() || sent_ - acknowledged_ >= credits) return std::nullopt;
+  auto next = std::move(queue_.front());
+  queue_.pop_front();
+  told_ = received_;
+  return with_header(std::move(next.body), {next.context, next.run, ++sent_, received_, next.flags});
+}
+
+std::optional<packet> link::acknowledgement() {
+  if (received_ - told_ < acknowledge_every) return std::nullopt;
+  told_ = received_;
+  return with_header(packet(), {0, 0, 0, received_, 0});
+}
+
+std::optional<link::delivery> link::accept(packet from_wire) {
+  header h;
+  if (from_wire.size() < sizeof h) throw protocol_error("message shorter than its header");
+  std::memcpy(&h, from_wire.bytes().data(), sizeof h);
+  from_wire.drop_front(sizeof h);
+  // Sequence numbers wrap; differences do not care.
+  if (static_cast<std::int32_t>(h.acknowledged - acknowledged_) > 0 && sent_ - h.acknowledged <= credits)
+    acknowledged_ = h.acknowledged;
+  if (h.sequence == 0 && h.flags == 0 && h.context == 0 && h.run == 0 && from_wire.empty())
+    return std::nullopt;
+  if (static_cast<std::int32_t>(h.sequence - received_) <= 0) return std::nullopt;  // a duplicate
+  received_ = h.sequence;
+  if (h.flags & more_fragments || !pieces_.empty()) {
+    auto const part = from_wire.bytes();
+    pieces_.insert(pieces_.end(), part.begin(), part.end());
+    if (h.flags & more_fragments) return std::nullopt;
+    return delivery{h.context, h.run, packet::received(std::exchange(pieces_, {}))};
+  }
+  return delivery{h.context, h.run, std::move(from_wire)};
+}
+
+}  // namespace skel::transport
