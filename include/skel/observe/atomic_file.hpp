@@ -1,0 +1,53 @@
+// Files that appear under their name only when they are whole.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace skel::observe {
+
+/// Writes to a temporary name in the directory of `path`; commit() renames it to `path`. Without commit(),
+/// after an exception for instance, the temporary file is removed and whatever stood under `path` is
+/// untouched. Symbolic links are followed; devices and pipes (`-o /dev/null`) are written to directly, never
+/// replaced. An existing file keeps its permissions.
+///
+/// Every error is a skel::error `path: reason`.
+///
+///     skel::observe::atomic_file file("out.ppm");
+///     file.write("P6\n512 512\n255\n");
+///     file.write(std::as_bytes(std::span(pixels)));
+///     file.commit();
+class atomic_file {
+ public:
+  explicit atomic_file(std::string path);
+  ~atomic_file();
+  atomic_file(atomic_file const&) = delete;
+  atomic_file& operator=(atomic_file const&) = delete;
+
+  void write(std::span<std::byte const> bytes);
+  void write(std::string_view text) { write(std::as_bytes(std::span(text.data(), text.size()))); }
+  /// Writes what is buffered, closes and renames. Nothing may be written afterwards.
+  void commit();
+
+  [[nodiscard]] std::string const& path() const noexcept { return path_; }
+
+ private:
+  [[noreturn]] void fail(int code) const;
+  void open_temporary(unsigned mode);
+  void flush();
+  void discard() noexcept;
+
+  std::string path_;       // as the user gave it: this is what errors name
+  std::string target_;     // what is renamed to: path_ without symbolic links
+  std::string temporary_;  // empty: written directly
+  int descriptor_ = -1;
+  std::vector<std::byte> buffer_;
+};
+
+/// The whole of a small file at once.
+void write_file_atomically(std::string const& path, std::string_view text);
+
+}  // namespace skel::observe

@@ -1,0 +1,49 @@
+// What a skeleton call returns: who did how much, in how much time.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace skel {
+
+/// One rank's share of a run. Seconds are wall seconds of this rank, summed over its compute threads.
+struct rank_report {
+  int rank = 0;
+  std::string host;
+  int threads = 0;          ///< compute threads; 0: a root that only serves
+  std::uint64_t tasks = 0;  ///< tasks this rank has finished (also those another rank was first with)
+  double busy_seconds = 0;  ///< inside the task function
+  double idle_seconds = 0;  ///< waiting with nothing to compute
+  double communication_seconds = 0;  ///< packing, sending, receiving, unpacking, deciding, and the sink
+  std::uint64_t messages_sent = 0;
+  std::uint64_t bytes_sent = 0;
+  std::uint64_t peak_memory_bytes = 0;  ///< peak resident set of the process; 0: not measured
+};
+
+/// The report of one run. `per_rank` is complete on the root; elsewhere it holds the rank's own row only.
+struct report {
+  std::string skeleton;  ///< "farm"
+  std::string schedule;  ///< as any_schedule prints it, e.g. "guided:min=1"
+  std::string results;   ///< "streamed" or "concentrated"
+  int ranks = 0;
+  int threads_per_rank = 0;  ///< of the root
+  std::uint64_t tasks = 0;   ///< tasks whose results reached the sink
+  double seconds = 0;        ///< wall seconds from the call to its return
+  double busy_share = 0;     ///< busy seconds over (seconds x compute threads of all ranks)
+  bool stopped_early = false;
+  std::vector<int> lost_ranks;
+  std::uint64_t tasks_handed_out_again = 0;
+  std::optional<std::uint64_t> steals;  ///< only where the schedule steals
+  std::uint64_t messages = 0;           ///< sent by all ranks
+  std::uint64_t bytes = 0;              ///< payload and headers, sent by all ranks
+  std::vector<rank_report> per_rank;
+};
+
+/// Relative computing power of the ranks as an earlier run found it: tasks per busy second of each rank's
+/// threads together, in the order of the ranks, 1 for the slowest. For hybrid::power. Empty if a rank has
+/// finished nothing.
+[[nodiscard]] std::vector<double> relative_power(report const& earlier);
+
+}  // namespace skel

@@ -1,0 +1,132 @@
+#include "skel/observe/atomic_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <system_error>
+#include <utility>
+
+#include "skel/error.hpp"
+
+namespace skel::observe {
+
+namespace {
+
+constexpr std::size_t buffer_size = 1 << 16;
+constexpr unsigned permission_bits = 07777;
+
+std::string without_links(std::string const& path) {
+  char* const resolved = ::realpath(path.c_str(), nullptr);
+  if (resolved == nullptr) return path;
+  std::string text(resolved);
+  std::free(resolved);
+  return text;
+}
+
+// Hidden, and unlike any other process's; part of the target's name tells whose remains it is after a kill
+// -9.
+std::string temporary_name(std::string const& target) {
+  static std::atomic<unsigned> counter{0};
+  auto const slash = target.rfind('/');
+  auto const directory = slash == std::string::npos ? std::string() : target.substr(0, slash + 1);
+  auto const name = slash == std::string::npos ? target : target.substr(slash + 1);
+  return directory + ".skel-" + std::to_string(::getpid()) + "-" + std::to_string(counter++) + "-" +
+         name.substr(0, 100);
+}
+
+}  // namespace
+
+atomic_file::atomic_file(std::string path) : path_(std::move(path)), target_(path_) {
+  if (path_.empty()) fail(ENOENT);
+  struct stat existing {};
+  if (::stat(path_.c_str(), &existing) != 0) {
+    if (errno != ENOENT) fail(errno);
+    // A link to a file that is not there yet: rename would replace the link.
+    char link[PATH_MAX];
+    if (::readlink(path_.c_str(), link, sizeof link) >= 0) fail(ENOENT);
+    open_temporary(0666);
+  } else if (S_ISDIR(existing.st_mode)) {
+    fail(EISDIR);
+  } else if (S_ISREG(existing.st_mode) && !path_.starts_with("/dev/") && !path_.starts_with("/proc/")) {
+    if (::access(path_.c_str(), W_OK) != 0)
+      fail(errno);  // rename would replace a file that is write-protected
+    target_ = without_links(path_);
+    open_temporary(existing.st_mode & permission_bits);
+    ::fchmod(descriptor_, existing.st_mode & permission_bits);
+  } else {
+    descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+    if (descriptor_ < 0) fail(errno);
+  }
+  buffer_.reserve(buffer_size);
+}
+
+atomic_file::~atomic_file() { discard(); }
+
+void atomic_file::open_temporary(unsigned mode) {
+  // Another host on the same file system may have our process number: O_EXCL, and try the next name.
+  constexpr int attempts = 100;
+  for (int attempt = 0; attempt < attempts && descriptor_ < 0; ++attempt) {
+    temporary_ = temporary_name(target_);
+    descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    if (descriptor_ < 0 && errno != EEXIST) break;
+  }
+  if (descriptor_ >= 0) return;
+  int const code = errno;
+  temporary_.clear();
+  fail(code);
+}
+
+void atomic_file::write(std::span<std::byte const> bytes) {
+  if (descriptor_ < 0) throw std::logic_error("atomic_file: written after commit");
+  while (!bytes.empty()) {
+    auto const part = bytes.first(std::min(bytes.size(), buffer_size - buffer_.size()));
+    buffer_.insert(buffer_.end(), part.begin(), part.end());
+    bytes = bytes.subspan(part.size());
+    if (buffer_.size() == buffer_size) flush();
+  }
+}
+
+void atomic_file::flush() {
+  std::size_t written = 0;
+  while (written < buffer_.size()) {
+    auto const n = ::write(descriptor_, buffer_.data() + written, buffer_.size() - written);
+    if (n >= 0) {
+      written += static_cast<std::size_t>(n);
+    } else if (errno != EINTR) {
+      fail(errno);
+    }
+  }
+  buffer_.clear();
+}
+
+void atomic_file::commit() {
+  if (descriptor_ < 0) throw std::logic_error("atomic_file: committed twice");
+  flush();
+  // Network file systems report a full disk only here.
+  if (::close(std::exchange(descriptor_, -1)) != 0 && errno != EINTR) fail(errno);
+  if (temporary_.empty()) return;
+  if (std::rename(temporary_.c_str(), target_.c_str()) != 0) fail(errno);
+  temporary_.clear();
+}
+
+void atomic_file::discard() noexcept {
+  if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  temporary_.clear();
+}
+
+void atomic_file::fail(int code) const { throw error(path_ + ": " + std::generic_category().message(code)); }
+
+void write_file_atomically(std::string const& path, std::string_view text) {
+  atomic_file file(path);
+  file.write(text);
+  file.commit();
+}
+
+}  // namespace skel::observe

@@ -1,0 +1,31 @@
+#include "skel/observe/hash.hpp"
+
+// Compiled in, so that those who link an installed skel need no xxHash library.
+#define XXH_INLINE_ALL
+#include <fmt/format.h>
+#include <xxhash.h>
+
+namespace skel::observe {
+
+// XXH3's state is aligned to 64 bytes; operator new honours that.
+struct xxh3_hasher::state {
+  XXH3_state_t value;
+};
+
+std::string xxh3_hex(std::span<std::byte const> bytes) {
+  return fmt::format("{:016x}", XXH3_64bits(bytes.data(), bytes.size()));
+}
+
+xxh3_hasher::xxh3_hasher() : state_(std::make_unique<state>()) { XXH3_64bits_reset(&state_->value); }
+xxh3_hasher::~xxh3_hasher() = default;
+xxh3_hasher::xxh3_hasher(xxh3_hasher&&) noexcept = default;
+xxh3_hasher& xxh3_hasher::operator=(xxh3_hasher&&) noexcept = default;
+
+void xxh3_hasher::update(std::span<std::byte const> bytes) {
+  XXH3_64bits_update(&state_->value, bytes.data(), bytes.size());
+}
+
+std::uint64_t xxh3_hasher::value() const { return XXH3_64bits_digest(&state_->value); }
+std::string xxh3_hasher::hex() const { return fmt::format("{:016x}", value()); }
+
+}  // namespace skel::observe

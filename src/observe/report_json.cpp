@@ -1,0 +1,111 @@
+#include "skel/observe/report_json.hpp"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <utility>
+
+namespace skel::observe {
+
+// Here and not in the class, where report_field is not complete yet.
+report_value::report_value(bool flag) : value(flag) {}
+report_value::report_value(std::int64_t number) : value(number) {}
+report_value::report_value(std::uint64_t number) : value(number) {}
+report_value::report_value(double number) : value(number) {}
+report_value::report_value(char const* text) : value(std::string(text)) {}
+report_value::report_value(std::string text) : value(std::move(text)) {}
+report_value::report_value(list items) : value(std::move(items)) {}
+report_value::report_value(report_object fields) : value(std::move(fields)) {}
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+void add_number(json& object, char const* key, double value) {
+  if (std::isfinite(value)) object[key] = value;
+}
+
+void add_text(json& object, char const* key, std::string const& text) {
+  if (!text.empty()) object[key] = text;
+}
+
+json to_json(report_value const& value);
+
+void add_fields(json& object, report_object const& fields) {
+  for (auto const& field : fields) {
+    if (object.contains(field.key))
+      throw std::logic_error("report: the key " + field.key + " is there already");
+    auto converted = to_json(field.value);
+    if (!converted.is_null()) object[field.key] = std::move(converted);
+  }
+}
+
+// null: a number that is not finite
+struct value_converter {
+  json operator()(double number) const { return std::isfinite(number) ? json(number) : json(); }
+  json operator()(report_object const& fields) const {
+    json object = json::object();
+    add_fields(object, fields);
+    return object;
+  }
+  json operator()(report_value::list const& items) const {
+    json array = json::array();
+    for (auto const& item : items) array.push_back(to_json(item));
+    return array;
+  }
+  json operator()(auto const& plain) const { return plain; }
+};
+
+json to_json(report_value const& value) { return std::visit(value_converter{}, value.value); }
+
+json to_json(rank_report const& row) {
+  json object;
+  object["rank"] = row.rank;
+  add_text(object, "host", row.host);
+  object["tasks"] = row.tasks;
+  add_number(object, "busy_seconds", row.busy_seconds);
+  add_number(object, "idle_seconds", row.idle_seconds);
+  add_number(object, "communication_seconds", row.communication_seconds);
+  object["messages_sent"] = row.messages_sent;
+  object["bytes_sent"] = row.bytes_sent;
+  if (row.peak_memory_bytes != 0) object["peak_memory_bytes"] = row.peak_memory_bytes;
+  return object;
+}
+
+json rows(std::vector<rank_report> const& per_rank) {
+  json array = json::array();
+  for (auto const& row : per_rank) array.push_back(to_json(row));
+  return array;
+}
+
+}  // namespace
+
+std::string report_to_json(report const& run, report_extra const& extra) {
+  json object;
+  object["skel"] = SKEL_VERSION;
+  object["schema"] = report_schema;
+  add_text(object, "program", extra.program);
+  add_text(object, "skeleton", run.skeleton);
+  add_text(object, "schedule", run.schedule);
+  add_text(object, "results", run.results);
+  object["ranks"] = run.ranks;
+  if (run.threads_per_rank > 0) object["threads_per_rank"] = run.threads_per_rank;
+  object["tasks"] = run.tasks;
+  add_number(object, "seconds", run.seconds);
+  add_number(object, "busy_share", run.busy_share);
+  if (extra.result_xxh3) object["result_xxh3"] = *extra.result_xxh3;
+  if (run.stopped_early) object["stopped_early"] = true;
+  object["lost_ranks"] = run.lost_ranks;
+  object["tasks_handed_out_again"] = run.tasks_handed_out_again;
+  if (run.steals) object["steals"] = *run.steals;
+  object["messages"] = run.messages;
+  object["bytes"] = run.bytes;
+  auto per_rank = rows(run.per_rank);
+  object["per_rank"] = json();  // so that an extra field of this name is refused, too
+  add_fields(object, extra.fields);
+  object.erase("per_rank");
+  if (!per_rank.empty()) object["per_rank"] = std::move(per_rank);
+  return object.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace skel::observe

@@ -1,0 +1,154 @@
+#include "skel/observe/samples.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+#include "skel/error.hpp"
+#include "skel/observe/atomic_file.hpp"
+
+namespace skel::observe {
+
+namespace {
+
+constexpr std::string_view schema_field = "1,";
+
+// RFC 4180, section 2: quotes around, quotes inside doubled.
+std::string csv_field(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  std::string quoted = "\"";
+  for (char const c : text) quoted.append(c == '"' ? 2 : 1, c);
+  return quoted + '"';
+}
+
+// No character is left that separates pairs or ends a line.
+std::string escaped(std::string_view text) {
+  std::string result;
+  for (char const c : text) {
+    auto const code = static_cast<unsigned char>(c);
+    if (code < 0x20 || code == 0x7f || c == '%' || c == ';' || c == '=') {
+      result += fmt::format("%{:02X}", code);
+    } else {
+      result += c;
+    }
+  }
+  return result;
+}
+
+std::string problem_text(problem_size const& problem) {
+  std::string text;
+  for (auto const& [key, value] : problem) {
+    if (!text.empty()) text += ';';
+    text += escaped(key) + '=' + escaped(value);
+  }
+  return text;
+}
+
+double sum(std::vector<rank_report> const& rows, double rank_report::*seconds) {
+  double total = 0;
+  for (auto const& row : rows) total += row.*seconds;
+  return total;
+}
+
+// An open file, locked against others that append: two that both find a new file would both write the header.
+class locked_file {
+ public:
+  explicit locked_file(std::string const& path) : path_(path) {
+    descriptor_ = ::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+    if (descriptor_ < 0) fail(errno);
+    // Some network file systems have no locks; O_APPEND and a single write keep lines whole there, too.
+    while (::flock(descriptor_, LOCK_EX) != 0 && errno == EINTR) {
+    }
+  }
+  ~locked_file() { ::close(descriptor_); }
+  locked_file(locked_file const&) = delete;
+  locked_file& operator=(locked_file const&) = delete;
+
+  [[nodiscard]] off_t size() const {
+    struct stat status {};
+    if (::fstat(descriptor_, &status) != 0) fail(errno);
+    return S_ISREG(status.st_mode) ? status.st_size : 0;  // a device or a pipe is always new
+  }
+
+  [[nodiscard]] std::string read(off_t from, std::size_t count) const {
+    std::string text(count, '\0');
+    auto const got = ::pread(descriptor_, text.data(), text.size(), from);
+    if (got < 0) fail(errno);
+    text.resize(static_cast<std::size_t>(got));
+    return text;
+  }
+
+  void append(std::string const& text, off_t old_size) const {
+    auto const written = ::write(descriptor_, text.data(), text.size());
+    if (written == static_cast<ssize_t>(text.size())) return;
+    int const code = written < 0 ? errno : ENOSPC;
+    if (written > 0 && ::ftruncate(descriptor_, old_size) != 0) fail(errno);  // no half lines
+    fail(code);
+  }
+
+  [[noreturn]] void fail(int code) const {
+    throw error(path_ + ": " + std::generic_category().message(code));
+  }
+
+ private:
+  std::string path_;
+  int descriptor_ = -1;
+};
+
+void check_header(std::string const& path, locked_file const& file) {
+  auto const begin = file.read(0, samples_header.size() + 1 + schema_field.size());
+  bool const header = begin.starts_with(samples_header) &&
+                      (begin.size() == samples_header.size() || begin[samples_header.size()] == '\n');
+  if (!header) {
+    throw error(path + ":1: not a samples file of schema 1 (its first line should be " +
+                std::string(samples_header.substr(0, samples_header.find(",seconds"))) +
+                ",...); nothing was appended");
+  }
+  auto const first = std::string_view(begin).substr(std::min(begin.size(), samples_header.size() + 1));
+  if (!first.empty() && first != schema_field) {
+    throw error(path + ":2: samples of another schema than 1; nothing was appended");
+  }
+}
+
+}  // namespace
+
+std::string sample_line(std::string_view program, report const& run, problem_size const& problem) {
+  return fmt::format(
+      "{}{},{},{},{},{},{},{},{},{},{},{},{},{},{}", schema_field, csv_field(program),
+      csv_field(run.skeleton), csv_field(run.schedule), csv_field(run.results), run.ranks,
+      run.threads_per_rank, run.tasks, run.seconds, sum(run.per_rank, &rank_report::busy_seconds),
+      sum(run.per_rank, &rank_report::idle_seconds), sum(run.per_rank, &rank_report::communication_seconds),
+      run.messages, run.bytes, csv_field(problem_text(problem)));
+}
+
+void check_samples_file(std::string const& path) {
+  if (::access(path.c_str(), F_OK) != 0) {
+    atomic_file const probe(
+        path);  // never takes the name itself: another process may be about to write there
+    return;
+  }
+  locked_file const file(path);
+  if (file.size() > 0) check_header(path, file);
+}
+
+void append_sample(std::string const& path, std::string_view program, report const& run,
+                   problem_size const& problem) {
+  locked_file const file(path);
+  auto const size = file.size();
+  std::string text;
+  if (size == 0) {
+    text = std::string(samples_header) + '\n';
+  } else {
+    check_header(path, file);
+    if (file.read(size - 1, 1) != "\n") text = "\n";  // somebody's editor
+  }
+  file.append(text + sample_line(program, run, problem) + '\n', size);
+}
+
+}  // namespace skel::observe

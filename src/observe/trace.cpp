@@ -1,0 +1,162 @@
+#include "skel/observe/trace.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "skel/observe/atomic_file.hpp"
+
+namespace skel::observe {
+
+void trace_buffer::add(trace_span const& span) {
+  std::lock_guard const lock(mutex_);
+  if (spans_.size() < capacity_) {
+    spans_.push_back(span);
+    return;
+  }
+  ++dropped_;
+  if (capacity_ == 0) return;
+  spans_[next_] = span;
+  next_ = (next_ + 1) % capacity_;
+}
+
+std::vector<trace_span> trace_buffer::take(std::uint64_t& dropped) {
+  std::lock_guard const lock(mutex_);
+  std::rotate(spans_.begin(), spans_.begin() + static_cast<std::ptrdiff_t>(next_), spans_.end());
+  dropped = std::exchange(dropped_, 0);
+  next_ = 0;
+  return std::exchange(spans_, {});
+}
+
+namespace {
+
+// What the metadata events say of one process; a rank has one trace per run.
+struct process_row {
+  std::string host;
+  std::uint64_t dropped = 0;
+  std::map<std::uint32_t, activity> lanes;  // by what was recorded there first
+};
+
+std::string json_text(std::string const& text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+char const* name(activity what) {
+  switch (what) {
+    case activity::compute:
+      return "compute";
+    case activity::idle:
+      return "idle";
+    case activity::send:
+      return "send";
+    case activity::receive:
+      return "receive";
+    case activity::sink:
+      return "sink";
+  }
+  return "unknown";
+}
+
+std::string arguments(trace_span const& span) {
+  switch (span.what) {
+    case activity::compute:
+    case activity::sink:
+      return fmt::format(R"({{"first_task":{},"tasks":{}}})", span.first_task, span.count);
+    case activity::send:
+    case activity::receive:
+      return fmt::format(R"({{"peer":{},"bytes":{}}})", span.first_task, span.count);
+    case activity::idle:
+      break;
+  }
+  return "{}";
+}
+
+std::map<int, process_row> processes(std::span<rank_trace const> traces) {
+  std::map<int, process_row> rows;
+  for (auto const& trace : traces) {
+    auto& row = rows[trace.rank];
+    row.host = trace.host;
+    row.dropped += trace.dropped;
+    for (auto const& span : trace.spans) row.lanes.emplace(span.thread, span.what);
+  }
+  return rows;
+}
+
+// Compute threads have numbers; messages and sink are moved by whichever thread is free, and have lanes of
+// their own.
+std::string lane_name(std::uint32_t lane, activity what) {
+  switch (what) {
+    case activity::send:
+    case activity::receive:
+      return "messages";
+    case activity::sink:
+      return "sink";
+    default:
+      return fmt::format("thread {}", lane);
+  }
+}
+
+std::string process_name(int rank, process_row const& row) {
+  auto text = fmt::format("rank {}", rank);
+  if (!row.host.empty()) text += fmt::format(" on {}", row.host);
+  if (row.dropped > 0) text += fmt::format(" ({} older spans dropped)", row.dropped);
+  return json_text(text);
+}
+
+void write_metadata(atomic_file& file, int rank, process_row const& row) {
+  file.write(fmt::format(R"({{"name":"process_name","ph":"M","pid":{},"tid":0,"args":{{"name":{}}}}})", rank,
+                         process_name(rank, row)));
+  file.write(
+      fmt::format(",\n"
+                  R"({{"name":"process_sort_index","ph":"M","pid":{},"tid":0,"args":{{"sort_index":{}}}}})",
+                  rank, rank));
+  for (auto const& [lane, what] : row.lanes) {
+    file.write(
+        fmt::format(",\n"
+                    R"({{"name":"thread_name","ph":"M","pid":{},"tid":{},"args":{{"name":"{}"}}}})",
+                    rank, lane, lane_name(lane, what)));
+  }
+}
+
+// One event per line, so that grep is of use, too. Microseconds with three decimals: the clock's nanoseconds.
+void write_spans(atomic_file& file, rank_trace const& trace) {
+  constexpr double microseconds = 1e6;
+  auto const category = json_text(trace.label);
+  fmt::memory_buffer line;
+  for (auto const& span : trace.spans) {
+    auto const begin = trace.offset_seconds + span.begin;
+    auto const duration = std::max(span.end - span.begin, 0.0);
+    if (!std::isfinite(begin) || !std::isfinite(duration)) continue;  // JSON has no such numbers
+    line.clear();
+    fmt::format_to(
+        std::back_inserter(line),
+        ",\n"
+        R"({{"name":"{}","cat":{},"ph":"X","pid":{},"tid":{},"ts":{:.3f},"dur":{:.3f},"args":{}}})",
+        name(span.what), category, trace.rank, span.thread, begin * microseconds, duration * microseconds,
+        arguments(span));
+    file.write(std::string_view(line.data(), line.size()));
+  }
+}
+
+}  // namespace
+
+void write_chrome_trace(std::string const& path, std::span<rank_trace const> traces) {
+  atomic_file file(path);
+  file.write("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n");
+  char const* separator = "";
+  for (auto const& [rank, row] : processes(traces)) {
+    file.write(separator);
+    write_metadata(file, rank, row);
+    separator = ",\n";
+  }
+  for (auto const& trace : traces) write_spans(file, trace);  // each has a metadata event before it
+  file.write("\n]}\n");
+  file.commit();
+}
+
+}  // namespace skel::observe
