@@ -1,0 +1,102 @@
+// Where skeletons run: the ranks, this rank's compute threads, and what is observed.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "skel/observe/progress.hpp"
+#include "skel/observe/trace.hpp"
+#include "skel/report.hpp"
+
+namespace boost::mpi {
+class communicator;
+}
+
+namespace skel {
+
+namespace detail {
+class engine;
+}
+
+/// How a context behaves. Environment variables (SKEL_THREADS, SKEL_PROGRESS, SKEL_TRACE, SKEL_WATCHDOG) give
+/// the defaults.
+struct context_options {
+  int threads = 0;  ///< compute threads of this rank; 0: this rank's share of the cores it may use
+  observe::progress_mode progress = observe::progress_mode::never;
+  bool trace = false;           ///< keep spans of what happens when (see context::traces)
+  std::string trace_file;       ///< written by the root at the end of the context; implies trace
+  double watchdog_seconds = 0;  ///< end the run when nothing moves for so long; 0: never
+  bool quiet = false;           ///< no warnings on standard error
+  std::size_t largest_message = std::size_t{1} << 30;  ///< bytes; longer messages travel in pieces
+  [[nodiscard]] static context_options from_environment();
+};
+
+/// A set of ranks that make the same skeleton calls in the same order. Cheap to move, not copyable. Skeleton
+/// calls on one context are collective: every rank of it makes them, from one thread at a time.
+class context {
+ public:
+  /// One process without MPI: rank 0 of 1, with threads.
+  explicit context(context_options options = context_options::from_environment());
+  /// The ranks of a communicator of an MPI program that is already running (collective). MPI is left alone:
+  /// it is neither started nor ended. With a thread level below MPI_THREAD_SERIALIZED only the calling thread
+  /// makes progress. Throws usage_error on every rank when the ranks do not run the same program. (In
+  /// skel::mpi.)
+  explicit context(boost::mpi::communicator const& communicator,
+                   context_options options = context_options::from_environment());
+  context(context&&) noexcept;
+  context& operator=(context&&) noexcept;
+  ~context();
+
+  [[nodiscard]] int rank() const noexcept;
+  [[nodiscard]] int size() const noexcept;
+  [[nodiscard]] bool is_root() const noexcept { return rank() == 0; }
+  /// Compute threads of this rank.
+  [[nodiscard]] int threads() const noexcept;
+  [[nodiscard]] std::string const& host() const noexcept;
+  /// The communicator the context was made from, MPI_COMM_WORLD under run_main. The context's own messages
+  /// travel on a duplicate, so all tags are free; but make no MPI calls while a skeleton call runs, unless
+  /// MPI was started with MPI_THREAD_MULTIPLE. (In skel::mpi; throws usage_error for a context without MPI.)
+  [[nodiscard]] boost::mpi::communicator const& communicator() const;
+
+  /// Changes how later runs are observed; the same on every rank.
+  void set_progress(observe::progress_mode mode);
+  void set_trace(bool on);
+  void set_threads(int threads);
+  void set_quiet(bool quiet);
+  /// Ends running and later skeleton calls early (see farm_options::stop), e.g. from a signal handler's
+  /// watcher.
+  void request_stop() noexcept;
+  [[nodiscard]] bool stop_requested() const noexcept;
+
+  /// On the root: the spans of all ranks in all runs since the last call. Empties the store.
+  [[nodiscard]] std::vector<observe::rank_trace> traces();
+
+  /// Ends the process with this exit code without MPI_Finalize, which would hang after the loss of a rank.
+  [[noreturn]] void leave(int code);
+
+  /// For skeletons, not for users.
+  [[nodiscard]] detail::engine& engine() const noexcept { return *engine_; }
+  [[nodiscard]] std::uint32_t id() const noexcept { return id_; }
+  [[nodiscard]] std::uint32_t next_run() noexcept { return ++runs_; }
+  [[nodiscard]] std::vector<int> const& team() const noexcept { return team_; }
+  explicit context(std::shared_ptr<detail::engine> engine);
+
+ private:
+  std::shared_ptr<detail::engine> engine_;
+  std::vector<int> team_;  // ranks of the engine's transport, the root first
+  std::uint32_t id_ = 1;
+  std::uint32_t runs_ = 0;
+};
+
+/// This process's share of the cores it may use (affinity mask and cgroup quota), if `ranks_here` ranks share
+/// the host and may use `host_cores` cores together. At least 1.
+[[nodiscard]] int default_threads(int own_cores, int host_cores, int ranks_here);
+/// Cores this process may use: its affinity mask, limited by the cgroup's CPU quota (rounded up). At least 1.
+[[nodiscard]] int usable_cores();
+
+}  // namespace skel

@@ -1,0 +1,106 @@
+// The farm as compiled code sees it: work over bytes and type-erased results. skel/farm.hpp implements it for
+// the user's types.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "skel/context.hpp"
+#include "skel/report.hpp"
+#include "skel/schedule/policy.hpp"
+#include "skel/schedule/task_range.hpp"
+#include "skel/worker.hpp"
+
+namespace skel {
+
+enum class root_role : std::uint8_t { works, serves };
+
+/// Everything about a farm call beside tasks, function, schedule and sink. The same on every rank.
+struct farm_options {
+  results_policy results = streamed();
+  root_role root = root_role::works;  ///< serves: the root only hands out and collects (ignored on one rank)
+  /// Most tasks given out whose results the sink has not had; 0: 65,536 where the schedule allows a bound.
+  std::uint64_t window = 0;
+  std::stop_token stop{};                      ///< ends the run early when requested on any rank
+  std::optional<double> time_limit_seconds{};  ///< ends the run early
+  std::string label{};                         ///< for progress and trace; default: "farm"
+};
+
+namespace detail {
+
+/// One task that did not come from a replicated list.
+struct task_payload {
+  std::shared_ptr<void const> keep;    // owns what the others point into
+  void const* typed = nullptr;         // the task itself, on the root
+  std::span<std::byte const> bytes{};  // the task packed, elsewhere
+};
+
+/// Results that stay on the rank that computed them, as objects.
+struct local_results {
+  local_results() = default;
+  local_results(local_results const&) = delete;
+  local_results& operator=(local_results const&) = delete;
+  virtual ~local_results() = default;
+};
+
+struct farm_traits {
+  std::optional<std::uint64_t> tasks;  // of a replicated list
+  bool payload = false;                // tasks travel
+  bool ordered = false;
+  bool merged = false;
+  std::uint64_t window = 0;
+  std::uint64_t type_hash = 0;
+  std::size_t result_bytes = 0;  // of one result as an object
+};
+
+class farm_work {
+ public:
+  farm_work() = default;
+  farm_work(farm_work const&) = delete;
+  farm_work& operator=(farm_work const&) = delete;
+  virtual ~farm_work() = default;
+  [[nodiscard]] virtual farm_traits traits() const = 0;
+
+  // Compute threads, concurrently. Runs tasks range[at] ... range[end - 1]; `at` is advanced after each, so
+  // that it names the task that threw. `payloads[i]` belongs to range[i] (empty for a replicated list).
+  virtual void run_packed(task_range const& range, std::uint64_t& at, std::uint64_t end,
+                          std::span<task_payload const> payloads, worker_info const& where,
+                          std::vector<std::byte>& out) const = 0;
+  [[nodiscard]] virtual std::unique_ptr<local_results> make_local() const = 0;
+  virtual void run_local(task_range const& range, std::uint64_t& at, std::uint64_t end,
+                         std::span<task_payload const> payloads, worker_info const& where,
+                         local_results& out) const = 0;
+
+  // Merged results only: both hold one value for all their tasks.
+  virtual void merge(local_results& into, local_results& from) const = 0;
+  virtual void pack_merged(local_results& from, std::vector<std::byte>& out) const = 0;
+
+  // The sink: on the root, one call at a time. `done` counts results given; false: the sink wants the run to
+  // end.
+  virtual bool sink_local(task_range const& piece, std::uint64_t& done, std::uint64_t index,
+                          local_results& from) = 0;
+  virtual bool sink_packed(task_range const& piece, std::uint64_t& done,
+                           std::span<std::byte const>& from) = 0;
+  virtual void skip_packed(std::uint64_t count, std::span<std::byte const>& from) const = 0;
+
+  // The source of an on_root farm. pull(): one thread at a time, without the engine's lock; returns how many
+  // tasks are ready to be accepted. The others: under the engine's lock.
+  virtual std::uint64_t pull(std::uint64_t most, bool& ended) = 0;
+  virtual void accept_pulled() = 0;
+  [[nodiscard]] virtual task_payload payload_of(task_id id) const = 0;
+  virtual void pack_task(task_id id, std::vector<std::byte>& out) const = 0;
+  virtual void forget(task_range const& range) = 0;
+};
+
+[[nodiscard]] report run_farm(context& ctx, farm_work& work, farm_policy const& policy,
+                              farm_options const& options);
+[[nodiscard]] std::uint64_t hash_text(std::string_view text);
+
+}  // namespace detail
+}  // namespace skel

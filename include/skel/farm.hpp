@@ -1,0 +1,419 @@
+// The farm: independent tasks over all ranks, results to a sink on the root.
+#pragma once
+
+#include <deque>
+#include <iterator>
+#include <mutex>
+#include <typeinfo>
+#include <utility>
+
+#include "skel/detail/farm_work.hpp"
+#include "skel/sink.hpp"
+#include "skel/source.hpp"
+#include "skel/transfer.hpp"
+
+namespace skel {
+
+/// The result of a task function that returns nothing.
+struct nothing {};
+
+namespace detail {
+
+template <class Source>
+using source_task = typename std::remove_cvref_t<Source>::task;
+
+template <class F, class Task>
+inline constexpr bool takes_worker = std::is_invocable_v<F const&, Task const&, worker_info const&>;
+
+template <class F, class Task>
+decltype(auto) call_task(F const& f, Task const& task, worker_info const& where) {
+  if constexpr (takes_worker<F, Task>)
+    return f(task, where);
+  else
+    return f(task);
+}
+
+template <class F, class Task>
+struct task_result {
+  using raw = std::remove_cvref_t<decltype(call_task(std::declval<F const&>(), std::declval<Task const&>(),
+                                                     std::declval<worker_info const&>()))>;
+  using type = std::conditional_t<std::is_void_v<raw>, nothing, raw>;
+};
+
+template <class S>
+inline constexpr bool is_ordered = false;
+template <class F>
+inline constexpr bool is_ordered<ordered<F>> = true;
+template <class S>
+inline constexpr bool is_reduced = false;
+template <class T, class M>
+inline constexpr bool is_reduced<reduced<T, M>> = true;
+
+// Calls a user's sink with or without a result (which is moved from), and reads its wish to stop.
+template <class Sink, class R>
+bool call_sink(Sink& sink, task_id id, R& result) {
+  auto const call = [&]() -> decltype(auto) {
+    if constexpr (std::is_invocable_v<Sink&, task_id, R&&>)
+      return sink(id, std::move(result));
+    else
+      return sink(id);
+  };
+  if constexpr (std::is_same_v<decltype(call()), flow>) {
+    return call() == flow::go_on;
+  } else {
+    call();
+    return true;
+  }
+}
+
+template <class R>
+struct result_cell {
+  R value;
+};  // std::vector<bool> would pack
+
+// Memory of results that the sink has had, for the next ones: fresh pages cost more than filling them.
+template <class R>
+class result_pool {
+ public:
+  using cells = std::vector<result_cell<R>>;
+  [[nodiscard]] cells take() {
+    std::lock_guard const lock(mutex_);
+    if (spare_.empty()) return {};
+    auto c = std::move(spare_.back());
+    spare_.pop_back();
+    return c;
+  }
+  void give_back(cells c) {
+    constexpr std::size_t most = 32;
+    c.clear();
+    std::lock_guard const lock(mutex_);
+    if (spare_.size() < most) spare_.push_back(std::move(c));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<cells> spare_;
+};
+
+template <class R>
+struct typed_results final : local_results {
+  explicit typed_results(result_pool<R>& from) : values(from.take()), pool(from) {}
+  ~typed_results() override { pool.give_back(std::move(values)); }
+  typename result_pool<R>::cells values;
+  result_pool<R>& pool;
+};
+
+// Converts to what the call returns, so that a result is constructed where it will stay.
+template <class Call>
+struct constructed_by {
+  Call call;
+  operator decltype(std::declval<Call const&>()())() const { return call(); }
+};
+template <class Call>
+constructed_by(Call) -> constructed_by<Call>;
+
+// The tasks of a stream that are not recorded yet, in chunks as they were pulled.
+template <class Task>
+class task_store {
+ public:
+  void add(std::vector<Task> tasks) {
+    if (tasks.empty()) return;
+    auto const n = tasks.size();
+    chunks_.push_back({end_, n, std::make_shared<std::vector<Task> const>(std::move(tasks))});
+    end_ += n;
+  }
+  [[nodiscard]] task_payload payload_of(task_id id) const {
+    auto const& c = find(id);
+    return {c.tasks, &(*c.tasks)[id - c.first], {}};
+  }
+  [[nodiscard]] Task const& operator[](task_id id) const {
+    auto const& c = find(id);
+    return (*c.tasks)[id - c.first];
+  }
+  void forget(task_id id) {
+    auto& c = const_cast<chunk&>(find(id));
+    if (--c.left == 0) c.tasks.reset();
+    while (!chunks_.empty() && chunks_.front().left == 0) chunks_.pop_front();
+  }
+
+ private:
+  struct chunk {
+    task_id first;
+    std::uint64_t left;
+    std::shared_ptr<std::vector<Task> const> tasks;
+  };
+  [[nodiscard]] chunk const& find(task_id id) const {
+    auto const after = std::upper_bound(chunks_.begin(), chunks_.end(), id,
+                                        [](task_id i, chunk const& c) { return i < c.first; });
+    return *std::prev(after);
+  }
+  std::deque<chunk> chunks_;
+  task_id end_ = 0;
+};
+
+template <class Source, class F, class Sink>
+class farm_work_of final : public farm_work {
+  using task = source_task<Source>;
+  using result = typename task_result<F, task>::type;
+  static constexpr bool payload = is_on_root<Source>;
+  static constexpr bool merged = is_reduced<Sink>;
+  using store = typed_results<result>;
+
+ public:
+  farm_work_of(Source& source, F const& f, Sink& sink) : source_(source), f_(f), sink_(sink) {}
+
+  [[nodiscard]] farm_traits traits() const override {
+    farm_traits t;
+    if constexpr (!payload) t.tasks = source_.size();
+    t.payload = payload;
+    t.ordered = is_ordered<Sink>;
+    t.merged = merged;
+    if constexpr (is_ordered<Sink>) t.window = sink_.window;
+    t.result_bytes = sizeof(result);
+    t.type_hash = hash_text(std::string(typeid(task).name()) + " -> " + typeid(result).name());
+    return t;
+  }
+
+  void run_packed(task_range const& range, std::uint64_t& at, std::uint64_t end,
+                  std::span<task_payload const> payloads, worker_info const& where,
+                  std::vector<std::byte>& out) const override {
+    for (; at < end; ++at) {
+      auto const before = out.size();
+      try {
+        pack(compute(range[at], at, payloads, where), out);
+      } catch (...) {
+        out.resize(before);  // half a result is none
+        throw;
+      }
+    }
+  }
+
+  [[nodiscard]] std::unique_ptr<local_results> make_local() const override {
+    return std::make_unique<store>(pool_);
+  }
+
+  void run_local(task_range const& range, std::uint64_t& at, std::uint64_t end,
+                 std::span<task_payload const> payloads, worker_info const& where,
+                 local_results& out) const override {
+    auto& values = static_cast<store&>(out).values;
+    for (; at < end; ++at) {
+      if constexpr (merged) {
+        result r = compute(range[at], at, payloads, where);
+        if (values.empty())
+          values.push_back({std::move(r)});
+        else
+          values[0].value = sink_.merge(std::move(values[0].value), std::move(r));
+      } else {
+        values.emplace_back(
+            constructed_by([&]() -> result { return compute(range[at], at, payloads, where); }));
+      }
+    }
+  }
+
+  void merge(local_results& into, local_results& from) const override {
+    if constexpr (merged) {
+      auto& a = static_cast<store&>(into).values;
+      auto& b = static_cast<store&>(from).values;
+      if (b.empty()) return;
+      if (a.empty())
+        a = std::move(b);
+      else
+        a[0].value = sink_.merge(std::move(a[0].value), std::move(b[0].value));
+    }
+  }
+
+  void pack_merged(local_results& from, std::vector<std::byte>& out) const override {
+    if constexpr (merged)
+      for (auto const& c : static_cast<store&>(from).values) pack(c.value, out);
+  }
+
+  bool sink_local(task_range const& piece, std::uint64_t& done, std::uint64_t index,
+                  local_results& from) override {
+    auto& values = static_cast<store&>(from).values;
+    if constexpr (merged) {
+      if (!values.empty()) *sink_.total = sink_.merge(std::move(*sink_.total), std::move(values[0].value));
+      done = piece.count;
+      return true;
+    } else {
+      for (; done < piece.count; ++done)
+        if (!give(piece[done], std::move(values[index + done].value))) return ++done, false;
+      return true;
+    }
+  }
+
+  bool sink_packed(task_range const& piece, std::uint64_t& done, std::span<std::byte const>& from) override {
+    if constexpr (merged) {
+      if (!from.empty()) *sink_.total = sink_.merge(std::move(*sink_.total), unpack<result>(from));
+      done = piece.count;
+      return true;
+    } else {
+      for (; done < piece.count; ++done)
+        if (!give_packed(piece[done], from)) return ++done, false;
+      return true;
+    }
+  }
+
+  void skip_packed(std::uint64_t count, std::span<std::byte const>& from) const override {
+    for (; count > 0; --count) static_cast<void>(unpack<result>(from));
+  }
+
+  std::uint64_t pull(std::uint64_t most, bool& ended) override {
+    if constexpr (payload) {
+      if (!range_) {
+        range_.emplace(source_.open());
+        next_.emplace(std::ranges::begin(*range_));
+      }
+      for (; pulled_.size() < most && *next_ != std::ranges::end(*range_); ++*next_)
+        pulled_.push_back(**next_);
+      ended = *next_ == std::ranges::end(*range_);
+      return pulled_.size();
+    } else {
+      ended = true;
+      return 0;
+    }
+  }
+
+  void accept_pulled() override {
+    if constexpr (payload) tasks_.add(std::exchange(pulled_, {}));
+  }
+  [[nodiscard]] task_payload payload_of(task_id id) const override {
+    if constexpr (payload)
+      return tasks_.payload_of(id);
+    else
+      return static_cast<void>(id), task_payload{};
+  }
+  void pack_task(task_id id, std::vector<std::byte>& out) const override {
+    if constexpr (payload) pack(tasks_[id], out);
+  }
+  void forget(task_range const& range) override {
+    if constexpr (payload)
+      for (std::uint64_t i = 0; i < range.count; ++i) tasks_.forget(range[i]);
+  }
+
+ private:
+  result compute(task_id id, std::uint64_t at, std::span<task_payload const> payloads,
+                 worker_info const& where) const {
+    auto const call = [&](task const& t) -> result {
+      if constexpr (std::is_void_v<typename task_result<F, task>::raw>)
+        return call_task(f_, t, where), nothing{};
+      else
+        return call_task(f_, t, where);
+    };
+    if constexpr (payload) {
+      if (payloads[at].typed != nullptr) return call(*static_cast<task const*>(payloads[at].typed));
+      auto bytes = payloads[at].bytes;
+      return call(unpack<task>(bytes));
+    } else {
+      return call(source_[id]);
+    }
+  }
+
+  // Results that are bytes need not be copied out of the message before the sink has them.
+  bool give_packed(task_id id, std::span<std::byte const>& from) {
+    if constexpr (raw_bytes<result> && !has_transfer_traits<result> && alignof(result) == 1) {
+      auto* const bytes =
+          const_cast<std::byte*>(protocol::get_bytes(from, sizeof(result)).data());  // we own it
+      return give(id, std::move(*reinterpret_cast<result*>(bytes)));
+    } else {
+      return give(id, unpack<result>(from));
+    }
+  }
+
+  bool give(task_id id, result&& r) {
+    if constexpr (is_ordered<Sink>)
+      return call_sink(sink_.function, id, r);
+    else
+      return call_sink(sink_, id, r);
+  }
+
+  Source& source_;
+  F const& f_;
+  Sink& sink_;
+  mutable result_pool<result> pool_;
+  template <class S, bool = is_on_root<S>>
+  struct stream_of {
+    using range = std::vector<int>;
+    using kept = int;
+  };
+  template <class S>
+  struct stream_of<S, true> {
+    using range = typename S::range;
+    using kept = typename S::task;
+  };
+  using stream_range =
+      std::conditional_t<std::is_reference_v<typename stream_of<Source>::range>,
+                         std::ranges::ref_view<std::remove_reference_t<typename stream_of<Source>::range>>,
+                         std::remove_reference_t<typename stream_of<Source>::range>>;
+  std::optional<stream_range> range_;
+  std::optional<std::ranges::iterator_t<stream_range>> next_;
+  std::vector<typename stream_of<Source>::kept> pulled_;
+  task_store<typename stream_of<Source>::kept> tasks_;
+};
+
+}  // namespace detail
+
+/// Satisfied by f(task const&) and f(task const&, worker_info const&) on a const object, with a result that
+/// can travel.
+template <class F, class Task>
+concept task_function =
+    (std::is_invocable_v<F const&, Task const&> ||
+     std::is_invocable_v<F const&, Task const&,
+                         worker_info const&>)&&transferable<typename detail::task_result<F, Task>::type>;
+
+/// Runs f(task) once for every task of the source, on all ranks, and gives each result once to the sink on
+/// the root.
+///
+/// Collective: every rank of `ctx` makes the same call. `f` is called concurrently by the compute threads of
+/// a rank, on a const object; it may take a worker_info as its second argument. The sink is called on the
+/// root only, one call at a time (from whichever of its threads is free): sink(task_id, result&&), in the
+/// order of completion; skel::ordered for task order; skel::reduced for one merged value. A sink that returns
+/// skel::flow::stop ends the run early.
+///
+/// Throws, on every rank and after the run has drained: task_error when a task throws, sink_error when the
+/// sink throws, source_error when the source throws. usage_error, before anything is sent, for choices that
+/// exclude each other (docs/farm.md); protocol_error when the ranks do not make the same call;
+/// lost_rank_error elsewhere when the root is lost.
+///
+/// Sources: Lee, Lee and Lu, "Comparisons of load balancing strategies for ray tracing on network clustered
+/// environments", sections 2 and 3; StormView, section 4.
+template <task_source Source, class F, schedule S, class Sink>
+report farm(context& ctx, Source&& source, F const& f, S const& how, Sink sink,
+            farm_options const& options = {}) {
+  using source_type = std::remove_cvref_t<Source>;
+  using task = detail::source_task<source_type>;
+  static_assert(std::is_invocable_v<F const&, task const&> || detail::takes_worker<F, task>,
+                "skel::farm: the task function must be callable as f(task const&) or f(task const&, "
+                "worker_info const&) on "
+                "a const function object.");
+  if constexpr (std::is_invocable_v<F const&, task const&> || detail::takes_worker<F, task>) {
+    using result = typename detail::task_result<F, task>::type;
+    static_assert(transferable<result>,
+                  "skel::farm: the result type cannot be sent. Make it trivially copyable, give it a "
+                  "serialize() function, "
+                  "or specialise skel::transfer_traits.");
+    static_assert(is_replicated<source_type> || transferable<task>,
+                  "skel::farm: the task type of an on_root source cannot be sent. Make it trivially "
+                  "copyable, give it a "
+                  "serialize() function, or specialise skel::transfer_traits.");
+    if constexpr (detail::is_reduced<Sink>) {
+      static_assert(exact_merge<result>,
+                    "skel::farm: a reduced sink merges in any order, so the result type must merge exactly: "
+                    "use an integer, "
+                    "or specialise skel::exact_merge for a reproducible type.");
+    } else if constexpr (!detail::is_ordered<Sink>) {
+      static_assert(std::is_invocable_v<Sink&, task_id, result&&> ||
+                        (std::is_same_v<result, nothing> && std::is_invocable_v<Sink&, task_id>),
+                    "skel::farm: the sink must be callable as sink(task_id, result&&).");
+    }
+    if constexpr (transferable<result> && (is_replicated<source_type> || transferable<task>)) {
+      detail::farm_work_of<source_type, F, Sink> work(const_cast<source_type&>(source), f, sink);
+      return detail::run_farm(ctx, work, how.policy(), options);
+    } else {
+      return {};
+    }
+  } else {
+    return {};
+  }
+}
+
+}  // namespace skel

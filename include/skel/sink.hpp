@@ -1,0 +1,52 @@
+// Where results go: a callable on the root, in the order of completion or of the tasks, or one merged value.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "skel/schedule/task_range.hpp"
+
+namespace skel {
+
+/// What a sink may return to end the run early (the first solution was enough).
+enum class flow : bool { go_on, stop };
+
+/// Results in task order: f(task_id, result&&). Results that come early wait; `window` bounds how many tasks
+/// beyond the first missing one are given out (0: a default bound where the schedule allows one).
+template <class F>
+struct ordered {
+  F function;
+  std::uint64_t window = 0;
+  explicit ordered(F f, std::uint64_t w = 0) : function(std::move(f)), window(w) {}
+};
+
+/// Merges of these types do not depend on the order: integers, and whatever the user vouches for by
+/// specialising.
+template <class T>
+inline constexpr bool exact_merge = std::integral<T>;
+
+/// Results are merged on each rank, `total = merge(total, result)`, and arrive as few values. `total` is the
+/// initial value on the root and receives the result there. The merge must be associative and commutative,
+/// and exact: the order depends on the schedule, so floating-point sums are refused (specialise
+/// skel::exact_merge for a reproducible type).
+template <class T, class Merge>
+struct reduced {
+  T* total;
+  Merge merge;
+  reduced(T& into, Merge m) : total(&into), merge(std::move(m)) {}
+};
+
+/// A sink that stores result i in place i of a vector (resized as needed). Exists on every rank, filled on
+/// the root.
+template <class T>
+[[nodiscard]] auto into(std::vector<T>& results) {
+  return [&results](task_id id, T&& value) {
+    if (results.size() <= id) results.resize(id + 1);
+    results[id] = std::move(value);
+  };
+}
+
+}  // namespace skel

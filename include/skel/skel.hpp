@@ -1,0 +1,13 @@
+// Everything a user of skel needs.
+#pragma once
+
+#include "skel/context.hpp"
+#include "skel/error.hpp"
+#include "skel/farm.hpp"
+#include "skel/report.hpp"
+#include "skel/run_main.hpp"
+#include "skel/schedule/policy.hpp"
+#include "skel/sink.hpp"
+#include "skel/source.hpp"
+#include "skel/transfer.hpp"
+#include "skel/worker.hpp"

@@ -1,0 +1,71 @@
+// Where tasks come from: a list that every rank has, or a stream that exists on the root only.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <optional>
+#include <ranges>
+#include <type_traits>
+#include <utility>
+
+namespace skel {
+
+/// The same list on every rank: only task numbers travel. Keeps a reference to lvalues and owns rvalues.
+template <std::ranges::random_access_range R>
+  requires std::ranges::sized_range<R>
+class replicated {
+ public:
+  using task = std::remove_cvref_t<std::ranges::range_reference_t<R const>>;
+
+  explicit replicated(R list) : list_(std::move(list)) {}
+  [[nodiscard]] std::uint64_t size() const { return static_cast<std::uint64_t>(std::ranges::size(list_)); }
+  /// Task `id`: a reference into the list where it has references.
+  [[nodiscard]] decltype(auto) operator[](std::uint64_t id) const {
+    return std::ranges::begin(list_)[static_cast<std::ranges::range_difference_t<R const>>(id)];
+  }
+
+ private:
+  R list_;
+};
+template <class R>
+replicated(R&&) -> replicated<
+    std::conditional_t<std::is_lvalue_reference_v<R>, std::ranges::ref_view<std::remove_reference_t<R>>,
+                       std::remove_cvref_t<R>>>;
+
+/// The task numbers 0 ... n - 1 themselves.
+[[nodiscard]] inline auto indices(std::uint64_t n) {
+  return replicated(std::views::iota(std::uint64_t{0}, n));
+}
+
+/// A stream that exists on the root only: `open` is called there, once, and returns an input range, which is
+/// pulled lazily; tasks travel. Other ranks never call it.
+template <class Open>
+class on_root {
+ public:
+  using range = std::invoke_result_t<Open&>;
+  static_assert(std::ranges::input_range<range>,
+                "skel::on_root: the function must return an input range (a container, a view, a generator).");
+  using task = std::remove_cvref_t<std::ranges::range_reference_t<range>>;
+
+  explicit on_root(Open open) : open_(std::move(open)) {}
+  [[nodiscard]] range open() { return open_(); }
+
+ private:
+  Open open_;
+};
+
+template <class S>
+inline constexpr bool is_replicated = false;
+template <class R>
+inline constexpr bool is_replicated<replicated<R>> = true;
+template <class S>
+inline constexpr bool is_on_root = false;
+template <class O>
+inline constexpr bool is_on_root<on_root<O>> = true;
+
+/// Satisfied by skel::replicated<...> and skel::on_root<...>.
+template <class S>
+concept task_source = is_replicated<std::remove_cvref_t<S>> || is_on_root<std::remove_cvref_t<S>>;
+
+}  // namespace skel

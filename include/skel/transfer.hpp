@@ -1,0 +1,212 @@
+// How tasks and results become bytes: as they are where that is right, through Boost.Serialization elsewhere.
+#pragma once
+
+// Boost 1.74's containers use a type that only this header defines.
+#include <boost/serialization/library_version_type.hpp>
+// clang-format off
+#include <boost/archive/binary_iarchive.hpp>
+#include <boost/archive/binary_oarchive.hpp>
+#include <boost/serialization/array.hpp>
+#include <boost/serialization/deque.hpp>
+#include <boost/serialization/list.hpp>
+#include <boost/serialization/map.hpp>
+#include <boost/serialization/set.hpp>
+#include <boost/serialization/string.hpp>
+#include <boost/serialization/unordered_map.hpp>
+#include <boost/serialization/unordered_set.hpp>
+#include <boost/serialization/utility.hpp>
+#include <boost/serialization/vector.hpp>
+// clang-format on
+
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <streambuf>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "skel/error.hpp"
+#include "skel/protocol/bytes.hpp"
+
+namespace skel {
+
+/// Specialise for types that you do not own, with
+///   static void pack(T const&, std::vector<std::byte>& out);          // appends
+///   static T unpack(std::span<std::byte const>& in);                  // removes what it reads from the
+///   front
+template <class T>
+struct transfer_traits {};
+
+namespace detail {
+
+template <class T>
+concept has_transfer_traits =
+    requires(T const& value, std::vector<std::byte>& out, std::span<std::byte const>& in) {
+      transfer_traits<T>::pack(value, out);
+      { transfer_traits<T>::unpack(in) } -> std::convertible_to<T>;
+    };
+
+template <class T>
+inline constexpr bool is_vector = false;
+template <class T, class A>
+inline constexpr bool is_vector<std::vector<T, A>> = true;
+
+// A pointer inside a trivially copyable type cannot be seen; a pointer itself can, and is never what was
+// meant.
+template <class T>
+concept raw_bytes =
+    std::is_trivially_copyable_v<T> && std::is_default_constructible_v<T> && !std::is_pointer_v<T> &&
+    !std::is_member_pointer_v<T> && !std::is_null_pointer_v<T> && !std::is_reference_v<T>;
+
+template <class T>
+concept raw_vector =
+    is_vector<T> && raw_bytes<typename T::value_type> && !std::is_same_v<typename T::value_type, bool>;
+
+// A member named serialize, also a private one with `friend class boost::serialization::access`: naming it
+// becomes ambiguous with the one of the second base.
+struct has_serialize {
+  int serialize;
+};
+template <class T>
+struct also_serialize : T, has_serialize {};
+template <class T>
+concept member_serialize =
+    std::is_class_v<T> && !std::is_final_v<T> && !requires { &also_serialize<T>::serialize; };
+template <class T>
+concept public_member_serialize =
+    requires(T& value, boost::archive::binary_oarchive& archive) { value.serialize(archive, 0U); };
+template <class T>
+concept free_serialize = std::is_class_v<T> && requires(T& value, boost::archive::binary_oarchive& archive) {
+  serialize(archive, value, 0U);
+};
+
+template <class T>
+struct serialised_by_boost;
+
+}  // namespace detail
+
+/// Set to true for a type whose Boost.Serialization functions cannot be found by looking at the type (split
+/// into free save and load functions, say).
+template <class T>
+inline constexpr bool uses_boost_serialization = false;
+
+/// Satisfied by types that can travel: transfer_traits, then bytes (trivially copyable, vectors of it), then
+/// Boost.Serialization (member or free `serialize`, standard containers, pairs, arrays of transferable
+/// types). Accepted: double, std::vector<int>, std::string, struct with serialize(). Rejected: int*,
+/// std::unique_ptr<int>.
+template <class T>
+concept transferable = detail::has_transfer_traits<T> || detail::raw_bytes<T> || detail::raw_vector<T> ||
+                       detail::serialised_by_boost<T>::value;
+
+namespace detail {
+
+template <class T>
+struct serialised_by_boost : std::bool_constant<uses_boost_serialization<T> || member_serialize<T> ||
+                                                public_member_serialize<T> || free_serialize<T>> {};
+template <class C, class Tr, class A>
+struct serialised_by_boost<std::basic_string<C, Tr, A>> : std::true_type {};
+template <class A, class B>
+struct serialised_by_boost<std::pair<A, B>>
+    : std::bool_constant<transferable<std::remove_const_t<A>> && transferable<std::remove_const_t<B>>> {};
+template <class T, std::size_t N>
+struct serialised_by_boost<std::array<T, N>> : std::bool_constant<transferable<T>> {};
+// Standard containers (one template argument decides; maps see a pair).
+template <template <class...> class C, class T, class... More>
+  requires requires {
+    typename C<T, More...>::value_type;
+    typename C<T, More...>::allocator_type;
+  }
+struct serialised_by_boost<C<T, More...>>
+    : std::bool_constant<uses_boost_serialization<C<T, More...>> ||
+                         transferable<typename C<T, More...>::value_type>> {};
+
+class append_buffer final : public std::streambuf {
+ public:
+  explicit append_buffer(std::vector<std::byte>& out) : out_(out) {}
+
+ protected:
+  std::streamsize xsputn(char const* text, std::streamsize n) override {
+    auto const* const bytes = reinterpret_cast<std::byte const*>(text);
+    out_.insert(out_.end(), bytes, bytes + n);
+    return n;
+  }
+  int_type overflow(int_type c) override {
+    out_.push_back(static_cast<std::byte>(c));
+    return c;
+  }
+
+ private:
+  std::vector<std::byte>& out_;
+};
+
+class span_buffer final : public std::streambuf {
+ public:
+  explicit span_buffer(std::span<std::byte const> in) {
+    auto* const begin =
+        const_cast<char*>(reinterpret_cast<char const*>(in.data()));  // read only; the interface is old
+    setg(begin, begin, begin + in.size());
+  }
+};
+
+inline constexpr unsigned archive_flags =
+    boost::archive::no_header | boost::archive::no_codecvt | boost::archive::no_xml_tag_checking;
+
+}  // namespace detail
+
+/// Appends the bytes of `value`.
+template <transferable T>
+void pack(T const& value, std::vector<std::byte>& out) {
+  if constexpr (detail::has_transfer_traits<T>) {
+    transfer_traits<T>::pack(value, out);
+  } else if constexpr (detail::raw_bytes<T>) {
+    protocol::put_raw(out, value);
+  } else if constexpr (detail::raw_vector<T>) {
+    protocol::put_varint(out, value.size());
+    auto const bytes = std::as_bytes(std::span(value));
+    out.insert(out.end(), bytes.begin(), bytes.end());
+  } else {
+    std::vector<std::byte> body;  // archives do not say how much they will read, so the length goes first
+    {
+      detail::append_buffer buffer(body);
+      boost::archive::binary_oarchive archive(buffer, detail::archive_flags);
+      archive << value;
+    }
+    protocol::put_varint(out, body.size());
+    out.insert(out.end(), body.begin(), body.end());
+  }
+}
+
+/// Reads one value from the front of `in` and removes it. Throws protocol_error when the bytes do not hold
+/// one.
+template <transferable T>
+[[nodiscard]] T unpack(std::span<std::byte const>& in) {
+  if constexpr (detail::has_transfer_traits<T>) {
+    return transfer_traits<T>::unpack(in);
+  } else if constexpr (detail::raw_bytes<T>) {
+    return protocol::get_raw<T>(in);
+  } else if constexpr (detail::raw_vector<T>) {
+    using element = typename T::value_type;
+    auto const n = protocol::get_varint(in);
+    if (n > in.size() / sizeof(element)) throw protocol_error("message holds a shorter vector than it says");
+    auto const bytes = protocol::get_bytes(in, n * sizeof(element));
+    T value(n);
+    if (n > 0) std::memcpy(static_cast<void*>(value.data()), bytes.data(), bytes.size());
+    return value;
+  } else {
+    auto const body = protocol::get_bytes(in, protocol::get_varint(in));
+    detail::span_buffer buffer(body);
+    try {
+      boost::archive::binary_iarchive archive(buffer, detail::archive_flags);
+      T value{};
+      archive >> value;
+      return value;
+    } catch (boost::archive::archive_exception const& e) {
+      throw protocol_error(std::string("cannot read a value from a message: ") + e.what());
+    }
+  }
+}
+
+}  // namespace skel

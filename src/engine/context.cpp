@@ -1,0 +1,105 @@
+#include "skel/context.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "engine.hpp"
+#include "skel/error.hpp"
+#include "values/duration.hpp"
+
+namespace skel {
+
+namespace {
+
+std::string host_name() {
+  char name[256] = "";
+  if (gethostname(name, sizeof name - 1) != 0) return "unknown";
+  return name;
+}
+
+char const* environment(char const* name) {
+  char const* const value = std::getenv(name);
+  return value != nullptr && *value != '\0' ? value : nullptr;
+}
+
+double parse_seconds(char const* name, char const* text) {
+  try {
+    return detail::parse_duration(text).count();
+  } catch (usage_error const& bad) {
+    throw usage_error(std::string(name) + ": " + bad.what());
+  }
+}
+
+}  // namespace
+
+context_options context_options::from_environment() {
+  context_options o;
+  if (auto const* t = environment("SKEL_THREADS")) {
+    char* end = nullptr;
+    long const n = std::strtol(t, &end, 10);
+    if (*end != '\0' || n < 1 || n > 4096)
+      throw usage_error(std::string("SKEL_THREADS must be a number from 1 to 4096, got \"") + t + "\"");
+    o.threads = static_cast<int>(n);
+  }
+  if (auto const* p = environment("SKEL_PROGRESS")) o.progress = observe::parse_progress_mode(p);
+  if (auto const* f = environment("SKEL_TRACE")) {
+    o.trace_file = f;
+    o.trace = true;
+  }
+  if (auto const* w = environment("SKEL_WATCHDOG")) o.watchdog_seconds = parse_seconds("SKEL_WATCHDOG", w);
+  return o;
+}
+
+context::context(context_options options) {
+  if (options.threads == 0) options.threads = default_threads(usable_cores(), usable_cores(), 1);
+  engine_ =
+      std::make_shared<detail::engine>(std::make_unique<transport::alone>(), std::move(options), host_name());
+  team_ = {0};
+}
+
+context::context(std::shared_ptr<detail::engine> engine) : engine_(std::move(engine)) {
+  for (int r = 0; r < engine_->size(); ++r) team_.push_back(r);
+}
+
+context::context(context&&) noexcept = default;
+context& context::operator=(context&&) noexcept = default;
+
+context::~context() {
+  if (!engine_ || !is_root() || engine_->options().trace_file.empty()) return;
+  try {
+    observe::write_chrome_trace(engine_->options().trace_file, traces());
+  } catch (std::exception const& e) {
+    std::fprintf(stderr, "skel: %s\n", e.what());
+  }
+}
+
+int context::rank() const noexcept { return engine_->rank(); }
+int context::size() const noexcept { return engine_->size(); }
+int context::threads() const noexcept { return engine_->options().threads; }
+std::string const& context::host() const noexcept { return engine_->host(); }
+void context::set_progress(observe::progress_mode mode) { engine_->options().progress = mode; }
+void context::set_trace(bool on) { engine_->options().trace = on; }
+void context::set_quiet(bool quiet) { engine_->options().quiet = quiet; }
+void context::request_stop() noexcept { engine_->stop_requested().store(true); }
+bool context::stop_requested() const noexcept { return engine_->stop_requested().load(); }
+
+void context::set_threads(int threads) {
+  if (threads < 1 || threads > 4096)
+    throw usage_error("a rank needs 1 to 4096 compute threads, got " + std::to_string(threads));
+  engine_->options().threads = threads;
+}
+
+std::vector<observe::rank_trace> context::traces() {
+  std::lock_guard const lock(engine_->mutex());
+  return std::exchange(engine_->traces, {});
+}
+
+void context::leave(int code) {
+  std::fflush(nullptr);
+  _exit(code);
+}
+
+}  // namespace skel

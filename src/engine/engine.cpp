@@ -1,0 +1,278 @@
+#include "engine.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "skel/error.hpp"
+
+namespace skel::detail {
+
+namespace {
+constexpr double tick_seconds = 0.25;
+constexpr int most_messages_at_once = 64;
+// What has arrived goes to the sink while it is in the cache.
+constexpr std::size_t most_bytes_at_once = std::size_t{256} * 1024;
+// The helper looks this often whether anybody has moved messages; less often while compute threads do it
+// themselves.
+constexpr auto helper_shortest = std::chrono::microseconds(200);
+constexpr auto helper_longest = std::chrono::microseconds(1000);
+constexpr auto helper_rest = std::chrono::microseconds(20000);
+}  // namespace
+
+double now() {
+  static auto const start = std::chrono::steady_clock::now();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+engine::engine(std::unique_ptr<transport::transport> wires, context_options options, std::string host)
+    : wires_(std::move(wires)),
+      options_(std::move(options)),
+      host_(std::move(host)),
+      rank_(wires_->rank()),
+      size_(wires_->size()),
+      any_thread_(wires_->any_thread()),
+      links_(static_cast<std::size_t>(size_),
+             transport::link(std::max<std::size_t>(1, options_.largest_message))),
+      lost_(static_cast<std::size_t>(size_)) {
+  last_tick_ = now();
+}
+
+engine::~engine() {
+  {
+    std::lock_guard const lock(helper_mutex_);
+    ending_ = true;
+  }
+  helper_wakes_.notify_all();
+  if (helper_.joinable()) helper_.join();
+  {
+    std::lock_guard const lock(pool_mutex_);
+    pool_ending_ = true;
+  }
+  pool_wakes_.notify_all();
+  for (auto& t : pool_) t.join();
+  if (size_ > 1) {
+    try {
+      std::unique_lock lock(mutex_);
+      flush(lock, any_lost() ? 0.1 : 5.0);
+    } catch (std::exception const&) {
+      // The wires are broken: whoever waits for these messages finds out by itself.
+    }
+  }
+}
+
+bool engine::any_lost() const { return std::find(lost_.begin(), lost_.end(), true) != lost_.end(); }
+
+void engine::open(run_key key, run& r) {
+  runs_[key] = &r;
+  newest_run_[key.context] = std::max(newest_run_[key.context], key.number);
+  std::vector<early> mine;
+  for (auto it = early_.begin(); it != early_.end();) {
+    if (it->key == key) {
+      mine.push_back(std::move(*it));
+      it = early_.erase(it);
+    } else {
+      ++it;
+    }
+  }
+  for (auto& e : mine) r.on_message(e.from, e.body.bytes(), e.body);
+}
+
+void engine::say_warning() {
+  if (!warning.empty() && !options_.quiet) std::fprintf(stderr, "skel: %s\n", warning.c_str());
+  warning.clear();
+}
+
+void engine::close(run_key key) { runs_.erase(key); }
+
+void engine::send(int to, run_key key, transport::packet body) {
+  links_[static_cast<std::size_t>(to)].push(key.context, key.number, std::move(body));
+  pump(to);
+}
+
+void engine::pump(int peer) {
+  if (lost_[static_cast<std::size_t>(peer)] || !may_call()) return;
+  auto& l = links_[static_cast<std::size_t>(peer)];
+  while (auto p = l.pop()) {
+    ++messages_sent_;
+    bytes_sent_ += p->size();
+    wires_->send(peer, std::move(*p));
+  }
+}
+
+void engine::dispatch(int from, transport::link::delivery d) {
+  if (d.context == 0) {
+    on_control(from, d.body.bytes());
+    return;
+  }
+  run_key const key{d.context, d.run};
+  if (auto const at = runs_.find(key); at != runs_.end()) {
+    at->second->on_message(from, d.body.bytes(), d.body);
+  } else if (d.run > newest_run_[d.context]) {
+    early_.push_back({key, from, std::move(d.body)});
+  }  // else: a late message of a run that has ended
+}
+
+void engine::progress() {
+  if (!may_call()) return;
+  if (!any_thread_)
+    for (int r = 0; r < size_; ++r) pump(r);  // what pool threads have queued
+  bool arrived = false;
+  std::size_t bytes = 0;
+  for (int i = 0; i < most_messages_at_once && bytes < most_bytes_at_once; ++i) {
+    auto a = wires_->receive();
+    if (!a) break;
+    arrived = true;
+    bytes += a->what.size();
+    auto const from = static_cast<std::size_t>(a->from);
+    lost_[from] = false;  // whoever speaks lives
+    auto d = links_[from].accept(std::move(a->what));
+    pump(a->from);  // it may have acknowledged
+    if (d) dispatch(a->from, std::move(*d));
+    if (auto ack = links_[from].acknowledgement()) {
+      ++messages_sent_;
+      bytes_sent_ += ack->size();
+      wires_->send(a->from, std::move(*ack));
+    }
+  }
+  double const t = now();
+  if (arrived) last_arrival_ = t;
+  if (t - last_tick_ >= tick_seconds) {
+    last_tick_ = t;
+    for (std::size_t r = 0; r < lost_.size(); ++r)
+      if (lost_[r])
+        for (auto const& [key, running] : runs_) running->on_lost(static_cast<int>(r));
+    for (auto const& [key, running] : runs_) running->on_tick(t);
+  }
+  last_progress_.store(t, std::memory_order_relaxed);
+}
+
+bool engine::try_progress(double seconds) {
+  if (now() - last_progress() < seconds) return false;
+  std::unique_lock const lock(mutex_, std::try_to_lock);
+  if (!lock) return false;
+  progress();
+  return true;
+}
+
+void engine::flush(std::unique_lock<std::mutex>& lock, double seconds) {
+  double const end = now() + seconds;
+  auto const waiting = [&] {
+    std::size_t n = wires_->unsent();
+    for (std::size_t r = 0; r < links_.size(); ++r)
+      if (!lost_[r]) n += links_[r].waiting();
+    return n;
+  };
+  while (waiting() > 0 && now() < end) {
+    progress();
+    if (waiting() == 0) break;
+    lock.unlock();
+    std::this_thread::yield();
+    lock.lock();
+  }
+}
+
+void engine::declare_lost(int rank) {
+  if (rank == rank_ || lost_[static_cast<std::size_t>(rank)]) return;
+  lost_[static_cast<std::size_t>(rank)] = true;
+  for (auto const& [key, running] : runs_) running->on_lost(rank);
+}
+
+void engine::throw_if_peer_failed() const {
+  if (failed_peer_) throw peer_failed();
+}
+
+// --- the helper: moves messages when all compute threads are inside long tasks
+// -------------------------------------
+
+void engine::ensure_helper() {
+  if (!helper_.joinable() && size_ > 1 && any_thread_) helper_ = std::thread([this] { helper_loop(); });
+}
+
+void engine::helper_loop() {
+  auto pause = helper_shortest;
+  std::unique_lock lock(helper_mutex_);
+  while (!ending_) {
+    if (active_runs_ == 0) {
+      helper_wakes_.wait(lock);
+      pause = helper_shortest;
+      continue;
+    }
+    // No lock is held when it is woken from its rest, so a wake-up may be missed: hence the limit.
+    helper_wakes_.wait_for(lock, helper_rests_ ? helper_rest : pause);
+    if (ending_ || active_runs_ == 0 || helper_rests_) continue;
+    // helper_mutex_ stays locked: a run cannot go away meanwhile, since its caller needs the mutex to leave.
+    std::vector<run*> running;
+    bool needed = false;
+    if (now() - last_progress() >= std::chrono::duration<double>(helper_shortest).count()) {
+      std::unique_lock const engine_lock(mutex_, std::try_to_lock);
+      if (engine_lock) {
+        try {
+          progress();
+        } catch (std::exception const&) {
+          // The compute threads meet the same error and report it.
+        }
+        for (auto const& [key, r] : runs_) running.push_back(r);
+        needed = true;
+      }
+    }
+    for (run* const r : running) r->idle_work();
+    pause = needed ? helper_shortest : std::min<std::chrono::microseconds>(pause * 2, helper_longest);
+  }
+}
+
+// --- the pool
+// ----------------------------------------------------------------------------------------------------
+
+void engine::pool_loop(unsigned thread) {
+  std::unique_lock lock(pool_mutex_);
+  while (true) {
+    pool_wakes_.wait(lock, [&] { return pool_ending_ || pool_work_[thread] != nullptr; });
+    if (pool_ending_) return;
+    run* const r = pool_work_[thread];
+    lock.unlock();
+    r->work(thread + 1);
+    lock.lock();
+    pool_work_[thread] = nullptr;
+    pool_done_.notify_all();
+  }
+}
+
+void engine::with_pool(run& r, unsigned threads, std::function<void()> const& own) {
+  {
+    std::lock_guard const lock(helper_mutex_);
+    ensure_helper();
+    ++active_runs_;
+  }
+  helper_wakes_.notify_all();
+  std::vector<std::size_t> lent;
+  if (threads > 1) {
+    std::lock_guard const lock(pool_mutex_);
+    if (pool_work_.size() < threads - 1) pool_work_.resize(threads - 1, nullptr);
+    while (pool_.size() < threads - 1)
+      pool_.emplace_back([this, t = static_cast<unsigned>(pool_.size())] { pool_loop(t); });
+    for (std::size_t t = 0; t < threads - 1; ++t)
+      if (pool_work_[t] == nullptr) {  // a nested run gets the threads that are free
+        pool_work_[t] = &r;
+        lent.push_back(t);
+      }
+  }
+  pool_wakes_.notify_all();
+  auto const wait = [&] {
+    std::unique_lock lock(pool_mutex_);
+    pool_done_.wait(lock, [&] {
+      return std::none_of(lent.begin(), lent.end(), [&](std::size_t t) { return pool_work_[t] == &r; });
+    });
+    lock.unlock();
+    std::lock_guard const helper_lock(helper_mutex_);
+    --active_runs_;
+  };
+  try {
+    own();
+  } catch (...) {
+    wait();
+    throw;
+  }
+  wait();
+}
+
+}  // namespace skel::detail

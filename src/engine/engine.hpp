@@ -1,0 +1,179 @@
+// The engine: one per process and transport. Moves messages, keeps the table of runs, lends compute threads.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "skel/context.hpp"
+#include "skel/transport/link.hpp"
+#include "skel/transport/transport.hpp"
+
+namespace skel::detail {
+
+/// Seconds on a steady clock since the process started using it.
+[[nodiscard]] double now();
+
+/// A run as the engine sees it. All functions are called with the engine's lock held, except work() and
+/// idle_work().
+class run {
+ public:
+  virtual ~run() = default;
+  virtual void on_message(int from, std::span<std::byte const> body, transport::packet& whole) = 0;
+  virtual void on_lost(int rank) = 0;
+  /// The rank has left the body of run_main and will never take part again.
+  virtual void on_left(int rank) = 0;
+  virtual void on_tick(double now) = 0;
+  /// The run of a pool thread; returns when the run has ended.
+  virtual void work(unsigned thread) = 0;
+  /// What the helper does without the lock when all compute threads are busy (the sink's backlog).
+  virtual void idle_work() = 0;
+  [[nodiscard]] virtual std::string state() const = 0;
+};
+
+struct run_key {
+  std::uint32_t context = 0;
+  std::uint32_t number = 0;
+  friend auto operator<=>(run_key const&, run_key const&) = default;
+};
+
+/// How a rank leaves run_main; see farewell.cpp.
+struct farewell {
+  int code = 0;
+  bool own = false;  // failed by itself, not because it was told that another rank failed
+  std::string text;
+};
+
+class engine {
+ public:
+  engine(std::unique_ptr<transport::transport> wires, context_options options, std::string host);
+  ~engine();
+  engine(engine const&) = delete;
+  engine& operator=(engine const&) = delete;
+
+  [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] int size() const { return size_; }
+  [[nodiscard]] std::string const& host() const { return host_; }
+  [[nodiscard]] transport::transport& wires() { return *wires_; }
+  [[nodiscard]] context_options& options() { return options_; }
+  [[nodiscard]] std::mutex& mutex() { return mutex_; }
+  [[nodiscard]] bool any_thread() const { return any_thread_; }
+  std::condition_variable& work_arrived() { return work_arrived_; }
+  std::atomic<bool>& stop_requested() { return stop_requested_; }
+
+  // --- with the lock held ---
+  void open(run_key key, run& r);
+  void close(run_key key);
+  /// Queues a message to another rank and sends what credit allows.
+  void send(int to, run_key key, transport::packet body);
+  /// Receives and delivers what has arrived, lets time pass. The caller holds the lock.
+  void progress();
+  /// Makes progress until every packet has left this process or `seconds` are over.
+  void flush(std::unique_lock<std::mutex>& lock, double seconds);
+  void declare_lost(int rank);
+  [[nodiscard]] std::vector<bool> const& lost() const { return lost_; }
+  [[nodiscard]] bool any_lost() const;
+  void throw_if_peer_failed() const;
+  /// When the latest message came.
+  [[nodiscard]] double last_arrival() const { return last_arrival_; }
+  [[nodiscard]] std::uint64_t messages_sent() const { return messages_sent_; }
+  [[nodiscard]] std::uint64_t bytes_sent() const { return bytes_sent_; }
+
+  // --- without the lock ---
+  /// Makes progress if nobody else is at it and nobody was for `seconds`.
+  bool try_progress(double seconds);
+  /// While an idle compute thread polls, the helper need not; the thread wakes it when it has got work.
+  void rest_helper(bool rests) {
+    if (helper_rests_.exchange(rests, std::memory_order_relaxed) && !rests) helper_wakes_.notify_all();
+  }
+  [[nodiscard]] double last_progress() const { return last_progress_.load(std::memory_order_relaxed); }
+  /// Lets `threads - 1` pool threads call r.work(1 ...) and returns when they all have returned; the caller's
+  /// own part is `own`, called at once.
+  void with_pool(run& r, unsigned threads, std::function<void()> const& own);
+
+  /// Ends the job of this rank in run_main: tells, hears, returns the exit code; prints the failure of the
+  /// lowest rank.
+  int say_farewell(farewell own, std::string const& program);
+
+  std::vector<observe::rank_trace> traces;  // of ended runs, on the root
+  void say_warning();
+  std::string
+      warning;  // for the user, said once, when the first skeleton runs (unless --quiet came meanwhile)
+
+ private:
+  void pump(int peer);
+  // With a thread level below SERIALIZED only the thread that made the context may call MPI.
+  [[nodiscard]] bool may_call() const { return any_thread_ || std::this_thread::get_id() == owner_; }
+  void dispatch(int from, transport::link::delivery d);
+  void on_control(int from, std::span<std::byte const> body);
+  void send_control(int to, std::uint8_t kind, farewell const& f);
+  void helper_loop();
+  void pool_loop(unsigned thread);
+  void ensure_helper();
+
+  std::mutex mutex_;
+  std::unique_ptr<transport::transport> wires_;
+  context_options options_;
+  std::string host_;
+  int rank_;
+  int size_;
+  bool any_thread_;
+  std::thread::id owner_ = std::this_thread::get_id();
+  std::vector<transport::link> links_;
+  std::vector<bool> lost_;
+  std::map<run_key, run*> runs_;
+  std::map<std::uint32_t, std::uint32_t> newest_run_;  // per context
+  struct early {
+    run_key key;
+    int from;
+    transport::packet body;
+  };
+  std::vector<early> early_;  // messages of runs that this rank has not reached
+  std::uint64_t messages_sent_ = 0;
+  std::uint64_t bytes_sent_ = 0;
+  double last_tick_ = 0;
+  double last_arrival_ = 0;
+  std::atomic<double> last_progress_{0};
+  std::atomic<bool> stop_requested_{false};
+  std::condition_variable work_arrived_;
+
+  // farewell
+  std::map<int, farewell> farewells_;  // on rank 0
+  std::optional<farewell> verdict_;
+  std::optional<std::pair<int, std::string>> failed_peer_;
+
+  // helper and pool
+  std::thread helper_;
+  std::mutex helper_mutex_;
+  std::condition_variable helper_wakes_;
+  std::atomic<bool> helper_rests_{false};
+  int active_runs_ = 0;  // under helper_mutex_
+  bool ending_ = false;
+  struct pool_job {
+    run* r = nullptr;
+    unsigned from = 0, to = 0;
+    std::uint64_t number = 0;
+  };
+  std::mutex pool_mutex_;
+  std::condition_variable pool_wakes_;
+  std::condition_variable pool_done_;
+  std::vector<std::thread> pool_;
+  std::vector<run*> pool_work_;  // per pool thread: what it runs, or null
+  bool pool_ending_ = false;
+};
+
+/// Thrown out of a skeleton call when another rank has failed outside of it and the job is ending.
+struct peer_failed : std::exception {
+  [[nodiscard]] char const* what() const noexcept override { return "another rank has failed"; }
+};
+
+}  // namespace skel::detail

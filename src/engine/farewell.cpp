@@ -1,0 +1,123 @@
+// How the ranks of run_main leave together: everybody says how it ended, rank 0 decides who is heard.
+#include <cstdio>
+#include <thread>
+
+#include "engine.hpp"
+#include "skel/error.hpp"
+#include "skel/protocol/bytes.hpp"
+#include "values/one_line.hpp"
+
+namespace skel::detail {
+
+namespace {
+enum control : std::uint8_t { failing = 1, bye = 2, verdict = 3 };
+// A rank deep inside a computation hears of another's failure only when it next calls skel; then it is left
+// behind.
+constexpr double patience_seconds = 10;
+}  // namespace
+
+void engine::send_control(int to, std::uint8_t kind, farewell const& f) {
+  transport::packet p;
+  auto& out = p.body();
+  out.push_back(static_cast<std::byte>(kind));
+  out.push_back(static_cast<std::byte>(f.own));
+  protocol::put_varint(out, static_cast<std::uint64_t>(f.code));
+  protocol::put_text(out, f.text);
+  send(to, {0, 0}, std::move(p));
+}
+
+void engine::on_control(int from, std::span<std::byte const> body) {
+  auto const head = protocol::get_bytes(body, 2);
+  farewell f;
+  f.own = head[1] != std::byte{0};
+  f.code = static_cast<int>(protocol::get_varint(body));
+  f.text = protocol::get_text(body);
+  switch (std::to_integer<int>(head[0])) {
+    case failing:
+      if (!failed_peer_) failed_peer_.emplace(from, f.text);
+      work_arrived_.notify_all();
+      break;
+    case bye:
+      farewells_[from] = f;
+      if (f.code == 0)
+        for (auto const& [key, running] : runs_) running->on_left(from);
+      break;
+    case verdict:
+      verdict_ = f;
+      break;
+    default:
+      throw protocol_error("unknown control message from rank " + std::to_string(from));
+  }
+}
+
+int engine::say_farewell(farewell own, std::string const& program) {
+  auto const print = [&](std::string const& text) {
+    if (!text.empty()) std::fprintf(stderr, "%s: %s\n", program.c_str(), one_line(text).c_str());
+  };
+  if (size_ == 1) {
+    print(own.text);
+    return own.code;
+  }
+  std::unique_lock lock(mutex_);
+  if (own.own && own.code != 0)
+    for (int r = 0; r < size_; ++r)
+      if (r != rank_) send_control(r, failing, own);
+  auto const pause = [&](unsigned round) {
+    lock.unlock();
+    if (round < 200)
+      std::this_thread::yield();
+    else
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
+    lock.lock();
+  };
+  double failed_since = own.code != 0 ? now() : -1;
+  auto const given_up = [&] {
+    if (failed_peer_ && failed_since < 0) failed_since = now();
+    return failed_since >= 0 && now() - failed_since > patience_seconds;
+  };
+  if (rank_ != 0) {
+    send_control(0, bye, own);
+    for (unsigned round = 0; !verdict_ && !lost_[0] && !given_up(); ++round) {
+      progress();
+      if (!verdict_) pause(round);
+    }
+    if (!verdict_) {  // rank 0 is gone or hangs: better said twice than not at all
+      print(own.text);
+      return own.code != 0 ? own.code : 1;
+    }
+    flush(lock, 1.0);
+    return verdict_->code;
+  }
+  farewells_[0] = own;
+  auto const missing = [&] {
+    int n = 0;
+    for (int r = 0; r < size_; ++r)
+      n += !lost_[static_cast<std::size_t>(r)] && !farewells_.contains(r) ? 1 : 0;
+    return n;
+  };
+  for (unsigned round = 0; missing() > 0 && !given_up(); ++round) {
+    progress();
+    if (farewells_[0].code == 0 && !failed_peer_ &&
+        !early_.empty()) {  // it would wait for this rank for ever
+      own = {1, true,
+             "rank " + std::to_string(early_.front().from) +
+                 " makes a skeleton call that rank 0 does not make: all ranks must make the same calls"};
+      farewells_[0] = own;
+      for (int r = 1; r < size_; ++r) send_control(r, failing, own);
+    }
+    if (missing() > 0) pause(round);
+  }
+  farewell heard;  // the lowest rank that failed by itself
+  for (auto const& [rank, f] : farewells_)
+    if (f.own && f.code != 0) {
+      heard = f;
+      break;
+    }
+  for (int r = 1; r < size_; ++r) send_control(r, verdict, heard);
+  flush(lock, 1.0);
+  lock.unlock();
+  print(heard.text);
+  return heard.code;
+}
+
+}  // namespace skel::detail

@@ -1,0 +1,17 @@
+// The part of run_main that does not depend on the transport.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "engine.hpp"
+
+namespace skel::detail {
+
+/// The last part of argv[0].
+[[nodiscard]] std::string program_name(int argc, char** argv);
+
+/// Runs the body; what escapes from it becomes an exit code and one line.
+[[nodiscard]] farewell run_body(context& ctx, std::function<void(context&)> const& body);
+
+}  // namespace skel::detail

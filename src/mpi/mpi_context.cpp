@@ -1,0 +1,184 @@
+// Contexts over MPI, and run_main under mpiexec.
+#include <fmt/format.h>
+#include <mpi.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include <boost/mpi/communicator.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/engine.hpp"
+#include "engine/run_body.hpp"
+#include "launcher.hpp"
+#include "mpi_transport.hpp"
+#include "skel/error.hpp"
+#include "skel/run_main.hpp"
+
+namespace skel {
+
+namespace {
+
+// What this process runs, as a number; 0 when it cannot be read.
+std::uint64_t program_hash() {
+  std::ifstream file("/proc/self/exe", std::ios::binary);
+  std::vector<char> const bytes{std::istreambuf_iterator<char>(file), {}};
+  return bytes.empty() ? 0 : XXH3_64bits(bytes.data(), bytes.size());
+}
+
+void check_same_program(MPI_Comm comm, int size) {
+  std::uint64_t const mine = program_hash();
+  std::vector<std::uint64_t> all(static_cast<std::size_t>(size));
+  MPI_Allgather(&mine, 1, MPI_UINT64_T, all.data(), 1, MPI_UINT64_T, comm);
+  for (int r = 1; r < size; ++r)
+    if (all[static_cast<std::size_t>(r)] != all[0])
+      throw usage_error("rank " + std::to_string(r) +
+                        " runs another program than rank 0: all ranks of a job need the same "
+                        "executable");
+}
+
+struct placement {
+  int ranks_here = 1;
+  int host_cores = 1;  // that the ranks of this host may use together
+  bool first_here = true;
+};
+
+// How many ranks share this host and how many cores they may use together. When their masks are disjoint
+// (each bound to its own cores) these add up, otherwise they are the same cores.
+placement find_placement(MPI_Comm comm, int own_cores) {
+  placement p;
+  MPI_Comm here = MPI_COMM_NULL;
+  MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
+  int rank = 0;
+  MPI_Comm_rank(here, &rank);
+  MPI_Comm_size(here, &p.ranks_here);
+  p.first_here = rank == 0;
+  p.host_cores = detail::cores_of_all(here, own_cores);
+  MPI_Comm_free(&here);
+  return p;
+}
+
+}  // namespace
+
+namespace detail {
+
+std::shared_ptr<engine> make_mpi_engine(MPI_Comm comm, context_options options) {
+  int level = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&level);
+  auto wires = std::make_unique<transport::mpi_transport>(comm, level >= MPI_THREAD_SERIALIZED);
+  MPI_Comm const own = wires->communicator();
+  int const size = wires->size();
+  check_same_program(own, size);
+  int const cores = usable_cores();
+  auto const place = find_placement(own, cores);
+  if (options.threads == 0) options.threads = default_threads(cores, place.host_cores, place.ranks_here);
+  char host[MPI_MAX_PROCESSOR_NAME] = "";
+  int length = 0;
+  MPI_Get_processor_name(host, &length);
+  std::string const name(host, static_cast<std::size_t>(length));
+
+  // About the first host where there are more compute threads than cores.
+  int const mine[3] = {place.ranks_here * options.threads, place.host_cores, place.ranks_here};
+  std::vector<int> all(static_cast<std::size_t>(size) * 3);
+  MPI_Gather(mine, 3, MPI_INT, all.data(), 3, MPI_INT, 0, own);
+  std::string warning;
+  if (wires->rank() == 0)
+    for (std::size_t r = 0; r < all.size() && warning.empty(); r += 3)
+      if (all[r] > all[r + 1])
+        warning = fmt::format(
+            "{} ranks with {} compute threads share {} cores of one host: expect no gain from more",
+            all[r + 2], all[r], all[r + 1]);
+  auto made = std::make_shared<engine>(std::move(wires), std::move(options), name);
+  made->warning = std::move(warning);
+  return made;
+}
+
+namespace {
+
+// The environment may differ from rank to rank, so all must hear of an error in one of them before anything
+// collective is tried. Prints it on the lowest such rank; nothing is returned on any rank then.
+std::optional<context_options> options_of_all(std::string const& program, int size) {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  std::optional<context_options> options;
+  std::string error;
+  try {
+    options = context_options::from_environment();
+  } catch (usage_error const& e) {
+    error = e.what();
+  }
+  int const mine = options ? size : rank;
+  int lowest = size;
+  MPI_Allreduce(&mine, &lowest, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  if (lowest == size) return options;
+  if (rank == lowest) std::fprintf(stderr, "%s: %s\n", program.c_str(), error.c_str());
+  return std::nullopt;
+}
+
+}  // namespace
+
+int run_main_mpi(int argc, char** argv, std::function<void(context&)> const& body) {
+  std::string const program = program_name(argc, argv);
+  int given = MPI_THREAD_SINGLE;
+  if (MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &given) != MPI_SUCCESS) {
+    std::fprintf(stderr, "%s: MPI_Init_thread failed\n", program.c_str());
+    return 1;
+  }
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  int size = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (auto const mismatch = launcher_mismatch(size); !mismatch.empty()) {
+    std::fprintf(stderr, "%s: %s\n", program.c_str(), mismatch.c_str());
+    MPI_Finalize();
+    return 2;
+  }
+  auto const options = options_of_all(program, size);
+  if (!options) {
+    MPI_Finalize();
+    return 2;
+  }
+  int code = 1;
+  bool lost = false;
+  try {
+    auto const engine = make_mpi_engine(MPI_COMM_WORLD, *options);
+    auto const end = [&] {
+      context ctx(engine);
+      return run_body(ctx, body);
+    }();
+    code = engine->say_farewell(end, program);
+    lost = engine->any_lost();
+  } catch (usage_error const& e) {
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0) std::fprintf(stderr, "%s: %s\n", program.c_str(), e.what());
+    code = 2;
+  } catch (std::exception const& e) {  // the wires are broken: nobody can be told
+    std::fprintf(stderr, "%s: %s\n", program.c_str(), e.what());
+    lost = true;
+  }
+  if (lost) {  // MPI_Finalize would wait for the dead
+    std::fflush(nullptr);
+    _exit(code);
+  }
+  MPI_Finalize();
+  return code;
+}
+
+}  // namespace detail
+
+context::context(boost::mpi::communicator const& communicator, context_options options)
+    : context(detail::make_mpi_engine(communicator, std::move(options))) {}
+
+boost::mpi::communicator const& context::communicator() const {
+  auto const* const wires = dynamic_cast<transport::mpi_transport const*>(&engine_->wires());
+  if (wires == nullptr) throw usage_error("this context runs without MPI and has no communicator");
+  return wires->boost_communicator();
+}
+
+}  // namespace skel

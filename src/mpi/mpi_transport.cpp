@@ -1,0 +1,155 @@
+#include "mpi_transport.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "skel/error.hpp"
+
+namespace skel::transport {
+
+namespace {
+constexpr int tag = 7;
+constexpr std::size_t most_arriving = 64;  // receives under way at once
+// MPI_THREAD_SERIALIZED is a promise of the process, not of a context: two contexts may run from two threads.
+std::mutex one_at_a_time;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+}  // namespace
+
+mpi_transport::mpi_transport(MPI_Comm parent, bool any_thread) : any_thread_(any_thread) {
+  check(MPI_Comm_dup(parent, &comm_), "MPI_Comm_dup");
+  // Errors come back as codes and become mpi_error; the default handler would end the job without a word.
+  check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
+  check(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
+  sent_.resize(static_cast<std::size_t>(size_));
+  received_.resize(static_cast<std::size_t>(size_));
+  boost_ = boost::mpi::communicator(parent, boost::mpi::comm_attach);
+}
+
+mpi_transport::~mpi_transport() {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (finalized || !sending_.empty())
+    return;  // a peer that never received may be dead: leave it all as it is
+  if (size_ > 1 && !receive_the_rest()) return;
+  MPI_Comm_free(&comm_);
+}
+
+// The last acknowledgements may still be under way. MPI would hand what arrives for a freed communicator to
+// the next one that gets its number, so every rank first hears how much was sent to it and takes that. False:
+// the others did not come, and the communicator had better stay.
+bool mpi_transport::receive_the_rest() noexcept {
+  std::vector<std::uint64_t> expected(sent_.size());
+  MPI_Request exchange = MPI_REQUEST_NULL;
+  if (MPI_Ialltoall(sent_.data(), 1, MPI_UINT64_T, expected.data(), 1, MPI_UINT64_T, comm_, &exchange) !=
+      MPI_SUCCESS)
+    return false;
+  auto const end = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+  int heard = 0;
+  try {
+    while (std::chrono::steady_clock::now() < end) {
+      while (receive()) {
+      }
+      if (!heard) check(MPI_Test(&exchange, &heard, MPI_STATUS_IGNORE), "MPI_Test");
+      if (heard && received_ == expected) return true;
+      std::this_thread::yield();
+    }
+  } catch (std::exception const&) {
+    // The wires are broken; there is nobody to tell.
+  }
+  if (!heard) {  // MPI still refers to these
+    static_cast<void>(new std::vector<std::uint64_t>(std::move(expected)));
+    static_cast<void>(new std::vector<std::uint64_t>(std::move(sent_)));
+  }
+  return false;
+}
+
+void mpi_transport::check(int code, char const* call) const {
+  if (code == MPI_SUCCESS) return;
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  MPI_Error_string(code, text, &length);
+  throw mpi_error(call, code, std::string(text, static_cast<std::size_t>(length)), rank_);
+}
+
+void mpi_transport::send(int to, packet what) {
+  std::lock_guard const alone(one_at_a_time);
+  auto const bytes = what.bytes();
+  if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
+    throw mpi_error("MPI_Isend", MPI_ERR_COUNT, "a packet of more than 2 GiB", rank_);
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, to, tag, comm_, &request),
+        "MPI_Isend");
+  ++sent_[static_cast<std::size_t>(to)];
+  int done = 0;
+  check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+  if (done)
+    recycle(std::move(what).release());
+  else
+    sending_.push_back({request, std::move(what)});  // the vector's memory does not move with it
+}
+
+void mpi_transport::complete_sends() {
+  for (auto it = sending_.begin(); it != sending_.end();) {
+    int done = 0;
+    check(MPI_Test(&it->request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    if (!done) {
+      ++it;
+      continue;
+    }
+    recycle(std::move(it->what).release());
+    it = sending_.erase(it);
+  }
+}
+
+// Takes one message off the network's hands. A matched probe cannot lose it to another receive, and stays
+// right when the sender dies between probe and receive.
+void mpi_transport::probe() {
+  int there = 0;
+  MPI_Status status;
+#if SKEL_MPI_IPROBE
+  check(MPI_Iprobe(MPI_ANY_SOURCE, tag, comm_, &there, &status), "MPI_Iprobe");
+#else
+  MPI_Message message = MPI_MESSAGE_NULL;
+  check(MPI_Improbe(MPI_ANY_SOURCE, tag, comm_, &there, &message, &status), "MPI_Improbe");
+#endif
+  if (!there) return;
+  int size = 0;
+  check(MPI_Get_count(&status, MPI_BYTE, &size), "MPI_Get_count");
+  incoming in{MPI_REQUEST_NULL, status.MPI_SOURCE, buffer(), false};
+  in.bytes.resize(static_cast<std::size_t>(size));
+#if SKEL_MPI_IPROBE
+  check(MPI_Irecv(in.bytes.data(), size, MPI_BYTE, status.MPI_SOURCE, tag, comm_, &in.request), "MPI_Irecv");
+#else
+  check(MPI_Imrecv(in.bytes.data(), size, MPI_BYTE, &message, &in.request), "MPI_Imrecv");
+#endif
+  arriving_.push_back(std::move(in));
+}
+
+std::optional<transport::arrival> mpi_transport::receive() {
+  std::lock_guard const alone(one_at_a_time);
+  if (!sending_.empty()) complete_sends();
+  if (arriving_.size() < most_arriving) probe();
+  for (auto it = arriving_.begin(); it != arriving_.end(); ++it) {
+    if (!it->complete) {
+      int done = 0;
+      check(MPI_Test(&it->request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+      it->complete = done != 0;
+    }
+    if (!it->complete) continue;
+    // Receives complete out of order: one that overtook an earlier one from the same rank waits.
+    bool const overtook =
+        std::any_of(arriving_.begin(), it, [&](auto const& earlier) { return earlier.from == it->from; });
+    if (overtook) continue;
+    arrival a{it->from, packet::received(std::move(it->bytes))};
+    arriving_.erase(it);
+    ++received_[static_cast<std::size_t>(a.from)];
+    return a;
+  }
+  return std::nullopt;
+}
+
+}  // namespace skel::transport

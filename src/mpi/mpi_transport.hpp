@@ -1,0 +1,59 @@
+// Packets over MPI: Isend, Improbe/Imrecv, Test and nothing else.
+#pragma once
+
+#include <mpi.h>
+
+#include <boost/mpi/communicator.hpp>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "skel/transport/transport.hpp"
+
+namespace skel::transport {
+
+/// Owns a duplicate of `parent`, freed (collectively) by the destructor unless a rank was lost.
+class mpi_transport final : public transport {
+ public:
+  mpi_transport(MPI_Comm parent, bool any_thread);
+  ~mpi_transport() override;
+
+  [[nodiscard]] int rank() const override { return rank_; }
+  [[nodiscard]] int size() const override { return size_; }
+  void send(int to, packet what) override;
+  [[nodiscard]] std::optional<arrival> receive() override;
+  [[nodiscard]] std::size_t unsent() const override { return sending_.size(); }
+  [[nodiscard]] bool any_thread() const override { return any_thread_; }
+  [[nodiscard]] MPI_Comm communicator() const { return comm_; }
+  [[nodiscard]] boost::mpi::communicator const& boost_communicator() const { return boost_; }
+
+ private:
+  [[nodiscard]] bool receive_the_rest() noexcept;
+  void complete_sends();
+  void probe();
+  void check(int code, char const* call) const;
+
+  struct outgoing {
+    MPI_Request request;
+    packet what;
+  };
+  struct incoming {
+    MPI_Request request;
+    int from;
+    std::vector<std::byte> bytes;
+    bool complete;
+  };
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  // The parent, not owned: what a user receives there with any tag is never a packet of ours.
+  boost::mpi::communicator boost_;
+  int rank_ = 0;
+  int size_ = 1;
+  bool any_thread_;
+  std::vector<std::uint64_t> sent_;      // packets per peer
+  std::vector<std::uint64_t> received_;  // likewise
+  std::deque<outgoing> sending_;
+  std::deque<incoming> arriving_;  // in the order of matching, which is the order of sending per pair
+};
+
+}  // namespace skel::transport
