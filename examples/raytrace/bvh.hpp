@@ -1,0 +1,59 @@
+// A bounding volume hierarchy with eight children to a node, split by the surface-area heuristic (Goldsmith
+// and Salmon 1987; binned: Wald 2007). Node tests and leaf tests handle eight boxes or shapes per instruction
+// (Wald, Benthin, Boulos, "Getting Rid of Packets", 2008).
+#pragma once
+
+#include <vector>
+
+#include "geometry.hpp"
+
+namespace skel::raytrace {
+
+constexpr int lanes = 8;
+
+/// A child: a node's index, or with the top bit set a leaf: two bits of kind, then the index of one packet.
+using bvh_child = std::uint32_t;
+constexpr bvh_child leaf_bit = 0x8000'0000U;
+constexpr bvh_child leaf_index_mask = 0x1fff'ffffU;
+
+struct alignas(64) bvh_node {
+  float bound[6][lanes];  ///< low x y z, high x y z; a missing child is an empty box
+  bvh_child child[lanes];
+};
+
+struct alignas(64) facet_packet {
+  float normal[3][lanes], offset[lanes];
+  float edge[4][4][lanes];  ///< per edge: normal x y z, offset
+  std::uint32_t id[lanes];
+};
+
+struct alignas(64) ball_packet {
+  float center[3][lanes], radius_squared[lanes];
+  std::uint32_t id[lanes];
+};
+
+struct frustum_packet {
+  std::uint32_t frustum[lanes];  ///< into geometry::frusta, unused lanes no_hit
+};
+
+/// Pointers into a bvh: what compiled kernels see of it.
+struct bvh_view {
+  bvh_node const* nodes;
+  facet_packet const* facets;
+  ball_packet const* balls;
+  frustum_packet const* frusta;
+};
+
+struct bvh {
+  std::vector<bvh_node> nodes;  ///< the root first
+  std::vector<facet_packet> facets;
+  std::vector<ball_packet> balls;
+  std::vector<frustum_packet> frusta;
+
+  [[nodiscard]] bvh_view view() const { return {nodes.data(), facets.data(), balls.data(), frusta.data()}; }
+  [[nodiscard]] std::size_t memory() const;
+};
+
+bvh build_bvh(geometry const& shapes);
+
+}  // namespace skel::raytrace

@@ -1,0 +1,22 @@
+// Primary rays: through the pixels' centres.
+#pragma once
+
+#include "intersect.hpp"
+
+namespace skel::raytrace {
+
+/// NFF's angle runs from the centres of the first row's pixels to those of the last. An image that is not
+/// square has square pixels and the angle along its shorter side.
+struct camera {
+  vec3f from, forward, right, down;  ///< right, down: one pixel
+  float middle_x = 0, middle_y = 0;
+
+  [[nodiscard]] SKEL_RT_INLINE ray through(int x, int y) const {
+    float const fx = static_cast<float>(x) - middle_x, fy = static_cast<float>(y) - middle_y;
+    return {from, normalized(forward + fx * right + fy * down)};
+  }
+};
+
+camera make_camera(view const& v, int width, int height);
+
+}  // namespace skel::raytrace

@@ -1,0 +1,41 @@
+// Pictures in memory and in files.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace skel::raytrace {
+
+/// Linear RGB, rows from the top, three floats to a pixel: 0 is black, 1 white, more is clipped where
+/// written.
+struct image {
+  int width = 0, height = 0;
+  std::vector<float> rgb;
+
+  image() = default;
+  image(int w, int h)
+      : width(w), height(h), rgb(3 * static_cast<std::size_t>(w) * static_cast<std::size_t>(h)) {}
+  [[nodiscard]] std::span<float> row(int y) {
+    auto const n = 3 * static_cast<std::size_t>(width);
+    return std::span(rgb).subspan(static_cast<std::size_t>(y) * n, n);
+  }
+};
+
+/// The ending chooses the format: .png and .ppm (8 bits, as SPD: value times 255, no gamma) or .pfm (the
+/// floats, little endian, lowest row first as the format wants). The file appears under its name only when it
+/// is whole. Errors: skel::usage_error for another ending, skel::error `path: reason` if it cannot be
+/// written.
+void write_image(std::string const& path, image const& picture);
+/// Throws what write_image would throw for this ending: to be asked before hours of rendering.
+void check_image_name(std::string const& path);
+
+/// The bytes that write_image would write for this name.
+std::vector<std::byte> encode_image(std::string const& path, image const& picture);
+std::vector<std::byte> encode_png(image const& picture);
+std::vector<std::byte> encode_ppm(image const& picture);
+std::vector<std::byte> encode_pfm(image const& picture);
+
+}  // namespace skel::raytrace

@@ -1,0 +1,82 @@
+// One ray, one shape. Every accelerator uses this arithmetic, operation by operation (bvh_kernel.inl does it
+// for eight shapes at a time), so t has the same bits whoever asks.
+#pragma once
+
+#include "geometry.hpp"
+
+namespace skel::raytrace {
+
+struct ray {
+  vec3f origin, direction;  ///< direction has length 1
+};
+
+constexpr std::uint32_t no_hit = ~std::uint32_t{0};
+
+/// The nearest hit so far; of two at the same t, the one with the smaller id.
+struct hit {
+  float t = 3.402823466e+38F;
+  std::uint32_t id = no_hit;
+};
+
+SKEL_RT_INLINE void keep_nearer(hit& best, float t, std::uint32_t id) {
+  if (t < best.t || (t == best.t && id < best.id)) best = {t, id};
+}
+
+/// t > 0 where the ray meets the facet, else -1.
+SKEL_RT_INLINE float intersect(facet const& f, ray const& r) {
+  float const t = (f.face.offset - dot(f.face.normal, r.origin)) / dot(f.face.normal, r.direction);
+  if (!(t > 0) || !(t < 3.402823466e+38F)) return -1;
+  vec3f const p = r.origin + t * r.direction;
+  for (auto const& e : f.edge) {
+    if (!(dot(e.normal, p) + e.offset >= 0)) return -1;
+  }
+  return t;
+}
+
+/// Haines, Günther, Akenine-Möller, "Precision Improvements for Ray/Sphere Intersection" (Ray Tracing Gems,
+/// 7): the discriminant from the ray's nearest point to the centre does not cancel for small or far spheres.
+SKEL_RT_INLINE float intersect(ball const& s, ray const& r) {
+  vec3f const f = r.origin - s.center;
+  float const b = -dot(f, r.direction);
+  vec3f const nearest = f + b * r.direction;
+  float const discriminant = s.radius_squared - dot(nearest, nearest);
+  if (!(discriminant >= 0)) return -1;
+  float const half = __builtin_sqrtf(discriminant);
+  float const near = b - half;
+  float const t = near > 0 ? near : b + half;
+  return t > 0 ? t : -1;
+}
+
+SKEL_RT_INLINE float intersect(frustum const& c, ray const& r) {
+  vec3d const d = to_double(r.direction), q = to_double(r.origin) - c.base;
+  double const height = dot(c.axis, q), rise = dot(c.axis, d);
+  vec3d const across = q - height * c.axis, d_across = d - rise * c.axis;
+  double const radius = c.base_radius + c.slope * height, growth = c.slope * rise;
+  double const qa = dot(d_across, d_across) - growth * growth;
+  double const qb = dot(across, d_across) - radius * growth;
+  double const qc = dot(across, across) - radius * radius;
+  double root[2];
+  if (__builtin_fabs(qa) < 1e-14) {  // parallel to the mantle
+    root[0] = root[1] = -qc / (2 * qb);
+  } else {
+    double const discriminant = qb * qb - qa * qc;
+    if (!(discriminant >= 0)) return -1;
+    double const s = __builtin_sqrt(discriminant);
+    double const k = qb > 0 ? -qb - s : s - qb;  // the sum that does not cancel
+    root[0] = k / qa;
+    root[1] = k != 0 ? qc / k : root[0];
+    if (root[0] > root[1]) {
+      double const swapped = root[0];
+      root[0] = root[1];
+      root[1] = swapped;
+    }
+  }
+  for (double const t : root) {
+    double const h = height + t * rise;
+    float const rounded = static_cast<float>(t);
+    if (rounded > 0 && t < 1e30 && h >= 0 && h <= c.length) return rounded;
+  }
+  return -1;
+}
+
+}  // namespace skel::raytrace

@@ -1,0 +1,233 @@
+// skel-raytrace: Whitted ray tracing of NFF scenes as a farm over rows or tiles (Lee, Lee and Lu,
+// "Comparisons of load balancing strategies for ray tracing on network clustered environments").
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <optional>
+#include <sstream>
+
+#include "image.hpp"
+#include "nff.hpp"
+#include "pixels.hpp"
+#include "program/preview.hpp"
+#include "program/run_program.hpp"
+#include "skel/observe/hash.hpp"
+#include "skel/skel.hpp"
+#include "spd.hpp"
+
+namespace {
+
+using namespace skel::raytrace;
+
+struct options {
+  std::string file;
+  std::string spd;
+  std::string size = "512x512";
+  int depth = 5;
+  double brightness = 2;
+  std::string view = "balanced";
+  std::vector<double> from, at, up;
+  std::optional<double> angle;
+  std::string accelerator = "bvh";
+  std::string unit = "rows";
+  std::string preview;
+  std::string write_scene;
+  bool costs = false;
+};
+
+void add_options(CLI::App& app, options& o) {
+  app.add_option("SCENE", o.file, "scene to render, in the Neutral File Format (.nff)");
+  app.add_option("--scene", o.spd,
+                 "or one of the Standard Procedural Databases: balls[:4], gears[:4][,ks=0.2], tetra[:6]");
+  app.add_option("--size", o.size, "size of the picture in pixels, WIDTHxHEIGHT")->capture_default_str();
+  app.add_option("--depth", o.depth, "generations of rays, the primary ones included, 1 to 64")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 64));
+  app.add_option(
+         "--brightness", o.brightness,
+         "factor on all lights: 1 is SPD's rule sqrt(L)/(2L), 2 is as bright as the pictures it publishes")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 1e6));
+  app.add_option("--view", o.view,
+                 "balanced: the scene's own view; biased: objects crowd one side of the picture")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"balanced", "biased"}));
+  app.add_option("--from", o.from, "eye point X,Y,Z instead of the scene's")->delimiter(',')->expected(3);
+  app.add_option("--at", o.at, "point looked at X,Y,Z instead of the scene's")->delimiter(',')->expected(3);
+  app.add_option("--up", o.up, "upward direction X,Y,Z instead of the scene's")->delimiter(',')->expected(3);
+  app.add_option("--angle", o.angle, "angle of view in degrees instead of the scene's")
+      ->check(CLI::Range(0.001, 179.0));
+  app.add_option("--accelerator", o.accelerator,
+                 "bvh, slabs (Kay and Kajiya's) or brute; the picture is the same to the bit")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"bvh", "slabs", "brute"}));
+  app.add_option("--unit", o.unit, "unit of work: rows, or tiles:N (N x N pixels)")->capture_default_str();
+  app.add_option("--preview", o.preview, "picture file that is rewritten as lines arrive (.png, .ppm, .pfm)");
+  app.add_option("--write-scene", o.write_scene, "also write the scene as an NFF file");
+  app.add_flag("--costs", o.costs, "time every pixel and print mean and variance of pixel and row costs");
+}
+
+void parse_size(std::string const& text, settings& how) {
+  constexpr int most = 65536;
+  char rest = 0;
+  if (std::sscanf(text.c_str(), "%dx%d%c", &how.width, &how.height, &rest) != 2 || how.width < 1 ||
+      how.height < 1 || how.width > most || how.height > most)
+    throw skel::usage_error("--size: expected WIDTHxHEIGHT, each 1 to 65536, got \"" + text + "\"");
+}
+
+vec3d to_vector(std::vector<double> const& v) { return {v[0], v[1], v[2]}; }
+
+scene load_scene(options const& o) {
+  if (o.file.empty() == o.spd.empty())
+    throw skel::usage_error("expected one scene: a file SCENE.nff, or --scene balls, gears or tetra");
+  scene world = o.spd.empty() ? read_nff(o.file) : make_spd(o.spd);
+  if (o.view == "biased") world.view = biased(world.view);
+  if (!o.from.empty()) world.view.from = to_vector(o.from);
+  if (!o.at.empty()) world.view.at = to_vector(o.at);
+  if (!o.up.empty()) world.view.up = to_vector(o.up);
+  if (o.angle) world.view.angle = *o.angle;
+  return world;
+}
+
+void save_scene(std::string const& path, scene const& world) {
+  skel::observe::atomic_file file(path);
+  std::ostringstream text;
+  write_nff(text, world, 17);
+  file.write(text.str());
+  file.commit();
+}
+
+void paste(image& picture, rectangle const& r, pixels const& p) {
+  auto const w = static_cast<std::size_t>(r.width()) * 3;
+  for (int y = r.y0; y < r.y1; ++y) {
+    auto const from = std::span(p.rgb).subspan(static_cast<std::size_t>(y - r.y0) * w, w);
+    std::copy(from.begin(), from.end(), picture.row(y).begin() + 3 * r.x0);
+  }
+}
+
+/// Mean and variance as they come (Welford).
+class statistics {
+ public:
+  void add(double x) {
+    ++n_;
+    double const d = x - mean_;
+    mean_ += d / static_cast<double>(n_);
+    squares_ += d * (x - mean_);
+  }
+  [[nodiscard]] double mean() const { return mean_; }
+  [[nodiscard]] double variance() const { return n_ > 1 ? squares_ / static_cast<double>(n_ - 1) : 0; }
+
+ private:
+  std::uint64_t n_ = 0;
+  double mean_ = 0;
+  double squares_ = 0;
+};
+
+/// What the root collects.
+struct collected {
+  image picture;
+  ray_counts rays;
+  statistics unit_cost, pixel_cost;  // seconds
+};
+
+// Pixels spread over the picture, rendered again by testing every ray against every shape.
+void verify(scene const& world, settings how, image const& picture) {
+  how.accelerator = accelerator::brute;
+  renderer const slow(world, how);
+  constexpr std::int64_t samples = 997;  // a prime, so that the samples fall on all columns
+  std::int64_t const all = std::int64_t{how.width} * how.height;
+  for (std::int64_t k = 0; k < std::min(samples, all); ++k) {
+    std::int64_t const i = all <= samples ? k : k * all / samples;
+    int const x = static_cast<int>(i % how.width);
+    int const y = static_cast<int>(i / how.width);
+    std::array<float, 3> rgb{};
+    ray_counts rays;
+    slow.render_tile(x, y, x + 1, y + 1, rgb, rays);
+    auto const at = static_cast<std::size_t>(i) * 3;
+    if (!std::equal(rgb.begin(), rgb.end(), picture.rgb.begin() + static_cast<std::ptrdiff_t>(at)))
+      throw skel::error(fmt::format(
+          "verification failed: pixel ({}, {}) differs from the one found without accelerator", x, y));
+  }
+}
+
+skel::program::run_outcome render_scene(skel::context& ctx, skel::program::common_options const& common,
+                                        options const& o) {
+  settings how;
+  parse_size(o.size, how);
+  how.depth = o.depth;
+  how.brightness = o.brightness;
+  how.accelerator = accelerator_named(o.accelerator);
+  if (!common.output.empty()) check_image_name(common.output);
+  if (!o.preview.empty()) check_image_name(o.preview);
+  auto const units = cut_picture(o.unit, how.width, how.height);
+  scene const world = load_scene(o);
+  if (ctx.is_root() && !o.write_scene.empty()) save_scene(o.write_scene, world);
+  renderer const picture(world, how);
+
+  collected all;
+  if (ctx.is_root()) all.picture = image(how.width, how.height);
+  skel::program::preview preview(ctx.is_root() ? o.preview : "", [&](skel::observe::atomic_file& file) {
+    file.write(encode_image(o.preview, all.picture));
+  });
+  skel::farm_options farm;
+  farm.results = common.results();
+  farm.root = common.root_works ? skel::root_role::works : skel::root_role::serves;
+  farm.label = "render";
+  auto const run = skel::farm(
+      ctx, skel::replicated(units), [&](rectangle const& r) { return render(picture, r, o.costs); },
+      common.schedule(),
+      [&](skel::task_id id, pixels&& p) {
+        paste(all.picture, units[id], p);
+        all.rays += p.rays;
+        all.unit_cost.add(p.seconds);
+        for (float const s : p.pixel_seconds) all.pixel_cost.add(s);
+        preview.update();
+      },
+      farm);
+  if (!ctx.is_root()) return {run, {}, {}, {}};
+
+  preview.finish();
+  if (!common.output.empty() && !run.stopped_early) write_image(common.output, all.picture);
+  if (common.verify && !run.stopped_early) verify(world, how, all.picture);
+  if (o.costs && !common.quiet)
+    fmt::print(
+        "cost of a pixel: mean {:.3g} s, variance {:.3g} s2; of a unit ({}): mean {:.3g} s, variance {:.3g} "
+        "s2\n",
+        all.pixel_cost.mean(), all.pixel_cost.variance(), o.unit, all.unit_cost.mean(),
+        all.unit_cost.variance());
+  skel::program::run_outcome outcome;
+  outcome.run = run;
+  outcome.result_xxh3 = skel::observe::xxh3_hex(std::as_bytes(std::span(all.picture.rgb)));
+  outcome.fields = {{"width", how.width},
+                    {"height", how.height},
+                    {"shapes", static_cast<std::uint64_t>(picture.shapes())},
+                    {"rays", skel::observe::report_object{{"primary", all.rays.primary},
+                                                          {"primary_hits", all.rays.primary_hits},
+                                                          {"shadow", all.rays.shadow},
+                                                          {"reflected", all.rays.reflected},
+                                                          {"refracted", all.rays.refracted}}},
+                    {"unit_seconds_mean", all.unit_cost.mean()},
+                    {"unit_seconds_variance", all.unit_cost.variance()}};
+  if (o.costs) {
+    outcome.fields.push_back({"pixel_seconds_mean", all.pixel_cost.mean()});
+    outcome.fields.push_back({"pixel_seconds_variance", all.pixel_cost.variance()});
+  }
+  outcome.problem = {
+      {"scene", o.spd.empty() ? o.file : o.spd}, {"size", o.size}, {"view", o.view}, {"unit", o.unit}};
+  return outcome;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  options o;
+  return skel::program::run_program(
+      argc, argv, {"skel-raytrace", "Renders scenes of the Neutral File Format on all ranks."},
+      [&](CLI::App& app) { add_options(app, o); },
+      [&](skel::context& ctx, skel::program::common_options const& common) {
+        return render_scene(ctx, common, o);
+      });
+}

@@ -1,0 +1,206 @@
+// NFF.txt of SPD 3.x, entity by entity. Counts in the file are never believed: vertices are read one by one,
+// so memory follows the bytes that are there.
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <iterator>
+
+#include "nff.hpp"
+#include "nff_tokens.hpp"
+
+namespace skel::raytrace {
+
+namespace {
+
+constexpr int most_vertices = 10000;  // ear clipping takes quadratic time
+
+bool is_entity(std::string_view word) {
+  constexpr std::array<std::string_view, 8> entities{"v", "b", "l", "f", "s", "c", "p", "pp"};
+  return std::find(entities.begin(), entities.end(), word) != entities.end();
+}
+
+class nff_reader {
+ public:
+  nff_reader(std::string_view text, std::string const& name) : tokens_(text, name) { scene_.name = name; }
+
+  scene read() {
+    while (!tokens_.at_end()) entity();
+    if (!has_view_) tokens_.fail("a scene needs a view, got no \"v\"");
+    return std::move(scene_);
+  }
+
+ private:
+  void entity() {
+    auto const word = tokens_.word();
+    if (word == "v") return read_view();
+    if (word == "b") return read_background();
+    if (word == "l") return read_light();
+    if (word == "f") return read_fill();
+    if (word == "s") return read_sphere();
+    if (word == "c") return read_cone();
+    if (word == "p") return read_polygon(false);
+    if (word == "pp") return read_polygon(true);
+    tokens_.fail_at_word("a scene", "one of v b l f s c p pp here");
+  }
+
+  void read_view() {
+    if (has_view_) tokens_.fail_at_word("a scene", "one view");
+    tokens_.advance();
+    bool from = false, at = false, up = false, angle = false, resolution = false;
+    auto& v = scene_.view;
+    for (;;) {
+      auto const word = tokens_.word();
+      if (word == "from") {
+        v.from = view_triple(from);
+      } else if (word == "at") {
+        v.at = view_triple(at);
+      } else if (word == "up") {
+        v.up = view_triple(up);
+      } else if (word == "angle") {
+        angle = true;
+        tokens_.advance();
+        v.angle = tokens_.number("angle", "a number of degrees");
+      } else if (word == "hither") {
+        tokens_.advance();
+        v.hither = tokens_.number("hither", "a number");
+      } else if (word == "resolution") {
+        resolution = true;
+        tokens_.advance();
+        v.width = tokens_.integer("resolution", "a width of 1 to 65536", 1, 65536);
+        v.height = tokens_.integer("resolution", "a height of 1 to 65536", 1, 65536);
+      } else {
+        break;
+      }
+    }
+    if (!(from && at && up && angle && resolution)) {
+      tokens_.fail_at_word("view", "from, at, up, angle and resolution");
+    }
+    check_view();
+    has_view_ = true;
+  }
+
+  vec3d view_triple(bool& seen) {
+    seen = true;
+    std::string const name(tokens_.word());
+    tokens_.advance();
+    return tokens_.triple(name.c_str(), "3 numbers");
+  }
+
+  void check_view() {
+    auto const& v = scene_.view;
+    if (v.from == v.at) tokens_.fail("view needs different \"from\" and \"at\"");
+    auto const side = cross(normalized(v.at - v.from), v.up);
+    if (!(length(side) > 1e-9 * length(v.up)))
+      tokens_.fail("view needs an \"up\" that is not the line of sight");
+    if (!(v.angle > 0 && v.angle < 180)) tokens_.fail("view needs an angle between 0 and 180 degrees");
+  }
+
+  void read_background() {
+    tokens_.advance();
+    scene_.background = tokens_.triple("background", "3 numbers");
+  }
+
+  void read_light() {
+    tokens_.advance();
+    light l{tokens_.triple("light", "3 or 6 numbers"), {}};
+    if (tokens_.on_line_of_last() && !is_entity(tokens_.word()))
+      l.color = tokens_.triple("light", "3 or 6 numbers");
+    scene_.lights.push_back(l);
+  }
+
+  void read_fill() {
+    tokens_.advance();
+    char const* const what = "8 numbers";
+    material m;
+    m.color = tokens_.triple("fill", what);
+    m.diffuse = weight(tokens_.number("fill", what));
+    m.specular = weight(tokens_.number("fill", what));
+    m.shine = weight(tokens_.number("fill", what));
+    m.transmittance = weight(tokens_.number("fill", what));
+    m.refraction = weight(tokens_.number("fill", what));
+    if (m.transmittance > 0 && !(m.refraction > 0)) {
+      tokens_.fail("fill needs an index of refraction above 0 where it transmits");
+    }
+    scene_.add_material(m);
+  }
+
+  double weight(double value) {
+    if (value < 0) tokens_.fail("fill needs Kd, Ks, shine, T and index of refraction of 0 or more");
+    return value;
+  }
+
+  void read_sphere() {
+    begin("sphere");
+    sphere s;
+    s.center = tokens_.triple("sphere", "4 numbers");
+    s.radius = tokens_.number("sphere", "4 numbers");
+    if (!(std::abs(s.radius) >= 1e-15)) tokens_.fail("sphere needs a radius other than 0");
+    scene_.add(s);
+  }
+
+  void read_cone() {
+    begin("cone");
+    cone c;
+    c.base = tokens_.triple("cone", "8 numbers");
+    c.base_radius = tokens_.number("cone", "8 numbers");
+    c.apex = tokens_.triple("cone", "8 numbers");
+    c.apex_radius = tokens_.number("cone", "8 numbers");
+    if (!(length(c.apex - c.base) >= 1e-15)) tokens_.fail("cone needs a base and an apex that differ");
+    if (!(std::max(std::abs(c.base_radius), std::abs(c.apex_radius)) >= 1e-15)) {
+      tokens_.fail("cone needs a radius other than 0");
+    }
+    if (c.base_radius * c.apex_radius < 0) tokens_.fail("cone needs two radii of the same sign");
+    scene_.add(c);
+  }
+
+  void read_polygon(bool patch) {
+    char const* const entity = patch ? "patch" : "polygon";
+    char const* const what = patch ? "6 numbers for each vertex" : "3 numbers for each vertex";
+    begin(entity);
+    int const count = vertex_count(entity);
+    corners_.clear();
+    normals_.clear();
+    for (int i = 0; i < count; ++i) {
+      corners_.push_back(tokens_.triple(entity, what));
+      if (!patch) continue;
+      auto const normal = tokens_.triple(entity, what);
+      if (!(length(normal) >= 1e-15)) tokens_.fail("patch needs normals other than 0");
+      normals_.push_back(normalized(normal));
+    }
+    scene_.add_polygon(corners_, normals_);
+  }
+
+  int vertex_count(char const* entity) {
+    std::string const word(tokens_.word());
+    bool const digits = word.find_first_not_of("0123456789") == std::string::npos && !word.empty();
+    int const low = digits && word.size() < 6 ? std::stoi(word) : most_vertices + 1;
+    if (digits && low < 3) tokens_.fail_at_word(entity, "3 vertices");
+    return tokens_.integer(entity, "3 to 10000 vertices", 3, most_vertices);
+  }
+
+  void begin(char const* entity) {
+    if (scene_.materials.empty()) tokens_.fail_at_word(entity, "a fill (\"f\") before it");
+    if (scene_.primitives.size() >= 100'000'000)
+      tokens_.fail_at_word("a scene", "at most 100 million primitives");
+    tokens_.advance();
+  }
+
+  nff_tokens tokens_;
+  scene scene_;
+  std::vector<vec3d> corners_, normals_;
+  bool has_view_ = false;
+};
+
+}  // namespace
+
+scene parse_nff(std::string_view text, std::string const& name) { return nff_reader(text, name).read(); }
+
+scene read_nff(std::string const& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw scene_error(path + ": cannot be opened");
+  std::string const text{std::istreambuf_iterator<char>(in), {}};
+  if (in.bad()) throw scene_error(path + ": cannot be read");
+  return parse_nff(text, path);
+}
+
+}  // namespace skel::raytrace

@@ -1,0 +1,43 @@
+// The words of an NFF text with their lines, and the numbers in them.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "vec3.hpp"
+
+namespace skel::raytrace {
+
+/// A cursor over blank-separated words. `#` starts a comment until the end of the line.
+class nff_tokens {
+ public:
+  nff_tokens(std::string_view text, std::string name);
+
+  [[nodiscard]] bool at_end() const { return word_.empty(); }
+  [[nodiscard]] std::string_view word() const { return word_; }
+  [[nodiscard]] bool on_line_of_last() const { return !at_end() && line_ == last_line_; }
+  void advance();
+
+  /// One finite number of at most 1e15 (squares must fit a float); `entity needs what, got "word"` otherwise.
+  double number(char const* entity, char const* what);
+  vec3d triple(char const* entity, char const* what);
+  /// An integer in [low, high].
+  int integer(char const* entity, char const* what, int low, int high);
+
+  /// Throws scene_error `name:line: text`, the line being that of the word last consumed.
+  [[noreturn]] void fail(std::string const& text) const;
+  /// Throws `name:line: entity needs what, got "word"`, with the current word and its line.
+  [[noreturn]] void fail_at_word(std::string const& entity, std::string const& what) const;
+
+ private:
+  [[noreturn]] void fail_on(int line, std::string const& text) const;
+
+  std::string_view rest_, word_;
+  std::string name_;
+  int next_line_ = 1, line_ = 1, last_line_ = 1;
+};
+
+/// A word as it may stand in an error message: shortened, without control characters.
+std::string printable(std::string_view word);
+
+}  // namespace skel::raytrace

@@ -1,0 +1,52 @@
+// What the farm deals out and gets back: a rectangle of the picture, its pixels and what they cost.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "renderer.hpp"
+#include "skel/transfer.hpp"
+
+namespace skel::raytrace {
+
+/// Pixels x0 <= x < x1, y0 <= y < y1.
+struct rectangle {
+  int x0 = 0, y0 = 0, x1 = 0, y1 = 0;
+  [[nodiscard]] int width() const { return x1 - x0; }
+  [[nodiscard]] int height() const { return y1 - y0; }
+};
+
+/// "rows" (one row each, the papers' scan lines) or "tiles:N" (N x N pixels); usage_error for anything else.
+std::vector<rectangle> cut_picture(std::string_view unit, int width, int height);
+
+struct pixels {
+  std::vector<float> rgb;  ///< of the rectangle, row by row
+  ray_counts rays;
+  double seconds = 0;                ///< that this rectangle took
+  std::vector<float> pixel_seconds;  ///< of each pixel, if asked for
+};
+
+/// Renders one rectangle; pixel by pixel, each timed, if `time_pixels`.
+pixels render(renderer const& picture, rectangle const& r, bool time_pixels);
+
+}  // namespace skel::raytrace
+
+template <>
+struct skel::transfer_traits<skel::raytrace::pixels> {
+  static void pack(raytrace::pixels const& p, std::vector<std::byte>& out) {
+    skel::pack(p.rays, out);
+    skel::pack(p.seconds, out);
+    skel::pack(p.rgb, out);
+    skel::pack(p.pixel_seconds, out);
+  }
+  static raytrace::pixels unpack(std::span<std::byte const>& in) {
+    raytrace::pixels p;
+    p.rays = skel::unpack<raytrace::ray_counts>(in);
+    p.seconds = skel::unpack<double>(in);
+    p.rgb = skel::unpack<std::vector<float>>(in);
+    p.pixel_seconds = skel::unpack<std::vector<float>>(in);
+    return p;
+  }
+};

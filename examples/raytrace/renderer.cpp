@@ -1,0 +1,179 @@
+#include "renderer.hpp"
+
+#include <cassert>
+#include <optional>
+
+#include "kernel.hpp"
+#include "slabs.hpp"
+
+namespace skel::raytrace {
+
+namespace {
+
+#include "shading.inl"
+
+struct slabs_tracer {
+  geometry const& shapes;
+  slabs const& volumes;
+  slabs::scratch heap{};
+
+  hit closest(ray const& r) { return volumes.closest(shapes, r, heap); }
+  bool occluded(ray const& r, float distance, unsigned) const {
+    return volumes.occluded(shapes, r, distance);
+  }
+};
+
+struct brute_tracer {
+  geometry const& shapes;
+
+  hit closest(ray const& r) const {
+    hit best;
+    for (std::uint32_t id = 0; id < shapes.surfaces.size(); ++id) {
+      float const t = intersect_shape(shapes, id, r);
+      if (t > 0) keep_nearer(best, t, id);
+    }
+    return best;
+  }
+  bool occluded(ray const& r, float distance, unsigned) const {
+    for (std::uint32_t id = 0; id < shapes.surfaces.size(); ++id) {
+      float const t = intersect_shape(shapes, id, r);
+      if (t > 0 && t <= distance) return true;
+    }
+    return false;
+  }
+};
+
+template <class Tracer>
+void render_with(world_view const& world, Tracer tracer, rectangle const& part, float* out,
+                 ray_counts& counts) {
+  whitted<Tracer> shader(world, tracer);
+  for (int y = part.y0; y < part.y1; ++y) {
+    for (int x = part.x0; x < part.x1; ++x) {
+      vec3f const color = shader.primary(world.camera.through(x, y));
+      *out++ = color.x;
+      *out++ = color.y;
+      *out++ = color.z;
+    }
+  }
+  counts += shader.counts();
+}
+
+void check(settings const& how) {
+  auto const refuse = [](std::string const& what, int got) {
+    throw scene_error(what + ", got \"" + std::to_string(got) + '"');
+  };
+  if (how.width < 1 || how.width > 65536) refuse("an image needs a width of 1 to 65536", how.width);
+  if (how.height < 1 || how.height > 65536) refuse("an image needs a height of 1 to 65536", how.height);
+  if (how.depth < 0 || how.depth > 100) refuse("the depth needs to be 0 to 100", how.depth);
+  if (!(how.brightness >= 0 && how.brightness <= 1e6)) {
+    throw scene_error("the brightness needs to be 0 to 1000000, got \"" + std::to_string(how.brightness) +
+                      '"');
+  }
+  if (how.plane_sets != 3 && how.plane_sets != 7) refuse("slabs need 3 or 7 plane sets", how.plane_sets);
+}
+
+kernel const& chosen_kernel(std::string const& name) {
+  if (name.empty()) return best_kernel();
+  if (auto const* const found = find_kernel(name.c_str())) return *found;
+  throw scene_error("this processor has no instructions \"" + name + "\"");
+}
+
+template <class T>
+std::size_t bytes(std::vector<T> const& v) {
+  return v.capacity() * sizeof(T);
+}
+
+}  // namespace
+
+struct renderer::parts {
+  settings how;
+  geometry shapes;
+  kernel const& code;
+  std::optional<bvh> tree;
+  std::optional<slabs> volumes;
+  world_view world{};
+
+  parts(scene const& from, settings const& s)
+      : how(s), shapes(prepare(from)), code(chosen_kernel(s.instructions)) {
+    for (std::size_t i = 0; i < from.lights.size(); ++i) {
+      if (!from.lights[i].color) {
+        shapes.lights[i].color = static_cast<float>(how.brightness) * shapes.lights[i].color;
+      }
+    }
+    if (how.accelerator == accelerator::bvh) tree = build_bvh(shapes);
+    if (how.accelerator == accelerator::slabs) volumes.emplace(shapes, how.plane_sets);
+    world = {shapes.facets.data(),
+             shapes.balls.data(),
+             shapes.frusta.data(),
+             shapes.surfaces.data(),
+             shapes.patches.data(),
+             shapes.materials.data(),
+             shapes.lights.data(),
+             static_cast<std::uint32_t>(shapes.lights.size()),
+             how.depth,
+             shapes.background,
+             make_camera(from.view, how.width, how.height)};
+  }
+};
+
+accelerator accelerator_named(std::string_view name) {
+  if (name == "bvh") return accelerator::bvh;
+  if (name == "slabs") return accelerator::slabs;
+  if (name == "brute") return accelerator::brute;
+  throw scene_error("unknown accelerator \"" + std::string(name) + "\"; known are bvh, slabs, brute");
+}
+
+renderer::renderer(scene const& world, settings const& how) {
+  check(how);
+  parts_ = std::make_unique<parts>(world, how);
+}
+
+renderer::~renderer() = default;
+renderer::renderer(renderer&&) noexcept = default;
+renderer& renderer::operator=(renderer&&) noexcept = default;
+
+void renderer::render_row(int y, std::span<float> rgb, ray_counts& counts) const {
+  render_tile(0, y, width(), y + 1, rgb, counts);
+}
+
+void renderer::render_tile(int x0, int y0, int x1, int y1, std::span<float> rgb, ray_counts& counts) const {
+  assert(0 <= x0 && x0 <= x1 && x1 <= width() && 0 <= y0 && y0 <= y1 && y1 <= height());
+  assert(rgb.size() >= 3 * static_cast<std::size_t>(x1 - x0) * static_cast<std::size_t>(y1 - y0));
+  rectangle const part{x0, y0, x1, y1};
+  auto const& p = *parts_;
+  if (p.tree) {
+    p.code.render(p.world, p.tree->view(), part, rgb.data(), counts);
+  } else if (p.volumes) {
+    render_with(p.world, slabs_tracer{p.shapes, *p.volumes}, part, rgb.data(), counts);
+  } else {
+    render_with(p.world, brute_tracer{p.shapes}, part, rgb.data(), counts);
+  }
+}
+
+int renderer::width() const noexcept { return parts_->how.width; }
+int renderer::height() const noexcept { return parts_->how.height; }
+
+std::size_t renderer::memory() const noexcept {
+  auto const& p = *parts_;
+  auto const& g = p.shapes;
+  return sizeof p + bytes(g.facets) + bytes(g.balls) + bytes(g.frusta) + bytes(g.surfaces) +
+         bytes(g.patches) + bytes(g.boxes) + bytes(g.hull_points) + bytes(g.hull_first) + bytes(g.materials) +
+         bytes(g.lights) + (p.tree ? p.tree->memory() : 0) + (p.volumes ? p.volumes->memory() : 0);
+}
+
+std::size_t renderer::shapes() const noexcept { return parts_->shapes.surfaces.size(); }
+
+hit renderer::closest(ray const& r) const {
+  auto const& p = *parts_;
+  if (p.tree) return p.code.closest(p.world, p.tree->view(), r);
+  if (p.volumes) return slabs_tracer{p.shapes, *p.volumes}.closest(r);
+  return brute_tracer{p.shapes}.closest(r);
+}
+
+std::uint32_t renderer::primitive_of(std::uint32_t shape) const {
+  return parts_->shapes.surfaces[shape].primitive;
+}
+
+ray renderer::primary(int x, int y) const { return parts_->world.camera.through(x, y); }
+
+}  // namespace skel::raytrace

@@ -1,0 +1,46 @@
+// Whitted's illumination model (CACM 23(6), 1980) with NFF's materials: no ambient term, shadow rays that any
+// surface stops (also a transmitting one), reflection, refraction, a fixed depth. No cut-off by weight: SPD's
+// published ray counts are those of the whole tree.
+#pragma once
+
+#include "camera.hpp"
+
+namespace skel::raytrace {
+
+struct ray_counts {
+  std::uint64_t primary = 0, primary_hits = 0, shadow = 0, reflected = 0, refracted = 0;
+
+  SKEL_RT_INLINE ray_counts& operator+=(ray_counts const& o) {
+    primary += o.primary;
+    primary_hits += o.primary_hits;
+    shadow += o.shadow;
+    reflected += o.reflected;
+    refracted += o.refracted;
+    return *this;
+  }
+  friend bool operator==(ray_counts const&, ray_counts const&) = default;
+};
+
+/// Pointers into a geometry, without anything whose code could be shared between instruction sets.
+struct world_view {
+  facet const* facets;
+  ball const* balls;
+  frustum const* frusta;
+  surface const* surfaces;
+  patch_triangle const* patches;
+  shade_material const* materials;
+  shade_light const* lights;
+  std::uint32_t light_count;
+  int depth;  ///< generations of rays, the primary ray being the first
+  vec3f background;
+  raytrace::camera camera;
+};
+
+/// Where a ray met the scene. `normal` is the outside's, not yet turned to the ray.
+struct contact {
+  vec3f point, normal, shading_normal;
+  float offset;  ///< how far from the surface new rays start
+  std::uint32_t material;
+};
+
+}  // namespace skel::raytrace

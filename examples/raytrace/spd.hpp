@@ -1,0 +1,30 @@
+// Three scenes of the Standard Procedural Databases (Haines 1987), made by our own code. They have the
+// geometry, order, view, lights and fills that the SPD programs (version 3) print with `-r 1`.
+#pragma once
+
+#include <string_view>
+
+#include "scene.hpp"
+
+namespace skel::raytrace {
+
+/// The NFF that SPD prints gives the transmitting gears Ks = 0; the ray counts SPD publishes belong to Ks =
+/// 0.2.
+enum class gears_material { nff, published };
+
+/// The sphere flake: 1 + 9 + ... + 9^size spheres over a square. Size 0 to 8.
+scene make_balls(int size);
+/// size^3 gears, each two concave faces of 144 vertices and 144 rectangles, over a square. Size 1 to 40.
+scene make_gears(int size, gears_material kind = gears_material::nff);
+/// Sierpinski's pyramid: 4^size triangles. Size 1 to 12.
+scene make_tetra(int size);
+
+/// `balls`, `balls:4`, `gears:4`, `gears:4,ks=0.2`, `tetra:6`; without a size the standard one (4, 4, 6).
+/// Errors: scene_error naming the specification and what it may be.
+scene make_spd(std::string_view specification);
+
+/// The paper's second kind of view (Lee, Lee, Lu, section 4.2): the camera looks past the objects, so that
+/// they crowd the lower side of the image and the cost of its rows varies more.
+view biased(view const& balanced);
+
+}  // namespace skel::raytrace

@@ -1,0 +1,99 @@
+#include "program/options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <tuple>
+
+#include "skel/error.hpp"
+#include "values/duration.hpp"
+
+namespace skel::program {
+
+namespace {
+
+// CLI11 asks for a function that returns what is wrong; the library's parsers throw it.
+template <class Parse>
+CLI::Validator parsed_by(Parse parse) {
+  return {[parse](std::string& text) -> std::string {
+            try {
+              parse(text);
+              return {};
+            } catch (usage_error const& bad) {
+              return bad.what();
+            }
+          },
+          ""};
+}
+
+void add_parallel_options(CLI::App& app, common_options& options) {
+  app.add_option("--schedule", options.schedule_text,
+                 "who gets which task when: blocks, interleaved, first-come[:chunk=N], guided[:min=N], "
+                 "hybrid[:cut=80%|N,threshold=N]")
+      ->type_name("SPEC")
+      ->capture_default_str()
+      ->check(parsed_by([](std::string const& text) { any_schedule(text).policy().check(); }))
+      ->group("Parallel run");
+  app.add_option("--results", options.results_text, "when results travel: streamed[:batch=N] or concentrated")
+      ->type_name("SPEC")
+      ->capture_default_str()
+      ->check(parsed_by([](std::string const& text) { std::ignore = parse_results(text); }))
+      ->group("Parallel run");
+  app.add_option_function<std::string>(
+         "--root", [&options](std::string const& text) { options.root_works = text == "works"; },
+         "what rank 0 does: it works, too, or only serves the others")
+      ->type_name("works|serves")
+      ->default_str("works")
+      ->check(parsed_by([](std::string const& text) {
+        if (text != "works" && text != "serves") {
+          throw usage_error("unknown role \"" + text + "\"; known: works, serves");
+        }
+      }))
+      ->group("Parallel run");
+  app.add_option("--threads", options.threads, "compute threads per rank [this rank's share of the cores]")
+      ->type_name("N")
+      ->check(CLI::Range(1, 4096))
+      ->group("Parallel run");
+  app.add_option_function<std::string>(
+         "--time-limit",
+         [&options](std::string const& text) { options.time_limit = detail::parse_duration(text); },
+         "hand out no more after this time, and end; SIGTERM and SIGUSR1 do the same")
+      ->type_name("90s|15m|2h")
+      ->check(parsed_by([](std::string const& text) { std::ignore = detail::parse_duration(text); }))
+      ->group("Parallel run");
+}
+
+void add_observing_options(CLI::App& app, common_options& options) {
+  app.add_option("--report", options.report, "write the run report")
+      ->type_name("FILE.json")
+      ->group("Observing");
+  app.add_option("--trace", options.trace, "write what every rank did when, for https://ui.perfetto.dev")
+      ->type_name("FILE.json")
+      ->group("Observing");
+  app.add_option("--samples", options.samples, "append this run's cost sample")
+      ->type_name("FILE.csv")
+      ->group("Observing");
+  app.add_option("--progress", options.progress_text,
+                 "a bar on a terminal, a line per 10 % elsewhere; auto is silent elsewhere for a second")
+      ->type_name("auto|always|never")
+      ->capture_default_str()
+      ->envname("SKEL_PROGRESS")
+      ->check(parsed_by([](std::string const& text) { observe::parse_progress_mode(text); }))
+      ->group("Observing");
+  app.add_flag("--quiet", options.quiet, "no summary, no progress")->group("Observing");
+}
+
+}  // namespace
+
+observe::progress_mode common_options::progress() const {
+  auto const mode = observe::parse_progress_mode(progress_text);
+  return quiet && mode == observe::progress_mode::automatic ? observe::progress_mode::never : mode;
+}
+
+void add_common_options(CLI::App& app, common_options& options) {
+  app.add_option("-o,--output", options.output, "the result; the ending chooses the format")
+      ->type_name("FILE");
+  app.add_flag("--verify", options.verify, "check the result by an independent, slower method");
+  add_parallel_options(app, options);
+  add_observing_options(app, options);
+}
+
+}  // namespace skel::program

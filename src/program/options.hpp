@@ -1,0 +1,38 @@
+// The options that every program has. docs/programs.md is their reference.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "skel/observe/progress.hpp"
+#include "skel/schedule/policy.hpp"
+
+namespace skel::program {
+
+/// Paths are empty where the option was not given.
+struct common_options {
+  std::string schedule_text = "guided";  ///< as given; valid once parsed
+  std::string results_text = "streamed";
+  bool root_works = true;              ///< --root works; false: it only hands out and collects
+  std::optional<int> threads;          ///< compute threads per rank
+  std::string output;                  ///< -o
+  std::string report;                  ///< --report
+  std::string trace;                   ///< --trace; SKEL_TRACE is the context's
+  std::string samples;                 ///< --samples
+  std::string progress_text = "auto";  ///< --progress, or SKEL_PROGRESS
+  std::optional<std::chrono::duration<double>> time_limit;
+  bool verify = false;
+  bool quiet = false;  ///< no summary, and no progress unless --progress always
+
+  [[nodiscard]] any_schedule schedule() const { return any_schedule(schedule_text); }
+  [[nodiscard]] results_policy results() const { return parse_results(results_text); }
+  [[nodiscard]] observe::progress_mode progress() const;
+};
+
+/// Adds the options to `app`; `options` must outlive the parsing. Values are checked while they are parsed,
+/// so the errors are CLI11's, with texts like `--schedule: unknown schedule "foo"; known: ...`.
+void add_common_options(CLI::App& app, common_options& options);
+
+}  // namespace skel::program

@@ -1,0 +1,62 @@
+#include "program/paths.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "skel/error.hpp"
+#include "skel/observe/atomic_file.hpp"
+#include "skel/observe/samples.hpp"
+
+namespace skel::program {
+
+namespace {
+
+std::string lower_case(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return result;
+}
+
+std::string_view ending_of(std::string_view path) {
+  auto const name = path.substr(path.rfind('/') + 1);  // npos + 1 is 0
+  auto const dot = name.rfind('.');
+  return dot == std::string_view::npos || dot == 0 ? std::string_view() : name.substr(dot);
+}
+
+}  // namespace
+
+std::string require_ending(std::string_view path, std::initializer_list<std::string_view> known) {
+  auto ending = lower_case(ending_of(path));
+  if (std::ranges::find(known, ending) != known.end()) return ending;
+  if (ending.empty()) {
+    throw usage_error(fmt::format("{}: the name needs an ending; known: {}", path, fmt::join(known, ", ")));
+  }
+  throw usage_error(
+      fmt::format("{}: unknown ending \"{}\"; known: {}", path, ending_of(path), fmt::join(known, ", ")));
+}
+
+void check_writable(std::string const& path) {
+  try {
+    observe::atomic_file const probe(path);
+  } catch (error const& bad) {
+    throw usage_error(bad.what());
+  }
+}
+
+void check_outputs(common_options const& options) {
+  for (auto const* path : {&options.output, &options.report, &options.trace}) {
+    if (!path->empty()) check_writable(*path);
+  }
+  if (options.samples.empty()) return;
+  try {
+    observe::check_samples_file(options.samples);
+  } catch (error const& bad) {
+    throw usage_error(bad.what());
+  }
+}
+
+}  // namespace skel::program

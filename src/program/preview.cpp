@@ -1,0 +1,34 @@
+#include "program/preview.hpp"
+
+#include <utility>
+
+#include "skel/error.hpp"
+
+namespace skel::program {
+
+preview::preview(std::string path, writer write, clock::duration interval)
+    : path_(std::move(path)), write_(std::move(write)), interval_(interval) {}
+
+bool preview::update(clock::time_point now) {
+  if (path_.empty() || (written_at_ && now - *written_at_ < interval_)) return false;
+  try {
+    rewrite();
+  } catch (error const&) {
+    if (!written_at_)
+      throw;  // a bad path is the user's to mend; a disk that fills up later is no reason to stop
+  }
+  written_at_ = now;
+  return true;
+}
+
+void preview::finish() {
+  if (!path_.empty()) rewrite();
+}
+
+void preview::rewrite() {
+  observe::atomic_file file(path_);
+  write_(file);
+  file.commit();
+}
+
+}  // namespace skel::program

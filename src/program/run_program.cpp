@@ -1,0 +1,92 @@
+#include "program/run_program.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <iostream>
+#include <new>
+#include <stop_token>
+
+#include "program/paths.hpp"
+#include "program/signals.hpp"
+#include "skel/error.hpp"
+#include "skel/run_main.hpp"
+#include "values/one_line.hpp"
+
+namespace skel::program {
+
+namespace {
+
+// False: --help or --version, all is done. CLI11's errors become usage_errors of one line.
+bool parse(CLI::App& app, int argc, char** argv, bool prints) {
+  try {
+    app.parse(argc, argv);
+    return true;
+  } catch (CLI::Success const& request) {
+    if (prints) app.exit(request, std::cout, std::cerr);
+    return false;
+  } catch (CLI::ExtrasError const& unknown) {
+    throw usage_error(detail::one_line(unknown.what()) + "; --help lists the options");
+  } catch (CLI::ParseError const& bad) {
+    throw usage_error(detail::one_line(bad.what()));
+  }
+}
+
+// Bad input is quoted in messages: what escapes from the body must stay one printable line.
+template <class F>
+auto in_one_line(F&& call) {
+  try {
+    return call();
+  } catch (usage_error const& bad) {
+    throw usage_error(detail::one_line(bad.what()));
+  } catch (std::bad_alloc const&) {
+    throw error("out of memory");
+  }
+}
+
+void apply(common_options const& options, context& ctx) {
+  if (options.threads) ctx.set_threads(*options.threads);
+  ctx.set_progress(options.progress());
+  ctx.set_quiet(options.quiet);
+  if (!options.trace.empty()) ctx.set_trace(true);
+}
+
+void finish(common_options const& options, std::string const& program, run_outcome const& outcome,
+            context& ctx) {
+  std::vector<observe::rank_trace> traces;
+  if (!options.trace.empty()) traces = ctx.traces();
+  write_run_files(options, program, outcome, traces);
+  if (!options.quiet) fmt::print("{}\n", summary_line(outcome.run));
+  std::fflush(stdout);
+}
+
+void run(context& ctx, common_options const& options, std::string const& program, body_function const& body) {
+  if (ctx.is_root()) check_outputs(options);
+  stop_signals const signals(options.time_limit);
+  std::stop_callback const stop_context(signals.token(), [&] { ctx.request_stop(); });
+  auto const outcome = in_one_line([&] { return body(ctx, options); });
+  if (ctx.is_root()) finish(options, program, outcome, ctx);
+  if (outcome.run.stopped_early && !signals.reason().empty()) {
+    throw error(fmt::format("stopped by {} after {} tasks; the result is not complete", signals.reason(),
+                            outcome.run.tasks));
+  }
+}
+
+}  // namespace
+
+int run_program(int argc, char** argv, program_info const& info, add_options_function const& add_options,
+                body_function const& body) {
+  return run_main(argc, argv, [&](context& ctx) {
+    common_options options;
+    CLI::App app(info.description, info.name);
+    app.set_version_flag("--version", info.name + " " + SKEL_VERSION);
+    if (add_options) add_options(app);
+    add_common_options(app, options);
+    if (!parse(app, argc, argv, ctx.is_root())) return;
+    apply(options, ctx);
+    run(ctx, options, info.name, body);
+  });
+}
+
+}  // namespace skel::program
