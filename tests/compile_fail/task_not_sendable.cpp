@@ -1,0 +1,16 @@
+// The tasks of an on_root source travel, so they must be able to.
+#include <memory>
+#include <skel/skel.hpp>
+#include <vector>
+
+#ifdef SKEL_COMPILE_FAIL
+using task = std::shared_ptr<int>;
+#else
+using task = int;
+#endif
+
+void run(skel::context& ctx) {
+  skel::farm(
+      ctx, skel::on_root([] { return std::vector<task>(3); }), [](task const&) { return 1; }, skel::guided{},
+      [](skel::task_id, int&&) {});
+}

@@ -1,0 +1,12 @@
+// A sink takes the task's number first.
+#include <skel/skel.hpp>
+
+void run(skel::context& ctx) {
+  skel::farm(
+      ctx, skel::indices(10), [](std::uint64_t) { return std::string("x"); }, skel::guided{},
+#ifdef SKEL_COMPILE_FAIL
+      [](std::string&&, skel::task_id) {});
+#else
+      [](skel::task_id, std::string&&) {});
+#endif
+}

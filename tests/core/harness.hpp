@@ -1,0 +1,248 @@
+// A simulated farm without clock, threads or wires: one ledger and N workers as plain values, and every
+// choice of what happens next made from outside, by a seed or by trying them all.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "skel/protocol/ledger.hpp"
+#include "skel/protocol/worker.hpp"
+
+namespace harness {
+
+using skel::range_list;
+using skel::task_id;
+using skel::task_range;
+namespace protocol = skel::protocol;
+
+/// An invariant does not hold, or a run does not end.
+struct violation : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// What a run is made of; everything that happens in it comes from the seed (or from the exhaustive search).
+struct scenario {
+  std::uint64_t seed = 0;
+  int ranks = 2;
+  bool root_serves = false;
+  std::uint64_t tasks = 0;
+  bool stream = false;  ///< tasks travel, and the root learns of them in pieces
+  skel::farm_policy policy;
+  skel::results_policy results;
+  bool ordered = false;
+  bool merged = false;
+  std::uint64_t window = 0;
+  int threads = 1;
+  std::uint64_t most_at_once = 1;  ///< largest limit of a compute thread
+
+  bool ticks = true;                    ///< false: the run must end without any
+  int deaths = 0;                       ///< most ranks that die
+  int suspicions = 0;                   ///< most false suspicions
+  unsigned lost_in = 0;                 ///< one message in so many is lost between the living; 0: none
+  unsigned duplicated_in = 0;           ///< one in so many comes twice
+  int late = 0;                         ///< ranks that begin when much has happened already
+  std::optional<task_id> failing_from;  ///< this task and those behind it throw
+  std::uint64_t failing_every = 1;
+  std::optional<task_id> sink_fails_at;
+  std::optional<std::uint64_t> source_fails_at;
+  bool stops_early = false;
+  std::optional<int> other_call;  ///< this rank makes another call than the root
+  std::uint64_t chaos = 100;      ///< events in random order before everything is made to end
+
+  /// Nothing that makes a task run twice.
+  [[nodiscard]] bool calm() const { return deaths == 0 && suspicions == 0 && lost_in == 0; }
+  [[nodiscard]] std::string describe() const;
+};
+
+/// A scenario of any kind that the protocol promises to survive.
+[[nodiscard]] scenario random_scenario(std::uint64_t seed);
+/// One with at least one death.
+[[nodiscard]] scenario death_scenario(std::uint64_t seed);
+
+struct event {
+  enum class kind : std::uint8_t {
+    begin,      ///< a: rank
+    deliver,    ///< a -> b: the oldest message; n = 1: it will come again
+    idle,       ///< a: rank, b: thread, n: limit
+    finish,     ///< a: rank, b: thread, n: tasks of the front that are done, more: next limit
+    tick,       ///< a: rank, or everybody
+    die,        ///< a: rank, n: messages of it that still arrive at the root
+    detect,     ///< a: a dead rank is noticed
+    suspect,    ///< a: a living rank is thought dead
+    heartbeat,  ///< a: it shows that it lives
+    supply,     ///< n: more tasks, more = 1: and no others
+    sink,       ///< n: most results
+    source_fails,
+    stop_early,   ///< by the root
+    please_stop,  ///< a: rank
+  };
+  kind what = kind::tick;
+  int a = 0, b = 0;
+  std::uint64_t n = 0, more = 0;
+};
+
+inline constexpr int everybody = -1;
+
+class world;
+
+/// Between roles and wires: deliberate faults, to see whether the invariants notice.
+struct fault {
+  fault() = default;
+  fault(fault const&) = delete;
+  fault& operator=(fault const&) = delete;
+  virtual ~fault() = default;
+  virtual void start() {}
+  /// false: the event happens without the roles hearing of it.
+  virtual bool hears(world&, event const&) { return true; }
+  /// What a role wants done, before it is done.
+  virtual void wants(world&, int /*rank*/, bool /*ledger*/, protocol::actions&) {}
+  /// A message that was just received, before the role sees it; false: it never does.
+  virtual bool receives(world&, int /*from*/, int /*to*/, protocol::message&) { return true; }
+  /// How many results the ledger is told that the sink has had.
+  virtual std::uint64_t sunk(std::uint64_t count) { return count; }
+};
+
+/// The state of all ranks and wires. A regular value: the exhaustive search keeps many.
+class world {
+ public:
+  explicit world(scenario const& s, fault* f = nullptr);
+
+  /// Lets one thing happen. Throws violation when an invariant does not hold afterwards.
+  void apply(event const& e);
+  [[nodiscard]] bool ended() const;
+  /// What must hold of a run that has ended.
+  void check_end() const;
+
+  /// Everything that may happen next, for the exhaustive search: ticks only while `early_ticks` last or when
+  /// nothing else can happen.
+  [[nodiscard]] std::vector<event> possible(int early_ticks) const;
+  /// One random thing; false when the dice hit nothing that is possible now.
+  bool step(std::mt19937_64& dice);
+  /// No more faults; everything is delivered, computed, sunk, and time passes until all have ended.
+  void settle(std::mt19937_64& dice);
+
+  [[nodiscard]] std::uint64_t hash() const;
+  friend bool operator==(world const& x, world const& y) { return x.state_ == y.state_; }
+  [[nodiscard]] scenario const& plan() const { return *scenario_; }
+  [[nodiscard]] int deaths() const { return state_.deaths; }
+  /// Somebody died while the run still had tasks without a result.
+  [[nodiscard]] bool died_at_work() const { return state_.died_at_work; }
+  [[nodiscard]] protocol::ledger const& ledger() const { return state_.ledger; }
+
+ private:
+  struct packet {
+    std::uint64_t sequence = 0;
+    protocol::message what;
+    std::vector<task_id> content;  // tasks whose results or payloads travel along
+    friend bool operator==(packet const&, packet const&) = default;
+  };
+  struct thread {
+    std::optional<task_range> todo;
+    bool payloads = true;  // it holds what its tasks need
+    friend bool operator==(thread const&, thread const&) = default;
+  };
+  struct node {
+    protocol::worker worker;
+    bool alive = true;
+    bool begun = false;
+    bool ended = false;
+    bool draining = false;
+    bool stop_asked = false;
+    bool rested = false;  // asked for work since something last changed
+    bool failed = false;
+    std::vector<thread> threads;
+    std::vector<task_id> held;  // finished, results not sent
+    std::vector<task_id> payloads;
+    protocol::outcome outcome;
+    friend bool operator==(node const&, node const&) = default;
+  };
+  struct state {
+    protocol::ledger ledger;
+    std::vector<node> nodes;
+    std::vector<std::vector<packet>> wires;  // from * ranks + to
+    std::vector<packet> to_self;
+    std::vector<std::uint64_t> sent, received;  // sequence numbers, likewise
+    std::vector<bool> suspected;                // by the root
+    std::vector<bool> detected;                 // dead and noticed
+    std::vector<std::uint8_t> recorded;         // per task: times
+    std::vector<std::uint8_t> counted;          // per task: times its result entered the total (merged)
+    std::vector<std::uint8_t> forgotten;
+    std::vector<std::vector<task_id>> sink_queue;
+    std::vector<bool> early;  // ordered: recorded, its turn has not come
+    std::uint64_t supplied = 0, sunk = 0;
+    bool source_ended = false, source_failed = false, sink_failed = false, asked_to_stop = false;
+    bool task_failed = false, died_at_work = false;
+    int deaths = 0, suspicions = 0, ticks = 0;
+    friend bool operator==(state const&, state const&) = default;
+  };
+
+  [[nodiscard]] node& at(int rank) { return state_.nodes[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] node const& at(int rank) const { return state_.nodes[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] std::size_t wire(int from, int to) const {
+    return static_cast<std::size_t>(from * scenario_->ranks + to);
+  }
+  [[nodiscard]] bool lost(int rank) const {
+    return state_.suspected[static_cast<std::size_t>(rank)] ||
+           state_.detected[static_cast<std::size_t>(rank)];
+  }
+  [[nodiscard]] bool deliverable(int from, int to) const;
+  [[nodiscard]] bool may_die(int rank) const;
+  [[nodiscard]] bool fails(task_id id) const;
+  [[nodiscard]] std::optional<event> random_event(std::mt19937_64& dice) const;
+  void work_off(std::mt19937_64& dice);
+
+  void begin(int rank);
+  void deliver(event const& e);
+  void receive(int from, int to, packet p);
+  void idle(event const& e);
+  void finish(event const& e);
+  void tick(int rank);
+  void die(event const& e);
+  void suspect(int rank);
+  void supply(event const& e);
+  void sink(std::uint64_t most);
+  void perform(int rank, bool from_ledger, protocol::actions& list, thread* t = nullptr);
+  void send(int from, int to, protocol::message m);
+  void start_thread(int rank, thread& t, task_range const& range);
+  void take_results(packet const& p, range_list const& accepted, bool was_stopping);
+  void drain_self();
+  void check_window() const;
+
+  std::shared_ptr<scenario const> scenario_;
+  fault* fault_;
+  std::uint64_t losses_ = 0;  // its own little generator: which messages the wire loses
+  range_list accepted_;
+  bool delivering_ = false;
+  state state_;
+};
+
+/// Runs a scenario to its end. Throws violation (with seed and description).
+struct summary {
+  std::uint64_t events = 0;
+  int deaths = 0;
+  bool died_at_work = false;
+};
+summary run(scenario const& s, fault* f = nullptr);
+
+/// SKEL_HARNESS_RUNS, or `ordinary`.
+[[nodiscard]] std::uint64_t runs_wanted(std::uint64_t ordinary);
+/// SKEL_HARNESS_SEED: replay this one only.
+[[nodiscard]] std::optional<std::uint64_t> seed_wanted();
+
+/// Every order of events of a small scenario, states seen once.
+struct exploration {
+  std::uint64_t states = 0;
+  std::uint64_t ends = 0;
+  std::uint64_t depth = 0;
+  bool complete = true;
+};
+[[nodiscard]] exploration explore(scenario const& s, int early_ticks, std::uint64_t most_states, bool exact,
+                                  fault* f = nullptr);
+
+}  // namespace harness

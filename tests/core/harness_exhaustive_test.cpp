@@ -1,0 +1,93 @@
+// Every order of events of small farms, with a death at every step.
+#include <cstdio>
+
+#include "catch.hpp"
+#include "harness.hpp"
+
+namespace {
+
+harness::scenario small(char const* schedule, int ranks, std::uint64_t tasks) {
+  harness::scenario s;
+  s.ranks = ranks;
+  s.tasks = tasks;
+  s.policy = skel::any_schedule(schedule).policy();
+  if (s.policy.start == skel::start_with::weighted)
+    s.policy.power.assign(static_cast<std::size_t>(ranks), 1.0);
+  s.deaths = ranks - 1;
+  return s;
+}
+
+harness::exploration try_all(char const* what, harness::scenario const& s, int early_ticks,
+                             std::uint64_t most = 3000000) {
+  auto const found = harness::explore(s, early_ticks, most, false);
+  std::printf("%-44s %9llu states, %6llu ends, depth %llu%s\n", what,
+              static_cast<unsigned long long>(found.states), static_cast<unsigned long long>(found.ends),
+              static_cast<unsigned long long>(found.depth), found.complete ? "" : " (cut off)");
+  return found;
+}
+
+char const* const schedules[] = {"blocks", "interleaved", "first-come", "first-come:threshold=0",
+                                 "guided", "hybrid:cut=1"};
+
+}  // namespace
+
+TEST_CASE("two ranks, every order of events, a death at every step") {
+  for (char const* how : schedules)
+    for (std::uint64_t tasks : {0U, 1U, 2U, 3U}) {
+      auto s = small(how, 2, tasks);
+      INFO(how << ", " << tasks);
+      auto const found =
+          try_all((std::string(how) + ", 2 ranks, " + std::to_string(tasks) + " tasks").c_str(), s,
+                  tasks < 3 ? 1 : 0);
+      CHECK(found.complete);
+      CHECK(found.ends > 0);
+    }
+}
+
+TEST_CASE("two ranks with merged, concentrated, windowed and streamed results") {
+  auto s = small("first-come", 2, 2);
+  s.merged = true;
+  CHECK(try_all("merged", s, 1).complete);
+  s.results = skel::concentrated();
+  CHECK(try_all("merged, concentrated", s, 1).complete);
+  s = small("interleaved", 2, 3);
+  s.results = skel::concentrated();
+  CHECK(try_all("interleaved, concentrated", s, 1).complete);
+  s = small("first-come:threshold=0", 2, 2);
+  s.stream = true;
+  s.ordered = true;
+  s.window = 1;
+  CHECK(try_all("a stream, ordered, window 1", s, 0).complete);
+  s = small("guided", 2, 2);
+  s.root_serves = true;
+  CHECK(try_all("the root serves", s, 1).complete);
+}
+
+TEST_CASE("two ranks with a false suspicion at every step") {
+  for (char const* how : schedules) {
+    auto s = small(how, 2, 2);
+    s.deaths = 0;
+    s.suspicions = 1;
+    CHECK(try_all((std::string(how) + ", suspicion").c_str(), s, 0).complete);
+    s.merged = true;
+    CHECK(try_all((std::string(how) + ", suspicion, merged").c_str(), s, 0).complete);
+  }
+}
+
+TEST_CASE("three ranks, one death at every step") {
+  for (char const* how : schedules) {
+    auto s = small(how, 3, 2);
+    s.deaths = 1;
+    auto const found = try_all((std::string(how) + ", 3 ranks, 2 tasks").c_str(), s, 0,
+                               harness::runs_wanted(0) > 0 ? 20000000 : 60000);
+    CHECK(found.ends > 0);
+  }
+}
+
+TEST_CASE("hashes tell all states apart in a run that keeps the states") {
+  auto s = small("first-come", 2, 1);
+  auto const exact = harness::explore(s, 1, 100000, true);
+  auto const hashed = harness::explore(s, 1, 100000, false);
+  CHECK(exact.complete);
+  CHECK(exact.states == hashed.states);
+}

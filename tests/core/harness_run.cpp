@@ -1,0 +1,146 @@
+// Scenarios drawn from a seed, and running them.
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <unordered_map>
+
+#include "harness.hpp"
+
+namespace harness {
+
+std::string scenario::describe() const {
+  return fmt::format(
+      "seed {}: {} ranks{}, {} tasks{}, {}, {}{}{}, window {}, {} threads of {}, ticks {}, deaths {}, "
+      "suspicions {}, lost 1/{}, twice 1/{}, late {}, failing {}, sink {}, source {}, early {}, other call "
+      "{}, "
+      "chaos {}",
+      seed, ranks, root_serves ? " (the root serves)" : "", tasks, stream ? " (a stream)" : "",
+      skel::to_string(policy), skel::to_string(results), ordered ? ", ordered" : "", merged ? ", merged" : "",
+      window, threads, most_at_once, ticks, deaths, suspicions, lost_in, duplicated_in, late,
+      failing_from ? static_cast<long>(*failing_from) : -1,
+      sink_fails_at ? static_cast<long>(*sink_fails_at) : -1,
+      source_fails_at ? static_cast<long>(*source_fails_at) : -1, stops_early, other_call.value_or(-1),
+      chaos);
+}
+
+namespace {
+
+scenario draw(std::uint64_t seed, bool must_die) {
+  std::mt19937_64 dice(seed);
+  auto const below = [&](std::uint64_t n) { return dice() % n; };
+  scenario s;
+  s.seed = seed;
+  s.ranks = must_die ? 2 + static_cast<int>(below(6)) : 1 + static_cast<int>(below(7));
+  s.root_serves = below(4) == 0;
+  s.tasks = below(8) == 0 ? below(3) : below(40);
+  s.threads = 1 + static_cast<int>(below(3));
+  s.most_at_once = 1 + below(below(2) == 0 ? 1 : 12);
+  if (below(3) == 0) s.results = skel::streamed(1 + below(6));
+  switch (below(6)) {
+    case 0:
+      s.policy = skel::blocks{}.policy();
+      break;
+    case 1:
+      s.policy = skel::interleaved{}.policy();
+      break;
+    case 2:
+    case 3: {
+      skel::first_come f;
+      f.chunk = 1 + below(4);
+      if (below(2) == 0) f.threshold = below(4);
+      s.policy = f.policy();
+      break;
+    }
+    case 4:
+      s.policy = skel::guided{.min = 1 + below(3)}.policy();
+      break;
+    default: {
+      skel::hybrid h;
+      h.cut =
+          below(2) == 0 ? skel::cut_at::percent(static_cast<double>(below(101))) : skel::cut_at(below(50));
+      h.threshold = below(3);
+      if (below(2) == 0)
+        for (int r = 0; r < s.ranks; ++r) h.power.push_back(0.25 * static_cast<double>(1 + below(16)));
+      s.policy = h.policy();
+      break;
+    }
+  }
+  bool const pulls = s.policy.start == skel::start_with::nothing;
+  s.merged = below(4) == 0;
+  s.ordered = !s.merged && below(3) == 0;
+  if (pulls && below(2) == 0) {
+    s.stream = true;
+    s.window = 1 + below(12);
+  } else if (pulls && below(3) == 0) {
+    s.window = 1 + below(12);
+  } else if (below(4) == 0) {
+    s.results = skel::concentrated();
+  }
+  switch (below(10)) {
+    case 0:
+      s.failing_from = below(40);
+      s.failing_every = 1 + below(3);
+      break;
+    case 1:
+      s.sink_fails_at = below(20);
+      break;
+    case 2:
+      if (s.stream) s.source_fails_at = below(20);
+      break;
+    case 3:
+      s.stops_early = true;
+      break;
+    default:
+      break;
+  }
+  if (below(4) == 0) s.late = static_cast<int>(below(static_cast<std::uint64_t>(s.ranks)));
+  if (below(3) == 0) s.duplicated_in = 5 + static_cast<unsigned>(below(40));
+  if (s.ranks > 1) {
+    auto const others = static_cast<std::uint64_t>(s.ranks - 1);
+    if (must_die || below(3) == 0) s.deaths = 1 + static_cast<int>(below(others));
+    if (below(4) == 0) s.suspicions = 1 + static_cast<int>(below(4));
+    if (below(8) == 0) s.lost_in = 40;
+  }
+  if (s.calm()) {
+    s.ticks = below(2) == 0;
+    if (s.ranks > 1 && below(20) == 0)
+      s.other_call = 1 + static_cast<int>(below(static_cast<std::uint64_t>(s.ranks - 1)));
+  }
+  s.chaos = 20 + below(must_die ? 1500 : 3000);
+  return s;
+}
+
+}  // namespace
+
+scenario random_scenario(std::uint64_t seed) { return draw(seed, false); }
+scenario death_scenario(std::uint64_t seed) { return draw(seed, true); }
+
+summary run(scenario const& s, fault* f) {
+  summary sum;
+  try {
+    if (f != nullptr) f->start();
+    world w(s, f);
+    std::mt19937_64 dice(s.seed ^ 0x9e3779b97f4a7c15U);
+    for (std::uint64_t i = 0; i < s.chaos && !w.ended(); ++i) sum.events += w.step(dice) ? 1 : 0;
+    w.settle(dice);
+    w.check_end();
+    sum.deaths = w.deaths();
+    sum.died_at_work = w.died_at_work();
+  } catch (std::exception const& e) {
+    throw violation(
+        fmt::format("{}\n  {}\n  replay it with SKEL_HARNESS_SEED={}", e.what(), s.describe(), s.seed));
+  }
+  return sum;
+}
+
+std::uint64_t runs_wanted(std::uint64_t ordinary) {
+  if (char const* const n = std::getenv("SKEL_HARNESS_RUNS")) return std::strtoull(n, nullptr, 10);
+  return std::getenv("SKEL_LONG") != nullptr ? 1000000 : ordinary;
+}
+
+std::optional<std::uint64_t> seed_wanted() {
+  if (char const* const n = std::getenv("SKEL_HARNESS_SEED")) return std::strtoull(n, nullptr, 10);
+  return std::nullopt;
+}
+
+}  // namespace harness

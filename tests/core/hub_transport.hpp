@@ -1,0 +1,168 @@
+// Ranks as threads of one process: a transport over queues in memory, for running whole farms without MPI.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "engine/engine.hpp"
+#include "skel/context.hpp"
+#include "skel/transport/transport.hpp"
+
+namespace hub {
+
+using clock = std::chrono::steady_clock;
+
+/// What connects the ranks. Packets of one rank to another arrive in order, up to `most_delay` after they
+/// were sent. A killed rank neither sends nor receives any more.
+class network {
+ public:
+  explicit network(int ranks, std::chrono::microseconds most_delay = {}, std::uint64_t seed = 1)
+      : inbox_(static_cast<std::size_t>(ranks)),
+        newest_(static_cast<std::size_t>(ranks * ranks)),
+        dead_(static_cast<std::size_t>(ranks)),
+        most_delay_(most_delay),
+        dice_(seed) {}
+
+  [[nodiscard]] int size() const { return static_cast<int>(inbox_.size()); }
+  void kill(int rank) {
+    std::lock_guard const lock(mutex_);
+    dead_[static_cast<std::size_t>(rank)] = true;
+    // What it has sent dies with it: a message that comes later would make it look alive, and there is no
+    // detector here that would notice again.
+    for (auto& box : inbox_) std::erase_if(box, [&](auto const& l) { return l.from == rank; });
+  }
+  void put(int from, int to, skel::transport::packet what) {
+    std::lock_guard const lock(mutex_);
+    if (dead_[static_cast<std::size_t>(from)] || dead_[static_cast<std::size_t>(to)]) return;
+    auto& newest = newest_[static_cast<std::size_t>(from * size() + to)];
+    auto due = clock::now();
+    if (most_delay_.count() > 0)
+      due += std::chrono::microseconds(dice_() % static_cast<std::uint64_t>(most_delay_.count()));
+    newest = std::max(newest, due);
+    auto const bytes = what.bytes();
+    inbox_[static_cast<std::size_t>(to)].push_back({from, newest, {bytes.begin(), bytes.end()}});
+  }
+  [[nodiscard]] std::optional<skel::transport::transport::arrival> get(int rank) {
+    std::lock_guard const lock(mutex_);
+    if (dead_[static_cast<std::size_t>(rank)]) return std::nullopt;
+    auto& box = inbox_[static_cast<std::size_t>(rank)];
+    auto const now = most_delay_.count() > 0 ? clock::now() : clock::time_point::max();
+    for (auto it = box.begin(); it != box.end(); ++it) {
+      if (it->due > now) continue;  // later ones of the same sender are due later, too
+      skel::transport::transport::arrival a{it->from,
+                                            skel::transport::packet::received(std::move(it->bytes))};
+      box.erase(it);
+      return a;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  struct letter {
+    int from;
+    clock::time_point due;
+    std::vector<std::byte> bytes;
+  };
+  std::mutex mutex_;
+  std::vector<std::deque<letter>> inbox_;
+  std::vector<clock::time_point> newest_;
+  std::vector<bool> dead_;
+  std::chrono::microseconds most_delay_;
+  std::mt19937_64 dice_;
+};
+
+class transport final : public skel::transport::transport {
+ public:
+  transport(std::shared_ptr<network> net, int rank) : net_(std::move(net)), rank_(rank) {}
+  [[nodiscard]] int rank() const override { return rank_; }
+  [[nodiscard]] int size() const override { return net_->size(); }
+  void send(int to, skel::transport::packet what) override { net_->put(rank_, to, std::move(what)); }
+  [[nodiscard]] std::optional<arrival> receive() override { return net_->get(rank_); }
+  [[nodiscard]] std::size_t unsent() const override { return 0; }
+
+ private:
+  std::shared_ptr<network> net_;
+  int rank_;
+};
+
+/// A job: one engine and one context per rank.
+class job {
+ public:
+  explicit job(int ranks, int threads = 1, std::size_t largest_message = std::size_t{1} << 30,
+               std::chrono::microseconds most_delay = {})
+      : net_(std::make_shared<network>(ranks, most_delay)), errors_(static_cast<std::size_t>(ranks)) {
+    for (int r = 0; r < ranks; ++r) {
+      skel::context_options options;
+      options.threads = threads;
+      options.largest_message = largest_message;
+      options.watchdog_seconds = 15;  // says where every rank stands instead of hanging
+      engines_.push_back(std::make_shared<skel::detail::engine>(std::make_unique<transport>(net_, r), options,
+                                                                "host" + std::to_string(r)));
+      contexts_.emplace_back(engines_.back());
+    }
+  }
+
+  /// The rank is dead from now on, and the root knows. (Its own thread hears that the root is gone, so that
+  /// it ends.)
+  void kill(int rank) {
+    net_->kill(rank);
+    declare_lost(*engines_[static_cast<std::size_t>(rank)], 0);
+    declare_lost(*engines_[0], rank);
+  }
+  void suspect(int rank) { declare_lost(*engines_[0], rank); }
+  /// The suspect shows that it lives, as a detector's heartbeat does: an acknowledgement alone.
+  void heartbeat(int rank) {
+    skel::transport::header const none{};
+    skel::transport::packet p;
+    p.prepend(std::as_bytes(std::span(&none, 1)));
+    net_->put(rank, 0, std::move(p));
+  }
+
+  /// Calls body(context) once per rank and waits for all; what it throws can be looked at with error().
+  void run(std::function<void(skel::context&)> const& body) {
+    std::vector<std::thread> threads;
+    for (std::size_t r = 0; r < engines_.size(); ++r)
+      threads.emplace_back([&, r] {
+        errors_[r] = nullptr;
+        try {
+          body(contexts_[r]);
+        } catch (...) {
+          errors_[r] = std::current_exception();
+        }
+      });
+    for (auto& t : threads) t.join();
+  }
+  /// what() of what the body threw on this rank; empty if nothing.
+  [[nodiscard]] std::string error(int rank) const {
+    try {
+      if (auto const& e = errors_[static_cast<std::size_t>(rank)]) std::rethrow_exception(e);
+    } catch (std::exception const& e) {
+      return e.what();
+    }
+    return {};
+  }
+  [[nodiscard]] std::exception_ptr exception(int rank) const {
+    return errors_[static_cast<std::size_t>(rank)];
+  }
+
+ private:
+  static void declare_lost(skel::detail::engine& e, int rank) {
+    std::lock_guard const lock(e.mutex());
+    e.declare_lost(rank);
+  }
+  std::shared_ptr<network> net_;
+  std::vector<std::shared_ptr<skel::detail::engine>> engines_;
+  std::vector<skel::context> contexts_;
+  std::vector<std::exception_ptr> errors_;
+};
+
+}  // namespace hub

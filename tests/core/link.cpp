@@ -1,0 +1,111 @@
+// One rank's end of a connection: numbers, credits, pieces, duplicates.
+#include "skel/transport/link.hpp"
+
+#include <deque>
+#include <random>
+
+#include "catch.hpp"
+#include "skel/error.hpp"
+
+using skel::transport::header;
+using end = skel::transport::link;
+using skel::transport::packet;
+
+namespace {
+
+packet body_of(std::string const& text) {
+  packet p;
+  for (char c : text) p.body().push_back(static_cast<std::byte>(c));
+  return p;
+}
+std::string text_of(packet const& p) {
+  auto const b = p.bytes();
+  return {reinterpret_cast<char const*>(b.data()), b.size()};
+}
+// As it comes out of the wire at the other end.
+packet copy_of(packet const& p) { return packet::received({p.bytes().begin(), p.bytes().end()}); }
+
+}  // namespace
+
+TEST_CASE("at most 32 messages are under way without an acknowledgement") {
+  end a, b;
+  for (int i = 0; i < 100; ++i) a.push(1, 2, body_of(std::to_string(i)));
+  std::vector<packet> wire;
+  while (auto p = a.pop()) wire.push_back(std::move(*p));
+  CHECK(wire.size() == end::credits);
+  int acknowledgements = 0;
+  for (auto const& p : wire) {
+    auto const d = b.accept(copy_of(p));
+    REQUIRE(d);
+    CHECK(d->context == 1);
+    CHECK(d->run == 2);
+    if (auto ack = b.acknowledgement()) {
+      ++acknowledgements;
+      CHECK_FALSE(a.accept(copy_of(*ack)));
+    }
+  }
+  CHECK(acknowledgements == 2);
+  int more = 0;
+  while (a.pop()) ++more;
+  CHECK(more == 32);
+}
+
+TEST_CASE("two links carry everything once and in order, through duplicates and pieces") {
+  std::mt19937_64 dice(4);
+  for (std::size_t piece : {std::size_t{1}, std::size_t{7}, std::size_t{1000}, end::default_piece}) {
+    end ends[2] = {end(piece), end(piece)};
+    std::vector<std::string> sent[2], got[2];
+    std::deque<packet> wire[2];
+    auto const moves = [&](std::size_t e, bool duplicates) {
+      bool moved = false;
+      auto const put = [&](packet const& p) {
+        moved = true;
+        wire[e].push_back(copy_of(p));
+        if (duplicates && dice() % 8 == 0) wire[e].push_back(copy_of(p));
+      };
+      if (auto p = ends[e].pop()) put(*p);
+      if (auto p = ends[e].acknowledgement()) put(*p);
+      if (wire[e].empty() || dice() % 2 == 0) return moved;
+      if (auto d = ends[1 - e].accept(std::move(wire[e].front()))) got[e].push_back(text_of(d->body));
+      wire[e].pop_front();
+      return true;
+    };
+    for (int step = 0; step < 5000; ++step) {
+      auto const e = static_cast<std::size_t>(dice() % 2);
+      if (dice() % 4 == 0) {
+        sent[e].emplace_back(dice() % 30, static_cast<char>('a' + dice() % 26));
+        ends[e].push(1, 1, body_of(sent[e].back()));
+      }
+      moves(e, true);
+    }
+    for (int quiet = 0; quiet < 64;) quiet = moves(0, false) | moves(1, false) ? 0 : quiet + 1;
+    INFO("pieces of " << piece);
+    CHECK(got[0] == sent[0]);
+    CHECK(got[1] == sent[1]);
+  }
+}
+
+TEST_CASE("sequence numbers wrap around") {
+  // 2^32 messages are too many for a test: the peer's headers say where it is.
+  end b;
+  std::uint32_t sequence = 0x7ffffff0U;
+  auto const arrives = [&](std::uint32_t number) {
+    auto p = body_of("x");
+    header const h{1, 1, number, 0, 0};
+    p.prepend(std::as_bytes(std::span(&h, 1)));
+    return b.accept(copy_of(p)).has_value();
+  };
+  CHECK(arrives(sequence));
+  CHECK(arrives(0xd0000000U));
+  sequence = 0xfffffff0U;
+  CHECK(arrives(sequence));
+  for (int i = 0; i < 64; ++i) {
+    CHECK_FALSE(arrives(sequence));
+    CHECK(arrives(++sequence));  // through 0
+  }
+}
+
+TEST_CASE("a packet too short for a header is refused") {
+  end b;
+  CHECK_THROWS_AS(b.accept(packet::received(std::vector<std::byte>(5))), skel::protocol_error);
+}

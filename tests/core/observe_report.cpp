@@ -1,0 +1,98 @@
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "catch.hpp"
+#include "observe_support.hpp"
+#include "skel/observe/report_json.hpp"
+
+using namespace skel::observe;
+
+namespace {
+
+skel::report some_report() {
+  skel::report run;
+  run.skeleton = "farm";
+  run.schedule = "guided";
+  run.results = "streamed";
+  run.ranks = 2;
+  run.threads_per_rank = 1;
+  run.tasks = 512;
+  run.seconds = 1.93;
+  run.busy_share = 0.96;
+  run.messages = 1201;
+  run.bytes = 812331;
+  skel::rank_report row;
+  row.host = "oak";
+  row.tasks = 130;
+  row.busy_seconds = 1.88;
+  row.peak_memory_bytes = 51380224;
+  run.per_rank = {row, {}};
+  run.per_rank[1].rank = 1;
+  return run;
+}
+
+std::vector<std::string> keys(nlohmann::ordered_json const& object) {
+  std::vector<std::string> names;
+  for (auto const& [key, value] : object.items()) names.push_back(key);
+  return names;
+}
+
+nlohmann::ordered_json written(skel::report const& run, report_extra const& extra) {
+  return nlohmann::ordered_json::parse(report_to_json(run, extra));
+}
+
+}  // namespace
+
+TEST_CASE("a report has the documented keys in the documented order") {
+  auto run = some_report();
+  run.steals = 17;
+  run.lost_ranks = {3};
+  auto const json = written(run, {"skel-raytrace", "0123456789abcdef", {{"rays", 5}}});
+  CHECK(keys(json) == std::vector<std::string>{"skel", "schema", "program", "skeleton", "schedule", "results",
+                                               "ranks", "threads_per_rank", "tasks", "seconds", "busy_share",
+                                               "result_xxh3", "lost_ranks", "tasks_handed_out_again",
+                                               "steals", "messages", "bytes", "rays", "per_rank"});
+  CHECK(keys(json["per_rank"][0]) == std::vector<std::string>{"rank", "host", "tasks", "busy_seconds",
+                                                              "idle_seconds", "communication_seconds",
+                                                              "messages_sent", "bytes_sent",
+                                                              "peak_memory_bytes"});
+  CHECK(json["schema"] == 1);
+  CHECK(json["seconds"] == 1.93);
+  CHECK(json["lost_ranks"] == nlohmann::json{3});
+  CHECK(json["steals"] == 17);
+}
+
+TEST_CASE("what was not measured is absent, never 0") {
+  auto run = some_report();
+  run.busy_share = std::nan("");
+  auto const json = written(run, {"skel-raytrace", {}, {{"share", std::nan("")}}});
+  for (auto const* const key : {"result_xxh3", "steals", "stopped_early", "busy_share", "share"}) {
+    CHECK_FALSE(json.contains(key));
+  }
+  CHECK_FALSE(json["per_rank"][1].contains("peak_memory_bytes"));
+  CHECK_FALSE(json["per_rank"][1].contains("host"));
+  CHECK(json["lost_ranks"].empty());  // known: none
+}
+
+TEST_CASE("programs add numbers, texts, lists and objects") {
+  auto const json = written(some_report(), {"skel-x",
+                                            {},
+                                            {{"n", std::uint64_t{18446744073709551615U}},
+                                             {"size", report_object{{"width", 3}, {"unit", "px"}}},
+                                             {"iso", report_value::list{1.5, 2.5}},
+                                             {"ok", true},
+                                             {"text", "\xff"}}});
+  CHECK(json["n"] == 18446744073709551615U);
+  CHECK(json["size"]["width"] == 3);
+  CHECK(json["iso"] == nlohmann::json{1.5, 2.5});
+  CHECK(json["ok"] == true);
+  CHECK(written(some_report(), {"x", {}, {{"a", 1U}, {"b", -2LL}, {"c", std::uint8_t{3}}}})["c"] == 3);
+}
+
+TEST_CASE("an extra field cannot hide a documented one") {
+  for (auto const* const key : {"tasks", "per_rank"}) {
+    CHECK(test::error_text<std::logic_error>([&] {
+            report_to_json(some_report(), {"x", {}, {{key, 1}}});
+          }) == std::string("report: the key ") + key + " is there already");
+  }
+}

@@ -1,0 +1,132 @@
+// Deals, grants, and the names of schedules.
+#include <cmath>
+#include <random>
+
+#include "catch.hpp"
+#include "skel/error.hpp"
+#include "skel/schedule/deal.hpp"
+#include "skel/schedule/policy.hpp"
+
+using skel::any_schedule;
+using skel::range_list;
+using skel::task_id;
+
+namespace {
+
+void count_in(std::vector<int>& seen, skel::task_range const& r) {
+  for (std::uint64_t i = 0; i < r.count; ++i) ++seen.at(r[i]);
+}
+
+std::string error_of(std::string const& spec) {
+  try {
+    static_cast<void>(any_schedule(spec));
+  } catch (skel::usage_error const& e) {
+    return e.what();
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("every deal gives every task to one worker") {
+  std::mt19937_64 dice(3);
+  for (int turn = 0; turn < 3000; ++turn) {
+    int const workers = 1 + static_cast<int>(dice() % 20);
+    std::uint64_t const tasks = dice() % 200;
+    std::vector<int> blocks(tasks), strided(tasks), weighted(tasks);
+    std::uint64_t least = tasks, most = 0;
+    for (int w = 0; w < workers; ++w) {
+      auto const part = skel::contiguous_share(tasks, workers, w);
+      least = std::min(least, part.count);
+      most = std::max(most, part.count);
+      count_in(blocks, part);
+      count_in(strided, skel::interleaved_share(tasks, workers, w));
+    }
+    std::vector<double> power;
+    for (int w = 0; w < workers; ++w) power.push_back(0.1 + static_cast<double>(dice() % 1000) / 100);
+    for (auto const& share : skel::weighted_shares(tasks, power))
+      for (auto const& r : share) count_in(weighted, r);
+    std::vector<int> const once(tasks, 1);
+    REQUIRE(blocks == once);
+    REQUIRE(strided == once);
+    REQUIRE(weighted == once);
+    REQUIRE(most - least <= 1);
+  }
+}
+
+TEST_CASE("powers 1, 2, 1 are dealt in the order w1, w2, w3, w2") {  // gdc, section 2
+  std::vector<double> const power{1, 2, 1};
+  auto const shares = skel::weighted_shares(8, power);
+  std::vector<int> order(8);
+  for (std::size_t w = 0; w < 3; ++w)
+    for (auto const& r : shares[w])
+      for (std::uint64_t i = 0; i < r.count; ++i) order[r[i]] = static_cast<int>(w) + 1;
+  CHECK(order == std::vector<int>{1, 2, 3, 2, 1, 2, 3, 2});
+}
+
+TEST_CASE("fractional powers get their proportion") {
+  std::vector<double> const power{1, 0.442, 1.347, 1.96};  // table 1 of gdc has such
+  double const total = 1 + 0.442 + 1.347 + 1.96;
+  for (std::uint64_t tasks : {100U, 1000U, 10000U}) {
+    auto const shares = skel::weighted_shares(tasks, power);
+    for (std::size_t w = 0; w < power.size(); ++w) {
+      double const ideal = static_cast<double>(tasks) * power[w] / total;
+      CHECK(std::abs(static_cast<double>(skel::count_tasks(shares[w])) - ideal) < 2.0);
+    }
+  }
+}
+
+TEST_CASE("grants are whole chunks or a shrinking share, never more than is left") {
+  auto const fixed = skel::first_come{.chunk = 4}.policy();
+  CHECK(skel::next_grant(fixed, 100, 1, 1, 8) == 4);
+  CHECK(skel::next_grant(fixed, 100, 5, 1, 8) == 8);
+  CHECK(skel::next_grant(fixed, 3, 5, 1, 8) == 3);
+  auto const guided = skel::guided{.min = 2}.policy();
+  CHECK(skel::next_grant(guided, 1600, 1, 1, 8) == 100);
+  CHECK(skel::next_grant(guided, 1600, 1, 2, 8) == 200);
+  CHECK(skel::next_grant(guided, 10, 1, 1, 8) == 2);
+  CHECK(skel::next_grant(guided, 1, 1, 1, 8) == 1);
+  std::uint64_t left = 100000, grants = 0;
+  for (; left > 0; ++grants) left -= skel::next_grant(guided, left, 1, 1, 8);
+  CHECK(grants < 200);
+}
+
+TEST_CASE("schedules are written as they are read") {
+  for (char const* spec :
+       {"blocks", "interleaved", "first-come", "first-come:chunk=4", "first-come:threshold=0",
+        "first-come:chunk=2,threshold=7", "guided", "guided:min=8", "hybrid:cut=80%,threshold=1",
+        "hybrid:cut=400,threshold=3", "hybrid:cut=12.5%,threshold=1,power=1/0.442/1.347"}) {
+    CHECK(any_schedule(spec).to_string() == spec);
+    CHECK(any_schedule(any_schedule(spec).to_string()).policy() == any_schedule(spec).policy());
+  }
+  for (char const* spec : {"streamed", "streamed:batch=9", "concentrated"})
+    CHECK(skel::to_string(skel::parse_results(spec)) == spec);
+}
+
+TEST_CASE("powers keep all their digits when written") {
+  skel::hybrid h;
+  h.power = {1.0 / 3, 123456.789};
+  any_schedule const s(h);
+  CHECK(any_schedule(s.to_string()).policy().power == h.power);
+}
+
+TEST_CASE("what is wrong with a schedule is said, with what is known") {
+  auto const says = [](std::string const& spec, std::string const& part) {
+    INFO(spec << ": " << error_of(spec));
+    CHECK(error_of(spec).find(part) != std::string::npos);
+  };
+  says("fastest", "unknown schedule \"fastest\"; known: blocks, interleaved, first-come");
+  says("", "known: blocks");
+  says("blocks:x=1", "unknown option \"x=1\"; known: none");
+  says("first-come:min=1", "known: chunk=N, threshold=N");
+  says("first-come:chunk=0", "chunk must be a whole number of at least 1, got \"0\"");
+  says("first-come:chunk=", "got \"\"");
+  says("first-come:chunk=1x", "got \"1x\"");
+  says("first-come:chunk=99999999999999999999", "whole number");
+  says("guided:", "nothing behind the colon");
+  says("hybrid:cut=101%", "between 0% and 100%");
+  says("hybrid:cut=nan%", "must be a number");
+  says("hybrid:power=0", "power must be positive");
+  says("hybrid:power=1/-1", "power must be positive");
+  CHECK_THROWS_WITH(skel::parse_results("later"), Catch::Contains("streamed[:batch=N], concentrated"));
+}

@@ -1,0 +1,51 @@
+# Run by ctest (cmake -P): builds and runs a small program of a user's own, in one of two WAYs.
+set(consumer ${CMAKE_CURRENT_LIST_DIR}/consumer)
+set(dir ${WORK}/${WAY})
+file(REMOVE_RECURSE ${dir})
+
+function(run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(NOT result EQUAL 0)
+    string(JOIN " " command ${ARGN})
+    message(FATAL_ERROR "${command}: ${result}\n${output}")
+  endif()
+endfunction()
+
+set(configure ${CMAKE_COMMAND} -S ${consumer} -G ${GENERATOR} -D CMAKE_CXX_COMPILER=${COMPILER}
+              -D CMAKE_CXX_FLAGS=${FLAGS} -D CMAKE_BUILD_TYPE=Release)
+
+if(WAY STREQUAL "find_package")
+  run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${dir}/prefix)
+  list(APPEND configure -D CMAKE_PREFIX_PATH=${dir}/prefix)
+  # A user without Boost is told what to install.
+  execute_process(COMMAND ${configure} -B ${dir}/without-boost -D CMAKE_DISABLE_FIND_PACKAGE_Boost=ON
+                  RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(result EQUAL 0)
+    message(FATAL_ERROR "configured without Boost")
+  endif()
+  set(expected "libboost-serialization-dev")
+  if(MPI)
+    list(APPEND expected "skel: Boost.MPI 1.74 or later not found; on Debian: apt-get install libboost-mpi-dev")
+  endif()
+  string(REGEX REPLACE "[ \n]+" " " output "${output}")  # CMake wraps messages
+  foreach(text IN LISTS expected)
+    string(FIND "${output}" "${text}" place)
+    if(place EQUAL -1)
+      message(FATAL_ERROR "not said: \"${text}\", but:\n${output}")
+    endif()
+  endforeach()
+  # COMPONENTS core needs no MPI.
+  run(${configure} -B ${dir}/core -D COMPONENT=core -D CMAKE_DISABLE_FIND_PACKAGE_MPI=ON)
+  run(${CMAKE_COMMAND} --build ${dir}/core)
+  run(${dir}/core/consumer)
+else()
+  list(APPEND configure -D SKEL_SOURCE=${SOURCE} -D SKEL_MPI=${MPI})
+endif()
+
+run(${configure} -B ${dir}/build)
+run(${CMAKE_COMMAND} --build ${dir}/build -j 2)
+run(${dir}/build/consumer)
+if(MPI)
+  find_program(mpiexec mpiexec REQUIRED)
+  run(${mpiexec} -n 2 --oversubscribe ${dir}/build/consumer)
+endif()

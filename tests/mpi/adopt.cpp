@@ -1,0 +1,210 @@
+// Contexts over communicators of an MPI program that is already running. Argument: the thread level.
+#include <boost/mpi.hpp>
+#include <boost/mpi/collectives.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <thread>
+
+#include "check.hpp"
+#include "skel/skel.hpp"
+
+namespace {
+
+namespace mpi = boost::mpi;
+using test::check;
+using test::check_equal;
+
+skel::context_options options(int threads = 1) {
+  skel::context_options o;
+  o.threads = threads;
+  o.quiet = true;
+  return o;
+}
+
+std::uint64_t sum_of(skel::context& ctx, std::uint64_t n, std::string const& schedule = "guided") {
+  std::uint64_t total = 0;
+  skel::farm(
+      ctx, skel::indices(n), [](std::uint64_t i) { return i; }, skel::any_schedule(schedule),
+      skel::reduced(total, [](std::uint64_t a, std::uint64_t b) { return a + b; }));
+  return total;
+}
+
+void over_the_world(mpi::communicator const& world) {
+  for (int const threads : {1, 2}) {
+    skel::context ctx(world, options(threads));
+    check_equal(ctx.rank(), world.rank(), "rank");
+    check_equal(ctx.size(), world.size(), "size");
+    for (auto const* how : {"blocks", "interleaved", "first-come", "guided", "hybrid"}) {
+      auto const total = sum_of(ctx, 5000, how);
+      if (ctx.is_root()) check_equal(total, 12497500U, how);
+    }
+  }
+}
+
+// Messages with any tag that are under way while farms run arrive as they were sent.
+void messages_of_the_user(mpi::communicator const& world) {
+  int const next = (world.rank() + 1) % world.size();
+  int const before = (world.rank() + world.size() - 1) % world.size();
+  skel::context ctx(world, options());
+  for (auto const& c : {world, ctx.communicator()}) {
+    std::vector<mpi::request> sent;
+    for (int tag = 0; tag < 20; ++tag) sent.push_back(c.isend(next, tag, 1000 * tag + world.rank()));
+    auto const total = sum_of(ctx, 3000);
+    if (ctx.is_root()) check_equal(total, 4498500U, "farm with the user's messages under way");
+    for (int tag = 19; tag >= 0; --tag) {
+      int got = 0;
+      c.recv(before, tag, got);
+      check_equal(got, 1000 * tag + before, "user's message");
+    }
+    mpi::wait_all(sent.begin(), sent.end());
+  }
+}
+
+// Only the even ranks form a context; the odd ones do something else with MPI meanwhile.
+void over_a_part(mpi::communicator const& world) {
+  bool const even = world.rank() % 2 == 0;
+  auto const part = world.split(even ? 0 : 1);
+  if (even) {
+    skel::context ctx(part, options());
+    check_equal(ctx.rank(), world.rank() / 2, "rank among the even ones");
+    auto const total = sum_of(ctx, 2000);
+    if (ctx.is_root()) check_equal(total, 1999000U, "farm of the even ranks");
+  } else {
+    int sum = 0;
+    mpi::all_reduce(part, 1, sum, std::plus<>());
+    check_equal(sum, world.size() / 2, "all_reduce of the odd ranks");
+  }
+}
+
+// Rank 0 of the communicator is the root, whatever its rank in the world.
+void ranks_in_another_order(mpi::communicator const& world) {
+  auto const reversed = world.split(0, world.size() - world.rank());
+  skel::context ctx(reversed, options());
+  check_equal(ctx.is_root(), world.rank() == world.size() - 1, "the last rank of the world is the root");
+  auto const total = sum_of(ctx, 2000);
+  if (ctx.is_root()) check_equal(total, 1999000U, "farm with ranks reversed");
+}
+
+void two_contexts_at_once(mpi::communicator const& world) {
+  skel::context one(world, options());
+  skel::context two(world.split(0, -world.rank()), options(2));
+  for (std::uint64_t i = 1; i < 20; ++i) {
+    auto const a = sum_of(one, 100 * i);
+    auto const b = sum_of(two, 10 * i);
+    if (one.is_root()) check_equal(a, 100 * i * (100 * i - 1) / 2, "first context");
+    if (two.is_root()) check_equal(b, 10 * i * (10 * i - 1) / 2, "second context");
+  }
+}
+
+// With MPI_THREAD_SERIALIZED two threads may each run farms on a context of their own.
+void two_threads(mpi::communicator const& world) {
+  if (mpi::environment::thread_level() < mpi::threading::serialized) return;
+  skel::context one(world, options());
+  skel::context two(world, options());
+  std::exception_ptr failed;
+  std::thread other([&] {
+    try {
+      for (int i = 0; i < 20; ++i) {
+        auto const total = sum_of(two, 1000);
+        if (two.is_root()) check_equal(total, 499500U, "farm in the other thread");
+      }
+    } catch (...) {
+      failed = std::current_exception();
+    }
+  });
+  for (int i = 0; i < 20; ++i) {
+    auto const total = sum_of(one, 2000);
+    if (one.is_root()) check_equal(total, 1999000U, "farm beside another thread's");
+  }
+  other.join();
+  if (failed) std::rethrow_exception(failed);
+}
+
+// Messages longer than the limit travel in pieces: results, tasks, and many pieces more than may be
+// unacknowledged.
+void messages_in_pieces(mpi::communicator const& world) {
+  for (std::size_t const largest : {1, 100, 4096}) {
+    auto o = options();
+    o.largest_message = largest;
+    skel::context ctx(world, o);
+    std::size_t const length = largest == 1 ? 60 : 10000;
+    auto open = [&] {
+      return std::views::iota(0, 20) |
+             std::views::transform([&](int i) { return std::vector<int>(length, i); });
+    };
+    std::vector<std::vector<int>> got;
+    auto const r = skel::farm(ctx, skel::on_root(open), [](std::vector<int> const& v) { return v; },
+                              skel::first_come{}, skel::into(got), {.root = skel::root_role::serves});
+    if (!ctx.is_root()) continue;
+    for (int i = 0; i < 20; ++i)
+      check(got.at(static_cast<std::size_t>(i)) == std::vector<int>(length, i), "a message in pieces");
+    if (ctx.size() > 1) check(r.messages > 2 * 20 * 4 * length / (largest + 1), "pieces are small");
+  }
+}
+
+void errors_leave_all_usable(mpi::communicator const& world) {
+  skel::context ctx(world, options());
+  auto const e = test::thrown_by<skel::task_error>(
+      [&] {
+        skel::farm(
+            ctx, skel::indices(100),
+            [](std::uint64_t i) {
+              if (i == 99) throw std::runtime_error("last");
+              return i;
+            },
+            skel::blocks{}, [](skel::task_id, std::uint64_t) {});
+      },
+      "a throwing task");
+  check_equal(e.rank(), world.size() - 1, "rank of the last task");
+  auto const total = sum_of(ctx, 100);
+  if (ctx.is_root()) check_equal(total, 4950U, "farm after an error");
+}
+
+// A mismatch between ranks ends the call on all of them, and the context is still in step for the next.
+void ranks_that_disagree(mpi::communicator const& world) {
+  if (world.size() == 1) return;
+  skel::context ctx(world, options());
+  auto const e = test::thrown_by<skel::protocol_error>(
+      [&] { sum_of(ctx, world.rank() == world.size() - 1 ? 11 : 10); }, "ranks that disagree");
+  check(test::contains(e.what(), "rank " + std::to_string(world.size() - 1) + " made another skeleton call"),
+        e.what());
+  auto const total = sum_of(ctx, 10);
+  if (ctx.is_root()) check_equal(total, 45U, "farm after a mismatch");
+}
+
+void run(mpi::communicator const& world) {
+  over_the_world(world);
+  messages_of_the_user(world);
+  over_a_part(world);
+  ranks_in_another_order(world);
+  two_contexts_at_once(world);
+  two_threads(world);
+  messages_in_pieces(world);
+  errors_leave_all_usable(world);
+  ranks_that_disagree(world);
+  std::optional<skel::context> moved(skel::context(world, options()));
+  skel::context target = std::move(*moved);
+  moved.reset();
+  if (target.is_root()) static_cast<void>(0);
+  check_equal(mpi::all_reduce(world, 1, std::plus<>()), world.size(), "MPI is usable afterwards");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::string const level = argc > 1 ? argv[1] : "single";
+  auto const asked = level == "serialized" ? mpi::threading::serialized
+                     : level == "funneled" ? mpi::threading::funneled
+                     : level == "multiple" ? mpi::threading::multiple
+                                           : mpi::threading::single;
+  mpi::environment const environment(argc, argv, asked);
+  mpi::communicator const world;
+  try {
+    run(world);
+  } catch (std::exception const& e) {
+    std::fprintf(stderr, "rank %d, %s: %s\n", world.rank(), level.c_str(), e.what());
+    mpi::environment::abort(1);
+  }
+  return 0;
+}

@@ -1,0 +1,263 @@
+// docs/failure-contract.md, seen from outside: exit codes of all ranks, lines on standard error, time.
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "../core/observe_support.hpp"
+#include "catch.hpp"
+
+namespace {
+
+struct ended {
+  int code = -1;                    // of mpiexec
+  std::vector<std::string> out;     // lines; "exit N" per rank where ranks were asked
+  std::vector<std::string> errors;  // lines of ours: mpiexec's own are left out
+  double seconds = 0;
+};
+
+std::vector<std::string> lines_of(std::string const& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+ended shell(std::string const& command) {
+  test::temporary_directory const directory;
+  auto const start = std::chrono::steady_clock::now();
+  int const status =
+      std::system((command + " >'" + directory.file("out") + "' 2>'" + directory.file("err") + "'").c_str());
+  ended e;
+  e.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  e.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  e.out = lines_of(test::read_file(directory.file("out")));
+  for (auto const& line : lines_of(test::read_file(directory.file("err"))))
+    if (line.starts_with("mpi_") || line.starts_with("skel: ")) e.errors.push_back(line);
+  return e;
+}
+
+std::string const mpiexec = "timeout 50 " SKEL_MPIEXEC " --oversubscribe ";
+std::string const program = SKEL_MISBEHAVE;
+// Each rank says how it left. The shell itself ends with 0, so that mpiexec does not end the others.
+std::string const saying = " sh -c '\"$0\" \"$@\"; echo \"exit $?\"' ";
+
+// One thread per rank: no warning that ranks share cores, as long as there are no more than two.
+ended run(int ranks, std::string const& arguments, std::string const& environment = "SKEL_THREADS=1") {
+  return shell(environment + " " + mpiexec + "-n " + std::to_string(ranks) + saying + program + " " +
+               arguments);
+}
+
+void check_exits(ended const& e, int ranks, int code) {
+  CHECK(e.out == std::vector<std::string>(static_cast<std::size_t>(ranks), "exit " + std::to_string(code)));
+}
+
+// Without what is said about shared cores, which depends on the machine.
+std::vector<std::string> complaints(ended const& e) {
+  std::vector<std::string> lines;
+  for (auto const& line : e.errors)
+    if (!test::contains(line, " cores of one host")) lines.push_back(line);
+  return lines;
+}
+
+void check_fails(int ranks, std::string const& act, int code, std::string const& line) {
+  CAPTURE(act, ranks);
+  auto const e = run(ranks, act);
+  check_exits(e, ranks, code);
+  CHECK(complaints(e) == std::vector{"mpi_misbehave: " + line});
+  CHECK(e.seconds < 20);
+}
+
+}  // namespace
+
+TEST_CASE("all is well: exit code 0 on every rank and nothing said") {
+  auto const e = run(3, "well");
+  check_exits(e, 3, 0);
+  CHECK(complaints(e).empty());
+}
+
+TEST_CASE("bad usage on one rank: it prints, all leave with 2, wherever they are") {
+  for (auto const* act : {"usage", "usage-later", "usage-own-code", "usage-no-farm"})
+    for (int const rank : {0, 2})
+      check_fails(3, act + (" " + std::to_string(rank)), 2, "rank " + std::to_string(rank) + " says no");
+}
+
+TEST_CASE("bad usage on several ranks: the lowest prints") {
+  check_fails(3, "usage-all", 2, "rank 0 says no");
+  check_fails(3, "usage-but-root", 2, "rank 1 says no");
+}
+
+TEST_CASE("choices that exclude each other are bad usage") {
+  for (int const ranks : {1, 3})
+    check_fails(ranks, "excluded", 2,
+                "schedule blocks deals tasks beforehand, but an on_root source is a stream whose end nobody "
+                "knows: use first-come or guided, or a replicated list");
+}
+
+TEST_CASE("bad environment on one rank is bad usage of all") {
+  auto const part = [](std::string const& threads) {
+    return "-n 1 env SKEL_THREADS=" + threads + saying + program + " well";
+  };
+  auto const e = shell(mpiexec + part("1") + " : " + part("many"));
+  check_exits(e, 2, 2);
+  CHECK(complaints(e) == std::vector<std::string>{
+                             "mpi_misbehave: SKEL_THREADS must be a number from 1 to 4096, got \"many\""});
+}
+
+TEST_CASE("an exception that escapes: one line, exit code 1 on every rank") {
+  for (int const rank : {0, 1}) {
+    auto const who = " " + std::to_string(rank);
+    check_fails(2, "escape" + who, 1, "it rains");
+    check_fails(2, "escape-int" + who, 1, "an exception that is no std::exception");
+  }
+  check_fails(1, "escape 0", 1, "it rains");
+}
+
+TEST_CASE("a task_error that nobody catches is said once") {
+  auto const e = run(3, "task");
+  check_exits(e, 3, 1);
+  auto const said = complaints(e);
+  REQUIRE(said.size() == 1);
+  CHECK(said[0].starts_with("mpi_misbehave: task 37 failed on rank "));
+  CHECK(said[0].ends_with(": bad scene"));
+}
+
+TEST_CASE("an error of MPI names call, rank, text and code") {
+  auto const e = run(2, "mpi 1");
+  check_exits(e, 2, 1);
+  auto const said = complaints(e);
+  REQUIRE(said.size() == 1);
+  CHECK(said[0].starts_with("mpi_misbehave: MPI_Isend failed on rank 1: "));
+  CHECK(test::contains(said[0], "invalid rank"));
+  CHECK(test::contains(said[0], "(code "));
+}
+
+TEST_CASE("ranks that do not make the same call: the one that differs is named") {
+  for (auto const* about : {"schedule", "tasks", "types"})
+    check_fails(
+        3, about + std::string(" 2"), 1,
+        "rank 2 made another skeleton call than the root (other skeleton, schedule, number of tasks or "
+        "types)");
+  check_fails(3, "one-call-less 2", 1,
+              "rank 2 has ended without making this skeleton call: all ranks must make the same calls");
+  check_fails(3, "one-call-more 2", 1,
+              "rank 2 makes a skeleton call that rank 0 does not make: all ranks must make the same calls");
+}
+
+TEST_CASE("different programs in one job are refused") {
+  auto const e = shell("SKEL_THREADS=1 " + mpiexec + "-n 1" + saying + program + " well : -n 1" + saying +
+                       SKEL_OTHER_PROGRAM);
+  check_exits(e, 2, 2);
+  CHECK(complaints(e) ==
+        std::vector<std::string>{"mpi_misbehave: rank 1 runs another program than rank 0: all "
+                                 "ranks of a job need the same executable"});
+}
+
+TEST_CASE("the launcher of another MPI is refused in one line that names both") {
+  struct launcher {
+    std::string variable, name;
+  };
+  for (auto const& l : {launcher{"OMPI_COMM_WORLD_SIZE", "Open MPI's mpiexec"},
+                        launcher{"PMI_SIZE", "the mpiexec of an MPICH or Intel MPI"},
+                        launcher{"SLURM_STEP_NUM_TASKS", "Slurm's srun"}}) {
+    CAPTURE(l.variable);
+    auto const e = shell(l.variable + "=4 timeout 50 " + program + " well");
+    CHECK(e.code == 2);
+    REQUIRE(e.errors.size() == 1);
+    CHECK(e.errors[0].starts_with("mpi_misbehave: started as one of 4 processes by " + l.name +
+                                  ", but this program is linked with "));
+    CHECK(e.errors[0].ends_with(" and finds itself alone: use that library's mpiexec"));
+  }
+  auto const alone = shell("timeout 50 " + program + " well");
+  CHECK(alone.code == 0);
+  CHECK(alone.errors.empty());
+}
+
+TEST_CASE("the watchdog: ranks print their state, the run ends with 1") {
+  SECTION("one rank never makes the call") {
+    auto const e =
+        shell("SKEL_THREADS=1 SKEL_WATCHDOG=2s " + mpiexec + "-n 3 " + program + " hang-outside 2");
+    CHECK(e.code == 1);
+    CHECK(e.seconds < 15);
+    auto const said = complaints(e);
+    for (auto const* rank : {"rank 0: farm 1 (context 1, guided)", "rank 1: farm 1 (context 1, guided)"}) {
+      CAPTURE(rank);
+      CHECK(std::count_if(said.begin(), said.end(), [&](auto const& l) {
+              return l.starts_with("skel: no progress for ") && test::contains(l, rank);
+            }) == 1);
+    }
+    CHECK(std::any_of(said.begin(), said.end(), [](auto const& l) {
+      return test::contains(l, "rank 0: ") && l.ends_with("; not in this call: ranks [2]");
+    }));
+  }
+  SECTION("the root never makes the call") {
+    auto const e =
+        shell("SKEL_THREADS=1 SKEL_WATCHDOG=2s " + mpiexec + "-n 2 " + program + " hang-outside 0");
+    CHECK(e.code == 1);
+    CHECK(e.seconds < 20);
+    auto const said = complaints(e);
+    REQUIRE(said.size() == 1);
+    CHECK(test::contains(said[0], "rank 1: farm 1"));
+    CHECK(said[0].ends_with("; nothing heard from the root in this call"));
+  }
+  for (std::string const rank : {"0", "1"}) {
+    SECTION("a task hangs on rank " + rank) {
+      auto const e =
+          shell("SKEL_THREADS=1 SKEL_WATCHDOG=2s " + mpiexec + "-n 2 " + program + " hang-in-task " + rank);
+      CHECK(e.code == 1);
+      CHECK(e.seconds < 15);
+      auto const said = complaints(e);
+      for (std::string const r : {"0", "1"})
+        CHECK(std::count_if(said.begin(), said.end(), [&](auto const& l) {
+                return test::contains(l, "rank " + r + ": farm 1 (context 1, interleaved)");
+              }) == 1);
+    }
+  }
+}
+
+TEST_CASE("more compute threads than cores: one warning for the job") {
+  auto const e = run(2, "well", "SKEL_THREADS=64");
+  check_exits(e, 2, 0);
+  REQUIRE(e.errors.size() == 1);
+  CHECK(e.errors[0].starts_with("skel: 2 ranks with 128 compute threads share "));
+}
+
+TEST_CASE("compute threads are this rank's share of the cores it may use") {
+  auto const threads = [](std::string const& before, int ranks) {
+    auto e = shell(before + " " + mpiexec + "-n " + std::to_string(ranks) + " --bind-to none " + program +
+                   " threads");
+    std::vector<int> all;
+    for (auto const& line : e.out) all.push_back(std::stoi(line.substr(line.rfind(' ') + 1)));
+    return all;
+  };
+  int const cores = std::stoi(shell("nproc").out.at(0));
+  CHECK(threads("", 1) == std::vector<int>{cores});
+  CHECK(threads("", 2) == std::vector<int>(2, std::max(1, cores / 2)));
+  CHECK(threads("taskset -c 0", 1) == std::vector<int>{1});
+  CHECK(threads("taskset -c 0", 3) == std::vector<int>(3, 1));
+  CHECK(threads("SKEL_THREADS=3", 2) == std::vector<int>(2, 3));
+}
+
+TEST_CASE("a rank without work uses little of its core") {
+  auto const e = shell("SKEL_THREADS=1 " + mpiexec + "-n 3 " + program + " idle");
+  CHECK(e.code == 0);
+  REQUIRE(e.out.size() == 3);
+  for (auto const& line : e.out) {
+    CAPTURE(line);
+    double const share = std::stod(line.substr(line.find("cpu ") + 4));
+    CHECK(share <
+          (test::contains(line, "rank 0") ? 10.0 : 5.0));  // rank 0 sleeps in its task; its helper listens
+  }
+}
+
+TEST_CASE("a root inside a long task goes on answering") {
+  auto const e = shell("SKEL_THREADS=1 " + mpiexec + "-n 2 " + program + " busy-root");
+  CHECK(e.code == 0);
+  REQUIRE(e.out.size() == 1);
+  // A root that was deaf would find 3,000 and more tasks left after its 2 s, and do half of them.
+  CHECK(std::stoi(e.out[0].substr(9)) < 1000);
+}

@@ -1,0 +1,199 @@
+// A program that misbehaves as it is told: misbehave ACT [RANK]. contract.cpp starts it and looks from
+// outside.
+#include <sys/resource.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <string>
+#include <thread>
+
+#include "engine/engine.hpp"
+#include "skel/skel.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+
+void sleep_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
+
+skel::report farm_of(skel::context& ctx, std::uint64_t tasks, int ms, char const* how = "guided") {
+  return skel::farm(
+      ctx, skel::indices(tasks),
+      [=](std::uint64_t i) {
+        sleep_ms(ms);
+        return i;
+      },
+      skel::any_schedule(how), [](skel::task_id, std::uint64_t) {});
+}
+
+double cpu_seconds() {
+  rusage u{};
+  getrusage(RUSAGE_SELF, &u);
+  auto const of = [](timeval t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+  };
+  return of(u.ru_utime) + of(u.ru_stime);
+}
+
+// One long task on one rank: what do the others use meanwhile?
+void idle(skel::context& ctx) {
+  double const before = cpu_seconds();
+  auto const start = std::chrono::steady_clock::now();
+  skel::farm(
+      ctx, skel::indices(1),
+      [](std::uint64_t i) {
+        sleep_ms(2000);
+        return i;
+      },
+      skel::interleaved{}, [](skel::task_id, std::uint64_t) {});
+  double const wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  std::printf("rank %d cpu %.1f %%\n", ctx.rank(), 100 * (cpu_seconds() - before) / wall);
+}
+
+// The root is in one task of 2 s; the others do all the rest meanwhile, which they must get from it.
+void busy_root(skel::context& ctx) {
+  std::atomic<int> done_here = 0;
+  auto const start = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point last_elsewhere = start;
+  skel::farm(
+      ctx, skel::indices(4001),
+      [&](std::uint64_t i, skel::worker_info const& where) {
+        if (where.rank == 0 && done_here++ == 0)
+          sleep_ms(2000);
+        else
+          std::this_thread::sleep_for(100us);
+        return i;
+      },
+      skel::first_come{},
+      [&](skel::task_id, std::uint64_t) { last_elsewhere = std::chrono::steady_clock::now(); });
+  if (ctx.is_root())
+    std::printf("root did %d, all took %.1f s\n", done_here.load(),
+                std::chrono::duration<double>(last_elsewhere - start).count());
+}
+
+void disagree(skel::context& ctx, bool me, std::string const& about) {
+  if (about == "schedule") farm_of(ctx, 10, 0, me ? "blocks" : "guided");
+  if (about == "tasks") farm_of(ctx, me ? 11 : 10, 0);
+  if (about == "types") {
+    if (me)
+      skel::farm(
+          ctx, skel::indices(10), [](std::uint64_t i) { return std::to_string(i); }, skel::guided{},
+          [](skel::task_id, std::string) {});
+    else
+      farm_of(ctx, 10, 0);
+  }
+}
+
+using act = std::function<void(skel::context&, bool me)>;
+
+std::map<std::string, act> const acts{
+    {"well", [](auto& ctx, bool) { farm_of(ctx, 20, 1); }},
+    {"threads", [](auto& ctx, bool) { std::printf("rank %d threads %d\n", ctx.rank(), ctx.threads()); }},
+    {"idle", [](auto& ctx, bool) { idle(ctx); }},
+    {"busy-root", [](auto& ctx, bool) { busy_root(ctx); }},
+    // One rank finds the usage bad; the others are in a farm, or in their own code and then in a farm, or
+    // never.
+    {"usage",
+     [](auto& ctx, bool me) {
+       if (me) throw skel::usage_error("rank " + std::to_string(ctx.rank()) + " says no");
+       farm_of(ctx, 1000, 10);
+     }},
+    {"usage-later",
+     [](auto& ctx, bool me) {
+       farm_of(ctx, 20, 1);
+       if (me) {
+         sleep_ms(200);
+         throw skel::usage_error("rank " + std::to_string(ctx.rank()) + " says no");
+       }
+       farm_of(ctx, 100'000, 1);
+     }},
+    {"usage-own-code",
+     [](auto& ctx, bool me) {
+       if (me) throw skel::usage_error("rank " + std::to_string(ctx.rank()) + " says no");
+       sleep_ms(500);
+       farm_of(ctx, 1000, 10);
+     }},
+    {"usage-no-farm",
+     [](auto& ctx, bool me) {
+       if (me) throw skel::usage_error("rank " + std::to_string(ctx.rank()) + " says no");
+     }},
+    {"usage-all",
+     [](auto& ctx, bool) { throw skel::usage_error("rank " + std::to_string(ctx.rank()) + " says no"); }},
+    {"usage-but-root",
+     [](auto& ctx, bool) {
+       if (!ctx.is_root()) throw skel::usage_error("rank " + std::to_string(ctx.rank()) + " says no");
+     }},
+    {"excluded",
+     [](auto& ctx, bool) {
+       skel::farm(
+           ctx, skel::on_root([] { return std::vector<int>{1}; }), [](int i) { return i; }, skel::blocks{},
+           [](skel::task_id, int) {});
+     }},
+    {"escape",
+     [](auto& ctx, bool me) {
+       if (me) throw std::runtime_error("it rains");
+       farm_of(ctx, 1000, 10);
+     }},
+    {"escape-int",
+     [](auto& ctx, bool me) {
+       if (me) throw 42;
+       farm_of(ctx, 1000, 10);
+     }},
+    {"task",
+     [](auto& ctx, bool) {
+       skel::farm(
+           ctx, skel::indices(100),
+           [](std::uint64_t i) {
+             if (i == 37) throw std::runtime_error("bad scene");
+             return i;
+           },
+           skel::guided{}, [](skel::task_id, std::uint64_t) {});
+     }},
+    {"mpi",
+     [](auto& ctx, bool me) {
+       if (me)
+         ctx.engine().wires().send(1000, {});
+       else
+         farm_of(ctx, 1000, 10);
+     }},
+    {"schedule", [](auto& ctx, bool me) { disagree(ctx, me, "schedule"); }},
+    {"tasks", [](auto& ctx, bool me) { disagree(ctx, me, "tasks"); }},
+    {"types", [](auto& ctx, bool me) { disagree(ctx, me, "types"); }},
+    {"one-call-less",
+     [](auto& ctx, bool me) {
+       farm_of(ctx, 10, 0);
+       if (!me) farm_of(ctx, 10, 0);
+     }},
+    {"one-call-more",
+     [](auto& ctx, bool me) {
+       farm_of(ctx, 10, 0);
+       if (me) farm_of(ctx, 10, 0);
+     }},
+    {"hang-outside",
+     [](auto& ctx, bool me) {
+       if (me) sleep_ms(60'000);
+       farm_of(ctx, 100, 1);
+     }},
+    {"hang-in-task",
+     [](auto& ctx, bool me) {
+       skel::farm(
+           ctx, skel::indices(100),
+           [me](std::uint64_t i) {
+             if (me) sleep_ms(60'000);
+             return i;
+           },
+           skel::interleaved{}, [](skel::task_id, std::uint64_t) {});
+     }},
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::string const what = argc > 1 ? argv[1] : "well";
+  int const who = argc > 2 ? std::atoi(argv[2]) : 0;
+  return skel::run_main(argc, argv, [&](skel::context& ctx) { acts.at(what)(ctx, ctx.rank() == who); });
+}

@@ -1,0 +1,163 @@
+// What can travel: bytes, vectors, strings, containers, types with serialize (also private), with
+// transfer_traits.
+#include <array>
+#include <boost/serialization/access.hpp>
+#include <complex>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "check.hpp"
+#include "skel/skel.hpp"
+
+namespace {
+
+using test::check;
+
+struct plain {
+  double x = 0;
+  int n = 0;
+  friend bool operator==(plain const&, plain const&) = default;
+};
+
+class hidden {
+ public:
+  hidden() = default;
+  explicit hidden(std::string text) : text_(std::move(text)), codes_(text_.begin(), text_.end()) {}
+  friend bool operator==(hidden const&, hidden const&) = default;
+
+ private:
+  friend class boost::serialization::access;
+  template <class Archive>
+  void serialize(Archive& archive, unsigned /*version*/) {
+    archive& text_& codes_;
+  }
+  std::string text_;
+  std::vector<int> codes_;
+};
+
+struct outside {
+  std::map<std::string, double> values;
+  friend bool operator==(outside const&, outside const&) = default;
+};
+template <class Archive>
+void serialize(Archive& archive, outside& o, unsigned /*version*/) {
+  archive& o.values;
+}
+
+// A type that skel knows nothing about: it owns memory and cannot be copied.
+struct foreign {
+  std::unique_ptr<int> value = std::make_unique<int>(0);
+};
+
+}  // namespace
+
+template <>
+struct skel::transfer_traits<foreign> {
+  static void pack(foreign const& f, std::vector<std::byte>& out) { skel::pack(*f.value, out); }
+  static foreign unpack(std::span<std::byte const>& in) {
+    return {std::make_unique<int>(skel::unpack<int>(in))};
+  }
+};
+
+namespace {
+
+// `make(i)` travels to the task and back, also where the schedule keeps it on the root.
+template <class Make>
+void there_and_back(skel::context& ctx, Make make, std::string const& what) {
+  constexpr int n = 40;
+  using value = decltype(make(0));
+  std::vector<value> got;
+  skel::farm(
+      ctx, skel::on_root([&] { return std::views::iota(0, n) | std::views::transform(make); }),
+      [](value const& v) { return v; }, skel::first_come{}, skel::into(got));
+  if (!ctx.is_root()) return;
+  for (int i = 0; i < n; ++i) check(got.at(static_cast<std::size_t>(i)) == make(i), what + " there and back");
+}
+
+void all_types(skel::context& ctx) {
+  auto const text = [](int i) { return std::string(static_cast<std::size_t>(i), '\xff'); };
+  there_and_back(
+      ctx, [](int i) { return i; }, "int");
+  there_and_back(
+      ctx, [](int i) { return std::complex<double>(i, -i); }, "complex");
+  there_and_back(
+      ctx,
+      [](int i) {
+        return plain{i / 3.0, i};
+      },
+      "struct of numbers");
+  there_and_back(
+      ctx,
+      [](int i) {
+        return std::array<int, 3>{i, i + 1, i + 2};
+      },
+      "array");
+  there_and_back(ctx, text, "string");
+  there_and_back(
+      ctx,
+      [](int i) {
+        return std::vector<plain>(static_cast<std::size_t>(i), plain{1.5, i});
+      },
+      "vector of structs");
+  there_and_back(
+      ctx, [&](int i) { return std::vector<std::string>(3, text(i)); }, "vector of strings");
+  there_and_back(
+      ctx, [](int i) { return std::vector<bool>(static_cast<std::size_t>(i), i % 2 == 0); },
+      "vector of bool");
+  there_and_back(
+      ctx,
+      [&](int i) {
+        return std::map<int, std::string>{{i, text(i)}, {-1, "x"}};
+      },
+      "map");
+  there_and_back(
+      ctx,
+      [](int i) {
+        return std::set<int>{i, 2 * i};
+      },
+      "set");
+  there_and_back(
+      ctx, [&](int i) { return std::pair(i, text(i)); }, "pair");
+  there_and_back(
+      ctx, [&](int i) { return hidden(text(i)); }, "private serialize");
+  there_and_back(
+      ctx,
+      [&](int i) {
+        return outside{{{text(i), i * 0.5}}};
+      },
+      "free serialize");
+}
+
+void types_that_cannot_be_copied(skel::context& ctx) {
+  std::vector<int> got(50);
+  skel::farm(
+      ctx, skel::indices(50),
+      [](std::uint64_t i) { return foreign{std::make_unique<int>(static_cast<int>(i * i))}; },
+      skel::interleaved{}, [&](skel::task_id id, foreign&& f) { got.at(id) = *f.value; });
+  if (ctx.is_root()) check(got.at(7) == 49 && got.at(8) == 64, "transfer_traits");
+}
+
+void large_and_empty_results_mixed(skel::context& ctx) {
+  std::vector<std::vector<int>> got;
+  skel::farm(
+      ctx, skel::indices(40),
+      [](std::uint64_t i) { return std::vector<int>(i % 3 == 0 ? 0 : 200'000 + i, static_cast<int>(i)); },
+      skel::guided{}, skel::into(got));
+  if (!ctx.is_root()) return;
+  for (std::uint64_t i = 0; i < 40; ++i)
+    check(got.at(i) == std::vector<int>(i % 3 == 0 ? 0 : 200'000 + i, static_cast<int>(i)), "large results");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return skel::run_main(argc, argv, [](skel::context& ctx) {
+    all_types(ctx);
+    types_that_cannot_be_copied(ctx);
+    large_and_empty_results_mixed(ctx);
+  });
+}

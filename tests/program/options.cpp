@@ -1,0 +1,150 @@
+#include "program/options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+
+#include "catch.hpp"
+#include "observe_support.hpp"
+#include "skel/error.hpp"
+#include "values/duration.hpp"
+
+using skel::observe::progress_mode;
+using skel::program::common_options;
+
+namespace {
+
+// CLI11 takes the arguments in reverse order.
+common_options parsed(std::vector<std::string> arguments) {
+  common_options options;
+  CLI::App app("test", "skel-x");
+  skel::program::add_common_options(app, options);
+  std::reverse(arguments.begin(), arguments.end());
+  app.parse(arguments);
+  return options;
+}
+
+std::string complaint(std::vector<std::string> const& arguments) {
+  return test::error_text<CLI::ParseError>([&] { parsed(arguments); });
+}
+
+class environment {
+ public:
+  environment(char const* name, char const* value) : name_(name) { ::setenv(name, value, 1); }
+  ~environment() { ::unsetenv(name_); }
+  environment(environment const&) = delete;
+  environment& operator=(environment const&) = delete;
+
+ private:
+  char const* name_;
+};
+
+}  // namespace
+
+TEST_CASE("the defaults of the common options") {
+  auto const options = parsed({});
+  CHECK(options.schedule().to_string() == skel::any_schedule().to_string());
+  CHECK(options.results() == skel::streamed());
+  CHECK(options.root_works);
+  CHECK_FALSE(options.threads);
+  CHECK_FALSE(options.time_limit);
+  CHECK_FALSE(options.verify);
+  CHECK_FALSE(options.quiet);
+  CHECK(options.progress() == progress_mode::automatic);
+  CHECK((options.output + options.report + options.trace + options.samples).empty());
+}
+
+TEST_CASE("every common option arrives") {
+  auto const options = parsed({"--schedule",
+                               "first-come:chunk=4",
+                               "--results=concentrated",
+                               "--root",
+                               "serves",
+                               "--threads",
+                               "3",
+                               "--time-limit",
+                               "1.5m",
+                               "--report",
+                               "r.json",
+                               "--trace",
+                               "t.json",
+                               "--samples",
+                               "s.csv",
+                               "--progress",
+                               "always",
+                               "--verify",
+                               "--quiet",
+                               "-o",
+                               "x.png"});
+  CHECK(options.schedule().to_string() == "first-come:chunk=4");
+  CHECK(options.results() == skel::concentrated());
+  CHECK_FALSE(options.root_works);
+  CHECK(options.threads == 3);
+  CHECK(options.time_limit->count() == 90);
+  CHECK(options.report == "r.json");
+  CHECK(options.trace == "t.json");
+  CHECK(options.samples == "s.csv");
+  CHECK(options.progress() == progress_mode::always);
+  CHECK(options.verify);
+  CHECK(options.quiet);
+  CHECK(options.output == "x.png");
+  CHECK(parsed({"--output=y.ppm"}).output == "y.ppm");
+}
+
+TEST_CASE("--quiet silences the automatic progress only") {
+  CHECK(parsed({"--quiet"}).progress() == progress_mode::never);
+  CHECK(parsed({"--quiet", "--progress", "always"}).progress() == progress_mode::always);
+}
+
+TEST_CASE("unknown names are errors that list the known ones") {
+  CHECK(complaint({"--schedule", "foo"})
+            .starts_with("--schedule: unknown schedule \"foo\"; known: blocks, interleaved, "));
+  CHECK(complaint({"--schedule", "guided:max=3"}) ==
+        "--schedule: \"guided:max=3\": unknown option \"max=3\"; known: min=N");
+  CHECK(complaint({"--results", "late"}) ==
+        "--results: unknown results policy \"late\"; known: streamed[:batch=N], concentrated");
+  CHECK(complaint({"--root", "sleeps"}) == "--root: unknown role \"sleeps\"; known: works, serves");
+  CHECK(complaint({"--progress", "maybe"}) ==
+        "--progress: unknown progress mode \"maybe\"; known: auto, always, never");
+}
+
+TEST_CASE("bad numbers are refused with the option's name") {
+  for (auto const* const bad : {"0", "-1", "4x", "five", "99999999999999999999", ""}) {
+    CAPTURE(bad);
+    CHECK(test::contains(complaint({"--threads", bad}), "--threads"));
+  }
+  CHECK(complaint({"--time-limit", "soon"}) ==
+        "--time-limit: \"soon\" is no duration; 90, 90s, 500ms, 1.5m and 2h are");
+  CHECK(test::contains(complaint({"--colour"}), "--colour"));
+  CHECK(test::contains(complaint({"--report"}), "--report"));
+}
+
+TEST_CASE("the progress may come from the environment, the command line wins") {
+  environment const progress("SKEL_PROGRESS", "never");
+  CHECK(parsed({}).progress() == progress_mode::never);
+  CHECK(parsed({"--progress", "always"}).progress() == progress_mode::always);
+  environment const typo("SKEL_PROGRESS", "nevr");
+  CHECK(test::contains(complaint({}), "unknown progress mode \"nevr\""));
+}
+
+TEST_CASE("vectors with a minus sign can be given to an option") {  // skel-raytrace --from -1,2,3
+  std::vector<double> from;
+  CLI::App app("test", "skel-x");
+  app.add_option("--from", from)->delimiter(',')->expected(3);
+  std::vector<std::string> arguments = {"-1,-2.5,3", "--from"};
+  app.parse(arguments);
+  CHECK(from == std::vector<double>{-1, -2.5, 3});
+}
+
+TEST_CASE("durations") {
+  using skel::detail::parse_duration;
+  CHECK(parse_duration("90").count() == 90);
+  CHECK(parse_duration("90s").count() == 90);
+  CHECK(parse_duration("500ms").count() == 0.5);
+  CHECK(parse_duration("1.5m").count() == 90);
+  CHECK(parse_duration("2h").count() == 7200);
+  for (auto const* const bad : {"", "s", "0", "-1s", "1d", "1 s", "nan", "inf", "1e400", "1s2"}) {
+    CAPTURE(bad);
+    CHECK(test::error_text<skel::usage_error>([&] { parse_duration(bad); }) ==
+          std::string("\"") + bad + "\" is no duration; 90, 90s, 500ms, 1.5m and 2h are");
+  }
+}

@@ -1,0 +1,37 @@
+#include "program/paths.hpp"
+
+#include "catch.hpp"
+#include "observe_support.hpp"
+#include "skel/error.hpp"
+
+using namespace skel::program;
+using test::error_text;
+
+TEST_CASE("the ending chooses the format") {
+  CHECK(require_ending("a.png", {".png", ".ppm"}) == ".png");
+  CHECK(require_ending("dir.x/A.PPM", {".png", ".ppm"}) == ".ppm");
+  auto const complaint = [](std::string const& path) {
+    return error_text<skel::usage_error>([&] { require_ending(path, {".png", ".ppm"}); });
+  };
+  CHECK(complaint("a.jpg") == "a.jpg: unknown ending \".jpg\"; known: .png, .ppm");
+  CHECK(complaint("dir.png/a") == "dir.png/a: the name needs an ending; known: .png, .ppm");
+  CHECK(complaint("/tmp/.png") == "/tmp/.png: the name needs an ending; known: .png, .ppm");
+}
+
+TEST_CASE("outputs are tried before the run, and nothing is left of the trial") {
+  test::temporary_directory const directory;
+  common_options options;
+  options.output = directory.file("x.png");
+  options.report = directory.file("r.json");
+  options.samples = directory.file("s.csv");
+  check_outputs(options);
+  CHECK(directory.entries() == 0);
+  for (auto* const path : {&options.output, &options.report, &options.trace, &options.samples}) {
+    auto const saved = std::exchange(*path, "/nonexistent/file");
+    CHECK(error_text<skel::usage_error>([&] { check_outputs(options); }) ==
+          "/nonexistent/file: No such file or directory");
+    *path = saved;
+  }
+  test::write_file(options.samples, "something else\n");
+  CHECK(test::contains(error_text<skel::usage_error>([&] { check_outputs(options); }), "not a samples file"));
+}

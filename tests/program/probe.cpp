@@ -1,0 +1,54 @@
+// A program that does what its argument says, for the tests of run_program.
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <new>
+#include <thread>
+
+#include "program/failure.hpp"
+#include "program/paths.hpp"
+#include "program/run_program.hpp"
+#include "skel/observe/atomic_file.hpp"
+
+using namespace skel::program;
+
+namespace {
+
+skel::report whole_run(skel::context const& ctx) {
+  skel::report run;
+  run.skeleton = "farm";
+  run.schedule = "guided";
+  run.results = "streamed";
+  run.ranks = ctx.size();
+  run.threads_per_rank = ctx.threads();
+  run.tasks = 8;
+  run.seconds = 0.5;
+  run.busy_share = 0.25;
+  return run;
+}
+
+run_outcome act(skel::context& ctx, std::string const& act, common_options const& options) {
+  run_outcome outcome{whole_run(ctx), "0123456789abcdef", {{"acted", act}}, {{"act", act}}};
+  if (!options.output.empty()) require_ending(options.output, {".png", ".ppm"});
+  if (act == "bad-input")
+    throw skel::usage_error("scene.nff:12: polygon needs 3 vertices, got \"2\n\x1b[31m\"");
+  if (act == "task") throw skel::task_error(17, 0, "bad thing", 3);
+  if (act == "differs") throw verification_error("the result differs from the brute-force one in row 3");
+  if (act == "memory") throw std::bad_alloc();
+  if (act == "wait") {
+    if (!options.output.empty()) skel::observe::write_file_atomically(options.output, "ready");
+    while (!ctx.stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    outcome.run.stopped_early = true;
+    outcome.run.tasks = 3;
+  }
+  return outcome;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::string what;
+  return run_program(
+      argc, argv, {"skel-probe", "Does what its argument says."},
+      [&](CLI::App& app) { app.add_option("ACT", what, "what to do")->required(); },
+      [&](skel::context& ctx, common_options const& options) { return act(ctx, what, options); });
+}

@@ -1,0 +1,62 @@
+#include "program/run_files.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "catch.hpp"
+#include "observe_support.hpp"
+
+using namespace skel::program;
+
+namespace {
+
+run_outcome some_outcome() {
+  run_outcome outcome;
+  outcome.run.skeleton = "farm";
+  outcome.run.schedule = "guided";
+  outcome.run.results = "streamed";
+  outcome.run.ranks = 4;
+  outcome.run.threads_per_rank = 1;
+  outcome.run.tasks = 512;
+  outcome.run.seconds = 1.934;
+  outcome.run.busy_share = 0.96;
+  outcome.fields = {{"rays", 7}};
+  outcome.problem = {{"width", "512"}};
+  return outcome;
+}
+
+}  // namespace
+
+TEST_CASE("the files that were asked for are written") {
+  test::temporary_directory const directory;
+  common_options options;
+  write_run_files(options, "skel-x", some_outcome(), {});
+  CHECK(directory.entries() == 0);
+  options.report = directory.file("r.json");
+  options.trace = directory.file("t.json");
+  options.samples = directory.file("s.csv");
+  write_run_files(options, "skel-x", some_outcome(), {});
+  auto const report = nlohmann::json::parse(test::read_file(options.report));
+  CHECK(report["program"] == "skel-x");
+  CHECK(report["rays"] == 7);
+  CHECK(nlohmann::json::parse(test::read_file(options.trace))["traceEvents"].empty());
+  CHECK(test::read_file(options.samples).ends_with(",width=512\n"));
+}
+
+TEST_CASE("a run that was stopped is no sample") {
+  test::temporary_directory const directory;
+  common_options options;
+  options.samples = directory.file("s.csv");
+  auto outcome = some_outcome();
+  outcome.run.stopped_early = true;
+  write_run_files(options, "skel-x", outcome, {});
+  CHECK(directory.entries() == 0);
+}
+
+TEST_CASE("the summary is one line") {
+  auto outcome = some_outcome();
+  CHECK(summary_line(outcome.run) ==
+        "farm guided streamed: 512 tasks on 4 ranks x 1 thread in 1.93 s, 96 % busy");
+  outcome.run.lost_ranks = {2, 3};
+  outcome.run.tasks_handed_out_again = 1;
+  CHECK(summary_line(outcome.run).ends_with("; lost: rank 2, 3, 1 task handed out again"));
+}

@@ -1,0 +1,109 @@
+// The contract of all programs, seen from outside: exit codes, lines, files.
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "catch.hpp"
+#include "observe_support.hpp"
+
+namespace {
+
+struct ended {
+  int code = -1;
+  std::string out;
+  std::string err;
+};
+
+ended probe(std::string const& arguments) {
+  test::temporary_directory const directory;
+  auto const command =
+      "'" SKEL_PROBE "' " + arguments + " >'" + directory.file("out") + "' 2>'" + directory.file("err") + "'";
+  int const status = std::system(command.c_str());
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, test::read_file(directory.file("out")),
+          test::read_file(directory.file("err"))};
+}
+
+}  // namespace
+
+TEST_CASE("a run that is done prints its summary and exits with 0") {
+  auto const run = probe("whole --threads 2");
+  CHECK(run.code == 0);
+  CHECK(run.out == "farm guided streamed: 8 tasks on 1 rank x 2 threads in 0.5 s, 25 % busy\n");
+  CHECK(run.err.empty());
+  CHECK(probe("whole --quiet").out.empty());
+}
+
+TEST_CASE("--help and --version exit with 0") {
+  auto const help = probe("--help");
+  CHECK(help.code == 0);
+  CHECK(help.err.empty());
+  for (auto const* const option :
+       {"--schedule SPEC", "--results SPEC", "--root works|serves", "--threads N", "--report FILE.json",
+        "--trace FILE.json", "--samples FILE.csv", "--progress auto|always|never", "--verify",
+        "-o,--output FILE", "--quiet", "--version", "--time-limit", "ACT"}) {
+    CAPTURE(option);
+    CHECK(test::contains(help.out, option));
+  }
+  CHECK(probe("--version").out == "skel-probe 1.0.0\n");
+}
+
+TEST_CASE("bad options and bad input are one line and exit code 2") {
+  auto const complains = [](std::string const& arguments, std::string const& line) {
+    auto const run = probe(arguments);
+    CHECK(run.code == 2);
+    CHECK(run.out.empty());
+    CHECK(run.err == "skel-probe: " + line + "\n");
+  };
+  complains("", "ACT is required");
+  complains("whole --root sleeps", "--root: unknown role \"sleeps\"; known: works, serves");
+  complains("whole --colour", "The following argument was not expected: --colour; --help lists the options");
+  complains("bad-input", "scene.nff:12: polygon needs 3 vertices, got \"2 \\x1b[31m\"");
+  complains("whole -o a.jpg", "a.jpg: unknown ending \".jpg\"; known: .png, .ppm");
+  complains("whole --report /nonexistent/r.json", "/nonexistent/r.json: No such file or directory");
+}
+
+TEST_CASE("a run that fails is one line and exit code 1") {
+  auto const fails = [](std::string const& act, std::string const& line) {
+    auto const run = probe(act);
+    CHECK(run.code == 1);
+    CHECK(run.err == "skel-probe: " + line + "\n");
+  };
+  fails("task", "task 17 failed on rank 0: bad thing (and 3 more)");
+  fails("differs", "the result differs from the brute-force one in row 3");
+  fails("memory", "out of memory");
+}
+
+TEST_CASE("a run leaves the files it was asked for") {
+  test::temporary_directory const directory;
+  CHECK(probe("whole --report " + directory.file("r.json") + " --trace " + directory.file("t.json") +
+              " --samples " + directory.file("s.csv"))
+            .code == 0);
+  auto const report = nlohmann::json::parse(test::read_file(directory.file("r.json")));
+  CHECK(report["program"] == "skel-probe");
+  CHECK(report["result_xxh3"] == "0123456789abcdef");
+  CHECK(report["acted"] == "whole");
+  CHECK(nlohmann::json::parse(test::read_file(directory.file("t.json"))).contains("traceEvents"));
+  CHECK(test::read_file(directory.file("s.csv")).ends_with(",act=whole\n"));
+  CHECK(directory.entries() == 3);
+}
+
+TEST_CASE("the time limit and SIGTERM end a run with its report, without a sample, with exit code 1") {
+  test::temporary_directory const directory;
+  auto const report = " --report " + directory.file("r.json") + " --samples " + directory.file("s.csv");
+  auto const late = probe("wait --time-limit 100ms" + report);
+  CHECK(late.code == 1);
+  CHECK(late.err == "skel-probe: stopped by the time limit after 3 tasks; the result is not complete\n");
+  CHECK(nlohmann::json::parse(test::read_file(directory.file("r.json")))["stopped_early"] == true);
+  CHECK(directory.entries() == 1);
+
+  // SIGTERM once the program says that it is ready: on a busy machine its start takes seconds.
+  auto const ready = directory.file("ready.ppm");
+  auto const log = directory.file("log");
+  auto const script = "'" SKEL_PROBE "' wait --time-limit 60s -o " + ready + " 2>" + log +
+                      " & pid=$!; while [ ! -e " + ready +
+                      " ]; do sleep 0.05; done; kill -TERM $pid; wait $pid";
+  int const status = std::system(script.c_str());
+  CHECK(WEXITSTATUS(status) == 1);
+  CHECK(test::read_file(log) == "skel-probe: stopped by SIGTERM after 3 tasks; the result is not complete\n");
+}

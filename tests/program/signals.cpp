@@ -1,0 +1,75 @@
+#include "program/signals.hpp"
+
+#include <csignal>
+#include <stdexcept>
+#include <thread>
+
+#include "catch.hpp"
+
+using namespace std::chrono_literals;
+using skel::program::stop_signals;
+
+namespace {
+
+bool stops_within(std::stop_token const& token, std::chrono::milliseconds limit) {
+  auto const deadline = std::chrono::steady_clock::now() + limit;
+  while (!token.stop_requested() && std::chrono::steady_clock::now() < deadline)
+    std::this_thread::sleep_for(1ms);
+  return token.stop_requested();
+}
+
+auto handler_of(int number) {
+  struct sigaction now {};
+  ::sigaction(number, nullptr, &now);
+  return now.sa_handler;
+}
+
+}  // namespace
+
+TEST_CASE("SIGTERM and SIGUSR1 request a stop") {
+  for (int const number : {SIGTERM, SIGUSR1}) {
+    stop_signals const signals;
+    CHECK(signals.reason().empty());
+    CHECK_FALSE(signals.token().stop_requested());
+    std::raise(number);
+    CHECK(stops_within(signals.token(), 5s));
+    CHECK(signals.reason() == (number == SIGTERM ? "SIGTERM" : "SIGUSR1"));
+    CHECK(handler_of(number) == SIG_DFL);  // a second one ends a program that does not react
+  }
+}
+
+TEST_CASE("the former handlers come back") {
+  auto* const ours = +[](int) {};
+  auto* const former = std::signal(SIGTERM, ours);
+  {
+    stop_signals const signals;
+    CHECK(handler_of(SIGTERM) != ours);
+  }
+  CHECK(handler_of(SIGTERM) == ours);
+  CHECK(handler_of(SIGUSR1) == SIG_DFL);
+  std::signal(SIGTERM, former);
+}
+
+TEST_CASE("the time limit requests a stop") {
+  stop_signals const signals(std::chrono::duration<double>(0.05));
+  CHECK_FALSE(signals.token().stop_requested());
+  CHECK(stops_within(signals.token(), 5s));
+  CHECK(signals.reason() == "the time limit");
+  std::raise(SIGUSR1);  // still watched
+  std::this_thread::sleep_for(20ms);
+  CHECK(signals.reason() == "the time limit");  // the first reason counts
+}
+
+TEST_CASE("a time limit of years neither overflows nor stops") {
+  for (double const seconds : {1e8, 1e12, 1e300}) {
+    stop_signals const signals{std::chrono::duration<double>(seconds)};
+    CHECK_FALSE(stops_within(signals.token(), 10ms));
+  }
+}
+
+TEST_CASE("one at a time") {
+  stop_signals const signals;
+  CHECK_THROWS_AS(stop_signals(), std::logic_error);
+  std::raise(SIGUSR1);
+  CHECK(stops_within(signals.token(), 5s));
+}
