@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""The farm against a hand-written MPI master-worker, both on the same cores: one table of ratios.
+
+    cmake --preset release && cmake --build --preset release
+    benchmarks/farm/farm.py                    # about five minutes
+    benchmarks/farm/farm.py --us 0 --bytes 16  # one cell of it
+
+For every task length and result size: the opponent's grid (ranks x chunk x window) is tried briefly, its best few
+configurations then run interleaved with skel's (A, B, A, B ...), and the medians of all repetitions are compared,
+the best of skel's with the best of the opponent's. Wall clock; the work loop's length is measured once, for both.
+Needs only Python's standard library. Exit code 1: a target was missed (with --check).
+"""
+import argparse
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+
+TASKS = {0: {16: 1_000_000, 4096: 10_000}, 10: {16: 6_000, 4096: 4_000}, 100: {16: 800, 4096: 800},
+         1000: {16: 100, 4096: 100}}
+TARGETS = {0: None, 10: 0.85, 100: 0.95, 1000: 0.95}
+CHUNKS = {0: (1, 8, 32, 256), 10: (1, 4, 8, 32), 100: (1, 2, 4), 1000: (1, 2)}
+WINDOWS = {0: (2, 4), 10: (2, 4), 100: (2, 4), 1000: (1, 2)}
+# Above 4 KiB shared memory changes its protocol; which one is faster depends on the machine, so both are tried.
+SINGLE_COPY = {16: ("default",), 4096: ("default", "none")}
+SCHEDULES = {0: ("guided", "guided:min=32", "first-come:chunk=32", "first-come:chunk=256"),
+             10: ("guided", "first-come:chunk=8", "first-come:chunk=1"),
+             100: ("guided", "first-come:chunk=1", "first-come:chunk=2"),
+             1000: ("guided", "first-come:chunk=1")}
+
+
+class Program:
+    """One configuration of one program; collects its repetitions."""
+
+    def __init__(self, name, ranks, arguments, mpi=()):
+        self.name, self.ranks, self.arguments = name, ranks, arguments
+        self.mpi = list(mpi) + (["--mca", "mpi_yield_when_idle", "1"] if ranks > (os.cpu_count() or 1) else [])
+        self.rates = []
+
+    def run(self, options, repetitions):
+        command = ["mpiexec", "-n", str(self.ranks), "--oversubscribe", *self.mpi, str(options.bin / self.name),
+                   *self.arguments, "--repetitions", str(repetitions)]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment(), check=False)
+        except subprocess.TimeoutExpired:
+            sys.exit(f"farm.py: no end after 120 s: {' '.join(command)}")
+        if done.returncode != 0:
+            sys.exit(f"farm.py: exit code {done.returncode}: {' '.join(command)}\n{done.stderr}")
+        fields = [dict(item.split("=", 1) for item in line.split() if "=" in item)
+                  for line in done.stdout.splitlines() if line.startswith("program=")]
+        self.rates += [float(f["tasks_per_second"]) for f in fields]
+
+    @property
+    def median(self):
+        return statistics.median(self.rates)
+
+    def spread(self):
+        ordered = sorted(self.rates)
+        tenth = len(ordered) // 10
+        return f"{quantity(ordered[tenth])}..{quantity(ordered[-1 - tenth])}"
+
+    def __str__(self):
+        shown = dict(zip(self.arguments[::2], self.arguments[1::2]))
+        what = [shown[key] if key == "--schedule" else f"{key[2:]} {shown[key]}"
+                for key in ("--schedule", "--chunk", "--window", "--root") if key in shown]
+        return f"{self.ranks} ranks, {', '.join(what)}{', no CMA' if 'none' in self.mpi[:3] else ''}"
+
+
+def environment():
+    return dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", SKEL_PROGRESS="never")
+
+
+def quantity(rate):
+    for limit, unit in ((1e6, "M"), (1e3, "k")):
+        if rate >= limit:
+            return f"{rate / limit:.3g} {unit}"
+    return f"{rate:.3g}"
+
+
+def work(options, us, size):
+    return ["--us", str(us), "--bytes", str(size), "--tasks", str(TASKS[us][size]),
+            "--iterations-per-us", str(options.iterations)]
+
+
+def opponents(options, us, size):
+    result = []
+    for ranks in options.ranks:
+        for chunk in CHUNKS[us]:
+            for window in WINDOWS[us]:
+                for copy in SINGLE_COPY[size]:
+                    mpi = [] if copy == "default" else ["--mca", "btl_vader_single_copy_mechanism", copy]
+                    result.append(Program("skel-bench-master-worker", ranks, work(options, us, size)
+                                          + ["--chunk", str(chunk), "--window", str(window)], mpi))
+    return result
+
+
+def contenders(options, us, size):
+    # With one rank per core the root works too; with one more it only serves, as the opponent's master does.
+    return [Program("skel-bench-farm", ranks, work(options, us, size)
+                    + ["--schedule", schedule, "--root", "works" if ranks <= (os.cpu_count() or 1) else "serves"],
+                    ["--bind-to", "none"])
+            for ranks in options.ranks for schedule in SCHEDULES[us]]
+
+
+def shortlist(options, programs, keep):
+    """The best few of a brief first try; what was slower there is hardly the best in a longer one."""
+    for program in programs:
+        program.run(options, 5)
+    best = sorted(programs, key=lambda p: p.median, reverse=True)[:keep]
+    for program in best:
+        program.rates.clear()
+    return best
+
+
+def compare(options, us, size):
+    theirs = opponents(options, us, size)
+    # The farm's `guided` has its own target: the opponent with chunks of 32, whichever of these is best.
+    chunks_of_32 = [p for p in theirs if "32" in p.arguments[p.arguments.index("--chunk"):][1:2]] if us == 0 else []
+    best = shortlist(options, theirs, 3)
+    named = sorted(chunks_of_32, key=lambda p: statistics.median(p.rates or [0]), reverse=True)[:1]
+    best += [p for p in named if p not in best]
+    for program in named:
+        program.rates.clear()
+    ours = [] if options.opponent_only else contenders(options, us, size)
+    if len(ours) > 4:
+        keep = shortlist(options, ours, 3)
+        keep += [p for p in ours if p not in keep and "guided" in p.arguments and p.ranks == min(options.ranks)]
+        ours = keep
+        for program in ours:
+            program.rates.clear()
+    rounds = 5
+    each = -(-options.repetitions // rounds)
+    for _ in range(rounds):
+        for program in best + ours:
+            program.run(options, each)
+    return best, ours, named
+
+
+def row(us, size, ours, theirs, target, label=""):
+    mine, their = max(ours, key=lambda p: p.median), max(theirs, key=lambda p: p.median)
+    ratio = mine.median / their.median
+    verdict = "" if target is None else f">= {target:.2f} {'ok' if ratio >= target else 'MISSED'}"
+    print(f"| {us} us | {size} B | {quantity(mine.median)}/s [{mine.spread()}] {mine} | {quantity(their.median)}/s "
+          f"[{their.spread()}] {their} | {ratio:.2f} | {verdict} {label}|", flush=True)
+    return target is None or ratio >= target
+
+
+def main():
+    here = pathlib.Path(__file__).resolve().parents[2]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", type=pathlib.Path, default=here / "build/release/bin", help="where the programs are")
+    parser.add_argument("--us", type=int, nargs="+", default=[0, 10, 100, 1000], choices=sorted(TASKS))
+    parser.add_argument("--bytes", type=int, nargs="+", default=[16, 4096], choices=sorted(SINGLE_COPY))
+    parser.add_argument("--ranks", type=int, nargs="+", default=[2, 3])
+    parser.add_argument("--repetitions", type=int, default=25)
+    parser.add_argument("--opponent-only", action="store_true", help="show the opponent's best configurations")
+    parser.add_argument("--check", action="store_true", help="exit code 1 if a target was missed")
+    options = parser.parse_args()
+    calibration = subprocess.run(["mpiexec", "-n", "1", str(options.bin / "skel-bench-master-worker"), "--calibrate"],
+                                 capture_output=True, text=True, env=environment(), check=True).stdout
+    options.iterations = float(calibration.split("=")[1])
+    print(f"{options.iterations:.0f} iterations of the work loop per us; medians of {options.repetitions} "
+          "repetitions [10 % .. 90 %]\n")
+    print("| task | result | skel, its best | master-worker, its best | ratio | target |\n|---|---|---|---|---|---|")
+    good = True
+    for us in options.us:
+        for size in options.bytes:
+            theirs, ours, chunks_of_32 = compare(options, us, size)
+            if not ours:
+                for program in sorted(theirs, key=lambda p: p.median, reverse=True):
+                    print(f"| {us} us | {size} B | - | {quantity(program.median)}/s [{program.spread()}] {program} | - | |",
+                          flush=True)
+                continue
+            good &= row(us, size, ours, theirs, TARGETS[us])
+            if us == 0:
+                guided = [p for p in ours if any(a.startswith("guided") for a in p.arguments)]
+                good &= row(us, size, guided, chunks_of_32, 1.0, "guided against chunks of 32 ")
+    sys.exit(0 if good or not options.check else 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+// How soon an idle rank answers: the root gets a task every 20 ms, and the task says how old it is when it
+// starts on another rank. All ranks on one host (their steady clocks are one). Also prints what the idle
+// ranks used.
+//   mpiexec -n 2 build/release/bin/skel-bench-idle-latency [TASKS]
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <ranges>
+#include <thread>
+#include <vector>
+
+#include "skel/skel.hpp"
+
+namespace {
+
+std::int64_t now_ns() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
+
+double cpu_seconds() {
+  rusage u{};
+  getrusage(RUSAGE_SELF, &u);
+  auto const of = [](timeval t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+  };
+  return of(u.ru_utime) + of(u.ru_stime);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return skel::run_main(argc, argv, [&](skel::context& ctx) {
+    if (ctx.size() < 2) throw skel::usage_error("needs at least 2 ranks");
+    int const tasks = argc > 1 ? std::atoi(argv[1]) : 200;
+    auto const open = [&] {
+      return std::views::iota(0, tasks) | std::views::transform([](int) {
+               std::this_thread::sleep_for(std::chrono::milliseconds(20));
+               return now_ns();
+             });
+    };
+    std::vector<double> ms;
+    double const before = cpu_seconds();
+    auto const report = skel::farm(
+        ctx, skel::on_root(open), [](std::int64_t born) { return now_ns() - born; }, skel::first_come{},
+        [&](skel::task_id, std::int64_t age) { ms.push_back(static_cast<double>(age) * 1e-6); },
+        {.root = skel::root_role::serves, .window = 1});  // one at a time: the others sleep meanwhile
+    if (!ctx.is_root()) {
+      std::printf("rank %d: %.1f %% of a core\n", ctx.rank(),
+                  100 * (cpu_seconds() - before) / report.seconds);
+      return;
+    }
+    std::sort(ms.begin(), ms.end());
+    auto const at = [&](double q) {
+      return ms[static_cast<std::size_t>(q * static_cast<double>(ms.size() - 1))];
+    };
+    std::printf(
+        "age of a task when an idle rank starts it, ms: median %.3f, 90 %% %.3f, 99 %% %.3f, most %.3f\n",
+        at(0.5), at(0.9), at(0.99), ms.back());
+  });
+}

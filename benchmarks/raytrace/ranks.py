@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""skel-raytrace on two ranks against two copies of itself, and the memory of N ranks against one process.
+
+    cmake --preset release -DSKEL_BUILD_BENCHMARKS=ON && cmake --build --preset release
+    benchmarks/raytrace/ranks.py
+
+Speed: the pictures per second that two independent processes of one thread render side by side are all that two cores
+can do; two ranks that share one picture should come close (target 0.92). Rendering time as the report gives it, start-up
+of the processes left out; runs alternate (copies, ranks, copies, ...), medians of all repetitions, spread shown.
+
+Memory: peak resident set of each rank less that of an empty MPI program, over that of a single process (target 1.2).
+Needs only Python's standard library. With --check the exit code is 1 if a target was missed.
+"""
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+
+ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", SKEL_PROGRESS="never")
+
+
+def mpiexec(ranks):
+    return ["mpiexec", "-n", str(ranks), "--oversubscribe", "--bind-to", "none"]
+
+
+def start(options, prefix, scene, size, report):
+    command = [*prefix, str(options.bin / "skel-raytrace"), "--scene", scene, "--size", size, "--threads", "1", "--quiet",
+               "--report", report]
+    return subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.DEVNULL)
+
+
+def finish(processes, reports):
+    if any(p.wait(timeout=600) != 0 for p in processes):
+        sys.exit("ranks.py: skel-raytrace failed")
+    return [json.loads(pathlib.Path(r).read_text()) for r in reports]
+
+
+def speed(options, folder, scene):
+    copies, ranks = [], []
+    for _ in range(options.repetitions):
+        names = [f"{folder}/copy{i}.json" for i in (0, 1)]
+        both = finish([start(options, [], scene, options.size, n) for n in names], names)
+        copies.append(sum(1 / r["seconds"] for r in both))
+        name = f"{folder}/ranks.json"
+        ranks.append(1 / finish([start(options, mpiexec(2), scene, options.size, name)], [name])[0]["seconds"])
+    ratios = sorted(r / c for r, c in zip(ranks, copies))
+    ratio = statistics.median(ratios)
+    print(f"| {scene} {options.size} | {statistics.median(copies):.3g}/s | {statistics.median(ranks):.3g}/s | {ratio:.3f} "
+          f"[{ratios[0]:.3f}..{ratios[-1]:.3f}] | >= 0.92 {'ok' if ratio >= 0.92 else 'MISSED'} |", flush=True)
+    return ratio >= 0.92
+
+
+def memory(options, folder, scene, ranks):
+    text = subprocess.run([*mpiexec(ranks), str(options.bin / "skel-bench-empty-mpi")], env=ENVIRONMENT, check=True,
+                          capture_output=True, text=True).stdout
+    empty = max(int(line.split("=")[-1]) for line in text.splitlines())
+    name = f"{folder}/memory.json"
+
+    def peaks(prefix):
+        report = finish([start(options, prefix, scene, "512x512", name)], [name])[0]
+        return [r["peak_memory_bytes"] - empty for r in report["per_rank"]]
+
+    single, many = peaks([])[0], peaks(mpiexec(ranks))
+    ratio = max(many) / single
+    print(f"| {scene} | {single / 2**20:.1f} MiB | {ranks} | {max(many) / 2**20:.1f} MiB | {ratio:.2f} | "
+          f"<= 1.20 {'ok' if ratio <= 1.2 else 'MISSED'} |", flush=True)
+    return ratio <= 1.2
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    here = pathlib.Path(__file__).resolve().parents[2]
+    parser.add_argument("--bin", type=pathlib.Path, default=here / "build/release/bin", help="where the programs are")
+    parser.add_argument("--scenes", nargs="+", default=["balls:4", "gears:4", "tetra:6"])
+    parser.add_argument("--size", default="1024x1024")
+    parser.add_argument("--repetitions", type=int, default=7)
+    parser.add_argument("--memory-scene", default="balls:6", help="large enough that the scene is what counts")
+    parser.add_argument("--check", action="store_true", help="exit code 1 if a target was missed")
+    options = parser.parse_args()
+    good = True
+    with tempfile.TemporaryDirectory() as folder:
+        print("| scene | two copies, pictures | two ranks, pictures | ratio | target |\n|---|---|---|---|---|")
+        for scene in options.scenes:
+            good &= speed(options, folder, scene)
+        print("\n| scene | one process | ranks | largest rank | ratio | target |\n|---|---|---|---|---|---|")
+        for ranks in (2, 4):
+            good &= memory(options, folder, options.memory_scene, ranks)
+    sys.exit(0 if good or not options.check else 1)
+
+
+if __name__ == "__main__":
+    main()
