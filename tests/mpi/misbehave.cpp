@@ -2,14 +2,17 @@
 // outside.
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <map>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "engine/engine.hpp"
 #include "skel/skel.hpp"
@@ -54,25 +57,34 @@ void idle(skel::context& ctx) {
   std::printf("rank %d cpu %.1f %%\n", ctx.rank(), 100 * (cpu_seconds() - before) / wall);
 }
 
-// The root is in one task of 2 s; the others do all the rest meanwhile, which they must get from it.
+// The root is in one task of 2 s: how many tasks do the others, which must get them from it, begin meanwhile?
 void busy_root(skel::context& ctx) {
+  using clock = std::chrono::steady_clock;  // one for all processes of a machine
   std::atomic<int> done_here = 0;
-  auto const start = std::chrono::steady_clock::now();
-  std::chrono::steady_clock::time_point last_elsewhere = start;
+  std::atomic<std::int64_t> woke = 0;
+  std::vector<std::int64_t> begun_elsewhere;
   skel::farm(
       ctx, skel::indices(4001),
-      [&](std::uint64_t i, skel::worker_info const& where) {
-        if (where.rank == 0 && done_here++ == 0)
-          sleep_ms(2000);
-        else
+      [&](std::uint64_t, skel::worker_info const& where) -> std::int64_t {
+        if (where.rank != 0) {
+          auto const began = clock::now().time_since_epoch().count();
           std::this_thread::sleep_for(100us);
-        return i;
+          return began;
+        }
+        if (done_here++ == 0) {
+          sleep_ms(2000);
+          woke = clock::now().time_since_epoch().count();
+        }
+        return 0;
       },
       skel::first_come{},
-      [&](skel::task_id, std::uint64_t) { last_elsewhere = std::chrono::steady_clock::now(); });
+      [&](skel::task_id, std::int64_t began) {
+        if (began != 0) begun_elsewhere.push_back(began);
+      });
   if (ctx.is_root())
-    std::printf("root did %d, all took %.1f s\n", done_here.load(),
-                std::chrono::duration<double>(last_elsewhere - start).count());
+    std::printf("others began %d\n",
+                static_cast<int>(std::count_if(begun_elsewhere.begin(), begun_elsewhere.end(),
+                                               [&](auto began) { return began < woke; })));
 }
 
 void disagree(skel::context& ctx, bool me, std::string const& about) {
