@@ -61,8 +61,8 @@ bool mpi_transport::receive_the_rest() noexcept {
     // The wires are broken; there is nobody to tell.
   }
   if (!heard) {  // MPI still refers to these
-    static_cast<void>(new std::vector<std::uint64_t>(std::move(expected)));
-    static_cast<void>(new std::vector<std::uint64_t>(std::move(sent_)));
+    static_cast<void>(std::make_unique<std::vector<std::uint64_t>>(std::move(expected)).release());
+    static_cast<void>(std::make_unique<std::vector<std::uint64_t>>(std::move(sent_)).release());
   }
   return false;
 }

@@ -78,7 +78,11 @@ TEST_CASE("two links carry everything once and in order, through duplicates and 
       }
       moves(e, true);
     }
-    for (int quiet = 0; quiet < 64;) quiet = moves(0, false) | moves(1, false) ? 0 : quiet + 1;
+    for (int quiet = 0; quiet < 64;) {
+      bool const first = moves(0, false);
+      bool const second = moves(1, false);
+      quiet = first || second ? 0 : quiet + 1;
+    }
     INFO("pieces of " << piece);
     CHECK(got[0] == sent[0]);
     CHECK(got[1] == sent[1]);
