@@ -58,6 +58,7 @@ class farm_run final : public run {
   void deliver_own();
   [[nodiscard]] result_batch take_held();
   void store_payloads(protocol::message const& m, std::span<std::byte const> bytes, transport::packet& whole);
+  void pack_payloads(range_list const& ranges, std::vector<std::byte>& out);
   void fetch_payloads(thread_state& t);
   void compute(unsigned thread, std::unique_lock<std::mutex>& lock);
   void run_slices(unsigned thread, task_range const& range, std::uint64_t& at, result_batch& batch);
