@@ -99,8 +99,10 @@ farm_run::farm_run(context& ctx, farm_work& work, farm_policy policy, farm_optio
     auto const count = static_cast<int>(workers.size());
     if (policy_.start == start_with::contiguous) w.share = {contiguous_share(*traits_.tasks, count, index)};
     if (policy_.start == start_with::interleaved) w.share = {interleaved_share(*traits_.tasks, count, index)};
-    if (policy_.start == start_with::weighted && policy_.power.empty() && count > 1)
-      w.power = measured_power();
+    if (policy_.start == start_with::weighted && policy_.power.empty() && count > 1) {
+      auto const known = engine_.wires().power();
+      w.power = known ? *known : measured_power();
+    }
   }
   worker_ = protocol::worker(std::move(w));
   if (is_root()) {

@@ -50,6 +50,7 @@ class farm_run final : public run {
     std::vector<task_payload> payloads;
   };
 
+  [[nodiscard]] double now() const { return engine_.now(); }
   void check_choices() const;
   [[nodiscard]] bool is_root() const { return rank_ == root_; }
   void perform(protocol::actions& list, thread_state* thread);
