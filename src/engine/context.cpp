@@ -50,6 +50,8 @@ context_options context_options::from_environment() {
     o.trace = true;
   }
   if (auto const* w = environment("SKEL_WATCHDOG")) o.watchdog_seconds = parse_seconds("SKEL_WATCHDOG", w);
+  if (auto const* s = environment("SKEL_SUSPECT_AFTER"))
+    o.suspect_after_seconds = parse_seconds("SKEL_SUSPECT_AFTER", s);
   return o;
 }
 

@@ -71,7 +71,7 @@ namespace detail {
 std::shared_ptr<engine> make_mpi_engine(MPI_Comm comm, context_options options) {
   int level = MPI_THREAD_SINGLE;
   MPI_Query_thread(&level);
-  auto wires = std::make_unique<transport::mpi_transport>(comm, level >= MPI_THREAD_SERIALIZED);
+  auto wires = std::make_unique<transport::mpi_transport>(comm, level);
   MPI_Comm const own = wires->communicator();
   int const size = wires->size();
   check_same_program(own, size);
@@ -126,7 +126,7 @@ std::optional<context_options> options_of_all(std::string const& program, int si
 int run_main_mpi(int argc, char** argv, std::function<void(context&)> const& body) {
   std::string const program = program_name(argc, argv);
   int given = MPI_THREAD_SINGLE;
-  if (MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &given) != MPI_SUCCESS) {
+  if (MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &given) != MPI_SUCCESS) {
     std::fprintf(stderr, "%s: MPI_Init_thread failed\n", program.c_str());
     return 1;
   }
@@ -144,7 +144,7 @@ int run_main_mpi(int argc, char** argv, std::function<void(context&)> const& bod
     return 2;
   }
   int code = 1;
-  bool lost = false;
+  bool broken = false;
   try {
     auto const engine = make_mpi_engine(MPI_COMM_WORLD, *options);
     auto const end = [&] {
@@ -152,7 +152,10 @@ int run_main_mpi(int argc, char** argv, std::function<void(context&)> const& bod
       return run_body(ctx, body);
     }();
     code = engine->say_farewell(end, program);
-    lost = engine->any_lost();
+    if (engine->leaves_abruptly()) {  // nothing that waits for the dead: neither MPI_Finalize nor destructors
+      std::fflush(nullptr);
+      _exit(code);
+    }
   } catch (usage_error const& e) {
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -160,9 +163,9 @@ int run_main_mpi(int argc, char** argv, std::function<void(context&)> const& bod
     code = 2;
   } catch (std::exception const& e) {  // the wires are broken: nobody can be told
     std::fprintf(stderr, "%s: %s\n", program.c_str(), e.what());
-    lost = true;
+    broken = true;
   }
-  if (lost) {  // MPI_Finalize would wait for the dead
+  if (broken) {  // MPI_Finalize would wait for whoever is gone
     std::fflush(nullptr);
     _exit(code);
   }
