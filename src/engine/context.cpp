@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "engine.hpp"
+#include "exit_status.hpp"
 #include "skel/error.hpp"
 #include "values/duration.hpp"
 
@@ -102,6 +103,7 @@ std::vector<observe::rank_trace> context::traces() {
 }
 
 void context::leave(int code) {
+  detail::report_exit_status(rank(), code);
   std::fflush(nullptr);
   _exit(code);
 }
