@@ -9,12 +9,11 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 picture=(--scene balls:4 --size 1400x1400 --threads 1 --quiet --progress never)
 
-rank_of() { tr '\0' '\n' <"/proc/$1/environ" 2>/dev/null | sed -n 's/^\(OMPI_COMM_WORLD_RANK\|PMI_RANK\)=//p' | head -n 1; }
+rank_of() { { tr '\0' '\n' <"/proc/$1/environ"; } 2>/dev/null | sed -n 's/^\(OMPI_COMM_WORLD_RANK\|PMI_RANK\)=//p' | head -n 1; }
 
 # Kills the ranks named, once the first lines of the picture have come.
-kill_ranks() { # kill_ranks LAUNCHER RANK...
-  local launcher=$1 pid rank
-  shift
+kill_ranks() { # kill_ranks RANK...
+  local pid rank
   for _ in $(seq 600); do
     [ -e "$dir/preview.ppm" ] && break
     sleep 0.02
@@ -37,7 +36,7 @@ for schedule in "$@"; do
         --preview "$dir/preview.ppm" --report "$dir/report.json" -o "$dir/ranks.ppm" 2>"$dir/errors" &
       launcher=$!
       # shellcheck disable=SC2086
-      kill_ranks $launcher $victims
+      kill_ranks $victims
       if ! wait $launcher; then
         echo "$schedule, ranks $victims killed: exit code not 0" >&2
         cat "$dir/errors" >&2
