@@ -55,7 +55,7 @@ constexpr char const* schedules[] = {"blocks",
                                      "interleaved",
                                      "first-come",
                                      "guided",
-                                     "hybrid:power=1/1/1/1",
+                                     "hybrid",
                                      "ring",
                                      "ring:take=one,takeover=predecessor"};
 
