@@ -89,6 +89,8 @@ bool context::stop_requested() const noexcept { return engine_->stop_requested()
 void context::set_threads(int threads) {
   if (threads < 1 || threads > 4096)
     throw usage_error("a rank needs 1 to 4096 compute threads, got " + std::to_string(threads));
+  if (threads > 1 && engine_->owns_time())
+    throw usage_error("a simulated rank has one compute thread, got " + std::to_string(threads));
   engine_->options().threads = threads;
 }
 

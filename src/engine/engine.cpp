@@ -19,11 +19,6 @@ constexpr auto helper_longest = std::chrono::microseconds(1000);
 constexpr auto helper_rest = std::chrono::microseconds(20000);
 }  // namespace
 
-double now() {
-  static auto const start = std::chrono::steady_clock::now();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 engine::engine(std::unique_ptr<transport::transport> wires, context_options options, std::string host)
     : wires_(std::move(wires)),
       options_(std::move(options)),
@@ -31,6 +26,7 @@ engine::engine(std::unique_ptr<transport::transport> wires, context_options opti
       rank_(wires_->rank()),
       size_(wires_->size()),
       any_thread_(wires_->any_thread()),
+      owns_time_(wires_->owns_time()),
       links_(static_cast<std::size_t>(size_),
              transport::link(std::max<std::size_t>(1, options_.largest_message))),
       lost_(static_cast<std::size_t>(size_)) {
@@ -165,10 +161,15 @@ void engine::flush(std::unique_lock<std::mutex>& lock, double seconds) {
   while (waiting() > 0 && now() < end) {
     progress();
     if (waiting() == 0) break;
-    lock.unlock();
-    std::this_thread::yield();
-    lock.lock();
+    rest(lock, 0);
   }
+}
+
+void engine::rest(std::unique_lock<std::mutex>& lock, double seconds) {
+  lock.unlock();
+  // A microsecond at least: rounding must not let a waiting rank stand still just before its tick.
+  wires_->wait(owns_time_ ? std::max({seconds, last_tick_ + tick_seconds - now(), 1e-6}) : seconds);
+  lock.lock();
 }
 
 void engine::declare_lost(int rank) {
@@ -185,7 +186,8 @@ void engine::throw_if_peer_failed() const {
 // -------------------------------------
 
 void engine::ensure_helper() {
-  if (!helper_.joinable() && size_ > 1 && any_thread_) helper_ = std::thread([this] { helper_loop(); });
+  if (!helper_.joinable() && size_ > 1 && any_thread_ && !owns_time_)
+    helper_ = std::thread([this] { helper_loop(); });
 }
 
 void engine::helper_loop() {

@@ -20,9 +20,6 @@
 
 namespace skel::detail {
 
-/// Seconds on a steady clock since the process started using it.
-[[nodiscard]] double now();
-
 /// A run as the engine sees it. All functions are called with the engine's lock held, except work() and
 /// idle_work().
 class run {
@@ -67,6 +64,9 @@ class engine {
   [[nodiscard]] context_options& options() { return options_; }
   [[nodiscard]] std::mutex& mutex() { return mutex_; }
   [[nodiscard]] bool any_thread() const { return any_thread_; }
+  /// Seconds on the clock of the wires; see transport::now and owns_time.
+  [[nodiscard]] double now() const { return wires_->now(); }
+  [[nodiscard]] bool owns_time() const { return owns_time_; }
   std::condition_variable& work_arrived() { return work_arrived_; }
   std::atomic<bool>& stop_requested() { return stop_requested_; }
 
@@ -79,6 +79,9 @@ class engine {
   void progress();
   /// Makes progress until every packet has left this process or `seconds` are over.
   void flush(std::unique_lock<std::mutex>& lock, double seconds);
+  /// Gives the lock away for `seconds` (0: lets other threads run). Where time is the wires' own, nothing can
+  /// happen before a packet arrives, so there it lasts until then, or until the next tick is due.
+  void rest(std::unique_lock<std::mutex>& lock, double seconds);
   void declare_lost(int rank);
   [[nodiscard]] std::vector<bool> const& lost() const { return lost_; }
   [[nodiscard]] bool any_lost() const;
@@ -127,6 +130,7 @@ class engine {
   int rank_;
   int size_;
   bool any_thread_;
+  bool owns_time_;
   std::thread::id owner_ = std::this_thread::get_id();
   std::vector<transport::link> links_;
   std::vector<bool> lost_;

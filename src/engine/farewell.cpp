@@ -1,6 +1,5 @@
 // How the ranks of run_main leave together: everybody says how it ended, rank 0 decides who is heard.
 #include <cstdio>
-#include <thread>
 
 #include "engine.hpp"
 #include "skel/error.hpp"
@@ -62,14 +61,7 @@ int engine::say_farewell(farewell own, std::string const& program) {
   if (own.own && own.code != 0)
     for (int r = 0; r < size_; ++r)
       if (r != rank_) send_control(r, failing, own);
-  auto const pause = [&](unsigned round) {
-    lock.unlock();
-    if (round < 200)
-      std::this_thread::yield();
-    else
-      std::this_thread::sleep_for(std::chrono::microseconds(200));
-    lock.lock();
-  };
+  auto const pause = [&](unsigned round) { rest(lock, round < 200 ? 0 : 200e-6); };
   double failed_since = own.code != 0 ? now() : -1;
   auto const given_up = [&] {
     if (failed_peer_ && failed_since < 0) failed_since = now();

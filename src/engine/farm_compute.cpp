@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <thread>
 #include <utility>
 
 #include "farm_run.hpp"
@@ -126,23 +125,19 @@ void farm_run::after_work() {
 
 void farm_run::wait_for_work(unsigned thread, double idle_since, std::unique_lock<std::mutex>& lock) {
   if (over_) return;
-  bool const polls = engine_.size() > 1 && thread == 0;
+  bool const polls = (engine_.size() > 1 && thread == 0) || engine_.owns_time();
   if (!polls) {
     engine_.work_arrived().wait_for(lock, std::chrono::milliseconds(5));
     return;
   }
   // Where one message came, the next is not far: a root that only collects must not sleep between them.
   double const idle = now() - std::max(idle_since, engine_.last_arrival());
-  lock.unlock();
-  if (idle < spin_seconds) {
-    std::this_thread::yield();
-  } else {
-    // Growing steps: about as long as it has been idle already.
-    double const step = std::clamp(idle / 2, shortest_sleep, longest_sleep);
+  double step = 0;
+  if (idle >= spin_seconds) {  // growing steps: about as long as it has been idle already
+    step = std::clamp(idle / 2, shortest_sleep, longest_sleep);
     if (step == longest_sleep) engine_.rest_helper(true);  // this thread listens often enough
-    std::this_thread::sleep_for(std::chrono::duration<double>(step));
   }
-  lock.lock();
+  engine_.rest(lock, step);
   engine_.progress();
   // Open MPI's probe says no, and then looks at the network: what arrived during a sleep is seen by the
   // second.
@@ -388,7 +383,7 @@ void farm_run::watch(double t) {
   over_ = true;                                           // said once
   for (int i = 0; i < 1000 && engine_.size() > 1; ++i) {  // the others print too before mpiexec ends them
     engine_.progress();
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    engine_.wires().wait(1e-3);
   }
   ctx_.leave(1);
 }

@@ -48,7 +48,7 @@ rank_report farm_run::own_stats() const {
   r.messages_sent = engine_.messages_sent() - base_messages_;
   r.bytes_sent = engine_.bytes_sent() - base_bytes_;
   rusage usage{};
-  if (getrusage(RUSAGE_SELF, &usage) == 0)
+  if (!engine_.owns_time() && getrusage(RUSAGE_SELF, &usage) == 0)
     r.peak_memory_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
   return r;
 }

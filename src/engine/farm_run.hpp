@@ -50,6 +50,7 @@ class farm_run final : public run {
     std::vector<task_payload> payloads;
   };
 
+  [[nodiscard]] double now() const { return engine_.now(); }
   void check_choices() const;
   [[nodiscard]] bool is_root() const { return rank_ == root_; }
   void perform(protocol::actions& list, thread_state* thread);
@@ -58,6 +59,7 @@ class farm_run final : public run {
   void deliver_own();
   [[nodiscard]] result_batch take_held();
   void store_payloads(protocol::message const& m, std::span<std::byte const> bytes, transport::packet& whole);
+  void pack_payloads(range_list const& ranges, std::vector<std::byte>& out);
   void fetch_payloads(thread_state& t);
   void compute(unsigned thread, std::unique_lock<std::mutex>& lock);
   void run_slices(unsigned thread, task_range const& range, std::uint64_t& at, result_batch& batch);

@@ -1,9 +1,8 @@
 #include "power_probe.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
-
-#include "engine.hpp"
 
 namespace skel::detail {
 
@@ -14,14 +13,15 @@ double measured_power() {
   std::uint64_t bits = 88172645463325252ULL;
   double sum = 0;
   for (int r = 0; r < runs; ++r) {
-    double const begin = now();
+    auto const begin = std::chrono::steady_clock::now();
     for (int i = 0; i < steps; ++i) {
       bits ^= bits << 13;
       bits ^= bits >> 7;
       bits ^= bits << 17;
       sum = sum * 0.5 + static_cast<double>(bits >> 40);
     }
-    best = std::max(best, steps / std::max(1e-9, (now() - begin) * 1e6));
+    std::chrono::duration<double, std::micro> const used = std::chrono::steady_clock::now() - begin;
+    best = std::max(best, steps / std::max(1e-9, used.count()));
   }
   // The result takes part, so that the loop cannot be left out.
   return sum > 0 ? best : best * 0.999;

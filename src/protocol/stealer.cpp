@@ -8,7 +8,10 @@ namespace skel::protocol {
 using kind = loan_message_kind;
 
 stealer::stealer(stealer_config config)
-    : config_(std::move(config)), search_(config_.self, config_.ranks, config_.root) {}
+    : config_(std::move(config)),
+      search_(config_.self, std::make_shared<std::vector<rank_id> const>(config_.ranks), config_.order) {
+  search_.works(config_.root);  // all work begins there
+}
 
 void stealer::tell(rank_id to, kind what, std::uint64_t number, steal_actions& out) const {
   out.push_back(loan_action::send{to, {.kind = what, .number = number}, 0});
@@ -37,14 +40,17 @@ void stealer::turn_to_work(steal_actions& out) {
 }
 
 void stealer::ask_next(steal_actions& out) {
-  if (!resting()) return;
+  if (!resting() || asks_ >= arc) return;
+  if (std::exchange(came_round_, false)) search_.begin();
   asked_ = search_.next();
+  came_round_ = !asked_;
+  asks_ = came_round_ ? arc : asks_ + 1;
   if (asked_) tell(*asked_, kind::ask, 0, out);
 }
 
 void stealer::retry(steal_actions& out) {
   if (!resting()) return;
-  search_.retry();
+  asks_ = 0;
   ask_next(out);
 }
 
@@ -54,7 +60,9 @@ void stealer::on_loan(rank_id from, loan_id number, steal_actions& out) {
   debts_[id] = {.lender = from, .number = number};
   ++steals_;
   if (asked_ == from) asked_.reset();
-  search_.found(from);
+  asks_ = 0;
+  came_round_ = true;  // the next search is a new one
+  search_.works(from);
   out.push_back(loan_action::accept{id});
   turn_to_work(out);
 }
@@ -76,7 +84,7 @@ void stealer::spare(debt_id id, steal_actions& out) {
   loans_[number] = {thief, id};
   ++of->second.loans;
   out.push_back(loan_action::send{thief, {.kind = kind::loan, .number = number}, id});
-  search_.tell_busy(thief);
+  search_.works(thief);
   // Half of those that wait go along with the tasks: so work spreads over n ranks in log n steps.
   for (auto n = thieves_.size() / 2; n > 0; --n) {
     send_away(thieves_.back(), thief, out);
@@ -85,7 +93,7 @@ void stealer::spare(debt_id id, steal_actions& out) {
 }
 
 void stealer::nothing_to_spare(steal_actions& out) {
-  for (rank_id const thief : std::exchange(thieves_, {})) send_away(thief, search_.busy(), out);
+  for (rank_id const thief : std::exchange(thieves_, {})) send_away(thief, search_.knows_busy(), out);
 }
 
 // --- the borrower
@@ -164,21 +172,22 @@ void stealer::take_back(loan_id number, steal_actions& out) {
 
 void stealer::on(rank_id from, loan_message const& m, steal_actions& out) {
   if (ended_) return;
-  search_.heard(from);
+  search_.alive(from);
   switch (m.kind) {
     case kind::ask:
       if (draining_) break;
       if (!current_)
-        send_away(from, search_.busy(), out);
+        send_away(from, search_.knows_busy(), out);
       else if (std::find(thieves_.begin(), thieves_.end(), from) == thieves_.end())
         thieves_.push_back(from);
       break;
     case kind::nothing: {
       if (asked_ != from) break;
       asked_.reset();
-      std::optional<rank_id> hint;
-      if (m.number > 0) hint = static_cast<rank_id>(m.number - 1);
-      search_.idle(from, hint);
+      if (m.number > 0)
+        search_.shortcut(from, static_cast<rank_id>(m.number - 1));
+      else
+        search_.idle(from);
       ask_next(out);
       break;
     }
@@ -285,7 +294,8 @@ void stealer::quiet(steal_actions& out) {
 
 std::uint64_t stealer::hash() const {
   digest d;
-  search_.add_to(d);
+  search_.hash(d);
+  d.add(asks_).add(came_round_);
   for (auto const& [id, x] : debts_)
     d.add(id).add(static_cast<std::uint64_t>(x.lender)).add(x.number).add(x.loans * 2 + (x.work ? 1 : 0));
   d.add(debts_.size());

@@ -4,24 +4,8 @@
 #include <utility>
 
 #include "skel/error.hpp"
-#include "skel/transport/transport.hpp"
 
 namespace skel::transport {
-
-namespace {
-constexpr std::size_t most_spare = 64;  // buffers kept for reuse
-}
-
-std::vector<std::byte> transport::buffer() {
-  if (spare_.empty()) return {};
-  auto bytes = std::move(spare_.back());
-  spare_.pop_back();
-  return bytes;
-}
-
-void transport::recycle(std::vector<std::byte> bytes) {
-  if (bytes.capacity() > 4096 && spare_.size() < most_spare) spare_.push_back(std::move(bytes));
-}
 
 void link::push(std::uint32_t context, std::uint32_t run, packet body) {
   auto const whole = body.bytes();

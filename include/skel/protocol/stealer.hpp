@@ -3,7 +3,7 @@
 
 #include <deque>
 #include <map>
-#include <set>
+#include <memory>
 #include <variant>
 #include <vector>
 
@@ -80,6 +80,7 @@ struct stealer_config {
   rank_id self = 0;
   rank_id root = 0;
   std::vector<rank_id> ranks;  ///< everybody, in the order of the ring
+  ring_order order = ring_order::successors;
   std::uint64_t call_hash = 0;
   friend bool operator==(stealer_config const&, stealer_config const&) = default;
 };
@@ -95,10 +96,16 @@ struct stealer_config {
 /// - On every tick a lender asks whether its loans are still held, and takes back what is not: so a suspicion
 ///   that was wrong costs work, and never a count.
 ///
+/// A thief walks the ring as ring_search says, with one request under way at most. When it has come round, or
+/// asked `arc` ranks in vain, it waits for retry(): with thousands of idle ranks whole rounds would be a
+/// storm. A victim that works keeps a thief waiting until it has something to give.
+///
 /// The role sees loans, never tasks. A regular value; events append their actions to `out`. It relies on the
 /// wire contract: between two living ranks messages arrive once and in order, however late.
 class stealer {
  public:
+  static constexpr unsigned arc = 16;
+
   stealer() = default;
   explicit stealer(stealer_config config);
 
@@ -166,6 +173,8 @@ class stealer {
 
   stealer_config config_;
   ring_search search_;
+  unsigned asks_ = 0;  // without success, since it last rested
+  bool came_round_ = true;
   std::map<debt_id, debt> debts_;
   std::map<loan_id, loan> loans_;
   debt_id next_debt_ = 0;

@@ -1,9 +1,8 @@
 // The wires: what the engine needs from MPI, from a single process, or from a simulated cluster.
 #pragma once
 
-#include <chrono>
+#include <cstddef>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "skel/transport/packet.hpp"
@@ -11,7 +10,7 @@
 namespace skel::transport {
 
 /// A transport carries bytes between ranks: between two living ranks each packet arrives once and in the
-/// order of sending. All calls are made under the engine's lock, none of them blocks.
+/// order of sending. All calls but now() and wait() are made under the engine's lock, none of them blocks.
 class transport {
  public:
   transport() = default;
@@ -33,6 +32,18 @@ class transport {
   [[nodiscard]] virtual std::size_t unsent() const = 0;
   /// Whether threads other than the one that made the context may call (one at a time).
   [[nodiscard]] virtual bool any_thread() const { return true; }
+
+  /// Seconds on the clock of these wires. By default the process's steady clock, from its first use on.
+  [[nodiscard]] virtual double now() const;
+  /// Lets time pass, without the engine's lock: at most `seconds`, 0 only lets other threads run. Wires with
+  /// a time of their own return as soon as a packet has arrived.
+  virtual void wait(double seconds);
+  /// Whether time passes only in wait() and inside tasks (a simulation). Then a rank has one thread, which
+  /// moves the messages while its task runs.
+  [[nodiscard]] virtual bool owns_time() const { return false; }
+  /// This rank's computing power relative to others, where the wires know it; otherwise it is measured.
+  [[nodiscard]] virtual std::optional<double> power() const { return std::nullopt; }
+
   /// Buffers come from here and go back, so that large results do not fault in fresh pages each time.
   virtual std::vector<std::byte> buffer();
   virtual void recycle(std::vector<std::byte> bytes);
