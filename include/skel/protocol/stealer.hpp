@@ -135,6 +135,7 @@ class stealer {
   /// Hungry, and without an answer to wait for.
   [[nodiscard]] bool resting() const { return hungry() && !asked_; }
   [[nodiscard]] std::optional<rank_id> asked() const { return asked_; }
+  [[nodiscard]] std::uint64_t call_hash() const { return config_.call_hash; }
   [[nodiscard]] bool draining() const { return draining_; }
   [[nodiscard]] bool ended() const { return ended_; }
   [[nodiscard]] std::size_t debts() const { return debts_.size(); }
