@@ -62,15 +62,18 @@ inline constexpr bool takes_worker_to_spawn =
     requires(Job const& job, typename Job::task const& task, spawner<typename Job::task>& more,
              typename Job::result& sum, worker_info const& where) { job.run(task, more, sum, where); };
 
+// Each compute thread has one of each: on lines of their own, or two threads are no faster than one.
+inline constexpr std::size_t own_lines = 128;
+
 template <class Task>
-struct typed_bag final : task_bag {
+struct alignas(own_lines) typed_bag final : task_bag {
   std::vector<Task> tasks;
   std::size_t first = 0;  // what stands before it has been moved away
   [[nodiscard]] std::size_t size() const override { return tasks.size() - first; }
 };
 
 template <class Result>
-struct typed_merged final : merged_result {
+struct alignas(own_lines) typed_merged final : merged_result {
   Result value{};
 };
 
