@@ -24,6 +24,7 @@ struct options {
   std::string tree;
   std::optional<unsigned> queens;
   std::string take = "half";
+  std::string order = "doubling";
 };
 
 void add_options(CLI::App& app, options& o) {
@@ -40,11 +41,19 @@ void add_options(CLI::App& app, options& o) {
       ->capture_default_str()
       ->check(CLI::IsMember({"one", "half"}))
       ->group("Parallel run");
+  app.add_option("--order", o.order, "whom a thief asks next along the ring")
+      ->type_name("successors|predecessors|doubling")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"successors", "predecessors", "doubling"}))
+      ->group("Parallel run");
 }
 
 skel::ring_steal_options steal_options(options const& o) {
   skel::ring_steal_options steal;
   steal.take = o.take == "one" ? skel::one : skel::half;
+  steal.order = o.order == "successors"     ? skel::ring_order::successors
+                : o.order == "predecessors" ? skel::ring_order::predecessors
+                                            : skel::ring_order::doubling;
   steal.label = "search";
   return steal;
 }

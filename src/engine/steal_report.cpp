@@ -46,7 +46,10 @@ rank_stats steal_run::own_stats() {
 report steal_run::make_report() {
   report r;
   r.skeleton = "ring_steal";
-  r.schedule = options_.take == steal_size::one ? "ring:take=one" : "ring:take=half";
+  r.schedule = fmt::format("ring:take={}{}", options_.take == steal_size::one ? "one" : "half",
+                           options_.order == ring_order::successors     ? ",order=successors"
+                           : options_.order == ring_order::predecessors ? ",order=predecessors"
+                                                                        : "");
   r.results = "merged";
   r.ranks = engine_.size();
   r.threads_per_rank = static_cast<int>(threads_);

@@ -46,6 +46,7 @@ world::world(scenario const& s, fault* f) : scenario_(std::make_shared<scenario 
   lost_.resize(n * n);
   protocol::stealer_config c;
   for (int r = 0; r < s.ranks; ++r) c.ranks.push_back(r);
+  c.order = s.order;
   c.call_hash = call_hash;
   roll_ = protocol::roll_call(c);
   for (int r = 0; r < s.ranks; ++r) {

@@ -29,6 +29,7 @@ struct scenario {
   int ranks = 2;
   std::vector<int> parent;  // of node i; -1 for the first, and parent[i] < i
   bool half = true;         // a loan takes half of what waits; otherwise one task
+  skel::ring_order order = skel::ring_order::successors;
   int deaths = 0;
   int suspicions = 0;
   std::optional<int> failing;  // a node that throws

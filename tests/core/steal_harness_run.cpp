@@ -8,8 +8,9 @@ namespace steal_harness {
 
 std::string scenario::describe() const {
   std::string text = "seed " + std::to_string(seed) + ": " + std::to_string(ranks) + " ranks, " +
-                     std::to_string(parent.size()) + " nodes, take " + (half ? "half" : "one") + ", deaths " +
-                     std::to_string(deaths) + ", suspicions " + std::to_string(suspicions);
+                     std::to_string(parent.size()) + " nodes, take " + (half ? "half" : "one") + ", order " +
+                     std::to_string(static_cast<int>(order)) + ", deaths " + std::to_string(deaths) +
+                     ", suspicions " + std::to_string(suspicions);
   if (failing) text += ", node " + std::to_string(*failing) + " throws";
   if (stops_early) text += ", stops early";
   if (other_call) text += ", rank " + std::to_string(*other_call) + " makes another call";
@@ -39,6 +40,7 @@ scenario draw(std::uint64_t seed, bool must_die) {
   if (below(12) == 0) s.failing = static_cast<int>(below(nodes));
   if (below(20) == 0) s.stops_early = true;
   s.chaos = 10 + below(400);
+  s.order = static_cast<skel::ring_order>(below(3));
   return s;
 }
 

@@ -21,7 +21,7 @@ namespace skel {
 /// Everything about a ring_steal call beside source and job. The same on every rank.
 struct ring_steal_options {
   steal_size take = steal_size::half;          ///< what a thief is given: half of what waits, or one task
-  ring_order order = ring_order::successors;   ///< whom a thief asks next
+  ring_order order = ring_order::doubling;     ///< whom a thief asks next
   std::stop_token stop{};                      ///< ends the run early when requested on any rank
   std::optional<double> time_limit_seconds{};  ///< ends the run early
   std::string label{};                         ///< for progress and trace; default: "ring_steal"

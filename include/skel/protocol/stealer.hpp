@@ -80,7 +80,7 @@ struct stealer_config {
   rank_id self = 0;
   rank_id root = 0;
   std::vector<rank_id> ranks;  ///< everybody, in the order of the ring
-  ring_order order = ring_order::successors;
+  ring_order order = ring_order::doubling;
   std::uint64_t call_hash = 0;
   friend bool operator==(stealer_config const&, stealer_config const&) = default;
 };
@@ -159,7 +159,7 @@ class stealer {
     friend bool operator==(loan const&, loan const&) = default;
   };
 
-  void tell(rank_id to, loan_message_kind kind, std::uint64_t number, steal_actions& out) const;
+  void tell(rank_id to, loan_message_kind what, std::uint64_t number, steal_actions& out) const;
   void turn_to_work(steal_actions& out);
   void ask_next(steal_actions& out);
   void send_away(rank_id thief, std::optional<rank_id> hint, steal_actions& out) const;
