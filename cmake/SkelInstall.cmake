@@ -24,7 +24,7 @@ install(PROGRAMS ${PROJECT_SOURCE_DIR}/scripts/skel-mpiexec DESTINATION ${CMAKE_
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # The example programs, where they are built.
-foreach(program skel-raytrace)
+foreach(program skel-raytrace skel-search)
   if(TARGET ${program})
     install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   endif()

@@ -24,7 +24,7 @@ CLI::Validator parsed_by(Parse parse) {
           ""};
 }
 
-void add_parallel_options(CLI::App& app, common_options& options) {
+void add_farm_options(CLI::App& app, common_options& options) {
   app.add_option("--schedule", options.schedule_text,
                  "who gets which task when: blocks, interleaved, first-come[:chunk=N], guided[:min=N], "
                  "hybrid[:cut=80%|N,threshold=N]")
@@ -48,6 +48,9 @@ void add_parallel_options(CLI::App& app, common_options& options) {
         }
       }))
       ->group("Parallel run");
+}
+
+void add_parallel_options(CLI::App& app, common_options& options) {
   app.add_option("--threads", options.threads, "compute threads per rank [this rank's share of the cores]")
       ->type_name("N")
       ->check(CLI::Range(1, 4096))
@@ -88,10 +91,11 @@ observe::progress_mode common_options::progress() const {
   return quiet && mode == observe::progress_mode::automatic ? observe::progress_mode::never : mode;
 }
 
-void add_common_options(CLI::App& app, common_options& options) {
+void add_common_options(CLI::App& app, common_options& options, option_set which) {
   app.add_option("-o,--output", options.output, "the result; the ending chooses the format")
       ->type_name("FILE");
   app.add_flag("--verify", options.verify, "check the result by an independent, slower method");
+  if (which == option_set::farm) add_farm_options(app, options);
   add_parallel_options(app, options);
   add_observing_options(app, options);
 }

@@ -112,20 +112,23 @@ class job {
     }
   }
 
-  /// The rank is dead from now on, and the root knows. (Its own thread hears that the root is gone, so that
+  /// The rank is dead from now on, and the others know. (Its own thread hears that the root is gone, so that
   /// it ends.)
   void kill(int rank) {
     net_->kill(rank);
     declare_lost(*engines_[static_cast<std::size_t>(rank)], 0);
-    declare_lost(*engines_[0], rank);
+    for (std::size_t r = 0; r < engines_.size(); ++r)
+      if (static_cast<int>(r) != rank) declare_lost(*engines_[r], rank);
   }
   void suspect(int rank) { declare_lost(*engines_[0], rank); }
+  /// One rank takes another for dead.
+  void suspect(int who, int rank) { declare_lost(*engines_[static_cast<std::size_t>(who)], rank); }
   /// The suspect shows that it lives, as a detector's heartbeat does: an acknowledgement alone.
-  void heartbeat(int rank) {
+  void heartbeat(int rank, int to = 0) {
     skel::transport::header const none{};
     skel::transport::packet p;
     p.prepend(std::as_bytes(std::span(&none, 1)));
-    net_->put(rank, 0, std::move(p));
+    net_->put(rank, to, std::move(p));
   }
 
   /// Calls body(context) once per rank and waits for all; what it throws can be looked at with error().
