@@ -98,6 +98,11 @@ class engine {
   void rest_helper(bool rests) {
     if (helper_rests_.exchange(rests, std::memory_order_relaxed) && !rests) helper_wakes_.notify_all();
   }
+  /// What the helper does when all compute threads are inside long tasks: moves messages, and gives the runs
+  /// a chance to do what waits. Wires with a time of their own call it while a task's time passes.
+  void serve();
+  /// When the roles hear of the time again.
+  [[nodiscard]] double next_tick() const;
   [[nodiscard]] double last_progress() const { return last_progress_.load(std::memory_order_relaxed); }
   /// Lets `threads - 1` pool threads call r.work(1 ...) and returns when they all have returned; the caller's
   /// own part is `own`, called at once.
@@ -113,6 +118,7 @@ class engine {
       warning;  // for the user, said once, when the first skeleton runs (unless --quiet came meanwhile)
 
  private:
+  [[nodiscard]] transport::link& link_to(int peer);
   void pump(int peer);
   // With a thread level below SERIALIZED only the thread that made the context may call MPI.
   [[nodiscard]] bool may_call() const { return any_thread_ || std::this_thread::get_id() == owner_; }
@@ -132,7 +138,7 @@ class engine {
   bool any_thread_;
   bool owns_time_;
   std::thread::id owner_ = std::this_thread::get_id();
-  std::vector<transport::link> links_;
+  std::vector<std::unique_ptr<transport::link>> links_;  // made when the first message travels
   std::vector<bool> lost_;
   std::map<run_key, run*> runs_;
   std::map<std::uint32_t, std::uint32_t> newest_run_;  // per context
