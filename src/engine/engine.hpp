@@ -109,7 +109,7 @@ class engine {
   void with_pool(run& r, unsigned threads, std::function<void()> const& own);
 
   /// Ends the job of this rank in run_main: tells, hears, returns the exit code; prints the failure of the
-  /// lowest rank.
+  /// lowest rank (without a program's name, nothing).
   int say_farewell(farewell own, std::string const& program);
 
   std::vector<observe::rank_trace> traces;  // of ended runs, on the root

@@ -25,6 +25,37 @@ CLI::Validator parsed_by(Parse parse) {
 }
 
 void add_parallel_options(CLI::App& app, common_options& options) {
+  add_schedule_options(app, options);
+  app.add_option("--threads", options.threads, "compute threads per rank [this rank's share of the cores]")
+      ->type_name("N")
+      ->check(CLI::Range(1, 4096))
+      ->group("Parallel run");
+  app.add_option_function<std::string>(
+         "--time-limit",
+         [&options](std::string const& text) { options.time_limit = detail::parse_duration(text); },
+         "hand out no more after this time, and end; SIGTERM and SIGUSR1 do the same")
+      ->type_name("90s|15m|2h")
+      ->check(parsed_by([](std::string const& text) { std::ignore = detail::parse_duration(text); }))
+      ->group("Parallel run");
+}
+
+void add_observing_options(CLI::App& app, common_options& options) {
+  add_report_options(app, options);
+  app.add_option("--samples", options.samples, "append this run's cost sample")
+      ->type_name("FILE.csv")
+      ->group("Observing");
+  app.add_option("--progress", options.progress_text,
+                 "a bar on a terminal, a line per 10 % elsewhere; auto is silent elsewhere for a second")
+      ->type_name("auto|always|never")
+      ->capture_default_str()
+      ->envname("SKEL_PROGRESS")
+      ->check(parsed_by([](std::string const& text) { observe::parse_progress_mode(text); }))
+      ->group("Observing");
+}
+
+}  // namespace
+
+void add_schedule_options(CLI::App& app, common_options& options) {
   app.add_option("--schedule", options.schedule_text,
                  "who gets which task when: blocks, interleaved, first-come[:chunk=N], guided[:min=N], "
                  "hybrid[:cut=80%|N,threshold=N]")
@@ -48,40 +79,17 @@ void add_parallel_options(CLI::App& app, common_options& options) {
         }
       }))
       ->group("Parallel run");
-  app.add_option("--threads", options.threads, "compute threads per rank [this rank's share of the cores]")
-      ->type_name("N")
-      ->check(CLI::Range(1, 4096))
-      ->group("Parallel run");
-  app.add_option_function<std::string>(
-         "--time-limit",
-         [&options](std::string const& text) { options.time_limit = detail::parse_duration(text); },
-         "hand out no more after this time, and end; SIGTERM and SIGUSR1 do the same")
-      ->type_name("90s|15m|2h")
-      ->check(parsed_by([](std::string const& text) { std::ignore = detail::parse_duration(text); }))
-      ->group("Parallel run");
 }
 
-void add_observing_options(CLI::App& app, common_options& options) {
+void add_report_options(CLI::App& app, common_options& options) {
   app.add_option("--report", options.report, "write the run report")
       ->type_name("FILE.json")
       ->group("Observing");
   app.add_option("--trace", options.trace, "write what every rank did when, for https://ui.perfetto.dev")
       ->type_name("FILE.json")
       ->group("Observing");
-  app.add_option("--samples", options.samples, "append this run's cost sample")
-      ->type_name("FILE.csv")
-      ->group("Observing");
-  app.add_option("--progress", options.progress_text,
-                 "a bar on a terminal, a line per 10 % elsewhere; auto is silent elsewhere for a second")
-      ->type_name("auto|always|never")
-      ->capture_default_str()
-      ->envname("SKEL_PROGRESS")
-      ->check(parsed_by([](std::string const& text) { observe::parse_progress_mode(text); }))
-      ->group("Observing");
   app.add_flag("--quiet", options.quiet, "no summary, no progress")->group("Observing");
 }
-
-}  // namespace
 
 observe::progress_mode common_options::progress() const {
   auto const mode = observe::parse_progress_mode(progress_text);

@@ -35,4 +35,9 @@ struct common_options {
 /// so the errors are CLI11's, with texts like `--schedule: unknown schedule "foo"; known: ...`.
 void add_common_options(CLI::App& app, common_options& options);
 
+/// Parts of it, for programs that have only these: --schedule, --results, --root;
+void add_schedule_options(CLI::App& app, common_options& options);
+/// --report, --trace, --quiet.
+void add_report_options(CLI::App& app, common_options& options);
+
 }  // namespace skel::program

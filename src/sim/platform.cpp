@@ -39,10 +39,14 @@ class node {
     throw usage_error(detail::one_line(path_.empty() ? fmt::format("{}: {}", file_, what)
                                                      : fmt::format("{}: {}: {}", file_, path_, what)));
   }
+  // As a message shows it. Never the inside of lists: it may be nested too deep for nlohmann's dump.
+  [[nodiscard]] std::string shown() const {
+    if (value_->is_array()) return fmt::format("a list of {}", value_->size());
+    if (value_->is_object()) return "an object";
+    return value_->dump(-1, ' ', false, json::error_handler_t::replace).substr(0, 60);
+  }
   void must(bool condition, char const* expected) const {
-    if (!condition)
-      fail(fmt::format("must be {}, got {}", expected,
-                       value_->dump(-1, ' ', false, json::error_handler_t::replace).substr(0, 60)));
+    if (!condition) fail(fmt::format("must be {}, got {}", expected, shown()));
   }
   void only_keys(std::initializer_list<std::string_view> known) const {
     must(value_->is_object(), "an object");

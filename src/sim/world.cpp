@@ -75,10 +75,12 @@ void world::live(port& me, std::function<void(context&)> const& body) {
     auto const engine = std::make_shared<detail::engine>(std::make_unique<wires>(me), std::move(o), name);
     me.attach(engine.get());
     context ctx(engine);
-    int const code = engine->say_farewell(detail::run_body(ctx, body), options_.program);
+    // One line is enough: where the root is lost, the survivors of a real run would all say so.
+    int const code =
+        engine->say_farewell(detail::run_body(ctx, body), me.rank() == 0 ? options_.program : std::string());
     if (me.rank() == 0) result_.exit_code = code;
   } catch (std::exception const&) {
-    // Killed, or the simulation has failed: on the root the exit code is still 1.
+    // Killed, or the simulation has failed; on the root the exit code is still 1.
   }
   me.close();
 }
@@ -102,6 +104,7 @@ outcome world::run(std::function<void(context&)> const& body) {
   simgrid.run();
   the_world = nullptr;
   result_.seconds = s4u::Engine::get_clock();
+  if (at(0).dies_at() <= result_.seconds && result_.exit_code != 0) fail("the root (rank 0) was lost");
   if (failed()) result_.exit_code = 1;
   return result_;
 }
