@@ -13,6 +13,10 @@ if(SKEL_MPI)
   install(TARGETS skel_mpi EXPORT skelTargets)
 endif()
 install(EXPORT skelTargets NAMESPACE skel:: DESTINATION ${skel_package_dir})
+if(skel_with_sim)  # only for who asks for it: COMPONENTS sim
+  install(TARGETS skel_sim EXPORT skelSimTargets)
+  install(EXPORT skelSimTargets NAMESPACE skel:: DESTINATION ${skel_package_dir})
+endif()
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/skelConfig.cmake.in ${PROJECT_BINARY_DIR}/skelConfig.cmake
                               INSTALL_DESTINATION ${skel_package_dir} NO_SET_AND_CHECK_MACRO)
@@ -23,8 +27,8 @@ install(FILES ${PROJECT_BINARY_DIR}/skelConfig.cmake ${PROJECT_BINARY_DIR}/skelC
 install(PROGRAMS ${PROJECT_SOURCE_DIR}/scripts/skel-mpiexec DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
-# The example programs, where they are built.
-foreach(program skel-raytrace skel-search)
+# The programs, where they are built.
+foreach(program skel-raytrace skel-search skel-simulate)
   if(TARGET ${program})
     install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   endif()

@@ -15,6 +15,7 @@ grep -rnE '^#include "' include src --include='*.[ch]pp' | awk -F: '
     if (path ~ /^(skel\/)?protocol\//) return "2 roles"
     if (path ~ /^engine\/|^skel\/(context|run_main|worker)\.hpp$|^skel\/detail\//) return "3 engine"
     if (path ~ /^mpi\//) return "4 mpi"
+    if (path ~ /^(skel\/)?sim\//) return "4 sim"
     if (path ~ /^skel\/[a-z_]+\.hpp$/) return "4 skeletons"
     return "5 programs"
   }

@@ -27,8 +27,7 @@ engine::engine(std::unique_ptr<transport::transport> wires, context_options opti
       size_(wires_->size()),
       any_thread_(wires_->any_thread()),
       owns_time_(wires_->owns_time()),
-      links_(static_cast<std::size_t>(size_),
-             transport::link(std::max<std::size_t>(1, options_.largest_message))),
+      links_(static_cast<std::size_t>(size_)),
       lost_(static_cast<std::size_t>(size_)),
       any_time_(wires_->any_time() && any_thread_) {
   last_tick_ = now();
@@ -90,8 +89,14 @@ void engine::close(run_key key) {
 }
 
 void engine::send(int to, run_key key, transport::packet body) {
-  links_[static_cast<std::size_t>(to)].push(key.context, key.number, std::move(body));
+  link_to(to).push(key.context, key.number, std::move(body));
   pump(to);
+}
+
+transport::link& engine::link_to(int peer) {
+  auto& l = links_[static_cast<std::size_t>(peer)];
+  if (!l) l = std::make_unique<transport::link>(std::max<std::size_t>(1, options_.largest_message));
+  return *l;
 }
 
 // What is meant for a lost rank waits until it is heard of: over TCP every send to the dead would try to
@@ -101,7 +106,7 @@ void engine::pump(int peer) {
 }
 
 void engine::transmit(int peer) {
-  auto& l = links_[static_cast<std::size_t>(peer)];
+  auto& l = link_to(peer);
   while (auto p = l.pop()) {
     ++messages_sent_;
     bytes_sent_ += p->size();
@@ -126,7 +131,8 @@ void engine::dispatch(int from, transport::link::delivery d) {
 void engine::progress() {
   if (!may_call()) return;
   if (!any_thread_)
-    for (int r = 0; r < size_; ++r) pump(r);  // what pool threads have queued
+    for (int r = 0; r < size_; ++r)
+      if (links_[static_cast<std::size_t>(r)]) pump(r);  // what pool threads have queued
   bool arrived = false;
   std::size_t bytes = 0;
   for (int i = 0; i < most_messages_at_once && bytes < most_bytes_at_once; ++i) {
@@ -134,13 +140,13 @@ void engine::progress() {
     if (!a) break;
     arrived = true;
     bytes += a->what.size();
-    auto const from = static_cast<std::size_t>(a->from);
     detector_.heard(a->from);
-    if (lost_[from]) found(a->from);
-    auto d = links_[from].accept(std::move(a->what));
+    if (lost_[static_cast<std::size_t>(a->from)]) found(a->from);
+    auto& l = link_to(a->from);
+    auto d = l.accept(std::move(a->what));
     pump(a->from);  // it may have acknowledged
     if (d) dispatch(a->from, std::move(*d));
-    if (auto ack = links_[from].acknowledgement()) {
+    if (auto ack = l.acknowledgement()) {
       ++messages_sent_;
       bytes_sent_ += ack->size();
       detector_.sent(a->from);
@@ -173,7 +179,8 @@ void engine::flush(std::unique_lock<std::mutex>& lock, double seconds) {
   auto const waiting = [&] {
     std::size_t n = 0;
     for (std::size_t r = 0; r < links_.size(); ++r)
-      if (!lost_[r]) n += links_[r].waiting() + wires_->unsent(static_cast<int>(r));
+      if (!lost_[r])
+        n += wires_->unsent(static_cast<int>(r)) + (links_[r] ? links_[r]->waiting() : 0);
     return n;
   };
   while (waiting() > 0 && now() < end) {
@@ -186,7 +193,7 @@ void engine::flush(std::unique_lock<std::mutex>& lock, double seconds) {
 void engine::rest(std::unique_lock<std::mutex>& lock, double seconds) {
   lock.unlock();
   // A microsecond at least: rounding must not let a waiting rank stand still just before its tick.
-  wires_->wait(owns_time_ ? std::max({seconds, last_tick_ + tick_seconds - now(), 1e-6}) : seconds);
+  wires_->wait(owns_time_ ? std::max({seconds, next_tick() - now(), 1e-6}) : seconds);
   lock.lock();
 }
 
@@ -216,7 +223,7 @@ void engine::beat(double t) {
   auto const v = detector_.beat(t, lost_);
   for (int const rank : v.silent) declare_lost(rank);
   for (int const rank : v.greet) {
-    auto p = links_[static_cast<std::size_t>(rank)].heartbeat();
+    auto p = link_to(rank).heartbeat();
     ++messages_sent_;
     bytes_sent_ += p.size();
     wires_->send(rank, std::move(p));
@@ -282,6 +289,19 @@ void engine::helper_loop() {
     pause = needed ? helper_shortest : std::min<std::chrono::microseconds>(pause * 2, helper_longest);
   }
 }
+
+void engine::serve() {
+  std::vector<run*> running;
+  {
+    std::unique_lock const lock(mutex_, std::try_to_lock);
+    if (!lock) return;
+    progress();
+    for (auto const& [key, r] : runs_) running.push_back(r);
+  }
+  for (run* const r : running) r->idle_work();
+}
+
+double engine::next_tick() const { return last_tick_ + tick_seconds; }
 
 // --- the pool
 // ----------------------------------------------------------------------------------------------------

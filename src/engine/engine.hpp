@@ -101,13 +101,18 @@ class engine {
   void rest_helper(bool rests) {
     if (helper_rests_.exchange(rests, std::memory_order_relaxed) && !rests) helper_wakes_.notify_all();
   }
+  /// What the helper does when all compute threads are inside long tasks: moves messages, and gives the runs
+  /// a chance to do what waits. Wires with a time of their own call it while a task's time passes.
+  void serve();
+  /// When the roles hear of the time again.
+  [[nodiscard]] double next_tick() const;
   [[nodiscard]] double last_progress() const { return last_progress_.load(std::memory_order_relaxed); }
   /// Lets `threads - 1` pool threads call r.work(1 ...) and returns when they all have returned; the caller's
   /// own part is `own`, called at once.
   void with_pool(run& r, unsigned threads, std::function<void()> const& own);
 
   /// Ends the job of this rank in run_main: tells, hears, returns the exit code; prints the failure of the
-  /// lowest rank.
+  /// lowest rank (without a program's name, nothing).
   int say_farewell(farewell own, std::string const& program);
   /// After say_farewell(): the ranks have agreed to end without MPI_Finalize.
   [[nodiscard]] bool leaves_abruptly() const { return leaves_abruptly_; }
@@ -118,6 +123,7 @@ class engine {
       warning;  // for the user, said once, when the first skeleton runs (unless --quiet came meanwhile)
 
  private:
+  [[nodiscard]] transport::link& link_to(int peer);
   void pump(int peer);
   void transmit(int peer);
   void beat(double t);
@@ -142,7 +148,7 @@ class engine {
   bool any_thread_;
   bool owns_time_;
   std::thread::id owner_ = std::this_thread::get_id();
-  std::vector<transport::link> links_;
+  std::vector<std::unique_ptr<transport::link>> links_;  // made when the first message travels
   std::vector<bool> lost_;
   detector detector_;
   bool any_time_;

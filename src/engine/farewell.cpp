@@ -63,7 +63,8 @@ void engine::send_opinion(int to, int about) {
 
 int engine::say_farewell(farewell own, std::string const& program) {
   auto const print = [&](std::string const& text) {
-    if (!text.empty()) std::fprintf(stderr, "%s: %s\n", program.c_str(), one_line(text).c_str());
+    if (!text.empty() && !program.empty())
+      std::fprintf(stderr, "%s: %s\n", program.c_str(), one_line(text).c_str());
   };
   if (size_ == 1) {
     print(own.text);

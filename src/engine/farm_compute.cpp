@@ -284,9 +284,11 @@ void farm_run::adapt(thread_state& t, std::uint64_t tasks, double seconds, std::
 // ---------------------------------------------------------------------------------
 
 void farm_run::drain_sink() {
-  if (!is_root()) return;
-  std::unique_lock const sink_lock(sink_mutex_, std::try_to_lock);
-  if (!sink_lock) return;
+  if (!is_root() || sink_busy_.test_and_set(std::memory_order_acquire)) return;
+  struct clear_at_end {
+    std::atomic_flag& flag;
+    ~clear_at_end() { flag.clear(std::memory_order_release); }
+  } const not_busy{sink_busy_};
   if (display_) show_progress(false);
   while (true) {
     std::deque<sink_stage::entry> entries;

@@ -99,7 +99,7 @@ class farm_run final : public run {
   protocol::worker worker_;
   std::optional<protocol::ledger> ledger_;
   sink_stage sink_;
-  std::mutex sink_mutex_;
+  std::atomic_flag sink_busy_;  // not a mutex: a sink that spends simulated time comes back to drain_sink
   std::mutex source_mutex_;
   bool source_ended_ = false;
   std::uint64_t supplied_ = 0;

@@ -24,10 +24,40 @@ CLI::Validator parsed_by(Parse parse) {
           ""};
 }
 
-void add_farm_options(CLI::App& app, common_options& options) {
+void add_parallel_options(CLI::App& app, common_options& options) {
+  app.add_option("--threads", options.threads, "compute threads per rank [this rank's share of the cores]")
+      ->type_name("N")
+      ->check(CLI::Range(1, 4096))
+      ->group("Parallel run");
+  app.add_option_function<std::string>(
+         "--time-limit",
+         [&options](std::string const& text) { options.time_limit = detail::parse_duration(text); },
+         "hand out no more after this time, and end; SIGTERM and SIGUSR1 do the same")
+      ->type_name("90s|15m|2h")
+      ->check(parsed_by([](std::string const& text) { std::ignore = detail::parse_duration(text); }))
+      ->group("Parallel run");
+}
+
+void add_observing_options(CLI::App& app, common_options& options) {
+  add_report_options(app, options);
+  app.add_option("--samples", options.samples, "append this run's cost sample")
+      ->type_name("FILE.csv")
+      ->group("Observing");
+  app.add_option("--progress", options.progress_text,
+                 "a bar on a terminal, a line per 10 % elsewhere; auto is silent elsewhere for a second")
+      ->type_name("auto|always|never")
+      ->capture_default_str()
+      ->envname("SKEL_PROGRESS")
+      ->check(parsed_by([](std::string const& text) { observe::parse_progress_mode(text); }))
+      ->group("Observing");
+}
+
+}  // namespace
+
+void add_schedule_options(CLI::App& app, common_options& options) {
   app.add_option("--schedule", options.schedule_text,
                  "who gets which task when: blocks, interleaved, first-come[:chunk=N], guided[:min=N], "
-                 "hybrid[:cut=80%|N,threshold=N]")
+                 "hybrid[:cut=80%|N,threshold=N], ring[:take=one|half]")
       ->type_name("SPEC")
       ->capture_default_str()
       ->check(parsed_by([](std::string const& text) { any_schedule(text).policy().check(); }))
@@ -50,41 +80,15 @@ void add_farm_options(CLI::App& app, common_options& options) {
       ->group("Parallel run");
 }
 
-void add_parallel_options(CLI::App& app, common_options& options) {
-  app.add_option("--threads", options.threads, "compute threads per rank [this rank's share of the cores]")
-      ->type_name("N")
-      ->check(CLI::Range(1, 4096))
-      ->group("Parallel run");
-  app.add_option_function<std::string>(
-         "--time-limit",
-         [&options](std::string const& text) { options.time_limit = detail::parse_duration(text); },
-         "hand out no more after this time, and end; SIGTERM and SIGUSR1 do the same")
-      ->type_name("90s|15m|2h")
-      ->check(parsed_by([](std::string const& text) { std::ignore = detail::parse_duration(text); }))
-      ->group("Parallel run");
-}
-
-void add_observing_options(CLI::App& app, common_options& options) {
+void add_report_options(CLI::App& app, common_options& options) {
   app.add_option("--report", options.report, "write the run report")
       ->type_name("FILE.json")
       ->group("Observing");
   app.add_option("--trace", options.trace, "write what every rank did when, for https://ui.perfetto.dev")
       ->type_name("FILE.json")
       ->group("Observing");
-  app.add_option("--samples", options.samples, "append this run's cost sample")
-      ->type_name("FILE.csv")
-      ->group("Observing");
-  app.add_option("--progress", options.progress_text,
-                 "a bar on a terminal, a line per 10 % elsewhere; auto is silent elsewhere for a second")
-      ->type_name("auto|always|never")
-      ->capture_default_str()
-      ->envname("SKEL_PROGRESS")
-      ->check(parsed_by([](std::string const& text) { observe::parse_progress_mode(text); }))
-      ->group("Observing");
   app.add_flag("--quiet", options.quiet, "no summary, no progress")->group("Observing");
 }
-
-}  // namespace
 
 observe::progress_mode common_options::progress() const {
   auto const mode = observe::parse_progress_mode(progress_text);
@@ -95,7 +99,7 @@ void add_common_options(CLI::App& app, common_options& options, option_set which
   app.add_option("-o,--output", options.output, "the result; the ending chooses the format")
       ->type_name("FILE");
   app.add_flag("--verify", options.verify, "check the result by an independent, slower method");
-  if (which == option_set::farm) add_farm_options(app, options);
+  if (which == option_set::farm) add_schedule_options(app, options);
   add_parallel_options(app, options);
   add_observing_options(app, options);
 }

@@ -39,4 +39,9 @@ enum class option_set : std::uint8_t { farm, search };
 /// so the errors are CLI11's, with texts like `--schedule: unknown schedule "foo"; known: ...`.
 void add_common_options(CLI::App& app, common_options& options, option_set which = option_set::farm);
 
+/// Parts of it, for programs that have only these: --schedule, --results, --root;
+void add_schedule_options(CLI::App& app, common_options& options);
+/// --report, --trace, --quiet.
+void add_report_options(CLI::App& app, common_options& options);
+
 }  // namespace skel::program

@@ -34,7 +34,12 @@ if(WAY STREQUAL "find_package")
       message(FATAL_ERROR "not said: \"${text}\", but:\n${output}")
     endif()
   endforeach()
-  # COMPONENTS core needs no MPI.
+  # Neither COMPONENTS core nor sim needs MPI.
+  if(SIM)
+    run(${configure} -B ${dir}/sim -D COMPONENT=sim -D CMAKE_DISABLE_FIND_PACKAGE_MPI=ON)
+    run(${CMAKE_COMMAND} --build ${dir}/sim)
+    run(${dir}/sim/consumer)
+  endif()
   run(${configure} -B ${dir}/core -D COMPONENT=core -D CMAKE_DISABLE_FIND_PACKAGE_MPI=ON)
   run(${CMAKE_COMMAND} --build ${dir}/core)
   run(${dir}/core/consumer)

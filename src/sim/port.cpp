@@ -1,0 +1,158 @@
+#include "port.hpp"
+
+#include <algorithm>
+#include <simgrid/s4u/Actor.hpp>
+#include <simgrid/s4u/Engine.hpp>
+#include <string>
+
+#include "engine/engine.hpp"
+#include "fiber.hpp"
+#include "world.hpp"
+
+namespace skel::sim {
+
+namespace {
+
+namespace s4u = simgrid::s4u;
+
+double clock() { return s4u::Engine::get_clock(); }
+
+// SimGrid's own precision; a rank never waits for less, so that the clock moves.
+constexpr double instant = 1e-9;
+
+void pay(double seconds) {
+  if (seconds <= 0) return;
+  exceptions_of_this_fiber const keep;
+  s4u::this_actor::sleep_for(seconds);
+}
+
+}  // namespace
+
+port::port(world& w, machine const& m, int rank)
+    : world_(w), machine_(m), rank_(rank), mailbox_(s4u::Mailbox::by_name("rank" + std::to_string(rank))) {}
+
+void port::open() {
+  exceptions_of_this_fiber const keep;
+  mailbox_->set_receiver(s4u::Actor::self());
+  pending_.resize(receives);
+  for (std::size_t i = 0; i < receives; ++i) listen(i);
+}
+
+void port::close() {
+  engine_ = nullptr;
+  ended_ = true;
+  exceptions_of_this_fiber const keep;
+  for (auto& p : pending_) p->cancel();
+  pending_.clear();
+  mailbox_->set_receiver(nullptr);
+}
+
+void port::listen(std::size_t slot) { pending_[slot] = mailbox_->get_async<message>(&slots_[slot]); }
+
+void port::check_alive() const {
+  if (world_.failed() || world_.dead(rank_)) throw killed();
+}
+
+void port::send(int to, transport::packet what) {
+  pay(world_.where().send_overhead_seconds);
+  // A rank that has ended listens no more, as one that is dead.
+  auto& target = world_.at(to);
+  if (world_.failed() || world_.dead(rank_) || world_.dead(to) || target.ended_) return;
+  auto& m = world_.new_message(what.size());
+  m.from = rank_;
+  m.number = ++target.from_[rank_].sent;
+  m.what = std::move(what);
+  exceptions_of_this_fiber const keep;
+  target.mailbox_->put_init(&m, m.what.size())->detach();
+}
+
+std::optional<transport::transport::arrival> port::receive() {
+  check_alive();
+  if (inbox_.empty()) return std::nullopt;
+  auto a = std::move(inbox_.front());
+  inbox_.pop_front();
+  pay(world_.where().receive_overhead_seconds);
+  return a;
+}
+
+// Packets from one rank come in the order of sending, whatever overtook what on the way.
+void port::accept(message& m) {
+  auto& c = from_[m.from];
+  if (world_.dead(m.from)) {
+    // It was still sending when it died.
+  } else if (m.number != c.delivered + 1) {
+    c.early.emplace(m.number, std::move(m.what));
+  } else {
+    inbox_.push_back({m.from, std::move(m.what)});
+    for (++c.delivered; !c.early.empty() && c.early.begin()->first == c.delivered + 1; ++c.delivered) {
+      inbox_.push_back({m.from, std::move(c.early.begin()->second)});
+      c.early.erase(c.early.begin());
+    }
+  }
+  world_.recycle(m);
+}
+
+// One packet at a time: SimGrid's test for more would not let go of what it has found, and grow slow with
+// that.
+bool port::sleep_until(double time) {
+  check_alive();
+  if (inbox_.empty()) {
+    exceptions_of_this_fiber const keep;
+    double const end = std::min(time, next_notice());
+    auto const at = s4u::Comm::wait_any_for(pending_, std::max(instant, end - clock()));
+    if (at >= 0) {
+      accept(*slots_[static_cast<std::size_t>(at)]);
+      listen(static_cast<std::size_t>(at));
+    }
+  }
+  if (double const limit = world_.options().time_limit_seconds; clock() > limit)
+    world_.fail("the simulation has not ended after " + std::to_string(limit) + " virtual seconds");
+  check_alive();
+  tell_losses();
+  return !inbox_.empty();
+}
+
+void port::compute(double seconds) {
+  check_alive();
+  double end = machine_.finish_time(clock(), seconds);
+  while (end - clock() >= instant) {
+    bool const arrived = sleep_until(std::min(end, std::max(engine_->next_tick(), clock() + 1e-6)));
+    if (!arrived && clock() < engine_->next_tick()) continue;
+    double const before = clock();
+    engine_->serve();
+    // What serving took away from the task.
+    if (double const after = clock(); after > before)
+      end = machine_.finish_time(after, machine_.work_done(before, end));
+  }
+}
+
+double port::next_notice() const {
+  double next = std::numeric_limits<double>::infinity();
+  if (auto const patience = world_.options().detection_seconds)
+    for (int const rank : untold_) next = std::min(next, world_.at(rank).dies_at() + *patience);
+  return next;
+}
+
+void port::tell_losses() {
+  while (engine_ != nullptr && next_notice() <= clock()) {
+    auto const first = std::min_element(untold_.begin(), untold_.end(), [&](int a, int b) {
+      return world_.at(a).dies_at() < world_.at(b).dies_at();
+    });
+    int const rank = *first;
+    untold_.erase(first);
+    std::lock_guard const lock(engine_->mutex());
+    engine_->declare_lost(rank);
+  }
+}
+
+int wires::size() const { return port_.where().size(); }
+double wires::now() const { return clock(); }
+void wires::wait(double seconds) { port_.sleep_until(clock() + seconds); }
+
+// What a short probe would find.
+std::optional<double> wires::power() const {
+  constexpr double probe_seconds = 1e-3;
+  return port_.processor().work_done(clock(), clock() + probe_seconds) / probe_seconds;
+}
+
+}  // namespace skel::sim

@@ -1,0 +1,113 @@
+// One rank's end of the simulated network, and its processor.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <limits>
+#include <map>
+#include <simgrid/s4u/Comm.hpp>
+#include <simgrid/s4u/Mailbox.hpp>
+#include <unordered_map>
+#include <vector>
+
+#include "skel/sim/platform.hpp"
+#include "skel/transport/transport.hpp"
+
+namespace skel::detail {
+class engine;
+}
+
+namespace skel::sim {
+
+class world;
+
+/// Ends the fiber of a rank that is dead, or of every rank when the simulation is over its time limit.
+/// Nothing that is sent after it is thrown leaves the rank, so whoever catches it on the way (as a task's
+/// failure, say) does no harm: it is thrown again.
+struct killed : std::exception {
+  [[nodiscard]] char const* what() const noexcept override { return "this simulated rank is dead"; }
+};
+
+struct message {
+  int from = 0;
+  std::uint32_t number = 0;  // of those from one rank to another
+  transport::packet what;
+};
+
+/// Used by its rank's fiber only, unless it says otherwise.
+class port {
+ public:
+  port(world& w, machine const& m, int rank);
+
+  /// At the beginning and the end of the fiber.
+  void open();
+  void close();
+  void attach(detail::engine* e) { engine_ = e; }
+
+  [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] world& where() const { return world_; }
+  [[nodiscard]] machine const& processor() const { return machine_; }
+  void send(int to, transport::packet what);
+  [[nodiscard]] std::optional<transport::transport::arrival> receive();
+  /// Lets time pass until then, or until a packet has arrived (true).
+  bool sleep_until(double time);
+  /// Lets the rank work, answering messages meanwhile.
+  void compute(double seconds_at_power_1);
+
+  /// By any fiber: the rank is dead from then on.
+  void die_at(double time) { dies_at_ = std::min(dies_at_, time); }
+  [[nodiscard]] double dies_at() const { return dies_at_; }
+  /// By any fiber: this rank's engine hears of the loss of `rank` when it has been dead for long enough.
+  void will_hear_of(int rank) { untold_.push_back(rank); }
+
+ private:
+  void check_alive() const;
+  void listen(std::size_t slot);
+  void accept(message& m);
+  [[nodiscard]] double next_notice() const;
+  void tell_losses();
+
+  // Several receives are posted, since each is bound to the message that was sent first: with one only, a
+  // small message would wait behind a large one of another rank that is still under way.
+  static constexpr std::size_t receives = 4;
+
+  world& world_;
+  machine const& machine_;
+  int rank_;
+  detail::engine* engine_ = nullptr;
+  simgrid::s4u::Mailbox* mailbox_;
+  std::vector<simgrid::s4u::CommPtr> pending_;
+  std::array<message*, receives> slots_{};
+  bool ended_ = false;
+  struct channel {
+    std::uint32_t sent = 0;
+    std::uint32_t delivered = 0;
+    std::map<std::uint32_t, transport::packet> early;  // overtook others
+  };
+  std::unordered_map<int, channel> from_;
+  std::deque<transport::transport::arrival> inbox_;
+  double dies_at_ = std::numeric_limits<double>::infinity();
+  std::vector<int> untold_;
+};
+
+/// What the engine sees of a port.
+class wires final : public transport::transport {
+ public:
+  explicit wires(port& p) : port_(p) {}
+  [[nodiscard]] int rank() const override { return port_.rank(); }
+  [[nodiscard]] int size() const override;
+  void send(int to, skel::transport::packet what) override { port_.send(to, std::move(what)); }
+  [[nodiscard]] std::optional<arrival> receive() override { return port_.receive(); }
+  [[nodiscard]] std::size_t unsent(int) const override { return 0; }
+  [[nodiscard]] double now() const override;
+  void wait(double seconds) override;
+  [[nodiscard]] bool owns_time() const override { return true; }
+  [[nodiscard]] std::optional<double> power() const override;
+
+ private:
+  port& port_;
+};
+
+}  // namespace skel::sim

@@ -1,0 +1,168 @@
+// The platforms that come with the library: machines of the papers, as far as the papers say, and of today.
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <random>
+
+#include "skel/error.hpp"
+#include "skel/sim/platform.hpp"
+
+namespace skel::sim {
+
+namespace {
+
+struct ready_text {
+  char const* name;
+  char const* json;
+};
+
+// Powers of the first two: Lee, Lee and Lu, tables 1 and 3. The network of none of the papers is described
+// beyond its kind; what is assumed says so.
+constexpr std::array<ready_text, 8> texts = {{
+    {"lee-1997-14", R"({
+  "name": "lee-1997-14",
+  "about": "Lee, Lee, Lu 1997: 12 HP 715/33, Sparc 2, Sparc 20; shared 10 Mb/s Ethernet assumed",
+  "hosts": [{"name": "hp-715-33", "count": 12, "power": 1},
+            {"name": "sparc-2", "power": 0.442},
+            {"name": "sparc-20", "power": 1.347}],
+  "network": {"kind": "bus", "latency_seconds": 1e-3, "bandwidth_bytes_per_second": 1.25e6}
+})"},
+    {"lee-1997-loss-9", R"({
+  "name": "lee-1997-loss-9",
+  "about": "Lee, Lee, Lu 1997, loss test: 3 Sparc 2, 2 Sparc 10 (power 1), 4 Sparc 20; 10 Mb/s Ethernet assumed",
+  "hosts": [{"name": "sparc-2", "count": 3, "power": 0.77},
+            {"name": "sparc-10", "count": 2, "power": 1},
+            {"name": "sparc-20", "count": 4, "power": 1.96}],
+  "network": {"kind": "bus", "latency_seconds": 1e-3, "bandwidth_bytes_per_second": 1.25e6}
+})"},
+    {"ipsc860", R"({
+  "name": "ipsc860",
+  "about": "Intel iPSC/860, hypercube of 16; 2.8 MB/s links, 75 us start-up assumed",
+  "hosts": [{"name": "node", "count": 16}],
+  "network": {"kind": "hypercube", "latency_seconds": 1e-5, "bandwidth_bytes_per_second": 2.8e6},
+  "send_overhead_seconds": 4e-5,
+  "receive_overhead_seconds": 3.5e-5
+})"},
+    {"delta-256", R"({
+  "name": "delta-256",
+  "about": "Intel Touchstone Delta, 256 nodes of its mesh as 16 x 16; 10 MB/s links, 75 us start-up assumed",
+  "hosts": [{"name": "node", "count": 256}],
+  "network": {"kind": "mesh", "dimensions": [16, 16], "latency_seconds": 1e-7, "bandwidth_bytes_per_second": 1e7},
+  "send_overhead_seconds": 4e-5,
+  "receive_overhead_seconds": 3.5e-5
+})"},
+    {"pentium4-14", R"({
+  "name": "pentium4-14",
+  "about": "14 Pentium 4 on gigabit: l = 2.43e-4 s, g = 1.51e-7 s per 32-bit word, as measured at 8 processors",
+  "hosts": [{"name": "pentium-4", "count": 14}],
+  "network": {"kind": "switch", "latency_seconds": 2.43e-4, "bandwidth_bytes_per_second": 26490066}
+})"},
+    {"athlon-11", R"({
+  "name": "athlon-11",
+  "about": "11 Athlon XP on switched 100 Mb/s; 100 us latency assumed",
+  "hosts": [{"name": "athlon-xp", "count": 11}],
+  "network": {"kind": "switch", "latency_seconds": 1e-4, "bandwidth_bytes_per_second": 1.25e7}
+})"},
+    {"hp720-28", R"({
+  "name": "hp720-28",
+  "about": "28 HP 720 on shared 10 Mb/s Ethernet; 1 ms latency assumed",
+  "hosts": [{"name": "hp-720", "count": 28}],
+  "network": {"kind": "bus", "latency_seconds": 1e-3, "bandwidth_bytes_per_second": 1.25e6}
+})"},
+    {"cluster-1024", R"({
+  "name": "cluster-1024",
+  "about": "present-day: 1,024 equal nodes, non-blocking fat tree of 100 Gb/s, 1 to 2 us",
+  "hosts": [{"name": "node", "count": 1024}],
+  "network": {"kind": "fat-tree", "down": [32, 32], "up": [1, 32], "parallel": [1, 1],
+              "latency_seconds": 5e-7, "bandwidth_bytes_per_second": 1.25e10},
+  "send_overhead_seconds": 3e-7,
+  "receive_overhead_seconds": 3e-7
+})"},
+}};
+
+constexpr char const* uneven_about =
+    "N unequal machines (uneven:ranks=256,seed=1): power 0.25 to 4, load that changes; switched 10 Gb/s, 10 "
+    "us";
+
+std::string known_names() {
+  std::string all;
+  for (auto const& t : texts) all += std::string(t.name) + ", ";
+  return all + "uneven[:ranks=N,seed=S]";
+}
+
+// "ranks=256,seed=1"
+struct uneven_spec {
+  std::uint64_t ranks = 256;
+  std::uint64_t seed = 1;
+};
+uneven_spec parse_uneven(std::string_view spec) {
+  uneven_spec u;
+  while (!spec.empty()) {
+    auto const part = spec.substr(0, spec.find(','));
+    spec.remove_prefix(std::min(spec.size(), part.size() + 1));
+    auto const equals = part.find('=');
+    auto const key = part.substr(0, equals);
+    auto const value = equals == std::string_view::npos ? std::string_view() : part.substr(equals + 1);
+    std::uint64_t n = 0;
+    auto const [end, error] = std::from_chars(value.data(), value.data() + value.size(), n);
+    bool const whole = error == std::errc{} && end == value.data() + value.size() && !value.empty();
+    if (key == "ranks" && whole && n >= 1 && n <= 65536)
+      u.ranks = n;
+    else if (key == "seed" && whole)
+      u.seed = n;
+    else
+      throw usage_error(
+          fmt::format("platform uneven: bad \"{}\"; expected ranks=1...65536 and seed=N", part));
+  }
+  return u;
+}
+
+platform uneven(uneven_spec const& u) {
+  std::mt19937_64 dice(u.seed);
+  // Not std::uniform_real_distribution: its numbers differ between standard libraries.
+  auto const random = [&] { return static_cast<double>(dice() >> 11) * 0x1p-53; };
+  platform p;
+  p.name = fmt::format("uneven:ranks={},seed={}", u.ranks, u.seed);
+  p.about = uneven_about;
+  for (std::uint64_t i = 0; i < u.ranks; ++i) {
+    machine m;
+    m.name = fmt::format("node-{}", i + 1);
+    m.power = 0.25 * std::pow(16.0, random());
+    // Somebody else uses part of it now and then: half the stretches of 1 to 10 seconds, up to three
+    // quarters.
+    double at = 0;
+    for (int k = 0; k < 16; ++k) {
+      m.available.push_back({at, k % 2 == 0 ? 1 : 1 - 0.75 * random()});
+      at += 1 + 9 * random();
+    }
+    m.repeat_seconds = at;
+    p.machines.push_back(std::move(m));
+  }
+  p.wires.kind = network_kind::star;
+  p.wires.latency_seconds = 1e-5;
+  p.wires.bandwidth_bytes_per_second = 1.25e9;
+  return p;
+}
+
+}  // namespace
+
+std::vector<ready_name> ready_platforms() {
+  std::vector<ready_name> all;
+  for (auto const& t : texts) all.push_back({t.name, platform::parse(t.json, t.name).about});
+  all.push_back({"uneven", uneven_about});
+  return all;
+}
+
+platform platform::ready(std::string_view name) {
+  for (auto const& t : texts)
+    if (name == t.name) return parse(t.json, t.name);
+  if (name == "uneven") return uneven({});
+  if (name.starts_with("uneven:")) return uneven(parse_uneven(name.substr(7)));
+  throw usage_error(fmt::format(
+      "unknown platform \"{}\"; known: {}; or a file, with a / or .json in its name", name, known_names()));
+}
+
+}  // namespace skel::sim

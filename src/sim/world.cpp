@@ -1,0 +1,112 @@
+#include "world.hpp"
+
+#include <algorithm>
+#include <array>
+#include <simgrid/s4u.hpp>
+#include <string>
+
+#include "engine/run_body.hpp"
+#include "simgrid_network.hpp"
+#include "skel/error.hpp"
+
+namespace skel::sim {
+
+namespace {
+
+namespace s4u = simgrid::s4u;
+
+world* the_world = nullptr;
+
+// Latency and bandwidth as described: by default SimGrid's model multiplies them with factors that fit TCP.
+std::array settings = {"skel", "--log=root.thresh:critical", "--cfg=network/model:CM02",
+                       "--cfg=network/crosstraffic:0", "--cfg=network/TCP-gamma:1e12"};
+
+}  // namespace
+
+world* current_world() { return the_world; }
+
+world::world(platform const& where, run_options const& options) : where_(where), options_(options) {}
+
+bool world::dead(int rank) const {
+  return ports_[static_cast<std::size_t>(rank)]->dies_at() <= s4u::Engine::get_clock();
+}
+
+void world::kill(int rank, double time) {
+  at(rank).die_at(time);
+  for (auto const& p : ports_)
+    if ((p->rank() == 0) != (rank == 0)) p->will_hear_of(rank);
+}
+
+void world::fail(std::string why) {
+  if (result_.failure.empty()) result_.failure = std::move(why);
+}
+
+port& world::current(char const* caller) {
+  auto const found = by_fiber_.find(s4u::this_actor::get_pid());
+  if (found == by_fiber_.end())
+    throw usage_error(std::string(caller) + ": called outside of the ranks of a simulation");
+  return *found->second;
+}
+
+message& world::new_message(std::size_t bytes) {
+  ++result_.packets;
+  result_.bytes += bytes;
+  if (unused_.empty()) return messages_.emplace_back();
+  auto* const m = unused_.back();
+  unused_.pop_back();
+  return *m;
+}
+
+void world::recycle(message& m) {
+  m.what = {};
+  unused_.push_back(&m);
+}
+
+// The fiber of one rank.
+void world::live(port& me, std::function<void(context&)> const& body) {
+  by_fiber_[s4u::this_actor::get_pid()] = &me;
+  me.open();
+  try {
+    context_options o;
+    o.threads = 1;
+    o.trace = options_.trace;
+    o.watchdog_seconds = options_.watchdog_seconds;
+    auto const name = where_.machines[static_cast<std::size_t>(me.rank())].name;
+    auto const engine = std::make_shared<detail::engine>(std::make_unique<wires>(me), std::move(o), name);
+    me.attach(engine.get());
+    context ctx(engine);
+    // One line is enough: where the root is lost, the survivors of a real run would all say so.
+    int const code =
+        engine->say_farewell(detail::run_body(ctx, body), me.rank() == 0 ? options_.program : std::string());
+    if (me.rank() == 0) result_.exit_code = code;
+  } catch (std::exception const&) {
+    // Killed, or the simulation has failed; on the root the exit code is still 1.
+  }
+  me.close();
+}
+
+outcome world::run(std::function<void(context&)> const& body) {
+  int argc = static_cast<int>(settings.size());
+  std::vector<char*> argv;
+  for (char const* text : settings) argv.push_back(const_cast<char*>(text));
+  argv.push_back(nullptr);
+  s4u::Engine simgrid(&argc, argv.data());
+  auto const hosts = build_network(where_.wires, where_.machines.size());
+  for (std::size_t r = 0; r < hosts.size(); ++r)
+    ports_.push_back(std::make_unique<port>(*this, where_.machines[r], static_cast<int>(r)));
+  for (auto const& f : where_.failures) kill(f.rank, f.at_seconds);
+  result_.exit_code = 1;
+  s4u::Engine::on_deadlock_cb([this] { fail("deadlock: all ranks wait, and nothing is under way"); });
+  the_world = this;
+  for (std::size_t r = 0; r < hosts.size(); ++r)
+    s4u::Actor::create("rank" + std::to_string(r), hosts[r],
+                       [this, &me = *ports_[r], &body] { live(me, body); });
+  simgrid.run();
+  the_world = nullptr;
+  result_.seconds = s4u::Engine::get_clock();
+  if (at(0).dies_at() <= result_.seconds && result_.exit_code != 0) fail("the root (rank 0) was lost");
+  if (failed()) result_.exit_code = 1;
+  return result_;
+}
+
+}  // namespace skel::sim

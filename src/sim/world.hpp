@@ -1,0 +1,51 @@
+// The simulated cluster: its ranks and what they share.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "port.hpp"
+#include "skel/sim/run.hpp"
+
+namespace skel::sim {
+
+class world {
+ public:
+  world(platform const& where, run_options const& options);
+  /// Starts SimGrid; once.
+  outcome run(std::function<void(context&)> const& body);
+
+  [[nodiscard]] platform const& where() const { return where_; }
+  [[nodiscard]] run_options const& options() const { return options_; }
+  [[nodiscard]] int size() const { return static_cast<int>(ports_.size()); }
+  [[nodiscard]] port& at(int rank) { return *ports_[static_cast<std::size_t>(rank)]; }
+  /// The rank whose fiber calls; usage_error if none does.
+  [[nodiscard]] port& current(char const* caller);
+  [[nodiscard]] bool dead(int rank) const;
+  void kill(int rank, double time);
+  /// Ends every rank; the first reason is reported.
+  void fail(std::string why);
+  [[nodiscard]] bool failed() const { return !result_.failure.empty(); }
+
+  /// Messages under way belong to the world; SimGrid carries their addresses.
+  [[nodiscard]] message& new_message(std::size_t bytes);
+  void recycle(message& m);
+
+ private:
+  void live(port& me, std::function<void(context&)> const& body);
+
+  platform const& where_;
+  run_options const& options_;
+  std::vector<std::unique_ptr<port>> ports_;
+  std::unordered_map<long, port*> by_fiber_;
+  std::deque<message> messages_;
+  std::vector<message*> unused_;
+  outcome result_;
+};
+
+/// Of the running simulation, or null.
+[[nodiscard]] world* current_world();
+
+}  // namespace skel::sim

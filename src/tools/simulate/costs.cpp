@@ -1,0 +1,154 @@
+#include "tools/simulate/costs.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <random>
+#include <string_view>
+
+#include "skel/error.hpp"
+#include "skel/observe/samples.hpp"
+#include "values/duration.hpp"
+#include "values/one_line.hpp"
+
+namespace skel::simulate {
+
+namespace {
+
+constexpr double most_seconds = 1e9;
+
+double number(std::string_view text) {
+  double x = 0;
+  auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), x);
+  return error == std::errc{} && end == text.data() + text.size() ? x : NAN;
+}
+
+// The fields of a line of CSV; quoted ones without their quotes (RFC 4180).
+std::vector<std::string> csv_fields(std::string const& line) {
+  std::vector<std::string> fields(1);
+  bool quoted = false;
+  for (char const c : line) {
+    if (c == '"')
+      quoted = !quoted;
+    else if (c == ',' && !quoted)
+      fields.emplace_back();
+    else if (c != '\r')
+      fields.back() += c;
+  }
+  return fields;
+}
+
+[[noreturn]] void fail(std::string const& path, std::size_t line, std::string const& what) {
+  throw usage_error(detail::one_line(fmt::format("{}:{}: {}", path, line, what)));
+}
+
+// Busy seconds over tasks, over all runs of a samples file.
+double mean_of_samples(std::ifstream& file, std::string const& path) {
+  auto const names = csv_fields(std::string(observe::samples_header));
+  auto const column = [&](std::string_view name) {
+    return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+  };
+  auto const tasks_at = column("tasks");
+  auto const busy_at = column("busy_seconds");
+  double tasks = 0;
+  double busy = 0;
+  std::size_t at = 1;
+  for (std::string line; ++at, std::getline(file, line);) {
+    auto const fields = csv_fields(line);
+    if (fields.size() != names.size())
+      fail(path, at, fmt::format("a sample has {} fields, got {}", names.size(), fields.size()));
+    double const t = number(fields[tasks_at]);
+    double const b = number(fields[busy_at]);
+    if (!(t >= 0 && b >= 0 && t < 1e18 && b < 1e18)) fail(path, at, "tasks and busy_seconds must be numbers");
+    tasks += t;
+    busy += b;
+  }
+  if (tasks == 0 || busy == 0) fail(path, at, "no sample with tasks and busy seconds");
+  return busy / tasks;
+}
+
+std::vector<double> from_file(std::string const& path, std::optional<std::uint64_t> tasks) {
+  std::ifstream file(path);
+  std::string line;
+  if (!file || !std::getline(file, line))
+    throw usage_error(detail::one_line(path + ": cannot be read, or is empty"));
+  if (line.starts_with(observe::samples_header)) {
+    if (!tasks)
+      throw usage_error(detail::one_line(path + ": holds samples of whole runs: --tasks is needed, too"));
+    std::vector<double> costs(*tasks);
+    std::fill(costs.begin(), costs.end(), mean_of_samples(file, path));
+    return costs;
+  }
+  std::vector<double> read;
+  std::size_t at = 1;
+  do {
+    if (line.ends_with('\r')) line.pop_back();
+    if (line.empty()) continue;
+    double const x = number(line);
+    // A head line is fine, e.g. "seconds".
+    if (std::isnan(x) && at == 1 && line.find_first_of("0123456789") == std::string::npos) continue;
+    if (!(x >= 0 && x <= most_seconds))
+      fail(path, at,
+           fmt::format("expected a number of seconds from 0 to 1e9, got \"{}\"", line.substr(0, 40)));
+    read.push_back(x);
+  } while (++at, std::getline(file, line));
+  if (read.empty()) throw usage_error(detail::one_line(path + ": no costs in it"));
+  if (!tasks) return read;
+  std::vector<double> costs(*tasks);
+  for (std::size_t i = 0; i < costs.size(); ++i) costs[i] = read[i % read.size()];
+  return costs;
+}
+
+struct distribution {
+  std::string_view name;
+  double a = 0, b = 0;
+};
+
+distribution parse(std::string const& spec) {
+  auto const bad = [&](char const* expected) {
+    throw usage_error(
+        detail::one_line(fmt::format("costs \"{}\": expected {}", spec.substr(0, 80), expected)));
+  };
+  constexpr char const* known =
+      "constant:C, uniform:LOW,HIGH, exponential:MEAN, pareto:LEAST,SHAPE, or a file (a / or .csv in its "
+      "name)";
+  auto const colon = spec.find(':');
+  distribution d{std::string_view(spec).substr(0, colon)};
+  bool const pair = d.name == "uniform" || d.name == "pareto";
+  if (colon == std::string::npos || (!pair && d.name != "constant" && d.name != "exponential")) bad(known);
+  auto const numbers = std::string_view(spec).substr(colon + 1);
+  auto const comma = numbers.find(',');
+  if ((comma != std::string_view::npos) != pair) bad(known);
+  d.a = detail::parse_duration(numbers.substr(0, comma)).count();
+  if (d.name == "uniform") d.b = detail::parse_duration(numbers.substr(comma + 1)).count();
+  if (d.name == "pareto") d.b = number(numbers.substr(comma + 1));
+  if (d.name == "uniform" && d.b < d.a) bad("uniform:LOW,HIGH with LOW not above HIGH");
+  if (d.name == "pareto" && !(d.b > 1 && d.b <= 1000))
+    bad("pareto:LEAST,SHAPE with SHAPE above 1, up to 1000");
+  if (d.a > most_seconds || d.b > most_seconds) bad("at most 1e9 seconds");
+  return d;
+}
+
+}  // namespace
+
+std::vector<double> task_costs(std::string const& spec, std::optional<std::uint64_t> tasks,
+                               std::uint64_t seed) {
+  if (spec.find('/') != std::string::npos || spec.ends_with(".csv")) return from_file(spec, tasks);
+  auto const d = parse(spec);
+  if (!tasks) throw usage_error("--tasks is needed with a distribution of costs");
+  std::vector<double> costs(*tasks);
+  std::mt19937_64 dice(seed);
+  for (double& c : costs) {
+    // Not the standard library's distributions: their numbers differ between implementations.
+    double const u = static_cast<double>(dice() >> 11) * 0x1p-53;  // [0, 1)
+    if (d.name == "constant") c = d.a;
+    if (d.name == "uniform") c = d.a + u * (d.b - d.a);
+    if (d.name == "exponential") c = -d.a * std::log1p(-u);
+    if (d.name == "pareto") c = d.a * std::pow(1 - u, -1 / d.b);
+  }
+  return costs;
+}
+
+}  // namespace skel::simulate

@@ -1,0 +1,138 @@
+// skel-simulate as users start it.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "catch.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct output {
+  int code;
+  std::string text;  // both streams
+};
+
+output simulate(std::string const& arguments) {
+  auto const command = std::string("timeout 50 ") + SKEL_SIMULATE + " " + arguments + " 2>&1";
+  FILE* const pipe = popen(command.c_str(), "r");
+  REQUIRE(pipe != nullptr);
+  std::string text;
+  std::array<char, 4096> part{};
+  while (auto const n = fread(part.data(), 1, part.size(), pipe)) text.append(part.data(), n);
+  int const status = pclose(pipe);
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128, text};
+}
+
+struct folder {
+  fs::path path = fs::temp_directory_path() / ("skel-simulate-test-" + std::to_string(getpid()));
+  folder() { fs::create_directories(path); }
+  ~folder() { fs::remove_all(path); }
+  [[nodiscard]] std::string file(char const* name, std::string const& content = "") const {
+    if (!content.empty()) std::ofstream(path / name) << content;
+    return (path / name).string();
+  }
+};
+
+nlohmann::json read(std::string const& path) {
+  std::ifstream file(path);
+  return nlohmann::json::parse(file);
+}
+
+}  // namespace
+
+TEST_CASE("a report in virtual seconds, the same each time") {
+  folder const f;
+  std::string texts[2];
+  for (auto& text : texts) {
+    auto const r =
+        simulate("--platform lee-1997-14 --tasks 512 --costs exponential:1s --schedule guided --report " +
+                 f.file("r.json") + " --trace " + f.file("t.json"));
+    INFO(r.text);
+    REQUIRE(r.code == 0);
+    CHECK(r.text.find("efficiency") != std::string::npos);
+    std::ifstream file(f.file("r.json"));
+    text.assign(std::istreambuf_iterator<char>(file), {});
+  }
+  CHECK(texts[0] == texts[1]);
+  auto const report = read(f.file("r.json"));
+  CHECK(report["ranks"] == 14);
+  CHECK(report["tasks"] == 512);
+  CHECK(report["simulated"] == true);
+  CHECK(report["per_rank"].size() == 14);
+  CHECK(report["per_rank"][13]["host"] == "sparc-20");
+  CHECK_FALSE(report["per_rank"][0].contains("peak_memory_bytes"));
+  double const efficiency = report["efficiency"];
+  CHECK(efficiency > 0.8);
+  CHECK(efficiency < 1);
+  CHECK(read(f.file("t.json"))["traceEvents"].size() > 512);
+}
+
+TEST_CASE("costs from files") {
+  folder const f;
+  auto const plain = f.file("costs.csv", "seconds\n1\n2.5\r\n0\n1e-3\n");
+  auto r = simulate("--costs " + plain + " --report " + f.file("r.json"));
+  INFO(r.text);
+  REQUIRE(r.code == 0);
+  CHECK(read(f.file("r.json"))["tasks"] == 4);
+  CHECK(read(f.file("r.json"))["cost_seconds_at_power_1"] == Approx(3.501));
+  r = simulate("--tasks 9 --costs " + plain + " --report " + f.file("r.json"));
+  REQUIRE(r.code == 0);
+  CHECK(read(f.file("r.json"))["cost_seconds_at_power_1"] == Approx(2 * 3.501 + 1));
+  auto const samples = f.file("samples.csv",
+                              "schema,program,skeleton,schedule,results,ranks,threads_per_rank,tasks,seconds,"
+                              "busy_seconds,idle_seconds,communication_seconds,messages,bytes,problem\n"
+                              "1,p,farm,\"hybrid:cut=5,threshold=1\",streamed,2,1,100,1,50,0,0,1,1,\n"
+                              "1,p,farm,guided,streamed,2,1,300,1,70,0,0,1,1,\n");
+  r = simulate("--tasks 10 --costs " + samples + " --report " + f.file("r.json"));
+  INFO(r.text);
+  REQUIRE(r.code == 0);
+  CHECK(read(f.file("r.json"))["cost_seconds_at_power_1"] == Approx(10 * 120.0 / 400));
+}
+
+TEST_CASE("ranks fail") {
+  folder const f;
+  auto r = simulate("--tasks 200 --costs constant:1s --fail 3@2 --fail 12@4.5s --quiet --report " +
+                    f.file("r.json"));
+  CHECK(r.text.empty());
+  REQUIRE(r.code == 0);
+  CHECK(read(f.file("r.json"))["lost_ranks"] == nlohmann::json::array({3, 12}));
+  CHECK(read(f.file("r.json"))["tasks_handed_out_again"] > 0);
+  r = simulate("--tasks 200 --costs constant:1s --fail 0@2");
+  CHECK(r.code == 1);
+  CHECK(r.text == "skel-simulate: the root (rank 0) was lost\n");
+}
+
+TEST_CASE("errors are one line, with exit code 2") {
+  folder const f;
+  auto const says = [](std::string const& arguments, std::string const& expected) {
+    auto const r = simulate(arguments);
+    INFO(arguments << ": " << r.text);
+    CHECK(r.code == 2);
+    CHECK(r.text.starts_with("skel-simulate: " + expected));
+    CHECK(r.text.find('\n') == r.text.size() - 1);
+  };
+  says("--platform nothing --tasks 1", "unknown platform \"nothing\"; known: lee-1997-14, ");
+  says("--platform " + f.file("bad.json", "{\"hosts\": 3}") + " --tasks 1",
+       f.file("bad.json") + ": hosts: must be");
+  says("--ranks 15 --tasks 1", "platform lee-1997-14 has 1 to 14 ranks, not 15");
+  says("--costs constant:1s", "--tasks is needed");
+  says("--costs constant --tasks 1", "costs \"constant\": expected constant:C");
+  says("--costs pareto:1,1 --tasks 1", "costs \"pareto:1,1\": expected pareto:LEAST,SHAPE");
+  says("--costs " + f.file("bad.csv", "1\nmuch\n"), f.file("bad.csv") + ":2: expected a number of seconds");
+  says("--tasks 1 --fail 14@1", "--fail: there are ranks 0 to 13, got 14");
+  says("--tasks 1 --fail x", "--fail: expected RANK@SECONDS, got \"x\"");
+  says("--tasks 1 --schedule nonsense", "--schedule: unknown schedule \"nonsense\"");
+  says("--tasks 1 --skeleton ring", "--skeleton: ");
+  says("--tasks 1 --report /nowhere/r.json", "/nowhere/r.json: ");
+  CHECK(simulate("--help").code == 0);
+  CHECK(simulate("--list-platforms").text.find("cluster-1024") != std::string::npos);
+}
