@@ -36,6 +36,7 @@ struct options {
   std::string preview;
   std::string write_scene;
   bool costs = false;
+  std::string unit_costs;
 };
 
 void add_options(CLI::App& app, options& o) {
@@ -67,6 +68,8 @@ void add_options(CLI::App& app, options& o) {
   app.add_option("--unit", o.unit, "unit of work: rows, or tiles:N (N x N pixels)")->capture_default_str();
   app.add_option("--preview", o.preview, "picture file that is rewritten as lines arrive (.png, .ppm, .pfm)");
   app.add_option("--write-scene", o.write_scene, "also write the scene as an NFF file");
+  app.add_option("--unit-costs", o.unit_costs,
+                 "write the seconds that each unit took, one per line: costs for skel-simulate");
   app.add_flag("--costs", o.costs, "time every pixel and print mean and variance of pixel and row costs");
 }
 
@@ -131,7 +134,14 @@ struct collected {
   image picture;
   ray_counts rays;
   statistics unit_cost, pixel_cost;  // seconds
+  std::vector<double> unit_seconds;
 };
+
+void save_costs(std::string const& path, std::vector<double> const& seconds) {
+  skel::observe::atomic_file file(path);
+  for (double const s : seconds) file.write(fmt::format("{:.9f}\n", s));
+  file.commit();
+}
 
 // Pixels spread over the picture, rendered again by testing every ray against every shape.
 void verify(scene const& world, settings how, image const& picture) {
@@ -168,7 +178,10 @@ skel::program::run_outcome render_scene(skel::context& ctx, skel::program::commo
   renderer const picture(world, how);
 
   collected all;
-  if (ctx.is_root()) all.picture = image(how.width, how.height);
+  if (ctx.is_root()) {
+    all.picture = image(how.width, how.height);
+    all.unit_seconds.resize(units.size());
+  }
   skel::program::preview preview(ctx.is_root() ? o.preview : "", [&](skel::observe::atomic_file& file) {
     file.write(encode_image(o.preview, all.picture));
   });
@@ -183,6 +196,7 @@ skel::program::run_outcome render_scene(skel::context& ctx, skel::program::commo
         paste(all.picture, units[id], p);
         all.rays += p.rays;
         all.unit_cost.add(p.seconds);
+        all.unit_seconds[id] = p.seconds;
         for (float const s : p.pixel_seconds) all.pixel_cost.add(s);
         preview.update();
       },
@@ -191,6 +205,7 @@ skel::program::run_outcome render_scene(skel::context& ctx, skel::program::commo
 
   preview.finish();
   if (!common.output.empty() && !run.stopped_early) write_image(common.output, all.picture);
+  if (!o.unit_costs.empty() && !run.stopped_early) save_costs(o.unit_costs, all.unit_seconds);
   if (common.verify && !run.stopped_early) verify(world, how, all.picture);
   if (o.costs && !common.quiet)
     fmt::print(

@@ -90,6 +90,7 @@ farm_run::farm_run(context& ctx, farm_work& work, farm_policy policy, farm_optio
   w.computes = computes_;
   w.results = options_.results;
   w.threshold = policy_.threshold;
+  w.early = policy_.early;
   if (policy_.more == more_from::ring && workers.size() > 1)
     w.ring = std::make_shared<std::vector<int> const>(workers);
   w.take = policy_.take;

@@ -39,13 +39,18 @@ void worker::begin(actions& out) {
 
 std::uint64_t worker::wanted() const {
   // A given threshold is meant literally: one task beyond it. Otherwise two round trips' worth.
+  if (!config_.early) return static_cast<std::uint64_t>(config_.threads);
   std::uint64_t const window = config_.threshold ? *config_.threshold + 1 : 2 * reach_;
   return window > queued_ ? window - queued_ : 1;
 }
 
+bool worker::may_ask() const {
+  return config_.computes && queued_ <= config_.threshold.value_or(reach_) &&
+         (config_.early || (queued_ == 0 && running_.empty()));
+}
+
 void worker::maybe_ask(actions& out) {
-  if (asked_ || closed_ || stopping_ || !config_.computes || queued_ > config_.threshold.value_or(reach_))
-    return;
+  if (asked_ || closed_ || stopping_ || !may_ask()) return;
   asked_ = true;
   ticks_ = 0;
   tell_root({.kind = message_kind::ask, .number = wanted()}, out);
@@ -134,7 +139,7 @@ void worker::maybe_flush(actions& out) {
 void worker::flush(actions& out) {
   message m{.kind = message_kind::results, .ranges = std::exchange(done_, {})};
   done_count_ = 0;
-  if (!asked_ && !closed_ && config_.computes && queued_ <= config_.threshold.value_or(reach_)) {
+  if (!asked_ && !closed_ && may_ask()) {
     asked_ = true;
     m.number = wanted();
   }

@@ -34,6 +34,7 @@ farm_policy first_come::policy() const {
   p.name = "first-come";
   p.chunk = chunk;
   p.threshold = threshold;
+  p.early = early;
   return p;
 }
 
@@ -140,6 +141,8 @@ E parse_word(std::string_view spec, std::string_view key, std::string_view text,
         fmt::format("schedule \"{}\": {} must be {}, got \"{}\"", spec, key, fmt::join(words, " or "), text));
   return static_cast<E>(at - words.begin());
 }
+enum class early_word : std::uint8_t { no, yes };
+constexpr std::array<std::string_view, 2> early_words{"no", "yes"};
 constexpr std::array<std::string_view, 2> take_words{"one", "half"};
 constexpr std::array<std::string_view, 3> order_words{"successors", "predecessors", "doubling"};
 constexpr std::array<std::string_view, 2> takeover_words{"everybody", "predecessor"};
@@ -166,9 +169,11 @@ farm_policy parse_schedule(std::string_view spec) {
   }
   if (name == "first-come") {
     first_come s;
-    for_each_option(spec, "chunk=N, threshold=N", [&](auto key, auto value) {
+    for_each_option(spec, "chunk=N, threshold=N, early=yes|no", [&](auto key, auto value) {
       if (key == "chunk") return s.chunk = parse_count(spec, key, value, 1), true;
       if (key == "threshold") return s.threshold = parse_count(spec, key, value, 0), true;
+      if (key == "early")
+        return s.early = parse_word<early_word>(spec, key, value, early_words) == early_word::yes, true;
       return false;
     });
     return s.policy();
@@ -209,7 +214,7 @@ farm_policy parse_schedule(std::string_view spec) {
     return s.policy();
   }
   throw usage_error(fmt::format(
-      "unknown schedule \"{}\"; known: blocks, interleaved, first-come[:chunk=N,threshold=N], "
+      "unknown schedule \"{}\"; known: blocks, interleaved, first-come[:chunk=N,threshold=N,early=no], "
       "guided[:min=N], hybrid[:cut=P%|N,threshold=N,power=P/P/...], ring[:take=one|half,order=...]",
       spec));
 }
@@ -230,6 +235,7 @@ std::string to_string(farm_policy const& p) {
     add(p.cut.tasks ? fmt::format("cut={}", *p.cut.tasks) : fmt::format("cut={:g}%", p.cut.share * 100));
   if ((p.name == "hybrid" || p.name == "first-come") && p.threshold)
     add(fmt::format("threshold={}", *p.threshold));
+  if (!p.early) add("early=no");
   if (p.more == more_from::ring) {
     if (p.take != steal_size::half) add("take=one");
     if (p.order != ring_order::successors)

@@ -92,6 +92,7 @@ world::world(scenario const& s, fault* f)
     w.order = s.policy.order;
     w.results = s.results;
     w.threshold = s.policy.threshold;
+    w.early = s.policy.early;
     auto const at = std::find(workers.begin(), workers.end(), r);
     w.computes = at != workers.end();
     if (w.computes && s.policy.power.empty()) w.power = 1.0 + r % 3;

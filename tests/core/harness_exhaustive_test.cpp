@@ -26,9 +26,15 @@ harness::exploration try_all(char const* what, harness::scenario const& s, int e
   return found;
 }
 
-char const* const schedules[] = {
-    "blocks", "interleaved",  "first-come", "first-come:threshold=0",
-    "guided", "hybrid:cut=1", "ring",       "ring:take=one,takeover=predecessor"};
+char const* const schedules[] = {"blocks",
+                                 "interleaved",
+                                 "first-come",
+                                 "first-come:threshold=0",
+                                 "first-come:early=no",
+                                 "guided",
+                                 "hybrid:cut=1",
+                                 "ring",
+                                 "ring:take=one,takeover=predecessor"};
 
 }  // namespace
 

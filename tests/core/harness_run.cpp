@@ -48,6 +48,7 @@ scenario draw(std::uint64_t seed, bool must_die) {
       skel::first_come f;
       f.chunk = 1 + below(4);
       if (below(2) == 0) f.threshold = below(4);
+      f.early = below(4) != 0;
       s.policy = f.policy();
       break;
     }

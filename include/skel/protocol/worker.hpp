@@ -20,6 +20,7 @@ struct worker_config {
   bool computes = true;  ///< false: a rank that takes part without work
   results_policy results;
   std::optional<std::uint64_t> threshold;  ///< empty: whatever covers a round trip
+  bool early = true;                       ///< may ask while its last tasks run
   range_list share;                        ///< what it starts with
   /// The ranks to steal from when the root has nothing (more), in the order of the ring; empty: none.
   std::shared_ptr<std::vector<rank_id> const> ring{};
@@ -70,6 +71,7 @@ class worker {
   [[nodiscard]] range_list not_held(range_list const& ranges) const;
   [[nodiscard]] std::uint64_t wanted() const;
   void hand_out(std::uint64_t limit, actions& out);
+  [[nodiscard]] bool may_ask() const;
   void maybe_ask(actions& out);
   void maybe_steal(actions& out);
   void on_steal(rank_id thief, actions& out);

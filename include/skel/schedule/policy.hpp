@@ -55,6 +55,9 @@ struct farm_policy {
   std::uint64_t chunk = 1;  ///< tasks per grant; the smallest grant where they shrink
   /// Tasks left in the queue when the next request leaves; empty: as many as cover a round trip.
   std::optional<std::uint64_t> threshold{};
+  /// Whether a request may leave while the last tasks still run; false: one request at a time, by an idle
+  /// worker (the master-slave scheme as gdc section 2 has it).
+  bool early = true;
   cut_at cut{};                 ///< where the weighted first part ends
   std::vector<double> power{};  ///< relative power per rank for `weighted`; empty: measured by a short probe
   steal_size take = steal_size::half;         ///< ring only
@@ -79,6 +82,7 @@ struct interleaved {
 struct first_come {
   std::uint64_t chunk = 1;
   std::optional<std::uint64_t> threshold{};
+  bool early = true;  ///< false: ask when there is nothing left to do, and wait
   [[nodiscard]] farm_policy policy() const;
 };
 /// Self-scheduling with grants that shrink with what is left: remaining / (2 N), at least `min`.
@@ -118,7 +122,7 @@ concept schedule = requires(S const& s) {
   { s.policy() } -> std::same_as<farm_policy>;
 };
 
-/// A schedule chosen at run time: "blocks", "interleaved", "first-come[:chunk=N,threshold=N]",
+/// A schedule chosen at run time: "blocks", "interleaved", "first-come[:chunk=N,threshold=N,early=no]",
 /// "guided[:min=N]", "hybrid[:cut=80%|N,threshold=N,power=P/P/...]",
 /// "ring[:take=one|half,order=successors|predecessors|doubling,takeover=everybody|predecessor]". An unknown
 /// name or key throws a usage_error that lists what is known.

@@ -69,8 +69,10 @@ void add_options(CLI::App& app, options& o) {
       ->capture_default_str()
       ->check(CLI::Range(std::size_t{0}, std::size_t{1} << 30))
       ->group(group);
-  app.add_option("--fail", o.failures, "this rank dies at this virtual time (may be repeated)")
-      ->type_name("RANK@SECONDS")
+  app.add_option(
+         "--fail", o.failures,
+         "this rank dies at this virtual time, or when the root has had so many results (may be repeated)")
+      ->type_name("RANK@SECONDS|RANK@Nresults")
       ->group(group);
   app.add_option("--detection", o.detection, "how long after a rank's death the others know")
       ->type_name("SECONDS")
@@ -78,17 +80,35 @@ void add_options(CLI::App& app, options& o) {
       ->group(group);
 }
 
-skel::sim::failure parse_failure(std::string const& text, int ranks) {
-  skel::sim::failure f;
+// A rank dies at a time, or at a number of results.
+struct planned_failure {
+  skel::sim::failure at;
+  std::optional<std::uint64_t> results;
+};
+
+planned_failure parse_failure(std::string const& text, int ranks) {
+  planned_failure planned;
+  auto& f = planned.at;
   auto const at = text.find('@');
   auto const first = std::string_view(text).substr(0, at);
   auto const [end, error] = std::from_chars(first.data(), first.data() + first.size(), f.rank);
   if (at == std::string::npos || error != std::errc{} || end != first.data() + first.size())
-    throw skel::usage_error(fmt::format("--fail: expected RANK@SECONDS, got \"{}\"", text));
+    throw skel::usage_error(fmt::format("--fail: expected RANK@SECONDS or RANK@Nresults, got \"{}\"", text));
   if (f.rank < 0 || f.rank >= ranks)
     throw skel::usage_error(fmt::format("--fail: there are ranks 0 to {}, got {}", ranks - 1, f.rank));
-  f.at_seconds = skel::detail::parse_duration(std::string_view(text).substr(at + 1)).count();
-  return f;
+  auto const when = std::string_view(text).substr(at + 1);
+  constexpr std::string_view unit = "results";
+  if (when.ends_with(unit)) {
+    std::uint64_t n = 0;
+    auto const count = when.substr(0, when.size() - unit.size());
+    auto const [stop, bad] = std::from_chars(count.data(), count.data() + count.size(), n);
+    if (bad != std::errc{} || stop != count.data() + count.size() || n == 0)
+      throw skel::usage_error(fmt::format("--fail: expected a number of results, got \"{}\"", when));
+    planned.results = n;
+  } else {
+    f.at_seconds = skel::detail::parse_duration(when).count();
+  }
+  return planned;
 }
 
 void list_platforms() {
@@ -108,7 +128,9 @@ struct result {
   std::uint64_t wrong = 0;
 };
 
-void simulate_farm(skel::context& ctx, options const& o, std::vector<double> const& costs, result& out) {
+void simulate_farm(skel::context& ctx, options const& o, std::vector<double> const& costs,
+                   std::vector<planned_failure> const& failures, result& out) {
+  std::uint64_t had = 0;
   skel::farm_options how;
   how.results = o.common.results();
   how.root = o.common.root_works ? skel::root_role::works : skel::root_role::serves;
@@ -121,6 +143,9 @@ void simulate_farm(skel::context& ctx, options const& o, std::vector<double> con
       o.common.schedule(),
       [&](skel::task_id task, std::vector<std::uint8_t>&& got) {
         if (got != result_of(task, o.result_bytes)) ++out.wrong;
+        ++had;
+        for (auto const& f : failures)
+          if (f.results == had) skel::sim::kill(f.at.rank);
       },
       how);
   if (!ctx.is_root()) return;
@@ -147,7 +172,11 @@ void print_table(skel::report const& r, skel::sim::platform const& p, double cos
 int simulate(options const& o) {
   auto platform = skel::sim::platform::find(o.platform);
   if (o.ranks) platform.take(*o.ranks);
-  for (auto const& f : o.failures) platform.failures.push_back(parse_failure(f, platform.ranks()));
+  std::vector<planned_failure> failures;
+  for (auto const& text : o.failures) {
+    failures.push_back(parse_failure(text, platform.ranks()));
+    if (!failures.back().results) platform.failures.push_back(failures.back().at);
+  }
   auto const costs = skel::simulate::task_costs(o.costs, o.tasks, o.seed);
   skel::program::check_outputs(o.common);
   skel::sim::run_options how;
@@ -157,7 +186,7 @@ int simulate(options const& o) {
 
   result out;
   auto const end = skel::sim::run(
-      platform, [&](skel::context& ctx) { simulate_farm(ctx, o, costs, out); }, how);
+      platform, [&](skel::context& ctx) { simulate_farm(ctx, o, costs, failures, out); }, how);
   if (!end.failure.empty()) throw skel::error(end.failure);
   if (end.exit_code != 0) return end.exit_code;  // said already
   if (out.wrong > 0) throw skel::error(fmt::format("{} results are wrong", out.wrong));
