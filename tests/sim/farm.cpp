@@ -133,11 +133,11 @@ TEST_CASE("load that changes slows a machine down") {
 
 TEST_CASE("256 ranks, 16 of them die, and all results are right") {
   auto p = sim::platform::ready("uneven:ranks=256,seed=1");
-  double const ideal = p.ideal_seconds(total_cost(10000));
+  double const ideal = p.ideal_seconds(0.1 * total_cost(10000));
   for (int i = 0; i < 16; ++i) p.failures.push_back({1 + i * 16, ideal * (i + 1) / 20});
   for (auto const* schedule : {"first-come", "guided", "interleaved"}) {
     INFO(schedule);
-    auto const a = farm(p, schedule, 10000);
+    auto const a = farm(p, schedule, 10000, 0.1);
     CHECK(a.exit_code == 0);
     CHECK(a.right == 1);
     CHECK(a.lost == 16);
