@@ -5,6 +5,7 @@
 #include "skel/error.hpp"
 #include "skel/farm.hpp"
 #include "skel/report.hpp"
+#include "skel/ring_steal.hpp"
 #include "skel/run_main.hpp"
 #include "skel/schedule/policy.hpp"
 #include "skel/sink.hpp"

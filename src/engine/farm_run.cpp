@@ -22,9 +22,11 @@ namespace {
 constexpr std::uint64_t default_window = 65536;
 constexpr std::uint64_t most_supply = 16384;  // tasks pulled ahead of their being given
 
+bool carries_tasks(message_kind kind) { return kind == message_kind::grant || kind == message_kind::give; }
+
 // Whether a message shows that the run goes on, for the watchdog. What impatient roles say again does not.
 bool moves_the_run(message_kind kind) {
-  return kind == message_kind::grant || kind == message_kind::results || kind == message_kind::failed ||
+  return carries_tasks(kind) || kind == message_kind::results || kind == message_kind::failed ||
          kind == message_kind::finish;
 }
 
@@ -59,12 +61,13 @@ farm_run::farm_run(context& ctx, farm_work& work, farm_policy policy, farm_optio
       sink_(work, traits_.ordered, traits_.merged),
       state_(threads_),
       heard_(static_cast<std::size_t>(ctx.size())) {
+  if (traits_.payload) policy_ = for_stream(std::move(policy_));
   check_choices();
   key_ = {ctx.id(), ctx.next_run()};
   last_moved_ = start_;
   if (options_.window == 0) options_.window = traits_.window;
-  bool const bounded = policy_.more == more_from::root && policy_.start == start_with::nothing &&
-                       !options_.results.concentrated;
+  bool const bounded =
+      asks_root(policy_) && policy_.start == start_with::nothing && !options_.results.concentrated;
   if (options_.window == 0 && bounded) options_.window = default_window;
 
   std::vector<int> workers = ctx.team();
@@ -83,10 +86,14 @@ farm_run::farm_run(context& ctx, farm_work& work, farm_policy policy, farm_optio
   w.root = root_;
   w.call_hash = call_hash;
   w.threads = static_cast<int>(threads_);
-  w.asks = policy_.more == more_from::root;
+  w.asks = asks_root(policy_);
   w.computes = computes_;
   w.results = options_.results;
   w.threshold = policy_.threshold;
+  if (policy_.more == more_from::ring && workers.size() > 1)
+    w.ring = std::make_shared<std::vector<int> const>(workers);
+  w.take = policy_.take;
+  w.order = policy_.order;
   if (computes_ && traits_.tasks) {
     auto const index = static_cast<int>(at - workers.begin());
     auto const count = static_cast<int>(workers.size());
@@ -228,14 +235,8 @@ void farm_run::send_to(int to, message m) {
       held_.clear();
       m = {.kind = message_kind::failed, .number = first, .text = e.what()};
     }
-  } else if (m.kind == message_kind::grant && traits_.payload) {
-    for (auto const& r : m.ranges)
-      for (std::uint64_t i = 0; i < r.count; ++i) {
-        std::vector<std::byte> task;
-        work_.pack_task(r[i], task);
-        protocol::put_varint(body.body(), task.size());
-        body.body().insert(body.body().end(), task.begin(), task.end());
-      }
+  } else if (carries_tasks(m.kind) && traits_.payload) {
+    pack_payloads(m.ranges, body.body());
   } else if (m.kind == message_kind::stopped) {
     auto const stats = packed_stats();
     body.body().insert(body.body().end(), stats.begin(), stats.end());
@@ -296,14 +297,14 @@ void farm_run::on_message(int from, std::span<std::byte const> body, transport::
   }
   try {
     auto const size = body.size();
-    auto const m = protocol::decode(body);
+    auto m = protocol::decode(body);
     result_batch batch;
     if (m.kind == message_kind::results) {
       batch.ranges = m.ranges;
       whole.drop_front(size - body.size());
       batch.packed = std::move(whole);
-    } else if (m.kind == message_kind::grant && traits_.payload) {
-      store_payloads(m, body, whole);
+    } else if (carries_tasks(m.kind) && traits_.payload) {
+      if (!is_root()) store_payloads(m, body, whole);  // the root has them all
     } else if (m.kind == message_kind::stopped && is_root()) {
       unpack_stats(from, body);
     } else if (m.kind == message_kind::stock && is_root()) {
@@ -312,6 +313,7 @@ void farm_run::on_message(int from, std::span<std::byte const> body, transport::
         last_moved_ = now();
       }
     }
+    if (m.kind == message_kind::give && ledger_) m.ranges = ledger_->not_recorded(m.ranges);
     deliver(from, m, &batch, nullptr);
     deliver_own();
     if (m.kind == message_kind::stopped && ledger_) {
@@ -327,6 +329,7 @@ void farm_run::on_message(int from, std::span<std::byte const> body, transport::
 
 void farm_run::on_lost(int rank) {
   protocol::actions list;
+  if (ledger_) lost_ranks_ = static_cast<int>(ledger_->lost_ranks().size());
   if (ledger_) ledger_->lost(rank, list);
   perform(list, nullptr);
   worker_.lost(rank, list);
@@ -375,6 +378,26 @@ void farm_run::store_payloads(message const& m, std::span<std::byte const> bytes
   auto const all = whole.bytes();
   auto const kept = std::make_shared<std::vector<std::byte> const>(all.begin(), all.end());
   for (auto const& p : pieces) payloads_[p.id] = {kept, p.offset, p.size};
+}
+
+void farm_run::pack_payloads(range_list const& ranges, std::vector<std::byte>& out) {
+  std::vector<std::byte> packed;
+  for (auto const& r : ranges)
+    for (std::uint64_t i = 0; i < r.count; ++i) {
+      std::span<std::byte const> task;
+      decltype(payloads_)::node_type node;  // a thief gets it as it came
+      if (is_root()) {
+        packed.clear();
+        work_.pack_task(r[i], packed);
+        task = packed;
+      } else {
+        node = payloads_.extract(r[i]);
+        auto const& p = node.mapped();
+        task = std::span(*p.bytes).subspan(p.offset, p.size);
+      }
+      protocol::put_varint(out, task.size());
+      out.insert(out.end(), task.begin(), task.end());
+    }
 }
 
 void farm_run::fetch_payloads(thread_state& t) {

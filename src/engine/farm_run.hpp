@@ -59,6 +59,7 @@ class farm_run final : public run {
   void deliver_own();
   [[nodiscard]] result_batch take_held();
   void store_payloads(protocol::message const& m, std::span<std::byte const> bytes, transport::packet& whole);
+  void pack_payloads(range_list const& ranges, std::vector<std::byte>& out);
   void fetch_payloads(thread_state& t);
   void compute(unsigned thread, std::unique_lock<std::mutex>& lock);
   void run_slices(unsigned thread, task_range const& range, std::uint64_t& at, result_batch& batch);
@@ -133,6 +134,7 @@ class farm_run final : public run {
   std::uint64_t base_bytes_ = 0;
   std::atomic<std::uint64_t> sunk_{0};
   std::atomic<bool> stop_sent_{false};
+  std::atomic<int> lost_ranks_{0};  // for the progress line
   double stopping_since_ = -1;
   double last_moved_ = 0;  // for the watchdog
 };

@@ -25,7 +25,6 @@ CLI::Validator parsed_by(Parse parse) {
 }
 
 void add_parallel_options(CLI::App& app, common_options& options) {
-  add_schedule_options(app, options);
   app.add_option("--threads", options.threads, "compute threads per rank [this rank's share of the cores]")
       ->type_name("N")
       ->check(CLI::Range(1, 4096))
@@ -96,10 +95,11 @@ observe::progress_mode common_options::progress() const {
   return quiet && mode == observe::progress_mode::automatic ? observe::progress_mode::never : mode;
 }
 
-void add_common_options(CLI::App& app, common_options& options) {
+void add_common_options(CLI::App& app, common_options& options, option_set which) {
   app.add_option("-o,--output", options.output, "the result; the ending chooses the format")
       ->type_name("FILE");
   app.add_flag("--verify", options.verify, "check the result by an independent, slower method");
+  if (which == option_set::farm) add_schedule_options(app, options);
   add_parallel_options(app, options);
   add_observing_options(app, options);
 }

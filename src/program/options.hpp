@@ -3,6 +3,7 @@
 
 #include <CLI/App.hpp>
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -31,9 +32,12 @@ struct common_options {
   [[nodiscard]] observe::progress_mode progress() const;
 };
 
+/// Which of the options apply: a search has no schedule, results that travel, or root that serves.
+enum class option_set : std::uint8_t { farm, search };
+
 /// Adds the options to `app`; `options` must outlive the parsing. Values are checked while they are parsed,
 /// so the errors are CLI11's, with texts like `--schedule: unknown schedule "foo"; known: ...`.
-void add_common_options(CLI::App& app, common_options& options);
+void add_common_options(CLI::App& app, common_options& options, option_set which = option_set::farm);
 
 /// Parts of it, for programs that have only these: --schedule, --results, --root;
 void add_schedule_options(CLI::App& app, common_options& options);

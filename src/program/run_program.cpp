@@ -82,7 +82,7 @@ int run_program(int argc, char** argv, program_info const& info, add_options_fun
     CLI::App app(info.description, info.name);
     app.set_version_flag("--version", info.name + " " + SKEL_VERSION);
     if (add_options) add_options(app);
-    add_common_options(app, options);
+    add_common_options(app, options, info.options);
     if (!parse(app, argc, argv, ctx.is_root())) return;
     apply(options, ctx);
     run(ctx, options, info.name, body);

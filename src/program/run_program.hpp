@@ -14,6 +14,7 @@ namespace skel::program {
 struct program_info {
   std::string name;         ///< "skel-raytrace"
   std::string description;  ///< one sentence, the head of --help
+  option_set options = option_set::farm;
 };
 
 /// Adds the program's own options; called on every rank before the parsing. What they are bound to must

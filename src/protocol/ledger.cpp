@@ -18,7 +18,7 @@ constexpr std::uint64_t push_grain = 1;
 }  // namespace
 
 ledger::ledger(ledger_config config) : config_(std::move(config)), peers_(config_.ranks.size()) {
-  bool const asks = config_.policy.more == more_from::root;
+  bool const asks = asks_root(config_.policy);
   for (rank_id w : config_.workers)
     if (auto* p = find(w)) p->computes = true;
   for (auto& p : peers_) p.closed = p.computes && !asks;
@@ -33,6 +33,19 @@ ledger::ledger(ledger_config config) : config_(std::move(config)), peers_(config
     pool_.push_back({0, available_, 1});
     pooled_ = available_;
   }
+}
+
+range_list ledger::not_recorded(range_list const& ranges) const {
+  range_list left;
+  for (auto const& r : ranges) {
+    if (!recorded_.intersects(r)) {
+      left.push_back(r);
+      continue;
+    }
+    for (std::uint64_t i = 0; i < r.count; ++i)
+      if (!recorded_.contains(r[i])) append(left, {r[i], 1, 1});
+  }
+  return left;
 }
 
 ledger::peer* ledger::find(rank_id rank) {
@@ -145,11 +158,20 @@ void ledger::serve_waiting(actions& out) {
 // to those that live.
 void ledger::push_to_closed(actions& out) {
   if (stopping_) return;
+  auto const takes = [](peer const& p) { return p.computes && p.alive && p.closed && p.hello; };
+  std::size_t const n = peers_.size();
+  if (config_.policy.after_loss == takeover::predecessor && last_lost_) {
+    // "P_i can replace P_i+1": whoever comes before it on the ring has the others steal from it.
+    for (std::size_t back = 1; back < n; ++back)
+      if (std::size_t const i = (*last_lost_ + n - back) % n; takes(peers_[i])) {
+        give(i, pooled_, out);
+        return;
+      }
+  }
   std::uint64_t takers = 0;
-  for (auto const& p : peers_) takers += p.computes && p.alive && p.closed && p.hello ? 1 : 0;
-  for (std::size_t i = 0; i < peers_.size() && takers > 0 && !pool_.empty(); ++i) {
-    auto const& p = peers_[i];
-    if (!(p.computes && p.alive && p.closed && p.hello)) continue;
+  for (auto const& p : peers_) takers += takes(p) ? 1 : 0;
+  for (std::size_t i = 0; i < n && takers > 0 && !pool_.empty(); ++i) {
+    if (!takes(peers_[i])) continue;
     give(i, std::max(push_grain, (pooled_ + takers - 1) / takers), out);
     --takers;
   }
@@ -385,6 +407,7 @@ void ledger::lost(rank_id rank, actions& out) {
   p->alive = false;
   p->waiting = false;
   p->stock_due = false;
+  last_lost_ = static_cast<std::size_t>(p - peers_.data());
   enlist_root(out);
   deal_weighted(out);
   if (stopping_)
@@ -508,6 +531,7 @@ std::uint64_t ledger::hash() const {
   digest d;
   d.add(pool_).add(available_).add(source_ended_).add(dealt_).add(given_).add(sunk_).add(recorded_.count());
   d.add(recorded_.low_water()).add(handed_out_again_).add(failures_).add(stopping_).add(finished_);
+  d.add(last_lost_.value_or(~std::size_t{0}));
   d.add(stock_round_).add(round_).add(claimed_.count()).add(quiet_ticks_).add(stop_ticks_).add(stock_ticks_);
   for (auto const& p : peers_)
     d.add(p.alive).add(p.hello).add(p.waiting).add(p.closed).add(p.stopped).add(p.stock_due).add(p.wanted);

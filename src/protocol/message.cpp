@@ -48,8 +48,8 @@ std::string get_text(std::span<std::byte const>& in) {
 
 char const* to_string(message_kind kind) {
   static constexpr std::array<char const*, message_kinds> names{
-      "hello", "ask",         "grant", "nothing", "results", "failed", "take_stock",
-      "stock", "please_stop", "stop",  "stopped", "finish",  "abort"};
+      "hello",       "ask",  "grant",   "nothing", "results", "failed", "take_stock", "stock",
+      "please_stop", "stop", "stopped", "finish",  "abort",   "steal",  "give",       "none"};
   return names.at(static_cast<std::size_t>(kind));
 }
 

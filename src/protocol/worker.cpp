@@ -20,6 +20,8 @@ worker::worker(worker_config config) : config_(std::move(config)), closed_(!conf
     queued_ += r.count;
   }
   config_.share.clear();
+  if (!config_.computes) config_.ring = nullptr;
+  if (config_.ring) search_ = ring_search(config_.self, config_.ring, config_.order);
 }
 
 void worker::say_hello(actions& out) const {
@@ -32,6 +34,7 @@ void worker::say_hello(actions& out) const {
 void worker::begin(actions& out) {
   say_hello(out);
   maybe_ask(out);
+  maybe_steal(out);
 }
 
 std::uint64_t worker::wanted() const {
@@ -63,6 +66,7 @@ void worker::idle(std::uint64_t limit, actions& out) {
   hand_out(limit, out);
   maybe_flush(out);
   maybe_ask(out);
+  maybe_steal(out);
 }
 
 // Removes `range` (handed out in one piece, returned whole or from the front) from what runs.
@@ -100,6 +104,7 @@ void worker::finished(task_range const& range, std::uint64_t next_limit, actions
   }
   maybe_flush(out);
   maybe_ask(out);
+  maybe_steal(out);
 }
 
 void worker::failed(task_id id, std::string text, task_range const& dropped, actions& out) {
@@ -119,7 +124,7 @@ void worker::maybe_flush(actions& out) {
   if (done_count_ == 0) return;
   bool const dry = queue_.empty() && running_.empty();
   if (config_.results.concentrated
-          ? (closed_ && dry)
+          ? (closed_ && dry && (!config_.ring || resting_))
           : (dry || done_count_ >= std::max<std::uint64_t>(1, config_.results.batch)))
     flush(out);
 }
@@ -147,21 +152,31 @@ void worker::maybe_stopped(actions& out) {
 void worker::on(rank_id from, message const& m, actions& out) {
   if (ended_) return;
   heard_ = heard_ || from == config_.root;
+  if (config_.ring) search_.alive(from);
   // Stock may be taken on every tick, and is no answer to what this rank has asked.
   if (m.kind != message_kind::take_stock) ticks_ = 0;
   switch (m.kind) {
     case message_kind::grant:
       asked_ = false;
       if (stopping_) break;
-      for (auto const& r : m.extra == 0 ? m.ranges : not_held(m.ranges)) {
-        queue_.push_back(r);
-        queued_ += r.count;
-      }
+      held_by_others_ = held_by_others_ || m.extra != 0;
+      enqueue(m.ranges, m.extra != 0);
+      feed_hungry(out);
       break;
     case message_kind::nothing:
       asked_ = false;
       closed_ = true;
       maybe_flush(out);
+      maybe_steal(out);
+      break;
+    case message_kind::steal:
+      on_steal(from, out);
+      break;
+    case message_kind::give:
+      on_give(from, m, out);
+      break;
+    case message_kind::none:
+      on_none(from, m, out);
       break;
     case message_kind::take_stock: {
       if (m.extra != 0) say_hello(out);  // the first one was lost
@@ -196,9 +211,25 @@ void worker::on(rank_id from, message const& m, actions& out) {
 }
 
 void worker::lost(rank_id rank, actions& out) {
-  if (ended_ || rank != config_.root) return;
-  ended_ = true;
-  out.push_back(fail{fail::reason::lost_root, {}});
+  if (ended_) return;
+  if (rank == config_.root) {
+    ended_ = true;
+    out.push_back(fail{fail::reason::lost_root, {}});
+    return;
+  }
+  search_.lost(rank);
+  forget_thief(rank);
+  if (victim_ != rank) return;
+  victim_.reset();
+  maybe_steal(out);
+}
+
+void worker::enqueue(range_list const& ranges, bool look) {
+  for (auto const& r : look ? not_held(ranges) : ranges) {
+    queue_.push_back(r);
+    queued_ += r.count;
+  }
+  if (queued_ > 0) resting_ = false;
 }
 
 void worker::tick(actions& out) {
@@ -212,6 +243,7 @@ void worker::tick(actions& out) {
   if (failure_ && !stop_heard_) tell_root(*failure_, out);
   if (wants_stop_ && !stopping_) tell_root({.kind = message_kind::please_stop}, out);
   if (told_stopped_) tell_root({.kind = message_kind::stopped}, out);
+  tick_ring(out);
 }
 
 void worker::please_stop(actions& out) {
@@ -255,6 +287,12 @@ std::uint64_t worker::hash() const {
   digest d;
   d.add(queue_).add(running_).add(done_).add(finished_).add(reach_).add(ticks_);
   d.add(asked_).add(closed_).add(stopping_).add(stop_heard_).add(told_stopped_).add(ended_).add(heard_);
+  if (config_.ring) {
+    search_.hash(d);
+    d.add(static_cast<std::uint64_t>(victim_.value_or(-1))).add(searching_).add(resting_).add(unanswered_);
+    for (auto const r : hungry_) d.add(static_cast<std::uint64_t>(r));
+    d.add(held_by_others_).add(hungry_.size());
+  }
   return d.value();
 }
 

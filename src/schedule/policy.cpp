@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <functional>
-#include <map>
+#include <span>
 
 #include "skel/error.hpp"
 
@@ -51,6 +53,25 @@ farm_policy hybrid::policy() const {
   p.threshold = threshold;
   p.power = power;
   return p;
+}
+
+farm_policy ring::policy() const {
+  farm_policy p;
+  p.name = "ring";
+  p.start = start_with::interleaved;
+  p.more = more_from::ring;
+  p.take = take;
+  p.order = order;
+  p.after_loss = after_loss;
+  return p;
+}
+
+farm_policy for_stream(farm_policy policy) {
+  if (policy.more == more_from::ring) {
+    policy.start = start_with::nothing;
+    policy.size = grant_size::shrinking;
+  }
+  return policy;
 }
 
 void farm_policy::check() const {
@@ -109,6 +130,20 @@ void for_each_option(std::string_view spec, std::string_view known,
   }
 }
 
+// One of a few words, which are listed when it is another.
+template <class E>
+E parse_word(std::string_view spec, std::string_view key, std::string_view text,
+             std::span<std::string_view const> words) {
+  auto const at = std::find(words.begin(), words.end(), text);
+  if (at == words.end())
+    throw usage_error(
+        fmt::format("schedule \"{}\": {} must be {}, got \"{}\"", spec, key, fmt::join(words, " or "), text));
+  return static_cast<E>(at - words.begin());
+}
+constexpr std::array<std::string_view, 2> take_words{"one", "half"};
+constexpr std::array<std::string_view, 3> order_words{"successors", "predecessors", "doubling"};
+constexpr std::array<std::string_view, 2> takeover_words{"everybody", "predecessor"};
+
 cut_at parse_cut(std::string_view spec, std::string_view value) {
   if (!value.empty() && value.back() == '%') {
     auto const c = cut_at::percent(parse_number(spec, "cut", value.substr(0, value.size() - 1)));
@@ -158,10 +193,25 @@ farm_policy parse_schedule(std::string_view spec) {
     p.check();
     return p;
   }
-  throw usage_error(
-      fmt::format("unknown schedule \"{}\"; known: blocks, interleaved, first-come[:chunk=N,threshold=N], "
-                  "guided[:min=N], hybrid[:cut=P%|N,threshold=N,power=P/P/...]",
-                  spec));
+  if (name == "ring") {
+    ring s;
+    for_each_option(spec,
+                    "take=one|half, order=successors|predecessors|doubling, takeover=everybody|predecessor",
+                    [&](auto key, auto value) {
+                      if (key == "take")
+                        return s.take = parse_word<steal_size>(spec, key, value, take_words), true;
+                      if (key == "order")
+                        return s.order = parse_word<ring_order>(spec, key, value, order_words), true;
+                      if (key == "takeover")
+                        return s.after_loss = parse_word<takeover>(spec, key, value, takeover_words), true;
+                      return false;
+                    });
+    return s.policy();
+  }
+  throw usage_error(fmt::format(
+      "unknown schedule \"{}\"; known: blocks, interleaved, first-come[:chunk=N,threshold=N], "
+      "guided[:min=N], hybrid[:cut=P%|N,threshold=N,power=P/P/...], ring[:take=one|half,order=...]",
+      spec));
 }
 
 }  // namespace
@@ -180,6 +230,12 @@ std::string to_string(farm_policy const& p) {
     add(p.cut.tasks ? fmt::format("cut={}", *p.cut.tasks) : fmt::format("cut={:g}%", p.cut.share * 100));
   if ((p.name == "hybrid" || p.name == "first-come") && p.threshold)
     add(fmt::format("threshold={}", *p.threshold));
+  if (p.more == more_from::ring) {
+    if (p.take != steal_size::half) add("take=one");
+    if (p.order != ring_order::successors)
+      add(fmt::format("order={}", order_words[static_cast<std::size_t>(p.order)]));
+    if (p.after_loss != takeover::everybody) add("takeover=predecessor");
+  }
   if (!p.power.empty()) add(fmt::format("power={}", fmt::join(p.power, "/")));
   return text;
 }

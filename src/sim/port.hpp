@@ -100,7 +100,7 @@ class wires final : public transport::transport {
   [[nodiscard]] int size() const override;
   void send(int to, skel::transport::packet what) override { port_.send(to, std::move(what)); }
   [[nodiscard]] std::optional<arrival> receive() override { return port_.receive(); }
-  [[nodiscard]] std::size_t unsent() const override { return 0; }
+  [[nodiscard]] std::size_t unsent(int) const override { return 0; }
   [[nodiscard]] double now() const override;
   void wait(double seconds) override;
   [[nodiscard]] bool owns_time() const override { return true; }

@@ -14,7 +14,8 @@ namespace {
 std::vector<skel::any_schedule> schedules() {
   std::vector<skel::any_schedule> all;
   for (char const* name : {"blocks", "interleaved", "first-come", "first-come:chunk=3,threshold=2", "guided",
-                           "guided:min=2", "hybrid", "hybrid:cut=10,threshold=0"})
+                           "guided:min=2", "hybrid", "hybrid:cut=10,threshold=0", "ring",
+                           "ring:take=one,order=predecessors", "ring:order=doubling"})
     all.emplace_back(name);
   return all;
 }

@@ -44,6 +44,8 @@ bool for_ledger(message_kind k) {
   }
 }
 
+bool carries_tasks(message_kind k) { return k == message_kind::grant || k == message_kind::give; }
+
 // Every message goes through the codec that the wires use.
 message through_codec(message const& m) {
   std::vector<std::byte> bytes;
@@ -78,12 +80,16 @@ world::world(scenario const& s, fault* f)
     l.ranks.push_back(r);
     if (r != 0 || !s.root_serves || s.ranks == 1) workers.push_back(r);
   }
+  auto const ring = std::make_shared<std::vector<int> const>(workers);
   for (int r = 0; r < s.ranks; ++r) {
     protocol::worker_config w;
     w.self = r;
     w.call_hash = s.other_call == r ? call_hash + 1 : call_hash;
     w.threads = s.threads;
-    w.asks = s.policy.more == skel::more_from::root;
+    w.asks = skel::asks_root(s.policy);
+    if (s.policy.more == skel::more_from::ring && workers.size() > 1) w.ring = ring;
+    w.take = s.policy.take;
+    w.order = s.policy.order;
     w.results = s.results;
     w.threshold = s.policy.threshold;
     auto const at = std::find(workers.begin(), workers.end(), r);
@@ -139,6 +145,8 @@ void world::apply(event const& e) {
       protocol::actions list;
       state_.ledger.lost(e.a, list);
       perform(0, true, list);
+      at(0).worker.lost(e.a, list);
+      perform(0, false, list);
       break;
     }
     case kind::suspect:
@@ -236,7 +244,8 @@ void world::receive(int from, int to, packet p) {
     n.held.clear();
     n.payloads.clear();
   }
-  if (p.what.kind == message_kind::grant && scenario_->stream && to != 0)
+  if (p.what.kind == message_kind::give && to == 0) p.what.ranges = state_.ledger.not_recorded(p.what.ranges);
+  if (carries_tasks(p.what.kind) && scenario_->stream && to != 0)
     n.payloads.insert(n.payloads.end(), p.content.begin(), p.content.end());
   n.worker.on(from, p.what, list);
   perform(to, false, list);
@@ -346,6 +355,12 @@ void world::tick(int rank) {
     }
     state_.ledger.tick(list);
     perform(0, true, list);
+  }
+  // The root tells the others whom it has lost; they hear of it late.
+  for (int r = 1; r < scenario_->ranks; ++r) {
+    if (r == rank || !lost(r)) continue;
+    at(rank).worker.lost(r, list);
+    perform(rank, false, list);
   }
   at(rank).worker.tick(list);
   perform(rank, false, list);
@@ -460,6 +475,20 @@ void world::send(int from, int to, message m) {
               fmt::format("task {} is given, but forgotten", id));
     }
     require(!state_.ledger.stopping(), "tasks are given after stop");
+  } else if (m.kind == message_kind::give) {
+    p.content = ids_of(m.ranges);
+    require(!p.content.empty(), "a victim gives nothing");
+    for (task_id id : p.content) {
+      require(id < scenario_->tasks, fmt::format("task {} does not exist", id));
+      if (!scenario_->stream) continue;
+      if (from == 0) {
+        require(!state_.forgotten[id], fmt::format("task {} is given, but forgotten", id));
+        continue;
+      }
+      auto const mine = std::find(n.payloads.begin(), n.payloads.end(), id);
+      require(mine != n.payloads.end(), fmt::format("rank {} gives task {} without having it", from, id));
+      n.payloads.erase(mine);
+    }
   }
   p.what = through_codec(m);
   if (to == from) {

@@ -64,6 +64,8 @@ struct scenario {
 [[nodiscard]] scenario random_scenario(std::uint64_t seed);
 /// One with at least one death.
 [[nodiscard]] scenario death_scenario(std::uint64_t seed);
+/// A ring of 64 ranks, deaths included.
+[[nodiscard]] scenario wide_ring_scenario(std::uint64_t seed);
 
 struct event {
   enum class kind : std::uint8_t {

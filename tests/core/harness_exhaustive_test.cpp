@@ -26,8 +26,9 @@ harness::exploration try_all(char const* what, harness::scenario const& s, int e
   return found;
 }
 
-char const* const schedules[] = {"blocks", "interleaved", "first-come", "first-come:threshold=0",
-                                 "guided", "hybrid:cut=1"};
+char const* const schedules[] = {
+    "blocks", "interleaved",  "first-come", "first-come:threshold=0",
+    "guided", "hybrid:cut=1", "ring",       "ring:take=one,takeover=predecessor"};
 
 }  // namespace
 
@@ -81,6 +82,33 @@ TEST_CASE("three ranks, one death at every step") {
     auto const found = try_all((std::string(how) + ", 3 ranks, 2 tasks").c_str(), s, 0,
                                harness::runs_wanted(0) > 0 ? 20000000 : 60000);
     CHECK(found.ends > 0);
+  }
+}
+
+TEST_CASE("the ring with payloads, with concentrated and with merged results") {
+  auto s = small("ring", 2, 2);
+  s.results = skel::concentrated();
+  CHECK(try_all("ring, concentrated", s, 1).complete);
+  s.merged = true;
+  CHECK(try_all("ring, concentrated, merged", s, 0).complete);
+  s = small("ring", 2, 2);
+  s.policy = skel::for_stream(s.policy);
+  s.stream = true;
+  s.window = 2;
+  CHECK(try_all("ring, a stream", s, 0).complete);
+}
+
+TEST_CASE("the ring of three and four ranks, every order of events, nobody dies") {
+  for (char const* how : {"ring", "ring:take=one", "ring:order=predecessors", "ring:order=doubling"}) {
+    auto s = small(how, 3, 3);
+    s.deaths = 0;
+    s.root_serves = true;
+    CHECK(try_all((std::string(how) + ", 2 of 3 ranks, 3 tasks").c_str(), s, 0).complete);
+    s = small(how, 4, 1);
+    s.deaths = 0;
+    s.root_serves = true;
+    try_all((std::string(how) + ", 3 of 4 ranks, 1 task").c_str(), s, 0,
+            harness::runs_wanted(0) > 0 ? 20000000 : 60000);
   }
 }
 

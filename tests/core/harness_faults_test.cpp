@@ -157,6 +157,17 @@ std::vector<named> const faults{
      [](auto& m) {
        m.heard = [](world&, event const& e) { return e.what != event::kind::tick || e.a == 0; };
      }},
+    {"what a victim gives is lost", [](auto& m) { once_lost(m, message_kind::give, 1); }},
+    {"what a victim gives is one task off",
+     [](auto& m) { change(m, message_kind::give, [](auto& g) { ++g.ranges.front().first; }); }},
+    {"what a victim gives loses a task",
+     [](auto& m) {
+       change(m, message_kind::give, [](auto& g) {
+         if (g.ranges.front().count > 1) --g.ranges.front().count;
+       });
+     }},
+    {"a victim without work does not answer", [](auto& m) { never(m, message_kind::none); }},
+    {"a thief is not heard", [](auto& m) { never(m, message_kind::steal); }},
     {"the sink tells one result too many", [](auto& m) { m.told = [](std::uint64_t n) { return n + 1; }; }},
     {"the sink tells one result too few",
      [](auto& m) { m.told = [](std::uint64_t n) { return n > 0 ? n - 1 : 0; }; }},

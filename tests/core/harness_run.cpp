@@ -36,7 +36,7 @@ scenario draw(std::uint64_t seed, bool must_die) {
   s.threads = 1 + static_cast<int>(below(3));
   s.most_at_once = 1 + below(below(2) == 0 ? 1 : 12);
   if (below(3) == 0) s.results = skel::streamed(1 + below(6));
-  switch (below(6)) {
+  switch (below(9)) {
     case 0:
       s.policy = skel::blocks{}.policy();
       break;
@@ -53,6 +53,15 @@ scenario draw(std::uint64_t seed, bool must_die) {
     }
     case 4:
       s.policy = skel::guided{.min = 1 + below(3)}.policy();
+      break;
+    case 5:
+    case 6:
+    case 7:
+      s.policy = skel::ring{.take = below(2) == 0 ? skel::steal_size::one : skel::steal_size::half,
+                            .order = static_cast<skel::ring_order>(below(3)),
+                            .after_loss = static_cast<skel::takeover>(below(2))}
+                     .policy();
+      if (below(3) == 0) s.policy = skel::for_stream(s.policy);
       break;
     default: {
       skel::hybrid h;
@@ -114,6 +123,19 @@ scenario draw(std::uint64_t seed, bool must_die) {
 
 scenario random_scenario(std::uint64_t seed) { return draw(seed, false); }
 scenario death_scenario(std::uint64_t seed) { return draw(seed, true); }
+
+scenario wide_ring_scenario(std::uint64_t seed) {
+  std::mt19937_64 dice(seed);
+  scenario s;
+  s.seed = seed;
+  s.ranks = 64;
+  s.tasks = 64 + dice() % 256;
+  s.policy = skel::ring{.order = static_cast<skel::ring_order>(dice() % 3)}.policy();
+  if (dice() % 3 == 0) s.results = skel::concentrated();
+  s.deaths = static_cast<int>(dice() % 17);
+  s.chaos = 3000 + dice() % 6000;
+  return s;
+}
 
 summary run(scenario const& s, fault* f) {
   summary sum;

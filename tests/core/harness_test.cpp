@@ -34,3 +34,7 @@ TEST_CASE("farms end rightly in every order of events", "[random]") {
 TEST_CASE("farms survive the death of any ranks but the root", "[deaths]") {
   try_many("deaths", harness::death_scenario, 1000000007, harness::runs_wanted(12000));
 }
+
+TEST_CASE("64 ranks on the ring, up to 16 of them dying", "[deaths]") {
+  try_many("ring of 64", harness::wide_ring_scenario, 77, harness::runs_wanted(100) / 10 + 90);
+}

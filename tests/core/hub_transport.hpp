@@ -87,7 +87,7 @@ class transport final : public skel::transport::transport {
   [[nodiscard]] int size() const override { return net_->size(); }
   void send(int to, skel::transport::packet what) override { net_->put(rank_, to, std::move(what)); }
   [[nodiscard]] std::optional<arrival> receive() override { return net_->get(rank_); }
-  [[nodiscard]] std::size_t unsent() const override { return 0; }
+  [[nodiscard]] std::size_t unsent(int) const override { return 0; }
 
  private:
   std::shared_ptr<network> net_;
@@ -104,27 +104,31 @@ class job {
       skel::context_options options;
       options.threads = threads;
       options.largest_message = largest_message;
-      options.watchdog_seconds = 15;  // says where every rank stands instead of hanging
+      options.suspect_after_seconds = 0;  // tests say who is lost
+      options.watchdog_seconds = 15;      // says where every rank stands instead of hanging
       engines_.push_back(std::make_shared<skel::detail::engine>(std::make_unique<transport>(net_, r), options,
                                                                 "host" + std::to_string(r)));
       contexts_.emplace_back(engines_.back());
     }
   }
 
-  /// The rank is dead from now on, and the root knows. (Its own thread hears that the root is gone, so that
+  /// The rank is dead from now on, and the others know. (Its own thread hears that the root is gone, so that
   /// it ends.)
   void kill(int rank) {
     net_->kill(rank);
     declare_lost(*engines_[static_cast<std::size_t>(rank)], 0);
-    declare_lost(*engines_[0], rank);
+    for (std::size_t r = 0; r < engines_.size(); ++r)
+      if (static_cast<int>(r) != rank) declare_lost(*engines_[r], rank);
   }
   void suspect(int rank) { declare_lost(*engines_[0], rank); }
+  /// One rank takes another for dead.
+  void suspect(int who, int rank) { declare_lost(*engines_[static_cast<std::size_t>(who)], rank); }
   /// The suspect shows that it lives, as a detector's heartbeat does: an acknowledgement alone.
-  void heartbeat(int rank) {
+  void heartbeat(int rank, int to = 0) {
     skel::transport::header const none{};
     skel::transport::packet p;
     p.prepend(std::as_bytes(std::span(&none, 1)));
-    net_->put(rank, 0, std::move(p));
+    net_->put(rank, to, std::move(p));
   }
 
   /// Calls body(context) once per rank and waits for all; what it throws can be looked at with error().

@@ -95,7 +95,8 @@ TEST_CASE("schedules are written as they are read") {
   for (char const* spec :
        {"blocks", "interleaved", "first-come", "first-come:chunk=4", "first-come:threshold=0",
         "first-come:chunk=2,threshold=7", "guided", "guided:min=8", "hybrid:cut=80%,threshold=1",
-        "hybrid:cut=400,threshold=3", "hybrid:cut=12.5%,threshold=1,power=1/0.442/1.347"}) {
+        "hybrid:cut=400,threshold=3", "hybrid:cut=12.5%,threshold=1,power=1/0.442/1.347", "ring",
+        "ring:take=one", "ring:order=doubling,takeover=predecessor"}) {
     CHECK(any_schedule(spec).to_string() == spec);
     CHECK(any_schedule(any_schedule(spec).to_string()).policy() == any_schedule(spec).policy());
   }
@@ -128,5 +129,8 @@ TEST_CASE("what is wrong with a schedule is said, with what is known") {
   says("hybrid:cut=nan%", "must be a number");
   says("hybrid:power=0", "power must be positive");
   says("hybrid:power=1/-1", "power must be positive");
+  says("ring:take=all", "take must be one or half, got \"all\"");
+  says("ring:order=random", "order must be successors or predecessors or doubling");
+  says("ring:chunk=2", "known: take=one|half");
   CHECK_THROWS_WITH(skel::parse_results("later"), Catch::Contains("streamed[:batch=N], concentrated"));
 }

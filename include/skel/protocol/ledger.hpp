@@ -52,6 +52,8 @@ class ledger {
   [[nodiscard]] outcome const& result() const { return outcome_; }
   [[nodiscard]] std::uint64_t recorded() const { return recorded_.count(); }
   [[nodiscard]] std::uint64_t given() const { return given_; }
+  /// Those of `ranges` that have no result yet: what the root may still be given to run.
+  [[nodiscard]] range_list not_recorded(range_list const& ranges) const;
   /// Tasks that the source has produced and nobody was given.
   [[nodiscard]] std::uint64_t pooled() const { return pooled_; }
   [[nodiscard]] std::vector<rank_id> lost_ranks() const;
@@ -111,6 +113,7 @@ class ledger {
   task_id sink_next_ = 0;
   task_set recorded_;
   std::uint64_t handed_out_again_ = 0;
+  std::optional<std::size_t> last_lost_;  // index of the rank lost last
   std::uint64_t failures_ = 0;
   bool stopping_ = false;
   bool finished_ = false;

@@ -29,8 +29,12 @@ enum class message_kind : std::uint8_t {
   stopped,      ///< worker to root: nothing runs (the rank's report travels with it)
   finish,       ///< root to worker: the run is over; the outcome
   abort,        ///< either way: the run cannot go on; text says why
+  steal,        ///< worker to worker: I am idle; a task, please (gdc section 3, phase 2)
+  give,  ///< worker to worker: ranges are yours now (payloads travel with it); extra: 1 if you may hold some
+         ///< of them already
+  none,  ///< worker to worker: I have nothing to give; extra: 1 + a rank that had some, or 0
 };
-inline constexpr int message_kinds = 13;
+inline constexpr int message_kinds = 16;
 
 [[nodiscard]] char const* to_string(message_kind kind);
 

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "skel/protocol/action.hpp"
+#include "skel/protocol/ring_search.hpp"
 #include "skel/schedule/policy.hpp"
 
 namespace skel::protocol {
@@ -20,6 +21,10 @@ struct worker_config {
   results_policy results;
   std::optional<std::uint64_t> threshold;  ///< empty: whatever covers a round trip
   range_list share;                        ///< what it starts with
+  /// The ranks to steal from when the root has nothing (more), in the order of the ring; empty: none.
+  std::shared_ptr<std::vector<rank_id> const> ring{};
+  steal_size take = steal_size::half;
+  ring_order order = ring_order::successors;
   friend bool operator==(worker_config const&, worker_config const&) = default;
 };
 
@@ -53,6 +58,10 @@ class worker {
   [[nodiscard]] std::uint64_t running() const { return count_tasks(running_); }
   [[nodiscard]] std::uint64_t unsent() const { return done_count_; }
   [[nodiscard]] bool waiting() const { return asked_; }
+  /// Times that this rank got tasks from another one.
+  [[nodiscard]] std::uint64_t steals() const { return steals_; }
+  /// Tasks that this rank has given to others.
+  [[nodiscard]] std::uint64_t tasks_given() const { return tasks_given_; }
   friend bool operator==(worker const&, worker const&) = default;
   [[nodiscard]] std::uint64_t hash() const;
 
@@ -62,6 +71,16 @@ class worker {
   [[nodiscard]] std::uint64_t wanted() const;
   void hand_out(std::uint64_t limit, actions& out);
   void maybe_ask(actions& out);
+  void maybe_steal(actions& out);
+  void on_steal(rank_id thief, actions& out);
+  void on_give(rank_id victim, message const& m, actions& out);
+  void on_none(rank_id victim, message const& m, actions& out);
+  void give(rank_id thief, actions& out);
+  void feed_hungry(actions& out);
+  void enqueue(range_list const& ranges, bool look);
+  void forget_thief(rank_id rank);
+  void tick_ring(actions& out);
+  [[nodiscard]] std::uint64_t spare() const;
   void maybe_flush(actions& out);
   void flush(actions& out);
   void maybe_stopped(actions& out);
@@ -86,6 +105,17 @@ class worker {
   bool ended_ = false;
   bool heard_ = false;  // from the root, in this run
   unsigned ticks_ = 0;  // since the last message to or from the root, stock-taking aside
+
+  // thief and victim
+  ring_search search_;
+  std::optional<rank_id> victim_;  // asked, has not answered
+  bool searching_ = false;
+  bool resting_ = false;  // came round in vain: waits to be given something
+  unsigned unanswered_ = 0;
+  std::vector<rank_id> hungry_;  // have asked in vain
+  bool held_by_others_ = false;  // what this rank has may be held by another one, too
+  std::uint64_t steals_ = 0;
+  std::uint64_t tasks_given_ = 0;
 };
 
 }  // namespace skel::protocol

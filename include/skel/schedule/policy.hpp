@@ -12,10 +12,19 @@ namespace skel {
 
 /// What each worker starts with.
 enum class start_with : std::uint8_t { nothing, contiguous, interleaved, weighted };
-/// Where it gets more.
-enum class more_from : std::uint8_t { nowhere, root };
+/// Where it gets more; from the ring: from ranks that still have some.
+enum class more_from : std::uint8_t { nowhere, root, ring };
 /// How much at a time.
 enum class grant_size : std::uint8_t { fixed, shrinking };
+/// How much a victim on the ring gives of what waits in its queue (gdc section 3: one task).
+enum class steal_size : std::uint8_t { one, half };
+/// In which order a thief visits the ring: its successors i+1, i+2, ... (gdc section 3, step 2), its
+/// predecessors i-1, i-2, ... (as the paper's case 2 prints it), or at distances 1, 2, 4, ... and no others,
+/// so that a search ends after log N visits.
+enum class ring_order : std::uint8_t { successors, predecessors, doubling };
+/// Who gets what a lost rank has left unfinished: everybody an even part, or the live rank before it on the
+/// ring (gdc section 3, fault tolerance).
+enum class takeover : std::uint8_t { everybody, predecessor };
 
 /// Where the first, dealt part of a hybrid ends: a number of tasks, or a share of all.
 struct cut_at {
@@ -48,6 +57,9 @@ struct farm_policy {
   std::optional<std::uint64_t> threshold{};
   cut_at cut{};                 ///< where the weighted first part ends
   std::vector<double> power{};  ///< relative power per rank for `weighted`; empty: measured by a short probe
+  steal_size take = steal_size::half;         ///< ring only
+  ring_order order = ring_order::successors;  ///< ring only
+  takeover after_loss = takeover::everybody;  ///< for tasks that nobody will ask for
 
   [[nodiscard]] farm_policy policy() const { return *this; }
   /// Throws usage_error for choices that exclude each other.
@@ -84,14 +96,32 @@ struct hybrid {
   [[nodiscard]] farm_policy policy() const;
 };
 
+/// GDC, global distributed control: task i to worker i mod N, then idle ranks take from others along the ring
+/// (gdc section 3). With an on_root source, whose length nobody knows, the first phase is guided
+/// self-scheduling, and stealing begins when the source has ended.
+struct ring {
+  steal_size take = steal_size::half;
+  ring_order order = ring_order::successors;
+  takeover after_loss = takeover::everybody;
+  [[nodiscard]] farm_policy policy() const;
+};
+
+/// Whether workers get tasks from the root on demand (on a ring: before they begin to steal).
+[[nodiscard]] constexpr bool asks_root(farm_policy const& p) {
+  return p.more == more_from::root || (p.more == more_from::ring && p.start == start_with::nothing);
+}
+/// The policy for a source whose end is not known beforehand: nothing can be dealt, so a ring begins guided.
+[[nodiscard]] farm_policy for_stream(farm_policy policy);
+
 template <class S>
 concept schedule = requires(S const& s) {
   { s.policy() } -> std::same_as<farm_policy>;
 };
 
 /// A schedule chosen at run time: "blocks", "interleaved", "first-come[:chunk=N,threshold=N]",
-/// "guided[:min=N]", "hybrid[:cut=80%|N,threshold=N,power=P/P/...]". An unknown name or key throws a
-/// usage_error that lists what is known.
+/// "guided[:min=N]", "hybrid[:cut=80%|N,threshold=N,power=P/P/...]",
+/// "ring[:take=one|half,order=successors|predecessors|doubling,takeover=everybody|predecessor]". An unknown
+/// name or key throws a usage_error that lists what is known.
 class any_schedule {
  public:
   any_schedule() = default;

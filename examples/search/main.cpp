@@ -1,0 +1,127 @@
+// skel-search: tree search by work stealing on a ring (Lee, Lee and Lu, "Comparisons of load balancing
+// strategies for ray tracing on network clustered environments", section 3): UTS trees and N queens.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <optional>
+#include <string>
+
+#include "jobs.hpp"
+#include "program/failure.hpp"
+#include "program/paths.hpp"
+#include "program/run_program.hpp"
+#include "sequential.hpp"
+#include "skel/observe/atomic_file.hpp"
+#include "skel/observe/hash.hpp"
+#include "skel/skel.hpp"
+
+namespace {
+
+using namespace skel::search;
+
+struct options {
+  std::string tree;
+  std::optional<unsigned> queens;
+  std::string take = "half";
+  std::string order = "doubling";
+};
+
+void add_options(CLI::App& app, options& o) {
+  app.add_option(
+         "--tree", o.tree,
+         "a tree of the UTS benchmark: T1, T2, T3, T4, T5 (4 million nodes each), T1L, T3L (100 million), or "
+         "geometric, binomial, hybrid with UTS's parameters: geometric:shape=fixed,d=10,b=4,r=19")
+      ->type_name("NAME");
+  app.add_option("--queens", o.queens, "or: placements of N queens on a board of N x N")
+      ->type_name("N")
+      ->check(CLI::Range(1U, most_queens));
+  app.add_option("--take", o.take, "what a thief is given: one task, or half of those that wait")
+      ->type_name("one|half")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"one", "half"}))
+      ->group("Parallel run");
+  app.add_option("--order", o.order, "whom a thief asks next along the ring")
+      ->type_name("successors|predecessors|doubling")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"successors", "predecessors", "doubling"}))
+      ->group("Parallel run");
+}
+
+skel::ring_steal_options steal_options(options const& o) {
+  skel::ring_steal_options steal;
+  steal.take = o.take == "one" ? skel::one : skel::half;
+  steal.order = o.order == "successors"     ? skel::ring_order::successors
+                : o.order == "predecessors" ? skel::ring_order::predecessors
+                                            : skel::ring_order::doubling;
+  steal.label = "search";
+  return steal;
+}
+
+// What the run found, as text and for the report; `same` tells whether another method finds it, too.
+skel::program::run_outcome finish(skel::program::common_options const& common, skel::report run,
+                                  std::string const& text, skel::observe::report_object fields,
+                                  skel::observe::problem_size problem, std::string const& other) {
+  if (common.verify && other != text)
+    throw skel::program::verification_error(
+        fmt::format("verification failed: found {}, but another method finds {}", text, other));
+  fmt::print("{}\n", text);
+  if (!common.output.empty()) skel::observe::write_file_atomically(common.output, text + "\n");
+  skel::program::run_outcome outcome;
+  outcome.run = std::move(run);
+  outcome.result_xxh3 = skel::observe::xxh3_hex(std::as_bytes(std::span(text)));
+  outcome.fields = std::move(fields);
+  outcome.problem = std::move(problem);
+  return outcome;
+}
+
+skel::program::run_outcome search_tree(skel::context& ctx, skel::program::common_options const& common,
+                                       options const& o) {
+  auto const tree = parse_tree(o.tree);
+  tree_search const job{uts_tree(tree.parameters)};
+  auto const open = [&] { return std::vector<uts_node>{job.tree.root()}; };
+  auto const [found, run] = skel::ring_steal(ctx, skel::on_root(open), job, steal_options(o));
+  if (!ctx.is_root() || run.stopped_early) return {run, {}, {}, {}};
+  std::string other;
+  if (common.verify) {
+    other = to_string(traverse_independently(tree.parameters));
+    if (tree.published && !(found == *tree.published)) other = to_string(*tree.published) + " (published)";
+  }
+  return finish(common, run, to_string(found),
+                {{"nodes", found.nodes}, {"leaves", found.leaves}, {"depth", found.depth}},
+                {{"tree", o.tree}}, other);
+}
+
+skel::program::run_outcome search_queens(skel::context& ctx, skel::program::common_options const& common,
+                                         options const& o) {
+  unsigned const n = *o.queens;
+  auto const open = [] { return std::vector<placement>{placement{}}; };
+  auto const [solutions, run] =
+      skel::ring_steal(ctx, skel::on_root(open), queens_search{n}, steal_options(o));
+  if (!ctx.is_root() || run.stopped_early) return {run, {}, {}, {}};
+  auto const text = [](std::uint64_t count) { return fmt::format("{} solutions", count); };
+  return finish(common, run, text(solutions), {{"solutions", solutions}}, {{"queens", std::to_string(n)}},
+                common.verify ? text(count_queens_slowly(n)) : "");
+}
+
+skel::program::run_outcome search(skel::context& ctx, skel::program::common_options const& common,
+                                  options const& o) {
+  if (o.tree.empty() == !o.queens)
+    throw skel::usage_error("expected one search: --tree T1 … T5, T1L, T3L, or --queens N");
+  if (!common.output.empty()) skel::program::require_ending(common.output, {".txt"});
+  return o.queens ? search_queens(ctx, common, o) : search_tree(ctx, common, o);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  options o;
+  return skel::program::run_program(
+      argc, argv,
+      {"skel-search", "Counts the nodes of unbalanced trees, or the solutions of N queens, on all ranks.",
+       skel::program::option_set::search},
+      [&](CLI::App& app) { add_options(app, o); },
+      [&](skel::context& ctx, skel::program::common_options const& common) {
+        return search(ctx, common, o);
+      });
+}

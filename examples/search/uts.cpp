@@ -1,0 +1,114 @@
+#include "uts.hpp"
+
+#include <fmt/format.h>
+#include <nettle/sha1.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numbers>
+
+namespace skel::search {
+
+namespace {
+
+constexpr unsigned most_children = 100;  // of any node but a binomial root
+constexpr unsigned remembered_depths = 1024;
+
+void put_big_endian(std::uint8_t* out, std::uint32_t x) {
+  out[0] = static_cast<std::uint8_t>(x >> 24);
+  out[1] = static_cast<std::uint8_t>(x >> 16);
+  out[2] = static_cast<std::uint8_t>(x >> 8);
+  out[3] = static_cast<std::uint8_t>(x);
+}
+
+template <std::size_t N>
+void sha1(std::array<std::uint8_t, N> const& message, std::array<std::uint8_t, 20>& digest) {
+  sha1_ctx context;
+  sha1_init(&context);
+  sha1_update(&context, message.size(), message.data());
+  sha1_digest(&context, digest.size(), digest.data());
+}
+
+// The low 31 bits of the state's last four bytes, as a number in [0, 1).
+double uniform(uts_node const& n) {
+  auto const* const s = n.state.data() + 16;
+  std::uint32_t const bits =
+      (static_cast<std::uint32_t>(s[0]) << 24 | static_cast<std::uint32_t>(s[1]) << 16 |
+       static_cast<std::uint32_t>(s[2]) << 8 | s[3]) &
+      0x7fffffffU;
+  return static_cast<double>(bits) / 2147483648.0;
+}
+
+}  // namespace
+
+tree_counts operator+(tree_counts const& a, tree_counts const& b) {
+  return {a.nodes + b.nodes, a.leaves + b.leaves, std::max(a.depth, b.depth)};
+}
+
+std::string to_string(tree_counts const& c) {
+  return fmt::format("{} nodes, depth {}, {} leaves", c.nodes, c.depth, c.leaves);
+}
+
+double expected_children(uts_parameters const& p, unsigned depth) {
+  double const b = p.branching;
+  if (depth == 0) return b;
+  double const at = depth;
+  double const limit = p.depth;
+  switch (p.shape) {
+    case tree_shape::linear:
+      return b * (1.0 - at / limit);
+    case tree_shape::expdec:
+      return b * std::pow(at, -std::log(b) / std::log(limit));
+    case tree_shape::cyclic:
+      return depth > 5 * p.depth ? 0.0 : std::pow(b, std::sin(2.0 * std::numbers::pi * at / limit));
+    case tree_shape::fixed:
+      return depth < p.depth ? b : 0.0;
+  }
+  return 0;
+}
+
+uts_tree::uts_tree(uts_parameters const& parameters) : parameters_(parameters) {
+  for (unsigned d = 0; d < remembered_depths; ++d)
+    log_fail_.push_back(std::log(1.0 - 1.0 / (1.0 + expected_children(parameters_, d))));
+}
+
+uts_node uts_tree::root() const {
+  std::array<std::uint8_t, 20> message{};
+  put_big_endian(message.data() + 16, parameters_.seed);
+  uts_node n;
+  sha1(message, n.state);
+  return n;
+}
+
+uts_node uts_tree::child(uts_node const& parent, std::uint32_t index) {
+  std::array<std::uint8_t, 24> message;
+  std::memcpy(message.data(), parent.state.data(), parent.state.size());
+  put_big_endian(message.data() + 20, index);
+  uts_node n;
+  n.depth = parent.depth + 1;
+  sha1(message, n.state);
+  return n;
+}
+
+unsigned uts_tree::binomial_children(uts_node const& n) const {
+  return uniform(n) < parameters_.probability ? parameters_.children : 0;
+}
+
+// Inverse of the cumulative geometric distribution whose mean is the expected number of children.
+unsigned uts_tree::geometric_children(uts_node const& n) const {
+  double const log_fail = n.depth < remembered_depths
+                              ? log_fail_[n.depth]
+                              : std::log(1.0 - 1.0 / (1.0 + expected_children(parameters_, n.depth)));
+  return static_cast<unsigned>(std::floor(std::log(1.0 - uniform(n)) / log_fail));
+}
+
+unsigned uts_tree::number_of_children(uts_node const& n) const {
+  auto const& p = parameters_;
+  if (p.type == tree_type::binomial && n.depth == 0) return static_cast<unsigned>(std::floor(p.branching));
+  bool const geometric =
+      p.type == tree_type::geometric || (p.type == tree_type::hybrid && n.depth < p.shift * p.depth);
+  return std::min(most_children, geometric ? geometric_children(n) : binomial_children(n));
+}
+
+}  // namespace skel::search

@@ -1,0 +1,76 @@
+// Trees of the Unbalanced Tree Search benchmark: Olivier, Huan, Liu, Prins, Dinan, Sadayappan and Tseng,
+// "UTS: an unbalanced tree search benchmark", LCPC 2006. A node is a SHA-1 state; it alone decides how many
+// children the node has, and what they are, so any rank can go on from any node.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace skel::search {
+
+struct uts_node {
+  std::array<std::uint8_t, 20> state{};
+  std::uint32_t depth = 0;
+};
+
+/// What a search finds. Merging is exact: sums and a maximum.
+struct tree_counts {
+  std::uint64_t nodes = 0;
+  std::uint64_t leaves = 0;
+  std::uint64_t depth = 0;
+  friend bool operator==(tree_counts const&, tree_counts const&) = default;
+};
+[[nodiscard]] tree_counts operator+(tree_counts const& a, tree_counts const& b);
+[[nodiscard]] std::string to_string(tree_counts const& counts);
+
+enum class tree_type : std::uint8_t { binomial, geometric, hybrid };
+/// How the expected number of children of a geometric tree changes with depth.
+enum class tree_shape : std::uint8_t { linear, expdec, cyclic, fixed };
+
+/// The letters are those of UTS's own options.
+struct uts_parameters {
+  tree_type type = tree_type::geometric;
+  tree_shape shape = tree_shape::linear;  ///< -a
+  unsigned depth = 6;                     ///< -d
+  double branching = 4;                   ///< -b: of the root (binomial), expected (geometric)
+  double probability = 15.0 / 64.0;       ///< -q: that a node of a binomial tree is no leaf
+  unsigned children = 4;                  ///< -m: of such a node
+  double shift = 0.5;                     ///< -f: a hybrid tree is geometric above this part of its depth
+  std::uint32_t seed = 0;                 ///< -r
+};
+
+struct named_tree {
+  std::string_view name;
+  uts_parameters parameters;
+  std::optional<tree_counts> published;
+};
+[[nodiscard]] std::vector<named_tree> const& known_trees();
+
+/// "T1", or "geometric:shape=fixed,d=10,b=4,r=19", "binomial:b=2000,q=0.12,m=8,r=42", "hybrid:...". Throws
+/// usage_error.
+[[nodiscard]] named_tree parse_tree(std::string_view spec);
+
+/// The tree as a function of its nodes. Const and thread-safe.
+class uts_tree {
+ public:
+  explicit uts_tree(uts_parameters const& parameters);
+  [[nodiscard]] uts_node root() const;
+  [[nodiscard]] unsigned number_of_children(uts_node const& n) const;
+  [[nodiscard]] static uts_node child(uts_node const& parent, std::uint32_t index);
+
+ private:
+  [[nodiscard]] unsigned binomial_children(uts_node const& n) const;
+  [[nodiscard]] unsigned geometric_children(uts_node const& n) const;
+
+  uts_parameters parameters_;
+  std::vector<double> log_fail_;  // by depth: log(1 - p) of a geometric node
+};
+
+/// The expected number of children of a geometric node at this depth.
+[[nodiscard]] double expected_children(uts_parameters const& p, unsigned depth);
+
+}  // namespace skel::search

@@ -1,0 +1,81 @@
+// ring_steal as compiled code sees it: tasks and results behind an interface, told apart by nothing but
+// bytes. skel/ring_steal.hpp implements it for the user's types.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "skel/context.hpp"
+#include "skel/report.hpp"
+#include "skel/schedule/policy.hpp"
+#include "skel/worker.hpp"
+
+namespace skel {
+
+/// Everything about a ring_steal call beside source and job. The same on every rank.
+struct ring_steal_options {
+  steal_size take = steal_size::half;          ///< what a thief is given: half of what waits, or one task
+  ring_order order = ring_order::doubling;     ///< whom a thief asks next
+  std::stop_token stop{};                      ///< ends the run early when requested on any rank
+  std::optional<double> time_limit_seconds{};  ///< ends the run early
+  std::string label{};                         ///< for progress and trace; default: "ring_steal"
+};
+
+namespace detail {
+
+/// Tasks that wait. The oldest are at the front: what thieves get.
+struct task_bag {
+  task_bag() = default;
+  task_bag(task_bag const&) = delete;
+  task_bag& operator=(task_bag const&) = delete;
+  virtual ~task_bag() = default;
+  [[nodiscard]] virtual std::size_t size() const = 0;
+};
+
+/// One result, of many tasks.
+struct merged_result {
+  merged_result() = default;
+  merged_result(merged_result const&) = delete;
+  merged_result& operator=(merged_result const&) = delete;
+  virtual ~merged_result() = default;
+};
+
+class steal_work {
+ public:
+  steal_work() = default;
+  steal_work(steal_work const&) = delete;
+  steal_work& operator=(steal_work const&) = delete;
+  virtual ~steal_work() = default;
+  [[nodiscard]] virtual std::uint64_t type_hash() const = 0;
+
+  [[nodiscard]] virtual std::unique_ptr<task_bag> make_bag() const = 0;
+  [[nodiscard]] virtual std::unique_ptr<merged_result> make_result() const = 0;
+  /// The tasks of the source, on the root.
+  virtual void open_source(task_bag& into) = 0;
+
+  /// Compute threads, concurrently. Runs the newest tasks of the bag, `most` of them if so many come up; what
+  /// they spawn goes into the bag. `done` counts those that have run, also when one throws.
+  virtual void run(task_bag& from, merged_result& into, std::uint64_t most, std::uint64_t& done,
+                   worker_info const& where) const = 0;
+
+  virtual void move_oldest(task_bag& from, std::size_t n, task_bag& to) const = 0;
+  virtual void move_newest(task_bag& from, std::size_t n, task_bag& to) const = 0;
+  virtual void merge(merged_result& into, merged_result& from) const = 0;
+  virtual void pack_bag(task_bag const& from, std::vector<std::byte>& out) const = 0;
+  virtual void unpack_bag(std::span<std::byte const>& in, task_bag& into) const = 0;
+  virtual void pack_result(merged_result const& from, std::vector<std::byte>& out) const = 0;
+  virtual void unpack_result(std::span<std::byte const>& in, merged_result& into) const = 0;
+};
+
+/// `total` receives the result, on every rank.
+[[nodiscard]] report run_ring_steal(context& ctx, steal_work& work, ring_steal_options const& options,
+                                    merged_result& total);
+
+}  // namespace detail
+}  // namespace skel

@@ -1,0 +1,228 @@
+// ring_steal: tasks that make tasks, over all ranks; ranks without work steal along the ring.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <typeinfo>
+#include <utility>
+#include <vector>
+
+#include "skel/detail/farm_work.hpp"
+#include "skel/detail/steal_work.hpp"
+#include "skel/sink.hpp"
+#include "skel/source.hpp"
+#include "skel/transfer.hpp"
+
+namespace skel {
+
+inline constexpr steal_size one = steal_size::one;
+inline constexpr steal_size half = steal_size::half;
+
+/// Where a task puts the tasks that it makes. They run at some time, on some rank, the newest first.
+template <class Task>
+class spawner {
+ public:
+  explicit spawner(std::vector<Task>& into) : into_(into) {}
+  void operator()(Task task) { into_.push_back(std::move(task)); }
+  template <class... Arguments>
+  void emplace(Arguments&&... arguments) {
+    into_.emplace_back(std::forward<Arguments>(arguments)...);
+  }
+
+ private:
+  std::vector<Task>& into_;
+};
+
+/// Satisfied by a type that names the parts of a search and has its two operations:
+///
+///     struct tree_search {
+///       using task = node;
+///       using result = std::uint64_t;
+///       void run(node const& n, skel::spawner<node>& more, result& sum) const;
+///       result merge(result a, result b) const;
+///     };
+template <class Job>
+concept spawning_task = requires(Job const& job, typename Job::task const& task,
+                                 spawner<typename Job::task>& more, typename Job::result& sum) {
+  job.run(task, more, sum);
+  { job.merge(std::move(sum), std::move(sum)) } -> std::convertible_to<typename Job::result>;
+};
+
+/// What a ring_steal call returns, on every rank.
+template <class Result>
+struct stolen {
+  Result result{};
+  skel::report report{};
+};
+
+namespace detail {
+
+template <class Job>
+inline constexpr bool takes_worker_to_spawn =
+    requires(Job const& job, typename Job::task const& task, spawner<typename Job::task>& more,
+             typename Job::result& sum, worker_info const& where) { job.run(task, more, sum, where); };
+
+// Each compute thread has one of each: on lines of their own, or two threads are no faster than one.
+inline constexpr std::size_t own_lines = 128;
+
+template <class Task>
+struct alignas(own_lines) typed_bag final : task_bag {
+  std::vector<Task> tasks;
+  std::size_t first = 0;  // what stands before it has been moved away
+  [[nodiscard]] std::size_t size() const override { return tasks.size() - first; }
+};
+
+template <class Result>
+struct alignas(own_lines) typed_merged final : merged_result {
+  Result value{};
+};
+
+template <class Source, class Job>
+class steal_work_of final : public steal_work {
+  using task = typename Job::task;
+  using result = typename Job::result;
+  using bag = typed_bag<task>;
+  using cell = typed_merged<result>;
+
+ public:
+  steal_work_of(Source& source, Job const& job) : source_(source), job_(job) {}
+
+  [[nodiscard]] std::uint64_t type_hash() const override {
+    return hash_text(std::string(typeid(task).name()) + " -> " + typeid(result).name());
+  }
+  [[nodiscard]] std::unique_ptr<task_bag> make_bag() const override { return std::make_unique<bag>(); }
+  [[nodiscard]] std::unique_ptr<merged_result> make_result() const override {
+    return std::make_unique<cell>();
+  }
+
+  void open_source(task_bag& into) override {
+    auto& tasks = static_cast<bag&>(into).tasks;
+    if constexpr (is_on_root<Source>) {
+      for (auto&& t : source_.open()) tasks.push_back(std::forward<decltype(t)>(t));
+    } else {
+      for (std::uint64_t i = 0; i < source_.size(); ++i) tasks.push_back(source_[i]);
+    }
+  }
+
+  void run(task_bag& from, merged_result& into, std::uint64_t most, std::uint64_t& done,
+           worker_info const& where) const override {
+    auto& b = static_cast<bag&>(from);
+    auto& sum = static_cast<cell&>(into).value;
+    spawner<task> more(b.tasks);
+    for (; done < most && b.tasks.size() > b.first; ++done) {
+      task const next = std::move(b.tasks.back());
+      b.tasks.pop_back();
+      if constexpr (takes_worker_to_spawn<Job>)
+        job_.run(next, more, sum, where);
+      else
+        job_.run(next, more, sum);
+    }
+  }
+
+  void move_oldest(task_bag& from, std::size_t n, task_bag& to) const override {
+    auto& a = static_cast<bag&>(from);
+    auto const begin = a.tasks.begin() + static_cast<std::ptrdiff_t>(a.first);
+    append(begin, begin + static_cast<std::ptrdiff_t>(n), static_cast<bag&>(to));
+    a.first += n;
+    if (a.first * 2 < a.tasks.size()) return;
+    a.tasks.erase(a.tasks.begin(), a.tasks.begin() + static_cast<std::ptrdiff_t>(a.first));
+    a.first = 0;
+  }
+  void move_newest(task_bag& from, std::size_t n, task_bag& to) const override {
+    auto& a = static_cast<bag&>(from);
+    auto& b = static_cast<bag&>(to);
+    if (n == a.size() && b.size() == 0) {
+      std::swap(a.tasks, b.tasks);
+      std::swap(a.first, b.first);
+      a.tasks.clear();
+      a.first = 0;
+      return;
+    }
+    append(a.tasks.end() - static_cast<std::ptrdiff_t>(n), a.tasks.end(), b);
+    a.tasks.erase(a.tasks.end() - static_cast<std::ptrdiff_t>(n), a.tasks.end());
+  }
+
+  void merge(merged_result& into, merged_result& from) const override {
+    auto& a = static_cast<cell&>(into).value;
+    a = job_.merge(std::move(a), std::move(static_cast<cell&>(from).value));
+  }
+
+  void pack_bag(task_bag const& from, std::vector<std::byte>& out) const override {
+    auto const& b = static_cast<bag const&>(from);
+    protocol::put_varint(out, b.size());
+    for (std::size_t i = b.first; i < b.tasks.size(); ++i) pack(b.tasks[i], out);
+  }
+  void unpack_bag(std::span<std::byte const>& in, task_bag& into) const override {
+    auto& tasks = static_cast<bag&>(into).tasks;
+    for (auto n = protocol::get_varint(in); n > 0; --n) tasks.push_back(unpack<task>(in));
+  }
+  void pack_result(merged_result const& from, std::vector<std::byte>& out) const override {
+    pack(static_cast<cell const&>(from).value, out);
+  }
+  void unpack_result(std::span<std::byte const>& in, merged_result& into) const override {
+    static_cast<cell&>(into).value = unpack<result>(in);
+  }
+
+ private:
+  template <class It>
+  static void append(It begin, It end, bag& to) {
+    to.tasks.insert(to.tasks.end(), std::make_move_iterator(begin), std::make_move_iterator(end));
+  }
+  Source& source_;
+  Job const& job_;
+};
+
+}  // namespace detail
+
+/// Runs the tasks of the source and all that they spawn, once each, on all ranks, and merges their results.
+///
+/// Collective: every rank of `ctx` makes the same call; the source is opened on the root. `job.run(task,
+/// more, sum)` is called concurrently by the compute threads of a rank, on a const object: it adds its own
+/// part to `sum`, which starts as result{} and may hold those of other tasks, and spawns with more(task). It
+/// may take a worker_info as a fourth argument. Tasks run in any order, the newest of a rank first, so that
+/// few wait at a time (depth first); thieves get the oldest. `job.merge` must be associative, commutative and
+/// exact, with result{} as its neutral element: the order is that of arrival.
+///
+/// Returns result and report on every rank. The report's `tasks` counts what the result holds: each task
+/// once, also when ranks were lost. `stopped_early`: the result is not complete, and stays result{}.
+///
+/// Throws, on every rank and after the run has drained: task_error when a task or the merge throws (its task
+/// number: how many tasks that rank had run), source_error when the source throws; protocol_error when the
+/// ranks do not make the same call; lost_rank_error elsewhere when the root is lost.
+///
+/// Source: Lee, Lee and Lu, "Comparisons of load balancing strategies for ray tracing on network clustered
+/// environments", section 3 (GDC). docs/ring-steal.md describes the loans.
+template <task_source Source, class Job>
+auto ring_steal(context& ctx, Source&& source, Job const& job, ring_steal_options const& options = {}) {
+  static_assert(
+      spawning_task<Job>,
+      "skel::ring_steal: the job must have nested types task and result, and const members run(task "
+      "const&, spawner<task>&, result&) and result merge(result, result).");
+  if constexpr (spawning_task<Job>) {
+    using source_type = std::remove_cvref_t<Source>;
+    using task = typename Job::task;
+    using result = typename Job::result;
+    constexpr bool same_task = std::is_convertible_v<typename source_type::task, task>;
+    static_assert(same_task, "skel::ring_steal: the source's elements must be the job's tasks.");
+    static_assert(transferable<task>,
+                  "skel::ring_steal: the task type cannot be sent. Make it trivially copyable, give it a "
+                  "serialize() function, or specialise skel::transfer_traits.");
+    static_assert(transferable<result>,
+                  "skel::ring_steal: the result type cannot be sent. Make it trivially copyable, give it a "
+                  "serialize() function, or specialise skel::transfer_traits.");
+    static_assert(
+        exact_merge<result>,
+        "skel::ring_steal: results merge in any order, so the result type must merge exactly: use an "
+        "integer, or specialise skel::exact_merge for a reproducible type.");
+    stolen<result> all;
+    if constexpr (same_task && transferable<task> && transferable<result>) {
+      detail::steal_work_of<source_type, Job> work(const_cast<source_type&>(source), job);
+      detail::typed_merged<result> total;
+      all.report = detail::run_ring_steal(ctx, work, options, total);
+      all.result = std::move(total.value);
+    }
+    return all;
+  }
+}
+
+}  // namespace skel

@@ -1,0 +1,103 @@
+#include "skel/protocol/roll_call.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace skel::protocol {
+
+using kind = loan_message_kind;
+
+roll_call::roll_call(stealer_config config) : config_(std::move(config)) {
+  for (rank_id const r : config_.ranks) peers_.push_back({r});
+}
+
+void roll_call::tell_all(loan_message const& m, steal_actions& out) const {
+  // Suspects, too: one that lives hears of it when it is heard again.
+  for (auto const& p : peers_) out.push_back(loan_action::send{p.rank, m, 0});
+}
+
+void roll_call::stop(outcome how, steal_actions& out) {
+  if (stopping_ || finished_) return;
+  stopping_ = true;
+  outcome_ = std::move(how);
+  tell_all({.kind = kind::stop}, out);
+}
+
+void roll_call::done(std::uint64_t tasks, steal_actions& out) {
+  stop({.how = outcome::status::done, .tasks = tasks}, out);
+}
+
+void roll_call::stop_early(steal_actions& out) { stop({.how = outcome::status::stopped_early}, out); }
+
+void roll_call::source_failed(std::string text, steal_actions& out) {
+  stop({.how = outcome::status::source_failed, .text = std::move(text)}, out);
+}
+
+void roll_call::on(rank_id from, loan_message const& m, steal_actions& out) {
+  auto const p = std::find_if(peers_.begin(), peers_.end(), [&](peer const& x) { return x.rank == from; });
+  if (finished_ || p == peers_.end()) return;
+  p->alive = true;
+  switch (m.kind) {
+    case kind::hello:
+      if (m.number != config_.call_hash)
+        abort("rank " + std::to_string(from) +
+                  " made another skeleton call than the root (other skeleton, options, or types)",
+              out);
+      break;
+    case kind::failed:
+      if (stopping_ && outcome_.how == outcome::status::task_failed) ++outcome_.more;
+      stop({.how = outcome::status::task_failed, .task = m.number, .rank = from, .text = m.text}, out);
+      break;
+    case kind::please_stop:
+      stop_early(out);
+      break;
+    case kind::stopped:
+      p->stopped = true;
+      maybe_finish(out);
+      break;
+    default:
+      break;
+  }
+}
+
+void roll_call::lost(rank_id rank, steal_actions& out) {
+  for (auto& p : peers_)
+    if (p.rank == rank) p.alive = false;
+  maybe_finish(out);
+}
+
+void roll_call::maybe_finish(steal_actions& out) {
+  if (!stopping_ || finished_ || !not_stopped().empty()) return;
+  finished_ = true;
+  tell_all({.kind = kind::finish, .result = outcome_}, out);
+}
+
+void roll_call::abort(std::string text, steal_actions& out) {
+  if (finished_) return;
+  finished_ = true;
+  tell_all({.kind = kind::abort, .text = std::move(text)}, out);
+}
+
+std::vector<rank_id> roll_call::lost_ranks() const {
+  std::vector<rank_id> all;
+  for (auto const& p : peers_)
+    if (!p.alive) all.push_back(p.rank);
+  return all;
+}
+
+std::vector<rank_id> roll_call::not_stopped() const {
+  std::vector<rank_id> all;
+  for (auto const& p : peers_)
+    if (p.alive && !p.stopped) all.push_back(p.rank);
+  return all;
+}
+
+std::uint64_t roll_call::hash() const {
+  digest d;
+  for (auto const& p : peers_) d.add((p.alive ? 1U : 0U) + (p.stopped ? 2U : 0U));
+  d.add(stopping_).add(finished_).add(outcome_.more).add(outcome_.tasks);
+  d.add(static_cast<std::uint64_t>(outcome_.how));
+  return d.value();
+}
+
+}  // namespace skel::protocol

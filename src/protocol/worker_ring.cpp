@@ -1,0 +1,116 @@
+// The worker role as thief and victim on the ring: phase 2 of GDC (gdc section 3).
+#include <algorithm>
+
+#include "skel/protocol/worker.hpp"
+
+namespace skel::protocol {
+
+namespace {
+// Requests without an answer after which the thief goes on to the next rank (gdc section 3, fault tolerance:
+// "more than three times").
+constexpr unsigned most_unanswered = 3;
+}  // namespace
+
+// Asks the next rank on the ring, if there is nothing left to begin. Small tasks are asked for while the last
+// of them run; with large ones that would only move tasks from one queue into another.
+void worker::maybe_steal(actions& out) {
+  if (!config_.ring || !closed_ || stopping_ || queued_ > 0 || victim_ || resting_) return;
+  auto const threads = static_cast<std::uint64_t>(config_.threads);
+  if (running_.size() >= threads && reach_ <= threads) return;
+  if (!searching_) {
+    searching_ = true;
+    search_.begin();
+  }
+  victim_ = search_.next();
+  if (victim_) {
+    unanswered_ = 0;
+    ticks_ = 0;
+    out.push_back(send{*victim_, {.kind = message_kind::steal}});
+    return;
+  }
+  // It has come round to itself. All have heard that this rank is hungry; whoever gets more than it needs
+  // will give.
+  searching_ = false;
+  resting_ = true;
+  maybe_flush(out);
+}
+
+// What is queued beyond the tasks that the free threads are about to take: a rank that gave its last one
+// would go stealing itself.
+std::uint64_t worker::spare() const {
+  auto const threads = static_cast<std::uint64_t>(config_.threads);
+  auto const free = threads - std::min<std::uint64_t>(threads, running_.size());
+  return queued_ > free ? queued_ - free : 0;
+}
+
+void worker::give(rank_id thief, actions& out) {
+  std::uint64_t n = config_.take == steal_size::one ? 1 : (spare() + 1) / 2;
+  message m{.kind = message_kind::give, .extra = held_by_others_ ? 1U : 0U};
+  tasks_given_ += n;
+  queued_ -= n;
+  while (n > 0) {  // from the end: what this rank would have come to last
+    auto const part = queue_.back().take_back(n);
+    if (queue_.back().empty()) queue_.pop_back();
+    n -= part.count;
+    m.ranges.push_back(part);
+  }
+  std::reverse(m.ranges.begin(), m.ranges.end());
+  forget_thief(thief);
+  out.push_back(send{thief, std::move(m)});
+}
+
+void worker::on_steal(rank_id thief, actions& out) {
+  forget_thief(thief);
+  if (!stopping_ && spare() > 0) {  // case 1
+    give(thief, out);
+    return;
+  }
+  if (!stopping_) hungry_.push_back(thief);
+  message m{.kind = message_kind::none};
+  if (auto const busy = search_.knows_busy(); busy && *busy != thief)  // case 3, otherwise case 2
+    m.extra = 1 + static_cast<std::uint64_t>(*busy);
+  out.push_back(send{thief, std::move(m)});
+}
+
+void worker::on_give(rank_id victim, message const& m, actions& out) {
+  if (victim_ == victim) victim_.reset();
+  if (stopping_) return;
+  held_by_others_ = held_by_others_ || m.extra != 0;
+  ++steals_;
+  search_.works(victim);
+  searching_ = false;
+  enqueue(m.ranges, held_by_others_);
+  feed_hungry(out);
+}
+
+void worker::on_none(rank_id victim, message const& m, actions& out) {
+  if (victim_ != victim) return;
+  victim_.reset();
+  if (m.extra > 0)
+    search_.shortcut(victim, static_cast<rank_id>(m.extra - 1));
+  else
+    search_.idle(victim);
+  maybe_steal(out);
+}
+
+// New tasks have come: those that have asked in vain get some, unless they have been given some meanwhile.
+void worker::feed_hungry(actions& out) {
+  while (!hungry_.empty() && !stopping_ && spare() > 1) give(hungry_.front(), out);
+}
+
+void worker::forget_thief(rank_id rank) { std::erase(hungry_, rank); }
+
+void worker::tick_ring(actions& out) {
+  if (victim_ && ++unanswered_ <= most_unanswered) {
+    out.push_back(send{*victim_, {.kind = message_kind::steal}});
+    return;
+  }
+  if (victim_) {  // silent: the root's detector finds out whether it is dead
+    search_.idle(*victim_);
+    victim_.reset();
+  }
+  resting_ = false;
+  maybe_steal(out);
+}
+
+}  // namespace skel::protocol

@@ -1,0 +1,96 @@
+// The three cases of GDC's second phase (gdc section 3), by name.
+#include "skel/protocol/ring_search.hpp"
+
+#include "catch.hpp"
+
+namespace {
+
+using skel::protocol::rank_id;
+using skel::protocol::ring_search;
+
+ring_search search_of(rank_id self, int ranks, skel::ring_order order = skel::ring_order::successors) {
+  auto ring = std::make_shared<std::vector<rank_id>>();
+  for (int r = 0; r < ranks; ++r) ring->push_back(r);
+  ring_search s(self, std::move(ring), order);
+  s.begin();
+  return s;
+}
+
+std::vector<rank_id> all_asked(ring_search s) {
+  std::vector<rank_id> asked;
+  while (auto const r = s.next()) {
+    asked.push_back(*r);
+    s.idle(*r);
+  }
+  return asked;
+}
+
+}  // namespace
+
+TEST_CASE("an idle rank asks its successor first, and comes round to itself") {
+  CHECK(all_asked(search_of(3, 5)) == std::vector<rank_id>{4, 0, 1, 2});
+  CHECK(all_asked(search_of(0, 2)) == std::vector<rank_id>{1});
+  CHECK(all_asked(search_of(0, 1)).empty());
+}
+
+TEST_CASE("case 1: the successor works and gives; next time it is asked first") {
+  auto s = search_of(0, 5);
+  CHECK(s.next() == 1);
+  s.works(1);
+  s.begin();
+  CHECK(s.next() == 1);
+}
+
+TEST_CASE(
+    "case 2: the successor is idle; the thief goes on to the next unvisited and remembers whom it found") {
+  auto s = search_of(0, 5);
+  CHECK(s.next() == 1);
+  s.idle(1);
+  CHECK(s.next() == 2);
+  s.idle(2);
+  CHECK(s.next() == 3);
+  s.works(3);
+  s.begin();
+  CHECK(s.next() == 3);  // the ranks between are skipped
+  s.idle(3);
+  CHECK(s.next() == 1);  // it has no work any more: from the beginning
+  CHECK_FALSE(s.knows_busy());
+}
+
+TEST_CASE("case 3: the successor is idle, but knows a busy rank and says so") {
+  auto s = search_of(0, 6);
+  CHECK(s.next() == 1);
+  s.shortcut(1, 4);
+  CHECK(s.next() == 4);
+  s.idle(4);
+  CHECK(s.next() == 2);  // then those it has not visited
+  s.shortcut(2, 1);      // a rank visited before is no help
+  CHECK(s.next() == 3);
+  s.shortcut(3, 0);  // nor is the thief itself
+  CHECK(s.next() == 5);
+  CHECK_FALSE(s.next());
+}
+
+TEST_CASE("lost ranks are left out until they are heard of again") {
+  auto s = search_of(1, 4);
+  s.lost(2);
+  CHECK(all_asked(s) == std::vector<rank_id>{3, 0});
+  s.works(3);
+  s.lost(3);
+  CHECK(all_asked(s) == std::vector<rank_id>{0});
+  s.alive(2);
+  CHECK(all_asked(s) == std::vector<rank_id>{2, 0});
+}
+
+TEST_CASE("other orders: predecessors, and distances that double") {
+  CHECK(all_asked(search_of(1, 5, skel::ring_order::predecessors)) == std::vector<rank_id>{0, 4, 3, 2});
+  CHECK(all_asked(search_of(6, 8, skel::ring_order::doubling)) == std::vector<rank_id>{7, 0, 2});
+  CHECK(all_asked(search_of(0, 9, skel::ring_order::doubling)) == std::vector<rank_id>{1, 2, 4, 8});
+}
+
+TEST_CASE("a rank the ring does not know is never asked") {
+  auto s = search_of(0, 3);
+  CHECK(s.next() == 1);
+  s.shortcut(1, 77);
+  CHECK(s.next() == 2);
+}

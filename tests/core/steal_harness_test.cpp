@@ -1,0 +1,76 @@
+// ring_steal's protocol in random order, with everything going wrong that may; and in every order.
+#include "steal_harness.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "catch.hpp"
+
+namespace {
+
+std::uint64_t runs_wanted(std::uint64_t ordinary) {
+  if (char const* const n = std::getenv("SKEL_HARNESS_RUNS")) return std::strtoull(n, nullptr, 10);
+  return std::getenv("SKEL_LONG") != nullptr ? 1000000 : ordinary;
+}
+
+template <class Draw>
+void try_many(char const* what, Draw draw, std::uint64_t first, std::uint64_t count) {
+  if (char const* const seed = std::getenv("SKEL_HARNESS_SEED")) {
+    steal_harness::run(draw(std::strtoull(seed, nullptr, 10)));
+    return;
+  }
+  std::uint64_t events = 0, deaths = 0, at_work = 0, taken_back = 0;
+  for (std::uint64_t seed = first; seed < first + count; ++seed) {
+    auto const sum = steal_harness::run(draw(seed));
+    events += sum.events;
+    deaths += static_cast<std::uint64_t>(sum.deaths);
+    at_work += sum.died_at_work ? 1 : 0;
+    taken_back += sum.taken_back;
+  }
+  auto const print = [](std::uint64_t n) { return static_cast<unsigned long long>(n); };
+  std::printf(
+      "%s: %llu runs, %llu events, %llu deaths, %llu runs with a death at work, %llu loans taken back\n",
+      what, print(count), print(events), print(deaths), print(at_work), print(taken_back));
+}
+
+}  // namespace
+
+TEST_CASE("every node is counted once in every order of events", "[random]") {
+  try_many("any", steal_harness::random_scenario, 1, runs_wanted(10000));
+}
+
+TEST_CASE("ring_steal survives the death of any ranks but the root", "[deaths]") {
+  try_many("deaths", steal_harness::death_scenario, 1000000007, runs_wanted(12000));
+}
+
+TEST_CASE("small trees in every order of events", "[exhaustive]") {
+  struct small {
+    char const* name;
+    int ranks;
+    std::vector<int> parent;
+    int deaths, suspicions;
+    std::uint64_t ticks;
+  };
+  std::vector<small> const all{
+      {"2 ranks, 3 nodes", 2, {-1, 0, 0}, 0, 0, 0},
+      {"2 ranks, 4 nodes, a death", 2, {-1, 0, 0, 1}, 1, 0, 0},
+      {"2 ranks, 3 nodes, a suspicion and two ticks", 2, {-1, 0, 0}, 0, 1, 2},
+      {"3 ranks, 3 nodes", 3, {-1, 0, 0}, 0, 0, 0},
+      {"3 ranks, 2 nodes, a death", 3, {-1, 0}, 1, 0, 0},
+      {"2 ranks, 5 nodes, a death, a suspicion, a tick", 2, {-1, 0, 0, 1, 1}, 1, 1, 1},
+      {"3 ranks, 4 nodes, a death", 3, {-1, 0, 0, 1}, 1, 0, 0},
+  };
+  bool const patient = std::getenv("SKEL_LONG") != nullptr;
+  for (auto const& x : all) {
+    steal_harness::scenario s;
+    s.ranks = x.ranks;
+    s.parent = x.parent;
+    s.deaths = x.deaths;
+    s.suspicions = x.suspicions;
+    auto const found = steal_harness::explore(s, x.ticks, patient ? 5000000 : 60000);
+    std::printf("%s: %llu states, depth %llu, %llu ends%s\n", x.name,
+                static_cast<unsigned long long>(found.states), static_cast<unsigned long long>(found.depth),
+                static_cast<unsigned long long>(found.ends), found.complete ? "" : " (not all)");
+    CHECK(found.ends > 0);
+  }
+}

@@ -1,0 +1,262 @@
+// Whole ring_steal calls over several ranks in one process: every tree counted exactly, whatever happens.
+#include <atomic>
+#include <string>
+
+#include "catch.hpp"
+#include "hub_transport.hpp"
+#include "skel/ring_steal.hpp"
+
+namespace {
+
+// A task is a number; it spawns so many children as its hash says, for some generations.
+struct node {
+  std::uint64_t id = 1;
+  std::uint32_t depth = 0;
+};
+
+struct tree {
+  using task = node;
+  using result = std::uint64_t;
+  std::uint32_t depth = 8;
+  int microseconds = 0;  // per node
+  std::atomic<int>* started = nullptr;
+
+  static std::uint64_t hash(std::uint64_t x) {
+    x = (x ^ (x >> 31)) * 0x9e3779b97f4a7c15U;
+    return x ^ (x >> 29);
+  }
+  [[nodiscard]] unsigned children(node const& n) const {
+    return n.depth < depth ? static_cast<unsigned>(hash(n.id) >> 40) % 5 + (n.depth < 2 ? 2 : 0) : 0;
+  }
+  void run(node const& n, skel::spawner<node>& more, std::uint64_t& sum) const {
+    if (started != nullptr) ++*started;
+    if (microseconds > 0) std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
+    ++sum;
+    for (unsigned i = 0; i < children(n); ++i) more({hash(n.id * 8 + i), n.depth + 1});
+  }
+  [[nodiscard]] std::uint64_t merge(std::uint64_t a, std::uint64_t b) const { return a + b; }
+};
+
+std::uint64_t count(tree const& t, node const& n = {}) {
+  std::uint64_t all = 1;
+  for (unsigned i = 0; i < t.children(n); ++i) all += count(t, {tree::hash(n.id * 8 + i), n.depth + 1});
+  return all;
+}
+
+auto root_node() {
+  return skel::on_root([] { return std::vector<node>{node{}}; });
+}
+
+template <class Error>
+void check_thrown(hub::job const& job, int rank) {
+  REQUIRE(job.exception(rank) != nullptr);
+  CHECK_THROWS_AS(std::rethrow_exception(job.exception(rank)), Error);
+}
+
+}  // namespace
+
+TEST_CASE("every node is counted once, on any number of ranks and threads") {
+  for (int ranks : {1, 2, 3, 5, 8})
+    for (int threads : {1, 2}) {
+      hub::job job(ranks, threads);
+      for (auto const take : {skel::half, skel::one})
+        for (std::uint32_t depth : {0U, 1U, 6U, 11U}) {
+          tree const t{depth};
+          std::vector<std::uint64_t> got(static_cast<std::size_t>(ranks));
+          skel::report report;
+          job.run([&](skel::context& ctx) {
+            auto const all = skel::ring_steal(ctx, root_node(), t, {.take = take});
+            got[static_cast<std::size_t>(ctx.rank())] = all.result;
+            if (ctx.is_root()) report = all.report;
+          });
+          INFO(ranks << " ranks, " << threads << " threads, depth " << depth);
+          for (int r = 0; r < ranks; ++r) CHECK(job.error(r).empty());
+          CHECK(got == std::vector<std::uint64_t>(static_cast<std::size_t>(ranks), count(t)));
+          CHECK(report.tasks == count(t));
+          CHECK(report.skeleton == "ring_steal");
+          CHECK(report.per_rank.size() == static_cast<std::size_t>(ranks));
+        }
+    }
+}
+
+TEST_CASE("a source may hold many tasks, or none, or be the same on every rank") {
+  hub::job job(3, 2);
+  std::atomic<std::uint64_t> many{0}, none{7}, same{0};
+  job.run([&](skel::context& ctx) {
+    tree const t{3};
+    std::vector<node> const roots{{1, 0}, {2, 1}, {3, 2}};
+    auto const from_root = skel::ring_steal(ctx, skel::on_root([&] { return roots; }), t);
+    auto const empty = skel::ring_steal(ctx, skel::on_root([] { return std::vector<node>{}; }), t);
+    auto const list = skel::ring_steal(ctx, skel::replicated(roots), t);
+    if (ctx.rank() != 2) return;
+    many = from_root.result;
+    none = empty.result;
+    same = list.result;
+  });
+  for (int r = 0; r < 3; ++r) CHECK(job.error(r).empty());
+  tree const t{3};
+  CHECK(many == count(t, {1, 0}) + count(t, {2, 1}) + count(t, {3, 2}));
+  CHECK(none == 0);
+  CHECK(same == many);
+}
+
+TEST_CASE("work spreads over the ranks") {
+  hub::job job(4, 1);
+  tree const t{6, 200};
+  skel::report report;
+  job.run([&](skel::context& ctx) {
+    auto const all = skel::ring_steal(ctx, root_node(), t);
+    if (ctx.is_root()) report = all.report;
+  });
+  CHECK(report.tasks == count(t));
+  CHECK(report.steals.value_or(0) >= 3);
+  for (auto const& row : report.per_rank) CHECK(row.tasks > 0);
+}
+
+TEST_CASE("a task that throws fails the call on every rank, and the next call works") {
+  for (int threads : {1, 2})
+    for (int bad : {1, 40, 200}) {
+      hub::job job(3, threads);
+      std::atomic<int> started{0};
+      struct thrower : tree {
+        int bad;
+        void run(node const& n, skel::spawner<node>& more, std::uint64_t& sum) const {
+          tree::run(n, more, sum);
+          if (*started >= bad) throw std::runtime_error("no luck");
+        }
+      };
+      thrower const t{{8, 20, &started}, bad};
+      job.run([&](skel::context& ctx) { skel::ring_steal(ctx, root_node(), t); });
+      for (int r = 0; r < 3; ++r) {
+        check_thrown<skel::task_error>(job, r);
+        CHECK(job.error(r) == job.error(0));
+        CHECK(job.error(r).find("no luck") != std::string::npos);
+      }
+      std::atomic<std::uint64_t> got{0};
+      job.run([&](skel::context& ctx) { got = skel::ring_steal(ctx, root_node(), tree{5}).result; });
+      CHECK(got == count(tree{5}));
+    }
+}
+
+TEST_CASE("a source or a merge that throws fails the call on every rank") {
+  hub::job job(3, 1);
+  job.run([&](skel::context& ctx) {
+    auto const open = []() -> std::vector<node> { throw std::runtime_error("no tree"); };
+    skel::ring_steal(ctx, skel::on_root(open), tree{});
+  });
+  for (int r = 0; r < 3; ++r) check_thrown<skel::source_error>(job, r);
+  struct cannot_merge : tree {
+    std::uint64_t merge(std::uint64_t, std::uint64_t) const { throw std::runtime_error("does not fit"); }
+  };
+  job.run([&](skel::context& ctx) { skel::ring_steal(ctx, root_node(), cannot_merge{}); });
+  for (int r = 0; r < 3; ++r) check_thrown<skel::task_error>(job, r);
+}
+
+TEST_CASE("a call that differs is refused with the rank that made it") {
+  hub::job job(3);
+  job.run([&](skel::context& ctx) {
+    skel::ring_steal(ctx, root_node(), tree{9, 20}, {.take = ctx.rank() == 2 ? skel::one : skel::half});
+  });
+  for (int r = 0; r < 3; ++r) {
+    CHECK(job.error(r).find("rank 2 made another skeleton call") != std::string::npos);
+    check_thrown<skel::protocol_error>(job, r);
+  }
+}
+
+TEST_CASE("a call ends early when a stop token or the time says so") {
+  hub::job job(3);
+  std::atomic<int> stopped{0};
+  job.run([&](skel::context& ctx) {
+    skel::ring_steal_options options;
+    options.time_limit_seconds = 0.03;
+    auto const all = skel::ring_steal(ctx, root_node(), tree{40, 100}, options);
+    stopped += all.report.stopped_early ? 1 : 0;
+    CHECK(all.result == 0);
+  });
+  for (int r = 0; r < 3; ++r) CHECK(job.error(r).empty());
+  CHECK(stopped == 3);
+}
+
+TEST_CASE("the loss of any ranks but the root does not change the count") {
+  for (int turn = 0; turn < 12; ++turn) {
+    hub::job job(4, 1 + turn % 2);
+    std::atomic<int> started{0};
+    tree const t{8, 30, &started};
+    auto const expected = count(t);
+    std::atomic<bool> over{false};
+    std::thread killer([&] {
+      for (int r : {2, 3, 1}) {
+        auto const after = started + 10 + 40 * turn;
+        while (started < after && !over) std::this_thread::yield();
+        if (over) return;
+        job.kill(r);
+        if (turn % 3 == 0 && r == 3) return;
+      }
+    });
+    std::uint64_t got = 0, again = 0;
+    job.run([&](skel::context& ctx) {
+      auto const all = skel::ring_steal(ctx, root_node(), t);
+      if (!ctx.is_root()) return;
+      over = true;
+      got = all.result;
+      again = all.report.tasks_handed_out_again;
+    });
+    killer.join();
+    INFO("turn " << turn << ", " << again << " loans taken back");
+    CHECK(job.error(0).empty());
+    CHECK(got == expected);
+  }
+}
+
+TEST_CASE("false suspicions do not change the count") {
+  for (int turn = 0; turn < 6; ++turn) {
+    hub::job job(3, 1);
+    tree const t{7, 20};
+    std::atomic<bool> over{false}, quiet{false};
+    std::thread trouble([&] {
+      for (int i = 0; i < 20 && !over; ++i) {
+        int const who = i % 3, rank = 1 + (i + 1 + turn) % 2;
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        if (who == rank) continue;
+        job.suspect(who, rank);
+        std::this_thread::sleep_for(std::chrono::microseconds(700));
+        job.heartbeat(rank, who);
+      }
+      quiet = true;
+    });
+    std::uint64_t got = 0;
+    job.run([&](skel::context& ctx) {
+      auto const all = skel::ring_steal(ctx, root_node(), t);
+      if (!ctx.is_root()) return;
+      over = true;
+      got = all.result;
+      // As the farewell of run_main does: a suspect that shows up late hears of the end.
+      for (int i = 0; i < 20 || !quiet; ++i) {
+        static_cast<void>(ctx.engine().try_progress(0));
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+    });
+    trouble.join();
+    CHECK(job.error(0).empty());
+    CHECK(got == count(t));
+  }
+}
+
+TEST_CASE("the root's loss ends the others") {
+  hub::job job(3);
+  std::atomic<int> started{0};
+  tree const t{40, 50, &started};
+  std::thread killer([&] {
+    while (started < 100) std::this_thread::yield();
+    for (int r : {1, 2}) job.suspect(r, 0);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    for (int r : {1, 2}) job.suspect(0, r);
+  });
+  job.run([&](skel::context& ctx) {
+    skel::ring_steal_options options;
+    if (ctx.is_root()) options.time_limit_seconds = 1.0;
+    skel::ring_steal(ctx, root_node(), t, options);
+  });
+  killer.join();
+  for (int r : {1, 2}) check_thrown<skel::lost_rank_error>(job, r);
+}
