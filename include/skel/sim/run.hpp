@@ -18,7 +18,7 @@ struct run_options {
   bool trace = false;            ///< keep spans, as context_options::trace does
   double watchdog_seconds = 0;   ///< virtual; as context_options::watchdog_seconds
   /// Silence after which a rank is taken for lost, as context_options::suspect_after_seconds; 0: never.
-  double suspect_after_seconds = 1;
+  double suspect_after_seconds = 5;
   /// Instead of it, or beside it: so long after a rank's death the root is told by the simulator (and
   /// everybody, if it was the root).
   std::optional<double> detection_seconds{};

@@ -32,7 +32,7 @@ struct options {
   std::uint64_t seed = 1;
   std::size_t result_bytes = 8;
   std::vector<std::string> failures;
-  std::string suspect_after = "1s";
+  std::string suspect_after = "5s";
 };
 
 void add_options(CLI::App& app, options& o) {
