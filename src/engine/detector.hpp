@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace skel::detail {
@@ -19,6 +20,10 @@ class detector {
 
   [[nodiscard]] bool enabled() const { return suspect_after_ > 0; }
   [[nodiscard]] double interval() const { return interval_; }
+  /// When beat() is to be called again; infinity if never.
+  [[nodiscard]] double next_beat() const {
+    return enabled() ? last_beat_ + interval_ : std::numeric_limits<double>::infinity();
+  }
   [[nodiscard]] bool due(double now) const { return enabled() && now - last_beat_ >= interval_; }
 
   void heard(int rank) { heard_[static_cast<std::size_t>(rank)] = 1; }

@@ -179,8 +179,7 @@ void engine::flush(std::unique_lock<std::mutex>& lock, double seconds) {
   auto const waiting = [&] {
     std::size_t n = 0;
     for (std::size_t r = 0; r < links_.size(); ++r)
-      if (!lost_[r])
-        n += wires_->unsent(static_cast<int>(r)) + (links_[r] ? links_[r]->waiting() : 0);
+      if (!lost_[r] && links_[r]) n += links_[r]->waiting() + wires_->unsent(static_cast<int>(r));
     return n;
   };
   while (waiting() > 0 && now() < end) {
@@ -301,7 +300,7 @@ void engine::serve() {
   for (run* const r : running) r->idle_work();
 }
 
-double engine::next_tick() const { return last_tick_ + tick_seconds; }
+double engine::next_tick() const { return std::min(last_tick_ + tick_seconds, detector_.next_beat()); }
 
 // --- the pool
 // ----------------------------------------------------------------------------------------------------

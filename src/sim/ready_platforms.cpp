@@ -151,6 +151,7 @@ platform uneven(uneven_spec const& u) {
 
 std::vector<ready_name> ready_platforms() {
   std::vector<ready_name> all;
+  all.reserve(texts.size() + 1);
   for (auto const& t : texts) all.push_back({t.name, platform::parse(t.json, t.name).about});
   all.push_back({"uneven", uneven_about});
   return all;

@@ -71,6 +71,7 @@ void world::live(port& me, std::function<void(context&)> const& body) {
     o.threads = 1;
     o.trace = options_.trace;
     o.watchdog_seconds = options_.watchdog_seconds;
+    o.suspect_after_seconds = options_.suspect_after_seconds;
     auto const name = where_.machines[static_cast<std::size_t>(me.rank())].name;
     auto const engine = std::make_shared<detail::engine>(std::make_unique<wires>(me), std::move(o), name);
     me.attach(engine.get());
@@ -88,6 +89,7 @@ void world::live(port& me, std::function<void(context&)> const& body) {
 outcome world::run(std::function<void(context&)> const& body) {
   int argc = static_cast<int>(settings.size());
   std::vector<char*> argv;
+  argv.reserve(settings.size() + 1);
   for (char const* text : settings) argv.push_back(const_cast<char*>(text));
   argv.push_back(nullptr);
   s4u::Engine simgrid(&argc, argv.data());

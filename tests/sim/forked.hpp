@@ -4,8 +4,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstring>
 #include <functional>
+#include <iostream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -16,6 +18,8 @@ namespace forked {
 inline std::vector<double> run(std::function<std::vector<double>()> const& child, unsigned seconds = 50) {
   int ends[2];
   if (pipe(ends) != 0) throw std::runtime_error("no pipe");
+  std::cout.flush();
+  std::fflush(nullptr);  // or it would be written twice
   pid_t const pid = fork();
   if (pid < 0) throw std::runtime_error("no child");
   if (pid == 0) {

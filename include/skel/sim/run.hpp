@@ -17,8 +17,11 @@ struct run_options {
   std::string program = "skel";  ///< in front of the line on standard error when a rank fails
   bool trace = false;            ///< keep spans, as context_options::trace does
   double watchdog_seconds = 0;   ///< virtual; as context_options::watchdog_seconds
-  /// So long after a rank's death the root is told (and everybody, if it was the root); empty: nobody is.
-  std::optional<double> detection_seconds = 1;
+  /// Silence after which a rank is taken for lost, as context_options::suspect_after_seconds; 0: never.
+  double suspect_after_seconds = 5;
+  /// Instead of it, or beside it: so long after a rank's death the root is told by the simulator (and
+  /// everybody, if it was the root).
+  std::optional<double> detection_seconds{};
   /// The simulation fails when its clock passes this.
   double time_limit_seconds = std::numeric_limits<double>::infinity();
 };

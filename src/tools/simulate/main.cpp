@@ -32,7 +32,7 @@ struct options {
   std::uint64_t seed = 1;
   std::size_t result_bytes = 8;
   std::vector<std::string> failures;
-  std::string detection = "1s";
+  std::string suspect_after = "5s";
 };
 
 void add_options(CLI::App& app, options& o) {
@@ -74,7 +74,7 @@ void add_options(CLI::App& app, options& o) {
          "this rank dies at this virtual time, or when the root has had so many results (may be repeated)")
       ->type_name("RANK@SECONDS|RANK@Nresults")
       ->group(group);
-  app.add_option("--detection", o.detection, "how long after a rank's death the others know")
+  app.add_option("--suspect-after", o.suspect_after, "silence after which a rank is taken for lost")
       ->type_name("SECONDS")
       ->capture_default_str()
       ->group(group);
@@ -182,7 +182,7 @@ int simulate(options const& o) {
   skel::sim::run_options how;
   how.program = program_name;
   how.trace = !o.common.trace.empty();
-  how.detection_seconds = skel::detail::parse_duration(o.detection).count();
+  how.suspect_after_seconds = skel::detail::parse_duration(o.suspect_after).count();
 
   result out;
   auto const end = skel::sim::run(
