@@ -33,42 +33,44 @@ struct found {
 // A farm of `n` tasks, in a child; `more` may kill ranks from the sink.
 found farm(sim::platform const& p, std::string const& schedule, std::uint64_t n, double scale = 1,
            std::function<void(std::uint64_t)> const& at_sink = {}) {
-  auto const numbers = forked::run([&] {
-    std::vector<std::uint64_t> got;
-    std::vector<double> out(6);
-    std::uint64_t sunk = 0;
-    sim::run_options options;
-    options.suspect_after_seconds = 0.5;
-    auto const end = sim::run(
-        p,
-        [&](skel::context& ctx) {
-          auto const r = skel::farm(
-              ctx, skel::indices(n),
-              [&](std::uint64_t i) {
-                sim::spend(scale * cost(i));
-                return work(i);
-              },
-              skel::any_schedule(schedule),
-              [&](skel::task_id id, std::uint64_t&& value) {
-                skel::into(got)(id, std::move(value));
-                if (at_sink) at_sink(++sunk);
-              });
-          if (!ctx.is_root()) return;
-          out = {0,
-                 r.seconds,
-                 static_cast<double>(r.tasks),
-                 static_cast<double>(r.tasks_handed_out_again),
-                 static_cast<double>(r.lost_ranks.size()),
-                 0};
-          for (auto const& rank : r.per_rank) out.push_back(static_cast<double>(rank.tasks));
-        },
-        options);
-    out[0] = end.exit_code;
-    bool right = got.size() == n;
-    for (std::uint64_t i = 0; i < got.size(); ++i) right = right && got[i] == work(i);
-    out[5] = right ? 1 : 0;
-    return out;
-  });
+  auto const numbers = forked::run(
+      [&] {
+        std::vector<std::uint64_t> got;
+        std::vector<double> out(6);
+        std::uint64_t sunk = 0;
+        sim::run_options options;
+        options.suspect_after_seconds = 0.5;
+        auto const end = sim::run(
+            p,
+            [&](skel::context& ctx) {
+              auto const r = skel::farm(
+                  ctx, skel::indices(n),
+                  [&](std::uint64_t i) {
+                    sim::spend(scale * cost(i));
+                    return work(i);
+                  },
+                  skel::any_schedule(schedule),
+                  [&](skel::task_id id, std::uint64_t&& value) {
+                    skel::into(got)(id, std::move(value));
+                    if (at_sink) at_sink(++sunk);
+                  });
+              if (!ctx.is_root()) return;
+              out = {0,
+                     r.seconds,
+                     static_cast<double>(r.tasks),
+                     static_cast<double>(r.tasks_handed_out_again),
+                     static_cast<double>(r.lost_ranks.size()),
+                     0};
+              for (auto const& rank : r.per_rank) out.push_back(static_cast<double>(rank.tasks));
+            },
+            options);
+        out[0] = end.exit_code;
+        bool right = got.size() == n;
+        for (std::uint64_t i = 0; i < got.size(); ++i) right = right && got[i] == work(i);
+        out[5] = right ? 1 : 0;
+        return out;
+      },
+      long_campaign() ? 1200 : 50);
   REQUIRE(numbers.size() >= 6);
   return {numbers[0],
           numbers[1],
@@ -139,11 +141,11 @@ TEST_CASE("load that changes slows a machine down") {
 
 TEST_CASE("256 ranks, 16 of them die, and all results are right") {
   auto p = sim::platform::ready("uneven:ranks=256,seed=1");
-  double const ideal = p.ideal_seconds(0.03 * total_cost(10000));
+  double const ideal = p.ideal_seconds(0.03 * total_cost(4096));
   for (int i = 0; i < 16; ++i) p.failures.push_back({1 + i * 16, ideal * (i + 1) / 20});
   for (auto const* schedule : {"first-come", "guided", "interleaved", "ring"}) {
     INFO(schedule);
-    auto const a = farm(p, schedule, 10000, 0.03);
+    auto const a = farm(p, schedule, 4096, 0.03);
     CHECK(a.exit_code == 0);
     CHECK(a.right == 1);
     CHECK(a.lost == 16);
