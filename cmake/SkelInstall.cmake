@@ -20,6 +20,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/skelConfigVersion.cmake C
 install(FILES ${PROJECT_BINARY_DIR}/skelConfig.cmake ${PROJECT_BINARY_DIR}/skelConfigVersion.cmake
               ${CMAKE_CURRENT_LIST_DIR}/SkelDependencies.cmake ${CMAKE_CURRENT_LIST_DIR}/FindxxHash.cmake
         DESTINATION ${skel_package_dir})
+install(PROGRAMS ${PROJECT_SOURCE_DIR}/scripts/skel-mpiexec DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # The example programs, where they are built.

@@ -53,7 +53,7 @@ if [ -t 2 ]; then progress=always; fi
 raytrace() { mpiexec -n "$ranks" --bind-to none build/release/bin/skel-raytrace --scene "$scene" "$@"; }
 
 say "$scene, $size, $ranks ranks"
-schedules=(blocks interleaved first-come guided hybrid)
+schedules=(blocks interleaved first-come guided hybrid ring)
 for schedule in "${schedules[@]}"; do
   echo "-- $schedule"
   raytrace --size "$size" --schedule "$schedule" --progress $progress --report "$out/$schedule.json" -o "$out/$schedule.png"
@@ -77,6 +77,6 @@ for schedule in "${schedules[@]}"; do
       printf "%-12s %8.3f  %-24s %5.1f%% %9d  %s\n", schedule, run["seconds"], tasks, 100 * run["busy_share"], run["messages"], run["result_xxh3"]
     }' "$out/$schedule.json"
 done
-results=$(grep -h '"result_xxh3"' $out/{blocks,interleaved,first-come,guided,hybrid}.json | sort -u | wc -l)
+results=$(grep -h '"result_xxh3"' $out/{blocks,interleaved,first-come,guided,hybrid,ring}.json | sort -u | wc -l)
 if ((results != 1)); then fail "the schedules gave $results different results; they must give one"; fi
 echo "All schedules gave the same picture, to the bit."

@@ -23,15 +23,18 @@ namespace detail {
 class engine;
 }
 
-/// How a context behaves. Environment variables (SKEL_THREADS, SKEL_PROGRESS, SKEL_TRACE, SKEL_WATCHDOG) give
-/// the defaults.
+/// How a context behaves. Environment variables (SKEL_THREADS, SKEL_PROGRESS, SKEL_TRACE, SKEL_WATCHDOG,
+/// SKEL_SUSPECT_AFTER) give the defaults.
 struct context_options {
   int threads = 0;  ///< compute threads of this rank; 0: this rank's share of the cores it may use
   observe::progress_mode progress = observe::progress_mode::never;
   bool trace = false;           ///< keep spans of what happens when (see context::traces)
   std::string trace_file;       ///< written by the root at the end of the context; implies trace
   double watchdog_seconds = 0;  ///< end the run when nothing moves for so long; 0: never
-  bool quiet = false;           ///< no warnings on standard error
+  /// A rank that is silent for so long is taken for lost, until it is heard of again; 0: never. With a thread
+  /// level of MPI below SERIALIZED a rank is silent while it computes: give more than its longest task.
+  double suspect_after_seconds = 5;
+  bool quiet = false;                                  ///< no warnings on standard error
   std::size_t largest_message = std::size_t{1} << 30;  ///< bytes; longer messages travel in pieces
   [[nodiscard]] static context_options from_environment();
 };

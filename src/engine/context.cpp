@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "engine.hpp"
+#include "exit_status.hpp"
 #include "skel/error.hpp"
 #include "values/duration.hpp"
 
@@ -50,6 +51,8 @@ context_options context_options::from_environment() {
     o.trace = true;
   }
   if (auto const* w = environment("SKEL_WATCHDOG")) o.watchdog_seconds = parse_seconds("SKEL_WATCHDOG", w);
+  if (auto const* s = environment("SKEL_SUSPECT_AFTER"))
+    o.suspect_after_seconds = parse_seconds("SKEL_SUSPECT_AFTER", s);
   return o;
 }
 
@@ -100,6 +103,7 @@ std::vector<observe::rank_trace> context::traces() {
 }
 
 void context::leave(int code) {
+  detail::report_exit_status(rank(), code);
   std::fflush(nullptr);
   _exit(code);
 }

@@ -29,8 +29,12 @@ engine::engine(std::unique_ptr<transport::transport> wires, context_options opti
       owns_time_(wires_->owns_time()),
       links_(static_cast<std::size_t>(size_),
              transport::link(std::max<std::size_t>(1, options_.largest_message))),
-      lost_(static_cast<std::size_t>(size_)) {
+      lost_(static_cast<std::size_t>(size_)),
+      any_time_(wires_->any_time() && any_thread_) {
   last_tick_ = now();
+  // Where only the user's thread moves messages, its rank is silent while it computes.
+  detector_ = detector(rank_, size_, options_.suspect_after_seconds, any_time_ || owns_time_, last_tick_);
+  if (any_time_) ensure_helper();
 }
 
 engine::~engine() {
@@ -50,6 +54,7 @@ engine::~engine() {
     try {
       std::unique_lock lock(mutex_);
       flush(lock, any_lost() ? 0.1 : 5.0);
+      if (any_lost()) wires_->abandon();
     } catch (std::exception const&) {
       // The wires are broken: whoever waits for these messages finds out by itself.
     }
@@ -59,6 +64,7 @@ engine::~engine() {
 bool engine::any_lost() const { return std::find(lost_.begin(), lost_.end(), true) != lost_.end(); }
 
 void engine::open(run_key key, run& r) {
+  if (runs_.empty()) detector_.reset(now());
   runs_[key] = &r;
   newest_run_[key.context] = std::max(newest_run_[key.context], key.number);
   std::vector<early> mine;
@@ -78,19 +84,28 @@ void engine::say_warning() {
   warning.clear();
 }
 
-void engine::close(run_key key) { runs_.erase(key); }
+void engine::close(run_key key) {
+  runs_.erase(key);
+  if (runs_.empty()) detector_.reset(now());
+}
 
 void engine::send(int to, run_key key, transport::packet body) {
   links_[static_cast<std::size_t>(to)].push(key.context, key.number, std::move(body));
   pump(to);
 }
 
+// What is meant for a lost rank waits until it is heard of: over TCP every send to the dead would try to
+// connect.
 void engine::pump(int peer) {
-  if (lost_[static_cast<std::size_t>(peer)] || !may_call()) return;
+  if (!lost_[static_cast<std::size_t>(peer)] && may_call()) transmit(peer);
+}
+
+void engine::transmit(int peer) {
   auto& l = links_[static_cast<std::size_t>(peer)];
   while (auto p = l.pop()) {
     ++messages_sent_;
     bytes_sent_ += p->size();
+    detector_.sent(peer);
     wires_->send(peer, std::move(*p));
   }
 }
@@ -120,13 +135,15 @@ void engine::progress() {
     arrived = true;
     bytes += a->what.size();
     auto const from = static_cast<std::size_t>(a->from);
-    lost_[from] = false;  // whoever speaks lives
+    detector_.heard(a->from);
+    if (lost_[from]) found(a->from);
     auto d = links_[from].accept(std::move(a->what));
     pump(a->from);  // it may have acknowledged
     if (d) dispatch(a->from, std::move(*d));
     if (auto ack = links_[from].acknowledgement()) {
       ++messages_sent_;
       bytes_sent_ += ack->size();
+      detector_.sent(a->from);
       wires_->send(a->from, std::move(*ack));
     }
   }
@@ -139,6 +156,7 @@ void engine::progress() {
         for (auto const& [key, running] : runs_) running->on_lost(static_cast<int>(r));
     for (auto const& [key, running] : runs_) running->on_tick(t);
   }
+  if (detector_.due(t)) beat(t);
   last_progress_.store(t, std::memory_order_relaxed);
 }
 
@@ -153,9 +171,9 @@ bool engine::try_progress(double seconds) {
 void engine::flush(std::unique_lock<std::mutex>& lock, double seconds) {
   double const end = now() + seconds;
   auto const waiting = [&] {
-    std::size_t n = wires_->unsent();
+    std::size_t n = 0;
     for (std::size_t r = 0; r < links_.size(); ++r)
-      if (!lost_[r]) n += links_[r].waiting();
+      if (!lost_[r]) n += links_[r].waiting() + wires_->unsent(static_cast<int>(r));
     return n;
   };
   while (waiting() > 0 && now() < end) {
@@ -175,7 +193,39 @@ void engine::rest(std::unique_lock<std::mutex>& lock, double seconds) {
 void engine::declare_lost(int rank) {
   if (rank == rank_ || lost_[static_cast<std::size_t>(rank)]) return;
   lost_[static_cast<std::size_t>(rank)] = true;
+  announce(rank);
   for (auto const& [key, running] : runs_) running->on_lost(rank);
+}
+
+// Whoever speaks lives.
+void engine::found(int rank) {
+  lost_[static_cast<std::size_t>(rank)] = false;
+  announce(rank);
+}
+
+// The root tells the living what it thinks of a rank.
+void engine::announce(int rank) {
+  if (rank_ != 0 || rank == 0) return;
+  for (int r = 1; r < size_; ++r)
+    if (r != rank && !lost_[static_cast<std::size_t>(r)]) send_opinion(r, rank);
+}
+
+// Once per interval: signs of life to those that have heard nothing, and who has given none.
+void engine::beat(double t) {
+  for (int const rank : wires_->failed()) declare_lost(rank);
+  auto const v = detector_.beat(t, lost_);
+  for (int const rank : v.silent) declare_lost(rank);
+  for (int const rank : v.greet) {
+    auto p = links_[static_cast<std::size_t>(rank)].heartbeat();
+    ++messages_sent_;
+    bytes_sent_ += p.size();
+    wires_->send(rank, std::move(p));
+  }
+  // Said again from time to time: a late message of a dead rank makes it look alive to whoever receives it.
+  constexpr unsigned again = 8;
+  if (rank_ == 0 && ++beats_ % again == 0)
+    for (int r = 1; r < size_; ++r)
+      if (lost_[static_cast<std::size_t>(r)]) announce(r);
 }
 
 void engine::throw_if_peer_failed() const {
@@ -195,8 +245,19 @@ void engine::helper_loop() {
   std::unique_lock lock(helper_mutex_);
   while (!ending_) {
     if (active_runs_ == 0) {
-      helper_wakes_.wait(lock);
       pause = helper_shortest;
+      if (any_time_ && detector_.enabled()) {  // between skeleton calls a rank gives signs of life
+        helper_wakes_.wait_for(lock, std::chrono::duration<double>(detector_.interval()));
+        if (ending_ || active_runs_ > 0) continue;
+        std::unique_lock const engine_lock(mutex_, std::try_to_lock);
+        try {
+          if (engine_lock) progress();
+        } catch (std::exception const&) {
+          // The next skeleton call meets the same error and reports it.
+        }
+      } else {
+        helper_wakes_.wait(lock);
+      }
       continue;
     }
     // No lock is held when it is woken from its rest, so a wake-up may be missed: hence the limit.

@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "detector.hpp"
 #include "skel/context.hpp"
 #include "skel/transport/link.hpp"
 #include "skel/transport/transport.hpp"
@@ -47,7 +48,8 @@ struct run_key {
 struct farewell {
   int code = 0;
   bool own = false;  // failed by itself, not because it was told that another rank failed
-  std::string text;
+  std::string text{};
+  bool lost = false;  // the verdict: a rank was lost, so nobody may wait for all in MPI_Finalize
 };
 
 class engine {
@@ -82,6 +84,7 @@ class engine {
   /// Gives the lock away for `seconds` (0: lets other threads run). Where time is the wires' own, nothing can
   /// happen before a packet arrives, so there it lasts until then, or until the next tick is due.
   void rest(std::unique_lock<std::mutex>& lock, double seconds);
+  /// The rank is taken for lost until it is heard of. The root tells the others.
   void declare_lost(int rank);
   [[nodiscard]] std::vector<bool> const& lost() const { return lost_; }
   [[nodiscard]] bool any_lost() const;
@@ -106,6 +109,8 @@ class engine {
   /// Ends the job of this rank in run_main: tells, hears, returns the exit code; prints the failure of the
   /// lowest rank.
   int say_farewell(farewell own, std::string const& program);
+  /// After say_farewell(): the ranks have agreed to end without MPI_Finalize.
+  [[nodiscard]] bool leaves_abruptly() const { return leaves_abruptly_; }
 
   std::vector<observe::rank_trace> traces;  // of ended runs, on the root
   void say_warning();
@@ -114,6 +119,11 @@ class engine {
 
  private:
   void pump(int peer);
+  void transmit(int peer);
+  void beat(double t);
+  void found(int rank);
+  void announce(int rank);
+  void send_opinion(int to, int about);
   // With a thread level below SERIALIZED only the thread that made the context may call MPI.
   [[nodiscard]] bool may_call() const { return any_thread_ || std::this_thread::get_id() == owner_; }
   void dispatch(int from, transport::link::delivery d);
@@ -134,6 +144,10 @@ class engine {
   std::thread::id owner_ = std::this_thread::get_id();
   std::vector<transport::link> links_;
   std::vector<bool> lost_;
+  detector detector_;
+  bool any_time_;
+  bool leaves_abruptly_ = false;
+  unsigned beats_ = 0;
   std::map<run_key, run*> runs_;
   std::map<std::uint32_t, std::uint32_t> newest_run_;  // per context
   struct early {

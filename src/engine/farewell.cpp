@@ -9,7 +9,7 @@
 namespace skel::detail {
 
 namespace {
-enum control : std::uint8_t { failing = 1, bye = 2, verdict = 3 };
+enum control : std::uint8_t { failing = 1, bye = 2, verdict = 3, lost = 4, found = 5 };
 // A rank deep inside a computation hears of another's failure only when it next calls skel; then it is left
 // behind.
 constexpr double patience_seconds = 10;
@@ -19,7 +19,7 @@ void engine::send_control(int to, std::uint8_t kind, farewell const& f) {
   transport::packet p;
   auto& out = p.body();
   out.push_back(static_cast<std::byte>(kind));
-  out.push_back(static_cast<std::byte>(f.own));
+  out.push_back(static_cast<std::byte>(f.own | (f.lost << 1)));
   protocol::put_varint(out, static_cast<std::uint64_t>(f.code));
   protocol::put_text(out, f.text);
   send(to, {0, 0}, std::move(p));
@@ -28,7 +28,8 @@ void engine::send_control(int to, std::uint8_t kind, farewell const& f) {
 void engine::on_control(int from, std::span<std::byte const> body) {
   auto const head = protocol::get_bytes(body, 2);
   farewell f;
-  f.own = head[1] != std::byte{0};
+  f.own = (head[1] & std::byte{1}) != std::byte{0};
+  f.lost = (head[1] & std::byte{2}) != std::byte{0};
   f.code = static_cast<int>(protocol::get_varint(body));
   f.text = protocol::get_text(body);
   switch (std::to_integer<int>(head[0])) {
@@ -44,9 +45,20 @@ void engine::on_control(int from, std::span<std::byte const> body) {
     case verdict:
       verdict_ = f;
       break;
+    case control::lost:
+      if (from == 0 && f.code > 0 && f.code < size_) declare_lost(f.code);
+      break;
+    case control::found:
+      if (from == 0 && f.code > 0 && f.code < size_) lost_[static_cast<std::size_t>(f.code)] = false;
+      break;
     default:
       throw protocol_error("unknown control message from rank " + std::to_string(from));
   }
+}
+
+// The root's opinion of a rank.
+void engine::send_opinion(int to, int about) {
+  send_control(to, lost_[static_cast<std::size_t>(about)] ? control::lost : control::found, {.code = about});
 }
 
 int engine::say_farewell(farewell own, std::string const& program) {
@@ -74,10 +86,12 @@ int engine::say_farewell(farewell own, std::string const& program) {
       if (!verdict_) pause(round);
     }
     if (!verdict_) {  // rank 0 is gone or hangs: better said twice than not at all
+      leaves_abruptly_ = true;
       print(own.text);
       return own.code != 0 ? own.code : 1;
     }
     flush(lock, 1.0);
+    leaves_abruptly_ = verdict_->lost;
     return verdict_->code;
   }
   farewells_[0] = own;
@@ -105,7 +119,13 @@ int engine::say_farewell(farewell own, std::string const& program) {
       heard = f;
       break;
     }
-  for (int r = 1; r < size_; ++r) send_control(r, verdict, heard);
+  // Suspects are told too: most of them live.
+  leaves_abruptly_ = any_lost() || missing() > 0;
+  heard.lost = leaves_abruptly_;
+  for (int r = 1; r < size_; ++r) {
+    send_control(r, verdict, heard);
+    if (lost_[static_cast<std::size_t>(r)]) transmit(r);
+  }
   flush(lock, 1.0);
   lock.unlock();
   print(heard.text);

@@ -47,6 +47,8 @@ report farm_run::execute() {
     worker_.begin(list);
     perform(list, nullptr);
     engine_.open(key_, *this);
+    for (std::size_t r = 0; r < engine_.lost().size(); ++r)  // in an earlier call
+      if (engine_.lost()[r]) on_lost(static_cast<int>(r));
   }
   // Pool threads only where they can help: a root that serves computes nothing.
   engine_.with_pool(*this, threads_, [this] { work(0); });
@@ -335,7 +337,7 @@ void farm_run::show_progress(bool last) {
   if (traits_.tasks) s.total = traits_.tasks;
   s.seconds = now() - start_;
   s.ranks = engine_.size();
-  s.lost_ranks = 0;
+  s.lost_ranks = lost_ranks_;
   if (last)
     display_->finish(s);
   else

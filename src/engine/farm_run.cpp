@@ -329,6 +329,7 @@ void farm_run::on_message(int from, std::span<std::byte const> body, transport::
 
 void farm_run::on_lost(int rank) {
   protocol::actions list;
+  if (ledger_) lost_ranks_ = static_cast<int>(ledger_->lost_ranks().size());
   if (ledger_) ledger_->lost(rank, list);
   perform(list, nullptr);
   worker_.lost(rank, list);

@@ -134,6 +134,7 @@ class farm_run final : public run {
   std::uint64_t base_bytes_ = 0;
   std::atomic<std::uint64_t> sunk_{0};
   std::atomic<bool> stop_sent_{false};
+  std::atomic<int> lost_ranks_{0};  // for the progress line
   double stopping_since_ = -1;
   double last_moved_ = 0;  // for the watchdog
 };

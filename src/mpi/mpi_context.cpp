@@ -5,16 +5,21 @@
 #include <xxhash.h>
 
 #include <boost/mpi/communicator.hpp>
+#include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "engine/engine.hpp"
+#include "engine/exit_status.hpp"
 #include "engine/run_body.hpp"
 #include "launcher.hpp"
 #include "mpi_transport.hpp"
@@ -26,10 +31,22 @@ namespace skel {
 namespace {
 
 // What this process runs, as a number; 0 when it cannot be read.
-std::uint64_t program_hash() {
+std::uint64_t read_program_hash() {
   std::ifstream file("/proc/self/exe", std::ios::binary);
-  std::vector<char> const bytes{std::istreambuf_iterator<char>(file), {}};
-  return bytes.empty() ? 0 : XXH3_64bits(bytes.data(), bytes.size());
+  std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> const state(XXH3_createState(), &XXH3_freeState);
+  XXH3_64bits_reset(state.get());
+  std::vector<char> block(std::size_t{1} << 20);
+  std::uint64_t bytes = 0;
+  while (file.read(block.data(), static_cast<std::streamsize>(block.size())), file.gcount() > 0) {
+    XXH3_64bits_update(state.get(), block.data(), static_cast<std::size_t>(file.gcount()));
+    bytes += static_cast<std::uint64_t>(file.gcount());
+  }
+  return bytes == 0 ? 0 : XXH3_64bits_digest(state.get());
+}
+
+std::uint64_t program_hash() {
+  static std::uint64_t const hash = read_program_hash();
+  return hash;
 }
 
 void check_same_program(MPI_Comm comm, int size) {
@@ -71,7 +88,7 @@ namespace detail {
 std::shared_ptr<engine> make_mpi_engine(MPI_Comm comm, context_options options) {
   int level = MPI_THREAD_SINGLE;
   MPI_Query_thread(&level);
-  auto wires = std::make_unique<transport::mpi_transport>(comm, level >= MPI_THREAD_SERIALIZED);
+  auto wires = std::make_unique<transport::mpi_transport>(comm, level);
   MPI_Comm const own = wires->communicator();
   int const size = wires->size();
   check_same_program(own, size);
@@ -123,46 +140,96 @@ std::optional<context_options> options_of_all(std::string const& program, int si
 
 }  // namespace
 
-int run_main_mpi(int argc, char** argv, std::function<void(context&)> const& body) {
-  std::string const program = program_name(argc, argv);
-  int given = MPI_THREAD_SINGLE;
-  if (MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &given) != MPI_SUCCESS) {
-    std::fprintf(stderr, "%s: MPI_Init_thread failed\n", program.c_str());
-    return 1;
+namespace {
+
+// Before the first heartbeat nobody notices a rank that has died: MPI_Init and the collective calls that make
+// a context would wait for it for ever.
+class start_guard {
+ public:
+  explicit start_guard(std::string program)
+      : watch_([this, program = std::move(program)] {
+          std::unique_lock lock(mutex_);
+          if (started_.wait_for(lock, limit, [this] { return done_; })) return;
+          std::fprintf(stderr, "%s: not all ranks have started within %d s\n", program.c_str(),
+                       static_cast<int>(limit.count()));
+          report_exit_status(0, 1);
+          _exit(1);
+        }) {}
+  start_guard(start_guard const&) = delete;
+  start_guard& operator=(start_guard const&) = delete;
+  ~start_guard() {
+    {
+      std::lock_guard const lock(mutex_);
+      done_ = true;
+    }
+    started_.notify_all();
+    watch_.join();
   }
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+
+ private:
+  static constexpr std::chrono::seconds limit{60};
+  std::mutex mutex_;
+  std::condition_variable started_;
+  bool done_ = false;
+  std::thread watch_;
+};
+
+struct ended {
+  int code = 0;
+  bool finalizes = true;
+};
+
+// What lies between MPI_Init and MPI_Finalize.
+ended run_ranks(std::string const& program, int rank, std::unique_ptr<start_guard> guard,
+                std::function<void(context&)> const& body) {
   int size = 1;
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (auto const mismatch = launcher_mismatch(size); !mismatch.empty()) {
     std::fprintf(stderr, "%s: %s\n", program.c_str(), mismatch.c_str());
-    MPI_Finalize();
-    return 2;
+    return {2};
   }
   auto const options = options_of_all(program, size);
-  if (!options) {
-    MPI_Finalize();
-    return 2;
-  }
-  int code = 1;
-  bool lost = false;
+  if (!options) return {2};
   try {
     auto const engine = make_mpi_engine(MPI_COMM_WORLD, *options);
+    guard.reset();
     auto const end = [&] {
       context ctx(engine);
       return run_body(ctx, body);
     }();
-    code = engine->say_farewell(end, program);
-    lost = engine->any_lost();
+    int const code = engine->say_farewell(end, program);
+    if (engine->leaves_abruptly()) {  // nothing that waits for the dead: neither MPI_Finalize nor destructors
+      report_exit_status(rank, code);
+      std::fflush(nullptr);
+      _exit(code);
+    }
+    return {code};
   } catch (usage_error const& e) {
-    int rank = 0;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank == 0) std::fprintf(stderr, "%s: %s\n", program.c_str(), e.what());
-    code = 2;
+    return {2};
   } catch (std::exception const& e) {  // the wires are broken: nobody can be told
     std::fprintf(stderr, "%s: %s\n", program.c_str(), e.what());
-    lost = true;
+    return {1, false};
   }
-  if (lost) {  // MPI_Finalize would wait for the dead
+}
+
+}  // namespace
+
+int run_main_mpi(int argc, char** argv, std::function<void(context&)> const& body) {
+  std::string const program = program_name(argc, argv);
+  auto guard = std::make_unique<start_guard>(program);
+  // MULTIPLE: between skeleton calls, while the user's code may call MPI, a rank gives signs of life.
+  int given = MPI_THREAD_SINGLE;
+  if (MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &given) != MPI_SUCCESS) {
+    std::fprintf(stderr, "%s: MPI_Init_thread failed\n", program.c_str());
+    return 1;
+  }
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  auto const [code, finalizes] = run_ranks(program, rank, std::move(guard), body);
+  report_exit_status(rank, code);
+  if (!finalizes) {  // MPI_Finalize would wait for whoever is gone
     std::fflush(nullptr);
     _exit(code);
   }

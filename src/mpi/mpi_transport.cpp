@@ -2,12 +2,26 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <limits>
 #include <mutex>
+#include <numeric>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "skel/error.hpp"
+
+// User-level failure mitigation: Open MPI 5 has it, and uses it when it is started with --with-ft ulfm.
+// (MPICH declares the same functions, which abort the job: MPIX_ERR_PROC_FAILED alone says nothing.)
+#if __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>
+#endif
+#if defined(OMPI_HAVE_MPI_EXT_FTMPI) && OMPI_HAVE_MPI_EXT_FTMPI
+#define SKEL_ULFM 1
+#else
+#define SKEL_ULFM 0
+#endif
 
 namespace skel::transport {
 
@@ -16,9 +30,30 @@ constexpr int tag = 7;
 constexpr std::size_t most_arriving = 64;  // receives under way at once
 // MPI_THREAD_SERIALIZED is a promise of the process, not of a context: two contexts may run from two threads.
 std::mutex one_at_a_time;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+
+#if SKEL_ULFM
+bool ulfm_is_active() {
+  char const* const asked = std::getenv("OMPI_MCA_mpi_ft_enable");
+  if (asked != nullptr) return std::string(asked) == "1" || std::string(asked) == "true";
+  int index = 0;
+  int level = 0;
+  if (MPI_T_init_thread(MPI_THREAD_SERIALIZED, &level) != MPI_SUCCESS) return false;
+  bool active = false;
+  MPI_T_cvar_handle handle = nullptr;
+  int count = 0;
+  if (MPI_T_cvar_get_index("mpi_ft_enable", &index) == MPI_SUCCESS &&
+      MPI_T_cvar_handle_alloc(index, nullptr, &handle, &count) == MPI_SUCCESS) {
+    int value[16] = {};
+    if (count <= 16 && MPI_T_cvar_read(handle, value) == MPI_SUCCESS) active = value[0] != 0;
+    MPI_T_cvar_handle_free(&handle);
+  }
+  MPI_T_finalize();
+  return active;
+}
+#endif
 }  // namespace
 
-mpi_transport::mpi_transport(MPI_Comm parent, bool any_thread) : any_thread_(any_thread) {
+mpi_transport::mpi_transport(MPI_Comm parent, int level) : level_(level) {
   check(MPI_Comm_dup(parent, &comm_), "MPI_Comm_dup");
   // Errors come back as codes and become mpi_error; the default handler would end the job without a word.
   check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
@@ -27,12 +62,15 @@ mpi_transport::mpi_transport(MPI_Comm parent, bool any_thread) : any_thread_(any
   sent_.resize(static_cast<std::size_t>(size_));
   received_.resize(static_cast<std::size_t>(size_));
   boost_ = boost::mpi::communicator(parent, boost::mpi::comm_attach);
+#if SKEL_ULFM
+  ulfm_active_ = ulfm_is_active();
+#endif
 }
 
 mpi_transport::~mpi_transport() {
   int finalized = 0;
   MPI_Finalized(&finalized);
-  if (finalized || !sending_.empty())
+  if (finalized || abandoned_ || !sending_.empty())
     return;  // a peer that never received may be dead: leave it all as it is
   if (size_ > 1 && !receive_the_rest()) return;
   MPI_Comm_free(&comm_);
@@ -75,28 +113,74 @@ void mpi_transport::check(int code, char const* call) const {
   throw mpi_error(call, code, std::string(text, static_cast<std::size_t>(length)), rank_);
 }
 
+// Whether a call about one peer succeeded. With ULFM a dead peer is an error code, and no error of ours.
+bool mpi_transport::reached(int code, char const* call, int peer) {
+#if SKEL_ULFM
+  int what = code;
+  if (code != MPI_SUCCESS) MPI_Error_class(code, &what);
+  if (what == MPIX_ERR_PROC_FAILED || what == MPIX_ERR_PROC_FAILED_PENDING || what == MPIX_ERR_REVOKED) {
+    if (peer >= 0) unreachable_.push_back(peer);
+    return false;
+  }
+#else
+  static_cast<void>(peer);
+#endif
+  check(code, call);
+  return true;
+}
+
+std::size_t mpi_transport::unsent(int to) const {
+  return static_cast<std::size_t>(
+      std::count_if(sending_.begin(), sending_.end(), [&](auto const& o) { return o.to == to; }));
+}
+
+std::vector<int> mpi_transport::failed() {
+  std::lock_guard const alone(one_at_a_time);
+  auto gone = std::exchange(unreachable_, {});
+#if SKEL_ULFM
+  if (!ulfm_active_) return gone;
+  MPI_Group dead = MPI_GROUP_NULL;
+  MPI_Group all = MPI_GROUP_NULL;
+  if (MPIX_Comm_failure_ack(comm_) != MPI_SUCCESS || MPIX_Comm_failure_get_acked(comm_, &dead) != MPI_SUCCESS)
+    return gone;
+  int n = 0;
+  MPI_Group_size(dead, &n);
+  if (n > 0) {
+    std::vector<int> in_dead(static_cast<std::size_t>(n)), in_all(static_cast<std::size_t>(n));
+    std::iota(in_dead.begin(), in_dead.end(), 0);
+    MPI_Comm_group(comm_, &all);
+    MPI_Group_translate_ranks(dead, n, in_dead.data(), all, in_all.data());
+    gone.insert(gone.end(), in_all.begin(), in_all.end());
+    MPI_Group_free(&all);
+  }
+  MPI_Group_free(&dead);
+#endif
+  return gone;
+}
+
 void mpi_transport::send(int to, packet what) {
   std::lock_guard const alone(one_at_a_time);
   auto const bytes = what.bytes();
   if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
     throw mpi_error("MPI_Isend", MPI_ERR_COUNT, "a packet of more than 2 GiB", rank_);
   MPI_Request request = MPI_REQUEST_NULL;
-  check(MPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, to, tag, comm_, &request),
-        "MPI_Isend");
+  if (!reached(MPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, to, tag, comm_, &request),
+               "MPI_Isend", to))
+    return;
   ++sent_[static_cast<std::size_t>(to)];
   int done = 0;
-  check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+  if (!reached(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test", to)) return;
   if (done)
     recycle(std::move(what).release());
   else
-    sending_.push_back({request, std::move(what)});  // the vector's memory does not move with it
+    sending_.push_back({to, request, std::move(what)});  // the vector's memory does not move with it
 }
 
 void mpi_transport::complete_sends() {
   for (auto it = sending_.begin(); it != sending_.end();) {
     int done = 0;
-    check(MPI_Test(&it->request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-    if (!done) {
+    bool const alive = reached(MPI_Test(&it->request, &done, MPI_STATUS_IGNORE), "MPI_Test", it->to);
+    if (alive && !done) {
       ++it;
       continue;
     }
@@ -111,10 +195,10 @@ void mpi_transport::probe() {
   int there = 0;
   MPI_Status status;
 #if SKEL_MPI_IPROBE
-  check(MPI_Iprobe(MPI_ANY_SOURCE, tag, comm_, &there, &status), "MPI_Iprobe");
+  if (!reached(MPI_Iprobe(MPI_ANY_SOURCE, tag, comm_, &there, &status), "MPI_Iprobe", -1)) return;
 #else
   MPI_Message message = MPI_MESSAGE_NULL;
-  check(MPI_Improbe(MPI_ANY_SOURCE, tag, comm_, &there, &message, &status), "MPI_Improbe");
+  if (!reached(MPI_Improbe(MPI_ANY_SOURCE, tag, comm_, &there, &message, &status), "MPI_Improbe", -1)) return;
 #endif
   if (!there) return;
   int size = 0;
@@ -136,7 +220,10 @@ std::optional<transport::arrival> mpi_transport::receive() {
   for (auto it = arriving_.begin(); it != arriving_.end(); ++it) {
     if (!it->complete) {
       int done = 0;
-      check(MPI_Test(&it->request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+      if (!reached(MPI_Test(&it->request, &done, MPI_STATUS_IGNORE), "MPI_Test", it->from)) {
+        arriving_.erase(it);  // it died in the middle of this message
+        return std::nullopt;
+      }
       it->complete = done != 0;
     }
     if (!it->complete) continue;

@@ -16,15 +16,20 @@ namespace skel::transport {
 /// Owns a duplicate of `parent`, freed (collectively) by the destructor unless a rank was lost.
 class mpi_transport final : public transport {
  public:
-  mpi_transport(MPI_Comm parent, bool any_thread);
+  /// `level`: the thread level that MPI was started with.
+  mpi_transport(MPI_Comm parent, int level);
   ~mpi_transport() override;
 
   [[nodiscard]] int rank() const override { return rank_; }
   [[nodiscard]] int size() const override { return size_; }
   void send(int to, packet what) override;
   [[nodiscard]] std::optional<arrival> receive() override;
-  [[nodiscard]] std::size_t unsent() const override { return sending_.size(); }
-  [[nodiscard]] bool any_thread() const override { return any_thread_; }
+  [[nodiscard]] std::size_t unsent(int to) const override;
+  [[nodiscard]] std::vector<int> failed() override;
+  void abandon() override { abandoned_ = true; }
+  [[nodiscard]] bool any_thread() const override { return level_ >= MPI_THREAD_SERIALIZED; }
+  // Below MULTIPLE the user's own MPI calls and ours must not meet.
+  [[nodiscard]] bool any_time() const override { return level_ >= MPI_THREAD_MULTIPLE; }
   [[nodiscard]] MPI_Comm communicator() const { return comm_; }
   [[nodiscard]] boost::mpi::communicator const& boost_communicator() const { return boost_; }
 
@@ -34,7 +39,10 @@ class mpi_transport final : public transport {
   void probe();
   void check(int code, char const* call) const;
 
+  [[nodiscard]] bool reached(int code, char const* call, int peer);
+
   struct outgoing {
+    int to;
     MPI_Request request;
     packet what;
   };
@@ -49,7 +57,10 @@ class mpi_transport final : public transport {
   boost::mpi::communicator boost_;
   int rank_ = 0;
   int size_ = 1;
-  bool any_thread_;
+  int level_;
+  bool abandoned_ = false;
+  [[maybe_unused]] bool ulfm_active_ = false;
+  std::vector<int> unreachable_;         // an MPI call has said that they are gone (ULFM)
   std::vector<std::uint64_t> sent_;      // packets per peer
   std::vector<std::uint64_t> received_;  // likewise
   std::deque<outgoing> sending_;

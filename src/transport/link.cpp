@@ -37,6 +37,10 @@ std::optional<packet> link::pop() {
 
 std::optional<packet> link::acknowledgement() {
   if (received_ - told_ < acknowledge_every) return std::nullopt;
+  return heartbeat();
+}
+
+packet link::heartbeat() {
   told_ = received_;
   return with_header(packet(), {0, 0, 0, received_, 0});
 }

@@ -87,7 +87,7 @@ class transport final : public skel::transport::transport {
   [[nodiscard]] int size() const override { return net_->size(); }
   void send(int to, skel::transport::packet what) override { net_->put(rank_, to, std::move(what)); }
   [[nodiscard]] std::optional<arrival> receive() override { return net_->get(rank_); }
-  [[nodiscard]] std::size_t unsent() const override { return 0; }
+  [[nodiscard]] std::size_t unsent(int) const override { return 0; }
 
  private:
   std::shared_ptr<network> net_;
@@ -104,7 +104,8 @@ class job {
       skel::context_options options;
       options.threads = threads;
       options.largest_message = largest_message;
-      options.watchdog_seconds = 15;  // says where every rank stands instead of hanging
+      options.suspect_after_seconds = 0;  // tests say who is lost
+      options.watchdog_seconds = 15;      // says where every rank stands instead of hanging
       engines_.push_back(std::make_shared<skel::detail::engine>(std::make_unique<transport>(net_, r), options,
                                                                 "host" + std::to_string(r)));
       contexts_.emplace_back(engines_.back());

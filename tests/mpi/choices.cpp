@@ -23,7 +23,10 @@ constexpr char const* schedules[] = {"blocks",
                                      "hybrid",
                                      "hybrid:cut=10,threshold=2",
                                      "hybrid:cut=0%",
-                                     "hybrid:cut=100%"};
+                                     "hybrid:cut=100%",
+                                     "ring",
+                                     "ring:take=one,order=predecessors",
+                                     "ring:order=doubling"};
 constexpr char const* ways[] = {"streamed", "streamed:batch=7", "concentrated"};
 
 std::string hash_of(std::vector<std::uint64_t> const& values) {

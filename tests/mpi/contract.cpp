@@ -1,45 +1,16 @@
 // docs/failure-contract.md, seen from outside: exit codes of all ranks, lines on standard error, time.
-#include <sys/wait.h>
-
 #include <algorithm>
-#include <chrono>
-#include <cstdlib>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "../core/observe_support.hpp"
 #include "catch.hpp"
+#include "shell.hpp"
 
 namespace {
 
-struct ended {
-  int code = -1;                    // of mpiexec
-  std::vector<std::string> out;     // lines; "exit N" per rank where ranks were asked
-  std::vector<std::string> errors;  // lines of ours: mpiexec's own are left out
-  double seconds = 0;
-};
-
-std::vector<std::string> lines_of(std::string const& text) {
-  std::vector<std::string> lines;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
-}
-
-ended shell(std::string const& command) {
-  test::temporary_directory const directory;
-  auto const start = std::chrono::steady_clock::now();
-  int const status =
-      std::system((command + " >'" + directory.file("out") + "' 2>'" + directory.file("err") + "'").c_str());
-  ended e;
-  e.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  e.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  e.out = lines_of(test::read_file(directory.file("out")));
-  for (auto const& line : lines_of(test::read_file(directory.file("err"))))
-    if (line.starts_with("mpi_") || line.starts_with("skel: ")) e.errors.push_back(line);
-  return e;
-}
+using test::ended;
+using test::shell;
 
 std::string const mpiexec = "timeout 50 " SKEL_MPIEXEC " --oversubscribe ";
 std::string const program = SKEL_MISBEHAVE;

@@ -26,7 +26,7 @@ check "slabs" "$program" --accelerator slabs
 check "two threads" "$program" --threads 2
 count=3
 for ranks in "$@"; do
-  for schedule in blocks interleaved first-come guided hybrid; do
+  for schedule in blocks interleaved first-come guided hybrid ring; do
     check "$ranks ranks, $schedule" "$mpiexec" -n "$ranks" --oversubscribe "$program" --schedule $schedule
     count=$((count + 1))
   done

@@ -31,6 +31,8 @@ class link {
   [[nodiscard]] std::optional<packet> pop();
   /// An acknowledgement alone, if one is due.
   [[nodiscard]] std::optional<packet> acknowledgement();
+  /// A sign of life: a packet that only acknowledges, due or not.
+  [[nodiscard]] packet heartbeat();
   [[nodiscard]] std::size_t waiting() const { return queue_.size(); }
 
   struct delivery {

@@ -29,9 +29,15 @@ class transport {
   /// The next packet that has arrived, if any; also moves what is being sent.
   [[nodiscard]] virtual std::optional<arrival> receive() = 0;
   /// Packets to `to` that the wire has not taken yet.
-  [[nodiscard]] virtual std::size_t unsent() const = 0;
+  [[nodiscard]] virtual std::size_t unsent(int to) const = 0;
+  /// Ranks that the wires themselves know to be gone (ULFM); most know of none.
+  [[nodiscard]] virtual std::vector<int> failed() { return {}; }
+  /// A rank is lost and this process will end without it: wait for nobody any more.
+  virtual void abandon() {}
   /// Whether threads other than the one that made the context may call (one at a time).
   [[nodiscard]] virtual bool any_thread() const { return true; }
+  /// Whether they may call while the user's own code runs between two skeleton calls.
+  [[nodiscard]] virtual bool any_time() const { return true; }
 
   /// Seconds on the clock of these wires. By default the process's steady clock, from its first use on.
   [[nodiscard]] virtual double now() const;
@@ -59,7 +65,7 @@ class alone final : public transport {
   [[nodiscard]] int size() const override { return 1; }
   void send(int, packet) override {}
   [[nodiscard]] std::optional<arrival> receive() override { return std::nullopt; }
-  [[nodiscard]] std::size_t unsent() const override { return 0; }
+  [[nodiscard]] std::size_t unsent(int) const override { return 0; }
 };
 
 }  // namespace skel::transport

@@ -1,0 +1,49 @@
+// Who has been silent for too long: heartbeat and time-out.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace skel::detail {
+
+/// Failure detector of one rank (gdc section 3, fault tolerance: whoever does not answer is taken for
+/// crashed). Pure: what was heard and sent goes in, whom to greet and whom to give up comes out. The root
+/// watches all ranks, the others watch the root, which tells them what it finds: 2 N heartbeats per interval,
+/// not N squared.
+class detector {
+ public:
+  detector() = default;
+  /// `suspect_after`: seconds of silence; 0: never. Without `always` a rank is watched only from its first
+  /// message after begin() to end(), because outside of a run it may be unable to send.
+  detector(int self, int size, double suspect_after, bool always, double now);
+
+  [[nodiscard]] bool enabled() const { return suspect_after_ > 0; }
+  [[nodiscard]] double interval() const { return interval_; }
+  [[nodiscard]] bool due(double now) const { return enabled() && now - last_beat_ >= interval_; }
+
+  void heard(int rank) { heard_[static_cast<std::size_t>(rank)] = 1; }
+  void sent(int rank) { sent_[static_cast<std::size_t>(rank)] = 1; }
+  /// A run begins or ends: without `always` nobody is watched until heard of again.
+  void reset(double now);
+
+  struct verdict {
+    std::vector<int> greet;   ///< nothing was sent to them lately
+    std::vector<int> silent;  ///< to be taken for lost
+  };
+  /// Once per interval. `lost`: who is lost already.
+  [[nodiscard]] verdict beat(double now, std::vector<bool> const& lost);
+
+ private:
+  [[nodiscard]] bool my_concern(int rank) const { return rank != self_ && (self_ == 0 || rank == 0); }
+
+  int self_ = 0;
+  double suspect_after_ = 0;
+  double interval_ = 0;
+  bool always_ = true;
+  double last_beat_ = 0;
+  std::vector<double> last_heard_;
+  std::vector<bool> watched_;
+  std::vector<std::uint8_t> heard_, sent_;  // since the last beat
+};
+
+}  // namespace skel::detail

@@ -1,0 +1,11 @@
+// Exit codes that mpiexec does not pass on.
+#pragma once
+
+namespace skel::detail {
+
+/// Appends "RANK CODE" to the file that SKEL_EXIT_STATUS_FILE names, if it does. Open MPI 4's mpiexec ends
+/// with 0 when it was told to survive losses, whatever the ranks end with; scripts/skel-mpiexec reads this
+/// file instead.
+void report_exit_status(int rank, int code);
+
+}  // namespace skel::detail

@@ -1,0 +1,131 @@
+// Real SIGKILLs: every schedule, at random and at chosen moments, results compared by bytes. A run counts
+// only if a loss was seen while tasks were unfinished.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "catch.hpp"
+#include "shell.hpp"
+
+namespace {
+
+struct loss {
+  char const* schedule;
+  char const* results;
+  char const* when;
+};
+
+int counted = 0;
+int tried = 0;
+
+test::ended start(loss const& l, std::uint64_t seed, int ranks, char const* suspect_after = "500ms") {
+  return test::shell(std::string("SKEL_THREADS=1 SKEL_SUSPECT_AFTER=") + suspect_after + " timeout 50 " +
+                     SKEL_MPIEXEC_SCRIPT + " -n " + std::to_string(ranks) + " --oversubscribe " +
+                     SKEL_LOSSES + " " + l.schedule + " " + l.results + " " + l.when + " " +
+                     std::to_string(seed));
+}
+
+bool says(std::string const& line, std::string const& what) { return line.find(what) != std::string::npos; }
+
+// Kills as told, until a loss was seen with tasks unfinished: a rank may die when all is done.
+void survives(loss const& l, std::uint64_t seed, int ranks = 4) {
+  for (int attempt = 0; attempt < 5; ++attempt, seed += 1000) {
+    INFO(l.schedule << ", " << l.results << ", " << l.when << ", seed " << seed << ", " << ranks << " ranks");
+    auto const e = start(l, seed, ranks);
+    ++tried;
+    CAPTURE(e.out, e.errors);
+    REQUIRE(e.code == 0);
+    REQUIRE(e.out.size() == 2);
+    CHECK(e.out[0].starts_with("right, lost"));
+    CHECK(e.out[1].starts_with("right, lost"));
+    if (says(e.out[0], "lost,") || says(e.out[0], "again 0")) continue;
+    ++counted;
+    return;
+  }
+  FAIL("nobody was lost in time: " << l.schedule << ", " << l.when);
+}
+
+std::uint64_t campaign() {
+  char const* const n = std::getenv("SKEL_LONG");
+  return n != nullptr ? 500 : 0;
+}
+
+constexpr char const* schedules[] = {"blocks",
+                                     "interleaved",
+                                     "first-come",
+                                     "guided",
+                                     "hybrid",
+                                     "ring",
+                                     "ring:take=one,takeover=predecessor"};
+
+}  // namespace
+
+TEST_CASE("a rank killed at random") {
+  std::uint64_t seed = 1;
+  for (auto const* how : schedules) survives({how, "streamed", "random"}, seed++);
+  survives({"guided", "on-root", "random"}, seed++);
+  survives({"ring", "on-root", "random"}, seed++);
+}
+
+TEST_CASE("a rank killed in its first task") {
+  std::uint64_t seed = 1;
+  for (auto const* how : schedules) survives({how, "streamed", "first"}, seed++);
+}
+
+TEST_CASE("every rank but the root killed by the last task, one after the other") {
+  for (auto const* how : schedules) survives({how, "streamed", "last"}, 1, 3);
+}
+
+TEST_CASE("two ranks at once, and all but the root") {
+  for (auto const* how : {"guided", "interleaved", "ring"}) {
+    survives({how, "streamed", "two"}, 5);
+    survives({how, "streamed", "all"}, 6);
+  }
+}
+
+TEST_CASE("killed while ranks steal, and while concentrated results are gathered") {
+  survives({"ring", "streamed", "late"}, 1);
+  survives({"ring:take=one", "streamed", "late"}, 2);
+  survives({"ring", "concentrated", "late"}, 3);
+  survives({"interleaved", "concentrated", "late"}, 4);
+  survives({"guided", "concentrated", "random"}, 5);
+}
+
+TEST_CASE("the loss of the root ends every survivor within the time-out, with one line and exit code 1") {
+  for (auto const* how : {"ring", "guided", "blocks"}) {
+    INFO(how);
+    auto const e = start({how, "streamed", "root"}, 1, 3, "1s");
+    CAPTURE(e.out, e.errors);
+    CHECK(e.code == 1);
+    CHECK(e.seconds < 10);
+    CHECK(std::count(e.errors.begin(), e.errors.end(), "mpi_losses: lost the root (rank 0)") == 2);
+    CHECK(e.errors.size() <= 3);  // and that three ranks share the cores, where there are two
+  }
+}
+
+TEST_CASE("false suspicions do no harm") {
+  // Shorter than a task takes on a busy machine: ranks are taken for lost and found again all the time.
+  for (auto const* how : {"guided", "ring"}) {
+    auto const e = start({how, "streamed", "never"}, 1, 6, "20ms");
+    CAPTURE(e.out, e.errors);
+    // The root may be taken for lost, too; what counts is that nothing hangs and nothing is wrong.
+    CHECK(e.seconds < 40);
+    for (auto const& line : e.out) CHECK(line.starts_with("right, lost"));
+    if (e.code == 0) CHECK(e.out.size() == 2);
+  }
+}
+
+TEST_CASE("a long campaign, when asked for") {
+  for (std::uint64_t i = 0; i < campaign(); ++i) {
+    auto const* how = schedules[i % std::size(schedules)];
+    char const* const moments[] = {"random", "random", "first", "last", "two", "all", "late"};
+    char const* const ways[] = {"streamed", "streamed", "concentrated"};
+    survives({how, ways[i % 3], moments[(i / 3) % std::size(moments)]}, 100 + i);
+  }
+}
+
+TEST_CASE("enough of it") {
+  std::printf("%d runs with a loss among unfinished tasks, of %d\n", counted, tried);
+  CHECK(counted >= 30);
+}
