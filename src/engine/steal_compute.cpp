@@ -60,6 +60,8 @@ report steal_run::execute() {
       roll_->source_failed(*source_error_text, list);
       perform(list);
     }
+    for (std::size_t r = 0; r < engine_.lost().size(); ++r)  // in an earlier call
+      if (engine_.lost()[r]) on_lost(static_cast<int>(r));
     engine_.open(key_, *this);
     check_dry();  // a source without tasks
   }
