@@ -107,7 +107,7 @@ skel::program::run_outcome search_queens(skel::context& ctx, skel::program::comm
 skel::program::run_outcome search(skel::context& ctx, skel::program::common_options const& common,
                                   options const& o) {
   if (o.tree.empty() == !o.queens)
-    throw skel::usage_error("expected one search: --tree T1 … T5, T1L, T3L, or --queens N");
+    throw skel::usage_error("expected one search: --tree with one of T1 to T5, T1L, T3L, or --queens N");
   if (!common.output.empty()) skel::program::require_ending(common.output, {".txt"});
   return o.queens ? search_queens(ctx, common, o) : search_tree(ctx, common, o);
 }

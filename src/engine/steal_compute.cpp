@@ -60,6 +60,8 @@ report steal_run::execute() {
       roll_->source_failed(*source_error_text, list);
       perform(list);
     }
+    for (std::size_t r = 0; r < engine_.lost().size(); ++r)  // in an earlier call
+      if (engine_.lost()[r]) on_lost(static_cast<int>(r));
     engine_.open(key_, *this);
     check_dry();  // a source without tasks
   }
@@ -141,9 +143,9 @@ void steal_run::compute(unsigned thread, debt_id id, std::unique_lock<std::mutex
 
   std::optional<std::string> error;
   double const begin = now();
-  auto const before = t.tasks;
+  quantum q;
   try {
-    run_slices(thread);
+    run_slices(thread, q);
   } catch (wires_failed const& failure) {  // not the task's fault
     std::rethrow_exception(failure.why);
   } catch (std::exception const& e) {
@@ -151,12 +153,13 @@ void steal_run::compute(unsigned thread, debt_id id, std::unique_lock<std::mutex
   } catch (...) {
     error = "an exception that is no std::exception";
   }
-  auto const done = t.tasks - before;
-  span(thread, observe::activity::compute, begin, now(), done);
+  span(thread, observe::activity::compute, begin, now(), q.tasks);
 
   lock.lock();
   --running_;
-  t.sum_tasks += done;
+  t.tasks += q.tasks;
+  t.busy += q.busy;
+  t.sum_tasks += q.tasks;
   if (auto const at = debts_.find(id); at != debts_.end()) {
     auto& mine = at->second;
     --mine.running;
@@ -171,7 +174,7 @@ void steal_run::compute(unsigned thread, debt_id id, std::unique_lock<std::mutex
   check_quiet();
 }
 
-void steal_run::run_slices(unsigned thread) {
+void steal_run::run_slices(unsigned thread, quantum& q) {
   auto& t = state_[thread];
   worker_info const where{rank_, thread, threads_};
   double before = now();
@@ -184,8 +187,8 @@ void steal_run::run_slices(unsigned thread) {
     std::uint64_t done = 0;
     auto const account = [&] {
       double const after = now();
-      t.tasks += done;
-      t.busy += after - before;
+      q.tasks += done;
+      q.busy += after - before;
       if (done > 0) {
         double const cost = std::max((after - before) / static_cast<double>(done), 1e-9);
         // Growing by steps, so that one cheap task does not decide.

@@ -50,6 +50,11 @@ class steal_run final : public run {
     std::optional<debt_id> sum_of;
     std::uint64_t sum_tasks = 0;
   };
+  // What a thread has done in one quantum; others may look at thread_state meanwhile.
+  struct quantum {
+    std::uint64_t tasks = 0;
+    double busy = 0;
+  };
   struct debt {
     std::unique_ptr<task_bag> waiting;
     std::unique_ptr<merged_result> sum;  // what came back from loans, and of threads that are through
@@ -71,7 +76,7 @@ class steal_run final : public run {
   void fail_task(std::string text);
   void open_source();
   void compute(unsigned thread, debt_id id, std::unique_lock<std::mutex>& lock);
-  void run_slices(unsigned thread);
+  void run_slices(unsigned thread, quantum& q);
   void gather(debt_id id);
   void check_dry();
   void check_quiet();

@@ -170,8 +170,7 @@ TEST_CASE("a call ends early when a stop token or the time says so") {
     skel::ring_steal_options options;
     options.time_limit_seconds = 0.03;
     auto const all = skel::ring_steal(ctx, root_node(), tree{40, 100}, options);
-    stopped += all.report.stopped_early ? 1 : 0;
-    CHECK(all.result == 0);
+    stopped += all.report.stopped_early && all.result == 0 ? 1 : 0;
   });
   for (int r = 0; r < 3; ++r) CHECK(job.error(r).empty());
   CHECK(stopped == 3);
