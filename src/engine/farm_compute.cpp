@@ -209,6 +209,7 @@ void farm_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
   }
   bool const part = !error && !rest.empty();
   last_moved_ = now();
+  if (ledger_) own_finished_.store(last_moved_, std::memory_order_relaxed);
   if (!front.empty()) {
     worker_.finished(front, error || part ? 0 : t.limit, list);
     perform(list, &t);
@@ -283,7 +284,51 @@ void farm_run::adapt(thread_state& t, std::uint64_t tasks, double seconds, std::
 // --- the root: sink, stop, progress
 // ---------------------------------------------------------------------------------
 
+// The time of results that came as objects and of those that came as bytes is told apart.
+sink_stage::progress farm_run::drain_timed(std::deque<sink_stage::entry>& entries) {
+  sink_stage::progress progress;
+  progress.sunk = sunk_;
+  std::deque<sink_stage::entry> alike;
+  for (std::size_t i = 0; i < entries.size();) {
+    bool const own = entries[i].batch->local != nullptr;
+    alike.clear();
+    for (; i < entries.size() && (entries[i].batch->local != nullptr) == own; ++i)
+      alike.push_back(entries[i]);
+    double const begin = now();
+    auto const before = progress.sunk;
+    progress = sink_.drain(alike);
+    if (progress.sunk == before) continue;
+    double const cost = (now() - begin) / static_cast<double>(progress.sunk - before);
+    auto& mean = own ? own_sink_cost_ : remote_sink_cost_;
+    mean = mean == 0 ? cost : 0.7 * mean + 0.3 * cost;
+  }
+  return progress;
+}
+
+// Where handling a result of another rank costs the root more than doing the task itself, help is none. With
+// the lock.
+void farm_run::weigh_help() {
+  if (!asks_root(policy_) || !computes_ || over_ || ledger_->stopping()) return;
+  double const own = state_[0].cost + own_sink_cost_;
+  bool const hold = state_[0].cost > 0 && own_sink_cost_ > 0 && remote_sink_cost_ > own && root_is_at_it();
+  if (hold == ledger_->holds_back()) return;
+  holds_back_ = hold;
+  protocol::actions list;
+  ledger_->hold_back(hold, list);
+  perform(list, nullptr);
+}
+
+// Not inside a long task, where it would take nothing of what it holds back.
+bool farm_run::root_is_at_it() const {
+  constexpr double lately = 1e-3;
+  return now() - own_finished_.load(std::memory_order_relaxed) < lately;
+}
+
 void farm_run::drain_sink() {
+  if (is_root() && holds_back_.load(std::memory_order_relaxed) && !root_is_at_it()) {
+    std::lock_guard const lock(engine_.mutex());
+    weigh_help();
+  }
   if (!is_root() || sink_busy_.test_and_set(std::memory_order_acquire)) return;
   struct clear_at_end {
     std::atomic_flag& flag;
@@ -304,7 +349,7 @@ void farm_run::drain_sink() {
     double const begin = now();
     auto const first = entries.front().ranges.empty() ? 0 : entries.front().ranges.front().first;
     engine_.rest_helper(false);  // the sink may take its time
-    auto const progress = sink_.drain(entries);
+    auto const progress = drain_timed(entries);
     span(threads_ + 1, observe::activity::sink, begin, now(), first, progress.sunk - sunk_);
     sunk_ = progress.sunk;
     std::lock_guard const lock(engine_.mutex());
@@ -317,6 +362,7 @@ void farm_run::drain_sink() {
     ledger_->sunk(progress.sunk, progress.next, list);
     if (progress.stop) ledger_->stop_early(list);
     perform(list, nullptr);
+    weigh_help();
   }
 }
 

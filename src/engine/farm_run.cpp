@@ -20,6 +20,8 @@ using protocol::message_kind;
 namespace {
 
 constexpr std::uint64_t default_window = 65536;
+constexpr std::uint64_t least_first_grant = 64;
+constexpr std::size_t first_grant_bytes = std::size_t{256} * 1024;
 constexpr std::uint64_t most_supply = 16384;  // tasks pulled ahead of their being given
 
 bool carries_tasks(message_kind kind) { return kind == message_kind::grant || kind == message_kind::give; }
@@ -117,6 +119,8 @@ farm_run::farm_run(context& ctx, farm_work& work, farm_policy policy, farm_optio
     l.ordered = traits_.ordered;
     l.merged = traits_.merged;
     l.window = options_.window;
+    l.first_grant = std::max<std::uint64_t>(
+        least_first_grant, first_grant_bytes / std::max<std::size_t>(1, traits_.result_bytes));
     l.call_hash = call_hash;
     ledger_.emplace(std::move(l));
     auto const mode = engine_.options().progress;

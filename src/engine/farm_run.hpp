@@ -66,6 +66,9 @@ class farm_run final : public run {
   void hold(result_batch batch);
   void adapt(thread_state& t, std::uint64_t tasks, double seconds, std::size_t bytes);
   void drain_sink();
+  [[nodiscard]] sink_stage::progress drain_timed(std::deque<sink_stage::entry>& entries);
+  void weigh_help();
+  [[nodiscard]] bool root_is_at_it() const;
   void supply();
   void fail_source(std::string text);
   void check_stop();
@@ -133,6 +136,12 @@ class farm_run final : public run {
   std::uint64_t base_messages_ = 0;
   std::uint64_t base_bytes_ = 0;
   std::atomic<std::uint64_t> sunk_{0};
+  // On the root: seconds per result, of its own and of other ranks', and when it last finished tasks of its
+  // own.
+  double own_sink_cost_ = 0;
+  double remote_sink_cost_ = 0;
+  std::atomic<double> own_finished_{0};
+  std::atomic<bool> holds_back_{false};
   std::atomic<bool> stop_sent_{false};
   std::atomic<int> lost_ranks_{0};  // for the progress line
   double stopping_since_ = -1;

@@ -138,11 +138,29 @@ void ledger::give(std::size_t index, std::uint64_t n, actions& out) {
   out.push_back(send{config_.ranks[index], std::move(grant)});
 }
 
+// Only while the root works and asks: it takes what is held back for it.
+bool ledger::keeps_for_root(std::size_t index) {
+  if (!held_back_ || config_.ranks[index] == config_.root || pool_.empty()) return false;
+  auto const* const root = find(config_.root);
+  return root->computes && !root->closed && room(pool_.front().first);
+}
+
+std::uint64_t ledger::grant_for(std::size_t index) {
+  auto& p = peers_[index];
+  std::uint64_t n = next_grant(config_.policy, pooled_, p.wanted, p.threads, all_threads());
+  if (config_.policy.size == grant_size::shrinking && config_.first_grant > 0 &&
+      config_.ranks[index] != config_.root && p.grants < 16)
+    n = std::min(n, std::max(p.wanted, config_.first_grant << (2 * p.grants)));
+  ++p.grants;
+  return n;
+}
+
 void ledger::serve(std::size_t index, actions& out) {
   auto& p = peers_[index];
-  if (!p.waiting || !p.alive || stopping_ || !dealt_) return;
+  if (!p.waiting || !p.alive || stopping_ || !dealt_ || keeps_for_root(index)) return;
   if (!pool_.empty()) {
-    give(index, next_grant(config_.policy, pooled_, p.wanted, p.threads, all_threads()), out);
+    give(index, grant_for(index), out);
+    if (held_back_ && pool_.empty()) serve_waiting(out);  // nothing is left to wait for
   } else if (source_ended_ && !stock_round_) {
     p.waiting = false;
     p.closed = true;
@@ -260,6 +278,11 @@ void ledger::source_failed(std::string text, actions& out) {
     outcome_.text = std::move(text);
   }
   begin_stop(out);
+}
+
+void ledger::hold_back(bool on, actions& out) {
+  held_back_ = on;
+  if (!on && !finished_) serve_waiting(out);
 }
 
 void ledger::stop_early(actions& out) {
@@ -532,9 +555,17 @@ std::uint64_t ledger::hash() const {
   d.add(pool_).add(available_).add(source_ended_).add(dealt_).add(given_).add(sunk_).add(recorded_.count());
   d.add(recorded_.low_water()).add(handed_out_again_).add(failures_).add(stopping_).add(finished_);
   d.add(last_lost_.value_or(~std::size_t{0}));
+  d.add(held_back_);
   d.add(stock_round_).add(round_).add(claimed_.count()).add(quiet_ticks_).add(stop_ticks_).add(stock_ticks_);
   for (auto const& p : peers_)
-    d.add(p.alive).add(p.hello).add(p.waiting).add(p.closed).add(p.stopped).add(p.stock_due).add(p.wanted);
+    d.add(p.alive)
+        .add(p.hello)
+        .add(p.waiting)
+        .add(p.closed)
+        .add(p.stopped)
+        .add(p.stock_due)
+        .add(p.wanted)
+        .add(p.grants);
   return d.value();
 }
 

@@ -114,6 +114,7 @@ world::world(scenario const& s, fault* f)
   l.ordered = s.ordered;
   l.merged = s.merged;
   l.window = s.window;
+  l.first_grant = s.first_grant;
   l.call_hash = call_hash;
   state_.ledger = protocol::ledger(std::move(l));
 }
@@ -174,6 +175,12 @@ void world::apply(event const& e) {
       state_.asked_to_stop = true;
       protocol::actions list;
       state_.ledger.stop_early(list);
+      perform(0, true, list);
+      break;
+    }
+    case kind::hold_back: {
+      protocol::actions list;
+      state_.ledger.hold_back(e.n == 1, list);
       perform(0, true, list);
       break;
     }
@@ -643,6 +650,8 @@ std::optional<event> world::random_event(std::mt19937_64& dice) const {
         return event{kind::source_fails};
       break;
     case 3:
+      if (s.holds_back && root_here && below(4) == 0) return event{kind::hold_back, 0, 0, below(2)};
+      [[fallthrough]];
     case 4:
       if (!state_.sink_queue.empty() && root_here) return event{kind::sink, 0, 0, 1 + below(4)};
       break;

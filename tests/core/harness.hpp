@@ -53,7 +53,9 @@ struct scenario {
   std::optional<std::uint64_t> source_fails_at;
   bool stops_early = false;
   std::optional<int> other_call;  ///< this rank makes another call than the root
-  std::uint64_t chaos = 100;      ///< events in random order before everything is made to end
+  std::uint64_t first_grant = 0;
+  bool holds_back = false;    ///< the root now and then keeps what is left for itself
+  std::uint64_t chaos = 100;  ///< events in random order before everything is made to end
 
   /// Nothing that makes a task run twice.
   [[nodiscard]] bool calm() const { return deaths == 0 && suspicions == 0 && lost_in == 0; }
@@ -82,6 +84,7 @@ struct event {
     sink,       ///< n: most results
     source_fails,
     stop_early,   ///< by the root
+    hold_back,    ///< n: 1 begins, 0 ends
     please_stop,  ///< a: rank
   };
   kind what = kind::tick;

@@ -71,9 +71,9 @@ class seen_states {
 };
 
 std::string say(event const& e) {
-  static constexpr char const* names[] = {"begin", "deliver", "idle",       "finish",     "tick",
-                                          "die",   "detect",  "suspect",    "heartbeat",  "supply",
-                                          "sink",  "source",  "stop early", "please stop"};
+  static constexpr char const* names[] = {"begin", "deliver", "idle",       "finish",    "tick",
+                                          "die",   "detect",  "suspect",    "heartbeat", "supply",
+                                          "sink",  "source",  "stop early", "hold back", "please stop"};
   return fmt::format("{}({} {} {})", names[static_cast<std::size_t>(e.what)], e.a, e.b, e.n);
 }
 

@@ -116,6 +116,8 @@ scenario draw(std::uint64_t seed, bool must_die) {
     if (s.ranks > 1 && below(20) == 0)
       s.other_call = 1 + static_cast<int>(below(static_cast<std::uint64_t>(s.ranks - 1)));
   }
+  if (below(3) == 0) s.first_grant = 1 + below(4);
+  s.holds_back = below(4) == 0;
   s.chaos = 20 + below(must_die ? 1500 : 3000);
   return s;
 }

@@ -51,13 +51,8 @@ std::uint64_t campaign() {
   return n != nullptr ? 500 : 0;
 }
 
-constexpr char const* schedules[] = {"blocks",
-                                     "interleaved",
-                                     "first-come",
-                                     "guided",
-                                     "hybrid",
-                                     "ring",
-                                     "ring:take=one,takeover=predecessor"};
+constexpr char const* schedules[] = {
+    "blocks", "interleaved", "first-come", "guided", "hybrid", "ring", "ring:take=one,takeover=predecessor"};
 
 }  // namespace
 

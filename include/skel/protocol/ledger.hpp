@@ -21,6 +21,9 @@ struct ledger_config {
   bool ordered = false;  ///< the sink takes tasks in order: the window is counted from the first one missing
   bool merged = false;   ///< results of several tasks come as one value: all are recorded or none
   std::uint64_t window = 0;  ///< most tasks given out whose results the sink has not had; 0: no limit
+  /// Largest first grant to another rank where grants shrink; the next may be four times as large, and so on:
+  /// what handling a result costs is not known before the first have come. 0: no limit.
+  std::uint64_t first_grant = 0;
   std::uint64_t call_hash = 0;
   friend bool operator==(ledger_config const&, ledger_config const&) = default;
 };
@@ -42,6 +45,10 @@ class ledger {
   void sink_failed(task_id id, std::string text, actions& out);
   void source_failed(std::string text, actions& out);
   void stop_early(actions& out);
+  /// While `on`, other ranks wait for more: handling one of their results costs the root more than a task of
+  /// its own would, so it does what is left itself.
+  void hold_back(bool on, actions& out);
+  [[nodiscard]] bool holds_back() const { return held_back_; }
   void on(rank_id from, message const& m, actions& out);
   void lost(rank_id rank, actions& out);
   void tick(actions& out);
@@ -74,12 +81,15 @@ class ledger {
     int threads = 1;
     std::uint64_t wanted = 1;
     double power = 0;
+    unsigned grants = 0;
     friend bool operator==(peer const&, peer const&) = default;
   };
 
   [[nodiscard]] peer* find(rank_id rank);
   [[nodiscard]] int all_threads() const;
   [[nodiscard]] bool room(task_id id) const;
+  [[nodiscard]] bool keeps_for_root(std::size_t index);
+  [[nodiscard]] std::uint64_t grant_for(std::size_t index);
   [[nodiscard]] std::uint64_t open() const;
   void put_back(range_list const& ranges);
   void take_from_pool(task_range const& recorded);
@@ -115,6 +125,7 @@ class ledger {
   std::uint64_t handed_out_again_ = 0;
   std::optional<std::size_t> last_lost_;  // index of the rank lost last
   std::uint64_t failures_ = 0;
+  bool held_back_ = false;
   bool stopping_ = false;
   bool finished_ = false;
   bool stock_round_ = false;
