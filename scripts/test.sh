@@ -16,7 +16,7 @@ Builds skel and runs its tests and checks; a summary and the exit code tell how 
   scripts    includes point down the floors; shellcheck, where it is installed
   docs       doxygen, warnings are errors
 
-  --all         also: tsan (ThreadSanitizer, without MPI), long test campaigns, coverage, clang-tidy's analyzer on all files
+  --all         also: ranks killed under asan, tsan (ThreadSanitizer, without MPI), long test campaigns, coverage, clang-tidy's analyzer on all files
   --no-install  do not install missing Debian packages: list them and leave with exit code 1
 On a bare Debian 12 the packages needed are installed with apt. Build trees are build/<preset>.
 TEXT
@@ -101,6 +101,8 @@ coverage() {
     --gcov-ignore-parse-errors --print-summary --html build/coverage/coverage.html
 }
 
+sanitized_kills() { ctest --test-dir build/asan --output-on-failure -L '^kills$'; }
+
 campaigns() { ctest --test-dir build/release --output-on-failure --parallel "$(job_count)" -L '^long$' --no-tests=ignore; }
 
 step format format
@@ -111,6 +113,7 @@ step lint lint
 step asan tested_build asan
 step nompi tested_build nompi
 if [ "$all" = yes ]; then
+  step kills sanitized_kills
   step tsan tested_build tsan
   step long campaigns
   step coverage coverage

@@ -71,7 +71,8 @@ int engine::say_farewell(farewell own, std::string const& program) {
     return own.code;
   }
   std::unique_lock lock(mutex_);
-  if (own.own && own.code != 0)
+  // Of a lost root every rank finds out by itself, and says so.
+  if (own.own && own.code != 0 && !lost_[0])
     for (int r = 0; r < size_; ++r)
       if (r != rank_) send_control(r, failing, own);
   auto const pause = [&](unsigned round) { rest(lock, round < 200 ? 0 : 200e-6); };

@@ -97,12 +97,14 @@ farm_run::farm_run(context& ctx, farm_work& work, farm_policy policy, farm_optio
     w.ring = std::make_shared<std::vector<int> const>(workers);
   w.take = policy_.take;
   w.order = policy_.order;
+  w.copies = policy_.copies;
   if (computes_ && traits_.tasks) {
     auto const index = static_cast<int>(at - workers.begin());
     auto const count = static_cast<int>(workers.size());
     if (policy_.start == start_with::contiguous) w.share = {contiguous_share(*traits_.tasks, count, index)};
     if (policy_.start == start_with::interleaved) w.share = {interleaved_share(*traits_.tasks, count, index)};
-    if (policy_.start == start_with::weighted && policy_.power.empty() && count > 1) {
+    bool const deals_by_power = policy_.start == start_with::weighted && policy_.power.empty();
+    if ((deals_by_power || policy_.copies) && count > 1) {
       auto const known = engine_.wires().power();
       w.power = known ? *known : measured_power();
     }
@@ -154,6 +156,16 @@ void farm_run::check_choices() const {
     throw usage_error("schedule " + policy_.name +
                       " deals tasks beforehand, so no window can bound them: use first-come "
                       "or guided, or no window");
+  if (policy_.copies && traits_.payload)
+    throw usage_error(
+        "schedule " + policy_.name +
+        " with copies needs tasks that every rank knows, but those of an on_root source travel: use a "
+        "replicated list, or no copies");
+  if (policy_.copies && traits_.merged)
+    throw usage_error(
+        "schedule " + policy_.name +
+        " with copies gives some results twice, and merged results cannot be taken apart: use another "
+        "sink, or no copies");
   if (!policy_.power.empty() && policy_.power.size() != static_cast<std::size_t>(ctx_.size()))
     throw usage_error(fmt::format("schedule {}: {} relative powers were given for {} ranks", policy_.name,
                                   policy_.power.size(), ctx_.size()));
@@ -173,7 +185,8 @@ void farm_run::perform(protocol::actions& list, thread_state* thread) {
       append(accepted_, r->range);
     } else if (auto* const f = std::get_if<protocol::forget>(&a)) {
       if (traits_.payload) work_.forget(f->range);
-      if (ledger_->handed_out_again() > 0) worker_.drop(f->range);  // what another rank was first with
+      if (ledger_->handed_out_again() > 0 || policy_.copies)
+        worker_.drop(f->range);  // what another rank was first with
     } else if (auto* const end = std::get_if<protocol::end>(&a)) {
       outcome_ = end->how;
       over_ = true;

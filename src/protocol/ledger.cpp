@@ -1,6 +1,7 @@
 #include "skel/protocol/ledger.hpp"
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 #include "skel/protocol/digest.hpp"
@@ -90,9 +91,9 @@ std::uint64_t ledger::open() const { return available_ - pooled_ - sunk_; }
 
 // The pool never holds a task twice, nor one that is recorded: the window is counted by what is not in it.
 void ledger::put_back(range_list const& ranges) {
-  for (auto r = ranges.rbegin(); r != ranges.rend(); ++r) {
-    pool_.push_front(*r);  // what was given before comes first: an ordered sink waits for it
-    pooled_ += r->count;
+  for (auto const& r : std::ranges::reverse_view(ranges)) {
+    pool_.push_front(r);  // what was given before comes first: an ordered sink waits for it
+    pooled_ += r.count;
   }
   handed_out_again_ += count_tasks(ranges);
 }

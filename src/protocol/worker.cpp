@@ -148,7 +148,8 @@ void worker::flush(actions& out) {
 }
 
 void worker::maybe_stopped(actions& out) {
-  if (!stop_heard_ || told_stopped_ || !running_.empty()) return;
+  // With copies what still runs at the end has been recorded from elsewhere.
+  if (!stop_heard_ || told_stopped_ || (!running_.empty() && !config_.copies)) return;
   told_stopped_ = true;
   ticks_ = 0;
   tell_root({.kind = message_kind::stopped}, out);
@@ -175,7 +176,7 @@ void worker::on(rank_id from, message const& m, actions& out) {
       maybe_steal(out);
       break;
     case message_kind::steal:
-      on_steal(from, out);
+      on_steal(from, m, out);
       break;
     case message_kind::give:
       on_give(from, m, out);
@@ -296,7 +297,8 @@ std::uint64_t worker::hash() const {
     search_.hash(d);
     d.add(static_cast<std::uint64_t>(victim_.value_or(-1))).add(searching_).add(resting_).add(unanswered_);
     for (auto const r : hungry_) d.add(static_cast<std::uint64_t>(r));
-    d.add(held_by_others_).add(hungry_.size());
+    d.add(held_by_others_).add(hungry_.size()).add(copied_);
+    for (auto const& c : may_copy_) d.add(static_cast<std::uint64_t>(c.rank));
   }
   return d.value();
 }

@@ -20,12 +20,18 @@ void worker::maybe_steal(actions& out) {
   if (!searching_) {
     searching_ = true;
     search_.begin();
+    may_copy_.clear();
   }
-  victim_ = search_.next();
-  if (victim_) {
-    unanswered_ = 0;
-    ticks_ = 0;
-    out.push_back(send{*victim_, {.kind = message_kind::steal}});
+  if (auto const next = search_.next()) {
+    ask(*next, 0, out);
+    return;
+  }
+  if (!may_copy_.empty() && running_.size() < threads) {  // the slowest will take longest
+    auto const slowest = std::min_element(may_copy_.begin(), may_copy_.end(),
+                                          [](auto const& a, auto const& b) { return a.power < b.power; });
+    rank_id const rank = slowest->rank;
+    may_copy_.erase(slowest);
+    ask(rank, 1, out);
     return;
   }
   // It has come round to itself. All have heard that this rank is hungry; whoever gets more than it needs
@@ -33,6 +39,29 @@ void worker::maybe_steal(actions& out) {
   searching_ = false;
   resting_ = true;
   maybe_flush(out);
+}
+
+void worker::ask(rank_id victim, std::uint64_t copies, actions& out) {
+  victim_ = victim;
+  unanswered_ = 0;
+  ticks_ = 0;
+  out.push_back(send{victim, {.kind = message_kind::steal, .number = copies}});
+}
+
+// What runs here and nowhere else, as far as this rank knows.
+range_list worker::not_copied() const {
+  range_list list;
+  for (auto const& r : running_)
+    if (std::none_of(copied_.begin(), copied_.end(), [&](auto const& c) { return c.last() == r.last(); }))
+      list.push_back(r);
+  return list;
+}
+
+void worker::give_copy(rank_id thief, actions& out) {
+  auto const copy = not_copied().front();
+  copied_.push_back(copy);
+  held_by_others_ = true;
+  out.push_back(send{thief, {.kind = message_kind::give, .number = 1, .extra = 1, .ranges = {copy}}});
 }
 
 // What is queued beyond the tasks that the free threads are about to take: a rank that gave its last one
@@ -59,17 +88,22 @@ void worker::give(rank_id thief, actions& out) {
   out.push_back(send{thief, std::move(m)});
 }
 
-void worker::on_steal(rank_id thief, actions& out) {
+void worker::on_steal(rank_id thief, message const& m, actions& out) {
   forget_thief(thief);
   if (!stopping_ && spare() > 0) {  // case 1
     give(thief, out);
     return;
   }
+  auto const copies = config_.copies && !stopping_ ? not_copied().size() : 0;
+  if (m.number > 0 && copies > 0) {
+    give_copy(thief, out);
+    return;
+  }
   if (!stopping_) hungry_.push_back(thief);
-  message m{.kind = message_kind::none};
+  message answer{.kind = message_kind::none, .number = copies, .power = copies > 0 ? config_.power : 0};
   if (auto const busy = search_.knows_busy(); busy && *busy != thief)  // case 3, otherwise case 2
-    m.extra = 1 + static_cast<std::uint64_t>(*busy);
-  out.push_back(send{thief, std::move(m)});
+    answer.extra = 1 + static_cast<std::uint64_t>(*busy);
+  out.push_back(send{thief, std::move(answer)});
 }
 
 void worker::on_give(rank_id victim, message const& m, actions& out) {
@@ -77,8 +111,9 @@ void worker::on_give(rank_id victim, message const& m, actions& out) {
   if (stopping_) return;
   held_by_others_ = held_by_others_ || m.extra != 0;
   ++steals_;
-  search_.works(victim);
+  if (m.number == 0) search_.works(victim);
   searching_ = false;
+  if (m.number > 0) copied_.insert(copied_.end(), m.ranges.begin(), m.ranges.end());
   enqueue(m.ranges, held_by_others_);
   feed_hungry(out);
 }
@@ -86,6 +121,9 @@ void worker::on_give(rank_id victim, message const& m, actions& out) {
 void worker::on_none(rank_id victim, message const& m, actions& out) {
   if (victim_ != victim) return;
   victim_.reset();
+  constexpr std::size_t most_candidates = 16;
+  if (m.number > 0 && config_.copies && may_copy_.size() < most_candidates)
+    may_copy_.push_back({victim, m.power});
   if (m.extra > 0)
     search_.shortcut(victim, static_cast<rank_id>(m.extra - 1));
   else
@@ -102,7 +140,7 @@ void worker::forget_thief(rank_id rank) { std::erase(hungry_, rank); }
 
 void worker::tick_ring(actions& out) {
   if (victim_ && ++unanswered_ <= most_unanswered) {
-    out.push_back(send{*victim_, {.kind = message_kind::steal}});
+    out.push_back(send{*victim_, {.kind = message_kind::steal}});  // without copies: they are given once
     return;
   }
   if (victim_) {  // silent: the root's detector finds out whether it is dead

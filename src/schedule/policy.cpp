@@ -64,6 +64,7 @@ farm_policy ring::policy() const {
   p.take = take;
   p.order = order;
   p.after_loss = after_loss;
+  p.copies = copies;
   return p;
 }
 
@@ -141,8 +142,8 @@ E parse_word(std::string_view spec, std::string_view key, std::string_view text,
         fmt::format("schedule \"{}\": {} must be {}, got \"{}\"", spec, key, fmt::join(words, " or "), text));
   return static_cast<E>(at - words.begin());
 }
-enum class early_word : std::uint8_t { no, yes };
-constexpr std::array<std::string_view, 2> early_words{"no", "yes"};
+enum class yes_or_no : std::uint8_t { no, yes };
+constexpr std::array<std::string_view, 2> yes_words{"no", "yes"};
 constexpr std::array<std::string_view, 2> take_words{"one", "half"};
 constexpr std::array<std::string_view, 3> order_words{"successors", "predecessors", "doubling"};
 constexpr std::array<std::string_view, 2> takeover_words{"everybody", "predecessor"};
@@ -173,7 +174,7 @@ farm_policy parse_schedule(std::string_view spec) {
       if (key == "chunk") return s.chunk = parse_count(spec, key, value, 1), true;
       if (key == "threshold") return s.threshold = parse_count(spec, key, value, 0), true;
       if (key == "early")
-        return s.early = parse_word<early_word>(spec, key, value, early_words) == early_word::yes, true;
+        return s.early = parse_word<yes_or_no>(spec, key, value, yes_words) == yes_or_no::yes, true;
       return false;
     });
     return s.policy();
@@ -200,17 +201,19 @@ farm_policy parse_schedule(std::string_view spec) {
   }
   if (name == "ring") {
     ring s;
-    for_each_option(spec,
-                    "take=one|half, order=successors|predecessors|doubling, takeover=everybody|predecessor",
-                    [&](auto key, auto value) {
-                      if (key == "take")
-                        return s.take = parse_word<steal_size>(spec, key, value, take_words), true;
-                      if (key == "order")
-                        return s.order = parse_word<ring_order>(spec, key, value, order_words), true;
-                      if (key == "takeover")
-                        return s.after_loss = parse_word<takeover>(spec, key, value, takeover_words), true;
-                      return false;
-                    });
+    for_each_option(
+        spec,
+        "take=one|half, order=successors|predecessors|doubling, takeover=everybody|predecessor, "
+        "copies=no|yes",
+        [&](auto key, auto value) {
+          if (key == "take") return s.take = parse_word<steal_size>(spec, key, value, take_words), true;
+          if (key == "order") return s.order = parse_word<ring_order>(spec, key, value, order_words), true;
+          if (key == "takeover")
+            return s.after_loss = parse_word<takeover>(spec, key, value, takeover_words), true;
+          if (key == "copies")
+            return s.copies = parse_word<yes_or_no>(spec, key, value, yes_words) == yes_or_no::yes, true;
+          return false;
+        });
     return s.policy();
   }
   throw usage_error(fmt::format(
@@ -241,6 +244,7 @@ std::string to_string(farm_policy const& p) {
     if (p.order != ring_order::successors)
       add(fmt::format("order={}", order_words[static_cast<std::size_t>(p.order)]));
     if (p.after_loss != takeover::everybody) add("takeover=predecessor");
+    if (p.copies) add("copies=yes");
   }
   if (!p.power.empty()) add(fmt::format("power={}", fmt::join(p.power, "/")));
   return text;

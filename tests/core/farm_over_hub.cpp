@@ -15,7 +15,7 @@ std::vector<skel::any_schedule> schedules() {
   std::vector<skel::any_schedule> all;
   for (char const* name : {"blocks", "interleaved", "first-come", "first-come:chunk=3,threshold=2", "guided",
                            "guided:min=2", "hybrid", "hybrid:cut=10,threshold=0", "ring",
-                           "ring:take=one,order=predecessors", "ring:order=doubling"})
+                           "ring:take=one,order=predecessors", "ring:order=doubling", "ring:copies=yes"})
     all.emplace_back(name);
   return all;
 }
@@ -192,6 +192,7 @@ TEST_CASE("a reduced sink merges every result once") {
     hub::job job(4, threads);
     for (auto const& how : schedules())
       for (bool concentrated : {false, true}) {
+        if (how.policy().copies) continue;  // refused
         std::uint64_t total = 5;
         skel::farm_options options;
         if (concentrated) options.results = skel::concentrated();
@@ -328,6 +329,38 @@ TEST_CASE("a window and tasks dealt beforehand exclude each other") {
     INFO(name);
     for (int r = 0; r < 2; ++r) check_thrown<skel::usage_error>(job, r);
   }
+}
+
+TEST_CASE("copies, and results that merge or tasks that travel, exclude each other") {
+  hub::job job(2);
+  skel::any_schedule const copies("ring:copies=yes");
+  job.run([&](skel::context& ctx) {
+    std::uint64_t sum = 0;
+    skel::farm(ctx, skel::indices(10), work, copies, skel::reduced(sum, std::plus<>()));
+  });
+  for (int r = 0; r < 2; ++r) check_thrown<skel::usage_error>(job, r);
+  job.run([&](skel::context& ctx) {
+    skel::farm(ctx, counting(10), work, copies, [](skel::task_id, std::uint64_t) {});
+  });
+  for (int r = 0; r < 2; ++r) check_thrown<skel::usage_error>(job, r);
+}
+
+TEST_CASE("with copies nobody waits for a slow rank whose task another one has done") {
+  hub::job job(2);
+  std::chrono::duration<double> root_took{};
+  std::vector<std::uint64_t> got;
+  job.run([&](skel::context& ctx) {
+    auto const begin = std::chrono::steady_clock::now();
+    auto const f = [&](std::uint64_t i) {
+      if (ctx.rank() == 1) std::this_thread::sleep_for(std::chrono::seconds(2));
+      return work(i);
+    };
+    skel::farm(ctx, skel::indices(4), f, skel::any_schedule("ring:copies=yes"), skel::into(got));
+    if (ctx.is_root()) root_took = std::chrono::steady_clock::now() - begin;
+  });
+  CHECK(got == expected(4));
+  CHECK(root_took.count() < 1.5);
+  for (int r = 0; r < 2; ++r) CHECK(job.error(r).empty());
 }
 
 TEST_CASE("the loss of any ranks but the root does not change the results") {

@@ -75,6 +75,7 @@ scenario draw(std::uint64_t seed, bool must_die) {
       break;
     }
   }
+  bool const copies = s.policy.more == skel::more_from::ring && below(3) == 0;
   bool const pulls = s.policy.start == skel::start_with::nothing;
   s.merged = below(4) == 0;
   s.ordered = !s.merged && below(3) == 0;
@@ -86,6 +87,7 @@ scenario draw(std::uint64_t seed, bool must_die) {
   } else if (below(4) == 0) {
     s.results = skel::concentrated();
   }
+  s.policy.copies = copies && !s.merged && !s.stream;
   switch (below(10)) {
     case 0:
       s.failing_from = below(40);

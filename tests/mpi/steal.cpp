@@ -1,4 +1,5 @@
 // ring_steal over MPI: counts, two calls in a row, exceptions, ranks that disagree.
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -15,7 +16,7 @@ using test::thrown_by;
 
 struct node {
   int depth = 0;
-  int index = 0;  // a path of digits
+  std::uint64_t index = 0;  // a path of digits; of deep trees only the last ones
 };
 
 // Three children per node: (3^(depth + 1) - 1) / 2 nodes.
@@ -23,7 +24,7 @@ struct ternary {
   using task = node;
   using result = std::uint64_t;
   int depth = 9;
-  int throws_at = -1;  // an index of the deepest nodes
+  std::int64_t throws_at = -1;  // an index of the deepest nodes
   int rank = 0;
   int only_on = -1;  // the rank that throws, whatever it runs
 
@@ -31,10 +32,11 @@ struct ternary {
     if (rank == only_on) throw std::runtime_error("not here");
     ++sum;
     if (n.depth == depth) {
-      if (n.index == throws_at) throw std::runtime_error("no luck");
+      if (throws_at >= 0 && n.index == static_cast<std::uint64_t>(throws_at))
+        throw std::runtime_error("no luck");
       return;
     }
-    for (int i = 0; i < 3; ++i) more.emplace(node{n.depth + 1, n.index * 3 + i});
+    for (int i = 0; i < 3; ++i) more.emplace(node{n.depth + 1, n.index * 3 + static_cast<unsigned>(i)});
   }
   std::uint64_t merge(std::uint64_t a, std::uint64_t b) const { return a + b; }
 };

@@ -129,7 +129,7 @@ TEST_CASE("errors are one line, with exit code 2") {
   says("--costs pareto:1,1 --tasks 1", "costs \"pareto:1,1\": expected pareto:LEAST,SHAPE");
   says("--costs " + f.file("bad.csv", "1\nmuch\n"), f.file("bad.csv") + ":2: expected a number of seconds");
   says("--tasks 1 --fail 14@1", "--fail: there are ranks 0 to 13, got 14");
-  says("--tasks 1 --fail x", "--fail: expected RANK@SECONDS, got \"x\"");
+  says("--tasks 1 --fail x", "--fail: expected RANK@SECONDS or RANK@Nresults, got \"x\"");
   says("--tasks 1 --schedule nonsense", "--schedule: unknown schedule \"nonsense\"");
   says("--tasks 1 --skeleton ring", "--skeleton: ");
   says("--tasks 1 --report /nowhere/r.json", "/nowhere/r.json: ");

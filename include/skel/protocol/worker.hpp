@@ -26,6 +26,7 @@ struct worker_config {
   std::shared_ptr<std::vector<rank_id> const> ring{};
   steal_size take = steal_size::half;
   ring_order order = ring_order::successors;
+  bool copies = false;  ///< may give and run copies of tasks that run
   friend bool operator==(worker_config const&, worker_config const&) = default;
 };
 
@@ -74,7 +75,7 @@ class worker {
   [[nodiscard]] bool may_ask() const;
   void maybe_ask(actions& out);
   void maybe_steal(actions& out);
-  void on_steal(rank_id thief, actions& out);
+  void on_steal(rank_id thief, message const& m, actions& out);
   void on_give(rank_id victim, message const& m, actions& out);
   void on_none(rank_id victim, message const& m, actions& out);
   void give(rank_id thief, actions& out);
@@ -82,6 +83,9 @@ class worker {
   void enqueue(range_list const& ranges, bool look);
   void forget_thief(rank_id rank);
   void tick_ring(actions& out);
+  void ask(rank_id victim, std::uint64_t copies, actions& out);
+  [[nodiscard]] range_list not_copied() const;
+  void give_copy(rank_id thief, actions& out);
   [[nodiscard]] std::uint64_t spare() const;
   void maybe_flush(actions& out);
   void flush(actions& out);
@@ -116,6 +120,13 @@ class worker {
   unsigned unanswered_ = 0;
   std::vector<rank_id> hungry_;  // have asked in vain
   bool held_by_others_ = false;  // what this rank has may be held by another one, too
+  range_list copied_;            // of what runs here: given as a copy, or a copy itself
+  struct candidate {
+    rank_id rank;
+    double power;
+    friend bool operator==(candidate const&, candidate const&) = default;
+  };
+  std::vector<candidate> may_copy_;  // ranks met in this search that run tasks nobody has copied
   std::uint64_t steals_ = 0;
   std::uint64_t tasks_given_ = 0;
 };

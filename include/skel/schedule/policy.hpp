@@ -63,6 +63,9 @@ struct farm_policy {
   steal_size take = steal_size::half;         ///< ring only
   ring_order order = ring_order::successors;  ///< ring only
   takeover after_loss = takeover::everybody;  ///< for tasks that nobody will ask for
+  /// Ring only: a rank that finds no work may run a copy of a task that runs elsewhere; the first result
+  /// wins. And whoever is inside a task whose result is there already is not waited for at the end.
+  bool copies = false;
 
   [[nodiscard]] farm_policy policy() const { return *this; }
   /// Throws usage_error for choices that exclude each other.
@@ -107,6 +110,7 @@ struct ring {
   steal_size take = steal_size::half;
   ring_order order = ring_order::successors;
   takeover after_loss = takeover::everybody;
+  bool copies = false;  ///< idle ranks run copies of what still runs elsewhere
   [[nodiscard]] farm_policy policy() const;
 };
 
@@ -124,8 +128,8 @@ concept schedule = requires(S const& s) {
 
 /// A schedule chosen at run time: "blocks", "interleaved", "first-come[:chunk=N,threshold=N,early=no]",
 /// "guided[:min=N]", "hybrid[:cut=80%|N,threshold=N,power=P/P/...]",
-/// "ring[:take=one|half,order=successors|predecessors|doubling,takeover=everybody|predecessor]". An unknown
-/// name or key throws a usage_error that lists what is known.
+/// "ring[:take=one|half,order=successors|predecessors|doubling,takeover=everybody|predecessor,copies=no|yes]".
+/// An unknown name or key throws a usage_error that lists what is known.
 class any_schedule {
  public:
   any_schedule() = default;

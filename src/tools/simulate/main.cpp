@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <charconv>
 #include <cstdio>
 #include <numeric>
@@ -14,12 +15,20 @@
 #include "skel/farm.hpp"
 #include "skel/sim/run.hpp"
 #include "tools/simulate/costs.hpp"
+#if SKEL_SIMULATE_SEARCH
+#include "jobs.hpp"
+#endif
 #include "values/duration.hpp"
 #include "values/one_line.hpp"
 
 namespace {
 
 constexpr char const* program_name = "skel-simulate";
+#if SKEL_SIMULATE_SEARCH
+std::vector<std::string> const skeletons{"farm", "ring_steal"};
+#else
+std::vector<std::string> const skeletons{"farm"};
+#endif
 
 struct options {
   skel::program::common_options common;
@@ -27,6 +36,8 @@ struct options {
   bool list = false;
   std::optional<int> ranks;
   std::string skeleton = "farm";
+  std::string tree = "T1";
+  std::string take = "half";
   std::optional<std::uint64_t> tasks;
   std::string costs = "exponential:1s";
   std::uint64_t seed = 1;
@@ -46,10 +57,19 @@ void add_options(CLI::App& app, options& o) {
       ->type_name("N")
       ->group(group);
   app.add_option("--skeleton", o.skeleton, "what runs on it")
-      ->type_name("farm")
       ->capture_default_str()
-      ->check(CLI::IsMember({"farm"}))
+      ->check(CLI::IsMember(skeletons))
       ->group(group);
+#if SKEL_SIMULATE_SEARCH
+  app.add_option("--tree", o.tree,
+                 "ring_steal: the UTS tree to search, as in skel-search; --costs gives a node's cost")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--take", o.take, "ring_steal: what a thief is given, one task or half of them")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"one", "half"}))
+      ->group(group);
+#endif
   app.add_option("--tasks", o.tasks, "number of tasks [the lines of a costs file]")
       ->type_name("N")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}))
@@ -153,6 +173,33 @@ void simulate_farm(skel::context& ctx, options const& o, std::vector<double> con
   out.traces = ctx.traces();
 }
 
+#if SKEL_SIMULATE_SEARCH
+// A search whose nodes cost virtual time.
+struct simulated_search : skel::search::tree_search {
+  double node_seconds = 0;
+  void run(task const& n, skel::spawner<task>& more, result& found) const {
+    skel::sim::spend(node_seconds);
+    tree_search::run(n, more, found);
+  }
+};
+
+// The cost of all nodes at power 1.
+double simulate_search(skel::context& ctx, options const& o, double node_seconds, result& out) {
+  auto const tree = skel::search::parse_tree(o.tree);
+  simulated_search const job{{skel::search::uts_tree(tree.parameters)}, node_seconds};
+  skel::ring_steal_options how;
+  how.take = o.take == "one" ? skel::one : skel::half;
+  auto const root = [&] { return std::array{job.tree.root()}; };
+  auto const r = skel::ring_steal(ctx, skel::on_root(root), job, how);
+  double const cost = static_cast<double>(r.result.nodes) * node_seconds;
+  if (!ctx.is_root()) return cost;
+  out.run.run = r.report;
+  out.traces = ctx.traces();
+  if (tree.published && !(*tree.published == r.result)) ++out.wrong;
+  return cost;
+}
+#endif
+
 void print_table(skel::report const& r, skel::sim::platform const& p, double cost, double ideal) {
   double power = 0;
   for (auto const& m : p.machines) power += m.power;
@@ -177,7 +224,9 @@ int simulate(options const& o) {
     failures.push_back(parse_failure(text, platform.ranks()));
     if (!failures.back().results) platform.failures.push_back(failures.back().at);
   }
-  auto const costs = skel::simulate::task_costs(o.costs, o.tasks, o.seed);
+  bool const searches = o.skeleton != "farm";
+  auto const costs = skel::simulate::task_costs(o.costs, searches ? 1 : o.tasks, o.seed);
+  double cost = std::accumulate(costs.begin(), costs.end(), 0.0);
   skel::program::check_outputs(o.common);
   skel::sim::run_options how;
   how.program = program_name;
@@ -186,13 +235,23 @@ int simulate(options const& o) {
 
   result out;
   auto const end = skel::sim::run(
-      platform, [&](skel::context& ctx) { simulate_farm(ctx, o, costs, failures, out); }, how);
+      platform,
+      [&](skel::context& ctx) {
+#if SKEL_SIMULATE_SEARCH
+        if (searches) {
+          double const all = simulate_search(ctx, o, costs.front(), out);
+          if (ctx.is_root()) cost = all;
+          return;
+        }
+#endif
+        simulate_farm(ctx, o, costs, failures, out);
+      },
+      how);
   if (!end.failure.empty()) throw skel::error(end.failure);
   if (end.exit_code != 0) return end.exit_code;  // said already
   if (out.wrong > 0) throw skel::error(fmt::format("{} results are wrong", out.wrong));
 
   auto const& r = out.run.run;
-  double const cost = std::accumulate(costs.begin(), costs.end(), 0.0);
   double const ideal = platform.ideal_seconds(cost, !o.common.root_works);
   out.run.fields = {{"simulated", true},
                     {"platform", platform.name},
