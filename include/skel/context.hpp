@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -31,9 +32,9 @@ struct context_options {
   bool trace = false;           ///< keep spans of what happens when (see context::traces)
   std::string trace_file;       ///< written by the root at the end of the context; implies trace
   double watchdog_seconds = 0;  ///< end the run when nothing moves for so long; 0: never
-  /// A rank that is silent for so long is taken for lost, until it is heard of again; 0: never. With a thread
-  /// level of MPI below SERIALIZED a rank is silent while it computes: give more than its longest task.
-  double suspect_after_seconds = 5;
+  /// A rank that is silent for so long is taken for lost, until it is heard of again; 0: never. Empty: 5 s;
+  /// never where MPI's thread level is below SERIALIZED, since there a rank is silent while it computes.
+  std::optional<double> suspect_after_seconds{};
   bool quiet = false;                                  ///< no warnings on standard error
   std::size_t largest_message = std::size_t{1} << 30;  ///< bytes; longer messages travel in pieces
   [[nodiscard]] static context_options from_environment();

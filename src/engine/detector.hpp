@@ -20,6 +20,11 @@ class detector {
 
   [[nodiscard]] bool enabled() const { return suspect_after_ > 0; }
   [[nodiscard]] double interval() const { return interval_; }
+  [[nodiscard]] double patience() const { return suspect_after_; }
+  /// Seconds since the last sign of life, as of the last beat.
+  [[nodiscard]] double silence(int rank, double now) const {
+    return now - last_heard_[static_cast<std::size_t>(rank)];
+  }
   /// When beat() is to be called again; infinity if never.
   [[nodiscard]] double next_beat() const {
     return enabled() ? last_beat_ + interval_ : std::numeric_limits<double>::infinity();

@@ -31,8 +31,9 @@ engine::engine(std::unique_ptr<transport::transport> wires, context_options opti
       lost_(static_cast<std::size_t>(size_)),
       any_time_(wires_->any_time() && any_thread_) {
   last_tick_ = now();
-  // Where only the user's thread moves messages, its rank is silent while it computes.
-  detector_ = detector(rank_, size_, options_.suspect_after_seconds, any_time_ || owns_time_, last_tick_);
+  constexpr double ordinary_patience = 5;
+  double const patience = options_.suspect_after_seconds.value_or(any_thread_ ? ordinary_patience : 0);
+  detector_ = detector(rank_, size_, patience, any_time_ || owns_time_, last_tick_);
   if (any_time_) ensure_helper();
 }
 
@@ -220,7 +221,13 @@ void engine::announce(int rank) {
 void engine::beat(double t) {
   for (int const rank : wires_->failed()) declare_lost(rank);
   auto const v = detector_.beat(t, lost_);
-  for (int const rank : v.silent) declare_lost(rank);
+  for (int const rank : v.silent) {
+    // Signs of life wait behind a large message that is still arriving: it may take as long as on a slow
+    // network.
+    constexpr double slow_bytes_per_second = 1e7;
+    double const excuse = static_cast<double>(wires_->arriving(rank)) / slow_bytes_per_second;
+    if (detector_.silence(rank, t) > detector_.patience() + excuse) declare_lost(rank);
+  }
   for (int const rank : v.greet) {
     auto p = link_to(rank).heartbeat();
     ++messages_sent_;

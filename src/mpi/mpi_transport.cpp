@@ -134,6 +134,13 @@ std::size_t mpi_transport::unsent(int to) const {
       std::count_if(sending_.begin(), sending_.end(), [&](auto const& o) { return o.to == to; }));
 }
 
+std::size_t mpi_transport::arriving(int from) const {
+  std::size_t bytes = 0;
+  for (auto const& in : arriving_)
+    if (in.from == from && !in.complete) bytes += in.bytes.size();
+  return bytes;
+}
+
 std::vector<int> mpi_transport::failed() {
   std::lock_guard const alone(one_at_a_time);
   auto gone = std::exchange(unreachable_, {});

@@ -25,6 +25,7 @@ class mpi_transport final : public transport {
   void send(int to, packet what) override;
   [[nodiscard]] std::optional<arrival> receive() override;
   [[nodiscard]] std::size_t unsent(int to) const override;
+  [[nodiscard]] std::size_t arriving(int from) const override;
   [[nodiscard]] std::vector<int> failed() override;
   void abandon() override { abandoned_ = true; }
   [[nodiscard]] bool any_thread() const override { return level_ >= MPI_THREAD_SERIALIZED; }

@@ -30,6 +30,8 @@ class transport {
   [[nodiscard]] virtual std::optional<arrival> receive() = 0;
   /// Packets to `to` that the wire has not taken yet.
   [[nodiscard]] virtual std::size_t unsent(int to) const = 0;
+  /// Bytes of a message of `from` that has begun to arrive and is not complete.
+  [[nodiscard]] virtual std::size_t arriving(int /*from*/) const { return 0; }
   /// Ranks that the wires themselves know to be gone (ULFM); most know of none.
   [[nodiscard]] virtual std::vector<int> failed() { return {}; }
   /// A rank is lost and this process will end without it: wait for nobody any more.

@@ -1,0 +1,64 @@
+// The failure detector: who is greeted, who is given up, and whose silence is no fault of theirs.
+#include "engine/detector.hpp"
+
+#include "catch.hpp"
+
+using skel::detail::detector;
+
+namespace {
+std::vector<bool> const nobody(4, false);
+}
+
+TEST_CASE("the root watches all, the others watch the root") {
+  detector root(0, 4, 2, true, 0);
+  CHECK(root.beat(0.25, nobody).greet == std::vector<int>{1, 2, 3});
+  detector other(2, 4, 2, true, 0);
+  CHECK(other.beat(0.25, nobody).greet == std::vector<int>{0});
+}
+
+TEST_CASE("silence is noticed after the time-out, and not before") {
+  detector d(0, 4, 2, true, 0);
+  for (double t = 0.25; t <= 2.0; t += 0.25) {
+    d.heard(1);
+    d.heard(3);
+    CHECK(d.beat(t, nobody).silent.empty());
+  }
+  d.heard(1);
+  d.heard(3);
+  CHECK(d.beat(2.25, nobody).silent == std::vector<int>{2});
+  CHECK(d.beat(2.5, {false, false, true, false}).silent.empty());  // it is lost already
+}
+
+TEST_CASE("whom something was sent to needs no greeting, whom is lost gets none") {
+  detector d(0, 4, 2, true, 0);
+  d.sent(1);
+  CHECK(d.beat(0.25, {false, false, true, false}).greet == std::vector<int>{3});
+}
+
+TEST_CASE("time that this process was stopped for is not held against others") {
+  detector d(0, 2, 2, true, 0);
+  d.heard(1);
+  CHECK(d.beat(0.25, nobody).silent.empty());
+  CHECK(d.beat(60.0, nobody).silent.empty());  // as after SIGCONT
+  double t = 60.25;
+  while (d.beat(t, nobody).silent.empty() && t < 70) t += 0.25;
+  CHECK(t > 61.0);
+  CHECK(t < 62.5);
+}
+
+TEST_CASE("without signs of life outside of runs a rank is watched from its first message on") {
+  detector d(0, 3, 2, false, 0);
+  for (double t = 0.25; t < 10; t += 0.25) CHECK(d.beat(t, nobody).silent.empty());
+  d.heard(2);
+  double t = 10;
+  while (d.beat(t, nobody).silent.empty() && t < 20) t += 0.25;
+  CHECK(t < 12.75);
+  d.reset(t);  // the run is over
+  for (double later = t + 0.25; later < t + 10; later += 0.25) CHECK(d.beat(later, nobody).silent.empty());
+}
+
+TEST_CASE("a time-out of zero watches nobody") {
+  detector const d(0, 3, 0, true, 0);
+  CHECK_FALSE(d.enabled());
+  CHECK_FALSE(d.due(100));
+}
