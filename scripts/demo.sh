@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
 # The SPD "balls" scene, ray traced by several MPI ranks under every schedule. See --help.
+# shellcheck source=scripts/lib.sh
+. "$(dirname "$0")/lib.sh"
 install=yes
 scene=balls:4
 size=1536x1536  # a second or two: long enough to see the bar
@@ -20,19 +22,10 @@ while (($# > 0)); do
     --scene) scene=${2:?--scene needs a name} && shift ;;
     --size) size=${2:?--size needs WxH} && shift ;;
     --no-install) install=no ;;
-    -h | --help)
-      usage
-      exit 0
-      ;;
-    *)
-      usage >&2
-      exit 2
-      ;;
+    *) help_or_mistake "$1" ;;
   esac
   shift
 done
-# shellcheck source=scripts/lib.sh
-. "$(dirname "$0")/lib.sh"
 # shellcheck source=scripts/show_ppm.sh
 . scripts/show_ppm.sh
 

@@ -15,13 +15,25 @@ export PRTE_MCA_hwloc_default_binding_policy="${PRTE_MCA_hwloc_default_binding_p
 if [ ! -d /sys/devices/system/cpu ]; then export HWLOC_HIDE_ERRORS=2; fi
 
 build_packages=(g++ cmake ninja-build openmpi-bin libopenmpi-dev libboost-mpi-dev libboost-serialization-dev libcli11-dev
-  nlohmann-json3-dev libfmt-dev libpng-dev libxxhash-dev nettle-dev zlib1g-dev catch2 libsimgrid-dev pkg-config)
+  libeigen3-dev nlohmann-json3-dev libfmt-dev libpng-dev libxxhash-dev nettle-dev zlib1g-dev catch2 libsimgrid-dev pkg-config)
 check_packages=(git doxygen)  # and clang-format, clang-tidy: see tool_of
 
 say() { printf '\n== %s\n' "$*"; }
 fail() {
   printf '%s: %s\n' "${0##*/}" "$*" >&2
   exit 1
+}
+
+# For what a script's options do not match: prints its usage() and ends it, as --help or as a mistake.
+help_or_mistake() {
+  case $1 in
+    -h | --help)
+      usage
+      exit 0
+      ;;
+  esac
+  usage >&2
+  exit 2
 }
 
 # Cores, but one job per 1.5 GB of memory: some of our files need that much to compile.

@@ -18,6 +18,10 @@ Builds skel and runs its tests and checks; a summary and the exit code tell how 
 
   --all         also: ranks killed under asan, tsan (ThreadSanitizer, without MPI), long test campaigns, coverage, clang-tidy's analyzer on all files
   --no-install  do not install missing Debian packages: list them and leave with exit code 1
+Not part of it, as they need another Debian or minutes of their own (see their --help):
+  scripts/try-in-chroot.sh --suite trixie scripts/test-mpi.sh            Open MPI 5, with ULFM and without (as root)
+  scripts/try-in-chroot.sh --suite trixie scripts/test-mpi.sh --mpich    MPICH, with a Boost.MPI built for it (as root)
+  scripts/smpi.sh                                                        the MPI program on 256 simulated ranks
 On a bare Debian 12 the packages needed are installed with apt. Build trees are build/<preset>.
 TEXT
 }
@@ -82,10 +86,10 @@ lint() {
 check_scripts() {
   scripts/check_floors.sh
   if command -v shellcheck >/dev/null; then
-    shellcheck scripts/*.sh .ci/run
+    shellcheck scripts/*.sh scripts/skel-mpiexec .ci/run
   else
     echo "shellcheck is not installed: skipped"
-    bash -n scripts/*.sh .ci/run
+    for script in scripts/*.sh scripts/skel-mpiexec .ci/run; do bash -n "$script"; done
   fi
 }
 

@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
 # For maintainers: several "hosts" on one machine. See --help.
+# shellcheck source=scripts/lib.sh
+. "$(dirname "$0")/lib.sh"
 usage() {
   cat <<'TEXT'
 usage: scripts/try-on-hosts.sh HOSTS SLOTS COMMAND...
@@ -12,17 +14,8 @@ TEXT
 }
 case ${1:-} in
   [1-9]*) ;;
-  -h | --help)
-    usage
-    exit 0
-    ;;
-  *)
-    usage >&2
-    exit 2
-    ;;
+  *) help_or_mistake "${1:-}" ;;
 esac
-# shellcheck source=scripts/lib.sh
-. "$(dirname "$0")/lib.sh"
 hosts=$1 slots=$2
 shift 2
 work=$(mktemp -d)

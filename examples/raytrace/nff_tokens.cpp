@@ -9,7 +9,7 @@ namespace skel::raytrace {
 
 namespace {
 
-constexpr double largest = 1e15;
+constexpr double largest_number = 1e15;
 
 bool blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
 
@@ -61,7 +61,7 @@ double nff_tokens::number(char const* entity, char const* what) {
     fail_at_word(entity, what);
   }
   if (!std::isfinite(value)) fail_at_word(entity, std::string(what) + " that are finite");
-  if (std::abs(value) > largest) fail_at_word(entity, std::string(what) + " of at most 1e15");
+  if (std::abs(value) > largest_number) fail_at_word(entity, std::string(what) + " of at most 1e15");
   advance();
   return value;
 }

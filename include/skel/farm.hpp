@@ -1,155 +1,21 @@
 // The farm: independent tasks over all ranks, results to a sink on the root.
 #pragma once
 
-#include <deque>
 #include <iterator>
-#include <mutex>
 #include <typeinfo>
 #include <utility>
 
 #include "skel/detail/farm_work.hpp"
+#include "skel/detail/result_store.hpp"
+#include "skel/detail/task_store.hpp"
 #include "skel/sink.hpp"
 #include "skel/source.hpp"
+#include "skel/task_function.hpp"
 #include "skel/transfer.hpp"
 
 namespace skel {
 
-/// The result of a task function that returns nothing.
-struct nothing {};
-
 namespace detail {
-
-template <class Source>
-using source_task = typename std::remove_cvref_t<Source>::task;
-
-template <class F, class Task>
-inline constexpr bool takes_worker = std::is_invocable_v<F const&, Task const&, worker_info const&>;
-
-template <class F, class Task>
-decltype(auto) call_task(F const& f, Task const& task, worker_info const& where) {
-  if constexpr (takes_worker<F, Task>)
-    return f(task, where);
-  else
-    return f(task);
-}
-
-template <class F, class Task>
-struct task_result {
-  using raw = std::remove_cvref_t<decltype(call_task(std::declval<F const&>(), std::declval<Task const&>(),
-                                                     std::declval<worker_info const&>()))>;
-  using type = std::conditional_t<std::is_void_v<raw>, nothing, raw>;
-};
-
-template <class S>
-inline constexpr bool is_ordered = false;
-template <class F>
-inline constexpr bool is_ordered<ordered<F>> = true;
-template <class S>
-inline constexpr bool is_reduced = false;
-template <class T, class M>
-inline constexpr bool is_reduced<reduced<T, M>> = true;
-
-// Calls a user's sink with or without a result (which is moved from), and reads its wish to stop.
-template <class Sink, class R>
-bool call_sink(Sink& sink, task_id id, R& result) {
-  auto const call = [&]() -> decltype(auto) {
-    if constexpr (std::is_invocable_v<Sink&, task_id, R&&>)
-      return sink(id, std::move(result));
-    else
-      return sink(id);
-  };
-  if constexpr (std::is_same_v<decltype(call()), flow>) {
-    return call() == flow::go_on;
-  } else {
-    call();
-    return true;
-  }
-}
-
-template <class R>
-struct result_cell {
-  R value;
-};  // std::vector<bool> would pack
-
-// Memory of results that the sink has had, for the next ones: fresh pages cost more than filling them.
-template <class R>
-class result_pool {
- public:
-  using cells = std::vector<result_cell<R>>;
-  [[nodiscard]] cells take() {
-    std::lock_guard const lock(mutex_);
-    if (spare_.empty()) return {};
-    auto c = std::move(spare_.back());
-    spare_.pop_back();
-    return c;
-  }
-  void give_back(cells c) {
-    constexpr std::size_t most = 32;
-    c.clear();
-    std::lock_guard const lock(mutex_);
-    if (spare_.size() < most) spare_.push_back(std::move(c));
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<cells> spare_;
-};
-
-template <class R>
-struct typed_results final : local_results {
-  explicit typed_results(result_pool<R>& from) : values(from.take()), pool(from) {}
-  ~typed_results() override { pool.give_back(std::move(values)); }
-  typename result_pool<R>::cells values;
-  result_pool<R>& pool;
-};
-
-// Converts to what the call returns, so that a result is constructed where it will stay.
-template <class Call>
-struct constructed_by {
-  Call call;
-  operator decltype(std::declval<Call const&>()())() const { return call(); }
-};
-template <class Call>
-constructed_by(Call) -> constructed_by<Call>;
-
-// The tasks of a stream that are not recorded yet, in chunks as they were pulled.
-template <class Task>
-class task_store {
- public:
-  void add(std::vector<Task> tasks) {
-    if (tasks.empty()) return;
-    auto const n = tasks.size();
-    chunks_.push_back({end_, n, std::make_shared<std::vector<Task> const>(std::move(tasks))});
-    end_ += n;
-  }
-  [[nodiscard]] task_payload payload_of(task_id id) const {
-    auto const& c = find(id);
-    return {c.tasks, &(*c.tasks)[id - c.first], {}};
-  }
-  [[nodiscard]] Task const& operator[](task_id id) const {
-    auto const& c = find(id);
-    return (*c.tasks)[id - c.first];
-  }
-  void forget(task_id id) {
-    auto& c = const_cast<chunk&>(find(id));
-    if (--c.left == 0) c.tasks.reset();
-    while (!chunks_.empty() && chunks_.front().left == 0) chunks_.pop_front();
-  }
-
- private:
-  struct chunk {
-    task_id first;
-    std::uint64_t left;
-    std::shared_ptr<std::vector<Task> const> tasks;
-  };
-  [[nodiscard]] chunk const& find(task_id id) const {
-    auto const after = std::upper_bound(chunks_.begin(), chunks_.end(), id,
-                                        [](task_id i, chunk const& c) { return i < c.first; });
-    return *std::prev(after);
-  }
-  std::deque<chunk> chunks_;
-  task_id end_ = 0;
-};
 
 template <class Source, class F, class Sink>
 class farm_work_of final : public farm_work {
@@ -337,8 +203,8 @@ class farm_work_of final : public farm_work {
   };
   template <class S>
   struct stream_of<S, true> {
-    using range = typename S::range;
-    using kept = typename S::task;
+    using range = typename S::opened;
+    using kept = source_task<S>;
   };
   using stream_range =
       std::conditional_t<std::is_reference_v<typename stream_of<Source>::range>,
@@ -351,14 +217,6 @@ class farm_work_of final : public farm_work {
 };
 
 }  // namespace detail
-
-/// Satisfied by f(task const&) and f(task const&, worker_info const&) on a const object, with a result that
-/// can travel.
-template <class F, class Task>
-concept task_function =
-    (std::is_invocable_v<F const&, Task const&> ||
-     std::is_invocable_v<F const&, Task const&,
-                         worker_info const&>)&&transferable<typename detail::task_result<F, Task>::type>;
 
 /// Runs f(task) once for every task of the source, on all ranks, and gives each result once to the sink on
 /// the root.

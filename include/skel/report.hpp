@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace skel {
@@ -20,6 +21,16 @@ struct rank_report {
   std::uint64_t messages_sent = 0;
   std::uint64_t bytes_sent = 0;
   std::uint64_t peak_memory_bytes = 0;  ///< peak resident set of the process; 0: not measured
+};
+
+/// One part of a run that the cost model has a term for: divide-and-conquer fills these, level by level.
+struct phase_report {
+  std::string phase;        ///< "divide", "sequential", "exchange" or "combine"
+  int level = 0;            ///< 0: the whole problem; each division adds one
+  double seconds = 0;       ///< wall seconds, the maximum over the ranks
+  std::uint64_t bytes = 0;  ///< sent, of the rank that sent most
+  /// What the user's job measured of the problem at hand, e.g. {"M", 65536}: the variables of a fit.
+  std::vector<std::pair<std::string, double>> sizes;
 };
 
 /// The report of one run. `per_rank` is complete on the root; elsewhere it holds the rank's own row only.
@@ -39,6 +50,7 @@ struct report {
   std::uint64_t messages = 0;           ///< sent by all ranks
   std::uint64_t bytes = 0;              ///< payload and headers, sent by all ranks
   std::vector<rank_report> per_rank;
+  std::vector<phase_report> phases;  ///< on the root; empty where the skeleton has no phases
 };
 
 /// Relative computing power of the ranks as an earlier run found it: tasks per busy second of each rank's

@@ -202,7 +202,7 @@ auto ring_steal(context& ctx, Source&& source, Job const& job, ring_steal_option
     using source_type = std::remove_cvref_t<Source>;
     using task = typename Job::task;
     using result = typename Job::result;
-    constexpr bool same_task = std::is_convertible_v<typename source_type::task, task>;
+    constexpr bool same_task = std::is_convertible_v<detail::source_task<source_type>, task>;
     static_assert(same_task, "skel::ring_steal: the source's elements must be the job's tasks.");
     static_assert(transferable<task>,
                   "skel::ring_steal: the task type cannot be sent. Make it trivially copyable, give it a "

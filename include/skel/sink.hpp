@@ -49,4 +49,34 @@ template <class T>
   };
 }
 
+namespace detail {
+
+template <class S>
+inline constexpr bool is_ordered = false;
+template <class F>
+inline constexpr bool is_ordered<ordered<F>> = true;
+template <class S>
+inline constexpr bool is_reduced = false;
+template <class T, class M>
+inline constexpr bool is_reduced<reduced<T, M>> = true;
+
+// Calls a user's sink with or without a result (which is moved from), and reads its wish to stop.
+template <class Sink, class R>
+bool call_sink(Sink& sink, task_id id, R& result) {
+  auto const call = [&]() -> decltype(auto) {
+    if constexpr (std::is_invocable_v<Sink&, task_id, R&&>)
+      return sink(id, std::move(result));
+    else
+      return sink(id);
+  };
+  if constexpr (std::is_same_v<decltype(call()), flow>) {
+    return call() == flow::go_on;
+  } else {
+    call();
+    return true;
+  }
+}
+
+}  // namespace detail
+
 }  // namespace skel

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "skel/context.hpp"
+#include "skel/divide_and_conquer.hpp"
 #include "skel/error.hpp"
 #include "skel/farm.hpp"
 #include "skel/report.hpp"
@@ -10,5 +11,6 @@
 #include "skel/schedule/policy.hpp"
 #include "skel/sink.hpp"
 #include "skel/source.hpp"
+#include "skel/task_function.hpp"
 #include "skel/transfer.hpp"
 #include "skel/worker.hpp"

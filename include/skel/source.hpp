@@ -38,18 +38,16 @@ replicated(R&&) -> replicated<
   return replicated(std::views::iota(std::uint64_t{0}, n));
 }
 
-/// A stream that exists on the root only: `open` is called there, once, and returns an input range, which is
-/// pulled lazily; tasks travel. Other ranks never call it.
+/// What exists on the root only: `open` is called there, once. For farms and searches it returns an input
+/// range of tasks, which is pulled lazily; tasks travel. For divide_and_conquer it returns the problem. Other
+/// ranks never call it.
 template <class Open>
 class on_root {
  public:
-  using range = std::invoke_result_t<Open&>;
-  static_assert(std::ranges::input_range<range>,
-                "skel::on_root: the function must return an input range (a container, a view, a generator).");
-  using task = std::remove_cvref_t<std::ranges::range_reference_t<range>>;
+  using opened = std::invoke_result_t<Open&>;
 
   explicit on_root(Open open) : open_(std::move(open)) {}
-  [[nodiscard]] range open() { return open_(); }
+  [[nodiscard]] opened open() { return open_(); }
 
  private:
   Open open_;
@@ -63,6 +61,41 @@ template <class S>
 inline constexpr bool is_on_root = false;
 template <class O>
 inline constexpr bool is_on_root<on_root<O>> = true;
+
+/// The whole problem of a divide_and_conquer call, which every rank has: no part of it travels before it is
+/// solved.
+template <class Problem>
+struct replicated_problem {
+  Problem problem;
+};
+template <class P>
+replicated_problem(P) -> replicated_problem<P>;
+
+/// A rank's own part of the problem of a divide_and_conquer call: nothing is left to divide among ranks.
+template <class Problem>
+struct own_part {
+  Problem problem;
+};
+template <class P>
+own_part(P) -> own_part<P>;
+
+namespace detail {
+
+template <class S>
+struct task_of {
+  using type = typename S::task;
+};
+template <class Open>
+struct task_of<on_root<Open>> {
+  using range = typename on_root<Open>::opened;
+  static_assert(std::ranges::input_range<range>,
+                "skel::on_root: the function must return an input range (a container, a view, a generator).");
+  using type = std::remove_cvref_t<std::ranges::range_reference_t<range>>;
+};
+template <class Source>
+using source_task = typename task_of<std::remove_cvref_t<Source>>::type;
+
+}  // namespace detail
 
 /// Satisfied by skel::replicated<...> and skel::on_root<...>.
 template <class S>

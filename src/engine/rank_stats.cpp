@@ -3,8 +3,8 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <stdexcept>
 
+#include "skel/error.hpp"
 #include "skel/protocol/bytes.hpp"
 
 namespace skel::detail {
@@ -40,8 +40,7 @@ rank_stats unpack_stats(int from, std::span<std::byte const>& bytes) {
   stats.trace.host = r.host;
   stats.trace.dropped = protocol::get_varint(bytes);
   auto const n = protocol::get_varint(bytes);
-  if (n > bytes.size() / sizeof(observe::trace_span))
-    throw std::runtime_error("a trace shorter than it says");
+  if (n > bytes.size() / sizeof(observe::trace_span)) throw protocol_error("a trace shorter than it says");
   for (std::uint64_t i = 0; i < n; ++i)
     stats.trace.spans.push_back(protocol::get_raw<observe::trace_span>(bytes));
   return stats;

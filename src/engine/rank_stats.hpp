@@ -16,7 +16,7 @@ struct rank_stats {
 };
 
 void pack_stats(rank_stats const& stats, std::vector<std::byte>& out);
-/// Throws protocol_error or runtime_error when the bytes do not hold one.
+/// Throws protocol_error when the bytes do not hold one.
 [[nodiscard]] rank_stats unpack_stats(int from, std::span<std::byte const>& bytes);
 /// Peak resident set of this process; 0: not known.
 [[nodiscard]] std::uint64_t peak_memory();

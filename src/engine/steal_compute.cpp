@@ -2,134 +2,37 @@
 #include <algorithm>
 #include <utility>
 
-#include "skel/error.hpp"
+#include "quantum.hpp"
 #include "steal_run.hpp"
+#include "user_code.hpp"
 
 namespace skel::detail {
 
 namespace {
 
-// What a thread works on between two looks at what others want: so much that roles, locks and messages cost
-// about one percent.
-constexpr double quantum_seconds = 100e-6;
-// Between slices of a quantum it looks whether messages want to be moved, and whether a thief waits.
-constexpr double slice_seconds = 20e-6;
-constexpr std::uint64_t most_tasks_of_quantum = 1 << 16;
-// An idle thread polls for so long, then sleeps in growing steps.
-constexpr double spin_seconds = 50e-6;
-constexpr double shortest_sleep = 50e-6;
-constexpr double longest_sleep = 800e-6;
 // A thief that came round waits so long before it asks again; it begins with the shortest (steal_run.cpp).
 constexpr double longest_backoff = 20e-3;
 // A victim with nothing to give sends its thieves on after so long.
 constexpr double thief_patience = 1e-3;
 
-// What escapes from the engine between two tasks.
-struct wires_failed {
-  std::exception_ptr why;
-};
-
 }  // namespace
 
-report steal_run::execute() {
-  engine_.say_warning();
-  {
-    std::lock_guard const lock(engine_.mutex());
-    engine_.throw_if_peer_failed();
-    base_messages_ = engine_.messages_sent();
-    base_bytes_ = engine_.bytes_sent();
-  }
-  std::optional<std::string> source_error_text;
-  auto source = work_.make_bag();
-  if (is_root()) {
-    try {
-      work_.open_source(*source);
-    } catch (std::exception const& e) {
-      source_error_text = e.what();
-    } catch (...) {
-      source_error_text = "an exception that is no std::exception";
-    }
-  }
-  {
-    std::lock_guard const lock(engine_.mutex());
-    protocol::steal_actions list;
-    if (is_root()) open_debt(0).waiting = std::move(source);
-    role_.begin(list);
-    perform(list);
-    if (source_error_text) {
-      roll_->source_failed(*source_error_text, list);
-      perform(list);
-    }
-    for (std::size_t r = 0; r < engine_.lost().size(); ++r)  // in an earlier call
-      if (engine_.lost()[r]) on_lost(static_cast<int>(r));
-    engine_.open(key_, *this);
-    check_dry();  // a source without tasks
-  }
-  engine_.with_pool(*this, threads_, [this] { work(0); });
-  std::unique_lock lock(engine_.mutex());
-  bool const broken = error_ != nullptr;
-  if (!broken) engine_.flush(lock, 5.0);
-  auto result = make_report();
-  engine_.close(key_);
-  lock.unlock();
-  if (display_) show_progress(true);
-  if (broken) std::rethrow_exception(error_);
-  auto const& o = *outcome_;
-  switch (o.how) {
-    case protocol::outcome::status::task_failed:
-      throw task_error(o.task, o.rank, o.text, o.more);
-    case protocol::outcome::status::source_failed:
-      throw source_error("the source of tasks failed: " + o.text);
-    default:
-      return result;
-  }
+bool steal_run::find_work(unsigned /*thread*/) {
+  if (stop_wanted()) check_stop();
+  auto const current = role_.current();
+  if (current && debts_.at(*current).waiting->size() > 0) return true;
+  check_dry();  // a source without tasks
+  check_quiet();
+  return false;
 }
 
-void steal_run::work(unsigned thread) {
+void steal_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
   auto& t = state_[thread];
-  double idle_since = -1;
-  std::unique_lock lock(engine_.mutex());
-  try {
-    while (!over_) {
-      if (now() - engine_.last_progress() > slice_seconds / 4) engine_.progress();
-      engine_.throw_if_peer_failed();
-      if (over_) break;
-      if (engine_.stop_requested().load(std::memory_order_relaxed) || options_.time_limit_seconds ||
-          options_.stop.stop_possible())
-        check_stop();
-      auto const current = role_.current();
-      if (current && debts_.at(*current).waiting->size() > 0) {
-        if (idle_since >= 0) {
-          double const end = now();
-          t.idle += end - idle_since;
-          span(thread, observe::activity::idle, idle_since, end, 0);
-          idle_since = -1;
-          if (thread == 0) engine_.rest_helper(false);
-        }
-        compute(thread, *current, lock);
-      } else {
-        if (idle_since < 0) idle_since = now();
-        check_quiet();
-        if (!over_) wait_for_work(thread, idle_since, lock);
-      }
-    }
-  } catch (...) {
-    if (!lock) lock.lock();
-    give_up(std::current_exception());
-  }
-  if (thread == 0) engine_.rest_helper(false);
-  if (idle_since >= 0) t.idle += now() - idle_since;
-}
-
-// One quantum. The lock is held on entry and exit, not meanwhile.
-void steal_run::compute(unsigned thread, debt_id id, std::unique_lock<std::mutex>& lock) {
-  auto& t = state_[thread];
+  auto const id = *role_.current();
   auto& d = debts_.at(id);
-  std::uint64_t most = 1;
-  if (t.cost > 0)
-    most = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(quantum_seconds / t.cost), 1,
-                                     most_tasks_of_quantum);
-  auto const share = (d.waiting->size() + idle_) / (idle_ + 1);  // the others that wait want some, too
+  auto const most = tasks_in(quantum_seconds, t.cost, most_tasks_of_quantum);
+  auto const share =
+      (d.waiting->size() + waiting_threads_) / (waiting_threads_ + 1);  // the others want some, too
   work_.move_newest(*d.waiting, std::min<std::size_t>(most, share), *t.bag);
   if (t.sum_of != id) {
     t.sum = work_.make_result();
@@ -138,33 +41,24 @@ void steal_run::compute(unsigned thread, debt_id id, std::unique_lock<std::mutex
   }
   ++d.running;
   ++running_;
-  if (idle_ > 0 && d.waiting->size() > 0) engine_.work_arrived().notify_all();
+  if (waiting_threads_ > 0 && d.waiting->size() > 0) engine_.work_arrived().notify_all();
   lock.unlock();
 
-  std::optional<std::string> error;
   double const begin = now();
   quantum q;
-  try {
-    run_slices(thread, q);
-  } catch (wires_failed const& failure) {  // not the task's fault
-    std::rethrow_exception(failure.why);
-  } catch (std::exception const& e) {
-    error = e.what();
-  } catch (...) {
-    error = "an exception that is no std::exception";
-  }
-  span(thread, observe::activity::compute, begin, now(), q.tasks);
+  auto const error = thrown_by([&] { run_slices(thread, q); });
+  span(thread, observe::activity::compute, begin, now(), 0, q.tasks);
 
   lock.lock();
   --running_;
-  t.tasks += q.tasks;
-  t.busy += q.busy;
+  clocks_[thread].tasks += q.tasks;
+  clocks_[thread].busy += q.busy;
   t.sum_tasks += q.tasks;
   if (auto const at = debts_.find(id); at != debts_.end()) {
     auto& mine = at->second;
     --mine.running;
     work_.move_newest(*t.bag, t.bag->size(), *mine.waiting);
-    if (idle_ > 0 && mine.waiting->size() > 0) engine_.work_arrived().notify_all();
+    if (waiting_threads_ > 0 && mine.waiting->size() > 0) engine_.work_arrived().notify_all();
   } else {
     t.bag = work_.make_bag();  // void meanwhile
   }
@@ -180,10 +74,7 @@ void steal_run::run_slices(unsigned thread, quantum& q) {
   double before = now();
   double const end = before + quantum_seconds;
   while (t.bag->size() > 0) {
-    std::uint64_t most = 1;
-    if (t.cost > 0)
-      most = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(slice_seconds / t.cost), 1,
-                                       most_tasks_of_quantum);
+    auto const most = tasks_in(slice_seconds, t.cost, most_tasks_of_quantum);
     std::uint64_t done = 0;
     auto const account = [&] {
       double const after = now();
@@ -207,11 +98,7 @@ void steal_run::run_slices(unsigned thread, quantum& q) {
     if (before >= end || draining_.load(std::memory_order_relaxed) || wanted_.load(std::memory_order_relaxed))
       return;
     if (before - engine_.last_progress() > slice_seconds) {
-      try {
-        static_cast<void>(engine_.try_progress(slice_seconds));
-      } catch (...) {
-        throw wires_failed{std::current_exception()};
-      }
+      not_of_the_user([&] { engine_.try_progress(slice_seconds); });
       before = now();
     }
   }
@@ -232,13 +119,8 @@ void steal_run::check_dry() {
   while (auto const current = role_.current()) {
     auto const& d = debts_.at(*current);
     if (d.waiting->size() > 0 || d.running > 0) return;
-    try {
-      gather(*current);
-    } catch (std::exception const& e) {
-      fail_task(e.what());
-      return;
-    } catch (...) {
-      fail_task("an exception that is no std::exception");
+    if (auto const bad = thrown_by([&] { gather(*current); })) {
+      fail_task(*bad);
       return;
     }
     protocol::steal_actions list;
@@ -306,33 +188,15 @@ void steal_run::retry_when_due() {
   perform(list);
 }
 
-void steal_run::wait_for_work(unsigned thread, double idle_since, std::unique_lock<std::mutex>& lock) {
-  bool const polls = (engine_.size() > 1 && thread == 0) || engine_.owns_time();
-  ++idle_;
-  if (!polls) {
-    engine_.work_arrived().wait_for(lock, std::chrono::milliseconds(5));
-    --idle_;
-    return;
-  }
+void steal_run::rest(std::unique_lock<std::mutex>& lock, double seconds) {
   retry_when_due();
-  double const idle = now() - std::max(idle_since, engine_.last_arrival());
-  double step = 0;
-  if (idle >= spin_seconds) {
-    step = std::clamp(idle / 2, shortest_sleep, longest_sleep);
-    if (step == longest_sleep) engine_.rest_helper(true);  // this thread listens often enough
-  }
-  if (engine_.owns_time() && retry_at_ >= 0) {
+  if (engine_.owns_time() && retry_at_ >= 0) {  // nothing but an arrival would wake it before
     lock.unlock();
     engine_.wires().wait(std::max(retry_at_ - now(), 1e-6));
     lock.lock();
   } else {
-    engine_.rest(lock, step);
+    team_run::rest(lock, seconds);
   }
-  --idle_;
-  engine_.progress();
-  // Open MPI's probe says no, and then looks at the network: what arrived during a sleep is seen by the
-  // second.
-  if (idle >= spin_seconds && !over_) engine_.progress();
 }
 
 }  // namespace skel::detail

@@ -1,83 +1,72 @@
 #include "steal_run.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "skel/detail/farm_work.hpp"
 #include "skel/error.hpp"
 #include "skel/protocol/bytes.hpp"
+#include "user_code.hpp"
+#include "values/format.hpp"
 
 namespace skel::detail {
 
-using protocol::loan_message;
-using protocol::loan_message_kind;
+using protocol::peer_message;
+using protocol::peer_message_kind;
 namespace act = protocol::loan_action;
 
 namespace {
 
 constexpr double shortest_backoff = 100e-6;
 
-bool for_roll_call(loan_message_kind kind) {
-  return kind == loan_message_kind::hello || kind == loan_message_kind::failed ||
-         kind == loan_message_kind::please_stop || kind == loan_message_kind::stopped;
-}
-
-bool moves_the_run(loan_message_kind kind) {
-  return kind == loan_message_kind::loan || kind == loan_message_kind::paid ||
-         kind == loan_message_kind::stopped || kind == loan_message_kind::finish;
-}
-
-// Calls code of the user's, and says what it threw.
-template <class F>
-std::optional<std::string> thrown_by(F&& f) {
-  try {
-    f();
-    return std::nullopt;
-  } catch (std::exception const& e) {
-    return e.what();
-  } catch (...) {
-    return "an exception that is no std::exception";
-  }
+bool moves_the_run(peer_message_kind kind) {
+  return kind == peer_message_kind::loan || kind == peer_message_kind::paid ||
+         kind == peer_message_kind::stopped || kind == peer_message_kind::finish;
 }
 
 }  // namespace
 
 steal_run::steal_run(context& ctx, steal_work& work, ring_steal_options const& options, merged_result& total)
-    : ctx_(ctx),
-      engine_(ctx.engine()),
+    : team_run(ctx, {options.label.empty() ? "ring_steal" : options.label, options.stop,
+                     options.time_limit_seconds}),
       work_(work),
       options_(options),
       total_(total),
-      rank_(ctx.rank()),
-      threads_(static_cast<unsigned>(ctx.threads())),
-      start_(engine_.now()),
       state_(threads_),
       backoff_(shortest_backoff),
-      tasks_heard_(static_cast<std::size_t>(ctx.size())),
-      last_moved_(start_) {
-  key_ = {ctx.id(), ctx.next_run()};
+      tasks_heard_(static_cast<std::size_t>(ctx.size())) {
   protocol::stealer_config c;
   c.self = rank_;
   c.root = root_;
   c.ranks = ctx.team();
   c.order = options_.order;
-  c.call_hash = hash_text(fmt::format("ring_steal|{}|{}|{}", static_cast<int>(options_.take),
-                                      static_cast<int>(options_.order), work.type_hash()));
+  c.call_hash = hash_text(detail::format("ring_steal|{}|{}|{}", static_cast<int>(options_.take),
+                                         static_cast<int>(options_.order), work.type_hash()));
   role_ = protocol::stealer(c);
   for (auto& t : state_) t.bag = work_.make_bag();
-  auto const mode = engine_.options().progress;
-  if (is_root()) {
-    roll_.emplace(c);
-    if (mode != observe::progress_mode::never)
-      display_ = std::make_unique<observe::progress_display>(
-          options_.label.empty() ? "ring_steal" : options_.label, mode);
-  }
-  if (engine_.options().trace) trace_ = std::make_unique<observe::trace_buffer>();
+  if (is_root()) roll_.emplace(c.ranks, c.call_hash);
 }
 
 steal_run::~steal_run() = default;
+
+void steal_run::begin(std::unique_lock<std::mutex>& lock) {
+  std::optional<std::string> bad;
+  if (is_root()) {
+    auto source = work_.make_bag();
+    lock.unlock();
+    bad = thrown_by([&] { work_.open_source(*source); });
+    lock.lock();
+    open_debt(0).waiting = std::move(source);
+  }
+  protocol::steal_actions list;
+  role_.begin(list);
+  perform(list);
+  if (bad) {
+    protocol::peer_messages told;
+    roll_->source_failed(*bad, told);
+    send_all(told);
+  }
+}
 
 // --- actions
 
@@ -123,28 +112,16 @@ void steal_run::perform_one(protocol::steal_action& action, std::span<std::byte 
     debts_.clear();
     lent_.clear();
   } else if (auto const* end = std::get_if<protocol::end>(&action)) {
-    outcome_ = end->how;
-    over_ = true;
-    engine_.work_arrived().notify_all();
+    end_with(end->how);
   } else if (auto const* failure = std::get_if<protocol::fail>(&action)) {
-    if (failure->why == protocol::fail::reason::lost_root)
-      give_up(std::make_exception_ptr(lost_rank_error(root_, fmt::format("lost the root (rank {})", root_))));
-    else
-      give_up(std::make_exception_ptr(protocol_error(failure->text)));
+    fail_with(*failure);
   }
-}
-
-void steal_run::give_up(std::exception_ptr error) {
-  if (!error_) error_ = std::move(error);
-  over_ = true;
-  draining_ = true;
-  engine_.work_arrived().notify_all();
 }
 
 // Code of the user's threw: the run fails as if the latest task had.
 void steal_run::fail_task(std::string text) {
   protocol::steal_actions list;
-  role_.failed(own_tasks(), std::move(text), list);
+  role_.failed(tasks_run(), std::move(text), list);
   perform(list);
 }
 
@@ -165,20 +142,20 @@ void steal_run::send(act::send& s) {
     to_self_.push_back(std::move(m));
     return;
   }
-  if (draining_ && (m.kind == loan_message_kind::loan || m.kind == loan_message_kind::paid)) return;
-  double const begin = trace_ ? now() : 0;
+  if (draining_ && (m.kind == peer_message_kind::loan || m.kind == peer_message_kind::paid)) return;
+  double const begin = span_begin();
   transport::packet body;
   auto& out = body.body();
   auto const bad = thrown_by([&] {
-    if (m.kind == loan_message_kind::loan) {
+    if (m.kind == peer_message_kind::loan) {
       pack_loan(m.number, s.debt, out);
-    } else if (m.kind == loan_message_kind::paid) {
+    } else if (m.kind == peer_message_kind::paid) {
       auto const d = debts_.extract(s.debt);
       protocol::put_varint(out, d.mapped().tasks);
       work_.pack_result(*d.mapped().sum, out);
-    } else if (m.kind == loan_message_kind::finish) {
+    } else if (m.kind == peer_message_kind::finish) {
       if (m.result->how == protocol::outcome::status::done) work_.pack_result(total_, out);
-    } else if (m.kind == loan_message_kind::stopped) {
+    } else if (m.kind == peer_message_kind::stopped) {
       protocol::put_varint(out, role_.steals());
       protocol::put_varint(out, role_.taken_back());
       pack_stats(own_stats(), out);
@@ -188,13 +165,15 @@ void steal_run::send(act::send& s) {
     fail_task(*bad);
     return;
   }
-  std::vector<std::byte> head;
-  head.reserve(64);
-  protocol::encode(m, head);
-  body.prepend(head);
-  auto const size = body.size();
-  engine_.send(s.to, key_, std::move(body));
-  if (trace_) span(threads_, observe::activity::send, begin, now(), size);
+  post(s.to, m, std::move(body), begin);
+}
+
+void steal_run::send_all(protocol::peer_messages& list) {
+  for (auto& m : std::exchange(list, {})) {
+    act::send s{m.to, std::move(m.what), 0};
+    send(s);
+  }
+  deliver_own();
 }
 
 // A result of a loan comes back into the debt it was part of.
@@ -219,9 +198,9 @@ void steal_run::complete() {
     fail_task(*bad);
     return;
   }
-  protocol::steal_actions list;
+  protocol::peer_messages list;
   roll_->done(counted_, list);
-  perform(list);
+  send_all(list);
 }
 
 // --- messages
@@ -236,65 +215,60 @@ void steal_run::deliver_own() {
   delivering_ = false;
 }
 
-void steal_run::deliver(int from, loan_message const& m, std::span<std::byte const> payload) {
-  protocol::steal_actions list;
+void steal_run::deliver(int from, peer_message const& m, std::span<std::byte const> payload) {
   if (moves_the_run(m.kind)) last_moved_ = now();
   if (is_root()) {
-    roll_->on(from, m, list);
-    perform(list);
+    protocol::peer_messages told;
+    roll_->on(from, m, told);
+    send_all(told);
     if (for_roll_call(m.kind)) return;
   }
+  protocol::steal_actions list;
   role_.on(from, m, list);
   perform(list, payload);
 }
 
-void steal_run::on_message(int from, std::span<std::byte const> body, transport::packet&) {
+void steal_run::receive(int from, std::span<std::byte const> body, transport::packet&) {
   if (over_) return;
-  double const begin = trace_ ? now() : 0;
-  auto const size = body.size();
-  try {
-    auto const m = protocol::decode_loan_message(body);
-    if (is_root() && m.kind == loan_message_kind::stopped) {
-      steals_ += protocol::get_varint(body);
-      taken_back_ += protocol::get_varint(body);
-      stats_.push_back(unpack_stats(from, body));
-    } else if (is_root() && m.kind == loan_message_kind::hello && !m.ids.empty()) {
-      tasks_heard_[static_cast<std::size_t>(from)] = m.ids.front();
-      last_moved_ = now();
-    } else if (m.kind == loan_message_kind::finish && m.result &&
-               m.result->how == protocol::outcome::status::done) {
-      if (auto const bad = thrown_by([&] { work_.unpack_result(body, total_); }))
-        throw protocol_error("the result cannot be read: " + *bad);
-    }
-    deliver(from, m, body);
-    serve();
-    check_dry();
-    if (trace_) span(threads_, observe::activity::receive, begin, now(), size);
-  } catch (protocol_error const& e) {
-    give_up(std::make_exception_ptr(protocol_error(fmt::format("message from rank {}: {}", from, e.what()))));
+  auto const m = protocol::decode_peer_message(body);
+  if (is_root() && m.kind == peer_message_kind::stopped) {
+    steals_ += protocol::get_varint(body);
+    taken_back_ += protocol::get_varint(body);
+    add_stats(unpack_stats(from, body));
+  } else if (is_root() && m.kind == peer_message_kind::hello && !m.ids.empty()) {
+    tasks_heard_[static_cast<std::size_t>(from)] = m.ids.front();
+    last_moved_ = now();
+  } else if (m.kind == peer_message_kind::finish && m.result &&
+             m.result->how == protocol::outcome::status::done) {
+    if (auto const bad = thrown_by([&] { work_.unpack_result(body, total_); }))
+      throw protocol_error("the result cannot be read: " + *bad);
   }
+  deliver(from, m, body);
+  serve();
+  check_dry();
 }
 
 void steal_run::on_lost(int rank) {
   if (over_) return;
-  protocol::steal_actions list;
   if (roll_) {
+    protocol::peer_messages list;
     roll_->lost(rank, list);
-    perform(list);
+    send_all(list);
   }
+  protocol::steal_actions list;
   role_.lost(rank, list);
   perform(list);
 }
 
-void steal_run::on_left(int rank) {
-  if (over_) return;
+void steal_run::abort(std::string const& text) {
+  protocol::peer_messages list;
+  roll_->abort(text, list);
+  send_all(list);
+}
+
+void steal_run::please_stop() {
   protocol::steal_actions list;
-  auto const text = fmt::format(
-      "rank {} has ended without making this skeleton call: all ranks must make the same calls", rank);
-  if (roll_)
-    roll_->abort(text, list);
-  else
-    list.emplace_back(protocol::fail{protocol::fail::reason::protocol, text});
+  role_.please_stop(list);
   perform(list);
 }
 
@@ -304,27 +278,17 @@ void steal_run::on_tick(double t) {
   role_.tick(list);
   perform(list);
   // The root hears that this rank moves: for its watchdog, and to show progress.
-  if (auto const n = own_tasks(); n != tasks_told_) {
+  if (auto const n = tasks_run(); n != tasks_told_) {
     tasks_told_ = n;
     last_moved_ = t;
     if (!is_root()) {
-      act::send s{root_, {.kind = loan_message_kind::hello, .number = role_.call_hash(), .ids = {n}}, 0};
+      act::send s{root_, {.kind = peer_message_kind::hello, .number = role_.call_hash(), .ids = {n}}, 0};
       send(s);
     }
   }
   check_stop();
   if (display_) show_progress(false);
-  watch(t);
-}
-
-void steal_run::check_stop() {
-  if (over_ || stop_sent_) return;
-  bool const late = options_.time_limit_seconds && now() - start_ >= *options_.time_limit_seconds;
-  if (!late && !options_.stop.stop_requested() && !engine_.stop_requested().load()) return;
-  stop_sent_ = true;
-  protocol::steal_actions list;
-  role_.please_stop(list);
-  perform(list);
+  if (is_root()) watch(t);  // only the root hears that the others move
 }
 
 report run_ring_steal(context& ctx, steal_work& work, ring_steal_options const& options,

@@ -3,54 +3,44 @@
 
 #include <atomic>
 #include <deque>
-#include <exception>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "engine.hpp"
-#include "rank_stats.hpp"
 #include "skel/detail/steal_work.hpp"
 #include "skel/protocol/roll_call.hpp"
 #include "skel/protocol/stealer.hpp"
+#include "team_run.hpp"
 
 namespace skel::detail {
 
 /// The tasks of a debt wait in one bag per debt, under the engine's lock. A thread takes the newest, works on
 /// them and what they spawn for about 100 microseconds, and puts back what is left: so thieves, other threads
 /// and the roles see all but what runs, and a task of a tenth of a microsecond pays nothing for it.
-class steal_run final : public run {
+class steal_run final : public team_run {
  public:
   steal_run(context& ctx, steal_work& work, ring_steal_options const& options, merged_result& total);
   ~steal_run() override;
-  /// The caller's part: returns the report or throws what the failure contract says.
-  report execute();
 
-  void on_message(int from, std::span<std::byte const> body, transport::packet& whole) override;
   void on_lost(int rank) override;
-  void on_left(int rank) override;
   void on_tick(double t) override;
-  void work(unsigned thread) override;
   void idle_work() override;
   [[nodiscard]] std::string state() const override;
 
  private:
   using debt_id = protocol::debt_id;
   using loan_id = protocol::loan_id;
-  // What one compute thread has and measures; padded so that threads do not share lines.
+  // What one compute thread has; padded so that threads do not share lines.
   struct alignas(128) thread_state {
-    double busy = 0;
-    double idle = 0;
-    double cost = 0;  // seconds per task, of late
-    std::uint64_t tasks = 0;
+    double cost = 0;                     // seconds per task, of late
     std::unique_ptr<task_bag> bag;       // what it works on
     std::unique_ptr<merged_result> sum;  // of its tasks of debt `sum_of`
     std::optional<debt_id> sum_of;
     std::uint64_t sum_tasks = 0;
   };
-  // What a thread has done in one quantum; others may look at thread_state meanwhile.
+  // What a thread has done in one quantum; others may look at its clock meanwhile.
   struct quantum {
     std::uint64_t tasks = 0;
     double busy = 0;
@@ -62,78 +52,57 @@ class steal_run final : public run {
     unsigned running = 0;                // threads that work on it
   };
 
-  [[nodiscard]] double now() const { return engine_.now(); }
-  [[nodiscard]] bool is_root() const { return rank_ == root_; }
+  void begin(std::unique_lock<std::mutex>& lock) override;
+  void receive(int from, std::span<std::byte const> body, transport::packet& whole) override;
+  [[nodiscard]] bool find_work(unsigned thread) override;
+  void compute(unsigned thread, std::unique_lock<std::mutex>& lock) override;
+  void rest(std::unique_lock<std::mutex>& lock, double seconds) override;
+  void please_stop() override;
+  void abort(std::string const& text) override;
+  void describe(report& r) const override;
+  void describe(observe::progress_state& s, bool last) const override;
+
   debt& open_debt(debt_id id);
   void perform(protocol::steal_actions& list, std::span<std::byte const> payload = {});
   void perform_one(protocol::steal_action& action, std::span<std::byte const> payload);
   void send(protocol::loan_action::send& s);
-  void deliver(int from, protocol::loan_message const& m, std::span<std::byte const> payload);
+  void send_all(protocol::peer_messages& list);
+  void deliver(int from, protocol::peer_message const& m, std::span<std::byte const> payload);
   void deliver_own();
   void pack_loan(loan_id number, debt_id of, std::vector<std::byte>& out);
   void settle(debt_id id, std::span<std::byte const> payload);
   void complete();
   void fail_task(std::string text);
-  void open_source();
-  void compute(unsigned thread, debt_id id, std::unique_lock<std::mutex>& lock);
   void run_slices(unsigned thread, quantum& q);
   void gather(debt_id id);
   void check_dry();
   void check_quiet();
   void serve();
-  void wait_for_work(unsigned thread, double idle_since, std::unique_lock<std::mutex>& lock);
   void retry_when_due();
-  void check_stop();
-  void watch(double t);
-  void show_progress(bool last);
-  void give_up(std::exception_ptr error);
-  void span(unsigned thread, observe::activity what, double begin, double end, std::uint64_t count);
-  [[nodiscard]] std::uint64_t own_tasks() const;
-  [[nodiscard]] rank_stats own_stats();
-  [[nodiscard]] report make_report();
 
-  context& ctx_;
-  engine& engine_;
   steal_work& work_;
   ring_steal_options options_;
   merged_result& total_;
-  run_key key_;
-  int rank_;
-  int root_ = 0;
-  unsigned threads_;
-  double start_;
 
   protocol::stealer role_;
   std::optional<protocol::roll_call> roll_;
   std::map<debt_id, debt> debts_;
   std::map<loan_id, std::vector<std::byte>> lent_;  // packed tasks
-  std::deque<protocol::loan_message> to_self_;
+  std::deque<protocol::peer_message> to_self_;
   bool delivering_ = false;
   std::uint64_t counted_ = 0;  // tasks in the result
 
   std::vector<thread_state> state_;
   unsigned running_ = 0;             // threads inside tasks
-  unsigned idle_ = 0;                // threads that wait for tasks
   std::atomic<bool> wanted_{false};  // a thief waits
-  std::atomic<bool> over_{false};
-  std::atomic<bool> draining_{false};
   double thieves_since_ = -1;
   double backoff_ = 0;
   double retry_at_ = -1;
 
-  std::exception_ptr error_;
-  std::optional<protocol::outcome> outcome_;
-  std::vector<rank_stats> stats_;           // of the other ranks, on the root
-  std::uint64_t steals_ = 0;                // likewise
+  std::uint64_t steals_ = 0;                // of the other ranks, on the root
   std::uint64_t taken_back_ = 0;            // likewise
   std::vector<std::uint64_t> tasks_heard_;  // per rank, on the root
   std::uint64_t tasks_told_ = 0;
-  std::unique_ptr<observe::trace_buffer> trace_;
-  std::unique_ptr<observe::progress_display> display_;
-  std::uint64_t base_messages_ = 0;
-  std::uint64_t base_bytes_ = 0;
-  bool stop_sent_ = false;
-  double last_moved_ = 0;  // for the watchdog
 };
 
 }  // namespace skel::detail

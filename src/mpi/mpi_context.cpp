@@ -1,5 +1,4 @@
 // Contexts over MPI, and run_main under mpiexec.
-#include <fmt/format.h>
 #include <mpi.h>
 #include <unistd.h>
 #include <xxhash.h>
@@ -25,6 +24,7 @@
 #include "mpi_transport.hpp"
 #include "skel/error.hpp"
 #include "skel/run_main.hpp"
+#include "values/format.hpp"
 
 namespace skel {
 
@@ -108,7 +108,7 @@ std::shared_ptr<engine> make_mpi_engine(MPI_Comm comm, context_options options) 
   if (wires->rank() == 0)
     for (std::size_t r = 0; r < all.size() && warning.empty(); r += 3)
       if (all[r] > all[r + 1])
-        warning = fmt::format(
+        warning = detail::format(
             "{} ranks with {} compute threads share {} cores of one host: expect no gain from more",
             all[r + 2], all[r], all[r + 1]);
   auto made = std::make_shared<engine>(std::move(wires), std::move(options), name);

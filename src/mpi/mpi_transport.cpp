@@ -34,7 +34,7 @@ std::mutex one_at_a_time;  // NOLINT(cppcoreguidelines-avoid-non-const-global-va
 #if SKEL_ULFM
 bool ulfm_is_active() {
   char const* const asked = std::getenv("OMPI_MCA_mpi_ft_enable");
-  if (asked != nullptr) return std::string(asked) == "1" || std::string(asked) == "true";
+  if (asked != nullptr && (std::string(asked) == "1" || std::string(asked) == "true")) return true;
   int index = 0;
   int level = 0;
   if (MPI_T_init_thread(MPI_THREAD_SERIALIZED, &level) != MPI_SUCCESS) return false;
@@ -114,17 +114,24 @@ void mpi_transport::check(int code, char const* call) const {
 }
 
 // Whether a call about one peer succeeded. With ULFM a dead peer is an error code, and no error of ours.
+// Without, some libraries say so as well: MPICH over UCX calls it "other" (connection reset by remote peer).
 bool mpi_transport::reached(int code, char const* call, int peer) {
-#if SKEL_ULFM
+  if (code == MPI_SUCCESS) return true;
   int what = code;
-  if (code != MPI_SUCCESS) MPI_Error_class(code, &what);
+  MPI_Error_class(code, &what);
+#if SKEL_ULFM
   if (what == MPIX_ERR_PROC_FAILED || what == MPIX_ERR_PROC_FAILED_PENDING || what == MPIX_ERR_REVOKED) {
-    if (peer >= 0) unreachable_.push_back(peer);
+    if (peer >= 0)
+      unreachable_.push_back(peer);
+    else
+      note_failures();  // until a failure is acknowledged, nothing is received from "any source"
     return false;
   }
-#else
-  static_cast<void>(peer);
 #endif
+  if (what == MPI_ERR_OTHER && peer >= 0) {
+    unreachable_.push_back(peer);
+    return false;
+  }
   check(code, call);
   return true;
 }
@@ -143,13 +150,17 @@ std::size_t mpi_transport::arriving(int from) const {
 
 std::vector<int> mpi_transport::failed() {
   std::lock_guard const alone(one_at_a_time);
-  auto gone = std::exchange(unreachable_, {});
+  if (ulfm_active_) note_failures();
+  return std::exchange(unreachable_, {});
+}
+
+// Asks ULFM who is gone. Until it is asked, a rank that only receives never hears of it.
+void mpi_transport::note_failures() {
 #if SKEL_ULFM
-  if (!ulfm_active_) return gone;
   MPI_Group dead = MPI_GROUP_NULL;
   MPI_Group all = MPI_GROUP_NULL;
   if (MPIX_Comm_failure_ack(comm_) != MPI_SUCCESS || MPIX_Comm_failure_get_acked(comm_, &dead) != MPI_SUCCESS)
-    return gone;
+    return;
   int n = 0;
   MPI_Group_size(dead, &n);
   if (n > 0) {
@@ -157,12 +168,11 @@ std::vector<int> mpi_transport::failed() {
     std::iota(in_dead.begin(), in_dead.end(), 0);
     MPI_Comm_group(comm_, &all);
     MPI_Group_translate_ranks(dead, n, in_dead.data(), all, in_all.data());
-    gone.insert(gone.end(), in_all.begin(), in_all.end());
+    unreachable_.insert(unreachable_.end(), in_all.begin(), in_all.end());
     MPI_Group_free(&all);
   }
   MPI_Group_free(&dead);
 #endif
-  return gone;
 }
 
 void mpi_transport::send(int to, packet what) {

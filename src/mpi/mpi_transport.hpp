@@ -41,6 +41,7 @@ class mpi_transport final : public transport {
   void check(int code, char const* call) const;
 
   [[nodiscard]] bool reached(int code, char const* call, int peer);
+  void note_failures();
 
   struct outgoing {
     int to;

@@ -2,8 +2,9 @@
 
 // Compiled in, so that those who link an installed skel need no xxHash library.
 #define XXH_INLINE_ALL
-#include <fmt/format.h>
 #include <xxhash.h>
+
+#include "values/format.hpp"
 
 namespace skel::observe {
 
@@ -13,7 +14,7 @@ struct xxh3_hasher::state {
 };
 
 std::string xxh3_hex(std::span<std::byte const> bytes) {
-  return fmt::format("{:016x}", XXH3_64bits(bytes.data(), bytes.size()));
+  return detail::format("{:016x}", XXH3_64bits(bytes.data(), bytes.size()));
 }
 
 xxh3_hasher::xxh3_hasher() : state_(std::make_unique<state>()) { XXH3_64bits_reset(&state_->value); }
@@ -26,6 +27,6 @@ void xxh3_hasher::update(std::span<std::byte const> bytes) {
 }
 
 std::uint64_t xxh3_hasher::value() const { return XXH3_64bits_digest(&state_->value); }
-std::string xxh3_hasher::hex() const { return fmt::format("{:016x}", value()); }
+std::string xxh3_hasher::hex() const { return detail::format("{:016x}", value()); }
 
 }  // namespace skel::observe

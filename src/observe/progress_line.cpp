@@ -1,11 +1,10 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "skel/error.hpp"
 #include "skel/observe/progress.hpp"
+#include "values/format.hpp"
 
 namespace skel::observe {
 
@@ -13,7 +12,7 @@ progress_mode parse_progress_mode(std::string_view text) {
   if (text == "auto") return progress_mode::automatic;
   if (text == "always") return progress_mode::always;
   if (text == "never") return progress_mode::never;
-  throw usage_error(fmt::format("unknown progress mode \"{}\"; known: auto, always, never", text));
+  throw usage_error(detail::format("unknown progress mode \"{}\"; known: auto, always, never", text));
 }
 
 namespace {
@@ -41,20 +40,20 @@ std::string clock(double seconds) {
   constexpr double too_long = 100 * 3600;
   if (!(seconds < too_long)) return "> 99 h";
   auto const s = static_cast<long>(std::lround(std::max(seconds, 0.0)));
-  if (s >= 3600) return fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
-  return fmt::format("{}:{:02}", s / 60, s % 60);
+  if (s >= 3600) return detail::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
+  return detail::format("{}:{:02}", s / 60, s % 60);
 }
 
 std::string elapsed(double seconds) {
   constexpr double worth_tenths = 9.95;
-  if (seconds < worth_tenths) return fmt::format("{:.1f} s", std::max(seconds, 0.0));
+  if (seconds < worth_tenths) return detail::format("{:.1f} s", std::max(seconds, 0.0));
   return clock(seconds);
 }
 
 std::string rate_text(double rate) {
-  if (rate >= 9.9995e6) return fmt::format("{:.1f} M/s", rate / 1e6);
-  if (rate >= 9999.5) return fmt::format("{:.1f} k/s", rate / 1e3);
-  return fmt::format("{:.{}f}/s", rate, rate < 99.95 ? 1 : 0);
+  if (rate >= 9.9995e6) return detail::format("{:.1f} M/s", rate / 1e6);
+  if (rate >= 9999.5) return detail::format("{:.1f} k/s", rate / 1e3);
+  return detail::format("{:.{}f}/s", rate, rate < 99.95 ? 1 : 0);
 }
 
 // Rounded down: 100 % means that all is done.
@@ -80,10 +79,10 @@ std::vector<field> fields(progress_state const& state) {
   std::vector<field> all;
   bool const ended = state.total && state.done >= *state.total;
   if (state.total) {
-    all.push_back({fmt::format("{:3} %", percent(state.done, *state.total)), 0});
-    all.push_back({fmt::format("{}/{} tasks", state.done, *state.total), 4});
+    all.push_back({detail::format("{:3} %", percent(state.done, *state.total)), 0});
+    all.push_back({detail::format("{}/{} tasks", state.done, *state.total), 4});
   } else {
-    all.push_back({fmt::format("{} tasks", state.done), 0});
+    all.push_back({detail::format("{} tasks", state.done), 0});
   }
   bool const measurable = state.done > 0 && state.seconds > 0;
   if (measurable) all.push_back({rate_text(static_cast<double>(state.done) / state.seconds), 5});
@@ -95,7 +94,7 @@ std::vector<field> fields(progress_state const& state) {
     all.push_back({"in " + elapsed(state.seconds), 2});
   }
   if (state.lost_ranks > 0)
-    all.push_back({fmt::format("{} of {} ranks lost", state.lost_ranks, state.ranks), 1});
+    all.push_back({detail::format("{} of {} ranks lost", state.lost_ranks, state.ranks), 1});
   return all;
 }
 

@@ -78,6 +78,24 @@ json rows(std::vector<rank_report> const& per_rank) {
   return array;
 }
 
+json to_json(phase_report const& part) {
+  json object;
+  object["phase"] = part.phase;
+  object["level"] = part.level;
+  add_number(object, "seconds", part.seconds);
+  object["bytes"] = part.bytes;
+  if (part.sizes.empty()) return object;
+  json& sizes = object["sizes"] = json::object();
+  for (auto const& [name, value] : part.sizes) add_number(sizes, name.c_str(), value);
+  return object;
+}
+
+json rows(std::vector<phase_report> const& phases) {
+  json array = json::array();
+  for (auto const& part : phases) array.push_back(to_json(part));
+  return array;
+}
+
 }  // namespace
 
 std::string report_to_json(report const& run, report_extra const& extra) {
@@ -101,9 +119,12 @@ std::string report_to_json(report const& run, report_extra const& extra) {
   object["messages"] = run.messages;
   object["bytes"] = run.bytes;
   auto per_rank = rows(run.per_rank);
-  object["per_rank"] = json();  // so that an extra field of this name is refused, too
+  auto phases = rows(run.phases);
+  object["phases"] = object["per_rank"] = json();  // so that extra fields of these names are refused, too
   add_fields(object, extra.fields);
+  object.erase("phases");
   object.erase("per_rank");
+  if (!phases.empty()) object["phases"] = std::move(phases);
   if (!per_rank.empty()) object["per_rank"] = std::move(per_rank);
   return object.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }

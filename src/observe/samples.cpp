@@ -1,7 +1,6 @@
 #include "skel/observe/samples.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,12 +11,16 @@
 
 #include "skel/error.hpp"
 #include "skel/observe/atomic_file.hpp"
+#include "values/format.hpp"
 
 namespace skel::observe {
 
 namespace {
 
-constexpr std::string_view schema_field = "1,";
+constexpr std::string_view schema_field = "2,";
+// Up to where the two differ.
+constexpr std::string_view schema_1_header =
+    "schema,program,skeleton,schedule,results,ranks,threads_per_rank,tasks,";
 
 // RFC 4180, section 2: quotes around, quotes inside doubled.
 std::string csv_field(std::string_view text) {
@@ -33,7 +36,7 @@ std::string escaped(std::string_view text) {
   for (char const c : text) {
     auto const code = static_cast<unsigned char>(c);
     if (code < 0x20 || code == 0x7f || c == '%' || c == ';' || c == '=') {
-      result += fmt::format("%{:02X}", code);
+      result += detail::format("%{:02X}", code);
     } else {
       result += c;
     }
@@ -48,6 +51,19 @@ std::string problem_text(problem_size const& problem) {
     text += escaped(key) + '=' + escaped(value);
   }
   return text;
+}
+
+// The sizes of the phase, then what the run says beyond them.
+problem_size problem_of(phase_report const& part, problem_size const& run) {
+  problem_size all;
+  for (auto const& [name, value] : part.sizes) all.emplace_back(name, detail::format("{}", value));
+  auto const sizes = all.size();
+  for (auto const& entry : run) {
+    auto const same = [&](auto const& size) { return size.first == entry.first; };
+    if (std::none_of(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(sizes), same))
+      all.push_back(entry);
+  }
+  return all;
 }
 
 double sum(std::vector<rank_report> const& rows, double rank_report::*seconds) {
@@ -103,28 +119,40 @@ class locked_file {
 
 void check_header(std::string const& path, locked_file const& file) {
   auto const begin = file.read(0, samples_header.size() + 1 + schema_field.size());
+  if (begin.starts_with(schema_1_header) && !begin.starts_with(samples_header)) {
+    throw error(path +
+                ":1: samples of schema 1, this version writes schema 2 (skel-model reads both); give "
+                "another file; nothing was appended");
+  }
   bool const header = begin.starts_with(samples_header) &&
                       (begin.size() == samples_header.size() || begin[samples_header.size()] == '\n');
   if (!header) {
-    throw error(path + ":1: not a samples file of schema 1 (its first line should be " +
+    throw error(path + ":1: not a samples file of schema 2 (its first line should be " +
                 std::string(samples_header.substr(0, samples_header.find(",seconds"))) +
                 ",...); nothing was appended");
   }
   auto const first = std::string_view(begin).substr(std::min(begin.size(), samples_header.size() + 1));
   if (!first.empty() && first != schema_field) {
-    throw error(path + ":2: samples of another schema than 1; nothing was appended");
+    throw error(path + ":2: samples of another schema than 2; nothing was appended");
   }
 }
 
 }  // namespace
 
-std::string sample_line(std::string_view program, report const& run, problem_size const& problem) {
-  return fmt::format(
-      "{}{},{},{},{},{},{},{},{},{},{},{},{},{},{}", schema_field, csv_field(program),
-      csv_field(run.skeleton), csv_field(run.schedule), csv_field(run.results), run.ranks,
-      run.threads_per_rank, run.tasks, run.seconds, sum(run.per_rank, &rank_report::busy_seconds),
-      sum(run.per_rank, &rank_report::idle_seconds), sum(run.per_rank, &rank_report::communication_seconds),
-      run.messages, run.bytes, csv_field(problem_text(problem)));
+std::string sample_lines(std::string_view program, report const& run, problem_size const& problem) {
+  auto const common =
+      detail::format("{}{},{},{},{},{},{}", schema_field, csv_field(program), csv_field(run.skeleton),
+                     csv_field(run.schedule), csv_field(run.results), run.ranks, run.threads_per_rank);
+  auto text = detail::format("{},run,,{},{},{},{},{},{},{},{}\n", common, run.tasks, run.seconds,
+                             sum(run.per_rank, &rank_report::busy_seconds),
+                             sum(run.per_rank, &rank_report::idle_seconds),
+                             sum(run.per_rank, &rank_report::communication_seconds), run.messages, run.bytes,
+                             csv_field(problem_text(problem)));
+  for (auto const& part : run.phases) {
+    text += detail::format("{},{},{},,{},,,,,{},{}\n", common, csv_field(part.phase), part.level,
+                           part.seconds, part.bytes, csv_field(problem_text(problem_of(part, problem))));
+  }
+  return text;
 }
 
 void check_samples_file(std::string const& path) {
@@ -148,7 +176,7 @@ void append_sample(std::string const& path, std::string_view program, report con
     check_header(path, file);
     if (file.read(size - 1, 1) != "\n") text = "\n";  // somebody's editor
   }
-  file.append(text + sample_line(program, run, problem) + '\n', size);
+  file.append(text + sample_lines(program, run, problem), size);
 }
 
 }  // namespace skel::observe

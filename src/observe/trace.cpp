@@ -1,15 +1,13 @@
 #include "skel/observe/trace.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "skel/observe/atomic_file.hpp"
+#include "values/format.hpp"
 
 namespace skel::observe {
 
@@ -66,10 +64,10 @@ std::string arguments(trace_span const& span) {
   switch (span.what) {
     case activity::compute:
     case activity::sink:
-      return fmt::format(R"({{"first_task":{},"tasks":{}}})", span.first_task, span.count);
+      return detail::format(R"({{"first_task":{},"tasks":{}}})", span.first_task, span.count);
     case activity::send:
     case activity::receive:
-      return fmt::format(R"({{"peer":{},"bytes":{}}})", span.first_task, span.count);
+      return detail::format(R"({{"peer":{},"bytes":{}}})", span.first_task, span.count);
     case activity::idle:
       break;
   }
@@ -97,29 +95,29 @@ std::string lane_name(std::uint32_t lane, activity what) {
     case activity::sink:
       return "sink";
     default:
-      return fmt::format("thread {}", lane);
+      return detail::format("thread {}", lane);
   }
 }
 
 std::string process_name(int rank, process_row const& row) {
-  auto text = fmt::format("rank {}", rank);
-  if (!row.host.empty()) text += fmt::format(" on {}", row.host);
-  if (row.dropped > 0) text += fmt::format(" ({} older spans dropped)", row.dropped);
+  auto text = detail::format("rank {}", rank);
+  if (!row.host.empty()) text += detail::format(" on {}", row.host);
+  if (row.dropped > 0) text += detail::format(" ({} older spans dropped)", row.dropped);
   return json_text(text);
 }
 
 void write_metadata(atomic_file& file, int rank, process_row const& row) {
-  file.write(fmt::format(R"({{"name":"process_name","ph":"M","pid":{},"tid":0,"args":{{"name":{}}}}})", rank,
-                         process_name(rank, row)));
-  file.write(
-      fmt::format(",\n"
-                  R"({{"name":"process_sort_index","ph":"M","pid":{},"tid":0,"args":{{"sort_index":{}}}}})",
-                  rank, rank));
+  file.write(detail::format(R"({{"name":"process_name","ph":"M","pid":{},"tid":0,"args":{{"name":{}}}}})",
+                            rank, process_name(rank, row)));
+  file.write(detail::format(
+      ",\n"
+      R"({{"name":"process_sort_index","ph":"M","pid":{},"tid":0,"args":{{"sort_index":{}}}}})",
+      rank, rank));
   for (auto const& [lane, what] : row.lanes) {
     file.write(
-        fmt::format(",\n"
-                    R"({{"name":"thread_name","ph":"M","pid":{},"tid":{},"args":{{"name":"{}"}}}})",
-                    rank, lane, lane_name(lane, what)));
+        detail::format(",\n"
+                       R"({{"name":"thread_name","ph":"M","pid":{},"tid":{},"args":{{"name":"{}"}}}})",
+                       rank, lane, lane_name(lane, what)));
   }
 }
 
@@ -127,19 +125,19 @@ void write_metadata(atomic_file& file, int rank, process_row const& row) {
 void write_spans(atomic_file& file, rank_trace const& trace) {
   constexpr double microseconds = 1e6;
   auto const category = json_text(trace.label);
-  fmt::memory_buffer line;
+  std::string line;
   for (auto const& span : trace.spans) {
     auto const begin = trace.offset_seconds + span.begin;
     auto const duration = std::max(span.end - span.begin, 0.0);
     if (!std::isfinite(begin) || !std::isfinite(duration)) continue;  // JSON has no such numbers
     line.clear();
-    fmt::format_to(
-        std::back_inserter(line),
+    detail::append_format(
+        line,
         ",\n"
         R"({{"name":"{}","cat":{},"ph":"X","pid":{},"tid":{},"ts":{:.3f},"dur":{:.3f},"args":{}}})",
         name(span.what), category, trace.rank, span.thread, begin * microseconds, duration * microseconds,
         arguments(span));
-    file.write(std::string_view(line.data(), line.size()));
+    file.write(line);
   }
 }
 

@@ -34,6 +34,16 @@ extern "C" void skel_program_on_signal(int number) {
   errno = saved;
 }
 
+bool is_ignored(int number) noexcept {
+  struct sigaction now {};
+  return ::sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
+// What whoever started us wants ignored, stays so. skel-mpiexec does: MPICH's launcher sends SIGUSR1 to all
+// ranks when one is lost. Asked before main, since MPICH's MPI_Init puts a handler of its own there.
+std::array<bool, watched.size()> const ignored_from_the_start = {is_ignored(watched[0]),
+                                                                 is_ignored(watched[1])};
+
 using clock = std::chrono::steady_clock;
 
 int milliseconds_until(std::optional<clock::time_point> deadline) {
@@ -96,10 +106,12 @@ stop_signals::stop_signals(std::optional<std::chrono::duration<double>> time_lim
   impl_->deadline = deadline_after(time_limit);
   impl_->watcher = std::thread([this] { impl_->watch(); });
   for (std::size_t i = 0; i < watched.size(); ++i) {
+    ::sigaction(watched[i], nullptr, &impl_->former[i]);
+    if (ignored_from_the_start[i] || is_ignored(watched[i])) continue;
     struct sigaction action {};
     action.sa_handler = &skel_program_on_signal;
     action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);
-    ::sigaction(watched[i], &action, &impl_->former[i]);
+    ::sigaction(watched[i], &action, nullptr);
   }
 }
 

@@ -11,7 +11,8 @@ namespace skel::program {
 
 /// While it lives, the first SIGTERM or SIGUSR1, or the end of the time limit, requests a stop. A second
 /// signal of the kind does what it did before (by default it ends the process), so that a program that does
-/// not react can be ended. One at a time per process; the destructor puts the former handlers back.
+/// not react can be ended. A signal that is ignored stays ignored. One at a time per process; the destructor
+/// puts the former handlers back.
 class stop_signals {
  public:
   explicit stop_signals(std::optional<std::chrono::duration<double>> time_limit = std::nullopt);

@@ -53,6 +53,23 @@ char const* to_string(message_kind kind) {
   return names.at(static_cast<std::size_t>(kind));
 }
 
+bool for_ledger(message_kind kind) {
+  switch (kind) {
+    case message_kind::hello:
+    case message_kind::ask:
+    case message_kind::results:
+    case message_kind::failed:
+    case message_kind::stock:
+    case message_kind::please_stop:
+    case message_kind::stopped:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool carries_tasks(message_kind kind) { return kind == message_kind::grant || kind == message_kind::give; }
+
 namespace {
 
 // Which fields follow the kind.

@@ -3,43 +3,45 @@
 #include <algorithm>
 #include <utility>
 
+#include "skel/protocol/digest.hpp"
+
 namespace skel::protocol {
 
-using kind = loan_message_kind;
+using kind = peer_message_kind;
 
-roll_call::roll_call(stealer_config config) : config_(std::move(config)) {
-  for (rank_id const r : config_.ranks) peers_.push_back({r});
+roll_call::roll_call(std::vector<rank_id> const& ranks, std::uint64_t call_hash) : call_hash_(call_hash) {
+  for (rank_id const r : ranks) peers_.push_back({r});
 }
 
-void roll_call::tell_all(loan_message const& m, steal_actions& out) const {
+void roll_call::tell_all(peer_message const& m, peer_messages& out) const {
   // Suspects, too: one that lives hears of it when it is heard again.
-  for (auto const& p : peers_) out.push_back(loan_action::send{p.rank, m, 0});
+  for (auto const& p : peers_) out.push_back({p.rank, m});
 }
 
-void roll_call::stop(outcome how, steal_actions& out) {
+void roll_call::stop(outcome how, peer_messages& out) {
   if (stopping_ || finished_) return;
   stopping_ = true;
   outcome_ = std::move(how);
   tell_all({.kind = kind::stop}, out);
 }
 
-void roll_call::done(std::uint64_t tasks, steal_actions& out) {
+void roll_call::done(std::uint64_t tasks, peer_messages& out) {
   stop({.how = outcome::status::done, .tasks = tasks}, out);
 }
 
-void roll_call::stop_early(steal_actions& out) { stop({.how = outcome::status::stopped_early}, out); }
+void roll_call::stop_early(peer_messages& out) { stop({.how = outcome::status::stopped_early}, out); }
 
-void roll_call::source_failed(std::string text, steal_actions& out) {
+void roll_call::source_failed(std::string text, peer_messages& out) {
   stop({.how = outcome::status::source_failed, .text = std::move(text)}, out);
 }
 
-void roll_call::on(rank_id from, loan_message const& m, steal_actions& out) {
+void roll_call::on(rank_id from, peer_message const& m, peer_messages& out) {
   auto const p = std::find_if(peers_.begin(), peers_.end(), [&](peer const& x) { return x.rank == from; });
   if (finished_ || p == peers_.end()) return;
   p->alive = true;
   switch (m.kind) {
     case kind::hello:
-      if (m.number != config_.call_hash)
+      if (m.number != call_hash_)
         abort("rank " + std::to_string(from) +
                   " made another skeleton call than the root (other skeleton, options, or types)",
               out);
@@ -51,6 +53,9 @@ void roll_call::on(rank_id from, loan_message const& m, steal_actions& out) {
     case kind::please_stop:
       stop_early(out);
       break;
+    case kind::part_lost:
+      stop({.how = outcome::status::part_lost, .rank = static_cast<rank_id>(m.number)}, out);
+      break;
     case kind::stopped:
       p->stopped = true;
       maybe_finish(out);
@@ -60,19 +65,19 @@ void roll_call::on(rank_id from, loan_message const& m, steal_actions& out) {
   }
 }
 
-void roll_call::lost(rank_id rank, steal_actions& out) {
+void roll_call::lost(rank_id rank, peer_messages& out) {
   for (auto& p : peers_)
     if (p.rank == rank) p.alive = false;
   maybe_finish(out);
 }
 
-void roll_call::maybe_finish(steal_actions& out) {
+void roll_call::maybe_finish(peer_messages& out) {
   if (!stopping_ || finished_ || !not_stopped().empty()) return;
   finished_ = true;
   tell_all({.kind = kind::finish, .result = outcome_}, out);
 }
 
-void roll_call::abort(std::string text, steal_actions& out) {
+void roll_call::abort(std::string text, peer_messages& out) {
   if (finished_) return;
   finished_ = true;
   tell_all({.kind = kind::abort, .text = std::move(text)}, out);

@@ -5,7 +5,7 @@
 
 namespace skel::protocol {
 
-using kind = loan_message_kind;
+using kind = peer_message_kind;
 
 stealer::stealer(stealer_config config)
     : config_(std::move(config)),
@@ -123,7 +123,7 @@ std::optional<debt_id> stealer::find(rank_id lender, loan_id number) const {
 }
 
 void stealer::on_held(rank_id from, std::vector<loan_id> const& numbers, steal_actions& out) const {
-  loan_message answer{.kind = kind::not_held};
+  peer_message answer{.kind = kind::not_held};
   for (auto const number : numbers)
     if (!find(from, number)) answer.ids.push_back(number);
   if (!answer.ids.empty()) out.push_back(loan_action::send{from, std::move(answer), 0});
@@ -170,7 +170,7 @@ void stealer::take_back(loan_id number, steal_actions& out) {
 
 // --- messages, losses, time
 
-void stealer::on(rank_id from, loan_message const& m, steal_actions& out) {
+void stealer::on(rank_id from, peer_message const& m, steal_actions& out) {
   if (ended_) return;
   search_.alive(from);
   switch (m.kind) {

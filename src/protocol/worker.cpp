@@ -10,7 +10,7 @@ namespace skel::protocol {
 namespace {
 // Ticks without an answer after which a message is said again. The MPI transport loses none; a lossy wire
 // may.
-constexpr unsigned patience = 8;
+constexpr unsigned worker_patience = 8;
 }  // namespace
 
 worker::worker(worker_config config) : config_(std::move(config)), closed_(!config_.asks) {
@@ -159,7 +159,7 @@ void worker::on(rank_id from, message const& m, actions& out) {
   if (ended_) return;
   heard_ = heard_ || from == config_.root;
   if (config_.ring) search_.alive(from);
-  // Stock may be taken on every tick, and is no answer to what this rank has asked.
+  // The taking of stock is no answer to what this rank has asked.
   if (m.kind != message_kind::take_stock) ticks_ = 0;
   switch (m.kind) {
     case message_kind::grant:
@@ -239,7 +239,7 @@ void worker::enqueue(range_list const& ranges, bool look) {
 }
 
 void worker::tick(actions& out) {
-  if (ended_ || ++ticks_ < patience) return;
+  if (ended_ || ++ticks_ < worker_patience) return;
   ticks_ = 0;
   // A rank with nothing to do is heard of from time to time: a suspicion is taken back, a lost end said
   // again.

@@ -1,71 +1,42 @@
 #include "skel/schedule/policy.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <functional>
+#include <initializer_list>
 #include <span>
 
 #include "skel/error.hpp"
+#include "values/format.hpp"
 
 namespace skel {
 
+// The presets as points in the space of choices.
+
 farm_policy blocks::policy() const {
-  farm_policy p;
-  p.name = "blocks";
-  p.start = start_with::contiguous;
-  p.more = more_from::nowhere;
-  return p;
+  return {.name = "blocks", .start = start_with::contiguous, .more = more_from::nowhere};
 }
-
 farm_policy interleaved::policy() const {
-  farm_policy p;
-  p.name = "interleaved";
-  p.start = start_with::interleaved;
-  p.more = more_from::nowhere;
-  return p;
+  return {.name = "interleaved", .start = start_with::interleaved, .more = more_from::nowhere};
 }
-
 farm_policy first_come::policy() const {
-  farm_policy p;
-  p.name = "first-come";
-  p.chunk = chunk;
-  p.threshold = threshold;
-  p.early = early;
-  return p;
+  return {.name = "first-come", .chunk = chunk, .threshold = threshold, .early = early};
 }
-
-farm_policy guided::policy() const {
-  farm_policy p;
-  p.name = "guided";
-  p.size = grant_size::shrinking;
-  p.chunk = min;
-  return p;
-}
-
+farm_policy guided::policy() const { return {.name = "guided", .size = grant_size::shrinking, .chunk = min}; }
 farm_policy hybrid::policy() const {
-  farm_policy p;
-  p.name = "hybrid";
-  p.start = start_with::weighted;
-  p.cut = cut;
-  p.threshold = threshold;
-  p.power = power;
-  return p;
+  return {
+      .name = "hybrid", .start = start_with::weighted, .threshold = threshold, .cut = cut, .power = power};
 }
-
 farm_policy ring::policy() const {
-  farm_policy p;
-  p.name = "ring";
-  p.start = start_with::interleaved;
-  p.more = more_from::ring;
-  p.take = take;
-  p.order = order;
-  p.after_loss = after_loss;
-  p.copies = copies;
-  return p;
+  return {.name = "ring",
+          .start = start_with::interleaved,
+          .more = more_from::ring,
+          .take = take,
+          .order = order,
+          .after_loss = after_loss,
+          .copies = copies};
 }
 
 farm_policy for_stream(farm_policy policy) {
@@ -89,21 +60,26 @@ void farm_policy::check() const {
 
 namespace {
 
-std::uint64_t parse_count(std::string_view spec, std::string_view key, std::string_view text,
-                          std::uint64_t least) {
+// One "key=value" of a choice, and the text it stands in.
+struct option_text {
+  std::string_view spec, key, value;
+};
+
+std::uint64_t count_of(option_text const& o, std::uint64_t least) {
   std::uint64_t n = 0;
-  auto const [end, bad] = std::from_chars(text.data(), text.data() + text.size(), n);
-  if (bad != std::errc{} || end != text.data() + text.size() || n < least)
-    throw usage_error(fmt::format("schedule \"{}\": {} must be a whole number of at least {}, got \"{}\"",
-                                  spec, key, least, text));
+  auto const [end, bad] = std::from_chars(o.value.data(), o.value.data() + o.value.size(), n);
+  if (bad != std::errc{} || end != o.value.data() + o.value.size() || n < least)
+    throw usage_error(detail::format("schedule \"{}\": {} must be a whole number of at least {}, got \"{}\"",
+                                     o.spec, o.key, least, o.value));
   return n;
 }
 
-double parse_number(std::string_view spec, std::string_view key, std::string_view text) {
+double number_of(option_text const& o, std::string_view text) {
   double x = 0;
   auto const [end, bad] = std::from_chars(text.data(), text.data() + text.size(), x);
   if (bad != std::errc{} || end != text.data() + text.size() || !std::isfinite(x))
-    throw usage_error(fmt::format("schedule \"{}\": {} must be a number, got \"{}\"", spec, key, text));
+    throw usage_error(
+        detail::format("schedule \"{}\": {} must be a number, got \"{}\"", o.spec, o.key, text));
   return x;
 }
 
@@ -124,22 +100,21 @@ void for_each_option(std::string_view spec, std::string_view known,
                      std::function<bool(std::string_view, std::string_view)> const& set) {
   auto const colon = spec.find(':');
   if (colon == std::string_view::npos) return;
-  if (colon + 1 == spec.size()) throw usage_error(fmt::format("\"{}\": nothing behind the colon", spec));
+  if (colon + 1 == spec.size()) throw usage_error(detail::format("\"{}\": nothing behind the colon", spec));
   for (auto const part : split(spec.substr(colon + 1), ',')) {
     auto const equals = part.find('=');
     if (equals == std::string_view::npos || !set(part.substr(0, equals), part.substr(equals + 1)))
-      throw usage_error(fmt::format("\"{}\": unknown option \"{}\"; known: {}", spec, part, known));
+      throw usage_error(detail::format("\"{}\": unknown option \"{}\"; known: {}", spec, part, known));
   }
 }
 
 // One of a few words, which are listed when it is another.
 template <class E>
-E parse_word(std::string_view spec, std::string_view key, std::string_view text,
-             std::span<std::string_view const> words) {
-  auto const at = std::find(words.begin(), words.end(), text);
+E word_of(option_text const& o, std::span<std::string_view const> words) {
+  auto const at = std::find(words.begin(), words.end(), o.value);
   if (at == words.end())
-    throw usage_error(
-        fmt::format("schedule \"{}\": {} must be {}, got \"{}\"", spec, key, fmt::join(words, " or "), text));
+    throw usage_error(detail::format("schedule \"{}\": {} must be {}, got \"{}\"", o.spec, o.key,
+                                     detail::join(words, " or "), o.value));
   return static_cast<E>(at - words.begin());
 }
 enum class yes_or_no : std::uint8_t { no, yes };
@@ -148,78 +123,93 @@ constexpr std::array<std::string_view, 2> take_words{"one", "half"};
 constexpr std::array<std::string_view, 3> order_words{"successors", "predecessors", "doubling"};
 constexpr std::array<std::string_view, 2> takeover_words{"everybody", "predecessor"};
 
-cut_at parse_cut(std::string_view spec, std::string_view value) {
-  if (!value.empty() && value.back() == '%') {
-    auto const c = cut_at::percent(parse_number(spec, "cut", value.substr(0, value.size() - 1)));
-    if (!(c.share >= 0 && c.share <= 1))
-      throw usage_error(fmt::format("schedule \"{}\": cut must lie between 0% and 100%", spec));
-    return c;
-  }
-  return cut_at(parse_count(spec, "cut", value, 0));
+bool is_yes(option_text const& o) { return word_of<yes_or_no>(o, yes_words) == yes_or_no::yes; }
+
+cut_at cut_of(option_text const& o) {
+  if (!o.value.ends_with('%')) return cut_at(count_of(o, 0));
+  auto const c = cut_at::percent(number_of(o, o.value.substr(0, o.value.size() - 1)));
+  if (!(c.share >= 0 && c.share <= 1))
+    throw usage_error(detail::format("schedule \"{}\": cut must lie between 0% and 100%", o.spec));
+  return c;
 }
+
+std::vector<double> powers_of(option_text const& o) {
+  std::vector<double> all;
+  for (auto const p : split(o.value, '/')) all.push_back(number_of(o, p));
+  return all;
+}
+
+// What may stand behind the colon of a preset S.
+template <class S>
+struct option {
+  std::string_view key;
+  std::string_view values;
+  void (*set)(S& preset, option_text const& o);
+};
+
+template <class S>
+farm_policy read(std::string_view spec, std::initializer_list<option<S>> options) {
+  std::string known;
+  for (auto const& o : options)
+    known += detail::format("{}{}={}", known.empty() ? "" : ", ", o.key, o.values);
+  S preset;
+  for_each_option(spec, known.empty() ? "none" : known, [&](auto key, auto value) {
+    auto const at = std::find_if(options.begin(), options.end(), [&](auto const& o) { return o.key == key; });
+    if (at == options.end()) return false;
+    at->set(preset, {spec, key, value});
+    return true;
+  });
+  auto p = preset.policy();
+  p.check();
+  return p;
+}
+
+struct named_preset {
+  std::string_view name;
+  std::string_view options;  // in short, for those who do not know the name
+  farm_policy (*read)(std::string_view spec);
+};
+
+constexpr named_preset presets[] = {
+    {"blocks", "", [](std::string_view spec) { return read<blocks>(spec, {}); }},
+    {"interleaved", "", [](std::string_view spec) { return read<interleaved>(spec, {}); }},
+    {"first-come", "[:chunk=N,threshold=N,early=no]",
+     [](std::string_view spec) {
+       return read<first_come>(spec,
+                               {{"chunk", "N", [](auto& s, auto& o) { s.chunk = count_of(o, 1); }},
+                                {"threshold", "N", [](auto& s, auto& o) { s.threshold = count_of(o, 0); }},
+                                {"early", "yes|no", [](auto& s, auto& o) { s.early = is_yes(o); }}});
+     }},
+    {"guided", "[:min=N]",
+     [](std::string_view spec) {
+       return read<guided>(spec, {{"min", "N", [](auto& s, auto& o) { s.min = count_of(o, 1); }}});
+     }},
+    {"hybrid", "[:cut=P%|N,threshold=N,power=P/P/...]",
+     [](std::string_view spec) {
+       return read<hybrid>(spec, {{"cut", "P%|N", [](auto& s, auto& o) { s.cut = cut_of(o); }},
+                                  {"threshold", "N", [](auto& s, auto& o) { s.threshold = count_of(o, 0); }},
+                                  {"power", "P/P/...", [](auto& s, auto& o) { s.power = powers_of(o); }}});
+     }},
+    {"ring", "[:take=one|half,order=...]",
+     [](std::string_view spec) {
+       return read<ring>(
+           spec, {{"take", "one|half", [](auto& s, auto& o) { s.take = word_of<steal_size>(o, take_words); }},
+                  {"order", "successors|predecessors|doubling",
+                   [](auto& s, auto& o) { s.order = word_of<ring_order>(o, order_words); }},
+                  {"takeover", "everybody|predecessor",
+                   [](auto& s, auto& o) { s.after_loss = word_of<takeover>(o, takeover_words); }},
+                  {"copies", "no|yes", [](auto& s, auto& o) { s.copies = is_yes(o); }}});
+     }},
+};
 
 farm_policy parse_schedule(std::string_view spec) {
   auto const name = spec.substr(0, spec.find(':'));
-  if (name == "blocks") {
-    for_each_option(spec, "none", [](auto, auto) { return false; });
-    return blocks{}.policy();
+  std::string known;
+  for (auto const& p : presets) {
+    if (p.name == name) return p.read(spec);
+    known += detail::format("{}{}{}", known.empty() ? "" : ", ", p.name, p.options);
   }
-  if (name == "interleaved") {
-    for_each_option(spec, "none", [](auto, auto) { return false; });
-    return interleaved{}.policy();
-  }
-  if (name == "first-come") {
-    first_come s;
-    for_each_option(spec, "chunk=N, threshold=N, early=yes|no", [&](auto key, auto value) {
-      if (key == "chunk") return s.chunk = parse_count(spec, key, value, 1), true;
-      if (key == "threshold") return s.threshold = parse_count(spec, key, value, 0), true;
-      if (key == "early")
-        return s.early = parse_word<yes_or_no>(spec, key, value, yes_words) == yes_or_no::yes, true;
-      return false;
-    });
-    return s.policy();
-  }
-  if (name == "guided") {
-    guided s;
-    for_each_option(spec, "min=N", [&](auto key, auto value) {
-      return key == "min" ? (s.min = parse_count(spec, key, value, 1), true) : false;
-    });
-    return s.policy();
-  }
-  if (name == "hybrid") {
-    hybrid s;
-    for_each_option(spec, "cut=P%|N, threshold=N, power=P/P/...", [&](auto key, auto value) {
-      if (key == "cut") return s.cut = parse_cut(spec, value), true;
-      if (key == "threshold") return s.threshold = parse_count(spec, key, value, 0), true;
-      if (key != "power") return false;
-      for (auto const p : split(value, '/')) s.power.push_back(parse_number(spec, key, p));
-      return true;
-    });
-    auto p = s.policy();
-    p.check();
-    return p;
-  }
-  if (name == "ring") {
-    ring s;
-    for_each_option(
-        spec,
-        "take=one|half, order=successors|predecessors|doubling, takeover=everybody|predecessor, "
-        "copies=no|yes",
-        [&](auto key, auto value) {
-          if (key == "take") return s.take = parse_word<steal_size>(spec, key, value, take_words), true;
-          if (key == "order") return s.order = parse_word<ring_order>(spec, key, value, order_words), true;
-          if (key == "takeover")
-            return s.after_loss = parse_word<takeover>(spec, key, value, takeover_words), true;
-          if (key == "copies")
-            return s.copies = parse_word<yes_or_no>(spec, key, value, yes_words) == yes_or_no::yes, true;
-          return false;
-        });
-    return s.policy();
-  }
-  throw usage_error(fmt::format(
-      "unknown schedule \"{}\"; known: blocks, interleaved, first-come[:chunk=N,threshold=N,early=no], "
-      "guided[:min=N], hybrid[:cut=P%|N,threshold=N,power=P/P/...], ring[:take=one|half,order=...]",
-      spec));
+  throw usage_error(detail::format("unknown schedule \"{}\"; known: {}", spec, known));
 }
 
 }  // namespace
@@ -232,21 +222,22 @@ std::string to_string(farm_policy const& p) {
   std::string text = p.name;
   char separator = ':';
   auto add = [&](std::string const& option) { text += separator + option, separator = ','; };
-  if (p.name == "first-come" && p.chunk != 1) add(fmt::format("chunk={}", p.chunk));
-  if (p.name == "guided" && p.chunk != 1) add(fmt::format("min={}", p.chunk));
+  if (p.name == "first-come" && p.chunk != 1) add(detail::format("chunk={}", p.chunk));
+  if (p.name == "guided" && p.chunk != 1) add(detail::format("min={}", p.chunk));
   if (p.name == "hybrid")
-    add(p.cut.tasks ? fmt::format("cut={}", *p.cut.tasks) : fmt::format("cut={:g}%", p.cut.share * 100));
+    add(p.cut.tasks ? detail::format("cut={}", *p.cut.tasks)
+                    : detail::format("cut={:g}%", p.cut.share * 100));
   if ((p.name == "hybrid" || p.name == "first-come") && p.threshold)
-    add(fmt::format("threshold={}", *p.threshold));
+    add(detail::format("threshold={}", *p.threshold));
   if (!p.early) add("early=no");
   if (p.more == more_from::ring) {
     if (p.take != steal_size::half) add("take=one");
     if (p.order != ring_order::successors)
-      add(fmt::format("order={}", order_words[static_cast<std::size_t>(p.order)]));
+      add(detail::format("order={}", order_words[static_cast<std::size_t>(p.order)]));
     if (p.after_loss != takeover::everybody) add("takeover=predecessor");
     if (p.copies) add("copies=yes");
   }
-  if (!p.power.empty()) add(fmt::format("power={}", fmt::join(p.power, "/")));
+  if (!p.power.empty()) add(detail::format("power={}", detail::join(p.power, "/")));
   return text;
 }
 
@@ -256,16 +247,16 @@ results_policy parse_results(std::string_view spec) {
   if (name == "concentrated" && name == spec) return concentrated();
   if (name != "streamed")
     throw usage_error(
-        fmt::format("unknown results policy \"{}\"; known: streamed[:batch=N], concentrated", spec));
+        detail::format("unknown results policy \"{}\"; known: streamed[:batch=N], concentrated", spec));
   for_each_option(spec, "batch=N", [&](auto key, auto value) {
-    return key == "batch" ? (r.batch = parse_count(spec, key, value, 1), true) : false;
+    return key == "batch" ? (r.batch = count_of({spec, key, value}, 1), true) : false;
   });
   return r;
 }
 
 std::string to_string(results_policy const& r) {
   if (r.concentrated) return "concentrated";
-  return r.batch == 0 ? "streamed" : fmt::format("streamed:batch={}", r.batch);
+  return r.batch == 0 ? "streamed" : detail::format("streamed:batch={}", r.batch);
 }
 
 }  // namespace skel

@@ -1,9 +1,6 @@
 // A platform from JSON. Input is checked key by key: errors name the file and the key.
 #include "skel/sim/platform.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -13,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "skel/error.hpp"
+#include "values/format.hpp"
 #include "values/one_line.hpp"
 
 namespace skel::sim {
@@ -36,34 +34,34 @@ class node {
       : value_(&value), file_(std::move(file)), path_(std::move(path)) {}
 
   [[noreturn]] void fail(std::string const& what) const {
-    throw usage_error(detail::one_line(path_.empty() ? fmt::format("{}: {}", file_, what)
-                                                     : fmt::format("{}: {}: {}", file_, path_, what)));
+    throw usage_error(detail::one_line(path_.empty() ? detail::format("{}: {}", file_, what)
+                                                     : detail::format("{}: {}: {}", file_, path_, what)));
   }
   // As a message shows it. Never the inside of lists: it may be nested too deep for nlohmann's dump.
   [[nodiscard]] std::string shown() const {
-    if (value_->is_array()) return fmt::format("a list of {}", value_->size());
+    if (value_->is_array()) return detail::format("a list of {}", value_->size());
     if (value_->is_object()) return "an object";
     return value_->dump(-1, ' ', false, json::error_handler_t::replace).substr(0, 60);
   }
   void must(bool condition, char const* expected) const {
-    if (!condition) fail(fmt::format("must be {}, got {}", expected, shown()));
+    if (!condition) fail(detail::format("must be {}, got {}", expected, shown()));
   }
   void only_keys(std::initializer_list<std::string_view> known) const {
     must(value_->is_object(), "an object");
     for (auto const& [key, unused] : value_->items())
       if (std::find(known.begin(), known.end(), key) == known.end())
-        fail(fmt::format("unknown key \"{}\"; known: {}", key, fmt::join(known, ", ")));
+        fail(detail::format("unknown key \"{}\"; known: {}", key, detail::join(known, ", ")));
   }
   [[nodiscard]] bool has(char const* key) const { return value_->contains(key); }
   [[nodiscard]] node at(char const* key) const {
-    if (!has(key)) fail(fmt::format("the key \"{}\" is missing", key));
+    if (!has(key)) fail(detail::format("the key \"{}\" is missing", key));
     return {(*value_)[key], file_, path_.empty() ? key : path_ + "." + key};
   }
   [[nodiscard]] std::vector<node> items(std::size_t least, char const* expected) const {
     must(value_->is_array() && value_->size() >= least, expected);
     std::vector<node> all;
     for (std::size_t i = 0; i < value_->size(); ++i)
-      all.emplace_back((*value_)[i], file_, fmt::format("{}[{}]", path_, i));
+      all.emplace_back((*value_)[i], file_, detail::format("{}[{}]", path_, i));
     return all;
   }
   [[nodiscard]] double number(double low, double high, char const* expected) const {
@@ -76,7 +74,7 @@ class node {
     return number(0, most_seconds, "a number of seconds from 0 to 1e9");
   }
   [[nodiscard]] std::uint64_t whole(std::uint64_t low, std::uint64_t high) const {
-    auto const expected = fmt::format("a whole number from {} to {}", low, high);
+    auto const expected = detail::format("a whole number from {} to {}", low, high);
     must(value_->is_number_unsigned(), expected.c_str());
     auto const n = value_->get<std::uint64_t>();
     must(n >= low && n <= high, expected.c_str());
@@ -105,7 +103,7 @@ std::size_t product(node const& n, std::vector<unsigned> const& factors) {
   std::size_t p = 1;
   for (unsigned const f : factors) {
     p *= f;
-    if (p > most_machines) n.fail(fmt::format("has room for more than {} machines", most_machines));
+    if (p > most_machines) n.fail(detail::format("has room for more than {} machines", most_machines));
   }
   return p;
 }
@@ -134,10 +132,11 @@ void read_machines(node const& n, platform& p) {
   m.power = n.has("power") ? n.at("power").number(1e-6, 1e6, "a number from 1e-6 to 1e6") : 1;
   if (n.has("load")) read_load(n.at("load"), m);
   auto const count = n.has("count") ? n.at("count").whole(1, most_machines) : 1;
-  if (p.machines.size() + count > most_machines) n.fail(fmt::format("more than {} machines", most_machines));
+  if (p.machines.size() + count > most_machines)
+    n.fail(detail::format("more than {} machines", most_machines));
   auto const name = m.name;
   for (std::uint64_t i = 0; i < count; ++i) {
-    if (count > 1) m.name = fmt::format("{}-{}", name, i + 1);
+    if (count > 1) m.name = detail::format("{}-{}", name, i + 1);
     p.machines.push_back(m);
   }
 }
@@ -150,8 +149,9 @@ network read_network(node const& n, std::size_t machines) {
   auto const found = kinds.find(kind);
   if (found == kinds.end()) {
     std::vector<std::string_view> known;
+    known.reserve(kinds.size());
     for (auto const& [name, unused] : kinds) known.push_back(name);
-    n.at("kind").fail(fmt::format("unknown kind \"{}\"; known: {}", kind, fmt::join(known, ", ")));
+    n.at("kind").fail(detail::format("unknown kind \"{}\"; known: {}", kind, detail::join(known, ", ")));
   }
   w.kind = found->second;
   w.latency_seconds = n.at("latency_seconds").seconds();
@@ -178,7 +178,7 @@ network read_network(node const& n, std::size_t machines) {
     product(n.at("up"), w.up);
     product(n.at("parallel"), w.parallel);
   }
-  if (machines > room) n.fail(fmt::format("has room for {} machines, but there are {}", room, machines));
+  if (machines > room) n.fail(detail::format("has room for {} machines, but there are {}", room, machines));
   return w;
 }
 
@@ -194,7 +194,7 @@ failure read_failure(node const& n, platform const& p) {
   auto const name = n.at("host").text();
   auto const at =
       std::find_if(p.machines.begin(), p.machines.end(), [&](auto const& m) { return m.name == name; });
-  if (at == p.machines.end()) n.at("host").fail(fmt::format("there is no host \"{}\"", name));
+  if (at == p.machines.end()) n.at("host").fail(detail::format("there is no host \"{}\"", name));
   f.rank = static_cast<int>(at - p.machines.begin());
   return f;
 }
@@ -208,9 +208,9 @@ json parse_json(std::string_view text, std::string const& file) {
     auto const line = 1 + std::count(until.begin(), until.end(), '\n');
     std::string what = e.what();
     if (auto const at = what.rfind("syntax error"); at != std::string::npos) what.erase(0, at);
-    throw usage_error(detail::one_line(fmt::format("{}:{}: not JSON: {}", file, line, what)));
+    throw usage_error(detail::one_line(detail::format("{}:{}: not JSON: {}", file, line, what)));
   } catch (json::exception const& e) {
-    throw usage_error(detail::one_line(fmt::format("{}: not JSON: {}", file, e.what())));
+    throw usage_error(detail::one_line(detail::format("{}: not JSON: {}", file, e.what())));
   }
 }
 
@@ -248,13 +248,14 @@ platform platform::read(std::string const& path) {
   return parse(text, path);
 }
 
-platform platform::find(std::string const& what) {
-  return what.find('/') != std::string::npos || what.ends_with(".json") ? read(what) : ready(what);
+platform platform::find(std::string const& file_or_name) {
+  return file_or_name.find('/') != std::string::npos || file_or_name.ends_with(".json") ? read(file_or_name)
+                                                                                        : ready(file_or_name);
 }
 
 void platform::take(int ranks) {
   if (ranks < 1 || ranks > this->ranks())
-    throw usage_error(fmt::format("platform {} has 1 to {} ranks, not {}", name, this->ranks(), ranks));
+    throw usage_error(detail::format("platform {} has 1 to {} ranks, not {}", name, this->ranks(), ranks));
   machines.resize(static_cast<std::size_t>(ranks));
   std::erase_if(failures, [&](auto const& f) { return f.rank >= ranks; });
 }

@@ -1,5 +1,4 @@
 // The platforms that come with the library: machines of the papers, as far as the papers say, and of today.
-#include <fmt/format.h>
 
 #include <array>
 #include <charconv>
@@ -9,6 +8,7 @@
 
 #include "skel/error.hpp"
 #include "skel/sim/platform.hpp"
+#include "values/format.hpp"
 
 namespace skel::sim {
 
@@ -115,7 +115,7 @@ uneven_spec parse_uneven(std::string_view spec) {
       u.seed = n;
     else
       throw usage_error(
-          fmt::format("platform uneven: bad \"{}\"; expected ranks=1...65536 and seed=N", part));
+          detail::format("platform uneven: bad \"{}\"; expected ranks=1...65536 and seed=N", part));
   }
   return u;
 }
@@ -125,11 +125,11 @@ platform uneven(uneven_spec const& u) {
   // Not std::uniform_real_distribution: its numbers differ between standard libraries.
   auto const random = [&] { return static_cast<double>(dice() >> 11) * 0x1p-53; };
   platform p;
-  p.name = fmt::format("uneven:ranks={},seed={}", u.ranks, u.seed);
+  p.name = detail::format("uneven:ranks={},seed={}", u.ranks, u.seed);
   p.about = uneven_about;
   for (std::uint64_t i = 0; i < u.ranks; ++i) {
     machine m;
-    m.name = fmt::format("node-{}", i + 1);
+    m.name = detail::format("node-{}", i + 1);
     m.power = 0.25 * std::pow(16.0, random());
     // Somebody else uses part of it now and then: half the stretches of 1 to 10 seconds, up to three
     // quarters.
@@ -162,7 +162,7 @@ platform platform::ready(std::string_view name) {
     if (name == t.name) return parse(t.json, t.name);
   if (name == "uneven") return uneven({});
   if (name.starts_with("uneven:")) return uneven(parse_uneven(name.substr(7)));
-  throw usage_error(fmt::format(
+  throw usage_error(detail::format(
       "unknown platform \"{}\"; known: {}; or a file, with a / or .json in its name", name, known_names()));
 }
 

@@ -1,11 +1,10 @@
 #include "duration.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <charconv>
 #include <cmath>
 
+#include "format.hpp"
 #include "skel/error.hpp"
 
 namespace skel::detail {
@@ -30,7 +29,7 @@ std::chrono::duration<double> parse_duration(std::string_view text) {
       if (suffix == name) return std::chrono::duration<double>(number * seconds);
     }
   }
-  throw usage_error(fmt::format("\"{}\" is no duration; 90, 90s, 500ms, 1.5m and 2h are", text));
+  throw usage_error(detail::format("\"{}\" is no duration; 90, 90s, 500ms, 1.5m and 2h are", text));
 }
 
 }  // namespace skel::detail

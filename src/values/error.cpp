@@ -1,29 +1,29 @@
 #include "skel/error.hpp"
 
-#include <fmt/format.h>
+#include "format.hpp"
 
 namespace skel {
 
 namespace {
 
-std::string and_more(std::uint64_t more) { return more == 0 ? "" : fmt::format(" (and {} more)", more); }
+std::string and_more(std::uint64_t more) { return more == 0 ? "" : detail::format(" (and {} more)", more); }
 
 }  // namespace
 
 task_error::task_error(std::uint64_t task, int rank, std::string const& text, std::uint64_t more)
-    : error(fmt::format("task {} failed on rank {}: {}{}", task, rank, text, and_more(more))),
+    : error(detail::format("task {} failed on rank {}: {}{}", task, rank, text, and_more(more))),
       task_(task),
       rank_(rank),
       text_(text),
       more_(more) {}
 
 sink_error::sink_error(std::uint64_t task, std::string const& text)
-    : error(fmt::format("the sink failed on the result of task {}: {}", task, text)),
+    : error(detail::format("the sink failed on the result of task {}: {}", task, text)),
       task_(task),
       text_(text) {}
 
 mpi_error::mpi_error(std::string const& call, int code, std::string const& text, int rank)
-    : error(fmt::format("{} failed on rank {}: {} (code {})", call, rank, text, code)),
+    : error(detail::format("{} failed on rank {}: {} (code {})", call, rank, text, code)),
       code_(code),
       rank_(rank) {}
 

@@ -1,6 +1,6 @@
 #include "one_line.hpp"
 
-#include <fmt/format.h>
+#include "format.hpp"
 
 namespace skel::detail {
 
@@ -18,7 +18,7 @@ std::string one_line(std::string_view text) {
     if (c == '\n' || c == '\r' || c == '\t') {
       line += ' ';
     } else if (code < 0x20 || code == 0x7f) {
-      line += fmt::format("\\x{:02x}", code);
+      line += detail::format("\\x{:02x}", code);
     } else {
       line += c;
     }

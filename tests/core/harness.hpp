@@ -7,10 +7,10 @@
 #include <memory>
 #include <optional>
 #include <random>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "harness_common.hpp"
 #include "skel/protocol/ledger.hpp"
 #include "skel/protocol/worker.hpp"
 
@@ -20,11 +20,10 @@ using skel::range_list;
 using skel::task_id;
 using skel::task_range;
 namespace protocol = skel::protocol;
-
-/// An invariant does not hold, or a run does not end.
-struct violation : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
+using harness_common::exploration;
+using harness_common::require;
+using harness_common::summary;
+using harness_common::violation;
 
 /// What a run is made of; everything that happens in it comes from the seed (or from the exhaustive search).
 struct scenario {
@@ -94,21 +93,11 @@ struct event {
 
 inline constexpr int everybody = -1;
 
+[[nodiscard]] std::vector<task_id> ids_of(range_list const& ranges);
+
 class world;
 
-/// Between roles and wires: deliberate faults, to see whether the invariants notice.
-struct fault {
-  fault() = default;
-  fault(fault const&) = delete;
-  fault& operator=(fault const&) = delete;
-  virtual ~fault() = default;
-  virtual void start() {}
-  /// false: the event happens without the roles hearing of it.
-  virtual bool hears(world&, event const&) { return true; }
-  /// What a role wants done, before it is done.
-  virtual void wants(world&, int /*rank*/, bool /*ledger*/, protocol::actions&) {}
-  /// A message that was just received, before the role sees it; false: it never does.
-  virtual bool receives(world&, int /*from*/, int /*to*/, protocol::message&) { return true; }
+struct fault : harness_common::fault<world, event, protocol::actions, protocol::message> {
   /// How many results the ledger is told that the sink has had.
   virtual std::uint64_t sunk(std::uint64_t count) { return count; }
 };
@@ -138,7 +127,7 @@ class world {
   [[nodiscard]] int deaths() const { return state_.deaths; }
   /// Somebody died while the run still had tasks without a result.
   [[nodiscard]] bool died_at_work() const { return state_.died_at_work; }
-  [[nodiscard]] protocol::ledger const& ledger() const { return state_.ledger; }
+  [[nodiscard]] std::uint64_t again() const { return state_.ledger.handed_out_again(); }
 
  private:
   struct packet {
@@ -228,25 +217,9 @@ class world {
 };
 
 /// Runs a scenario to its end. Throws violation (with seed and description).
-struct summary {
-  std::uint64_t events = 0;
-  int deaths = 0;
-  bool died_at_work = false;
-};
 summary run(scenario const& s, fault* f = nullptr);
 
-/// SKEL_HARNESS_RUNS, or `ordinary`.
-[[nodiscard]] std::uint64_t runs_wanted(std::uint64_t ordinary);
-/// SKEL_HARNESS_SEED: replay this one only.
-[[nodiscard]] std::optional<std::uint64_t> seed_wanted();
-
 /// Every order of events of a small scenario, states seen once.
-struct exploration {
-  std::uint64_t states = 0;
-  std::uint64_t ends = 0;
-  std::uint64_t depth = 0;
-  bool complete = true;
-};
 [[nodiscard]] exploration explore(scenario const& s, int early_ticks, std::uint64_t most_states, bool exact,
                                   fault* f = nullptr);
 

@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "catch.hpp"
+#include "fewer.hpp"
 #include "harness.hpp"
 
 namespace {
@@ -86,7 +87,7 @@ TEST_CASE("three ranks, one death at every step") {
     auto s = small(how, 3, 2);
     s.deaths = 1;
     auto const found = try_all((std::string(how) + ", 3 ranks, 2 tasks").c_str(), s, 0,
-                               harness::runs_wanted(0) > 0 ? 20000000 : 60000);
+                               harness_common::runs_wanted(0) > 0 ? 20000000 : test::fewer_if_slow(60000));
     CHECK(found.ends > 0);
   }
 }
@@ -114,7 +115,7 @@ TEST_CASE("the ring of three and four ranks, every order of events, nobody dies"
     s.deaths = 0;
     s.root_serves = true;
     try_all((std::string(how) + ", 3 of 4 ranks, 1 task").c_str(), s, 0,
-            harness::runs_wanted(0) > 0 ? 20000000 : 60000);
+            harness_common::runs_wanted(0) > 0 ? 20000000 : test::fewer_if_slow(60000));
   }
 }
 

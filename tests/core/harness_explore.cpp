@@ -62,7 +62,6 @@ class seen_states {
     worlds_.emplace(h, w);
     return true;
   }
-  [[nodiscard]] std::uint64_t size() const { return exact_ ? worlds_.size() : hashes_.size(); }
 
  private:
   bool exact_;
@@ -80,46 +79,14 @@ std::string say(event const& e) {
 }  // namespace
 
 exploration explore(scenario const& s, int early_ticks, std::uint64_t most_states, bool exact, fault* f) {
-  struct level {
-    world at;
-    std::vector<event> next;
-    std::size_t tried = 0;
-  };
-  exploration found;
   seen_states seen(exact);
-  std::vector<level> path;
-  auto const visit = [&](world w) {
-    if (!seen.insert(w)) return;
-    if (w.ended()) {
-      w.check_end();
-      ++found.ends;
-      return;
-    }
-    auto next = w.possible(early_ticks);
-    path.push_back({std::move(w), std::move(next)});
-    found.depth = std::max<std::uint64_t>(found.depth, path.size());
-  };
   try {
-    visit(world(s, f));
-    while (!path.empty() && seen.size() < most_states) {
-      auto& here = path.back();
-      if (here.tried == here.next.size()) {
-        path.pop_back();
-        continue;
-      }
-      world w = here.at;
-      w.apply(here.next[here.tried++]);
-      visit(std::move(w));
-    }
-  } catch (std::exception const& e) {
-    std::string text = fmt::format("{}\n  {}\n ", e.what(), s.describe());
-    for (auto const& l : path)
-      if (l.tried > 0) text += " " + say(l.next[l.tried - 1]);
-    throw violation(text);
+    return harness_common::explore<world, event>(
+        world(s, f), [&](world const& w) { return w.possible(early_ticks); },
+        [&](world const& w) { return seen.insert(w); }, most_states, say);
+  } catch (violation const& v) {
+    throw violation(std::string(v.what()) + "\n  " + s.describe());
   }
-  found.states = seen.size();
-  found.complete = path.empty();
-  return found;
 }
 
 }  // namespace harness

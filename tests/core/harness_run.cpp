@@ -1,8 +1,5 @@
-// Scenarios drawn from a seed, and running them.
+// Scenarios drawn from a seed.
 #include <fmt/format.h>
-
-#include <cstdlib>
-#include <unordered_map>
 
 #include "harness.hpp"
 
@@ -142,32 +139,6 @@ scenario wide_ring_scenario(std::uint64_t seed) {
   return s;
 }
 
-summary run(scenario const& s, fault* f) {
-  summary sum;
-  try {
-    if (f != nullptr) f->start();
-    world w(s, f);
-    std::mt19937_64 dice(s.seed ^ 0x9e3779b97f4a7c15U);
-    for (std::uint64_t i = 0; i < s.chaos && !w.ended(); ++i) sum.events += w.step(dice) ? 1 : 0;
-    w.settle(dice);
-    w.check_end();
-    sum.deaths = w.deaths();
-    sum.died_at_work = w.died_at_work();
-  } catch (std::exception const& e) {
-    throw violation(
-        fmt::format("{}\n  {}\n  replay it with SKEL_HARNESS_SEED={}", e.what(), s.describe(), s.seed));
-  }
-  return sum;
-}
-
-std::uint64_t runs_wanted(std::uint64_t ordinary) {
-  if (char const* const n = std::getenv("SKEL_HARNESS_RUNS")) return std::strtoull(n, nullptr, 10);
-  return std::getenv("SKEL_LONG") != nullptr ? 1000000 : ordinary;
-}
-
-std::optional<std::uint64_t> seed_wanted() {
-  if (char const* const n = std::getenv("SKEL_HARNESS_SEED")) return std::strtoull(n, nullptr, 10);
-  return std::nullopt;
-}
+summary run(scenario const& s, fault* f) { return harness_common::run<world>(s, f); }
 
 }  // namespace harness

@@ -169,4 +169,11 @@ class job {
   std::vector<std::exception_ptr> errors_;
 };
 
+/// What the body threw on this rank.
+template <class Error>
+void check_thrown(job const& job, int rank) {
+  REQUIRE(job.exception(rank) != nullptr);
+  CHECK_THROWS_AS(std::rethrow_exception(job.exception(rank)), Error);
+}
+
 }  // namespace hub

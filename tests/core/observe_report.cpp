@@ -96,3 +96,14 @@ TEST_CASE("an extra field cannot hide a documented one") {
           }) == std::string("report: the key ") + key + " is there already");
   }
 }
+
+TEST_CASE("phases are written where there are some") {
+  auto run = some_report();
+  run.phases = {{"divide", 1, 0.25, 4096, {{"M", 65536}, {"bad", NAN}}}, {"sequential", 2, 1, 0, {}}};
+  auto const json = written(run, {});
+  REQUIRE(json["phases"].size() == 2);
+  CHECK(json["phases"][0].dump() ==
+        R"({"phase":"divide","level":1,"seconds":0.25,"bytes":4096,"sizes":{"M":65536.0}})");
+  CHECK_FALSE(json["phases"][1].contains("sizes"));
+  CHECK_FALSE(written(some_report(), {}).contains("phases"));
+}

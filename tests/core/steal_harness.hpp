@@ -7,22 +7,20 @@
 #include <memory>
 #include <optional>
 #include <random>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "harness_common.hpp"
 #include "skel/protocol/roll_call.hpp"
 #include "skel/protocol/stealer.hpp"
 
 namespace steal_harness {
 
 namespace protocol = skel::protocol;
-
-/// A promise of the protocol does not hold. what() says how to see it again.
-class violation : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
+using harness_common::exploration;
+using harness_common::require;
+using harness_common::summary;
+using harness_common::violation;
 
 struct scenario {
   std::uint64_t seed = 1;
@@ -62,14 +60,7 @@ struct event {
 
 class world;
 
-/// A deliberate fault: may keep events from happening, change actions, and change or swallow messages.
-struct fault {
-  virtual ~fault() = default;
-  virtual void start() {}
-  virtual bool hears(world&, event const&) { return true; }
-  virtual void wants(world&, int /*rank*/, protocol::steal_actions&) {}
-  virtual bool receives(world&, int /*from*/, int /*to*/, protocol::loan_message&) { return true; }
-};
+using fault = harness_common::fault<world, event, protocol::steal_actions, protocol::peer_message>;
 
 class world {
  public:
@@ -85,7 +76,7 @@ class world {
   void check_end() const;
   [[nodiscard]] int deaths() const { return deaths_; }
   [[nodiscard]] bool died_at_work() const { return died_at_work_; }
-  [[nodiscard]] std::uint64_t taken_back() const;
+  [[nodiscard]] std::uint64_t again() const;
   [[nodiscard]] std::uint64_t hash() const;
 
  private:
@@ -95,7 +86,7 @@ class world {
     counts result;
   };
   struct packet {
-    protocol::loan_message what;
+    protocol::peer_message what;
     std::vector<int> tasks;
     counts result;
   };
@@ -127,6 +118,7 @@ class world {
   void lose(int rank, int peer);
   void tick(int rank);
   void perform(int rank, protocol::steal_actions& list, packet* cause = nullptr);
+  void send_all(protocol::peer_messages& list);
   void perform_send(int rank, protocol::loan_action::send& s);
   void follow_up(int rank);
 
@@ -144,23 +136,12 @@ class world {
   bool complete_ = false, failed_ = false, asked_to_stop_ = false, died_at_work_ = false;
 };
 
-struct summary {
-  std::uint64_t events = 0;
-  int deaths = 0;
-  bool died_at_work = false;
-  std::uint64_t taken_back = 0;
-};
-
 [[nodiscard]] scenario random_scenario(std::uint64_t seed);
 /// At least one death.
 [[nodiscard]] scenario death_scenario(std::uint64_t seed);
 /// Throws violation with the seed that replays it.
 summary run(scenario const& s, fault* f = nullptr);
 
-struct exploration {
-  std::uint64_t states = 0, depth = 0, ends = 0;
-  bool complete = false;
-};
 /// Every order of events, to the end, each state once; `ticks` events of time at most.
 [[nodiscard]] exploration explore(scenario const& s, std::uint64_t ticks, std::uint64_t most_states);
 

@@ -49,59 +49,55 @@ scenario draw(std::uint64_t seed, bool must_die) {
 scenario random_scenario(std::uint64_t seed) { return draw(seed, false); }
 scenario death_scenario(std::uint64_t seed) { return draw(seed, true); }
 
-summary run(scenario const& s, fault* f) {
-  summary sum;
-  try {
-    if (f != nullptr) f->start();
-    world w(s, f);
-    std::mt19937_64 dice(s.seed ^ 0x9e3779b97f4a7c15U);
-    for (std::uint64_t i = 0; i < s.chaos && !w.ended(); ++i) sum.events += w.step(dice) ? 1 : 0;
-    w.settle(dice);
-    w.check_end();
-    sum.deaths = w.deaths();
-    sum.died_at_work = w.died_at_work();
-    sum.taken_back = w.taken_back();
-  } catch (std::exception const& e) {
-    throw violation(std::string(e.what()) + "\n  " + s.describe() +
-                    "\n  replay it with SKEL_HARNESS_SEED=" + std::to_string(s.seed));
+summary run(scenario const& s, fault* f) { return harness_common::run<world>(s, f); }
+
+std::uint64_t world::hash() const {
+  protocol::digest d;
+  auto const add_list = [&](auto const& list) {
+    for (auto const x : list) d.add(static_cast<std::uint64_t>(x));
+    d.add(list.size());
+  };
+  for (auto const& n : nodes_) {
+    d.add(n.role.hash());
+    for (auto const& [id, s] : n.debts) {
+      d.add(id);
+      add_list(s.waiting);
+      add_list(s.result);
+    }
+    for (auto const& [id, tasks] : n.lent) {
+      d.add(id);
+      add_list(tasks);
+    }
+    d.add(n.running ? n.running->first * 1000 + static_cast<std::uint64_t>(n.running->second) + 1 : 0);
+    d.add((n.begun ? 1U : 0U) + (n.alive ? 2U : 0U) + (n.ended ? 4U : 0U) + (n.draining ? 8U : 0U));
   }
-  return sum;
+  d.add(roll_.hash());
+  for (auto const& w : wires_) {
+    for (auto const& p : w) {
+      d.add(static_cast<std::uint64_t>(p.what.kind)).add(p.what.number);
+      add_list(p.what.ids);
+      add_list(p.tasks);
+      add_list(p.result);
+    }
+    d.add(w.size());
+  }
+  for (bool const l : lost_) d.add(l ? 1 : 0);
+  d.add(static_cast<std::uint64_t>(deaths_)).add(static_cast<std::uint64_t>(suspicions_)).add(ticks_);
+  return d.add(complete_ ? 1 : 0).value();
 }
 
 exploration explore(scenario const& s, std::uint64_t ticks, std::uint64_t most_states) {
-  struct level {
-    world at;
-    std::vector<event> next;
-    std::size_t tried = 0;
-  };
-  exploration found;
+  static constexpr char const* names[] = {"begin",   "deliver",   "start", "finish", "lend",
+                                          "away",    "retry",     "tick",  "die",    "detect",
+                                          "suspect", "heartbeat", "stop"};
   std::unordered_set<std::uint64_t> seen;
-  std::vector<level> path;
-  auto const visit = [&](world w) {
-    if (!seen.insert(w.hash()).second) return;
-    if (w.ended()) {
-      w.check_end();
-      ++found.ends;
-      return;
-    }
-    auto next = w.possible(ticks);
-    path.push_back({std::move(w), std::move(next)});
-    found.depth = std::max<std::uint64_t>(found.depth, path.size());
-  };
-  visit(world(s));
-  while (!path.empty() && seen.size() < most_states) {
-    auto& here = path.back();
-    if (here.tried == here.next.size()) {
-      path.pop_back();
-      continue;
-    }
-    world w = here.at;
-    w.apply(here.next[here.tried++]);
-    visit(std::move(w));
-  }
-  found.states = seen.size();
-  found.complete = path.empty();
-  return found;
+  return harness_common::explore<world, event>(
+      world(s), [&](world const& w) { return w.possible(ticks); },
+      [&](world const& w) { return seen.insert(w.hash()).second; }, most_states,
+      [](event const& e) {
+        return std::string(names[static_cast<std::size_t>(e.what)]) + "(" + std::to_string(e.a) + " " +
+               std::to_string(e.b) + ")";
+      });
 }
 
 }  // namespace steal_harness

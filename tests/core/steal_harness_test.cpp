@@ -5,32 +5,16 @@
 #include <cstdlib>
 
 #include "catch.hpp"
+#include "fewer.hpp"
 
 namespace {
 
-std::uint64_t runs_wanted(std::uint64_t ordinary) {
-  if (char const* const n = std::getenv("SKEL_HARNESS_RUNS")) return std::strtoull(n, nullptr, 10);
-  return std::getenv("SKEL_LONG") != nullptr ? 1000000 : ordinary;
-}
+using harness_common::runs_wanted;
 
 template <class Draw>
 void try_many(char const* what, Draw draw, std::uint64_t first, std::uint64_t count) {
-  if (char const* const seed = std::getenv("SKEL_HARNESS_SEED")) {
-    steal_harness::run(draw(std::strtoull(seed, nullptr, 10)));
-    return;
-  }
-  std::uint64_t events = 0, deaths = 0, at_work = 0, taken_back = 0;
-  for (std::uint64_t seed = first; seed < first + count; ++seed) {
-    auto const sum = steal_harness::run(draw(seed));
-    events += sum.events;
-    deaths += static_cast<std::uint64_t>(sum.deaths);
-    at_work += sum.died_at_work ? 1 : 0;
-    taken_back += sum.taken_back;
-  }
-  auto const print = [](std::uint64_t n) { return static_cast<unsigned long long>(n); };
-  std::printf(
-      "%s: %llu runs, %llu events, %llu deaths, %llu runs with a death at work, %llu loans taken back\n",
-      what, print(count), print(events), print(deaths), print(at_work), print(taken_back));
+  harness_common::try_many(
+      what, [&](std::uint64_t seed) { return steal_harness::run(draw(seed)); }, first, count);
 }
 
 }  // namespace
@@ -67,7 +51,7 @@ TEST_CASE("small trees in every order of events", "[exhaustive]") {
     s.parent = x.parent;
     s.deaths = x.deaths;
     s.suspicions = x.suspicions;
-    auto const found = steal_harness::explore(s, x.ticks, patient ? 5000000 : 60000);
+    auto const found = steal_harness::explore(s, x.ticks, patient ? 5000000 : test::fewer_if_slow(60000));
     std::printf("%s: %llu states, depth %llu, %llu ends%s\n", x.name,
                 static_cast<unsigned long long>(found.states), static_cast<unsigned long long>(found.depth),
                 static_cast<unsigned long long>(found.ends), found.complete ? "" : " (not all)");

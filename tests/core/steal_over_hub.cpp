@@ -47,12 +47,6 @@ auto root_node() {
   return skel::on_root([] { return std::vector<node>{node{}}; });
 }
 
-template <class Error>
-void check_thrown(hub::job const& job, int rank) {
-  REQUIRE(job.exception(rank) != nullptr);
-  CHECK_THROWS_AS(std::rethrow_exception(job.exception(rank)), Error);
-}
-
 }  // namespace
 
 TEST_CASE("every node is counted once, on any number of ranks and threads") {
@@ -128,7 +122,7 @@ TEST_CASE("a task that throws fails the call on every rank, and the next call wo
       thrower const t{{8, 20, &started}, bad};
       job.run([&](skel::context& ctx) { skel::ring_steal(ctx, root_node(), t); });
       for (int r = 0; r < 3; ++r) {
-        check_thrown<skel::task_error>(job, r);
+        hub::check_thrown<skel::task_error>(job, r);
         CHECK(job.error(r) == job.error(0));
         CHECK(job.error(r).find("no luck") != std::string::npos);
       }
@@ -144,12 +138,12 @@ TEST_CASE("a source or a merge that throws fails the call on every rank") {
     auto const open = []() -> std::vector<node> { throw std::runtime_error("no tree"); };
     skel::ring_steal(ctx, skel::on_root(open), tree{});
   });
-  for (int r = 0; r < 3; ++r) check_thrown<skel::source_error>(job, r);
+  for (int r = 0; r < 3; ++r) hub::check_thrown<skel::source_error>(job, r);
   struct cannot_merge : tree {
     std::uint64_t merge(std::uint64_t, std::uint64_t) const { throw std::runtime_error("does not fit"); }
   };
   job.run([&](skel::context& ctx) { skel::ring_steal(ctx, root_node(), cannot_merge{}); });
-  for (int r = 0; r < 3; ++r) check_thrown<skel::task_error>(job, r);
+  for (int r = 0; r < 3; ++r) hub::check_thrown<skel::task_error>(job, r);
 }
 
 TEST_CASE("a call that differs is refused with the rank that made it") {
@@ -159,7 +153,7 @@ TEST_CASE("a call that differs is refused with the rank that made it") {
   });
   for (int r = 0; r < 3; ++r) {
     CHECK(job.error(r).find("rank 2 made another skeleton call") != std::string::npos);
-    check_thrown<skel::protocol_error>(job, r);
+    hub::check_thrown<skel::protocol_error>(job, r);
   }
 }
 
@@ -257,5 +251,5 @@ TEST_CASE("the root's loss ends the others") {
     skel::ring_steal(ctx, root_node(), t, options);
   });
   killer.join();
-  for (int r : {1, 2}) check_thrown<skel::lost_rank_error>(job, r);
+  for (int r : {1, 2}) hub::check_thrown<skel::lost_rank_error>(job, r);
 }

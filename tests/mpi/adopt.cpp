@@ -49,7 +49,11 @@ void messages_of_the_user(mpi::communicator const& world) {
   skel::context ctx(world, options());
   for (auto const& c : {world, ctx.communicator()}) {
     std::vector<mpi::request> sent;
-    for (int tag = 0; tag < 20; ++tag) sent.push_back(c.isend(next, tag, 1000 * tag + world.rank()));
+    std::vector<int> values(20);  // MPI may read them until the requests are complete
+    for (int tag = 0; tag < 20; ++tag) {
+      auto& value = values[static_cast<std::size_t>(tag)] = 1000 * tag + world.rank();
+      sent.push_back(c.isend(next, tag, value));
+    }
     auto const total = sum_of(ctx, 3000);
     if (ctx.is_root()) check_equal(total, 4498500U, "farm with the user's messages under way");
     for (int tag = 19; tag >= 0; --tag) {

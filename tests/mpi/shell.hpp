@@ -3,7 +3,6 @@
 
 #include <sys/wait.h>
 
-#include <chrono>
 #include <cstdlib>
 #include <sstream>
 #include <string>
@@ -17,7 +16,6 @@ struct ended {
   int code = -1;                    // of mpiexec
   std::vector<std::string> out;     // lines; "exit N" per rank where ranks were asked
   std::vector<std::string> errors;  // lines of ours: mpiexec's own are left out
-  double seconds = 0;
 };
 
 inline std::vector<std::string> lines_of(std::string const& text) {
@@ -29,11 +27,9 @@ inline std::vector<std::string> lines_of(std::string const& text) {
 
 inline ended shell(std::string const& command) {
   temporary_directory const directory;
-  auto const start = std::chrono::steady_clock::now();
   int const status =
       std::system((command + " >'" + directory.file("out") + "' 2>'" + directory.file("err") + "'").c_str());
   ended e;
-  e.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   e.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   e.out = lines_of(read_file(directory.file("out")));
   for (auto const& line : lines_of(read_file(directory.file("err"))))

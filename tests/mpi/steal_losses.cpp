@@ -3,52 +3,15 @@
 // starts it.
 #include <atomic>
 #include <chrono>
-#include <csignal>
-#include <cstdio>
 #include <cstdlib>
-#include <optional>
-#include <random>
-#include <string>
-#include <thread>
 #include <vector>
 
+#include "deaths.hpp"
 #include "skel/skel.hpp"
 
 namespace {
 
 using namespace std::chrono_literals;
-
-[[noreturn]] void die() {
-  std::raise(SIGKILL);
-  std::abort();
-}
-
-void die_in(std::chrono::microseconds time) {
-  std::thread([time] {
-    std::this_thread::sleep_for(time);
-    die();
-  }).detach();
-}
-
-struct plan {
-  std::string when;
-  std::uint64_t seed = 0;
-  int ranks = 1;
-
-  // How long after the start of the call this rank lives; empty: it is not its turn.
-  [[nodiscard]] std::optional<std::chrono::microseconds> lifetime(int rank) const {
-    std::mt19937_64 dice(seed);
-    auto const below = [&](std::uint64_t n) { return dice() % n; };
-    int const first = 1 + static_cast<int>(below(static_cast<std::uint64_t>(ranks - 1)));
-    int const second = 1 + first % (ranks - 1);
-    std::chrono::microseconds const time(below(250'000));
-    if (rank == 0) return when == "root" ? std::optional(100ms) : std::nullopt;
-    if (when == "random" && rank == first) return time;
-    if (when == "two" && (rank == first || rank == second)) return time;
-    if (when == "all") return time + std::chrono::microseconds(rank * static_cast<int>(below(3)) * 30'000);
-    return std::nullopt;
-  }
-};
 
 struct node {
   int depth = 0;
@@ -67,8 +30,8 @@ struct tree {
     auto const end = std::chrono::steady_clock::now() + 30us;
     while (std::chrono::steady_clock::now() < end) {
     }
-    if (dies_in_first) die();
-    if (dies_in_last && n.depth == deepest && ++leaves_here_ == 2000) die();
+    if (dies_in_first) test::die();
+    if (dies_in_last && n.depth == deepest && ++leaves_here_ == 2000) test::die();
     ++sum;
     for (int i = 0; i < 3 && n.depth < deepest; ++i) more({n.depth + 1});
   }
@@ -76,28 +39,20 @@ struct tree {
   static inline std::atomic<int> leaves_here_ = 0;
 };
 
-void say(skel::context const& ctx, skel::stolen<std::uint64_t> const& all) {
-  if (!ctx.is_root()) return;
-  std::string lost;
-  for (int const r : all.report.lost_ranks) lost += " " + std::to_string(r);
-  std::printf("%s, lost%s, again %llu\n", all.result == tree::nodes ? "right" : "WRONG", lost.c_str(),
-              static_cast<unsigned long long>(all.report.tasks_handed_out_again));
-  std::fflush(stdout);
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc != 3) return 2;
   return skel::run_main(argc, argv, [&](skel::context& ctx) {
-    plan const p{argv[1], std::strtoull(argv[2], nullptr, 10), ctx.size()};
-    int const victim = 1 + static_cast<int>(p.seed % static_cast<std::uint64_t>(ctx.size() - 1));
+    test::plan_of_deaths const p{argv[1], std::strtoull(argv[2], nullptr, 10), ctx.size(), 250ms};
     auto const root = skel::on_root([] { return std::vector<node>{node{}}; });
     tree first;
-    first.dies_in_first = p.when == "first" && ctx.rank() == victim;
+    first.dies_in_first = p.when == "first" && ctx.rank() == p.victim();
     first.dies_in_last = p.when == "many" && ctx.rank() != 0;
-    if (auto const time = p.lifetime(ctx.rank())) die_in(*time);
-    say(ctx, skel::ring_steal(ctx, root, first));
-    say(ctx, skel::ring_steal(ctx, root, tree{}));
+    if (auto const time = p.lifetime(ctx.rank())) test::die_in(*time);
+    for (auto const& job : {first, tree{}}) {
+      auto const all = skel::ring_steal(ctx, root, job);
+      if (ctx.is_root()) test::say_losses(all.result == tree::nodes, all.report);
+    }
   });
 }

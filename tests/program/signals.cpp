@@ -50,6 +50,19 @@ TEST_CASE("the former handlers come back") {
   std::signal(SIGTERM, former);
 }
 
+TEST_CASE("a signal that is ignored stays ignored") {
+  auto* const former = std::signal(SIGUSR1, SIG_IGN);
+  {
+    stop_signals const signals;
+    CHECK(handler_of(SIGUSR1) == SIG_IGN);
+    CHECK(handler_of(SIGTERM) != SIG_DFL);
+    std::raise(SIGUSR1);
+    CHECK_FALSE(stops_within(signals.token(), 20ms));
+  }
+  CHECK(handler_of(SIGUSR1) == SIG_IGN);
+  std::signal(SIGUSR1, former);
+}
+
 TEST_CASE("the time limit requests a stop") {
   stop_signals const signals(std::chrono::duration<double>(0.05));
   CHECK_FALSE(signals.token().stop_requested());

@@ -8,7 +8,7 @@ using namespace skel::raytrace;
 
 namespace {
 
-std::string const head =
+std::string const view_and_fill =
     "v\nfrom 0 -5 1\nat 0 0 0\nup 0 0 1\nangle 40\nhither 1\nresolution 32 20\nf 1 1 1 1 0 0 0 1\n";
 
 std::string error_of(std::string const& text) {
@@ -20,7 +20,9 @@ std::string error_of(std::string const& text) {
   return "no error";
 }
 
-std::string after_head(std::string const& text) { return error_of(head + text); }  // starts on line 9
+std::string after_head(std::string const& text) {
+  return error_of(view_and_fill + text);
+}  // starts on line 9
 
 }  // namespace
 

@@ -27,10 +27,10 @@ check "two threads" "$program" --threads 2
 count=3
 for ranks in "$@"; do
   for schedule in blocks interleaved first-come guided hybrid ring; do
-    check "$ranks ranks, $schedule" "$mpiexec" -n "$ranks" --oversubscribe "$program" --schedule $schedule
+    check "$ranks ranks, $schedule" "$mpiexec" -n "$ranks" "$program" --schedule $schedule
     count=$((count + 1))
   done
-  check "$ranks ranks, tiles, concentrated, serving root" "$mpiexec" -n "$ranks" --oversubscribe "$program" --unit tiles:16 \
+  check "$ranks ranks, tiles, concentrated, serving root" "$mpiexec" -n "$ranks" "$program" --unit tiles:16 \
     --results concentrated --root serves
   count=$((count + 1))
 done

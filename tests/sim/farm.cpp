@@ -70,7 +70,7 @@ found farm(sim::platform const& p, std::string const& schedule, std::uint64_t n,
         out[5] = right ? 1 : 0;
         return out;
       },
-      long_campaign() ? 1200 : 50);
+      long_campaign() ? 1200 : 300);
   REQUIRE(numbers.size() >= 6);
   return {numbers[0],
           numbers[1],

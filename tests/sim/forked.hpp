@@ -15,7 +15,7 @@
 namespace forked {
 
 /// Numbers that the child has found. Throws what went wrong when it did not end in order within `seconds`.
-inline std::vector<double> run(std::function<std::vector<double>()> const& child, unsigned seconds = 50) {
+inline std::vector<double> run(std::function<std::vector<double>()> const& child, unsigned seconds = 300) {
   int ends[2];
   if (pipe(ends) != 0) throw std::runtime_error("no pipe");
   std::cout.flush();

@@ -22,7 +22,7 @@ struct output {
 };
 
 output simulate(std::string const& arguments) {
-  auto const command = std::string("timeout 50 ") + SKEL_SIMULATE + " " + arguments + " 2>&1";
+  auto const command = std::string("timeout 300 ") + SKEL_SIMULATE + " " + arguments + " 2>&1";
   FILE* const pipe = popen(command.c_str(), "r");
   REQUIRE(pipe != nullptr);
   std::string text;
@@ -87,11 +87,13 @@ TEST_CASE("costs from files") {
   r = simulate("--tasks 9 --costs " + plain + " --report " + f.file("r.json"));
   REQUIRE(r.code == 0);
   CHECK(read(f.file("r.json"))["cost_seconds_at_power_1"] == Approx(2 * 3.501 + 1));
-  auto const samples = f.file("samples.csv",
-                              "schema,program,skeleton,schedule,results,ranks,threads_per_rank,tasks,seconds,"
-                              "busy_seconds,idle_seconds,communication_seconds,messages,bytes,problem\n"
-                              "1,p,farm,\"hybrid:cut=5,threshold=1\",streamed,2,1,100,1,50,0,0,1,1,\n"
-                              "1,p,farm,guided,streamed,2,1,300,1,70,0,0,1,1,\n");
+  auto const samples =
+      f.file("samples.csv",
+             "schema,program,skeleton,schedule,results,ranks,threads_per_rank,phase,level,tasks,"
+             "seconds,busy_seconds,idle_seconds,communication_seconds,messages,bytes,problem\n"
+             "2,p,farm,\"hybrid:cut=5,threshold=1\",streamed,2,1,run,,100,1,50,0,0,1,1,\n"
+             "2,p,farm,guided,streamed,2,1,divide,0,,1,,,,,1,\n"
+             "2,p,farm,guided,streamed,2,1,run,,300,1,70,0,0,1,1,\n");
   r = simulate("--tasks 10 --costs " + samples + " --report " + f.file("r.json"));
   INFO(r.text);
   REQUIRE(r.code == 0);

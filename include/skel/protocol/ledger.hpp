@@ -133,7 +133,8 @@ class ledger {
   task_set claimed_;          // in this round of stock-taking
   unsigned quiet_ticks_ = 0;  // ticks since the run last moved
   unsigned stop_ticks_ = 0;
-  unsigned stock_ticks_ = 0;  // ticks since stock-taking began
+  unsigned stock_ticks_ = 0;  // ticks since stock was last taken, while somebody is lost
+  unsigned stock_pause_ = 1;  // ticks until it is taken again
   std::optional<std::string> aborted_;
   outcome outcome_;
 };

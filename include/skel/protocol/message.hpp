@@ -37,13 +37,24 @@ enum class message_kind : std::uint8_t {
 inline constexpr int message_kinds = 16;
 
 [[nodiscard]] char const* to_string(message_kind kind);
+/// Whether the root's ledger is to hear of it; all else is for workers, abort for both.
+[[nodiscard]] bool for_ledger(message_kind kind);
+/// Whether payloads travel with it where tasks do.
+[[nodiscard]] bool carries_tasks(message_kind kind);
 
 /// How a run ended, the same on every rank.
 struct outcome {
-  enum class status : std::uint8_t { done, stopped_early, task_failed, sink_failed, source_failed };
+  enum class status : std::uint8_t {
+    done,
+    stopped_early,
+    task_failed,
+    sink_failed,
+    source_failed,
+    part_lost
+  };
   status how = status::done;
   task_id task = 0;        ///< the failed task
-  int rank = 0;            ///< the rank it failed on
+  int rank = 0;            ///< the rank it failed on, or that was lost
   std::uint64_t more = 0;  ///< further failures
   std::string text{};
   std::uint64_t tasks = 0;  ///< tasks recorded

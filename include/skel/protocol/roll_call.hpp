@@ -1,26 +1,28 @@
-// The root's book of who takes part in a ring_steal call, and its end: stop, stopped, finish.
+// The root's book of who takes part in a call, and its end: stop, stopped, finish.
 #pragma once
 
 #include <vector>
 
-#include "skel/protocol/stealer.hpp"
+#include "skel/protocol/action.hpp"
+#include "skel/protocol/peer_message.hpp"
 
 namespace skel::protocol {
 
-/// A regular value; events append their actions to `out`. Work is none of its business: it learns that the
-/// run is done, or that it failed, tells every rank to stop, and ends the run when every living one has.
+/// A regular value; events append what the root is to send to `out`. Work is none of its business: it learns
+/// that the run is done, or that it failed, tells every rank to stop, and ends the run when every living one
+/// has.
 class roll_call {
  public:
   roll_call() = default;
-  explicit roll_call(stealer_config config);
+  roll_call(std::vector<rank_id> const& ranks, std::uint64_t call_hash);
 
-  /// Debt 0 is paid, by the results of `tasks` tasks.
-  void done(std::uint64_t tasks, steal_actions& out);
-  void stop_early(steal_actions& out);
-  void source_failed(std::string text, steal_actions& out);
-  void on(rank_id from, loan_message const& m, steal_actions& out);
-  void lost(rank_id rank, steal_actions& out);
-  void abort(std::string text, steal_actions& out);
+  /// The result is there, of `tasks` tasks.
+  void done(std::uint64_t tasks, peer_messages& out);
+  void stop_early(peer_messages& out);
+  void source_failed(std::string text, peer_messages& out);
+  void on(rank_id from, peer_message const& m, peer_messages& out);
+  void lost(rank_id rank, peer_messages& out);
+  void abort(std::string text, peer_messages& out);
 
   [[nodiscard]] bool stopping() const { return stopping_; }
   [[nodiscard]] bool finished() const { return finished_; }
@@ -36,11 +38,11 @@ class roll_call {
     bool stopped = false;
     friend bool operator==(peer const&, peer const&) = default;
   };
-  void stop(outcome how, steal_actions& out);
-  void maybe_finish(steal_actions& out);
-  void tell_all(loan_message const& m, steal_actions& out) const;
+  void stop(outcome how, peer_messages& out);
+  void maybe_finish(peer_messages& out);
+  void tell_all(peer_message const& m, peer_messages& out) const;
 
-  stealer_config config_;
+  std::uint64_t call_hash_ = 0;
   std::vector<peer> peers_;
   bool stopping_ = false;
   bool finished_ = false;

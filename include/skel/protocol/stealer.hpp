@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "skel/protocol/loan_message.hpp"
+#include "skel/protocol/peer_message.hpp"
 #include "skel/protocol/ring_search.hpp"
 
 namespace skel::protocol {
@@ -24,7 +24,7 @@ namespace loan_action {
 /// what it has of debt `debt`, and forgets it.
 struct send {
   rank_id to = 0;
-  loan_message what;
+  peer_message what;
   debt_id debt = 0;
   friend bool operator==(send const&, send const&) = default;
 };
@@ -126,7 +126,7 @@ class stealer {
   void please_stop(steal_actions& out);
   /// After drain: no thread runs a task any more.
   void quiet(steal_actions& out);
-  void on(rank_id from, loan_message const& m, steal_actions& out);
+  void on(rank_id from, peer_message const& m, steal_actions& out);
   void lost(rank_id rank, steal_actions& out);
   void tick(steal_actions& out);
 
@@ -159,7 +159,7 @@ class stealer {
     friend bool operator==(loan const&, loan const&) = default;
   };
 
-  void tell(rank_id to, loan_message_kind what, std::uint64_t number, steal_actions& out) const;
+  void tell(rank_id to, peer_message_kind what, std::uint64_t number, steal_actions& out) const;
   void turn_to_work(steal_actions& out);
   void ask_next(steal_actions& out);
   void send_away(rank_id thief, std::optional<rank_id> hint, steal_actions& out) const;

@@ -67,7 +67,7 @@ struct platform {
   std::vector<failure> failures;
 
   /// From JSON text. Errors are a usage_error `file: key: what is wrong`.
-  [[nodiscard]] static platform parse(std::string_view json, std::string const& file);
+  [[nodiscard]] static platform parse(std::string_view text, std::string const& file);
   /// From a file.
   [[nodiscard]] static platform read(std::string const& path);
   /// A built-in one, or `uneven:ranks=N,seed=S`: powers from 0.25 to 4, load that changes during the run.

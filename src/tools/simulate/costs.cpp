@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <fstream>
@@ -50,6 +51,7 @@ double mean_of_samples(std::ifstream& file, std::string const& path) {
   auto const column = [&](std::string_view name) {
     return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
   };
+  auto const phase_at = column("phase");
   auto const tasks_at = column("tasks");
   auto const busy_at = column("busy_seconds");
   double tasks = 0;
@@ -59,6 +61,7 @@ double mean_of_samples(std::ifstream& file, std::string const& path) {
     auto const fields = csv_fields(line);
     if (fields.size() != names.size())
       fail(path, at, fmt::format("a sample has {} fields, got {}", names.size(), fields.size()));
+    if (fields[phase_at] != "run") continue;
     double const t = number(fields[tasks_at]);
     double const b = number(fields[busy_at]);
     if (!(t >= 0 && b >= 0 && t < 1e18 && b < 1e18)) fail(path, at, "tasks and busy_seconds must be numbers");

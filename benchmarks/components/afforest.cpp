@@ -1,0 +1,123 @@
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "big_array.hpp"
+#include "peers.hpp"
+#include "random_hash.hpp"
+
+namespace peers {
+
+namespace {
+
+using skel::components::big_array;
+
+// f(first, last) of a part of 0 ... n - 1 on each thread.
+template <class F>
+void in_parallel(std::size_t n, unsigned threads, F&& f) {
+  std::vector<std::jthread> helpers;
+  for (unsigned t = 1; t < threads; ++t)
+    helpers.emplace_back([&, t] { f(n * t / threads, n * (t + 1) / threads); });
+  f(0, n / threads);
+}
+
+// Compressed sparse rows: count degrees, sum, scatter; each edge in both directions.
+struct csr {
+  big_array<std::uint64_t> offsets;
+  big_array<node> neighbours;
+  csr(std::span<edge const> edges, std::size_t nodes, unsigned threads)
+      : offsets(nodes + 1), neighbours(2 * edges.size()) {
+    std::fill(offsets.begin(), offsets.end(), 0);
+    auto const at = [&](node x) { return std::atomic_ref(offsets[x]); };
+    in_parallel(edges.size(), threads, [&](std::size_t first, std::size_t last) {
+      for (auto const& e : edges.subspan(first, last - first)) {
+        if (threads > 1) {
+          at(e.u).fetch_add(1, std::memory_order_relaxed);
+          at(e.v).fetch_add(1, std::memory_order_relaxed);
+        } else {
+          ++offsets[e.u], ++offsets[e.v];
+        }
+      }
+    });
+    std::uint64_t sum = 0;
+    for (auto& o : offsets) o = sum += o;
+    in_parallel(edges.size(), threads, [&](std::size_t first, std::size_t last) {
+      for (auto const& e : edges.subspan(first, last - first)) {
+        if (threads > 1) {
+          neighbours[at(e.u).fetch_sub(1, std::memory_order_relaxed) - 1] = e.v;
+          neighbours[at(e.v).fetch_sub(1, std::memory_order_relaxed) - 1] = e.u;
+        } else {
+          neighbours[--offsets[e.u]] = e.v;
+          neighbours[--offsets[e.v]] = e.u;
+        }
+      }
+    });
+  }
+};
+
+node get(node const* label, node x) {
+  return std::atomic_ref(const_cast<node&>(label[x])).load(std::memory_order_relaxed);
+}
+
+void link(node u, node v, node* label) {
+  node a = get(label, u), b = get(label, v);
+  while (a != b) {
+    node const high = std::max(a, b), low = std::min(a, b), above = get(label, high);
+    if (above == low) break;
+    node expected = high;
+    if (above == high && std::atomic_ref(label[high]).compare_exchange_strong(expected, low)) break;
+    a = get(label, get(label, high));
+    b = get(label, low);
+  }
+}
+
+void compress(node* label, std::size_t first, std::size_t last) {
+  for (auto x = static_cast<node>(first); x < last; ++x)
+    while (get(label, x) != get(label, get(label, x)))
+      std::atomic_ref(label[x]).store(get(label, get(label, x)), std::memory_order_relaxed);
+}
+
+node most_frequent(node const* label, std::size_t nodes) {
+  std::unordered_map<node, int> counts;
+  for (std::uint64_t i = 0; i < 1024; ++i)
+    ++counts[label[skel::components::below(skel::components::mix(i), nodes)]];
+  return std::max_element(counts.begin(), counts.end(),
+                          [](auto const& a, auto const& b) { return a.second < b.second; })
+      ->first;
+}
+
+}  // namespace
+
+void afforest(std::span<edge const> edges, std::span<node> label, unsigned threads) {
+  constexpr std::uint64_t rounds = 2;
+  auto const nodes = label.size();
+  auto* const comp = label.data();
+  csr const graph(edges, nodes, threads);
+  for (std::size_t x = 0; x < nodes; ++x) comp[x] = static_cast<node>(x);
+  auto const all_compress = [&] {
+    in_parallel(nodes, threads, [&](std::size_t first, std::size_t last) { compress(comp, first, last); });
+  };
+  for (std::uint64_t r = 0; r < rounds; ++r) {
+    in_parallel(nodes, threads, [&](std::size_t first, std::size_t last) {
+      for (std::size_t x = first; x < last; ++x)
+        if (graph.offsets[x] + r < graph.offsets[x + 1])
+          link(static_cast<node>(x), graph.neighbours[graph.offsets[x] + r], comp);
+    });
+    all_compress();
+  }
+  auto const largest = most_frequent(comp, nodes);
+  in_parallel(nodes, threads, [&](std::size_t first, std::size_t last) {
+    for (std::size_t x = first; x < last; ++x) {
+      if (get(comp, static_cast<node>(x)) == largest) continue;
+      for (auto i = graph.offsets[x] + rounds; i < graph.offsets[x + 1]; ++i)
+        link(static_cast<node>(x), graph.neighbours[i], comp);
+    }
+  });
+  all_compress();
+}
+
+}  // namespace peers

@@ -1,0 +1,66 @@
+#include "connect.hpp"
+
+#include <memory>
+#include <utility>
+
+#include "skel/divide_and_conquer.hpp"
+#include "skel/error.hpp"
+#include "skel/protocol/rank_span.hpp"
+
+namespace skel::components {
+
+namespace {
+
+template <class Source>
+connected divided_among(context& ctx, Source const& source, components_job const& job,
+                        any_division const& kind) {
+  auto found = divide_and_conquer(ctx, source, job, kind);
+  connected result{{}, std::move(found.report)};
+  if (found.here()) result.labels = std::move(found.value());
+  return result;
+}
+
+}  // namespace
+
+edge_part part_of_rank(edge_part all, components_job const& job, int rank, int ranks) {
+  for (protocol::rank_span group{0, ranks}; !group.single();) {
+    auto const share = static_cast<double>(group.left().size()) / group.size();
+    constexpr double even = 0.5;
+    auto const halves = share == even ? job.divide(all) : job.divide(all, share);
+    bool const left = group.left().contains(rank);
+    all = halves.at(left ? 0 : 1);
+    group = left ? group.left() : group.right();
+  }
+  return all;
+}
+
+edge_part generated_graph(graph_spec const& spec, components_job const& job, any_division const& kind,
+                          int rank, int ranks) {
+  auto const make = [&](std::uint64_t first, std::uint64_t count) {
+    big_array<edge> edges(count);
+    generate(spec, first, {edges.data(), edges.size()});
+    return edges;
+  };
+  if (kind.which() == any_division::kind::tree) return edge_part(make(0, rank == 0 ? spec.edges : 0));
+  auto const hold = [&](big_array<edge> edges, std::uint64_t first) {
+    edge_array a;
+    a.edges = std::move(edges);
+    a.first = first;
+    a.formula = spec;
+    return edge_part(std::make_shared<edge_array const>(std::move(a)), 0, spec.edges);
+  };
+  auto const mine = part_of_rank(hold({}, 0), job, rank, ranks);
+  return hold(make(mine.first(), mine.size()), mine.first());
+}
+
+connected connect(context& ctx, edge_part const& graph, components_job const& job, any_division const& kind) {
+  if (kind.which() == any_division::kind::distributed)
+    throw usage_error(
+        "--kind distributed: combining components is not trivial, parts alone are no solution; expected "
+        "hypercube, tree or embarrassing");
+  if (kind.which() == any_division::kind::tree)
+    return divided_among(ctx, on_root([&] { return graph; }), job, kind);
+  return divided_among(ctx, replicated_problem{graph}, job, kind);
+}
+
+}  // namespace skel::components

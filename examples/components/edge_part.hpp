@@ -1,0 +1,68 @@
+// The problem: some of the edges of a graph.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "big_array.hpp"
+#include "edge.hpp"
+#include "generate.hpp"
+#include "skel/transfer.hpp"
+
+namespace skel::components {
+
+/// Edges that are in memory: all of a graph, or those from number `first` on. Where the graph comes from a
+/// formula, the others can be made.
+struct edge_array {
+  big_array<edge> edges;
+  std::uint64_t first = 0;
+  std::optional<graph_spec> formula;
+};
+
+/// Edges first ... last - 1 of a graph. Cheap to copy; the copies share the edges.
+class edge_part {
+ public:
+  edge_part() = default;
+  edge_part(std::shared_ptr<edge_array const> edges, std::uint64_t first, std::uint64_t last)
+      : array_(std::move(edges)), first_(first), last_(last) {}
+  /// All of these edges.
+  explicit edge_part(big_array<edge> edges);
+
+  [[nodiscard]] std::uint64_t first() const noexcept { return first_; }
+  [[nodiscard]] std::uint64_t size() const noexcept { return last_ - first_; }
+
+  /// The edges; of a generated graph they are made now if they are not in memory. Throws skel::error if they
+  /// are neither.
+  class view {
+   public:
+    [[nodiscard]] std::span<edge const> span() const noexcept { return edges_; }
+
+   private:
+    friend edge_part;
+    std::span<edge const> edges_;
+    std::shared_ptr<void const> owner_;
+  };
+  [[nodiscard]] view edges() const;
+
+  /// The first edges, and the others; an odd one belongs to the first, as in the paper's example.
+  [[nodiscard]] std::array<edge_part, 2> halves() const { return split(size() - size() / 2); }
+  /// The first part has `count` edges.
+  [[nodiscard]] std::array<edge_part, 2> split(std::uint64_t count) const;
+
+ private:
+  friend struct transfer_traits<edge_part>;
+  std::shared_ptr<edge_array const> array_;
+  std::uint64_t first_ = 0, last_ = 0;
+};
+
+}  // namespace skel::components
+
+/// Only the edges of the part travel; of a generated graph only its parameters do.
+template <>
+struct skel::transfer_traits<skel::components::edge_part> {
+  static void pack(components::edge_part const& part, std::vector<std::byte>& out);
+  static components::edge_part unpack(std::span<std::byte const>& in);
+};

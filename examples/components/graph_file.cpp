@@ -1,0 +1,62 @@
+#include "graph_file.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <charconv>
+
+#include "graph_reader.hpp"
+#include "skel/error.hpp"
+#include "skel/observe/atomic_file.hpp"
+
+namespace skel::components {
+
+std::uint64_t at_least(std::uint64_t known, node_limit nodes, std::string const& path) {
+  if (nodes && *nodes < known)
+    throw usage_error(fmt::format("{}: {} nodes, expected at most --nodes {}", path, known, *nodes));
+  return nodes.value_or(known);
+}
+
+void require_memory(std::uint64_t bytes, std::string const& what) {
+  auto const pages = ::sysconf(_SC_PHYS_PAGES), size = ::sysconf(_SC_PAGESIZE);
+  if (pages <= 0 || size <= 0) return;
+  auto const memory = static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(size);
+  if (bytes <= memory) return;
+  throw usage_error(fmt::format("{} need {:.1f} GB, but this machine has {:.1f} GB", what,
+                                static_cast<double>(bytes) / 1e9, static_cast<double>(memory) / 1e9));
+}
+
+graph read_graph(std::string const& path, std::optional<std::uint64_t> nodes) {
+  input in(path);
+  auto const head = in.begins_with(15);
+  auto const name = path.ends_with(".gz") ? std::string_view(path).substr(0, path.size() - 3) : path;
+  graph g = head.starts_with(binary_magic)       ? read_binary_edges(in, nodes)
+            : head.starts_with("%%MatrixMarket") ? read_matrix_market(in, nodes)
+            : name.ends_with(".sg")              ? read_serialized_graph(in, nodes)
+                                                 : read_edge_list(in, nodes);
+  require_memory(g.nodes * sizeof(node), fmt::format("{}: labels of {} nodes", path, g.nodes));
+  return g;
+}
+
+void write_labels(std::string const& path, std::span<node const> labels) {
+  observe::atomic_file file(path);
+  if (path.ends_with(".bin")) {
+    file.write(std::as_bytes(labels));
+  } else {
+    std::string text;
+    for (auto const label : labels) {
+      std::array<char, 12> digits;
+      auto* const end = std::to_chars(digits.begin(), digits.end(), label).ptr;
+      *end = '\n';
+      text.append(digits.begin(), end + 1);
+      if (text.size() > 1U << 16) {
+        file.write(text);
+        text.clear();
+      }
+    }
+    file.write(text);
+  }
+  file.commit();
+}
+
+}  // namespace skel::components

@@ -1,0 +1,149 @@
+// skel-components: connected components by hypercube divide and conquer (the case study of "Hypercube divide
+// and conquer", section 6).
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <optional>
+#include <string>
+
+#include "certificate.hpp"
+#include "connect.hpp"
+#include "graph_file.hpp"
+#include "parallel_link.hpp"
+#include "program/failure.hpp"
+#include "program/paths.hpp"
+#include "program/run_program.hpp"
+#include "skel/observe/hash.hpp"
+#include "skel/skel.hpp"
+#include "sweep.hpp"
+
+namespace {
+
+using namespace skel::components;
+
+struct options {
+  std::string file, formula;
+  std::optional<std::uint64_t> nodes;
+  bool sweep = false;
+  std::string kind = "hypercube", local = "union-find", exchange = "cheapest", write_graph;
+};
+
+void add_options(CLI::App& app, options& o) {
+  app.add_option("GRAPH", o.file,
+                 "an edge list (SNAP, .el), Matrix Market, GAPBS's .sg or .skel-edges; gzipped or not");
+  app.add_option("--generate", o.formula,
+                 "or: uniform:n=,m=,seed=, kronecker:scale=,degree=,seed=, grid:width=,height=,seed=")
+      ->type_name("SPEC");
+  app.add_option("--nodes", o.nodes, "how many nodes there are, where the file does not say")
+      ->type_name("N")
+      ->check(CLI::Range(std::uint64_t{1}, most_nodes));
+  app.add_flag("--sweep", o.sweep, "run a grid of small sizes; with --samples they are what skel-model fits");
+  app.add_option("--write-graph", o.write_graph, "write the graph in binary form, and go on")
+      ->type_name("FILE.skel-edges");
+  auto const choice = [&](std::string const& name, std::string& value, std::vector<std::string> const& known,
+                          std::string const& text) {
+    app.add_option(name, value, text)
+        ->type_name(fmt::format("{}", fmt::join(known, "|")))
+        ->capture_default_str()
+        ->check(CLI::IsMember(known))
+        ->group("Parallel run");
+  };
+  choice("--kind", o.kind, {"hypercube", "tree", "embarrassing", "distributed"},
+         "how ranks divide and combine");
+  choice("--local", o.local, {"union-find", "dfs"},
+         "what one rank does: union-find, or the paper's adjacency list and depth-first search");
+  choice("--exchange", o.exchange, {"cheapest", "dense"},
+         "what partners send: the shortest encoding, or the paper's vector of all roots");
+}
+
+// What this rank needs of the graph. Every rank reads a file.
+edge_part read_or_generate(skel::context& ctx, options const& o, skel::any_division const& kind,
+                           components_job& job) {
+  if (!o.formula.empty()) {
+    auto const spec = parse_graph(o.formula);
+    job.nodes = at_least(spec.nodes, o.nodes, "--generate");
+    auto const share = spec.edges / static_cast<std::uint64_t>(ctx.size());
+    require_memory(share * sizeof(edge) + job.nodes * sizeof(node), "--generate: edges and labels");
+    return generated_graph(spec, job, kind, ctx.rank(), ctx.size());
+  }
+  auto read = read_graph(o.file, o.nodes);
+  job.nodes = read.nodes;
+  return edge_part(std::move(read.edges));
+}
+
+// The best that one core can do, beside which every parallel time has to be seen.
+double seconds_of_one_core(edge_part const& graph, std::uint64_t nodes) {
+  auto const edges = graph.edges();
+  auto const begin = std::chrono::steady_clock::now();
+  big_array<node> labels(nodes);
+  label_components(edges.span(), {labels.data(), labels.size()}, 1);
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+skel::program::run_outcome finish(skel::program::common_options const& common, components_job const& job,
+                                  edge_part const& graph, connected result) {
+  auto const labels = result.labels.labels();
+  if (common.verify) {
+    if (auto const fault = find_fault(graph.edges().span(), labels))
+      throw skel::program::verification_error("verification failed: " + *fault);
+  }
+  if (!common.output.empty()) write_labels(common.output, labels);
+  auto const components = count_components(labels);
+  fmt::print("{} components of {} nodes and {} edges\n", components, labels.size(), graph.size());
+  skel::program::run_outcome outcome;
+  outcome.fields = {{"nodes", labels.size()}, {"edges", graph.size()}, {"components", components}};
+  if (result.run.ranks * result.run.threads_per_rank > 1) {
+    auto const alone = seconds_of_one_core(graph, labels.size());
+    fmt::print("{:.6f} s on ranks x threads = {} x {}, {} bytes sent; one core needs {:.6f} s\n",
+               result.run.seconds, result.run.ranks, result.run.threads_per_rank, result.run.bytes, alone);
+    outcome.fields.emplace_back("one_core_seconds", alone);
+  }
+  outcome.run = std::move(result.run);
+  outcome.result_xxh3 = skel::observe::xxh3_hex(std::as_bytes(labels));
+  outcome.problem = sizes_of(job, graph.size());
+  return outcome;
+}
+
+skel::program::run_outcome run(skel::context& ctx, skel::program::common_options const& common,
+                               options const& o) {
+  components_job job;
+  job.local = o.local == "dfs" ? local_method::dfs : local_method::union_find;
+  job.how = o.exchange == "dense" ? exchange::dense : exchange::cheapest;
+  if (!common.output.empty()) skel::program::require_ending(common.output, {".txt", ".bin"});
+  if (int const given = int{o.sweep} + int{!o.file.empty()} + int{!o.formula.empty()}; given != 1)
+    throw skel::usage_error("expected one graph: a file, or --generate with a formula, or --sweep");
+  skel::any_division const kind(o.kind);
+  if (o.sweep) {
+    if (ctx.is_root() && ctx.size() == 1)
+      fmt::print(stderr,
+                 "skel-components: on one rank nothing is divided or combined: a sweep for the model "
+                 "wants mpiexec -n 2 or more\n");
+    constexpr int repetitions = 5;
+    auto const last = sweep(ctx, job, kind, common.samples, repetitions);
+    job.nodes = last.nodes;
+    return {last.run, {}, {}, sizes_of(job, last.edges)};
+  }
+  auto const graph = read_or_generate(ctx, o, kind, job);
+  if (ctx.is_root() && !o.write_graph.empty()) {
+    skel::program::require_ending(o.write_graph, {".skel-edges"});
+    write_edges(o.write_graph, graph.edges().span(), job.nodes);
+  }
+  auto result = connect(ctx, graph, job, kind);
+  if (!ctx.is_root() || result.run.stopped_early) return {result.run, {}, {}, {}};
+  return finish(common, job, graph, std::move(result));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  options o;
+  return skel::program::run_program(
+      argc, argv,
+      {"skel-components", "Finds the connected components of a graph, on all ranks.",
+       skel::program::option_set::search},
+      [&](CLI::App& app) { add_options(app, o); },
+      [&](skel::context& ctx, skel::program::common_options const& common) { return run(ctx, common, o); });
+}

@@ -1,0 +1,76 @@
+// Matrix Market exchange format (Boisvert, Pozo and Remington, NISTIR 5935): the pattern of a square matrix.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+
+#include "graph_reader.hpp"
+#include "text_lines.hpp"
+
+namespace skel::components {
+
+namespace {
+
+std::string lower(std::string_view word) {
+  std::string text(word);
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  return text;
+}
+
+// Numbers after row and column.
+int values_of(text_lines& lines) {
+  std::ignore = lines.word();  // %%MatrixMarket
+  auto word = lines.word();
+  if (lower(word) != "matrix") lines.fail_at_word("\"matrix\"", word);
+  word = lines.word();
+  if (lower(word) != "coordinate") lines.fail_at_word("\"coordinate\"", word);
+  auto const field = lines.word();
+  auto const name = lower(field);
+  auto const symmetry = lines.word();
+  auto const how = lower(symmetry);
+  if (how != "general" && how != "symmetric" && how != "skew-symmetric" && how != "hermitian")
+    lines.fail_at_word("general, symmetric, skew-symmetric or hermitian", symmetry);
+  if (name == "pattern") return 0;
+  if (name == "real" || name == "integer" || name == "double") return 1;
+  if (name == "complex") return 2;
+  lines.fail_at_word("pattern, real, integer or complex", field);
+}
+
+bool comment(std::string_view text) {
+  auto const first = text.find_first_not_of(" \t\r");
+  return first == std::string_view::npos || text[first] == '%';
+}
+
+}  // namespace
+
+graph read_matrix_market(input& in, node_limit nodes) {
+  text_lines lines(in);
+  std::ignore = lines.next();
+  int const values = values_of(lines);
+  do {
+    if (!lines.next()) lines.fail("expected rows, columns and entries, got the end of the file");
+  } while (comment(lines.text()));
+  auto const rows = lines.integer("a number of rows", 0, most_nodes);
+  auto const columns = lines.integer("a number of columns", 0, most_nodes);
+  if (rows != columns)
+    lines.fail(fmt::format("expected as many columns as rows, got {} and {}", rows, columns));
+  auto const entries = lines.integer("a number of entries", 0, UINT64_MAX);
+
+  graph g;
+  g.nodes = at_least(rows, nodes, in.path());
+  while (lines.next()) {
+    if (comment(lines.text())) continue;
+    if (g.edges.size() == entries) lines.fail(fmt::format("expected {} entries, got one more", entries));
+    auto const u = lines.integer("a row", 1, rows), v = lines.integer("a column", 1, rows);
+    for (int i = 0; i < values; ++i) lines.skip_number("a value");
+    if (auto const more = lines.word(); !more.empty()) lines.fail_at_word("the end of the line", more);
+    g.edges.push_back({static_cast<node>(u - 1), static_cast<node>(v - 1)});
+  }
+  if (g.edges.size() < entries)
+    lines.fail(fmt::format("expected {} entries, got {} and the end of the file", entries, g.edges.size()));
+  return g;
+}
+
+}  // namespace skel::components

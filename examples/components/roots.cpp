@@ -1,0 +1,111 @@
+#include "roots.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "label_form.hpp"
+#include "union_find.hpp"
+
+namespace skel::components {
+
+namespace {
+
+// A message with at most one pair, whatever the number of nodes.
+std::vector<std::byte> message_of(std::uint64_t nodes, edge const* e) {
+  std::vector<std::byte> out{static_cast<std::byte>(encoding::pairs)};
+  protocol::put_varint(out, nodes);
+  bool const linked = e != nullptr && e->u != e->v;
+  protocol::put_varint(out, linked ? 1 : 0);
+  if (linked) {
+    protocol::put_varint(out, std::max(e->u, e->v));
+    protocol::put_varint(out, std::min(e->u, e->v));
+  }
+  return out;
+}
+
+}  // namespace
+
+roots::roots(edge e, std::uint64_t nodes, exchange how)
+    : nodes_(nodes), how_(how), message_(message_of(nodes, &e)) {}
+
+roots::roots(std::uint64_t nodes, exchange how)
+    : nodes_(nodes), how_(how), message_(message_of(nodes, nullptr)) {}
+
+roots::roots(roots const& other)
+    : nodes_(other.nodes_), how_(other.how_), labels_(other.labels_.size()), message_(other.message_) {
+  std::copy(other.labels_.begin(), other.labels_.end(), labels_.begin());
+}
+
+roots& roots::operator=(roots const& other) {
+  if (this != &other) *this = roots(other);
+  return *this;
+}
+
+std::span<node const> roots::labels() {
+  if (encoded()) {
+    big_array<node> labels(nodes_);
+    make_singletons(labels.data(), 0, labels.size());
+    link_into(labels.data());
+    compress(labels.data(), labels.size());
+    labels_ = std::move(labels);
+    message_ = {};
+  }
+  return labels_.span();
+}
+
+void roots::link_into(node* parent) const {
+  linker links(parent);
+  if (encoded())
+    decode(message_, nodes_, [&](std::span<edge const> edges) { links.link(edges); });
+  else
+    links.link_forest(labels_.span());
+  links.finish();
+}
+
+roots roots::combine(roots a, roots b) {
+  if (a.nodes_ != b.nodes_) throw error("solutions of different graphs cannot be combined");
+  if (a.encoded() && !b.encoded()) std::swap(a, b);
+  if (a.encoded() && a.message_.size() < b.message_.size()) std::swap(a, b);
+  auto const labels = a.labels();
+  if (labels.empty()) return a;
+  b.link_into(a.labels_.data());
+  compress(a.labels_.data(), a.labels_.size());
+  return a;
+}
+
+}  // namespace skel::components
+
+void skel::transfer_traits<skel::components::roots>::pack(components::roots const& r,
+                                                          std::vector<std::byte>& out) {
+  using namespace components;
+  protocol::put_raw(out, r.how_);
+  protocol::put_varint(out, r.nodes_);
+  if (r.encoded()) {
+    protocol::put_varint(out, r.message_.size());
+    out.insert(out.end(), r.message_.begin(), r.message_.end());
+    return;
+  }
+  auto const labels = r.labels_.span();
+  encoded_sizes sizes{};
+  auto form = encoding::dense;
+  if (r.how_ == exchange::cheapest) {
+    sizes = sizes_of(labels);
+    form = sizes.cheapest();
+  } else {
+    sizes.bytes[0] = dense_size(labels.size());
+  }
+  protocol::put_varint(out, sizes[form]);
+  encode(labels, form, sizes, out);
+}
+
+skel::components::roots skel::transfer_traits<skel::components::roots>::unpack(
+    std::span<std::byte const>& in) {
+  using namespace components;
+  roots r;
+  r.how_ = protocol::get_raw<exchange>(in);
+  r.nodes_ = protocol::get_varint(in);
+  if (r.nodes_ > most_nodes) throw protocol_error("message holds labels of too many nodes");
+  auto const bytes = protocol::get_bytes(in, protocol::get_varint(in));
+  r.message_.assign(bytes.begin(), bytes.end());
+  return r;
+}

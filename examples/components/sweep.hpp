@@ -1,0 +1,25 @@
+// A grid of sizes, for the cost model: the paper's tables 1 and 2.
+#pragma once
+
+#include <string>
+
+#include "connect.hpp"
+#include "skel/observe/samples.hpp"
+
+namespace skel::components {
+
+struct swept {
+  report run;  ///< of the last size
+  std::uint64_t nodes = 0, edges = 0;
+};
+
+/// Finds the components of uniform graphs, N and M from 4,000 to 32,000 as in table 2 and 64 times as many,
+/// each `repetitions` times on all ranks. On the root it prints a line per size, and appends all runs but the
+/// last to the samples file, if one is named. Collective.
+swept sweep(context& ctx, components_job job, any_division const& kind, std::string const& samples,
+            int repetitions);
+
+/// What a run's cost depends on, for its samples.
+[[nodiscard]] observe::problem_size sizes_of(components_job const& job, std::uint64_t edges);
+
+}  // namespace skel::components

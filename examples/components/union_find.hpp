@@ -1,0 +1,132 @@
+// Union-find by Rem's algorithm (Dijkstra 1976, p. 161; fastest of 53 variants in Patwary, Blair and Manne,
+// "Experiments on union-find algorithms for the disjoint-set data structure", SEA 2010), made for caches that
+// are slower than the processor.
+//
+// parent[x] <= x always, so the root of a tree is its smallest node: what the paper calls the member with
+// the lowest visitation index. Labels come out directly, and the result does not depend on the order.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+
+#include "edge.hpp"
+
+namespace skel::components {
+
+inline void prefetch(node const* parent, node x) { __builtin_prefetch(parent + x, 1); }
+
+/// One step of Rem's algorithm towards one tree for both ends of `e`: the node with the larger parent is
+/// given to the smaller parent. If it was a root two trees have become one; otherwise its old parent must
+/// follow (splicing), and `e` is what is left to unite. True if it needs another step.
+///
+/// Which of two random nodes has the larger parent is anybody's guess, and a wrong one costs the processor as
+/// much as ten such steps: so there is no branch.
+inline bool step(node* parent, edge& e) {
+  node const pu = parent[e.u], pv = parent[e.v];
+  node const swap = -static_cast<node>(pu < pv);
+  node const high = e.u ^ ((e.u ^ e.v) & swap), low = e.u ^ e.v ^ high;
+  node const parent_high = pu > pv ? pu : pv, parent_low = pu ^ pv ^ parent_high;
+  parent[high] = parent_low;  // what it was, if both are in one tree
+  bool const together = pu == pv, was_root = parent_high == high;
+  e = {parent_high, low};
+  return !together & !was_root;
+}
+
+/// Unites the ends of edges, many at a time. A step waits for two random accesses; so an edge that needs more
+/// of them lines up behind others, and its nodes are on their way into the cache until its turn comes.
+/// Twice as fast as one edge after the other on 2 million nodes.
+class linker {
+ public:
+  explicit linker(node* parent) : parent_(parent) {}
+
+  void link(std::span<edge const> edges) {
+    while (!edges.empty()) {
+      auto const part = edges.first(edges.size() < part_size ? edges.size() : part_size);
+      auto const joined = mostly_together_ ? link_part<true>(part, edges) : link_part<false>(part, edges);
+      mostly_together_ = 10 * joined > 7 * part.size();
+      edges = edges.subspan(part.size());
+    }
+  }
+
+  /// All links of another forest of the same nodes.
+  void link_forest(std::span<node const> parents) {
+    std::array<edge, 1024> links;
+    std::size_t size = 0;
+    for (std::size_t x = 0; x < parents.size(); ++x) {
+      links[size] = {static_cast<node>(x), parents[x]};
+      size += static_cast<std::size_t>(parents[x] != x);
+      if (size < links.size()) continue;
+      link(links);
+      size = 0;
+    }
+    link({links.data(), size});
+  }
+
+  /// Nothing is linked for certain before.
+  void finish() {
+    while (waiting_ > 0) sweep();
+  }
+
+ private:
+  static constexpr std::size_t part_size = 4096, ahead = 16, turn = 16;
+
+  // Returns how many edges had both ends in one tree at first sight. Of random edges every one takes its
+  // first step, without a branch. Where most lie inside of one tree (`skip`), these leave by a branch that is
+  // nearly always taken.
+  template <bool skip>
+  std::size_t link_part(std::span<edge const> part, std::span<edge const> all) {
+    auto* const parent = parent_;
+    std::size_t joined = 0;
+    auto const* const last = &all.back();
+    for (auto const& given : part) {
+      edge const& next = last - &given > static_cast<std::ptrdiff_t>(ahead) ? (&given)[ahead] : *last;
+      prefetch(parent, next.u);
+      prefetch(parent, next.v);
+      bool const together = parent[given.u] == parent[given.v];
+      joined += static_cast<std::size_t>(together);
+      if (skip && together) continue;
+      edge e = given;
+      bool const more = step(parent, e);
+      line_[waiting_] = e;
+      waiting_ += static_cast<std::size_t>(more);
+      prefetch(parent, e.u);  // e.v has just been read
+      if (waiting_ >= turn) sweep();
+    }
+    return joined;
+  }
+
+  // One step for each that waits.
+  void sweep() {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < waiting_; ++i) {
+      edge e = line_[i];
+      bool const more = step(parent_, e);
+      line_[kept] = e;
+      kept += static_cast<std::size_t>(more);
+      prefetch(parent_, e.u);
+    }
+    waiting_ = kept;
+  }
+
+  node* parent_;
+  bool mostly_together_ = false;
+  std::size_t waiting_ = 0;
+  std::array<edge, turn + 1> line_;
+};
+
+/// Every node its own tree.
+inline void make_singletons(node* parent, std::size_t first, std::size_t last) {
+  for (std::size_t i = first; i < last; ++i) parent[i] = static_cast<node>(i);
+}
+
+/// Every node points to its root. In ascending order one look suffices: a parent comes before its children.
+inline void compress(node* parent, std::size_t nodes) {
+  constexpr std::size_t ahead = 16;
+  for (std::size_t i = 0; i < nodes; ++i) {
+    prefetch(parent, parent[i + ahead < nodes ? i + ahead : nodes - 1]);
+    parent[i] = parent[parent[i]];
+  }
+}
+
+}  // namespace skel::components

@@ -1,0 +1,99 @@
+// divide_and_conquer as compiled code sees it: problems and solutions behind an interface.
+// skel/divide_and_conquer.hpp implements it for the user's types.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "skel/context.hpp"
+#include "skel/report.hpp"
+#include "skel/schedule/division.hpp"
+
+namespace skel {
+
+/// Where the solution of a divide_and_conquer call is at its end.
+enum class placement : std::uint8_t { everywhere, on_root, in_parts };
+
+/// Everything about a divide_and_conquer call beside source, job and kind. The same on every rank.
+struct divide_and_conquer_options {
+  /// A rank's problem is divided on, as far as it goes, until there are so many pieces for each of its
+  /// compute threads. Fewer pieces are combined sooner, more keep unequal threads busy.
+  unsigned pieces_per_thread = 4;
+  std::stop_token stop{};                      ///< ends the run early when requested on any rank
+  std::optional<double> time_limit_seconds{};  ///< ends the run early
+  std::string label{};                         ///< for progress and trace; default: the kind's name
+};
+
+namespace detail {
+
+/// Problems that belong together: one, or several of those that a division has made.
+struct part_problem {
+  part_problem() = default;
+  part_problem(part_problem const&) = delete;
+  part_problem& operator=(part_problem const&) = delete;
+  virtual ~part_problem() = default;
+};
+
+/// Their solutions.
+struct part_solution {
+  part_solution() = default;
+  part_solution(part_solution const&) = delete;
+  part_solution& operator=(part_solution const&) = delete;
+  virtual ~part_solution() = default;
+};
+
+using problem_ptr = std::shared_ptr<part_problem const>;
+using solution_ptr = std::unique_ptr<part_solution>;
+using problem_sizes = std::vector<std::pair<std::string, double>>;
+
+/// All but open() and type_hash() are called concurrently.
+class part_work {
+ public:
+  part_work() = default;
+  part_work(part_work const&) = delete;
+  part_work& operator=(part_work const&) = delete;
+  virtual ~part_work() = default;
+  [[nodiscard]] virtual std::uint64_t type_hash() const = 0;
+
+  /// The problem that is on this rank at the beginning. `depth`: of a rank's own part, the number of times
+  /// that parts are combined.
+  [[nodiscard]] virtual problem_ptr open(int depth) = 0;
+  /// Both halves, the first with about `share` of the work; nothing where the problem cannot be divided.
+  [[nodiscard]] virtual std::optional<std::pair<problem_ptr, problem_ptr>> divide(part_problem const& p,
+                                                                                  double share) const = 0;
+  [[nodiscard]] virtual solution_ptr solve(part_problem const& p, unsigned threads) const = 0;
+  [[nodiscard]] virtual solution_ptr combine(solution_ptr left, solution_ptr right) const = 0;
+  /// Whether solve() uses several threads by itself.
+  [[nodiscard]] virtual bool solves_with_threads() const = 0;
+  /// What the cost depends on.
+  [[nodiscard]] virtual problem_sizes measure(part_problem const& p) const = 0;
+
+  virtual void pack(part_problem const& p, std::vector<std::byte>& out) const = 0;
+  virtual void pack(part_solution const& s, std::vector<std::byte>& out) const = 0;
+  [[nodiscard]] virtual problem_ptr unpack_problem(std::span<std::byte const> in) const = 0;
+  [[nodiscard]] virtual solution_ptr unpack_solution(std::span<std::byte const> in) const = 0;
+};
+
+/// What a kind of divide-and-conquer is, as values.
+struct part_kind {
+  std::string name;
+  placement from = placement::on_root;
+  placement to = placement::everywhere;
+};
+
+/// Throws usage_error for choices that exclude each other.
+[[nodiscard]] part_kind kind_of(any_division const& division, placement from);
+
+/// `mine` receives what this rank has of the solution: nothing on some.
+[[nodiscard]] report run_divide_and_conquer(context& ctx, part_work& work, part_kind const& kind,
+                                            divide_and_conquer_options const& options, solution_ptr& mine);
+
+}  // namespace detail
+}  // namespace skel

@@ -1,0 +1,43 @@
+// Which basis functions: chosen by cross-validation, and judged on what was held out.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "skel/model/fit.hpp"
+
+namespace skel::model {
+
+/// Chooses 1 and up to three functions of the form n^i log^j(n), or products of two of them, the search space
+/// of Extra-P (Calotoiu et al., "Using automated performance modeling to find scalability bugs in complex
+/// codes", SC 2013). One at a time: of those whose relative error of cross-validation is within a standard
+/// error of the least the simplest, as long as it lowers the error by more than two. Whole
+/// configurations are left out, never one of several repetitions, and once the largest third. `P` may also
+/// stand in the denominator.
+[[nodiscard]] std::vector<basis_function> choose_basis(std::string const& name,
+                                                       std::span<observation const> samples,
+                                                       fit_options const& options = {});
+
+/// Relative errors on samples that the fit has not seen.
+struct held_out {
+  int fitted = 0, predicted = 0;  ///< samples
+  double median = 0, percentile_90 = 0;
+};
+
+using fitting = std::function<fitted(std::span<observation const>)>;
+
+/// Fits the smaller two thirds of the configurations (by the product of their variables) and predicts the
+/// largest third: errors of extrapolation, as in use. Empty if there are too few.
+[[nodiscard]] std::optional<held_out> hold_out(std::span<observation const> samples, fitting const& fit_them);
+
+/// How far repetitions of one configuration are from their median, relative to it. Empty without repetitions.
+struct repetition_noise {
+  int configurations = 0, samples = 0;
+  double median = 0, percentile_90 = 0;
+};
+[[nodiscard]] std::optional<repetition_noise> noise_of(std::span<observation const> samples);
+
+}  // namespace skel::model

@@ -1,0 +1,72 @@
+// What ranks say to each other in skeletons where the root is not the only one that gives work. Payloads
+// (tasks, problems, results) are not part of it: the engine attaches their bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "skel/protocol/message.hpp"
+
+namespace skel::protocol {
+
+/// Kinds begin where those of the farm cannot be: ranks that make different calls notice.
+enum class peer_message_kind : std::uint8_t {
+  // Every skeleton: who takes part, and the end (roll_call).
+  hello = 64,   ///< to the root: I am in this run. number: hash of the call
+  failed,       ///< to the root: a task threw. number: which of this rank's; text
+  please_stop,  ///< to the root: end the run early
+  part_lost,    ///< to the root: what rank `number` had, nobody else has
+  stop,         ///< root to all: start nothing more; tell me when nothing runs
+  stopped,      ///< to the root: nothing runs (the rank's report travels with it)
+  finish,       ///< root to all: the run is over; the outcome (the result travels with it)
+  abort,        ///< root to all: the run cannot go on; text says why
+  // ring_steal (stealer)
+  ask,       ///< thief to victim: have you tasks for me?
+  nothing,   ///< victim to thief: no. number: 0, or 1 + a rank that may have some
+  loan,      ///< victim to thief: these tasks. number: the loan
+  paid,      ///< thief to victim: the result of loan `number`, all that its tasks spawned included
+  held,      ///< lender to borrower: do you still hold the loans `ids`?
+  not_held,  ///< borrower to lender: not these
+  revoke,    ///< lender to borrower: loan `number` is void, drop it
+  // divide_and_conquer (partner); ids: first and last + 1 of a group of ranks
+  problem,        ///< this is the group's problem
+  solution,       ///< this is the solution of the group's problem
+  need_problem,   ///< please send me the group's problem
+  need_solution,  ///< please send me the solution of the group's problem, as soon as you have it
+  reached,        ///< to the root: the group has what this call gives it
+};
+inline constexpr int peer_message_kinds = 20;
+/// Those of the first group that go to the root.
+[[nodiscard]] bool for_roll_call(peer_message_kind what);
+
+[[nodiscard]] char const* to_string(peer_message_kind what);
+
+struct peer_message {
+  peer_message_kind kind = peer_message_kind::hello;
+  std::uint64_t number = 0;
+  std::vector<std::uint64_t> ids{};
+  std::string text{};
+  std::optional<outcome> result{};  ///< finish only
+  friend bool operator==(peer_message const&, peer_message const&) = default;
+};
+
+/// A message and the rank that it is for.
+struct addressed {
+  int to = 0;
+  peer_message what{};
+  friend bool operator==(addressed const&, addressed const&) = default;
+};
+using peer_messages = std::vector<addressed>;
+
+/// Appends the message to `out`.
+void encode(peer_message const& m, std::vector<std::byte>& out);
+
+/// Reads one message from the front of `bytes` and removes it. Throws protocol_error for anything that
+/// encode() cannot have written.
+[[nodiscard]] peer_message decode_peer_message(std::span<std::byte const>& bytes);
+
+}  // namespace skel::protocol

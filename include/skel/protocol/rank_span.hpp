@@ -1,0 +1,60 @@
+// Groups of ranks of a divide-and-conquer call: they halve until each is one rank.
+#pragma once
+
+#include <compare>
+
+namespace skel::protocol {
+
+/// The ranks first ... last - 1. The larger half of a group is the left one, so that any number of ranks
+/// will do; with a power of two the groups are the subcubes of a hypercube.
+struct rank_span {
+  int first = 0;
+  int last = 0;
+
+  [[nodiscard]] constexpr int size() const { return last - first; }
+  [[nodiscard]] constexpr bool single() const { return size() == 1; }
+  [[nodiscard]] constexpr bool contains(int rank) const { return first <= rank && rank < last; }
+  [[nodiscard]] constexpr bool contains(rank_span s) const { return first <= s.first && s.last <= last; }
+  [[nodiscard]] constexpr rank_span left() const { return {first, first + (size() + 1) / 2}; }
+  [[nodiscard]] constexpr rank_span right() const { return {first + (size() + 1) / 2, last}; }
+  friend constexpr auto operator<=>(rank_span const&, rank_span const&) = default;
+};
+
+/// The half of `s` that `part`, a smaller group inside of it, belongs to.
+[[nodiscard]] constexpr rank_span half_with(rank_span s, rank_span part) {
+  return s.left().contains(part) ? s.left() : s.right();
+}
+
+/// Whether `s` is one of the groups that `whole` halves into, `whole` itself included.
+[[nodiscard]] constexpr bool is_group(rank_span whole, rank_span s) {
+  if (s.size() < 1 || !whole.contains(s)) return false;
+  while (whole != s && !whole.single()) whole = half_with(whole, s);
+  return whole == s;
+}
+
+/// The group whose half `s` is. `s` is a group of `whole`, and not `whole`.
+[[nodiscard]] constexpr rank_span parent_of(rank_span whole, rank_span s) {
+  while (half_with(whole, s) != s) whole = half_with(whole, s);
+  return whole;
+}
+
+/// The other half of the parent.
+[[nodiscard]] constexpr rank_span sibling_of(rank_span whole, rank_span s) {
+  auto const parent = parent_of(whole, s);
+  return parent.left() == s ? parent.right() : parent.left();
+}
+
+/// How often `whole` is halved until it is `s`.
+[[nodiscard]] constexpr int depth_of(rank_span whole, rank_span s) {
+  int depth = 0;
+  for (; whole != s; whole = half_with(whole, s)) ++depth;
+  return depth;
+}
+
+/// Who of `group` deals with `rank` of its sibling: the one of equal place; where the sibling has one rank
+/// more, places are counted round.
+[[nodiscard]] constexpr int partner_of(rank_span sibling, int rank, rank_span group) {
+  return group.first + (rank - sibling.first) % group.size();
+}
+
+}  // namespace skel::protocol

@@ -1,0 +1,45 @@
+// What a farm runs: a function of a task, and of the place where it runs if it likes.
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include "skel/transfer.hpp"
+#include "skel/worker.hpp"
+
+namespace skel {
+
+/// The result of a task function that returns nothing.
+struct nothing {};
+
+namespace detail {
+
+template <class F, class Task>
+inline constexpr bool takes_worker = std::is_invocable_v<F const&, Task const&, worker_info const&>;
+
+template <class F, class Task>
+decltype(auto) call_task(F const& f, Task const& task, worker_info const& where) {
+  if constexpr (takes_worker<F, Task>)
+    return f(task, where);
+  else
+    return f(task);
+}
+
+template <class F, class Task>
+struct task_result {
+  using raw = std::remove_cvref_t<decltype(call_task(std::declval<F const&>(), std::declval<Task const&>(),
+                                                     std::declval<worker_info const&>()))>;
+  using type = std::conditional_t<std::is_void_v<raw>, nothing, raw>;
+};
+
+}  // namespace detail
+
+/// Satisfied by f(task const&) and f(task const&, worker_info const&) on a const object, with a result that
+/// can travel.
+template <class F, class Task>
+concept task_function =
+    (std::is_invocable_v<F const&, Task const&> ||
+     std::is_invocable_v<F const&, Task const&,
+                         worker_info const&>)&&transferable<typename detail::task_result<F, Task>::type>;
+
+}  // namespace skel

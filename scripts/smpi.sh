@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# A second opinion on skel::sim: the real MPI program under SimGrid's SMPI. See --help.
+install=yes
+platform=cluster-1024
+ranks=256
+tasks=2048
+costs=uniform:20ms,80ms
+schedules=(guided first-come interleaved ring)
+seed=1
+bytes=1000
+usage() {
+  cat <<TEXT
+usage: scripts/smpi.sh [--platform NAME] [--ranks N] [--tasks N] [--costs SPEC] [--schedules "A B ..."] [--no-install]
+
+Runs a farm with given task costs, without losses, twice on the same simulated cluster: by skel-simulate (skel::sim, its own
+transport), and as an MPI program (mpi_transport, Boost.MPI) under SMPI, SimGrid's simulation of MPI. Prints the virtual
+seconds of both and their ratio. What makes them differ: docs/simulation.md.
+  --platform     $platform; a ready platform or a file, with a bus, a switch or a fat tree of equal machines
+  --ranks        $ranks; --tasks $tasks; --costs $costs; --seed $seed; --result-bytes $bytes
+  --schedules    "${schedules[*]}"; not hybrid, which would measure the power of the machine that simulates
+  --no-install   do not install missing Debian packages: list them and leave with exit code 1
+Needs SimGrid 3.32. Boost.MPI is compiled for SMPI first (scripts/build-boost-mpi.sh, about 60 MB of sources), then skel with
+SKEL_MPI_IPROBE=ON, since SMPI has no matched probe. Build trees: build/release, build/smpi, build/boost-smpi.
+TEXT
+}
+while (($# > 0)); do
+  case $1 in
+    --platform) platform=${2:?} && shift ;;
+    --ranks) ranks=${2:?} && shift ;;
+    --tasks) tasks=${2:?} && shift ;;
+    --costs) costs=${2:?} && shift ;;
+    --seed) seed=${2:?} && shift ;;
+    --result-bytes) bytes=${2:?} && shift ;;
+    --schedules) read -r -a schedules <<<"${2:?}" && shift ;;
+    --no-install) install=no ;;
+    -h | --help)
+      usage
+      exit 0
+      ;;
+    *)
+      usage >&2
+      exit 2
+      ;;
+  esac
+  shift
+done
+# shellcheck source=scripts/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+need_packages "${build_packages[@]}" dpkg-dev xz-utils
+say "Building"
+build release skel-simulate skel-smpi-export
+# Statics of inline functions and templates would be shared by all ranks, which are copies of the program in one process.
+# Without I_MPI_NUMVERSION Boost.MPI would use the matched probe that SMPI does not have.
+separate="-fno-gnu-unique -DI_MPI_NUMVERSION=1"
+scripts/build-boost-mpi.sh --compiler smpicxx --flags "$separate" --jobs "$(job_count)" build/boost-smpi
+if [ ! -f build/smpi/build.ninja ]; then
+  options=()
+  if command -v ccache >/dev/null; then options+=(-D CMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
+  # SMPI_PRETEND_CC: while CMake tries the compiler, its programs have a main of their own.
+  SMPI_PRETEND_CC=1 cmake -G Ninja -B build/smpi -D CMAKE_BUILD_TYPE=Release -D CMAKE_CXX_COMPILER="$(command -v smpicxx)" \
+    -D CMAKE_CXX_FLAGS="$separate" -D boost_mpi_DIR="$PWD/build/boost-smpi/cmake" -D SKEL_MPI_IPROBE=ON -D SKEL_SIM=OFF \
+    -D SKEL_BUILD_TESTS=OFF -D SKEL_BUILD_EXAMPLES=OFF -D SKEL_BUILD_BENCHMARKS=ON "${options[@]}"
+fi
+cmake --build build/smpi --parallel "$(job_count)" --target skel-smpi-farm
+
+out=out/smpi
+mkdir -p $out
+build/release/bin/skel-smpi-export "$platform" "$ranks" "$costs" "$tasks" "$seed" $out
+mapfile -t overhead <$out/overheads
+settings=(
+  --log=root.thresh:warning
+  --cfg=smpi/host-speed:1Gf --cfg=smpi/simulate-computation:no # only what the tasks say costs time: runs are deterministic
+  --cfg=smpi/coll-selector:ompi                                # the default algorithms do not end at 256 ranks
+  --cfg=smpi/ois:"${overhead[0]}" --cfg=smpi/or:"${overhead[1]}"
+  # What a look at the network and at the clock costs; without growing steps, which would make the root deaf.
+  --cfg=smpi/iprobe:1e-5 --cfg=smpi/test:1e-6 --cfg=smpi/wtime:1e-6 --cfg=smpi/grow-injected-times:no
+)
+# The network of skel::sim, which is what the platform says; then SMPI's own, with its factors and protocols.
+plain=(--cfg=network/model:CM02 --cfg=network/crosstraffic:0 --cfg=network/TCP-gamma:1e12)
+own=(--cfg=network/model:SMPI)
+
+under_smpi() { # under_smpi SCHEDULE SETTINGS...
+  smpirun -np "$ranks" -platform $out/platform.xml -hostfile $out/hostfile build/smpi/bin/skel-smpi-farm $out/costs.csv \
+    "$1" serves "$bytes" "${settings[@]}" "${@:2}"
+}
+value_of() { tr -d ' \n' <"$1" | grep -o "\"$2\":[0-9.e+-]*" | head -n 1 | cut -d : -f 2; }
+
+say "$platform, $ranks ranks, root serves, $tasks tasks, $costs, seed $seed, results of $bytes bytes"
+printf '%-22s %10s %10s %10s %7s %7s %10s %10s\n' "schedule" "skel::sim" "SMPI" "SMPI own" ratio "own" "messages" "SMPI"
+for schedule in "${schedules[@]}"; do
+  build/release/bin/skel-simulate --platform "$platform" --ranks "$ranks" --tasks "$tasks" --costs $out/costs.csv \
+    --schedule "$schedule" --root serves --result-bytes "$bytes" --quiet --report $out/simulate.json
+  simulated=$(value_of $out/simulate.json seconds)
+  messages=$(value_of $out/simulate.json messages)
+  read -r word seconds smpi_messages _ < <(under_smpi "$schedule" "${plain[@]}")
+  read -r own_word own_seconds _ < <(under_smpi "$schedule" "${own[@]}")
+  if [ "$word $own_word" != "right right" ]; then fail "$schedule: under SMPI the results are wrong"; fi
+  awk -v s="$schedule" -v a="$simulated" -v b="$seconds" -v c="$own_seconds" -v m="$messages" -v n="$smpi_messages" \
+    'BEGIN { printf "%-22s %10.4f %10.4f %10.4f %7.3f %7.3f %10d %10d\n", s, a, b, c, b / a, c / a, m, n }'
+done

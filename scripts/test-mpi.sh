@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# For maintainers: the tests of MPI and of losses, with the MPI that is there or with MPICH. See --help.
+install=yes
+mpich=no
+only=
+repeat=1
+usage() {
+  cat <<'TEXT'
+usage: scripts/test-mpi.sh [--mpich] [--repeat N] [--only REGEX] [--no-install]
+
+Builds what the tests of MPI need (build/mpi) and runs them: mpi.*, test_contract, and those that kill ranks (test_losses,
+test_steal_losses, raytrace.kill_picture) under skel-mpiexec. Under Open MPI 5 the last are run twice: with ULFM, where MPI
+tells of a loss, and without, where silence does.
+  --mpich        MPICH instead (build/mpi-mpich): Debian has no Boost.MPI for it, so that is built first
+                 (scripts/build-boost-mpi.sh; about 100 MB of sources)
+  --repeat N     run those that kill ranks N times
+  --only REGEX   only these tests
+  --no-install   do not install missing Debian packages: list them and leave with exit code 1
+
+Meant for a root of its own, so that MPIs and compilers do not mix:
+    scripts/try-in-chroot.sh --suite trixie scripts/test-mpi.sh
+    scripts/try-in-chroot.sh --suite trixie scripts/test-mpi.sh --mpich
+TEXT
+}
+while (($# > 0)); do
+  case $1 in
+    --mpich) mpich=yes ;;
+    --repeat) repeat=${2:?--repeat needs a number} && shift ;;
+    --only) only=${2:?--only needs a regular expression} && shift ;;
+    --no-install) install=no ;;
+    -h | --help)
+      usage
+      exit 0
+      ;;
+    *)
+      usage >&2
+      exit 2
+      ;;
+  esac
+  shift
+done
+# shellcheck source=scripts/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+packages=(g++ cmake ninja-build libboost-serialization-dev libcli11-dev nlohmann-json3-dev libfmt-dev libpng-dev libxxhash-dev
+  nettle-dev zlib1g-dev catch2 procps)
+tree=build/mpi
+options=(-D SKEL_SIM=OFF)
+if [ $mpich = yes ]; then
+  packages+=(mpich libmpich-dev dpkg-dev ca-certificates xz-utils)
+  tree=build/mpi-mpich
+  options+=(-D MPI_CXX_COMPILER=mpicxx.mpich -D MPIEXEC_EXECUTABLE="/usr/bin/mpiexec.mpich"
+    -D boost_mpi_DIR="$PWD/build/boost-mpich/cmake")
+  export SKEL_MPIEXEC=mpiexec.mpich # of skel-mpiexec
+else
+  packages+=(openmpi-bin libopenmpi-dev libboost-mpi-dev)
+fi
+need_packages "${packages[@]}"
+if command -v ccache >/dev/null; then options+=(-D CMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
+# All ranks are on this host, whose other networks may lead nowhere.
+export OMPI_MCA_btl_tcp_if_include="${OMPI_MCA_btl_tcp_if_include:-lo}"
+
+say "Building ($tree)"
+if [ $mpich = yes ]; then scripts/build-boost-mpi.sh --compiler mpicxx.mpich --jobs "$(job_count)" build/boost-mpich; fi
+if [ ! -f $tree/build.ninja ]; then cmake -G Ninja -B $tree -D CMAKE_BUILD_TYPE=Release "${options[@]}"; fi
+programs=(choices sources sinks early_end errors types steal adopt misbehave losses steal_losses)
+cmake --build $tree --parallel "$(job_count)" \
+  --target "${programs[@]/#/mpi_}" test_contract test_losses test_steal_losses skel-raytrace
+
+failed=0
+tests() { # tests REGEX [option of ctest...]
+  ctest --test-dir $tree --output-on-failure --no-tests=error -E '\.long$' -R "${only:-$1}" "${@:2}" || failed=1
+}
+kills='^(test_losses|test_steal_losses|raytrace\.kill_picture)$'
+say "$(scripts/skel-mpiexec --explain -n 4 PROGRAM)"
+if [ -z "$only" ]; then
+  say "Tests of MPI"
+  tests '^(mpi\..*|test_contract)$'
+fi
+again=()
+if ((repeat > 1)); then again=(--repeat "until-fail:$repeat"); fi
+say "Ranks that are killed"
+tests "$kills" "${again[@]}"
+if [ $mpich = no ] && scripts/skel-mpiexec --explain -n 1 true | grep -q -- '--with-ft ulfm'; then
+  say "Ranks that are killed, without ULFM"
+  SKEL_ULFM=no tests "$kills" "${again[@]}"
+fi
+say "$(if ((failed)); then echo FAILED; else echo "All passed"; fi)"
+exit $failed

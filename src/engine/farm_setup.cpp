@@ -1,0 +1,141 @@
+// What a farm is made of: the choices checked, and the roles' configurations.
+#include <algorithm>
+#include <utility>
+
+#include "farm_run.hpp"
+#include "power_probe.hpp"
+#include "skel/error.hpp"
+#include "skel/schedule/deal.hpp"
+#include "values/format.hpp"
+
+namespace skel::detail {
+
+namespace {
+constexpr std::uint64_t default_window = 65536;
+constexpr std::uint64_t least_first_grant = 64;
+constexpr std::size_t first_grant_bytes = std::size_t{256} * 1024;
+}  // namespace
+
+farm_run::farm_run(context& ctx, farm_work& work, farm_policy policy, farm_options const& options)
+    : team_run(ctx,
+               {options.label.empty() ? "farm" : options.label, options.stop, options.time_limit_seconds}),
+      work_(work),
+      policy_(std::move(policy)),
+      options_(options),
+      traits_(work.traits()),
+      keeps_local_(ctx.is_root() || traits_.merged),
+      sink_(work, traits_.ordered, traits_.merged),
+      state_(threads_),
+      heard_(static_cast<std::size_t>(ctx.size())),
+      finished_(static_cast<std::size_t>(ctx.size())) {
+  if (traits_.payload) policy_ = for_stream(std::move(policy_));
+  check_choices();
+  if (options_.window == 0) options_.window = traits_.window;
+  bool const bounded =
+      asks_root(policy_) && policy_.start == start_with::nothing && !options_.results.concentrated;
+  if (options_.window == 0 && bounded) options_.window = default_window;
+
+  std::vector<int> workers = ctx.team();
+  bool const serves = options_.root == root_role::serves && ctx.size() > 1;
+  if (serves) std::erase(workers, root_);
+  computes_ = std::find(workers.begin(), workers.end(), rank_) != workers.end();
+  if (!computes_) threads_ = 1;
+
+  worker_ = protocol::worker(worker_setup(workers));
+  if (is_root()) ledger_.emplace(ledger_setup(std::move(workers)));
+}
+
+farm_run::~farm_run() = default;
+
+// Promises that exclude each other; every rank finds the same, before anything is sent.
+void farm_run::check_choices() const {
+  policy_.check();
+  bool const dealt = policy_.start != start_with::nothing;
+  bool const window = options_.window > 0 || traits_.window > 0;
+  if (traits_.payload && dealt)
+    throw usage_error("schedule " + policy_.name +
+                      " deals tasks beforehand, but an on_root source is a stream whose end "
+                      "nobody knows: use first-come or guided, or a replicated list");
+  if (traits_.payload && options_.results.concentrated)
+    throw usage_error(
+        "concentrated results keep everything until the end, but an on_root source promises bounded memory: "
+        "use streamed results, or a replicated list");
+  if (options_.results.concentrated && window)
+    throw usage_error(
+        "concentrated results arrive at the end, but a window of open tasks needs them as they come: use "
+        "streamed results, or no window");
+  if (window && dealt)
+    throw usage_error("schedule " + policy_.name +
+                      " deals tasks beforehand, so no window can bound them: use first-come "
+                      "or guided, or no window");
+  if (policy_.copies && traits_.payload)
+    throw usage_error(
+        "schedule " + policy_.name +
+        " with copies needs tasks that every rank knows, but those of an on_root source travel: use a "
+        "replicated list, or no copies");
+  if (policy_.copies && traits_.merged)
+    throw usage_error(
+        "schedule " + policy_.name +
+        " with copies gives some results twice, and merged results cannot be taken apart: use another "
+        "sink, or no copies");
+  if (!policy_.power.empty() && policy_.power.size() != static_cast<std::size_t>(ctx_.size()))
+    throw usage_error(detail::format("schedule {}: {} relative powers were given for {} ranks", policy_.name,
+                                     policy_.power.size(), ctx_.size()));
+}
+
+// What every rank must have in common for its messages to make sense.
+std::uint64_t farm_run::call_hash() const {
+  return hash_text(detail::format("farm|{}|{}|{}|{}|{}|{}|{}|{}", to_string(policy_),
+                                  policy_.threshold.value_or(~0ULL), to_string(options_.results),
+                                  static_cast<int>(options_.root), traits_.tasks.value_or(0), traits_.payload,
+                                  traits_.ordered * 2 + traits_.merged, traits_.type_hash));
+}
+
+protocol::worker_config farm_run::worker_setup(std::vector<int> const& workers) {
+  protocol::worker_config w;
+  w.self = rank_;
+  w.root = root_;
+  w.call_hash = call_hash();
+  w.threads = static_cast<int>(threads_);
+  w.asks = asks_root(policy_);
+  w.computes = computes_;
+  w.results = options_.results;
+  w.threshold = policy_.threshold;
+  w.early = policy_.early;
+  if (policy_.more == more_from::ring && workers.size() > 1)
+    w.ring = std::make_shared<std::vector<int> const>(workers);
+  w.take = policy_.take;
+  w.order = policy_.order;
+  w.copies = policy_.copies;
+  if (computes_ && traits_.tasks) {
+    auto const index = static_cast<int>(std::find(workers.begin(), workers.end(), rank_) - workers.begin());
+    auto const count = static_cast<int>(workers.size());
+    if (policy_.start == start_with::contiguous) w.share = {contiguous_share(*traits_.tasks, count, index)};
+    if (policy_.start == start_with::interleaved) w.share = {interleaved_share(*traits_.tasks, count, index)};
+    bool const deals_by_power = policy_.start == start_with::weighted && policy_.power.empty();
+    if ((deals_by_power || policy_.copies) && count > 1) {
+      auto const known = engine_.wires().power();
+      w.power = known ? *known : measured_power();
+    }
+  }
+  return w;
+}
+
+protocol::ledger_config farm_run::ledger_setup(std::vector<int> workers) const {
+  protocol::ledger_config l;
+  l.root = root_;
+  l.ranks = ctx_.team();
+  l.workers = std::move(workers);
+  l.tasks = traits_.tasks;
+  l.policy = policy_;
+  l.results = options_.results;
+  l.ordered = traits_.ordered;
+  l.merged = traits_.merged;
+  l.window = options_.window;
+  l.first_grant = std::max<std::uint64_t>(least_first_grant,
+                                          first_grant_bytes / std::max<std::size_t>(1, traits_.result_bytes));
+  l.call_hash = call_hash();
+  return l;
+}
+
+}  // namespace skel::detail

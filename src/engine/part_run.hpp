@@ -1,0 +1,121 @@
+// One divide_and_conquer call on one rank: drives the role, divides, solves and combines.
+#pragma once
+
+#include <array>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "phase_clock.hpp"
+#include "skel/detail/part_work.hpp"
+#include "skel/protocol/partner.hpp"
+#include "skel/protocol/roll_call.hpp"
+#include "team_run.hpp"
+
+namespace skel::detail {
+
+/// What the role wants is done by jobs. A job runs without the engine's lock, and packs there what will
+/// travel and unpacks what has come: the lock is not held while large problems and solutions become bytes.
+/// The problem of this rank alone is divided further into pieces, so that all compute threads have something
+/// to do.
+class part_run final : public team_run {
+ public:
+  part_run(context& ctx, part_work& work, part_kind const& kind, divide_and_conquer_options const& options);
+  ~part_run() override;
+  /// After execute(): what this rank has of the solution.
+  [[nodiscard]] solution_ptr take_solution();
+
+  void on_lost(int rank) override;
+  void on_tick(double t) override;
+  void idle_work() override {}
+  [[nodiscard]] std::string state() const override;
+
+ private:
+  using rank_span = protocol::rank_span;
+  using bytes = transport::packet;
+  // As an object, as bytes that came, or both: the bytes of an object that will travel.
+  struct held_problem {
+    problem_ptr object;
+    std::shared_ptr<bytes const> packed;
+  };
+  struct held_solution {
+    solution_ptr object;
+    std::optional<bytes> packed;
+  };
+  // A piece of a group's problem, with the two that it was divided into.
+  struct piece {
+    rank_span group;
+    std::shared_ptr<piece> parent;
+    int side = 0;
+    unsigned depth = 0;  // how often it may be divided
+    held_problem problem;
+    std::array<held_solution, 2> halves;
+    int open_halves = 2;
+    double begin = 0;     // of the group's first piece, where it has been divided
+    problem_sizes sizes;  // likewise
+  };
+  struct job {
+    enum class kind : std::uint8_t { divide, solve, merge, combine } what = kind::divide;
+    std::shared_ptr<piece> of;
+  };
+  // What a job has made, and how long that took.
+  struct done {
+    std::optional<std::pair<problem_ptr, problem_ptr>> halves;
+    std::shared_ptr<bytes const> right_packed;
+    held_solution solution;
+    problem_sizes sizes;
+    double begin = 0, end = 0;
+    double seconds = 0;  // inside divide or combine
+    double pack_seconds = 0, unpack_seconds = 0;
+    std::size_t packed_bytes = 0;
+  };
+
+  void begin(std::unique_lock<std::mutex>& lock) override;
+  void receive(int from, std::span<std::byte const> body, transport::packet& whole) override;
+  [[nodiscard]] bool find_work(unsigned thread) override;
+  void compute(unsigned thread, std::unique_lock<std::mutex>& lock) override;
+  void please_stop() override;
+  void abort(std::string const& text) override;
+  void describe(report& r) const override;
+  void describe(observe::progress_state& s, bool last) const override;
+
+  void perform(protocol::part_actions& list, bytes* payload = nullptr, done* result = nullptr);
+  void send(int to, protocol::peer_message& m);
+  void send_all(protocol::peer_messages& list);
+  void attach(protocol::peer_message const& m, int to, bytes& body);
+  void deliver(int from, protocol::peer_message const& m, bytes* payload);
+  void deliver_own();
+  void add_job(job::kind what, rank_span group);
+  void run(job const& j, done& d);
+  void finish(job const& j, done& d);
+  void check_quiet();
+  void fail(std::string text);
+  void end_source(std::string const& text);
+  [[nodiscard]] problem_ptr open_problem(held_problem& p);
+  [[nodiscard]] solution_ptr open_solution(held_solution& s);
+  [[nodiscard]] bool travels(rank_span group) const;
+  [[nodiscard]] rank_span everybody() const { return role_.everybody(); }
+  [[nodiscard]] int level(rank_span group) const { return protocol::depth_of(everybody(), group); }
+
+  part_work& work_;
+  part_kind kind_;
+  unsigned piece_depth_ = 0;
+  protocol::partner role_;
+  std::optional<protocol::roll_call> roll_;
+  std::map<rank_span, held_problem> problems_;
+  std::map<rank_span, held_solution> solutions_;
+  std::deque<protocol::peer_message> to_self_;
+  bool delivering_ = false;
+  std::deque<job> jobs_;
+  unsigned running_ = 0;
+  std::uint64_t calls_ = 0;
+  std::uint64_t calls_told_ = 0;
+  std::uint64_t taken_over_ = 0;  // by the other ranks, on the root
+  int combined_ = 0;              // levels, for the progress
+  phase_clock phases_;
+};
+
+}  // namespace skel::detail

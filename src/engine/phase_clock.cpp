@@ -1,0 +1,122 @@
+#include "phase_clock.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "skel/error.hpp"
+#include "skel/protocol/bytes.hpp"
+
+namespace skel::detail {
+
+namespace {
+constexpr std::array<char const*, 4> names{"divide", "sequential", "exchange", "combine"};
+constexpr std::uint64_t most_levels = 64;
+}  // namespace
+
+void phase_clock::add(phase what, int level, double seconds, std::uint64_t bytes, problem_sizes sizes) {
+  add({what, level}, {seconds, bytes, std::move(sizes)});
+}
+
+void phase_clock::add(std::pair<phase, int> where, entry e) {
+  auto& all = entries_[where];
+  // The sizes are those of the slowest, if it knows them.
+  if (all.sizes.empty() || (!e.sizes.empty() && e.seconds > all.seconds)) all.sizes = std::move(e.sizes);
+  all.seconds = std::max(all.seconds, e.seconds);
+  all.bytes = std::max(all.bytes, e.bytes);
+}
+
+void phase_clock::exchange(int level, double seconds, std::uint64_t bytes) {
+  auto& e = exchanges_[level];
+  e.busy += seconds;
+  e.bytes += bytes;
+}
+
+phase_clock phase_clock::with_own_exchanges() const {
+  auto all = *this;
+  for (auto const& [level, e] : exchanges_) all.add(phase::exchange, level, e.busy, e.bytes);
+  return all;
+}
+
+void phase_clock::sent(int level, double now) { exchanges_[level].sent = now; }
+
+void phase_clock::received(int level, double now) {
+  auto& e = exchanges_[level];
+  if (e.received < 0) e.received = now;
+}
+
+std::map<int, double> phase_clock::waits() const {
+  auto all = other_waits_;
+  for (auto const& [level, e] : exchanges_) {
+    if (e.sent < 0 || e.received < 0) continue;
+    double const wait = std::max(0.0, e.received - e.sent);
+    // One that came before this rank had sent was not waited for: its partner knows how long it took.
+    if (wait <= 0) continue;
+    auto const [at, is_new] = all.try_emplace(level, wait);
+    if (!is_new) at->second = std::min(at->second, wait);
+  }
+  return all;
+}
+
+void phase_clock::pack(std::vector<std::byte>& out) const {
+  auto const entries = with_own_exchanges().entries_;
+  protocol::put_varint(out, entries.size());
+  for (auto const& [where, e] : entries) {
+    out.push_back(static_cast<std::byte>(where.first));
+    protocol::put_varint(out, static_cast<std::uint64_t>(where.second));
+    protocol::put_raw(out, e.seconds);
+    protocol::put_varint(out, e.bytes);
+    protocol::put_varint(out, e.sizes.size());
+    for (auto const& [name, value] : e.sizes) {
+      protocol::put_text(out, name);
+      protocol::put_raw(out, value);
+    }
+  }
+  auto const all = waits();
+  protocol::put_varint(out, all.size());
+  for (auto const& [level, wait] : all) {
+    protocol::put_varint(out, static_cast<std::uint64_t>(level));
+    protocol::put_raw(out, wait);
+  }
+}
+
+void phase_clock::merge(std::span<std::byte const>& in) {
+  auto const level_of = [&] {
+    auto const level = protocol::get_varint(in);
+    if (level > most_levels) throw protocol_error("a phase of a level that cannot be");
+    return static_cast<int>(level);
+  };
+  for (auto n = protocol::get_varint(in); n > 0; --n) {
+    auto const what = protocol::get_raw<std::uint8_t>(in);
+    if (what >= names.size()) throw protocol_error("a phase that is not known");
+    auto const level = level_of();
+    entry e;
+    e.seconds = protocol::get_raw<double>(in);
+    e.bytes = protocol::get_varint(in);
+    for (auto sizes = protocol::get_varint(in); sizes > 0; --sizes) {
+      auto name = protocol::get_text(in);
+      e.sizes.emplace_back(std::move(name), protocol::get_raw<double>(in));
+    }
+    add({static_cast<phase>(what), level}, std::move(e));
+  }
+  for (auto n = protocol::get_varint(in); n > 0; --n) {
+    auto const level = level_of();
+    auto const wait = protocol::get_raw<double>(in);
+    auto const [at, is_new] = other_waits_.try_emplace(level, wait);
+    if (!is_new) at->second = std::min(at->second, wait);
+  }
+}
+
+std::vector<phase_report> phase_clock::phases() const {
+  std::vector<phase_report> all;
+  auto const shortest = waits();
+  for (auto const& [where, e] : with_own_exchanges().entries_) {
+    auto seconds = e.seconds;
+    if (where.first == phase::exchange)
+      if (auto const at = shortest.find(where.second); at != shortest.end()) seconds += at->second;
+    all.push_back({names.at(static_cast<std::size_t>(where.first)), where.second, seconds, e.bytes, e.sizes});
+  }
+  return all;
+}
+
+}  // namespace skel::detail

@@ -1,0 +1,90 @@
+// What a skeleton call measures and shows: per rank, put together on the root.
+#include <algorithm>
+#include <cstdio>
+#include <numeric>
+#include <utility>
+
+#include "team_run.hpp"
+
+namespace skel::detail {
+
+void team_run::span(unsigned thread, observe::activity what, double begin, double end, std::uint64_t first,
+                    std::uint64_t count) {
+  if (trace_) trace_->add({begin - start_, end - start_, first, count, thread, what});
+}
+
+std::uint64_t team_run::tasks_run() const {
+  return std::accumulate(clocks_.begin(), clocks_.end(), std::uint64_t{0},
+                         [](std::uint64_t n, auto const& t) { return n + t.tasks; });
+}
+
+rank_stats team_run::own_stats() {
+  rank_stats s;
+  auto& r = s.row;
+  r.rank = rank_;
+  r.host = engine_.host();
+  r.threads = computes_ ? static_cast<int>(threads_) : 0;
+  r.tasks = tasks_run();
+  for (auto const& t : clocks_) {
+    r.busy_seconds += t.busy;
+    r.idle_seconds += t.idle;
+  }
+  r.communication_seconds = std::max(0.0, threads_ * (now() - start_) - r.busy_seconds - r.idle_seconds);
+  r.messages_sent = engine_.messages_sent() - base_messages_;
+  r.bytes_sent = engine_.bytes_sent() - base_bytes_;
+  if (!engine_.owns_time()) r.peak_memory_bytes = peak_memory();
+  if (trace_) {
+    s.trace.rank = rank_;
+    s.trace.host = r.host;
+    s.trace.spans = trace_->take(s.trace.dropped);
+  }
+  return s;
+}
+
+void team_run::add_stats(rank_stats stats) {
+  if (std::any_of(stats_.begin(), stats_.end(), [&](auto const& s) { return s.row.rank == stats.row.rank; }))
+    return;  // said twice
+  stats_.push_back(std::move(stats));
+}
+
+report team_run::make_report() {
+  report r;
+  r.ranks = engine_.size();
+  r.threads_per_rank = static_cast<int>(threads_);
+  r.seconds = now() - start_;
+  add_stats(own_stats());
+  std::sort(stats_.begin(), stats_.end(),
+            [](auto const& a, auto const& b) { return a.row.rank < b.row.rank; });
+  for (auto& s : stats_) {
+    r.per_rank.push_back(s.row);
+    if (!trace_ || !is_root()) continue;
+    s.trace.label = options_.label + " " + std::to_string(key_.number);
+    s.trace.offset_seconds = start_;
+    engine_.traces.push_back(std::move(s.trace));
+  }
+  if (outcome_) {
+    r.tasks = outcome_->tasks;
+    r.tasks_handed_out_again = outcome_->handed_out_again;
+    r.stopped_early = outcome_->how == protocol::outcome::status::stopped_early;
+  }
+  describe(r);
+  add_up(r);
+  return r;
+}
+
+void team_run::show_progress(bool last) {
+  observe::progress_state s;
+  s.seconds = now() - start_;
+  s.ranks = engine_.size();
+  describe(s, last);
+  if (last)
+    display_->finish(s);
+  else
+    display_->update(s);
+}
+
+void team_run::say_state(std::string const& why) const {
+  std::fprintf(stderr, "skel: %s: %s\n", why.c_str(), state().c_str());
+}
+
+}  // namespace skel::detail

@@ -1,0 +1,229 @@
+#include "team_run.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "quantum.hpp"
+#include "skel/error.hpp"
+#include "values/format.hpp"
+
+namespace skel::detail {
+
+namespace {
+
+// A thread with nothing to do polls for so long, then sleeps in growing steps: an idle rank costs little and
+// answers within a millisecond.
+constexpr double spin_seconds = 50e-6;
+constexpr double shortest_sleep = 50e-6;
+constexpr double longest_sleep = 800e-6;
+
+// Also when a call ends by an error, the engine must not know its run any more.
+struct closed_at_end {
+  engine& of;
+  run_key key;
+  ~closed_at_end() {
+    std::lock_guard const lock(of.mutex());
+    of.close(key);
+  }
+};
+
+}  // namespace
+
+team_run::team_run(context& ctx, call_options options)
+    : ctx_(ctx),
+      engine_(ctx.engine()),
+      rank_(ctx.rank()),
+      threads_(static_cast<unsigned>(ctx.threads())),
+      start_(engine_.now()),
+      clocks_(threads_),
+      last_moved_(start_),
+      options_(std::move(options)) {
+  auto const mode = engine_.options().progress;
+  if (is_root() && mode != observe::progress_mode::never)
+    display_ = std::make_unique<observe::progress_display>(options_.label, mode);
+  if (engine_.options().trace) trace_ = std::make_unique<observe::trace_buffer>();
+}
+
+report team_run::execute() {
+  engine_.say_warning();
+  key_ = {ctx_.id(), ctx_.next_run()};
+  closed_at_end const guard{engine_, key_};
+  open();
+  engine_.with_pool(*this, threads_, [this] { work(0); });
+  std::unique_lock lock(engine_.mutex());
+  bool const broken = error_ != nullptr;
+  if (!broken) engine_.flush(lock, 5.0);
+  auto result = make_report();
+  engine_.close(key_);
+  lock.unlock();
+  if (display_) show_progress(true);
+  return result_or_throw(std::move(result));
+}
+
+void team_run::open() {
+  std::unique_lock lock(engine_.mutex());
+  engine_.throw_if_peer_failed();
+  base_messages_ = engine_.messages_sent();
+  base_bytes_ = engine_.bytes_sent();
+  begin(lock);
+  engine_.open(key_, *this);
+  for (std::size_t r = 0; r < engine_.lost().size(); ++r)  // in an earlier call
+    if (engine_.lost()[r]) on_lost(static_cast<int>(r));
+}
+
+report team_run::result_or_throw(report r) const {
+  if (error_) std::rethrow_exception(error_);
+  auto const& o = *outcome_;
+  switch (o.how) {
+    case protocol::outcome::status::task_failed:
+      throw task_error(o.task, o.rank, o.text, o.more);
+    case protocol::outcome::status::sink_failed:
+      throw sink_error(o.task, o.text);
+    case protocol::outcome::status::source_failed:
+      throw source_error("the source of tasks failed: " + o.text);
+    case protocol::outcome::status::part_lost:
+      throw lost_rank_error(o.rank,
+                            detail::format("lost rank {}, and with it what no other rank had", o.rank));
+    default:
+      return r;
+  }
+}
+
+// --- the compute threads
+
+void team_run::work(unsigned thread) {
+  auto& t = clocks_[thread];
+  double idle_since = -1;
+  std::unique_lock lock(engine_.mutex());
+  try {
+    while (!over_) {
+      if (now() - engine_.last_progress() > slice_seconds / 4) engine_.progress();
+      engine_.throw_if_peer_failed();
+      if (over_) break;
+      if (find_work(thread)) {
+        if (idle_since >= 0) {
+          double const end = now();
+          t.idle += end - idle_since;
+          span(thread, observe::activity::idle, idle_since, end, 0, 0);
+          idle_since = -1;
+          if (thread == 0) engine_.rest_helper(false);
+        }
+        compute(thread, lock);
+      } else {
+        if (idle_since < 0) idle_since = now();
+        if (!over_) wait_for_work(thread, idle_since, lock);
+      }
+      after_quantum(thread, lock);
+    }
+  } catch (...) {
+    if (!lock) lock.lock();
+    give_up(std::current_exception());
+  }
+  if (thread == 0) engine_.rest_helper(false);
+  if (idle_since >= 0) t.idle += now() - idle_since;
+}
+
+void team_run::wait_for_work(unsigned thread, double idle_since, std::unique_lock<std::mutex>& lock) {
+  bool const polls = (engine_.size() > 1 && thread == 0) || engine_.owns_time();
+  if (!polls) {
+    ++waiting_threads_;
+    engine_.work_arrived().wait_for(lock, std::chrono::milliseconds(5));
+    --waiting_threads_;
+    return;
+  }
+  // Where one message came, the next is not far: a root that only collects must not sleep between them.
+  double const idle = now() - std::max(idle_since, engine_.last_arrival());
+  double step = 0;
+  if (idle >= spin_seconds) {  // growing steps: about as long as it has been idle already
+    step = std::clamp(idle / 2, shortest_sleep, longest_sleep);
+    if (step == longest_sleep) engine_.rest_helper(true);  // this thread listens often enough
+  }
+  ++waiting_threads_;
+  rest(lock, step);
+  --waiting_threads_;
+  engine_.progress();
+  // Open MPI's probe says no, and then looks at the network: what arrived during a sleep is seen by the
+  // second.
+  if (idle >= spin_seconds && !over_) engine_.progress();
+}
+
+// --- how it ends
+
+void team_run::end_with(protocol::outcome const& how) {
+  outcome_ = how;
+  over_ = true;
+  engine_.work_arrived().notify_all();
+}
+
+void team_run::fail_with(protocol::fail const& why) {
+  if (why.why == protocol::fail::reason::lost_root)
+    give_up(
+        std::make_exception_ptr(lost_rank_error(root_, detail::format("lost the root (rank {})", root_))));
+  else
+    give_up(std::make_exception_ptr(protocol_error(why.text)));
+}
+
+void team_run::give_up(std::exception_ptr error) {
+  if (!error_) error_ = std::move(error);
+  over_ = true;
+  draining_ = true;
+  engine_.work_arrived().notify_all();
+}
+
+bool team_run::stop_wanted() const {
+  return options_.stop.stop_requested() || engine_.stop_requested().load(std::memory_order_relaxed) ||
+         options_.time_limit_seconds;
+}
+
+void team_run::check_stop() {
+  if (over_ || stop_sent_) return;
+  bool const late = options_.time_limit_seconds && now() - start_ >= *options_.time_limit_seconds;
+  if (!late && !options_.stop.stop_requested() && !engine_.stop_requested().load()) return;
+  stop_sent_ = true;
+  please_stop();
+}
+
+// --- what comes from outside
+
+void team_run::on_message(int from, std::span<std::byte const> body, transport::packet& whole) {
+  double const begin = span_begin();
+  auto const size = body.size();
+  try {
+    receive(from, body, whole);
+    span(threads_, observe::activity::receive, begin, span_begin(), static_cast<std::uint64_t>(from), size);
+  } catch (protocol_error const& e) {
+    give_up(
+        std::make_exception_ptr(protocol_error(detail::format("message from rank {}: {}", from, e.what()))));
+  }
+}
+
+void team_run::on_left(int rank) {
+  if (over_) return;
+  auto const text = detail::format(
+      "rank {} has ended without making this skeleton call: all ranks must make the same calls", rank);
+  if (is_root())
+    abort(text);
+  else
+    give_up(std::make_exception_ptr(protocol_error(text)));
+}
+
+// The run makes no progress: this rank says where it stands, and the job ends. The root begins; the others
+// wait a little longer, for the case that it is the root which hangs.
+void team_run::watch(double t) {
+  double const limit = engine_.options().watchdog_seconds;
+  if (limit <= 0 || over_) return;
+  double const quiet = t - last_moved_;
+  if (quiet < limit + (is_root() ? 0 : 5)) return;
+  auto const text = detail::format("{}{:.0f} s", watchdog_text, quiet);
+  say_state(text);
+  if (is_root()) abort(text);
+  over_ = true;                                           // said once
+  for (int i = 0; i < 1000 && engine_.size() > 1; ++i) {  // the others print too before mpiexec ends them
+    engine_.progress();
+    engine_.wires().wait(1e-3);
+  }
+  ctx_.leave(1);
+}
+
+}  // namespace skel::detail

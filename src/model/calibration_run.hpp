@@ -1,0 +1,84 @@
+// Communication patterns, timed: the root says what all ranks do and when they start, and hears when they had
+// all.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "engine/engine.hpp"
+#include "skel/context.hpp"
+
+namespace skel::model {
+
+enum class pattern : std::uint8_t { all_to_all, ping_pong, exchange };
+
+/// What is timed: `supersteps` one after the other; in each, every rank sends `messages` messages to every
+/// other (all_to_all), or one to its partner (exchange), and waits for all that it is to receive.
+struct exercise {
+  pattern what = pattern::all_to_all;
+  bool serialised = false;  ///< through Boost.Serialization, not as bytes
+  std::uint32_t ranks = 2;  ///< the first of the context
+  std::uint32_t supersteps = 1;
+  std::uint32_t messages = 1;
+  std::uint64_t bytes = 4;  ///< of the value that is sent
+};
+
+class calibration_run final : public detail::run {
+ public:
+  explicit calibration_run(context& ctx);
+
+  /// On the root: makes the ranks do it, returns the seconds from the start to the last rank's end.
+  double time(exercise const& what);
+  /// On the root: the others' obey() returns.
+  void finish();
+  /// On other ranks: does what the root says.
+  void obey();
+  /// On the root, first of all: how far the clocks are apart.
+  void compare_clocks();
+  /// Runs the whole; called on all ranks.
+  void execute(std::function<void()> const& on_root);
+  /// Bytes on the wire of one message of this value.
+  static double wire_bytes(exercise const& what);
+
+  void on_message(int from, std::span<std::byte const> body, transport::packet& whole) override;
+  void on_lost(int rank) override;
+  void on_left(int rank) override { on_lost(rank); }
+  void on_tick(double) override {}
+  void work(unsigned) override {}
+  void idle_work() override {}
+  [[nodiscard]] std::string state() const override { return "calibrating"; }
+
+ private:
+  enum class kind : std::uint8_t { data, clock, start, done, finish };
+  template <class Ready>
+  void wait_for(Ready const& ready, double pause);
+  void wait_until(double when);
+  void send(int to, kind what, std::vector<std::byte> const& content);
+  void send_data(int to, exercise const& what);
+  double perform(exercise const& what, double when);
+  void superstep(exercise const& what);
+
+  context& ctx_;
+  detail::engine& engine_;
+  detail::run_key key_;
+  int lost_ = -1;
+  std::uint32_t step_ = 0;                      // numbers the supersteps of all exercises
+  std::map<std::uint32_t, std::uint32_t> had_;  // messages per superstep
+  // of the root
+  std::vector<double> offsets_;  // a rank's clock minus the root's
+  double round_trip_ = 0;
+  std::map<int, double> told_;  // times that ranks have sent
+  // of the others
+  struct order {
+    exercise what;
+    double when;
+    std::uint32_t step;
+  };
+  std::vector<order> orders_;
+  bool finished_ = false;
+};
+
+}  // namespace skel::model

@@ -1,0 +1,311 @@
+#include "skel/model/choose.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+#include "least_squares.hpp"
+#include "skel/error.hpp"
+#include "statistics.hpp"
+#include "values/format.hpp"
+
+namespace skel::model {
+
+namespace {
+
+constexpr std::size_t most_variables = 4;
+constexpr std::size_t most_terms = 3;  // beside the constant
+constexpr int most_folds = 10;
+
+// Samples of one configuration have the same point.
+std::vector<std::vector<std::size_t>> configurations(std::span<observation const> samples) {
+  std::map<point, std::vector<std::size_t>> by_point;
+  for (std::size_t i = 0; i < samples.size(); ++i) by_point[samples[i].at].push_back(i);
+  std::vector<std::vector<std::size_t>> all;
+  all.reserve(by_point.size());
+  for (auto& [at, indices] : by_point) all.push_back(std::move(indices));
+  return all;
+}
+
+// Those that are everywhere, positive, and differ. What one of them times a constant gives is the same
+// function.
+std::vector<std::string> variables_of(std::string const& name, std::span<observation const> samples) {
+  std::vector<std::string> names;
+  std::string all;
+  for (auto const& [variable, first] : samples.front().at) {
+    bool everywhere = true;
+    bool differs = false;
+    std::set<double> ratios;
+    for (auto const& o : samples) {
+      auto const v = o.at.find(variable);
+      everywhere = everywhere && v != o.at.end() && v->second > 0;
+      if (!everywhere) break;
+      differs = differs || v->second != first;
+    }
+    if (!everywhere || !differs) continue;
+    bool const copy = std::ranges::any_of(names, [&](std::string const& other) {
+      double const ratio = samples.front().at.at(variable) / samples.front().at.at(other);
+      return std::ranges::all_of(samples, [&](observation const& o) {
+        return std::abs(o.at.at(variable) / o.at.at(other) / ratio - 1) < 1e-9;
+      });
+    });
+    if (copy) continue;
+    names.push_back(variable);
+    all += " " + variable;
+  }
+  if (names.size() > most_variables)
+    throw usage_error(
+        detail::format("{}: {} variables differ ({} ), at most {} can be searched; give a basis, or name "
+                       "the variables with --variables",
+                       name, names.size(), all, most_variables));
+  return names;
+}
+
+std::vector<factor> factors_of(std::string const& variable) {
+  std::vector<factor> all;
+  constexpr std::array exponents{0.0, 0.5, 1.0, 1.5, 2.0, 3.0};
+  for (double const i : exponents)
+    for (int j = 0; j <= 2; ++j)
+      if (i != 0 || j != 0) all.push_back({variable, i, j});
+  if (variable == "P") all.push_back({variable, -1, 0});
+  return all;
+}
+
+std::vector<basis_function> candidates_of(std::vector<std::string> const& variables) {
+  std::vector<basis_function> all;
+  for (std::size_t v = 0; v < variables.size(); ++v) {
+    for (auto const& f : factors_of(variables[v])) {
+      all.push_back({{f}});
+      for (std::size_t w = v + 1; w < variables.size(); ++w)
+        for (auto const& g : factors_of(variables[w])) all.push_back({{f, g}});
+    }
+  }
+  return all;
+}
+
+double size_of(point const& at) {
+  double size = 0;
+  for (auto const& [name, value] : at)
+    if (name != "P" && name != "threads") size += std::log(std::max(value, 1e-300));
+  return size;
+}
+
+// Configurations from small to large, and how many of them are the smaller two thirds.
+std::vector<std::vector<std::size_t>> by_size(std::span<observation const> samples) {
+  auto groups = configurations(samples);
+  std::ranges::stable_sort(groups, {}, [&](auto const& g) { return size_of(samples[g.front()].at); });
+  return groups;
+}
+std::size_t smaller_part(std::size_t groups) { return (groups * 2 + 2) / 3; }
+
+// Cross-validation with all columns computed once. Beside the folds, which are predicted within the samples,
+// the largest third is predicted from the others: a function must also extrapolate.
+class validation {
+ public:
+  validation(std::span<observation const> samples, fit_options const& options) : options_(options) {
+    auto const n = static_cast<Eigen::Index>(samples.size());
+    y_.resize(n);
+    for (Eigen::Index i = 0; i < n; ++i) y_[i] = samples[static_cast<std::size_t>(i)].value;
+    fold_.resize(samples.size());
+    auto const groups = configurations(samples);
+    folds_ = std::min(most_folds, static_cast<int>(groups.size()));
+    for (std::size_t g = 0; g < groups.size(); ++g)
+      for (auto const i : groups[g]) fold_[i] = static_cast<int>(g) % folds_;
+    large_.resize(samples.size());
+    auto const ordered = by_size(samples);
+    for (std::size_t g = smaller_part(ordered.size()); g < ordered.size(); ++g)
+      for (auto const i : ordered[g]) large_[i] = true;
+    weights_ = options.weights == weighting::relative ? Eigen::VectorXd(y_.cwiseInverse())
+                                                      : Eigen::VectorXd::Ones(n);
+  }
+
+  // Relative errors of predictions by fits without what is predicted; empty where there are too few samples.
+  [[nodiscard]] std::vector<double> errors(Eigen::MatrixXd const& columns) const {
+    std::vector<double> found;
+    for (int k = 0; k < folds_; ++k)
+      if (!predict(
+              columns, [&](std::size_t i) { return fold_[i] == k; }, found))
+        return {};
+    if (!predict(
+            columns, [&](std::size_t i) { return large_[i]; }, found))
+      return {};
+    return found;
+  }
+
+ private:
+  template <class Out>
+  bool predict(Eigen::MatrixXd const& columns, Out const& is_out, std::vector<double>& found) const {
+    std::vector<Eigen::Index> in;
+    std::vector<Eigen::Index> out;
+    for (std::size_t i = 0; i < fold_.size(); ++i)
+      (is_out(i) ? out : in).push_back(static_cast<Eigen::Index>(i));
+    if (static_cast<Eigen::Index>(in.size()) <= columns.cols()) return false;
+    Eigen::MatrixXd const a = weights_(in).asDiagonal() * columns(in, Eigen::all);
+    Eigen::VectorXd const b = weights_(in).cwiseProduct(y_(in));
+    Eigen::VectorXd const x = options_.nonnegative ? solve_nonnegative(a, b) : solve_qr(a, b);
+    for (auto const i : out) found.push_back(std::abs(columns.row(i).dot(x) - y_[i]) / std::abs(y_[i]));
+    return true;
+  }
+
+  fit_options options_;
+  Eigen::VectorXd y_, weights_;
+  std::vector<int> fold_;
+  int folds_ = 0;
+  std::vector<bool> large_;
+};
+
+double mean(std::vector<double> const& values) {
+  double sum = 0;
+  for (double const v : values) sum += v;
+  return sum / static_cast<double>(values.size());
+}
+
+// How much lower `better` is on average, and the standard error of that.
+struct gain {
+  double mean = 0, error = 0;
+};
+gain gain_of(std::vector<double> const& better, std::vector<double> const& worse) {
+  std::vector<double> by(better.size());
+  for (std::size_t i = 0; i < by.size(); ++i) by[i] = worse[i] - better[i];
+  double const middle = mean(by);
+  double squares = 0;
+  for (double const g : by) squares += (g - middle) * (g - middle);
+  auto const n = static_cast<double>(by.size());
+  return {middle, std::sqrt(squares / (n - 1) / n)};
+}
+
+bool clearly_lower(std::vector<double> const& better, std::vector<double> const& worse) {
+  auto const g = gain_of(better, worse);
+  return g.mean > 2 * g.error && g.mean > 0.01 * mean(worse);
+}
+
+// Simple functions first: a linear one is 1, each logarithm and each variable adds.
+double complexity(basis_function const& b) {
+  double sum = 0;
+  for (auto const& f : b.factors)
+    sum += 1 + (f.exponent == 0 ? 0.5 : std::abs(std::abs(f.exponent) - 1)) + f.logs;
+  return sum;
+}
+
+std::optional<Eigen::VectorXd> column_of(basis_function const& f, std::span<observation const> samples) {
+  Eigen::VectorXd column(static_cast<Eigen::Index>(samples.size()));
+  try {
+    for (std::size_t i = 0; i < samples.size(); ++i) column[static_cast<Eigen::Index>(i)] = f(samples[i].at);
+  } catch (usage_error const&) {
+    return std::nullopt;  // not finite here
+  }
+  return column;
+}
+
+struct trial {
+  basis_function const* function = nullptr;
+  Eigen::MatrixXd columns;
+  std::vector<double> errors;
+};
+
+// Each candidate beside those that were chosen.
+std::vector<trial> try_all(std::vector<basis_function> const& candidates,
+                           std::vector<basis_function> const& chosen, Eigen::MatrixXd const& columns,
+                           std::span<observation const> samples, validation const& test) {
+  std::vector<trial> tried;
+  for (auto const& candidate : candidates) {
+    if (std::ranges::find(chosen, candidate) != chosen.end()) continue;
+    auto const column = column_of(candidate, samples);
+    if (!column) continue;
+    Eigen::MatrixXd wider(columns.rows(), columns.cols() + 1);
+    wider << columns, *column;
+    constexpr double most_dependent = 1e6;
+    if (check_columns(wider).condition > most_dependent) continue;
+    auto found = test.errors(wider);
+    if (!found.empty()) tried.push_back({&candidate, std::move(wider), std::move(found)});
+  }
+  return tried;
+}
+
+// Of those that the best one does not beat by more than a standard error (Breiman and others, "Classification
+// and Regression Trees", 1984, section 3.4.3), the simplest.
+trial const* simplest_of_the_best(std::vector<trial> const& tried) {
+  if (tried.empty()) return nullptr;
+  auto const& best = *std::ranges::min_element(tried, {}, [](trial const& t) { return mean(t.errors); });
+  trial const* simplest = &best;
+  for (auto const& t : tried) {
+    auto const by = gain_of(best.errors, t.errors);
+    if (by.mean > by.error) continue;
+    double const a = complexity(*t.function);
+    double const b = complexity(*simplest->function);
+    if (a < b || (a == b && mean(t.errors) < mean(simplest->errors))) simplest = &t;
+  }
+  return simplest;
+}
+
+}  // namespace
+
+std::vector<basis_function> choose_basis(std::string const& name, std::span<observation const> samples,
+                                         fit_options const& options) {
+  constexpr std::size_t fewest = 5;
+  if (samples.size() < fewest)
+    throw usage_error(
+        detail::format("{}: {} samples, expected at least {} to choose a basis; or give one with --basis",
+                       name, samples.size(), fewest));
+  for (auto const& o : samples)
+    if (!(o.value > 0 && std::isfinite(o.value)))
+      throw usage_error(detail::format(
+          "{}: {}: the value is {}, expected a positive number to choose a basis", o.where, name, o.value));
+  std::vector<basis_function> chosen{basis_function{}};
+  auto const candidates = candidates_of(variables_of(name, samples));
+  validation const test(samples, options);
+  Eigen::MatrixXd columns = Eigen::VectorXd::Ones(static_cast<Eigen::Index>(samples.size()));
+  auto errors = test.errors(columns);
+  while (chosen.size() <= most_terms) {
+    auto const tried = try_all(candidates, chosen, columns, samples, test);
+    auto const* const best = simplest_of_the_best(tried);
+    if (best == nullptr || !clearly_lower(best->errors, errors)) break;
+    chosen.push_back(*best->function);
+    columns = best->columns;
+    errors = best->errors;
+  }
+  return chosen;
+}
+
+std::optional<held_out> hold_out(std::span<observation const> samples, fitting const& fit_them) {
+  auto const groups = by_size(samples);
+  constexpr std::size_t fewest = 4;
+  if (groups.size() < fewest) return std::nullopt;
+  std::vector<observation> small;
+  std::vector<observation> large;
+  auto const kept = smaller_part(groups.size());
+  for (std::size_t g = 0; g < groups.size(); ++g)
+    for (auto const i : groups[g]) (g < kept ? small : large).push_back(samples[i]);
+  std::vector<double> errors;
+  try {
+    auto const f = fit_them(small);
+    for (auto const& o : large) errors.push_back(std::abs(f(o.at) - o.value) / std::abs(o.value));
+  } catch (usage_error const&) {
+    return std::nullopt;  // too few, or collinear without the large ones
+  }
+  return held_out{static_cast<int>(small.size()), static_cast<int>(large.size()), median(errors),
+                  quantile(errors, 0.9)};
+}
+
+std::optional<repetition_noise> noise_of(std::span<observation const> samples) {
+  repetition_noise found;
+  std::vector<double> off;
+  for (auto const& group : configurations(samples)) {
+    if (group.size() < 2) continue;
+    std::vector<double> values;
+    values.reserve(group.size());
+    for (auto const i : group) values.push_back(samples[i].value);
+    double const middle = median(values);
+    if (middle <= 0) continue;
+    ++found.configurations;
+    found.samples += static_cast<int>(values.size());
+    for (double const v : values) off.push_back(std::abs(v - middle) / middle);
+  }
+  if (off.empty()) return std::nullopt;
+  found.median = median(off);
+  found.percentile_90 = quantile(off, 0.9);
+  return found;
+}
+
+}  // namespace skel::model

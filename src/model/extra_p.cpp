@@ -1,0 +1,119 @@
+// Extra-P's JSON Lines.
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "skel/error.hpp"
+#include "skel/model/sample.hpp"
+#include "text.hpp"
+#include "values/format.hpp"
+
+namespace skel::model {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+// Extra-P's GUI calls what has no metric <default>; a time is what is meant.
+std::string quantity_of(std::string const& metric) {
+  return metric.empty() || metric == "time" || metric == "<default>" ? "seconds" : metric;
+}
+
+double number_of(json const& value, char const* what, std::string const& file, std::size_t line) {
+  double const x = value.is_number() ? value.get<double>() : NAN;
+  if (!(std::isfinite(x) && x >= 0 && x <= 1e30))
+    fail_at(file, line,
+            detail::format("{} is {}, expected a number from 0 to 1e30", what,
+                           in_quotes(value.dump(-1, ' ', false, json::error_handler_t::replace))));
+  return x;
+}
+
+std::string text_of(json const& object, char const* key, std::string const& file, std::size_t line) {
+  if (!object.contains(key)) return {};
+  if (!object[key].is_string()) fail_at(file, line, detail::format("{} is no text", key));
+  return object[key];
+}
+
+void read_line(std::string_view text, std::string const& file, std::size_t line, std::vector<sample>& all) {
+  // Deeply nested values would end the process: nlohmann's parser is iterative, its destructor is, too.
+  auto const object = json::parse(text, nullptr, false);
+  if (object.is_discarded() || !object.is_object())
+    fail_at(file, line,
+            detail::format("{} is no JSON object, expected {{\"params\": {{…}}, \"value\": …}}",
+                           in_quotes(text)));
+  if (!object.contains("params") || !object["params"].is_object())
+    fail_at(file, line, "params is missing, expected an object of numbers");
+  if (!object.contains("value"))
+    fail_at(file, line, "value is missing, expected a number or a list of numbers");
+  sample s;
+  s.file = file;
+  s.line = line;
+  for (auto const& [key, value] : object["params"].items())
+    s.variables[key] = number_of(value, key.c_str(), file, line);
+  auto const path = text_of(object, "callpath", file, line);
+  auto const arrow = path.rfind("->");
+  s.phase = path.empty() ? "run" : arrow == std::string::npos ? path : path.substr(arrow + 2);
+  if (arrow != std::string::npos) s.skeleton = path.substr(0, arrow);
+  auto const quantity = quantity_of(text_of(object, "metric", file, line));
+  auto const& value = object["value"];
+  auto const add = [&](json const& x) {
+    s.measured = {{quantity, number_of(x, "value", file, line)}};
+    all.push_back(s);
+  };
+  if (!value.is_array()) {
+    add(value);
+  } else {
+    for (auto const& x : value) add(x);
+  }
+}
+
+// What every sample has and what differs among them.
+std::vector<std::string> common_variables(std::span<sample const> samples) {
+  std::vector<std::string> names;
+  for (auto const& [name, value] : samples.front().variables) {
+    auto const has = [&](sample const& s) { return s.variables.contains(name); };
+    auto const same = [&](sample const& s) { return s.variables.at(name) == value; };
+    if (std::ranges::all_of(samples, has) && !std::ranges::all_of(samples, same)) names.push_back(name);
+  }
+  return names;
+}
+
+}  // namespace
+
+std::vector<sample> parse_extra_p(std::string_view lines, std::string const& file) {
+  std::vector<sample> all;
+  for (std::size_t number = 1; !lines.empty(); ++number) {
+    auto const line = lines.substr(0, lines.find('\n'));
+    lines.remove_prefix(std::min(lines.size(), line.size() + 1));
+    if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+    read_line(line, file, number, all);
+  }
+  if (all.empty()) fail_at(file, 1, "no measurements, expected a JSON object per line");
+  return all;
+}
+
+std::string to_extra_p(std::span<sample const> samples) {
+  if (samples.empty()) return {};
+  auto const names = common_variables(samples);
+  if (names.empty())
+    throw usage_error(
+        "no variable is in all samples and differs among them: Extra-P needs one (--only phase=divide, say, "
+        "takes some of "
+        "them)");
+  std::string text;
+  for (auto const& s : samples) {
+    json object;
+    for (auto const& name : names) object["params"][name] = s.variables.at(name);
+    object["callpath"] = (s.skeleton.empty() ? "" : s.skeleton + "->") + s.phase;
+    for (auto const& [quantity, value] : s.measured) {
+      object["metric"] = quantity == "seconds" ? "time" : quantity;
+      object["value"] = value;
+      text += object.dump(-1, ' ', false, json::error_handler_t::replace) + '\n';
+    }
+  }
+  return text;
+}
+
+}  // namespace skel::model

@@ -1,0 +1,207 @@
+#include "skel/model/fit.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "least_squares.hpp"
+#include "skel/error.hpp"
+#include "statistics.hpp"
+#include "values/format.hpp"
+
+namespace skel::model {
+
+namespace {
+
+constexpr double dependent = 1e10;  // condition numbers: beyond it rounding decides
+constexpr double nearly_dependent = 1e4;
+
+Eigen::VectorXd weights_of(weighting how, Eigen::VectorXd const& t) {
+  if (how == weighting::equal) return Eigen::VectorXd::Ones(t.size());
+  return t.cwiseInverse();  // of residuals; their squares get 1/t²
+}
+
+struct system {
+  Eigen::MatrixXd a;
+  Eigen::VectorXd y;
+};
+
+system system_of(std::string const& name, std::span<observation const> samples,
+                 std::span<basis_function const> basis, weighting weights) {
+  auto const rows = static_cast<Eigen::Index>(samples.size());
+  system s{Eigen::MatrixXd(rows, static_cast<Eigen::Index>(basis.size())), Eigen::VectorXd(rows)};
+  for (Eigen::Index i = 0; i < rows; ++i) {
+    auto const& o = samples[static_cast<std::size_t>(i)];
+    auto const bad = [&](std::string const& what) {
+      throw usage_error(detail::format("{}: {}: {}", o.where.empty() ? "samples" : o.where, name, what));
+    };
+    if (!std::isfinite(o.value)) bad(detail::format("the value is {}, expected a number", o.value));
+    if (weights == weighting::relative && o.value <= 0)
+      bad(detail::format(
+          "the value is {}, expected a positive one for relative weights (--weights equal takes any)",
+          o.value));
+    s.y[i] = o.value;
+    try {
+      for (std::size_t j = 0; j < basis.size(); ++j) s.a(i, static_cast<Eigen::Index>(j)) = basis[j](o.at);
+    } catch (usage_error const& e) {
+      bad(e.what());
+    }
+  }
+  return s;
+}
+
+std::map<std::string, std::pair<double, double>> range_of(std::span<observation const> samples) {
+  std::map<std::string, std::pair<double, double>> range;
+  for (auto const& o : samples) {
+    for (auto const& [variable, value] : o.at) {
+      auto const at = range.try_emplace(variable, value, value).first;
+      at->second.first = std::min(at->second.first, value);
+      at->second.second = std::max(at->second.second, value);
+    }
+  }
+  return range;
+}
+
+// Which columns depend on each other, and why, where that is easy to say.
+std::string dependence(std::span<basis_function const> basis, Eigen::VectorXd const& weakest,
+                       std::map<std::string, std::pair<double, double>> const& range) {
+  std::string names;
+  std::string constants;
+  for (std::size_t j = 0; j < basis.size(); ++j) {
+    if (std::abs(weakest[static_cast<Eigen::Index>(j)]) < 0.05) continue;
+    names += (names.empty() ? "" : ", ") + to_string(basis[j]);
+    for (auto const& f : basis[j].factors)
+      if (auto const& r = range.at(f.variable); r.first == r.second)
+        constants += detail::format("; {} is {} in all samples", f.variable, r.first);
+  }
+  return names + constants;
+}
+
+void check_columns_of(fitted& f, std::string const& name, Eigen::MatrixXd const& weighted) {
+  auto const check = check_columns(weighted);
+  f.condition = check.condition;
+  if (check.condition < nearly_dependent) return;
+  auto const who = dependence(f.basis, check.weakest, f.range);
+  if (check.condition > dependent)
+    throw usage_error(
+        detail::format("{}: the columns of {} are collinear: samples in which they vary independently are "
+                       "needed, or a smaller basis",
+                       name, who));
+  f.warnings.push_back(detail::format(
+      "{}: the columns of {} are nearly collinear (condition number {:.2g}): what each contributes is "
+      "uncertain",
+      name, who, check.condition));
+}
+
+// Iglewicz and Hoaglin, "How to Detect and Handle Outliers" (1993), on residuals over sqrt(1 - leverage).
+void name_outliers(fitted& f, std::span<observation const> samples, Eigen::MatrixXd const& weighted,
+                   Eigen::VectorXd const& residuals, Eigen::MatrixXd const& inverse) {
+  constexpr double most = 3.5;
+  constexpr double to_deviation = 0.6745;
+  std::vector<double> size;
+  size.reserve(samples.size());
+  std::vector<double> signed_size;
+  for (Eigen::Index i = 0; i < residuals.size(); ++i) {
+    double const leverage = (weighted.row(i) * inverse * weighted.row(i).transpose())(0);
+    signed_size.push_back(residuals[i] / std::sqrt(std::max(0.2, 1 - leverage)));
+  }
+  double const middle = median(signed_size);
+  for (double const r : signed_size) size.push_back(std::abs(r - middle));
+  // Of few samples the median deviation is often far too small, so the standard deviation has a say: the less
+  // the more one outlier would raise it. Below rounding nothing is an outlier.
+  constexpr double share = 0.65;
+  double const rounding = f.weights == weighting::relative ? 1e-9 : 1e-9 * std::abs(samples.front().value);
+  double const scale = std::max({median(size) / to_deviation, share * f.deviation, rounding});
+  for (std::size_t i = 0; i < size.size(); ++i) {
+    if (size[i] <= most * scale) continue;
+    f.outliers.push_back({samples[i].where, samples[i].value, f(samples[i].at)});
+  }
+}
+
+}  // namespace
+
+std::vector<double> fitted::functions(point const& at) const {
+  std::vector<double> values;
+  values.reserve(basis.size());
+  for (auto const& b : basis) values.push_back(b(at));
+  return values;
+}
+
+double fitted::operator()(point const& at) const {
+  double sum = 0;
+  for (std::size_t j = 0; j < basis.size(); ++j) sum += coefficients[j] * basis[j](at);
+  return sum;
+}
+
+double fitted::variance(std::span<double const> functions) const {
+  auto const n = functions.size();
+  double sum = 0;
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < n; ++j) sum += functions[i] * covariance[i * n + j] * functions[j];
+  return std::max(sum, 0.0);
+}
+
+double fitted::scatter(double value) const {
+  return weights == weighting::relative ? deviation * std::abs(value) : deviation;
+}
+
+fitted fit(std::string const& name, std::span<observation const> samples,
+           std::span<basis_function const> basis, fit_options const& options) {
+  if (basis.empty()) throw usage_error(name + ": an empty basis");
+  auto const n = static_cast<int>(samples.size());
+  auto const p = static_cast<int>(basis.size());
+  if (n < p + 1)
+    throw usage_error(
+        detail::format("{}: {} samples for {} coefficients, expected at least {}", name, n, p, p + 1));
+  fitted f;
+  f.basis.assign(basis.begin(), basis.end());
+  f.weights = options.weights;
+  f.confidence = options.confidence;
+  f.samples = n;
+  f.range = range_of(samples);
+  auto const s = system_of(name, samples, basis, options.weights);
+
+  Eigen::VectorXd w = weights_of(options.weights, s.y);
+  Eigen::MatrixXd weighted = w.asDiagonal() * s.a;
+  check_columns_of(f, name, weighted);
+  Eigen::VectorXd x;
+  constexpr int most_rounds = 30;
+  for (int round = 0; round < most_rounds; ++round) {
+    Eigen::VectorXd const b = w.cwiseProduct(s.y);
+    Eigen::VectorXd const next = options.nonnegative ? solve_nonnegative(weighted, b) : solve_qr(weighted, b);
+    bool const settled = round > 0 && (next - x).norm() <= 1e-10 * next.norm();
+    x = next;
+    if (settled || options.weights == weighting::equal) break;
+    // A curve that passes near 0 must not give one sample all the weight.
+    w = weights_of(options.weights, (s.a * x).cwiseMax(0.01 * s.y));
+    weighted = w.asDiagonal() * s.a;
+  }
+  f.coefficients.assign(x.data(), x.data() + p);
+
+  Eigen::VectorXd const b = w.cwiseProduct(s.y);
+  Eigen::VectorXd const residuals = b - weighted * x;
+  double const mean = w.cwiseAbs2().dot(s.y) / w.squaredNorm();
+  double const total = w.cwiseProduct(s.y - Eigen::VectorXd::Constant(n, mean)).squaredNorm();
+  if (total > 1e-24 * b.squaredNorm()) {
+    f.r2 = 1 - residuals.squaredNorm() / total;
+  } else {
+    f.warnings.push_back(name + ": all values are the same (zero variance): R² says nothing");
+  }
+  f.deviation = std::sqrt(residuals.squaredNorm() / (n - p));
+
+  Eigen::VectorXd const free = solve_qr(weighted, b);
+  double const variance = (b - weighted * free).squaredNorm() / (n - p);
+  Eigen::MatrixXd const inverse = inverse_normal(weighted);
+  Eigen::MatrixXd const covariance = variance * inverse;
+  double const t = student_quantile(0.5 + options.confidence / 2, n - p);
+  for (Eigen::Index j = 0; j < p; ++j) {
+    double const half = t * std::sqrt(covariance(j, j));
+    double const floor = options.nonnegative ? 0.0 : -HUGE_VAL;
+    f.low.push_back(std::min(x[j], std::max(floor, free[j] - half)));
+    f.high.push_back(std::max(x[j], free[j] + half));
+    for (Eigen::Index k = 0; k < p; ++k) f.covariance.push_back(covariance(j, k));
+  }
+  name_outliers(f, samples, weighted, residuals, inverse);
+  return f;
+}
+
+}  // namespace skel::model

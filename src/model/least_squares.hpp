@@ -1,0 +1,25 @@
+// Linear algebra of the fits. Eigen stays behind these functions' sources and this header, which is private.
+#pragma once
+
+#include <Eigen/Dense>
+
+namespace skel::model {
+
+/// The least-squares solution by QR with column pivoting.
+[[nodiscard]] Eigen::VectorXd solve_qr(Eigen::MatrixXd const& a, Eigen::VectorXd const& b);
+
+/// The least-squares solution without negative coefficients: the active set method of Lawson and Hanson,
+/// "Solving Least Squares Problems" (1974), chapter 23.
+[[nodiscard]] Eigen::VectorXd solve_nonnegative(Eigen::MatrixXd const& a, Eigen::VectorXd const& b);
+
+/// Largest over smallest singular value of the columns scaled to length one; infinite if they are dependent.
+struct column_check {
+  double condition = 1;
+  Eigen::VectorXd weakest;  ///< the combination of the scaled columns that is nearest to 0
+};
+[[nodiscard]] column_check check_columns(Eigen::MatrixXd a);
+
+/// The inverse of aᵀa.
+[[nodiscard]] Eigen::MatrixXd inverse_normal(Eigen::MatrixXd const& a);
+
+}  // namespace skel::model

@@ -1,0 +1,150 @@
+#include "skel/model/machine.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "least_squares.hpp"
+#include "skel/error.hpp"
+#include "values/format.hpp"
+
+namespace skel::model {
+
+namespace {
+
+// Interpolation of a curve: on the pieces of both.
+curve between(curve const& a, curve const& b, double share) {
+  if (a.empty() || b.empty()) return a.empty() ? b : a;
+  std::set<double> cuts;
+  for (auto const* c : {&a, &b})
+    for (auto const& p : c->pieces) cuts.insert(p.from_bytes);
+  auto const piece_at = [](curve const& c, double bytes) {
+    auto const* found = &c.pieces.front();
+    for (auto const& p : c.pieces)
+      if (p.from_bytes <= bytes) found = &p;
+    return *found;
+  };
+  curve mixed;
+  mixed.deviation = std::max(a.deviation, b.deviation);
+  for (double const from : cuts) {
+    auto const x = piece_at(a, from);
+    auto const y = piece_at(b, from);
+    if (!mixed.pieces.empty()) mixed.pieces.back().to_bytes = from;
+    mixed.pieces.push_back({from, std::numeric_limits<double>::infinity(),
+                            std::lerp(x.latency_seconds, y.latency_seconds, share),
+                            std::lerp(x.gap_seconds_per_byte, y.gap_seconds_per_byte, share)});
+  }
+  return mixed;
+}
+
+struct line {
+  double latency = 0, gap = 0, squares = 0;
+};
+
+// Relative weights; neither latency nor gap below 0.
+line fit_line(std::vector<std::pair<double, double>> const& points, std::size_t from, std::size_t to) {
+  auto const n = static_cast<Eigen::Index>(to - from);
+  Eigen::MatrixXd a(n, 2);
+  for (Eigen::Index i = 0; i < n; ++i) {
+    auto const& [bytes, seconds] = points[from + static_cast<std::size_t>(i)];
+    a(i, 0) = 1 / seconds;
+    a(i, 1) = bytes / seconds;
+  }
+  Eigen::VectorXd const b = Eigen::VectorXd::Ones(n);
+  Eigen::VectorXd const x = solve_nonnegative(a, b);
+  return {x[0], x[1], (b - a * x).squaredNorm()};
+}
+
+}  // namespace
+
+double curve::operator()(double bytes) const {
+  for (auto const& p : pieces)
+    if (bytes < p.to_bytes || &p == &pieces.back()) return p.latency_seconds + bytes * p.gap_seconds_per_byte;
+  return 0;
+}
+
+curve fit_curve(std::vector<std::pair<double, double>> points) {
+  std::erase_if(points, [](auto const& p) { return !(p.second > 0 && p.first >= 0); });
+  std::ranges::sort(points);
+  curve found;
+  if (points.size() < 2) return found;
+  constexpr std::size_t least = 3;
+  constexpr std::size_t most_pieces = 3;
+  auto const n = points.size();
+  // What deviates by less than a tenth of a percent needs no further piece.
+  auto const floor_of = [](double squares, std::size_t count) {
+    return std::max(squares, 1e-6 * static_cast<double>(count));
+  };
+  double best = HUGE_VAL;
+  std::vector<std::size_t> best_cuts;
+  auto const consider = [&](std::vector<std::size_t> const& cuts) {
+    double squares = 0;
+    for (std::size_t i = 0; i + 1 < cuts.size(); ++i)
+      squares += fit_line(points, cuts[i], cuts[i + 1]).squares;
+    auto const count = static_cast<double>(n);
+    // Per piece two coefficients, and per cut its place; counted twice, since the best of all places is
+    // taken.
+    double const parameters = 2 * (3.0 * static_cast<double>(cuts.size() - 1) - 1);
+    double const bic = count * std::log(floor_of(squares, n) / count) + parameters * std::log(count);
+    if (bic < best) {
+      best = bic;
+      best_cuts = cuts;
+      found.deviation =
+          std::sqrt(squares / std::max(1.0, count - 2 * (static_cast<double>(cuts.size()) - 1)));
+    }
+  };
+  consider({0, n});
+  for (std::size_t i = least; most_pieces >= 2 && i + least <= n; ++i) {
+    consider({0, i, n});
+    for (std::size_t j = i + least; j + least <= n; ++j) consider({0, i, j, n});
+  }
+  for (std::size_t i = 0; i + 1 < best_cuts.size(); ++i) {
+    auto const l = fit_line(points, best_cuts[i], best_cuts[i + 1]);
+    // The cut is halfway, on the logarithmic scale of the sizes.
+    double const from = i == 0 ? 0 : found.pieces.back().to_bytes;
+    double const to = best_cuts[i + 1] == n
+                          ? std::numeric_limits<double>::infinity()
+                          : std::sqrt(points[best_cuts[i + 1] - 1].first * points[best_cuts[i + 1]].first);
+    found.pieces.push_back({from, to, l.latency, l.gap});
+  }
+  return found;
+}
+
+machine_at machine::for_ranks(int ranks, std::string const& kind, std::string& warning) const {
+  machine_at const* below = nullptr;
+  machine_at const* above = nullptr;
+  std::set<std::string> kinds;
+  for (auto const& m : at) {
+    kinds.insert(m.kind);
+    if (m.kind != kind) continue;
+    if (m.ranks <= ranks && (below == nullptr || m.ranks > below->ranks)) below = &m;
+    if (m.ranks >= ranks && (above == nullptr || m.ranks < above->ranks)) above = &m;
+  }
+  if (below == nullptr && above == nullptr) {
+    std::string known;
+    for (auto const& k : kinds) known += (known.empty() ? "" : ", ") + k;
+    throw usage_error(
+        detail::format("machine {}: no entry of the kind \"{}\"; there are: {}", name, kind, known));
+  }
+  if (below == nullptr || above == nullptr) {
+    auto const& nearest = below == nullptr ? *above : *below;
+    if (ranks > 1 && nearest.ranks > 0)  // 0: whoever wrote it says nothing of ranks
+      warning = detail::format("machine {}: measured with {} ranks at {}, not with {}; taken as there", name,
+                               nearest.ranks, below == nullptr ? "least" : "most", ranks);
+    return nearest;
+  }
+  if (below->ranks == above->ranks || below->ranks == 0) return *below;
+  double const share = std::log2(static_cast<double>(ranks) / below->ranks) /
+                       std::log2(static_cast<double>(above->ranks) / below->ranks);
+  machine_at m = *below;
+  m.ranks = ranks;
+  m.latency_seconds = std::lerp(below->latency_seconds, above->latency_seconds, share);
+  m.gap_seconds_per_byte = std::lerp(below->gap_seconds_per_byte, above->gap_seconds_per_byte, share);
+  m.all_to_all = between(below->all_to_all, above->all_to_all, share);
+  m.ping_pong = between(below->ping_pong, above->ping_pong, share);
+  m.exchange = between(below->exchange, above->exchange, share);
+  m.timings.clear();
+  return m;
+}
+
+}  // namespace skel::model

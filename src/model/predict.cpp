@@ -1,0 +1,244 @@
+#include "skel/model/predict.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "skel/error.hpp"
+#include "statistics.hpp"
+#include "values/format.hpp"
+
+namespace skel::model {
+
+namespace {
+
+// Divide-and-conquer on one set of sizes, level by level.
+class composer {
+ public:
+  composer(skeleton_model const& model, machine const* where, point const& sizes, int ranks,
+           predict_options const& options)
+      : model_(model), where_(where), sizes_(sizes), ranks_(ranks), options_(options) {
+    if (where_ != nullptr) {
+      std::string warning;
+      here_ = where_->for_ranks(ranks, options.kind, warning);
+      if (!warning.empty()) warnings_.push_back(warning);
+    }
+  }
+
+  // Section 5: the slower half decides, and both work side by side.
+  estimate compose(int ranks, int level) {
+    if (ranks == 1) return one("sequential", level);
+    auto whole = one("divide", level);
+    auto half = compose((ranks + 1) / 2, level + 1);
+    if (ranks % 2 == 1) half = slower_of(std::move(half), compose(ranks / 2, level + 1));
+    whole = std::move(whole) + half;
+    whole = std::move(whole) + exchange(level);
+    return std::move(whole) + one("combine", level);
+  }
+
+  std::vector<std::string> take_warnings() { return std::move(warnings_); }
+
+ private:
+  // Sizes of the problem at this level; a variable without a known factor stays.
+  point at_level(int level) const {
+    point at = sizes_;
+    for (auto const& [name, factor] : model_.per_level)
+      if (auto const v = at.find(name); v != at.end()) v->second *= std::pow(factor, level);
+    at["P"] = ranks_;
+    return at;
+  }
+
+  // Whether it is outside, which is warned of.
+  bool check_range(fitted const& f, std::string const& what, point const& at) {
+    constexpr double far = 1.0 + 1e-9;
+    bool outside = false;
+    for (auto const& [name, r] : f.range) {
+      auto const v = at.find(name);
+      if (v == at.end()) continue;
+      bool const used = std::ranges::any_of(f.basis, [&, n = name](basis_function const& b) {
+        return std::ranges::any_of(b.factors, [&](factor const& x) { return x.variable == n; });
+      });
+      if (!used) continue;
+      std::string text;
+      if (v->second > r.second * far)
+        text = detail::format("{} = {} is {:.3g} times the largest of the samples ({})", name, v->second,
+                              v->second / r.second, r.second);
+      else if (v->second * far < r.first)
+        text = detail::format("{} = {} is below the smallest of the samples ({})", name, v->second, r.first);
+      if (text.empty()) continue;
+      outside = true;
+      warn(detail::format("{}: {}: extrapolated", what, text));
+    }
+    return outside;
+  }
+  void warn(std::string text) {
+    // The first level says it; the others are smaller.
+    auto const about = text.substr(0, text.find(" = "));
+    auto const said = [&](std::string const& w) { return w.starts_with(about); };
+    if (std::ranges::none_of(warnings_, said)) warnings_.push_back(std::move(text));
+  }
+
+  estimate one(std::string const& phase, int level) {
+    auto const* const t = model_.find(phase);
+    if (t == nullptr) {
+      if (phase == "sequential") throw usage_error("the model has no phase sequential");
+      return {};  // a trivial division, say, that nobody has measured
+    }
+    return from_term(*t, phase, level);
+  }
+
+  estimate from_term(term const& t, std::string const& name, int level) {
+    auto const at = at_level(level);
+    part p;
+    p.name = name;
+    p.level = level;
+    try {
+      p.functions = t.curve.functions(at);
+    } catch (usage_error const& bad) {
+      throw usage_error(detail::format("{}: {} (sizes are given with --set NAME=VALUE)", name, bad.what()));
+    }
+    bool const outside = check_range(t.curve, name, at);
+    p.source = &t;
+    p.seconds = t.curve(at);
+    constexpr double deviations_of_90_percent = 1.645;
+    if (outside && t.error) p.extrapolation = t.error->percentile_90 / deviations_of_90_percent * p.seconds;
+    p.deviation = t.curve.scatter(p.seconds);
+    for (std::size_t j = 0; j < t.curve.basis.size(); ++j)
+      if (t.curve.coefficients[j] != 0)
+        p.how += detail::format("{}{:.4g}{}", p.how.empty() ? "" : " + ", t.curve.coefficients[j],
+                                t.curve.basis[j].factors.empty() ? "" : " " + to_string(t.curve.basis[j]));
+    if (p.how.empty()) p.how = "0";
+    std::string values;
+    for (auto const& b : t.curve.basis)
+      for (auto const& f : b.factors) {
+        auto const text = detail::format("{} = {:.10g}", f.variable, at.at(f.variable));
+        if (values.find(text) == std::string::npos) values += (values.empty() ? " at " : ", ") + text;
+      }
+    p.how += values;
+    return {{std::move(p)}, {}};
+  }
+
+  // Bytes of one exchange at this level, if anything tells.
+  std::optional<double> bytes(int level) {
+    if (options_.exchange_bytes) return (*options_.exchange_bytes)(at_level(level));
+    auto const* const t = model_.find("exchange", "bytes");
+    if (t == nullptr) return std::nullopt;
+    auto const at = at_level(level);
+    check_range(t->curve, "exchange bytes", at);
+    return t->curve(at);
+  }
+
+  estimate exchange(int level) {
+    auto const* const t = model_.find("exchange");
+    auto how = options_.exchange;
+    bool const measured = here_ && !here_->exchange.empty();
+    auto const size = here_ || options_.exchange_bytes ? bytes(level) : std::nullopt;
+    if (how == exchange_cost::automatic)
+      how =
+          here_ && size ? (measured ? exchange_cost::measured : exchange_cost::paper) : exchange_cost::fitted;
+    if (how == exchange_cost::fitted) {
+      if (t != nullptr) return from_term(*t, "exchange", level);
+      if (size || model_.find("exchange", "bytes") != nullptr)
+        throw usage_error("exchange: a machine is needed for its cost: --machine FILE.json");
+      warn(
+          "exchange = nothing: the samples have no exchanges, and no bytes are given; communication counts "
+          "0");
+      return {};
+    }
+    if (!here_) throw usage_error("exchange: a machine is needed for its cost: --machine FILE.json");
+    if (!size) throw usage_error("exchange: the model does not know its bytes: give them, e.g. --bytes 4*N");
+    part p;
+    p.name = "exchange";
+    p.level = level;
+    if (how == exchange_cost::paper) {
+      p.seconds = 2 * (here_->latency_seconds + *size * here_->gap_seconds_per_byte);
+      p.how = detail::format("2 (l + {:.10g} B g), l = {:.4g} s, g = {:.4g} s/B", *size,
+                             here_->latency_seconds, here_->gap_seconds_per_byte);
+      p.deviation = here_->all_to_all.deviation * p.seconds;
+    } else {
+      if (!measured) throw usage_error("exchange: the machine has no measured exchanges");
+      p.seconds = here_->exchange(*size);
+      p.how = detail::format("{:.10g} B between pairs, measured", *size);
+      p.deviation = here_->exchange.deviation * p.seconds;
+    }
+    return {{std::move(p)}, {}};
+  }
+
+  friend estimate skel::model::predict(skeleton_model const&, machine const*, point const&, int,
+                                       predict_options const&);
+
+  skeleton_model const& model_;
+  machine const* where_;
+  std::optional<machine_at> here_;
+  point sizes_;
+  int ranks_;
+  predict_options const& options_;
+  std::vector<std::string> warnings_;
+};
+
+}  // namespace
+
+double estimate::seconds() const {
+  double sum = 0;
+  for (auto const& p : parts) sum += p.seconds;
+  return sum;
+}
+
+double estimate::deviation() const {
+  double variance = 0;
+  std::map<term const*, std::vector<double>> shared;
+  std::map<term const*, double> extrapolation;
+  for (auto const& p : parts) {
+    variance += p.deviation * p.deviation;
+    if (p.source == nullptr) continue;
+    extrapolation[p.source] += p.extrapolation;
+    auto& sum = shared[p.source];
+    sum.resize(p.functions.size());
+    for (std::size_t j = 0; j < sum.size(); ++j) sum[j] += p.functions[j];
+  }
+  for (auto const& [t, functions] : shared) variance += t->curve.variance(functions);
+  for (auto const& [t, seconds] : extrapolation) variance += seconds * seconds;
+  return std::sqrt(variance);
+}
+
+std::pair<double, double> estimate::interval(double confidence) const {
+  int freedom = std::numeric_limits<int>::max();
+  for (auto const& p : parts)
+    if (p.source != nullptr && p.source->curve.samples > 0)
+      freedom = std::min(freedom, std::max(1, p.source->curve.degrees_of_freedom()));
+  double const half = student_quantile(0.5 + confidence / 2, freedom) * deviation();
+  return {std::max(0.0, seconds() - half), seconds() + half};
+}
+
+estimate operator+(estimate a, estimate const& b) {
+  a.parts.insert(a.parts.end(), b.parts.begin(), b.parts.end());
+  a.warnings.insert(a.warnings.end(), b.warnings.begin(), b.warnings.end());
+  return a;
+}
+
+estimate slower_of(estimate a, estimate b) { return b.seconds() > a.seconds() ? std::move(b) : std::move(a); }
+
+bool has_phases(skeleton_model const& m) { return m.find("sequential") != nullptr; }
+
+estimate predict(skeleton_model const& m, machine const* where, point const& sizes, int ranks,
+                 predict_options const& options) {
+  if (ranks < 1 || ranks > 1 << 24)
+    throw usage_error(detail::format("{} ranks, expected 1 to 16777216", ranks));
+  for (auto const& [name, value] : sizes)
+    if (!std::isfinite(value) || value < 0)
+      throw usage_error(detail::format("{} = {}, expected a number from 0 on", name, value));
+  composer c(m, where, sizes, ranks, options);
+  estimate e;
+  if (has_phases(m)) {
+    e = c.compose(ranks, 0);
+  } else if (auto const* const t = m.find("run"); t != nullptr) {
+    e = c.from_term(*t, "run", 0);
+  } else {
+    throw usage_error(m.name() + ": the model has neither the phase sequential nor run");
+  }
+  e.warnings = c.take_warnings();
+  return e;
+}
+
+}  // namespace skel::model

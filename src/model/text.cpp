@@ -1,0 +1,57 @@
+#include "text.hpp"
+
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <system_error>
+
+#include "skel/error.hpp"
+#include "values/format.hpp"
+#include "values/one_line.hpp"
+
+namespace skel::model {
+
+std::string read_text(std::string const& path) {
+  constexpr std::size_t most = std::size_t{1} << 30;
+  struct close_file {
+    void operator()(std::FILE* f) const { std::fclose(f); }
+  };
+  auto const fail = [&](int code) {
+    throw usage_error(detail::one_line(path + ": " + std::generic_category().message(code)));
+  };
+  std::unique_ptr<std::FILE, close_file> const file(std::fopen(path.c_str(), "rb"));
+  if (!file) fail(errno);
+  std::string text;
+  constexpr std::size_t step = std::size_t{1} << 16;
+  while (true) {
+    auto const had = text.size();
+    text.resize(had + step);
+    auto const got = std::fread(text.data() + had, 1, step, file.get());
+    text.resize(had + got);
+    if (got < step) break;
+    if (text.size() > most) throw usage_error(detail::one_line(path + ": larger than 1 GiB"));
+  }
+  if (std::ferror(file.get()) != 0) fail(errno);
+  return text;
+}
+
+std::optional<double> to_number(std::string_view text) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  double x = 0;
+  auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), x);
+  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(x)) return std::nullopt;
+  return x;
+}
+
+std::string in_quotes(std::string_view text) {
+  constexpr std::size_t most = 60;
+  return '"' + std::string(text.substr(0, most)) + (text.size() > most ? "…\"" : "\"");
+}
+
+void fail_at(std::string const& file, std::size_t line, std::string const& what) {
+  throw usage_error(detail::one_line(detail::format("{}:{}: {}", file, line, what)));
+}
+
+}  // namespace skel::model

@@ -1,0 +1,87 @@
+#include "skel/protocol/peer_message.hpp"
+
+#include <array>
+
+#include "skel/error.hpp"
+#include "skel/protocol/bytes.hpp"
+
+namespace skel::protocol {
+
+namespace {
+constexpr auto first_peer_kind = static_cast<unsigned>(peer_message_kind::hello);
+enum peer_field : unsigned {
+  carries_number = 1,
+  carries_ids = 2,
+  carries_text = 4,
+  carries_result = 8,
+  all_peer_fields = 15
+};
+}  // namespace
+
+char const* to_string(peer_message_kind what) {
+  static constexpr std::array<char const*, peer_message_kinds> names{
+      "hello",  "failed",  "please_stop", "part_lost",    "stop",          "stopped", "finish",
+      "abort",  "ask",     "nothing",     "loan",         "paid",          "held",    "not_held",
+      "revoke", "problem", "solution",    "need_problem", "need_solution", "reached"};
+  return names.at(static_cast<std::size_t>(what) - first_peer_kind);
+}
+
+bool for_roll_call(peer_message_kind what) {
+  return what == peer_message_kind::hello || what == peer_message_kind::failed ||
+         what == peer_message_kind::please_stop || what == peer_message_kind::part_lost ||
+         what == peer_message_kind::stopped;
+}
+
+void encode(peer_message const& m, std::vector<std::byte>& out) {
+  unsigned const fields = (m.number != 0 ? carries_number : 0U) | (m.ids.empty() ? 0U : carries_ids) |
+                          (m.text.empty() ? 0U : carries_text) | (m.result ? carries_result : 0U);
+  out.push_back(static_cast<std::byte>(m.kind));
+  out.push_back(static_cast<std::byte>(fields));
+  if (fields & carries_number) put_varint(out, m.number);
+  if (fields & carries_ids) {
+    put_varint(out, m.ids.size());
+    for (auto const id : m.ids) put_varint(out, id);
+  }
+  if (fields & carries_text) put_text(out, m.text);
+  if (!m.result) return;
+  auto const& o = *m.result;
+  put_varint(out, static_cast<std::uint64_t>(o.how));
+  for (auto const n : {o.task, static_cast<std::uint64_t>(o.rank), o.more, o.tasks, o.handed_out_again})
+    put_varint(out, n);
+  put_text(out, o.text);
+}
+
+peer_message decode_peer_message(std::span<std::byte const>& bytes) {
+  auto const head = get_bytes(bytes, 2);
+  auto const what = std::to_integer<unsigned>(head[0]);
+  auto const fields = std::to_integer<unsigned>(head[1]);
+  if (what < first_peer_kind || what >= first_peer_kind + peer_message_kinds ||
+      (fields & ~all_peer_fields) != 0)
+    throw protocol_error("not a message of this skeleton: all ranks must make the same calls");
+  peer_message m;
+  m.kind = static_cast<peer_message_kind>(what);
+  if (fields & carries_number) m.number = get_varint(bytes);
+  if (fields & carries_ids) {
+    auto const n = get_varint(bytes);
+    if (n > bytes.size()) throw protocol_error("message holds fewer numbers than it says");
+    for (std::uint64_t i = 0; i < n; ++i) m.ids.push_back(get_varint(bytes));
+  }
+  if (fields & carries_text) m.text = get_text(bytes);
+  if (fields & carries_result) {
+    outcome o;
+    auto const how = get_varint(bytes);
+    if (how > static_cast<std::uint64_t>(outcome::status::part_lost))
+      throw protocol_error("message holds an unknown outcome");
+    o.how = static_cast<outcome::status>(how);
+    o.task = get_varint(bytes);
+    o.rank = static_cast<int>(get_varint(bytes));
+    o.more = get_varint(bytes);
+    o.tasks = get_varint(bytes);
+    o.handed_out_again = get_varint(bytes);
+    o.text = get_text(bytes);
+    m.result = std::move(o);
+  }
+  return m;
+}
+
+}  // namespace skel::protocol

@@ -1,0 +1,131 @@
+// skel-model calibrate: measures the machine, under mpiexec.
+#include "skel/model/calibrate.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <memory>
+
+#include "program/paths.hpp"
+#include "skel/error.hpp"
+#include "skel/observe/atomic_file.hpp"
+#include "tools/model/commands.hpp"
+#include "tools/model/figures.hpp"
+#include "tools/model/table.hpp"
+
+namespace skel::model {
+
+namespace {
+
+struct options {
+  calibrate_options how;
+  std::string output, plot, name;
+  bool json = false;
+};
+
+// Ranks that share a core wait for each other's time slices: then that is what is measured.
+void warn_of_crowding(context const& ctx) {
+  auto const* const here =
+      std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");  // NOLINT: nobody changes the environment
+  long const local = here == nullptr ? 0 : std::strtol(here, nullptr, 10);
+  long const cores = ::sysconf(_SC_NPROCESSORS_ONLN);  // not only those that this rank is bound to
+  if (local > cores)
+    fmt::print(stderr,
+               "skel-model: warning: {} ranks on the {} cores of {}: latencies are the scheduler's, too\n",
+               local, cores, ctx.host());
+}
+
+std::string pieces_in_words(curve const& c) {
+  std::string text;
+  for (auto const& p : c.pieces)
+    text +=
+        fmt::format("{}{} + {:.3g} ns/B", text.empty() ? "" : fmt::format(", from {:.3g} B ", p.from_bytes),
+                    seconds(p.latency_seconds), p.gap_seconds_per_byte * 1e9);
+  return text;
+}
+
+// 0 is what least squares without negative values gives when the noise is larger than what was sought.
+std::string found(double value) { return value > 0 ? seconds(value) : "not found"; }
+
+// Noise is said, not averaged away.
+void warn_of_noise(machine const& m) {
+  constexpr double most = 0.2;
+  for (auto const& a : m.at)
+    for (auto const& [name, c] : {std::pair("all-to-all", &a.all_to_all),
+                                  std::pair("ping-pong", &a.ping_pong), std::pair("exchange", &a.exchange)})
+      if (c->deviation > most)
+        fmt::print(
+            stderr,
+            "skel-model: warning: {} ranks, {}, {}: measurements are {} off the curve: repeat on a quiet "
+            "machine, or with --least\n",
+            a.ranks, a.kind, name, percent(c->deviation));
+}
+
+void print(machine const& m) {
+  fmt::print("{}\n", m.name);
+  table rows({"ranks", "kind", "l", "by size", "by number", "g per 4 B", "by size", "by number"});
+  constexpr double word = 4;
+  for (auto const& a : m.at)
+    rows.add({std::to_string(a.ranks), a.kind, found(a.latency_seconds), found(a.latency_by_size),
+              found(a.latency_by_number), found(word * a.gap_seconds_per_byte), found(word * a.gap_by_size),
+              found(word * a.gap_by_number)});
+  fmt::print("{}", rows.text({1}));
+  for (auto const& a : m.at) {
+    fmt::print("\n{} ranks, {}\n", a.ranks, a.kind);
+    for (auto const& [name, c] : {std::pair("all-to-all", &a.all_to_all),
+                                  std::pair("ping-pong", &a.ping_pong), std::pair("exchange", &a.exchange)})
+      fmt::print("  {:<11}{} (deviation {})\n", name, pieces_in_words(*c), percent(c->deviation));
+  }
+}
+
+void run(context& ctx, options const& o) {
+  if (ctx.is_root()) {
+    for (auto const* path : {&o.output, &o.plot})
+      if (!path->empty()) program::check_writable(*path);
+    warn_of_crowding(ctx);
+  }
+  auto m = calibrate(ctx, o.how);
+  if (!ctx.is_root()) return;
+  if (!o.name.empty()) m.name = o.name;
+  if (!o.output.empty()) observe::write_file_atomically(o.output, m.to_json());
+  if (!o.plot.empty()) observe::write_file_atomically(o.plot, to_svg(machine_figures(m)));
+  if (o.json)
+    fmt::print("{}", m.to_json());
+  else
+    print(m);
+  std::fflush(stdout);
+  warn_of_noise(m);
+}
+
+}  // namespace
+
+collective_command add_calibrate(CLI::App& program) {
+  auto const o = std::make_shared<options>();
+  auto* const app =
+      program.add_subcommand("calibrate", "measure l(P), g(P) and message costs; under mpiexec");
+  app->add_option("-o,--output", o->output, "the machine")->type_name("FILE.json");
+  app->add_option("--plot", o->plot, "what was measured")->type_name("FILE.svg");
+  app->add_option("--name", o->name, "of the machine [its host]");
+  app->add_option("--ranks", o->how.ranks, "numbers of ranks to measure with [2, 4, 8, … and all]")
+      ->type_name("N,…")
+      ->delimiter(',');
+  app->add_option("--kinds", o->how.kinds, "how values become bytes: raw, serialised")
+      ->delimiter(',')
+      ->capture_default_str();
+  app->add_option("--repetitions", o->how.repetitions, "of each measurement; the median counts")
+      ->capture_default_str()
+      ->check(CLI::Range(5, 1000));
+  app->add_flag("--least", o->how.least, "the shortest repetition counts: where others use the machine, too");
+  app->add_option("--largest", o->how.largest_bytes, "largest message, bytes")
+      ->capture_default_str()
+      ->check(CLI::Range(1024.0, 1e9));
+  app->add_option("--seconds", o->how.seconds_per_pattern, "about so long per pattern, ranks and kind")
+      ->capture_default_str()
+      ->check(CLI::Range(0.01, 1e6));
+  app->add_flag("--json", o->json, "print JSON instead of tables");
+  return {app, [o](context& ctx) { run(ctx, *o); }};
+}
+
+}  // namespace skel::model

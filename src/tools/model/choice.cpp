@@ -1,0 +1,96 @@
+#include "tools/model/choice.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cmath>
+#include <map>
+
+#include "skel/error.hpp"
+
+namespace skel::model {
+
+void choice::add_options(CLI::App& app, bool model_needed) {
+  auto* const file = app.add_option("--model", model, "what fit has written")->type_name("FILE.json");
+  if (model_needed) file->required();
+  app.add_option("--machine", machine,
+                 "what calibrate has written; without it exchanges cost what the samples say")
+      ->type_name("FILE.json");
+  app.add_option("--skeleton", skeleton, "of those in the model");
+  app.add_option("--schedule", schedule, "of those in the model (its beginning suffices)");
+  app.add_option("--results", results, "of those in the model");
+  app.add_option("--bytes", bytes, "bytes of an exchange, where the samples do not say, e.g. 4*N")
+      ->type_name("EXPRESSION");
+  app.add_option("--exchange", exchange,
+                 "how an exchange is priced: paper: 2 (l + bytes g); measured: pairs, as calibrated; fitted: "
+                 "from the "
+                 "samples; automatic: measured if possible")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"automatic", "paper", "measured", "fitted"}));
+  app.add_option("--kind", kind, "how values become bytes on the machine: raw or serialised")
+      ->capture_default_str();
+}
+
+void choice::add_size_options(CLI::App& app) {
+  app.add_option("--set", sizes, "a size of the problem (may be repeated)")->type_name("NAME=VALUE");
+  app.add_option("--nodes", nodes, "the same as --set N=…");
+  app.add_option("--edges", edges, "the same as --set M=…");
+  app.add_option("--confidence", confidence, "of the intervals")
+      ->capture_default_str()
+      ->check(CLI::Range(0.5, 0.9999));
+  app.add_flag("--json", json, "print JSON instead of tables");
+}
+
+point choice::at() const {
+  point p;
+  for (auto const& text : sizes) {
+    auto const equals = text.find('=');
+    double x = 0;
+    char const* const end = text.data() + text.size();
+    bool good = equals != std::string::npos && equals > 0;
+    if (good) {
+      auto const read = std::from_chars(text.data() + equals + 1, end, x);
+      good = read.ec == std::errc{} && read.ptr == end && std::isfinite(x) && x >= 0;
+    }
+    if (!good)
+      throw usage_error(fmt::format("--set: expected NAME=VALUE with a number from 0 on, got \"{}\"", text));
+    p[text.substr(0, equals)] = x;
+  }
+  if (nodes) p["N"] = *nodes;
+  if (edges) p["M"] = *edges;
+  return p;
+}
+
+std::optional<skel::model::machine> choice::where() const {
+  if (machine.empty()) return std::nullopt;
+  return skel::model::machine::read(machine);
+}
+
+predict_options choice::how() const {
+  static std::map<std::string, exchange_cost> const names{{"automatic", exchange_cost::automatic},
+                                                          {"paper", exchange_cost::paper},
+                                                          {"measured", exchange_cost::measured},
+                                                          {"fitted", exchange_cost::fitted}};
+  predict_options o;
+  o.exchange = names.at(exchange);
+  o.kind = kind;
+  if (!bytes.empty()) o.exchange_bytes = parse_expression(bytes);
+  return o;
+}
+
+std::vector<skeleton_model const*> choice::of(skel::model::model const& m) const {
+  std::vector<skeleton_model const*> found;
+  std::string known;
+  for (auto const& s : m.skeletons) {
+    known += (known.empty() ? "" : "; ") + s.name();
+    bool const wanted = (skeleton.empty() || s.skeleton == skeleton) && s.schedule.starts_with(schedule) &&
+                        (results.empty() || s.results.starts_with(results));
+    if (wanted) found.push_back(&s);
+  }
+  if (found.empty())
+    throw usage_error(fmt::format("{}: nothing of that kind in the model; there are: {}", model, known));
+  return found;
+}
+
+}  // namespace skel::model

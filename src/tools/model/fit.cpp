@@ -1,0 +1,187 @@
+// skel-model fit: samples in, a model out.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <set>
+
+#include "program/paths.hpp"
+#include "skel/error.hpp"
+#include "skel/model/model.hpp"
+#include "skel/model/predict.hpp"
+#include "skel/observe/atomic_file.hpp"
+#include "tools/model/commands.hpp"
+#include "tools/model/figures.hpp"
+#include "tools/model/table.hpp"
+
+namespace skel::model {
+
+namespace {
+
+struct options {
+  std::vector<std::string> samples;
+  std::string output, plot, extra_p;
+  std::vector<std::string> basis, halved, only, variables;
+  std::string weights = "relative";
+  double confidence = 0.95;
+  bool allow_negative = false;
+  bool drop_outliers = false;
+  bool json = false;
+};
+
+void add_options(CLI::App& app, options& o) {
+  app.add_option("samples", o.samples, "samples files (docs/observing.md), or Extra-P's JSON Lines")
+      ->type_name("FILE.csv|FILE.jsonl")
+      ->required();
+  app.add_option("-o,--output", o.output, "the model")->type_name("FILE.json");
+  app.add_option(
+         "--basis", o.basis,
+         "basis functions, of all phases or of one: \"1 + M\", \"sequential=N + M\", \"exchange.bytes=N\"; "
+         "otherwise chosen by cross-validation (may be repeated)")
+      ->type_name("[PHASE[.QUANTITY]=]BASIS");
+  app.add_option("--halved", o.halved,
+                 "variables that each division halves, where the samples do not show it")
+      ->type_name("NAME,…")
+      ->delimiter(',');
+  app.add_option(
+         "--only", o.only,
+         "take only such samples: program, skeleton, schedule, results, phase, or what the problem says "
+         "(may be repeated)")
+      ->type_name("KEY=VALUE");
+  app.add_option("--variables", o.variables, "take only these variables of the samples")
+      ->type_name("NAME,…")
+      ->delimiter(',');
+  app.add_option("--weights", o.weights,
+                 "relative: errors count in proportion to the time; equal: as they are")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"relative", "equal"}));
+  app.add_option("--confidence", o.confidence, "of the intervals")
+      ->capture_default_str()
+      ->check(CLI::Range(0.5, 0.9999));
+  app.add_flag("--allow-negative", o.allow_negative, "coefficients may be below 0");
+  app.add_flag("--drop-outliers", o.drop_outliers, "fit again without the outliers that are named");
+  app.add_option("--plot", o.plot, "measured against fitted, and residuals")->type_name("FILE.svg");
+  app.add_option("--extra-p", o.extra_p, "the samples as JSON Lines for Extra-P")->type_name("FILE.jsonl");
+  app.add_flag("--json", o.json, "print the model instead of tables");
+}
+
+std::pair<std::string, std::string> key_and_value(std::string const& text, char const* option) {
+  auto const equals = text.find('=');
+  if (equals == std::string::npos || equals == 0)
+    throw usage_error(fmt::format("{}: expected KEY=VALUE, got \"{}\"", option, text));
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+std::string value_of(sample const& s, std::string const& key) {
+  if (key == "program") return s.program;
+  if (key == "skeleton") return s.skeleton;
+  if (key == "schedule") return s.schedule;
+  if (key == "results") return s.results;
+  if (key == "phase") return s.phase;
+  if (key == "level") return std::to_string(s.level);
+  if (auto const label = s.labels.find(key); label != s.labels.end()) return label->second;
+  if (auto const number = s.variables.find(key == "ranks" ? "P" : key); number != s.variables.end())
+    return fmt::format("{}", number->second);
+  return "";
+}
+
+std::vector<sample> samples_of(options const& o) {
+  std::vector<sample> all;
+  for (auto const& path : o.samples)
+    for (auto& s : read_samples(path)) all.push_back(std::move(s));
+  for (auto const& text : o.only) {
+    auto const [key, value] = key_and_value(text, "--only");
+    std::erase_if(all, [&, k = key, v = value](sample const& s) { return value_of(s, k) != v; });
+    if (all.empty()) throw usage_error(fmt::format("--only {}: no sample is left", text));
+  }
+  if (o.variables.empty()) return all;
+  std::set<std::string> const kept(o.variables.begin(), o.variables.end());
+  for (auto& s : all)
+    std::erase_if(s.variables, [&](auto const& v) { return v.first != "P" && !kept.contains(v.first); });
+  return all;
+}
+
+model_options how_to_fit(options const& o) {
+  model_options how;
+  how.how.weights = o.weights == "equal" ? weighting::equal : weighting::relative;
+  how.how.nonnegative = !o.allow_negative;
+  how.how.confidence = o.confidence;
+  how.halved = o.halved;
+  how.drop_outliers = o.drop_outliers;
+  for (auto const& text : o.basis) {
+    auto const equals = text.find('=');
+    auto const key = equals == std::string::npos ? "" : text.substr(0, equals);
+    how.basis[key] = equals == std::string::npos ? text : text.substr(equals + 1);
+  }
+  return how;
+}
+
+std::string errors_in_words(std::optional<held_out> const& e) {
+  if (!e) return "held out: too few configurations to hold any out: how well it extrapolates is not known";
+  return fmt::format(
+      "held out: fitted to the {} smaller, the {} larger predicted: median error {}, 90th percentile {}",
+      e->fitted, e->predicted, percent(e->median), percent(e->percentile_90));
+}
+
+std::string noise_in_words(std::optional<repetition_noise> const& n) {
+  if (!n) return "noise from run to run: not known, nothing was repeated";
+  return fmt::format("noise from run to run: median {}, 90th percentile {} ({} samples of {} configurations)",
+                     percent(n->median), percent(n->percentile_90), n->samples, n->configurations);
+}
+
+void print_term(term const& t) {
+  auto const& f = t.curve;
+  fmt::print("\n{} {} ({} samples, R² {:.5f}, condition {:.3g}{})\n", t.phase, t.quantity, f.samples, f.r2,
+             f.condition, t.chosen ? ", basis chosen" : "");
+  table rows({"basis", "coefficient", fmt::format("{:.4g} % interval", 100 * f.confidence), ""});
+  for (std::size_t i = 0; i < f.basis.size(); ++i)
+    rows.add({"  " + to_string(f.basis[i]), fmt::format("{:.4g}", f.coefficients[i]),
+              fmt::format("{:.4g}", f.low[i]), fmt::format("{:.4g}", f.high[i])});
+  fmt::print("{}", rows.text());
+  fmt::print("  {}\n  {}\n", errors_in_words(t.error), noise_in_words(t.noise));
+  for (auto const& x : f.outliers)
+    fmt::print("  outlier: {}: {:.4g}, expected {:.4g}\n", x.where, x.value, x.expected);
+  for (auto const& w : f.warnings) fmt::print("  warning: {}\n", w);
+}
+
+void print_model(model const& m) {
+  for (auto const& s : m.skeletons) {
+    fmt::print("{}{}\n", s.name(), s.program.empty() ? "" : " of " + s.program);
+    for (auto const& t : s.terms) print_term(t);
+    std::string levels;
+    for (auto const& [name, factor] : s.per_level)
+      levels += fmt::format("{}{} {}", levels.empty() ? "" : ", ", name,
+                            factor == 0.5 ? "is halved"
+                            : factor == 1 ? "stays"
+                                          : fmt::format("times {:.3g}", factor));
+    if (!levels.empty()) fmt::print("\nwith each division: {}\n", levels);
+    if (has_phases(s)) fmt::print("\nwhole runs, composed; {}\n", errors_in_words(s.error));
+    fmt::print("\n");
+  }
+}
+
+void run(options const& o) {
+  for (auto const* path : {&o.output, &o.plot, &o.extra_p})
+    if (!path->empty()) program::check_writable(*path);
+  auto const samples = samples_of(o);
+  if (!o.extra_p.empty()) observe::write_file_atomically(o.extra_p, to_extra_p(samples));
+  auto const m = fit_model(samples, how_to_fit(o));
+  if (!o.plot.empty()) observe::write_file_atomically(o.plot, to_svg(fit_figures(m, samples)));
+  if (!o.output.empty()) observe::write_file_atomically(o.output, m.to_json());
+  if (o.json)
+    fmt::print("{}", m.to_json());
+  else
+    print_model(m);
+}
+
+}  // namespace
+
+command add_fit(CLI::App& program) {
+  auto const o = std::make_shared<options>();
+  auto* const app = program.add_subcommand("fit", "fit costs to samples of runs");
+  add_options(*app, *o);
+  return {app, [o] { run(*o); }};
+}
+
+}  // namespace skel::model

@@ -1,0 +1,58 @@
+// skel-model plot: measured against predicted, or a machine's measurements.
+#include "skel/model/plot.hpp"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "program/paths.hpp"
+#include "skel/error.hpp"
+#include "skel/observe/atomic_file.hpp"
+#include "tools/model/choice.hpp"
+#include "tools/model/commands.hpp"
+#include "tools/model/figures.hpp"
+
+namespace skel::model {
+
+namespace {
+
+struct options {
+  choice what;
+  std::vector<std::string> samples;
+  std::string output;
+};
+
+std::vector<plot> figures(options const& o) {
+  auto const where = o.what.where();
+  if (o.what.model.empty()) {
+    if (!where)
+      throw usage_error("nothing to plot: give --model FILE.json with samples, or --machine FILE.json");
+    return machine_figures(*where);
+  }
+  if (o.samples.empty())
+    throw usage_error("a model is plotted against samples: skel-model plot --model m.json s.csv");
+  std::vector<sample> all;
+  for (auto const& path : o.samples)
+    for (auto& s : read_samples(path)) all.push_back(std::move(s));
+  auto const m = model::read(o.what.model);
+  auto list = fit_figures(m, all);
+  bool const runs = std::ranges::any_of(all, [](sample const& s) { return s.phase == "run"; });
+  if (runs) list.insert(list.begin(), run_figure(m, where ? &*where : nullptr, all, o.what.how()));
+  return list;
+}
+
+}  // namespace
+
+command add_plot(CLI::App& program) {
+  auto const o = std::make_shared<options>();
+  auto* const app =
+      program.add_subcommand("plot", "measured against predicted, or a machine's measurements, as SVG");
+  o->what.add_options(*app, false);
+  app->add_option("samples", o->samples, "what was measured")->type_name("FILE.csv|FILE.jsonl");
+  app->add_option("-o,--output", o->output, "the plots")->type_name("FILE.svg")->required();
+  return {app, [o] {
+            program::check_writable(o->output);
+            observe::write_file_atomically(o->output, to_svg(figures(*o)));
+          }};
+}
+
+}  // namespace skel::model

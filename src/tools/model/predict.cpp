@@ -1,0 +1,127 @@
+// skel-model predict: what a run would take, and of what that is made.
+#include "skel/model/predict.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "skel/error.hpp"
+#include "tools/model/choice.hpp"
+#include "tools/model/commands.hpp"
+#include "tools/model/simulated.hpp"
+#include "tools/model/table.hpp"
+
+namespace skel::model {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+struct options {
+  choice what;
+  int ranks = 1;
+  bool simulate = false;
+  std::string costs, platform;
+};
+
+json to_json(estimate const& e, skeleton_model const& m, options const& o) {
+  auto const [low, high] = e.interval(o.what.confidence);
+  json object;
+  object["skeleton"] = m.skeleton;
+  object["schedule"] = m.schedule;
+  object["results"] = m.results;
+  object["ranks"] = o.ranks;
+  object["sizes"] = o.what.at();
+  object["seconds"] = e.seconds();
+  object["low"] = low;
+  object["high"] = high;
+  object["confidence"] = o.what.confidence;
+  object["terms"] = json::array();
+  for (auto const& p : e.parts)
+    object["terms"].push_back(
+        {{"phase", p.name}, {"level", p.level}, {"seconds", p.seconds}, {"how", p.how}});
+  auto const& error = has_phases(m) ? m.error : m.find("run") != nullptr ? m.find("run")->error : m.error;
+  if (error)
+    object["held_out"] = {{"median_error", error->median}, {"percentile_90_error", error->percentile_90}};
+  object["warnings"] = e.warnings;
+  return object;
+}
+
+void print(estimate const& e, skeleton_model const& m, options const& o) {
+  auto const [low, high] = e.interval(o.what.confidence);
+  std::string sizes;
+  for (auto const& [name, value] : o.what.at()) sizes += fmt::format(", {} = {:.10g}", name, value);
+  fmt::print("{}, {} rank{}{}\n", m.name(), o.ranks, o.ranks == 1 ? "" : "s", sizes);
+  table rows({"term", "level", "seconds", "how"});
+  for (auto const& p : e.parts)
+    rows.add({p.name, std::to_string(p.level), fmt::format("{:.6f}", p.seconds), p.how});
+  fmt::print("{}", rows.text({0, 3}));
+  fmt::print("predicted: {:.6f} s, {:.4g} % interval {:.6f} to {:.6f} s\n", e.seconds(),
+             100 * o.what.confidence, low, high);
+  auto const& error = has_phases(m) ? m.error : m.find("run") != nullptr ? m.find("run")->error : m.error;
+  if (error)
+    fmt::print("on held-out larger runs the error was: median {}, 90th percentile {}\n",
+               percent(error->median), percent(error->percentile_90));
+  else
+    fmt::print("on held-out runs the error is not known: the samples have too few whole runs\n");
+  for (auto const& w : e.warnings) fmt::print("warning: {}\n", w);
+}
+
+estimate by_simulation(skeleton_model const& m, machine const* where, options const& o) {
+  simulation s;
+  s.skeleton = m.skeleton.empty() ? "farm" : m.skeleton;
+  s.schedule = m.schedule;
+  s.results = m.results;
+  s.costs = o.costs;
+  s.platform = o.platform;
+  s.ranks = o.ranks;
+  part p;
+  p.name = "simulated run";
+  p.seconds = simulated_seconds(m, where, o.what.at(), s, o.what.kind);
+  p.how = "skel-simulate";
+  return {{p}, {"simulated with fixed costs: the interval holds no error"}};
+}
+
+void run(options const& o) {
+  auto const m = model::read(o.what.model);
+  auto const where = o.what.where();
+  auto const* const machine_file = where ? &*where : nullptr;
+  json all = json::array();
+  bool first = true;
+  for (auto const* const s : o.what.of(m)) {
+    auto const e = o.simulate ? by_simulation(*s, machine_file, o)
+                              : predict(*s, machine_file, o.what.at(), o.ranks, o.what.how());
+    if (o.what.json) {
+      all.push_back(to_json(e, *s, o));
+    } else {
+      if (!first) fmt::print("\n");
+      print(e, *s, o);
+    }
+    first = false;
+  }
+  if (o.what.json) fmt::print("{}\n", all.dump(1, ' ', false, json::error_handler_t::replace));
+}
+
+}  // namespace
+
+command add_predict(CLI::App& program) {
+  auto const o = std::make_shared<options>();
+  auto* const app = program.add_subcommand("predict", "the seconds of a run, with an interval and its terms");
+  o->what.add_options(*app);
+  o->what.add_size_options(*app);
+  app->add_option("--ranks", o->ranks, "ranks of the run")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1 << 24));
+  app->add_flag("--simulate", o->simulate,
+                "farm, ring_steal: on the simulated cluster instead of by formula");
+  app->add_option("--costs", o->costs, "with --simulate: costs of the tasks [each the mean of the model]")
+      ->type_name("FILE.csv|DISTRIBUTION");
+  app->add_option("--platform", o->platform,
+                  "with --simulate: a platform [equal machines, l and g of --machine]")
+      ->type_name("FILE.json|NAME");
+  return {app, [o] { run(*o); }};
+}
+
+}  // namespace skel::model

@@ -1,0 +1,152 @@
+#include "tools/model/simulated.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "skel/error.hpp"
+
+extern char** environ;  // NOLINT: POSIX has no header for it
+
+namespace skel::model {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+class temporary_folder {
+ public:
+  temporary_folder() {
+    std::string name = (fs::temp_directory_path() / "skel-model-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) throw error("no temporary folder under " + name);
+    path_ = name;
+  }
+  ~temporary_folder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  temporary_folder(temporary_folder const&) = delete;
+  temporary_folder& operator=(temporary_folder const&) = delete;
+  [[nodiscard]] std::string file(char const* name) const { return (path_ / name).string(); }
+
+ private:
+  fs::path path_;
+};
+
+// Beside this program, else found in PATH.
+std::string simulator() {
+  std::error_code failed;
+  auto const self = fs::read_symlink("/proc/self/exe", failed);
+  if (!failed && fs::exists(self.parent_path() / "skel-simulate"))
+    return (self.parent_path() / "skel-simulate").string();
+  return "skel-simulate";
+}
+
+std::string text_of(std::string const& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+// What it says on standard error goes to a file.
+void run(std::vector<std::string> words, std::string const& errors) {
+  std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
+  for (auto& w : words) arguments.push_back(w.data());
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_addopen(&files, STDERR_FILENO, errors.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  pid_t child = 0;
+  int const failed = ::posix_spawnp(&child, arguments.front(), &files, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&files);
+  if (failed != 0)
+    throw error(
+        "skel-simulate is not there (it is built where SimGrid is found): farms are priced by simulation");
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+    auto text = text_of(errors);
+    text.erase(text.find_last_not_of("\n ") + 1);
+    throw usage_error(text.empty() ? "skel-simulate failed" : text);
+  }
+}
+
+std::string platform_of(machine const* where, int ranks, std::string const& kind) {
+  if (where == nullptr) throw usage_error("a simulated skeleton needs --machine FILE.json, or --platform");
+  std::string ignored;
+  auto const m = where->for_ranks(ranks, kind, ignored);
+  nlohmann::ordered_json p;
+  p["name"] = "calibrated";
+  p["hosts"] = {{{"name", "node"}, {"count", ranks}}};
+  p["network"] = {{"kind", "switch"}, {"latency_seconds", m.latency_seconds}};
+  if (m.gap_seconds_per_byte > 0) p["network"]["bandwidth_bytes_per_second"] = 1 / m.gap_seconds_per_byte;
+  return p.dump();
+}
+
+}  // namespace
+
+double simulated_seconds(skeleton_model const& m, machine const* where, point const& sizes,
+                         simulation const& what, std::string const& kind) {
+  auto const tasks = sizes.find("tasks");
+  if (tasks == sizes.end() || tasks->second < 1 || tasks->second > 1e9)
+    throw usage_error("a simulated farm needs the number of its tasks: --set tasks=1000");
+  auto const* const work = m.find("run", "busy_seconds");
+  if (work == nullptr && what.costs.empty())
+    throw usage_error(m.name() +
+                      ": the model does not say what a task costs (no busy seconds in the samples): --costs");
+  point at = sizes;
+  at["P"] = what.ranks;
+  temporary_folder const folder;
+  auto costs = what.costs;
+  if (costs.empty()) costs = fmt::format("constant:{}", work->curve(at) / tasks->second);
+  auto platform = what.platform;
+  if (platform.empty()) {
+    platform = folder.file("platform.json");
+    std::ofstream(platform) << platform_of(where, what.ranks, kind);
+  }
+  double result_bytes = 8;
+  if (auto const* const bytes = m.find("run", "bytes"); bytes != nullptr)
+    result_bytes = std::clamp(bytes->curve(at) / tasks->second, 0.0, 1e9);
+  auto const report = folder.file("report.json");
+  std::vector<std::string> words{simulator(),
+                                 "--platform",
+                                 platform,
+                                 "--ranks",
+                                 std::to_string(what.ranks),
+                                 "--skeleton",
+                                 what.skeleton,
+                                 "--tasks",
+                                 fmt::format("{:.0f}", tasks->second),
+                                 "--costs",
+                                 costs,
+                                 "--seed",
+                                 std::to_string(what.seed),
+                                 "--result-bytes",
+                                 fmt::format("{:.0f}", result_bytes),
+                                 "--report",
+                                 report,
+                                 "--quiet"};
+  if (what.skeleton == "farm") {
+    words.insert(words.end(), {"--schedule", what.schedule});
+    if (!what.results.empty()) words.insert(words.end(), {"--results", what.results});
+  }
+  run(std::move(words), folder.file("errors"));
+  return nlohmann::json::parse(text_of(report)).at("seconds").get<double>();
+}
+
+}  // namespace skel::model

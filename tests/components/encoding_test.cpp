@@ -1,0 +1,125 @@
+// Each form holds the labels exactly, in as many bytes as was computed before.
+#include <numeric>
+
+#include "catch.hpp"
+#include "label_encoding.hpp"
+#include "parallel_link.hpp"
+#include "random_hash.hpp"
+#include "reference.hpp"
+#include "roots.hpp"
+#include "skel/error.hpp"
+
+using namespace skel::components;
+
+namespace {
+
+using vector = std::vector<node>;
+
+vector labels_of(std::string const& spec) {
+  auto const g = parse_graph(spec);
+  vector labels(g.nodes);
+  label_components(reference::edges_of(g), labels, 1);
+  return labels;
+}
+
+vector decoded(std::span<std::byte const> bytes, std::size_t nodes) {
+  vector labels(nodes);
+  std::iota(labels.begin(), labels.end(), node{0});
+  decode(bytes, nodes, [&](std::span<edge const> edges) {
+    for (auto const& e : edges) labels[e.u] = e.v;
+  });
+  return labels;
+}
+
+constexpr std::array<encoding, 4> all_forms{encoding::dense, encoding::pairs, encoding::giant,
+                                            encoding::marks};
+
+}  // namespace
+
+TEST_CASE("all forms of all kinds of labels") {
+  auto const spec = GENERATE("uniform:n=1,m=0", "uniform:n=63,m=20", "uniform:n=64,m=200",
+                             "uniform:n=65,m=30", "uniform:n=256,m=128", "uniform:n=257,m=128",
+                             "uniform:n=70000,m=30000", "uniform:n=70000,m=90000", "uniform:n=300000,m=20",
+                             "kronecker:scale=13,degree=16", "grid:width=90", "uniform:n=17000000,m=100000");
+  INFO(spec);
+  auto const labels = labels_of(spec);
+  auto const sizes = sizes_of(labels);
+  for (auto const form : all_forms) {
+    if (sizes[form] == UINT64_MAX) continue;
+    INFO(name_of(form));
+    std::vector<std::byte> bytes(3);
+    encode(labels, form, sizes, bytes);
+    CHECK(bytes.size() == 3 + sizes[form]);
+    CHECK((decoded(std::span(bytes).subspan(3), labels.size()) == labels));
+    CHECK(sizes[sizes.cheapest()] <= sizes[form]);
+  }
+}
+
+TEST_CASE("each form is the shortest for some labels") {
+  auto const cheapest = [](std::string const& spec) { return name_of(sizes_of(labels_of(spec)).cheapest()); };
+  CHECK(cheapest("uniform:n=100000,m=2000") == "pairs");
+  CHECK(cheapest("uniform:n=1000000,m=500000") == "marks");
+  CHECK(cheapest("kronecker:scale=13,degree=16") == "giant");
+  CHECK(cheapest("uniform:n=8192,m=65536") == "giant");
+  CHECK(cheapest("uniform:n=3,m=9") != "giant");
+}
+
+// Measured before with another generator: four rounds of 16 ranks on R-MAT with 8,192 nodes of mean degree
+// 16, where the roots take 32,768 bytes each time.
+TEST_CASE("messages are as long as was measured before") {
+  auto const g = parse_graph("kronecker:scale=13,degree=8");
+  auto const edges = reference::edges_of(g);
+  std::array<double, 4> pairs{4319, 5921, 7749, 9640}, giant{1274, 1167, 1101, 1067};
+  for (std::size_t round = 0; round < 4; ++round) {
+    vector labels(g.nodes);
+    label_components(std::span(edges).first((edges.size() / 16) << round), labels, 1);
+    auto const sizes = sizes_of(labels);
+    CHECK(static_cast<double>(sizes[encoding::pairs]) == Approx(pairs[round]).epsilon(0.1));
+    CHECK(static_cast<double>(sizes[encoding::giant]) == Approx(giant[round]).epsilon(0.1));
+    CHECK(sizes.cheapest() == encoding::giant);
+  }
+}
+
+TEST_CASE("damaged messages are refused or hold a forest") {
+  auto const labels = labels_of("uniform:n=300,m=250");
+  auto const sizes = sizes_of(labels);
+  for (auto const form : all_forms) {
+    if (sizes[form] == UINT64_MAX) continue;
+    std::vector<std::byte> whole;
+    encode(labels, form, sizes, whole);
+    for (std::uint64_t i = 0; i < 3000; ++i) {
+      auto bytes = whole;
+      auto const random = mix(i);
+      if (i % 3 == 0)
+        bytes.resize(below(random, bytes.size()));
+      else
+        bytes[below(random, bytes.size())] ^= static_cast<std::byte>(1 + random % 255);
+      try {
+        decode(bytes, labels.size(), [&](std::span<edge const> edges) {
+          for (auto const& e : edges) REQUIRE((e.u < labels.size() && e.v < e.u));
+        });
+      } catch (skel::protocol_error const&) {
+      }
+    }
+  }
+}
+
+TEST_CASE("roots travel in the form that was asked for") {
+  auto const labels = labels_of("uniform:n=10000,m=5000");
+  for (auto const how : {exchange::cheapest, exchange::dense}) {
+    big_array<node> copy(labels.size());
+    std::copy(labels.begin(), labels.end(), copy.begin());
+    std::vector<std::byte> bytes;
+    skel::pack(roots(std::move(copy), how), bytes);
+    if (how == exchange::dense) CHECK(bytes.size() > 40000);
+    if (how == exchange::cheapest) CHECK(bytes.size() < 15000);
+    std::span<std::byte const> in(bytes);
+    auto back = skel::unpack<roots>(in);
+    CHECK(back.encoded());
+    std::vector<std::byte> again;  // what is passed on is not changed
+    skel::pack(back, again);
+    CHECK((again == bytes));
+    auto const got = back.labels();
+    CHECK(std::equal(got.begin(), got.end(), labels.begin(), labels.end()));
+  }
+}

@@ -1,0 +1,57 @@
+// Graph files for tests.
+#pragma once
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <string>
+
+#include "graph_file.hpp"
+#include "skel/error.hpp"
+
+namespace files {
+
+/// A file that is gone afterwards.
+class temporary {
+ public:
+  explicit temporary(std::string const& name, std::string const& content)
+      : path_("/tmp/skel-components-" + std::to_string(::getpid()) + "-" + name) {
+    std::ofstream(path_, std::ios::binary) << content;
+  }
+  ~temporary() { std::remove(path_.c_str()); }
+  temporary(temporary const&) = delete;
+  temporary& operator=(temporary const&) = delete;
+  [[nodiscard]] std::string const& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+inline skel::components::graph read(std::string const& name, std::string const& content,
+                                    std::optional<std::uint64_t> nodes = {}) {
+  temporary const file(name, content);
+  return skel::components::read_graph(file.path(), nodes);
+}
+
+/// The error without the path.
+inline std::string error_of(std::string const& name, std::string const& content,
+                            std::optional<std::uint64_t> nodes = {}) {
+  temporary const file(name, content);
+  try {
+    (void)skel::components::read_graph(file.path(), nodes);
+  } catch (skel::usage_error const& e) {
+    std::string const text = e.what();
+    return text.starts_with(file.path()) ? name + text.substr(file.path().size()) : text;
+  }
+  return "no error";
+}
+
+template <class... T>
+std::string bytes_of(T... values) {
+  std::string text;
+  (text.append(reinterpret_cast<char const*>(&values), sizeof values), ...);
+  return text;
+}
+
+}  // namespace files

@@ -1,0 +1,89 @@
+// Each format, packed and not.
+#include <zlib.h>
+
+#include "catch.hpp"
+#include "files.hpp"
+#include "reference.hpp"
+
+using namespace skel::components;
+using files::bytes_of;
+
+namespace {
+
+using edges = std::vector<edge>;
+
+edges read_edges(std::string const& name, std::string const& content, std::uint64_t nodes) {
+  auto const g = files::read(name, content);
+  CHECK(g.nodes == nodes);
+  return {g.edges.begin(), g.edges.end()};
+}
+
+std::string gzipped(std::string const& text) {
+  files::temporary const file("packed.gz", "");
+  auto* const out = gzopen(file.path().c_str(), "wb");
+  gzwrite(out, text.data(), static_cast<unsigned>(text.size()));
+  gzclose(out);
+  std::ifstream in(file.path(), std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+}  // namespace
+
+TEST_CASE("edge lists") {
+  edges const three{{0, 1}, {5, 1}, {2, 2}};
+  std::string const text = "# Undirected graph\n# Nodes: 4 Edges: 3\n0\t1\r\n\n  5 1\n%\n2 2";
+  CHECK(read_edges("a.txt", text, 6) == three);
+  CHECK(read_edges("a.txt.gz", gzipped(text), 6) == three);
+  CHECK(read_edges("a.el", "0 1\n5 1 0.25\n2 2 1e400 -17\n", 6) == three);
+  CHECK(read_edges("a.el", "", 0).empty());
+  CHECK(files::read("a.el", "0 1\n", 9).nodes == 9);
+}
+
+TEST_CASE("Matrix Market") {
+  edges const two{{0, 1}, {3, 1}};
+  CHECK(read_edges("a.mtx", "%%MatrixMarket matrix coordinate pattern symmetric\n% x\n\n4 4 2\n1 2\n4 2\n",
+                   4) == two);
+  CHECK(read_edges("a.mtx", "%%MatrixMarket MATRIX Coordinate Real General\n4 4 2\n1 2 1.5\n4 2 -1e-3\n",
+                   4) == two);
+  CHECK(read_edges("a.mtx",
+                   gzipped("%%MatrixMarket matrix coordinate integer symmetric\n9 9 2\n1 2 3\n4 2 4\n"),
+                   9) == two);
+  CHECK(read_edges("a", "%%MatrixMarket matrix coordinate complex hermitian\n4 4 2\n1 2 3 0\n4 2 4 1\n", 4) ==
+        two);
+}
+
+TEST_CASE("serialised graphs of GAPBS") {
+  auto const undirected = bytes_of(std::uint8_t{0}, std::int64_t{4}, std::int64_t{3}, std::int64_t{0},
+                                   std::int64_t{1}, std::int64_t{3}, std::int64_t{4}, 1, 0, 2, 1);
+  CHECK(read_edges("a.sg", undirected, 3) == edges{{1, 0}, {2, 1}});
+  CHECK(read_edges("a.sg.gz", gzipped(undirected), 3) == edges{{1, 0}, {2, 1}});
+  auto const directed = bytes_of(std::uint8_t{1}, std::int64_t{2}, std::int64_t{3}, std::int64_t{0},
+                                 std::int64_t{0}, std::int64_t{1}, std::int64_t{2}, 2, 0);
+  CHECK(read_edges("a.sg", directed, 3) == edges{{1, 2}, {2, 0}});
+}
+
+TEST_CASE("our own form comes back as it was") {
+  auto const g = parse_graph("uniform:n=1000,m=300000");
+  auto const made = reference::edges_of(g);
+  files::temporary const file("own.skel-edges", "");
+  write_edges(file.path(), made, g.nodes);
+  auto const back = read_graph(file.path(), {});
+  CHECK(back.nodes == g.nodes);
+  CHECK(std::equal(back.edges.begin(), back.edges.end(), made.begin(), made.end()));
+  std::ifstream in(file.path(), std::ios::binary);
+  std::string const bytes{std::istreambuf_iterator<char>(in), {}};
+  CHECK(bytes.size() == 40 + 8 * made.size());
+  CHECK(files::read("b.gz", gzipped(bytes)).edges.size() == made.size());
+}
+
+TEST_CASE("labels are written as text and as bytes") {
+  std::vector<node> const labels{0, 0, 2, 4294967294};
+  for (std::string const ending : {".txt", ".bin"}) {
+    files::temporary const file("labels" + ending, "");
+    write_labels(file.path(), labels);
+    std::ifstream in(file.path(), std::ios::binary);
+    std::string const bytes{std::istreambuf_iterator<char>(in), {}};
+    CHECK(bytes == (ending == ".txt" ? "0\n0\n2\n4294967294\n"
+                                     : bytes_of(labels[0], labels[1], labels[2], labels[3])));
+  }
+}

@@ -1,0 +1,117 @@
+// Every way to find components gives the same labels.
+#include "catch.hpp"
+#include "certificate.hpp"
+#include "job.hpp"
+#include "parallel_link.hpp"
+#include "random_hash.hpp"
+#include "reference.hpp"
+
+using namespace skel::components;
+
+namespace {
+
+using vector = std::vector<node>;
+
+vector copied(roots r) {
+  auto const labels = r.labels();
+  return {labels.begin(), labels.end()};
+}
+
+// Divided at random, combined in a random order and with the parts exchanged.
+roots divided(components_job const& job, edge_part const& part, std::uint64_t random) {
+  if (job.trivial(part) || random % 7 == 0)
+    return random % 2 == 0 && job.trivial(part) ? job.conquer(part) : job.solve(part);
+  auto const share = static_cast<double>(random % 11) / 10;
+  auto const [a, b] = random % 3 == 0 ? job.divide(part) : job.divide(part, share);
+  auto left = divided(job, a, mix(random)), right = divided(job, b, mix(random + 1));
+  return random % 5 < 2 ? job.combine(std::move(right), std::move(left))
+                        : job.combine(std::move(left), std::move(right));
+}
+
+std::vector<edge> cliques(node count, node size) {
+  std::vector<edge> edges;
+  for (node c = 0; c < count; ++c)
+    for (node i = 0; i < size; ++i)
+      for (node j = 0; j < i; ++j) edges.push_back({c + i * count, c + j * count});
+  return edges;
+}
+
+}  // namespace
+
+TEST_CASE("known graphs") {
+  CHECK(reference::labels(cliques(7, 9), 63) ==
+        copied(components_job{.nodes = 63}.solve(reference::part_of(cliques(7, 9)))));
+  auto const count = [](std::vector<edge> const& edges, std::uint64_t nodes) {
+    return count_components(copied(components_job{.nodes = nodes}.solve(reference::part_of(edges))));
+  };
+  CHECK(count(cliques(7, 9), 63) == 7);
+  CHECK(count({}, 12) == 12);
+  CHECK(count({}, 0) == 0);
+  CHECK(count({{3, 3}, {3, 3}, {1, 2}, {2, 1}}, 5) == 4);
+  CHECK(count(reference::edges_of(parse_graph("grid:width=37,height=21")), 37 * 21) == 1);
+  CHECK(count(reference::edges_of(parse_graph("grid:width=37,height=21,seed=4")), 37 * 21) == 1);
+  // A path from the largest node to the smallest is the deepest forest.
+  std::vector<edge> path;
+  for (node i = 5000; i > 0; --i) path.push_back({i, i - 1});
+  CHECK(count(path, 5001) == 1);
+}
+
+TEST_CASE("all methods and divisions agree with labels that spread") {
+  auto const spec =
+      GENERATE("uniform:n=1000,m=300,seed=1", "uniform:n=1000,m=500,seed=2", "uniform:n=1000,m=1000,seed=3",
+               "uniform:n=3000,m=9000,seed=4", "uniform:n=1,m=5", "uniform:n=2,m=1,seed=6",
+               "kronecker:scale=10,degree=2,seed=7", "grid:width=30,height=33,seed=8",
+               "grid:width=1000,height=1", "uniform:n=65,m=40,seed=9");
+  INFO(spec);
+  auto const g = parse_graph(spec);
+  auto const edges = reference::edges_of(g);
+  auto const expected = reference::labels(edges, g.nodes);
+  CHECK(!find_fault(edges, expected));
+  auto const graph = reference::part_of(edges);
+  components_job job{.nodes = g.nodes};
+  CHECK(copied(job.solve(graph)) == expected);
+  job.local = local_method::dfs;
+  CHECK(copied(job.solve(graph)) == expected);
+  job.local = local_method::union_find;
+  for (std::uint64_t i = 0; i < 30; ++i) CHECK(copied(divided(job, graph, mix(i))) == expected);
+}
+
+// With so few nodes threads meet at roots all the time, also where the machine has one core.
+TEST_CASE("threads give the labels of one") {
+  auto const spec = GENERATE("uniform:n=300000,m=250000,seed=1", "kronecker:scale=14,degree=16,seed=2",
+                             "uniform:n=200,m=400000,seed=3", "grid:width=400,seed=5", "grid:width=400");
+  INFO(spec);
+  auto const g = parse_graph(spec);
+  auto const edges = reference::edges_of(g);
+  vector one(g.nodes), many(g.nodes);
+  label_components(edges, one, 1);
+  CHECK(!find_fault(edges, one));
+  for (unsigned const threads : {2U, 3U, 4U, 7U})
+    for (int i = 0; i < 5; ++i) {
+      std::fill(many.begin(), many.end(), node{1} << 31);
+      label_components(edges, many, threads);
+      CHECK((many == one));
+    }
+}
+
+TEST_CASE("an edge part makes the edges of a formula where it has none, and travels as the formula") {
+  auto const g = parse_graph("uniform:n=1000,m=1000,seed=3");
+  edge_array none;
+  none.formula = g;
+  edge_part const all(std::make_shared<edge_array const>(std::move(none)), 0, g.edges);
+  auto const part = all.halves()[1].halves()[0];
+  auto const edges = reference::edges_of(g);
+  auto const same = [&](edge_part const& p) {
+    auto const made = p.edges();
+    return std::equal(made.span().begin(), made.span().end(), edges.begin() + 500, edges.begin() + 750);
+  };
+  CHECK(same(part));
+  for (auto const& source : {part, reference::part_of(edges).halves()[1].halves()[0]}) {
+    std::vector<std::byte> bytes;
+    skel::pack(source, bytes);
+    CHECK(bytes.size() < 64 + (&source == &part ? 0U : 250 * sizeof(edge)));
+    std::span<std::byte const> in(bytes);
+    CHECK(same(skel::unpack<edge_part>(in)));
+    CHECK(in.empty());
+  }
+}

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Files in and out, and exit codes: program.sh SKEL-COMPONENTS
+set -euo pipefail
+program=$1
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+
+expect() { # code, what standard error must contain, arguments
+  local code=0
+  "$program" "${@:3}" >out 2>err || code=$?
+  if [ "$code" != "$1" ] || ! { [ -z "$2" ] || grep -qF -- "$2" err; } || [ "$(wc -l <err)" -gt 1 ]; then
+    echo "expected exit code $1 and \"$2\", got $code from: ${*:3}"
+    cat out err
+    exit 1
+  fi
+}
+
+printf '# four nodes\n1 2\n3 2\n' >g.txt
+expect 0 '' g.txt --verify -o labels.txt --write-graph g.skel-edges
+printf '0\n1\n1\n1\n' | cmp - labels.txt
+grep -q '^2 components of 4 nodes and 2 edges$' out
+gzip -c g.skel-edges >g.gz
+expect 0 '' g.gz --verify --nodes 5 --threads 3 --report run.json -o labels.bin
+[ "$(wc -c <labels.bin)" = 20 ]
+grep -q '"components": *3' run.json
+grep -q 'one core needs' out
+
+printf '1 2\n1 two\n' >bad.txt
+expect 2 'skel-components: bad.txt:2: expected a node number, got "two"' bad.txt -o no.txt
+[ ! -e no.txt ]
+expect 2 'skel-components: none.txt: No such file or directory' none.txt
+expect 2 'expected one graph' --threads 1
+expect 2 'expected one graph' g.txt --sweep
+expect 2 'unknown ending' g.txt -o labels.png
+expect 2 '--generate: m is missing' --generate uniform:n=4
+printf '0 4294967295\n' >large.txt
+expect 2 'from 0 to 4294967294, got "4294967295"' large.txt
+echo ok

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# The same labels, to the byte, for every kind, exchange, number of ranks and of threads:
+#   same_labels.sh MPIEXEC SKEL-COMPONENTS GRAPH [RANKS...]
+set -euo pipefail
+mpiexec=$1 program=$2 graph=$3
+shift 3
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+"$program" --generate "$graph" --local dfs --quiet -o "$folder/expected.bin" --write-graph "$folder/graph.skel-edges" --verify
+runs=0
+check() { # COMMAND...
+  "$@" --quiet --progress never -o "$folder/labels.bin" >"$folder/out"
+  if ! cmp -s "$folder/expected.bin" "$folder/labels.bin"; then
+    echo "$graph: other labels from: $*" >&2
+    exit 1
+  fi
+  runs=$((runs + 1))
+}
+for ranks in "$@"; do
+  for kind in hypercube tree embarrassing; do
+    for exchange in cheapest dense; do
+      check "$mpiexec" -n "$ranks" "$program" --generate "$graph" --kind $kind --exchange $exchange
+    done
+    check "$mpiexec" -n "$ranks" "$program" "$folder/graph.skel-edges" --kind $kind --threads 2
+  done
+done
+echo "$graph: $runs runs"

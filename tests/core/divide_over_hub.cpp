@@ -1,0 +1,343 @@
+// Whole divide_and_conquer calls over several ranks in one process: the same solution, whatever happens.
+#include <atomic>
+#include <numeric>
+#include <random>
+#include <string>
+
+#include "catch.hpp"
+#include "divide/jobs.hpp"
+#include "hub_transport.hpp"
+#include "skel/divide_and_conquer.hpp"
+
+namespace {
+
+using namespace skel::divide;
+using hub::check_thrown;
+
+numbers random_numbers(std::size_t n, unsigned seed = 1) {
+  std::mt19937_64 dice(seed);
+  numbers all(n);
+  for (auto& x : all) x = static_cast<std::int64_t>(dice() % 1000) - 500;
+  return all;
+}
+
+// Each leaf takes its time, and counts.
+struct slow_sum {
+  using problem = std::pair<int, int>;
+  using solution = std::string;  // shows the tree
+  int microseconds = 0;
+  int least = 1;
+  std::atomic<int>* solved = nullptr;
+  int bad = -1;
+
+  bool trivial(problem const& p) const { return p.second - p.first <= least; }
+  solution conquer(problem const& p) const {
+    if (microseconds > 0) std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
+    if (solved != nullptr) ++*solved;
+    if (p.first <= bad && bad < p.second) throw std::runtime_error("no luck");
+    return std::to_string(p.first);
+  }
+  std::array<problem, 2> divide(problem const& p) const {
+    int const middle = (p.first + p.second) / 2;
+    return {problem{p.first, middle}, problem{middle, p.second}};
+  }
+  solution combine(solution const& a, solution const& b) const { return "(" + a + " " + b + ")"; }
+};
+
+std::string shape(slow_sum const& job, std::pair<int, int> p) {
+  if (job.trivial(p)) return std::to_string(p.first);
+  int const middle = (p.first + p.second) / 2;
+  return "(" + shape(job, {p.first, middle}) + " " + shape(job, {middle, p.second}) + ")";
+}
+
+auto const on_root_numbers = [](numbers const& all) { return skel::on_root([&all] { return all; }); };
+
+}  // namespace
+
+TEST_CASE("merge sort: every rank or the root has the sorted numbers") {
+  for (int ranks : {1, 2, 3, 4, 5, 7, 8})
+    for (int threads : {1, 3}) {
+      hub::job job(ranks, threads);
+      for (std::size_t n : {0U, 1U, 2U, 5U, 1000U}) {
+        auto const all = random_numbers(n);
+        auto sorted = all;
+        std::sort(sorted.begin(), sorted.end());
+        std::atomic<int> right{0}, here{0};
+        job.run([&](skel::context& ctx) {
+          auto const cube =
+              skel::divide_and_conquer(ctx, on_root_numbers(all), merge_sort{}, skel::hypercube{});
+          right += cube.here() && cube.value() == sorted ? 1 : 0;
+          auto const same =
+              skel::divide_and_conquer(ctx, skel::replicated_problem{all}, merge_sort{}, skel::hypercube{});
+          right += same.here() && same.value() == sorted ? 1 : 0;
+          auto const root = skel::divide_and_conquer(ctx, on_root_numbers(all), merge_sort{}, skel::tree{});
+          here += root.here() ? 1 : 0;
+          if (ctx.is_root()) right += root.value() == sorted ? 1 : 0;
+          if (!ctx.is_root() && root.where != skel::placement::on_root) right = -100;
+        });
+        INFO(ranks << " ranks, " << threads << " threads, " << n << " numbers: " << job.error(0));
+        CHECK(right == 2 * ranks + 1);
+        CHECK(here == 1);
+      }
+    }
+}
+
+TEST_CASE("quicksort: each rank keeps its part, in the order of the ranks") {
+  for (int ranks : {1, 2, 3, 6, 8}) {
+    hub::job job(ranks, 2);
+    auto const all = random_numbers(3000);
+    std::vector<numbers> part(static_cast<std::size_t>(ranks));
+    job.run([&](skel::context& ctx) {
+      auto const mine = skel::divide_and_conquer(ctx, on_root_numbers(all), quicksort{}, skel::distributed{});
+      CHECK_FALSE(mine.here());
+      for (auto const& p : mine.parts) {
+        auto& own = part[static_cast<std::size_t>(ctx.rank())];
+        own.insert(own.end(), p.begin(), p.end());
+      }
+    });
+    numbers together;
+    for (auto const& p : part) {
+      CHECK_FALSE(p.empty());
+      together.insert(together.end(), p.begin(), p.end());
+    }
+    auto sorted = all;
+    std::sort(sorted.begin(), sorted.end());
+    CHECK(together == sorted);
+  }
+}
+
+TEST_CASE("three subproblems: the product of polynomials") {
+  numbers const a = random_numbers(512, 2), b = random_numbers(512, 3);
+  numbers expected(a.size() + b.size() - 1);
+  for (std::size_t i = 0; i < a.size(); ++i)
+    for (std::size_t j = 0; j < b.size(); ++j) expected[i + j] += a[i] * b[j];
+  for (int ranks : {1, 2, 3, 4, 5, 8, 13}) {
+    hub::job job(ranks, 2);
+    std::atomic<int> right{0};
+    job.run([&](skel::context& ctx) {
+      auto const source = [&] { return polynomial_product::problem{a, b}; };
+      auto const root =
+          skel::divide_and_conquer(ctx, skel::on_root(source), polynomial_product{}, skel::tree{});
+      if (ctx.is_root()) right += root.value() == expected ? 1 : 0;
+      auto const cube =
+          skel::divide_and_conquer(ctx, skel::on_root(source), polynomial_product{}, skel::hypercube{});
+      right += cube.value() == expected ? 1 : 0;
+    });
+    INFO(ranks << " ranks: " << job.error(0));
+    CHECK(right == ranks + 1);
+  }
+}
+
+TEST_CASE("scalar product of the ranks' own parts, matrix product of what all have") {
+  for (int ranks : {1, 2, 3, 5, 8}) {
+    hub::job job(ranks, 2);
+    std::vector<double> product;
+    matrix_product::matrix a{17, {}}, b{17, {}};
+    for (int i = 0; i < 17 * 17; ++i) {
+      a.values.push_back(i % 7 - 3.5);
+      b.values.push_back(i % 5 + 0.25);
+    }
+    double sum = 0;
+    job.run([&](skel::context& ctx) {
+      scalar_product::problem own;
+      for (int i = 0; i < 5000; ++i)
+        if (i % ranks == ctx.rank()) {
+          own.x.push_back(i);
+          own.y.push_back(2);
+        }
+      auto const s =
+          skel::divide_and_conquer(ctx, skel::own_part{own}, scalar_product{}, skel::embarrassing{});
+      auto const m = skel::divide_and_conquer(ctx, skel::replicated_problem{matrix_product::rows{0, 17}},
+                                              matrix_product{a, b}, skel::embarrassing{});
+      if (!ctx.is_root()) return;
+      sum = s.value();
+      product = m.value();
+    });
+    INFO(ranks << " ranks: " << job.error(0));
+    CHECK(sum == 5000.0 * 4999.0);
+    REQUIRE(product.size() == 17 * 17);
+    double middle = 0;
+    for (std::size_t k = 0; k < 17; ++k) middle += a.values[8 * 17 + k] * b.values[k * 17 + 9];
+    CHECK(product[8 * 17 + 9] == middle);
+  }
+}
+
+TEST_CASE("the tree is the problem's own, for every number of ranks and threads") {
+  for (int ranks : {1, 2, 3, 4, 6, 9})
+    for (int threads : {1, 2}) {
+      hub::job job(ranks, threads);
+      for (int n : {1, 2, 3, 11, 64})
+        for (int least : {1, 5, 70}) {
+          slow_sum const sum{0, least};
+          std::atomic<int> right{0};
+          job.run([&](skel::context& ctx) {
+            std::pair<int, int> const whole{0, n};
+            for (auto const& kind : {skel::any_division("hypercube"), skel::any_division("tree")}) {
+              auto const a = skel::divide_and_conquer(ctx, skel::on_root([&] { return whole; }), sum, kind);
+              auto const b = skel::divide_and_conquer(ctx, skel::replicated_problem{whole}, sum, kind);
+              right += !a.here() || a.value() == shape(sum, whole) ? 1 : 0;
+              right += !b.here() || b.value() == shape(sum, whole) ? 1 : 0;
+              right += a.here() == b.here() ? 1 : 0;
+            }
+          });
+          INFO(ranks << " ranks, " << threads << " threads, n " << n << ", least " << least << job.error(0));
+          CHECK(right == 6 * ranks);
+        }
+    }
+}
+
+TEST_CASE("the report says how long each phase took on each level") {
+  hub::job job(4, 1);
+  skel::report report;
+  auto const all = random_numbers(4000);
+  job.run([&](skel::context& ctx) {
+    auto const r = skel::divide_and_conquer(ctx, on_root_numbers(all), merge_sort{}, skel::hypercube{});
+    if (ctx.is_root()) report = r.report;
+  });
+  CHECK(report.skeleton == "divide_and_conquer");
+  CHECK(report.schedule == "hypercube");
+  CHECK(report.results == "everywhere");
+  CHECK(report.per_rank.size() == 4);
+  CHECK(report.tasks == 4);
+  std::string text;
+  for (auto const& p : report.phases) {
+    text += p.phase + std::to_string(p.level) + " ";
+    CHECK(p.seconds >= 0);
+    if (p.phase == "exchange") CHECK(p.bytes > 4000 * 8 / 4);
+    if (p.phase == "sequential") CHECK(p.sizes == std::vector<std::pair<std::string, double>>{{"N", 1000}});
+  }
+  CHECK(text == "divide0 divide1 sequential2 exchange0 exchange1 combine0 combine1 ");
+}
+
+TEST_CASE("a function that throws fails the call on every rank, and the next call works") {
+  for (int threads : {1, 2})
+    for (int bad : {0, 5, 15}) {
+      hub::job job(4, threads);
+      job.run([&](skel::context& ctx) {
+        skel::divide_and_conquer(ctx, skel::replicated_problem{std::pair{0, 16}},
+                                 slow_sum{10, 1, nullptr, bad}, skel::hypercube{});
+      });
+      for (int r = 0; r < 4; ++r) {
+        check_thrown<skel::task_error>(job, r);
+        CHECK(job.error(r) == job.error(0));
+        CHECK(job.error(r).find("no luck") != std::string::npos);
+      }
+      std::atomic<int> right{0};
+      job.run([&](skel::context& ctx) {
+        auto const s = skel::divide_and_conquer(ctx, skel::replicated_problem{std::pair{0, 16}}, slow_sum{},
+                                                skel::hypercube{});
+        right += s.value() == shape(slow_sum{}, {0, 16}) ? 1 : 0;
+      });
+      CHECK(right == 4);
+    }
+}
+
+TEST_CASE("a source that throws, a call that differs, choices that exclude each other") {
+  hub::job job(3, 1);
+  job.run([&](skel::context& ctx) {
+    auto const open = []() -> numbers { throw std::runtime_error("no numbers"); };
+    skel::divide_and_conquer(ctx, skel::on_root(open), merge_sort{}, skel::hypercube{});
+  });
+  for (int r = 0; r < 3; ++r) check_thrown<skel::source_error>(job, r);
+  hub::job other(3, 1);
+  other.run([&](skel::context& ctx) {
+    skel::any_division const kind = ctx.rank() == 1 ? skel::any_division("tree") : skel::hypercube{};
+    skel::divide_and_conquer(ctx, skel::replicated_problem{std::pair{0, 1000}}, slow_sum{20}, kind);
+  });
+  for (int r = 0; r < 3; ++r)
+    CHECK(other.error(r).find("rank 1 made another skeleton call") != std::string::npos);
+  hub::job wrong(2, 1);
+  wrong.run([&](skel::context& ctx) {
+    skel::divide_and_conquer(ctx, skel::on_root([] {
+                               return std::pair{0, 9};
+                             }),
+                             slow_sum{}, skel::embarrassing{});
+  });
+  check_thrown<skel::usage_error>(wrong, 0);
+  wrong.run([&](skel::context& ctx) {
+    skel::divide_and_conquer(ctx, skel::own_part{std::pair{0, 9}}, slow_sum{}, skel::tree{});
+  });
+  check_thrown<skel::usage_error>(wrong, 1);
+  CHECK_THROWS_WITH(skel::any_division("cube"),
+                    "unknown kind of divide-and-conquer \"cube\"; known: hypercube, tree, embarrassing, "
+                    "distributed");
+}
+
+TEST_CASE("a call ends early when the time says so") {
+  hub::job job(3, 2);
+  std::atomic<int> stopped{0};
+  job.run([&](skel::context& ctx) {
+    skel::divide_and_conquer_options options;
+    options.time_limit_seconds = 0.03;
+    auto const s = skel::divide_and_conquer(ctx, skel::replicated_problem{std::pair{0, 5000}}, slow_sum{200},
+                                            skel::hypercube{}, options);
+    stopped += s.report.stopped_early && !s.here() ? 1 : 0;
+  });
+  for (int r = 0; r < 3; ++r) CHECK(job.error(r).empty());
+  CHECK(stopped == 3);
+}
+
+TEST_CASE("the loss of any ranks but the root does not change the solution") {
+  for (int turn = 0; turn < 24; ++turn) {
+    int const ranks = 3 + turn % 5;
+    hub::job job(ranks, 1 + turn % 2);
+    std::atomic<int> solved{0};
+    slow_sum const sum{100, 1, &solved};
+    std::pair<int, int> const whole{0, 64};
+    std::atomic<bool> over{false};
+    std::thread killer([&] {
+      for (int r = ranks - 1; r > 0; --r) {
+        auto const after = solved + 1 + turn;
+        while (solved < after && !over) std::this_thread::yield();
+        if (over) return;
+        job.kill(r);
+        if (turn % 3 == 0) return;
+      }
+    });
+    std::string got;
+    skel::any_division const kind = turn % 2 == 0 ? skel::any_division("hypercube") : skel::tree{};
+    job.run([&](skel::context& ctx) {
+      auto const s = turn % 4 < 2
+                         ? skel::divide_and_conquer(ctx, skel::on_root([&] { return whole; }), sum, kind)
+                         : skel::divide_and_conquer(ctx, skel::replicated_problem{whole}, sum, kind);
+      if (!ctx.is_root()) return;
+      over = true;
+      got = s.value();
+    });
+    killer.join();
+    INFO("turn " << turn << ": " << job.error(0));
+    CHECK(got == shape(sum, whole));
+  }
+}
+
+TEST_CASE("what only a lost rank had is lost, and every rank hears of it") {
+  for (bool own : {true, false}) {
+    hub::job job(4, 1);
+    std::atomic<int> solved{0};
+    slow_sum const sum{3000, 1, &solved};
+    std::thread killer([&] {
+      while (solved < 2) std::this_thread::yield();
+      job.kill(3);
+    });
+    job.run([&](skel::context& ctx) {
+      std::pair<int, int> const part{0, 16};
+      if (own)
+        skel::divide_and_conquer(ctx, skel::own_part{part}, sum, skel::embarrassing{});
+      else
+        skel::divide_and_conquer(ctx, skel::replicated_problem{std::pair{0, 64}}, sum, skel::distributed{});
+    });
+    killer.join();
+    for (int r = 0; r < 3; ++r) {
+      check_thrown<skel::lost_rank_error>(job, r);
+      CHECK(job.error(r).find("lost rank 3") != std::string::npos);
+    }
+    std::atomic<int> right{0};  // the survivors go on
+    job.run([&](skel::context& ctx) {
+      if (ctx.rank() == 3) return;
+      auto const s = skel::divide_and_conquer(ctx, skel::replicated_problem{std::pair{0, 16}}, slow_sum{},
+                                              skel::hypercube{});
+      right += s.value() == shape(slow_sum{}, {0, 16}) ? 1 : 0;
+    });
+    CHECK(right == 3);
+  }
+}

@@ -1,0 +1,156 @@
+// How farms over several ranks in one process fail, end early, and are refused.
+#include <atomic>
+
+#include "farm_over_hub.hpp"
+
+using namespace farm_test;
+
+TEST_CASE("a task that throws fails the run on every rank, and the next run works") {
+  for (std::uint64_t bad : {0U, 50U, 99U})
+    for (int threads : {1, 2}) {
+      hub::job job(3, threads);
+      for (auto const& how : schedules()) {
+        INFO(how.to_string() << ", task " << bad);
+        std::vector<std::uint64_t> got;
+        job.run([&](skel::context& ctx) {
+          auto const f = [&](std::uint64_t i) {
+            if (i == bad) throw std::runtime_error("no luck");
+            return work(i);
+          };
+          skel::farm(ctx, skel::indices(100), f, how, skel::into(got));
+        });
+        for (int r = 0; r < 3; ++r) {
+          CHECK(job.error(r) == job.error(0));
+          hub::check_thrown<skel::task_error>(job, r);
+        }
+        CHECK(job.error(0).starts_with("task " + std::to_string(bad) + " failed on rank "));
+        got.clear();
+        job.run([&](skel::context& ctx) { skel::farm(ctx, skel::indices(9), work, how, skel::into(got)); });
+        CHECK(got == expected(9));
+      }
+    }
+}
+
+TEST_CASE("all tasks throw on all threads of all ranks") {
+  hub::job job(3, 2);
+  // No waiting for a repeated stop, which comes after 2 s. On a busy machine a run may take a second all the
+  // same.
+  bool quick = false;
+  for (int attempt = 0; attempt < 10 && !quick; ++attempt) {
+    auto const begin = std::chrono::steady_clock::now();
+    job.run([&](skel::context& ctx) {
+      auto const f = [](std::uint64_t) -> int { throw std::runtime_error("never"); };
+      skel::farm(ctx, skel::indices(100), f, skel::first_come{}, [](skel::task_id, int) {});
+    });
+    quick = std::chrono::steady_clock::now() - begin < std::chrono::seconds(1);
+    for (int r = 0; r < 3; ++r) CHECK_FALSE(job.error(r).empty());
+  }
+  CHECK(quick);
+}
+
+TEST_CASE("a sink or a source that throws fails the run on every rank") {
+  hub::job job(3, 2);
+  job.run([&](skel::context& ctx) {
+    skel::farm(ctx, skel::indices(100), work, skel::guided{}, [](skel::task_id id, std::uint64_t) {
+      if (id == 40) throw std::runtime_error("disk full");
+    });
+  });
+  for (int r = 0; r < 3; ++r) CHECK(job.error(r) == "the sink failed on the result of task 40: disk full");
+  job.run([&](skel::context& ctx) {
+    auto const open = [] {
+      return std::views::iota(0, 100) | std::views::transform([](int i) {
+               if (i == 30) throw std::runtime_error("no more");
+               return i;
+             });
+    };
+    skel::farm(
+        ctx, skel::on_root(open), [](int i) { return i; }, skel::guided{}, [](skel::task_id, int) {});
+  });
+  for (int r = 0; r < 3; ++r) {
+    CHECK(job.error(r).find("no more") != std::string::npos);
+    hub::check_thrown<skel::source_error>(job, r);
+  }
+}
+
+TEST_CASE("a run ends early when the sink, a stop token or the time says so") {
+  hub::job job(3, 2);
+  std::atomic<int> stopped{0};
+  std::atomic<bool> quiet{true};
+  job.run([&](skel::context& ctx) {
+    bool over = false;
+    auto const sink = [&](skel::task_id, std::uint64_t) {
+      quiet = quiet && !over;
+      over = true;
+      return skel::flow::stop;
+    };
+    stopped += skel::farm(ctx, skel::indices(100000), slow_work, skel::guided{}, sink).stopped_early;
+  });
+  CHECK(stopped == 3);
+  CHECK(quiet);
+  stopped = 0;
+  job.run([&](skel::context& ctx) {
+    std::stop_source stop;
+    skel::farm_options options;
+    if (ctx.rank() == 1) options.stop = stop.get_token();
+    std::thread presses(
+        [&] { std::this_thread::sleep_for(std::chrono::milliseconds(30)), stop.request_stop(); });
+    stopped += skel::farm(
+                   ctx, skel::indices(1000000), slow_work, skel::guided{},
+                   [](skel::task_id, std::uint64_t) {}, options)
+                   .stopped_early;
+    presses.join();
+  });
+  CHECK(stopped == 3);
+  stopped = 0;
+  job.run([&](skel::context& ctx) {
+    skel::farm_options options;
+    options.time_limit_seconds = 0.03;
+    stopped += skel::farm(
+                   ctx, skel::indices(1000000), slow_work, skel::interleaved{},
+                   [](skel::task_id, std::uint64_t) {}, options)
+                   .stopped_early;
+  });
+  CHECK(stopped == 3);
+  for (int r = 0; r < 3; ++r) CHECK(job.error(r).empty());
+}
+
+TEST_CASE("a call that differs is refused with the rank that made it") {
+  hub::job job(3);
+  std::vector<std::uint64_t> got;
+  job.run([&](skel::context& ctx) {
+    skel::farm(ctx, skel::indices(ctx.rank() == 2 ? 11 : 10), work, skel::guided{}, skel::into(got));
+  });
+  for (int r = 0; r < 3; ++r) {
+    CHECK(job.error(r).find("rank 2 made another skeleton call") != std::string::npos);
+    hub::check_thrown<skel::protocol_error>(job, r);
+  }
+}
+
+TEST_CASE("a window and tasks dealt beforehand exclude each other") {
+  hub::job job(2);
+  for (char const* name : {"blocks", "interleaved", "hybrid"}) {
+    job.run([&](skel::context& ctx) {
+      skel::farm_options options;
+      options.window = 4;
+      skel::farm(
+          ctx, skel::indices(10), work, skel::any_schedule(name), [](skel::task_id, std::uint64_t) {},
+          options);
+    });
+    INFO(name);
+    for (int r = 0; r < 2; ++r) hub::check_thrown<skel::usage_error>(job, r);
+  }
+}
+
+TEST_CASE("copies, and results that merge or tasks that travel, exclude each other") {
+  hub::job job(2);
+  skel::any_schedule const copies("ring:copies=yes");
+  job.run([&](skel::context& ctx) {
+    std::uint64_t sum = 0;
+    skel::farm(ctx, skel::indices(10), work, copies, skel::reduced(sum, std::plus<>()));
+  });
+  for (int r = 0; r < 2; ++r) hub::check_thrown<skel::usage_error>(job, r);
+  job.run([&](skel::context& ctx) {
+    skel::farm(ctx, counting(10), work, copies, [](skel::task_id, std::uint64_t) {});
+  });
+  for (int r = 0; r < 2; ++r) hub::check_thrown<skel::usage_error>(job, r);
+}

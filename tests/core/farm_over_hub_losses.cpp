@@ -1,0 +1,101 @@
+// Farms over several ranks in one process that lose some of them, or suspect them, or wait for slow ones.
+#include <atomic>
+
+#include "farm_over_hub.hpp"
+
+using namespace farm_test;
+
+TEST_CASE("with copies nobody waits for a slow rank whose task another one has done") {
+  hub::job job(2);
+  std::atomic<bool> root_is_done{false}, root_waited{false};
+  std::vector<std::uint64_t> got;
+  job.run([&](skel::context& ctx) {
+    auto const f = [&](std::uint64_t i) {
+      if (ctx.rank() == 1) {  // so slow that its task ends after the root's call, or else after a minute
+        for (int ms = 0; ms < 60'000 && !root_is_done; ++ms)
+          std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        if (!root_is_done) root_waited = true;
+      }
+      return work(i);
+    };
+    skel::farm(ctx, skel::indices(4), f, skel::any_schedule("ring:copies=yes"), skel::into(got));
+    if (ctx.is_root()) root_is_done = true;
+  });
+  CHECK(got == expected(4));
+  CHECK_FALSE(root_waited);
+  for (int r = 0; r < 2; ++r) CHECK(job.error(r).empty());
+}
+
+TEST_CASE("the loss of any ranks but the root does not change the results") {
+  for (auto const& how : schedules())
+    for (bool concentrated : {false, true})
+      for (bool serves : {false, true}) {
+        hub::job job(4, 2);
+        std::vector<std::uint64_t> got;
+        skel::farm_options options;
+        if (concentrated) options.results = skel::concentrated();
+        if (serves) options.root = skel::root_role::serves;
+        std::atomic<int> started{0};
+        std::atomic<bool> somebody_dead{false};
+        std::thread killer([&] {
+          while (started < 20) std::this_thread::yield();
+          for (int r : {2, 3, 1}) {
+            job.kill(r);
+            somebody_dead = true;
+            if (!serves && r == 3) break;
+            std::this_thread::sleep_for(std::chrono::milliseconds(2));
+          }
+        });
+        std::atomic<std::uint64_t> again{0};
+        job.run([&](skel::context& ctx) {
+          auto const f = [&](std::uint64_t i) {
+            // The loss comes with most tasks unfinished, however slow the killer is.
+            if (++started > 20)
+              while (!somebody_dead) std::this_thread::yield();
+            return slow_work(i);
+          };
+          auto const r = skel::farm(ctx, skel::indices(120), f, how, skel::into(got), options);
+          if (ctx.is_root()) again = r.tasks_handed_out_again;
+        });
+        killer.join();
+        INFO(how.to_string() << (concentrated ? " concentrated" : "") << (serves ? " serves" : ""));
+        CHECK(job.error(0).empty());
+        CHECK(job.error(2).find("lost the root") != std::string::npos);
+        CHECK(got == expected(120));
+      }
+}
+
+TEST_CASE("a stream survives losses and false suspicions") {
+  for (int turn = 0; turn < 10; ++turn) {
+    hub::job job(3, 2);
+    std::vector<std::uint64_t> got;
+    std::atomic<bool> over{false}, quiet{false};
+    std::thread trouble([&] {
+      for (int i = 0; i < 20 && !over; ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        job.suspect(1 + i % 2);
+        std::this_thread::sleep_for(std::chrono::microseconds(500));
+        job.heartbeat(1 + i % 2);
+      }
+      job.kill(2);
+      quiet = true;
+    });
+    job.run([&](skel::context& ctx) {
+      auto const f = [](std::uint64_t i) {
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
+        return work(i);
+      };
+      skel::farm(ctx, counting(1000), f, skel::first_come{.chunk = 5}, skel::into(got));
+      if (!ctx.is_root()) return;
+      over = true;
+      // As the farewell of run_main does: a suspect that shows up late hears of the end.
+      for (int i = 0; i < 20 || !quiet; ++i) {
+        static_cast<void>(ctx.engine().try_progress(0));
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+    });
+    trouble.join();
+    CHECK(job.error(0).empty());
+    CHECK(got == expected(1000));
+  }
+}

@@ -1,0 +1,171 @@
+// What the engine does for the farm's roles, and what must hold of it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "harness.hpp"
+#include "skel/protocol/bytes.hpp"
+
+namespace harness {
+
+using protocol::message;
+using protocol::message_kind;
+
+namespace {
+
+// Every message goes through the codec that the wires use.
+message through_codec(message const& m) {
+  std::vector<std::byte> bytes;
+  protocol::encode(m, bytes);
+  std::span<std::byte const> rest(bytes);
+  auto const read = protocol::decode(rest);
+  require(read == m && rest.empty(), fmt::format("a {} message is not read as written", to_string(m.kind)));
+  return read;
+}
+
+}  // namespace
+
+void world::perform(int rank, bool from_ledger, protocol::actions& list, thread* t) {
+  auto& n = at(rank);
+  if (fault_ != nullptr) fault_->wants(*this, rank, list);
+  for (auto& a : list) {
+    if (auto* const s = std::get_if<protocol::send>(&a)) {
+      require(from_ledger || !n.ended,
+              fmt::format("rank {} says {} after its end", rank, to_string(s->what.kind)));
+      send(rank, s->to, std::move(s->what));
+    } else if (auto* const x = std::get_if<protocol::execute>(&a)) {
+      require(t != nullptr, "a range is run where no thread is free");
+      start_thread(rank, *t, x->range);
+    } else if (auto* const r = std::get_if<protocol::record>(&a)) {
+      require(delivering_, "a task is recorded that no message brought");
+      accepted_.push_back(r->range);
+    } else if (auto* const f = std::get_if<protocol::forget>(&a)) {
+      for (task_id id : ids_of({f->range})) state_.forgotten.at(id) = 1;
+      if (state_.ledger.handed_out_again() > 0 || scenario_->policy.copies)
+        at(0).worker.drop(f->range);  // as the engine does
+    } else if (auto* const end = std::get_if<protocol::end>(&a)) {
+      require(!n.ended, fmt::format("rank {} ends twice", rank));
+      n.ended = true;
+      n.outcome = end->how;
+    } else {
+      require(scenario_->other_call.has_value(), "the run fails: " + std::get<protocol::fail>(a).text);
+      n.ended = true;
+      n.outcome.text = "failed";
+    }
+  }
+  list.clear();
+}
+
+void world::send(int from, int to, message m) {
+  auto& n = at(from);
+  packet p;
+  if (m.kind == message_kind::results) {
+    p.content = std::exchange(n.held, {});
+    require(p.content == ids_of(m.ranges), fmt::format("rank {} says other results than it sends", from));
+  } else if (m.kind == message_kind::grant) {
+    p.content = ids_of(m.ranges);
+    for (task_id id : p.content) {
+      require(id < state_.supplied, fmt::format("task {} is given before it exists", id));
+      require(!scenario_->stream || !state_.forgotten[id],
+              fmt::format("task {} is given, but forgotten", id));
+    }
+    require(!state_.ledger.stopping(), "tasks are given after stop");
+  } else if (m.kind == message_kind::give) {
+    p.content = ids_of(m.ranges);
+    require(!p.content.empty(), "a victim gives nothing");
+    for (task_id id : p.content) {
+      require(id < scenario_->tasks, fmt::format("task {} does not exist", id));
+      if (!scenario_->stream) continue;
+      if (from == 0) {
+        require(!state_.forgotten[id], fmt::format("task {} is given, but forgotten", id));
+        continue;
+      }
+      auto const mine = std::find(n.payloads.begin(), n.payloads.end(), id);
+      require(mine != n.payloads.end(), fmt::format("rank {} gives task {} without having it", from, id));
+      n.payloads.erase(mine);
+    }
+  }
+  p.what = through_codec(m);
+  if (to == from) {
+    state_.to_self.push_back(std::move(p));
+    return;
+  }
+  if (!at(to).alive) return;
+  p.sequence = ++state_.sent[wire(from, to)];
+  if (scenario_->lost_in > 0) {
+    losses_ = losses_ * 6364136223846793005U + 1442695040888963407U;
+    if ((losses_ >> 33) % scenario_->lost_in == 0) return;
+  }
+  state_.wires[wire(from, to)].push_back(std::move(p));
+}
+
+// What the root says to itself arrives at once.
+void world::drain_self() {
+  std::size_t next = 0;
+  while (next < state_.to_self.size()) {  // which grows meanwhile
+    auto p = std::move(state_.to_self[next++]);
+    receive(0, 0, std::move(p));
+  }
+  state_.to_self.clear();
+}
+
+void world::check_window() const {
+  auto const& s = *scenario_;
+  if (s.window == 0 || !s.calm() || s.other_call) return;
+  auto const& l = state_.ledger;
+  require(l.given() <= state_.sunk + s.window,
+          fmt::format("{} tasks are open, the window is {}", l.given() - state_.sunk, s.window));
+}
+
+bool world::ended() const {
+  return std::all_of(state_.nodes.begin(), state_.nodes.end(),
+                     [](auto const& n) { return n.ended || !n.alive; });
+}
+
+void world::check_end() const {
+  auto const& s = *scenario_;
+  if (s.other_call) {
+    for (auto const& n : state_.nodes)
+      require(!n.alive || n.outcome.text == "failed" || state_.deaths > 0,
+              "a call that differs is not noticed");
+    return;
+  }
+  auto const& root = at(0).outcome;
+  for (int r = 1; r < s.ranks; ++r)
+    require(!at(r).alive || at(r).outcome == root,
+            fmt::format("rank {} has another outcome than the root", r));
+  using status = protocol::outcome::status;
+  switch (root.how) {
+    case status::done: {
+      auto const once = [](auto n) { return n == 1; };
+      require(std::all_of(state_.recorded.begin(), state_.recorded.end(), once), "a task is not recorded");
+      require(!s.merged || std::all_of(state_.counted.begin(), state_.counted.end(), once),
+              "a task is not merged");
+      require(root.tasks == s.tasks && state_.sunk == s.tasks, "results are missing in the sink");
+      break;
+    }
+    case status::stopped_early:
+      require(state_.asked_to_stop, "nobody has asked to stop");
+      break;
+    case status::task_failed:
+      require(state_.task_failed && fails(root.task), "no such task has failed");
+      break;
+    case status::sink_failed:
+      require(state_.sink_failed, "the sink has not failed");
+      break;
+    case status::source_failed:
+      require(state_.source_failed, "the source has not failed");
+      break;
+    case status::part_lost:
+      require(false, "a farm has no parts to lose");
+      break;
+  }
+  require(root.tasks == state_.sunk, "the outcome counts other results than the sink");
+  // On the ring a theft that is under way for long while nothing else moves is dealt out again: no harm is
+  // done.
+  if (s.calm() && s.policy.more != skel::more_from::ring)
+    require(root.handed_out_again == 0, "tasks are handed out again though nobody was lost");
+}
+
+}  // namespace harness

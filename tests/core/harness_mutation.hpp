@@ -1,0 +1,120 @@
+// Deliberate faults of a protocol, and the check that a harness notices them.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "catch.hpp"
+#include "harness_common.hpp"
+
+namespace harness_common {
+
+/// A fault made of functions; `nth` helps to do it once per run only.
+template <class Fault>
+struct basic_mutation : Fault {
+  using typename Fault::actions;
+  using typename Fault::event;
+  using typename Fault::message;
+  using typename Fault::world;
+
+  std::function<bool(event const&)> heard;
+  std::function<void(actions&)> wanted;
+  std::function<bool(int to, message&)> received;
+  int count = 0;
+
+  bool nth(int n) { return ++count == n; }
+  void start() override { count = 0; }
+  bool hears(world&, event const& e) override { return !heard || heard(e); }
+  void wants(world&, int, actions& list) override {
+    if (wanted) wanted(list);
+  }
+  bool receives(world&, int, int to, message& m) override { return !received || received(to, m); }
+};
+
+/// Changes the n-th action of kind A: `how` gets the list and where it is in it.
+template <class A, class Mutation, class How>
+void change_nth(Mutation& m, int n, How how) {
+  m.wanted = [&m, n, how](auto& list) {
+    for (auto it = list.begin(); it != list.end(); ++it)
+      if (std::holds_alternative<A>(*it) && m.nth(n)) {
+        how(list, it);
+        return;
+      }
+  };
+}
+template <class A, class Mutation>
+void drop_nth(Mutation& m, int n) {
+  change_nth<A>(m, n, [](auto& list, auto it) { list.erase(it); });
+}
+template <class A, class Mutation>
+void twice(Mutation& m, int n) {
+  change_nth<A>(m, n, [](auto& list, auto it) {
+    auto const copy = *it;
+    list.insert(it, copy);
+  });
+}
+
+/// Changes every message of a kind.
+template <class Mutation, class Kind, class How>
+void change(Mutation& m, Kind kind, How how) {
+  m.received = [kind, how](int, auto& what) {
+    if (what.kind == kind) how(what);
+    return true;
+  };
+}
+template <class Mutation, class Kind>
+void never(Mutation& m, Kind kind) {
+  m.received = [kind](int, auto& what) { return what.kind != kind; };
+}
+template <class Mutation, class Kind>
+void once_lost(Mutation& m, Kind kind, int n) {
+  m.received = [&m, kind, n](int, auto& what) { return what.kind != kind || !m.nth(n); };
+}
+/// Rank 1 hears another outcome than the others.
+template <class Mutation, class Kind>
+void tell_another_outcome(Mutation& m, Kind finish) {
+  m.received = [finish](int to, auto& what) {
+    if (what.kind == finish && to == 1) ++what.result->tasks;
+    return true;
+  };
+}
+
+template <class Mutation>
+struct named_fault {
+  char const* name;
+  std::function<void(Mutation&)> make;
+  std::uint64_t first = 1;  ///< the seed to begin with: some show in one of thousands of runs only
+};
+
+/// Runs seeds with each fault until a run notices it.
+template <class Mutation>
+void check_all_are_caught(std::vector<named_fault<Mutation>> const& faults,
+                          std::function<void(std::uint64_t seed, Mutation&)> const& run) {
+  int caught = 0;
+  for (auto const& f : faults) {
+    Mutation m;
+    f.make(m);
+    std::uint64_t runs = 0;
+    std::string how;
+    for (std::uint64_t seed = f.first; seed < f.first + 10000 && how.empty(); ++seed) {
+      ++runs;
+      try {
+        run(seed, m);
+      } catch (violation const& v) {
+        how = v.what();
+        how.resize(how.find('\n'));
+      }
+    }
+    std::printf("%-46s %5llu runs: %s\n", f.name, static_cast<unsigned long long>(runs), how.c_str());
+    caught += how.empty() ? 0 : 1;
+    INFO(f.name);
+    CHECK_FALSE(how.empty());
+  }
+  CHECK(caught >= 20);
+}
+
+}  // namespace harness_common

@@ -1,0 +1,95 @@
+// The root's ledger by itself, where the harness would not tell: how often it asks.
+#include "skel/protocol/ledger.hpp"
+
+#include <utility>
+#include <variant>
+
+#include "catch.hpp"
+
+namespace {
+
+namespace protocol = skel::protocol;
+
+// A ledger whose ranks 0 ... 3 live, but for rank 3, and hold all tasks. Time passes, results come in.
+struct book {
+  protocol::ledger ledger;
+  int stocks = 0;  // taken so far
+
+  book() {
+    protocol::ledger_config c;
+    c.ranks = c.workers = {0, 1, 2, 3};
+    c.tasks = 1000;
+    c.policy = skel::blocks{}.policy();
+    ledger = protocol::ledger(c);
+    protocol::actions list;
+    for (int r = 0; r < 4; ++r) ledger.on(r, {.kind = protocol::message_kind::hello}, list);
+  }
+  // Every living rank but `silent` answers that it holds `claimed`.
+  void answer(protocol::actions& list, skel::task_range claimed, int silent = -1) {
+    for (auto const& a : std::exchange(list, {})) {
+      auto const* const s = std::get_if<protocol::send>(&a);
+      if (s == nullptr || s->what.kind != protocol::message_kind::take_stock) continue;
+      stocks += s->to == 0 ? 1 : 0;
+      if (s->to == silent) continue;
+      ledger.on(s->to, {.kind = protocol::message_kind::stock, .number = s->what.number, .ranges = {claimed}},
+                list);
+    }
+  }
+  void lose(int rank, skel::task_range claimed) {
+    protocol::actions list;
+    ledger.lost(rank, list);
+    answer(list, claimed);
+  }
+  void pass(int ticks, skel::task_range claimed, int silent = -1) {
+    for (int i = 0; i < ticks; ++i) {
+      protocol::actions list;
+      ledger.lost(3, list);     // as the engine does on every tick
+      ledger.sunk(0, 0, list);  // the run moves
+      ledger.tick(list);
+      answer(list, claimed, silent);
+    }
+  }
+};
+
+constexpr skel::task_range everything{0, 1000, 1};
+
+}  // namespace
+
+TEST_CASE("after a loss stock is taken at once, and again after growing pauses") {
+  book b;
+  b.lose(3, everything);
+  CHECK(b.stocks == 1);
+  b.pass(1, everything);
+  CHECK(b.stocks == 2);
+  b.pass(2, everything);
+  CHECK(b.stocks == 3);
+  b.pass(61, everything);
+  CHECK(b.stocks == 7);
+  b.pass(1000, everything);
+  CHECK(b.stocks < 25);
+}
+
+TEST_CASE("stock that misses something is taken again soon, and a round without an answer is repeated") {
+  book b;
+  b.lose(3, everything);
+  b.pass(100, everything);
+  auto before = b.stocks;
+  b.pass(64, {0, 900, 1});
+  CHECK(b.ledger.handed_out_again() > 0);
+  CHECK(b.stocks >= before + 2);
+  b.pass(200, everything);
+  before = b.stocks;
+  b.pass(100, everything, 2);
+  CHECK(b.stocks >= before + 5);
+}
+
+TEST_CASE("where nobody is lost and the run moves, no stock is taken") {
+  book b;
+  for (int i = 0; i < 100; ++i) {
+    protocol::actions list;
+    b.ledger.sunk(0, 0, list);
+    b.ledger.tick(list);
+    b.answer(list, everything);
+  }
+  CHECK(b.stocks == 0);
+}

@@ -1,0 +1,17 @@
+// Random and exhaustive tests do less where each step costs ten to thirty times as much; optimised builds do
+// all of it.
+#pragma once
+
+#include <cstdint>
+
+namespace test {
+
+constexpr std::uint64_t fewer_if_slow(std::uint64_t n) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)
+  return n / 8;
+#else
+  return n;
+#endif
+}
+
+}  // namespace test

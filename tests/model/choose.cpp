@@ -1,0 +1,91 @@
+#include "skel/model/choose.hpp"
+
+#include <cmath>
+
+#include "catch.hpp"
+#include "model_support.hpp"
+#include "skel/error.hpp"
+
+using namespace skel::model;
+
+namespace {
+
+template <class Cost>
+std::vector<observation> grid(Cost const& cost, double noise, std::uint64_t seed) {
+  test::dice dice(seed);
+  std::vector<observation> all;
+  for (double n = 1 << 8; n <= 1 << 16; n *= 4)
+    for (double m = 1 << 8; m <= 1 << 16; m *= 4)
+      for (int r = 0; r < 2; ++r)
+        all.push_back({{{"N", n}, {"M", m}}, cost(n, m) * (1 + noise * dice.normal()), "s"});
+  return all;
+}
+
+std::string chosen(std::vector<observation> const& samples) {
+  std::string text;
+  for (auto const& b : choose_basis("x", samples)) text += (text.empty() ? "" : " + ") + to_string(b);
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("the true functions are found") {
+  CHECK(chosen(grid([](double n, double) { return 1e-3 + 1e-6 * n * std::log2(n); }, 0.01, 1)) ==
+        "1 + N*log(N)");
+  CHECK(chosen(grid([](double, double m) { return 1e-3 + 1e-9 * m * m; }, 0.01, 2)) == "1 + M^2");
+  CHECK(chosen(grid([](double n, double m) { return 1e-4 + 1e-8 * n * m; }, 0.01, 3)) == "1 + M*N");
+}
+
+TEST_CASE("what does not matter is not chosen") {
+  int constants = 0;
+  for (std::uint64_t seed = 1; seed <= 10; ++seed)
+    constants += chosen(grid([](double, double) { return 1.0; }, 0.1, seed)) == "1";
+  CHECK(constants >= 8);
+}
+
+TEST_CASE("a share of the ranks may stand below the line") {
+  std::vector<observation> samples;
+  test::dice dice(5);
+  for (double p = 1; p <= 64; p *= 2)
+    for (double n = 1000; n <= 64000; n *= 4)
+      samples.push_back({{{"N", n}, {"P", p}}, (1e-4 + 1e-6 * n / p) * (1 + 0.01 * dice.normal()), "s"});
+  CHECK(chosen(samples) == "1 + N/P");
+}
+
+TEST_CASE("too little to choose from") {
+  std::vector<observation> few(4, {{{"N", 1}}, 1, "s"});
+  CHECK(test::error_text<skel::usage_error>([&] { (void)choose_basis("divide", few); }) ==
+        "divide: 4 samples, expected at least 5 to choose a basis; or give one with --basis");
+  std::vector<observation> wide;
+  for (int i = 1; i <= 9; ++i)
+    wide.push_back(
+        {{{"A", i}, {"B", i * i}, {"C", 9 - i * 0.5}, {"D", i % 3 + 1}, {"E", i % 2 + 1}}, 1.0 * i, "s"});
+  CHECK(test::error_text<skel::usage_error>([&] {
+          (void)choose_basis("divide", wide);
+        }).starts_with("divide: 5 variables differ ( A B C D E )"));
+}
+
+TEST_CASE("the largest are held out") {
+  std::vector<observation> samples;
+  // The last third follows another law: twice as much.
+  for (int i = 1; i <= 9; ++i)
+    for (int r = 0; r < 2; ++r) samples.push_back({{{"N", i}}, i > 6 ? 2.0 * i : 1.0 * i, "s"});
+  auto const h = hold_out(samples, [](auto some) { return fit("x", some, parse_basis("1 + N")); });
+  REQUIRE(h);
+  CHECK(h->fitted == 12);
+  CHECK(h->predicted == 6);
+  CHECK(h->median == Approx(0.5));
+  samples.resize(6);
+  CHECK_FALSE(hold_out(samples, [](auto some) { return fit("x", some, parse_basis("1 + N")); }));
+}
+
+TEST_CASE("repetitions show the noise") {
+  std::vector<observation> samples{
+      {{{"N", 1}}, 0.9, ""}, {{{"N", 1}}, 1.0, ""}, {{{"N", 1}}, 1.3, ""}, {{{"N", 2}}, 5.0, ""}};
+  auto const n = noise_of(samples);
+  REQUIRE(n);
+  CHECK(n->configurations == 1);
+  CHECK(n->samples == 3);
+  CHECK(n->median == Approx(0.1));
+  CHECK_FALSE(noise_of(std::span(samples).subspan(3)));
+}

@@ -1,0 +1,64 @@
+#include "catch.hpp"
+#include "model_support.hpp"
+#include "skel/error.hpp"
+#include "skel/model/sample.hpp"
+
+using namespace skel::model;
+using test::error_text;
+
+TEST_CASE("Extra-P's lines are read") {
+  auto const all = parse_extra_p(
+      "{\"params\":{\"x\":4,\"p\":2},\"callpath\":\"main->solve\",\"metric\":\"time\",\"value\":[1.5,2]}\n\n"
+      "{\"params\":{\"x\":8},\"value\":3}\r\n",
+      "e.jsonl");
+  REQUIRE(all.size() == 3);
+  CHECK(all[0].phase == "solve");
+  CHECK(all[0].skeleton == "main");
+  CHECK(all[0].variables == point{{"p", 2}, {"x", 4}});
+  CHECK(all[1].measured == point{{"seconds", 2}});
+  CHECK(all[2].phase == "run");
+  CHECK(all[2].line == 3);
+}
+
+TEST_CASE("what is written for Extra-P is read again, with the same parameters in every line") {
+  std::vector<sample> samples(2);
+  samples[0].skeleton = samples[1].skeleton = "farm";
+  samples[0].variables = {{"N", 1}, {"P", 2}, {"extra", 3}};
+  samples[1].variables = {{"N", 2}, {"P", 2}};
+  samples[0].measured = {{"seconds", 0.5}, {"bytes", 7}};
+  samples[1].measured = {{"seconds", 0.25}};
+  auto const text = to_extra_p(samples);
+  CHECK(text.find("extra") == std::string::npos);
+  auto const again = parse_extra_p(text, "e.jsonl");
+  REQUIRE(again.size() == 3);
+  CHECK(again[0].measured == point{{"bytes", 7}});
+  CHECK(again[1].measured == point{{"seconds", 0.5}});
+  CHECK(again[1].variables == point{{"N", 1}});  // P never differs
+  CHECK(again[2].skeleton == "farm");
+  samples[1].variables = samples[0].variables;
+  CHECK(error_text<skel::usage_error>([&] { (void)to_extra_p(samples); }) ==
+        "no variable is in all samples and differs among them: Extra-P needs one (--only phase=divide, say, "
+        "takes "
+        "some of them)");
+}
+
+TEST_CASE("bad lines name the line and what was expected") {
+  auto const bad = [](std::string const& text) {
+    return error_text<skel::usage_error>([&] { (void)parse_extra_p(text, "e.jsonl"); });
+  };
+  std::string const good = "{\"params\":{\"x\":4},\"value\":1}\n";
+  CHECK(bad("") == "e.jsonl:1: no measurements, expected a JSON object per line");
+  CHECK(bad(good + "{\"params\":{\"x\":4},\"val") ==
+        "e.jsonl:2: \"{\"params\":{\"x\":4},\"val\" is no JSON object, expected {\"params\": {…}, \"value\": "
+        "…}");
+  CHECK(bad("{\"params\":{\"x\":4}}") ==
+        "e.jsonl:1: value is missing, expected a number or a list of numbers");
+  CHECK(bad("{\"value\":4}") == "e.jsonl:1: params is missing, expected an object of numbers");
+  CHECK(bad("{\"params\":{\"x\":\"4\"},\"value\":1}") ==
+        "e.jsonl:1: x is \"\"4\"\", expected a number from 0 to 1e30");
+  CHECK(bad("{\"params\":{\"x\":4},\"value\":1e999}").starts_with("e.jsonl:1: "));
+  CHECK(bad("{\"params\":{\"x\":4},\"value\":[1,null]}") ==
+        "e.jsonl:1: value is \"null\", expected a number from 0 to 1e30");
+  CHECK(bad(std::string("\0\xff\xfe", 3)).starts_with("e.jsonl:1: "));
+  CHECK(bad(std::string(200000, '[')).size() < 400);
+}

@@ -1,0 +1,107 @@
+#include "skel/model/machine.hpp"
+
+#include <cmath>
+
+#include "catch.hpp"
+#include "model_support.hpp"
+#include "skel/error.hpp"
+
+using namespace skel::model;
+using test::error_text;
+
+namespace {
+
+std::string bad(std::string const& json) {
+  return error_text<skel::usage_error>([&] { (void)machine::parse(json, "m.json"); });
+}
+
+}  // namespace
+
+TEST_CASE("an eager limit is found") {
+  int found = 0;
+  constexpr int trials = 40;
+  for (int seed = 1; seed <= trials; ++seed) {
+    test::dice dice(static_cast<std::uint64_t>(seed));
+    std::vector<std::pair<double, double>> points;
+    for (double b = 4; b <= 4 << 20; b *= 2) {
+      double const t = b < 5000 ? 1e-6 + 1e-9 * b : 8e-6 + 2e-10 * b;
+      points.emplace_back(b, t * (1 + 0.01 * dice.normal()));
+    }
+    auto const c = fit_curve(points);
+    if (c.pieces.size() != 2) continue;
+    ++found;
+    CHECK(c.pieces[0].to_bytes > 4096);
+    CHECK(c.pieces[0].to_bytes < 8192);
+    CHECK(c.pieces[0].latency_seconds == Approx(1e-6).epsilon(0.05));
+    CHECK(c.pieces[1].gap_seconds_per_byte == Approx(2e-10).epsilon(0.05));
+    CHECK(c(1 << 20) == Approx(8e-6 + 2e-10 * (1 << 20)).epsilon(0.05));
+  }
+  CHECK(found >= trials * 9 / 10);
+}
+
+TEST_CASE("one line stays one piece") {
+  std::vector<std::pair<double, double>> points;
+  for (double b = 4; b <= 4 << 20; b *= 2) points.emplace_back(b, 2.43e-4 + 3.775e-8 * b);
+  auto const c = fit_curve(points);
+  REQUIRE(c.pieces.size() == 1);
+  CHECK(c.pieces[0].latency_seconds == Approx(2.43e-4));
+  CHECK(c.pieces[0].gap_seconds_per_byte == Approx(3.775e-8));
+}
+
+TEST_CASE("between numbers of ranks l and g are interpolated, outside the nearest is taken and said") {
+  machine m;
+  m.name = "here";
+  m.at = {{.ranks = 2, .latency_seconds = 1, .gap_seconds_per_byte = 4},
+          {.ranks = 8, .latency_seconds = 3, .gap_seconds_per_byte = 8}};
+  std::string warning;
+  CHECK(m.for_ranks(4, "raw", warning).latency_seconds == Approx(2));
+  CHECK(m.for_ranks(4, "raw", warning).gap_seconds_per_byte == Approx(6));
+  CHECK(m.for_ranks(8, "raw", warning).latency_seconds == 3);
+  CHECK(warning.empty());
+  CHECK(m.for_ranks(64, "raw", warning).latency_seconds == 3);
+  CHECK(warning == "machine here: measured with 8 ranks at most, not with 64; taken as there");
+  CHECK(error_text<skel::usage_error>([&] { (void)m.for_ranks(4, "serialised", warning); }) ==
+        "machine here: no entry of the kind \"serialised\"; there are: raw");
+}
+
+TEST_CASE("machine files are written and read") {
+  machine m;
+  m.name = "a \"name\"";
+  machine_at a{.ranks = 4, .kind = "serialised", .latency_seconds = 1e-5, .gap_seconds_per_byte = 1e-9};
+  a.exchange.pieces = {{0, 4096, 1e-6, 1e-9}, {4096, HUGE_VAL, 2e-6, 5e-10}};
+  a.exchange.deviation = 0.02;
+  a.timings = {{"exchange", 24, 4, 1e-5, 0.01}};
+  m.at = {a};
+  auto const again = machine::parse(m.to_json(), "m.json");
+  CHECK(again.name == m.name);
+  REQUIRE(again.at.size() == 1);
+  CHECK(again.at[0].kind == "serialised");
+  REQUIRE(again.at[0].exchange.pieces.size() == 2);
+  CHECK(again.at[0].exchange(1e6) == a.exchange(1e6));
+  CHECK(again.at[0].timings.size() == 1);
+  CHECK(again.to_json() == m.to_json());
+}
+
+TEST_CASE("a machine by hand") {
+  auto const m =
+      machine::parse(R"({"latency_seconds": 2.43e-4, "gap_seconds_per_byte": 3.775e-8})", "m.json");
+  std::string warning;
+  CHECK(m.for_ranks(8, "raw", warning).latency_seconds == 2.43e-4);
+  CHECK(warning.empty());
+}
+
+TEST_CASE("bad machine files name file and key") {
+  CHECK(bad("").starts_with("m.json:1: no JSON: "));
+  CHECK(bad("{\n\n\"x\": 1,}").starts_with("m.json:3: no JSON: "));
+  CHECK(bad("[]") == "m.json: expected an object");
+  CHECK(bad("{}") == "m.json: \"latency_seconds\" is missing");
+  CHECK(bad(R"({"latency_seconds": "1", "gap_seconds_per_byte": 1})") ==
+        "m.json: latency_seconds: expected a number from 0 to 1000000000");
+  CHECK(bad(R"({"latency_seconds": -1, "gap_seconds_per_byte": 1})") ==
+        "m.json: latency_seconds: expected a number from 0 to 1000000000");
+  CHECK(bad(R"({"latency_seconds": 1e999, "gap_seconds_per_byte": 1})").starts_with("m.json:1: no JSON: "));
+  CHECK(bad(R"({"measured": []})") == "m.json: measured: expected one entry at least");
+  CHECK(bad(R"({"measured": [{"ranks": 2}]})") == "m.json: measured[0]: \"latency_seconds\" is missing");
+  CHECK(bad(R"({"skel_machine": 2, "measured": []})") == "m.json: skel_machine: expected 1: another schema");
+  CHECK(bad(std::string("\0\xff", 2)).starts_with("m.json:1: no JSON: "));
+}

@@ -1,0 +1,77 @@
+#include "catch.hpp"
+#include "model_support.hpp"
+#include "skel/error.hpp"
+#include "skel/model/model.hpp"
+
+using namespace skel::model;
+using test::error_text;
+
+namespace {
+
+model some_model() {
+  std::vector<sample> samples;
+  test::dice dice(1);
+  for (int n = 1; n <= 12; ++n) {
+    sample s;
+    s.skeleton = "divide_and_conquer";
+    s.schedule = "hypercube";
+    s.phase = "sequential";
+    s.variables = {{"N", n * 100}, {"P", 1}};
+    s.measured = {{"seconds", (1e-4 + 1e-6 * n) * (1 + 0.01 * dice.normal())}};
+    s.file = "s.csv";
+    s.line = static_cast<std::size_t>(n) + 1;
+    samples.push_back(s);
+  }
+  model_options how;
+  how.basis[""] = "1 + N";
+  return fit_model(samples, how);
+}
+
+}  // namespace
+
+TEST_CASE("model files are written and read") {
+  auto const m = some_model();
+  auto const again = model::parse(m.to_json(), "m.json");
+  REQUIRE(again.skeletons.size() == 1);
+  auto const& t = again.skeletons[0].terms[0];
+  CHECK(t.curve.coefficients == m.skeletons[0].terms[0].curve.coefficients);
+  CHECK(t.curve.covariance == m.skeletons[0].terms[0].curve.covariance);
+  CHECK(t.curve.range.at("N") == std::pair(100.0, 1200.0));
+  CHECK(t.error->median == m.skeletons[0].terms[0].error->median);
+}
+
+TEST_CASE("any bytes of a model file end in a model or in an error of one line") {
+  auto const whole = some_model().to_json();
+  test::dice dice(3);
+  for (int i = 0; i < 2000; ++i) {
+    auto text = i % 2 == 0 ? whole : whole.substr(0, dice.below(whole.size()));
+    for (std::uint64_t n = dice.below(3); n > 0 && !text.empty(); --n)
+      text[dice.below(text.size())] = static_cast<char>(dice.below(256));
+    try {
+      (void)model::parse(text, "m.json");
+    } catch (skel::usage_error const& e) {
+      std::string const what = e.what();
+      CHECK(what.starts_with("m.json:"));
+      CHECK(what.find('\n') == std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("bad model files name file and key") {
+  auto const bad = [](std::string const& text) {
+    return error_text<skel::usage_error>([&] { (void)model::parse(text, "m.json"); });
+  };
+  CHECK(bad("{}") == "m.json: \"skel_model\" is missing");
+  CHECK(bad(R"({"skel_model": 7})") == "m.json: skel_model: expected 1: another schema");
+  CHECK(bad(R"({"skel_model": 1, "skeletons": []})") == "m.json: skeletons: expected one at least");
+  auto const with = [&](std::string const& term) {
+    return bad(R"({"skel_model": 1, "skeletons": [{"terms": [)" + term + "]}]}");
+  };
+  CHECK(with("{}") == "m.json: skeletons[0].terms[0]: \"phase\" is missing");
+  CHECK(with(R"({"phase": "run", "basis": ["N"], "coefficients": [1, 2]})") ==
+        "m.json: skeletons[0].terms[0].coefficients: 2 numbers, expected 1");
+  CHECK(with(R"({"phase": "run", "basis": [], "coefficients": []})") ==
+        "m.json: skeletons[0].terms[0].basis: expected a function at least");
+  CHECK(with(R"({"phase": "run", "basis": ["N +"], "coefficients": [1]})") ==
+        "m.json: skeletons[0].terms[0].basis[0]: basis \"N +\": expected a number or a variable at the end");
+}

@@ -1,0 +1,180 @@
+// skel-model as users start it.
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "catch.hpp"
+#include "observe_support.hpp"
+
+namespace {
+
+struct output {
+  int code;
+  std::string text;  // both streams
+};
+
+output run(std::string const& arguments) {
+  auto const command = std::string("timeout 50 ") + SKEL_MODEL + " " + arguments + " 2>&1";
+  FILE* const pipe = popen(command.c_str(), "r");
+  REQUIRE(pipe != nullptr);
+  std::string text;
+  std::array<char, 4096> part{};
+  while (auto const n = fread(part.data(), 1, part.size(), pipe)) text.append(part.data(), n);
+  int const status = pclose(pipe);
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128, text};
+}
+
+std::string const paper = std::string(SKEL_PAPER) + "/";
+std::string const fit_paper =
+    "fit " + paper + "table-1.csv " + paper +
+    "table-2.csv --basis 'divide=1 + M' --basis 'combine=1 + N' --basis 'sequential=N + M' "
+    "--weights equal --halved M";
+std::string const head =
+    "schema,program,skeleton,schedule,results,ranks,threads_per_rank,phase,level,tasks,seconds,busy_seconds,"
+    "idle_seconds,communication_seconds,messages,bytes,problem\n";
+
+using test::contains;
+
+}  // namespace
+
+TEST_CASE("fit, then predict") {
+  test::temporary_directory const d;
+  auto const fit = run(fit_paper + " -o " + d.file("model.json") + " --plot " + d.file("fit.svg"));
+  INFO(fit.text);
+  REQUIRE(fit.code == 0);
+  CHECK(contains(fit.text, "divide seconds (8 samples, R² 0.99999"));
+  CHECK(contains(fit.text, "1.94e-08"));
+  CHECK(contains(fit.text, "held out: "));
+  CHECK(contains(fit.text, "noise from run to run: not known, nothing was repeated"));
+  CHECK(contains(fit.text, "with each division: M is halved"));
+  CHECK(contains(test::read_file(d.file("fit.svg")), "</svg>"));
+  auto const out =
+      run("fit " + paper + "table-1.csv --basis '1 + M' --only phase=divide --extra-p " + d.file("e.jsonl"));
+  INFO(out.text);
+  REQUIRE(out.code == 0);
+  auto const again = run("fit " + d.file("e.jsonl") + " --basis '1 + M'");
+  INFO(again.text);
+  CHECK(again.code == 0);
+  CHECK(contains(again.text, "divide seconds (8 samples"));
+  auto const predict = "predict --model " + d.file("model.json") + " --machine " + paper +
+                       "machine.json --bytes '4*N' --nodes 1024000 --edges 2048000 --ranks 8";
+  auto const text = run(predict);
+  INFO(text.text);
+  REQUIRE(text.code == 0);
+  CHECK(contains(text.text, "predicted: "));
+  CHECK(
+      contains(text.text,
+               "warning: divide: M = 2048000 is 64 times the largest of the samples (32000): extrapolated"));
+  auto const found = nlohmann::json::parse(run(predict + " --json").text).at(0);
+  CHECK(found["terms"].size() == 10);
+  double exchange = 0;
+  for (auto const& t : found["terms"])
+    if (t["phase"] == "exchange") exchange += t["seconds"].get<double>();
+  CHECK(exchange == Approx(0.929202).margin(5e-7));
+  CHECK(found["low"] < found["seconds"]);
+  auto const same =
+      run(predict.substr(0, predict.find("--nodes")) + "--set N=1024000 --set M=2048000 --ranks 8");
+  CHECK(same.text == text.text);
+}
+
+TEST_CASE("compare says which to choose") {
+  auto const r = run("compare --model " + paper + "table-3.json --machine " + paper +
+                     "machine.json --bytes '4*N' --nodes 1000 --edges 1000000 --ranks 1,2,4,8");
+  INFO(r.text);
+  REQUIRE(r.code == 0);
+  CHECK(contains(r.text, "choose: divide_and_conquer hypercube on 8 ranks"));
+  auto const dear = run("compare --model " + paper + "table-3.json --machine " + paper +
+                        "machine.json --bytes '4*N' --nodes 1000000 --edges 100000 --ranks 1,2,4,8 --json");
+  REQUIRE(dear.code == 0);
+  auto const found = nlohmann::json::parse(dear.text);
+  CHECK(found["candidates"].size() == 4);
+  CHECK(found["candidates"][0]["ranks"] == 1);
+  CHECK(found["candidates"][0]["chosen"] == true);
+}
+
+TEST_CASE("a farm's samples give a model of runs") {
+  test::temporary_directory const d;
+  std::string csv = head;
+  for (int tasks = 100; tasks <= 800; tasks *= 2)
+    for (int ranks : {1, 2, 4, 8})
+      csv += "2,p,farm,guided:min=1,streamed," + std::to_string(ranks) + ",1,run,," + std::to_string(tasks) +
+             "," + std::to_string(0.001 + 0.01 * tasks / ranks) + "," + std::to_string(0.01 * tasks) +
+             ",0,0,10,1000,\n";
+  test::write_file(d.file("s.csv"), csv);
+  auto const fit = run("fit " + d.file("s.csv") + " -o " + d.file("m.json"));
+  INFO(fit.text);
+  REQUIRE(fit.code == 0);
+  CHECK(contains(fit.text, "tasks/P"));
+  auto const predict = run("predict --model " + d.file("m.json") + " --set tasks=3200 --ranks 4");
+  INFO(predict.text);
+  REQUIRE(predict.code == 0);
+  CHECK(contains(predict.text, "run"));
+#if SKEL_HAS_SIMULATE
+  auto const compare = run("compare --model " + d.file("m.json") + " --machine " + paper +
+                           "machine.json --set tasks=400 --ranks 4 --schedules 'blocks;guided' --json");
+  INFO(compare.text);
+  REQUIRE(compare.code == 0);
+  auto const found = nlohmann::json::parse(compare.text);
+  for (auto const& c : found["candidates"])
+    CHECK(c["seconds"].get<double>() == Approx(1.0).epsilon(0.1));
+#endif
+}
+
+TEST_CASE("plots are written") {
+  test::temporary_directory const d;
+  REQUIRE(run(fit_paper + " -o " + d.file("m.json")).code == 0);
+  auto const r =
+      run("plot --model " + d.file("m.json") + " --machine " + paper + "machine.json --bytes '4*N' " + paper +
+          "table-1.csv " + paper + "table-4.csv -o " + d.file("p.svg"));
+  INFO(r.text);
+  REQUIRE(r.code == 0);
+  CHECK(contains(test::read_file(d.file("p.svg")), "whole runs"));
+}
+
+TEST_CASE("errors are one line and exit code 2") {
+  test::temporary_directory const d;
+  auto const bad = [&](std::string const& arguments) {
+    auto const r = run(arguments);
+    INFO(r.text);
+    CHECK(r.code == 2);
+    CHECK(std::count(r.text.begin(), r.text.end(), '\n') == 1);
+    CHECK(r.text.starts_with("skel-model: "));
+    return r.text.substr(12, r.text.size() - 13);
+  };
+  CHECK(bad("fit /nonexistent.csv") == "/nonexistent.csv: No such file or directory");
+  test::write_file(d.file("s.csv"), head + "2,p,s,,,1,1,divide,0,,nan,,,,,,M=1\n");
+  CHECK(bad("fit " + d.file("s.csv")) ==
+        d.file("s.csv") + ":2: seconds is \"nan\", expected a number from 0 to 1e30");
+  test::write_file(d.file("s.csv"), head + "2,p,s,,,1,1,divide,0,,1,,,,,,M=1\n");
+  CHECK(bad("fit " + d.file("s.csv")) ==
+        "s, divide: 1 samples, expected at least 5 to choose a basis; or give one with --basis");
+  CHECK(bad("fit " + d.file("s.csv") + " --basis 1") ==
+        "s, divide: 1 samples for 1 coefficients, expected at least 2");
+  CHECK(bad("fit " + d.file("s.csv") + " --basis other=1") ==
+        "--basis other: the samples have no phase \"other\"");
+  CHECK(bad("fit " + d.file("s.csv") + " --only ranks=3") == "--only ranks=3: no sample is left");
+  CHECK(bad("predict --model " + paper + "table-3.json --set N --ranks 2") ==
+        "--set: expected NAME=VALUE with a number from 0 on, got \"N\"");
+  CHECK(bad("predict --model " + paper + "table-3.json --set N=1 --ranks 2") ==
+        "divide: unknown variable \"M\"; known here: N, P (sizes are given with --set NAME=VALUE)");
+  CHECK(bad("predict --model " + paper + "table-3.json --schedule ring --nodes 1 --edges 1") ==
+        paper + "table-3.json: nothing of that kind in the model; there are: divide_and_conquer hypercube");
+  CHECK(contains(bad("predict"), "--model is required"));
+  CHECK(contains(bad("forecast"), "--help"));
+  CHECK(contains(bad(""), "--help"));
+  CHECK(bad("plot -o " + d.file("p.svg")) ==
+        "nothing to plot: give --model FILE.json with samples, or --machine FILE.json");
+  CHECK(contains(bad("fit " + paper + "table-1.csv -o /nonexistent/m.json"), "/nonexistent/m.json: "));
+  CHECK(bad("calibrate") == "calibrate needs two ranks at least: mpiexec -n 4 skel-model calibrate …");
+}
+
+TEST_CASE("help and version") {
+  CHECK(run("--help").code == 0);
+  CHECK(contains(run("--help").text, "calibrate"));
+  CHECK(run("calibrate --help").code == 0);
+  CHECK(contains(run("--version").text, "skel-model "));
+}

@@ -1,0 +1,70 @@
+// How ranks kill themselves as a test tells them, and what the root says afterwards. survivors.hpp reads it.
+#pragma once
+
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <random>
+#include <string>
+#include <thread>
+
+#include "skel/report.hpp"
+
+namespace test {
+
+[[noreturn]] inline void die() {
+  std::raise(SIGKILL);
+  std::abort();
+}
+
+/// This rank dies some time from now, whatever it does then.
+inline void die_in(std::chrono::microseconds time) {
+  std::thread([time] {
+    std::this_thread::sleep_for(time);
+    die();
+  }).detach();
+}
+
+/// Who dies when. What happens inside of tasks ("first" and the like) is the program's to do.
+struct plan_of_deaths {
+  std::string when;
+  std::uint64_t seed = 0;
+  int ranks = 1;
+  std::chrono::microseconds work{};  ///< all of it takes about so long
+
+  /// The rank that dies where only one does, inside of a task.
+  [[nodiscard]] int victim() const {
+    return 1 + static_cast<int>(seed % static_cast<std::uint64_t>(ranks - 1));
+  }
+
+  /// How long after the start of the call this rank lives; empty: it is not its turn.
+  [[nodiscard]] std::optional<std::chrono::microseconds> lifetime(int rank) const {
+    using namespace std::chrono_literals;
+    std::mt19937_64 dice(seed);
+    auto const below = [&](std::int64_t n) {
+      return static_cast<std::int64_t>(dice() % static_cast<std::uint64_t>(n));
+    };
+    int const first = 1 + static_cast<int>(below(ranks - 1));
+    int const second = 1 + first % (ranks - 1);
+    std::chrono::microseconds const time(below(work.count()));
+    if (rank == 0) return when == "root" ? std::optional(100ms) : std::nullopt;
+    if (when == "random" && rank == first) return time;
+    if (when == "late" && rank == first) return 100ms + time / 4;
+    if (when == "two" && (rank == first || rank == second)) return time;
+    if (when == "all") return time + work / 7 * rank * below(3);  // now together, now one after the other
+    return std::nullopt;
+  }
+};
+
+/// "right, lost 2, again 31", on the root.
+inline void say_losses(bool right, skel::report const& report) {
+  std::printf("%s, lost", right ? "right" : "WRONG");
+  for (int const rank : report.lost_ranks) std::printf(" %d", rank);
+  std::printf(", again %llu\n", static_cast<unsigned long long>(report.tasks_handed_out_again));
+  std::fflush(stdout);
+}
+
+}  // namespace test

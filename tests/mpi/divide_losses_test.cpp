@@ -1,0 +1,60 @@
+// Real SIGKILLs during divide-and-conquer: the solution is the same. A run counts only if a loss was seen and
+// another rank made what the lost one had not.
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+
+#include "catch.hpp"
+#include "survivors.hpp"
+
+namespace {
+
+std::string command(std::string const& when, std::string const& kind, std::string const& source) {
+  return std::string(SKEL_DIVIDE_LOSSES) + " " + when + " " + kind + " " + source;
+}
+
+}  // namespace
+
+TEST_CASE("a rank killed at random: every kind that can go on") {
+  test::survives(command("random", "hypercube", "root"), 1);
+  test::survives(command("random", "hypercube", "replicated"), 2, 5);
+  test::survives(command("random", "tree", "root"), 3, 3);
+}
+
+TEST_CASE("a rank killed while it divides, solves or combines") {
+  test::survives(command("divide", "tree", "root"), 1);  // rank 2: it has ranks behind it
+  test::survives(command("conquer", "hypercube", "root"), 2);
+  test::survives(command("combine", "hypercube", "replicated"), 1);
+}
+
+TEST_CASE("two ranks at once, and all but the root") {
+  test::survives(command("two", "hypercube", "root"), 1, 5);
+  test::survives(command("all", "tree", "root"), 2);
+  test::survives(command("all", "hypercube", "replicated"), 3);
+}
+
+TEST_CASE("what only a lost rank had: every survivor is told, within the time-out") {
+  auto const e = test::run_with_deaths(command("conquer", "embarrassing", "own") + " 1", 3);
+  CAPTURE(e.out, e.errors);
+  CHECK(e.code == 1);
+  CHECK(std::any_of(e.errors.begin(), e.errors.end(), [](std::string const& line) {
+    return line.find("lost rank 2, and with it what no other rank had") != std::string::npos;
+  }));
+}
+
+TEST_CASE("the loss of the root ends every survivor with one line and exit code 1") {
+  auto const e = test::run_with_deaths(command("root", "hypercube", "root") + " 1", 3, "1s");
+  CAPTURE(e.out, e.errors);
+  CHECK(e.code == 1);
+  CHECK(std::count(e.errors.begin(), e.errors.end(), "mpi_divide_losses: lost the root (rank 0)") == 2);
+}
+
+TEST_CASE("a long campaign, when asked for") {
+  if (std::getenv("SKEL_LONG") == nullptr) return;
+  for (std::uint64_t i = 0; i < 200; ++i)
+    test::survives(command(i % 2 == 0   ? "random"
+                           : i % 4 == 1 ? "two"
+                                        : "all",
+                           i % 3 == 0 ? "tree" : "hypercube", i % 5 == 0 ? "replicated" : "root"),
+                   100 + i, 3 + static_cast<int>(i % 4));
+}

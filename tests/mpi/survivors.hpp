@@ -1,0 +1,47 @@
+// Runs programs whose ranks kill themselves (deaths.hpp), and looks at what the survivors say.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "catch.hpp"
+#include "shell.hpp"
+
+namespace test {
+
+/// `command`: the program and its arguments.
+inline ended run_with_deaths(std::string const& command, int ranks, char const* suspect_after = "500ms") {
+  return shell(std::string("SKEL_THREADS=1 SKEL_SUSPECT_AFTER=") + suspect_after + " timeout 200 " +
+               SKEL_MPIEXEC_SCRIPT + " -n " + std::to_string(ranks) + " --oversubscribe " + command);
+}
+
+/// Adds a seed to the command and runs it, until a loss was seen with work unfinished: a rank may die when
+/// all is done. Both calls of the program must be right every time. Returns how many runs it took.
+inline int survives(std::string const& command, std::uint64_t seed, int ranks = 4) {
+  for (int attempt = 1; attempt <= 10; ++attempt, seed += 1000) {
+    INFO(command << " " << seed << ", " << ranks << " ranks");
+    auto const e = run_with_deaths(command + " " + std::to_string(seed), ranks);
+    CAPTURE(e.out, e.errors);
+    REQUIRE(e.code == 0);
+    REQUIRE(e.out.size() == 2);
+    CHECK(e.out[0].starts_with("right, lost"));
+    CHECK(e.out[1].starts_with("right, lost"));
+    if (e.out[0].find("lost,") == std::string::npos && e.out[0].find("again 0") == std::string::npos)
+      return attempt;
+  }
+  FAIL("nobody was lost in time: " << command);
+  return 0;
+}
+
+/// Ranks are taken for lost and found again all the time, where they are suspected after less than a task
+/// takes on a busy machine. The root may be taken for lost, too; what counts is that nothing hangs and
+/// nothing is wrong.
+inline void survives_suspicions(std::string const& command) {
+  auto const e = run_with_deaths(command, 6, "20ms");
+  CAPTURE(e.out, e.errors);
+  CHECK(e.code != 124);  // timeout ended it
+  for (auto const& line : e.out) CHECK(line.starts_with("right, lost"));
+  if (e.code == 0) CHECK(e.out.size() == 2);
+}
+
+}  // namespace test
