@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # shellcheck disable=SC2317
-# clang-tidy over what changed; needs build/release (for its compile commands). See --help.
+# clang-tidy over what changed. See --help.
 all=no
 case ${1:-} in
   '') ;;
@@ -20,9 +20,11 @@ TEXT
 esac
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/lib.sh"
-database=build/release/compile_commands.json
+# A tree that is configured and never built: the other trees' compile commands may be those of unity builds.
+tree=build/lint/tree
+database=$tree/compile_commands.json
 batches=build/lint/batches
-[ -f $database ] || fail "no $database; first: cmake --preset release"
+cmake --preset dev -B $tree -D SKEL_BUILD_BENCHMARKS=ON >/dev/null || fail "cannot configure $tree"
 tool=$(tool_of clang-tidy) || fail "no clang-tidy 16 or later"
 mode=quick
 # The compile commands are gcc's: clang knows other options, and includes sign conversions in -Wconversion.
@@ -52,7 +54,7 @@ units_of() {
   local file
   while read -r file; do
     case $file in
-      include/skel/*.hpp) echo "build/release/tests/headers/$(tr -c 'a-zA-Z0-9\n' _ <<<"${file#include/}").cpp" ;;
+      include/skel/*.hpp) echo "$tree/tests/headers/$(tr -c 'a-zA-Z0-9\n' _ <<<"${file#include/}").cpp" ;;
       *.hpp) echo "${file%.hpp}.cpp" ;;
       *.cpp) echo "$file" ;;
     esac

@@ -3,24 +3,10 @@
 #include <memory>
 #include <utility>
 
-#include "skel/divide_and_conquer.hpp"
 #include "skel/error.hpp"
 #include "skel/protocol/rank_span.hpp"
 
 namespace skel::components {
-
-namespace {
-
-template <class Source>
-connected divided_among(context& ctx, Source const& source, components_job const& job,
-                        any_division const& kind) {
-  auto found = divide_and_conquer(ctx, source, job, kind);
-  connected result{{}, std::move(found.report)};
-  if (found.here()) result.labels = std::move(found.value());
-  return result;
-}
-
-}  // namespace
 
 edge_part part_of_rank(edge_part all, components_job const& job, int rank, int ranks) {
   for (protocol::rank_span group{0, ranks}; !group.single();) {
@@ -53,14 +39,18 @@ edge_part generated_graph(graph_spec const& spec, components_job const& job, any
   return hold(make(mine.first(), mine.size()), mine.first());
 }
 
-connected connect(context& ctx, edge_part const& graph, components_job const& job, any_division const& kind) {
+void refuse_parts(any_division const& kind) {
   if (kind.which() == any_division::kind::distributed)
     throw usage_error(
         "--kind distributed: combining components is not trivial, parts alone are no solution; expected "
         "hypercube, tree or embarrassing");
-  if (kind.which() == any_division::kind::tree)
-    return divided_among(ctx, on_root([&] { return graph; }), job, kind);
-  return divided_among(ctx, replicated_problem{graph}, job, kind);
+}
+
+observe::problem_size sizes_of(components_job const& job, std::uint64_t edges) {
+  return {{"N", std::to_string(job.nodes)},
+          {"M", std::to_string(edges)},
+          {"local", job.local == local_method::dfs ? "dfs" : "union-find"},
+          {"exchange", job.how == exchange::dense ? "dense" : "cheapest"}};
 }
 
 }  // namespace skel::components

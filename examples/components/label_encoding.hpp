@@ -42,7 +42,7 @@ void encode(std::span<node const> labels, encoding form, encoded_sizes const& si
 /// Calls `link` with edges (node, label) that make the forest, some thousands at a time, in ascending order
 /// of nodes within each component. Throws protocol_error for bytes that encode() did not write for `nodes`
 /// nodes.
-void decode(std::span<std::byte const> in, std::uint64_t nodes,
+void decode(std::span<std::byte const> bytes, std::uint64_t nodes,
             std::function<void(std::span<edge const>)> const& link);
 
 }  // namespace skel::components

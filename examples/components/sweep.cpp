@@ -8,13 +8,6 @@
 
 namespace skel::components {
 
-observe::problem_size sizes_of(components_job const& job, std::uint64_t edges) {
-  return {{"N", std::to_string(job.nodes)},
-          {"M", std::to_string(edges)},
-          {"local", job.local == local_method::dfs ? "dfs" : "union-find"},
-          {"exchange", job.how == exchange::dense ? "dense" : "cheapest"}};
-}
-
 swept sweep(context& ctx, components_job job, any_division const& kind, std::string const& samples,
             int repetitions) {
   swept last;

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "connect.hpp"
-#include "skel/observe/samples.hpp"
 
 namespace skel::components {
 
@@ -18,8 +17,5 @@ struct swept {
 /// last to the samples file, if one is named. Collective.
 swept sweep(context& ctx, components_job job, any_division const& kind, std::string const& samples,
             int repetitions);
-
-/// What a run's cost depends on, for its samples.
-[[nodiscard]] observe::problem_size sizes_of(components_job const& job, std::uint64_t edges);
 
 }  // namespace skel::components

@@ -170,7 +170,7 @@ std::map<std::size_t, point> sizes_of_runs(std::span<sample const> samples,
   return sizes;
 }
 
-double size_of(point const& at) {
+double size_of_run(point const& at) {
   double size = 0;
   for (auto const& [name, value] : at)
     if (name != "P" && name != "threads" && name != "tasks") size += std::log(std::max(value, 1e-300));
@@ -185,7 +185,7 @@ std::optional<held_out> hold_out_runs(skeleton_model const& m, std::span<sample 
   std::vector<double> by_size;
   for (auto const& s : samples)
     if (s.phase == "run")
-      by_size.push_back(size_of(sizes.at(runs[static_cast<std::size_t>(&s - samples.data())])));
+      by_size.push_back(size_of_run(sizes.at(runs[static_cast<std::size_t>(&s - samples.data())])));
   constexpr std::size_t fewest = 4;
   if (by_size.size() < fewest) return std::nullopt;
   std::set<double> const distinct(by_size.begin(), by_size.end());
@@ -195,7 +195,7 @@ std::optional<held_out> hold_out_runs(skeleton_model const& m, std::span<sample 
   std::vector<sample> small;
   std::vector<std::size_t> large;
   for (std::size_t i = 0; i < samples.size(); ++i) {
-    if (size_of(sizes.at(runs[i])) <= limit)
+    if (size_of_run(sizes.at(runs[i])) <= limit)
       small.push_back(samples[i]);
     else if (samples[i].phase == "run")
       large.push_back(i);

@@ -33,7 +33,10 @@ class composer {
     auto half = compose((ranks + 1) / 2, level + 1);
     if (ranks % 2 == 1) half = slower_of(std::move(half), compose(ranks / 2, level + 1));
     whole = std::move(whole) + half;
-    whole = std::move(whole) + exchange(level);
+    auto exchanged = exchange(level);
+    // Of unequal halves one rank of the smaller serves two of the larger, one after the other.
+    if (ranks % 2 == 1 && model_.schedule.starts_with("hypercube")) twice(exchanged);
+    whole = std::move(whole) + std::move(exchanged);
     return std::move(whole) + one("combine", level);
   }
 
@@ -77,6 +80,16 @@ class composer {
     auto const about = text.substr(0, text.find(" = "));
     auto const said = [&](std::string const& w) { return w.starts_with(about); };
     if (std::ranges::none_of(warnings_, said)) warnings_.push_back(std::move(text));
+  }
+
+  static void twice(estimate& e) {
+    for (auto& p : e.parts) {
+      p.seconds *= 2;
+      p.deviation *= 2;
+      p.extrapolation *= 2;
+      for (double& f : p.functions) f *= 2;
+      p.how = "twice " + p.how;
+    }
   }
 
   estimate one(std::string const& phase, int level) {

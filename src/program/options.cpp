@@ -40,9 +40,6 @@ void add_parallel_options(CLI::App& app, common_options& options) {
 
 void add_observing_options(CLI::App& app, common_options& options) {
   add_report_options(app, options);
-  app.add_option("--samples", options.samples, "append this run's cost sample")
-      ->type_name("FILE.csv")
-      ->group("Observing");
   app.add_option("--progress", options.progress_text,
                  "a bar on a terminal, a line per 10 % elsewhere; auto is silent elsewhere for a second")
       ->type_name("auto|always|never")
@@ -86,6 +83,9 @@ void add_report_options(CLI::App& app, common_options& options) {
       ->group("Observing");
   app.add_option("--trace", options.trace, "write what every rank did when, for https://ui.perfetto.dev")
       ->type_name("FILE.json")
+      ->group("Observing");
+  app.add_option("--samples", options.samples, "append this run's cost sample")
+      ->type_name("FILE.csv")
       ->group("Observing");
   app.add_flag("--quiet", options.quiet, "no summary, no progress")->group("Observing");
 }

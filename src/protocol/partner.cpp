@@ -70,7 +70,8 @@ std::optional<rank_id> partner::who_has_solution(rank_span s) const {
     return s.first;
   }
   auto const sibling = sibling_of(everybody(), s);
-  int const place = sibling.contains(config_.self) ? config_.self - sibling.first : config_.self;
+  int const place =
+      sibling.contains(config_.self) ? partner_of(sibling, config_.self, s) - s.first : config_.self;
   for (int i = 0; i < s.size(); ++i) {
     rank_id const r = s.first + (place + i) % s.size();
     if (!is_lost(r)) return r;

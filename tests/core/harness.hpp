@@ -202,7 +202,7 @@ class world {
   void supply(event const& e);
   void sink(std::uint64_t most);
   void perform(int rank, bool from_ledger, protocol::actions& list, thread* t = nullptr);
-  void send(int from, int to, protocol::message m);
+  void send(int from, int to, protocol::message const& m);
   void start_thread(int rank, thread& t, task_range const& range);
   void take_results(packet const& p, range_list const& accepted, bool was_stopping);
   void drain_self();

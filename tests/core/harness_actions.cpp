@@ -19,7 +19,7 @@ message through_codec(message const& m) {
   std::vector<std::byte> bytes;
   protocol::encode(m, bytes);
   std::span<std::byte const> rest(bytes);
-  auto const read = protocol::decode(rest);
+  auto read = protocol::decode(rest);
   require(read == m && rest.empty(), fmt::format("a {} message is not read as written", to_string(m.kind)));
   return read;
 }
@@ -57,7 +57,7 @@ void world::perform(int rank, bool from_ledger, protocol::actions& list, thread*
   list.clear();
 }
 
-void world::send(int from, int to, message m) {
+void world::send(int from, int to, message const& m) {
   auto& n = at(from);
   packet p;
   if (m.kind == message_kind::results) {

@@ -40,7 +40,7 @@ class network {
     // detector here that would notice again.
     for (auto& box : inbox_) std::erase_if(box, [&](auto const& l) { return l.from == rank; });
   }
-  void put(int from, int to, skel::transport::packet what) {
+  void put(int from, int to, skel::transport::packet const& what) {
     std::lock_guard const lock(mutex_);
     if (dead_[static_cast<std::size_t>(from)] || dead_[static_cast<std::size_t>(to)]) return;
     auto& newest = newest_[static_cast<std::size_t>(from * size() + to)];

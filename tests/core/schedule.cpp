@@ -43,6 +43,7 @@ TEST_CASE("every deal gives every task to one worker") {
       count_in(strided, skel::interleaved_share(tasks, workers, w));
     }
     std::vector<double> power;
+    power.reserve(static_cast<std::size_t>(workers));
     for (int w = 0; w < workers; ++w) power.push_back(0.1 + static_cast<double>(dice() % 1000) / 100);
     for (auto const& share : skel::weighted_shares(tasks, power))
       for (auto const& r : share) count_in(weighted, r);

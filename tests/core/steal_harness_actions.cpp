@@ -17,7 +17,7 @@ peer_message through_codec(peer_message const& m) {
   std::vector<std::byte> bytes;
   protocol::encode(m, bytes);
   std::span<std::byte const> rest(bytes);
-  auto const read = protocol::decode_peer_message(rest);
+  auto read = protocol::decode_peer_message(rest);
   require(read == m && rest.empty(), std::string("not read as written: ") + to_string(m.kind));
   return read;
 }

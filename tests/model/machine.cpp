@@ -11,7 +11,7 @@ using test::error_text;
 
 namespace {
 
-std::string bad(std::string const& json) {
+std::string machine_error(std::string const& json) {
   return error_text<skel::usage_error>([&] { (void)machine::parse(json, "m.json"); });
 }
 
@@ -91,17 +91,20 @@ TEST_CASE("a machine by hand") {
 }
 
 TEST_CASE("bad machine files name file and key") {
-  CHECK(bad("").starts_with("m.json:1: no JSON: "));
-  CHECK(bad("{\n\n\"x\": 1,}").starts_with("m.json:3: no JSON: "));
-  CHECK(bad("[]") == "m.json: expected an object");
-  CHECK(bad("{}") == "m.json: \"latency_seconds\" is missing");
-  CHECK(bad(R"({"latency_seconds": "1", "gap_seconds_per_byte": 1})") ==
+  CHECK(machine_error("").starts_with("m.json:1: no JSON: "));
+  CHECK(machine_error("{\n\n\"x\": 1,}").starts_with("m.json:3: no JSON: "));
+  CHECK(machine_error("[]") == "m.json: expected an object");
+  CHECK(machine_error("{}") == "m.json: \"latency_seconds\" is missing");
+  CHECK(machine_error(R"({"latency_seconds": "1", "gap_seconds_per_byte": 1})") ==
         "m.json: latency_seconds: expected a number from 0 to 1000000000");
-  CHECK(bad(R"({"latency_seconds": -1, "gap_seconds_per_byte": 1})") ==
+  CHECK(machine_error(R"({"latency_seconds": -1, "gap_seconds_per_byte": 1})") ==
         "m.json: latency_seconds: expected a number from 0 to 1000000000");
-  CHECK(bad(R"({"latency_seconds": 1e999, "gap_seconds_per_byte": 1})").starts_with("m.json:1: no JSON: "));
-  CHECK(bad(R"({"measured": []})") == "m.json: measured: expected one entry at least");
-  CHECK(bad(R"({"measured": [{"ranks": 2}]})") == "m.json: measured[0]: \"latency_seconds\" is missing");
-  CHECK(bad(R"({"skel_machine": 2, "measured": []})") == "m.json: skel_machine: expected 1: another schema");
-  CHECK(bad(std::string("\0\xff", 2)).starts_with("m.json:1: no JSON: "));
+  CHECK(machine_error(R"({"latency_seconds": 1e999, "gap_seconds_per_byte": 1})")
+            .starts_with("m.json:1: no JSON: "));
+  CHECK(machine_error(R"({"measured": []})") == "m.json: measured: expected one entry at least");
+  CHECK(machine_error(R"({"measured": [{"ranks": 2}]})") ==
+        "m.json: measured[0]: \"latency_seconds\" is missing");
+  CHECK(machine_error(R"({"skel_machine": 2, "measured": []})") ==
+        "m.json: skel_machine: expected 1: another schema");
+  CHECK(machine_error(std::string("\0\xff", 2)).starts_with("m.json:1: no JSON: "));
 }

@@ -15,7 +15,7 @@ std::string const header_1 =
     "schema,program,skeleton,schedule,results,ranks,threads_per_rank,tasks,seconds,busy_seconds,idle_seconds,"
     "communication_seconds,messages,bytes,problem\n";
 
-std::string bad(std::string const& text) {
+std::string samples_error(std::string const& text) {
   return error_text<skel::usage_error>([&] { (void)parse_samples(text, "s.csv"); });
 }
 
@@ -55,12 +55,13 @@ TEST_CASE("files of schema 1 are read") {
 TEST_CASE("bad samples are one line with file and line") {
   std::string const good = "2,p,s,,,2,1,divide,0,,0.5,,,,,,M=1\n";
   CHECK(parse_samples(header + good, "s.csv").size() == 1);
-  CHECK(bad("") == "s.csv:1: the file is empty, expected samples");
-  CHECK(bad("a,b\n").starts_with("s.csv:1: the first line is \"a,b\", expected that of a samples file"));
-  CHECK(bad(header + "2,p\n") == "s.csv:2: 2 fields, expected 17");
-  CHECK(bad(header + good.substr(0, 12)) == "s.csv:2: 8 fields, expected 17");
+  CHECK(samples_error("") == "s.csv:1: the file is empty, expected samples");
+  CHECK(samples_error("a,b\n").starts_with(
+      "s.csv:1: the first line is \"a,b\", expected that of a samples file"));
+  CHECK(samples_error(header + "2,p\n") == "s.csv:2: 2 fields, expected 17");
+  CHECK(samples_error(header + good.substr(0, 12)) == "s.csv:2: 8 fields, expected 17");
   auto const with = [&](std::string const& seconds) {
-    return bad(header + good + "2,p,s,,,2,1,divide,0,," + seconds + ",,,,,,M=1\n");
+    return samples_error(header + good + "2,p,s,,,2,1,divide,0,," + seconds + ",,,,,,M=1\n");
   };
   CHECK(with("nan") == "s.csv:3: seconds is \"nan\", expected a number from 0 to 1e30");
   CHECK(with("inf") == "s.csv:3: seconds is \"inf\", expected a number from 0 to 1e30");
@@ -69,10 +70,11 @@ TEST_CASE("bad samples are one line with file and line") {
   CHECK(with("1e31") == "s.csv:3: seconds is \"1e31\", expected a number from 0 to 1e30");
   CHECK(with("") == "s.csv:3: seconds is empty, expected a number");
   CHECK(with("\"1") == "s.csv:3: a quote is opened and not closed");
-  CHECK(bad(header + "1" + good.substr(1)) == "s.csv:2: schema is \"1\", expected 2");
-  CHECK(bad(header + "2,p,s,,,2,1,divide,0,,1,,,,,,M\n") == "s.csv:2: problem has \"M\", expected key=value");
-  CHECK(bad(header + std::string("2,\0", 3)) == "s.csv:2: holds a byte 0, expected text");
-  CHECK(bad(header + "2,\x1b[31m\n").find('\x1b') == std::string::npos);
+  CHECK(samples_error(header + "1" + good.substr(1)) == "s.csv:2: schema is \"1\", expected 2");
+  CHECK(samples_error(header + "2,p,s,,,2,1,divide,0,,1,,,,,,M\n") ==
+        "s.csv:2: problem has \"M\", expected key=value");
+  CHECK(samples_error(header + std::string("2,\0", 3)) == "s.csv:2: holds a byte 0, expected text");
+  CHECK(samples_error(header + "2,\x1b[31m\n").find('\x1b') == std::string::npos);
   CHECK(error_text<skel::usage_error>([] { (void)read_samples("/nonexistent/s.csv"); }) ==
         "/nonexistent/s.csv: No such file or directory");
   CHECK(error_text<skel::usage_error>([] { (void)read_samples("/"); }) == "/: Is a directory");

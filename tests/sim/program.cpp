@@ -113,6 +113,87 @@ TEST_CASE("ranks fail") {
   CHECK(r.text == "skel-simulate: the root (rank 0) was lost\n");
 }
 
+#if SKEL_SIMULATE_SEARCH
+TEST_CASE("a search goes on when ranks fail, and counts every node once") {
+  folder const f;
+  std::string const search =
+      "--skeleton ring_steal --platform cluster-1024 --ranks 256 --tree geometric:shape=fixed,d=7,b=4,r=19 "
+      "--costs constant:0.001 --quiet --suspect-after 20ms --report " +
+      f.file("r.json");
+  REQUIRE(simulate(search).code == 0);
+  auto const whole = read(f.file("r.json"));
+  CHECK(whole["lost_ranks"].empty());
+  std::string fails;
+  for (int rank = 15; rank < 256; rank += 16)  // sixteen, while the tree spreads and while it ends
+    fails += " --fail " + std::to_string(rank) + "@" + std::to_string(rank) + "ms";
+  auto const r = simulate(search + fails);
+  INFO(r.text);
+  REQUIRE(r.code == 0);
+  auto const report = read(f.file("r.json"));
+  CHECK(report["lost_ranks"].size() == 16);
+  CHECK(report["tasks"] == whole["tasks"]);
+  CHECK(report["tasks"] > 10000);
+}
+#endif
+
+#if SKEL_SIMULATE_COMPONENTS
+TEST_CASE("divide and conquer on real graphs in virtual time") {
+  folder const f;
+  std::string const graphs =
+      "--skeleton divide_and_conquer --platform pentium4-14 --quiet --graph "
+      "uniform:n=20000,m=30000,seed=1 --graph grid:width=90,height=70 --repetitions 2 ";
+  auto const report_of = [&](std::string const& arguments) {
+    auto const r = simulate(graphs + arguments + " --report " + f.file("r.json"));
+    INFO(arguments << ": " << r.text);
+    REQUIRE(r.code == 0);
+    return read(f.file("r.json"));
+  };
+  auto const trace = f.file("t.csv");
+  auto const first = report_of("--ranks 5 --record " + trace + " --samples " + f.file("s.csv"));
+  CHECK(first["skeleton"] == "divide_and_conquer");
+  auto const again = report_of("--ranks 5 --replay " + trace);
+  CHECK(again["seconds"] == first["seconds"]);
+  CHECK(report_of("--ranks 5 --cost-scale 3 --replay " + trace)["cost_seconds_at_power_1"].get<double>() ==
+        Approx(3 * first["cost_seconds_at_power_1"].get<double>()));
+  auto const noisy = report_of("--ranks 5 --noise 0.05 --seed 7 --replay " + trace);
+  CHECK(noisy["cost_seconds_at_power_1"] != first["cost_seconds_at_power_1"]);
+  CHECK(noisy == report_of("--ranks 5 --noise 0.05 --seed 7 --replay " + trace));
+  CHECK(noisy != report_of("--ranks 5 --noise 0.05 --seed 8 --replay " + trace));
+  // A run and its phases, four times.
+  std::ifstream samples(f.file("s.csv"));
+  int runs = 0;
+  for (std::string line; std::getline(samples, line);)
+    runs += line.find(",run,") != std::string::npos ? 1 : 0;
+  CHECK(runs == 4);
+  for (std::string const kind : {"tree", "embarrassing"})
+    for (std::string const ranks : {"1", "2", "7"})
+      CHECK(report_of("--kind " + kind + " --local dfs --exchange dense --ranks " + ranks)["seconds"] > 0);
+
+  auto const wrong = [&](std::string const& arguments, std::string const& expected) {
+    auto const r = simulate(graphs + arguments);
+    INFO(r.text);
+    CHECK(r.code != 0);
+    CHECK(r.text.find(expected) != std::string::npos);
+  };
+  wrong("--ranks 6 --replay " + trace, "t.csv: has no ");
+  wrong("--replay " + f.file("bad.csv", "seconds\n1\n"), "bad.csv: is no trace of blocks, expected");
+  wrong("--replay " + f.file("bad.csv", "call,rank,phase,number,seconds\n0,0,solve,0,nan\n"),
+        "bad.csv:2: expected");
+  wrong("--graph uniform:n=x", "uniform");
+}
+#endif
+
+TEST_CASE("what messages cost on a simulated cluster, as a machine file") {
+  folder const f;
+  auto r = simulate("--skeleton calibrate --platform pentium4-14 --ranks 4 --machine " + f.file("m.json"));
+  INFO(r.text);
+  REQUIRE(r.code == 0);
+  CHECK(read(f.file("m.json"))["name"] == "pentium4-14");
+  r = simulate("--skeleton calibrate --platform pentium4-14");
+  CHECK(r.code == 2);
+  CHECK(r.text == "skel-simulate: --skeleton calibrate: --machine FILE.json is needed\n");
+}
+
 TEST_CASE("errors are one line, with exit code 2") {
   folder const f;
   auto const says = [](std::string const& arguments, std::string const& expected) {

@@ -51,10 +51,12 @@ struct rank_span {
   return depth;
 }
 
-/// Who of `group` deals with `rank` of its sibling: the one of equal place; where the sibling has one rank
-/// more, places are counted round.
+/// Who of `group` deals with `rank` of its sibling: the one of equal place. Where the sibling has one rank
+/// more, its last deals with the last of the group's left half: that one had nobody to serve when the group's
+/// own halves exchanged, if they were unequal, too.
 [[nodiscard]] constexpr int partner_of(rank_span sibling, int rank, rank_span group) {
-  return group.first + (rank - sibling.first) % group.size();
+  int const place = rank - sibling.first;
+  return group.first + (place < group.size() ? place : (group.size() - 1) / 2);
 }
 
 }  // namespace skel::protocol

@@ -19,7 +19,7 @@ namespace skel::model {
 
 namespace {
 
-struct options {
+struct calibrate_arguments {
   calibrate_options how;
   std::string output, plot, name;
   bool json = false;
@@ -80,7 +80,7 @@ void print(machine const& m) {
   }
 }
 
-void run(context& ctx, options const& o) {
+void run(context& ctx, calibrate_arguments const& o) {
   if (ctx.is_root()) {
     for (auto const* path : {&o.output, &o.plot})
       if (!path->empty()) program::check_writable(*path);
@@ -102,7 +102,7 @@ void run(context& ctx, options const& o) {
 }  // namespace
 
 collective_command add_calibrate(CLI::App& program) {
-  auto const o = std::make_shared<options>();
+  auto const o = std::make_shared<calibrate_arguments>();
   auto* const app =
       program.add_subcommand("calibrate", "measure l(P), g(P) and message costs; under mpiexec");
   app->add_option("-o,--output", o->output, "the machine")->type_name("FILE.json");

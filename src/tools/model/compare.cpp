@@ -21,7 +21,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-struct options {
+struct compare_arguments {
   choice what;
   std::vector<int> ranks{1, 2, 4, 8};
   std::vector<std::string> schedules;
@@ -37,7 +37,7 @@ struct candidate {
   std::string by = "formula";
 };
 
-candidate by_formula(skeleton_model const& m, machine const* where, int ranks, options const& o,
+candidate by_formula(skeleton_model const& m, machine const* where, int ranks, compare_arguments const& o,
                      std::vector<std::string>& warnings) {
   auto const e = predict(m, where, o.what.at(), ranks, o.what.how());
   auto const [low, high] = e.interval(o.what.confidence);
@@ -48,7 +48,7 @@ candidate by_formula(skeleton_model const& m, machine const* where, int ranks, o
 
 // The seeds' spread is the uncertainty: what the tasks cost on average is the same for all schedules.
 candidate by_simulation(skeleton_model const& m, machine const* where, int ranks, std::string const& schedule,
-                        options const& o) {
+                        compare_arguments const& o) {
   candidate c;
   c.name = "farm " + schedule;
   c.ranks = ranks;
@@ -89,7 +89,7 @@ std::size_t best_of(std::vector<candidate> const& sorted, double tolerance) {
   return best;
 }
 
-void print(std::vector<candidate> const& all, std::size_t best, options const& o) {
+void print(std::vector<candidate> const& all, std::size_t best, compare_arguments const& o) {
   table rows({"", "", "ranks", "seconds", "from", "to", "by"});
   for (std::size_t i = 0; i < all.size(); ++i) {
     auto const& c = all[i];
@@ -111,7 +111,7 @@ void print(std::vector<candidate> const& all, std::size_t best, options const& o
   }
 }
 
-void run(options const& o) {
+void run(compare_arguments const& o) {
   auto const m = model::read(o.what.model);
   auto const where = o.what.where();
   auto const* const machine_file = where ? &*where : nullptr;
@@ -149,7 +149,7 @@ void run(options const& o) {
 }  // namespace
 
 command add_compare(CLI::App& program) {
-  auto const o = std::make_shared<options>();
+  auto const o = std::make_shared<compare_arguments>();
   auto* const app =
       program.add_subcommand("compare", "which skeleton, schedule and number of ranks to choose");
   o->what.add_options(*app);

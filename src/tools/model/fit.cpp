@@ -19,7 +19,7 @@ namespace skel::model {
 
 namespace {
 
-struct options {
+struct fit_arguments {
   std::vector<std::string> samples;
   std::string output, plot, extra_p;
   std::vector<std::string> basis, halved, only, variables;
@@ -30,7 +30,7 @@ struct options {
   bool json = false;
 };
 
-void add_options(CLI::App& app, options& o) {
+void add_options(CLI::App& app, fit_arguments& o) {
   app.add_option("samples", o.samples, "samples files (docs/observing.md), or Extra-P's JSON Lines")
       ->type_name("FILE.csv|FILE.jsonl")
       ->required();
@@ -86,7 +86,7 @@ std::string value_of(sample const& s, std::string const& key) {
   return "";
 }
 
-std::vector<sample> samples_of(options const& o) {
+std::vector<sample> samples_of(fit_arguments const& o) {
   std::vector<sample> all;
   for (auto const& path : o.samples)
     for (auto& s : read_samples(path)) all.push_back(std::move(s));
@@ -102,7 +102,7 @@ std::vector<sample> samples_of(options const& o) {
   return all;
 }
 
-model_options how_to_fit(options const& o) {
+model_options how_to_fit(fit_arguments const& o) {
   model_options how;
   how.how.weights = o.weights == "equal" ? weighting::equal : weighting::relative;
   how.how.nonnegative = !o.allow_negative;
@@ -161,7 +161,7 @@ void print_model(model const& m) {
   }
 }
 
-void run(options const& o) {
+void run(fit_arguments const& o) {
   for (auto const* path : {&o.output, &o.plot, &o.extra_p})
     if (!path->empty()) program::check_writable(*path);
   auto const samples = samples_of(o);
@@ -178,7 +178,7 @@ void run(options const& o) {
 }  // namespace
 
 command add_fit(CLI::App& program) {
-  auto const o = std::make_shared<options>();
+  auto const o = std::make_shared<fit_arguments>();
   auto* const app = program.add_subcommand("fit", "fit costs to samples of runs");
   add_options(*app, *o);
   return {app, [o] { run(*o); }};

@@ -15,13 +15,13 @@ namespace skel::model {
 
 namespace {
 
-struct options {
+struct plot_arguments {
   choice what;
   std::vector<std::string> samples;
   std::string output;
 };
 
-std::vector<plot> figures(options const& o) {
+std::vector<plot> figures(plot_arguments const& o) {
   auto const where = o.what.where();
   if (o.what.model.empty()) {
     if (!where)
@@ -43,7 +43,7 @@ std::vector<plot> figures(options const& o) {
 }  // namespace
 
 command add_plot(CLI::App& program) {
-  auto const o = std::make_shared<options>();
+  auto const o = std::make_shared<plot_arguments>();
   auto* const app =
       program.add_subcommand("plot", "measured against predicted, or a machine's measurements, as SVG");
   o->what.add_options(*app, false);

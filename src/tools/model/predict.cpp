@@ -19,14 +19,14 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-struct options {
+struct predict_arguments {
   choice what;
   int ranks = 1;
   bool simulate = false;
   std::string costs, platform;
 };
 
-json to_json(estimate const& e, skeleton_model const& m, options const& o) {
+json to_json(estimate const& e, skeleton_model const& m, predict_arguments const& o) {
   auto const [low, high] = e.interval(o.what.confidence);
   json object;
   object["skeleton"] = m.skeleton;
@@ -49,7 +49,7 @@ json to_json(estimate const& e, skeleton_model const& m, options const& o) {
   return object;
 }
 
-void print(estimate const& e, skeleton_model const& m, options const& o) {
+void print(estimate const& e, skeleton_model const& m, predict_arguments const& o) {
   auto const [low, high] = e.interval(o.what.confidence);
   std::string sizes;
   for (auto const& [name, value] : o.what.at()) sizes += fmt::format(", {} = {:.10g}", name, value);
@@ -69,7 +69,7 @@ void print(estimate const& e, skeleton_model const& m, options const& o) {
   for (auto const& w : e.warnings) fmt::print("warning: {}\n", w);
 }
 
-estimate by_simulation(skeleton_model const& m, machine const* where, options const& o) {
+estimate by_simulation(skeleton_model const& m, machine const* where, predict_arguments const& o) {
   simulation s;
   s.skeleton = m.skeleton.empty() ? "farm" : m.skeleton;
   s.schedule = m.schedule;
@@ -84,7 +84,7 @@ estimate by_simulation(skeleton_model const& m, machine const* where, options co
   return {{p}, {"simulated with fixed costs: the interval holds no error"}};
 }
 
-void run(options const& o) {
+void run(predict_arguments const& o) {
   auto const m = model::read(o.what.model);
   auto const where = o.what.where();
   auto const* const machine_file = where ? &*where : nullptr;
@@ -107,7 +107,7 @@ void run(options const& o) {
 }  // namespace
 
 command add_predict(CLI::App& program) {
-  auto const o = std::make_shared<options>();
+  auto const o = std::make_shared<predict_arguments>();
   auto* const app = program.add_subcommand("predict", "the seconds of a run, with an interval and its terms");
   o->what.add_options(*app);
   o->what.add_size_options(*app);

@@ -16,17 +16,12 @@
 
 namespace skel::simulate {
 
-namespace {
-
-constexpr double most_seconds = 1e9;
-
 double number(std::string_view text) {
   double x = 0;
   auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), x);
   return error == std::errc{} && end == text.data() + text.size() ? x : NAN;
 }
 
-// The fields of a line of CSV; quoted ones without their quotes (RFC 4180).
 std::vector<std::string> csv_fields(std::string const& line) {
   std::vector<std::string> fields(1);
   bool quoted = false;
@@ -40,6 +35,10 @@ std::vector<std::string> csv_fields(std::string const& line) {
   }
   return fields;
 }
+
+namespace {
+
+constexpr double most_seconds = 1e9;
 
 [[noreturn]] void fail(std::string const& path, std::size_t line, std::string const& what) {
   throw usage_error(detail::one_line(fmt::format("{}:{}: {}", path, line, what)));

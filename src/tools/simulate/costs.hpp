@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace skel::simulate {
@@ -15,5 +16,10 @@ namespace skel::simulate {
 /// everywhere.
 [[nodiscard]] std::vector<double> task_costs(std::string const& spec, std::optional<std::uint64_t> tasks,
                                              std::uint64_t seed);
+
+/// The fields of a line of CSV; quoted ones without their quotes (RFC 4180).
+[[nodiscard]] std::vector<std::string> csv_fields(std::string const& line);
+/// NaN for what is no number.
+[[nodiscard]] double number(std::string_view text);
 
 }  // namespace skel::simulate

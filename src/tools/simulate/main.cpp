@@ -1,109 +1,38 @@
-// skel-simulate: a skeleton with given task costs on a simulated cluster; docs/simulation.md.
+// skel-simulate: a skeleton on a simulated cluster; docs/simulation.md.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
-#include <array>
 #include <charconv>
 #include <cstdio>
+#include <functional>
+#include <map>
 #include <numeric>
 
-#include "program/options.hpp"
 #include "program/paths.hpp"
-#include "program/run_files.hpp"
 #include "skel/error.hpp"
-#include "skel/farm.hpp"
 #include "skel/sim/run.hpp"
 #include "tools/simulate/costs.hpp"
-#if SKEL_SIMULATE_SEARCH
-#include "jobs.hpp"
+#include "tools/simulate/simulation.hpp"
+#if SKEL_SIMULATE_COMPONENTS
+#include "tools/simulate/components.hpp"
 #endif
 #include "values/duration.hpp"
 #include "values/one_line.hpp"
 
 namespace {
 
-constexpr char const* program_name = "skel-simulate";
+using namespace skel::simulate;
+
+std::vector<std::string> const skeletons {
+  "farm",
 #if SKEL_SIMULATE_SEARCH
-std::vector<std::string> const skeletons{"farm", "ring_steal"};
-#else
-std::vector<std::string> const skeletons{"farm"};
+      "ring_steal",
 #endif
-
-struct options {
-  skel::program::common_options common;
-  std::string platform = "lee-1997-14";
-  bool list = false;
-  std::optional<int> ranks;
-  std::string skeleton = "farm";
-  std::string tree = "T1";
-  std::string take = "half";
-  std::optional<std::uint64_t> tasks;
-  std::string costs = "exponential:1s";
-  std::uint64_t seed = 1;
-  std::size_t result_bytes = 8;
-  std::vector<std::string> failures;
-  std::string suspect_after = "5s";
-};
-
-void add_options(CLI::App& app, options& o) {
-  auto const group = "Simulation";
-  app.add_option("--platform", o.platform, "a JSON file, or the name of a ready platform")
-      ->type_name("FILE.json|NAME")
-      ->capture_default_str()
-      ->group(group);
-  app.add_flag("--list-platforms", o.list, "name the ready platforms, and end")->group(group);
-  app.add_option("--ranks", o.ranks, "take the first N machines of the platform only")
-      ->type_name("N")
-      ->group(group);
-  app.add_option("--skeleton", o.skeleton, "what runs on it")
-      ->capture_default_str()
-      ->check(CLI::IsMember(skeletons))
-      ->group(group);
-#if SKEL_SIMULATE_SEARCH
-  app.add_option("--tree", o.tree,
-                 "ring_steal: the UTS tree to search, as in skel-search; --costs gives a node's cost")
-      ->capture_default_str()
-      ->group(group);
-  app.add_option("--take", o.take, "ring_steal: what a thief is given, one task or half of them")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"one", "half"}))
-      ->group(group);
+#if SKEL_SIMULATE_COMPONENTS
+      "divide_and_conquer",
 #endif
-  app.add_option("--tasks", o.tasks, "number of tasks [the lines of a costs file]")
-      ->type_name("N")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}))
-      ->group(group);
-  app.add_option("--costs", o.costs,
-                 "seconds per task at power 1: constant:C, uniform:LOW,HIGH, exponential:MEAN, "
-                 "pareto:LEAST,SHAPE, a file with one number per line, or a samples file")
-      ->type_name("FILE.csv|DISTRIBUTION")
-      ->capture_default_str()
-      ->group(group);
-  app.add_option("--seed", o.seed, "of the distribution")
-      ->type_name("N")
-      ->capture_default_str()
-      ->group(group);
-  app.add_option("--result-bytes", o.result_bytes, "size of a result")
-      ->type_name("N")
-      ->capture_default_str()
-      ->check(CLI::Range(std::size_t{0}, std::size_t{1} << 30))
-      ->group(group);
-  app.add_option(
-         "--fail", o.failures,
-         "this rank dies at this virtual time, or when the root has had so many results (may be repeated)")
-      ->type_name("RANK@SECONDS|RANK@Nresults")
-      ->group(group);
-  app.add_option("--suspect-after", o.suspect_after, "silence after which a rank is taken for lost")
-      ->type_name("SECONDS")
-      ->capture_default_str()
-      ->group(group);
-}
-
-// A rank dies at a time, or at a number of results.
-struct planned_failure {
-  skel::sim::failure at;
-  std::optional<std::uint64_t> results;
+      "calibrate",
 };
 
 planned_failure parse_failure(std::string const& text, int ranks) {
@@ -135,70 +64,103 @@ void list_platforms() {
   for (auto const& p : skel::sim::ready_platforms()) fmt::print("{:<16} {}\n", p.name, p.about);
 }
 
-// What travels back; its bytes say whose it is, so that the root can check every single one.
-std::vector<std::uint8_t> result_of(std::uint64_t task, std::size_t bytes) {
-  std::vector<std::uint8_t> r(bytes);
-  for (std::size_t i = 0; i < bytes; ++i) r[i] = static_cast<std::uint8_t>(task >> (i % 8 * 8));
-  return r;
-}
-
-struct result {
-  skel::program::run_outcome run;
-  std::vector<skel::observe::rank_trace> traces;
-  std::uint64_t wrong = 0;
-};
-
-void simulate_farm(skel::context& ctx, options const& o, std::vector<double> const& costs,
-                   std::vector<planned_failure> const& failures, result& out) {
-  std::uint64_t had = 0;
-  skel::farm_options how;
-  how.results = o.common.results();
-  how.root = o.common.root_works ? skel::root_role::works : skel::root_role::serves;
-  auto const r = skel::farm(
-      ctx, skel::indices(costs.size()),
-      [&](std::uint64_t task) {
-        skel::sim::spend(costs[task]);
-        return result_of(task, o.result_bytes);
-      },
-      o.common.schedule(),
-      [&](skel::task_id task, std::vector<std::uint8_t>&& got) {
-        if (got != result_of(task, o.result_bytes)) ++out.wrong;
-        ++had;
-        for (auto const& f : failures)
-          if (f.results == had) skel::sim::kill(f.at.rank);
-      },
-      how);
-  if (!ctx.is_root()) return;
-  out.run.run = r;
-  out.traces = ctx.traces();
-}
-
-#if SKEL_SIMULATE_SEARCH
-// A search whose nodes cost virtual time.
-struct simulated_search : skel::search::tree_search {
-  double node_seconds = 0;
-  void run(task const& n, skel::spawner<task>& more, result& found) const {
-    skel::sim::spend(node_seconds);
-    tree_search::run(n, more, found);
-  }
-};
-
-// The cost of all nodes at power 1.
-double simulate_search(skel::context& ctx, options const& o, double node_seconds, result& out) {
-  auto const tree = skel::search::parse_tree(o.tree);
-  simulated_search const job{{skel::search::uts_tree(tree.parameters)}, node_seconds};
-  skel::ring_steal_options how;
-  how.take = o.take == "one" ? skel::one : skel::half;
-  auto const root = [&] { return std::array{job.tree.root()}; };
-  auto const r = skel::ring_steal(ctx, skel::on_root(root), job, how);
-  double const cost = static_cast<double>(r.result.nodes) * node_seconds;
-  if (!ctx.is_root()) return cost;
-  out.run.run = r.report;
-  out.traces = ctx.traces();
-  if (tree.published && !(*tree.published == r.result)) ++out.wrong;
-  return cost;
+#if SKEL_SIMULATE_COMPONENTS
+void add_divide_options(CLI::App& app, options& o) {
+  auto const group = "divide_and_conquer: connected components";
+  auto const choice = [&](char const* name, std::string& value, std::vector<std::string> const& known,
+                          char const* text) {
+    app.add_option(name, value, text)->capture_default_str()->check(CLI::IsMember(known))->group(group);
+  };
+  app.add_option("--graph", o.graphs, "as skel-components --generate; may be repeated: one after the other")
+      ->type_name("SPEC")
+      ->allow_extra_args(false)
+      ->group(group);
+  app.add_option("--repetitions", o.repetitions, "of every graph; --samples has a line for each")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1'000'000))
+      ->group(group);
+  choice("--kind", o.kind, {"hypercube", "tree", "embarrassing"}, "how ranks divide and combine");
+  choice("--local", o.local, {"union-find", "dfs"}, "what one rank does");
+  choice("--exchange", o.exchange, {"cheapest", "dense"}, "what partners send");
+  app.add_option("--cost-scale", o.cost_scale, "a block of the job costs so many times what it takes here")
+      ->type_name("X")
+      ->capture_default_str()
+      ->check(CLI::Range(1e-6, 1e6))
+      ->group(group);
+  app.add_option("--noise", o.noise, "relative standard deviation of the cost of each block, by --seed")
+      ->type_name("X")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 0.3))
+      ->group(group);
+  app.add_option("--record", o.record, "write what the blocks took, so that runs can be repeated exactly")
+      ->type_name("FILE.csv")
+      ->group(group);
+  app.add_option("--replay", o.replay, "blocks take what such a file says, not what they take now")
+      ->type_name("FILE.csv")
+      ->check(CLI::ExistingFile)
+      ->group(group);
 }
 #endif
+
+void add_options(CLI::App& app, options& o) {
+  auto const group = "Simulation";
+  app.add_option("--platform", o.platform, "a JSON file, or the name of a ready platform")
+      ->type_name("FILE.json|NAME")
+      ->capture_default_str()
+      ->group(group);
+  app.add_flag("--list-platforms", o.list, "name the ready platforms, and end")->group(group);
+  app.add_option("--ranks", o.ranks, "take the first N machines of the platform only")
+      ->type_name("N")
+      ->group(group);
+  app.add_option("--skeleton", o.skeleton, "what runs on it")
+      ->capture_default_str()
+      ->check(CLI::IsMember(skeletons))
+      ->group(group);
+#if SKEL_SIMULATE_SEARCH
+  app.add_option("--tree", o.tree,
+                 "ring_steal: the UTS tree to search, as in skel-search; --costs gives a node's cost")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--take", o.take, "ring_steal: what a thief is given, one task or half of them")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"one", "half"}))
+      ->group(group);
+#endif
+#if SKEL_SIMULATE_COMPONENTS
+  add_divide_options(app, o);
+#endif
+  app.add_option("--machine", o.machine, "calibrate: the machine file to write, for skel-model")
+      ->type_name("FILE.json")
+      ->group(group);
+  app.add_option("--tasks", o.tasks, "number of tasks [the lines of a costs file]")
+      ->type_name("N")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}))
+      ->group(group);
+  app.add_option("--costs", o.costs,
+                 "seconds per task at power 1: constant:C, uniform:LOW,HIGH, exponential:MEAN, "
+                 "pareto:LEAST,SHAPE, a file with one number per line, or a samples file")
+      ->type_name("FILE.csv|DISTRIBUTION")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--seed", o.seed, "of the distribution")
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--result-bytes", o.result_bytes, "size of a result")
+      ->type_name("N")
+      ->capture_default_str()
+      ->check(CLI::Range(std::size_t{0}, std::size_t{1} << 30))
+      ->group(group);
+  app.add_option(
+         "--fail", o.failures,
+         "this rank dies at this virtual time, or when the root has had so many results (may be repeated)")
+      ->type_name("RANK@SECONDS|RANK@Nresults")
+      ->group(group);
+  app.add_option("--suspect-after", o.suspect_after, "silence after which a rank is taken for lost")
+      ->type_name("SECONDS")
+      ->capture_default_str()
+      ->group(group);
+}
 
 void print_table(skel::report const& r, skel::sim::platform const& p, double cost, double ideal) {
   double power = 0;
@@ -207,6 +169,8 @@ void print_table(skel::report const& r, skel::sim::platform const& p, double cos
   row("platform", fmt::format("{}: {} ranks, total power {:.6g}", p.name, p.ranks(), power));
   row("skeleton", fmt::format("{} {} {}", r.skeleton, r.schedule, r.results));
   row("tasks", fmt::format("{}, {:.6g} s at power 1", r.tasks, cost));
+  for (auto const& part : r.phases)
+    row(fmt::format("{} {}", part.phase, part.level).c_str(), fmt::format("{:.6g}", part.seconds));
   row("virtual seconds", fmt::format("{:.6g}", r.seconds));
   row("ideal seconds", fmt::format("{:.6g}", ideal));
   row("efficiency", fmt::format("{:.3f}", r.seconds > 0 ? ideal / r.seconds : 0));
@@ -214,6 +178,43 @@ void print_table(skel::report const& r, skel::sim::platform const& p, double cos
                                        static_cast<double>(r.messages) / r.ranks, r.messages, r.bytes));
   row("handed out again", fmt::format("{} tasks", r.tasks_handed_out_again));
   row("lost ranks", r.lost_ranks.empty() ? "none" : fmt::format("{}", fmt::join(r.lost_ranks, " ")));
+}
+
+// On every rank of the simulated cluster, by the name of the skeleton.
+std::function<void(skel::context&)> body_of(options const& o, std::vector<planned_failure> const& failures,
+                                            result& out) {
+  if (o.skeleton == "calibrate") return [&o](skel::context& ctx) { calibrate(ctx, o); };
+#if SKEL_SIMULATE_COMPONENTS
+  if (o.skeleton == "divide_and_conquer") {
+    auto const all = std::make_shared<components_simulation>(o);
+    out.afterwards = [all] { all->save_trace(); };
+    return [all, &out](skel::context& ctx) { all->run(ctx, out); };
+  }
+#endif
+  bool const farms = o.skeleton == "farm";
+  auto costs = task_costs(o.costs, farms ? o.tasks : 1, o.seed);
+#if SKEL_SIMULATE_SEARCH
+  if (!farms) return [&, node = costs.front()](skel::context& ctx) { simulate_search(ctx, o, node, out); };
+#endif
+  out.cost = std::accumulate(costs.begin(), costs.end(), 0.0);
+  return [&, costs = std::move(costs)](skel::context& ctx) { simulate_farm(ctx, o, costs, failures, out); };
+}
+
+void leave_report(options const& o, skel::sim::platform const& platform, result& out) {
+  auto const& r = out.run.run;
+  double const ideal = platform.ideal_seconds(out.cost, !o.common.root_works);
+  bool const tasks = r.skeleton != "divide_and_conquer";
+  out.run.fields = {{"simulated", true},
+                    {"platform", platform.name},
+                    {"cost_seconds_at_power_1", out.cost},
+                    {"ideal_seconds", ideal},
+                    {"efficiency", r.seconds > 0 ? ideal / r.seconds : 0},
+                    {"messages_per_rank", static_cast<double>(r.messages) / r.ranks}};
+  if (tasks) out.run.fields.emplace_back("costs", o.costs);
+  out.run.problem.insert(out.run.problem.begin(), {"platform", platform.name});
+  if (tasks) out.run.problem.emplace_back("costs", o.costs);
+  skel::program::write_run_files(o.common, program_name, out.run, out.traces);
+  if (!o.common.quiet) print_table(r, platform, out.cost, ideal);
 }
 
 int simulate(options const& o) {
@@ -224,45 +225,23 @@ int simulate(options const& o) {
     failures.push_back(parse_failure(text, platform.ranks()));
     if (!failures.back().results) platform.failures.push_back(failures.back().at);
   }
-  bool const searches = o.skeleton != "farm";
-  auto const costs = skel::simulate::task_costs(o.costs, searches ? 1 : o.tasks, o.seed);
-  double cost = std::accumulate(costs.begin(), costs.end(), 0.0);
   skel::program::check_outputs(o.common);
+  for (auto const* path : {&o.machine, &o.record})
+    if (!path->empty()) skel::program::check_writable(*path);
+  if (o.skeleton == "calibrate" && o.machine.empty())
+    throw skel::usage_error("--skeleton calibrate: --machine FILE.json is needed");
   skel::sim::run_options how;
   how.program = program_name;
   how.trace = !o.common.trace.empty();
   how.suspect_after_seconds = skel::detail::parse_duration(o.suspect_after).count();
 
   result out;
-  auto const end = skel::sim::run(
-      platform,
-      [&](skel::context& ctx) {
-#if SKEL_SIMULATE_SEARCH
-        if (searches) {
-          double const all = simulate_search(ctx, o, costs.front(), out);
-          if (ctx.is_root()) cost = all;
-          return;
-        }
-#endif
-        simulate_farm(ctx, o, costs, failures, out);
-      },
-      how);
+  auto const end = skel::sim::run(platform, body_of(o, failures, out), how);
   if (!end.failure.empty()) throw skel::error(end.failure);
   if (end.exit_code != 0) return end.exit_code;  // said already
   if (out.wrong > 0) throw skel::error(fmt::format("{} results are wrong", out.wrong));
-
-  auto const& r = out.run.run;
-  double const ideal = platform.ideal_seconds(cost, !o.common.root_works);
-  out.run.fields = {{"simulated", true},
-                    {"platform", platform.name},
-                    {"costs", o.costs},
-                    {"cost_seconds_at_power_1", cost},
-                    {"ideal_seconds", ideal},
-                    {"efficiency", r.seconds > 0 ? ideal / r.seconds : 0},
-                    {"messages_per_rank", static_cast<double>(r.messages) / r.ranks}};
-  out.run.problem = {{"platform", platform.name}, {"costs", o.costs}};
-  skel::program::write_run_files(o.common, program_name, out.run, out.traces);
-  if (!o.common.quiet) print_table(r, platform, cost, ideal);
+  if (out.afterwards) out.afterwards();
+  if (o.skeleton != "calibrate") leave_report(o, platform, out);
   return 0;
 }
 
@@ -270,7 +249,7 @@ int simulate(options const& o) {
 
 int main(int argc, char** argv) {
   options o;
-  CLI::App app("Runs a skeleton with given task costs on a simulated cluster.", program_name);
+  CLI::App app("Runs a skeleton on a simulated cluster.", program_name);
   app.set_version_flag("--version", std::string(program_name) + " " + SKEL_VERSION);
   add_options(app, o);
   skel::program::add_schedule_options(app, o.common);

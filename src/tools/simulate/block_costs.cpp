@@ -1,0 +1,105 @@
+#include "tools/simulate/block_costs.hpp"
+
+#include <fmt/format.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <numbers>
+#include <random>
+
+#include "skel/error.hpp"
+#include "skel/observe/atomic_file.hpp"
+#include "tools/simulate/costs.hpp"
+#include "values/one_line.hpp"
+
+namespace skel::simulate {
+
+namespace {
+
+constexpr char const* header = "call,rank,phase,number,seconds";
+
+std::map<block_key, double> read_trace(std::string const& path) {
+  std::ifstream file(path);
+  std::string line;
+  if (!file || !std::getline(file, line) || line != header)
+    throw usage_error(detail::one_line(
+        fmt::format("{}: is no trace of blocks, expected the first line \"{}\"", path, header)));
+  std::map<block_key, double> trace;
+  for (std::size_t at = 2; std::getline(file, line); ++at) {
+    auto const f = csv_fields(line);
+    constexpr double most = 1e9;
+    bool good = f.size() == 5;
+    double values[4] = {};
+    for (std::size_t i = 0, from = 0; good && i < 5; ++i) {
+      if (i == 2) continue;
+      double const x = number(f[i]);
+      good = x >= 0 && x <= most && (i == 4 || x == std::floor(x));
+      values[from++] = x;
+    }
+    if (!good)
+      throw usage_error(detail::one_line(
+          fmt::format("{}:{}: expected {}, got \"{}\"", path, at, header, line.substr(0, 40))));
+    trace[{static_cast<int>(values[0]), static_cast<int>(values[1]), f[2], static_cast<int>(values[2])}] =
+        values[3];
+  }
+  return trace;
+}
+
+// Two numbers from a block's name make a standard normal one (Box and Muller): the same for every order of
+// the blocks, and for every implementation of the standard library.
+double normal(block_key const& k, std::uint64_t seed) {
+  std::seed_seq name{static_cast<std::uint32_t>(seed),
+                     static_cast<std::uint32_t>(seed >> 32),
+                     static_cast<std::uint32_t>(k.call),
+                     static_cast<std::uint32_t>(k.rank),
+                     static_cast<std::uint32_t>(k.phase.front()),
+                     static_cast<std::uint32_t>(k.number)};
+  std::mt19937_64 dice(name);
+  auto const unit = [&] { return (static_cast<double>(dice() >> 11) + 0.5) * 0x1p-53; };
+  double const radius = std::sqrt(-2 * std::log(unit()));
+  return radius * std::cos(2 * std::numbers::pi * unit());
+}
+
+}  // namespace
+
+block_costs::block_costs(settings const& s) : settings_(s) {
+  if (!s.replay.empty()) trace_ = read_trace(s.replay);
+}
+
+double block_costs::next(int call, int rank, std::string const& phase, double measured) {
+  block_key const k{call, rank, phase, numbers_[{call, rank, phase}]++};
+  double cost = measured;
+  if (!settings_.replay.empty()) {
+    auto const at = trace_.find(k);
+    if (at == trace_.end())
+      throw usage_error(detail::one_line(fmt::format(
+          "{}: has no {} {} of call {} on rank {}: it was recorded with other ranks, graphs, kind "
+          "or repetitions",
+          settings_.replay, k.phase, k.number, k.call, k.rank)));
+    cost = at->second;
+  }
+  used_[k] = cost;
+  constexpr double most = 3;
+  double const factor =
+      settings_.noise > 0 ? 1 + settings_.noise * std::clamp(normal(k, settings_.seed), -most, most) : 1;
+  cost *= settings_.scale * std::max(0.0, factor);
+  total_ += cost;
+  return cost;
+}
+
+void block_costs::save(std::string const& path) const {
+  std::string text = std::string(header) + "\n";
+  for (auto const& [k, seconds] : used_)
+    text += fmt::format("{},{},{},{},{}\n", k.call, k.rank, k.phase, k.number, seconds);
+  observe::write_file_atomically(path, text);
+}
+
+double thread_seconds() {
+  timespec t{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+}  // namespace skel::simulate

@@ -1,0 +1,96 @@
+#include "tools/simulate/components.hpp"
+
+#include "certificate.hpp"
+#include "connect.hpp"
+#include "skel/sim/run.hpp"
+
+namespace skel::simulate {
+
+namespace {
+
+using components::components_job;
+using components::edge_part;
+using components::roots;
+
+// The job, whose functions cost the virtual time that the blocks say.
+class simulated_components : public components_job {
+  // Ranks take turns on one thread, so that what one block takes is its own.
+  template <class F>
+  auto charged(std::string const& phase, F const& work) const {
+    double const begin = thread_seconds();
+    auto r = work();
+    sim::spend(costs->next(call, rank, phase, thread_seconds() - begin));
+    return r;
+  }
+
+ public:
+  block_costs* costs = nullptr;
+  int call = 0;
+  int rank = 0;
+
+  using components_job::divide;
+  [[nodiscard]] roots conquer(edge_part const& part) const {
+    return charged("solve", [&] { return components_job::conquer(part); });
+  }
+  [[nodiscard]] std::array<edge_part, 2> divide(edge_part const& part) const {
+    return charged("divide", [&] { return components_job::divide(part); });
+  }
+  [[nodiscard]] std::array<edge_part, 2> divide(edge_part const& part, double share) const {
+    return charged("divide", [&] { return components_job::divide(part, share); });
+  }
+  [[nodiscard]] roots combine(roots a, roots b) const {
+    return charged("combine", [&] { return components_job::combine(std::move(a), std::move(b)); });
+  }
+  [[nodiscard]] roots solve(edge_part const& part) const {
+    return charged("solve", [&] { return components_job::solve(part, 1); });
+  }
+};
+
+edge_part made(components::graph_spec const& spec) {
+  components::big_array<components::edge> edges(spec.edges);
+  components::generate(spec, 0, {edges.data(), edges.size()});
+  return edge_part(std::move(edges));
+}
+
+}  // namespace
+
+components_simulation::components_simulation(options const& o)
+    : options_(o), kind_(o.kind), costs_({o.replay, o.cost_scale, o.noise, o.seed}) {
+  components::refuse_parts(kind_);
+  for (auto const& text : o.graphs) {
+    auto const spec = components::parse_graph(text);
+    graphs_.push_back({spec, made(spec)});
+  }
+}
+
+void components_simulation::run(context& ctx, result& out) {
+  int call = 0;
+  for (auto const& g : graphs_)
+    for (int i = 0; i < options_.repetitions; ++i) {
+      if (call > 0 && ctx.is_root() && !options_.common.samples.empty())
+        observe::append_sample(options_.common.samples, program_name, out.run.run, out.run.problem);
+      double const before = costs_.total();
+      simulated_components job;
+      job.nodes = g.spec.nodes;
+      job.local =
+          options_.local == "dfs" ? components::local_method::dfs : components::local_method::union_find;
+      job.how = options_.exchange == "dense" ? components::exchange::dense : components::exchange::cheapest;
+      job.costs = &costs_;
+      job.call = call++;
+      job.rank = ctx.rank();
+      auto found = components::connect(ctx, g.edges, job, kind_);
+      if (!ctx.is_root()) continue;
+      auto const edges = g.edges.edges();
+      if (components::find_fault(edges.span(), found.labels.labels())) ++out.wrong;
+      out.run.run = std::move(found.run);
+      out.run.problem = components::sizes_of(job, g.spec.edges);
+      out.cost = costs_.total() - before;
+    }
+  if (ctx.is_root()) out.traces = ctx.traces();
+}
+
+void components_simulation::save_trace() const {
+  if (!options_.record.empty()) costs_.save(options_.record);
+}
+
+}  // namespace skel::simulate

@@ -1,0 +1,45 @@
+// A farm of tasks that cost virtual time.
+#include "skel/farm.hpp"
+
+#include "skel/sim/run.hpp"
+#include "tools/simulate/simulation.hpp"
+
+namespace skel::simulate {
+
+namespace {
+
+// What travels back; its bytes say whose it is, so that the root can check every single one.
+std::vector<std::uint8_t> result_of(std::uint64_t task, std::size_t bytes) {
+  std::vector<std::uint8_t> r(bytes);
+  for (std::size_t i = 0; i < bytes; ++i) r[i] = static_cast<std::uint8_t>(task >> (i % 8 * 8));
+  return r;
+}
+
+}  // namespace
+
+void simulate_farm(context& ctx, options const& o, std::vector<double> const& costs,
+                   std::vector<planned_failure> const& failures, result& out) {
+  std::uint64_t had = 0;
+  farm_options how;
+  how.results = o.common.results();
+  how.root = o.common.root_works ? root_role::works : root_role::serves;
+  auto const r = farm(
+      ctx, indices(costs.size()),
+      [&](std::uint64_t task) {
+        sim::spend(costs[task]);
+        return result_of(task, o.result_bytes);
+      },
+      o.common.schedule(),
+      [&](task_id task, std::vector<std::uint8_t>&& got) {
+        if (got != result_of(task, o.result_bytes)) ++out.wrong;
+        ++had;
+        for (auto const& f : failures)
+          if (f.results == had) sim::kill(f.at.rank);
+      },
+      how);
+  if (!ctx.is_root()) return;
+  out.run.run = r;
+  out.traces = ctx.traces();
+}
+
+}  // namespace skel::simulate

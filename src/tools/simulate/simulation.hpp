@@ -1,0 +1,66 @@
+// What skel-simulate simulates: one function per skeleton, called on every rank of the simulated cluster.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "program/options.hpp"
+#include "program/run_files.hpp"
+#include "skel/context.hpp"
+#include "skel/sim/platform.hpp"
+
+namespace skel::simulate {
+
+inline constexpr char const* program_name = "skel-simulate";
+
+struct options {
+  program::common_options common;
+  std::string platform = "lee-1997-14";
+  bool list = false;
+  std::optional<int> ranks;
+  std::string skeleton = "farm";
+  std::string tree = "T1";
+  std::string take = "half";
+  std::vector<std::string> graphs{"uniform:n=64000,m=64000,seed=1"};
+  std::string kind = "hypercube";
+  std::string exchange = "cheapest";
+  std::string local = "union-find";
+  std::string record, replay;
+  double cost_scale = 1;
+  double noise = 0;
+  int repetitions = 1;
+  std::string machine;
+  std::optional<std::uint64_t> tasks;
+  std::string costs = "exponential:1s";
+  std::uint64_t seed = 1;
+  std::size_t result_bytes = 8;
+  std::vector<std::string> failures;
+  std::string suspect_after = "5s";
+};
+
+/// A rank dies at a time, or at a number of results.
+struct planned_failure {
+  sim::failure at;
+  std::optional<std::uint64_t> results;
+};
+
+/// What the root found.
+struct result {
+  program::run_outcome run;
+  std::vector<observe::rank_trace> traces;
+  std::uint64_t wrong = 0;           ///< results that are not what they must be
+  double cost = 0;                   ///< of all work, in seconds at power 1
+  std::function<void()> afterwards;  ///< when the simulation has ended well
+};
+
+void simulate_farm(context& ctx, options const& o, std::vector<double> const& costs,
+                   std::vector<planned_failure> const& failures, result& out);
+/// A UTS tree, searched by ring_steal.
+void simulate_search(context& ctx, options const& o, double node_seconds, result& out);
+/// Writes the machine file that skel-model reads.
+void calibrate(context& ctx, options const& o);
+
+}  // namespace skel::simulate
