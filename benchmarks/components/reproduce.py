@@ -160,7 +160,10 @@ class Study:
         self.head("Table 3: coefficients")
         bases = [word for b in PAPER_BASES for word in ("--basis", b)]
         rows = []
-        for name, files in (("paper's tables", [PAPER / "table-1.csv", PAPER / "table-2.csv"]), ("here", [samples])):
+        alike = self.samples("samples-as-table-2")  # the paper's sizes, not those 64 times as large
+        alike.write_text("".join(line for i, line in enumerate(samples.open(encoding="utf-8"))
+                                 if i == 0 or float(line.split("N=")[1].split(";")[0]) <= 32000), encoding="utf-8")
+        for name, files in (("paper's tables", [PAPER / "table-1.csv", PAPER / "table-2.csv"]), ("here", [alike])):
             fitted = self.out / "table-3.json"
             self.model("fit", *files, *bases, "--weights", "equal", "--halved", "M", "-o", fitted,
                        *(["--variables", "N,M"] if name == "here" else []))
@@ -185,7 +188,7 @@ class Study:
             self.on_ranks(self.cores, self.program("skel-model"), "calibrate", "--least", "-o", self.machines["real"])
         rows = []
         for name, path in self.machines.items():
-            for at in json.loads(path.read_text())["at"]:
+            for at in json.loads(path.read_text())["measured"]:
                 if at["kind"] == "raw":
                     rows.append([name, at["ranks"], at["latency_seconds"], 4 * at["gap_seconds_per_byte"]])
             self.figure(f"figure-2-{name}", "--machine", path)

@@ -110,11 +110,15 @@ void phase_clock::merge(std::span<std::byte const>& in) {
 std::vector<phase_report> phase_clock::phases() const {
   std::vector<phase_report> all;
   auto const shortest = waits();
-  for (auto const& [where, e] : with_own_exchanges().entries_) {
+  auto const entries = with_own_exchanges().entries_;
+  for (auto const& [where, e] : entries) {
     auto seconds = e.seconds;
+    // What is exchanged and combined on a level belongs to the problem that was divided there.
+    auto const divided = entries.find({phase::divide, where.second});
+    auto const& sizes = e.sizes.empty() && divided != entries.end() ? divided->second.sizes : e.sizes;
     if (where.first == phase::exchange)
       if (auto const at = shortest.find(where.second); at != shortest.end()) seconds += at->second;
-    all.push_back({names.at(static_cast<std::size_t>(where.first)), where.second, seconds, e.bytes, e.sizes});
+    all.push_back({names.at(static_cast<std::size_t>(where.first)), where.second, seconds, e.bytes, sizes});
   }
   return all;
 }

@@ -68,9 +68,10 @@ block_costs::block_costs(settings const& s) : settings_(s) {
   if (!s.replay.empty()) trace_ = read_trace(s.replay);
 }
 
-double block_costs::next(int call, int rank, std::string const& phase, double measured) {
+double block_costs::next(int call, int rank, std::string const& phase, std::vector<double> measured) {
   block_key const k{call, rank, phase, numbers_[{call, rank, phase}]++};
-  double cost = measured;
+  std::ranges::sort(measured);
+  double cost = measured[measured.size() / 2];
   if (!settings_.replay.empty()) {
     auto const at = trace_.find(k);
     if (at == trace_.end())

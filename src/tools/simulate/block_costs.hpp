@@ -23,18 +23,21 @@ struct block_key {
 class block_costs {
  public:
   struct settings {
-    std::string replay;  ///< a trace; empty: blocks cost what they are measured to take
-    double scale = 1;    ///< all costs are multiplied by it: the power of the real machine
-    double noise = 0;    ///< relative standard deviation of a normal factor, cut off at three
+    std::string replay;    ///< a trace; empty: blocks cost what they are measured to take
+    int measurements = 1;  ///< of each block, which has to be run so often; the median counts
+    double scale = 1;      ///< all costs are multiplied by it: the power of the real machine
+    double noise = 0;      ///< relative standard deviation of a normal factor, cut off at three
     std::uint64_t seed = 1;
   };
 
   /// Throws usage_error, with file and line, for a trace that is none.
   explicit block_costs(settings const& s);
 
-  /// The cost of the next block of this call, rank and phase, that has just taken `measured` seconds on the
-  /// real machine. Throws usage_error for a block that the trace does not have.
-  double next(int call, int rank, std::string const& phase, double measured);
+  /// How often a block has to be run to know its cost.
+  [[nodiscard]] int measurements() const { return settings_.replay.empty() ? settings_.measurements : 1; }
+  /// The cost of the next block of this call, rank and phase, that took these seconds on the real machine.
+  /// Throws usage_error for a block that the trace does not have.
+  double next(int call, int rank, std::string const& phase, std::vector<double> measured);
 
   [[nodiscard]] double total() const { return total_; }
   /// Writes the unscaled costs without noise: what a later run replays.

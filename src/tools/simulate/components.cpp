@@ -1,5 +1,7 @@
 #include "tools/simulate/components.hpp"
 
+#include <tuple>
+
 #include "certificate.hpp"
 #include "connect.hpp"
 #include "skel/sim/run.hpp"
@@ -15,12 +17,19 @@ using components::roots;
 // The job, whose functions cost the virtual time that the blocks say.
 class simulated_components : public components_job {
   // Ranks take turns on one thread, so that what one block takes is its own.
-  template <class F>
-  auto charged(std::string const& phase, F const& work) const {
-    double const begin = thread_seconds();
-    auto r = work();
-    sim::spend(costs->next(call, rank, phase, thread_seconds() - begin));
-    return r;
+  template <class F, class... In>
+  auto charged(std::string const& phase, F const& work, In... in) const {
+    std::vector<double> seconds;
+    while (true) {
+      bool const last = static_cast<int>(seconds.size()) + 1 == costs->measurements();
+      auto inputs = last ? std::tuple<In...>(std::move(in)...) : std::tuple<In...>(in...);
+      double const begin = thread_seconds();
+      auto r = std::apply(work, std::move(inputs));
+      seconds.push_back(thread_seconds() - begin);
+      if (!last) continue;
+      sim::spend(costs->next(call, rank, phase, std::move(seconds)));
+      return r;
+    }
   }
 
  public:
@@ -28,21 +37,26 @@ class simulated_components : public components_job {
   int call = 0;
   int rank = 0;
 
-  using components_job::divide;
-  [[nodiscard]] roots conquer(edge_part const& part) const {
-    return charged("solve", [&] { return components_job::conquer(part); });
+  [[nodiscard]] roots conquer(edge_part const& all) const {
+    return charged(
+        "solve", [this](edge_part const& part) { return components_job::conquer(part); }, all);
   }
-  [[nodiscard]] std::array<edge_part, 2> divide(edge_part const& part) const {
-    return charged("divide", [&] { return components_job::divide(part); });
+  [[nodiscard]] std::array<edge_part, 2> divide(edge_part const& all) const {
+    return charged(
+        "divide", [this](edge_part const& part) { return components_job::divide(part); }, all);
   }
-  [[nodiscard]] std::array<edge_part, 2> divide(edge_part const& part, double share) const {
-    return charged("divide", [&] { return components_job::divide(part, share); });
+  [[nodiscard]] std::array<edge_part, 2> divide(edge_part const& all, double share) const {
+    return charged(
+        "divide", [&](edge_part const& part) { return components_job::divide(part, share); }, all);
   }
-  [[nodiscard]] roots combine(roots a, roots b) const {
-    return charged("combine", [&] { return components_job::combine(std::move(a), std::move(b)); });
+  [[nodiscard]] roots combine(roots left, roots right) const {
+    return charged(
+        "combine", [](roots a, roots b) { return roots::combine(std::move(a), std::move(b)); },
+        std::move(left), std::move(right));
   }
-  [[nodiscard]] roots solve(edge_part const& part) const {
-    return charged("solve", [&] { return components_job::solve(part, 1); });
+  [[nodiscard]] roots solve(edge_part const& all) const {
+    return charged(
+        "solve", [this](edge_part const& part) { return components_job::solve(part, 1); }, all);
   }
 };
 
@@ -55,7 +69,7 @@ edge_part made(components::graph_spec const& spec) {
 }  // namespace
 
 components_simulation::components_simulation(options const& o)
-    : options_(o), kind_(o.kind), costs_({o.replay, o.cost_scale, o.noise, o.seed}) {
+    : options_(o), kind_(o.kind), costs_({o.replay, o.measurements, o.cost_scale, o.noise, o.seed}) {
   components::refuse_parts(kind_);
   for (auto const& text : o.graphs) {
     auto const spec = components::parse_graph(text);

@@ -82,6 +82,11 @@ void add_divide_options(CLI::App& app, options& o) {
   choice("--kind", o.kind, {"hypercube", "tree", "embarrassing"}, "how ranks divide and combine");
   choice("--local", o.local, {"union-find", "dfs"}, "what one rank does");
   choice("--exchange", o.exchange, {"cheapest", "dense"}, "what partners send");
+  app.add_option("--measurements", o.measurements, "of each block of the job; the median is its cost")
+      ->type_name("N")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000))
+      ->group(group);
   app.add_option("--cost-scale", o.cost_scale, "a block of the job costs so many times what it takes here")
       ->type_name("X")
       ->capture_default_str()

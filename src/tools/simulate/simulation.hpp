@@ -29,6 +29,7 @@ struct options {
   std::string exchange = "cheapest";
   std::string local = "union-find";
   std::string record, replay;
+  int measurements = 3;
   double cost_scale = 1;
   double noise = 0;
   int repetitions = 1;
