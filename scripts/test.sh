@@ -16,7 +16,8 @@ Builds skel and runs its tests and checks; a summary and the exit code tell how 
   scripts    includes point down the floors; shellcheck, where it is installed
   docs       doxygen, warnings are errors
 
-  --all         also: ranks killed under asan, tsan (ThreadSanitizer, without MPI), long test campaigns, coverage, clang-tidy's analyzer on all files
+  --all         also: ranks killed under asan, tsan (ThreadSanitizer, without MPI), every parser under libFuzzer for a minute
+                (scripts/fuzz.sh), a build of every file by itself, long test campaigns, coverage, clang-tidy's analyzer on all files
   --no-install  do not install missing Debian packages: list them and leave with exit code 1
 Not part of it, as they need another Debian or minutes of their own (see their --help):
   scripts/try-in-chroot.sh --suite trixie scripts/test-mpi.sh            Open MPI 5, with ULFM and without (as root)
@@ -119,6 +120,8 @@ step nompi tested_build nompi
 if [ "$all" = yes ]; then
   step kills sanitized_kills
   step tsan tested_build tsan
+  step fuzz scripts/fuzz.sh 60
+  step dev build dev
   step long campaigns
   step coverage coverage
 fi

@@ -14,15 +14,13 @@ namespace skel::components {
 enum class graph_kind : std::uint8_t { uniform, kronecker, grid };
 
 /// What --generate says. Kinds:
-///   uniform:n=,m=,seed=         both ends of m edges drawn from n nodes, independently (Erdős and Rényi,
-///   with
-///                               repetitions)
-///   kronecker:scale=,degree=,seed=   2^scale nodes, degree * 2^scale edges with Graph500's probabilities
-///   0.57,
-///                               0.19, 0.19, 0.05 (R-MAT of Chakrabarti, Zhan and Faloutsos 2004), nodes
-///                               renumbered at random
-///   grid:width=,height=,seed=   neighbours in a rectangle; row by row, or in a random order where a seed is
-///                               given
+///   uniform:n=,m=,seed=             both ends of m edges drawn from n nodes, independently
+///                                   (Erdős and Rényi, with repetitions)
+///   kronecker:scale=,degree=,seed=  2^scale nodes, degree * 2^scale edges with Graph500's probabilities
+///                                   0.57, 0.19, 0.19, 0.05 (R-MAT of Chakrabarti, Zhan and Faloutsos 2004),
+///                                   nodes renumbered at random
+///   grid:width=,height=,seed=       neighbours in a rectangle; row by row, or in a random order where a
+///                                   seed is given
 struct graph_spec {
   graph_kind kind = graph_kind::uniform;
   std::uint32_t width = 0;  ///< grid: nodes in a row

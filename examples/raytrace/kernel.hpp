@@ -1,9 +1,8 @@
 // The code that traces rays, compiled once per instruction set and chosen when the program runs, so that one
 // program uses AVX2 where there is and still starts where there is not. kernel_*.cpp define SKEL_RT_TARGET
 // and include kernel.inl, which puts everything into a namespace of that name. Rules that keep it sound:
-//   - nothing in the *.inl files is a standard library function or a shared inline function that could exist
-//   out
-//     of line (the linker keeps one copy, maybe one with instructions that this processor lacks);
+//   - nothing in the *.inl files is a standard library function or a shared inline function that could
+//     exist out of line (the linker keeps one copy, maybe one with instructions that this processor lacks);
 //   - shapes are intersected with the same operations in the same order and without contraction, so all
 //     instruction sets give the same bits; only padded boxes may use fused operations.
 #pragma once

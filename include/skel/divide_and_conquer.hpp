@@ -332,12 +332,10 @@ concept problem_source = requires { typename detail::problem_of<std::remove_cvre
 /// divided further, so that all its threads have pieces to solve, unless job.solve takes threads.
 ///
 /// The solution is the same, to the byte, for every number of ranks and threads, and after losses
-/// - always, if the job has no solve(), or has small(): then the tree of divisions is the problem's own.
-/// (With
-///   divide(p, share) it is not, for numbers of ranks that are no powers of two.)
+/// - always, if the job has no solve(), or has small(): then the tree of divisions is the problem's own
+///   (with divide(p, share) it is not, for numbers of ranks that are no powers of two);
 /// - else if solve(p) equals the combination of the solutions of the parts of p. Sums of floating-point
-/// numbers
-///   do not: give them small().
+///   numbers do not: give them small().
 /// - With own_part the parts are combined in pairs by rank: the same if combine is associative.
 ///
 /// Losses: who divides keeps what it hands on, so that whatever a lost rank had is solved again. What only

@@ -16,6 +16,8 @@ namespace {
 
 constexpr std::size_t most_variables = 4;
 constexpr std::size_t most_terms = 3;  // beside the constant
+constexpr double highest_degree = 3;   // of a product, as of a single variable
+constexpr double exact = 1e-3;         // mean relative error: no measurement is better
 constexpr int most_folds = 10;
 
 // Samples of one configuration have the same point.
@@ -78,7 +80,8 @@ std::vector<basis_function> candidates_of(std::vector<std::string> const& variab
     for (auto const& f : factors_of(variables[v])) {
       all.push_back({{f}});
       for (std::size_t w = v + 1; w < variables.size(); ++w)
-        for (auto const& g : factors_of(variables[w])) all.push_back({{f, g}});
+        for (auto const& g : factors_of(variables[w]))
+          if (f.exponent + g.exponent <= highest_degree) all.push_back({{f, g}});
     }
   }
   return all;
@@ -257,7 +260,7 @@ std::vector<basis_function> choose_basis(std::string const& name, std::span<obse
   validation const test(samples, options);
   Eigen::MatrixXd columns = Eigen::VectorXd::Ones(static_cast<Eigen::Index>(samples.size()));
   auto errors = test.errors(columns);
-  while (chosen.size() <= most_terms) {
+  while (chosen.size() <= most_terms && mean(errors) > exact) {
     auto const tried = try_all(candidates, chosen, columns, samples, test);
     auto const* const best = simplest_of_the_best(tried);
     if (best == nullptr || !clearly_lower(best->errors, errors)) break;

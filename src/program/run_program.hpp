@@ -25,9 +25,8 @@ using body_function = std::function<run_outcome(context&, common_options const&)
 
 /// Runs a program and returns its exit code. Every rank parses alike; the root prints --help and --version
 /// and writes the files. On the root the output paths are tried first. While the body runs, SIGTERM, SIGUSR1
-/// and
-/// --time-limit stop the context: nothing more is handed out. A run they cut short writes its report, gives
-/// no sample, and ends with exit code 1.
+/// and --time-limit stop the context: nothing more is handed out. A run they cut short writes its report,
+/// gives no sample, and ends with exit code 1.
 ///
 ///     int main(int argc, char** argv) {
 ///       std::string scene;

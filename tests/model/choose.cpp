@@ -34,6 +34,8 @@ TEST_CASE("the true functions are found") {
         "1 + N*log(N)");
   CHECK(chosen(grid([](double, double m) { return 1e-3 + 1e-9 * m * m; }, 0.01, 2)) == "1 + M^2");
   CHECK(chosen(grid([](double n, double m) { return 1e-4 + 1e-8 * n * m; }, 0.01, 3)) == "1 + M*N");
+  CHECK(chosen(grid([](double n, double) { return 13 + 4 * n; }, 1e-6, 4)) ==
+        "1 + N");  // bytes: no more terms
 }
 
 TEST_CASE("what does not matter is not chosen") {

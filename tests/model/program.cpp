@@ -119,8 +119,7 @@ TEST_CASE("a farm's samples give a model of runs") {
   INFO(compare.text);
   REQUIRE(compare.code == 0);
   auto const found = nlohmann::json::parse(compare.text);
-  for (auto const& c : found["candidates"])
-    CHECK(c["seconds"].get<double>() == Approx(1.0).epsilon(0.1));
+  for (auto const& c : found["candidates"]) CHECK(c["seconds"].get<double>() == Approx(1.0).epsilon(0.1));
 #endif
 }
 

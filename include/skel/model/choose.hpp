@@ -11,12 +11,13 @@
 
 namespace skel::model {
 
-/// Chooses 1 and up to three functions of the form n^i log^j(n), or products of two of them, the search space
+/// Chooses 1 and up to three functions of the form n^i log^j(n), or products of two of them up to the third
+/// degree, the search space
 /// of Extra-P (Calotoiu et al., "Using automated performance modeling to find scalability bugs in complex
 /// codes", SC 2013). One at a time: of those whose relative error of cross-validation is within a standard
-/// error of the least the simplest, as long as it lowers the error by more than two. Whole
-/// configurations are left out, never one of several repetitions, and once the largest third. `P` may also
-/// stand in the denominator.
+/// error of the least the simplest, as long as it lowers the error by more than two, and until that is below
+/// 0.1 %. Whole configurations are left out, never one of several repetitions, and once the largest third.
+/// `P` may also stand in the denominator.
 [[nodiscard]] std::vector<basis_function> choose_basis(std::string const& name,
                                                        std::span<observation const> samples,
                                                        fit_options const& options = {});

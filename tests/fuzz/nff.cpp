@@ -1,9 +1,10 @@
 // libFuzzer: any bytes give a scene or a scene_error, and scenes can be rendered.
+#include "nff.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "nff.hpp"
 #include "renderer.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {

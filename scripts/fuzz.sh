@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Every parser under libFuzzer. See --help.
+usage() {
+  cat <<'TEXT'
+usage: scripts/fuzz.sh [--no-install] [SECONDS [TARGET...]]
+Builds the fuzz targets of tests/fuzz with clang++ (build/fuzz, with AddressSanitizer and UndefinedBehaviorSanitizer) and runs
+each, or those named (nff, message, model, option, graph, labels, platform), for SECONDS (default 30) from the corpus that earlier
+runs left in build/fuzz/corpus. Ends with exit code 1 at the first input that crashes, hangs or takes 2 GB, and names its file.
+TEXT
+}
+install=yes
+# shellcheck source=scripts/lib.sh
+. "$(dirname "$0")/lib.sh"
+if [ "${1:-}" = --no-install ]; then install=no && shift; fi
+case ${1:-} in
+  -*) help_or_mistake "$1" ;;
+esac
+seconds=${1:-30}
+shift || true
+need_packages "${build_packages[@]}" clang
+cmake -S . -B build/fuzz -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_COMPILER=clang++ -DSKEL_MPI=OFF \
+  -DSKEL_BUILD_FUZZERS=ON -DSKEL_SANITIZE=address,undefined >/dev/null
+ninja -C build/fuzz -t targets all | sed -n 's,^bin/\(fuzz_[a-z]*\):.*,bin/\1,p' | sort -u | xargs ninja -C build/fuzz
+targets=("$@")
+if ((${#targets[@]} == 0)); then mapfile -t targets < <(find build/fuzz/bin -name 'fuzz_*' -printf '%f\n' | sed 's/^fuzz_//' | sort); fi
+for target in "${targets[@]}"; do
+  mkdir -p "build/fuzz/corpus/$target"
+  say "fuzz $target"
+  log=build/fuzz/$target.log
+  if ! (cd build/fuzz && ASAN_OPTIONS=detect_leaks=0 "bin/fuzz_$target" -max_total_time="$seconds" -timeout=20 \
+    -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix="$target-" "corpus/$target") >"$log" 2>&1; then
+    tail -n 40 "$log"
+    fail "fuzz $target: an input was found: build/fuzz/$target-*"
+  fi
+  grep -E "number_of_executed_units|new_units_added" "$log"
+done

@@ -1,0 +1,38 @@
+// libFuzzer: any bytes are a message or a protocol_error, and what was read is written the same again.
+#include "skel/protocol/message.hpp"
+
+#include <cstdlib>
+#include <vector>
+
+#include "engine/phase_clock.hpp"
+#include "fuzz.hpp"
+#include "skel/protocol/peer_message.hpp"
+
+namespace {
+
+template <class Decode>
+void round_trip(std::span<std::byte const> bytes, Decode const& decode) {
+  auto rest = bytes;
+  auto const m = decode(rest);
+  std::vector<std::byte> again;
+  skel::protocol::encode(m, again);
+  std::span<std::byte const> second(again);
+  if (!(decode(second) == m) || !second.empty()) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
+  auto const bytes = fuzz::input{data, size}.bytes();
+  fuzz::expect_error_or_result(
+      [&] { round_trip(bytes, [](auto& in) { return skel::protocol::decode(in); }); });
+  fuzz::expect_error_or_result(
+      [&] { round_trip(bytes, [](auto& in) { return skel::protocol::decode_peer_message(in); }); });
+  fuzz::expect_error_or_result([&] {
+    skel::detail::phase_clock clock;
+    auto rest = bytes;
+    clock.merge(rest);
+    (void)clock.phases();
+  });
+  return 0;
+}

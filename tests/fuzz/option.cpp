@@ -1,0 +1,35 @@
+// libFuzzer: the small languages of command lines.
+#include "fuzz.hpp"
+#include "generate.hpp"
+#include "skel/schedule/division.hpp"
+#include "skel/schedule/policy.hpp"
+#include "uts.hpp"
+#include "values/duration.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
+  if (size == 0) return 0;
+  auto const text = fuzz::input{data + 1, size - 1}.text();
+  fuzz::expect_error_or_result([&] {
+    switch (data[0] % 6) {
+      case 0:
+        skel::any_schedule(text).policy().check();
+        break;
+      case 1:
+        (void)skel::parse_results(text);
+        break;
+      case 2:
+        (void)skel::any_division(text);
+        break;
+      case 3:
+        (void)skel::detail::parse_duration(text);
+        break;
+      case 4:
+        (void)skel::components::parse_graph(text);
+        break;
+      default:
+        (void)skel::search::parse_tree(text);
+        break;
+    }
+  });
+  return 0;
+}
