@@ -36,7 +36,7 @@ class composer {
     auto exchanged = exchange(level);
     // Of unequal halves one rank of the smaller serves two of the larger, one after the other.
     if (ranks % 2 == 1 && model_.schedule.starts_with("hypercube")) twice(exchanged);
-    whole = std::move(whole) + std::move(exchanged);
+    whole = std::move(whole) + exchanged;
     return std::move(whole) + one("combine", level);
   }
 

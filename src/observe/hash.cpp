@@ -2,6 +2,9 @@
 
 // Compiled in, so that those who link an installed skel need no xxHash library.
 #define XXH_INLINE_ALL
+#ifndef NDEBUG
+#define XXH_NO_INLINE_HINTS 1  // at -Og gcc would refuse to inline what must always be inlined
+#endif
 #include <xxhash.h>
 
 #include "values/format.hpp"

@@ -33,7 +33,7 @@ void world::perform(int rank, bool from_ledger, protocol::actions& list, thread*
     if (auto* const s = std::get_if<protocol::send>(&a)) {
       require(from_ledger || !n.ended,
               fmt::format("rank {} says {} after its end", rank, to_string(s->what.kind)));
-      send(rank, s->to, std::move(s->what));
+      send(rank, s->to, s->what);
     } else if (auto* const x = std::get_if<protocol::execute>(&a)) {
       require(t != nullptr, "a range is run where no thread is free");
       start_thread(rank, *t, x->range);

@@ -85,7 +85,7 @@ class transport final : public skel::transport::transport {
   transport(std::shared_ptr<network> net, int rank) : net_(std::move(net)), rank_(rank) {}
   [[nodiscard]] int rank() const override { return rank_; }
   [[nodiscard]] int size() const override { return net_->size(); }
-  void send(int to, skel::transport::packet what) override { net_->put(rank_, to, std::move(what)); }
+  void send(int to, skel::transport::packet what) override { net_->put(rank_, to, what); }
   [[nodiscard]] std::optional<arrival> receive() override { return net_->get(rank_); }
   [[nodiscard]] std::size_t unsent(int) const override { return 0; }
 
@@ -128,7 +128,7 @@ class job {
     skel::transport::header const none{};
     skel::transport::packet p;
     p.prepend(std::as_bytes(std::span(&none, 1)));
-    net_->put(rank, to, std::move(p));
+    net_->put(rank, to, p);
   }
 
   /// Calls body(context) once per rank and waits for all; what it throws can be looked at with error().

@@ -82,6 +82,7 @@ TEST_CASE("a free fit is what the normal equations give") {
   // Relative: the same with weights 1/t² of the fitted t.
   auto const relative = fit("x", samples, basis, {.nonnegative = false});
   std::vector<double> weights;
+  weights.reserve(samples.size());
   for (auto const& o : samples) weights.push_back(1 / (relative(o.at) * relative(o.at)));
   auto const again = test::normal_equations(rows, values, weights);
   for (std::size_t j = 0; j < 3; ++j) CHECK(relative.coefficients[j] == Approx(again[j]).epsilon(1e-7));

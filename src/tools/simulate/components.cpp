@@ -1,7 +1,5 @@
 #include "tools/simulate/components.hpp"
 
-#include <tuple>
-
 #include "certificate.hpp"
 #include "connect.hpp"
 #include "skel/sim/run.hpp"
@@ -20,16 +18,16 @@ class simulated_components : public components_job {
   template <class F, class... In>
   auto charged(std::string const& phase, F const& work, In... in) const {
     std::vector<double> seconds;
-    while (true) {
-      bool const last = static_cast<int>(seconds.size()) + 1 == costs->measurements();
-      auto inputs = last ? std::tuple<In...>(std::move(in)...) : std::tuple<In...>(in...);
+    auto const timed = [&](auto... inputs) {
       double const begin = thread_seconds();
-      auto r = std::apply(work, std::move(inputs));
+      auto r = work(std::move(inputs)...);
       seconds.push_back(thread_seconds() - begin);
-      if (!last) continue;
-      sim::spend(costs->next(call, rank, phase, std::move(seconds)));
       return r;
-    }
+    };
+    for (int i = 1; i < costs->measurements(); ++i) (void)timed(in...);
+    auto r = timed(std::move(in)...);
+    sim::spend(costs->next(call, rank, phase, std::move(seconds)));
+    return r;
   }
 
  public:
