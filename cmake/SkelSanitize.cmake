@@ -1,4 +1,13 @@
 # SKEL_SANITIZE: for everything built here, with whatever helps to read the reports.
+
+# For folders that compute little and include much, in front of their targets: optimising sanitized code takes longer
+# than it saves there.
+macro(skel_quick_to_compile)
+  if(SKEL_SANITIZE)
+    add_compile_options(-O0)
+  endif()
+endmacro()
+
 if(NOT SKEL_SANITIZE)
   return()
 endif()
