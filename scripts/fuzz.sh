@@ -3,7 +3,7 @@
 usage() {
   cat <<'TEXT'
 usage: scripts/fuzz.sh [--no-install] [SECONDS [TARGET...]]
-Builds the fuzz targets of tests/fuzz with clang++ (build/fuzz, with AddressSanitizer and UndefinedBehaviorSanitizer) and runs
+Builds the fuzz targets of tests/fuzz with clang (build/fuzz, with AddressSanitizer and UndefinedBehaviorSanitizer) and runs
 each, or those named (nff, message, model, option, graph, labels, platform), for SECONDS (default 30) from the corpus that earlier
 runs left in build/fuzz/corpus. Ends with exit code 1 at the first input that crashes, hangs or takes 2 GB, and names its file.
 TEXT
@@ -17,8 +17,10 @@ case ${1:-} in
 esac
 seconds=${1:-30}
 shift || true
-need_packages "${build_packages[@]}" clang
-cmake -S . -B build/fuzz -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_COMPILER=clang++ -DSKEL_MPI=OFF \
+# 14, the default of Debian 12, cannot read its own standard library.
+need_packages "${build_packages[@]}" clang-16 libclang-rt-16-dev
+cmake -S . -B build/fuzz -G Ninja -DCMAKE_CXX_COMPILER=clang++-16 -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+  -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O1 -g1" -DCMAKE_UNITY_BUILD=ON -DSKEL_MPI=OFF \
   -DSKEL_BUILD_FUZZERS=ON -DSKEL_SANITIZE=address,undefined >/dev/null
 ninja -C build/fuzz -t targets all | sed -n 's,^bin/\(fuzz_[a-z]*\):.*,bin/\1,p' | sort -u | xargs ninja -C build/fuzz
 targets=("$@")

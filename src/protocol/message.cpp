@@ -1,6 +1,7 @@
 #include "skel/protocol/message.hpp"
 
 #include <array>
+#include <cmath>
 
 #include "skel/error.hpp"
 #include "skel/protocol/bytes.hpp"
@@ -166,6 +167,7 @@ message decode(std::span<std::byte const>& bytes) {
   if (fields & has_number) m.number = get_varint(bytes);
   if (fields & has_extra) m.extra = get_varint(bytes);
   if (fields & has_power) m.power = get_raw<double>(bytes);
+  if (!(m.power >= 0 && std::isfinite(m.power))) throw protocol_error("message holds a power that cannot be");
   if (fields & has_ranges) m.ranges = decode_ranges(bytes);
   if (fields & has_text) m.text = get_text(bytes);
   if (fields & has_result) m.result = decode_outcome(bytes);

@@ -1,6 +1,7 @@
 // The codec of the roles' messages: everything comes back, nothing hostile gets through.
 #include "skel/protocol/message.hpp"
 
+#include <cmath>
 #include <random>
 
 #include "catch.hpp"
@@ -65,6 +66,16 @@ TEST_CASE("a message cut off anywhere is refused") {
       std::span<std::byte const> part(bytes.data(), n);
       REQUIRE_THROWS_AS(skel::protocol::decode(part), skel::protocol_error);
     }
+  }
+}
+
+TEST_CASE("a power is a number, and not negative") {
+  for (double const power : {std::nan(""), -1.0, HUGE_VAL}) {
+    message m;
+    m.power = power;
+    auto const bytes = encoded(m);
+    std::span<std::byte const> rest(bytes);
+    CHECK_THROWS_AS(skel::protocol::decode(rest), skel::protocol_error);
   }
 }
 
