@@ -36,7 +36,8 @@ def output(command):
     done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=900, env=environment(), check=False)
     if done.returncode != 0:
         sys.exit(f"components.py: exit code {done.returncode}: {' '.join(map(str, command))}\n{done.stderr}")
-    return [dict(item.split("=", 1) for item in line.split()) for line in done.stdout.splitlines() if "=" in line]
+    return [dict(item.split("=", 1) for item in line.split()) for line in done.stdout.splitlines()
+            if line and all("=" in item for item in line.split())]
 
 
 def shown(values):
