@@ -106,6 +106,10 @@ coverage() {
     --gcov-ignore-parse-errors --print-summary --html build/coverage/coverage.html
 }
 
+fuzz() {
+  if [ "$install" = yes ]; then scripts/fuzz.sh 60; else scripts/fuzz.sh --no-install 60; fi
+}
+
 sanitized_kills() { ctest --test-dir build/asan --output-on-failure -L '^kills$'; }
 
 campaigns() { ctest --test-dir build/release --output-on-failure --parallel "$(job_count)" -L '^long$' --no-tests=ignore; }
@@ -120,7 +124,7 @@ step nompi tested_build nompi
 if [ "$all" = yes ]; then
   step kills sanitized_kills
   step tsan tested_build tsan
-  step fuzz scripts/fuzz.sh 60
+  step fuzz fuzz
   step dev build dev
   step long campaigns
   step coverage coverage

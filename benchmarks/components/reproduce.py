@@ -73,7 +73,7 @@ class Study:
 
     def simulate(self, samples, ranks, sizes, variant, seed):
         """Runs of uniform graphs on the simulated cluster, as lines of the samples file."""
-        graphs = [word for n, m in sizes for word in ("--graph", f"uniform:n={n},m={m},seed={seed}")]
+        graphs = [word for n, m in sizes for word in ("--generate", f"uniform:n={n},m={m},seed={seed}")]
         self.run(self.program("skel-simulate"), "--skeleton", "divide_and_conquer", "--platform", PLATFORM, "--ranks", ranks,
                  *graphs, "--repetitions", self.o.repetitions, "--noise", NOISE, "--seed", seed, "--cost-scale",
                  self.scale, *VARIANTS[variant], "--samples", samples, "--quiet")

@@ -1,5 +1,4 @@
 // skel-model as users start it.
-#include <sys/wait.h>
 
 #include <algorithm>
 #include <array>
@@ -9,24 +8,11 @@
 
 #include "catch.hpp"
 #include "observe_support.hpp"
+#include "running.hpp"
 
 namespace {
 
-struct output {
-  int code;
-  std::string text;  // both streams
-};
-
-output run(std::string const& arguments) {
-  auto const command = std::string("timeout 50 ") + SKEL_MODEL + " " + arguments + " 2>&1";
-  FILE* const pipe = popen(command.c_str(), "r");
-  REQUIRE(pipe != nullptr);
-  std::string text;
-  std::array<char, 4096> part{};
-  while (auto const n = fread(part.data(), 1, part.size(), pipe)) text.append(part.data(), n);
-  int const status = pclose(pipe);
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128, text};
-}
+auto run(std::string const& arguments) { return test::run_program(SKEL_MODEL, arguments, 50); }
 
 std::string const paper = std::string(SKEL_PAPER) + "/";
 std::string const fit_paper =

@@ -1,5 +1,4 @@
 // skel-simulate as users start it.
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -11,26 +10,13 @@
 #include <string>
 
 #include "catch.hpp"
+#include "running.hpp"
 
 namespace {
 
 namespace fs = std::filesystem;
 
-struct output {
-  int code;
-  std::string text;  // both streams
-};
-
-output simulate(std::string const& arguments) {
-  auto const command = std::string("timeout 300 ") + SKEL_SIMULATE + " " + arguments + " 2>&1";
-  FILE* const pipe = popen(command.c_str(), "r");
-  REQUIRE(pipe != nullptr);
-  std::string text;
-  std::array<char, 4096> part{};
-  while (auto const n = fread(part.data(), 1, part.size(), pipe)) text.append(part.data(), n);
-  int const status = pclose(pipe);
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128, text};
-}
+auto simulate(std::string const& arguments) { return test::run_program(SKEL_SIMULATE, arguments, 300); }
 
 struct folder {
   fs::path path = fs::temp_directory_path() / ("skel-simulate-test-" + std::to_string(getpid()));
@@ -140,8 +126,8 @@ TEST_CASE("a search goes on when ranks fail, and counts every node once") {
 TEST_CASE("divide and conquer on real graphs in virtual time") {
   folder const f;
   std::string const graphs =
-      "--skeleton divide_and_conquer --platform pentium4-14 --quiet --graph "
-      "uniform:n=20000,m=30000,seed=1 --graph grid:width=90,height=70 --repetitions 2 ";
+      "--skeleton divide_and_conquer --platform pentium4-14 --quiet --generate "
+      "uniform:n=20000,m=30000,seed=1 --generate grid:width=90,height=70 --repetitions 2 ";
   auto const report_of = [&](std::string const& arguments) {
     auto const r = simulate(graphs + arguments + " --report " + f.file("r.json"));
     INFO(arguments << ": " << r.text);
@@ -179,7 +165,7 @@ TEST_CASE("divide and conquer on real graphs in virtual time") {
   wrong("--replay " + f.file("bad.csv", "seconds\n1\n"), "bad.csv: is no trace of blocks, expected");
   wrong("--replay " + f.file("bad.csv", "call,rank,phase,number,seconds\n0,0,solve,0,nan\n"),
         "bad.csv:2: expected");
-  wrong("--graph uniform:n=x", "uniform");
+  wrong("--generate uniform:n=x", "uniform");
 }
 #endif
 
@@ -213,6 +199,8 @@ TEST_CASE("errors are one line, with exit code 2") {
   says("--costs " + f.file("bad.csv", "1\nmuch\n"), f.file("bad.csv") + ":2: expected a number of seconds");
   says("--tasks 1 --fail 14@1", "--fail: there are ranks 0 to 13, got 14");
   says("--tasks 1 --fail x", "--fail: expected RANK@SECONDS or RANK@Nresults, got \"x\"");
+  says("--skeleton ring_steal --fail 1@5results",
+       "--fail 1@5results: only a farm counts results, expected RANK@SECONDS for ring_steal");
   says("--tasks 1 --schedule nonsense", "--schedule: unknown schedule \"nonsense\"");
   says("--tasks 1 --skeleton ring", "--skeleton: ");
   says("--tasks 1 --report /nowhere/r.json", "/nowhere/r.json: ");

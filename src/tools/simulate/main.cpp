@@ -71,7 +71,8 @@ void add_divide_options(CLI::App& app, options& o) {
                           char const* text) {
     app.add_option(name, value, text)->capture_default_str()->check(CLI::IsMember(known))->group(group);
   };
-  app.add_option("--graph", o.graphs, "as skel-components --generate; may be repeated: one after the other")
+  app.add_option("--generate", o.graphs,
+                 "the graph, as in skel-components; may be repeated: one after the other")
       ->type_name("SPEC")
       ->allow_extra_args(false)
       ->group(group);
@@ -228,6 +229,9 @@ int simulate(options const& o) {
   std::vector<planned_failure> failures;
   for (auto const& text : o.failures) {
     failures.push_back(parse_failure(text, platform.ranks()));
+    if (failures.back().results && o.skeleton != "farm")
+      throw skel::usage_error(fmt::format(
+          "--fail {}: only a farm counts results, expected RANK@SECONDS for {}", text, o.skeleton));
     if (!failures.back().results) platform.failures.push_back(failures.back().at);
   }
   skel::program::check_outputs(o.common);
