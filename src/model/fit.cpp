@@ -127,6 +127,11 @@ std::vector<double> fitted::functions(point const& at) const {
 }
 
 double fitted::operator()(point const& at) const {
+  double const sum = trend(at);
+  return residuals ? sum * std::exp((*residuals)(at)) : sum;
+}
+
+double fitted::trend(point const& at) const {
   double sum = 0;
   for (std::size_t j = 0; j < basis.size(); ++j) sum += coefficients[j] * basis[j](at);
   return sum;
@@ -202,6 +207,24 @@ fitted fit(std::string const& name, std::span<observation const> samples,
   }
   name_outliers(f, samples, weighted, residuals, inverse);
   return f;
+}
+
+void add_residuals(fitted& f, std::span<observation const> samples) {
+  if (f.weights != weighting::relative) return;
+  std::map<point, std::vector<double>> by_point;
+  for (auto const& o : samples) {
+    double const expected = f.trend(o.at);
+    if (!(expected > 0)) return;
+    by_point[o.at].push_back(std::log(o.value / expected));
+  }
+  std::vector<residual> medians;
+  medians.reserve(by_point.size());
+  for (auto& [at, values] : by_point) {
+    auto const repetitions = static_cast<int>(values.size());
+    medians.push_back({at, median(std::move(values)), repetitions});
+  }
+  f.residuals = kriging::fit(medians);
+  if (f.residuals) f.deviation = std::sqrt(f.residuals->noise);
 }
 
 }  // namespace skel::model

@@ -78,7 +78,10 @@ fitted fit_term(term& t, std::string const& name, std::span<observation const> s
   t.chosen = given == nullptr;
   auto const basis = given != nullptr ? parse_basis(*given) : choose_basis(name, samples, options.how);
   auto f = fit(name, samples, basis, options.how);
-  if (!options.drop_outliers || f.outliers.empty()) return f;
+  if (!options.drop_outliers || f.outliers.empty()) {
+    if (options.residuals) add_residuals(f, samples);
+    return f;
+  }
   std::vector<observation> kept;
   for (auto const& o : samples) {
     auto const is = [&](outlier const& x) { return x.where == o.where && x.value == o.value; };
@@ -87,6 +90,7 @@ fitted fit_term(term& t, std::string const& name, std::span<observation const> s
   auto again = fit(name, kept, basis, options.how);
   again.outliers = f.outliers;
   again.warnings.push_back(detail::format("{}: fitted without {} outliers", name, f.outliers.size()));
+  if (options.residuals) add_residuals(again, kept);
   return again;
 }
 

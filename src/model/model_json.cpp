@@ -17,6 +17,17 @@ using json = nlohmann::ordered_json;
 
 constexpr double largest = 1e300;
 
+json to_json(kriging const& k) {
+  json object{{"variables", k.variables}, {"lengths", k.lengths}, {"sill", k.sill},
+              {"noise", k.noise},         {"error", k.error},     {"without", k.without}};
+  for (auto const& p : k.points) {
+    json at = json::array();
+    for (auto const& name : k.variables) at.push_back(p.at.at(name));
+    object["points"].push_back({{"at", at}, {"residual", p.value}, {"repetitions", p.repetitions}});
+  }
+  return object;
+}
+
 json to_json(fitted const& f) {
   json object;
   for (auto const& b : f.basis) object["basis"].push_back(to_string(b));
@@ -36,6 +47,7 @@ json to_json(fitted const& f) {
   for (auto const& o : f.outliers)
     object["outliers"].push_back({{"where", o.where}, {"value", o.value}, {"expected", o.expected}});
   object["warnings"] = f.warnings;
+  if (f.residuals) object["kriging"] = to_json(*f.residuals);
   return object;
 }
 
@@ -70,6 +82,33 @@ basis_function read_function(json_reader const& in) {
     wrong = bad.what();
   }
   in.fail(wrong);
+}
+
+kriging read_kriging(json_reader const& in) {
+  kriging k;
+  for (auto const& name : in["variables"].items()) k.variables.push_back(name.text());
+  k.lengths = in["lengths"].numbers(0, largest);
+  k.sill = in["sill"].number(0, largest);
+  k.noise = in["noise"].number(0, largest);
+  k.error = in.number_or("error", 0, largest, 0);
+  k.without = in.number_or("without", 0, largest, 0);
+  for (auto const& one : in["points"].items()) {
+    auto const at = one["at"].numbers(0, largest);
+    if (at.size() != k.variables.size())
+      one["at"].fail(detail::format("{} numbers, expected {}", at.size(), k.variables.size()));
+    residual r;
+    for (std::size_t i = 0; i < at.size(); ++i) r.at[k.variables[i]] = at[i];
+    constexpr double most = 100;  // a factor of e^100
+    r.value = one["residual"].number(-most, most);
+    r.repetitions = static_cast<int>(one["repetitions"].number(1, 1e9));
+    k.points.push_back(std::move(r));
+  }
+  try {
+    k.prepare();
+  } catch (usage_error const& bad) {
+    in.fail(bad.what());
+  }
+  return k;
 }
 
 fitted read_fitted(json_reader const& in) {
@@ -108,6 +147,7 @@ fitted read_fitted(json_reader const& in) {
       f.range[name] = {r[0], r[1]};
     }
   }
+  if (in.has("kriging")) f.residuals = read_kriging(in["kriging"]);
   return f;
 }
 

@@ -13,6 +13,13 @@ namespace skel::model {
 
 namespace {
 
+// Where in the tree of divisions: the level, and how often the work was halved on the way. Where the halves
+// are unequal that is log2(1 / share).
+struct place {
+  int level = 0;
+  double halvings = 0;
+};
+
 // Divide-and-conquer on one set of sizes, level by level.
 class composer {
  public:
@@ -27,27 +34,34 @@ class composer {
   }
 
   // Section 5: the slower half decides, and both work side by side.
-  estimate compose(int ranks, int level) {
-    if (ranks == 1) return one("sequential", level);
-    auto whole = one("divide", level);
-    auto half = compose((ranks + 1) / 2, level + 1);
-    if (ranks % 2 == 1) half = slower_of(std::move(half), compose(ranks / 2, level + 1));
+  estimate compose(int ranks, place const& at) {
+    if (ranks == 1) return one("sequential", at);
+    auto whole = one("divide", at);
+    int const larger = (ranks + 1) / 2;
+    auto half = compose(larger, below(at, larger, ranks));
+    if (ranks % 2 == 1)
+      half = slower_of(std::move(half), compose(ranks - larger, below(at, ranks - larger, ranks)));
     whole = std::move(whole) + half;
-    auto exchanged = exchange(level);
-    // Of unequal halves one rank of the smaller serves two of the larger, one after the other.
-    if (ranks % 2 == 1 && model_.schedule.starts_with("hypercube")) twice(exchanged);
+    auto exchanged = exchange(at);
+    if (ranks % 2 == 1 && in_proportion()) serve_another(exchanged);
     whole = std::move(whole) + exchanged;
-    return std::move(whole) + one("combine", level);
+    return std::move(whole) + one("combine", at);
   }
 
   std::vector<std::string> take_warnings() { return std::move(warnings_); }
 
  private:
-  // Sizes of the problem at this level; a variable without a known factor stays.
-  point at_level(int level) const {
+  // A hypercube's group gets work in proportion to its ranks (divide(problem, share)).
+  [[nodiscard]] bool in_proportion() const { return model_.schedule.starts_with("hypercube"); }
+  [[nodiscard]] place below(place const& at, int part, int ranks) const {
+    return {at.level + 1, at.halvings + (in_proportion() ? std::log2(static_cast<double>(ranks) / part) : 1)};
+  }
+
+  // Sizes of the problem there; a variable without a known factor stays.
+  [[nodiscard]] point sizes_at(place const& where) const {
     point at = sizes_;
     for (auto const& [name, factor] : model_.per_level)
-      if (auto const v = at.find(name); v != at.end()) v->second *= std::pow(factor, level);
+      if (auto const v = at.find(name); v != at.end()) v->second *= std::pow(factor, where.halvings);
     at["P"] = ranks_;
     return at;
   }
@@ -62,7 +76,9 @@ class composer {
       bool const used = std::ranges::any_of(f.basis, [&, n = name](basis_function const& b) {
         return std::ranges::any_of(b.factors, [&](factor const& x) { return x.variable == n; });
       });
-      if (!used) continue;
+      bool const kriged =
+          f.residuals && std::ranges::find(f.residuals->variables, name) != f.residuals->variables.end();
+      if (!used && !kriged) continue;
       std::string text;
       if (v->second > r.second * far)
         text = detail::format("{} = {} is {:.3g} times the largest of the samples ({})", name, v->second,
@@ -82,46 +98,62 @@ class composer {
     if (std::ranges::none_of(warnings_, said)) warnings_.push_back(std::move(text));
   }
 
-  static void twice(estimate& e) {
+  // Of unequal halves one rank of the smaller serves two of the larger over one link. How much of the second
+  // message's time is added depends on who waits for what else: between nothing and all, with a uniform
+  // distribution's deviation.
+  static void serve_another(estimate& e) {
+    constexpr double share = 0.5;
+    constexpr double uniform = 0.2887;  // 1 / sqrt(12)
     for (auto& p : e.parts) {
-      p.seconds *= 2;
-      p.deviation *= 2;
-      p.extrapolation *= 2;
-      for (double& f : p.functions) f *= 2;
-      p.how = "twice " + p.how;
+      p.deviation = std::hypot((1 + share) * p.deviation, uniform * p.seconds);
+      p.seconds *= 1 + share;
+      p.extrapolation *= 1 + share;
+      for (double& f : p.functions) f *= 1 + share;
+      p.how = "1.5 times " + p.how;
     }
   }
 
-  estimate one(std::string const& phase, int level) {
+  estimate one(std::string const& phase, place const& where) {
     auto const* const t = model_.find(phase);
     if (t == nullptr) {
       if (phase == "sequential") throw usage_error("the model has no phase sequential");
       return {};  // a trivial division, say, that nobody has measured
     }
-    return from_term(*t, phase, level);
+    return from_term(*t, phase, where);
   }
 
-  estimate from_term(term const& t, std::string const& name, int level) {
-    auto const at = at_level(level);
+  estimate from_term(term const& t, std::string const& name, place const& where) {
+    auto const at = sizes_at(where);
     part p;
     p.name = name;
-    p.level = level;
+    p.level = where.level;
+    double trend = 0;
     try {
       p.functions = t.curve.functions(at);
+      trend = t.curve.trend(at);
+      p.seconds = t.curve(at);
     } catch (usage_error const& bad) {
       throw usage_error(detail::format("{}: {} (sizes are given with --set NAME=VALUE)", name, bad.what()));
     }
     bool const outside = check_range(t.curve, name, at);
     p.source = &t;
-    p.seconds = t.curve(at);
+    if (t.curve.residuals) {
+      // The functions' errors scale with the factor; that of the factor itself is shared by all levels.
+      if (trend > 0)
+        for (double& f : p.functions) f *= p.seconds / trend;
+      p.extrapolation = t.curve.residuals->deviation(at) * p.seconds;
+    }
     constexpr double deviations_of_90_percent = 1.645;
-    if (outside && t.error) p.extrapolation = t.error->percentile_90 / deviations_of_90_percent * p.seconds;
+    if (outside && t.error)
+      p.extrapolation =
+          std::max(p.extrapolation, t.error->percentile_90 / deviations_of_90_percent * p.seconds);
     p.deviation = t.curve.scatter(p.seconds);
     for (std::size_t j = 0; j < t.curve.basis.size(); ++j)
       if (t.curve.coefficients[j] != 0)
         p.how += detail::format("{}{:.4g}{}", p.how.empty() ? "" : " + ", t.curve.coefficients[j],
                                 t.curve.basis[j].factors.empty() ? "" : " " + to_string(t.curve.basis[j]));
     if (p.how.empty()) p.how = "0";
+    if (trend > 0 && t.curve.residuals) p.how = detail::format("{:.4g} ({})", p.seconds / trend, p.how);
     std::string values;
     for (auto const& b : t.curve.basis)
       for (auto const& f : b.factors) {
@@ -133,25 +165,25 @@ class composer {
   }
 
   // Bytes of one exchange at this level, if anything tells.
-  std::optional<double> bytes(int level) {
-    if (options_.exchange_bytes) return (*options_.exchange_bytes)(at_level(level));
+  std::optional<double> bytes(place const& where) {
+    if (options_.exchange_bytes) return (*options_.exchange_bytes)(sizes_at(where));
     auto const* const t = model_.find("exchange", "bytes");
     if (t == nullptr) return std::nullopt;
-    auto const at = at_level(level);
+    auto const at = sizes_at(where);
     check_range(t->curve, "exchange bytes", at);
     return t->curve(at);
   }
 
-  estimate exchange(int level) {
+  estimate exchange(place const& where) {
     auto const* const t = model_.find("exchange");
     auto how = options_.exchange;
     bool const measured = here_ && !here_->exchange.empty();
-    auto const size = here_ || options_.exchange_bytes ? bytes(level) : std::nullopt;
+    auto const size = here_ || options_.exchange_bytes ? bytes(where) : std::nullopt;
     if (how == exchange_cost::automatic)
       how =
           here_ && size ? (measured ? exchange_cost::measured : exchange_cost::paper) : exchange_cost::fitted;
     if (how == exchange_cost::fitted) {
-      if (t != nullptr) return from_term(*t, "exchange", level);
+      if (t != nullptr) return from_term(*t, "exchange", where);
       if (size || model_.find("exchange", "bytes") != nullptr)
         throw usage_error("exchange: a machine is needed for its cost: --machine FILE.json");
       warn(
@@ -163,7 +195,7 @@ class composer {
     if (!size) throw usage_error("exchange: the model does not know its bytes: give them, e.g. --bytes 4*N");
     part p;
     p.name = "exchange";
-    p.level = level;
+    p.level = where.level;
     if (how == exchange_cost::paper) {
       p.seconds = 2 * (here_->latency_seconds + *size * here_->gap_seconds_per_byte);
       p.how = detail::format("2 (l + {:.10g} B g), l = {:.4g} s, g = {:.4g} s/B", *size,
@@ -244,9 +276,9 @@ estimate predict(skeleton_model const& m, machine const* where, point const& siz
   composer c(m, where, sizes, ranks, options);
   estimate e;
   if (has_phases(m)) {
-    e = c.compose(ranks, 0);
+    e = c.compose(ranks, {});
   } else if (auto const* const t = m.find("run"); t != nullptr) {
-    e = c.from_term(*t, "run", 0);
+    e = c.from_term(*t, "run", {});
   } else {
     throw usage_error(m.name() + ": the model has neither the phase sequential nor run");
   }

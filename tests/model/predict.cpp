@@ -52,16 +52,21 @@ TEST_CASE("levels add up") {
 
 TEST_CASE("of two halves the slower one counts") {
   auto const m = merge_sort();
-  // Of three ranks one works on its half alone: slower than two that share the other; then it serves both.
-  CHECK(seconds(m, 64, 3) == seconds(m, 64, 2) + 2 * (3 + 256));
-  // With dear exchanges the pair is slower.
+  // Of three ranks one works on its third alone, while two share the others; then it serves both, and half of
+  // the second message's time is added.
+  double const third = 64.0 / 3;
+  double const whole = 64 + 1.5 * 2 * (3 + 256) + 128;
+  double const pair = 2 * third + 100 * third + 2 * (3 + 4 * 2 * third) + 2 * 2 * third;
+  CHECK(seconds(m, 64, 3) == Approx(whole + pair));
+  CHECK(predict(m, &office, {{"M", 64}}, 3).deviation() == Approx(0.2887 * 2 * (3 + 256)).epsilon(1e-3));
   auto dear = m;
   dear.terms[1].curve.coefficients = {0.01};
   auto const e = predict(dear, &office, {{"M", 64}}, 3);
-  CHECK(e.seconds() == Approx(64 + 2 * 2 * (3 + 256) + 128 + 32 + 0.16 + 2 * (3 + 128) + 64));
+  CHECK(e.seconds() == Approx(whole + pair - (100 - 0.01) * third));
   CHECK(e.parts.size() == 7);
-  dear.schedule = "tree";  // where a rank sends its solution once
-  CHECK(predict(dear, &office, {{"M", 64}}, 3).seconds() == Approx(e.seconds() - 2 * (3 + 256)));
+  dear.schedule = "tree";  // even halves, and a rank sends its solution once
+  CHECK(predict(dear, &office, {{"M", 64}}, 3).seconds() ==
+        Approx(64 + 2 * (3 + 256) + 128 + 32 + 0.01 * 16 + 2 * (3 + 128) + 64));
 }
 
 TEST_CASE("sizes outside of the samples are warned of") {

@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "skel/model/basis.hpp"
+#include "skel/model/kriging.hpp"
 
 namespace skel::model {
 
@@ -51,10 +53,14 @@ struct fitted {
   [[nodiscard]] int degrees_of_freedom() const { return samples - static_cast<int>(basis.size()); }
   std::map<std::string, std::pair<double, double>> range;  ///< of each variable in the samples
   std::vector<outlier> outliers;                           ///< named, not left out
+  /// What the functions leave of the samples, where that is more than noise: exp() of it is a factor.
+  std::optional<kriging> residuals;
   std::vector<std::string> warnings;
 
   [[nodiscard]] double operator()(point const& at) const;
-  /// Variance of the curve at this point, from that of the coefficients.
+  /// The sum of the functions alone.
+  [[nodiscard]] double trend(point const& at) const;
+  /// Variance of the trend at this point, from that of the coefficients.
   [[nodiscard]] double variance(std::span<double const> functions) const;
   /// The basis functions' values.
   [[nodiscard]] std::vector<double> functions(point const& at) const;
@@ -71,5 +77,10 @@ struct fitted {
 /// residuals by the median absolute deviation above 3.5 (Iglewicz and Hoaglin 1993).
 [[nodiscard]] fitted fit(std::string const& name, std::span<observation const> samples,
                          std::span<basis_function const> basis, fit_options const& options = {});
+
+/// Adds the kriging of the medians' residuals to a curve with relative weights that was fitted to these
+/// samples, where that predicts them clearly better; the curve's deviation is then that of a measurement
+/// around both.
+void add_residuals(fitted& f, std::span<observation const> samples);
 
 }  // namespace skel::model

@@ -51,6 +51,7 @@ struct model_options {
   std::map<std::string, std::string> basis;
   std::vector<std::string> halved;  ///< variables that each division halves, where the samples do not show it
   bool drop_outliers = false;       ///< fit again without them
+  bool residuals = true;            ///< kriging of what the basis functions leave, see add_residuals
 };
 
 /// One term per phase and quantity for each skeleton, schedule and kind of results in the samples.

@@ -19,8 +19,8 @@ struct part {
   term const* source = nullptr;   ///< parts of one term share its coefficients' errors
   std::vector<double> functions;  ///< of the source
   double deviation = 0;           ///< standard deviation of its own, seconds
-  /// Outside of the samples: that of the curve's form, as the held-out samples showed it; shared by all parts
-  /// of the term.
+  /// Of the curve's form: what kriging does not know, and outside of the samples what the held-out samples
+  /// showed; shared by all parts of the term.
   double extrapolation = 0;
 };
 
@@ -56,8 +56,10 @@ struct predict_options {
 /// composed as section 5 of "Hypercube Divide and Conquer" has it,
 ///     T(P, size) = divide(size) + max(T(⌈P/2⌉, size/2), T(⌊P/2⌋, size/2)) + exchange + combine(size),
 ///     T(1, size) = sequential(size),
-/// others are the fitted seconds of the phase `run`. usage_error where a term, a variable or the machine is
-/// missing; warnings where the sizes are outside of the samples.
+/// in a hypercube of an odd number of ranks with shares of size in proportion to the ranks, and 1.5 exchanges
+/// (the smaller half has a rank that serves two); others are the fitted seconds of the phase `run`.
+/// usage_error where a term, a variable or the machine is missing; warnings where the sizes are outside of
+/// the samples.
 [[nodiscard]] estimate predict(skeleton_model const& model, machine const* where, point const& sizes,
                                int ranks, predict_options const& options = {});
 

@@ -27,6 +27,7 @@ struct fit_arguments {
   double confidence = 0.95;
   bool allow_negative = false;
   bool drop_outliers = false;
+  bool no_kriging = false;
   bool json = false;
 };
 
@@ -61,6 +62,8 @@ void add_options(CLI::App& app, fit_arguments& o) {
       ->check(CLI::Range(0.5, 0.9999));
   app.add_flag("--allow-negative", o.allow_negative, "coefficients may be below 0");
   app.add_flag("--drop-outliers", o.drop_outliers, "fit again without the outliers that are named");
+  app.add_flag("--no-kriging", o.no_kriging,
+               "the basis functions alone, without what they leave of the samples");
   app.add_option("--plot", o.plot, "measured against fitted, and residuals")->type_name("FILE.svg");
   app.add_option("--extra-p", o.extra_p, "the samples as JSON Lines for Extra-P")->type_name("FILE.jsonl");
   app.add_flag("--json", o.json, "print the model instead of tables");
@@ -109,6 +112,7 @@ model_options how_to_fit(fit_arguments const& o) {
   how.how.confidence = o.confidence;
   how.halved = o.halved;
   how.drop_outliers = o.drop_outliers;
+  how.residuals = !o.no_kriging;
   for (auto const& text : o.basis) {
     auto const equals = text.find('=');
     auto const key = equals == std::string::npos ? "" : text.substr(0, equals);
@@ -139,6 +143,11 @@ void print_term(term const& t) {
     rows.add({"  " + to_string(f.basis[i]), fmt::format("{:.4g}", f.coefficients[i]),
               fmt::format("{:.4g}", f.low[i]), fmt::format("{:.4g}", f.high[i])});
   fmt::print("{}", rows.text());
+  if (f.residuals)
+    fmt::print(
+        "  kriging of the residuals: each configuration predicted from the others: error {}, by the "
+        "functions alone {}\n",
+        percent(f.residuals->error), percent(f.residuals->without));
   fmt::print("  {}\n  {}\n", errors_in_words(t.error), noise_in_words(t.noise));
   for (auto const& x : f.outliers)
     fmt::print("  outlier: {}: {:.4g}, expected {:.4g}\n", x.where, x.value, x.expected);
