@@ -3,7 +3,7 @@
 machine's ranks and on the simulated cluster of 14 Pentium 4; beside the paper's numbers. Fits on small, predicts the large.
 
     cmake --preset release && cmake --build --preset release
-    benchmarks/components/reproduce.py                        # about ten minutes, on a quiet machine; build/components/
+    benchmarks/components/reproduce.py                        # about fifteen minutes, on a quiet machine; build/components/
     benchmarks/components/reproduce.py --repetitions 3 --quick   # two, to see that it works
 
 Simulated: real graphs, messages and labels; each block of the job costs what it takes here, times what a Pentium 4 of the
@@ -282,9 +282,10 @@ class Study:
             self.say("one core: no real ranks")
             return
         top = 1024000 if self.o.quick else 4096000
-        sizes = [(n, m) for n in (top // 8, top // 4, top // 2) for m in (top // 8, top // 4, top // 2)]
+        sizes = [(n, m) for n in (top // 16, top // 8, top // 4, top // 2, top)
+                 for m in (top // 32, top // 16, top // 8, top // 4, top // 2)]
         ranks = [p for p in (1, 2, 4, 8) if p <= self.cores]
-        held_out = [(p, n, m) for p in ranks for n, m in [(top, top // 2), (top // 2, top), (top, top)]]
+        held_out = [(p, n, top) for p in ranks for n in (top // 4, top // 2, top)]
         for variant in VARIANTS:
             self.head(f"Figure 4 on real ranks of this machine, "
                       f"{'as in the paper' if variant == 'paper' else 'union-find and shortest messages'}")

@@ -1,55 +1,70 @@
-// Each thread links its share of the edges in a forest of its own; then forests are linked into each other,
-// in pairs. A forest for all would be written by everybody everywhere: with compare-and-swap for the links of
-// roots (ConnectIt; Dhulipala, Hong and Shun, VLDB 2021), and also with plain stores and lost links found
-// afterwards, two threads that fetch the lines of the cache from each other took as long as one.
+// One thread links until most edges lie inside of one tree, as nearly all edges of a dense graph do from then
+// on. The others are found by all threads together, which only read (Afforest's idea; Sutton, Ben-Nun and
+// Barak, "Optimizing parallel graph connectivity computation via subgraph sampling", IPDPS 2018), and linked
+// by the one.
+//
+// A sparse graph never comes so far, and one thread does it all. What was tried there took longer than one
+// thread, whose steps hide their waiting for memory: one forest with compare-and-swap (ConnectIt; Dhulipala,
+// Hong and Shun, VLDB 2021), or with plain stores whose losses are found afterwards; a forest for each
+// thread, linked into each other; ranges of nodes for each thread, between which edges travel.
 #include "parallel_link.hpp"
 
 #include <algorithm>
 #include <future>
+#include <vector>
 
-#include "big_array.hpp"
 #include "union_find.hpp"
 
 namespace skel::components {
 
 namespace {
 
-void link_edges(std::span<edge const> edges, std::span<node> parent) {
-  make_singletons(parent.data(), 0, parent.size());
-  linker links(parent.data());
-  links.link(edges);
-  links.finish();
+// The edges between two trees, as far as one look at the parents tells.
+std::vector<edge> between_trees(std::span<edge const> edges, node const* parent) {
+  constexpr std::size_t ahead = 32;
+  std::vector<edge> found;
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    edge const next = edges[std::min(i + ahead, edges.size() - 1)];
+    __builtin_prefetch(parent + next.u);
+    __builtin_prefetch(parent + next.v);
+    if (parent[edges[i].u] != parent[edges[i].v]) found.push_back(edges[i]);
+  }
+  return found;
 }
 
-// The left half of the threads in `parent`, the right one in a forest that is linked into it.
-void link_in_parallel(std::span<edge const> edges, std::span<node> parent, unsigned threads) {
-  if (threads == 1) return link_edges(edges, parent);
-  unsigned const right = threads / 2;
-  auto const cut = edges.size() - edges.size() / threads * right;
-  auto others = std::async(std::launch::async, [&] {
-    big_array<node> forest(parent.size());
-    link_in_parallel(edges.subspan(cut), {forest.data(), forest.size()}, right);
-    return forest;
-  });
-  link_in_parallel(edges.first(cut), parent, threads - right);
-  linker links(parent.data());
-  links.link_forest(others.get().span());
-  links.finish();
-}
-
-// So many that all forests together need no more than 2.5 times the memory of edges and labels, and each has
-// enough to do.
-unsigned worthwhile(unsigned threads, std::size_t edges, std::size_t nodes) {
-  constexpr std::size_t edges_of_a_thread = 20'000;
-  auto const forests = 1 + (2 * edges + nodes) * 5 / 4 / std::max<std::size_t>(nodes, 1);
-  return static_cast<unsigned>(
-      std::clamp<std::size_t>(std::min(forests, edges / edges_of_a_thread), 1, std::max(threads, 1U)));
+// By all threads, each a slice.
+std::vector<std::vector<edge>> between_trees(std::span<edge const> edges, node const* parent,
+                                             unsigned threads) {
+  auto const slice = [&](unsigned t) {
+    auto const first = edges.size() * t / threads;
+    return between_trees(edges.subspan(first, edges.size() * (t + 1) / threads - first), parent);
+  };
+  std::vector<std::future<std::vector<edge>>> others;
+  for (unsigned t = 1; t < threads; ++t) others.push_back(std::async(std::launch::async, slice, t));
+  std::vector<std::vector<edge>> found{slice(0)};
+  for (auto& o : others) found.push_back(o.get());
+  return found;
 }
 
 }  // namespace
 
 void label_components(std::span<edge const> edges, std::span<node> label, unsigned threads) {
-  link_in_parallel(edges, label, worthwhile(threads, edges.size(), label.size()));
+  constexpr std::size_t look = 1 << 14;         // edges after which to look again
+  constexpr std::size_t of_a_thread = 1 << 17;  // edges for which it is worth to start one
+  make_singletons(label.data(), 0, label.size());
+  linker links(label.data());
+  while (!edges.empty()) {
+    auto const together = threads > 1 && links.mostly_together() && edges.size() >= of_a_thread * 2;
+    auto const part = edges.first(std::min(edges.size(), together ? of_a_thread * 4 * threads : look));
+    edges = edges.subspan(part.size());
+    if (!together) {
+      links.link(part);
+      continue;
+    }
+    links.finish();
+    for (auto const& some : between_trees(part, label.data(), threads)) links.link(some);
+  }
+  links.finish();
   compress(label.data(), label.size());
 }
 

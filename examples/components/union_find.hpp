@@ -63,6 +63,9 @@ class linker {
     link({links.data(), size});
   }
 
+  /// Whether most edges of the last part lay inside of one tree.
+  [[nodiscard]] bool mostly_together() const { return mostly_together_; }
+
   /// Nothing is linked for certain before.
   void finish() {
     while (waiting_ > 0) sweep();

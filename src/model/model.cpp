@@ -77,11 +77,13 @@ fitted fit_term(term& t, std::string const& name, std::span<observation const> s
   auto const* const given = basis_for(options, t);
   t.chosen = given == nullptr;
   auto const basis = given != nullptr ? parse_basis(*given) : choose_basis(name, samples, options.how);
+  auto const with_residuals = [&](fitted f, std::span<observation const> from) {
+    if (!options.residuals) return f;
+    add_residuals(f, from);
+    return f.residuals && t.chosen ? with_best_trend(name, std::move(f), from, options.how) : f;
+  };
   auto f = fit(name, samples, basis, options.how);
-  if (!options.drop_outliers || f.outliers.empty()) {
-    if (options.residuals) add_residuals(f, samples);
-    return f;
-  }
+  if (!options.drop_outliers || f.outliers.empty()) return with_residuals(std::move(f), samples);
   std::vector<observation> kept;
   for (auto const& o : samples) {
     auto const is = [&](outlier const& x) { return x.where == o.where && x.value == o.value; };
@@ -90,8 +92,7 @@ fitted fit_term(term& t, std::string const& name, std::span<observation const> s
   auto again = fit(name, kept, basis, options.how);
   again.outliers = f.outliers;
   again.warnings.push_back(detail::format("{}: fitted without {} outliers", name, f.outliers.size()));
-  if (options.residuals) add_residuals(again, kept);
-  return again;
+  return with_residuals(std::move(again), kept);
 }
 
 void add_term(skeleton_model& m, std::span<sample const> samples, term t, model_options const& options) {

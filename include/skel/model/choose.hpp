@@ -34,6 +34,13 @@ using fitting = std::function<fitted(std::span<observation const>)>;
 /// largest third: errors of extrapolation, as in use. Empty if there are too few.
 [[nodiscard]] std::optional<held_out> hold_out(std::span<observation const> samples, fitting const& fit_them);
 
+/// `f`, whose residuals are kriged, or the same with another basis: constant and one or all variables, or the
+/// root of the product of two; whichever predicts the largest third of the samples best from the others. The
+/// basis that fits best alone may have steep functions, on which what kriging adds cannot be relied outside
+/// of the samples.
+[[nodiscard]] fitted with_best_trend(std::string const& name, fitted f, std::span<observation const> samples,
+                                     fit_options const& options);
+
 /// How far repetitions of one configuration are from their median, relative to it. Empty without repetitions.
 struct repetition_noise {
   int configurations = 0, samples = 0;

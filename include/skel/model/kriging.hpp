@@ -41,7 +41,7 @@ class kriging {
 
   /// Chooses lengths, sill and noise of greatest likelihood. Empty where there are fewer than five points per
   /// variable, more than 300, a variable that is not positive, or where predicting each point from the others
-  /// is not clearly better (0.7 times the error) than leaving the residuals alone.
+  /// is not clearly better (0.7 times the error) than leaving the residuals alone, or these are below 0.1 %.
   [[nodiscard]] static std::optional<kriging> fit(std::span<residual const> residuals);
 
   /// To be called when the members above were set by hand. usage_error where they do not fit together.
