@@ -12,9 +12,8 @@ namespace skel::detail {
 
 namespace {
 
-// A thread with nothing to do polls for so long, then sleeps in growing steps: an idle rank costs little and
+// A thread with nothing to do polls for a while, then sleeps in growing steps: an idle rank costs little and
 // answers within a millisecond.
-constexpr double spin_seconds = 50e-6;
 constexpr double shortest_sleep = 50e-6;
 constexpr double longest_sleep = 800e-6;
 
@@ -135,7 +134,7 @@ void team_run::wait_for_work(unsigned thread, double idle_since, std::unique_loc
   // Where one message came, the next is not far: a root that only collects must not sleep between them.
   double const idle = now() - std::max(idle_since, engine_.last_arrival());
   double step = 0;
-  if (idle >= spin_seconds) {  // growing steps: about as long as it has been idle already
+  if (idle >= spin_seconds_) {  // growing steps: about as long as it has been idle already
     step = std::clamp(idle / 2, shortest_sleep, longest_sleep);
     if (step == longest_sleep) engine_.rest_helper(true);  // this thread listens often enough
   }
@@ -145,7 +144,7 @@ void team_run::wait_for_work(unsigned thread, double idle_since, std::unique_loc
   engine_.progress();
   // Open MPI's probe says no, and then looks at the network: what arrived during a sleep is seen by the
   // second.
-  if (idle >= spin_seconds && !over_) engine_.progress();
+  if (idle >= spin_seconds_ && !over_) engine_.progress();
 }
 
 // --- how it ends

@@ -119,6 +119,7 @@ class team_run : public run {
   double start_;
   std::vector<thread_clock> clocks_;
   unsigned waiting_threads_ = 0;       // for work
+  double spin_seconds_ = 50e-6;        // for which a thread without work polls before it sleeps
   std::atomic<bool> over_{false};      // the run has ended or failed here
   std::atomic<bool> draining_{false};  // what tasks return does not matter any more
   std::exception_ptr error_;

@@ -297,7 +297,8 @@ std::uint64_t worker::hash() const {
     search_.hash(d);
     d.add(static_cast<std::uint64_t>(victim_.value_or(-1))).add(searching_).add(resting_).add(unanswered_);
     for (auto const r : hungry_) d.add(static_cast<std::uint64_t>(r));
-    d.add(held_by_others_).add(hungry_.size()).add(copied_);
+    d.add(held_by_others_).add(hungry_.size());
+    for (auto const& c : copied_) d.add(c.task.last()).add(c.power > 1);
     for (auto const& c : may_copy_) d.add(static_cast<std::uint64_t>(c.rank));
   }
   return d.value();

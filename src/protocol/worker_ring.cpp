@@ -1,5 +1,6 @@
 // The worker role as thief and victim on the ring: phase 2 of GDC (gdc section 3).
 #include <algorithm>
+#include <limits>
 
 #include "skel/protocol/worker.hpp"
 
@@ -9,6 +10,8 @@ namespace {
 // Requests without an answer after which the thief goes on to the next rank (gdc section 3, fault tolerance:
 // "more than three times").
 constexpr unsigned most_unanswered = 3;
+// A copy may be copied again by a rank that is faster by this.
+constexpr double clearly_faster = 1.5;
 }  // namespace
 
 // Asks the next rank on the ring, if there is nothing left to begin. Small tasks are asked for while the last
@@ -45,21 +48,29 @@ void worker::ask(rank_id victim, std::uint64_t copies, actions& out) {
   victim_ = victim;
   unanswered_ = 0;
   ticks_ = 0;
-  out.push_back(send{victim, {.kind = message_kind::steal, .number = copies}});
+  out.push_back(send{
+      victim, {.kind = message_kind::steal, .number = copies, .power = config_.copies ? config_.power : 0}});
 }
 
-// What runs here and nowhere else, as far as this rank knows.
-range_list worker::not_copied() const {
+// Power of the fastest rank that runs a copy of it; 0: nobody does.
+double worker::copier_of(task_range const& r) const {
+  double power = 0;
+  for (auto const& c : copied_)
+    if (c.task.last() == r.last()) power = std::max(power, c.power);
+  return power;
+}
+
+// What runs here, and on nobody who is about as fast as a rank of this power.
+range_list worker::worth_a_copy(double power) const {
   range_list list;
   for (auto const& r : running_)
-    if (std::none_of(copied_.begin(), copied_.end(), [&](auto const& c) { return c.last() == r.last(); }))
-      list.push_back(r);
+    if (power >= clearly_faster * copier_of(r)) list.push_back(r);
   return list;
 }
 
-void worker::give_copy(rank_id thief, actions& out) {
-  auto const copy = not_copied().front();
-  copied_.push_back(copy);
+void worker::give_copy(rank_id thief, double power, actions& out) {
+  auto const copy = worth_a_copy(power).front();
+  copied_.push_back({copy, power});
   held_by_others_ = true;
   out.push_back(send{thief, {.kind = message_kind::give, .number = 1, .extra = 1, .ranges = {copy}}});
 }
@@ -94,13 +105,14 @@ void worker::on_steal(rank_id thief, message const& m, actions& out) {
     give(thief, out);
     return;
   }
-  auto const copies = config_.copies && !stopping_ ? not_copied().size() : 0;
-  if (m.number > 0 && copies > 0) {
-    give_copy(thief, out);
+  auto const copies = config_.copies && !stopping_ ? worth_a_copy(m.power) : range_list{};
+  if (m.number > 0 && !copies.empty()) {
+    give_copy(thief, m.power, out);
     return;
   }
   if (!stopping_) hungry_.push_back(thief);
-  message answer{.kind = message_kind::none, .number = copies, .power = copies > 0 ? config_.power : 0};
+  message answer{.kind = message_kind::none, .number = copies.size()};
+  if (!copies.empty()) answer.power = std::max(config_.power, copier_of(copies.front()));
   if (auto const busy = search_.knows_busy(); busy && *busy != thief)  // case 3, otherwise case 2
     answer.extra = 1 + static_cast<std::uint64_t>(*busy);
   out.push_back(send{thief, std::move(answer)});
@@ -113,7 +125,8 @@ void worker::on_give(rank_id victim, message const& m, actions& out) {
   ++steals_;
   if (m.number == 0) search_.works(victim);
   searching_ = false;
-  if (m.number > 0) copied_.insert(copied_.end(), m.ranges.begin(), m.ranges.end());
+  if (m.number > 0)
+    for (auto const& r : m.ranges) copied_.push_back({r, std::numeric_limits<double>::infinity()});
   enqueue(m.ranges, held_by_others_);
   feed_hungry(out);
 }

@@ -84,8 +84,9 @@ class worker {
   void forget_thief(rank_id rank);
   void tick_ring(actions& out);
   void ask(rank_id victim, std::uint64_t copies, actions& out);
-  [[nodiscard]] range_list not_copied() const;
-  void give_copy(rank_id thief, actions& out);
+  [[nodiscard]] double copier_of(task_range const& r) const;
+  [[nodiscard]] range_list worth_a_copy(double power) const;
+  void give_copy(rank_id thief, double power, actions& out);
   [[nodiscard]] std::uint64_t spare() const;
   void maybe_flush(actions& out);
   void flush(actions& out);
@@ -120,13 +121,18 @@ class worker {
   unsigned unanswered_ = 0;
   std::vector<rank_id> hungry_;  // have asked in vain
   bool held_by_others_ = false;  // what this rank has may be held by another one, too
-  range_list copied_;            // of what runs here: given as a copy, or a copy itself
+  struct copied {
+    task_range task;
+    double power;  // of the fastest rank that it was given to; infinite: it is a copy itself
+    friend bool operator==(copied const&, copied const&) = default;
+  };
+  std::vector<copied> copied_;
   struct candidate {
     rank_id rank;
     double power;
     friend bool operator==(candidate const&, candidate const&) = default;
   };
-  std::vector<candidate> may_copy_;  // ranks met in this search that run tasks nobody has copied
+  std::vector<candidate> may_copy_;  // ranks met in this search that run tasks worth a copy
   std::uint64_t steals_ = 0;
   std::uint64_t tasks_given_ = 0;
 };
