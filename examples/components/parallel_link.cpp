@@ -48,21 +48,31 @@ std::vector<std::vector<edge>> between_trees(std::span<edge const> edges, node c
 
 }  // namespace
 
-void label_components(std::span<edge const> edges, std::span<node> label, unsigned threads) {
-  constexpr std::size_t look = 1 << 14;         // edges after which to look again
-  constexpr std::size_t of_a_thread = 1 << 17;  // edges for which it is worth to start one
+void label_components(std::span<edge const> edges, std::span<node> label, unsigned threads,
+                      std::size_t worthwhile) {
+  constexpr std::size_t look = 1U << 14U;         // edges after which to look again
+  constexpr std::size_t of_a_thread = 1U << 21U;  // edges at a time: those that are found need memory
+  constexpr std::size_t few = 16;
   make_singletons(label.data(), 0, label.size());
   linker links(label.data());
+  bool compressed = false;
   while (!edges.empty()) {
-    auto const together = threads > 1 && links.mostly_together() && edges.size() >= of_a_thread * 2;
-    auto const part = edges.first(std::min(edges.size(), together ? of_a_thread * 4 * threads : look));
+    bool const dense = threads > 1 && links.mostly_together() && edges.size() >= worthwhile * threads;
+    auto const part = edges.first(std::min(edges.size(), dense ? of_a_thread * threads : look));
     edges = edges.subspan(part.size());
-    if (!together) {
+    if (!dense) {
       links.link(part);
+      compressed = false;
       continue;
     }
     links.finish();
-    for (auto const& some : between_trees(part, label.data(), threads)) links.link(some);
+    if (!compressed) compress(label.data(), label.size());  // so that one look tells nearly all
+    std::size_t found = 0;
+    for (auto const& some : between_trees(part, label.data(), threads)) {
+      links.link(some);
+      found += some.size();
+    }
+    compressed = found < part.size() / few;
   }
   links.finish();
   compress(label.data(), label.size());
