@@ -142,9 +142,6 @@ void team_run::wait_for_work(unsigned thread, double idle_since, std::unique_loc
   rest(lock, step);
   --waiting_threads_;
   engine_.progress();
-  // Open MPI's probe says no, and then looks at the network: what arrived during a sleep is seen by the
-  // second.
-  if (idle >= spin_seconds_ && !over_) engine_.progress();
 }
 
 // --- how it ends
