@@ -34,30 +34,34 @@ SKEL_GF_TARGET std::size_t pass(product_job const& job, pass_range const& range)
   auto at = range.begin;
   for (; at + step <= range.end; at += step) {
     typename in::vector sums[Rows][Wide];
-    SKEL_GF_UNROLL for (int r = 0; r < Rows; ++r) {
+    SKEL_GF_UNROLL
+    for (int r = 0; r < Rows; ++r) {
       auto const* const output = job.outputs[range.first_row + r] + at;
-      SKEL_GF_UNROLL for (int w = 0; w < Wide; ++w) sums[r][w] =
-          job.add ? in::load(output + w * in::width) : in::zero();
+      SKEL_GF_UNROLL
+      for (int w = 0; w < Wide; ++w) sums[r][w] = job.add ? in::load(output + w * in::width) : in::zero();
     }
     auto cell = range.first_row;
     for (std::size_t c = 0; c < job.columns; ++c, cell += job.rows) {
       auto const* const source = job.sources[c] + at;
-      if (range.ahead != 0)
-        SKEL_GF_UNROLL for (std::size_t i = 0; i < step; i += line)
-            __builtin_prefetch(source + range.ahead + i);
+      if (range.ahead != 0) SKEL_GF_UNROLL
+      for (std::size_t i = 0; i < step; i += line) __builtin_prefetch(source + range.ahead + i);
       typename in::operand operands[Wide];
-      SKEL_GF_UNROLL for (int w = 0; w < Wide; ++w) operands[w] =
-          in::prepare(in::load(source + w * in::width));
-      SKEL_GF_UNROLL for (int r = 0; r < Rows; ++r) {
+      SKEL_GF_UNROLL
+      for (int w = 0; w < Wide; ++w) operands[w] = in::prepare(in::load(source + w * in::width));
+      SKEL_GF_UNROLL
+      for (int r = 0; r < Rows; ++r) {
         auto const factor = in::factor_of(job, cell + r);
-        SKEL_GF_UNROLL for (int w = 0; w < Wide; ++w) sums[r][w] =
-            in::sum(sums[r][w], in::product(factor, operands[w]));
+        SKEL_GF_UNROLL
+        for (int w = 0; w < Wide; ++w) sums[r][w] = in::sum(sums[r][w], in::product(factor, operands[w]));
       }
     }
-    SKEL_GF_UNROLL for (int r = 0; r < Rows; ++r) {
+    SKEL_GF_UNROLL
+    for (int r = 0; r < Rows; ++r) {
       auto* const output = job.outputs[range.first_row + r] + at;
-      SKEL_GF_UNROLL for (int w = 0; w < Wide; ++w) streamed ? in::stream(output + w * in::width, sums[r][w])
-                                                             : in::store(output + w * in::width, sums[r][w]);
+      SKEL_GF_UNROLL
+      for (int w = 0; w < Wide; ++w)
+        streamed ? in::stream(output + w * in::width, sums[r][w])
+                 : in::store(output + w * in::width, sums[r][w]);
     }
   }
   return at;
@@ -73,19 +77,19 @@ SKEL_GF_TARGET std::size_t plain_pass(product_job const& job, pass_range const& 
   auto at = range.begin;
   for (; at + step <= range.end; at += step) {
     typename in::vector sums[Wide];
-    SKEL_GF_UNROLL for (int w = 0; w < Wide; ++w) sums[w] =
-        job.add ? in::load(output + at + w * in::width) : in::zero();
+    SKEL_GF_UNROLL
+    for (int w = 0; w < Wide; ++w) sums[w] = job.add ? in::load(output + at + w * in::width) : in::zero();
     for (std::size_t c = 0; c < job.columns; ++c) {
       auto const* const source = job.sources[c] + at;
-      if (range.ahead != 0)
-        SKEL_GF_UNROLL for (std::size_t i = 0; i < step; i += line)
-            __builtin_prefetch(source + range.ahead + i);
-      SKEL_GF_UNROLL for (int w = 0; w < Wide; ++w) sums[w] =
-          in::sum(sums[w], in::load(source + w * in::width));
+      if (range.ahead != 0) SKEL_GF_UNROLL
+      for (std::size_t i = 0; i < step; i += line) __builtin_prefetch(source + range.ahead + i);
+      SKEL_GF_UNROLL
+      for (int w = 0; w < Wide; ++w) sums[w] = in::sum(sums[w], in::load(source + w * in::width));
     }
-    SKEL_GF_UNROLL for (int w = 0; w < Wide; ++w) range.streamed
-        ? in::stream(output + at + w * in::width, sums[w])
-        : in::store(output + at + w * in::width, sums[w]);
+    SKEL_GF_UNROLL
+    for (int w = 0; w < Wide; ++w)
+      range.streamed ? in::stream(output + at + w * in::width, sums[w])
+                     : in::store(output + at + w * in::width, sums[w]);
   }
   return at;
 }
