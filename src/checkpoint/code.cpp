@@ -30,12 +30,15 @@ constexpr std::pair<std::string_view, construction> matrices[] = {
   throw usage_error(detail::format("unknown code \"{}\"; known: {}", spec, known_codes));
 }
 
-// Takes what stands in front of the next comma.
-std::string_view next_part(std::string_view& rest) {
-  auto const comma = std::min(rest.find(','), rest.size());
-  auto const part = rest.substr(0, comma);
-  rest.remove_prefix(std::min(comma + 1, rest.size()));
-  return part;
+// What stands between commas; as many parts as commas and one more.
+std::vector<std::string_view> parts_of(std::string_view text) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    auto const comma = text.find(',');
+    parts.push_back(text.substr(0, comma));
+    if (comma == std::string_view::npos) return parts;
+    text.remove_prefix(comma + 1);
+  }
 }
 
 std::size_t count_of(std::string_view spec, std::string_view what, std::string_view text, std::size_t least) {
@@ -64,18 +67,20 @@ code::code(std::string_view spec) {
   auto const colon = spec.find(':');
   if (colon == std::string_view::npos) refuse(spec);
   auto const name = spec.substr(0, colon);
-  auto rest = spec.substr(colon + 1);
+  auto const rest = spec.substr(colon + 1);
   if (name == "replicate") {
     family_ = family::replicate;
-    parity_ = count_of(spec, "copies", std::exchange(rest, {}), 2) - 1;
+    parity_ = count_of(spec, "copies", rest, 2) - 1;
   } else if (name == "parity") {
     family_ = family::parity;
-    data_ = count_of(spec, "slices", std::exchange(rest, {}), 1);
+    data_ = count_of(spec, "slices", rest, 1);
     parity_ = 1;
   } else if (name == "ida") {
-    data_ = count_of(spec, "data shards", next_part(rest), 1);
-    parity_ = count_of(spec, "parity shards", next_part(rest), 1);
-    if (!rest.empty()) how_ = matrix_of(spec, rest);
+    auto const parts = parts_of(rest);
+    if (parts.size() < 2 || parts.size() > 3) refuse(spec);
+    data_ = count_of(spec, "data shards", parts[0], 1);
+    parity_ = count_of(spec, "parity shards", parts[1], 1);
+    if (parts.size() == 3) how_ = matrix_of(spec, parts[2]);
   } else {
     refuse(spec);
   }

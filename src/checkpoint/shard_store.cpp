@@ -36,13 +36,18 @@ shard_store::shard_store(std::vector<std::string> directories, report_problem re
 }
 
 std::vector<stored_object> shard_store::scan(std::optional<std::string> const& name) const {
+  return scan(name, report_);
+}
+
+std::vector<stored_object> shard_store::scan(std::optional<std::string> const& name,
+                                             report_problem const& report) const {
   std::vector<stored_object> found;
   for (auto const& directory : directories_) {
     std::vector<std::string> names;
     try {
       names = files_->list(directory);
     } catch (error const& bad) {
-      report_(bad.what());
+      report(bad.what());
       continue;
     }
     for (auto const& file_name : names) {
@@ -60,7 +65,7 @@ std::vector<stored_object> shard_store::scan(std::optional<std::string> const& n
         if (!object.shards.emplace(header.index, shard.path()).second)
           object.duplicates.push_back(shard.path());
       } catch (error const& bad) {
-        report_(bad.what());
+        report(bad.what());
       }
     }
   }
@@ -97,7 +102,7 @@ void shard_store::abandon(std::vector<new_file>& files) noexcept {
     f.open.reset();
     try {
       files_->remove(f.temporary());
-    } catch (std::exception const&) {  // NOLINT(bugprone-empty-catch): it was renamed, or cannot be removed
+    } catch (...) {  // NOLINT(bugprone-empty-catch): it was renamed, or cannot be removed
     }
   }
 }
@@ -114,7 +119,8 @@ stored_object shard_store::put(std::string const& name, code const& how, std::ui
   if (options.seal_with && !can_seal())
     throw usage_error(
         "a key was given, but this skel was built without libsodium (on Debian: libsodium-dev)");
-  auto const before = scan(name);
+  // What is wrong with directories shows when they are written to.
+  auto const before = scan(name, [](std::string const&) {});
   auto const newest = before.empty() ? 0 : before.front().object.generation;
   auto const generation = options.generation.value_or(newest + 1);
   for (auto const& o : before)
