@@ -1,16 +1,18 @@
 // The loops of a vector kernel, for the instructions that whoever includes this has defined in the same
 // namespace:
-//   SKEL_GF_TARGET             attributes of every function here: the instructions it may use
-//   struct instructions        width (bytes of a vector), most_rows (outputs that registers hold at once),
-//                              wide(rows) (vectors of each output at a time), vector, load, store, stream,
-//                              sum, zero, factor (a cell's tables), factor_of(job, cell), operand (a vector
-//                              of a source, ready for products), prepare(vector), product(factor, operand)
+//   SKEL_GF_TARGET         attributes of every function here: the instructions it may use
+//   struct instructions    width (bytes of a vector), most_rows (outputs that registers hold at once),
+//   wide(rows)
+//                          (vectors of each output at a time), unaided_streams (see below), vector, load,
+//                          store, stream, fence, zero, sum; factor (a cell's tables), factor_of(job, cell),
+//                          operand (a vector of a source, ready for products), prepare(vector),
+//                          product(factor, operand)
 //
 // All outputs of a group stay in registers while the sources pass by once, several vectors of each at a time.
 // What limits is memory then:
 //   - outputs that are larger than the caches are written past them, which saves reading them first;
-//   - the hardware follows about ten streams ahead; where there are more, they are fetched ahead by
-//   instructions;
+//   - so many streams the processor fetches ahead by itself, fewer where instructions for computing fill its
+//     window; where there are more, they are fetched ahead by instructions;
 //   - several groups of outputs take strips of the sources, which the second group finds in the cache.
 
 #if defined(__clang__)
@@ -25,7 +27,7 @@ struct pass_range {
   bool streamed;
 };
 
-template <int Rows, int Wide>
+template <std::size_t Rows, std::size_t Wide>
 SKEL_GF_TARGET std::size_t pass(product_job const& job, pass_range const& range) {
   using in = instructions;
   constexpr std::size_t step = in::width * Wide;
@@ -35,10 +37,11 @@ SKEL_GF_TARGET std::size_t pass(product_job const& job, pass_range const& range)
   for (; at + step <= range.end; at += step) {
     typename in::vector sums[Rows][Wide];
     SKEL_GF_UNROLL
-    for (int r = 0; r < Rows; ++r) {
+    for (std::size_t r = 0; r < Rows; ++r) {
       auto const* const output = job.outputs[range.first_row + r] + at;
       SKEL_GF_UNROLL
-      for (int w = 0; w < Wide; ++w) sums[r][w] = job.add ? in::load(output + w * in::width) : in::zero();
+      for (std::size_t w = 0; w < Wide; ++w)
+        sums[r][w] = job.add ? in::load(output + w * in::width) : in::zero();
     }
     auto cell = range.first_row;
     for (std::size_t c = 0; c < job.columns; ++c, cell += job.rows) {
@@ -47,19 +50,20 @@ SKEL_GF_TARGET std::size_t pass(product_job const& job, pass_range const& range)
       for (std::size_t i = 0; i < step; i += line) __builtin_prefetch(source + range.ahead + i);
       typename in::operand operands[Wide];
       SKEL_GF_UNROLL
-      for (int w = 0; w < Wide; ++w) operands[w] = in::prepare(in::load(source + w * in::width));
+      for (std::size_t w = 0; w < Wide; ++w) operands[w] = in::prepare(in::load(source + w * in::width));
       SKEL_GF_UNROLL
-      for (int r = 0; r < Rows; ++r) {
+      for (std::size_t r = 0; r < Rows; ++r) {
         auto const factor = in::factor_of(job, cell + r);
         SKEL_GF_UNROLL
-        for (int w = 0; w < Wide; ++w) sums[r][w] = in::sum(sums[r][w], in::product(factor, operands[w]));
+        for (std::size_t w = 0; w < Wide; ++w)
+          sums[r][w] = in::sum(sums[r][w], in::product(factor, operands[w]));
       }
     }
     SKEL_GF_UNROLL
-    for (int r = 0; r < Rows; ++r) {
+    for (std::size_t r = 0; r < Rows; ++r) {
       auto* const output = job.outputs[range.first_row + r] + at;
       SKEL_GF_UNROLL
-      for (int w = 0; w < Wide; ++w)
+      for (std::size_t w = 0; w < Wide; ++w)
         streamed ? in::stream(output + w * in::width, sums[r][w])
                  : in::store(output + w * in::width, sums[r][w]);
     }
@@ -68,7 +72,7 @@ SKEL_GF_TARGET std::size_t pass(product_job const& job, pass_range const& range)
 }
 
 // Sums without products: parity, replication.
-template <int Wide>
+template <std::size_t Wide>
 SKEL_GF_TARGET std::size_t plain_pass(product_job const& job, pass_range const& range) {
   using in = instructions;
   constexpr std::size_t step = in::width * Wide;
@@ -78,16 +82,17 @@ SKEL_GF_TARGET std::size_t plain_pass(product_job const& job, pass_range const& 
   for (; at + step <= range.end; at += step) {
     typename in::vector sums[Wide];
     SKEL_GF_UNROLL
-    for (int w = 0; w < Wide; ++w) sums[w] = job.add ? in::load(output + at + w * in::width) : in::zero();
+    for (std::size_t w = 0; w < Wide; ++w)
+      sums[w] = job.add ? in::load(output + at + w * in::width) : in::zero();
     for (std::size_t c = 0; c < job.columns; ++c) {
       auto const* const source = job.sources[c] + at;
       if (range.ahead != 0) SKEL_GF_UNROLL
       for (std::size_t i = 0; i < step; i += line) __builtin_prefetch(source + range.ahead + i);
       SKEL_GF_UNROLL
-      for (int w = 0; w < Wide; ++w) sums[w] = in::sum(sums[w], in::load(source + w * in::width));
+      for (std::size_t w = 0; w < Wide; ++w) sums[w] = in::sum(sums[w], in::load(source + w * in::width));
     }
     SKEL_GF_UNROLL
-    for (int w = 0; w < Wide; ++w)
+    for (std::size_t w = 0; w < Wide; ++w)
       range.streamed ? in::stream(output + at + w * in::width, sums[w])
                      : in::store(output + at + w * in::width, sums[w]);
   }
@@ -121,13 +126,12 @@ inline bool aligned(product_job const& job) {
 
 inline void product(product_job const& job) {
   constexpr std::size_t larger_than_caches = 4U << 20U;
-  constexpr std::size_t streams_of_hardware = 10;
   constexpr std::size_t fetched_ahead = 1024;
   constexpr std::size_t most_rows = instructions::most_rows;
   auto const whole = job.size / instructions::width * instructions::width;
   bool const streamed = !job.add && job.rows * whole >= larger_than_caches / 4 &&
                         (job.rows + job.columns) * whole >= larger_than_caches && aligned(job);
-  auto const ahead = job.rows + job.columns > streams_of_hardware ? fetched_ahead : 0;
+  auto const ahead = job.rows + job.columns > instructions::unaided_streams ? fetched_ahead : 0;
   auto const groups = job.plain ? job.rows : (job.rows + most_rows - 1) / most_rows;
   auto const strip = groups == 1 ? whole : std::size_t{job.columns <= 32 ? 4096U : 1024U};
   for (std::size_t begin = 0; begin < whole; begin += strip) {

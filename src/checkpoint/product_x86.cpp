@@ -22,8 +22,8 @@ namespace skel::storage {
 namespace ssse3 {
 #define SKEL_GF_TARGET __attribute__((target("ssse3")))
 struct instructions {
-  static constexpr std::size_t width = 16, most_rows = 4;
-  static constexpr int wide(std::size_t rows) { return rows == 1 ? 4 : rows == 2 ? 2 : 1; }
+  static constexpr std::size_t width = 16, most_rows = 4, unaided_streams = 9;
+  static constexpr std::size_t wide(std::size_t rows) { return rows == 1 ? 4 : rows == 2 ? 2 : 1; }
   using vector = __m128i;
   struct operand {
     vector low, high;
@@ -67,8 +67,8 @@ struct vectors {
   SKEL_GF_INLINE vector sum(vector a, vector b) { return _mm256_xor_si256(a, b); }
 };
 struct instructions : vectors {
-  static constexpr std::size_t width = 32, most_rows = 4;
-  static constexpr int wide(std::size_t) { return 2; }
+  static constexpr std::size_t width = 32, most_rows = 4, unaided_streams = 9;
+  static constexpr std::size_t wide(std::size_t) { return 2; }
   struct operand {
     vector low, high;
   };
@@ -93,8 +93,8 @@ struct instructions : vectors {
 namespace avx2_gfni {
 #define SKEL_GF_TARGET __attribute__((target("avx2,gfni")))
 struct instructions : avx2::vectors {
-  static constexpr std::size_t width = 32, most_rows = 6;
-  static constexpr int wide(std::size_t rows) { return rows <= 2 ? 4 : 2; }
+  static constexpr std::size_t width = 32, most_rows = 6, unaided_streams = 10;
+  static constexpr std::size_t wide(std::size_t rows) { return rows <= 2 ? 4 : 2; }
   using operand = vector;
   using factor = vector;
   SKEL_GF_INLINE operand prepare(vector v) { return v; }
@@ -120,8 +120,8 @@ struct vectors {
   SKEL_GF_INLINE vector sum(vector a, vector b) { return _mm512_xor_si512(a, b); }
 };
 struct instructions : vectors {
-  static constexpr std::size_t most_rows = 8;
-  static constexpr int wide(std::size_t) { return 2; }
+  static constexpr std::size_t most_rows = 8, unaided_streams = 10;
+  static constexpr std::size_t wide(std::size_t rows) { return rows <= 2 ? 4 : 2; }
   struct operand {
     vector low, high;
   };
@@ -146,8 +146,8 @@ struct instructions : vectors {
 namespace avx512_gfni {
 #define SKEL_GF_TARGET __attribute__((target("avx512f,avx512bw,gfni")))
 struct instructions : avx512::vectors {
-  static constexpr std::size_t most_rows = 8;
-  static constexpr int wide(std::size_t rows) { return rows <= 4 ? 4 : 2; }
+  static constexpr std::size_t most_rows = 8, unaided_streams = 10;
+  static constexpr std::size_t wide(std::size_t rows) { return rows <= 4 ? 4 : 2; }
   using operand = vector;
   using factor = vector;
   SKEL_GF_INLINE operand prepare(vector v) { return v; }
