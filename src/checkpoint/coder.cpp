@@ -7,8 +7,7 @@
 
 namespace skel::storage {
 
-coder::coder(storage::code which, kernel with)
-    : code_(std::move(which)), kernel_(with), encoder_(code_.encoder()) {}
+coder::coder(storage::code which, kernel with) : code_(which), kernel_(with), encoder_(code_.encoder()) {}
 
 void coder::encode(std::span<std::byte const* const> data, std::span<std::byte* const> parity,
                    std::size_t size) const {
@@ -17,7 +16,7 @@ void coder::encode(std::span<std::byte const* const> data, std::span<std::byte* 
 
 coder::plan const& coder::plan_for(losses what) {
   if (auto const known = plans_.find(what); known != plans_.end()) return known->second;
-  constexpr std::size_t most_remembered = 1000;  // bad blocks at random may make a new pattern in each stripe
+  constexpr std::size_t most_remembered = 64;  // bad blocks at random may make a new pattern in each stripe
   if (plans_.size() == most_remembered) plans_.clear();
   std::vector<std::size_t> sources, outputs;
   for (std::size_t i = 0; i < code_.shards(); ++i) {
@@ -42,6 +41,8 @@ bool coder::rebuild(std::span<std::byte* const> shards, std::vector<bool> const&
   auto const& p = plan_for(std::move(what));
   std::vector<std::byte const*> sources;
   std::vector<std::byte*> outputs;
+  sources.reserve(p.sources.size());
+  outputs.reserve(p.outputs.size());
   for (auto const i : p.sources) sources.push_back(shards[i]);
   for (auto const i : p.outputs) outputs.push_back(shards[i]);
   p.map.apply(sources, outputs, size, kernel_);

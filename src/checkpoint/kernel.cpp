@@ -62,6 +62,7 @@ kernel kernel_named(std::string_view name) {
   for (auto const k : here)
     if (to_string(k) == name) return k;
   std::vector<std::string_view> runs;
+  runs.reserve(here.size());
   for (auto const k : here) runs.push_back(to_string(k));
   for (auto const known : names)
     if (known == name)

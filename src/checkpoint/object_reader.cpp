@@ -67,6 +67,8 @@ void object_reader::compare_parity(std::size_t size) {
   std::vector<std::byte const*> data;
   std::vector<stripe_buffer> again(object_.code.parity_shards(), stripe_buffer(size));
   std::vector<std::byte*> parity;
+  data.reserve(m);
+  parity.reserve(again.size());
   for (std::size_t i = 0; i < m; ++i) data.push_back(pieces_[i].block.data());
   for (auto& buffer : again) parity.push_back(buffer.data());
   coder_.encode(data, parity, size);

@@ -15,6 +15,8 @@ namespace {
 
 constexpr std::string_view shard_ending = ".shard";
 
+void unheard(std::string const& /*problem*/) {}
+
 std::string in_directory(std::string const& directory, std::string const& name) {
   return directory.ends_with('/') ? directory + name : directory + '/' + name;
 }
@@ -25,7 +27,7 @@ std::string directory_of(std::string const& path) { return path.substr(0, path.r
 
 shard_store::shard_store(std::vector<std::string> directories, report_problem report, file_system& files)
     : directories_(std::move(directories)), report_(std::move(report)), files_(&files) {
-  if (!report_) report_ = [](std::string const&) {};
+  if (!report_) report_ = unheard;
   std::set<std::string> seen;
   for (auto& d : directories_) {
     while (d.size() > 1 && d.ends_with('/')) d.pop_back();
@@ -120,7 +122,7 @@ stored_object shard_store::put(std::string const& name, code const& how, std::ui
     throw usage_error(
         "a key was given, but this skel was built without libsodium (on Debian: libsodium-dev)");
   // What is wrong with directories shows when they are written to.
-  auto const before = scan(name, [](std::string const&) {});
+  auto const before = scan(name, unheard);
   auto const newest = before.empty() ? 0 : before.front().object.generation;
   auto const generation = options.generation.value_or(newest + 1);
   for (auto const& o : before)
@@ -163,17 +165,18 @@ stored_object shard_store::put(std::string const& name, code const& how, std::ui
   return made;
 }
 
-std::unique_ptr<object_reader> shard_store::open(stored_object const& what, kernel computed_by) const {
+std::unique_ptr<object_reader> shard_store::open(stored_object const& what, kernel computed_by,
+                                                 report_problem const& report) const {
   std::vector<std::unique_ptr<shard_reader>> shards;
   for (auto const& [index, path] : what.shards) {
     try {
-      auto s = std::make_unique<shard_reader>(*files_, path, report_);
+      auto s = std::make_unique<shard_reader>(*files_, path, report);
       if (s->header() == shard_header{what.object, index} && s->footer().object == what.hash)
         shards.push_back(std::move(s));
       else
-        report_(detail::format("{}: it was replaced meanwhile", path));
+        report(detail::format("{}: it was replaced meanwhile", path));
     } catch (error const& bad) {
-      report_(bad.what());
+      report(bad.what());
     }
   }
   if (shards.size() < what.object.code.data_shards())
@@ -187,13 +190,13 @@ void shard_store::get(stored_object const& what, byte_sink const& to, std::optio
                       kernel computed_by) const {
   auto const& o = what.object;
   if (o.sealed == sealing::none) {
-    open(what, computed_by)->read(to);
+    open(what, computed_by, report_)->read(to);
     return;
   }
   if (!with)
     throw usage_error(detail::format("{}, generation {}: encrypted; a key is needed", o.name, o.generation));
   opener opened(*with, o, to);
-  open(what, computed_by)->read([&](auto bytes) { opened.write(bytes); });
+  open(what, computed_by, report_)->read([&](auto bytes) { opened.write(bytes); });
   opened.finish();
 }
 
@@ -203,7 +206,7 @@ std::vector<bool> shard_store::verify(stored_object const& what, kernel computed
     if (!what.shards.contains(i))
       report_(detail::format("{}, generation {}: shard {} is missing", what.object.name,
                              what.object.generation, i));
-  return open(what, computed_by)->verify();
+  return open(what, computed_by, report_)->verify();
 }
 
 std::vector<std::string> shard_store::repair(stored_object const& what, std::vector<bool> const& whole,
@@ -234,7 +237,7 @@ std::vector<std::string> shard_store::repair(stored_object const& what, std::vec
       sinks[i] = files.back().sink();
       paths.push_back(files.back().path());
     }
-    open(what, computed_by)->rebuild(sinks);
+    open(what, computed_by, unheard)->rebuild(sinks);  // what is amiss was told by verify()
     commit(files);
   } catch (...) {
     abandon(files);

@@ -47,6 +47,7 @@ std::string refused_code(std::string const& spec) {
 std::vector<test::byte_vector> parity_of(std::string const& spec, std::vector<std::vector<int>> const& data) {
   coder const c{code(spec)};
   std::vector<test::byte_vector> shards;
+  shards.reserve(c.which().shards());
   for (auto const& d : data) shards.push_back(test::of(d));
   shards.resize(c.which().shards(), test::byte_vector(data.front().size()));
   auto const p = test::pointers(shards);
@@ -92,6 +93,7 @@ TEST_CASE("parity has the bytes of the libraries whose names the matrices have")
   std::vector<std::vector<int>> const data{{0, 1}, {4, 5}, {2, 3}, {6, 7}, {8, 9}};
   auto const expect = [](std::vector<std::vector<int>> const& rows) {
     std::vector<test::byte_vector> all;
+    all.reserve(rows.size());
     for (auto const& r : rows) all.push_back(test::of(r));
     return all;
   };

@@ -33,6 +33,7 @@ inline byte_vector random_bytes(std::size_t size, std::uint64_t seed) {
 
 inline byte_vector of(std::vector<int> const& values) {
   byte_vector b;
+  b.reserve(values.size());
   for (int const v : values) b.push_back(static_cast<std::byte>(v));
   return b;
 }
@@ -40,6 +41,7 @@ inline byte_vector of(std::vector<int> const& values) {
 /// Pointers to pieces.
 inline std::vector<std::byte*> pointers(std::vector<byte_vector>& pieces) {
   std::vector<std::byte*> p;
+  p.reserve(pieces.size());
   for (auto& piece : pieces) p.push_back(piece.data());
   return p;
 }

@@ -11,6 +11,7 @@ using unsigned_pointers = std::vector<unsigned char*>;
 
 unsigned_pointers raw(std::vector<test::byte_vector>& shards) {
   unsigned_pointers p;
+  p.reserve(shards.size());
   for (auto& s : shards) p.push_back(reinterpret_cast<unsigned char*>(s.data()));
   return p;
 }
@@ -27,6 +28,7 @@ TEST_CASE("ISA-L's Cauchy codes are those of matrix=isa-l") {
     gf_gen_cauchy1_matrix(cells.data(), n, m);
     ec_init_tables(m, k, cells.data() + m * m, tables.data());
     std::vector<test::byte_vector> theirs;
+    theirs.reserve(static_cast<std::size_t>(n));
     for (int i = 0; i < n; ++i)
       theirs.push_back(i < m ? test::random_bytes(size, static_cast<std::uint64_t>(i))
                              : test::byte_vector(size));

@@ -85,13 +85,13 @@ std::shared_ptr<model_file_system::inode> model_file_system::find(std::string co
 std::vector<std::string> model_file_system::all_paths() const {
   std::vector<std::string> paths;
   for (auto const& [path, d] : directories_)
-    for (auto const& [name, node] : d.now) paths.push_back(path + '/' + name);
+    for (auto const& [name, node] : d.now) paths.emplace_back(path).append("/").append(name);
   return paths;
 }
 
 byte_vector& model_file_system::content(std::string const& path) { return find(path)->now; }
 void model_file_system::remove_directory(std::string const& path) { directories_.erase(path); }
-void model_file_system::put(std::string const& path, byte_vector content) {
+void model_file_system::put(std::string const& path, byte_vector const& content) {
   directory_of(parent_of(path)).now[name_of(path)] = std::make_shared<inode>(inode{content, content});
 }
 

@@ -32,7 +32,7 @@ class model_file_system final : public skel::storage::file_system {
   [[nodiscard]] std::vector<std::string> all_paths() const;
   byte_vector& content(std::string const& path);
   void remove_directory(std::string const& path);
-  void put(std::string const& path, byte_vector content);
+  void put(std::string const& path, byte_vector const& content);
 
   std::unique_ptr<skel::storage::file> create(std::string const& path) override;
   std::unique_ptr<skel::storage::file> open(std::string const& path) override;

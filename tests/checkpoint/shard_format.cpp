@@ -16,6 +16,7 @@ std::vector<test::byte_vector> shards_of(object_info const& o, std::span<std::by
                                          std::size_t piece = 1000, kernel k = default_kernel()) {
   std::vector<test::byte_vector> shards(o.code.shards());
   std::vector<byte_sink> sinks;
+  sinks.reserve(shards.size());
   for (auto& s : shards)
     sinks.emplace_back([&s](auto bytes) { s.insert(s.end(), bytes.begin(), bytes.end()); });
   object_writer w(o, sinks, k);

@@ -71,7 +71,8 @@ class shard_store {
   struct new_file;
   [[nodiscard]] std::vector<stored_object> scan(std::optional<std::string> const& name,
                                                 report_problem const& report) const;
-  [[nodiscard]] std::unique_ptr<object_reader> open(stored_object const& what, kernel computed_by) const;
+  [[nodiscard]] std::unique_ptr<object_reader> open(stored_object const& what, kernel computed_by,
+                                                    report_problem const& report) const;
   void commit(std::vector<new_file>& files);
   void abandon(std::vector<new_file>& files) noexcept;
 
