@@ -91,6 +91,7 @@ class comparison {
     if (!have_isal()) return;
     size = std::min<std::size_t>(size, 4U << 20U);
     std::vector<std::vector<std::byte>> copies;
+    copies.reserve(outputs.size());
     theirs.run(isal_kernel::best, sources, outputs, size);
     for (auto const* const o : outputs) copies.emplace_back(o, o + size);
     ours.apply(sources, outputs, size);

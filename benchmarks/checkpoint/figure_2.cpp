@@ -60,6 +60,7 @@ class figure {
       p.title = fmt::format("time to {}, against {}", which.second, which.first);
       p.x_label = which.first;
       p.y_label = "seconds";
+      p.log_y = true;  // the kernels differ fiftyfold
       for (auto const& [name, points] : all) p.data.push_back({name, points});
       plots.push_back(std::move(p));
     }

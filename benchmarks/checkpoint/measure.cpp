@@ -38,6 +38,7 @@ shard_buffers::shard_buffers(std::size_t m, std::size_t k, std::size_t total)
 
 std::vector<std::byte*> pointers(std::vector<buffer> const& buffers) {
   std::vector<std::byte*> p;
+  p.reserve(buffers.size());
   for (auto const& b : buffers) p.push_back(b.data());
   return p;
 }
@@ -69,6 +70,7 @@ spread spread_of(std::vector<double> values) {
 
 spread ratio(contestant const& a, contestant const& b) {
   std::vector<double> ratios;
+  ratios.reserve(a.seconds.size());
   for (std::size_t i = 0; i < a.seconds.size(); ++i) ratios.push_back(b.seconds[i] / a.seconds[i]);
   return spread_of(std::move(ratios));
 }

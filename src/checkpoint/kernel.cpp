@@ -20,7 +20,7 @@ struct known_kernel {
 
 [[maybe_unused]] bool always() { return true; }
 
-constexpr known_kernel all[] = {
+constexpr known_kernel built_in[] = {
     {kernel::table, "table", product_table, always},
 #if SKEL_VECTOR_GF && defined(__x86_64__)
     {kernel::ssse3, "ssse3", product_ssse3, [] { return __builtin_cpu_supports("ssse3") != 0; }},
@@ -36,22 +36,22 @@ constexpr known_kernel all[] = {
 #endif
 };
 
-constexpr std::array<std::string_view, 7> names{"table",  "ssse3",       "avx2", "avx2-gfni",
-                                                "avx512", "avx512-gfni", "neon"};
+constexpr std::array<std::string_view, 7> kernel_names{"table",  "ssse3",       "avx2", "avx2-gfni",
+                                                       "avx512", "avx512-gfni", "neon"};
 
 }  // namespace
 
-std::string_view to_string(kernel k) { return names.at(static_cast<std::size_t>(k)); }
+std::string_view to_string(kernel k) { return kernel_names.at(static_cast<std::size_t>(k)); }
 
 product_function function_of(kernel k) {
-  for (auto const& known : all)
-    if (known.which == k) return known.function;
+  for (auto const& known : built_in)
+    if (known.which == k && known.runs_here()) return known.function;
   return nullptr;
 }
 
 std::vector<kernel> kernels() {
   std::vector<kernel> found;
-  for (auto const& known : all)
+  for (auto const& known : built_in)
     if (known.runs_here()) found.push_back(known.which);
   return found;
 }
@@ -64,13 +64,13 @@ kernel kernel_named(std::string_view name) {
   std::vector<std::string_view> runs;
   runs.reserve(here.size());
   for (auto const k : here) runs.push_back(to_string(k));
-  for (auto const known : names)
+  for (auto const known : kernel_names)
     if (known == name)
       throw usage_error(detail::format(
           "kernel \"{}\" does not run on this machine, or was not built in; there are: auto, {}", name,
           detail::join(runs, ", ")));
   throw usage_error(
-      detail::format("unknown kernel \"{}\"; known: auto, {}", name, detail::join(names, ", ")));
+      detail::format("unknown kernel \"{}\"; known: auto, {}", name, detail::join(kernel_names, ", ")));
 }
 
 kernel default_kernel() {

@@ -46,7 +46,7 @@ linear_map::linear_map(matrix m) : cells_(std::move(m)) {
 void linear_map::run(kernel with, std::size_t first_column, std::span<std::byte const* const> sources,
                      std::span<std::byte* const> outputs, std::size_t size, bool add) const {
   auto const function = function_of(with);
-  if (function == nullptr) throw std::invalid_argument("linear_map: this kernel was not built in");
+  if (function == nullptr) throw std::invalid_argument("linear_map: this kernel does not run here");
   if (outputs.size() != cells_.rows())
     throw std::invalid_argument("linear_map: outputs are not as many as rows");
   if (outputs.empty() || size == 0) return;

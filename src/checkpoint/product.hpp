@@ -39,7 +39,7 @@ void product_avx512_gfni(product_job const& job);
 void product_neon(product_job const& job);
 #endif
 
-/// Null where it was not built in.
+/// Null where it was not built in, or does not run on this processor.
 [[nodiscard]] product_function function_of(kernel k);
 
 }  // namespace skel::storage

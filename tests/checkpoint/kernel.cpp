@@ -127,4 +127,7 @@ TEST_CASE("what does not fit a map is refused") {
   CHECK_THROWS_AS(map.apply(test::read_only(two), two, 10), std::invalid_argument);
   CHECK_THROWS_AS(map.apply(test::read_only(three), three, 10), std::invalid_argument);
   CHECK_THROWS_AS(map.add_column(3, b.data(), two, 10), std::out_of_range);
+  auto const here = kernels();
+  auto const absent = std::ranges::find(here, kernel::neon) == here.end() ? kernel::neon : kernel::avx2;
+  CHECK_THROWS_AS(map.apply(test::read_only(three), two, 10, absent), std::invalid_argument);
 }

@@ -128,6 +128,8 @@ TEST_CASE("mistakes are one line and exit code 2") {
   check("decode --from " + p.directories + " -o " + p.out + " state.bin",
         p.directories + ": no shards of \"state.bin\"");
   check("decode --from " + p.directories + " state.bin", "--output is required");
+  check("decode --from " + p.directories + " -o /nowhere/out state.bin",
+        "/nowhere/out: No such file or directory");
   check("decode", "");
   check("encode --code ida:6,2 --key-file " + p.file + " --to " + p.directories + " " + p.file,
         skel::storage::can_seal() ? p.file + ": a key is 32 bytes or 64 hexadecimal digits"

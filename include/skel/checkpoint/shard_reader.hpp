@@ -19,6 +19,9 @@ class shard_reader {
   /// should be.
   shard_reader(file_system& files, std::string path, report_problem report);
 
+  shard_reader(shard_reader const&) = delete;
+  shard_reader& operator=(shard_reader const&) = delete;
+
   [[nodiscard]] std::string const& path() const noexcept { return path_; }
   [[nodiscard]] shard_header const& header() const noexcept { return header_; }
   [[nodiscard]] shard_footer const& footer() const noexcept { return footer_; }

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdio>
 
+#include "program/paths.hpp"
 #include "skel/checkpoint/shard_store.hpp"
 #include "skel/error.hpp"
 #include "skel/observe/atomic_file.hpp"
@@ -163,6 +164,7 @@ int encode(arguments const& a) {
 
 int decode(arguments const& a) {
   auto const with = key_of(a);
+  program::check_writable(a.output);
   shard_store const store(a.directories, warn);
   auto const o = restore(store, find(store, a), with, a);
   if (!a.quiet)
