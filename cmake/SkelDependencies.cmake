@@ -23,6 +23,18 @@ macro(skel_mpi_dependencies)
   skel_need("Boost.MPI 1.74 or later" libboost-mpi-dev Boost 1.74 COMPONENTS mpi serialization)
 endmacro()
 
+# Debian has no CMake package of libsodium, only a pkg-config file.
+macro(skel_sodium_dependencies)
+  set(sodium_FOUND FALSE)
+  find_package(PkgConfig QUIET)
+  if(PkgConfig_FOUND)
+    pkg_check_modules(sodium QUIET IMPORTED_TARGET GLOBAL libsodium>=1.0.18)
+  endif()
+  if(NOT sodium_FOUND)
+    string(APPEND skel_missing "skel: libsodium 1.0.18 or later not found; on Debian: apt-get install libsodium-dev pkg-config\n")
+  endif()
+endmacro()
+
 # Debian has no CMake package of SimGrid, only a pkg-config file.
 macro(skel_sim_dependencies)
   set(SimGrid_FOUND FALSE)

@@ -16,6 +16,7 @@ grep -rnE '^#include "' include src --include='*.[ch]pp' | awk -F: '
     if (path ~ /^engine\/|^skel\/(context|run_main|worker)\.hpp$|^skel\/detail\//) return "3 engine"
     if (path ~ /^mpi\//) return "4 mpi"
     if (path ~ /^(skel\/)?sim\//) return "4 sim"
+    if (path ~ /^(skel\/)?checkpoint\//) return "2 checkpoint"
     if (path ~ /^(skel\/)?model\//) return "5 model"
     if (path ~ /^skel\/[a-z_]+\.hpp$/) return "4 skeletons"
     return "6 programs"

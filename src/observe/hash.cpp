@@ -7,6 +7,8 @@
 #endif
 #include <xxhash.h>
 
+#include <cstring>
+
 #include "values/format.hpp"
 
 namespace skel::observe {
@@ -31,5 +33,28 @@ void xxh3_hasher::update(std::span<std::byte const> bytes) {
 
 std::uint64_t xxh3_hasher::value() const { return XXH3_64bits_digest(&state_->value); }
 std::string xxh3_hasher::hex() const { return detail::format("{:016x}", value()); }
+
+struct xxh3_128_hasher::state {
+  XXH3_state_t value;
+};
+
+xxh3_128_hasher::xxh3_128_hasher() : state_(std::make_unique<state>()) { reset(); }
+xxh3_128_hasher::~xxh3_128_hasher() = default;
+xxh3_128_hasher::xxh3_128_hasher(xxh3_128_hasher&&) noexcept = default;
+xxh3_128_hasher& xxh3_128_hasher::operator=(xxh3_128_hasher&&) noexcept = default;
+
+void xxh3_128_hasher::reset() { XXH3_128bits_reset(&state_->value); }
+
+void xxh3_128_hasher::update(std::span<std::byte const> bytes) {
+  XXH3_128bits_update(&state_->value, bytes.data(), bytes.size());
+}
+
+hash128 xxh3_128_hasher::value() const {
+  XXH128_canonical_t canonical;
+  XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(&state_->value));
+  hash128 bytes;
+  std::memcpy(bytes.data(), canonical.digest, bytes.size());
+  return bytes;
+}
 
 }  // namespace skel::observe

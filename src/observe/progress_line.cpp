@@ -80,9 +80,9 @@ std::vector<field> fields(progress_state const& state) {
   bool const ended = state.total && state.done >= *state.total;
   if (state.total) {
     all.push_back({detail::format("{:3} %", percent(state.done, *state.total)), 0});
-    all.push_back({detail::format("{}/{} tasks", state.done, *state.total), 4});
+    all.push_back({detail::format("{}/{} {}", state.done, *state.total, state.unit), 4});
   } else {
-    all.push_back({detail::format("{} tasks", state.done), 0});
+    all.push_back({detail::format("{} {}", state.done, state.unit), 0});
   }
   bool const measurable = state.done > 0 && state.seconds > 0;
   if (measurable) all.push_back({rate_text(static_cast<double>(state.done) / state.seconds), 5});

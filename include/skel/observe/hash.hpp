@@ -1,6 +1,7 @@
-// XXH3 (64 bits) of a result's bytes: the report's `result_xxh3`.
+// XXH3 of bytes: 64 bits for the report's `result_xxh3`, 128 bits for what is stored.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -28,6 +29,27 @@ class xxh3_hasher {
   /// Of what was given so far; more may follow.
   [[nodiscard]] std::uint64_t value() const;
   [[nodiscard]] std::string hex() const;
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+/// 128 bits, the most significant byte first, as `xxhsum -H2` prints them.
+using hash128 = std::array<std::byte, 16>;
+
+/// XXH3 with 128 bits. For damage and mistakes, not against forgers: it has no key.
+class xxh3_128_hasher {
+ public:
+  xxh3_128_hasher();
+  ~xxh3_128_hasher();
+  xxh3_128_hasher(xxh3_128_hasher&&) noexcept;
+  xxh3_128_hasher& operator=(xxh3_128_hasher&&) noexcept;
+
+  void update(std::span<std::byte const> bytes);
+  /// Of what was given so far; more may follow.
+  [[nodiscard]] hash128 value() const;
+  void reset();
 
  private:
   struct state;

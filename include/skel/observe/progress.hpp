@@ -22,6 +22,7 @@ struct progress_state {
   double seconds = 0;  ///< since the start of the run
   int ranks = 1;
   int lost_ranks = 0;
+  std::string_view unit = "tasks";  ///< of done and total
 };
 
 /// One line without line end, at most `width` columns: label, bar, share, tasks, rate, time left.

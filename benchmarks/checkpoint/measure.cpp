@@ -1,0 +1,78 @@
+#include "measure.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <new>
+
+namespace bench {
+
+void buffer::release::operator()(std::byte* p) const noexcept {
+  std::free(p);  // NOLINT(cppcoreguidelines-no-malloc): aligned_alloc's
+}
+
+buffer::buffer(std::size_t size, std::uint64_t seed) {
+  constexpr std::size_t page = 2U << 20U;
+  size = (size + page - 1) / page * page;
+  bytes_.reset(static_cast<std::byte*>(std::aligned_alloc(page, size)));
+  if (bytes_ == nullptr) throw std::bad_alloc();
+  ::madvise(bytes_.get(), size, MADV_HUGEPAGE);
+  std::uint64_t x = 2 * seed + 1;
+  for (std::size_t at = 0; at < size; at += sizeof x) {
+    x ^= x << 13U;
+    x ^= x >> 7U;
+    x ^= x << 17U;
+    std::memcpy(bytes_.get() + at, &x, sizeof x);
+  }
+}
+
+shard_buffers::shard_buffers(std::size_t m, std::size_t k, std::size_t total)
+    : size(std::max<std::size_t>(4096, total / m / 4096 * 4096)) {
+  for (std::size_t i = 0; i < m; ++i) data.emplace_back(size, i);
+  for (std::size_t i = 0; i < k; ++i) parity.emplace_back(size, m + i);
+  for (std::size_t i = 0; i < std::min(m, k); ++i) recovered.emplace_back(size, m + k + i);
+}
+
+std::vector<std::byte*> pointers(std::vector<buffer> const& buffers) {
+  std::vector<std::byte*> p;
+  p.reserve(buffers.size());
+  for (auto const& b : buffers) p.push_back(b.data());
+  return p;
+}
+
+namespace {
+
+// Of this thread: when others have the core, the clock stands.
+double now() {
+  timespec t{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+}  // namespace
+
+void take_turns(std::vector<contestant>& all, int rounds) {
+  for (int round = 0; round <= rounds; ++round)
+    for (auto& c : all) {
+      auto const start = now();
+      c.run();
+      if (auto const end = now(); round > 0) c.seconds.push_back(end - start);
+    }
+}
+
+spread spread_of(std::vector<double> values) {
+  std::ranges::sort(values);
+  return {values[values.size() / 2], values.front(), values.back()};
+}
+
+spread ratio(contestant const& a, contestant const& b) {
+  std::vector<double> ratios;
+  ratios.reserve(a.seconds.size());
+  for (std::size_t i = 0; i < a.seconds.size(); ++i) ratios.push_back(b.seconds[i] / a.seconds[i]);
+  return spread_of(std::move(ratios));
+}
+
+}  // namespace bench

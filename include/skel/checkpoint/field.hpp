@@ -1,0 +1,57 @@
+// The field of 256 elements, GF(2^8): a byte is a polynomial over {0, 1}, taken modulo x^8 + x^4 + x^3 + x^2
+// + 1 (0x11d), of which x = 2 is a generator. Sums are exclusive ors. The polynomial is that of ISA-L, zfec,
+// Backblaze, klauspost/reedsolomon and redset.
+//
+// What belongs to checkpoints lives in the namespace skel::storage: skel::checkpoint is a name for users.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace skel::storage {
+
+/// An element of the field.
+using element = std::uint8_t;
+
+namespace field {
+
+struct field_tables {
+  std::array<element, 510> power{};  ///< 2^i; twice round, so that a sum of two logarithms needs no reduction
+  std::array<std::uint8_t, 256> logarithm{};
+};
+
+constexpr field_tables make_field_tables() {
+  constexpr unsigned polynomial = 0x11d;
+  field_tables t;
+  unsigned x = 1;
+  for (unsigned i = 0; i < 255; ++i) {
+    t.power[i] = t.power[i + 255] = static_cast<element>(x);
+    t.logarithm[x] = static_cast<std::uint8_t>(i);
+    x <<= 1U;
+    if (x > 255) x ^= polynomial;
+  }
+  return t;
+}
+
+inline constexpr field_tables tables = make_field_tables();
+
+}  // namespace field
+
+[[nodiscard]] constexpr element multiply(element a, element b) noexcept {
+  if (a == 0 || b == 0) return 0;
+  return field::tables.power[field::tables.logarithm[a] + field::tables.logarithm[b]];
+}
+
+/// 1 / a. There is none of 0, for which it gives 0.
+[[nodiscard]] constexpr element inverse(element a) noexcept {
+  return a == 0 ? element{0} : field::tables.power[255U - field::tables.logarithm[a]];
+}
+
+/// a^n; 0^0 is 1.
+[[nodiscard]] constexpr element power(element a, unsigned n) noexcept {
+  if (n == 0) return 1;
+  if (a == 0) return 0;
+  return field::tables.power[field::tables.logarithm[a] * (n % 255U) % 255U];
+}
+
+}  // namespace skel::storage

@@ -1,0 +1,225 @@
+#include "skel/checkpoint/cipher.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "skel/checkpoint/file_system.hpp"
+#include "skel/error.hpp"
+#include "values/format.hpp"
+
+#if SKEL_WITH_SODIUM
+#include <sodium.h>
+#endif
+
+namespace skel::storage {
+
+namespace {
+
+constexpr std::size_t piece = 1U << 16U;
+constexpr std::size_t stream_header = 24;
+constexpr std::size_t piece_overhead = 17;
+
+int digit_of(std::byte b) {
+  auto const c = static_cast<char>(b);
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+std::optional<std::array<std::byte, 32>> from_digits(std::span<std::byte const> text) {
+  while (!text.empty() && (text.back() == std::byte{'\n'} || text.back() == std::byte{'\r'}))
+    text = text.first(text.size() - 1);
+  std::array<std::byte, 32> bytes{};
+  if (text.size() != 2 * bytes.size()) return std::nullopt;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    int const high = digit_of(text[2 * i]), low = digit_of(text[2 * i + 1]);
+    if (high < 0 || low < 0) return std::nullopt;
+    bytes[i] = static_cast<std::byte>(16 * high + low);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+key::key(std::span<std::byte const, 32> bytes) : bytes_{} { std::ranges::copy(bytes, bytes_.begin()); }
+
+key key::read(std::string const& path) {
+  constexpr std::size_t longest = 68;
+  std::vector<std::byte> bytes(longest);
+  try {
+    bytes.resize(real_file_system().open(path)->read_at(0, bytes));
+  } catch (error const& bad) {
+    throw usage_error(bad.what());
+  }
+  if (bytes.size() == 32) return key(std::span<std::byte const, 32>(bytes));
+  if (auto const read = from_digits(bytes)) return key(*read);
+  throw usage_error(detail::format("{}: a key is 32 bytes or 64 hexadecimal digits; this is neither", path));
+}
+
+std::uint64_t sealed_length(std::uint64_t content_length) noexcept {
+  if (content_length > std::numeric_limits<std::uint64_t>::max() / 4) return 0;
+  auto const pieces = std::max<std::uint64_t>(1, (content_length + piece - 1) / piece);
+  return stream_header + content_length + pieces * piece_overhead;
+}
+
+#if SKEL_WITH_SODIUM
+
+static_assert(stream_header == crypto_secretstream_xchacha20poly1305_HEADERBYTES &&
+              piece_overhead == crypto_secretstream_xchacha20poly1305_ABYTES);
+
+bool can_seal() noexcept { return sodium_init() >= 0; }
+
+key::~key() { sodium_memzero(bytes_.data(), bytes_.size()); }
+
+namespace {
+
+unsigned char const* raw(std::byte const* p) { return reinterpret_cast<unsigned char const*>(p); }
+unsigned char* raw(std::byte* p) { return reinterpret_cast<unsigned char*>(p); }
+
+std::string context_of(object_info const& object) {
+  return detail::format("skel {} {} {} {}", shard_schema, object.generation, object.content_length,
+                        object.name);
+}
+
+// Collects pieces of a size, whatever the sizes in which bytes come.
+template <class Use>
+void in_pieces(std::vector<std::byte>& buffer, std::size_t size, std::span<std::byte const> bytes,
+               Use const& use) {
+  while (!bytes.empty()) {
+    if (buffer.size() == size) {
+      use();
+      buffer.clear();
+    }
+    auto const part = bytes.first(std::min(bytes.size(), size - buffer.size()));
+    buffer.insert(buffer.end(), part.begin(), part.end());
+    bytes = bytes.subspan(part.size());
+  }
+}
+
+}  // namespace
+
+struct sealer::state {
+  crypto_secretstream_xchacha20poly1305_state stream;
+  std::string context;
+  byte_sink to;
+  std::vector<std::byte> plain, sealed;
+
+  ~state() { sodium_memzero(&stream, sizeof stream); }
+
+  void push(unsigned char tag) {
+    sealed.resize(plain.size() + piece_overhead);
+    crypto_secretstream_xchacha20poly1305_push(
+        &stream, raw(sealed.data()), nullptr, raw(plain.data()), plain.size(),
+        reinterpret_cast<unsigned char const*>(context.data()), context.size(), tag);
+    to(sealed);
+  }
+};
+
+sealer::sealer(key const& with, object_info const& object, byte_sink to) : state_(std::make_unique<state>()) {
+  if (!can_seal()) throw error("libsodium does not start");
+  state_->context = context_of(object);
+  state_->to = std::move(to);
+  std::array<std::byte, stream_header> header{};
+  crypto_secretstream_xchacha20poly1305_init_push(&state_->stream, raw(header.data()),
+                                                  raw(with.bytes().data()));
+  state_->to(header);
+}
+sealer::~sealer() = default;
+
+void sealer::write(std::span<std::byte const> bytes) {
+  in_pieces(state_->plain, piece, bytes,
+            [&] { state_->push(crypto_secretstream_xchacha20poly1305_TAG_MESSAGE); });
+}
+
+void sealer::finish() { state_->push(crypto_secretstream_xchacha20poly1305_TAG_FINAL); }
+
+struct opener::state {
+  crypto_secretstream_xchacha20poly1305_state stream;
+  storage::key with;
+  object_info object;
+  std::string context;
+  byte_sink to;
+  std::vector<std::byte> header, sealed, plain;
+  bool started = false, ended = false;
+
+  ~state() { sodium_memzero(&stream, sizeof stream); }
+
+  [[noreturn]] void refuse() const {
+    throw error(detail::format("{}, generation {}: not sealed with this key, or altered since", object.name,
+                               object.generation));
+  }
+
+  void begin() {
+    started = crypto_secretstream_xchacha20poly1305_init_pull(&stream, raw(header.data()),
+                                                              raw(with.bytes().data())) == 0;
+    if (!started) refuse();
+  }
+
+  void pull() {
+    if (!started || ended || sealed.size() < piece_overhead) refuse();
+    plain.resize(sealed.size() - piece_overhead);
+    unsigned char tag = 0;
+    if (crypto_secretstream_xchacha20poly1305_pull(
+            &stream, raw(plain.data()), nullptr, &tag, raw(sealed.data()), sealed.size(),
+            reinterpret_cast<unsigned char const*>(context.data()), context.size()) != 0)
+      refuse();
+    ended = tag == crypto_secretstream_xchacha20poly1305_TAG_FINAL;
+    to(plain);
+  }
+};
+
+opener::opener(key const& with, object_info const& object, byte_sink to)
+    : state_(new state{{}, with, object, context_of(object), std::move(to), {}, {}, {}}) {
+  if (!can_seal()) throw error("libsodium does not start");
+}
+opener::~opener() = default;
+
+void opener::write(std::span<std::byte const> bytes) {
+  auto& s = *state_;
+  if (!s.started) {
+    auto const part = bytes.first(std::min(bytes.size(), stream_header - s.header.size()));
+    s.header.insert(s.header.end(), part.begin(), part.end());
+    bytes = bytes.subspan(part.size());
+    if (s.header.size() < stream_header) return;
+    s.begin();
+  }
+  in_pieces(s.sealed, piece + piece_overhead, bytes, [&] { s.pull(); });
+}
+
+void opener::finish() {
+  state_->pull();
+  if (!state_->ended) state_->refuse();
+}
+
+#else
+
+namespace {
+
+[[noreturn]] void without_sodium() {
+  throw usage_error("a key was given, but this skel was built without libsodium (on Debian: libsodium-dev)");
+}
+
+}  // namespace
+
+bool can_seal() noexcept { return false; }
+key::~key() = default;
+
+struct sealer::state {};
+sealer::sealer(key const&, object_info const&, byte_sink) { without_sodium(); }
+sealer::~sealer() = default;
+void sealer::write(std::span<std::byte const>) { without_sodium(); }
+void sealer::finish() { without_sodium(); }
+
+struct opener::state {};
+opener::opener(key const&, object_info const&, byte_sink) { without_sodium(); }
+opener::~opener() = default;
+void opener::write(std::span<std::byte const>) { without_sodium(); }
+void opener::finish() { without_sodium(); }
+
+#endif
+
+}  // namespace skel::storage

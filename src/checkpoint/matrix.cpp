@@ -1,0 +1,106 @@
+#include "skel/checkpoint/matrix.hpp"
+
+#include <utility>
+
+#include "skel/error.hpp"
+#include "values/format.hpp"
+
+namespace skel::storage {
+
+matrix::matrix(std::size_t rows, std::size_t columns)
+    : rows_(rows), columns_(columns), cells_(rows * columns) {}
+
+matrix matrix::identity(std::size_t size) {
+  matrix m(size, size);
+  for (std::size_t i = 0; i < size; ++i) m.at(i, i) = 1;
+  return m;
+}
+
+matrix matrix::select(std::span<std::size_t const> rows) const {
+  matrix m(rows.size(), columns_);
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    for (std::size_t j = 0; j < columns_; ++j) m.at(i, j) = at(rows[i], j);
+  return m;
+}
+
+matrix operator*(matrix const& a, matrix const& b) {
+  matrix product(a.rows(), b.columns());
+  for (std::size_t i = 0; i < a.rows(); ++i)
+    for (std::size_t k = 0; k < a.columns(); ++k)
+      for (std::size_t j = 0; j < b.columns(); ++j) product.at(i, j) ^= multiply(a.at(i, k), b.at(k, j));
+  return product;
+}
+
+namespace {
+
+void swap_rows(matrix& m, std::size_t a, std::size_t b) {
+  for (std::size_t j = 0; j < m.columns(); ++j) std::swap(m.at(a, j), m.at(b, j));
+}
+
+void scale_row(matrix& m, std::size_t row, element factor) {
+  for (std::size_t j = 0; j < m.columns(); ++j) m.at(row, j) = multiply(m.at(row, j), factor);
+}
+
+void add_row(matrix& m, std::size_t to, std::size_t from, element factor) {
+  for (std::size_t j = 0; j < m.columns(); ++j) m.at(to, j) ^= multiply(m.at(from, j), factor);
+}
+
+}  // namespace
+
+std::optional<matrix> inverse(matrix const& square) {
+  auto const n = square.rows();
+  matrix left = square, right = matrix::identity(n);
+  for (std::size_t column = 0; column < n; ++column) {
+    auto pivot = column;
+    while (pivot < n && left.at(pivot, column) == 0) ++pivot;
+    if (pivot == n) return std::nullopt;
+    if (pivot != column) swap_rows(left, pivot, column), swap_rows(right, pivot, column);
+    auto const factor = inverse(left.at(column, column));
+    scale_row(left, column, factor);
+    scale_row(right, column, factor);
+    for (std::size_t row = 0; row < n; ++row) {
+      auto const rest = left.at(row, column);
+      if (row == column || rest == 0) continue;
+      add_row(left, row, column, rest);
+      add_row(right, row, column, rest);
+    }
+  }
+  return right;
+}
+
+namespace {
+
+// 0, 1, 2, 3, … or 0, 1, g, g^2, …
+element point(construction how, std::size_t i) {
+  if (how == construction::vandermonde || i == 0) return static_cast<element>(i);
+  return power(2, static_cast<unsigned>(i - 1));
+}
+
+// Any m rows of V are a Vandermonde matrix of distinct points, so independent; inv(V_top) keeps that, and
+// turns the first m rows into the identity.
+matrix reduced_vandermonde(construction how, std::size_t data, std::size_t parity) {
+  matrix top(data, data), below(parity, data);
+  for (std::size_t i = 0; i < data + parity; ++i)
+    for (std::size_t j = 0; j < data; ++j)
+      (i < data ? top.at(i, j) : below.at(i - data, j)) = power(point(how, i), static_cast<unsigned>(j));
+  return below * inverse(top).value();  // NOLINT(bugprone-unchecked-optional-access): its points are distinct
+}
+
+matrix cauchy_matrix(std::size_t data, std::size_t parity) {
+  matrix m(parity, data);
+  for (std::size_t i = 0; i < parity; ++i)
+    for (std::size_t j = 0; j < data; ++j) m.at(i, j) = inverse(static_cast<element>((data + i) ^ j));
+  return m;
+}
+
+}  // namespace
+
+matrix parity_matrix(construction how, std::size_t data, std::size_t parity) {
+  constexpr std::size_t most = 256;
+  if (data == 0 || data > most || parity > most - data)
+    throw usage_error(detail::format(
+        "a code needs 1 data shard or more, and at most 256 shards in all, got {} and {}", data, parity));
+  return how == construction::cauchy ? cauchy_matrix(data, parity) : reduced_vandermonde(how, data, parity);
+}
+
+}  // namespace skel::storage

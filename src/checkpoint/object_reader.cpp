@@ -1,0 +1,135 @@
+#include "skel/checkpoint/object_reader.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+#include <utility>
+
+#include "skel/error.hpp"
+#include "values/format.hpp"
+
+namespace skel::storage {
+
+object_reader::object_reader(std::vector<std::unique_ptr<shard_reader>> shards, kernel with)
+    : object_(shards.empty() ? object_info{} : shards.front()->header().object),
+      coder_(object_.code, with),
+      pieces_(object_.code.shards()) {
+  if (shards.empty()) throw std::invalid_argument("object_reader: no shards");
+  expected_ = shards.front()->footer().object;
+  for (auto& s : shards) {
+    auto& p = pieces_.at(s->header().index);
+    if (s->header().object != object_ || s->footer().object != expected_ || p.from != nullptr)
+      throw std::invalid_argument("object_reader: shards of different objects, or one shard twice");
+    p.from = std::move(s);
+  }
+  for (std::size_t i = 0; i < pieces_.size(); ++i)
+    pieces_[i].header = hash_of(shard_header{object_, static_cast<std::uint32_t>(i)}.encode());
+}
+
+std::byte* object_reader::block_of(std::size_t shard) {
+  auto& block = pieces_[shard].block;
+  if (block.empty()) block = stripe_buffer(object_.block_bytes(0));
+  return block.data();
+}
+
+// The data shards first: where they are good, nothing has to be computed.
+void object_reader::read_stripe(std::uint64_t stripe, depth how_deep) {
+  auto const m = object_.code.data_shards();
+  std::size_t good = 0;
+  for (std::size_t i = 0; i < pieces_.size(); ++i) {
+    auto& p = pieces_[i];
+    p.present = false;
+    if (p.from == nullptr || (good == m && how_deep != depth::everything)) continue;
+    p.present = p.from->read_block(stripe, block_of(i));
+    if (!p.present) continue;
+    p.hash = p.from->block_hash();
+    ++good;
+  }
+  if (good < m)
+    throw error(detail::format("{}, generation {}: {} of {} blocks of stripe {} are good, {} are needed",
+                               object_.name, object_.generation, good, pieces_.size(), stripe + 1, m));
+  auto const size = object_.block_bytes(stripe);
+  std::vector<std::byte*> blocks(pieces_.size());
+  std::vector<bool> present(pieces_.size());
+  for (std::size_t i = 0; i < pieces_.size(); ++i) {
+    present[i] = pieces_[i].present;
+    if (present[i] || i < m || how_deep != depth::data) blocks[i] = block_of(i);
+  }
+  std::ignore = coder_.rebuild(blocks, present, size);
+  for (std::size_t i = 0; i < pieces_.size(); ++i)
+    if (!present[i] && blocks[i] != nullptr)
+      pieces_[i].hash = hasher_(pieces_[i].header, stripe, {blocks[i], size});
+  if (how_deep == depth::everything) compare_parity(size);
+}
+
+void object_reader::compare_parity(std::size_t size) {
+  auto const m = object_.code.data_shards();
+  std::vector<std::byte const*> data;
+  std::vector<stripe_buffer> again(object_.code.parity_shards(), stripe_buffer(size));
+  std::vector<std::byte*> parity;
+  data.reserve(m);
+  parity.reserve(again.size());
+  for (std::size_t i = 0; i < m; ++i) data.push_back(pieces_[i].block.data());
+  for (auto& buffer : again) parity.push_back(buffer.data());
+  coder_.encode(data, parity, size);
+  for (std::size_t i = m; i < pieces_.size(); ++i)
+    if (std::memcmp(parity[i - m], pieces_[i].block.data(), size) != 0) pieces_[i].wrong = true;
+}
+
+template <class Use>
+void object_reader::walk(depth how_deep, Use const& use) {
+  observe::xxh3_128_hasher hash;
+  for (std::uint64_t stripe = 0; stripe < object_.stripes(); ++stripe) {
+    read_stripe(stripe, how_deep);
+    for (std::size_t i = 0; i < object_.code.data_shards(); ++i) hash.update(pieces_[i].hash);
+    use(stripe);
+  }
+  if (hash.value() != expected_)
+    throw error(detail::format("{}, generation {}: what the shards give is not what was stored", object_.name,
+                               object_.generation));
+}
+
+void object_reader::read(byte_sink const& to) {
+  walk(depth::data, [&](std::uint64_t stripe) {
+    auto left = object_.stripe_bytes(stripe);
+    auto const size = object_.block_bytes(stripe);
+    for (std::size_t i = 0; left > 0; ++i) {
+      auto const part = std::min(left, size);
+      to({pieces_[i].block.data(), part});
+      left -= part;
+    }
+  });
+}
+
+void object_reader::rebuild(std::vector<byte_sink> const& to) {
+  if (to.size() != pieces_.size()) throw std::invalid_argument("object_reader: a sink for each shard");
+  std::vector<observe::xxh3_128_hasher> hashes(pieces_.size());
+  for (std::size_t i = 0; i < to.size(); ++i)
+    if (to[i]) to[i](shard_header{object_, static_cast<std::uint32_t>(i)}.encode());
+  walk(depth::data_and_parity, [&](std::uint64_t stripe) {
+    auto const size = object_.block_bytes(stripe);
+    for (std::size_t i = 0; i < to.size(); ++i) {
+      if (!to[i]) continue;
+      auto& p = pieces_[i];
+      hashes[i].update(p.hash);
+      std::ranges::copy(p.hash, p.block.data() + size);
+      to[i]({p.block.data(), size + p.hash.size()});
+    }
+  });
+  for (std::size_t i = 0; i < to.size(); ++i)
+    if (to[i]) to[i](shard_footer{expected_, hashes[i].value()}.encode(pieces_[i].header));
+}
+
+std::vector<bool> object_reader::verify() {
+  walk(depth::everything, [](std::uint64_t) {});
+  std::vector<bool> whole(pieces_.size());
+  for (std::size_t i = 0; i < pieces_.size(); ++i) {
+    auto const& p = pieces_[i];
+    if (p.from == nullptr) continue;
+    if (p.wrong) p.from->report("it is not the parity of the data shards");
+    whole[i] = p.from->finish() && !p.wrong;
+  }
+  return whole;
+}
+
+}  // namespace skel::storage

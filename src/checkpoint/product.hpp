@@ -1,0 +1,45 @@
+// What a kernel is told to compute, and the functions that do it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "skel/checkpoint/kernel.hpp"
+#include "skel/checkpoint/linear_map.hpp"
+
+namespace skel::storage {
+
+/// outputs[i] (+)= sum over j of cell(i, j) sources[j]. Tables are column by column: that of cell (i, j) is
+/// the one of number j * rows + i.
+struct product_job {
+  std::uint64_t const* bits;
+  linear_map::nibble_table const* nibbles;
+  std::size_t rows, columns;
+  std::byte const* const* sources;
+  std::byte* const* outputs;
+  std::size_t size;
+  bool add;    // to what is in the outputs
+  bool plain;  // all cells are 1
+};
+
+using product_function = void (*)(product_job const&);
+
+void product_table(product_job const& job);
+/// Only the bytes from `begin` on: what is left where vectors do not fit any more.
+void product_table_from(product_job const& job, std::size_t begin);
+
+#if SKEL_VECTOR_GF && defined(__x86_64__)
+void product_ssse3(product_job const& job);
+void product_avx2(product_job const& job);
+void product_avx2_gfni(product_job const& job);
+void product_avx512(product_job const& job);
+void product_avx512_gfni(product_job const& job);
+#endif
+#if SKEL_VECTOR_GF && defined(__aarch64__)
+void product_neon(product_job const& job);
+#endif
+
+/// Null where it was not built in, or does not run on this processor.
+[[nodiscard]] product_function function_of(kernel k);
+
+}  // namespace skel::storage

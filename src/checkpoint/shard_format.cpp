@@ -1,0 +1,233 @@
+#include "skel/checkpoint/shard_format.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+#include "skel/checkpoint/cipher.hpp"
+#include "skel/error.hpp"
+#include "values/format.hpp"
+#include "values/one_line.hpp"
+
+namespace skel::storage {
+
+namespace {
+
+constexpr std::string_view magic = "skel shd";
+constexpr std::uint64_t longest_object = std::uint64_t{1} << 56U;
+constexpr std::size_t hash_bytes = sizeof(hash128);
+
+// Little-endian on every machine.
+class writer {
+ public:
+  void number(std::uint64_t value, std::size_t width) {
+    for (std::size_t i = 0; i < width; ++i) bytes.push_back(static_cast<std::byte>(value >> (8 * i)));
+  }
+  void text(std::string_view t) {
+    number(t.size(), 2);
+    for (char const c : t) bytes.push_back(static_cast<std::byte>(c));
+  }
+  std::vector<std::byte> bytes;
+};
+
+class reader {
+ public:
+  explicit reader(std::span<std::byte const> bytes) : rest_(bytes) {}
+
+  std::uint64_t number(std::size_t width) {
+    auto const bytes = take(width);
+    std::uint64_t value = 0;
+    for (std::size_t i = 0; i < width; ++i) value |= std::to_integer<std::uint64_t>(bytes[i]) << (8 * i);
+    return value;
+  }
+  std::string text() {
+    auto const bytes = take(static_cast<std::size_t>(number(2)));
+    return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
+  }
+  [[nodiscard]] bool at_end() const { return rest_.empty(); }
+
+ private:
+  std::span<std::byte const> take(std::size_t n) {
+    if (n > rest_.size()) throw error("its header is too short");
+    auto const part = rest_.first(n);
+    rest_ = rest_.subspan(n);
+    return part;
+  }
+  std::span<std::byte const> rest_;
+};
+
+hash128 hash_bytes_of(std::span<std::byte const> bytes) {
+  observe::xxh3_128_hasher h;
+  h.update(bytes);
+  return h.value();
+}
+
+bool ends_with_its_hash(std::span<std::byte const> bytes) {
+  auto const hash = hash_bytes_of(bytes.first(bytes.size() - hash_bytes));
+  return std::ranges::equal(hash, bytes.last(hash_bytes));
+}
+
+void append(std::vector<std::byte>& to, hash128 const& hash) {
+  to.insert(to.end(), hash.begin(), hash.end());
+}
+
+[[noreturn]] void wrong(std::string_view what) {
+  throw error(detail::format("its header makes no sense: {}", what));
+}
+
+// What was not written by encode() has a wrong hash; this is for those who forge hashes.
+void check(shard_header const& h) {
+  auto const& o = h.object;
+  if (h.index >= o.code.shards()) wrong("no such shard");
+  if (o.block_size == 0 || o.block_size > largest_block) wrong("block size");
+  if (o.length > longest_object) wrong("length");
+  auto const expected = o.sealed == sealing::none ? o.content_length : sealed_length(o.content_length);
+  if (o.length != expected) wrong("length of the content");
+  try {
+    object_info::check_name(o.name);
+  } catch (usage_error const& bad) {
+    wrong(bad.what());
+  }
+}
+
+}  // namespace
+
+std::uint64_t object_info::stripes() const {
+  auto const full = std::uint64_t{block_size} * code.data_shards();
+  return (length + full - 1) / full;
+}
+
+std::size_t object_info::stripe_bytes(std::uint64_t stripe) const {
+  auto const full = std::uint64_t{block_size} * code.data_shards();
+  return static_cast<std::size_t>(std::min(full, length - stripe * full));
+}
+
+std::size_t object_info::block_bytes(std::uint64_t stripe) const {
+  auto const m = code.data_shards();
+  return (stripe_bytes(stripe) + m - 1) / m;
+}
+
+std::uint64_t object_info::shard_bytes() const {
+  auto const n = stripes();
+  return n == 0 ? 0 : (n - 1) * block_size + block_bytes(n - 1);
+}
+
+void object_info::check_name(std::string const& name) {
+  auto const bad = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == '/' || c == 0x7f; };
+  if (name.empty() || name.size() > longest_name || name.front() == '.' || std::ranges::any_of(name, bad))
+    throw usage_error(detail::format(
+        "\"{}\" cannot be an object's name: 1 to {} bytes, no slash or control character, no dot in front",
+        detail::one_line(name), longest_name));
+}
+
+std::vector<std::byte> shard_header::encode() const {
+  object_info::check_name(object.name);
+  writer w;
+  for (char const c : magic) w.bytes.push_back(static_cast<std::byte>(c));
+  w.number(shard_schema, 4);
+  w.number(0, 4);  // its length: below
+  w.number(index, 4);
+  w.number(object.code.data_shards(), 4);
+  w.number(object.code.parity_shards(), 4);
+  w.number(object.block_size, 4);
+  w.number(object.generation, 8);
+  w.number(object.length, 8);
+  w.number(object.content_length, 8);
+  w.number(static_cast<std::uint64_t>(object.sealed), 1);
+  w.text(object.code.to_string());
+  w.text(object.name);
+  while ((w.bytes.size() + hash_bytes) % 64 != 0)
+    w.number(0, 1);  // so blocks are aligned as their hashes allow
+  auto const length = w.bytes.size() + hash_bytes;
+  for (std::size_t i = 0; i < 4; ++i)
+    w.bytes[magic.size() + 4 + i] = static_cast<std::byte>(length >> (8 * i));
+  append(w.bytes, hash_bytes_of(w.bytes));
+  return std::move(w.bytes);
+}
+
+shard_header shard_header::decode(std::span<std::byte const> bytes) {
+  constexpr std::size_t front = magic.size() + 8;
+  if (bytes.size() < front || std::memcmp(bytes.data(), magic.data(), magic.size()) != 0)
+    throw error("not a shard");
+  reader r(bytes.subspan(magic.size(), 8));
+  auto const schema = r.number(4);
+  if (schema != shard_schema)
+    throw error(detail::format("a shard of format {}; this skel reads format {}", schema, shard_schema));
+  auto const length = r.number(4);
+  if (length < front + hash_bytes || length > longest || length > bytes.size())
+    throw error("its header is too short");
+  bytes = bytes.first(static_cast<std::size_t>(length));
+  if (!ends_with_its_hash(bytes)) throw error("its header's hash does not match");
+
+  reader fields(bytes.subspan(front, bytes.size() - front - hash_bytes));
+  shard_header h;
+  h.index = static_cast<std::uint32_t>(fields.number(4));
+  auto const data = fields.number(4);
+  auto const parity = fields.number(4);
+  h.object.block_size = static_cast<std::uint32_t>(fields.number(4));
+  h.object.generation = fields.number(8);
+  h.object.length = fields.number(8);
+  h.object.content_length = fields.number(8);
+  auto const sealed = fields.number(1);
+  if (sealed > static_cast<std::uint64_t>(sealing::xchacha20_poly1305)) wrong("unknown encryption");
+  h.object.sealed = static_cast<sealing>(sealed);
+  try {
+    h.object.code = storage::code(fields.text());
+  } catch (usage_error const& bad) {
+    wrong(bad.what());
+  }
+  if (h.object.code.data_shards() != data || h.object.code.parity_shards() != parity)
+    wrong("number of shards");
+  h.object.name = fields.text();
+  check(h);
+  return h;
+}
+
+std::string shard_header::file_name() const {
+  return detail::format("{}.{}.{:03}.shard", object.name, object.generation, index);
+}
+
+hash128 hash_of(std::span<std::byte const> encoded_header) {
+  hash128 hash;
+  std::ranges::copy(encoded_header.last(hash_bytes), hash.begin());
+  return hash;
+}
+
+hash128 block_hasher::operator()(hash128 const& header, std::uint64_t stripe,
+                                 std::span<std::byte const> block) {
+  writer number;
+  number.number(stripe, 8);
+  hasher_.reset();
+  hasher_.update(header);
+  hasher_.update(number.bytes);
+  hasher_.update(block);
+  return hasher_.value();
+}
+
+std::vector<std::byte> shard_footer::encode(hash128 const& header) const {
+  std::vector<std::byte> bytes;
+  append(bytes, object);
+  append(bytes, shard);
+  auto all = bytes;
+  append(all, header);
+  append(bytes, hash_bytes_of(all));
+  return bytes;
+}
+
+shard_footer shard_footer::decode(hash128 const& header, std::span<std::byte const, size> bytes) {
+  shard_footer f{};
+  std::ranges::copy(bytes.first(hash_bytes), f.object.begin());
+  std::ranges::copy(bytes.subspan(hash_bytes, hash_bytes), f.shard.begin());
+  if (!std::ranges::equal(f.encode(header), bytes)) throw error("its footer's hash does not match");
+  return f;
+}
+
+std::uint64_t shard_layout::block_at(std::uint64_t stripe) const {
+  return header_bytes + stripe * (std::uint64_t{object->block_size} + hash_bytes);
+}
+
+std::uint64_t shard_layout::footer_at() const {
+  return header_bytes + object->shard_bytes() + object->stripes() * hash_bytes;
+}
+
+}  // namespace skel::storage

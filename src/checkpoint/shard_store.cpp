@@ -1,0 +1,259 @@
+#include "skel/checkpoint/shard_store.hpp"
+
+#include <algorithm>
+#include <set>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+
+#include "skel/error.hpp"
+#include "values/format.hpp"
+
+namespace skel::storage {
+
+namespace {
+
+constexpr std::string_view shard_ending = ".shard";
+
+void unheard(std::string const& /*problem*/) {}
+
+std::string in_directory(std::string const& directory, std::string const& name) {
+  return directory.ends_with('/') ? directory + name : directory + '/' + name;
+}
+
+std::string directory_of(std::string const& path) { return path.substr(0, path.rfind('/')); }
+
+}  // namespace
+
+shard_store::shard_store(std::vector<std::string> directories, report_problem report, file_system& files)
+    : directories_(std::move(directories)), report_(std::move(report)), files_(&files) {
+  if (!report_) report_ = unheard;
+  std::set<std::string> seen;
+  for (auto& d : directories_) {
+    while (d.size() > 1 && d.ends_with('/')) d.pop_back();
+    if (d.empty()) throw usage_error("a directory's name is empty");
+    if (!seen.insert(d).second)
+      throw usage_error(detail::format("{}: named twice; a directory holds one shard", d));
+  }
+}
+
+std::vector<stored_object> shard_store::scan(std::optional<std::string> const& name) const {
+  return scan(name, report_);
+}
+
+std::vector<stored_object> shard_store::scan(std::optional<std::string> const& name,
+                                             report_problem const& report) const {
+  std::vector<stored_object> found;
+  for (auto const& directory : directories_) {
+    std::vector<std::string> names;
+    try {
+      names = files_->list(directory);
+    } catch (error const& bad) {
+      report(bad.what());
+      continue;
+    }
+    for (auto const& file_name : names) {
+      if (!file_name.ends_with(shard_ending) || file_name.starts_with('.')) continue;
+      try {
+        shard_reader const shard(*files_, in_directory(directory, file_name), {});
+        auto const& header = shard.header();
+        if (name && header.object.name != *name) continue;
+        auto const same = std::ranges::find_if(found, [&](auto const& o) {
+          return o.object == header.object && o.hash == shard.footer().object;
+        });
+        auto& object = same != found.end() ? *same : found.emplace_back();
+        object.object = header.object;
+        object.hash = shard.footer().object;
+        if (!object.shards.emplace(header.index, shard.path()).second)
+          object.duplicates.push_back(shard.path());
+      } catch (error const& bad) {
+        report(bad.what());
+      }
+    }
+  }
+  std::ranges::stable_sort(found, [](auto const& a, auto const& b) {
+    return std::tuple(a.object.name, b.object.generation, b.shards.size()) <
+           std::tuple(b.object.name, a.object.generation, a.shards.size());
+  });
+  return found;
+}
+
+struct shard_store::new_file {
+  std::string directory, name;
+  std::unique_ptr<file> open;
+
+  // Hidden, and the same for each attempt: what a dead writer has left is overwritten by the next.
+  [[nodiscard]] std::string temporary() const { return in_directory(directory, '.' + name + ".writing"); }
+  [[nodiscard]] std::string path() const { return in_directory(directory, name); }
+  [[nodiscard]] byte_sink sink() const {
+    return [f = open.get()](std::span<std::byte const> bytes) { f->write(bytes); };
+  }
+};
+
+void shard_store::commit(std::vector<new_file>& files) {
+  for (auto& f : files) {
+    f.open->sync();
+    f.open.reset();
+  }
+  for (auto const& f : files) files_->rename(f.temporary(), f.path());
+  for (auto const& f : files) files_->sync_directory(f.directory);
+}
+
+void shard_store::abandon(std::vector<new_file>& files) noexcept {
+  for (auto& f : files) {
+    f.open.reset();
+    try {
+      files_->remove(f.temporary());
+    } catch (...) {  // NOLINT(bugprone-empty-catch): it was renamed, or cannot be removed
+    }
+  }
+}
+
+stored_object shard_store::put(std::string const& name, code const& how, std::uint64_t length,
+                               std::function<void(byte_sink const&)> const& source,
+                               put_options const& options) {
+  object_info::check_name(name);
+  if (directories_.size() != how.shards())
+    throw usage_error(detail::format("{} makes {} shards, one for each directory; {} directories were given",
+                                     how.to_string(), how.shards(), directories_.size()));
+  if (options.block_size == 0 || options.block_size > largest_block)
+    throw usage_error(detail::format("a block has 1 to {} bytes, got {}", largest_block, options.block_size));
+  if (options.seal_with && !can_seal())
+    throw usage_error(
+        "a key was given, but this skel was built without libsodium (on Debian: libsodium-dev)");
+  // What is wrong with directories shows when they are written to.
+  auto const before = scan(name, unheard);
+  auto const newest = before.empty() ? 0 : before.front().object.generation;
+  auto const generation = options.generation.value_or(newest + 1);
+  for (auto const& o : before)
+    if (o.object.generation == generation)
+      throw usage_error(detail::format("{}: generation {} is there already", name, generation));
+
+  stored_object made;
+  made.object = {name, generation, how, length, length, options.block_size, sealing::none};
+  if (options.seal_with) {
+    made.object.sealed = sealing::xchacha20_poly1305;
+    made.object.length = sealed_length(length);
+  }
+  std::vector<new_file> files;
+  std::vector<byte_sink> sinks;
+  try {
+    for (std::uint32_t i = 0; i < how.shards(); ++i) {
+      files.push_back({directories_[i], shard_header{made.object, i}.file_name(), nullptr});
+      files.back().open = files_->create(files.back().temporary());
+      sinks.push_back(files.back().sink());
+      made.shards[i] = files.back().path();
+    }
+    object_writer shards(made.object, std::move(sinks), options.computed_by);
+    if (options.seal_with) {
+      sealer sealed(*options.seal_with, made.object, [&](auto bytes) { shards.write(bytes); });
+      source([&](auto bytes) { sealed.write(bytes); });
+      sealed.finish();
+    } else {
+      source([&](auto bytes) { shards.write(bytes); });
+    }
+    shards.finish();
+    made.hash = shards.object_hash();
+    commit(files);
+  } catch (std::length_error const&) {
+    abandon(files);
+    throw error(detail::format("{}: its length changed while it was read", name));
+  } catch (...) {
+    abandon(files);
+    throw;
+  }
+  return made;
+}
+
+std::unique_ptr<object_reader> shard_store::open(stored_object const& what, kernel computed_by,
+                                                 report_problem const& report) const {
+  std::vector<std::unique_ptr<shard_reader>> shards;
+  for (auto const& [index, path] : what.shards) {
+    try {
+      auto s = std::make_unique<shard_reader>(*files_, path, report);
+      if (s->header() == shard_header{what.object, index} && s->footer().object == what.hash)
+        shards.push_back(std::move(s));
+      else
+        report(detail::format("{}: it was replaced meanwhile", path));
+    } catch (error const& bad) {
+      report(bad.what());
+    }
+  }
+  if (shards.size() < what.object.code.data_shards())
+    throw error(detail::format("{}, generation {}: {} of {} shards can be read, {} are needed",
+                               what.object.name, what.object.generation, shards.size(),
+                               what.object.code.shards(), what.object.code.data_shards()));
+  return std::make_unique<object_reader>(std::move(shards), computed_by);
+}
+
+void shard_store::get(stored_object const& what, byte_sink const& to, std::optional<key> const& with,
+                      kernel computed_by) const {
+  auto const& o = what.object;
+  if (o.sealed == sealing::none) {
+    open(what, computed_by, report_)->read(to);
+    return;
+  }
+  if (!with)
+    throw usage_error(detail::format("{}, generation {}: encrypted; a key is needed", o.name, o.generation));
+  opener opened(*with, o, to);
+  open(what, computed_by, report_)->read([&](auto bytes) { opened.write(bytes); });
+  opened.finish();
+}
+
+std::vector<bool> shard_store::verify(stored_object const& what, kernel computed_by) const {
+  for (auto const& path : what.duplicates) report_(detail::format("{}: a second copy of a shard", path));
+  for (std::uint32_t i = 0; i < what.object.code.shards(); ++i)
+    if (!what.shards.contains(i))
+      report_(detail::format("{}, generation {}: shard {} is missing", what.object.name,
+                             what.object.generation, i));
+  return open(what, computed_by, report_)->verify();
+}
+
+std::vector<std::string> shard_store::repair(stored_object const& what, std::vector<bool> const& whole,
+                                             kernel computed_by) {
+  std::set<std::string> taken;
+  for (auto const& [index, path] : what.shards) taken.insert(directory_of(path));
+  std::vector<new_file> files;
+  std::vector<byte_sink> sinks(what.object.code.shards());
+  std::vector<std::string> paths, replaced;
+  try {
+    for (std::uint32_t i = 0; i < sinks.size(); ++i) {
+      if (whole.at(i)) continue;
+      std::string directory;
+      if (auto const at = what.shards.find(i); at != what.shards.end()) {
+        directory = directory_of(at->second);
+        replaced.push_back(at->second);
+      } else if (auto const free =
+                     std::ranges::find_if(directories_, [&](auto& d) { return !taken.contains(d); });
+                 free != directories_.end()) {
+        directory = *free;
+        taken.insert(directory);
+      } else {
+        throw usage_error(
+            detail::format("{}: no directory is left for shard {}; name another", what.object.name, i));
+      }
+      files.push_back({directory, shard_header{what.object, i}.file_name(), nullptr});
+      files.back().open = files_->create(files.back().temporary());
+      sinks[i] = files.back().sink();
+      paths.push_back(files.back().path());
+    }
+    open(what, computed_by, unheard)->rebuild(sinks);  // what is amiss was told by verify()
+    commit(files);
+  } catch (...) {
+    abandon(files);
+    throw;
+  }
+  for (auto const& path : replaced)  // those that had another name
+    if (std::ranges::find(paths, path) == paths.end()) files_->remove(path);
+  return paths;
+}
+
+void shard_store::remove_older_than(std::string const& name, std::uint64_t generation) {
+  for (auto const& o : scan(name)) {
+    if (o.object.generation >= generation) continue;
+    for (auto const& [index, path] : o.shards) files_->remove(path);
+    for (auto const& path : o.duplicates) files_->remove(path);
+  }
+}
+
+}  // namespace skel::storage

@@ -1,0 +1,130 @@
+// skel-checkpoint: ordinary files as erasure-coded shards; docs/checkpoint.md.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <new>
+
+#include "skel/error.hpp"
+#include "tools/checkpoint/verbs.hpp"
+#include "values/one_line.hpp"
+
+namespace {
+
+using skel::storage::arguments;
+
+constexpr char const* program_name = "skel-checkpoint";
+
+struct verb {
+  CLI::App* options;
+  int (*run)(arguments const&);
+};
+
+verb add_verb(CLI::App& program, char const* name, char const* what, int (*run)(arguments const&)) {
+  return {program.add_subcommand(name, what), run};
+}
+
+void add_directories(CLI::App& app, arguments& a, char const* option, char const* what) {
+  app.add_option(option, a.directories, what)
+      ->type_name("DIR,…")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->required();
+}
+
+void add_name(CLI::App& app, arguments& a, char const* what, bool required) {
+  app.add_option("NAME", a.name, what)->required(required);
+  app.add_option("--generation", a.generation, "this one only [the newest that can be given back]");
+}
+
+void add_output_options(CLI::App& app, arguments& a) {
+  app.add_option("--progress", a.progress, "auto, always or never")
+      ->envname("SKEL_PROGRESS")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+  app.add_flag("--quiet", a.quiet, "say only what is wrong");
+}
+
+void add_key(CLI::App& app, arguments& a, char const* what) {
+  app.add_option("--key-file", a.key_file, what)->type_name("FILE");
+}
+
+verb add_encode(CLI::App& program, arguments& a) {
+  auto const v =
+      add_verb(program, "encode", "a file becomes shards, one in each directory", skel::storage::encode);
+  v.options->add_option("FILE", a.file, "what is stored")->required();
+  v.options
+      ->add_option("--code", a.code,
+                   "replicate:COPIES, parity:SLICES (and one more) or "
+                   "ida:DATA,PARITY[,matrix=vandermonde|cauchy|zfec]")
+      ->required();
+  add_directories(*v.options, a, "--to", "one directory for each shard");
+  v.options->add_option("--name", a.name, "of what is stored [the file's]");
+  v.options->add_option("--generation", a.generation, "[one more than the newest there is]");
+  v.options
+      ->add_option("--keep", a.keep,
+                   "generations to keep, 0 for all; older ones go when the new one is whole")
+      ->capture_default_str();
+  v.options->add_option("--block-size", a.block_size, "bytes that share a hash")
+      ->capture_default_str()
+      ->check(CLI::Range(1U, 1U << 24U));
+  add_key(*v.options, a, "encrypt with this key: 32 bytes or 64 hexadecimal digits");
+  add_output_options(*v.options, a);
+  return v;
+}
+
+verb add_decode(CLI::App& program, arguments& a) {
+  auto const v = add_verb(program, "decode", "shards become a file again", skel::storage::decode);
+  add_name(*v.options, a, "what to give back", true);
+  add_directories(*v.options, a, "--from", "where its shards lie; some may be missing");
+  v.options->add_option("-o,--output", a.output, "the file")->type_name("FILE")->required();
+  add_key(*v.options, a, "of what was encrypted");
+  add_output_options(*v.options, a);
+  return v;
+}
+
+verb add_without_key(CLI::App& program, arguments& a, char const* name, char const* what,
+                     int (*run)(arguments const&), bool name_needed) {
+  auto const v = add_verb(program, name, what, run);
+  add_name(*v.options, a, name_needed ? "what to look at" : "what to look at [all there is]", name_needed);
+  add_directories(*v.options, a, "--from", "where shards lie");
+  add_output_options(*v.options, a);
+  return v;
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Erasure-coded shards of files: any m of m + k give the data back.", program_name);
+  app.set_version_flag("--version", std::string(program_name) + " " + SKEL_VERSION);
+  app.require_subcommand(1);
+  arguments a;
+  std::vector const verbs{
+      add_encode(app, a), add_decode(app, a),
+      add_without_key(app, a, "verify", "read every block; exit code 1 where anything is amiss",
+                      skel::storage::verify, false),
+      add_without_key(app, a, "repair", "write anew what is missing or damaged", skel::storage::repair, true),
+      add_without_key(app, a, "list", "what there is, by headers only", skel::storage::list, false)};
+  try {
+    app.parse(argc, argv);
+    for (auto const& v : verbs)
+      if (v.options->parsed()) return v.run(a);
+    return 0;
+  } catch (CLI::Success const& request) {
+    return app.exit(request);
+  } catch (CLI::ParseError const& bad) {
+    fmt::print(stderr, "{}: {}; --help lists what there is\n", program_name,
+               skel::detail::one_line(bad.what()));
+    return 2;
+  } catch (skel::usage_error const& bad) {
+    fmt::print(stderr, "{}: {}\n", program_name, skel::detail::one_line(bad.what()));
+    return 2;
+  } catch (std::bad_alloc const&) {
+    fmt::print(stderr, "{}: out of memory\n", program_name);
+    return 1;
+  } catch (std::exception const& bad) {
+    fmt::print(stderr, "{}: {}\n", program_name, skel::detail::one_line(bad.what()));
+    return 1;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return run(argc, argv); }

@@ -1,0 +1,71 @@
+// GF(2^8) and matrices over it, against arithmetic bit by bit and published values.
+#include "skel/checkpoint/field.hpp"
+
+#include "catch.hpp"
+#include "codes_support.hpp"
+#include "skel/checkpoint/matrix.hpp"
+#include "skel/error.hpp"
+
+using namespace skel::storage;
+
+TEST_CASE("products of all pairs are those of polynomials modulo 0x11d") {
+  bool products = true, inverses = true;
+  for (unsigned a = 0; a < 256; ++a) {
+    for (unsigned b = 0; b < 256; ++b)
+      products =
+          products && multiply(static_cast<element>(a), static_cast<element>(b)) == test::slow_product(a, b);
+    if (a != 0) inverses = inverses && test::slow_product(a, inverse(static_cast<element>(a))) == 1;
+  }
+  CHECK(products);
+  CHECK(inverses);
+  CHECK(inverse(element{0}) == 0);
+  for (unsigned const a : {0U, 1U, 2U, 3U, 29U, 255U}) {
+    unsigned expected = 1;
+    for (unsigned n = 0; n < 520; ++n) {
+      REQUIRE(power(static_cast<element>(a), n) == expected);
+      expected = test::slow_product(expected, a);
+    }
+  }
+  CHECK(power(0, 0) == 1);
+}
+
+TEST_CASE("a matrix times its inverse is the identity; singular ones have none") {
+  for (std::size_t n : {1U, 2U, 7U, 40U}) {
+    matrix m(n, n);
+    auto const cells = test::random_bytes(n * n, n);
+    for (std::size_t i = 0; i < n * n; ++i) m.at(i / n, i % n) = static_cast<element>(cells[i]);
+    auto const back = inverse(m);
+    REQUIRE(back);
+    CHECK(m * *back == matrix::identity(n));
+    if (n == 1) continue;
+    for (std::size_t j = 0; j < n; ++j) m.at(0, j) = test::slow_product(m.at(1, j), 77);
+    CHECK_FALSE(inverse(m));
+  }
+}
+
+TEST_CASE("parity rows are those of the libraries whose names they have") {
+  auto const row = [](construction how, std::size_t m, std::size_t k, std::size_t i) {
+    auto const all = parity_matrix(how, m, k);
+    auto const r = all.row(i);
+    return std::vector<int>(r.begin(), r.end());
+  };
+  CHECK(row(construction::vandermonde, 5, 5, 0) == std::vector{7, 7, 6, 6, 1});
+  CHECK(row(construction::zfec, 5, 5, 0) == std::vector{84, 116, 231, 216, 30});
+  CHECK(row(construction::cauchy, 5, 5, 0) == std::vector{167, 71, 186, 122, 1});
+  CHECK(row(construction::vandermonde, 4, 2, 0) == std::vector{27, 28, 18, 20});
+  CHECK(row(construction::vandermonde, 4, 2, 1) == std::vector{28, 27, 20, 18});
+  CHECK_THROWS_AS(parity_matrix(construction::cauchy, 200, 57), skel::usage_error);
+  CHECK_THROWS_AS(parity_matrix(construction::vandermonde, 0, 3), skel::usage_error);
+}
+
+TEST_CASE("the largest codes have matrices") {
+  for (auto const how : {construction::vandermonde, construction::cauchy, construction::zfec})
+    for (std::size_t const m : {1U, 128U, 255U}) {
+      auto const p = parity_matrix(how, m, 256 - m);
+      CHECK(p.rows() == 256 - m);
+      bool none_zero = true;  // a zero would leave a data shard out of a parity shard: not any m of m + k
+      for (std::size_t i = 0; i < p.rows(); ++i)
+        for (auto const cell : p.row(i)) none_zero = none_zero && cell != 0;
+      CHECK(none_zero);
+    }
+}

@@ -1,0 +1,62 @@
+// A file system in memory that counts its calls, fails or dies at any of them, and after a loss of power has
+// only what was synced: contents by sync(), names by sync_directory().
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "codes_support.hpp"
+#include "skel/checkpoint/file_system.hpp"
+
+namespace test {
+
+/// The process was killed; thrown by every call from then on.
+struct killed {};
+
+class model_file_system final : public skel::storage::file_system {
+ public:
+  enum class trouble : std::uint8_t { none, error, kill };
+
+  explicit model_file_system(std::vector<std::string> const& directories);
+  ~model_file_system() override;
+
+  /// The call of this number (from 1) and, for kill, all later ones do not happen.
+  void at_call(std::uint64_t number, trouble what);
+  [[nodiscard]] std::uint64_t calls() const { return calls_; }
+  /// The machine goes on: no more trouble. After a loss of power only what was synced is left.
+  void restart(bool power_lost);
+
+  [[nodiscard]] std::vector<std::string> all_paths() const;
+  byte_vector& content(std::string const& path);
+  void remove_directory(std::string const& path);
+  void put(std::string const& path, byte_vector const& content);
+
+  std::unique_ptr<skel::storage::file> create(std::string const& path) override;
+  std::unique_ptr<skel::storage::file> open(std::string const& path) override;
+  void rename(std::string const& from, std::string const& to) override;
+  void remove(std::string const& path) override;
+  std::vector<std::string> list(std::string const& path) override;
+  void sync_directory(std::string const& path) override;
+
+ private:
+  friend class model_file;
+  struct inode {
+    byte_vector now, durable;
+  };
+  using names = std::map<std::string, std::shared_ptr<inode>>;
+  struct directory {
+    names now, durable;
+  };
+  void call(std::string const& path);
+  directory& directory_of(std::string const& path);
+  std::shared_ptr<inode> find(std::string const& path);
+
+  std::map<std::string, directory> directories_;
+  std::uint64_t calls_ = 0, trouble_at_ = 0;
+  trouble trouble_ = trouble::none;
+};
+
+}  // namespace test

@@ -1,0 +1,214 @@
+// Objects in directories: every length and loss, damage that is found and named, generations that are not
+// mixed.
+#include "skel/checkpoint/shard_store.hpp"
+
+#include <algorithm>
+
+#include "catch.hpp"
+#include "fewer.hpp"
+#include "skel/error.hpp"
+#include "store_support.hpp"
+
+using namespace skel::storage;
+
+namespace {
+
+bool any_contains(std::vector<std::string> const& lines, std::string const& text) {
+  return std::ranges::any_of(lines, [&](auto const& l) { return l.find(text) != std::string::npos; });
+}
+
+put_options blocks_of(std::uint32_t size) {
+  put_options o;
+  o.block_size = size;
+  return o;
+}
+
+}  // namespace
+
+TEST_CASE("objects of every length come back, whole and after losses") {
+  for (auto const* const spec : {"ida:5,3", "ida:3,2,matrix=cauchy", "parity:4", "replicate:3", "ida:1,1"}) {
+    code const c(spec);
+    auto const m = c.data_shards();
+    std::vector<std::size_t> lengths{0,          1,      m - 1,      m,          m + 1, 17,
+                                     16 * m - 1, 16 * m, 16 * m + 1, 3 * 16 * m, 1001};
+    for (auto const length : lengths) {
+      test::store_in_memory s(c.shards());
+      auto const data = test::random_bytes(length, length);
+      s.put(spec, data, blocks_of(16));
+      INFO(spec << ", " << length << " bytes");
+      CHECK(s.restore() == data);
+      for (std::size_t lost = 0; lost < c.parity_shards(); ++lost)
+        s.files.content("/disk" + std::to_string(lost) + "/state.1.00" + std::to_string(lost) + ".shard")
+            .clear();
+      CHECK(s.restore() == data);
+    }
+  }
+}
+
+TEST_CASE("any set of m directories is enough, and no smaller one") {
+  test::store_in_memory s(6);
+  auto const data = test::random_bytes(1234, 1);
+  auto const o = s.put("ida:4,2", data, blocks_of(64));
+  for (unsigned set = 0; set < 64; ++set) {
+    auto some = o;
+    std::erase_if(some.shards, [&](auto const& shard) { return ((set >> shard.first) & 1U) == 0; });
+    if (std::popcount(set) >= 4) {
+      CHECK(s.get(some) == data);
+    } else {
+      CHECK_THROWS_WITH(s.get(some), "state, generation 1: " + std::to_string(std::popcount(set)) +
+                                         " of 6 shards can be read, 4 are needed");
+    }
+  }
+}
+
+// One bit anywhere in a shard: it is found, the shard named, and with a spare shard the data is right all the
+// same.
+TEST_CASE("no bit of a shard can change unnoticed") {
+  test::store_in_memory s(3);
+  auto const data = test::random_bytes(150, 1);
+  auto const o = s.put("ida:2,1", data, blocks_of(32));
+  for (auto const& [index, path] : o.shards) {
+    auto const good = s.files.content(path);
+    for (std::size_t bit = 0; bit < 8 * good.size(); bit += test::fewer_if_slow(8) == 8 ? 1 : 7) {
+      s.files.content(path)[bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
+      s.problems.clear();
+      auto const whole = s.store.verify(o);
+      if (s.restore() != data || whole[index] || !any_contains(s.problems, path))
+        FAIL(path << ", bit " << bit);
+      s.files.content(path) = good;
+    }
+  }
+  s.problems.clear();
+  CHECK(s.store.verify(o) == std::vector<bool>(3, true));
+  CHECK(s.problems.empty());
+}
+
+TEST_CASE("a bad block costs one block: each stripe may lose others") {
+  test::store_in_memory s(5);
+  auto const data = test::random_bytes(3 * 5 * 100, 1);
+  auto const o = s.put("ida:3,2", data, blocks_of(100));
+  auto const header = shard_header{o.object, 0}.encode().size();
+  // Two of each stripe's blocks, others in each: so all five shards are damaged.
+  for (std::size_t stripe = 0; stripe < 5; ++stripe)
+    for (std::size_t const shard : {stripe % 5, (stripe + 2) % 5})
+      s.files.content(o.shards.at(static_cast<std::uint32_t>(shard)))[header + stripe * 116 + 50] ^=
+          std::byte{1};
+  CHECK(s.restore() == data);
+  CHECK(any_contains(s.problems, "/disk3/state.1.003.shard: block 4 of 5: its hash does not match"));
+  auto const whole = s.store.verify(o);
+  CHECK(whole == std::vector<bool>(5, false));
+  CHECK(s.store.repair(o, whole).size() == 5);
+  s.problems.clear();
+  CHECK(s.store.verify(o) == std::vector<bool>(5, true));
+  CHECK(s.problems.empty());
+  s.files.content(o.shards.at(0))[header] ^= std::byte{1};
+  s.files.content(o.shards.at(1))[header] ^= std::byte{1};
+  s.files.content(o.shards.at(2))[header] ^= std::byte{1};
+  CHECK_THROWS_WITH(s.get(o), "state, generation 1: 2 of 5 blocks of stripe 1 are good, 3 are needed");
+}
+
+TEST_CASE("truncated, swapped, duplicated and renamed shards") {
+  test::store_in_memory s(4);
+  auto const data = test::random_bytes(777, 1);
+  auto const o = s.put("ida:2,2", data, blocks_of(64));
+  auto const path = [&](std::uint32_t i) { return o.shards.at(i); };
+  auto const first = s.files.content(path(0)), second = s.files.content(path(1));
+  s.files.content(path(0)).pop_back();
+  CHECK(s.restore() == data);
+  CHECK(any_contains(s.problems, path(0) + ": " + std::to_string(first.size() - 1) +
+                                     " bytes long, expected " + std::to_string(first.size())));
+  s.files.content(path(0)) = second;  // swapped: what counts is the header
+  s.files.content(path(1)) = first;
+  CHECK(s.restore() == data);
+  s.files.content(path(1)) = second;  // the second one twice
+  CHECK(s.restore() == data);
+  auto const found = s.store.scan("state");
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].shards.size() == 3);
+  CHECK(found[0].duplicates == std::vector{path(1)});
+  s.files.put("/disk2/another-name.shard", first);
+  CHECK(s.store.scan("state")[0].shards.size() == 4);
+  s.files.put("/disk2/rubbish.shard", test::random_bytes(100, 3));
+  s.problems.clear();
+  CHECK(s.restore() == data);
+  CHECK(any_contains(s.problems, "/disk2/rubbish.shard: not a shard"));
+}
+
+TEST_CASE("blocks of another place with hashes of their own do not pass for this one's") {
+  test::store_in_memory s(3);
+  auto const data = test::random_bytes(32 * 2 * 3, 1);
+  auto const o = s.put("ida:2,1", data, blocks_of(32));
+  auto const header = shard_header{o.object, 0}.encode().size();
+  auto& bytes = s.files.content(o.shards.at(0));
+  auto const block = bytes.begin() + static_cast<std::ptrdiff_t>(header);
+  std::swap_ranges(block, block + 48, block + 48);  // two blocks change places
+  CHECK(s.restore() == data);
+  CHECK(any_contains(s.problems, "block 1 of 3: its hash does not match"));
+}
+
+TEST_CASE("generations and attempts are not mixed") {
+  test::store_in_memory s(4);
+  auto const one = test::random_bytes(500, 1), two = test::random_bytes(500, 2),
+             other = test::random_bytes(500, 3);
+  s.put("ida:2,2", one);
+  s.put("ida:2,2", two);
+  CHECK(s.restore() == two);
+  // Another attempt of generation 2 died among its renames: half of the shards are its.
+  test::store_in_memory t(4);
+  put_options again;
+  again.generation = 2;
+  auto const o = t.put("ida:2,2", other, again);
+  for (std::uint32_t const i : {0U, 1U}) s.files.put(o.shards.at(i), t.files.content(o.shards.at(i)));
+  auto const found = s.store.scan("state");
+  REQUIRE(found.size() == 3);
+  auto const restored = s.restore();
+  CHECK((restored == two || restored == other));
+  s.files.put(o.shards.at(2), t.files.content(o.shards.at(2)));
+  CHECK(s.restore() == other);
+  for (std::uint32_t const i : {0U, 1U, 2U, 3U}) s.files.content(o.shards.at(i)).clear();
+  CHECK(s.restore() == one);
+  CHECK_THROWS_AS(s.put("ida:2,2", one,
+                        [] {
+                          put_options first;
+                          first.generation = 1;
+                          return first;
+                        }()),
+                  skel::usage_error);
+  s.put("ida:2,2", other);
+  s.store.remove_older_than("state", 2);
+  CHECK(s.store.scan("state").size() == 1);
+}
+
+TEST_CASE("an empty directory in the place of a lost one is filled by repair") {
+  test::store_in_memory s(5);
+  auto const data = test::random_bytes(5000, 1);
+  auto const o = s.put("ida:3,2", data);
+  auto const before = s.files.content(o.shards.at(2));
+  s.files.remove(o.shards.at(2));
+  s.files.remove(o.shards.at(4));
+  auto const found = s.store.scan("state").at(0);
+  auto const whole = s.store.verify(found);
+  CHECK(any_contains(s.problems, "state, generation 1: shard 2 is missing"));
+  CHECK(s.store.repair(found, whole) ==
+        std::vector<std::string>{"/disk2/state.1.002.shard", "/disk4/state.1.004.shard"});
+  CHECK(s.files.content(o.shards.at(2)) == before);
+  s.files.remove_directory("/disk1");
+  s.problems.clear();
+  CHECK(s.restore() == data);
+  CHECK(any_contains(s.problems, "/disk1: No such file or directory"));
+}
+
+TEST_CASE("what does not fit is refused in one line") {
+  test::store_in_memory s(3);
+  auto const data = test::random_bytes(10, 1);
+  CHECK_THROWS_WITH(s.put("ida:3,1", data),
+                    "ida:3,1 makes 4 shards, one for each directory; 3 directories were given");
+  CHECK_THROWS_WITH(s.put("ida:2,1", data, blocks_of(0)), "a block has 1 to 16777216 bytes, got 0");
+  CHECK_THROWS_AS(shard_store({"/a", "/b", "/a/"}), skel::usage_error);
+  auto const liar = [&](std::uint64_t length) {
+    s.store.put("state", code("ida:2,1"), length, [&](auto const& to) { to(data); });
+  };
+  CHECK_THROWS_WITH(liar(11), "state: its length changed while it was read");
+  CHECK_THROWS_WITH(liar(9), "state: its length changed while it was read");
+  CHECK(s.files.all_paths().empty());  // nothing is left of the attempts
+}

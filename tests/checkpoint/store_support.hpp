@@ -1,0 +1,52 @@
+// Shard stores over the file system in memory.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model_file_system.hpp"
+#include "skel/checkpoint/shard_store.hpp"
+
+namespace test {
+
+inline std::vector<std::string> directories(std::size_t n) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < n; ++i) names.push_back("/disk" + std::to_string(i));
+  return names;
+}
+
+/// A store and what it reports.
+struct store_in_memory {
+  explicit store_in_memory(std::size_t n)
+      : files(directories(n)),
+        store(
+            directories(n), [this](std::string const& p) { problems.push_back(p); }, files) {}
+
+  model_file_system files;
+  std::vector<std::string> problems;
+  skel::storage::shard_store store;
+
+  skel::storage::stored_object put(std::string const& code, byte_vector const& data,
+                                   skel::storage::put_options const& options = {}) {
+    return store.put(
+        "state", skel::storage::code(code), data.size(), [&](auto const& to) { to(data); }, options);
+  }
+  byte_vector get(skel::storage::stored_object const& what) {
+    byte_vector data;
+    store.get(what, [&](auto part) { data.insert(data.end(), part.begin(), part.end()); });
+    return data;
+  }
+  /// The newest generation that can be given back; empty where there is none.
+  byte_vector restore() {
+    for (auto const& o : store.scan("state")) {
+      try {
+        return get(o);
+      } catch (skel::error const& bad) {
+        problems.emplace_back(bad.what());
+      }
+    }
+    return {};
+  }
+};
+
+}  // namespace test
