@@ -6,7 +6,7 @@
 
 namespace skel::protocol {
 
-using kind = peer_message_kind;
+using group_kind = peer_message_kind;
 namespace act = group_action;
 
 arbiter::arbiter(arbiter_config config)
@@ -120,7 +120,7 @@ std::string arbiter::waits_for() const {
 // Where this rank belongs now, and what it need not finish.
 void arbiter::order(rank_id r, term_id ended, group_actions& out) const {
   auto const g = at(r).group;
-  peer_message m{.kind = kind::serve};
+  peer_message m{.kind = group_kind::serve};
   if (g == nobody) {
     m.ids = {0, ended};
   } else {
@@ -132,14 +132,17 @@ void arbiter::order(rank_id r, term_id ended, group_actions& out) const {
 
 void arbiter::lead(group const& g, group_actions& out) {
   out.push_back(act::send{g.host,
-                          {.kind = kind::lead,
+                          {.kind = group_kind::lead,
                            .number = g.term,
                            .ids = {first_unrecorded(g), g.end, static_cast<std::uint64_t>(g.ranks),
                                    config_.preloads && !gone_ ? 1U : 0U}}});
 }
 
 void arbiter::advance(group_actions& out) {
-  if (complete()) return;
+  if (complete()) {
+    if (formed_) maybe_go(out);
+    return;
+  }
   if (!formed_) {
     bool const ready =
         !config_.measures_power ||
@@ -232,7 +235,7 @@ void arbiter::maybe_go(group_actions& out) {
   gone_ = true;
   out.push_back(act::started{});
   for (auto const& g : groups_)
-    if (g.host != nobody) out.push_back(act::send{g.host, {.kind = kind::go, .number = g.term}});
+    if (g.host != nobody) out.push_back(act::send{g.host, {.kind = group_kind::go, .number = g.term}});
 }
 
 // --- events
@@ -252,25 +255,25 @@ void arbiter::on_unit(rank_id from, std::uint64_t unit, group_actions& out) {
 void arbiter::on(rank_id from, peer_message const& m, group_actions& out) {
   if (from < 0 || from >= config_.ranks) return;
   auto& x = at(from);
-  bool const for_the_book =
-      m.kind == kind::hello || m.kind == kind::left || m.kind == kind::loaded || m.kind == kind::unit_done;
+  bool const for_the_book = m.kind == group_kind::hello || m.kind == group_kind::left ||
+                            m.kind == group_kind::loaded || m.kind == group_kind::unit_done;
   if (x.alive && !for_the_book) return;
   x.alive = true;  // whoever speaks is not lost
   auto const its_group = std::find_if(groups_.begin(), groups_.end(),
                                       [&](group const& g) { return g.host == from && g.term == m.number; });
   switch (m.kind) {
-    case kind::hello:
+    case group_kind::hello:
       x.hello = true;
       if (config_.measures_power && !formed_ && !m.ids.empty() && m.ids[0] > 0)
         x.power = static_cast<double>(m.ids[0]);
       break;
-    case kind::left:
+    case group_kind::left:
       if (its_group != groups_.end() && !m.ids.empty()) its_group->left = m.ids[0];
       break;
-    case kind::loaded:
+    case group_kind::loaded:
       if (its_group != groups_.end()) its_group->loaded = true;
       break;
-    case kind::unit_done:
+    case group_kind::unit_done:
       if (!m.ids.empty()) on_unit(from, m.ids[0], out);
       break;
     default:

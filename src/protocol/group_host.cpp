@@ -8,7 +8,7 @@
 
 namespace skel::protocol {
 
-using kind = peer_message_kind;
+using group_kind = peer_message_kind;
 namespace act = group_action;
 
 std::uint64_t group_host::pooled() const {
@@ -93,7 +93,8 @@ void group_host::was_read(term_id term, std::uint64_t pieces, group_actions& out
   units_[next_].whole = true;
   reading_ = false;
   auto const unit = next_++;
-  if (holding_ && !loaded_) out.push_back(act::send{config_.root, {.kind = kind::loaded, .number = term_}});
+  if (holding_ && !loaded_)
+    out.push_back(act::send{config_.root, {.kind = group_kind::loaded, .number = term_}});
   loaded_ = true;
   maybe_deliver(unit, out);
   advance(out);
@@ -141,9 +142,10 @@ void group_host::give(group_actions& out) {
       ++sent;
       ++under_way_[it->from];
     }
-    out.push_back(act::send{
-        it->from,
-        {.kind = kind::packet, .number = term_, .ids = {run.unit, run.first, run.count, limited ? 1U : 0U}}});
+    out.push_back(act::send{it->from,
+                            {.kind = group_kind::packet,
+                             .number = term_,
+                             .ids = {run.unit, run.first, run.count, limited ? 1U : 0U}}});
     it = waiting_.erase(it);
   }
 }
@@ -171,7 +173,7 @@ void group_host::tell_left(group_actions& out) {
                        (left <= half_unit) != (told_left_ <= half_unit) || left + whole_unit <= told_left_;
   if (!matters && told_left_ != ~std::uint64_t{0}) return;
   told_left_ = left;
-  out.push_back(act::send{config_.root, {.kind = kind::left, .number = term_, .ids = {left}}});
+  out.push_back(act::send{config_.root, {.kind = group_kind::left, .number = term_, .ids = {left}}});
 }
 
 void group_host::advance(group_actions& out) {
@@ -225,7 +227,7 @@ void group_host::maybe_deliver(std::uint64_t unit, group_actions& out) {
 
 void group_host::delivered(term_id term, std::uint64_t unit, group_actions& out) {
   if (!active_ || term != term_ || units_.erase(unit) == 0) return;
-  out.push_back(act::send{config_.root, {.kind = kind::unit_done, .number = term_, .ids = {unit}}});
+  out.push_back(act::send{config_.root, {.kind = group_kind::unit_done, .number = term_, .ids = {unit}}});
   advance(out);
 }
 
@@ -233,27 +235,27 @@ void group_host::delivered(term_id term, std::uint64_t unit, group_actions& out)
 
 void group_host::on(rank_id from, peer_message const& m, group_actions& out) {
   if (stopped_) return;
-  if (m.kind == kind::lead) {
+  if (m.kind == group_kind::lead) {
     on_lead(m, out);
     return;
   }
-  if (m.kind == kind::request) {
+  if (m.kind == group_kind::request) {
     on_request(from, m.number, m.ids.empty() ? 1 : m.ids[0], out);
     return;
   }
   if (!active_) return;
-  if (m.kind == kind::serve) {
+  if (m.kind == group_kind::serve) {
     if (m.ids.size() > 1 && m.ids[1] == term_) close(out);  // this rank was taken for lost
     return;
   }
   if (m.number != term_) return;
-  if (m.kind == kind::returned) {
+  if (m.kind == group_kind::returned) {
     on_returned(from, m.ids, out);
-  } else if (m.kind == kind::got) {
+  } else if (m.kind == group_kind::got) {
     if (auto const at = under_way_.find(from); at != under_way_.end() && --at->second == 0)
       under_way_.erase(at);
     advance(out);
-  } else if (m.kind == kind::go) {
+  } else if (m.kind == group_kind::go) {
     holding_ = false;
     advance(out);
   }

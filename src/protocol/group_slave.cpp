@@ -7,7 +7,7 @@
 
 namespace skel::protocol {
 
-using kind = peer_message_kind;
+using group_kind = peer_message_kind;
 namespace act = group_action;
 
 namespace {
@@ -22,7 +22,7 @@ std::uint64_t group_slave::queued() const {
 }
 
 void group_slave::begin(group_actions& out) {
-  peer_message hello{.kind = kind::hello, .number = config_.call_hash};
+  peer_message hello{.kind = group_kind::hello, .number = config_.call_hash};
   if (config_.power > 0) hello.ids = {config_.power};
   tell_root(std::move(hello), out);
 }
@@ -31,20 +31,22 @@ void group_slave::begin(group_actions& out) {
 
 bool group_slave::may_ask() const {
   if (!host_ || asked_ || draining_ || ended_) return false;
-  return config_.threshold ? queued() <= *config_.threshold : queue_.empty() && running_.empty();
+  if (!config_.threshold) return queue_.empty() && running_.empty();
+  return queued() <= std::max(*config_.threshold, reach_);
 }
 
 void group_slave::maybe_ask(group_actions& out) {
   if (!may_ask()) return;
   asked_ = true;
   ticks_ = 0;
-  out.push_back(act::send{*host_, {.kind = kind::request, .number = term_, .ids = {config_.threads}}});
+  out.push_back(act::send{*host_, {.kind = group_kind::request, .number = term_, .ids = {config_.threads}}});
 }
 
 // --- work
 
 void group_slave::idle(std::uint64_t limit, group_actions& out) {
   if (ended_ || draining_) return;
+  reach_ = limit > 1 ? limit * config_.threads : 0;
   if (!queue_.empty() && limit > 0) {
     auto& front = queue_.front();
     part now = front;
@@ -80,7 +82,7 @@ void group_slave::finished(packet_id id, piece_run pieces, std::uint64_t bytes, 
 
 // All that is done for one host travels in one message, and the next request rides on it.
 void group_slave::flush(rank_id host, term_id term, group_actions& out) {
-  peer_message m{.kind = kind::returned, .number = term, .ids = {0}};
+  peer_message m{.kind = group_kind::returned, .number = term, .ids = {0}};
   for (auto const& p : done_)
     if (p.term == term) m.ids.insert(m.ids.end(), {p.pieces.unit, p.pieces.first, p.pieces.count});
   std::erase_if(done_, [&](part const& p) { return p.term == term; });
@@ -92,13 +94,20 @@ void group_slave::flush(rank_id host, term_id term, group_actions& out) {
   out.push_back(act::send{host, std::move(m)});
 }
 
+// At the level, or when nothing more of their unit is here: who waits for the unit should not wait for this
+// rank's next one.
 void group_slave::maybe_flush(group_actions& out) {
-  bool const dry = queue_.empty() && running_.empty();
   bool const full = done_bytes_ >= config_.results_level;
   while (true) {
-    // Somebody waits for the last results of a group that this rank has left.
-    auto const next = std::find_if(done_.begin(), done_.end(),
-                                   [&](part const& p) { return dry || full || p.term != term_; });
+    auto const is_last_of_unit = [&](part const& done) {
+      auto const same = [&](part const& p) {
+        return p.term == done.term && p.pieces.unit == done.pieces.unit;
+      };
+      return std::none_of(queue_.begin(), queue_.end(), same) &&
+             std::none_of(running_.begin(), running_.end(), same);
+    };
+    auto const next =
+        std::find_if(done_.begin(), done_.end(), [&](part const& p) { return full || is_last_of_unit(p); });
     if (next == done_.end()) break;
     auto const [host, term] = std::pair{next->host, next->term};
     flush(host, term, out);
@@ -130,7 +139,7 @@ void group_slave::on_packet(rank_id from, peer_message const& m, group_actions& 
   if (m.number == term_) asked_ = false;
   ticks_ = 0;
   part const p{next_id_++, from, m.number, {m.ids[0], m.ids[1], m.ids[2]}};
-  if (m.ids[3] != 0) out.push_back(act::send{from, {.kind = kind::got, .number = m.number}});
+  if (m.ids[3] != 0) out.push_back(act::send{from, {.kind = group_kind::got, .number = m.number}});
   if (p.pieces.count == 0) return;
   queue_.push_back(p);
   out.push_back(act::accept{p.id, p.term, p.pieces});
@@ -140,21 +149,21 @@ void group_slave::on_packet(rank_id from, peer_message const& m, group_actions& 
 void group_slave::on(rank_id from, peer_message const& m, group_actions& out) {
   if (ended_) return;
   switch (m.kind) {
-    case kind::serve:
+    case group_kind::serve:
       on_serve(m, out);
       break;
-    case kind::packet:
+    case group_kind::packet:
       on_packet(from, m, out);
       break;
-    case kind::stop:
+    case group_kind::stop:
       stop_heard_ = true;
       start_draining(out);
       break;
-    case kind::finish:
+    case group_kind::finish:
       ended_ = true;
       out.push_back(end{m.result.value_or(outcome{})});
       break;
-    case kind::abort:
+    case group_kind::abort:
       ended_ = true;
       out.push_back(fail{fail::reason::protocol, m.text});
       break;
@@ -173,7 +182,7 @@ void group_slave::lost(rank_id rank, group_actions& out) {
 void group_slave::tick(group_actions& out) {
   if (ended_ || draining_ || !asked_ || !host_ || ++ticks_ < slave_patience) return;
   ticks_ = 0;
-  out.push_back(act::send{*host_, {.kind = kind::request, .number = term_, .ids = {config_.threads}}});
+  out.push_back(act::send{*host_, {.kind = group_kind::request, .number = term_, .ids = {config_.threads}}});
 }
 
 // --- the end
@@ -190,18 +199,18 @@ void group_slave::start_draining(group_actions& out) {
 
 void group_slave::failed(std::uint64_t unit, std::string text, group_actions& out) {
   if (ended_) return;
-  tell_root({.kind = kind::failed, .number = unit, .text = std::move(text)}, out);
+  tell_root({.kind = group_kind::failed, .number = unit, .text = std::move(text)}, out);
   start_draining(out);
 }
 
 void group_slave::please_stop(group_actions& out) {
-  if (!ended_ && !draining_) tell_root({.kind = kind::please_stop}, out);
+  if (!ended_ && !draining_) tell_root({.kind = group_kind::please_stop}, out);
 }
 
 void group_slave::quiet(group_actions& out) {
   if (!stop_heard_ || told_stopped_ || ended_) return;
   told_stopped_ = true;
-  tell_root({.kind = kind::stopped}, out);
+  tell_root({.kind = group_kind::stopped}, out);
 }
 
 std::uint64_t group_slave::hash() const {
@@ -215,7 +224,7 @@ std::uint64_t group_slave::hash() const {
   add(running_);
   add(done_);
   d.add(static_cast<std::uint64_t>(host_.value_or(-1) + 1)).add(term_).add(asked_).add(next_id_).add(ticks_);
-  d.add(done_bytes_).add(draining_).add(stop_heard_).add(told_stopped_).add(ended_);
+  d.add(done_bytes_).add(reach_).add(draining_).add(stop_heard_).add(told_stopped_).add(ended_);
   return d.value();
 }
 

@@ -81,7 +81,13 @@ void world::perform_for_host(int rank, protocol::group_action_variant const& act
     auto const& all = n.kept[d->unit];
     require(std::all_of(all.begin(), all.end(), [](auto const& x) { return x.has_value(); }),
             "a unit leaves without all its results");
-    n.waiting.push_back({job::kind::take, d->term, 0, {d->unit, 0, 0}});
+    if (scenario_->slow_delivery) {
+      n.waiting.push_back({job::kind::take, d->term, 0, {d->unit, 0, 0}});
+      return;
+    }
+    protocol::group_actions more;
+    n.host.delivered(d->term, d->unit, more);
+    perform(rank, more);
   } else if (std::holds_alternative<act::close>(action)) {
     n.units.clear();
     n.kept.clear();
@@ -144,12 +150,6 @@ void world::follow_up(int rank) {
   while (n.running.size() < scenario_->threads && !n.waiting.empty()) {
     n.running.push_back(n.waiting.front());
     n.waiting.erase(n.waiting.begin());
-    if (n.running.back().what == job::kind::take && !scenario_->slow_delivery) {
-      auto const j = n.running.back();
-      n.running.pop_back();
-      n.host.delivered(j.term, j.pieces.unit, list);
-      perform(rank, list);
-    }
   }
   while (n.running.size() < scenario_->threads) {
     auto const before = n.running.size();

@@ -17,14 +17,15 @@ struct group_slave_config {
   std::uint64_t call_hash = 0;
   unsigned threads = 1;
   std::uint64_t power = 0;  ///< told when it says hello; 0: not
-  /// Requests leave when so many pieces wait for a thread; empty: when nothing waits or runs any more.
+  /// Requests leave when so many pieces wait for a thread, or as many as threads take at a time, where they
+  /// are small. Empty: when nothing waits or runs any more.
   std::optional<std::uint64_t> threshold = 1;
   std::uint64_t results_level = 0;  ///< bytes of results that are kept before they leave together
   friend bool operator==(group_slave_config const&, group_slave_config const&) = default;
 };
 
 /// Asks its host for packets, processes their pieces, empties their results "when [they] accumulate to a
-/// certain level" (paper on multi-host groups, section 5.1) or when there is nothing else to do. When the
+/// certain level" (paper on multi-host groups, section 5.1) or nothing more of their unit is here. When the
 /// arbiter sends it elsewhere, it finishes what it holds and returns that to whom it came from.
 ///
 /// It also has the rank's part in the end of the call: stop, finish, abort, and the loss of the root. A
@@ -89,7 +90,8 @@ class group_slave {
   std::vector<part> running_;
   std::vector<part> done_;  // results not sent yet
   std::uint64_t done_bytes_ = 0;
-  unsigned ticks_ = 0;  // since it asked, or was given something
+  std::uint64_t reach_ = 0;  // pieces that threads take at a time, where it is more than one each
+  unsigned ticks_ = 0;       // since it asked, or was given something
   bool draining_ = false;
   bool stop_heard_ = false;
   bool told_stopped_ = false;
