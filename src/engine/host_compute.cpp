@@ -18,6 +18,15 @@ bool host_run::find_work(unsigned thread) {
     return false;
   }
   deliver_deferred();
+  auto const process_next = [&] {
+    protocol::group_actions list;
+    slave_.idle(tasks_in(quantum_seconds, t.cost, most_tasks_of_quantum), list);
+    perform(list, nullptr, &t);
+    if (draining_) t.todo = std::monostate{};
+    return !std::holds_alternative<std::monostate>(t.todo);
+  };
+  // Others wait until the root knows what pieces cost.
+  if (arbiter_ && arbiter_->on_trial() && trial_units_ > 0 && process_next()) return true;
   if (!reads_.empty()) {
     t.todo = std::move(reads_.front());
     reads_.pop_front();
@@ -26,12 +35,9 @@ bool host_run::find_work(unsigned thread) {
     deliveries_.pop_front();
     sinking_here_ = true;
   } else {
-    protocol::group_actions list;
-    slave_.idle(tasks_in(quantum_seconds, t.cost, most_tasks_of_quantum), list);
-    perform(list, nullptr, &t);
-    if (draining_) t.todo = std::monostate{};
+    return process_next();
   }
-  return !std::holds_alternative<std::monostate>(t.todo);
+  return true;
 }
 
 // The lock is held on entry and exit, not meanwhile.
@@ -94,6 +100,12 @@ void host_run::read(thread_state& t, std::unique_lock<std::mutex>& lock) {
 
 // --- processing
 
+// Packets that this rank asks for have so many pieces for each thread, at most.
+void host_run::set_pace(std::uint64_t pieces) {
+  pace_ = pieces;
+  slave_.pace(options_.packet_seconds > 0 ? pieces * threads_ : 0);
+}
+
 void host_run::process(unsigned thread, std::unique_lock<std::mutex>& lock) {
   auto& t = state_[thread];
   auto const j = std::get<process_job>(std::exchange(t.todo, std::monostate{}));
@@ -112,7 +124,12 @@ void host_run::process(unsigned thread, std::unique_lock<std::mutex>& lock) {
   clock_.pieces += n;
   clock_.compute_seconds += end - begin;
   last_moved_ = end;
-  if (n > 0) t.cost = std::max((end - begin) / static_cast<double>(n), 1e-9);
+  if (n > 0) {
+    t.cost = std::max((end - begin) / static_cast<double>(n), 1e-9);
+    // Growing by steps: cheap pieces say little of the next ones.
+    if (j.packet->term == paced_for_)
+      set_pace(std::min(2 * pace_, tasks_in(options_.packet_seconds, t.cost, most_tasks_of_quantum)));
+  }
   if (draining_) return;
   if (bad) {
     fail(j.pieces.unit, *bad);

@@ -72,7 +72,8 @@ void host_run::describe(report& r) const {
     ++slave_count;
   }
   if (host_count > 0) g.host_idle_seconds = hosts / host_count;
-  if (slave_count > 0) g.slave_idle_seconds = slaves / slave_count;
+  // Slaves wait while hosts preload, before the clock starts.
+  if (slave_count > 0) g.slave_idle_seconds = std::max(0.0, slaves / slave_count - g.preload_seconds);
   g.slave_idle_spread = most - least;
   r.groups = std::move(g);
 }

@@ -146,7 +146,7 @@ void host_run::load(peer_message const& m, cargo& with) {
   if (m.kind == peer_message_kind::packet) {
     with.object = cut(m);
   } else if (m.kind == peer_message_kind::returned) {
-    for (std::size_t k = 1; k + 2 < m.ids.size(); k += 3)
+    for (std::size_t k = 2; k + 2 < m.ids.size(); k += 3)
       for (auto p = m.ids[k + 1]; p < m.ids[k + 1] + m.ids[k + 2]; ++p)
         with.pieces.push_back({m.ids[k], p, take_result(m.number, m.ids[k], p)});
   } else if (m.kind == peer_message_kind::unit_done) {
@@ -187,7 +187,7 @@ void host_run::unload(peer_message const& m, std::span<std::byte const> body, tr
     whole.drop_front(whole.size() - body.size());
     with.packed = std::move(whole);
   } else if (m.kind == peer_message_kind::returned) {
-    for (std::size_t k = 1; k + 2 < m.ids.size(); k += 3) {
+    for (std::size_t k = 2; k + 2 < m.ids.size(); k += 3) {
       if (m.ids[k + 2] > body.size()) throw protocol_error("results end early");
       for (std::uint64_t p = 0; p < m.ids[k + 2]; ++p) one(m.ids[k], m.ids[k + 1] + p);
     }
@@ -218,7 +218,7 @@ void host_run::send(int to, peer_message& m) {
     }
   });
   if (bad) {
-    fail(m.ids.empty() ? 0 : m.ids[m.kind == peer_message_kind::returned ? 1 : 0], *bad);
+    fail(m.ids.empty() ? 0 : m.ids[m.kind == peer_message_kind::returned && m.ids.size() > 2 ? 2 : 0], *bad);
     return;
   }
   if (to == rank_)
@@ -257,6 +257,11 @@ void host_run::deliver(int from, peer_message const& m, cargo& with) {
     if (for_roll_call(m.kind)) return;
   }
   if (m.kind == peer_message_kind::abort && !over_ && m.text.starts_with(watchdog_text)) say_state(m.text);
+  if (m.kind == peer_message_kind::serve && m.number != paced_for_) {
+    paced_for_ = m.number;
+    set_pace(1);  // other units cost otherwise
+    for (auto& t : state_) t.cost = 0;
+  }
   host_.on(from, m, list);
   perform(list, &with);
   slave_.on(from, m, list);

@@ -140,6 +140,7 @@ class host_run final : public team_run {
 
   void read(thread_state& t, std::unique_lock<std::mutex>& lock);
   void process(unsigned thread, std::unique_lock<std::mutex>& lock);
+  void set_pace(std::uint64_t pieces);
   void process_pieces(unsigned thread, process_job const& j, std::vector<held_piece>& results,
                       std::uint64_t& bytes);
   void sink_here(thread_state& t, std::unique_lock<std::mutex>& lock);
@@ -177,7 +178,9 @@ class host_run final : public team_run {
   bool delivering_ = false;
 
   std::vector<thread_state> state_;
-  unsigned inside_ = 0;  // threads in the user's functions
+  unsigned inside_ = 0;     // threads in the user's functions
+  std::uint64_t pace_ = 1;  // pieces of a packet for one thread
+  term_id paced_for_ = 0;
 
   // On the root.
   std::map<std::uint64_t, unit_of_results> for_sink_;

@@ -13,7 +13,7 @@ namespace skel::detail {
 
 namespace {
 // Pieces of the first units that the root processes before it knows what they cost.
-constexpr std::uint64_t trial_pieces = 8;
+constexpr std::uint64_t trial_pieces = 4;
 }  // namespace
 
 host_run::host_run(context& ctx, std::uint64_t units, group_work& work, multi_host_options const& options)
@@ -43,6 +43,8 @@ void host_run::check_choices() const {
   if (options_.preload && options_.group_size == 0)
     throw usage_error(
         "multi_host: preload needs a group_size: while the size is being found, nothing is preloaded");
+  if (!(options_.packet_seconds >= 0))
+    throw usage_error("multi_host: packet_seconds must be a number of seconds, 0 for no limit");
   if (options_.least_pieces == 0) throw usage_error("multi_host: least_pieces must be at least 1");
 }
 

@@ -121,7 +121,8 @@ std::uint64_t group_host::grant_for(request const& r) const {
   std::uint64_t threads = 0;
   for (auto const& [rank, n] : clients_) threads += n;
   auto const all = static_cast<int>(std::max(ranks_, threads));
-  return next_grant(config_.policy, pooled(), 1, static_cast<int>(r.threads), all);
+  auto const n = next_grant(config_.policy, pooled(), 1, static_cast<int>(r.threads), all);
+  return r.most > 0 ? std::min(n, std::max(r.most, config_.policy.chunk)) : n;
 }
 
 void group_host::give(group_actions& out) {
@@ -150,17 +151,18 @@ void group_host::give(group_actions& out) {
   }
 }
 
-void group_host::on_request(rank_id from, term_id term, std::uint64_t threads, group_actions& out) {
-  threads = std::clamp<std::uint64_t>(threads, 1, 1U << 16);
+void group_host::on_request(rank_id from, term_id term, request r, group_actions& out) {
+  r.from = from;
+  r.threads = std::clamp<std::uint64_t>(r.threads, 1, 1U << 16);
   if (term > term_) {  // the slave has heard before its host
     std::erase_if(early_, [&](auto const& e) { return e.second.from == from; });
-    early_.push_back({term, {from, threads}});
+    early_.emplace_back(term, r);
     return;
   }
   if (!active_ || term != term_) return;
-  clients_[from] = threads;
-  if (std::none_of(waiting_.begin(), waiting_.end(), [&](request const& r) { return r.from == from; }))
-    waiting_.push_back({from, threads});
+  clients_[from] = r.threads;
+  if (std::none_of(waiting_.begin(), waiting_.end(), [&](request const& x) { return x.from == from; }))
+    waiting_.push_back(r);
   advance(out);
 }
 
@@ -187,7 +189,7 @@ void group_host::advance(group_actions& out) {
 // --- results come back
 
 void group_host::on_returned(rank_id from, std::vector<std::uint64_t> const& ids, group_actions& out) {
-  for (std::size_t i = 1; i + 2 < ids.size(); i += 3) {
+  for (std::size_t i = 2; i + 2 < ids.size(); i += 3) {
     piece_run const run{ids[i], ids[i + 1], ids[i + 2]};
     auto const at = units_.find(run.unit);
     if (at == units_.end()) continue;  // another rank was first with all of it
@@ -212,8 +214,8 @@ void group_host::on_returned(rank_id from, std::vector<std::uint64_t> const& ids
     if (fresh.count > 0) out.push_back(act::keep{fresh});
     maybe_deliver(run.unit, out);
   }
-  if (!ids.empty() && ids[0] > 0)
-    on_request(from, term_, ids[0], out);
+  if (ids.size() > 1 && ids[0] > 0)
+    on_request(from, term_, {from, ids[0], ids[1]}, out);
   else
     advance(out);
 }
@@ -240,7 +242,7 @@ void group_host::on(rank_id from, peer_message const& m, group_actions& out) {
     return;
   }
   if (m.kind == group_kind::request) {
-    on_request(from, m.number, m.ids.empty() ? 1 : m.ids[0], out);
+    if (m.ids.size() > 1) on_request(from, m.number, {from, m.ids[0], m.ids[1]}, out);
     return;
   }
   if (!active_) return;

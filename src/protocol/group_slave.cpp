@@ -32,14 +32,16 @@ void group_slave::begin(group_actions& out) {
 bool group_slave::may_ask() const {
   if (!host_ || asked_ || draining_ || ended_) return false;
   if (!config_.threshold) return queue_.empty() && running_.empty();
-  return queued() <= std::max(*config_.threshold, reach_);
+  auto const reach = pace_ > 0 ? std::min(reach_, pace_) : reach_;
+  return queued() <= std::max(*config_.threshold, reach);
 }
 
 void group_slave::maybe_ask(group_actions& out) {
   if (!may_ask()) return;
   asked_ = true;
   ticks_ = 0;
-  out.push_back(act::send{*host_, {.kind = group_kind::request, .number = term_, .ids = {config_.threads}}});
+  out.push_back(
+      act::send{*host_, {.kind = group_kind::request, .number = term_, .ids = {config_.threads, pace_}}});
 }
 
 // --- work
@@ -82,7 +84,7 @@ void group_slave::finished(packet_id id, piece_run pieces, std::uint64_t bytes, 
 
 // All that is done for one host travels in one message, and the next request rides on it.
 void group_slave::flush(rank_id host, term_id term, group_actions& out) {
-  peer_message m{.kind = group_kind::returned, .number = term, .ids = {0}};
+  peer_message m{.kind = group_kind::returned, .number = term, .ids = {0, pace_}};
   for (auto const& p : done_)
     if (p.term == term) m.ids.insert(m.ids.end(), {p.pieces.unit, p.pieces.first, p.pieces.count});
   std::erase_if(done_, [&](part const& p) { return p.term == term; });
@@ -182,7 +184,8 @@ void group_slave::lost(rank_id rank, group_actions& out) {
 void group_slave::tick(group_actions& out) {
   if (ended_ || draining_ || !asked_ || !host_ || ++ticks_ < slave_patience) return;
   ticks_ = 0;
-  out.push_back(act::send{*host_, {.kind = group_kind::request, .number = term_, .ids = {config_.threads}}});
+  out.push_back(
+      act::send{*host_, {.kind = group_kind::request, .number = term_, .ids = {config_.threads, pace_}}});
 }
 
 // --- the end
@@ -224,7 +227,7 @@ std::uint64_t group_slave::hash() const {
   add(running_);
   add(done_);
   d.add(static_cast<std::uint64_t>(host_.value_or(-1) + 1)).add(term_).add(asked_).add(next_id_).add(ticks_);
-  d.add(done_bytes_).add(reach_).add(draining_).add(stop_heard_).add(told_stopped_).add(ended_);
+  d.add(done_bytes_).add(reach_).add(pace_).add(draining_).add(stop_heard_).add(told_stopped_).add(ended_);
   return d.value();
 }
 

@@ -108,7 +108,7 @@ void world::attach(int rank, packet& p) {
             "pieces are given that have not been read");
     for (auto i = ids.at(1); i < ids.at(1) + ids.at(2); ++i) p.cargo.push_back(cut_of(ids.at(0), i));
   } else if (p.what.kind == peer_message_kind::returned) {
-    for (std::size_t k = 1; k + 2 < ids.size(); k += 3)
+    for (std::size_t k = 2; k + 2 < ids.size(); k += 3)
       for (auto i = ids[k + 1]; i < ids[k + 1] + ids[k + 2]; ++i) {
         auto const result = n.done.extract({p.what.number, ids[k], i});
         require(!result.empty(), "a result is returned that is not there");
@@ -153,6 +153,7 @@ void world::follow_up(int rank) {
   }
   while (n.running.size() < scenario_->threads) {
     auto const before = n.running.size();
+    n.slave.pace(scenario_->seed % 4);
     n.slave.idle(1 + scenario_->seed % 2, list);
     perform(rank, list);
     if (n.running.size() == before) break;

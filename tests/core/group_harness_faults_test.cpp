@@ -64,7 +64,7 @@ std::vector<named_fault<mutation>> const faults{
     {"buffers are never free", [](auto& m) { never(m, kind::got); }},
     {"results are lost", [](auto& m) { once_lost(m, kind::returned, 1); }},
     {"results of other pieces",
-     [](auto& m) { change_id(m, kind::returned, 2, 1, [](auto& first) { ++first; }); }},
+     [](auto& m) { change_id(m, kind::returned, 3, 1, [](auto& first) { ++first; }); }},
     {"results of a unit are lost", [](auto& m) { once_lost(m, kind::unit_done, 1); }},
     {"a unit is taken for another",
      [](auto& m) { change_id(m, kind::unit_done, 0, 1, [](auto& u) { u ^= 1; }); }},

@@ -42,7 +42,10 @@ struct multi_host_options {
   bool preload = false;  ///< each host reads its first unit before anything is given, and the clock starts
   std::uint64_t least_pieces = 1;  ///< of a packet: neighbours travel together
   bool shrinking = true;           ///< packets shrink with what is left; false: least_pieces each
-  bool early_requests = true;      ///< a slave asks when `threshold` pieces are left; false: when it is idle
+  /// A packet keeps a slave busy for about so long at most, by what its latest pieces took; 0: no limit. Who
+  /// comes to help later finds something to do.
+  double packet_seconds = 0.02;
+  bool early_requests = true;  ///< a slave asks when `threshold` pieces are left; false: when it is idle
   std::uint64_t threshold = 1;
   unsigned buffers =
       0;  ///< packets of a host under way and not received: 1 synchronous, 2 the paper's, 0 any

@@ -71,11 +71,12 @@ class group_host {
   struct request {
     rank_id from = 0;
     std::uint64_t threads = 1;
+    std::uint64_t most = 0;  // pieces it would take; 0: no limit
     friend bool operator==(request const&, request const&) = default;
   };
 
   void on_lead(peer_message const& m, group_actions& out);
-  void on_request(rank_id from, term_id term, std::uint64_t threads, group_actions& out);
+  void on_request(rank_id from, term_id term, request r, group_actions& out);
   void on_returned(rank_id from, std::vector<std::uint64_t> const& ids, group_actions& out);
   void close(group_actions& out);
   void advance(group_actions& out);

@@ -36,6 +36,8 @@ class group_slave {
   explicit group_slave(group_slave_config config) : config_(config) {}
 
   void begin(group_actions& out);
+  /// So many pieces make a packet of the right length, as far as this rank knows; 0: any number.
+  void pace(std::uint64_t pieces) { pace_ = pieces; }
   /// A compute thread is free and would take at most `limit` pieces.
   void idle(std::uint64_t limit, group_actions& out);
   /// These pieces of packet `id` are done, their results of `bytes` bytes are kept by the engine.
@@ -90,6 +92,7 @@ class group_slave {
   std::vector<part> running_;
   std::vector<part> done_;  // results not sent yet
   std::uint64_t done_bytes_ = 0;
+  std::uint64_t pace_ = 0;
   std::uint64_t reach_ = 0;  // pieces that threads take at a time, where it is more than one each
   unsigned ticks_ = 0;       // since it asked, or was given something
   bool draining_ = false;
