@@ -60,7 +60,7 @@ void host_run::describe(report& r) const {
   int host_count = 0, slave_count = 0;
   for (auto const& row : r.per_rank) {
     bool const led = std::any_of(arbiter_->plan().begin(), arbiter_->plan().end(),
-                                 [&](auto const& p) { return p.first_rank == row.rank; });
+                                 [&](auto const& p) { return p.leader == row.rank; });
     if (led) {
       hosts += row.idle_seconds;
       ++host_count;

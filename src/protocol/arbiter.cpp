@@ -24,7 +24,7 @@ void arbiter::form(unsigned size, group_actions& out) {
   for (auto const& m : members_) power.push_back(m.power);
   trial_ = size == 0 && config_.ranks > 1 && config_.units > 1;
   if (trial_) {
-    plan_ = {{0, 1, 0, config_.units}};
+    plan_ = {{0, 1, 0, 0, config_.units}};
     gone_ = true;
   } else {
     plan_ = form_groups(power, std::max(1U, size), 0, config_.units);
@@ -42,11 +42,11 @@ void arbiter::form(unsigned size, group_actions& out) {
     for (auto u = g.first; u < g.end; ++u) g.done += recorded_.contains(u) ? 1 : 0;
     g.left = (g.end - g.first - g.done) * whole_unit;
     if (!goes_on) {
-      g.host = p.first_rank;
+      g.host = p.leader;
       g.term = ++terms_;
     }
     for (int r = p.first_rank; r < p.first_rank + p.ranks; ++r)
-      at(r).group = r == p.first_rank && !config_.hosts_help && p.ranks > 1 ? nobody : static_cast<int>(i);
+      at(r).group = r == g.host && !config_.hosts_help && p.ranks > 1 ? nobody : static_cast<int>(i);
     lead(g, out);
     for (int r = p.first_rank; r < p.first_rank + p.ranks; ++r) order(r, 0, out);
   }

@@ -45,7 +45,10 @@ std::vector<group_plan> form_groups(std::span<double const> power, unsigned size
     for (auto i = ranks[g]; i < ranks[g + 1]; ++i) sum += power[i];
     auto end = first_unit + static_cast<std::uint64_t>(std::llround(static_cast<double>(units) * sum / all));
     end = g + 1 == groups ? end_unit : std::clamp(end, at + 1, end_unit - (groups - g - 1));
-    plan.push_back({static_cast<int>(ranks[g]), static_cast<int>(ranks[g + 1] - ranks[g]), at, end});
+    auto const begin = power.begin() + static_cast<std::ptrdiff_t>(ranks[g]);
+    auto const strongest = std::max_element(begin, power.begin() + static_cast<std::ptrdiff_t>(ranks[g + 1]));
+    plan.push_back({static_cast<int>(ranks[g]), static_cast<int>(ranks[g + 1] - ranks[g]),
+                    static_cast<int>(strongest - power.begin()), at, end});
     at = end;
   }
   return plan;

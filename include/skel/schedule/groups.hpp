@@ -7,11 +7,12 @@
 
 namespace skel {
 
-/// A group and its share: the ranks first_rank ... + ranks - 1 (places in the list of ranks), the first of
-/// which leads, and the units [first_unit, end_unit).
+/// A group and its share: the ranks first_rank ... + ranks - 1, of which the strongest leads (the first of
+/// equal ones), and the units [first_unit, end_unit).
 struct group_plan {
   int first_rank = 0;
   int ranks = 1;
+  int leader = 0;
   std::uint64_t first_unit = 0;
   std::uint64_t end_unit = 0;
   friend bool operator==(group_plan const&, group_plan const&) = default;
