@@ -156,7 +156,7 @@ void host_run::process_pieces(unsigned thread, process_job const& j, std::vector
   for (std::uint64_t i = 0; i < j.pieces.count; ++i) {
     held_piece held;
     held.object = work_.process(*p.object, j.pieces.first - p.first + i, where);
-    if (arbiter_ && arbiter_->on_trial()) measure_sending(j, *held.object);
+    if (j.on_trial) measure_sending(j, *held.object);
     if (p.stays) {
       bytes = options_.results_level;  // what does not travel is not kept back
     } else {

@@ -47,7 +47,7 @@ void host_run::perform_one(protocol::group_action_variant& action, cargo* with, 
     packets_[a->id] = std::move(p);
     if (threads_ > 1) engine_.work_arrived().notify_all();
   } else if (auto const* x = std::get_if<group_act::execute>(&action)) {
-    thread->todo = process_job{x->id, packets_.at(x->id), x->pieces};
+    thread->todo = process_job{x->id, packets_.at(x->id), x->pieces, arbiter_ && arbiter_->on_trial()};
   } else if (auto const* f = std::get_if<group_act::forget>(&action)) {
     std::erase_if(packets_, [&](auto const& p) { return p.second->term == f->term; });
     std::erase_if(finished_, [&](auto const& p) { return p.first[0] == f->term; });

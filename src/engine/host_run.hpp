@@ -95,6 +95,7 @@ class host_run final : public team_run {
     protocol::packet_id id = 0;
     std::shared_ptr<slave_packet> packet;
     piece_run pieces;
+    bool on_trial = false;  // what sending would take is measured, too
   };
   // What one compute thread does next; padded so that threads do not share lines.
   struct alignas(128) thread_state {

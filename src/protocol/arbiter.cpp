@@ -21,6 +21,7 @@ void arbiter::begin(group_actions& out) { advance(out); }
 
 void arbiter::form(unsigned size, group_actions& out) {
   std::vector<double> power;
+  power.reserve(members_.size());
   for (auto const& m : members_) power.push_back(m.power);
   trial_ = size == 0 && config_.ranks > 1 && config_.units > 1;
   if (trial_) {
@@ -202,6 +203,7 @@ void arbiter::appoint(int g, rank_id r, group_actions& out) {
 void arbiter::move_free_ranks(group_actions& out) {
   if (!config_.reassigns || trial_) return;
   std::vector<std::uint64_t> weights;
+  weights.reserve(groups_.size());
   for (auto const& g : groups_) weights.push_back(takes_ranks(g) ? g.left : 0);
   std::vector<rank_id> movers;
   for (rank_id r = 0; r < config_.ranks; ++r)

@@ -1,4 +1,5 @@
 // Whole multi_host calls over several ranks in one process: the same output, whatever the grouping.
+#include <functional>
 #include <map>
 #include <set>
 
@@ -18,9 +19,7 @@ std::vector<std::uint64_t> run(hub::job& job, std::uint64_t units, slices const&
                                skel::multi_host_options const& how, skel::report* report = nullptr) {
   written out;
   job.run([&](skel::context& ctx) {
-    auto r = skel::multi_host(
-        ctx, units, what, [&](auto unit, auto piece, auto&& result) { out(unit, piece, std::move(result)); },
-        how);
+    auto r = skel::multi_host(ctx, units, what, std::ref(out), how);
     if (report != nullptr && ctx.is_root()) *report = std::move(r);
   });
   return out.text;
@@ -156,10 +155,7 @@ TEST_CASE("pieces leave while their unit is being read, and a new host reads as 
   what.first_rows = &first;
   hub::job job(4, 1);
   written out;
-  job.run([&](skel::context& ctx) {
-    skel::multi_host(
-        ctx, 12, what, [&](auto u, auto p, auto&& r) { out(u, p, std::move(r)); }, size(2));
-  });
+  job.run([&](skel::context& ctx) { skel::multi_host(ctx, 12, what, std::ref(out), size(2)); });
   CHECK(out.text == what.expected(12));
   CHECK(first == 1);  // of two groups one begins in the middle
 }

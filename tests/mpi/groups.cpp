@@ -1,5 +1,6 @@
 // multi_host over MPI: the same output for every number of ranks and grouping; errors; calls in a row.
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "../slices.hpp"
@@ -22,9 +23,7 @@ skel::multi_host_options of_size(unsigned n) {
 skel::report run(skel::context& ctx, std::uint64_t units, slices const& what,
                  skel::multi_host_options const& how) {
   written out;
-  auto const r = skel::multi_host(
-      ctx, units, what, [&](auto unit, auto piece, auto&& result) { out(unit, piece, std::move(result)); },
-      how);
+  auto const r = skel::multi_host(ctx, units, what, std::ref(out), how);
   if (ctx.is_root()) check(out.text == what.expected(units), "the output");
   check(r.tasks == units, "the number of units");
   return r;
