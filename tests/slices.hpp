@@ -65,6 +65,7 @@ struct slices {
     return into.rows.size();
   }
   [[nodiscard]] packet cut(unit const& from, std::uint64_t first, std::uint64_t count) const {
+    maybe_fail("cut", fails_at);
     auto const begin = from.rows.begin() + static_cast<std::ptrdiff_t>(first);
     return {0, {begin, begin + static_cast<std::ptrdiff_t>(count)}};
   }

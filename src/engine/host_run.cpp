@@ -72,6 +72,10 @@ void host_run::perform_one(protocol::group_action_variant& action, cargo* with, 
 }
 
 void host_run::perform_for_host(protocol::group_action_variant const& action, cargo* with) {
+  if (draining_) {  // perhaps since the last action of the same list
+    duty_.reset();
+    return;
+  }
   if (auto const* r = std::get_if<group_act::read>(&action)) {
     if (!duty_) {
       duty_ = std::make_shared<duty>();

@@ -209,7 +209,7 @@ TEST_CASE("the size of groups is found: large ones where reading is quick, small
 
 TEST_CASE("what throws is told on every rank, and the next call works") {
   for (int ranks : {1, 2, 5})
-    for (auto const* where : {"read", "process"})
+    for (auto const* where : {"read", "process", "cut"})
       for (std::uint64_t at : {0U, 5U, 11U}) {
         slices what;
         what.fails = where;
