@@ -33,6 +33,22 @@ struct phase_report {
   std::vector<std::pair<std::string, double>> sizes;
 };
 
+/// What a multi_host run says of its groups. Seconds of a unit are of one rank, means over all units.
+struct group_report {
+  std::vector<int> sizes;         ///< ranks of each group, as they were formed
+  bool size_found = false;        ///< by the run itself, from the first units
+  std::uint64_t reassigned = 0;   ///< ranks that went to another group, as theirs was through
+  std::uint64_t taken_over = 0;   ///< shares of lost hosts that another rank took over
+  std::uint64_t units_read = 0;   ///< history and units read again after a loss included
+  double read_seconds = 0;        ///< per unit read
+  double compute_seconds = 0;     ///< per unit: all its pieces
+  double send_seconds = 0;        ///< per unit: cutting and packing what travels
+  double preload_seconds = 0;     ///< before the clock started; not in report::seconds
+  double host_idle_seconds = 0;   ///< mean over the ranks that led a group at the beginning
+  double slave_idle_seconds = 0;  ///< mean over the others; their
+  double slave_idle_spread = 0;   ///< greatest idle time minus the least
+};
+
 /// The report of one run. `per_rank` is complete on the root; elsewhere it holds the rank's own row only.
 struct report {
   std::string skeleton;  ///< "farm"
@@ -50,7 +66,8 @@ struct report {
   std::uint64_t messages = 0;           ///< sent by all ranks
   std::uint64_t bytes = 0;              ///< payload and headers, sent by all ranks
   std::vector<rank_report> per_rank;
-  std::vector<phase_report> phases;  ///< on the root; empty where the skeleton has no phases
+  std::vector<phase_report> phases;    ///< on the root; empty where the skeleton has no phases
+  std::optional<group_report> groups;  ///< on the root, of multi_host only
 };
 
 /// Relative computing power of the ranks as an earlier run found it: tasks per busy second of each rank's

@@ -5,6 +5,7 @@
 #include "skel/divide_and_conquer.hpp"
 #include "skel/error.hpp"
 #include "skel/farm.hpp"
+#include "skel/multi_host.hpp"
 #include "skel/report.hpp"
 #include "skel/ring_steal.hpp"
 #include "skel/run_main.hpp"

@@ -27,7 +27,7 @@ rank_stats team_run::own_stats() {
   r.tasks = tasks_run();
   for (auto const& t : clocks_) {
     r.busy_seconds += t.busy;
-    r.idle_seconds += t.idle;
+    r.idle_seconds += t.idle + (t.idle_since >= 0 ? now() - t.idle_since : 0);
   }
   r.communication_seconds = std::max(0.0, threads_ * (now() - start_) - r.busy_seconds - r.idle_seconds);
   r.messages_sent = engine_.messages_sent() - base_messages_;

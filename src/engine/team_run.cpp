@@ -93,7 +93,7 @@ report team_run::result_or_throw(report r) const {
 
 void team_run::work(unsigned thread) {
   auto& t = clocks_[thread];
-  double idle_since = -1;
+  auto& idle_since = t.idle_since;
   std::unique_lock lock(engine_.mutex());
   try {
     while (!over_) {
@@ -121,6 +121,7 @@ void team_run::work(unsigned thread) {
   }
   if (thread == 0) engine_.rest_helper(false);
   if (idle_since >= 0) t.idle += now() - idle_since;
+  idle_since = -1;
 }
 
 void team_run::wait_for_work(unsigned thread, double idle_since, std::unique_lock<std::mutex>& lock) {

@@ -106,6 +106,7 @@ class team_run : public run {
   struct alignas(128) thread_clock {
     double busy = 0;
     double idle = 0;
+    double idle_since = -1;  // waits for work since then
     std::uint64_t tasks = 0;
   };
 

@@ -90,6 +90,23 @@ json to_json(phase_report const& part) {
   return object;
 }
 
+json to_json(group_report const& g) {
+  json object;
+  object["sizes"] = g.sizes;
+  object["size_found"] = g.size_found;
+  object["reassigned"] = g.reassigned;
+  object["taken_over"] = g.taken_over;
+  object["units_read"] = g.units_read;
+  add_number(object, "read_seconds", g.read_seconds);
+  add_number(object, "compute_seconds", g.compute_seconds);
+  add_number(object, "send_seconds", g.send_seconds);
+  if (g.preload_seconds > 0) add_number(object, "preload_seconds", g.preload_seconds);
+  add_number(object, "host_idle_seconds", g.host_idle_seconds);
+  add_number(object, "slave_idle_seconds", g.slave_idle_seconds);
+  add_number(object, "slave_idle_spread_seconds", g.slave_idle_spread);
+  return object;
+}
+
 json rows(std::vector<phase_report> const& phases) {
   json array = json::array();
   for (auto const& part : phases) array.push_back(to_json(part));
@@ -120,10 +137,13 @@ std::string report_to_json(report const& run, report_extra const& extra) {
   object["bytes"] = run.bytes;
   auto per_rank = rows(run.per_rank);
   auto phases = rows(run.phases);
-  object["phases"] = object["per_rank"] = json();  // so that extra fields of these names are refused, too
+  object["groups"] = object["phases"] = object["per_rank"] =
+      json();  // so that extra fields of these names are refused, too
   add_fields(object, extra.fields);
+  object.erase("groups");
   object.erase("phases");
   object.erase("per_rank");
+  if (run.groups) object["groups"] = to_json(*run.groups);
   if (!phases.empty()) object["phases"] = std::move(phases);
   if (!per_rank.empty()) object["per_rank"] = std::move(per_rank);
   return object.dump(2, ' ', false, json::error_handler_t::replace) + "\n";

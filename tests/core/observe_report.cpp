@@ -107,3 +107,16 @@ TEST_CASE("phases are written where there are some") {
   CHECK_FALSE(json["phases"][1].contains("sizes"));
   CHECK_FALSE(written(some_report(), {}).contains("phases"));
 }
+
+TEST_CASE("a multi_host report says what its groups were") {
+  auto run = some_report();
+  CHECK_FALSE(written(run, {}).contains("groups"));
+  run.groups = skel::group_report{.sizes = {8, 7}, .size_found = true, .reassigned = 3, .read_seconds = 1.22};
+  auto const groups = written(run, {})["groups"];
+  CHECK(keys(groups) == std::vector<std::string>{"sizes", "size_found", "reassigned", "taken_over",
+                                                 "units_read", "read_seconds", "compute_seconds",
+                                                 "send_seconds", "host_idle_seconds", "slave_idle_seconds",
+                                                 "slave_idle_spread_seconds"});
+  CHECK(groups["sizes"] == std::vector<int>{8, 7});
+  CHECK(groups["read_seconds"] == 1.22);
+}

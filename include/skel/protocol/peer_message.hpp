@@ -38,8 +38,19 @@ enum class peer_message_kind : std::uint8_t {
   need_problem,   ///< please send me the group's problem
   need_solution,  ///< please send me the solution of the group's problem, as soon as you have it
   reached,        ///< to the root: the group has what this call gives it
+  // multi_host (arbiter, group_host, group_slave); number: the term, an appointment of a host
+  lead,       ///< arbiter: lead a group. ids: first unit, end, ranks of the group, 1 if it waits for `go`
+  serve,      ///< arbiter: ask this host from now on. ids: the host, a term that is void
+  go,         ///< arbiter to host: begin to give
+  request,    ///< slave to host: pieces, please. ids: its threads, pieces it takes at most (0: any)
+  packet,     ///< host to slave: pieces (their bytes travel with it). ids: unit, first, count, 1 for `got`
+  got,        ///< slave to host: the packet is here
+  returned,   ///< slave to host: results. ids: a request (threads 0: none); unit, first, count of each run
+  loaded,     ///< host to arbiter: the first unit is read
+  left,       ///< host to arbiter: what is not given out. ids: thousandths of units
+  unit_done,  ///< host to arbiter: all results of a unit. ids: the unit
 };
-inline constexpr int peer_message_kinds = 20;
+inline constexpr int peer_message_kinds = 30;
 /// Those of the first group that go to the root.
 [[nodiscard]] bool for_roll_call(peer_message_kind what);
 

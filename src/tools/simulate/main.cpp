@@ -32,7 +32,7 @@ std::vector<std::string> const skeletons {
 #if SKEL_SIMULATE_COMPONENTS
       "divide_and_conquer",
 #endif
-      "calibrate",
+      "multi_host", "calibrate",
 };
 
 planned_failure parse_failure(std::string const& text, int ranks) {
@@ -62,6 +62,36 @@ planned_failure parse_failure(std::string const& text, int ranks) {
 
 void list_platforms() {
   for (auto const& p : skel::sim::ready_platforms()) fmt::print("{:<16} {}\n", p.name, p.about);
+}
+
+void add_group_options(CLI::App& app, group_options& o) {
+  auto const group = "multi_host: slices that hosts read, rows that slaves process";
+  auto const number = [&](char const* name, auto& value, char const* text) {
+    return app.add_option(name, value, text)->capture_default_str()->group(group);
+  };
+  number("--units", o.units, "layers between slices")->check(CLI::Range(0, 1'000'000));
+  number("--rows", o.rows, "of a layer")->check(CLI::Range(1, 1'000'000));
+  number("--read-seconds", o.read_seconds, "to read a slice, at power 1")->check(CLI::Range(0.0, 1e6));
+  number("--unit-seconds", o.unit_seconds, "to process a layer, at power 1")->check(CLI::Range(0.0, 1e6));
+  number("--surface-share", o.surface_share, "all work is in this share of the layers, the first ones")
+      ->check(CLI::Range(0.0, 1.0));
+  number("--row-bytes", o.row_bytes, "of a row of a packet; a packet of n rows has n + 1")
+      ->check(CLI::Range(std::size_t{0}, std::size_t{1} << 24));
+  number("--disks", o.disks, "hosts that can read at the same time; 0: all");
+  number("--group-size", o.group_size, "ranks of a group; 0: found from the first units");
+  app.add_flag("--preload", o.preload, "first slices are read before the clock starts")->group(group);
+  app.add_flag("--measure-power", o.measure_power, "groups of equal power")->group(group);
+  number("--buffers", o.buffers, "packets of a host under way and not received; 0: no limit");
+  number("--least-rows", o.least_pieces, "of a packet")->check(CLI::Range(1, 1'000'000));
+  number("--packet-seconds", o.packet_seconds, "a packet keeps a slave busy for so long at most; 0: no limit")
+      ->check(CLI::Range(0.0, 1e6));
+  number("--results-level", o.results_level, "bytes of results that a slave keeps");
+  number("--sink", o.sink, "where results end")->check(CLI::IsMember({"root", "hosts"}));
+  app.add_option("--without", o.without, "a measure that is not taken; may be repeated")
+      ->check(CLI::IsMember(
+          {"reassign", "host-helps", "host-listens", "read-ahead", "shrinking", "early-requests", "rows"}))
+      ->allow_extra_args(false)
+      ->group(group);
 }
 
 #if SKEL_SIMULATE_COMPONENTS
@@ -135,6 +165,7 @@ void add_options(CLI::App& app, options& o) {
 #if SKEL_SIMULATE_COMPONENTS
   add_divide_options(app, o);
 #endif
+  add_group_options(app, o.groups);
   app.add_option("--machine", o.machine, "calibrate: the machine file to write, for skel-model")
       ->type_name("FILE.json")
       ->group(group);
@@ -182,6 +213,15 @@ void print_table(skel::report const& r, skel::sim::platform const& p, double cos
   row("efficiency", fmt::format("{:.3f}", r.seconds > 0 ? ideal / r.seconds : 0));
   row("messages per rank", fmt::format("{:.1f}, {} in all with {} bytes",
                                        static_cast<double>(r.messages) / r.ranks, r.messages, r.bytes));
+  if (r.groups) {
+    auto const& g = *r.groups;
+    row("groups", fmt::format("{} of {} ranks, {} moved, {} shares taken over", g.sizes.size(),
+                              g.sizes.empty() ? 0 : g.sizes.front(), g.reassigned, g.taken_over));
+    row("slices read", fmt::format("{}, {:.6g} s each", g.units_read, g.read_seconds));
+    row("idle", fmt::format("hosts {:.4g} s, slaves {:.4g} s, spread {:.4g} s", g.host_idle_seconds,
+                            g.slave_idle_seconds, g.slave_idle_spread));
+    if (g.preload_seconds > 0) row("preloading", fmt::format("{:.6g} s", g.preload_seconds));
+  }
   row("handed out again", fmt::format("{} tasks", r.tasks_handed_out_again));
   row("lost ranks", r.lost_ranks.empty() ? "none" : fmt::format("{}", fmt::join(r.lost_ranks, " ")));
 }
@@ -197,6 +237,10 @@ std::function<void(skel::context&)> body_of(options const& o, std::vector<planne
     return [all, &out](skel::context& ctx) { all->run(ctx, out); };
   }
 #endif
+  if (o.skeleton == "multi_host")
+    return [&o, &out, shared = std::make_shared<std::shared_ptr<void>>()](skel::context& ctx) {
+      simulate_groups(ctx, o, out, *shared);
+    };
   bool const farms = o.skeleton == "farm";
   auto costs = task_costs(o.costs, farms ? o.tasks : 1, o.seed);
 #if SKEL_SIMULATE_SEARCH
@@ -209,7 +253,7 @@ std::function<void(skel::context&)> body_of(options const& o, std::vector<planne
 void leave_report(options const& o, skel::sim::platform const& platform, result& out) {
   auto const& r = out.run.run;
   double const ideal = platform.ideal_seconds(out.cost, !o.common.root_works);
-  bool const tasks = r.skeleton != "divide_and_conquer";
+  bool const tasks = r.skeleton != "divide_and_conquer" && r.skeleton != "multi_host";
   out.run.fields = {{"simulated", true},
                     {"platform", platform.name},
                     {"cost_seconds_at_power_1", out.cost},

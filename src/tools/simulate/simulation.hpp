@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +16,26 @@
 namespace skel::simulate {
 
 inline constexpr char const* program_name = "skel-simulate";
+
+/// multi_host: what is read and processed, and by which measures.
+struct group_options {
+  std::uint64_t units = 64;
+  std::uint64_t rows = 128;
+  double read_seconds = 1.22;
+  double unit_seconds = 16.1;
+  double surface_share = 1;
+  std::size_t row_bytes = 4096;
+  unsigned disks = 0;
+  unsigned group_size = 8;
+  bool preload = false;
+  bool measure_power = false;
+  unsigned buffers = 0;
+  std::uint64_t least_pieces = 1;
+  double packet_seconds = 0.02;
+  std::size_t results_level = std::size_t{64} * 1024;
+  std::string sink = "hosts";
+  std::vector<std::string> without;
+};
 
 struct options {
   program::common_options common;
@@ -38,6 +59,7 @@ struct options {
   std::string costs = "exponential:1s";
   std::uint64_t seed = 1;
   std::size_t result_bytes = 8;
+  group_options groups;
   std::vector<std::string> failures;
   std::string suspect_after = "5s";
 };
@@ -53,6 +75,7 @@ struct result {
   program::run_outcome run;
   std::vector<observe::rank_trace> traces;
   std::uint64_t wrong = 0;           ///< results that are not what they must be
+  std::uint64_t checked = 0;         ///< results of multi_host that a sink has seen
   double cost = 0;                   ///< of all work, in seconds at power 1
   std::function<void()> afterwards;  ///< when the simulation has ended well
 };
@@ -61,6 +84,8 @@ void simulate_farm(context& ctx, options const& o, std::vector<double> const& co
                    std::vector<planned_failure> const& failures, result& out);
 /// A UTS tree, searched by ring_steal.
 void simulate_search(context& ctx, options const& o, double node_seconds, result& out);
+/// Slices that hosts read and rows that slaves process. `shared` belongs to all ranks.
+void simulate_groups(context& ctx, options const& o, result& out, std::shared_ptr<void>& shared);
 /// Writes the machine file that skel-model reads.
 void calibrate(context& ctx, options const& o);
 

@@ -1,0 +1,122 @@
+// The root's book of groups: which rank belongs where, who leads, which units are done.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "skel/protocol/group_action.hpp"
+#include "skel/schedule/groups.hpp"
+#include "skel/schedule/task_set.hpp"
+
+namespace skel::protocol {
+
+struct arbiter_config {
+  int ranks = 1;  ///< rank 0 is the root
+  std::uint64_t units = 0;
+  unsigned group_size = 1;      ///< 0: the root begins alone, until it knows: measured()
+  std::vector<double> power{};  ///< per rank; empty: all alike
+  bool measures_power = false;  ///< ranks tell theirs when they say hello; nothing begins before
+  bool reassigns = true;        ///< ranks of finished groups go to others
+  bool hosts_help = true;       ///< hosts process pieces, too
+  bool preloads = false;        ///< nobody gives before every host has read its first unit
+  friend bool operator==(arbiter_config const&, arbiter_config const&) = default;
+};
+
+/// Decides alone and waits for nobody's consent: it writes into its book and sends an order. After every
+/// event it looks at the whole book: a share without a living host gets one, ranks without work go to where
+/// work is, in proportion to what is left there, and a group with work left has somebody who works. So a rank
+/// that is moved twice obeys the last order, and no rank is forgotten. (Paper on multi-host groups, section
+/// 5.2, which met deadlock and orphans where groups moved their nodes themselves.)
+///
+/// A regular value; events append their actions to `out`. It relies on the wire contract.
+class arbiter {
+ public:
+  arbiter() = default;
+  explicit arbiter(arbiter_config config);
+
+  void begin(group_actions& out);
+  /// The root, alone so far, knows what units cost: groups have this size from now on.
+  void measured(unsigned group_size, group_actions& out);
+  void on(rank_id from, peer_message const& m, group_actions& out);
+  void lost(rank_id rank, group_actions& out);
+
+  [[nodiscard]] bool complete() const { return recorded_.count() == config_.units; }
+  [[nodiscard]] std::uint64_t recorded() const { return recorded_.count(); }
+  [[nodiscard]] bool on_trial() const { return trial_; }
+  /// As they were formed.
+  [[nodiscard]] std::vector<group_plan> const& plan() const { return plan_; }
+  /// Ranks that went to another group because theirs had nothing left.
+  [[nodiscard]] std::uint64_t reassigned() const { return reassigned_; }
+  /// Shares that another rank took over from a lost host.
+  [[nodiscard]] std::uint64_t taken_over() const { return taken_over_; }
+  /// The host that `rank` works for, as the book has it; nothing for a rank without work.
+  [[nodiscard]] std::optional<rank_id> works_for(rank_id rank) const;
+  /// Living ranks that stand in the book under a group with nothing left, or none, though another group would
+  /// take them. Always 0 between events: what "no orphan" means.
+  [[nodiscard]] int orphans() const;
+  /// What it waits for, for people.
+  [[nodiscard]] std::string waits_for() const;
+  friend bool operator==(arbiter const&, arbiter const&) = default;
+  [[nodiscard]] std::uint64_t hash() const;
+
+ private:
+  static constexpr int nobody = -1;
+  struct group {
+    std::uint64_t first = 0, end = 0;
+    int ranks = 1;  // as planned
+    rank_id host = nobody;
+    term_id term = 0;
+    std::uint64_t left = 0;  // not given out, in thousandths of units, as the host says
+    std::uint64_t done = 0;  // units recorded
+    bool loaded = false;
+    friend bool operator==(group const&, group const&) = default;
+  };
+  struct member {
+    bool alive = true;
+    bool hello = false;
+    int group = nobody;  // works for
+    double power = 1;
+    friend bool operator==(member const&, member const&) = default;
+  };
+
+  [[nodiscard]] member& at(rank_id r) { return members_[static_cast<std::size_t>(r)]; }
+  [[nodiscard]] member const& at(rank_id r) const { return members_[static_cast<std::size_t>(r)]; }
+  [[nodiscard]] group& of(int g) { return groups_[static_cast<std::size_t>(g)]; }
+  [[nodiscard]] group const& of(int g) const { return groups_[static_cast<std::size_t>(g)]; }
+  [[nodiscard]] int groups() const { return static_cast<int>(groups_.size()); }
+  [[nodiscard]] bool finished(group const& g) const { return g.done == g.end - g.first; }
+  [[nodiscard]] bool hosted(group const& g) const { return g.host != nobody && at(g.host).alive; }
+  [[nodiscard]] bool takes_ranks(group const& g) const;
+  /// The unfinished group that a rank leads.
+  [[nodiscard]] int leads(rank_id r) const;
+  [[nodiscard]] bool free_to_move(rank_id r) const;
+  [[nodiscard]] int workers(int g) const;
+  [[nodiscard]] std::uint64_t first_unrecorded(group const& g) const;
+  void form(unsigned size, group_actions& out);
+  void advance(group_actions& out);
+  void appoint_where_missing(group_actions& out);
+  [[nodiscard]] rank_id candidate(int g) const;
+  void appoint(int g, rank_id r, group_actions& out);
+  void lead(group const& g, group_actions& out);
+  void move_free_ranks(group_actions& out);
+  void employ_hosts(group_actions& out);
+  void order(rank_id r, term_id ended, group_actions& out) const;
+  void maybe_go(group_actions& out);
+  void on_unit(rank_id from, std::uint64_t unit, group_actions& out);
+
+  arbiter_config config_;
+  std::vector<group> groups_;
+  std::vector<member> members_;
+  std::vector<group_plan> plan_;
+  task_set recorded_;
+  term_id terms_ = 0;
+  std::uint64_t reassigned_ = 0;
+  std::uint64_t taken_over_ = 0;
+  bool formed_ = false;
+  bool trial_ = false;
+  bool gone_ = false;  // hosts may give
+};
+
+}  // namespace skel::protocol

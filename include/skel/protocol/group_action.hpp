@@ -1,0 +1,110 @@
+// What the roles of a multi_host call want done.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+#include "skel/protocol/action.hpp"
+#include "skel/protocol/peer_message.hpp"
+
+namespace skel::protocol {
+
+/// An appointment of one host by the arbiter; never used twice. 0: none.
+using term_id = std::uint64_t;
+
+/// Pieces first ... first + count - 1 of a unit.
+struct piece_run {
+  std::uint64_t unit = 0;
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+  friend auto operator<=>(piece_run const&, piece_run const&) = default;
+};
+
+/// What is left of a group's work is told in thousandths of units.
+inline constexpr std::uint64_t whole_unit = 1000;
+/// "When a group has only half a slice left, it broadcasts a message to avoid the re-assignment of nodes from
+/// other groups to it" (paper on multi-host groups, section 5.2).
+inline constexpr std::uint64_t half_unit = whole_unit / 2;
+
+/// A packet on a slave, by the slave's own number.
+using packet_id = std::uint64_t;
+
+namespace group_action {
+/// Send `what` to `to`, perhaps this rank itself. The engine attaches: to `packet` the pieces, cut from their
+/// unit; to `returned` the results of its runs; to `unit_done` the results of the unit.
+struct send {
+  rank_id to = 0;
+  peer_message what;
+  friend bool operator==(send const&, send const&) = default;
+};
+
+// --- of a host; all of them about its present term
+/// Read this unit on a compute thread and answer with was_read(), perhaps with readied() before. `fresh`: a
+/// new host, whose carried state is empty.
+struct read {
+  term_id term = 0;
+  std::uint64_t unit = 0;
+  bool fresh = false;
+  friend bool operator==(read const&, read const&) = default;
+};
+/// The results of these pieces came with the event just handled, and nobody had them before: keep them.
+struct keep {
+  piece_run pieces;
+  friend bool operator==(keep const&, keep const&) = default;
+};
+/// All results of the unit are here; answer with delivered() when they may leave.
+struct deliver {
+  term_id term = 0;
+  std::uint64_t unit = 0;
+  friend bool operator==(deliver const&, deliver const&) = default;
+};
+/// Nobody leads from here any more: units, results and carried state are not needed.
+struct close {
+  friend bool operator==(close const&, close const&) = default;
+};
+
+// --- of a slave
+/// What came with the event just handled is packet `id`.
+struct accept {
+  packet_id id = 0;
+  term_id term = 0;
+  piece_run pieces;
+  friend bool operator==(accept const&, accept const&) = default;
+};
+/// Process these pieces of a packet on a compute thread and answer with finished().
+struct execute {
+  packet_id id = 0;
+  piece_run pieces;
+  friend bool operator==(execute const&, execute const&) = default;
+};
+/// Packets and results of this term are not needed any more.
+struct forget {
+  term_id term = 0;
+  friend bool operator==(forget const&, forget const&) = default;
+};
+/// Start nothing more, and answer with quiet() when no thread is inside the user's functions.
+struct drain {
+  friend bool operator==(drain const&, drain const&) = default;
+};
+
+// --- of the arbiter
+/// The results that came with the message just handled are the first of their unit: to the sink.
+struct record {
+  std::uint64_t unit = 0;
+  friend bool operator==(record const&, record const&) = default;
+};
+/// The clock starts: every host has read its first units.
+struct started {
+  friend bool operator==(started const&, started const&) = default;
+};
+}  // namespace group_action
+
+using group_action_variant =
+    std::variant<group_action::send, group_action::read, group_action::keep, group_action::deliver,
+                 group_action::close, group_action::accept, group_action::execute, group_action::forget,
+                 group_action::drain, group_action::record, group_action::started, end, fail>;
+using group_actions = std::vector<group_action_variant>;
+
+}  // namespace skel::protocol

@@ -1,0 +1,271 @@
+// The compute threads of a multi_host call: read units, process pieces, give units to the sink.
+#include <algorithm>
+#include <utility>
+
+#include "host_run.hpp"
+#include "quantum.hpp"
+#include "user_code.hpp"
+
+namespace skel::detail {
+
+// To read comes first: slaves depend on it.
+bool host_run::find_work(unsigned thread) {
+  auto& t = state_[thread];
+  if (stop_wanted()) check_stop();
+  if (draining_) {
+    t.todo = std::monostate{};
+    check_quiet();
+    return false;
+  }
+  deliver_deferred();
+  auto const process_next = [&] {
+    protocol::group_actions list;
+    slave_.idle(tasks_in(quantum_seconds, t.cost, most_tasks_of_quantum), list);
+    perform(list, nullptr, &t);
+    if (draining_) t.todo = std::monostate{};
+    return !std::holds_alternative<std::monostate>(t.todo);
+  };
+  // Others wait until the root knows what pieces cost.
+  if (arbiter_ && arbiter_->on_trial() && trial_units_ > 0 && process_next()) return true;
+  if (!reads_.empty()) {
+    t.todo = std::move(reads_.front());
+    reads_.pop_front();
+  } else if (!deliveries_.empty() && !sinking_here_) {
+    t.todo = std::move(deliveries_.front());
+    deliveries_.pop_front();
+    sinking_here_ = true;
+  } else {
+    return process_next();
+  }
+  return true;
+}
+
+// The lock is held on entry and exit, not meanwhile.
+void host_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
+  auto& t = state_[thread];
+  ++inside_;
+  if (std::holds_alternative<read_job>(t.todo))
+    read(t, lock);
+  else if (std::holds_alternative<sink_job>(t.todo))
+    sink_here(t, lock);
+  else
+    process(thread, lock);
+  deliver_deferred();
+  maybe_measured();
+  check_quiet();
+}
+
+void host_run::check_quiet() {
+  if (!draining_ || inside_ > 0 || over_) return;
+  protocol::group_actions list;
+  slave_.quiet(list);
+  perform(list);
+}
+
+// --- reading
+
+void host_run::read(thread_state& t, std::unique_lock<std::mutex>& lock) {
+  auto const j = std::get<read_job>(std::exchange(t.todo, std::monostate{}));
+  auto const unit = j.of->units.at(j.unit);
+  lock.unlock();
+  double const begin = now();
+  std::uint64_t pieces = 0;
+  auto const ready = [&](std::uint64_t n) {
+    std::lock_guard const again(engine_.mutex());
+    protocol::group_actions list;
+    if (!draining_) host_.readied(j.of->term, n, list);
+    perform(list);
+  };
+  auto const bad = thrown_by([&] { pieces = work_.read(j.unit, j.fresh, *j.of->carried, *unit, ready); });
+  double const end = now();
+  lock.lock();
+  --inside_;
+  auto& clock = clocks_[static_cast<std::size_t>(&t - state_.data())];
+  clock.busy += end - begin;
+  span(static_cast<unsigned>(&t - state_.data()), observe::activity::compute, begin, end, j.unit, 1);
+  clock_.units_read += 1 + (j.fresh ? work_.history(j.unit) : 0);
+  clock_.read_seconds += end - begin;
+  last_moved_ = end;
+  if (draining_) return;
+  if (bad) {
+    fail(j.unit, *bad);
+    return;
+  }
+  if (pieces > 0) ++trial_units_;
+  trial_pieces_ += pieces;
+  protocol::group_actions list;
+  host_.was_read(j.of->term, pieces, list);
+  perform(list);
+}
+
+// --- processing
+
+// Packets that this rank asks for have so many pieces for each thread, at most.
+void host_run::set_pace(std::uint64_t pieces) {
+  pace_ = pieces;
+  slave_.pace(options_.packet_seconds > 0 ? pieces * threads_ : 0);
+}
+
+void host_run::process(unsigned thread, std::unique_lock<std::mutex>& lock) {
+  auto& t = state_[thread];
+  auto const j = std::get<process_job>(std::exchange(t.todo, std::monostate{}));
+  std::vector<held_piece> results;
+  std::uint64_t bytes = 0;
+  lock.unlock();
+  double const begin = now();
+  auto const bad = thrown_by([&] { process_pieces(thread, j, results, bytes); });
+  double const end = now();
+  span(thread, observe::activity::compute, begin, end, j.pieces.unit, results.size());
+  lock.lock();
+  --inside_;
+  auto const n = results.size();
+  clocks_[thread].busy += end - begin;
+  clocks_[thread].tasks += n;
+  clock_.pieces += n;
+  clock_.compute_seconds += end - begin;
+  last_moved_ = end;
+  if (n > 0) {
+    t.cost = std::max((end - begin) / static_cast<double>(n), 1e-9);
+    // Growing by steps: cheap pieces say little of the next ones.
+    if (j.packet->term == paced_for_)
+      set_pace(std::min(2 * pace_, tasks_in(options_.packet_seconds, t.cost, most_tasks_of_quantum)));
+  }
+  if (draining_) return;
+  if (bad) {
+    fail(j.pieces.unit, *bad);
+    return;
+  }
+  auto const held = packets_.find(j.id);
+  if (held == packets_.end()) return;  // void meanwhile
+  for (std::uint64_t i = 0; i < n; ++i)
+    finished_.emplace(std::array{j.packet->term, j.pieces.unit, j.pieces.first + i}, std::move(results[i]));
+  j.packet->unfinished -= n;
+  if (j.packet->unfinished == 0) packets_.erase(held);
+  protocol::group_actions list;
+  slave_.finished(j.id, j.pieces, bytes, list);
+  perform(list);
+}
+
+void host_run::process_pieces(unsigned thread, process_job const& j, std::vector<held_piece>& results,
+                              std::uint64_t& bytes) {
+  auto& p = *j.packet;
+  std::call_once(p.opened, [&] {
+    if (!p.object) p.object = work_.unpack_packet(p.packed.bytes());
+  });
+  worker_info const where{rank_, thread, threads_};
+  for (std::uint64_t i = 0; i < j.pieces.count; ++i) {
+    held_piece held;
+    held.object = work_.process(*p.object, j.pieces.first - p.first + i, where);
+    if (j.on_trial) measure_sending(j, *held.object);
+    if (p.stays) {
+      bytes = options_.results_level;  // what does not travel is not kept back
+    } else {
+      work_.pack(*held.object, held.packed);
+      held.object.reset();
+      bytes += held.packed.size();
+    }
+    results.push_back(std::move(held));
+    if (draining_.load(std::memory_order_relaxed)) return;
+    not_of_the_user([&] { engine_.try_progress(slice_seconds); });
+  }
+}
+
+// --- the sink
+
+bool host_run::give_to_sink(std::uint64_t unit, unit_of_results& results) {
+  for (std::uint64_t p = 0; p < results.size(); ++p) {
+    auto& held = results[p];
+    if (!held.object) held.object = work_.unpack_result(held.packed);
+    held.packed = {};
+    if (!work_.sink(unit, p, *held.object)) return false;
+    held.object.reset();
+  }
+  return true;
+}
+
+// On the host that led the unit.
+void host_run::sink_here(thread_state& t, std::unique_lock<std::mutex>& lock) {
+  auto const j = std::get<sink_job>(std::exchange(t.todo, std::monostate{}));
+  auto results = std::move(j.of->kept[j.unit]);
+  lock.unlock();
+  bool go_on = true;
+  double const begin = now();
+  auto const bad = thrown_by([&] { go_on = give_to_sink(j.unit, results); });
+  span(threads_ + 1, observe::activity::sink, begin, now(), j.unit, results.size());
+  lock.lock();
+  --inside_;
+  sinking_here_ = false;
+  if (draining_) return;
+  if (bad) {
+    fail(j.unit, *bad);
+    return;
+  }
+  if (!go_on) please_stop();
+  protocol::group_actions list;
+  host_.delivered(j.of->term, j.unit, list);
+  perform(list);
+}
+
+void host_run::after_quantum(unsigned /*thread*/, std::unique_lock<std::mutex>& lock) {
+  if (!is_root()) return;
+  lock.unlock();
+  drain_sink();
+  lock.lock();
+}
+
+// What the sink gets next, with the lock.
+bool host_run::next_for_sink(std::uint64_t& unit, unit_of_results& results) {
+  if (for_sink_.empty() || over_ || roll_->stopping() || sink_stopped_) return false;
+  bool const in_order = options_.results == unit_results::in_order;
+  if (in_order && for_sink_.begin()->first != next_unit_) return false;
+  auto node = for_sink_.extract(for_sink_.begin());
+  unit = node.key();
+  results = std::move(node.mapped());
+  return true;
+}
+
+void host_run::drain_sink() {
+  if (!is_root() || sink_busy_.test_and_set(std::memory_order_acquire)) return;
+  struct clear_at_end {
+    std::atomic_flag& flag;
+    ~clear_at_end() { flag.clear(std::memory_order_release); }
+  } const not_busy{sink_busy_};
+  while (true) {
+    std::uint64_t unit = 0;
+    unit_of_results results;
+    {
+      std::lock_guard const lock(engine_.mutex());
+      if (!next_for_sink(unit, results)) return;
+    }
+    bool go_on = true;
+    double const begin = now();
+    engine_.rest_helper(false);  // the sink may take its time
+    auto const bad = thrown_by([&] { go_on = sink_on_hosts_ || give_to_sink(unit, results); });
+    span(threads_ + 1, observe::activity::sink, begin, now(), unit, results.size());
+    std::lock_guard const lock(engine_.mutex());
+    protocol::peer_messages told;
+    last_moved_ = now();
+    ++next_unit_;
+    if (bad) {
+      sink_stopped_ = true;
+      roll_->sink_failed(unit, *bad, told);
+    } else {
+      ++sunk_;
+      if (!go_on) {
+        sink_stopped_ = true;
+        roll_->stop_early(told);
+      }
+    }
+    send_all(told);
+    maybe_complete();
+  }
+}
+
+void host_run::maybe_complete() {
+  if (sunk_ < units_ || !arbiter_->complete() || roll_->stopping() || roll_->finished()) return;
+  protocol::peer_messages told;
+  roll_->done(units_, told);
+  send_all(told);
+}
+
+}  // namespace skel::detail

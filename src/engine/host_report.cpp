@@ -1,0 +1,103 @@
+// What a multi_host call says of itself.
+#include <algorithm>
+
+#include "host_run.hpp"
+#include "skel/protocol/bytes.hpp"
+#include "values/format.hpp"
+
+namespace skel::detail {
+
+void group_clock::add(group_clock const& other) {
+  units_read += other.units_read;
+  read_seconds += other.read_seconds;
+  pieces += other.pieces;
+  compute_seconds += other.compute_seconds;
+  pieces_sent += other.pieces_sent;
+  send_seconds += other.send_seconds;
+}
+
+void group_clock::pack(std::vector<std::byte>& out) const {
+  for (auto const n : {units_read, pieces, pieces_sent}) protocol::put_varint(out, n);
+  for (auto const s : {read_seconds, compute_seconds, send_seconds}) protocol::put_raw(out, s);
+}
+
+group_clock group_clock::unpack(std::span<std::byte const>& in) {
+  group_clock c;
+  for (auto* const n : {&c.units_read, &c.pieces, &c.pieces_sent}) *n = protocol::get_varint(in);
+  for (auto* const s : {&c.read_seconds, &c.compute_seconds, &c.send_seconds})
+    *s = protocol::get_raw<double>(in);
+  return c;
+}
+
+void host_run::describe(report& r) const {
+  r.skeleton = "multi_host";
+  r.results = options_.results == unit_results::in_order       ? "in_order"
+              : options_.results == unit_results::as_they_come ? "as_they_come"
+                                                               : "on_hosts";
+  r.schedule = detail::format("groups:size={}{}{}{}",
+                              options_.group_size == 0 ? "auto" : detail::format("{}", options_.group_size),
+                              options_.reassign ? "" : ",reassign=no", options_.preload ? ",preload=yes" : "",
+                              options_.host_helps ? "" : ",host=serves");
+  if (!arbiter_) return;
+  r.lost_ranks = roll_->lost_ranks();
+  r.tasks_handed_out_again = taken_back_ + host_.taken_back() + arbiter_->taken_over();
+  group_report g;
+  for (auto const& p : arbiter_->plan()) g.sizes.push_back(p.ranks);
+  g.size_found = size_found_;
+  g.reassigned = arbiter_->reassigned();
+  g.taken_over = arbiter_->taken_over();
+  g.units_read = clock_.units_read;
+  if (clock_.units_read > 0) g.read_seconds = clock_.read_seconds / static_cast<double>(clock_.units_read);
+  if (units_ > 0) {
+    g.compute_seconds = clock_.compute_seconds / static_cast<double>(units_);
+    g.send_seconds = clock_.send_seconds / static_cast<double>(units_);
+  }
+  if (options_.preload && started_at_ >= 0) {
+    g.preload_seconds = started_at_ - start_;
+    r.seconds -= g.preload_seconds;
+  }
+  double hosts = 0, slaves = 0, least = 0, most = 0;
+  int host_count = 0, slave_count = 0;
+  for (auto const& row : r.per_rank) {
+    bool const led = std::any_of(arbiter_->plan().begin(), arbiter_->plan().end(),
+                                 [&](auto const& p) { return p.leader == row.rank; });
+    if (led) {
+      hosts += row.idle_seconds;
+      ++host_count;
+      continue;
+    }
+    slaves += row.idle_seconds;
+    least = slave_count == 0 ? row.idle_seconds : std::min(least, row.idle_seconds);
+    most = std::max(most, row.idle_seconds);
+    ++slave_count;
+  }
+  if (host_count > 0) g.host_idle_seconds = hosts / host_count;
+  // Slaves wait while hosts preload, before the clock starts.
+  if (slave_count > 0) g.slave_idle_seconds = std::max(0.0, slaves / slave_count - g.preload_seconds);
+  g.slave_idle_spread = most - least;
+  r.groups = std::move(g);
+}
+
+void host_run::describe(observe::progress_state& s, bool last) const {
+  s.done = last && outcome_ ? outcome_->tasks : sunk_.load();
+  s.total = units_;
+  s.lost_ranks = roll_ ? static_cast<int>(roll_->lost_ranks().size()) : 0;
+}
+
+std::string host_run::state() const {
+  std::string text = detail::format(
+      "rank {}: multi_host {} (context {}): {} pieces queued, {} running, {} finished and not sent", rank_,
+      key_.number, key_.context, slave_.queued(), slave_.running(), slave_.unsent());
+  if (slave_.waiting()) text += detail::format(", waits for rank {}", *slave_.host());
+  if (host_.active())
+    text += detail::format("; leads with {} units open, {} pieces to give, {} slaves waiting{}",
+                           host_.open_units(), host_.pooled(), host_.waiting(),
+                           host_.reading() ? ", reading" : "");
+  if (!roll_) return text;
+  if (roll_->stopping())
+    return text + detail::format("; root: stopping, waiting for ranks [{}]",
+                                 detail::join(roll_->not_stopped(), " "));
+  return text + "; root: waits for " + arbiter_->waits_for();
+}
+
+}  // namespace skel::detail

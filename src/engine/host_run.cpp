@@ -1,0 +1,345 @@
+#include "host_run.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "skel/detail/farm_work.hpp"
+#include "skel/error.hpp"
+#include "skel/protocol/bytes.hpp"
+#include "user_code.hpp"
+#include "values/format.hpp"
+
+namespace skel::detail {
+
+using protocol::peer_message;
+using protocol::peer_message_kind;
+namespace group_act = protocol::group_action;
+
+namespace {
+
+bool moves_the_groups(peer_message_kind kind) {
+  return kind == peer_message_kind::packet || kind == peer_message_kind::returned ||
+         kind == peer_message_kind::unit_done || kind == peer_message_kind::left ||
+         kind == peer_message_kind::lead || kind == peer_message_kind::stopped ||
+         kind == peer_message_kind::finish;
+}
+
+}  // namespace
+
+// --- actions
+
+void host_run::perform(protocol::group_actions& list, cargo* with, thread_state* thread) {
+  for (auto& action : std::exchange(list, {})) perform_one(action, with, thread);
+  deliver_own();
+}
+
+void host_run::perform_one(protocol::group_action_variant& action, cargo* with, thread_state* thread) {
+  if (auto* const s = std::get_if<group_act::send>(&action)) {
+    send(s->to, s->what);
+  } else if (auto const* a = std::get_if<group_act::accept>(&action)) {
+    auto p = std::make_shared<slave_packet>();
+    p->term = a->term;
+    p->first = a->pieces.first;
+    p->unfinished = a->pieces.count;
+    p->stays = with->object != nullptr && (is_root() || sink_on_hosts_);
+    p->object = std::move(with->object);
+    p->packed = std::move(with->packed);
+    packets_[a->id] = std::move(p);
+    if (threads_ > 1) engine_.work_arrived().notify_all();
+  } else if (auto const* x = std::get_if<group_act::execute>(&action)) {
+    thread->todo = process_job{x->id, packets_.at(x->id), x->pieces, arbiter_ && arbiter_->on_trial()};
+  } else if (auto const* f = std::get_if<group_act::forget>(&action)) {
+    std::erase_if(packets_, [&](auto const& p) { return p.second->term == f->term; });
+    std::erase_if(finished_, [&](auto const& p) { return p.first[0] == f->term; });
+  } else if (std::holds_alternative<group_act::drain>(action)) {
+    drain();
+  } else if (auto const* r = std::get_if<group_act::record>(&action)) {
+    auto& results = for_sink_[r->unit];
+    for (auto& p : with->pieces) results.push_back(std::move(p.held));
+    last_moved_ = now();
+  } else if (std::holds_alternative<group_act::started>(action)) {
+    started_at_ = now();
+  } else if (auto const* e = std::get_if<protocol::end>(&action)) {
+    end_with(e->how);
+  } else if (auto const* failure = std::get_if<protocol::fail>(&action)) {
+    if (roll_ && !roll_->finished())
+      abort(failure->text);
+    else
+      fail_with(*failure);
+  } else {
+    perform_for_host(action, with);
+  }
+}
+
+void host_run::perform_for_host(protocol::group_action_variant const& action, cargo* with) {
+  if (draining_) {  // perhaps since the last action of the same list
+    duty_.reset();
+    return;
+  }
+  if (auto const* r = std::get_if<group_act::read>(&action)) {
+    if (!duty_) {
+      duty_ = std::make_shared<duty>();
+      duty_->term = r->term;
+      duty_->carried = work_.make_state();
+    }
+    duty_->units[r->unit] = work_.make_unit();
+    reads_.push_back({duty_, r->unit, r->fresh});
+    engine_.work_arrived().notify_all();
+  } else if (auto const* k = std::get_if<group_act::keep>(&action)) {
+    keep(k->pieces, *with);
+  } else if (auto const* d = std::get_if<group_act::deliver>(&action)) {
+    if (sink_on_hosts_) {
+      deliveries_.push_back({duty_, d->unit});
+      engine_.work_arrived().notify_all();
+      return;
+    }
+    protocol::group_actions more;
+    host_.delivered(d->term, d->unit, more);
+    perform(more);
+  } else if (std::holds_alternative<group_act::close>(action)) {
+    std::erase_if(reads_, [&](auto const& j) { return j.of == duty_; });
+    std::erase_if(deliveries_, [&](auto const& j) { return j.of == duty_; });
+    duty_.reset();
+  }
+}
+
+// The results of one message come one after the other; what another rank was first with is left out.
+void host_run::keep(piece_run const& fresh, cargo& with) {
+  auto& all = duty_->kept[fresh.unit];
+  if (all.size() < fresh.first + fresh.count) all.resize(fresh.first + fresh.count);
+  for (auto p = fresh.first; p < fresh.first + fresh.count; ++p) {
+    while (with.pieces.at(with.used).unit != fresh.unit || with.pieces[with.used].piece != p) ++with.used;
+    all[p] = std::move(with.pieces[with.used++].held);
+  }
+}
+
+void host_run::drain() {
+  draining_ = true;
+  reads_.clear();
+  deliveries_.clear();
+  packets_.clear();
+  finished_.clear();
+  protocol::group_actions list;
+  host_.stop(list);
+  perform(list);
+}
+
+// Code of the user's threw.
+void host_run::fail(std::uint64_t unit, std::string text) {
+  protocol::group_actions list;
+  slave_.failed(unit, std::move(text), list);
+  perform(list);
+}
+
+// --- what travels
+
+std::shared_ptr<host_packet const> host_run::cut(peer_message const& m) {
+  double const begin = now();
+  auto p = work_.cut(*duty_->units.at(m.ids[0]), m.ids[1], m.ids[2]);
+  clock_.send_seconds += now() - begin;
+  return p;
+}
+
+host_run::held_piece host_run::take_result(term_id term, std::uint64_t unit, std::uint64_t piece) {
+  auto node = finished_.extract(finished_.find({term, unit, piece}));
+  return std::move(node.mapped());
+}
+
+// On its way to this rank itself, everything stays as it is.
+void host_run::load(peer_message const& m, cargo& with) {
+  if (m.kind == peer_message_kind::packet) {
+    with.object = cut(m);
+  } else if (m.kind == peer_message_kind::returned) {
+    for (std::size_t k = 2; k + 2 < m.ids.size(); k += 3)
+      for (auto p = m.ids[k + 1]; p < m.ids[k + 1] + m.ids[k + 2]; ++p)
+        with.pieces.push_back({m.ids[k], p, take_result(m.number, m.ids[k], p)});
+  } else if (m.kind == peer_message_kind::unit_done) {
+    std::uint64_t p = 0;
+    if (!sink_on_hosts_)
+      for (auto& held : duty_->kept[m.ids[0]]) with.pieces.push_back({m.ids[0], p++, std::move(held)});
+    duty_->kept.erase(m.ids[0]);
+    duty_->units.erase(m.ids[0]);
+  }
+}
+
+void host_run::pack(peer_message const& m, std::vector<std::byte>& out) {
+  if (m.kind == peer_message_kind::packet) {
+    double const begin = now();
+    work_.pack(*work_.cut(*duty_->units.at(m.ids[0]), m.ids[1], m.ids[2]), out);
+    clock_.send_seconds += now() - begin;
+    clock_.pieces_sent += m.ids[2];
+    return;
+  }
+  cargo with;
+  load(m, with);
+  if (m.kind == peer_message_kind::unit_done) protocol::put_varint(out, with.pieces.size());
+  for (auto& [unit, piece, held] : with.pieces) {
+    if (held.object) work_.pack(*held.object, held.packed);
+    protocol::put_varint(out, held.packed.size());
+    out.insert(out.end(), held.packed.begin(), held.packed.end());
+  }
+}
+
+// What came with a message of another rank.
+void host_run::unload(peer_message const& m, std::span<std::byte const> body, transport::packet& whole,
+                      cargo& with) const {
+  auto const one = [&](std::uint64_t unit, std::uint64_t piece) {
+    auto const bytes = protocol::get_bytes(body, protocol::get_varint(body));
+    with.pieces.push_back({unit, piece, {nullptr, {bytes.begin(), bytes.end()}}});
+  };
+  if (m.kind == peer_message_kind::packet) {
+    whole.drop_front(whole.size() - body.size());
+    with.packed = std::move(whole);
+  } else if (m.kind == peer_message_kind::returned) {
+    for (std::size_t k = 2; k + 2 < m.ids.size(); k += 3) {
+      if (m.ids[k + 2] > body.size()) throw protocol_error("results end early");
+      for (std::uint64_t p = 0; p < m.ids[k + 2]; ++p) one(m.ids[k], m.ids[k + 1] + p);
+    }
+  } else if (m.kind == peer_message_kind::unit_done && !m.ids.empty()) {
+    auto const n = protocol::get_varint(body);
+    if (n > body.size()) throw protocol_error("results end early");
+    for (std::uint64_t p = 0; p < n; ++p) one(m.ids[0], p);
+  }
+}
+
+void host_run::send(int to, peer_message& m) {
+  bool const drained =
+      draining_ && (m.kind == peer_message_kind::packet || m.kind == peer_message_kind::returned ||
+                    m.kind == peer_message_kind::unit_done);
+  if (drained) return;  // what it would carry is gone
+  double const begin = span_begin();
+  cargo with;
+  transport::packet body;
+  auto const bad = thrown_by([&] {
+    if (to == rank_)
+      load(m, with);
+    else if (m.kind == peer_message_kind::stopped) {
+      protocol::put_varint(body.body(), host_.taken_back());
+      clock_.pack(body.body());
+      pack_stats(own_stats(), body.body());
+    } else {
+      pack(m, body.body());
+    }
+  });
+  if (bad) {
+    fail(m.ids.empty() ? 0 : m.ids[m.kind == peer_message_kind::returned && m.ids.size() > 2 ? 2 : 0], *bad);
+    return;
+  }
+  if (to == rank_)
+    to_self_.push_back({std::move(m), std::move(with)});
+  else
+    post(to, m, std::move(body), begin);
+}
+
+void host_run::send_all(protocol::peer_messages& list) {
+  for (auto& m : std::exchange(list, {})) send(m.to, m.what);
+  deliver_own();
+}
+
+// --- messages
+
+void host_run::deliver_own() {
+  if (std::exchange(delivering_, true)) return;
+  while (!to_self_.empty()) {
+    auto own = std::move(to_self_.front());
+    to_self_.pop_front();
+    deliver(rank_, own.what, own.with);
+  }
+  delivering_ = false;
+}
+
+void host_run::deliver(int from, peer_message const& m, cargo& with) {
+  if (moves_the_groups(m.kind)) last_moved_ = now();
+  protocol::group_actions list;
+  if (roll_) {
+    protocol::peer_messages told;
+    roll_->on(from, m, told);
+    send_all(told);
+    if (!roll_->stopping() && !roll_->finished()) arbiter_->on(from, m, list);
+    perform(list, &with);
+    maybe_complete();
+    if (for_roll_call(m.kind)) return;
+  }
+  if (m.kind == peer_message_kind::abort && !over_ && m.text.starts_with(watchdog_text)) say_state(m.text);
+  if (m.kind == peer_message_kind::serve && m.number != paced_for_) {
+    paced_for_ = m.number;
+    set_pace(1);  // other units cost otherwise
+    for (auto& t : state_) t.cost = 0;
+  }
+  host_.on(from, m, list);
+  perform(list, &with);
+  slave_.on(from, m, list);
+  perform(list, &with);
+}
+
+void host_run::receive(int from, std::span<std::byte const> body, transport::packet& whole) {
+  if (over_) return;
+  auto const m = protocol::decode_peer_message(body);
+  if (is_root() && m.kind == peer_message_kind::stopped) {
+    taken_back_ += protocol::get_varint(body);
+    clock_.add(group_clock::unpack(body));
+    add_stats(unpack_stats(from, body));
+  }
+  cargo with;
+  unload(m, body, whole, with);
+  bool const asks = m.kind == peer_message_kind::request || m.kind == peer_message_kind::returned;
+  if (!options_.host_listens && asks && inside_ > 0)
+    deferred_.push_back({from, m, std::move(with)});
+  else
+    deliver(from, m, with);
+}
+
+void host_run::deliver_deferred() {
+  while (!deferred_.empty() && inside_ == 0) {
+    auto d = std::move(deferred_.front());
+    deferred_.pop_front();
+    deliver(d.from, d.what, d.with);
+  }
+}
+
+void host_run::on_lost(int rank) {
+  if (over_) return;
+  protocol::group_actions list;
+  if (roll_) {
+    protocol::peer_messages told;
+    roll_->lost(rank, told);
+    send_all(told);
+    if (!roll_->stopping() && !roll_->finished()) arbiter_->lost(rank, list);
+    perform(list);
+  }
+  host_.lost(rank, list);
+  perform(list);
+  slave_.lost(rank, list);
+  perform(list);
+}
+
+void host_run::on_tick(double t) {
+  if (over_) return;
+  protocol::group_actions list;
+  slave_.tick(list);
+  perform(list);
+  // The root hears that this rank moves: for its watchdog.
+  if (auto const n = tasks_run(); n != pieces_told_) {
+    pieces_told_ = n;
+    last_moved_ = t;
+    peer_message hello{.kind = peer_message_kind::hello, .number = slave_.call_hash()};
+    if (!is_root()) send(root_, hello);
+  }
+  check_stop();
+  if (display_) show_progress(false);
+  if (is_root()) watch(t);
+}
+
+void host_run::please_stop() {
+  protocol::group_actions list;
+  slave_.please_stop(list);
+  perform(list);
+}
+
+void host_run::abort(std::string const& text) {
+  protocol::peer_messages told;
+  roll_->abort(text, told);
+  send_all(told);
+}
+
+}  // namespace skel::detail

@@ -1,0 +1,133 @@
+// A multi_host call begins: choices, roles, and the size of groups where it has to be found.
+#include <algorithm>
+#include <cmath>
+
+#include "host_run.hpp"
+#include "power_probe.hpp"
+#include "skel/detail/farm_work.hpp"
+#include "skel/error.hpp"
+#include "user_code.hpp"
+#include "values/format.hpp"
+
+namespace skel::detail {
+
+namespace {
+// Pieces of the first units that the root processes before it knows what they cost.
+constexpr std::uint64_t trial_pieces = 4;
+}  // namespace
+
+host_run::host_run(context& ctx, std::uint64_t units, group_work& work, multi_host_options const& options)
+    : team_run(ctx, {options.label.empty() ? "multi_host" : options.label, options.stop,
+                     options.time_limit_seconds}),
+      units_(units),
+      work_(work),
+      options_(options),
+      sink_on_hosts_(options.results == unit_results::on_hosts),
+      state_(threads_) {
+  check_choices();
+  set_up_roles();
+}
+
+host_run::~host_run() = default;
+
+void host_run::check_choices() const {
+  auto const ranks = static_cast<std::size_t>(engine_.size());
+  if (!options_.power.empty() && options_.power.size() != ranks)
+    throw usage_error(
+        detail::format("multi_host: power has {} numbers for {} ranks", options_.power.size(), ranks));
+  if (std::any_of(options_.power.begin(), options_.power.end(),
+                  [](double p) { return !(p > 0) || !std::isfinite(p); }))
+    throw usage_error("multi_host: the power of a rank must be a positive number");
+  if (!options_.power.empty() && options_.measure_power)
+    throw usage_error("multi_host: power is given and to be measured; choose one of them");
+  if (options_.preload && options_.group_size == 0)
+    throw usage_error(
+        "multi_host: preload needs a group_size: while the size is being found, nothing is preloaded");
+  if (!(options_.packet_seconds >= 0))
+    throw usage_error("multi_host: packet_seconds must be a number of seconds, 0 for no limit");
+  if (options_.least_pieces == 0) throw usage_error("multi_host: least_pieces must be at least 1");
+}
+
+std::uint64_t host_run::call_hash() const {
+  auto const& o = options_;
+  auto text = detail::format("multi_host|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", units_, o.group_size, o.reassign,
+                             o.host_helps, o.preload, o.measure_power, static_cast<int>(o.results),
+                             o.read_ahead, work_.type_hash(), o.power.size());
+  for (double const p : o.power) text += detail::format("|{}", p);
+  return hash_text(text);
+}
+
+void host_run::set_up_roles() {
+  auto const& o = options_;
+  auto const hash = call_hash();
+  protocol::group_slave_config s{rank_, root_, hash, threads_, 0, std::nullopt, o.results_level};
+  if (o.early_requests) s.threshold = o.threshold;
+  if (o.measure_power && engine_.size() > 1) {
+    auto const known = engine_.wires().power();
+    constexpr double scale = 1000;  // it travels as an integer
+    s.power =
+        static_cast<std::uint64_t>(std::max(1.0, scale * (known ? *known : measured_power()) * threads_));
+  }
+  slave_ = protocol::group_slave(s);
+  auto const policy = o.shrinking ? guided{o.least_pieces}.policy() : first_come{o.least_pieces}.policy();
+  host_ = protocol::group_host({rank_, root_, policy, o.read_ahead, o.buffers});
+  if (!is_root()) return;
+  arbiter_.emplace(protocol::arbiter_config{engine_.size(), units_, o.group_size, o.power,
+                                            o.measure_power && engine_.size() > 1, o.reassign, o.host_helps,
+                                            o.preload});
+  roll_.emplace(ctx_.team(), hash);
+}
+
+void host_run::begin(std::unique_lock<std::mutex>& /*lock*/) {
+  protocol::group_actions list;
+  slave_.begin(list);
+  perform(list);
+  if (!arbiter_) return;
+  arbiter_->begin(list);
+  perform(list);
+  maybe_complete();
+}
+
+// --- the size of groups
+
+// What it would take to send this piece away, and its result back.
+void host_run::measure_sending(process_job const& j, piece_result const& result) {
+  double const begin = now();
+  std::vector<std::byte> bytes;
+  work_.pack(*j.packet->object, bytes);
+  std::ignore = work_.unpack_packet(bytes);
+  bytes.clear();
+  work_.pack(result, bytes);
+  std::ignore = work_.unpack_result(bytes);
+  double const seconds = now() - begin;
+  std::lock_guard const lock(engine_.mutex());
+  clock_.send_seconds += seconds;
+  ++clock_.pieces_sent;
+}
+
+void host_run::maybe_measured() {
+  if (!arbiter_ || !arbiter_->on_trial() || draining_ || trial_units_ == 0 || clock_.pieces == 0) return;
+  bool const enough = clock_.pieces >= trial_pieces * threads_ || clock_.pieces >= trial_pieces_;
+  if (!enough) return;
+  auto const per_unit = static_cast<double>(trial_pieces_) / static_cast<double>(trial_units_);
+  unit_times times;
+  times.read_seconds = clock_.read_seconds / static_cast<double>(clock_.units_read);
+  times.compute_seconds = clock_.compute_seconds / static_cast<double>(clock_.pieces) * per_unit;
+  if (clock_.pieces_sent > 0)
+    times.send_seconds = clock_.send_seconds / static_cast<double>(clock_.pieces_sent) * per_unit;
+  // Threads share the processing, not the reading.
+  times.compute_seconds /= threads_;
+  auto const history = static_cast<unsigned>(std::min<std::uint64_t>(work_.history(units_), units_));
+  size_found_ = true;
+  protocol::group_actions list;
+  arbiter_->measured(best_group_size(times, engine_.size(), units_, history, options_.reassign), list);
+  perform(list);
+}
+
+report run_multi_host(context& ctx, std::uint64_t units, group_work& work,
+                      multi_host_options const& options) {
+  host_run run(ctx, units, work, options);
+  return run.execute();
+}
+
+}  // namespace skel::detail

@@ -1,0 +1,299 @@
+#include "skel/protocol/group_host.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "skel/protocol/digest.hpp"
+#include "skel/schedule/deal.hpp"
+
+namespace skel::protocol {
+
+using group_kind = peer_message_kind;
+namespace act = group_action;
+
+std::uint64_t group_host::pooled() const {
+  std::uint64_t n = 0;
+  for (auto const& [id, u] : units_) n += u.pooled;
+  return n;
+}
+
+// --- units are read
+
+void group_host::on_lead(peer_message const& m, group_actions& out) {
+  if (m.ids.size() < 4 || m.number < term_ || (m.number == term_ && !active_)) return;
+  if (term_ == m.number) {  // the share has become smaller; what is read already is finished
+    end_ = m.ids[1];
+    ranks_ = m.ids[2];
+    told_left_ = ~std::uint64_t{0};
+    advance(out);
+    return;
+  }
+  if (active_) close(out);
+  active_ = true;
+  term_ = m.number;
+  next_ = m.ids[0];
+  end_ = m.ids[1];
+  ranks_ = m.ids[2];
+  fresh_ = true;
+  holding_ = m.ids[3] != 0;
+  loaded_ = false;
+  told_left_ = (end_ - next_) * whole_unit;
+  for (auto const& [term, r] : std::exchange(early_, {}))
+    if (term == term_) {
+      clients_[r.from] = r.threads;
+      waiting_.push_back(r);
+    }
+  advance(out);
+}
+
+void group_host::close(group_actions& out) {
+  active_ = false;
+  reading_ = false;
+  units_.clear();
+  waiting_.clear();
+  clients_.clear();
+  under_way_.clear();
+  out.push_back(act::close{});
+}
+
+void group_host::stop(group_actions& out) {
+  stopped_ = true;
+  if (active_) close(out);
+}
+
+void group_host::maybe_read(group_actions& out) {
+  if (reading_ || next_ >= end_ || units_.size() > config_.read_ahead + 1) return;
+  if (holding_ && loaded_) return;
+  auto const untouched =
+      std::count_if(units_.begin(), units_.end(), [](auto const& entry) { return entry.second.pooled > 0; });
+  if (static_cast<std::uint64_t>(untouched) > config_.read_ahead) return;
+  reading_ = true;
+  out.push_back(act::read{term_, next_, std::exchange(fresh_, false)});
+}
+
+// The unit that is being read has so many pieces by now.
+void group_host::extend(std::uint64_t unit, std::uint64_t pieces) {
+  auto& u = units_[unit];
+  if (pieces <= u.pieces.size()) return;
+  auto const more = pieces - u.pieces.size();
+  u.pieces.resize(pieces, in_pool);
+  u.pooled += more;
+  u.missing += more;
+}
+
+void group_host::readied(term_id term, std::uint64_t pieces, group_actions& out) {
+  if (!active_ || term != term_ || !reading_) return;
+  extend(next_, pieces);
+  give(out);
+}
+
+void group_host::was_read(term_id term, std::uint64_t pieces, group_actions& out) {
+  if (!active_ || term != term_ || !reading_) return;
+  extend(next_, pieces);
+  units_[next_].whole = true;
+  reading_ = false;
+  auto const unit = next_++;
+  if (holding_ && !loaded_)
+    out.push_back(act::send{config_.root, {.kind = group_kind::loaded, .number = term_}});
+  loaded_ = true;
+  maybe_deliver(unit, out);
+  advance(out);
+}
+
+// --- pieces are given
+
+piece_run group_host::take(std::uint64_t most, rank_id for_whom) {
+  for (auto& [id, u] : units_) {
+    if (u.pooled == 0) continue;
+    while (u.pieces[u.next] != in_pool) ++u.next;
+    piece_run run{id, u.next, 0};
+    for (; u.next < u.pieces.size() && run.count < most && u.pieces[u.next] == in_pool; ++u.next, ++run.count)
+      u.pieces[u.next] = for_whom;
+    u.pooled -= run.count;
+    return run;
+  }
+  return {};
+}
+
+std::uint64_t group_host::grant_for(request const& r) const {
+  // What the host takes itself waits while it reads: as little as keeps its threads busy.
+  if (r.from == config_.self) return r.threads;
+  std::uint64_t threads = 0;
+  for (auto const& [rank, n] : clients_) threads += n;
+  auto const all = static_cast<int>(std::max(ranks_, threads));
+  auto const n = next_grant(config_.policy, pooled(), 1, static_cast<int>(r.threads), all);
+  return r.most > 0 ? std::min(n, std::max(r.most, config_.policy.chunk)) : n;
+}
+
+void group_host::give(group_actions& out) {
+  if (holding_) return;
+  unsigned sent = 0;
+  for (auto const& [rank, n] : under_way_) sent += n;
+  auto left = pooled();
+  for (auto it = waiting_.begin(); it != waiting_.end() && left > 0;) {
+    bool const own = it->from == config_.self;
+    if (!own && config_.buffers > 0 && sent >= config_.buffers) {
+      ++it;
+      continue;
+    }
+    auto const run = take(std::max<std::uint64_t>(1, grant_for(*it)), it->from);
+    left -= run.count;
+    bool const limited = !own && config_.buffers > 0;
+    if (limited) {
+      ++sent;
+      ++under_way_[it->from];
+    }
+    out.push_back(act::send{it->from,
+                            {.kind = group_kind::packet,
+                             .number = term_,
+                             .ids = {run.unit, run.first, run.count, limited ? 1U : 0U}}});
+    it = waiting_.erase(it);
+  }
+}
+
+void group_host::on_request(rank_id from, term_id term, request r, group_actions& out) {
+  r.from = from;
+  r.threads = std::clamp<std::uint64_t>(r.threads, 1, 1U << 16);
+  if (term > term_) {  // the slave has heard before its host
+    std::erase_if(early_, [&](auto const& e) { return e.second.from == from; });
+    early_.emplace_back(term, r);
+    return;
+  }
+  if (!active_ || term != term_) return;
+  clients_[from] = r.threads;
+  if (std::none_of(waiting_.begin(), waiting_.end(), [&](request const& x) { return x.from == from; }))
+    waiting_.push_back(r);
+  advance(out);
+}
+
+// What is left, whenever it matters to the arbiter: another unit, half a unit, nothing, or more again.
+void group_host::tell_left(group_actions& out) {
+  std::uint64_t left = next_ < end_ ? (end_ - next_) * whole_unit : 0;
+  for (auto const& [id, u] : units_)
+    if (u.whole && u.pooled > 0) left += std::max<std::uint64_t>(1, u.pooled * whole_unit / u.pieces.size());
+  bool const matters = left > told_left_ || (left == 0) != (told_left_ == 0) ||
+                       (left <= half_unit) != (told_left_ <= half_unit) || left + whole_unit <= told_left_;
+  if (!matters && told_left_ != ~std::uint64_t{0}) return;
+  told_left_ = left;
+  out.push_back(act::send{config_.root, {.kind = group_kind::left, .number = term_, .ids = {left}}});
+}
+
+void group_host::advance(group_actions& out) {
+  if (!active_) return;
+  give(out);
+  maybe_read(out);
+  tell_left(out);
+  if (next_ >= end_ && !reading_ && units_.empty()) close(out);
+}
+
+// --- results come back
+
+void group_host::on_returned(rank_id from, std::vector<std::uint64_t> const& ids, group_actions& out) {
+  for (std::size_t i = 2; i + 2 < ids.size(); i += 3) {
+    piece_run const run{ids[i], ids[i + 1], ids[i + 2]};
+    auto const at = units_.find(run.unit);
+    if (at == units_.end()) continue;  // another rank was first with all of it
+    auto& u = at->second;
+    if (run.first > u.pieces.size() || run.count > u.pieces.size() - run.first) {
+      out.push_back(fail{fail::reason::protocol,
+                         "rank " + std::to_string(from) + " speaks of pieces that do not exist"});
+      return;
+    }
+    piece_run fresh{run.unit, run.first, 0};
+    for (auto p = run.first; p < run.first + run.count; ++p) {
+      if (u.pieces[p] == recorded) {
+        if (fresh.count > 0) out.push_back(act::keep{fresh});
+        fresh = {run.unit, p + 1, 0};
+        continue;
+      }
+      if (u.pieces[p] == in_pool) --u.pooled;
+      u.pieces[p] = recorded;
+      --u.missing;
+      ++fresh.count;
+    }
+    if (fresh.count > 0) out.push_back(act::keep{fresh});
+    maybe_deliver(run.unit, out);
+  }
+  if (ids.size() > 1 && ids[0] > 0)
+    on_request(from, term_, {from, ids[0], ids[1]}, out);
+  else
+    advance(out);
+}
+
+void group_host::maybe_deliver(std::uint64_t unit, group_actions& out) {
+  auto& u = units_.at(unit);
+  if (!u.whole || u.missing > 0 || u.leaving) return;
+  u.leaving = true;
+  out.push_back(act::deliver{term_, unit});
+}
+
+void group_host::delivered(term_id term, std::uint64_t unit, group_actions& out) {
+  if (!active_ || term != term_ || units_.erase(unit) == 0) return;
+  out.push_back(act::send{config_.root, {.kind = group_kind::unit_done, .number = term_, .ids = {unit}}});
+  advance(out);
+}
+
+// --- messages and losses
+
+void group_host::on(rank_id from, peer_message const& m, group_actions& out) {
+  if (stopped_) return;
+  if (m.kind == group_kind::lead) {
+    on_lead(m, out);
+    return;
+  }
+  if (m.kind == group_kind::request) {
+    if (m.ids.size() > 1) on_request(from, m.number, {from, m.ids[0], m.ids[1]}, out);
+    return;
+  }
+  if (!active_) return;
+  if (m.kind == group_kind::serve) {
+    if (m.ids.size() > 1 && m.ids[1] == term_) close(out);  // this rank was taken for lost
+    return;
+  }
+  if (m.number != term_) return;
+  if (m.kind == group_kind::returned) {
+    on_returned(from, m.ids, out);
+  } else if (m.kind == group_kind::got) {
+    if (auto const at = under_way_.find(from); at != under_way_.end() && --at->second == 0)
+      under_way_.erase(at);
+    advance(out);
+  } else if (m.kind == group_kind::go) {
+    holding_ = false;
+    advance(out);
+  }
+}
+
+void group_host::put_back(open_unit& u, std::uint64_t piece) {
+  u.pieces[piece] = in_pool;
+  u.next = std::min(u.next, piece);
+  ++u.pooled;
+  ++taken_back_;
+}
+
+void group_host::lost(rank_id rank, group_actions& out) {
+  if (!active_ || rank == config_.self) return;
+  std::erase_if(waiting_, [&](request const& r) { return r.from == rank; });
+  clients_.erase(rank);
+  under_way_.erase(rank);
+  for (auto& [id, u] : units_)
+    for (std::uint64_t p = 0; p < u.pieces.size(); ++p)
+      if (u.pieces[p] == rank) put_back(u, p);
+  advance(out);
+}
+
+std::uint64_t group_host::hash() const {
+  digest d;
+  d.add(active_).add(stopped_).add(term_).add(next_).add(end_).add(fresh_).add(reading_).add(holding_).add(
+      loaded_);
+  for (auto const& [id, u] : units_) {
+    d.add(id).add((u.whole ? 1U : 0U) + (u.leaving ? 2U : 0U));
+    for (auto const p : u.pieces) d.add(static_cast<std::uint64_t>(p + 2));
+  }
+  for (auto const& r : waiting_) d.add(static_cast<std::uint64_t>(r.from));
+  for (auto const& [term, r] : early_) d.add(term).add(static_cast<std::uint64_t>(r.from));
+  for (auto const& [rank, n] : clients_) d.add(static_cast<std::uint64_t>(rank)).add(n);
+  for (auto const& [rank, n] : under_way_) d.add(static_cast<std::uint64_t>(rank)).add(n);
+  return d.add(units_.size()).add(waiting_.size()).add(told_left_).value();
+}
+
+}  // namespace skel::protocol

@@ -1,0 +1,139 @@
+// Groups with hosts that read slices and slaves that process rows, on a simulated cluster.
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "skel/error.hpp"
+#include "skel/multi_host.hpp"
+#include "skel/sim/run.hpp"
+#include "tools/simulate/simulation.hpp"
+#include "values/format.hpp"
+
+namespace skel::simulate {
+
+namespace {
+
+// So many may read at the same time; the others wait. All ranks are fibers of one thread.
+class disks {
+ public:
+  explicit disks(unsigned n) : free_at_(n) {}
+  void wait_for_one(double seconds) {
+    if (free_at_.empty()) return;
+    auto const first = std::min_element(free_at_.begin(), free_at_.end());
+    double const begin = std::max(sim::now(), *first);
+    *first = begin + seconds;
+    if (begin > sim::now()) sim::spend(begin - sim::now());
+  }
+
+ private:
+  std::vector<double> free_at_;
+};
+
+// Unit k lies between slices k and k + 1: whoever begins there reads both, row by row, so that packets leave
+// with the rows.
+struct simulated_layers {
+  struct carried {};
+  struct unit {
+    std::uint64_t number = 0;
+  };
+  struct packet {
+    std::uint64_t unit = 0, first = 0;
+    std::vector<std::byte> rows;
+    template <class Archive>
+    void serialize(Archive& archive, unsigned) {
+      archive& unit& first& rows;
+    }
+  };
+  using result = std::vector<std::byte>;
+
+  group_options const& how;
+  std::size_t result_bytes;
+  bool by_rows;
+  std::shared_ptr<disks> disk;
+
+  [[nodiscard]] static std::uint64_t history() { return 1; }
+  [[nodiscard]] double row_seconds(std::uint64_t number) const {
+    auto const surface = static_cast<std::uint64_t>(how.surface_share * static_cast<double>(how.units));
+    auto const busy = std::clamp<std::uint64_t>(surface, 1, how.units);
+    double const factor = static_cast<double>(how.units) / static_cast<double>(busy);
+    return number < busy ? how.unit_seconds * factor / static_cast<double>(how.rows) : 0;
+  }
+  std::uint64_t read_slices(std::uint64_t number, unit& into, double slices,
+                            pieces_ready const& ready) const {
+    into.number = number;
+    disk->wait_for_one(slices * how.read_seconds);
+    if (!by_rows) {
+      sim::spend(slices * how.read_seconds);
+      return how.rows;
+    }
+    for (std::uint64_t row = 1; row <= how.rows; ++row) {
+      sim::spend(slices * how.read_seconds / static_cast<double>(how.rows));
+      if (row > 1) ready(row - 1);  // a cell needs the row behind it, too
+    }
+    return how.rows;
+  }
+  std::uint64_t read(std::uint64_t number, carried&, unit& into, pieces_ready const& ready) const {
+    return read_slices(number, into, 1, ready);
+  }
+  std::uint64_t read_first(std::uint64_t number, carried&, unit& into, pieces_ready const& ready) const {
+    return read_slices(number, into, 2, ready);
+  }
+  [[nodiscard]] packet cut(unit const& from, std::uint64_t first, std::uint64_t count) const {
+    return {from.number, first, std::vector<std::byte>((count + 1) * how.row_bytes)};
+  }
+  [[nodiscard]] result process(packet const& p, std::size_t) const {
+    sim::spend(row_seconds(p.unit));
+    return result(result_bytes, static_cast<std::byte>(p.unit));
+  }
+};
+
+multi_host_options parse(group_options const& o) {
+  multi_host_options how;
+  how.group_size = o.group_size;
+  how.preload = o.preload;
+  how.buffers = o.buffers;
+  how.least_pieces = o.least_pieces;
+  how.packet_seconds = o.packet_seconds;
+  how.results_level = o.results_level;
+  how.measure_power = o.measure_power;
+  how.results = o.sink == "root" ? unit_results::in_order : unit_results::on_hosts;
+  auto const without = [&](char const* name) {
+    return std::find(o.without.begin(), o.without.end(), name) != o.without.end();
+  };
+  how.reassign = !without("reassign");
+  how.host_helps = !without("host-helps");
+  how.host_listens = !without("host-listens");
+  how.shrinking = !without("shrinking");
+  how.early_requests = !without("early-requests");
+  if (without("read-ahead")) how.read_ahead = 0;
+  return how;
+}
+
+}  // namespace
+
+void simulate_groups(context& ctx, options const& o, result& out, std::shared_ptr<void>& shared) {
+  auto const& g = o.groups;
+  if (!shared) shared = std::make_shared<disks>(g.disks);
+  bool const by_rows = std::find(g.without.begin(), g.without.end(), "rows") == g.without.end();
+  simulated_layers const job{g, o.result_bytes, by_rows, std::static_pointer_cast<disks>(shared)};
+  std::uint64_t pieces = 0;
+  auto const r = multi_host(
+      ctx, g.units, job,
+      [&](std::uint64_t unit, std::uint64_t, simulated_layers::result&& bytes) {
+        bool const right =
+            bytes.size() == o.result_bytes && (bytes.empty() || bytes[0] == static_cast<std::byte>(unit));
+        if (!right) ++out.wrong;
+        ++pieces;
+      },
+      parse(g));
+  out.checked += pieces;
+  if (!ctx.is_root()) return;
+  out.cost =
+      static_cast<double>(g.units + 1) * g.read_seconds + static_cast<double>(g.units) * g.unit_seconds;
+  // What was read before the clock started is not part of what had to be done.
+  if (g.preload) out.cost -= 2 * g.read_seconds * static_cast<double>(r.groups->sizes.size());
+  out.run.run = r;
+  out.traces = ctx.traces();
+}
+
+}  // namespace skel::simulate

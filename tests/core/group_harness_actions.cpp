@@ -1,0 +1,173 @@
+// What the engine does for multi_host's roles, in the harness.
+#include <algorithm>
+
+#include "group_harness.hpp"
+#include "skel/protocol/bytes.hpp"
+
+namespace group_harness {
+
+using protocol::peer_message;
+using protocol::peer_message_kind;
+namespace act = protocol::group_action;
+
+void world::perform(int rank, protocol::group_actions& list, results const& cargo) {
+  if (fault_ != nullptr) fault_->wants(*this, rank, list);
+  std::size_t used = 0;
+  for (auto const& action : std::exchange(list, {})) perform_one(rank, action, cargo, used);
+}
+
+void world::perform_one(int rank, protocol::group_action_variant const& action, results const& cargo,
+                        std::size_t& used) {
+  auto& n = at(rank);
+  if (auto const* const s = std::get_if<act::send>(&action)) {
+    send(rank, s->to, s->what);
+  } else if (auto const* a = std::get_if<act::accept>(&action)) {
+    require(cargo.size() == a->pieces.count, "a packet of another size than it says");
+    n.packets[a->id] = {a->term, cargo};
+    n.first_of[a->id] = a->pieces.first;
+  } else if (auto const* x = std::get_if<act::execute>(&action)) {
+    require(n.packets.contains(x->id), "a packet is not there");
+    n.running.push_back({job::kind::process, 0, x->id, x->pieces});
+  } else if (auto const* f = std::get_if<act::forget>(&action)) {
+    std::erase_if(n.packets, [&](auto const& p) { return p.second.first == f->term; });
+    std::erase_if(n.done, [&](auto const& d) { return d.first[0] == f->term; });
+  } else if (std::holds_alternative<act::drain>(action)) {
+    n.draining = true;
+    n.waiting.clear();
+    protocol::group_actions list;
+    n.host.stop(list);
+    perform(rank, list);
+  } else if (auto const* r = std::get_if<act::record>(&action)) {
+    record(r->unit, cargo);
+    if (!arbiter_.complete()) return;
+    complete_ = true;
+  } else if (std::holds_alternative<act::started>(action)) {
+    require(rank == 0 && !started_, "the clock starts twice");
+    started_ = true;
+  } else if (auto const* e = std::get_if<protocol::end>(&action)) {
+    require(!n.ended, "a rank ends twice");
+    n.ended = true;
+    n.how = e->how;
+  } else if (auto const* failure = std::get_if<protocol::fail>(&action)) {
+    n.ended = true;
+    n.failure = failure->why == protocol::fail::reason::lost_root ? "lost root" : failure->text;
+  } else {
+    perform_for_host(rank, action, cargo, used);
+  }
+}
+
+void world::perform_for_host(int rank, protocol::group_action_variant const& action, results const& cargo,
+                             std::size_t& used) {
+  auto& n = at(rank);
+  if (auto const* r = std::get_if<act::read>(&action)) {
+    auto const reads = [&](job const& j) { return j.what == job::kind::read && j.term == r->term; };
+    require(std::none_of(n.waiting.begin(), n.waiting.end(), reads) &&
+                std::none_of(n.running.begin(), n.running.end(), reads),
+            "two reads at a time");
+    require(r->fresh ? !n.carried : n.carried && *n.carried + 1 == r->unit, "units are not read in order");
+    std::erase_if(n.waiting, [](job const& j) { return j.what == job::kind::read; });  // of an older term
+    n.waiting.push_back({job::kind::read, r->term, 0, {r->unit, 0, 0}, r->fresh});
+  } else if (auto const* k = std::get_if<act::keep>(&action)) {
+    auto& all = n.kept[k->pieces.unit];
+    all.resize(std::max<std::size_t>(all.size(), k->pieces.first + k->pieces.count));
+    // The cargo holds the results of all runs of the message, one after the other, by piece.
+    for (auto p = k->pieces.first; p < k->pieces.first + k->pieces.count; ++p) {
+      require(!all[p].has_value(), "a result is kept twice");
+      while (used < cargo.size() && cargo[used] != result_of(cut_of(k->pieces.unit, p))) ++used;
+      require(used < cargo.size(), "the result that is kept did not come");
+      all[p] = cargo[used++];
+    }
+  } else if (auto const* d = std::get_if<act::deliver>(&action)) {
+    auto const& all = n.kept[d->unit];
+    require(std::all_of(all.begin(), all.end(), [](auto const& x) { return x.has_value(); }),
+            "a unit leaves without all its results");
+    if (scenario_->slow_delivery) {
+      n.waiting.push_back({job::kind::take, d->term, 0, {d->unit, 0, 0}});
+      return;
+    }
+    protocol::group_actions more;
+    n.host.delivered(d->term, d->unit, more);
+    perform(rank, more);
+  } else if (std::holds_alternative<act::close>(action)) {
+    n.units.clear();
+    n.kept.clear();
+    n.carried.reset();
+    std::erase_if(n.waiting, [](job const& j) { return j.what != job::kind::process; });
+  }
+}
+
+void world::send_all(protocol::peer_messages& list) {
+  for (auto const& m : std::exchange(list, {})) send(0, m.to, m.what);
+}
+
+void world::attach(int rank, packet& p) {
+  auto& n = at(rank);
+  auto const& ids = p.what.ids;
+  if (p.what.kind == peer_message_kind::packet) {
+    require(n.units.contains(ids.at(0)) && ids.at(1) + ids.at(2) <= n.units.at(ids.at(0)),
+            "pieces are given that have not been read");
+    for (auto i = ids.at(1); i < ids.at(1) + ids.at(2); ++i) p.cargo.push_back(cut_of(ids.at(0), i));
+  } else if (p.what.kind == peer_message_kind::returned) {
+    for (std::size_t k = 2; k + 2 < ids.size(); k += 3)
+      for (auto i = ids[k + 1]; i < ids[k + 1] + ids[k + 2]; ++i) {
+        auto const result = n.done.extract({p.what.number, ids[k], i});
+        require(!result.empty(), "a result is returned that is not there");
+        p.cargo.push_back(result.mapped());
+      }
+  } else if (p.what.kind == peer_message_kind::unit_done) {
+    for (auto const& r : n.kept.at(ids.at(0))) p.cargo.push_back(r.value());
+    n.kept.erase(ids[0]);
+    n.units.erase(ids[0]);
+  }
+}
+
+void world::send(int rank, int to, peer_message const& what) {
+  std::vector<std::byte> bytes;
+  protocol::encode(what, bytes);
+  std::span<std::byte const> rest(bytes);
+  packet p{protocol::decode_peer_message(rest), {}};
+  require(p.what == what && rest.empty(), std::string("not read as written: ") + to_string(what.kind));
+  ++messages_[what.kind];
+  attach(rank, p);
+  if (what.kind == peer_message_kind::packet && to != rank && scenario_->buffers > 0 &&
+      suspicions_ + deaths_ == 0) {
+    std::size_t under_way = 1;
+    for (int r = 0; r < scenario_->ranks; ++r)
+      under_way += static_cast<std::size_t>(
+          std::count_if(wires_[wire(rank, r)].begin(), wires_[wire(rank, r)].end(), [&](packet const& x) {
+            return r != rank && x.what.kind == peer_message_kind::packet && x.what.number == what.number;
+          }));
+    require(under_way <= scenario_->buffers, "more packets are under way than there are buffers");
+  }
+  if (at(to).alive || to == rank) wires_[wire(rank, to)].push_back(std::move(p));
+}
+
+// Threads that are free take what waits: to read first, since slaves depend on it.
+void world::follow_up(int rank) {
+  auto& n = at(rank);
+  if (!active(rank)) return;
+  protocol::group_actions list;
+  while (n.running.size() < scenario_->threads && !n.waiting.empty()) {
+    n.running.push_back(n.waiting.front());
+    n.waiting.erase(n.waiting.begin());
+  }
+  while (n.running.size() < scenario_->threads) {
+    auto const before = n.running.size();
+    n.slave.pace(scenario_->seed % 4);
+    n.slave.idle(1 + scenario_->seed % 2, list);
+    perform(rank, list);
+    if (n.running.size() == before) break;
+  }
+  if (rank == 0 && arbiter_.complete() && !roll_.stopping()) {
+    complete_ = true;
+    protocol::peer_messages told;
+    roll_.done(scenario_->units, told);
+    send_all(told);
+  }
+  if (n.draining && n.running.empty()) {
+    n.slave.quiet(list);
+    perform(rank, list);
+  }
+}
+
+}  // namespace group_harness

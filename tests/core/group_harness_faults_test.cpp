@@ -1,0 +1,95 @@
+// The harness of multi_host is tested, too: deliberate faults of the protocol must be noticed.
+#include "catch.hpp"
+#include "group_harness.hpp"
+#include "harness_mutation.hpp"
+
+namespace {
+
+using kind = skel::protocol::peer_message_kind;
+using group_harness::event;
+namespace act = skel::protocol::group_action;
+using namespace harness_common;
+using mutation = basic_mutation<group_harness::fault>;
+
+// Changes number `i` of the n-th message of a kind that has it.
+void change_id(mutation& m, kind what, std::size_t i, int n, std::function<void(std::uint64_t&)> how) {
+  m.received = [&m, what, i, n, how](int, auto& message) {
+    if (message.kind == what && message.ids.size() > i && m.nth(n)) how(message.ids[i]);
+    return true;
+  };
+}
+
+std::vector<named_fault<mutation>> const faults{
+    {"a unit is not read", [](auto& m) { drop_nth<act::read>(m, 2); }},
+    {"a unit is read twice", [](auto& m) { twice<act::read>(m, 1); }},
+    {"a unit is left out",
+     [](auto& m) { change_nth<act::read>(m, 2, [](auto&, auto it) { ++std::get<act::read>(*it).unit; }); }},
+    {"a new host thinks that it has state",
+     [](auto& m) {
+       change_nth<act::read>(m, 2, [](auto&, auto it) { std::get<act::read>(*it).fresh ^= true; });
+     }},
+    {"results are not kept", [](auto& m) { drop_nth<act::keep>(m, 1); }},
+    {"results are kept twice", [](auto& m) { twice<act::keep>(m, 2); }},
+    {"results are kept as others'",
+     [](auto& m) {
+       change_nth<act::keep>(m, 1, [](auto&, auto it) { ++std::get<act::keep>(*it).pieces.first; });
+     }},
+    {"a unit does not leave", [](auto& m) { drop_nth<act::deliver>(m, 1); }},
+    {"a packet is not accepted", [](auto& m) { drop_nth<act::accept>(m, 1); }},
+    {"a piece is not processed", [](auto& m) { drop_nth<act::execute>(m, 2); }},
+    {"a unit is not recorded", [](auto& m) { drop_nth<act::record>(m, 1); }},
+    {"a unit is recorded twice", [](auto& m) { twice<act::record>(m, 1); }},
+    {"the clock starts twice", [](auto& m) { twice<act::started>(m, 1); }},
+    {"the clock does not start", [](auto& m) { drop_nth<act::started>(m, 1); }},
+    {"a rank does not drain", [](auto& m) { drop_nth<act::drain>(m, 1); }},
+    {"a rank does not end", [](auto& m) { drop_nth<skel::protocol::end>(m, 2); }},
+    {"nobody leads", [](auto& m) { never(m, kind::lead); }},
+    {"an appointment is lost", [](auto& m) { once_lost(m, kind::lead, 2); }},
+    {"an order is lost", [](auto& m) { once_lost(m, kind::serve, 1); }},
+    {"a share is longer than it is",
+     [](auto& m) { change_id(m, kind::lead, 1, 1, [](auto& end) { ++end; }); }},
+    {"a share begins too late",
+     [](auto& m) { change_id(m, kind::lead, 0, 1, [](auto& first) { ++first; }); }},
+    {"a slave is sent to another host",
+     [](auto& m) {
+       change_id(m, kind::serve, 0, 2, [](auto& host) { host = host > 1 ? host - 1 : host + 1; });
+     }},
+    {"nobody may give", [](auto& m) { never(m, kind::go); }},
+    {"a request is lost for ever", [](auto& m) { never(m, kind::request); }},
+    {"a packet is lost", [](auto& m) { once_lost(m, kind::packet, 2); }},
+    {"packets hold other pieces",
+     [](auto& m) { change_id(m, kind::packet, 1, 2, [](auto& first) { ++first; }); }},
+    {"packets are of another unit",
+     [](auto& m) { change_id(m, kind::packet, 0, 1, [](auto& unit) { ++unit; }); }},
+    {"buffers are never free", [](auto& m) { never(m, kind::got); }},
+    {"results are lost", [](auto& m) { once_lost(m, kind::returned, 1); }},
+    {"results of other pieces",
+     [](auto& m) { change_id(m, kind::returned, 3, 1, [](auto& first) { ++first; }); }},
+    {"results of a unit are lost", [](auto& m) { once_lost(m, kind::unit_done, 1); }},
+    {"a unit is taken for another",
+     [](auto& m) { change_id(m, kind::unit_done, 0, 1, [](auto& u) { u ^= 1; }); }},
+    {"a unit that does not exist is done",
+     [](auto& m) { change_id(m, kind::unit_done, 0, 1, [](auto& u) { u = 99; }); }},
+    {"nobody hears that the first units are read", [](auto& m) { never(m, kind::loaded); }},
+    {"a stop is lost", [](auto& m) { once_lost(m, kind::stop, 2); }},
+    {"a stopped is lost", [](auto& m) { once_lost(m, kind::stopped, 2); }},
+    {"a failure is kept secret", [](auto& m) { never(m, kind::failed); }},
+    {"a rank that makes another call is not noticed",
+     [](auto& m) { change(m, kind::hello, [](auto& h) { h.number = 42; }); }},
+    {"the outcome differs", [](auto& m) { tell_another_outcome(m, kind::finish); }},
+    {"losses are not noticed",
+     [](auto& m) {
+       m.heard = [](event const& e) { return e.what != event::kind::detect && e.what != event::kind::tick; };
+     }},
+    {"time stands still",
+     [](auto& m) { m.heard = [](event const& e) { return e.what != event::kind::tick; }; }},
+};
+
+}  // namespace
+
+TEST_CASE("every deliberate fault of multi_host is caught") {
+  check_all_are_caught<mutation>(faults, [](std::uint64_t seed, mutation& m) {
+    group_harness::run(
+        seed % 2 == 0 ? group_harness::random_scenario(seed) : group_harness::death_scenario(seed), &m);
+  });
+}

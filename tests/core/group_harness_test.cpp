@@ -1,0 +1,118 @@
+// multi_host's protocol in random order, with everything going wrong that may; and in every order.
+#include "group_harness.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "catch.hpp"
+#include "fewer.hpp"
+
+namespace {
+
+using kind = skel::protocol::peer_message_kind;
+
+// No trouble: what happens, and nothing else.
+group_harness::world settled(group_harness::scenario const& s) {
+  group_harness::world w(s);
+  std::mt19937_64 dice(s.seed);
+  w.settle(dice);
+  w.check_end();
+  return w;
+}
+
+std::uint64_t count(group_harness::world const& w, kind k) {
+  auto const at = w.messages().find(k);
+  return at == w.messages().end() ? 0 : at->second;
+}
+
+}  // namespace
+
+TEST_CASE("every unit reaches the sink once in every order of events", "[random]") {
+  harness_common::try_many(
+      "any", [](auto seed) { return group_harness::run(group_harness::random_scenario(seed)); }, 1,
+      harness_common::runs_wanted(6000));
+}
+
+TEST_CASE("groups survive the death of any ranks but the root", "[deaths]") {
+  harness_common::try_many(
+      "deaths", [](auto seed) { return group_harness::run(group_harness::death_scenario(seed)); }, 1000000007,
+      harness_common::runs_wanted(12000));
+}
+
+TEST_CASE("64 ranks, 16 deaths, 16 suspicions", "[random]") {
+  for (auto const size : {0U, 1U, 4U, 8U, 64U}) {
+    group_harness::scenario s;
+    s.seed = 64;
+    s.ranks = 64;
+    s.units = 60;
+    s.most_pieces = 8;
+    s.group_size = size;
+    s.deaths = 16;
+    s.suspicions = 16;
+    s.chaos = 4000;
+    CHECK(group_harness::run(s).deaths > 0);
+  }
+}
+
+TEST_CASE("small runs in every order of events", "[exhaustive]") {
+  struct small {
+    char const* name;
+    int ranks;
+    unsigned size;
+    std::uint64_t units, pieces;
+    bool preloads;
+    int deaths, suspicions;
+    std::uint64_t ticks;
+  };
+  std::vector<small> const all{
+      {"2 ranks, a group", 2, 2, 2, 2, false, 0, 0, 0},
+      {"2 ranks, 2 groups", 2, 1, 3, 1, false, 0, 0, 0},
+      {"2 ranks, 2 groups, a death", 2, 1, 2, 1, false, 1, 0, 1},
+      {"2 ranks, a group, a suspicion", 2, 2, 2, 1, false, 0, 1, 2},
+      {"2 ranks, 2 groups, preloaded, a death", 2, 1, 2, 1, true, 1, 0, 0},
+      {"3 ranks, a group, a death", 3, 3, 2, 2, false, 1, 0, 0},
+      {"3 ranks, 3 groups", 3, 1, 3, 1, false, 0, 0, 0},
+      {"3 ranks, size unknown", 3, 0, 3, 1, false, 0, 0, 0},
+      {"4 ranks, 2 groups", 4, 2, 2, 1, false, 0, 0, 0},
+      {"4 ranks, 2 groups, a death", 4, 2, 2, 1, false, 1, 0, 0},
+  };
+  bool const patient = std::getenv("SKEL_LONG") != nullptr;
+  for (auto const& x : all) {
+    group_harness::scenario s;
+    s.ranks = x.ranks;
+    s.group_size = x.size;
+    s.units = x.units;
+    s.most_pieces = x.pieces;
+    s.preloads = x.preloads;
+    s.deaths = x.deaths;
+    s.suspicions = x.suspicions;
+    auto const found = group_harness::explore(s, x.ticks, patient ? 5000000 : test::fewer_if_slow(40000));
+    std::printf("%s: %llu states, depth %llu, %llu ends%s\n", x.name,
+                static_cast<unsigned long long>(found.states), static_cast<unsigned long long>(found.depth),
+                static_cast<unsigned long long>(found.ends), found.complete ? "" : " (not all)");
+    CHECK(found.ends > 0);
+  }
+}
+
+TEST_CASE("what groups read, and who goes where") {
+  group_harness::scenario s;
+  s.ranks = 8;
+  s.units = 32;
+  s.most_pieces = 6;
+  s.group_size = 2;
+  auto const four = settled(s);
+  CHECK(four.reads() == 32);  // no unit is read twice; what a host needs of earlier ones is its job's to read
+  CHECK(count(four, kind::unit_done) == 32);
+  CHECK(count(four, kind::lead) == 4);
+  CHECK(four.reassigned() > 0);
+  s.reassigns = false;
+  CHECK(settled(s).reassigned() == 0);
+  s.group_size = 1;
+  auto const alone = settled(s);  // the symmetric partition: nothing is given to another rank
+  CHECK(count(alone, kind::lead) == 8);
+  CHECK(count(alone, kind::got) == 0);
+  s.group_size = 8;
+  CHECK(count(settled(s), kind::lead) == 1);
+  s.buffers = 2;
+  CHECK(count(settled(s), kind::got) > 0);
+}

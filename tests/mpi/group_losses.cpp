@@ -1,0 +1,57 @@
+// multi_host whose ranks kill themselves as they are told: group_losses WHEN SIZE SEED. On the root it says
+// who was lost and whether the output is right, twice: the second call begins without them.
+// group_losses_test.cpp starts it.
+#include <chrono>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "../slices.hpp"
+#include "deaths.hpp"
+#include "skel/skel.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// 24 slices of up to 6 rows of 6 milliseconds; reading takes 3.
+struct deadly_slices : groups::slices {
+  std::string dies_in{};  // which function; on the rank that has it set
+
+  std::uint64_t read(std::uint64_t number, carried& c, unit& into) const {
+    auto const n = slices::read(number, c, into);
+    if (dies_in == "read" && number % 4 == 1) test::die();
+    return n;
+  }
+  [[nodiscard]] packet cut(unit const& from, std::uint64_t first, std::uint64_t count) const {
+    if (dies_in == "cut") test::die();
+    return slices::cut(from, first, count);
+  }
+  [[nodiscard]] result process(packet const& p, std::size_t i) const {
+    if (dies_in == "process") test::die();
+    return slices::process(p, i);
+  }
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 4) return 2;
+  return skel::run_main(argc, argv, [&](skel::context& ctx) {
+    test::plan_of_deaths const p{argv[1], std::strtoull(argv[3], nullptr, 10), ctx.size(), 250ms};
+    deadly_slices first;
+    first.read_time = 3ms;
+    first.process_time = 6ms;
+    deadly_slices const second = first;
+    if (ctx.rank() == p.victim()) first.dies_in = p.when;
+    if (auto const time = p.lifetime(ctx.rank())) test::die_in(*time);
+    skel::multi_host_options how;
+    how.group_size = static_cast<unsigned>(std::atoi(argv[2]));
+    for (auto const* job : {&std::as_const(first), &second}) {
+      groups::written out;
+      auto const r = skel::multi_host(ctx, 24, *job, std::ref(out), how);
+      if (ctx.is_root()) test::say_losses(out.text == job->expected(24), r);
+    }
+  });
+}
