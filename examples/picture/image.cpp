@@ -11,7 +11,7 @@
 #include "skel/error.hpp"
 #include "skel/observe/atomic_file.hpp"
 
-namespace skel::raytrace {
+namespace skel::picture {
 
 namespace {
 
@@ -95,4 +95,4 @@ void write_image(std::string const& path, image const& picture) {
   file.commit();
 }
 
-}  // namespace skel::raytrace
+}  // namespace skel::picture
