@@ -27,6 +27,7 @@ SKEL_INLINE i8 piece_at(pieces_view const& p, f8 s) {
 struct linear_part {
   f8 first, last;    // scalars
   f8 length;
+  f8 middle;         // distance of its middle from where the ray entered
   f8 bend;           // mean of the scalar minus that of the straight line
   i8 piece;
 };
@@ -34,8 +35,9 @@ struct linear_part {
 /// C = integral of colour times extinction times transparency. With opacity a = 1 - e^-tau and colour linear between
 /// its ends, C = a c_first + w (c_last - c_first). The weight w is exact for constant extinction, and to second order
 /// in the length for linear extinction.
-SKEL_INLINE void add_part(pieces_view const& p, linear_part const& part, mask use, f8 shade, f8 shine, f8 fog,
-                          f8 const (&fog_color)[3], accumulated& sum) {
+template <bool lit>
+SKEL_INLINE void add_part(volume_view const& v, rays const& r, linear_part const& part, mask use, accumulated& sum) {
+  pieces_view const& p = v.pieces;
   f8 const zero = all(0.0F);
   f8 const knot = value_of(p.knot, p, part.piece);
   f8 const k0 = value_of(p.k0, p, part.piece), k1 = value_of(p.k1, p, part.piece);
@@ -56,12 +58,13 @@ SKEL_INLINE void add_part(pieces_view const& p, linear_part const& part, mask us
   mask const some = both > zero;
   f8 const share = choose(some, (ka + kb + kb) / (all(3.0F) * choose(some, both, all(1.0F))), all(0.5F));
   f8 const weight = min(max(opacity * share + late, zero), opacity);
-  f8 const lit = sum.transparency * shade * fog;
+  surroundings const s = surroundings_at<lit>(v, r, part.middle, tau > zero);
+  f8 const scaled = sum.transparency * s.shade;
   f8 const extra = sum.transparency * opacity;
   for (int c = 0; c < 3; ++c) {
     f8 const c0 = value_of(p.c0[c], p, part.piece), c1 = value_of(p.c1[c], p, part.piece);
     f8 const own = opacity * (c0 + c1 * a) + weight * c1 * (b - a);
-    sum.color[c] = sum.color[c] + lit * own + extra * (fog * shine + (all(1.0F) - fog) * fog_color[c]);
+    sum.color[c] = sum.color[c] + scaled * own + extra * s.added[c];
   }
   sum.transparency = sum.transparency * (all(1.0F) - opacity);
 }
@@ -103,9 +106,12 @@ SKEL_INLINE cubic cubic_between(volume_view const& v, rays const& r, f8 t1, bool
 }
 
 /// A part of the cell on which the scalar is straight enough, split at the knots that it crosses.
-SKEL_INLINE void add_straight(pieces_view const& p, linear_part part, mask use, f8 shade, f8 shine, f8 fog,
-                              f8 const (&fog_color)[3], accumulated& sum, work_counts& counts) {
+template <bool lit>
+SKEL_INLINE void add_straight(volume_view const& v, rays const& r, linear_part part, mask use, accumulated& sum,
+                              work_counts& counts) {
+  pieces_view const& p = v.pieces;
   f8 const first = part.first, last = part.last, length = part.length, bend = part.bend;
+  f8 const begins = part.middle - length * all(0.5F);
   mask const rising = last >= first;
   i8 piece = piece_at(p, first);
   // a falling line that begins on a knot is in the piece below
@@ -120,10 +126,11 @@ SKEL_INLINE void add_straight(pieces_view const& p, linear_part part, mask use, 
     f8 const share = max(until - done, all(0.0F));
     part.last = choose(crosses, bound, last);
     part.length = length * share;
+    part.middle = begins + length * (until + done) * all(0.5F);
     part.bend = bend * share * share;
     part.piece = piece;
     counts.segments += static_cast<unsigned>(__builtin_popcount(bits(use)));
-    add_part(p, part, use, shade, shine, fog, fog_color, sum);
+    add_part<lit>(v, r, part, use, sum);
     use = crosses;
     if (bits(use) == 0) return;
     part.first = part.last;
@@ -132,14 +139,10 @@ SKEL_INLINE void add_straight(pieces_view const& p, linear_part part, mask use, 
   }
 }
 
-struct surroundings {
-  f8 shade, shine, fog;
-  f8 fog_color[3];
-};
-
 /// All of one cell.
-SKEL_INLINE void add_cell(volume_view const& v, cubic const& c, f8 length, mask use, surroundings const& s,
-                          accumulated& sum, work_counts& counts) {
+template <bool lit>
+SKEL_INLINE void add_cell(volume_view const& v, rays const& r, cubic const& c, f8 length, mask use, accumulated& sum,
+                          work_counts& counts) {
   pieces_view const& p = v.pieces;
   // the second derivative is linear: the larger end bounds the distance from the chord, by an eighth
   f8 const bend = all(2.0F) * c.a2, far_bend = bend + all(6.0F) * c.a3;
@@ -149,7 +152,7 @@ SKEL_INLINE void add_cell(volume_view const& v, cubic const& c, f8 length, mask 
   f8 const mean_bend = (c.a2 + all(1.5F) * c.a3) * all(-1.0F / 6);
   if (bits(use & ~same) == 0) {  // one piece of the mapping for each lane: nothing to split, tau is exact
     counts.segments += static_cast<unsigned>(__builtin_popcount(bits(use)));
-    add_part(p, {c.first, c.last, length, mean_bend, lowest}, use, s.shade, s.shine, s.fog, s.fog_color, sum);
+    add_part<lit>(v, r, {c.first, c.last, length, r.t + length * all(0.5F), mean_bend, lowest}, use, sum);
     return;
   }
   f8 const wanted = where(~same & use, bulge) * all(1 / v.tolerance);  // parts: the root of this
@@ -168,7 +171,7 @@ SKEL_INLINE void add_cell(volume_view const& v, cubic const& c, f8 length, mask 
     f8 const to = choose(final, c.last, c.first + u * (c.a1 + u * (c.a2 + u * c.a3)));
     f8 const mid = u - step * all(0.5F);
     f8 const local = (c.a2 + all(3.0F) * c.a3 * mid) * step * step * all(-1.0F / 6);
-    add_straight(p, {at, to, length * step, local, lowest}, here, s.shade, s.shine, s.fog, s.fog_color, sum, counts);
+    add_straight<lit>(v, r, {at, to, length * step, r.t + length * mid, local, lowest}, here, sum, counts);
     at = to;
   }
 }

@@ -13,6 +13,7 @@ namespace {
 // clang-format off
 #include "lanes.inl"
 #include "traversal.inl"
+#include "light.inl"
 #include "integration.inl"
 #include "packet.inl"
 // clang-format on
