@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <vector>
 
 #include "noise.hpp"
 
@@ -19,20 +21,27 @@ double smooth_step(double low, double high, double x) {
   return t * t * (3 - 2 * t);
 }
 
+}  // namespace
+
 /// An invented coast, in shares of the grid's longer side.
 class drawn_map {
  public:
-  explicit drawn_map(vec3 const& sides) : sides_(sides), longer_(std::max(sides[0], sides[1])) {}
+  explicit drawn_map(vec3 const& sides) : longer_(std::max(sides[0], sides[1])) {
+    heights_.reserve(std::size_t{points} * points);
+    for (int j = 0; j < points; ++j)
+      for (int i = 0; i < points; ++i)
+        heights_.push_back(static_cast<float>(formula(low + i * spacing, low + j * spacing)));
+  }
 
   /// `blur`: how far apart two pixels' rays meet the ground there.
   [[nodiscard]] rgb at(double x, double y, double blur) const {
     double const u = x / longer_, v = y / longer_, b = std::max(blur / longer_, 1e-9);
     double const height = elevation(u, v);
     rgb const deep{0.020F, 0.060F, 0.115F}, shelf{0.055F, 0.165F, 0.235F};
-    rgb const low{0.135F, 0.190F, 0.130F}, high{0.330F, 0.310F, 0.245F};
+    rgb const plain{0.135F, 0.190F, 0.130F}, high{0.330F, 0.310F, 0.245F};
     rgb const sea = mix(shelf, deep, -height * 9);
     double const relief = (elevation(u - 0.004, v + 0.004) - height) * 9;  // lit from the north-west
-    rgb land = mix(low, high, height * 4.5);
+    rgb land = mix(plain, high, height * 4.5);
     for (auto& c : land) c *= static_cast<float>(std::clamp(1 - relief, 0.5, 1.7));
     double const slope = std::max(std::abs(elevation(u + 0.003, v) - height), std::abs(elevation(u, v + 0.003) - height)) / 0.003;
     double const softness = std::max(slope * b, 0.0015);
@@ -43,9 +52,19 @@ class drawn_map {
   }
 
  private:
-  static double elevation(double u, double v) {
+  static double formula(double u, double v) {
     return volume_data::fractal_noise(2.6 * u + 3.1, 2.6 * v + 17.4, 0.5, 7, 5) - 0.515 +
            0.10 * std::cos(5.2 * (v - 0.95)) - 0.06 * std::sin(6.4 * u);
+  }
+  /// From the heights on a grid, interpolated; beyond it those of its border.
+  [[nodiscard]] double elevation(double u, double v) const {
+    double const x = std::clamp((u - low) / spacing, 0.0, points - 1.001), y = std::clamp((v - low) / spacing, 0.0, points - 1.001);
+    auto const i = static_cast<std::size_t>(x), j = static_cast<std::size_t>(y);
+    double const fx = x - static_cast<double>(i), fy = y - static_cast<double>(j);
+    auto const* const at = heights_.data() + j * points + i;
+    auto const mixed = [](float a, float b, double t) { return static_cast<double>(a) + t * (static_cast<double>(b) - static_cast<double>(a)); };
+    double const top = mixed(at[0], at[1], fx), bottom = mixed(at[points], at[points + 1], fx);
+    return top + fy * (bottom - top);
   }
   /// Lines each tenth of the longer side, about one pixel wide.
   static double graticule(double u, double v, double blur) {
@@ -57,14 +76,18 @@ class drawn_map {
     return std::max(line(u), line(v)) * std::clamp(1 - blur / 0.03, 0.0, 1.0);
   }
 
-  vec3 sides_;
+  static constexpr int points = 720;
+  static constexpr double low = -1.1, spacing = 3.2 / (points - 1);  // the haze hides what is farther away
+
   double longer_;
+  std::vector<float> heights_;
 };
 
+namespace {
+
 /// The ground is the grid's lowest level, continued for a while and then lost in haze.
-picture::image map_on_the_ground(camera const& view, vec3 const& sides) {
+picture::image map_on_the_ground(drawn_map const& map, camera const& view, vec3 const& sides) {
   picture::image out(view.width, view.height);
-  drawn_map const map(sides);
   double const longer = std::max(sides[0], sides[1]);
   rgb const haze{0.035F, 0.055F, 0.085F}, zenith{0.008F, 0.012F, 0.026F};
   auto const ground = [&](double x, double y, vec3& point) {
@@ -150,18 +173,32 @@ void draw_frame(picture::image& on, camera const& view, vec3 const& sides, rgb c
 
 }  // namespace
 
-void check_background(specification const& spec) {
-  if (spec.background.what == background_spec::kind::image) static_cast<void>(picture::read_png(spec.background.image));
+struct background::parts {
+  specification spec;
+  vec3 sides;
+  std::optional<drawn_map> map;
+  picture::image file;
+};
+
+background::background(specification const& spec, vec3 const& sides)
+    : parts_(std::make_unique<parts>(parts{spec, sides, {}, {}})) {
+  if (spec.background.what == background_spec::kind::image) parts_->file = picture::read_png(spec.background.image);
+  if (spec.background.what == background_spec::kind::map) parts_->map.emplace(sides);
 }
 
-picture::image make_background(specification const& spec, camera const& view, vec3 const& sides) {
+background::background(background&&) noexcept = default;
+background& background::operator=(background&&) noexcept = default;
+background::~background() = default;
+
+picture::image background::behind(camera const& view) const {
   using kind = background_spec::kind;
+  auto const& spec = parts_->spec;
   picture::image out(view.width, view.height);
-  if (spec.background.what == kind::map) out = map_on_the_ground(view, sides);
-  if (spec.background.what == kind::image) out = resized(picture::read_png(spec.background.image), view.width, view.height);
+  if (spec.background.what == kind::map) out = map_on_the_ground(*parts_->map, view, parts_->sides);
+  if (spec.background.what == kind::image) out = resized(parts_->file, view.width, view.height);
   if (spec.background.what == kind::color)
     for (std::size_t i = 0; i < out.rgb.size(); ++i) out.rgb[i] = spec.background.color[i % 3];
-  if (spec.frame) draw_frame(out, view, sides, *spec.frame);
+  if (spec.frame) draw_frame(out, view, parts_->sides, *spec.frame);
   return out;
 }
 

@@ -150,15 +150,16 @@ SKEL_INLINE void add_cell(volume_view const& v, rays const& r, cubic const& c, f
   i8 const lowest = piece_at(p, min(c.first, c.last) - bulge), highest = piece_at(p, max(c.first, c.last) + bulge);
   mask const same = lowest == highest;
   f8 const mean_bend = (c.a2 + all(1.5F) * c.a3) * all(-1.0F / 6);
-  if (bits(use & ~same) == 0) {  // one piece of the mapping for each lane: nothing to split, tau is exact
+  if (!lit && bits(use & ~same) == 0) {  // one piece of the mapping for each lane: nothing to split, tau is exact
     counts.segments += static_cast<unsigned>(__builtin_popcount(bits(use)));
     add_part<lit>(v, r, {c.first, c.last, length, r.t + length * all(0.5F), mean_bend, lowest}, use, sum);
     return;
   }
   f8 const wanted = where(~same & use, bulge) * all(1 / v.tolerance);  // parts: the root of this
-  int cuts = 1;
-  f8 parts_of_lane = all(1.0F);
-  for (int n = 1; n < 16 && bits(wanted > all(static_cast<float>(n * n))) != 0; ++n) {
+  constexpr int least = lit ? 2 : 1;  // light changes inside of a cell, too
+  int cuts = least;
+  f8 parts_of_lane = all(static_cast<float>(least));
+  for (int n = least; n < 16 && bits(wanted > all(static_cast<float>(n * n))) != 0; ++n) {
     parts_of_lane = parts_of_lane + to_float(count(wanted > all(static_cast<float>(n * n))));
     cuts = n + 1;
   }

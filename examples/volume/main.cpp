@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 
 #include "background.hpp"
 #include "field.hpp"
@@ -75,7 +76,6 @@ specification load_specification(options const& o) {
                                        : specification{};
   if (!o.size.empty()) parse_size(o.size, spec);
   if (!o.background.empty()) spec.background = parse_background(o.background);
-  check_background(spec);
   return spec;
 }
 
@@ -93,15 +93,6 @@ std::string numbered(std::string const& path, int number, std::size_t of) {
   std::filesystem::path p(path);
   auto const name = fmt::format("{}-{:03}{}", p.stem().string(), number, p.extension().string());
   return p.replace_filename(name).string();
-}
-
-void save(std::string const& path, specification const& spec, camera const& view, vec3 const& sides,
-          transparent_image const& picture) {
-  if (path.empty()) return;
-  if (spec.background.what == background_spec::kind::none)
-    skel::picture::write_image(path, picture);
-  else
-    skel::picture::write_image(path, over(picture, make_background(spec, view, sides)));
 }
 
 void add(skel::report& total, skel::report const& next) {
@@ -143,13 +134,22 @@ void render_volume(skel::context& ctx, skel::program::common_options const& comm
   prepared_volume const volume(grid, what.spec);
   all.read_seconds += seconds_since(start);
 
+  std::optional<background> scenery;  // of whoever writes pictures; before hours of rendering, as it may fail
+  if (ctx.is_root() && what.spec.background.what != background_spec::kind::none) scenery.emplace(what.spec, volume.sides());
+  auto const save = [&](std::string const& path, camera const& view, transparent_image const& picture) {
+    if (path.empty()) return;
+    if (scenery)
+      skel::picture::write_image(path, over(picture, scenery->behind(view)));
+    else
+      skel::picture::write_image(path, picture);
+  };
   skel::farm_options farm;
   farm.results = common.results();
   farm.root = common.root_works ? skel::root_role::works : skel::root_role::serves;
   if (pictures > 1 && what.frames == 1) farm.label = fmt::format("picture {} of {}", number + 1, pictures);
   auto part = render(ctx, volume, what, common.schedule(), farm,
                      [&](int frame, camera const& view, transparent_image const& picture) {
-                       save(numbered(common.output, number + frame, pictures), what.spec, view, volume.sides(), picture);
+                       save(numbered(common.output, number + frame, pictures), view, picture);
                        if (common.verify && frame == 0) verify(grid, volume, what.spec, view, picture);
                      });
   add(all.run, part.run);

@@ -12,9 +12,10 @@ SKEL_INLINE mask visible_lanes(volume_view const& v, rays const& r, std::uint8_t
   return load<mask>(shows) & r.alive;
 }
 
+/// Whether a jump pays: over less than two blocks, steps from cell to cell take no longer.
 SKEL_INLINE bool all_away(std::uint8_t const (&marks)[lanes], unsigned alive) {
   for (int l = 0; l < lanes; ++l)
-    if ((alive >> l & 1U) != 0 && (marks[l] == 0 || marks[l] == visible_cell)) return false;
+    if ((alive >> l & 1U) != 0 && (marks[l] < 2 || marks[l] == visible_cell)) return false;
   return true;
 }
 

@@ -22,7 +22,7 @@ vec2 cyclone(double x, double y, double z, vec2 centre, double radius, double st
   double const dx = x - centre.x, dy = y - centre.y;
   double const r = std::sqrt(dx * dx + dy * dy) / radius + 1e-9;
   double const profile = 1.397 * (1 - std::exp(-1.2564 * r * r)) / r;  // 1 at r = 1
-  double const arms = 1 + 0.28 * std::cos(2 * std::atan2(dy, dx) + turns * std::log(r + 0.15)) * bell((r - 1.7) / 1.6);
+  double const arms = 1 + 0.42 * std::cos(2 * std::atan2(dy, dx) + turns * std::log(r + 0.15)) * bell((r - 1.7) / 1.6);
   double const outside = 1 / (1 + std::pow(r / 3.2, 4));
   double const speed = strongest * profile * arms * outside * bell(z / 9.5);
   return {-dy / (r * radius) * speed, dx / (r * radius) * speed};
@@ -44,8 +44,8 @@ vec2 jet(double x, double y, double z) {
 }  // namespace
 
 double storm_wind_speed(double x, double y, double z) {
-  auto const low = cyclone(x, y, z, {2350, 1850}, 330, 47, 5);
-  auto const young = cyclone(x, y, z, {4550, 3350}, 210, 30, 4);
+  auto const low = cyclone(x, y, z, {2450, 1800}, 400, 52, 6);
+  auto const young = cyclone(x, y, z, {4750, 3250}, 260, 38, 5);
   auto const stream = jet(x, y, z);
   double const ground = 1 - 0.45 * std::exp(-z / 0.6);  // friction
   double const gusts = 6 * (fractal_noise(x / 420, y / 420, z / 3, 4, 11) - 0.5);
