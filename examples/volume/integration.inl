@@ -33,8 +33,9 @@ struct linear_part {
 };
 
 /// C = integral of colour times extinction times transparency. With opacity a = 1 - e^-tau and colour linear between
-/// its ends, C = a c_first + w (c_last - c_first). The weight w is exact for constant extinction, and to second order
-/// in the length for linear extinction.
+/// its ends, C = a c_first + w (c_last - c_first), where w is the integral of the transparency over the part (as a
+/// share of its length) minus e^-tau. That is a / tau - e^-tau for constant extinction; what linear extinction adds is
+/// taken from Simpson's rule, in which the transparency differs in the middle only.
 template <bool lit>
 SKEL_INLINE void add_part(volume_view const& v, rays const& r, linear_part const& part, mask use, accumulated& sum) {
   pieces_view const& p = v.pieces;
@@ -47,23 +48,21 @@ SKEL_INLINE void add_part(volume_view const& v, rays const& r, linear_part const
   f8 const tau = where(use, mean * part.length);
   if (bits(tau > zero) == 0) return;
 
-  f8 const through = fading(tau);
+  f8 const halfway = exponential(tau * all(-0.5F)), through = halfway * halfway;
   mask const thin = tau < all(0.03F);
   f8 const series = tau * (all(1.0F) - tau * (all(0.5F) - tau * (all(1.0F / 6) - tau * all(1.0F / 24))));
   f8 const opacity = choose(thin, series, all(1.0F) - through);
   f8 const divisor = choose(thin, all(1.0F), tau);
   f8 const late = choose(thin, tau * tau * (all(-1.0F / 12) + tau * (all(1.0F / 24) - tau * all(1.0F / 80))),
                          opacity / divisor + opacity * all(0.5F) - all(1.0F));
-  f8 const both = ka + kb;
-  mask const some = both > zero;
-  f8 const share = choose(some, (ka + kb + kb) / (all(3.0F) * choose(some, both, all(1.0F))), all(0.5F));
-  f8 const weight = min(max(opacity * share + late, zero), opacity);
+  f8 const later = exponential(where(use, min((kb - ka) * part.length * all(0.125F), all(40.0F)))) - all(1.0F);
+  f8 const weight = min(max(opacity * all(0.5F) + late + all(2.0F / 3) * halfway * later, zero), opacity);
   surroundings const s = surroundings_at<lit>(v, r, part.middle, tau > zero);
   f8 const scaled = sum.transparency * s.shade;
   f8 const extra = sum.transparency * opacity;
   for (int c = 0; c < 3; ++c) {
     f8 const c0 = value_of(p.c0[c], p, part.piece), c1 = value_of(p.c1[c], p, part.piece);
-    f8 const own = opacity * (c0 + c1 * a) + weight * c1 * (b - a);
+    f8 const own = opacity * (c0 + c1 * (a + part.bend)) + weight * c1 * (b - a);
     sum.color[c] = sum.color[c] + scaled * own + extra * s.added[c];
   }
   sum.transparency = sum.transparency * (all(1.0F) - opacity);
@@ -149,16 +148,18 @@ SKEL_INLINE void add_cell(volume_view const& v, rays const& r, cubic const& c, f
   f8 const bulge = max(absolute(bend), absolute(far_bend)) * all(0.125F);
   i8 const lowest = piece_at(p, min(c.first, c.last) - bulge), highest = piece_at(p, max(c.first, c.last) + bulge);
   mask const same = lowest == highest;
+  // with no knot to be met, bends are corrected for, and only large ones are cut
+  f8 const wanted = where(use, bulge) * choose(same, all(1 / (64 * v.tolerance)), all(1 / v.tolerance));
   f8 const mean_bend = (c.a2 + all(1.5F) * c.a3) * all(-1.0F / 6);
-  if (!lit && bits(use & ~same) == 0) {  // one piece of the mapping for each lane: nothing to split, tau is exact
+  if (!lit && bits(use & (~same | (wanted > all(1.0F)))) == 0) {  // one piece of the mapping for each lane: nothing to split, tau is exact
     counts.segments += static_cast<unsigned>(__builtin_popcount(bits(use)));
     add_part<lit>(v, r, {c.first, c.last, length, r.t + length * all(0.5F), mean_bend, lowest}, use, sum);
     return;
   }
-  f8 const wanted = where(~same & use, bulge) * all(1 / v.tolerance);  // parts: the root of this
   constexpr int least = lit ? 2 : 1;  // light changes inside of a cell, too
   int cuts = least;
   f8 parts_of_lane = all(static_cast<float>(least));
+  // as many parts as the root of what is wanted
   for (int n = least; n < 16 && bits(wanted > all(static_cast<float>(n * n))) != 0; ++n) {
     parts_of_lane = parts_of_lane + to_float(count(wanted > all(static_cast<float>(n * n))));
     cuts = n + 1;

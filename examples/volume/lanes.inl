@@ -148,7 +148,7 @@ SKEL_INLINE void load_rows(float const* rows, int const* at, f8 (&out)[4]) {
 #endif
 }
 
-/// 2^x for x from -126 to 0: relative error below 3e-7 (Taylor's polynomial of degree 6 on [-1/2, 1/2]).
+/// 2^x for x from -126 to 126: relative error below 3e-7 (Taylor's polynomial of degree 6 on [-1/2, 1/2]).
 SKEL_INLINE f8 power_of_two(f8 x) {
   f8 const rounder = all(12582912.0F);  // 1.5 * 2^23: adding it rounds to an integer
   f8 const whole = (x + rounder) - rounder;
@@ -163,5 +163,5 @@ SKEL_INLINE f8 power_of_two(f8 x) {
   return shifted_exponent(p, truncated(whole));
 }
 
-/// e^-x for x >= 0.
-SKEL_INLINE f8 fading(f8 x) { return power_of_two(max(x * all(-1.44269504F), all(-126.0F))); }
+/// e^x for x <= 87.
+SKEL_INLINE f8 exponential(f8 x) { return power_of_two(max(x * all(1.44269504F), all(-126.0F))); }

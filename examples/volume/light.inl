@@ -76,7 +76,7 @@ SKEL_INLINE surroundings surroundings_at(volume_view const& v, rays const& r, f8
   f8 factor = all(1.0F), shine = all(0.0F);
   if constexpr (lit) shade(v, r, t, use, factor, shine);
   if (!(v.fog_density > 0)) return {factor, {shine, shine, shine}};
-  f8 const kept = fading((r.before + t) * all(v.fog_density)), lost = all(1.0F) - kept;
+  f8 const kept = exponential((r.before + t) * all(-v.fog_density)), lost = all(1.0F) - kept;
   f8 const own = kept * shine;
   return {factor * kept, {own + lost * all(v.fog[0]), own + lost * all(v.fog[1]), own + lost * all(v.fog[2])}};
 }
