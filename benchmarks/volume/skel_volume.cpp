@@ -1,6 +1,6 @@
 // Our volume renderer alone on one core, and the fields that it and VTK are given:
-//   skel-bench-volume field NAME:AxBxC SPACING_OF_Z OUT.nrrd      16 bits, 0 to 10,000 over the range of the field
-//   skel-bench-volume render VOLUME SPEC.json REPETITIONS [IMAGE] [INSTRUCTIONS]
+//   skel-bench-volume field NAME:AxBxC SPACING_OF_Z OUT.nrrd      16 bits, 0 to 10,000 over the range of the
+//   field skel-bench-volume render VOLUME SPEC.json REPETITIONS [IMAGE] [INSTRUCTIONS]
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -24,11 +24,13 @@ void write_field(std::string const& name, std::string const& spacing, std::strin
   auto const values = skel::volume_data::read_grid(*opened).floats();
   auto const [least, most] = std::ranges::minmax(values);
   std::vector<std::uint16_t> stored;
-  for (auto const v : values) stored.push_back(static_cast<std::uint16_t>((v - least) / (most - least) * 10000 + 0.5F));
+  for (auto const v : values)
+    stored.push_back(static_cast<std::uint16_t>((v - least) / (most - least) * 10000 + 0.5F));
   auto const& n = opened->header().size;
   skel::observe::atomic_file file(path);
-  file.write("NRRD0004\ntype: uint16\ndimension: 3\nsizes: " + std::to_string(n[0]) + ' ' + std::to_string(n[1]) + ' ' +
-             std::to_string(n[2]) + "\nspacings: 1 1 " + spacing + "\nendian: little\nencoding: raw\n\n");
+  file.write("NRRD0004\ntype: uint16\ndimension: 3\nsizes: " + std::to_string(n[0]) + ' ' +
+             std::to_string(n[1]) + ' ' + std::to_string(n[2]) + "\nspacings: 1 1 " + spacing +
+             "\nendian: little\nencoding: raw\n\n");
   file.write(std::as_bytes(std::span(stored)));
   file.commit();
 }
@@ -41,7 +43,8 @@ void render(std::string const& path, std::string const& spec_path, int repetitio
   auto const start = clock::now();
   prepared_volume const volume(grid, spec);
   double const prepare = std::chrono::duration<double>(clock::now() - start).count();
-  renderer const r(volume, spec, make_camera(spec, volume.low(), volume.sides(), spec.width, spec.height), instructions);
+  renderer const r(volume, spec, make_camera(spec, volume.low(), volume.sides(), spec.width, spec.height),
+                   instructions);
   skel::picture::image picture(spec.width, spec.height);
   for (int i = 0; i < repetitions; ++i) {
     work_counts counts;
@@ -55,8 +58,8 @@ void render(std::string const& path, std::string const& spec_path, int repetitio
     }
     std::printf("render_seconds=%.6f prepare_seconds=%.6f cells=%llu segments=%llu memory_bytes=%zu\n",
                 std::chrono::duration<double>(clock::now() - begin).count(), prepare,
-                static_cast<unsigned long long>(counts.cells), static_cast<unsigned long long>(counts.segments),
-                volume.memory());
+                static_cast<unsigned long long>(counts.cells),
+                static_cast<unsigned long long>(counts.segments), volume.memory());
   }
   if (!output.empty()) write_image(output, picture);
 }
@@ -71,7 +74,9 @@ int main(int argc, char** argv) try {
   } else if (word(0) == "render" && words.size() >= 4) {
     render(word(1), word(2), std::atoi(word(3).c_str()), word(4), word(5));
   } else {
-    std::fprintf(stderr, "usage: %s field NAME:AxBxC SPACING OUT.nrrd | render VOLUME SPEC REPETITIONS [IMAGE] [INSTRUCTIONS]\n",
+    std::fprintf(stderr,
+                 "usage: %s field NAME:AxBxC SPACING OUT.nrrd | render VOLUME SPEC REPETITIONS [IMAGE] "
+                 "[INSTRUCTIONS]\n",
                  argv[0]);
     return 2;
   }

@@ -28,7 +28,8 @@ std::vector<std::uint8_t> eight_bits(image const& picture) {
   return out;
 }
 
-std::vector<std::byte> encode_png(int width, int height, png_uint_32 format, std::vector<std::uint8_t> const& pixels) {
+std::vector<std::byte> encode_png(int width, int height, png_uint_32 format,
+                                  std::vector<std::uint8_t> const& pixels) {
   png_image header;
   std::memset(&header, 0, sizeof header);
   header.version = PNG_IMAGE_VERSION;
@@ -92,7 +93,8 @@ std::vector<std::byte> encode_png(transparent_image const& picture) {
   pixels.reserve(picture.rgba.size());
   for (std::size_t i = 0; i < picture.rgba.size(); i += 4) {
     float const opacity = picture.rgba[i + 3];
-    for (std::size_t c = 0; c < 3; ++c) pixels.push_back(eight_bits(opacity > 0 ? picture.rgba[i + c] / opacity : 0));
+    for (std::size_t c = 0; c < 3; ++c)
+      pixels.push_back(eight_bits(opacity > 0 ? picture.rgba[i + c] / opacity : 0));
     pixels.push_back(eight_bits(opacity));
   }
   return encode_png(picture.width, picture.height, PNG_FORMAT_RGBA, pixels);
@@ -140,12 +142,15 @@ std::vector<std::byte> encode_image(std::string const& path, image const& pictur
   return path.ends_with(".ppm") ? encode_ppm(picture) : encode_pfm(picture);
 }
 
-void write_image(std::string const& path, image const& picture) { write_bytes(path, encode_image(path, picture)); }
+void write_image(std::string const& path, image const& picture) {
+  write_bytes(path, encode_image(path, picture));
+}
 
 void write_image(std::string const& path, transparent_image const& picture) {
   check_image_name(path);
-  write_bytes(path, path.ends_with(".png") ? encode_png(picture)
-                                           : encode_image(path, over(picture, image(picture.width, picture.height))));
+  write_bytes(path, path.ends_with(".png")
+                        ? encode_png(picture)
+                        : encode_image(path, over(picture, image(picture.width, picture.height))));
 }
 
 }  // namespace skel::picture

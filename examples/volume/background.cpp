@@ -43,7 +43,9 @@ class drawn_map {
     double const relief = (elevation(u - 0.004, v + 0.004) - height) * 9;  // lit from the north-west
     rgb land = mix(plain, high, height * 4.5);
     for (auto& c : land) c *= static_cast<float>(std::clamp(1 - relief, 0.5, 1.7));
-    double const slope = std::max(std::abs(elevation(u + 0.003, v) - height), std::abs(elevation(u, v + 0.003) - height)) / 0.003;
+    double const slope =
+        std::max(std::abs(elevation(u + 0.003, v) - height), std::abs(elevation(u, v + 0.003) - height)) /
+        0.003;
     double const softness = std::max(slope * b, 0.0015);
     rgb ground = mix(sea, land, smooth_step(-softness, softness, height));
     double const coast = 1 - smooth_step(0, 1.6 * softness, std::abs(height));
@@ -58,11 +60,14 @@ class drawn_map {
   }
   /// From the heights on a grid, interpolated; beyond it those of its border.
   [[nodiscard]] double elevation(double u, double v) const {
-    double const x = std::clamp((u - low) / spacing, 0.0, points - 1.001), y = std::clamp((v - low) / spacing, 0.0, points - 1.001);
+    double const x = std::clamp((u - low) / spacing, 0.0, points - 1.001),
+                 y = std::clamp((v - low) / spacing, 0.0, points - 1.001);
     auto const i = static_cast<std::size_t>(x), j = static_cast<std::size_t>(y);
     double const fx = x - static_cast<double>(i), fy = y - static_cast<double>(j);
     auto const* const at = heights_.data() + j * points + i;
-    auto const mixed = [](float a, float b, double t) { return static_cast<double>(a) + t * (static_cast<double>(b) - static_cast<double>(a)); };
+    auto const mixed = [](float a, float b, double t) {
+      return static_cast<double>(a) + t * (static_cast<double>(b) - static_cast<double>(a));
+    };
     double const top = mixed(at[0], at[1], fx), bottom = mixed(at[points], at[points + 1], fx);
     return top + fy * (bottom - top);
   }
@@ -105,7 +110,8 @@ picture::image map_on_the_ground(drawn_map const& map, camera const& view, vec3 
         vec3 a{}, b{};
         rgb color = mix(haze, zenith, 2.5 * std::max(0.0, view.through(px, py).direction[2]));
         if (ground(px, py, a)) {
-          double const blur = ground(px + 1, py + 1, b) ? std::max(std::abs(b[0] - a[0]), std::abs(b[1] - a[1])) : longer;
+          double const blur =
+              ground(px + 1, py + 1, b) ? std::max(std::abs(b[0] - a[0]), std::abs(b[1] - a[1])) : longer;
           double const outside = std::max({0.0, -a[0], a[0] - sides[0], -a[1], a[1] - sides[1]});
           color = mix(map.at(a[0], a[1], blur), haze, smooth_step(0, 1.1, outside / longer));
           color = mix(color, haze, 0.45 * smooth_step(0.0, 0.02, outside / longer));
@@ -129,8 +135,10 @@ picture::image resized(picture::image const& from, int width, int height) {
       auto const fu = static_cast<float>(u - i), fv = static_cast<float>(v - j);
       for (std::size_t c = 0; c < 3; ++c) {
         auto const at = [&](int a, int b) {
-          return from.rgb[3 * (static_cast<std::size_t>(std::min(b, from.height - 1)) * static_cast<std::size_t>(from.width) +
-                               static_cast<std::size_t>(std::min(a, from.width - 1))) + c];
+          return from.rgb[3 * (static_cast<std::size_t>(std::min(b, from.height - 1)) *
+                                   static_cast<std::size_t>(from.width) +
+                               static_cast<std::size_t>(std::min(a, from.width - 1))) +
+                          c];
         };
         float const top = at(i, j) + fu * (at(i + 1, j) - at(i, j));
         float const bottom = at(i, j + 1) + fu * (at(i + 1, j + 1) - at(i, j + 1));
@@ -146,8 +154,10 @@ void draw_line(picture::image& on, camera const& view, vec3 const& from, vec3 co
   double const length = std::hypot(x1 - x0, y1 - y0);
   if (!(length > 0) || !(length < 1e7)) return;
   constexpr double half_width = 0.7;
-  for (int y = std::max(0, static_cast<int>(std::min(y0, y1) - 2)); y < on.height && y < std::max(y0, y1) + 2; ++y)
-    for (int x = std::max(0, static_cast<int>(std::min(x0, x1) - 2)); x < on.width && x < std::max(x0, x1) + 2; ++x) {
+  for (int y = std::max(0, static_cast<int>(std::min(y0, y1) - 2)); y < on.height && y < std::max(y0, y1) + 2;
+       ++y)
+    for (int x = std::max(0, static_cast<int>(std::min(x0, x1) - 2));
+         x < on.width && x < std::max(x0, x1) + 2; ++x) {
       double const px = x + 0.5 - x0, py = y + 0.5 - y0;
       double const along = std::clamp((px * (x1 - x0) + py * (y1 - y0)) / length, 0.0, length) / length;
       double const away = std::hypot(px - along * (x1 - x0), py - along * (y1 - y0));
@@ -182,7 +192,8 @@ struct background::parts {
 
 background::background(specification const& spec, vec3 const& sides)
     : parts_(std::make_unique<parts>(parts{spec, sides, {}, {}})) {
-  if (spec.background.what == background_spec::kind::image) parts_->file = picture::read_png(spec.background.image);
+  if (spec.background.what == background_spec::kind::image)
+    parts_->file = picture::read_png(spec.background.image);
   if (spec.background.what == background_spec::kind::map) parts_->map.emplace(sides);
 }
 

@@ -9,8 +9,10 @@ namespace skel::volume {
 
 namespace {
 
-/// Distances from the ray's origin at which it crosses the planes of each axis, and those at which it is in the box.
-std::vector<double> crossings(std::array<std::vector<double>, 3> const& where, camera::ray const& ray, bool parallel) {
+/// Distances from the ray's origin at which it crosses the planes of each axis, and those at which it is in
+/// the box.
+std::vector<double> crossings(std::array<std::vector<double>, 3> const& where, camera::ray const& ray,
+                              bool parallel) {
   double from = parallel ? -std::numeric_limits<double>::infinity() : 0;
   double to = std::numeric_limits<double>::infinity();
   std::vector<double> t;
@@ -65,7 +67,8 @@ class sampler {
     std::array<std::size_t, 3> low{};
     vec3 f{};
     for (std::size_t d = 0; d < 3; ++d) {
-      auto const above = static_cast<std::size_t>(std::ranges::upper_bound(where[d], at[d]) - where[d].begin());
+      auto const above =
+          static_cast<std::size_t>(std::ranges::upper_bound(where[d], at[d]) - where[d].begin());
       low[d] = std::clamp<std::size_t>(above, 1, where[d].size() - 1) - 1;
       f[d] = (at[d] - where[d][low[d]]) / (where[d][low[d] + 1] - where[d][low[d]]);
     }
@@ -73,7 +76,8 @@ class sampler {
     for (std::size_t z = 0; z < 2; ++z)
       for (std::size_t y = 0; y < 2; ++y)
         for (std::size_t x = 0; x < 2; ++x) {
-          double const w = (x == 0 ? 1 - f[0] : f[0]) * (y == 0 ? 1 - f[1] : f[1]) * (z == 0 ? 1 - f[2] : f[2]);
+          double const w =
+              (x == 0 ? 1 - f[0] : f[0]) * (y == 0 ? 1 - f[1] : f[1]) * (z == 0 ? 1 - f[2] : f[2]);
           std::array<std::size_t, 3> const node{low[0] + x, low[1] + y, low[2] + z};
           s.value += w * grid_.at(node[0], node[1], node[2]);
           for (std::size_t d = 0; gradients && d < 3; ++d) s.gradient[d] += w * slope(node, d);
@@ -109,14 +113,16 @@ std::array<double, 2> lit(light_spec const& l, vec3 const& gradient, vec3 const&
   vec3 const light = l.direction ? normalized(*l.direction) : eye;
   vec3 const half = add(light, 1, eye);
   double const diffuse = std::min(1.0, std::abs(dot(gradient, light)) / length);
-  double const glance = std::min(1.0, std::abs(dot(gradient, half)) / length / std::max(1e-6, std::sqrt(dot(half, half))));
+  double const glance =
+      std::min(1.0, std::abs(dot(gradient, half)) / length / std::max(1e-6, std::sqrt(dot(half, half))));
   return {l.ambient + l.diffuse * diffuse, l.specular * std::pow(glance, l.shininess)};
 }
 
 }  // namespace
 
-std::array<double, 4> brute_force(volume_data::grid const& grid, specification const& spec, mapping_spec const& knots,
-                                  camera::ray const& ray, bool parallel, int steps) {
+std::array<double, 4> brute_force(volume_data::grid const& grid, specification const& spec,
+                                  mapping_spec const& knots, camera::ray const& ray, bool parallel,
+                                  int steps) {
   sampler const at(grid, spec);
   auto const t = crossings(at.where, ray, parallel);
   vec3 const sides{at.where[0].back(), at.where[1].back(), at.where[2].back()};
@@ -132,11 +138,14 @@ std::array<double, 4> brute_force(volume_data::grid const& grid, specification c
       if (!(extinction > 0) || !std::isfinite(s.value)) continue;
       double const opacity = -std::expm1(-extinction * h);
       double const fog = std::exp(-fog_density * middle);
-      auto const light = spec.light ? lit(*spec.light, s.gradient, ray.direction) : std::array<double, 2>{1, 0};
+      auto const light =
+          spec.light ? lit(*spec.light, s.gradient, ray.direction) : std::array<double, 2>{1, 0};
       for (std::size_t c = 0; c < 3; ++c) {
-        double const own = mapped(knots.color, s.value, [c](auto const& o) { return static_cast<double>(o.color[c]); });
-        color[c] += transparency * opacity *
-                    (fog * (own * light[0] + light[1]) + (1 - fog) * static_cast<double>(spec.attenuation.color[c]));
+        double const own =
+            mapped(knots.color, s.value, [c](auto const& o) { return static_cast<double>(o.color[c]); });
+        color[c] +=
+            transparency * opacity *
+            (fog * (own * light[0] + light[1]) + (1 - fog) * static_cast<double>(spec.attenuation.color[c]));
       }
       transparency *= 1 - opacity;
     }

@@ -19,7 +19,8 @@ vec3 turned(vec3 const& a, vec3 const& axis, double angle) {  // Rodrigues
   return add(add(vec3{c * a[0], c * a[1], c * a[2]}, s, cross(axis, a)), (1 - c) * dot(axis, a), axis);
 }
 
-vec3 eye_of(view_spec const& v, vec3 const& at, vec3 const& low, vec3 const& stretch, vec3 const& up, double diagonal) {
+vec3 eye_of(view_spec const& v, vec3 const& at, vec3 const& low, vec3 const& stretch, vec3 const& up,
+            double diagonal) {
   if (v.from) {
     vec3 eye{};
     for (std::size_t i = 0; i < 3; ++i) eye[i] = (*v.from)[i] * stretch[i] - low[i];
@@ -41,7 +42,8 @@ vec3 normalized(vec3 const& a) {
   return {a[0] / length, a[1] / length, a[2] / length};
 }
 
-camera make_camera(specification const& spec, vec3 const& low, vec3 const& sides, int width, int height, double turn) {
+camera make_camera(specification const& spec, vec3 const& low, vec3 const& sides, int width, int height,
+                   double turn) {
   auto const& v = spec.view;
   double const diagonal = std::sqrt(dot(sides, sides));
   vec3 at{sides[0] / 2, sides[1] / 2, sides[2] / 2};
@@ -65,7 +67,8 @@ camera make_camera(specification const& spec, vec3 const& low, vec3 const& sides
     right = cross(c.forward, turned(north, up, turn * degree));
   }
   right = normalized(right);
-  double const pixel = (v.parallel ? v.height.value_or(diagonal) : 2 * std::tan(v.angle * degree / 2)) / height;
+  double const pixel =
+      (v.parallel ? v.height.value_or(diagonal) : 2 * std::tan(v.angle * degree / 2)) / height;
   vec3 const down = cross(c.forward, right);
   for (std::size_t i = 0; i < 3; ++i) {
     c.right[i] = right[i] * pixel;

@@ -8,8 +8,9 @@ namespace skel::volume {
 struct camera {
   int width = 0, height = 0;
   bool parallel = false;
-  vec3 eye{};                     ///< of the middle of the picture
-  vec3 forward{}, right{}, down{};  ///< forward: length 1; right, down: one pixel (at distance 1 if perspective)
+  vec3 eye{};  ///< of the middle of the picture
+  vec3 forward{}, right{},
+      down{};  ///< forward: length 1; right, down: one pixel (at distance 1 if perspective)
 
   struct ray {
     vec3 from, direction;  ///< direction: length 1
@@ -19,11 +20,14 @@ struct camera {
   [[nodiscard]] bool project(vec3 const& point, double& x, double& y) const;
 };
 
-/// `low`: the grid's lowest corner, `sides`: its lengths, stretched; `turn`: degrees round `up`, for turntables.
-[[nodiscard]] camera make_camera(specification const& spec, vec3 const& low, vec3 const& sides, int width, int height,
-                                 double turn = 0);
+/// `low`: the grid's lowest corner, `sides`: its lengths, stretched; `turn`: degrees round `up`, for
+/// turntables.
+[[nodiscard]] camera make_camera(specification const& spec, vec3 const& low, vec3 const& sides, int width,
+                                 int height, double turn = 0);
 
-[[nodiscard]] inline double dot(vec3 const& a, vec3 const& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+[[nodiscard]] inline double dot(vec3 const& a, vec3 const& b) {
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
 [[nodiscard]] inline vec3 cross(vec3 const& a, vec3 const& b) {
   return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
 }

@@ -1,6 +1,6 @@
-// What eight rays gain in their cells. Along a ray the trilinear interpolant is a cubic in the distance. Where it is
-// close to a straight line, or cut into parts that are, the mapping is followed exactly: the line is split at the
-// knots that it crosses, and between them extinction and colour are linear in the distance.
+// What eight rays gain in their cells. Along a ray the trilinear interpolant is a cubic in the distance.
+// Where it is close to a straight line, or cut into parts that are, the mapping is followed exactly: the line
+// is split at the knots that it crosses, and between them extinction and colour are linear in the distance.
 
 struct accumulated {
   f8 color[3];
@@ -25,19 +25,20 @@ SKEL_INLINE i8 piece_at(pieces_view const& p, f8 s) {
 
 /// A straight part, all in one piece of the mapping.
 struct linear_part {
-  f8 first, last;    // scalars
+  f8 first, last;  // scalars
   f8 length;
-  f8 middle;         // distance of its middle from where the ray entered
-  f8 bend;           // mean of the scalar minus that of the straight line
+  f8 middle;  // distance of its middle from where the ray entered
+  f8 bend;    // mean of the scalar minus that of the straight line
   i8 piece;
 };
 
-/// C = integral of colour times extinction times transparency. With opacity a = 1 - e^-tau and colour linear between
-/// its ends, C = a c_first + w (c_last - c_first), where w is the integral of the transparency over the part (as a
-/// share of its length) minus e^-tau. That is a / tau - e^-tau for constant extinction; what linear extinction adds is
-/// taken from Simpson's rule, in which the transparency differs in the middle only.
+/// C = integral of colour times extinction times transparency. With opacity a = 1 - e^-tau and colour linear
+/// between its ends, C = a c_first + w (c_last - c_first), where w is the integral of the transparency over
+/// the part (as a share of its length) minus e^-tau. That is a / tau - e^-tau for constant extinction; what
+/// linear extinction adds is taken from Simpson's rule, in which the transparency differs in the middle only.
 template <bool lit>
-SKEL_INLINE void add_part(volume_view const& v, rays const& r, linear_part const& part, mask use, accumulated& sum) {
+SKEL_INLINE void add_part(volume_view const& v, rays const& r, linear_part const& part, mask use,
+                          accumulated& sum) {
   pieces_view const& p = v.pieces;
   f8 const zero = all(0.0F);
   f8 const knot = value_of(p.knot, p, part.piece);
@@ -55,7 +56,8 @@ SKEL_INLINE void add_part(volume_view const& v, rays const& r, linear_part const
   f8 const divisor = choose(thin, all(1.0F), tau);
   f8 const late = choose(thin, tau * tau * (all(-1.0F / 12) + tau * (all(1.0F / 24) - tau * all(1.0F / 80))),
                          opacity / divisor + opacity * all(0.5F) - all(1.0F));
-  f8 const later = exponential(where(use, min((kb - ka) * part.length * all(0.125F), all(40.0F)))) - all(1.0F);
+  f8 const later =
+      exponential(where(use, min((kb - ka) * part.length * all(0.125F), all(40.0F)))) - all(1.0F);
   f8 const weight = min(max(opacity * all(0.5F) + late + all(2.0F / 3) * halfway * later, zero), opacity);
   surroundings const s = surroundings_at<lit>(v, r, part.middle, tau > zero);
   f8 const scaled = sum.transparency * s.shade;
@@ -106,8 +108,8 @@ SKEL_INLINE cubic cubic_between(volume_view const& v, rays const& r, f8 t1, bool
 
 /// A part of the cell on which the scalar is straight enough, split at the knots that it crosses.
 template <bool lit>
-SKEL_INLINE void add_straight(volume_view const& v, rays const& r, linear_part part, mask use, accumulated& sum,
-                              work_counts& counts) {
+SKEL_INLINE void add_straight(volume_view const& v, rays const& r, linear_part part, mask use,
+                              accumulated& sum, work_counts& counts) {
   pieces_view const& p = v.pieces;
   f8 const first = part.first, last = part.last, length = part.length, bend = part.bend;
   f8 const begins = part.middle - length * all(0.5F);
@@ -140,23 +142,25 @@ SKEL_INLINE void add_straight(volume_view const& v, rays const& r, linear_part p
 
 /// All of one cell.
 template <bool lit>
-SKEL_INLINE void add_cell(volume_view const& v, rays const& r, cubic const& c, f8 length, mask use, accumulated& sum,
-                          work_counts& counts) {
+SKEL_INLINE void add_cell(volume_view const& v, rays const& r, cubic const& c, f8 length, mask use,
+                          accumulated& sum, work_counts& counts) {
   pieces_view const& p = v.pieces;
   // the second derivative is linear: the larger end bounds the distance from the chord, by an eighth
   f8 const bend = all(2.0F) * c.a2, far_bend = bend + all(6.0F) * c.a3;
   f8 const bulge = max(absolute(bend), absolute(far_bend)) * all(0.125F);
-  i8 const lowest = piece_at(p, min(c.first, c.last) - bulge), highest = piece_at(p, max(c.first, c.last) + bulge);
+  i8 const lowest = piece_at(p, min(c.first, c.last) - bulge),
+           highest = piece_at(p, max(c.first, c.last) + bulge);
   mask const same = lowest == highest;
   // with no knot to be met, bends are corrected for, and only large ones are cut
   f8 const wanted = where(use, bulge) * choose(same, all(1 / (64 * v.tolerance)), all(1 / v.tolerance));
   f8 const mean_bend = (c.a2 + all(1.5F) * c.a3) * all(-1.0F / 6);
-  if (!lit && bits(use & (~same | (wanted > all(1.0F)))) == 0) {  // one piece of the mapping for each lane: nothing to split, tau is exact
+  if (!lit && bits(use & (~same | (wanted > all(1.0F)))) ==
+                  0) {  // one piece of the mapping for each lane: nothing to split, tau is exact
     counts.segments += static_cast<unsigned>(__builtin_popcount(bits(use)));
     add_part<lit>(v, r, {c.first, c.last, length, r.t + length * all(0.5F), mean_bend, lowest}, use, sum);
     return;
   }
-  constexpr int least = lit ? 2 : 1;  // light changes inside of a cell, too
+  constexpr int least = lit ? 4 : 1;  // light changes inside of a cell, too
   int cuts = least;
   f8 parts_of_lane = all(static_cast<float>(least));
   // as many parts as the root of what is wanted

@@ -19,7 +19,8 @@ void paste(picture::transparent_image& into, tiling const& tiles, task_cutter co
   auto from = pixels.begin();
   cut.each_tile(task, [&](std::uint64_t tile) {
     tiles.each_pixel(tile, [&](int, int x, int y) {
-      auto const at = 4 * (static_cast<std::size_t>(y) * static_cast<std::size_t>(into.width) + static_cast<std::size_t>(x));
+      auto const at = 4 * (static_cast<std::size_t>(y) * static_cast<std::size_t>(into.width) +
+                           static_cast<std::size_t>(x));
       auto const p = *from++;
       std::ranges::copy(std::array{p.red, p.green, p.blue, p.opacity},
                         into.rgba.begin() + static_cast<std::ptrdiff_t>(at));
@@ -35,9 +36,10 @@ job_result render(context& ctx, prepared_volume const& volume, job const& what, 
   task_cutter const cut(spec.width, spec.height, what.decomposition, what.pixels_per_task);
   std::vector<renderer> views;
   for (int f = 0; f < what.frames; ++f)
-    views.emplace_back(volume, spec,
-                       make_camera(spec, volume.low(), volume.sides(), spec.width, spec.height, 360.0 * f / what.frames),
-                       what.instructions);
+    views.emplace_back(
+        volume, spec,
+        make_camera(spec, volume.low(), volume.sides(), spec.width, spec.height, 360.0 * f / what.frames),
+        what.instructions);
 
   job_result all;
   all.hashes.resize(views.size());

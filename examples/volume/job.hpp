@@ -13,7 +13,7 @@ namespace skel::volume {
 
 struct job {
   specification spec;
-  int frames = 1;           ///< of a turntable
+  int frames = 1;             ///< of a turntable
   int pixels_per_task = 250;  ///< StormView, section 5.1
   task_cutter::decomposition decomposition = task_cutter::decomposition::scattered;
   bool time_rays = false;
@@ -31,7 +31,7 @@ struct job_result {
 using picture_sink = std::function<void(int, camera const&, picture::transparent_image const&)>;
 
 /// Collective. Every rank has the volume; tasks are numbers, and only sub-images travel.
-[[nodiscard]] job_result render(context& ctx, prepared_volume const& volume, job const& what, any_schedule const& schedule,
-                                farm_options options, picture_sink const& done);
+[[nodiscard]] job_result render(context& ctx, prepared_volume const& volume, job const& what,
+                                any_schedule const& schedule, farm_options options, picture_sink const& done);
 
 }  // namespace skel::volume

@@ -1,5 +1,6 @@
-// The code that integrates along rays, compiled once per instruction set and chosen when the program runs, as the
-// ray tracer's (raytrace/kernel.hpp): kernel_*.cpp define SKEL_VOLUME_TARGET and include kernel.inl. Nothing in the
+// The code that integrates along rays, compiled once per instruction set and chosen when the program runs, as
+// the ray tracer's (raytrace/kernel.hpp): kernel_*.cpp define SKEL_VOLUME_TARGET and include kernel.inl.
+// Nothing in the
 // *.inl files is a function of the standard library or an inline function that could exist out of line. All
 // instruction sets do the same operations in the same order without contraction: the same bits.
 #pragma once
@@ -24,26 +25,26 @@ struct pieces_view {
   float const *c0[3], *c1[3];
 };
 
-/// How far away the nearest visible block is, per cell: visible_cell: the cell itself has extinction; 0: its block
-/// has; d: no block less than d away (along any axis) has.
+/// How far away the nearest visible block is, per cell: visible_cell: the cell itself has extinction; 0: its
+/// block has; d: no block less than d away (along any axis) has.
 inline constexpr std::uint8_t visible_cell = 255;
 inline constexpr int block_shift = 2;  ///< blocks of 4 x 4 x 4 cells
 
 struct volume_view {
-  float const* values;         ///< scaled, at grid points, x fastest
-  std::uint8_t const* cells;   ///< indexed as the grid point at the cell's lowest corner
-  float const* gradients;      ///< four floats per grid point, the last unused; nullptr without light
-  axis_cell const* axes;       ///< of x, then y, then z
+  float const* values;        ///< scaled, at grid points, x fastest
+  std::uint8_t const* cells;  ///< indexed as the grid point at the cell's lowest corner
+  float const* gradients;     ///< four floats per grid point, the last unused; nullptr without light
+  axis_cell const* axes;      ///< of x, then y, then z
   int cell_count[3], first_cell[3];
-  int stride[3];               ///< of grid points
+  int stride[3];                  ///< of grid points
   float box_low[3], box_high[3];  ///< around all visible cells; empty if box_low[0] > box_high[0]
-  int const* finders[3];       ///< cells along each axis, by position: see find
+  int const* finders[3];          ///< cells along each axis, by position: see find
   float find_scale[3];
   int find_count[3];
   pieces_view pieces;
-  float tolerance;             ///< scaled
-  float least_transparency;    ///< where a ray ends
-  float light[3];              ///< direction towards it
+  float tolerance;           ///< scaled
+  float least_transparency;  ///< where a ray ends
+  float light[3];            ///< direction towards it
   bool light_from_eye;
   float ambient, diffuse, specular;
   int shininess;

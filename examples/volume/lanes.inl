@@ -8,8 +8,8 @@ constexpr int parts = 2;
 #endif
 constexpr int lanes = 8;
 constexpr int part_lanes = lanes / parts;
-typedef float floats __attribute__((vector_size(32 / parts)));        // NOLINT(modernize-use-using)
-typedef std::int32_t ints __attribute__((vector_size(32 / parts)));   // NOLINT(modernize-use-using)
+typedef float floats __attribute__((vector_size(32 / parts)));       // NOLINT(modernize-use-using)
+typedef std::int32_t ints __attribute__((vector_size(32 / parts)));  // NOLINT(modernize-use-using)
 
 struct f8 {
   floats v[parts];
@@ -21,8 +21,8 @@ struct mask {  // all bits of a lane, or none
   ints v[parts];
 };
 
-#define SKEL_EACH(type, expression)                   \
-  type r;                                             \
+#define SKEL_EACH(type, expression)                    \
+  type r;                                              \
   for (int p = 0; p < parts; ++p) r.v[p] = expression; \
   return r
 

@@ -40,8 +40,8 @@ SKEL_INLINE void gradient(volume_view const& v, rays const& r, f8 t, unsigned us
   for (int d = 0; d < 3; ++d) g[d] = load<f8>(out[d]);
 }
 
-/// Lambert's and Phong's (with Blinn's halfway vector) light on level surfaces, both of whose sides are the same.
-/// Where the scalar does not change there is no surface, and the colour is the mapping's own.
+/// Lambert's and Phong's (with Blinn's halfway vector) light on level surfaces, both of whose sides are the
+/// same. Where the scalar does not change there is no surface, and the colour is the mapping's own.
 SKEL_INLINE void shade(volume_view const& v, rays const& r, f8 t, mask use, f8& factor, f8& shine) {
   f8 g[3];
   gradient(v, r, t, bits(use), g);
@@ -78,5 +78,6 @@ SKEL_INLINE surroundings surroundings_at(volume_view const& v, rays const& r, f8
   if (!(v.fog_density > 0)) return {factor, {shine, shine, shine}};
   f8 const kept = exponential((r.before + t) * all(-v.fog_density)), lost = all(1.0F) - kept;
   f8 const own = kept * shine;
-  return {factor * kept, {own + lost * all(v.fog[0]), own + lost * all(v.fog[1]), own + lost * all(v.fog[2])}};
+  return {factor * kept,
+          {own + lost * all(v.fog[0]), own + lost * all(v.fog[1]), own + lost * all(v.fog[2])}};
 }

@@ -33,18 +33,25 @@ struct options {
 };
 
 void add_options(CLI::App& app, options& o) {
-  app.add_option("FIELD", o.file, "volume to render: .vti, .vtr, .nrrd, .nhdr, .mha, .mhd, .raw or its sidecar .json");
+  app.add_option("FIELD", o.file,
+                 "volume to render: .vti, .vtr, .nrrd, .nhdr, .mha, .mhd, .raw or its sidecar .json");
   app.add_option("--field", o.field,
-                 "or one by formula: wind, homogeneous, linear, marschner-lobb, metaballs, turbulence, sphere; each also "
+                 "or one by formula: wind, homogeneous, linear, marschner-lobb, metaballs, turbulence, "
+                 "sphere; each also "
                  "as NAME:AxBxC");
   app.add_option("--series", o.series, "or several volumes, a picture of each");
-  app.add_option("--spec", o.spec, "rendering specification (.json): view, mapping, light, ...; see docs/volume.md");
-  app.add_option("--size", o.size, "size of the picture in pixels, WIDTHxHEIGHT, instead of the specification's");
-  app.add_option("--background", o.background, "a picture (.png) behind the volume, \"map\", \"none\", or #rrggbb");
+  app.add_option("--spec", o.spec,
+                 "rendering specification (.json): view, mapping, light, ...; see docs/volume.md");
+  app.add_option("--size", o.size,
+                 "size of the picture in pixels, WIDTHxHEIGHT, instead of the specification's");
+  app.add_option("--background", o.background,
+                 "a picture (.png) behind the volume, \"map\", \"none\", or #rrggbb");
   app.add_option("--frames", o.frames, "a turntable of so many pictures, numbered: storm-000.png, ...")
       ->capture_default_str()
       ->check(CLI::Range(1, 100000));
-  app.add_option("--pixels", o.pixels, "pixels of a task")->capture_default_str()->check(CLI::Range(1, 100000000));
+  app.add_option("--pixels", o.pixels, "pixels of a task")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 100000000));
   app.add_option("--decomposition", o.decomposition,
                  "scattered: a task has pixels from all over the picture; blocks: from one place")
       ->capture_default_str()
@@ -125,17 +132,20 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-void render_volume(skel::context& ctx, skel::program::common_options const& common, options const& o, job const& what,
-                   std::string const& name, int number, std::size_t pictures, totals& all) {
-  // Every rank reads the file: there is no broadcast among the skeletons, and a file system has caches for this.
+void render_volume(skel::context& ctx, skel::program::common_options const& common, options const& o,
+                   job const& what, std::string const& name, int number, std::size_t pictures, totals& all) {
+  // Every rank reads the file: there is no broadcast among the skeletons, and a file system has caches for
+  // this.
   auto const start = std::chrono::steady_clock::now();
-  auto const opened = o.field.empty() ? skel::volume_data::open_volume(name) : skel::volume_data::open_field(name);
+  auto const opened =
+      o.field.empty() ? skel::volume_data::open_volume(name) : skel::volume_data::open_field(name);
   auto const grid = skel::volume_data::read_grid(*opened);
   prepared_volume const volume(grid, what.spec);
   all.read_seconds += seconds_since(start);
 
   std::optional<background> scenery;  // of whoever writes pictures; before hours of rendering, as it may fail
-  if (ctx.is_root() && what.spec.background.what != background_spec::kind::none) scenery.emplace(what.spec, volume.sides());
+  if (ctx.is_root() && what.spec.background.what != background_spec::kind::none)
+    scenery.emplace(what.spec, volume.sides());
   auto const save = [&](std::string const& path, camera const& view, transparent_image const& picture) {
     if (path.empty()) return;
     if (scenery)
@@ -143,6 +153,7 @@ void render_volume(skel::context& ctx, skel::program::common_options const& comm
     else
       skel::picture::write_image(path, picture);
   };
+  std::optional<std::pair<camera, transparent_image>> first;
   skel::farm_options farm;
   farm.results = common.results();
   farm.root = common.root_works ? skel::root_role::works : skel::root_role::serves;
@@ -150,8 +161,9 @@ void render_volume(skel::context& ctx, skel::program::common_options const& comm
   auto part = render(ctx, volume, what, common.schedule(), farm,
                      [&](int frame, camera const& view, transparent_image const& picture) {
                        save(numbered(common.output, number + frame, pictures), view, picture);
-                       if (common.verify && frame == 0) verify(grid, volume, what.spec, view, picture);
+                       if (common.verify && frame == 0) first.emplace(view, picture);
                      });
+  if (first && !part.run.stopped_early) verify(grid, volume, what.spec, first->first, first->second);
   add(all.run, part.run);
   all.counts.cells += part.counts.cells;
   all.counts.segments += part.counts.segments;
@@ -191,12 +203,9 @@ skel::program::run_outcome render_all(skel::context& ctx, skel::program::common_
   skel::program::run_outcome outcome;
   outcome.run = all.run;
   if (!all.run.stopped_early) outcome.result_xxh3 = result_hash(all.hashes);
-  outcome.fields = {{"width", what.spec.width},
-                    {"height", what.spec.height},
-                    {"pictures", pictures},
-                    {"read_seconds", all.read_seconds},
-                    {"cells", all.counts.cells},
-                    {"segments", all.counts.segments}};
+  outcome.fields = {{"width", what.spec.width},  {"height", what.spec.height},
+                    {"pictures", pictures},      {"read_seconds", all.read_seconds},
+                    {"cells", all.counts.cells}, {"segments", all.counts.segments}};
   outcome.problem = {{"field", names[0]},
                      {"pixels", std::to_string(static_cast<std::size_t>(what.spec.width) *
                                                static_cast<std::size_t>(what.spec.height) * pictures)},
@@ -217,5 +226,7 @@ int main(int argc, char** argv) {
   return skel::program::run_program(
       argc, argv, {"skel-volume", "Renders rectilinear grids of scalars on all ranks."},
       [&](CLI::App& app) { add_options(app, o); },
-      [&](skel::context& ctx, skel::program::common_options const& common) { return render_all(ctx, common, o); });
+      [&](skel::context& ctx, skel::program::common_options const& common) {
+        return render_all(ctx, common, o);
+      });
 }

@@ -11,8 +11,11 @@ namespace {
 mapping_spec ready_made() {
   mapping_spec m;
   m.relative = true;
-  m.color = {{0, {0.23F, 0.30F, 0.75F}}, {0.35, {0.35F, 0.75F, 0.85F}}, {0.6, {0.95F, 0.90F, 0.55F}},
-             {0.8, {0.95F, 0.55F, 0.25F}}, {1, {0.75F, 0.05F, 0.15F}}};
+  m.color = {{0, {0.23F, 0.30F, 0.75F}},
+             {0.35, {0.35F, 0.75F, 0.85F}},
+             {0.6, {0.95F, 0.90F, 0.55F}},
+             {0.8, {0.95F, 0.55F, 0.25F}},
+             {1, {0.75F, 0.05F, 0.15F}}};
   m.opacity = {{0.15, 0}, {1, 0.25}};
   return m;
 }
@@ -20,8 +23,9 @@ mapping_spec ready_made() {
 /// The function's value at v, approached from below or from above: they differ where it jumps.
 template <class Knots, class Get>
 double value_at(Knots const& knots, double v, bool from_above, Get const& get) {
-  auto const behind = from_above ? std::ranges::upper_bound(knots, v, {}, [](auto const& k) { return k.value; })
-                                 : std::ranges::lower_bound(knots, v, {}, [](auto const& k) { return k.value; });
+  auto const behind = from_above
+                          ? std::ranges::upper_bound(knots, v, {}, [](auto const& k) { return k.value; })
+                          : std::ranges::lower_bound(knots, v, {}, [](auto const& k) { return k.value; });
   if (behind == knots.begin()) return get(knots.front());
   if (behind == knots.end()) return get(knots.back());
   auto const& a = *(behind - 1);
@@ -65,9 +69,11 @@ mapping::mapping(mapping_spec const& spec, double low, double high, double unit)
     p.upper = last ? infinite : static_cast<float>(scaled(b));
     p.knot = static_cast<float>(scaled(a));
     if (!first && !last && !(p.lower < p.upper)) continue;  // too narrow to matter
-    piece_of(knots_.opacity, [](auto const& k) { return k.extinction; }, p.k0, p.k1);
+    piece_of(
+        knots_.opacity, [](auto const& k) { return k.extinction; }, p.k0, p.k1);
     for (std::size_t c = 0; c < 3; ++c)
-      piece_of(knots_.color, [c](auto const& k) { return static_cast<double>(k.color[c]); }, p.c0[c], p.c1[c]);
+      piece_of(
+          knots_.color, [c](auto const& k) { return static_cast<double>(k.color[c]); }, p.c0[c], p.c1[c]);
     pieces_.push_back(p);
   }
 }

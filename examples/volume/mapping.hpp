@@ -9,8 +9,8 @@
 namespace skel::volume {
 
 /// Between two neighbouring knots of either function both are linear in s, the scalar divided so that the
-/// mapping's range is [0, 1]: extinction k0 + k1 (s - knot), colour c0 + c1 (s - knot). The first and the last
-/// piece are constant and have no end.
+/// mapping's range is [0, 1]: extinction k0 + k1 (s - knot), colour c0 + c1 (s - knot). The first and the
+/// last piece are constant and have no end.
 struct mapping_piece {
   float lower, upper;
   float knot;

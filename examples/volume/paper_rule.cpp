@@ -68,8 +68,9 @@ class cell_integrand {
     double sum = 0;
     for (std::size_t corner = 0; corner < 8; ++corner) {
       auto const x = corner & 1, y = corner >> 1 & 1, z = corner >> 2;
-      sum += get(at_ + x + y * static_cast<std::size_t>(stride[1]) + z * static_cast<std::size_t>(stride[2])) *
-             (x != 0 ? f[0] : 1 - f[0]) * (y != 0 ? f[1] : 1 - f[1]) * (z != 0 ? f[2] : 1 - f[2]);
+      sum +=
+          get(at_ + x + y * static_cast<std::size_t>(stride[1]) + z * static_cast<std::size_t>(stride[2])) *
+          (x != 0 ? f[0] : 1 - f[0]) * (y != 0 ? f[1] : 1 - f[1]) * (z != 0 ? f[2] : 1 - f[2]);
     }
     return sum;
   }
@@ -83,12 +84,14 @@ class cell_integrand {
     if (!(dot(g, g) > 1e-20)) return {1, 0};
     g = normalized(g);
     vec3 const eye{-ray_.direction[0], -ray_.direction[1], -ray_.direction[2]};
-    vec3 const light =
-        v.light_from_eye ? eye
-                         : vec3{static_cast<double>(v.light[0]), static_cast<double>(v.light[1]), static_cast<double>(v.light[2])};
+    vec3 const light = v.light_from_eye
+                           ? eye
+                           : vec3{static_cast<double>(v.light[0]), static_cast<double>(v.light[1]),
+                                  static_cast<double>(v.light[2])};
     vec3 const half = add(light, 1, eye);
     double const glance = std::abs(dot(g, half)) / std::sqrt(std::max(dot(half, half), 1e-12));
-    return {static_cast<double>(v.ambient) + static_cast<double>(v.diffuse) * std::min(1.0, std::abs(dot(g, light))),
+    return {static_cast<double>(v.ambient) +
+                static_cast<double>(v.diffuse) * std::min(1.0, std::abs(dot(g, light))),
             static_cast<double>(v.specular) * std::pow(std::min(1.0, glance), v.shininess)};
   }
 
@@ -145,16 +148,16 @@ rgba integrate(prepared_volume const& volume, specification const& spec, camera:
 
 }  // namespace
 
-rgba trapezoid_along(prepared_volume const& volume, specification const& spec, camera::ray const& ray, double least,
-                     int steps, work_counts& counts) {
+rgba trapezoid_along(prepared_volume const& volume, specification const& spec, camera::ray const& ray,
+                     double least, int steps, work_counts& counts) {
   return integrate(volume, spec, ray, least, counts, [&](cell_integrand const& f, double a, double b) {
     counts.segments += static_cast<std::uint64_t>(steps);
     return trapezoid(f, a, b, steps);
   });
 }
 
-rgba trapezoid_along(prepared_volume const& volume, specification const& spec, camera::ray const& ray, double least,
-                     work_counts& counts) {
+rgba trapezoid_along(prepared_volume const& volume, specification const& spec, camera::ray const& ray,
+                     double least, work_counts& counts) {
   constexpr int most_steps = 1024;
   return integrate(volume, spec, ray, least, counts, [&](cell_integrand const& f, double a, double b) {
     int steps = 2;  // one step would not see a thin layer in the middle

@@ -18,8 +18,8 @@ prepared_volume::prepared_volume(volume_data::grid const& grid, specification co
       throw usage_error(fmt::format("{}: {} x {} x {} points; a volume needs at least two along each axis",
                                     grid.header.name, n[0], n[1], n[2]));
   if (grid.header.samples() > std::numeric_limits<std::int32_t>::max() / 4)
-    throw usage_error(fmt::format("{}: {} points, expected at most 536870911", grid.header.name,
-                                  grid.header.samples()));
+    throw usage_error(
+        fmt::format("{}: {} points, expected at most 536870911", grid.header.name, grid.header.samples()));
   stretch(grid, spec);
   scale_values(grid, spec);
   lay_out_pieces();
@@ -37,8 +37,9 @@ void prepared_volume::stretch(volume_data::grid const& grid, specification const
     sides_[d] = planes_[d].back();
     for (std::size_t i = 1; i < from.size(); ++i)
       if (!(static_cast<float>(planes_[d][i - 1]) < static_cast<float>(planes_[d][i])))
-        throw usage_error(fmt::format("{}: coordinates {} and {} along axis {} are too close for single precision",
-                                      grid.header.name, i - 1, i, d));
+        throw usage_error(
+            fmt::format("{}: coordinates {} and {} along axis {} are too close for single precision",
+                        grid.header.name, i - 1, i, d));
   }
   diagonal_ = std::sqrt(dot(sides_, sides_));
 }
@@ -49,9 +50,10 @@ void prepared_volume::scale_values(volume_data::grid const& grid, specification 
   auto const slice = grid.header.slice_samples();
   std::vector<double> exact(slice);
   auto const read = [&](std::size_t z) {
-    volume_data::convert(grid.header.type,
-                         std::span(grid.values).subspan(z * grid.header.slice_bytes(), grid.header.slice_bytes()),
-                         std::span<double>(exact));
+    volume_data::convert(
+        grid.header.type,
+        std::span(grid.values).subspan(z * grid.header.slice_bytes(), grid.header.slice_bytes()),
+        std::span<double>(exact));
   };
   double least = std::numeric_limits<double>::infinity(), most = -least;
   for (std::size_t z = 0; z < grid.header.size[2]; ++z) {
@@ -64,7 +66,8 @@ void prepared_volume::scale_values(volume_data::grid const& grid, specification 
   }
   if (!(least <= most)) least = most = 0;
   if (least == most) most = least + 1;
-  mapping_ = std::make_unique<volume::mapping>(spec.mapping, least, most, spec.mapping.unit.value_or(diagonal_ / 100));
+  mapping_ = std::make_unique<volume::mapping>(spec.mapping, least, most,
+                                               spec.mapping.unit.value_or(diagonal_ / 100));
   for (std::size_t z = 0; z < grid.header.size[2]; ++z) {
     read(z);
     for (std::size_t i = 0; i < slice; ++i) {
@@ -144,9 +147,9 @@ void prepared_volume::find_visible_cells() {
                                    static_cast<std::size_t>(count[2]));
   auto const block_of = [&](int x, int y, int z) {
     return static_cast<std::size_t>(x >> block_shift) +
-           static_cast<std::size_t>(count[0]) * (static_cast<std::size_t>(y >> block_shift) +
-                                                 static_cast<std::size_t>(count[1]) *
-                                                     static_cast<std::size_t>(z >> block_shift));
+           static_cast<std::size_t>(count[0]) *
+               (static_cast<std::size_t>(y >> block_shift) +
+                static_cast<std::size_t>(count[1]) * static_cast<std::size_t>(z >> block_shift));
   };
   auto const shows = [&](std::size_t at) {
     float least = values_[at], most = least;
@@ -162,7 +165,8 @@ void prepared_volume::find_visible_cells() {
   for (int z = 0; z < cells[2]; ++z)
     for (int y = 0; y < cells[1]; ++y)
       for (int x = 0; x < cells[0]; ++x) {
-        auto const at = static_cast<std::size_t>(x) + static_cast<std::size_t>(y) * static_cast<std::size_t>(stride[1]) +
+        auto const at = static_cast<std::size_t>(x) +
+                        static_cast<std::size_t>(y) * static_cast<std::size_t>(stride[1]) +
                         static_cast<std::size_t>(z) * static_cast<std::size_t>(stride[2]);
         if (!shows(at)) continue;
         cells_[at] = visible_cell;
@@ -177,7 +181,8 @@ void prepared_volume::find_visible_cells() {
   for (int z = 0; z < cells[2]; ++z)
     for (int y = 0; y < cells[1]; ++y)
       for (int x = 0; x < cells[0]; ++x) {
-        auto& mark = cells_[static_cast<std::size_t>(x) + static_cast<std::size_t>(y) * static_cast<std::size_t>(stride[1]) +
+        auto& mark = cells_[static_cast<std::size_t>(x) +
+                            static_cast<std::size_t>(y) * static_cast<std::size_t>(stride[1]) +
                             static_cast<std::size_t>(z) * static_cast<std::size_t>(stride[2])];
         if (mark != visible_cell) mark = blocks[block_of(x, y, z)];
       }
@@ -189,20 +194,23 @@ void prepared_volume::find_visible_cells() {
   view_.cells = cells_.data();
 }
 
-/// From 1 (visible) and 0 to the distance to the nearest visible block along the axes' maximum, at most 254. A pass
-/// there and a pass back over all 26 neighbours give it exactly (Rosenfeld and Pfaltz 1966, chessboard distance).
+/// From 1 (visible) and 0 to the distance to the nearest visible block along the axes' maximum, at most 254.
+/// A pass there and a pass back over all 26 neighbours give it exactly (Rosenfeld and Pfaltz 1966, chessboard
+/// distance).
 void prepared_volume::measure_distances(std::vector<std::uint8_t>& blocks, std::array<int, 3> const& count) {
   for (auto& b : blocks) b = b != 0 ? 0 : 254;
   auto const [nx, ny, nz] = count;
   auto const at = [&](int x, int y, int z) -> std::uint8_t& {
     return blocks[static_cast<std::size_t>(x) +
                   static_cast<std::size_t>(nx) *
-                      (static_cast<std::size_t>(y) + static_cast<std::size_t>(ny) * static_cast<std::size_t>(z))];
+                      (static_cast<std::size_t>(y) +
+                       static_cast<std::size_t>(ny) * static_cast<std::size_t>(z))];
   };
   auto const look = [&](int x, int y, int z, int way) {  // at the 13 neighbours that the pass has seen
     auto& own = at(x, y, z);
     for (int n = 1; n < 14; ++n) {
-      int const i = x + way * ((n + 13) % 3 - 1), j = y + way * ((n + 13) / 3 % 3 - 1), k = z + way * ((n + 13) / 9 - 1);
+      int const i = x + way * ((n + 13) % 3 - 1), j = y + way * ((n + 13) / 3 % 3 - 1),
+                k = z + way * ((n + 13) / 9 - 1);
       if (i < 0 || i >= nx || j < 0 || j >= ny || k < 0 || k >= nz) continue;
       own = static_cast<std::uint8_t>(std::min<int>(own, at(i, j, k) + 1));
     }
@@ -224,14 +232,17 @@ void prepared_volume::find_gradients() {
     auto const stride = static_cast<std::size_t>(view_.stride[d]);
     for (std::size_t at = 0; at < points; ++at) {
       auto const i = at / stride % p.size();
-      auto const value = [&](std::size_t k) { return static_cast<double>(values_[at + k * stride - i * stride]); };
+      auto const value = [&](std::size_t k) {
+        return static_cast<double>(values_[at + k * stride - i * stride]);
+      };
       double slope = 0;
       if (i == 0 || i + 1 == p.size()) {
         auto const a = i == 0 ? 0 : i - 1;
         slope = (value(a + 1) - value(a)) / (p[a + 1] - p[a]);
       } else {
         double const h0 = p[i] - p[i - 1], h1 = p[i + 1] - p[i];
-        slope = (h0 * h0 * value(i + 1) - h1 * h1 * value(i - 1) + (h1 * h1 - h0 * h0) * value(i)) / (h0 * h1 * (h0 + h1));
+        slope = (h0 * h0 * value(i + 1) - h1 * h1 * value(i - 1) + (h1 * h1 - h0 * h0) * value(i)) /
+                (h0 * h1 * (h0 + h1));
       }
       gradients_[4 * at + d] = static_cast<float>(slope * diagonal_);
     }
@@ -255,8 +266,8 @@ void prepared_volume::set_light(specification const& spec) {
 }
 
 std::size_t prepared_volume::memory() const noexcept {
-  return values_.size() * sizeof(float) + gradients_.size() * sizeof(float) + cells_.size() + missing_.size() +
-         axes_.size() * sizeof(axis_cell);
+  return values_.size() * sizeof(float) + gradients_.size() * sizeof(float) + cells_.size() +
+         missing_.size() + axes_.size() * sizeof(axis_cell);
 }
 
 }  // namespace skel::volume

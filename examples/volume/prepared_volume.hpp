@@ -1,4 +1,5 @@
-// A grid made ready for the kernel: scaled values, planes, what is visible, gradients. Made once for all views.
+// A grid made ready for the kernel: scaled values, planes, what is visible, gradients. Made once for all
+// views.
 #pragma once
 
 #include <array>

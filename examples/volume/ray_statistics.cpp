@@ -27,7 +27,9 @@ time_summary summarize(std::vector<ray_time> const& rays, bool hit) {
 }
 
 std::string table(time_summary const& hitting, time_summary const& missing) {
-  auto const row = [](char const* name, double a, double b) { return fmt::format("{:8} {:>24.9f} {:>24.9f}\n", name, a, b); };
+  auto const row = [](char const* name, double a, double b) {
+    return fmt::format("{:8} {:>24.9f} {:>24.9f}\n", name, a, b);
+  };
   return fmt::format("{:8} {:>24} {:>24}\n", "seconds", fmt::format("hitting grid ({})", hitting.rays),
                      fmt::format("missing grid ({})", missing.rays)) +
          row("Min", hitting.least, missing.least) + row("Max", hitting.most, missing.most) +

@@ -42,8 +42,8 @@ class section {
       auto const value = j.get<double>();
       if (value >= least && value <= most) return value;
     }
-    throw usage_error(
-        fmt::format("{}: expected a number from {} to {}, got {}", place(key), least, most, j.dump().substr(0, 60)));
+    throw usage_error(fmt::format("{}: expected a number from {} to {}, got {}", place(key), least, most,
+                                  j.dump().substr(0, 60)));
   }
   [[nodiscard]] vec3 vector(char const* key) const {
     auto const& j = at(key);
@@ -86,8 +86,8 @@ rgb color(json const& j, std::string const& place) {
     }
     if (good) return c;
   }
-  throw usage_error(
-      fmt::format("{}: expected a colour \"#rrggbb\" or [r, g, b] from 0 to 1, got {}", place, j.dump().substr(0, 60)));
+  throw usage_error(fmt::format("{}: expected a colour \"#rrggbb\" or [r, g, b] from 0 to 1, got {}", place,
+                                j.dump().substr(0, 60)));
 }
 
 view_spec read_view(json const& j, std::string const& place) {
@@ -120,16 +120,21 @@ mapping_spec read_mapping(json const& j, std::string const& place) {
       s.fail(fmt::format("{}: expected 1 to 1024 pairs [value, {}]", key, key));
     double last = -1e30;
     for (auto const& pair : s.at(key)) {
-      if (!pair.is_array() || pair.size() != 2) s.fail(fmt::format("{}: expected pairs [value, {}]", key, key));
+      if (!pair.is_array() || pair.size() != 2)
+        s.fail(fmt::format("{}: expected pairs [value, {}]", key, key));
       auto const value = s.checked(pair[0], key, -1e30, 1e30);
-      if (value < last) s.fail(fmt::format("{}: expected values that do not decrease, got {} after {}", key, value, last));
+      if (value < last)
+        s.fail(fmt::format("{}: expected values that do not decrease, got {} after {}", key, value, last));
       last = value;
       add(value, pair[1]);
     }
   };
-  knots("color", [&](double value, json const& c) { m.color.push_back({value, color(c, s.place("color"))}); });
-  knots("opacity",
-        [&](double value, json const& e) { m.opacity.push_back({value, s.checked(e, "opacity", 0, 1e6)}); });
+  knots("color", [&](double value, json const& c) {
+    m.color.push_back({value, color(c, s.place("color"))});
+  });
+  knots("opacity", [&](double value, json const& e) {
+    m.opacity.push_back({value, s.checked(e, "opacity", 0, 1e6)});
+  });
   s.number("unit", m.unit, 1e-12, 1e12);
   if (s.has("relative")) m.relative = s.flag("relative");
   return m;
@@ -168,8 +173,8 @@ background_spec read_background(json const& j, std::string const& place) {
 
 specification read_all(json const& j, std::string const& place) {
   section const s(j, place,
-                  {"view", "stretch", "mapping", "light", "attenuation", "visibility_limit", "rule", "tolerance",
-                   "background", "frame", "size"});
+                  {"view", "stretch", "mapping", "light", "attenuation", "visibility_limit", "rule",
+                   "tolerance", "background", "frame", "size"});
   specification spec;
   if (s.has("view")) spec.view = read_view(s.at("view"), s.place("view"));
   if (s.has("stretch")) {
@@ -178,7 +183,8 @@ specification read_all(json const& j, std::string const& place) {
       if (!(f >= 1e-6)) s.fail(fmt::format("stretch: expected three factors of at least 1e-6, got {}", f));
   }
   if (s.has("mapping")) spec.mapping = read_mapping(s.at("mapping"), s.place("mapping"));
-  if (s.has("light") && s.at("light") != json(false)) spec.light = read_light(s.at("light"), s.place("light"));
+  if (s.has("light") && s.at("light") != json(false))
+    spec.light = read_light(s.at("light"), s.place("light"));
   if (s.has("attenuation")) {
     section const a(s.at("attenuation"), s.place("attenuation"), {"density", "color"});
     a.number("density", spec.attenuation.density, 0, 1e6);

@@ -47,7 +47,8 @@ std::array<rgba, tile_pixels> renderer::tile(std::uint64_t number, work_counts& 
   };
   if (spec_.rule == rule::trapezoid) {
     tiling_.each_pixel(number, [&](int lane, int, int) {
-      pixels[static_cast<std::size_t>(lane)] = trapezoid_along(volume_, spec_, ray(lane), least(camera_), counts);
+      pixels[static_cast<std::size_t>(lane)] =
+          trapezoid_along(volume_, spec_, ray(lane), least(camera_), counts);
     });
     return pixels;
   }
@@ -81,7 +82,8 @@ bool renderer::hits(camera::ray const& ray) const {
       if (ray.from[d] < 0 || ray.from[d] > volume_.sides()[d]) return false;
       continue;
     }
-    double const a = -ray.from[d] / ray.direction[d], b = (volume_.sides()[d] - ray.from[d]) / ray.direction[d];
+    double const a = -ray.from[d] / ray.direction[d],
+                 b = (volume_.sides()[d] - ray.from[d]) / ray.direction[d];
     near = std::max(near, std::min(a, b));
     far = std::min(far, std::max(a, b));
   }

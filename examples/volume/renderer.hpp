@@ -23,7 +23,9 @@ struct rgba {
 class tiling {
  public:
   tiling(int width, int height)
-      : width_(width), height_(height), columns_((width + tile_width - 1) / tile_width),
+      : width_(width),
+        height_(height),
+        columns_((width + tile_width - 1) / tile_width),
         rows_((height + tile_height - 1) / tile_height) {}
 
   [[nodiscard]] std::uint64_t tiles() const {
@@ -52,9 +54,9 @@ class tiling {
 ///
 ///     skel::volume::specification const spec = skel::volume::read_specification("storm.json");
 ///     skel::volume::prepared_volume const volume(skel::volume_data::read_grid("wind.vtr"), spec);
-///     skel::volume::renderer const picture(volume, spec, skel::volume::make_camera(spec, volume.low(), volume.sides(), 500, 500));
-///     skel::volume::work_counts counts;
-///     auto const pixels = picture.tile(0, counts);
+///     skel::volume::renderer const picture(volume, spec, skel::volume::make_camera(spec, volume.low(),
+///     volume.sides(), 500, 500)); skel::volume::work_counts counts; auto const pixels = picture.tile(0,
+///     counts);
 class renderer {
  public:
   /// `instructions`: "portable" or "avx2"; empty: the best there is.
@@ -62,7 +64,8 @@ class renderer {
            std::string const& instructions = "");
 
   [[nodiscard]] std::array<rgba, tile_pixels> tile(std::uint64_t number, work_counts& counts) const;
-  /// Any ray through the volume, for tests and statistics; with the exact rule all lanes but the first are idle.
+  /// Any ray through the volume, for tests and statistics; with the exact rule all lanes but the first are
+  /// idle.
   [[nodiscard]] rgba along(camera::ray const& ray, work_counts& counts) const;
   /// Whether a ray meets the grid's box at all.
   [[nodiscard]] bool hits(camera::ray const& ray) const;

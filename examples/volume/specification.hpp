@@ -18,11 +18,11 @@ struct view_spec {
   std::optional<vec3> from;  ///< eye; otherwise found from azimuth, elevation and distance
   std::optional<vec3> at;    ///< point looked at; default: the middle of the grid
   vec3 up{0, 0, 1};
-  double azimuth = -60;         ///< degrees round `up`
-  double elevation = 35;        ///< degrees above the horizon
-  double distance = 1.6;        ///< from `at`, in diagonals of the stretched grid
-  double angle = 36;            ///< degrees from the top of the picture to its bottom (perspective)
-  std::optional<double> height; ///< of what is seen (parallel); default: the stretched grid's diagonal
+  double azimuth = -60;          ///< degrees round `up`
+  double elevation = 35;         ///< degrees above the horizon
+  double distance = 1.6;         ///< from `at`, in diagonals of the stretched grid
+  double angle = 36;             ///< degrees from the top of the picture to its bottom (perspective)
+  std::optional<double> height;  ///< of what is seen (parallel); default: the stretched grid's diagonal
 };
 
 struct mapping_spec {
@@ -47,8 +47,9 @@ struct light_spec {
 };
 
 struct attenuation_spec {
-  double density = 0;  ///< per diagonal of the stretched grid: what is d away keeps exp(-density d) of its colour
-  rgb color{};         ///< and takes the rest from here
+  double density =
+      0;        ///< per diagonal of the stretched grid: what is d away keeps exp(-density d) of its colour
+  rgb color{};  ///< and takes the rest from here
 };
 
 enum class rule : unsigned char {

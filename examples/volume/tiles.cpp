@@ -16,7 +16,8 @@ task_cutter::decomposition task_cutter::named(std::string_view text) {
 }
 
 task_cutter::task_cutter(int width, int height, decomposition how, int pixels)
-    : how_(how), columns_(static_cast<std::uint64_t>((width + tile_width - 1) / tile_width)),
+    : how_(how),
+      columns_(static_cast<std::uint64_t>((width + tile_width - 1) / tile_width)),
       rows_(static_cast<std::uint64_t>((height + tile_height - 1) / tile_height)) {
   auto const all = static_cast<std::uint64_t>(width) * static_cast<std::uint64_t>(height);
   auto const each = static_cast<std::uint64_t>(pixels);

@@ -13,8 +13,8 @@ namespace skel::volume {
 /// The pixels of a picture dealt into tasks of about `pixels` each (StormView, sections 3.2 and 4.1).
 class task_cutter {
  public:
-  /// scattered: task k of n has tiles k, k + n, k + 2 n, ...: pixels from all over the picture, so that tasks take
-  /// about equally long. blocks: neighbouring tiles in a square.
+  /// scattered: task k of n has tiles k, k + n, k + 2 n, ...: pixels from all over the picture, so that tasks
+  /// take about equally long. blocks: neighbouring tiles in a square.
   enum class decomposition : unsigned char { scattered, blocks };
   [[nodiscard]] static decomposition named(std::string_view text);  ///< usage_error lists the names
 
@@ -50,7 +50,8 @@ struct sub_image {
   std::vector<ray_time> rays;  ///< of each pixel, if asked for
 };
 
-[[nodiscard]] sub_image render(renderer const& picture, task_cutter const& cut, std::uint64_t task, bool time_rays);
+[[nodiscard]] sub_image render(renderer const& picture, task_cutter const& cut, std::uint64_t task,
+                               bool time_rays);
 
 }  // namespace skel::volume
 

@@ -1,29 +1,31 @@
-// Eight rays on their way from cell to cell. Each lane is where its ray enters a cell; the ray leaves it through the
-// nearest of three planes. Positions come from the planes' coordinates alone, never from sums of steps, so that
-// nothing drifts.
+// Eight rays on their way from cell to cell. Each lane is where its ray enters a cell; the ray leaves it
+// through the nearest of three planes. Positions come from the planes' coordinates alone, never from sums of
+// steps, so that nothing drifts.
 
 /// One axis of eight rays. Parallel to the axis: inverse is 0 and next infinite, so that it is never left.
 struct axis_state {
   f8 from, direction, inverse;
-  f8 next;             // distance at which the ray leaves the cell along this axis
-  f8 start, rate;      // place inside of the cell, 0 to 1, at distance t: start + rate t
-  i8 cell, step;       // step: 1 or -1, the way the ray goes
-  i8 stride;           // of grid points, with the sign of step
+  f8 next;         // distance at which the ray leaves the cell along this axis
+  f8 start, rate;  // place inside of the cell, 0 to 1, at distance t: start + rate t
+  i8 cell, step;   // step: 1 or -1, the way the ray goes
+  i8 stride;       // of grid points, with the sign of step
   mask rising;
 };
 
 struct rays {
   axis_state axis[3];
-  f8 t, end;     // distances from where the rays enter the visible box
-  f8 before;     // from the eye to there
-  i8 at;         // the grid point at the cell's lowest corner
+  f8 t, end;  // distances from where the rays enter the visible box
+  f8 before;  // from the eye to there
+  i8 at;      // the grid point at the cell's lowest corner
   mask alive;
 };
 
-SKEL_INLINE f8 place(axis_state const& a, f8 t) { return min(max(a.start + a.rate * t, all(0.0F)), all(1.0F)); }
+SKEL_INLINE f8 place(axis_state const& a, f8 t) {
+  return min(max(a.start + a.rate * t, all(0.0F)), all(1.0F));
+}
 
-/// The cell in which a position lies; the upper one on a plane. A table of even steps gives a cell that is not
-/// beyond, and the planes the rest.
+/// The cell in which a position lies; the upper one on a plane. A table of even steps gives a cell that is
+/// not beyond, and the planes the rest.
 SKEL_INLINE int find_cell(volume_view const& v, int axis, float position) {
   float const scaled = position * v.find_scale[axis];
   int const last = v.find_count[axis] - 1;
@@ -37,7 +39,8 @@ SKEL_INLINE int find_cell(volume_view const& v, int axis, float position) {
 }
 
 /// What depends on the cell along one axis, for lanes that have just entered it.
-SKEL_INLINE void enter(volume_view const& v, axis_state const& a, f8 const (&row)[4], f8& next, f8& start, f8& rate) {
+SKEL_INLINE void enter(volume_view const& v, axis_state const& a, f8 const (&row)[4], f8& next, f8& start,
+                       f8& rate) {
   next = (choose(a.rising, row[2], row[3]) - a.from) * a.inverse;
   rate = a.direction * row[1];
   start = (a.from - row[0]) * row[1];
@@ -104,7 +107,9 @@ SKEL_INLINE void begin(volume_view const& v, packet const& p, rays& r) {
     alignas(32) int cell[lanes];
     for (int l = 0; l < lanes; ++l) {
       double const moved = p.from[d][l] + near[l] * p.direction[d][l];
-      double const clipped = moved < v.box_low[d] ? v.box_low[d] : moved > v.box_high[d] ? v.box_high[d] : moved;
+      double const clipped = moved < v.box_low[d]    ? v.box_low[d]
+                             : moved > v.box_high[d] ? v.box_high[d]
+                                                     : moved;
       double const w = p.direction[d][l];
       bool const still = w < flat && w > -flat;
       from[l] = static_cast<float>(clipped);
@@ -141,7 +146,8 @@ SKEL_INLINE void advance(volume_view const& v, rays& r, mask go) {
   r.at = r.at + choose(by_x, x.stride, choose(by_y, y.stride, where(by_z, z.stride)));
 
   alignas(32) int index[lanes];
-  store(index, choose(by_x, x.cell, choose(by_y, y.cell + all(v.first_cell[1]), z.cell + all(v.first_cell[2]))));
+  store(index,
+        choose(by_x, x.cell, choose(by_y, y.cell + all(v.first_cell[1]), z.cell + all(v.first_cell[2]))));
   f8 row[4];
   load_rows(&v.axes->low, index, row);
   axis_state moved;
@@ -160,8 +166,8 @@ SKEL_INLINE void advance(volume_view const& v, rays& r, mask go) {
   }
 }
 
-/// Takes the lanes whose cells are in `away`, blocks around which nothing is visible, to where that ends. One ray at
-/// a time: it happens seldom.
+/// Takes the lanes whose cells are in `away`, blocks around which nothing is visible, to where that ends. One
+/// ray at a time: it happens seldom.
 SKEL_INLINE void skip(volume_view const& v, rays& r, std::uint8_t const* away) {
   alignas(32) float t[lanes], end[lanes], from[3][lanes], way[3][lanes], inverse[3][lanes];
   alignas(32) int cell[3][lanes];

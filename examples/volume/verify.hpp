@@ -7,11 +7,12 @@
 
 namespace skel::volume {
 
-/// What a pixel may differ by from the integral: one of 255 steps, and what lies behind the visibility limit.
+/// What a pixel may differ by from the integral: one of 255 steps, and what lies behind the visibility limit;
+/// with light, which is taken at four or more places in a cell, four steps.
 [[nodiscard]] double allowed_error(specification const& spec);
 
-/// skel::error `verification failed: pixel (x, y): ...`.
-void verify(volume_data::grid const& grid, prepared_volume const& volume, specification const& spec, camera const& view,
-            picture::transparent_image const& picture);
+/// program::verification_error `verification failed: pixel (x, y): ...`.
+void verify(volume_data::grid const& grid, prepared_volume const& volume, specification const& spec,
+            camera const& view, picture::transparent_image const& picture);
 
 }  // namespace skel::volume

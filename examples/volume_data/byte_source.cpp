@@ -65,8 +65,7 @@ class file_source final : public byte_source {
 
 void byte_source::require(std::span<std::byte> to) {
   auto const got = read(to);
-  if (got < to.size())
-    fail(fmt::format("the data end here, {} bytes too early or more", to.size() - got));
+  if (got < to.size()) fail(fmt::format("the data end here, {} bytes too early or more", to.size() - got));
 }
 
 void byte_source::fail(std::string const& text) const { throw usage_error(place() + ": " + text); }

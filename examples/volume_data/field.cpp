@@ -102,8 +102,8 @@ std::unique_ptr<volume_reader> open_field(std::string_view what) {
   auto const colon = std::min(what.find(':'), what.size());
   auto const f = std::ranges::find(fields, what.substr(0, colon), &field::name);
   if (f == fields.end())
-    throw usage_error(
-        fmt::format("unknown field \"{}\"; known: {}, each also as NAME:AxBxC", what.substr(0, colon), known()));
+    throw usage_error(fmt::format("unknown field \"{}\"; known: {}, each also as NAME:AxBxC",
+                                  what.substr(0, colon), known()));
   volume_header header;
   header.name = what;
   header.size = f->size;
@@ -117,9 +117,8 @@ std::unique_ptr<volume_reader> open_field(std::string_view what) {
       throw usage_error(fmt::format("field {}: expected NAME:AxBxC, each 2 to 65536", what));
   }
   for (std::size_t axis = 0; axis < 3; ++axis)
-    header.coordinates[axis] = f->value == storm_wind_speed
-                                   ? storm_coordinates(axis, header.size[axis])
-                                   : evenly(header.size[axis], f->low, f->high);
+    header.coordinates[axis] = f->value == storm_wind_speed ? storm_coordinates(axis, header.size[axis])
+                                                            : evenly(header.size[axis], f->low, f->high);
   return std::make_unique<field_volume>(std::move(header), f->value);
 }
 

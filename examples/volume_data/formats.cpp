@@ -40,23 +40,25 @@ void check_size(volume_header const& header, byte_source const& values) {
   std::uint64_t bytes = size_of(header.type);
   for (auto const n : header.size) {
     if (n < 1 || n > std::numeric_limits<std::int32_t>::max())
-      throw usage_error(fmt::format("{}: a size of {}, expected 1 to 2147483647 along each axis", header.name, n));
+      throw usage_error(
+          fmt::format("{}: a size of {}, expected 1 to 2147483647 along each axis", header.name, n));
     if (bytes > std::numeric_limits<std::int64_t>::max() / n)
       throw usage_error(fmt::format("{}: {} x {} x {} values are more than there can be", header.name,
                                     header.size[0], header.size[1], header.size[2]));
     bytes *= n;
   }
   if (bytes > values.most())
-    values.fail(fmt::format("{} x {} x {} values of type {} need {} bytes, there are at most {}", header.size[0],
-                            header.size[1], header.size[2], name_of(header.type), bytes, values.most()));
+    values.fail(fmt::format("{} x {} x {} values of type {} need {} bytes, there are at most {}",
+                            header.size[0], header.size[1], header.size[2], name_of(header.type), bytes,
+                            values.most()));
 }
 
 void space_evenly(volume_header& header, std::array<double, 3> const& origin,
                   std::array<double, 3> const& spacing, std::string const& place) {
   for (std::size_t axis = 0; axis < 3; ++axis) {
     if (!(spacing[axis] > 0) || !std::isfinite(spacing[axis]) || !std::isfinite(origin[axis]))
-      throw usage_error(fmt::format("{}: a spacing of {} from {} on, expected a positive one", place, spacing[axis],
-                                    origin[axis]));
+      throw usage_error(fmt::format("{}: a spacing of {} from {} on, expected a positive one", place,
+                                    spacing[axis], origin[axis]));
     auto& to = header.coordinates[axis];
     to.resize(header.size[axis]);
     for (std::size_t i = 0; i < to.size(); ++i) to[i] = origin[axis] + static_cast<double>(i) * spacing[axis];
@@ -84,7 +86,8 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-void parse_numbers(std::string_view text, std::span<double> to, std::string const& place, std::string_view key) {
+void parse_numbers(std::string_view text, std::span<double> to, std::string const& place,
+                   std::string_view key) {
   auto rest = trimmed(text);
   for (auto& number : to) {
     auto const [end, code] = std::from_chars(rest.data(), rest.data() + rest.size(), number);

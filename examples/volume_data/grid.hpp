@@ -19,7 +19,8 @@ struct grid {
   [[nodiscard]] std::vector<float> floats() const;
 };
 
-/// Reads what is left of an opened volume, which must not have been read from. Memory grows as the values come.
+/// Reads what is left of an opened volume, which must not have been read from. Memory grows as the values
+/// come.
 [[nodiscard]] grid read_grid(volume_reader& volume);
 
 /// `path` as open_volume has it.

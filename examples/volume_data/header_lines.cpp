@@ -28,8 +28,8 @@ header_lines::header_lines(std::string path, char separator, until what) : path_
     if (line.empty() || line.front() == '#') continue;
     auto const at = line.find(separator);
     if (at == std::string_view::npos)
-      throw usage_error(
-          fmt::format("{}:{}: expected \"key{} value\", got \"{}\"", path_, number, separator, line.substr(0, 60)));
+      throw usage_error(fmt::format("{}:{}: expected \"key{} value\", got \"{}\"", path_, number, separator,
+                                    line.substr(0, 60)));
     if (what == until::empty_line && line.substr(at).starts_with(":=")) continue;
     auto const key = lower(trimmed(line.substr(0, at)));
     if (!values_.emplace(key, trimmed(line.substr(at + 1))).second)

@@ -15,8 +15,8 @@ class header_lines {
   enum class until : std::uint8_t { empty_line, element_data_file };
   static constexpr std::size_t longest = std::size_t{1} << 16;  ///< bytes of a header
 
-  /// Reads lines up to an empty one (NRRD; after the first line, which has no key; lines that begin with # and
-  /// `key:=value` are passed over), or to the one that MetaImage ends with. usage_error `path:LINE: ...`.
+  /// Reads lines up to an empty one (NRRD; after the first line, which has no key; lines that begin with #
+  /// and `key:=value` are passed over), or to the one that MetaImage ends with. usage_error `path:LINE: ...`.
   header_lines(std::string path, char separator, until what);
 
   [[nodiscard]] std::string const& path() const noexcept { return path_; }

@@ -1,4 +1,5 @@
-// MetaImage (.mha with its values, .mhd beside them), as ITK writes it: itk.org/Wiki/ITK/MetaIO/Documentation.
+// MetaImage (.mha with its values, .mhd beside them), as ITK writes it:
+// itk.org/Wiki/ITK/MetaIO/Documentation.
 #include <fmt/format.h>
 
 #include <bit>
@@ -15,14 +16,15 @@ namespace {
 
 scalar_type meta_type(std::string const& name, std::string const& place) {
   static std::map<std::string, scalar_type, std::less<>> const types{
-      {"MET_CHAR", scalar_type::int8},   {"MET_UCHAR", scalar_type::uint8},
-      {"MET_SHORT", scalar_type::int16}, {"MET_USHORT", scalar_type::uint16},
+      {"MET_CHAR", scalar_type::int8},     {"MET_UCHAR", scalar_type::uint8},
+      {"MET_SHORT", scalar_type::int16},   {"MET_USHORT", scalar_type::uint16},
       {"MET_FLOAT", scalar_type::float32}, {"MET_DOUBLE", scalar_type::float64}};
   auto const found = types.find(name);
   if (found == types.end())
-    throw usage_error(fmt::format(
-        "{}: ElementType: expected MET_CHAR, MET_UCHAR, MET_SHORT, MET_USHORT, MET_FLOAT or MET_DOUBLE, got \"{}\"",
-        place, name));
+    throw usage_error(
+        fmt::format("{}: ElementType: expected MET_CHAR, MET_UCHAR, MET_SHORT, MET_USHORT, MET_FLOAT or "
+                    "MET_DOUBLE, got \"{}\"",
+                    place, name));
   return found->second;
 }
 
@@ -43,7 +45,8 @@ source open_values(header_lines const& lines, volume_header const& header) {
   auto const name = lines.need("elementdatafile");
   bool const attached = name == "LOCAL";
   if (name == "LIST" || name.find('%') != std::string::npos)
-    throw usage_error(lines.path() + ": ElementDataFile: expected LOCAL or the name of one file, got \"" + name + '"');
+    throw usage_error(lines.path() + ": ElementDataFile: expected LOCAL or the name of one file, got \"" +
+                      name + '"');
   auto const file = attached ? lines.path() : beside(lines.path(), name);
   std::uint64_t at = attached ? lines.end() : 0;
   if (truth(lines, "CompressedData")) return inflated(file_bytes(file, at));
@@ -66,7 +69,8 @@ std::unique_ptr<volume_reader> open_meta_image(std::string const& path) {
   header_lines const lines(path, '=', header_lines::until::element_data_file);
   volume_header header;
   header.name = path;
-  if (!lines.ended()) throw usage_error(path + ": expected a line ElementDataFile = ...: not a MetaImage file");
+  if (!lines.ended())
+    throw usage_error(path + ": expected a line ElementDataFile = ...: not a MetaImage file");
   if (lines.need("ndims") != "3")
     throw usage_error(fmt::format("{}: NDims: expected 3, got \"{}\"", path, lines.need("ndims")));
   expect(lines, "ElementNumberOfChannels", "1");
@@ -80,7 +84,8 @@ std::unique_ptr<volume_reader> open_meta_image(std::string const& path) {
   for (auto const* const key : {"transformmatrix", "rotation", "orientation"})
     if (lines.has(key)) parse_numbers(lines.need(key), matrix, path, key);
   if (matrix != std::array<double, 9>{1, 0, 0, 0, 1, 0, 0, 0, 1})
-    throw usage_error(path + ": TransformMatrix: expected 1 0 0 0 1 0 0 0 1: only axis-aligned grids are read");
+    throw usage_error(path +
+                      ": TransformMatrix: expected 1 0 0 0 1 0 0 0 1: only axis-aligned grids are read");
   std::array<double, 3> origin{};
   std::array<double, 3> spacing{1, 1, 1};
   for (auto const* const key : {"elementsize", "elementspacing"})

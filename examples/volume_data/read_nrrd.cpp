@@ -1,4 +1,5 @@
-// NRRD, "nearly raw raster data": teem.sourceforge.net/nrrd/format.html. Attached (.nrrd) and detached (.nhdr).
+// NRRD, "nearly raw raster data": teem.sourceforge.net/nrrd/format.html. Attached (.nrrd) and detached
+// (.nhdr).
 #include <fmt/format.h>
 
 #include <bit>
@@ -16,20 +17,30 @@ namespace {
 
 scalar_type nrrd_type(std::string_view name, std::string const& place) {
   static std::map<std::string, scalar_type, std::less<>> const types{
-      {"signed char", scalar_type::int8},        {"int8", scalar_type::int8},
-      {"int8_t", scalar_type::int8},             {"uchar", scalar_type::uint8},
-      {"unsigned char", scalar_type::uint8},     {"uint8", scalar_type::uint8},
-      {"uint8_t", scalar_type::uint8},           {"short", scalar_type::int16},
-      {"short int", scalar_type::int16},         {"signed short", scalar_type::int16},
-      {"signed short int", scalar_type::int16},  {"int16", scalar_type::int16},
-      {"int16_t", scalar_type::int16},           {"ushort", scalar_type::uint16},
-      {"unsigned short", scalar_type::uint16},   {"unsigned short int", scalar_type::uint16},
-      {"uint16", scalar_type::uint16},           {"uint16_t", scalar_type::uint16},
-      {"float", scalar_type::float32},           {"double", scalar_type::float64}};
+      {"signed char", scalar_type::int8},
+      {"int8", scalar_type::int8},
+      {"int8_t", scalar_type::int8},
+      {"uchar", scalar_type::uint8},
+      {"unsigned char", scalar_type::uint8},
+      {"uint8", scalar_type::uint8},
+      {"uint8_t", scalar_type::uint8},
+      {"short", scalar_type::int16},
+      {"short int", scalar_type::int16},
+      {"signed short", scalar_type::int16},
+      {"signed short int", scalar_type::int16},
+      {"int16", scalar_type::int16},
+      {"int16_t", scalar_type::int16},
+      {"ushort", scalar_type::uint16},
+      {"unsigned short", scalar_type::uint16},
+      {"unsigned short int", scalar_type::uint16},
+      {"uint16", scalar_type::uint16},
+      {"uint16_t", scalar_type::uint16},
+      {"float", scalar_type::float32},
+      {"double", scalar_type::float64}};
   auto const found = types.find(name);
   if (found == types.end())
-    throw usage_error(fmt::format("{}: type: expected a char or short, signed or not, float or double, got \"{}\"",
-                                  place, name));
+    throw usage_error(fmt::format(
+        "{}: type: expected a char or short, signed or not, float or double, got \"{}\"", place, name));
   return found->second;
 }
 

@@ -24,25 +24,27 @@ void read_coordinates(json const& j, volume_header& header, std::string const& p
   header.coordinates = j.at("coordinates").get<std::array<std::vector<double>, 3>>();
   for (std::size_t axis = 0; axis < 3; ++axis)
     if (header.coordinates[axis].size() != header.size[axis])
-      throw usage_error(fmt::format("{}: coordinates: expected {} along axis {}, got {}", path, header.size[axis],
-                                    axis, header.coordinates[axis].size()));
+      throw usage_error(fmt::format("{}: coordinates: expected {} along axis {}, got {}", path,
+                                    header.size[axis], axis, header.coordinates[axis].size()));
   check_coordinates(header, path);
 }
 
 std::unique_ptr<volume_reader> open_described(json const& j, std::string const& path) {
-  static constexpr std::array known{"file",    "size",   "type",        "byte_order", "spacing",
-                                    "origin",  "offset", "coordinates", "compressed"};
+  static constexpr std::array known{"file",   "size",   "type",        "byte_order", "spacing",
+                                    "origin", "offset", "coordinates", "compressed"};
   for (auto const& item : j.items())
     if (std::ranges::find(known, item.key()) == known.end())
-      throw usage_error(fmt::format(
-          "{}: unknown key \"{}\"; known: file, size, type, byte_order, spacing, origin, offset, coordinates, "
-          "compressed",
-          path, item.key()));
+      throw usage_error(
+          fmt::format("{}: unknown key \"{}\"; known: file, size, type, byte_order, spacing, origin, offset, "
+                      "coordinates, "
+                      "compressed",
+                      path, item.key()));
   volume_header header;
   header.name = path;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     auto const n = j.at("size").at(axis).get<double>();
-    if (!(n >= 1 && n < 2147483648.0)) throw usage_error(path + ": size: expected three from 1 to 2147483647");
+    if (!(n >= 1 && n < 2147483648.0))
+      throw usage_error(path + ": size: expected three from 1 to 2147483647");
     header.size[axis] = static_cast<std::size_t>(n);
   }
   if (j.at("size").size() != 3) throw usage_error(path + ": size: expected three numbers");

@@ -154,7 +154,8 @@ std::vector<double> read_coordinates(vtk_file const& file, vtk_array const& arra
   auto const from = open_array(file, array);
   auto const width = size_of(array.type);
   if (count > from->most() / width)
-    from->fail(fmt::format("{} coordinates need {} bytes, there are at most {}", count, count * width, from->most()));
+    from->fail(fmt::format("{} coordinates need {} bytes, there are at most {}", count, count * width,
+                           from->most()));
   std::vector<std::byte> bytes(count * width);
   from->require(bytes);
   if (swapped(file, array)) reverse_each(bytes, width);
@@ -190,7 +191,8 @@ std::unique_ptr<volume_reader> open_vtk(std::string const& path) {
   check_size(header, *values);
   if (c.rectilinear) {
     if (c.coordinates.size() != 3)
-      throw usage_error(fmt::format("{}: expected 3 arrays of Coordinates, got {}", path, c.coordinates.size()));
+      throw usage_error(
+          fmt::format("{}: expected 3 arrays of Coordinates, got {}", path, c.coordinates.size()));
     for (std::size_t axis = 0; axis < 3; ++axis)
       header.coordinates[axis] = read_coordinates(c.file, c.coordinates[axis], header.size[axis]);
     check_coordinates(header, path);

@@ -37,8 +37,8 @@ std::string_view name_of(scalar_type type) { return names[static_cast<std::size_
 scalar_type type_named(std::string_view name, std::string_view place) {
   auto const at = std::ranges::find(names, name);
   if (at == names.end())
-    throw usage_error(
-        fmt::format("{}: unknown type \"{}\"; known: int8, uint8, int16, uint16, float32, float64", place, name));
+    throw usage_error(fmt::format(
+        "{}: unknown type \"{}\"; known: int8, uint8, int16, uint16, float32, float64", place, name));
   return static_cast<scalar_type>(at - names.begin());
 }
 

@@ -22,7 +22,8 @@ vec2 cyclone(double x, double y, double z, vec2 centre, double radius, double st
   double const dx = x - centre.x, dy = y - centre.y;
   double const r = std::sqrt(dx * dx + dy * dy) / radius + 1e-9;
   double const profile = 1.397 * (1 - std::exp(-1.2564 * r * r)) / r;  // 1 at r = 1
-  double const arms = 1 + 0.42 * std::cos(2 * std::atan2(dy, dx) + turns * std::log(r + 0.15)) * bell((r - 1.7) / 1.6);
+  double const arms =
+      1 + 0.42 * std::cos(2 * std::atan2(dy, dx) + turns * std::log(r + 0.15)) * bell((r - 1.7) / 1.6);
   double const outside = 1 / (1 + std::pow(r / 3.2, 4));
   double const speed = strongest * profile * arms * outside * bell(z / 9.5);
   return {-dy / (r * radius) * speed, dx / (r * radius) * speed};
@@ -50,7 +51,8 @@ double storm_wind_speed(double x, double y, double z) {
   double const ground = 1 - 0.45 * std::exp(-z / 0.6);  // friction
   double const gusts = 6 * (fractal_noise(x / 420, y / 420, z / 3, 4, 11) - 0.5);
   double const u = ground * (low.x + young.x) + stream.x + 5 + gusts;
-  double const v = ground * (low.y + young.y) + stream.y + 6 * (fractal_noise(x / 420, y / 420, z / 3, 4, 23) - 0.5);
+  double const v =
+      ground * (low.y + young.y) + stream.y + 6 * (fractal_noise(x / 420, y / 420, z / 3, 4, 23) - 0.5);
   return std::sqrt(u * u + v * v);
 }
 

@@ -37,7 +37,8 @@ std::unique_ptr<volume_reader> open_volume(std::string const& path) {
   if (ends(".mha") || ends(".mhd")) return open_meta_image(path);
   if (ends(".json")) return open_raw(path);
   if (ends(".raw")) return open_raw(path + ".json");
-  throw usage_error(path + ": a volume needs a name that ends in .vti, .vtr, .nrrd, .nhdr, .mha, .mhd, .json or .raw");
+  throw usage_error(
+      path + ": a volume needs a name that ends in .vti, .vtr, .nrrd, .nhdr, .mha, .mhd, .json or .raw");
 }
 
 }  // namespace skel::volume_data

@@ -60,10 +60,10 @@ class volume_reader {
   std::vector<std::byte> slice_;
 };
 
-/// Opens a file by its ending: .vti, .vtr (VTK XML: ascii, inline base64, appended raw or base64, zlib), .nrrd,
-/// .nhdr (raw, gzip, ascii), .mha, .mhd (MetaImage, plain or zlib), .json (a sidecar of raw values), .raw (the
-/// sidecar is FILE.raw.json). Sizes in a header are not believed: before anything is allocated it is made sure
-/// that the file can hold so many values. Errors: usage_error `path: place: what was expected`.
+/// Opens a file by its ending: .vti, .vtr (VTK XML: ascii, inline base64, appended raw or base64, zlib),
+/// .nrrd, .nhdr (raw, gzip, ascii), .mha, .mhd (MetaImage, plain or zlib), .json (a sidecar of raw values),
+/// .raw (the sidecar is FILE.raw.json). Sizes in a header are not believed: before anything is allocated it
+/// is made sure that the file can hold so many values. Errors: usage_error `path: place: what was expected`.
 [[nodiscard]] std::unique_ptr<volume_reader> open_volume(std::string const& path);
 
 }  // namespace skel::volume_data

@@ -20,9 +20,8 @@ std::uint64_t read_count(vtk_file const& file, byte_source& from) {
   if (file.swapped) std::ranges::reverse(used);
   std::uint64_t count = 0;  // little endian from here on, or big endian and shifted
   for (std::size_t i = 0; i < file.header_width; ++i)
-    count |= static_cast<std::uint64_t>(used[std::endian::native == std::endian::little
-                                                 ? i
-                                                 : file.header_width - 1 - i])
+    count |= static_cast<std::uint64_t>(
+                 used[std::endian::native == std::endian::little ? i : file.header_width - 1 - i])
              << (8 * i);
   return count;
 }
@@ -141,7 +140,8 @@ source open_array(vtk_file const& file, vtk_array const& array) {
   source bytes;
   if (array.format == kind::appended) {
     if (file.appended_at == 0)
-      throw usage_error(fmt::format("{}: array {}: expected <AppendedData>, there is none", file.path, array.name));
+      throw usage_error(
+          fmt::format("{}: array {}: expected <AppendedData>, there is none", file.path, array.name));
     if (array.offset > UINT64_MAX - file.appended_at)
       throw usage_error(fmt::format("{}: array {}: an offset of {}", file.path, array.name, array.offset));
     bytes = file_bytes(file.path, file.appended_at + array.offset);

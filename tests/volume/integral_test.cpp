@@ -55,12 +55,14 @@ TEST_CASE("linear extinction: T = exp(-(k0 + k1) L / 2)") {
   auto const ray = test::ray_between({0, 0, 0}, {1, 1, 1});
   double const opacity = 1 - std::exp(-3 * std::sqrt(3.0));
   CHECK(std::abs(test::numbers(test::along(g, s, ray))[3] - opacity) < 2e-6);
-  for (int const steps : {1, 2}) CHECK(std::abs(test::numbers(by_paper(g, s, ray, steps))[3] - opacity) < 1e-7);
+  for (int const steps : {1, 2})
+    CHECK(std::abs(test::numbers(by_paper(g, s, ray, steps))[3] - opacity) < 1e-7);
 }
 
 TEST_CASE("constant extinction, linear colour: the closed form, in one cell and in many") {
   for (std::size_t points : {2, 5, 33}) {
-    auto const g = test::make_grid({even(points), even(2), even(2)}, [](double x, double, double) { return x; });
+    auto const g =
+        test::make_grid({even(points), even(2), even(2)}, [](double x, double, double) { return x; });
     double const k = 2, a = 0.9, b = -0.8;
     auto const s = test::with_mapping({{0, {0.9F, 0.9F, 0.9F}}, {1, {0.1F, 0.1F, 0.1F}}}, {{0, k}, {1, k}});
     auto const ray = test::ray_between({-1, 0.5, 0.5}, {1, 0.5, 0.5});
@@ -72,7 +74,8 @@ TEST_CASE("constant extinction, linear colour: the closed form, in one cell and 
 
 TEST_CASE("a cubic along the ray: optical depth is exact in each cell where the mapping has no knot") {
   // one cell, extinction = xyz scaled: along the diagonal t^3, with the integral 1/4
-  auto const g = test::make_grid({even(2), even(2), even(2)}, [](double x, double y, double z) { return x * y * z; });
+  auto const g =
+      test::make_grid({even(2), even(2), even(2)}, [](double x, double y, double z) { return x * y * z; });
   auto const s = test::with_mapping({{0, {1, 1, 1}}}, {{0, 0}, {1, 1}});
   auto const ray = test::ray_between({0, 0, 0}, {1, 1, 1});
   CHECK(std::abs(test::numbers(test::along(g, s, ray))[3] - (1 - std::exp(-std::sqrt(3.0) / 4))) < 1e-6);
@@ -89,8 +92,9 @@ TEST_CASE("knots split the cell: a thin layer inside of one cell is whole") {
   // a triangle of height 1000 and width 0.002: area 1; and two layers, the near one hides the far one
   auto const thin = test::with_mapping({{0, {1, 1, 1}}}, {{0.5, 0}, {0.501, 1000}, {0.502, 0}});
   CHECK(test::numbers(test::along(g, thin, ray))[3] == Approx(1 - std::exp(-1.0)).epsilon(1e-4));
-  auto const two = test::with_mapping({{0.5, {1, 0, 0}}, {0.5, {0, 0, 1}}},
-                                      {{0.2, 0}, {0.2, 100}, {0.4, 100}, {0.4, 0}, {0.7, 0}, {0.7, 100}, {0.9, 100}, {0.9, 0}});
+  auto const two = test::with_mapping(
+      {{0.5, {1, 0, 0}}, {0.5, {0, 0, 1}}},
+      {{0.2, 0}, {0.2, 100}, {0.4, 100}, {0.4, 0}, {0.7, 0}, {0.7, 100}, {0.9, 100}, {0.9, 0}});
   auto const front = test::numbers(test::along(g, two, ray));
   auto const back = test::numbers(test::along(g, two, test::ray_between({2, 0.4, 0.6}, {0, 0.4, 0.6})));
   CHECK(test::difference(front, {1, 0, 0, 1}) < 1e-6);
@@ -98,14 +102,17 @@ TEST_CASE("knots split the cell: a thin layer inside of one cell is whole") {
 }
 
 TEST_CASE("order in the step: 2 for the trapezoid rule") {
-  auto const g = test::make_grid({uneven(6, 7), uneven(5, 8), uneven(7, 9)},
-                                 [](double x, double y, double z) { return std::sin(3 * x + y) * std::cos(2 * z) + 1; });
+  auto const g =
+      test::make_grid({uneven(6, 7), uneven(5, 8), uneven(7, 9)},
+                      [](double x, double y, double z) { return std::sin(3 * x + y) * std::cos(2 * z) + 1; });
   auto const s = test::with_mapping({{0, {0, 0.5F, 1}}, {2, {1, 0.25F, 0}}}, {{0, 0}, {2, 4}});
   auto const ray = test::ray_between({-0.2, 0.1, 0.3}, {1, 0.9, 0.8});
   auto const exact = test::numbers(by_paper(g, s, ray, 2048));
   std::vector<double> errors;
-  for (int const steps : {2, 4, 8, 16}) errors.push_back(test::difference(test::numbers(by_paper(g, s, ray, steps)), exact));
-  for (std::size_t i = 1; i < errors.size(); ++i) CHECK(order(errors[i - 1], errors[i]) == Approx(2).margin(0.25));
+  for (int const steps : {2, 4, 8, 16})
+    errors.push_back(test::difference(test::numbers(by_paper(g, s, ray, steps)), exact));
+  for (std::size_t i = 1; i < errors.size(); ++i)
+    CHECK(order(errors[i - 1], errors[i]) == Approx(2).margin(0.25));
 }
 
 TEST_CASE("order in the grid: 2, of a smooth field") {
@@ -113,7 +120,8 @@ TEST_CASE("order in the grid: 2, of a smooth field") {
   auto const s = test::with_mapping({{0, {0, 0.5F, 1}}, {2, {1, 0.25F, 0}}}, {{0, 0}, {2, 4}});
   auto const ray = test::ray_between({-0.2, 0.1, 0.3}, {1, 0.9, 0.8});
   auto const at = [&](std::size_t cells) {
-    return test::numbers(test::along(test::make_grid({even(cells + 1), even(cells + 1), even(cells + 1)}, f), s, ray));
+    return test::numbers(
+        test::along(test::make_grid({even(cells + 1), even(cells + 1), even(cells + 1)}, f), s, ray));
   };
   auto const exact = at(160);
   double const coarse = test::difference(at(5), exact), middle = test::difference(at(10), exact),
@@ -123,8 +131,9 @@ TEST_CASE("order in the grid: 2, of a smooth field") {
 }
 
 TEST_CASE("order in the pixel: the mean of finer pixels' centres converges with order 2") {
-  auto const g = test::make_grid({even(9), even(9), even(9)},
-                                 [](double x, double y, double z) { return std::sin(3 * x) + std::cos(4 * y) + z; });
+  auto const g = test::make_grid({even(9), even(9), even(9)}, [](double x, double y, double z) {
+    return std::sin(3 * x) + std::cos(4 * y) + z;
+  });
   auto s = test::with_mapping({{-1, {0, 0.5F, 1}}, {3, {1, 0.25F, 0}}}, {{-1, 0}, {3, 3}});
   s.view.parallel = true;
   s.view.elevation = 90;
@@ -148,14 +157,16 @@ TEST_CASE("order in the pixel: the mean of finer pixels' centres converges with 
 }
 
 TEST_CASE("ends early: the error is at most what the limit leaves transparent") {
-  auto const g = test::make_grid({even(20), even(20), even(20)}, [](double x, double y, double z) { return x + y * z; });
+  auto const g =
+      test::make_grid({even(20), even(20), even(20)}, [](double x, double y, double z) { return x + y * z; });
   auto s = test::with_mapping({{0, {0, 0.5F, 1}}, {2, {1, 0.25F, 0}}}, {{0, 1}, {2, 30}});
   std::mt19937 random(5);
   std::uniform_real_distribution<double> place(0, 1);
   bool ended = false;
   for (double const limit : {0.5, 0.9, 0.99, 0.999})
     for (int i = 0; i < 40; ++i) {
-      auto const ray = test::ray_between({-1, place(random), place(random)}, {1, place(random), place(random)});
+      auto const ray =
+          test::ray_between({-1, place(random), place(random)}, {1, place(random), place(random)});
       for (auto const r : {rule::exact, rule::trapezoid}) {
         s.rule = r;
         s.visibility_limit = 1;

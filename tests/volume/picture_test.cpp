@@ -13,7 +13,8 @@ using namespace skel::volume;
 TEST_CASE("every pixel belongs to one task") {
   using kind = task_cutter::decomposition;
   for (auto const how : {kind::scattered, kind::blocks})
-    for (auto const& [w, h, pixels] : {std::tuple{261, 209, 250}, {1, 1, 250}, {5, 3, 1}, {37, 11, 100000}, {64, 64, 16}}) {
+    for (auto const& [w, h, pixels] :
+         {std::tuple{261, 209, 250}, {1, 1, 250}, {5, 3, 1}, {37, 11, 100000}, {64, 64, 16}}) {
       task_cutter const cut(w, h, how, pixels);
       tiling const tiles(w, h);
       std::vector<int> seen(static_cast<std::size_t>(w) * static_cast<std::size_t>(h));
@@ -53,7 +54,9 @@ TEST_CASE("views: the middle of the picture is the point looked at; projecting u
 
 TEST_CASE("a mapping's pieces are its functions") {
   mapping_spec spec{{{10, {0, 0, 0}}, {20, {1, 0, 0}}, {20, {0, 1, 0}}, {40, {0, 1, 1}}},
-                    {{5, 0}, {15, 2}, {15, 1}, {30, 4}}, 2.0, false};
+                    {{5, 0}, {15, 2}, {15, 1}, {30, 4}},
+                    2.0,
+                    false};
   mapping const m(spec, 0, 100, 2);
   auto const at = [&](double value) {
     auto const s = static_cast<float>(m.scaled(value));
@@ -73,21 +76,29 @@ TEST_CASE("a mapping's pieces are its functions") {
 }
 
 TEST_CASE("specifications: what is read, and what is wrong with it") {
-  auto const s = parse_specification(R"({"view": {"projection": "parallel", "height": 3}, "light": {"diffuse": 0.5},
-    "mapping": {"color": [[0, "#ff0080"]], "opacity": [[0, 0], [1, 2]], "relative": true}, "background": "none", "size": [20, 10]})", "x");
+  auto const s =
+      parse_specification(R"({"view": {"projection": "parallel", "height": 3}, "light": {"diffuse": 0.5},
+    "mapping": {"color": [[0, "#ff0080"]], "opacity": [[0, 0], [1, 2]], "relative": true}, "background": "none", "size": [20, 10]})",
+                          "x");
   CHECK(s.view.parallel);
   CHECK(s.light->diffuse == 0.5);
   CHECK(s.mapping.color[0].color[2] == Approx(128.0 / 255));
   CHECK(s.background.what == background_spec::kind::none);
   CHECK(s.width == 20);
   CHECK_NOTHROW(parse_specification(storm_specification(), "storm"));
-  auto const wrong = [](char const* json) { return test::message_of([&] { static_cast<void>(parse_specification(json, "x.json")); }); };
+  auto const wrong = [](char const* json) {
+    return test::message_of([&] { static_cast<void>(parse_specification(json, "x.json")); });
+  };
   CHECK(wrong(R"({"lihgt": {}})") ==
-        "x.json: unknown key \"lihgt\"; known: view, stretch, mapping, light, attenuation, visibility_limit, rule, tolerance, "
+        "x.json: unknown key \"lihgt\"; known: view, stretch, mapping, light, attenuation, visibility_limit, "
+        "rule, tolerance, "
         "background, frame, size");
-  CHECK(wrong(R"({"view": {"angle": 200}})") == "x.json: view: angle: expected a number from 0.001 to 179, got 200");
-  CHECK(test::contains(wrong(R"({"mapping": {"color": [[0, "red"]], "opacity": [[0, 1]]}})"), "expected a colour \"#rrggbb\""));
-  CHECK(test::contains(wrong(R"({"mapping": {"color": [[0, [1, 1, 1]]], "opacity": [[2, 1], [1, 1]]}})"), "do not decrease"));
+  CHECK(wrong(R"({"view": {"angle": 200}})") ==
+        "x.json: view: angle: expected a number from 0.001 to 179, got 200");
+  CHECK(test::contains(wrong(R"({"mapping": {"color": [[0, "red"]], "opacity": [[0, 1]]}})"),
+                       "expected a colour \"#rrggbb\""));
+  CHECK(test::contains(wrong(R"({"mapping": {"color": [[0, [1, 1, 1]]], "opacity": [[2, 1], [1, 1]]}})"),
+                       "do not decrease"));
   CHECK(test::contains(wrong(R"({"rule": "simpson"})"), "expected \"exact\" or \"trapezoid\""));
   CHECK(test::contains(wrong("{"), "x.json: "));
 }

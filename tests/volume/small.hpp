@@ -19,7 +19,8 @@ using skel::volume::specification;
 using skel::volume::vec3;
 using skel::volume_data::grid;
 
-inline grid make_grid(std::array<std::vector<double>, 3> coordinates, std::function<double(double, double, double)> const& f) {
+inline grid make_grid(std::array<std::vector<double>, 3> coordinates,
+                      std::function<double(double, double, double)> const& f) {
   grid g;
   g.header.name = "test";
   g.header.type = skel::volume_data::scalar_type::float64;
@@ -48,7 +49,8 @@ inline std::vector<double> even(std::size_t points, double low = 0, double high 
 inline std::vector<double> uneven(std::size_t points, unsigned seed, double low = 0, double high = 1) {
   std::mt19937 random(seed);
   std::vector<double> c{0};
-  while (c.size() < points) c.push_back(c.back() + 1 + 9 * std::pow(static_cast<double>(random() % 1000) / 1000, 3));
+  while (c.size() < points)
+    c.push_back(c.back() + 1 + 9 * std::pow(static_cast<double>(random() % 1000) / 1000, 3));
   for (auto& x : c) x = low + (high - low) * (x / c.back());
   c.back() = high;
   return c;
@@ -76,7 +78,8 @@ inline skel::volume::rgba along(grid const& g, specification const& s, camera::r
 }
 
 inline std::array<double, 4> numbers(skel::volume::rgba const& p) {
-  return {static_cast<double>(p.red), static_cast<double>(p.green), static_cast<double>(p.blue), static_cast<double>(p.opacity)};
+  return {static_cast<double>(p.red), static_cast<double>(p.green), static_cast<double>(p.blue),
+          static_cast<double>(p.opacity)};
 }
 
 inline double difference(std::array<double, 4> const& a, std::array<double, 4> const& b) {

@@ -1,4 +1,5 @@
-// Where rays enter and leave cells; and the kernel against brute force, rays along axes, faces and edges included.
+// Where rays enter and leave cells; and the kernel against brute force, rays along axes, faces and edges
+// included.
 #include "catch.hpp"
 #include "cell_walk.hpp"
 #include "fewer.hpp"
@@ -9,7 +10,8 @@ using test::uneven;
 
 namespace {
 
-/// Rays of all sorts: at random, along axes, in faces, along edges, through corners, with directions almost zero.
+/// Rays of all sorts: at random, along axes, in faces, along edges, through corners, with directions almost
+/// zero.
 class ray_maker {
  public:
   ray_maker(planes const& grid, unsigned seed) : grid_(grid), random_(seed) {}
@@ -18,7 +20,8 @@ class ray_maker {
     camera::ray r{};
     for (std::size_t d = 0; d < 3; ++d) {
       bool const on_plane = random_() % 3 == 0;
-      r.from[d] = on_plane ? grid_[d][random_() % grid_[d].size()] : between(grid_[d].front() - 0.2, grid_[d].back() + 0.2);
+      r.from[d] = on_plane ? grid_[d][random_() % grid_[d].size()]
+                           : between(grid_[d].front() - 0.2, grid_[d].back() + 0.2);
       auto const kind = random_() % 6;
       r.direction[d] = kind == 0 ? 0 : kind == 1 ? (random_() % 2 != 0 ? 1e-13 : -1e-9) : between(-1, 1);
       if (kind == 2) r.direction[d] = random_() % 2 != 0 ? 1 : -1;
@@ -66,7 +69,8 @@ std::vector<std::array<std::size_t, 3>> cells_by_sorting(planes const& grid, cam
     double const middle = (t[i] + t[i + 1]) / 2;
     std::array<std::size_t, 3> cell{};
     for (std::size_t d = 0; d < 3; ++d)
-      while (cell[d] + 2 < grid[d].size() && grid[d][cell[d] + 1] <= r.from[d] + middle * r.direction[d]) ++cell[d];
+      while (cell[d] + 2 < grid[d].size() && grid[d][cell[d] + 1] <= r.from[d] + middle * r.direction[d])
+        ++cell[d];
     cells.push_back(cell);
   }
   return cells;
@@ -99,7 +103,8 @@ TEST_CASE("segments fit without gaps and sum to the chord; cells are those found
       REQUIRE(std::abs(sum - (last - first)) < 1e-12 * std::max(1.0, last));
     }
     // almost parallel to a plane, rounding decides where it is crossed
-    bool const clear = std::ranges::none_of(ray.direction, [](double d) { return d != 0 && std::abs(d) < 1e-6; });
+    bool const clear =
+        std::ranges::none_of(ray.direction, [](double d) { return d != 0 && std::abs(d) < 1e-6; });
     if (clear) REQUIRE(cells == cells_by_sorting(grid, ray));
   }
   CHECK(hits > 1000);
@@ -120,9 +125,9 @@ TEST_CASE("along the middle of a row of cells, each is visited once, either way"
 }
 
 TEST_CASE("the kernel against brute force: rays of all sorts, with and without light and attenuation") {
-  auto const g = test::make_grid({uneven(9, 5), uneven(14, 6, -3, 2), uneven(6, 7, 10, 11)}, [](double x, double y, double z) {
-    return std::sin(5 * x + y) + std::cos(3 * y) * (z - 10);
-  });
+  auto const g = test::make_grid(
+      {uneven(9, 5), uneven(14, 6, -3, 2), uneven(6, 7, 10, 11)},
+      [](double x, double y, double z) { return std::sin(5 * x + y) + std::cos(3 * y) * (z - 10); });
   auto s = test::with_mapping({{-2, {0, 0.5F, 1}}, {0, {1, 1, 0}}, {2, {1, 0.25F, 0}}},
                               {{-1.5, 0}, {-1, 2}, {-0.6, 0}, {0.2, 0}, {1, 5}, {1.2, 1}, {1.4, 1}});
   s.tolerance = 1e-4;
@@ -143,25 +148,28 @@ TEST_CASE("the kernel against brute force: rays of all sorts, with and without l
     work_counts counts;
     auto const got = test::numbers(r.along(ray, counts));
     auto const error_at = [&](vec3 const& shift) {
-      return test::difference(got, brute_force(g, s, v.mapping().knots(), {add(ray.from, 1, shift), ray.direction}, false, 100));
+      return test::difference(
+          got, brute_force(g, s, v.mapping().knots(), {add(ray.from, 1, shift), ray.direction}, false, 100));
     };
     double error = error_at({});
     // in the very face of the box, rounding decides whether a ray is inside
     for (unsigned k = 0; error > 0.01 && k < 8; ++k)
-      error = std::min(error, error_at({(k & 1U) != 0 ? 1e-7 : -1e-7, (k & 2U) != 0 ? 1e-7 : -1e-7, (k & 4U) != 0 ? 1e-7 : -1e-7}));
+      error = std::min(error, error_at({(k & 1U) != 0 ? 1e-7 : -1e-7, (k & 2U) != 0 ? 1e-7 : -1e-7,
+                                        (k & 4U) != 0 ? 1e-7 : -1e-7}));
     worst = std::max(worst, error);
     sum += error / static_cast<double>(rays);
   }
-  CHECK(worst < (lit ? 0.08 : 3e-3));  // light is taken at the middle of parts of a cell; gradients turn quickly here
+  CHECK(worst <
+        (lit ? 0.08 : 3e-3));  // light is taken at the middle of parts of a cell; gradients turn quickly here
   CHECK(sum < (lit ? 4e-3 : 2e-4));
 }
 
 TEST_CASE("portable and AVX2 code give the same bytes; so does every repetition") {
   if (find_kernel("avx2") == nullptr) return;
   for (bool const lit : {false, true}) {
-    auto const g = test::make_grid({uneven(30, 1), uneven(20, 2), uneven(25, 3)}, [](double x, double y, double z) {
-      return std::sin(15 * x + y) + std::cos(13 * y) * z;
-    });
+    auto const g = test::make_grid(
+        {uneven(30, 1), uneven(20, 2), uneven(25, 3)},
+        [](double x, double y, double z) { return std::sin(15 * x + y) + std::cos(13 * y) * z; });
     specification s;
     if (lit) s.light = light_spec{};
     s.attenuation.density = lit ? 1 : 0;
@@ -179,7 +187,8 @@ TEST_CASE("portable and AVX2 code give the same bytes; so does every repetition"
 }
 
 TEST_CASE("what is skipped is invisible: sparse volumes against brute force") {
-  auto const g = test::make_grid({test::even(70), test::even(60), test::even(50)}, [](double x, double y, double z) {
+  auto const g = test::make_grid({test::even(70), test::even(60), test::even(50)}, [](double x, double y,
+                                                                                      double z) {
     auto const ball = [&](double a, double b, double c) { return 0.05 - std::hypot(x - a, y - b, z - c); };
     return std::max({ball(0.1, 0.2, 0.1), ball(0.9, 0.8, 0.7), ball(0.2, 0.9, 0.9)});
   });

@@ -46,7 +46,9 @@ TEST_CASE("a field slice by slice is the field") {
 }
 
 TEST_CASE("unknown fields") {
-  auto const error_of = [](char const* name) { return test::message_of([&] { static_cast<void>(open_field(name)); }); };
+  auto const error_of = [](char const* name) {
+    return test::message_of([&] { static_cast<void>(open_field(name)); });
+  };
   CHECK(test::contains(error_of("storm"), "unknown field \"storm\"; known: wind, homogeneous, linear"));
   CHECK(test::contains(error_of("wind:3x3"), "expected NAME:AxBxC"));
   CHECK(test::contains(error_of("wind:1x3x3"), "each 2 to 65536"));

@@ -1,4 +1,5 @@
-// Volume files of all formats, written by means of the tests' own: one small volume, uneven where the format can.
+// Volume files of all formats, written by means of the tests' own: one small volume, uneven where the format
+// can.
 #pragma once
 
 #include <zlib.h>
@@ -24,12 +25,15 @@ std::string message_of(F const& f) {
   }
   return "no error";
 }
-inline bool contains(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
+inline bool contains(std::string const& text, std::string const& part) {
+  return text.find(part) != std::string::npos;
+}
 
 /// A folder of its own, removed at the end.
 class folder {
  public:
-  explicit folder(std::string const& name) : path_(std::filesystem::temp_directory_path() / ("skel-" + name)) {
+  explicit folder(std::string const& name)
+      : path_(std::filesystem::temp_directory_path() / ("skel-" + name)) {
     std::filesystem::remove_all(path_);
     std::filesystem::create_directories(path_);
   }
@@ -79,7 +83,8 @@ inline std::string base64(std::string const& bytes) {
 inline std::string zlib(std::string const& bytes) {
   uLongf size = compressBound(bytes.size());
   std::string out(size, '\0');
-  compress(reinterpret_cast<Bytef*>(out.data()), &size, reinterpret_cast<Bytef const*>(bytes.data()), bytes.size());
+  compress(reinterpret_cast<Bytef*>(out.data()), &size, reinterpret_cast<Bytef const*>(bytes.data()),
+           bytes.size());
   out.resize(size);
   return out;
 }
@@ -138,7 +143,8 @@ std::string vtk(std::string const& type, bool rectilinear, vtk_style const& s) {
                          std::string const& text) {
     std::string const head = "<DataArray type=\"" + kind + "\" Name=\"" + name + "\" format=\"";
     if (s.place == vtk_style::ascii) return head + "ascii\">" + ascii(text) + "</DataArray>\n";
-    if (s.place == vtk_style::binary) return head + "binary\">\n   " + vtk_data(bytes, s) + "\n</DataArray>\n";
+    if (s.place == vtk_style::binary)
+      return head + "binary\">\n   " + vtk_data(bytes, s) + "\n</DataArray>\n";
     auto const offset = appended.size();
     appended += vtk_data(bytes, s);
     return head + "appended\" offset=\"" + std::to_string(offset) + "\"/>\n";
@@ -157,25 +163,30 @@ std::string vtk(std::string const& type, bool rectilinear, vtk_style const& s) {
   std::string text;
   for (std::size_t i = 0; i < samples; ++i) text += std::to_string(value(i)) + " ";
   std::string const shape = rectilinear ? "RectilinearGrid" : "ImageData";
-  std::string out = "<?xml version=\"1.0\"?>\n<!-- <a comment> -->\n<VTKFile type=\"" + shape + "\" version=\"1.0\" byte_order=\"" +
-                    (s.big_endian ? "BigEndian" : "LittleEndian") + "\" header_type=\"" + (s.wide ? "UInt64" : "UInt32") + "\"" +
+  std::string out = "<?xml version=\"1.0\"?>\n<!-- <a comment> -->\n<VTKFile type=\"" + shape +
+                    "\" version=\"1.0\" byte_order=\"" + (s.big_endian ? "BigEndian" : "LittleEndian") +
+                    "\" header_type=\"" + (s.wide ? "UInt64" : "UInt32") + "\"" +
                     (s.compressed ? " compressor=\"vtkZLibDataCompressor\"" : "") + ">\n<" + shape +
-                    " WholeExtent=\"0 4 0 3 0 2\"" + (rectilinear ? "" : " Origin=\"1 2 3\" Spacing=\"0.5 1 2\"") +
+                    " WholeExtent=\"0 4 0 3 0 2\"" +
+                    (rectilinear ? "" : " Origin=\"1 2 3\" Spacing=\"0.5 1 2\"") +
                     "><Piece Extent=\"0 4 0 3 0 2\">\n<PointData Scalars=\"wind\">\n";
   out += array("wind", type, stored<T>(s.big_endian), text) + "</PointData><CellData></CellData>\n";
   if (rectilinear)
-    out += "<Coordinates>" + coordinates({0, 1, 3, 4, 8}) + coordinates({-1, 0, 0.5, 2}) + coordinates({0, 0.25, 4}) +
-           "</Coordinates>\n";
+    out += "<Coordinates>" + coordinates({0, 1, 3, 4, 8}) + coordinates({-1, 0, 0.5, 2}) +
+           coordinates({0, 0.25, 4}) + "</Coordinates>\n";
   out += "</Piece></" + shape + ">\n";
   if (!appended.empty())
-    out += std::string("<AppendedData encoding=\"") + (s.place == vtk_style::appended_raw ? "raw" : "base64") + "\">\n _" +
-           appended + "\n</AppendedData>\n";
+    out += std::string("<AppendedData encoding=\"") +
+           (s.place == vtk_style::appended_raw ? "raw" : "base64") + "\">\n _" + appended +
+           "\n</AppendedData>\n";
   return out + "</VTKFile>\n";
 }
 
-inline std::string const nrrd_head = "NRRD0004\n# made by a test\ntype: short\ndimension: 3\nsizes: 5 4 3\nspacings: 0.5 1 2\n"
-                                     "axis mins: 1 2 3\nkey:=value\n";
-inline std::string const meta_head = "ObjectType = Image\nNDims = 3\nDimSize = 5 4 3\nElementType = MET_SHORT\n"
-                                     "ElementSpacing = 0.5 1 2\nOffset = 1 2 3\n";
+inline std::string const nrrd_head =
+    "NRRD0004\n# made by a test\ntype: short\ndimension: 3\nsizes: 5 4 3\nspacings: 0.5 1 2\n"
+    "axis mins: 1 2 3\nkey:=value\n";
+inline std::string const meta_head =
+    "ObjectType = Image\nNDims = 3\nDimSize = 5 4 3\nElementType = MET_SHORT\n"
+    "ElementSpacing = 0.5 1 2\nOffset = 1 2 3\n";
 
 }  // namespace test

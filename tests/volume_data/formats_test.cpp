@@ -34,7 +34,8 @@ void check_uneven(grid const& g) {
 template <class T>
 void check_vtk_type(test::folder const& in, std::string const& type, scalar_type expected) {
   for (bool const big : {false, true}) {
-    auto const g = read_grid(in.write("t.vtr", test::vtk<T>(type, true, {big, false, true, test::vtk_style::appended_raw})));
+    auto const g = read_grid(
+        in.write("t.vtr", test::vtk<T>(type, true, {big, false, true, test::vtk_style::appended_raw})));
     INFO(type << (big ? " big endian" : ""));
     CHECK(g.header.type == expected);
     check_uneven(g);
@@ -76,18 +77,22 @@ TEST_CASE("NRRD, attached and detached, raw, gzip and text") {
   check_even(read_grid(in.write("a.nrrd", head + "endian: little\nencoding: raw\n\n" + little)));
   check_even(read_grid(in.write("b.nrrd", head + "endian: big\nencoding: raw\n\n" + big)));
   check_even(read_grid(in.write("c.nrrd", head + "endian: big\nencoding: gzip\n\n" + test::gzip(big))));
-  check_even(read_grid(in.write("d.nrrd", head + "endian: little\nencoding: raw\nbyte skip: 3\n\nxyz" + little)));
-  check_even(read_grid(in.write("e.nrrd", head + "endian: little\nencoding: raw\nbyte skip: -1\n\nxyz" + little)));
+  check_even(
+      read_grid(in.write("d.nrrd", head + "endian: little\nencoding: raw\nbyte skip: 3\n\nxyz" + little)));
+  check_even(
+      read_grid(in.write("e.nrrd", head + "endian: little\nencoding: raw\nbyte skip: -1\n\nxyz" + little)));
   std::string text;
-  for (std::size_t i = 0; i < test::samples; ++i) text += std::to_string(test::value(i)) + (i % 5 == 4 ? "\n" : "\t");
+  for (std::size_t i = 0; i < test::samples; ++i)
+    text += std::to_string(test::value(i)) + (i % 5 == 4 ? "\n" : "\t");
   check_even(read_grid(in.write("f.nrrd", head + "encoding: ascii\n\n" + text)));
   in.write("values.raw", "two\nlines\n" + little);
   check_even(read_grid(
       in.write("g.nhdr", head + "endian: little\nencoding: raw\nline skip: 2\ndata file: values.raw\n")));
   in.write("values.gz", test::gzip(little.substr(0, 50)) + test::gzip(little.substr(50)));  // two members
   check_even(read_grid(in.write("h.nhdr", head + "endian: little\nencoding: gz\ndatafile: values.gz\n")));
-  auto const directions = "NRRD0005\ntype: int16\ndimension: 3\nspace: left-posterior-superior\nsizes: 5 4 3\n"
-                          "space directions: (0.5,0,0) (0,1,0) (0,0,2)\nspace origin: (1,2,3)\nendian: little\nencoding: raw\n\n";
+  auto const directions =
+      "NRRD0005\ntype: int16\ndimension: 3\nspace: left-posterior-superior\nsizes: 5 4 3\n"
+      "space directions: (0.5,0,0) (0,1,0) (0,0,2)\nspace origin: (1,2,3)\nendian: little\nencoding: raw\n\n";
   check_even(read_grid(in.write("i.nrrd", directions + little)));
 }
 
@@ -97,9 +102,11 @@ TEST_CASE("MetaImage, attached and detached, plain and compressed") {
   auto const little = test::stored<int16_t>(false), big = test::stored<int16_t>(true);
   auto const& head = test::meta_head;
   check_even(read_grid(in.write("a.mha", head + "ElementDataFile = LOCAL\n" + little)));
-  check_even(read_grid(in.write("b.mha", head + "BinaryDataByteOrderMSB = True\nElementDataFile = LOCAL\n" + big)));
-  check_even(read_grid(in.write(
-      "c.mha", head + "CompressedData = True\nCompressedDataSize = 99\nElementDataFile = LOCAL\n" + test::zlib(little))));
+  check_even(
+      read_grid(in.write("b.mha", head + "BinaryDataByteOrderMSB = True\nElementDataFile = LOCAL\n" + big)));
+  check_even(read_grid(
+      in.write("c.mha", head + "CompressedData = True\nCompressedDataSize = 99\nElementDataFile = LOCAL\n" +
+                            test::zlib(little))));
   in.write("values.raw", "head" + little);
   check_even(read_grid(in.write("d.mhd", head + "HeaderSize = 4\nElementDataFile = values.raw\n")));
   check_even(read_grid(in.write("e.mhd", head + "HeaderSize = -1\nElementDataFile = values.raw\n")));
@@ -109,12 +116,16 @@ TEST_CASE("raw values with a sidecar") {
   test::folder const in("volume-raw");
   auto const big = test::stored<double>(true);
   in.write("a.raw", big);
-  in.write("a.raw.json", R"({"size": [5, 4, 3], "type": "float64", "byte_order": "big", "origin": [1, 2, 3], "spacing": [0.5, 1, 2]})");
+  in.write(
+      "a.raw.json",
+      R"({"size": [5, 4, 3], "type": "float64", "byte_order": "big", "origin": [1, 2, 3], "spacing": [0.5, 1, 2]})");
   check_even(read_grid(in.path("a.raw")));
-  check_uneven(read_grid(in.write("b.json", R"({"file": "a.raw", "size": [5, 4, 3], "type": "float64", "byte_order": "big",
+  check_uneven(read_grid(
+      in.write("b.json", R"({"file": "a.raw", "size": [5, 4, 3], "type": "float64", "byte_order": "big",
     "coordinates": [[0, 1, 3, 4, 8], [-1, 0, 0.5, 2], [0, 0.25, 4]]})")));
   in.write("c.bin", "xx" + test::stored<std::uint8_t>(false));
-  check_even(read_grid(in.write("c.json", R"({"file": "c.bin", "offset": 2, "size": [5, 4, 3], "type": "uint8",
+  check_even(
+      read_grid(in.write("c.json", R"({"file": "c.bin", "offset": 2, "size": [5, 4, 3], "type": "uint8",
     "origin": [1, 2, 3], "spacing": [0.5, 1, 2]})")));
 }
 
