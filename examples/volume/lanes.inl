@@ -102,7 +102,7 @@ SKEL_INLINE void load_pairs(float const* base, int const* at, f8& first, f8& sec
 #if defined(__SSE2__)
   __m128 quads[4];
   for (int q = 0; q < 4; ++q) {
-    __m128 const low = _mm_castpd_ps(_mm_load_sd(reinterpret_cast<double const*>(base + at[2 * q])));
+    __m128 const low = _mm_castsi128_ps(_mm_loadu_si64(base + at[2 * q]));
     quads[q] = _mm_loadh_pi(low, reinterpret_cast<__m64 const*>(base + at[2 * q + 1]));
   }
 #if defined(__AVX2__)
