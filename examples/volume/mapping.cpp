@@ -46,6 +46,7 @@ mapping::mapping(mapping_spec const& spec, double low, double high, double unit)
   knots_.unit = 1;
 
   std::vector<double> values;
+  values.reserve(knots_.color.size() + knots_.opacity.size());
   for (auto const& k : knots_.color) values.push_back(k.value);
   for (auto const& k : knots_.opacity) values.push_back(k.value);
   std::ranges::sort(values);

@@ -43,7 +43,8 @@ std::array<rgba, tile_pixels> renderer::tile(std::uint64_t number, work_counts& 
   std::array<rgba, tile_pixels> pixels{};
   int const left = tiling_.left(number), top = tiling_.top(number);
   auto const ray = [&](int lane) {
-    return camera_.through(left + lane % tile_width + 0.5, top + lane / tile_width + 0.5);
+    int const x = left + lane % tile_width, y = top + lane / tile_width;
+    return camera_.through(x + 0.5, y + 0.5);
   };
   if (spec_.rule == rule::trapezoid) {
     tiling_.each_pixel(number, [&](int lane, int, int) {

@@ -78,7 +78,7 @@ struct specification {
 };
 
 /// Reads JSON. usage_error `place: view: ...: expected ...` for what is no specification.
-[[nodiscard]] specification parse_specification(std::string_view json, std::string const& place);
+[[nodiscard]] specification parse_specification(std::string_view text, std::string const& place);
 [[nodiscard]] specification read_specification(std::string const& path);
 /// The one for the storm, which is also specs/storm.json.
 [[nodiscard]] std::string_view storm_specification();
