@@ -28,7 +28,7 @@ install(PROGRAMS ${PROJECT_SOURCE_DIR}/scripts/skel-mpiexec DESTINATION ${CMAKE_
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # The programs, where they are built.
-foreach(program skel-checkpoint skel-model skel-raytrace skel-search skel-simulate)
+foreach(program skel-checkpoint skel-components skel-model skel-raytrace skel-search skel-simulate skel-volume)
   if(TARGET ${program})
     install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   endif()

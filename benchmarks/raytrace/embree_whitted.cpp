@@ -142,7 +142,7 @@ int main(int argc, char** argv) try {
   }
   auto const scene_value = named_scene(argv[1]);
   int const repetitions = argc > 2 ? std::atoi(argv[2]) : 1;
-  image picture(512, 512);
+  skel::picture::image picture(512, 512);
   for (int i = 0; i < repetitions; ++i) {
     stopwatch const building;
     auto const shapes = prepare(scene_value, true);

@@ -21,6 +21,8 @@
 namespace {
 
 using namespace skel::raytrace;
+using skel::picture::check_image_name;
+using skel::picture::image;
 
 struct options {
   std::string file;

@@ -11,7 +11,7 @@
 #include "catch.hpp"
 #include "skel/error.hpp"
 
-using namespace skel::raytrace;
+using namespace skel::picture;
 namespace fs = std::filesystem;
 
 namespace {

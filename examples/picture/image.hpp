@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace skel::raytrace {
+namespace skel::picture {
 
 /// Linear RGB, rows from the top, three floats to a pixel: 0 is black, 1 white, more is clipped where
 /// written.
@@ -24,18 +24,36 @@ struct image {
   }
 };
 
+/// Linear colours multiplied by their opacities, and the opacities: red, green, blue, opacity in turn.
+struct transparent_image {
+  int width = 0, height = 0;
+  std::vector<float> rgba;
+
+  transparent_image() = default;
+  transparent_image(int w, int h)
+      : width(w), height(h), rgba(4 * static_cast<std::size_t>(w) * static_cast<std::size_t>(h)) {}
+};
+
+/// What is seen in front of a background of the same size.
+[[nodiscard]] image over(transparent_image const& front, image const& background);
+/// A PNG file, its colours as they are (no gamma). skel::usage_error `path: reason`.
+[[nodiscard]] image read_png(std::string const& path);
+
 /// The ending chooses the format: .png and .ppm (8 bits, as SPD: value times 255, no gamma) or .pfm (the
 /// floats, little endian, lowest row first as the format wants). The file appears under its name only when it
 /// is whole. Errors: skel::usage_error for another ending, skel::error `path: reason` if it cannot be
 /// written.
 void write_image(std::string const& path, image const& picture);
+/// With its opacity as .png; the other formats have none: in front of black.
+void write_image(std::string const& path, transparent_image const& picture);
 /// Throws what write_image would throw for this ending: to be asked before hours of rendering.
 void check_image_name(std::string const& path);
 
 /// The bytes that write_image would write for this name.
 std::vector<std::byte> encode_image(std::string const& path, image const& picture);
 std::vector<std::byte> encode_png(image const& picture);
+std::vector<std::byte> encode_png(transparent_image const& picture);
 std::vector<std::byte> encode_ppm(image const& picture);
 std::vector<std::byte> encode_pfm(image const& picture);
 
-}  // namespace skel::raytrace
+}  // namespace skel::picture

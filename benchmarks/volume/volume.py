@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""Our volume renderer against VTK's fixed-point ray caster: the same field, view, mapping and size on one core.
+
+    benchmarks/volume/volume.py --bin build/release/bin [--repetitions 7] [--check]
+
+Needs python3-vtk9, xvfb and xauth. Programs run one after the other in each repetition, so that a ratio compares
+neighbours in time. VTK's fixed part (showing the picture) is measured with next to no samples and subtracted. Errors are
+root mean squares of the colours (0 to 1) against our trapezoid rule refined to 1e-6, without early termination.
+"""
+import argparse
+import array
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+VTK_PYTHON = "/usr/bin/python3"  # Debian's, which has python3-vtk9
+FIELDS = {"wind": ("wind:121x97x18", "3", [-40, -70, 110], [60, 48, 25]),
+          "256^3": ("turbulence:256x256x256", "1", [-150, -250, 360], [127, 127, 127])}
+LIGHT = {"ambient": 0.3, "diffuse": 0.6, "specular": 0.2, "shininess": 10}
+CASES = [("wind", False), ("wind", True), ("256^3", False), ("256^3", True)]
+LIMIT = 0.99  # VTK ends its rays at about this opacity
+TARGET = 1.5
+
+
+def run(command, environment=None):
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)}: exit code {done.returncode}\n{done.stderr}")
+    return [dict(pair.split("=", 1) for pair in line.split()) for line in done.stdout.splitlines() if "=" in line]
+
+
+def specification(name, lit):
+    _, _, eye, at = FIELDS[name]
+    spec = {"view": {"from": eye, "at": at, "up": [0, 0, 1], "angle": 36}, "size": [500, 500], "background": "#000000",
+            "mapping": {"color": [[1000, "#2040c0"], [4000, "#40c0c0"], [7000, "#e0e060"], [10000, "#e02020"]],
+                        "opacity": [[2000, 0], [5000, 0.03], [10000, 0.3]], "unit": 1},
+            "visibility_limit": LIMIT, "tolerance": 0.01}
+    if lit:
+        spec["light"] = LIGHT
+    return spec
+
+
+def read_pfm(path):
+    with open(path, "rb") as file:
+        _, size, _, data = file.read().split(b"\n", 3)
+    width, height = map(int, size.split())
+    numbers = array.array("f", data)
+    return [numbers[3 * width * y:3 * width * (y + 1)] for y in reversed(range(height))]
+
+
+def read_ppm(path):
+    with open(path, "rb") as file:
+        lines, data = [], file.read()
+    while len(lines) < 3:
+        line, data = data.split(b"\n", 1)
+        if not line.startswith(b"#"):
+            lines.append(line)
+    width, height = map(int, lines[1].split())
+    return [[v / 255 for v in data[3 * width * y:3 * width * (y + 1)]] for y in range(height)]
+
+
+def error(picture, reference):
+    squares = [(a - b) ** 2 for row, other in zip(picture, reference) for a, b in zip(row, other)]
+    return (sum(squares) / len(squares)) ** 0.5
+
+
+def vtk(volume, spec, step, repetitions, out):
+    command = ["xvfb-run", "-a", "-s", "-screen 0 640x640x24", VTK_PYTHON,
+               os.path.join(os.path.dirname(os.path.abspath(__file__)), "vtk_caster.py"), volume, spec, str(step),
+               str(repetitions), out]
+    return [float(f["render_seconds"]) for f in run(command, dict(os.environ, LP_NUM_THREADS="1"))]
+
+
+def measure(ours, folder, name, lit, repetitions):
+    field, spacing, _, _ = FIELDS[name]
+    path = {key: os.path.join(folder, key) for key in
+            ("volume.nrrd", "spec.json", "fine.json", "fine.pfm", "ours.pfm", "vtk.ppm", "empty.ppm")}
+    run([ours, "field", field, spacing, path["volume.nrrd"]])
+    spec = specification(name, lit)
+    with open(path["spec.json"], "w", encoding="utf-8") as file:
+        json.dump(spec, file)
+    with open(path["fine.json"], "w", encoding="utf-8") as file:
+        json.dump(dict(spec, rule="trapezoid", tolerance=1e-6, visibility_limit=1), file)
+    run([ours, "render", path["volume.nrrd"], path["fine.json"], "1", path["fine.pfm"]])
+    seconds, peer, fixed, counts = [], [], [], {}
+    for _ in range(repetitions):
+        lines = run([ours, "render", path["volume.nrrd"], path["spec.json"], "5", path["ours.pfm"]])
+        counts = lines[0]
+        seconds.append(statistics.median(float(f["render_seconds"]) for f in lines))
+        peer.append(statistics.median(vtk(path["volume.nrrd"], path["spec.json"], 1, 5, path["vtk.ppm"])))
+        fixed.append(statistics.median(vtk(path["volume.nrrd"], path["spec.json"], 1000, 5, path["empty.ppm"])))
+    reference = read_pfm(path["fine.pfm"])
+    own, base = statistics.median(seconds), statistics.median(fixed)
+    ratio = statistics.median((p - f) / s for s, p, f in zip(seconds, peer, fixed))
+    errors = error(read_pfm(path["ours.pfm"]), reference), error(read_ppm(path["vtk.ppm"]), reference)
+    # VTK does not count its samples: one each unit of length of what our rays pass through, at most
+    print(f"{name:7} {'light' if lit else 'plain':6} ours {own * 1e3:7.1f} ms, {int(counts['segments']) / own / 1e6:6.1f} M segments/s, "
+          f"{int(counts['cells']) / own / 1e6:6.1f} M cells/s, error {errors[0]:.2e}; VTK {statistics.median(peer) * 1e3:7.1f} ms "
+          f"(fixed {base * 1e3:.1f}), error {errors[1]:.2e}; ratio {ratio:.2f}")
+    return ratio, errors
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", default="build/release/bin", help="where skel-bench-volume is")
+    parser.add_argument("--repetitions", type=int, default=7)
+    parser.add_argument("--check", action="store_true", help=f"exit code 1 below {TARGET} times VTK, or with a larger error")
+    options = parser.parse_args()
+    if shutil.which("xvfb-run") is None or subprocess.run(
+            [VTK_PYTHON, "-c", "import vtkmodules"], capture_output=True, check=False).returncode != 0:
+        sys.exit("needs VTK: apt-get install --no-install-recommends python3-vtk9 xvfb xauth")
+    failed = False
+    with tempfile.TemporaryDirectory() as folder:
+        for name, lit in CASES:
+            ratio, errors = measure(os.path.join(options.bin, "skel-bench-volume"), folder, name, lit, options.repetitions)
+            if ratio < TARGET or errors[0] > errors[1]:
+                failed = True
+                print(f"  below the target: at least {TARGET} times as fast at no larger error")
+    return 1 if options.check and failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

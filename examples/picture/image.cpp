@@ -1,0 +1,156 @@
+#include "image.hpp"
+
+#include <png.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <string_view>
+
+#include "skel/error.hpp"
+#include "skel/observe/atomic_file.hpp"
+
+namespace skel::picture {
+
+namespace {
+
+std::uint8_t eight_bits(float v) {
+  // NaN compares false and becomes 0
+  float const clipped = v > 0 ? std::min(v, 1.0F) : 0.0F;
+  return static_cast<std::uint8_t>(std::lround(clipped * 255));
+}
+
+std::vector<std::uint8_t> eight_bits(image const& picture) {
+  std::vector<std::uint8_t> out;
+  out.reserve(picture.rgb.size());
+  for (float const v : picture.rgb) out.push_back(eight_bits(v));
+  return out;
+}
+
+std::vector<std::byte> encode_png(int width, int height, png_uint_32 format,
+                                  std::vector<std::uint8_t> const& pixels) {
+  png_image header;
+  std::memset(&header, 0, sizeof header);
+  header.version = PNG_IMAGE_VERSION;
+  header.width = static_cast<png_uint_32>(width);
+  header.height = static_cast<png_uint_32>(height);
+  header.format = format;
+  png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(header);
+  std::vector<std::byte> out(size);
+  if (png_image_write_to_memory(&header, out.data(), &size, 0, pixels.data(), 0, nullptr) == 0)
+    throw error(std::string("png: ") + header.message);
+  out.resize(size);
+  return out;
+}
+
+void write_bytes(std::string const& path, std::span<std::byte const> bytes) {
+  observe::atomic_file file(path);
+  file.write(bytes);
+  file.commit();
+}
+
+void append(std::vector<std::byte>& out, void const* data, std::size_t size) {
+  auto const* const bytes = static_cast<std::byte const*>(data);
+  out.insert(out.end(), bytes, bytes + size);
+}
+
+void append(std::vector<std::byte>& out, std::string_view text) { append(out, text.data(), text.size()); }
+
+std::string size_line(image const& picture) {
+  return std::to_string(picture.width) + ' ' + std::to_string(picture.height) + '\n';
+}
+
+}  // namespace
+
+std::vector<std::byte> encode_ppm(image const& picture) {
+  std::vector<std::byte> out;
+  append(out, "P6\n" + size_line(picture) + "255\n");
+  auto const pixels = eight_bits(picture);
+  append(out, pixels.data(), pixels.size());
+  return out;
+}
+
+std::vector<std::byte> encode_pfm(image const& picture) {
+  std::vector<std::byte> out;
+  append(out, "PF\n" + size_line(picture) + "-1.0\n");  // a negative scale: little endian
+  auto const row = 3 * static_cast<std::size_t>(picture.width);
+  for (auto y = static_cast<std::size_t>(picture.height); y-- > 0;) {
+    for (std::size_t i = 0; i < row; ++i) {
+      auto bits = std::bit_cast<std::uint32_t>(picture.rgb[y * row + i]);
+      for (int b = 0; b < 4; ++b, bits >>= 8) out.push_back(static_cast<std::byte>(bits & 255));
+    }
+  }
+  return out;
+}
+
+std::vector<std::byte> encode_png(image const& picture) {
+  return encode_png(picture.width, picture.height, PNG_FORMAT_RGB, eight_bits(picture));
+}
+
+std::vector<std::byte> encode_png(transparent_image const& picture) {
+  std::vector<std::uint8_t> pixels;
+  pixels.reserve(picture.rgba.size());
+  for (std::size_t i = 0; i < picture.rgba.size(); i += 4) {
+    float const opacity = picture.rgba[i + 3];
+    for (std::size_t c = 0; c < 3; ++c)
+      pixels.push_back(eight_bits(opacity > 0 ? picture.rgba[i + c] / opacity : 0));
+    pixels.push_back(eight_bits(opacity));
+  }
+  return encode_png(picture.width, picture.height, PNG_FORMAT_RGBA, pixels);
+}
+
+image over(transparent_image const& front, image const& background) {
+  image out(front.width, front.height);
+  for (std::size_t i = 0, j = 0; i < out.rgb.size(); i += 3, j += 4)
+    for (std::size_t c = 0; c < 3; ++c)
+      out.rgb[i + c] = front.rgba[j + c] + (1 - front.rgba[j + 3]) * background.rgb[i + c];
+  return out;
+}
+
+image read_png(std::string const& path) {
+  png_image header;
+  std::memset(&header, 0, sizeof header);
+  header.version = PNG_IMAGE_VERSION;
+  auto const refuse = [&] {
+    std::string const text = header.message;
+    png_image_free(&header);
+    throw usage_error(path + ": " + text);
+  };
+  if (png_image_begin_read_from_file(&header, path.c_str()) == 0) refuse();
+  constexpr std::uint64_t most = std::uint64_t{1} << 28;  // pixels: a header can say anything
+  if (std::uint64_t{header.width} * header.height > most) {
+    png_image_free(&header);
+    throw usage_error(path + ": expected a picture of at most 2^28 pixels");
+  }
+  header.format = PNG_FORMAT_RGB;
+  std::vector<std::uint8_t> pixels(PNG_IMAGE_SIZE(header));
+  if (png_image_finish_read(&header, nullptr, pixels.data(), 0, nullptr) == 0) refuse();
+  image out(static_cast<int>(header.width), static_cast<int>(header.height));
+  for (std::size_t i = 0; i < out.rgb.size(); ++i) out.rgb[i] = static_cast<float>(pixels[i]) / 255;
+  return out;
+}
+
+void check_image_name(std::string const& path) {
+  if (path.ends_with(".png") || path.ends_with(".ppm") || path.ends_with(".pfm")) return;
+  throw usage_error(path + ": an image needs a name that ends in .png, .ppm or .pfm");
+}
+
+std::vector<std::byte> encode_image(std::string const& path, image const& picture) {
+  check_image_name(path);
+  if (path.ends_with(".png")) return encode_png(picture);
+  return path.ends_with(".ppm") ? encode_ppm(picture) : encode_pfm(picture);
+}
+
+void write_image(std::string const& path, image const& picture) {
+  write_bytes(path, encode_image(path, picture));
+}
+
+void write_image(std::string const& path, transparent_image const& picture) {
+  check_image_name(path);
+  write_bytes(path, path.ends_with(".png")
+                        ? encode_png(picture)
+                        : encode_image(path, over(picture, image(picture.width, picture.height))));
+}
+
+}  // namespace skel::picture

@@ -1,0 +1,71 @@
+#include "job.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "skel/observe/hash.hpp"
+
+namespace skel::volume {
+
+namespace {
+
+struct unfinished {
+  picture::transparent_image picture;
+  std::uint64_t missing;  // tasks
+};
+
+void paste(picture::transparent_image& into, tiling const& tiles, task_cutter const& cut, std::uint64_t task,
+           std::vector<rgba> const& pixels) {
+  auto from = pixels.begin();
+  cut.each_tile(task, [&](std::uint64_t tile) {
+    tiles.each_pixel(tile, [&](int, int x, int y) {
+      auto const at = 4 * (static_cast<std::size_t>(y) * static_cast<std::size_t>(into.width) +
+                           static_cast<std::size_t>(x));
+      auto const p = *from++;
+      std::ranges::copy(std::array{p.red, p.green, p.blue, p.opacity},
+                        into.rgba.begin() + static_cast<std::ptrdiff_t>(at));
+    });
+  });
+}
+
+}  // namespace
+
+job_result render(context& ctx, prepared_volume const& volume, job const& what, any_schedule const& schedule,
+                  farm_options options, picture_sink const& done) {
+  auto const& spec = what.spec;
+  task_cutter const cut(spec.width, spec.height, what.decomposition, what.pixels_per_task);
+  std::vector<renderer> views;
+  for (int f = 0; f < what.frames; ++f)
+    views.emplace_back(
+        volume, spec,
+        make_camera(spec, volume.low(), volume.sides(), spec.width, spec.height, 360.0 * f / what.frames),
+        what.instructions);
+
+  job_result all;
+  all.hashes.resize(views.size());
+  std::map<std::uint64_t, unfinished> pictures;
+  if (options.label.empty()) options.label = what.frames > 1 ? "render turntable" : "render";
+  all.run = farm(
+      ctx, indices(cut.tasks() * views.size()),
+      [&](std::uint64_t id) {
+        return render(views[id / cut.tasks()], cut, id % cut.tasks(), what.time_rays);
+      },
+      schedule,
+      [&](task_id id, sub_image&& part) {
+        auto const frame = id / cut.tasks();
+        auto [at, fresh] = pictures.try_emplace(frame);
+        if (fresh) at->second = {picture::transparent_image(spec.width, spec.height), cut.tasks()};
+        paste(at->second.picture, views[frame].tiling(), cut, id % cut.tasks(), part.pixels);
+        all.counts.cells += part.counts.cells;
+        all.counts.segments += part.counts.segments;
+        all.rays.insert(all.rays.end(), part.rays.begin(), part.rays.end());
+        if (--at->second.missing > 0) return;
+        all.hashes[frame] = observe::xxh3_hex(std::as_bytes(std::span(at->second.picture.rgba)));
+        done(static_cast<int>(frame), views[frame].view(), at->second.picture);
+        pictures.erase(at);
+      },
+      options);
+  return all;
+}
+
+}  // namespace skel::volume

@@ -1,0 +1,37 @@
+// One volume, one or several pictures of it, over all ranks.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "grid.hpp"
+#include "image.hpp"
+#include "skel/farm.hpp"
+#include "tiles.hpp"
+
+namespace skel::volume {
+
+struct job {
+  specification spec;
+  int frames = 1;             ///< of a turntable
+  int pixels_per_task = 250;  ///< StormView, section 5.1
+  task_cutter::decomposition decomposition = task_cutter::decomposition::scattered;
+  bool time_rays = false;
+  std::string instructions;  ///< of the kernel; empty: the best there is
+};
+
+struct job_result {
+  report run;
+  std::vector<std::string> hashes;  ///< xxh3 of each picture's floats, in their order
+  work_counts counts;
+  std::vector<ray_time> rays;
+};
+
+/// Given each picture as it is complete, on the root: its number, its view, and the image object.
+using picture_sink = std::function<void(int, camera const&, picture::transparent_image const&)>;
+
+/// Collective. Every rank has the volume; tasks are numbers, and only sub-images travel.
+[[nodiscard]] job_result render(context& ctx, prepared_volume const& volume, job const& what,
+                                any_schedule const& schedule, farm_options options, picture_sink const& done);
+
+}  // namespace skel::volume

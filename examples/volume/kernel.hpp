@@ -1,0 +1,87 @@
+// The code that integrates along rays, compiled once per instruction set and chosen when the program runs, as
+// the ray tracer's (raytrace/kernel.hpp): kernel_*.cpp define SKEL_VOLUME_TARGET and include kernel.inl.
+// Nothing in the
+// *.inl files is a function of the standard library or an inline function that could exist out of line. All
+// instruction sets do the same operations in the same order without contraction: the same bits.
+#pragma once
+
+#include <cstdint>
+
+namespace skel::volume {
+
+/// Eight rays, through a tile of pixels, are integrated together.
+inline constexpr int tile_width = 4, tile_height = 2, tile_pixels = 8;
+
+/// What a packet needs to know of one cell along one axis; lengths from the grid's lowest corner, stretched.
+struct axis_cell {
+  float low, inverse_width;
+  float up, down;  ///< the plane that a rising, a falling ray leaves through; infinite at the grid's border
+};
+
+/// Pieces of the mapping (mapping.hpp), each row padded to a multiple of eight.
+struct pieces_view {
+  int count, groups;  ///< groups of eight
+  float const *lower, *upper, *knot, *k0, *k1;
+  float const *c0[3], *c1[3];
+};
+
+/// How far away the nearest visible block is, per cell: visible_cell: the cell itself has extinction; 0: its
+/// block has; d: no block less than d away (along any axis) has.
+inline constexpr std::uint8_t visible_cell = 255;
+inline constexpr int block_shift = 2;  ///< blocks of 4 x 4 x 4 cells
+
+struct volume_view {
+  float const* values;        ///< scaled, at grid points, x fastest
+  std::uint8_t const* cells;  ///< indexed as the grid point at the cell's lowest corner
+  float const* gradients;     ///< four floats per grid point, the last unused; nullptr without light
+  axis_cell const* axes;      ///< of x, then y, then z
+  int cell_count[3], first_cell[3];
+  int stride[3];                  ///< of grid points
+  float box_low[3], box_high[3];  ///< around all visible cells; empty if box_low[0] > box_high[0]
+  int const* finders[3];          ///< cells along each axis, by position: see find
+  float find_scale[3];
+  int find_count[3];
+  pieces_view pieces;
+  float tolerance;           ///< scaled
+  float least_transparency;  ///< where a ray ends
+  float light[3];            ///< direction towards it
+  bool light_from_eye;
+  float ambient, diffuse, specular;
+  int shininess;
+  float fog_density, fog[3];
+};
+
+/// Eight rays: origins and directions (length 1), in the same coordinates; least: no nearer than this.
+struct packet {
+  double from[3][tile_pixels], direction[3][tile_pixels];
+  double least;
+};
+
+struct work_counts {
+  std::uint64_t cells = 0;     ///< that rays passed through, without those in skipped blocks
+  std::uint64_t segments = 0;  ///< that were integrated
+};
+
+/// Premultiplied colour and opacity of each ray: red, green, blue, opacity in turn.
+using kernel_function = void (*)(volume_view const&, packet const&, float (*out)[tile_pixels], work_counts&);
+
+struct kernel {
+  char const* name;
+  kernel_function plain, lit;
+};
+
+namespace portable {
+extern kernel const functions;
+}
+#if SKEL_VOLUME_HAVE_AVX2
+namespace avx2 {
+extern kernel const functions;
+}
+#endif
+
+/// The best for this processor.
+[[nodiscard]] kernel const& best_kernel();
+/// By name, nullptr if this program or this processor does not have it: `portable`, `avx2`.
+[[nodiscard]] kernel const* find_kernel(char const* name);
+
+}  // namespace skel::volume

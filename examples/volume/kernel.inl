@@ -1,0 +1,25 @@
+// See kernel.hpp.
+#include "kernel.hpp"
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+namespace skel::volume::SKEL_VOLUME_TARGET {
+
+namespace {
+
+// In this order.
+// clang-format off
+#include "lanes.inl"
+#include "traversal.inl"
+#include "light.inl"
+#include "integration.inl"
+#include "packet.inl"
+// clang-format on
+
+}  // namespace
+
+kernel const functions{SKEL_VOLUME_NAME, integrate_packet<false>, integrate_packet<true>};
+
+}  // namespace skel::volume::SKEL_VOLUME_TARGET

@@ -1,0 +1,3 @@
+#define SKEL_VOLUME_TARGET portable
+#define SKEL_VOLUME_NAME "portable"
+#include "kernel.inl"

@@ -1,0 +1,273 @@
+#include "prepared_volume.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "camera.hpp"
+#include "skel/error.hpp"
+
+namespace skel::volume {
+
+prepared_volume::prepared_volume(volume_data::grid const& grid, specification const& spec) {
+  auto const& n = grid.header.size;
+  for (auto const points : n)
+    if (points < 2)
+      throw usage_error(fmt::format("{}: {} x {} x {} points; a volume needs at least two along each axis",
+                                    grid.header.name, n[0], n[1], n[2]));
+  if (grid.header.samples() > std::numeric_limits<std::int32_t>::max() / 4)
+    throw usage_error(
+        fmt::format("{}: {} points, expected at most 536870911", grid.header.name, grid.header.samples()));
+  stretch(grid, spec);
+  scale_values(grid, spec);
+  lay_out_pieces();
+  lay_out_axes();
+  find_visible_cells();
+  if (spec.light) find_gradients();
+  set_light(spec);
+}
+
+void prepared_volume::stretch(volume_data::grid const& grid, specification const& spec) {
+  for (std::size_t d = 0; d < 3; ++d) {
+    auto const& from = grid.header.coordinates[d];
+    low_[d] = from.front() * spec.stretch[d];
+    for (auto const c : from) planes_[d].push_back((c - from.front()) * spec.stretch[d]);
+    sides_[d] = planes_[d].back();
+    for (std::size_t i = 1; i < from.size(); ++i)
+      if (!(static_cast<float>(planes_[d][i - 1]) < static_cast<float>(planes_[d][i])))
+        throw usage_error(
+            fmt::format("{}: coordinates {} and {} along axis {} are too close for single precision",
+                        grid.header.name, i - 1, i, d));
+  }
+  diagonal_ = std::sqrt(dot(sides_, sides_));
+}
+
+void prepared_volume::scale_values(volume_data::grid const& grid, specification const& spec) {
+  auto const samples = grid.header.samples();
+  values_.resize(samples + 1);  // pairs are loaded; the last corner's partner is the one before
+  auto const slice = grid.header.slice_samples();
+  std::vector<double> exact(slice);
+  auto const read = [&](std::size_t z) {
+    volume_data::convert(
+        grid.header.type,
+        std::span(grid.values).subspan(z * grid.header.slice_bytes(), grid.header.slice_bytes()),
+        std::span<double>(exact));
+  };
+  double least = std::numeric_limits<double>::infinity(), most = -least;
+  for (std::size_t z = 0; z < grid.header.size[2]; ++z) {
+    read(z);
+    for (auto const v : exact) {
+      if (!std::isfinite(v)) continue;
+      least = std::min(least, v);
+      most = std::max(most, v);
+    }
+  }
+  if (!(least <= most)) least = most = 0;
+  if (least == most) most = least + 1;
+  mapping_ = std::make_unique<volume::mapping>(spec.mapping, least, most,
+                                               spec.mapping.unit.value_or(diagonal_ / 100));
+  for (std::size_t z = 0; z < grid.header.size[2]; ++z) {
+    read(z);
+    for (std::size_t i = 0; i < slice; ++i) {
+      auto const scaled = static_cast<float>(mapping_->scaled(exact[i]));
+      bool const missing = !std::isfinite(scaled);
+      values_[z * slice + i] = missing ? 0 : scaled;
+      if (missing && missing_.empty()) missing_.assign(samples, 0);
+      if (missing) missing_[z * slice + i] = 1;
+    }
+  }
+  view_.values = values_.data();
+  view_.stride[0] = 1;
+  view_.stride[1] = static_cast<int>(grid.header.size[0]);
+  view_.stride[2] = static_cast<int>(slice);
+  view_.tolerance = static_cast<float>(spec.tolerance);
+  view_.least_transparency = static_cast<float>(1 - spec.visibility_limit);
+}
+
+void prepared_volume::lay_out_pieces() {
+  auto const& from = mapping_->pieces();
+  auto const row = (from.size() + 7) / 8 * 8;
+  pieces_.assign(11 * row, 0);
+  auto& to = view_.pieces;
+  to.count = static_cast<int>(from.size());
+  to.groups = static_cast<int>(row / 8);
+  std::size_t used = 0;
+  auto const lay = [&](float const*& place, auto const& get) {
+    place = pieces_.data() + used;
+    for (std::size_t i = 0; i < from.size(); ++i) pieces_[used + i] = get(from[i]);
+    used += row;
+  };
+  lay(to.lower, [](auto const& p) { return p.lower; });
+  lay(to.upper, [](auto const& p) { return p.upper; });
+  lay(to.knot, [](auto const& p) { return p.knot; });
+  lay(to.k0, [](auto const& p) { return p.k0; });
+  lay(to.k1, [](auto const& p) { return p.k1; });
+  for (std::size_t c = 0; c < 3; ++c) {
+    lay(to.c0[c], [c](auto const& p) { return p.c0[c]; });
+    lay(to.c1[c], [c](auto const& p) { return p.c1[c]; });
+  }
+}
+
+void prepared_volume::lay_out_axes() {
+  constexpr float infinite = std::numeric_limits<float>::infinity();
+  for (std::size_t d = 0; d < 3; ++d) {
+    auto const& p = planes_[d];
+    auto const cells = p.size() - 1;
+    view_.first_cell[d] = static_cast<int>(axes_.size());
+    view_.cell_count[d] = static_cast<int>(cells);
+    for (std::size_t i = 0; i < cells; ++i) {
+      auto const low = static_cast<float>(p[i]), high = static_cast<float>(p[i + 1]);
+      axes_.push_back({low, 1 / (high - low), i + 1 == cells ? infinite : high, i == 0 ? -infinite : low});
+    }
+    // A cell for each of even steps: the one at the step's lower end.
+    auto const steps = std::min<std::size_t>(4 * cells, 1U << 20);
+    auto& finder = finders_[d];
+    for (std::size_t s = 0, cell = 0; s < steps; ++s) {
+      double const at = sides_[d] * static_cast<double>(s) / static_cast<double>(steps);
+      while (cell + 1 < cells && p[cell + 1] <= at) ++cell;
+      finder.push_back(static_cast<int>(cell));
+    }
+    view_.finders[d] = finder.data();
+    view_.find_count[d] = static_cast<int>(steps);
+    view_.find_scale[d] = static_cast<float>(static_cast<double>(steps) / sides_[d]);
+  }
+  view_.axes = axes_.data();
+}
+
+void prepared_volume::find_visible_cells() {
+  auto const& cells = view_.cell_count;
+  auto const& stride = view_.stride;
+  cells_.assign(values_.size(), 0);
+  std::array<int, 3> count{};
+  std::array<int, 3> first{cells[0], cells[1], cells[2]}, last{-1, -1, -1};
+  for (std::size_t d = 0; d < 3; ++d) count[d] = (cells[d] >> block_shift) + 1;
+  std::vector<std::uint8_t> blocks(static_cast<std::size_t>(count[0]) * static_cast<std::size_t>(count[1]) *
+                                   static_cast<std::size_t>(count[2]));
+  auto const block_of = [&](int x, int y, int z) {
+    return static_cast<std::size_t>(x >> block_shift) +
+           static_cast<std::size_t>(count[0]) *
+               (static_cast<std::size_t>(y >> block_shift) +
+                static_cast<std::size_t>(count[1]) * static_cast<std::size_t>(z >> block_shift));
+  };
+  auto const shows = [&](std::size_t at) {
+    float least = values_[at], most = least;
+    for (std::size_t corner = 0; corner < 8; ++corner) {
+      auto const i = at + (corner & 1) + (corner >> 1 & 1) * static_cast<std::size_t>(stride[1]) +
+                     (corner >> 2) * static_cast<std::size_t>(stride[2]);
+      if (!missing_.empty() && missing_[i] != 0) return false;
+      least = std::min(least, values_[i]);
+      most = std::max(most, values_[i]);
+    }
+    return mapping_->visible(least, most);
+  };
+  for (int z = 0; z < cells[2]; ++z)
+    for (int y = 0; y < cells[1]; ++y)
+      for (int x = 0; x < cells[0]; ++x) {
+        auto const at = static_cast<std::size_t>(x) +
+                        static_cast<std::size_t>(y) * static_cast<std::size_t>(stride[1]) +
+                        static_cast<std::size_t>(z) * static_cast<std::size_t>(stride[2]);
+        if (!shows(at)) continue;
+        cells_[at] = visible_cell;
+        blocks[block_of(x, y, z)] = 1;
+        std::array<int, 3> const cell{x, y, z};
+        for (std::size_t d = 0; d < 3; ++d) {
+          first[d] = std::min(first[d], cell[d]);
+          last[d] = std::max(last[d], cell[d]);
+        }
+      }
+  measure_distances(blocks, count);
+  for (int z = 0; z < cells[2]; ++z)
+    for (int y = 0; y < cells[1]; ++y)
+      for (int x = 0; x < cells[0]; ++x) {
+        auto& mark = cells_[static_cast<std::size_t>(x) +
+                            static_cast<std::size_t>(y) * static_cast<std::size_t>(stride[1]) +
+                            static_cast<std::size_t>(z) * static_cast<std::size_t>(stride[2])];
+        if (mark != visible_cell) mark = blocks[block_of(x, y, z)];
+      }
+  for (std::size_t d = 0; d < 3; ++d) {
+    bool const none = last[d] < 0;
+    view_.box_low[d] = none ? 0 : static_cast<float>(planes_[d][static_cast<std::size_t>(first[d])]);
+    view_.box_high[d] = none ? 0 : static_cast<float>(planes_[d][static_cast<std::size_t>(last[d]) + 1]);
+  }
+  view_.cells = cells_.data();
+}
+
+/// From 1 (visible) and 0 to the distance to the nearest visible block along the axes' maximum, at most 254.
+/// A pass there and a pass back over all 26 neighbours give it exactly (Rosenfeld and Pfaltz 1966, chessboard
+/// distance).
+void prepared_volume::measure_distances(std::vector<std::uint8_t>& blocks, std::array<int, 3> const& count) {
+  for (auto& b : blocks) b = b != 0 ? 0 : 254;
+  auto const [nx, ny, nz] = count;
+  auto const at = [&](int x, int y, int z) -> std::uint8_t& {
+    return blocks[static_cast<std::size_t>(x) +
+                  static_cast<std::size_t>(nx) *
+                      (static_cast<std::size_t>(y) +
+                       static_cast<std::size_t>(ny) * static_cast<std::size_t>(z))];
+  };
+  auto const look = [&](int x, int y, int z, int way) {  // at the 13 neighbours that the pass has seen
+    auto& own = at(x, y, z);
+    for (int n = 1; n < 14; ++n) {
+      int const i = x + way * ((n + 13) % 3 - 1), j = y + way * ((n + 13) / 3 % 3 - 1),
+                k = z + way * ((n + 13) / 9 - 1);
+      if (i < 0 || i >= nx || j < 0 || j >= ny || k < 0 || k >= nz) continue;
+      own = static_cast<std::uint8_t>(std::min<int>(own, at(i, j, k) + 1));
+    }
+  };
+  for (int z = 0; z < nz; ++z)
+    for (int y = 0; y < ny; ++y)
+      for (int x = 0; x < nx; ++x) look(x, y, z, -1);
+  for (int z = nz; z-- > 0;)
+    for (int y = ny; y-- > 0;)
+      for (int x = nx; x-- > 0;) look(x, y, z, 1);
+}
+
+/// By second-order differences that take the uneven spacing into account.
+void prepared_volume::find_gradients() {
+  auto const points = values_.size() - 1;
+  gradients_.assign(4 * (points + 1), 0);
+  for (std::size_t d = 0; d < 3; ++d) {
+    auto const& p = planes_[d];
+    auto const stride = static_cast<std::size_t>(view_.stride[d]);
+    for (std::size_t at = 0; at < points; ++at) {
+      auto const i = at / stride % p.size();
+      auto const value = [&](std::size_t k) {
+        return static_cast<double>(values_[at + k * stride - i * stride]);
+      };
+      double slope = 0;
+      if (i == 0 || i + 1 == p.size()) {
+        auto const a = i == 0 ? 0 : i - 1;
+        slope = (value(a + 1) - value(a)) / (p[a + 1] - p[a]);
+      } else {
+        double const h0 = p[i] - p[i - 1], h1 = p[i + 1] - p[i];
+        slope = (h0 * h0 * value(i + 1) - h1 * h1 * value(i - 1) + (h1 * h1 - h0 * h0) * value(i)) /
+                (h0 * h1 * (h0 + h1));
+      }
+      gradients_[4 * at + d] = static_cast<float>(slope * diagonal_);
+    }
+  }
+  view_.gradients = gradients_.data();
+}
+
+void prepared_volume::set_light(specification const& spec) {
+  for (std::size_t c = 0; c < 3; ++c) view_.fog[c] = spec.attenuation.color[c];
+  view_.fog_density = static_cast<float>(spec.attenuation.density / diagonal_);
+  if (!spec.light) return;
+  view_.light_from_eye = !spec.light->direction;
+  if (spec.light->direction) {
+    auto const l = normalized(*spec.light->direction);
+    for (std::size_t d = 0; d < 3; ++d) view_.light[d] = static_cast<float>(l[d]);
+  }
+  view_.ambient = static_cast<float>(spec.light->ambient);
+  view_.diffuse = static_cast<float>(spec.light->diffuse);
+  view_.specular = static_cast<float>(spec.light->specular);
+  view_.shininess = spec.light->shininess;
+}
+
+std::size_t prepared_volume::memory() const noexcept {
+  return values_.size() * sizeof(float) + gradients_.size() * sizeof(float) + cells_.size() +
+         missing_.size() + axes_.size() * sizeof(axis_cell);
+}
+
+}  // namespace skel::volume

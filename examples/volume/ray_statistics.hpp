@@ -1,0 +1,23 @@
+// Table 1 of StormView: what single rays take, those that meet the grid and those that miss it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "skel/observe/report_json.hpp"
+#include "tiles.hpp"
+
+namespace skel::volume {
+
+struct time_summary {
+  std::size_t rays = 0;
+  double least = 0, most = 0, median = 0, mean = 0, deviation = 0;  ///< seconds
+};
+
+/// Of the rays with `hit`; the deviation is the sample's.
+[[nodiscard]] time_summary summarize(std::vector<ray_time> const& rays, bool hit);
+/// The table as the paper prints it.
+[[nodiscard]] std::string table(time_summary const& hitting, time_summary const& missing);
+[[nodiscard]] observe::report_object fields(time_summary const& s);
+
+}  // namespace skel::volume

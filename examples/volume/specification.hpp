@@ -1,0 +1,86 @@
+// The rendering-specification object of StormView (section 2.1): everything but the grid. docs/volume.md
+// documents its JSON, examples/volume/specs has an example of each feature.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace skel::volume {
+
+using vec3 = std::array<double, 3>;
+using rgb = std::array<float, 3>;  ///< 0 to 1
+
+struct view_spec {
+  bool parallel = false;
+  std::optional<vec3> from;  ///< eye; otherwise found from azimuth, elevation and distance
+  std::optional<vec3> at;    ///< point looked at; default: the middle of the grid
+  vec3 up{0, 0, 1};
+  double azimuth = -60;          ///< degrees round `up`
+  double elevation = 35;         ///< degrees above the horizon
+  double distance = 1.6;         ///< from `at`, in diagonals of the stretched grid
+  double angle = 36;             ///< degrees from the top of the picture to its bottom (perspective)
+  std::optional<double> height;  ///< of what is seen (parallel); default: the stretched grid's diagonal
+};
+
+struct mapping_spec {
+  struct color_knot {
+    double value;
+    rgb color;
+  };
+  struct opacity_knot {
+    double value;
+    double extinction;  ///< per unit of length: a layer of d units lets exp(-extinction d) through
+  };
+  std::vector<color_knot> color;      ///< values do not decrease; two equal ones are a jump
+  std::vector<opacity_knot> opacity;  ///< likewise
+  std::optional<double> unit;         ///< of length, stretched; default: a hundredth of the grid's diagonal
+  bool relative = false;              ///< values are shares of the range of the data
+};
+
+struct light_spec {
+  std::optional<vec3> direction;  ///< towards the light; default: from the eye
+  double ambient = 0.35, diffuse = 0.65, specular = 0.2;
+  int shininess = 16;
+};
+
+struct attenuation_spec {
+  double density =
+      0;        ///< per diagonal of the stretched grid: what is d away keeps exp(-density d) of its colour
+  rgb color{};  ///< and takes the rest from here
+};
+
+enum class rule : unsigned char {
+  exact,     ///< mapping knots split the cell, opacity 1 - exp(-extinction length)
+  trapezoid  ///< the paper's composite trapezoid rule, refined to the tolerance
+};
+
+struct background_spec {
+  enum class kind : unsigned char { none, color, image, map } what = kind::color;
+  rgb color{0, 0, 0};
+  std::string image;  ///< a PNG file
+};
+
+struct specification {
+  view_spec view;
+  vec3 stretch{1, 1, 1};  ///< factors on the grid's coordinates: weather is flat
+  mapping_spec mapping;   ///< empty: colours over the range of the data
+  std::optional<light_spec> light;
+  attenuation_spec attenuation;
+  double visibility_limit = 0.998;  ///< accumulated opacity at which a ray ends
+  volume::rule rule = volume::rule::exact;
+  double tolerance = 1e-3;  ///< share of the mapping's range (exact), of colour and opacity (trapezoid)
+  background_spec background;
+  std::optional<rgb> frame;  ///< the box round the grid
+  int width = 500, height = 500;
+};
+
+/// Reads JSON. usage_error `place: view: ...: expected ...` for what is no specification.
+[[nodiscard]] specification parse_specification(std::string_view text, std::string const& place);
+[[nodiscard]] specification read_specification(std::string const& path);
+/// The one for the storm, which is also specs/storm.json.
+[[nodiscard]] std::string_view storm_specification();
+
+}  // namespace skel::volume

@@ -1,0 +1,72 @@
+// Which tiles of a picture are one task, and what comes back.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "renderer.hpp"
+#include "skel/transfer.hpp"
+
+namespace skel::volume {
+
+/// The pixels of a picture dealt into tasks of about `pixels` each (StormView, sections 3.2 and 4.1).
+class task_cutter {
+ public:
+  /// scattered: task k of n has tiles k, k + n, k + 2 n, ...: pixels from all over the picture, so that tasks
+  /// take about equally long. blocks: neighbouring tiles in a square.
+  enum class decomposition : unsigned char { scattered, blocks };
+  [[nodiscard]] static decomposition named(std::string_view text);  ///< usage_error lists the names
+
+  task_cutter(int width, int height, decomposition how, int pixels);
+  [[nodiscard]] std::uint64_t tasks() const noexcept { return tasks_; }
+  /// Calls f(tile) for the tiles of a task.
+  template <class F>
+  void each_tile(std::uint64_t task, F&& f) const {
+    if (how_ == decomposition::scattered) {
+      for (auto tile = task; tile < columns_ * rows_; tile += tasks_) f(tile);
+      return;
+    }
+    auto const across = (columns_ + block_columns_ - 1) / block_columns_;
+    auto const left = task % across * block_columns_, top = task / across * block_rows_;
+    for (auto y = top; y < top + block_rows_ && y < rows_; ++y)
+      for (auto x = left; x < left + block_columns_ && x < columns_; ++x) f(y * columns_ + x);
+  }
+
+ private:
+  decomposition how_;
+  std::uint64_t columns_, rows_, block_columns_ = 1, block_rows_ = 1, tasks_ = 1;
+};
+
+/// What one ray alone took, and whether it met the grid (the paper's table 1).
+struct ray_time {
+  float seconds;
+  std::uint32_t hit;
+};
+
+struct sub_image {
+  std::vector<rgba> pixels;  ///< of the task's tiles in turn, without those outside of the picture
+  work_counts counts;
+  std::vector<ray_time> rays;  ///< of each pixel, if asked for
+};
+
+[[nodiscard]] sub_image render(renderer const& picture, task_cutter const& cut, std::uint64_t task,
+                               bool time_rays);
+
+}  // namespace skel::volume
+
+template <>
+struct skel::transfer_traits<skel::volume::sub_image> {
+  static void pack(volume::sub_image const& s, std::vector<std::byte>& out) {
+    skel::pack(s.counts, out);
+    skel::pack(s.pixels, out);
+    skel::pack(s.rays, out);
+  }
+  static volume::sub_image unpack(std::span<std::byte const>& in) {
+    volume::sub_image s;
+    s.counts = skel::unpack<volume::work_counts>(in);
+    s.pixels = skel::unpack<std::vector<volume::rgba>>(in);
+    s.rays = skel::unpack<std::vector<volume::ray_time>>(in);
+    return s;
+  }
+};

@@ -1,0 +1,92 @@
+#include "byte_source.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "skel/error.hpp"
+
+namespace skel::volume_data {
+
+namespace {
+
+class file_source final : public byte_source {
+ public:
+  file_source(std::string const& path, std::uint64_t offset, std::uint64_t length)
+      : path_(path), at_(offset), file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {  // NOLINT
+    if (file_ < 0) refuse(errno);
+    struct stat status {};
+    if (::fstat(file_, &status) != 0 || !S_ISREG(status.st_mode)) {
+      ::close(file_);
+      throw usage_error(path_ + ": not a regular file");
+    }
+    auto const size = static_cast<std::uint64_t>(status.st_size);
+    left_ = std::min(length, size - std::min(size, offset));
+  }
+  ~file_source() override { ::close(file_); }
+  file_source(file_source const&) = delete;
+  file_source& operator=(file_source const&) = delete;
+
+  std::size_t read(std::span<std::byte> to) override {
+    std::size_t done = 0;
+    while (done < to.size() && left_ > 0) {
+      auto const want = std::min<std::uint64_t>({to.size() - done, left_, std::uint64_t{1} << 30});
+      auto const got = ::pread(file_, to.data() + done, want, static_cast<off_t>(at_));
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) refuse(errno);
+      if (got == 0) break;  // it has become shorter
+      done += static_cast<std::size_t>(got);
+      at_ += static_cast<std::uint64_t>(got);
+      left_ -= static_cast<std::uint64_t>(got);
+    }
+    return done;
+  }
+  [[nodiscard]] std::uint64_t most() const override { return left_; }
+  [[nodiscard]] std::string place() const override { return fmt::format("{}: at byte {}", path_, at_); }
+
+ private:
+  [[noreturn]] void refuse(int code) const {
+    throw usage_error(fmt::format("{}: {}", path_, std::strerror(code)));
+  }
+
+  std::string path_;
+  std::uint64_t at_;
+  std::uint64_t left_ = 0;
+  int file_;
+};
+
+}  // namespace
+
+void byte_source::require(std::span<std::byte> to) {
+  auto const got = read(to);
+  if (got < to.size()) fail(fmt::format("the data end here, {} bytes too early or more", to.size() - got));
+}
+
+void byte_source::fail(std::string const& text) const { throw usage_error(place() + ": " + text); }
+
+source file_bytes(std::string const& path, std::uint64_t offset, std::uint64_t length) {
+  return std::make_unique<file_source>(path, offset, length);
+}
+
+std::uint64_t file_length(std::string const& path) { return file_bytes(path)->most(); }
+
+std::string read_text(std::string const& path, std::size_t most) {
+  auto const file = file_bytes(path);
+  if (file->most() > most)
+    throw usage_error(fmt::format("{}: {} bytes, expected a header of at most {}", path, file->most(), most));
+  std::string text(file->most(), '\0');
+  text.resize(file->read(std::as_writable_bytes(std::span(text))));
+  return text;
+}
+
+std::string beside(std::string const& header, std::string const& name) {
+  return (std::filesystem::path(header).parent_path() / name).string();
+}
+
+}  // namespace skel::volume_data

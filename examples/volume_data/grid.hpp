@@ -1,0 +1,29 @@
+// The grid object of StormView (section 2.1): a rectilinear grid with all of its values in memory.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "volume_reader.hpp"
+
+namespace skel::volume_data {
+
+struct grid {
+  volume_header header;
+  std::vector<std::byte> values;  ///< of header.type, in the machine's byte order, x fastest
+
+  /// The value at a grid point.
+  [[nodiscard]] double at(std::size_t x, std::size_t y, std::size_t z) const;
+  /// All of them.
+  [[nodiscard]] std::vector<float> floats() const;
+};
+
+/// Reads what is left of an opened volume, which must not have been read from. Memory grows as the values
+/// come.
+[[nodiscard]] grid read_grid(volume_reader& volume);
+
+/// `path` as open_volume has it.
+[[nodiscard]] grid read_grid(std::string const& path);
+
+}  // namespace skel::volume_data

@@ -1,0 +1,101 @@
+// MetaImage (.mha with its values, .mhd beside them), as ITK writes it:
+// itk.org/Wiki/ITK/MetaIO/Documentation.
+#include <fmt/format.h>
+
+#include <bit>
+#include <charconv>
+#include <map>
+
+#include "formats.hpp"
+#include "header_lines.hpp"
+#include "skel/error.hpp"
+
+namespace skel::volume_data {
+
+namespace {
+
+scalar_type meta_type(std::string const& name, std::string const& place) {
+  static std::map<std::string, scalar_type, std::less<>> const types{
+      {"MET_CHAR", scalar_type::int8},     {"MET_UCHAR", scalar_type::uint8},
+      {"MET_SHORT", scalar_type::int16},   {"MET_USHORT", scalar_type::uint16},
+      {"MET_FLOAT", scalar_type::float32}, {"MET_DOUBLE", scalar_type::float64}};
+  auto const found = types.find(name);
+  if (found == types.end())
+    throw usage_error(
+        fmt::format("{}: ElementType: expected MET_CHAR, MET_UCHAR, MET_SHORT, MET_USHORT, MET_FLOAT or "
+                    "MET_DOUBLE, got \"{}\"",
+                    place, name));
+  return found->second;
+}
+
+bool truth(header_lines const& lines, char const* key) {
+  auto const text = lower(lines.value(lower(key), "false"));
+  if (text == "true" || text == "1") return true;
+  if (text == "false" || text == "0") return false;
+  throw usage_error(fmt::format("{}: {}: expected True or False, got \"{}\"", lines.path(), key, text));
+}
+
+void expect(header_lines const& lines, char const* key, std::string_view value) {
+  auto const got = lines.value(lower(key), value);
+  if (got != value)
+    throw usage_error(fmt::format("{}: {}: expected {}, got \"{}\"", lines.path(), key, value, got));
+}
+
+source open_values(header_lines const& lines, volume_header const& header) {
+  auto const name = lines.need("elementdatafile");
+  bool const attached = name == "LOCAL";
+  if (name == "LIST" || name.find('%') != std::string::npos)
+    throw usage_error(lines.path() + ": ElementDataFile: expected LOCAL or the name of one file, got \"" +
+                      name + '"');
+  auto const file = attached ? lines.path() : beside(lines.path(), name);
+  std::uint64_t at = attached ? lines.end() : 0;
+  if (truth(lines, "CompressedData")) return inflated(file_bytes(file, at));
+  auto const skip = lines.value("headersize", "0");
+  if (skip == "-1") {  // the values are at the end of the file
+    auto const length = file_length(file);
+    check_size(header, *file_bytes(file));
+    return file_bytes(file, length - std::min<std::uint64_t>(length, header.bytes()));
+  }
+  std::uint64_t bytes = 0;
+  auto const [end, code] = std::from_chars(skip.data(), skip.data() + skip.size(), bytes);
+  if (code != std::errc{} || end != skip.data() + skip.size() || bytes > UINT64_MAX - at)
+    throw usage_error(fmt::format("{}: HeaderSize: expected a number, got \"{}\"", lines.path(), skip));
+  return file_bytes(file, at + bytes);
+}
+
+}  // namespace
+
+std::unique_ptr<volume_reader> open_meta_image(std::string const& path) {
+  header_lines const lines(path, '=', header_lines::until::element_data_file);
+  volume_header header;
+  header.name = path;
+  if (!lines.ended())
+    throw usage_error(path + ": expected a line ElementDataFile = ...: not a MetaImage file");
+  if (lines.need("ndims") != "3")
+    throw usage_error(fmt::format("{}: NDims: expected 3, got \"{}\"", path, lines.need("ndims")));
+  expect(lines, "ElementNumberOfChannels", "1");
+  expect(lines, "BinaryData", "True");
+  header.type = meta_type(lines.need("elementtype"), path);
+  parse_sizes(lines.need("dimsize"), header.size, path, "DimSize");
+  auto values = open_values(lines, header);
+  check_size(header, *values);
+
+  std::array<double, 9> matrix{1, 0, 0, 0, 1, 0, 0, 0, 1};
+  for (auto const* const key : {"transformmatrix", "rotation", "orientation"})
+    if (lines.has(key)) parse_numbers(lines.need(key), matrix, path, key);
+  if (matrix != std::array<double, 9>{1, 0, 0, 0, 1, 0, 0, 0, 1})
+    throw usage_error(path +
+                      ": TransformMatrix: expected 1 0 0 0 1 0 0 0 1: only axis-aligned grids are read");
+  std::array<double, 3> origin{};
+  std::array<double, 3> spacing{1, 1, 1};
+  for (auto const* const key : {"elementsize", "elementspacing"})
+    if (lines.has(key)) parse_numbers(lines.need(key), spacing, path, key);
+  for (auto const* const key : {"position", "origin", "offset"})
+    if (lines.has(key)) parse_numbers(lines.need(key), origin, path, key);
+  space_evenly(header, origin, spacing, path);
+  bool const big = truth(lines, "BinaryDataByteOrderMSB") || truth(lines, "ElementByteOrderMSB");
+  bool const swapped = big == (std::endian::native == std::endian::little);
+  return stored_volume(std::move(header), std::move(values), swapped);
+}
+
+}  // namespace skel::volume_data

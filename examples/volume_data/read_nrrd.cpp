@@ -1,0 +1,138 @@
+// NRRD, "nearly raw raster data": teem.sourceforge.net/nrrd/format.html. Attached (.nrrd) and detached
+// (.nhdr).
+#include <fmt/format.h>
+
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <map>
+
+#include "formats.hpp"
+#include "header_lines.hpp"
+#include "skel/error.hpp"
+
+namespace skel::volume_data {
+
+namespace {
+
+scalar_type nrrd_type(std::string_view name, std::string const& place) {
+  static std::map<std::string, scalar_type, std::less<>> const types{
+      {"signed char", scalar_type::int8},
+      {"int8", scalar_type::int8},
+      {"int8_t", scalar_type::int8},
+      {"uchar", scalar_type::uint8},
+      {"unsigned char", scalar_type::uint8},
+      {"uint8", scalar_type::uint8},
+      {"uint8_t", scalar_type::uint8},
+      {"short", scalar_type::int16},
+      {"short int", scalar_type::int16},
+      {"signed short", scalar_type::int16},
+      {"signed short int", scalar_type::int16},
+      {"int16", scalar_type::int16},
+      {"int16_t", scalar_type::int16},
+      {"ushort", scalar_type::uint16},
+      {"unsigned short", scalar_type::uint16},
+      {"unsigned short int", scalar_type::uint16},
+      {"uint16", scalar_type::uint16},
+      {"uint16_t", scalar_type::uint16},
+      {"float", scalar_type::float32},
+      {"double", scalar_type::float64}};
+  auto const found = types.find(name);
+  if (found == types.end())
+    throw usage_error(fmt::format(
+        "{}: type: expected a char or short, signed or not, float or double, got \"{}\"", place, name));
+  return found->second;
+}
+
+/// "(1,0,0) (0,2,0) (0,0,3)": only grids along the axes have rectilinear coordinates.
+void space_directions(std::string_view text, std::array<double, 3>& spacing, std::string const& place) {
+  std::string plain(text);
+  for (auto& c : plain)
+    if (c == '(' || c == ')' || c == ',') c = ' ';
+  std::array<double, 9> m{};
+  parse_numbers(plain, m, place, "space directions");
+  for (std::size_t i = 0; i < 9; ++i)
+    if (i % 4 != 0 && m[i] != 0)
+      throw usage_error(place + ": space directions: expected directions along the axes, got \"" +
+                        std::string(text.substr(0, 60)) + '"');
+  spacing = {std::abs(m[0]), std::abs(m[4]), std::abs(m[8])};
+}
+
+std::uint64_t skip(header_lines const& lines, char const* key) {
+  auto const text = lines.value(key, "0");
+  std::int64_t n = 0;
+  auto const [end, code] = std::from_chars(text.data(), text.data() + text.size(), n);
+  if (code != std::errc{} || end != text.data() + text.size() || n < -1)
+    throw usage_error(fmt::format("{}: {}: expected a number, got \"{}\"", lines.path(), key, text));
+  return n < 0 ? UINT64_MAX : static_cast<std::uint64_t>(n);
+}
+
+source open_values(header_lines const& lines, volume_header const& header, bool& text) {
+  auto file = lines.path();
+  std::uint64_t at = lines.end();
+  auto name = lines.value("data file", lines.value("datafile", ""));
+  if (!name.empty()) {
+    if (name.starts_with("LIST") || name.find(' ') != std::string::npos)
+      throw usage_error(lines.path() + ": data file: expected the name of one file, got \"" + name + '"');
+    file = beside(lines.path(), name);
+    at = 0;
+  } else if (!lines.ended()) {
+    throw usage_error(lines.path() + ": expected an empty line after the header, or a \"data file\"");
+  }
+  at = after_lines(file, at, skip(lines, "line skip"));
+  auto const encoding = lower(lines.need("encoding"));
+  auto const bytes = skip(lines, "byte skip");
+  text = encoding == "text" || encoding == "txt" || encoding == "ascii";
+  if (text) return from_text(file_bytes(file, at), header.type);
+  if (encoding == "raw") {
+    if (bytes != UINT64_MAX) return file_bytes(file, at > UINT64_MAX - bytes ? UINT64_MAX : at + bytes);
+    auto const length = file_length(file);  // -1: the values are at the end of the file
+    check_size(header, *file_bytes(file, at));
+    return file_bytes(file, length - std::min<std::uint64_t>(length, header.bytes()));
+  }
+  if (encoding != "gzip" && encoding != "gz")
+    throw usage_error(
+        fmt::format("{}: encoding: expected raw, gzip or ascii, got \"{}\"", lines.path(), encoding));
+  auto values = inflated(file_bytes(file, at));
+  if (bytes != UINT64_MAX) skip_bytes(*values, bytes);
+  return values;
+}
+
+}  // namespace
+
+std::unique_ptr<volume_reader> open_nrrd(std::string const& path) {
+  header_lines const lines(path, ':', header_lines::until::empty_line);
+  if (!lines.first().starts_with("NRRD000"))
+    throw usage_error(path + ": expected a first line NRRD0001 to NRRD0005: not a NRRD file");
+  volume_header header;
+  header.name = path;
+  if (lines.need("dimension") != "3")
+    throw usage_error(fmt::format("{}: dimension: expected 3, got \"{}\"", path, lines.need("dimension")));
+  header.type = nrrd_type(lower(lines.need("type")), path);
+  parse_sizes(lines.need("sizes"), header.size, path, "sizes");
+  bool text = false;
+  auto values = open_values(lines, header, text);
+  check_size(header, *values);
+
+  std::array<double, 3> origin{};
+  std::array<double, 3> spacing{1, 1, 1};
+  if (lines.has("spacings")) parse_numbers(lines.need("spacings"), spacing, path, "spacings");
+  if (lines.has("axis mins")) parse_numbers(lines.need("axis mins"), origin, path, "axis mins");
+  if (lines.has("space directions")) space_directions(lines.need("space directions"), spacing, path);
+  if (lines.has("space origin")) {
+    auto const t = lines.need("space origin");
+    auto const inside = t.size() > 2 && t.front() == '(' && t.back() == ')' ? t.substr(1, t.size() - 2) : t;
+    std::string plain(inside);
+    for (auto& c : plain)
+      if (c == ',') c = ' ';
+    parse_numbers(plain, origin, path, "space origin");
+  }
+  space_evenly(header, origin, spacing, path);
+  auto const endian = lower(lines.value("endian", size_of(header.type) > 1 && !text ? "" : "little"));
+  if (endian != "little" && endian != "big")
+    throw usage_error(fmt::format("{}: endian: expected little or big, got \"{}\"", path, endian));
+  bool const swapped = !text && (endian == "big") == (std::endian::native == std::endian::little);
+  return stored_volume(std::move(header), std::move(values), swapped);
+}
+
+}  // namespace skel::volume_data

@@ -1,0 +1,45 @@
+// The number formats in which volumes are stored.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace skel::volume_data {
+
+enum class scalar_type : std::uint8_t { int8, uint8, int16, uint16, float32, float64 };
+
+[[nodiscard]] std::size_t size_of(scalar_type type);  ///< bytes
+[[nodiscard]] std::string_view name_of(scalar_type type);
+/// int8 ... float64 by name; usage_error `place: unknown type "x"; known: ...`.
+[[nodiscard]] scalar_type type_named(std::string_view name, std::string_view place);
+
+/// Calls f with a value of the type: with_type(t, [](auto zero) { using number = decltype(zero); ... }).
+template <class F>
+decltype(auto) with_type(scalar_type type, F&& f) {
+  switch (type) {
+    case scalar_type::int8:
+      return f(std::int8_t{});
+    case scalar_type::uint8:
+      return f(std::uint8_t{});
+    case scalar_type::int16:
+      return f(std::int16_t{});
+    case scalar_type::uint16:
+      return f(std::uint16_t{});
+    case scalar_type::float32:
+      return f(float{});
+    case scalar_type::float64:
+      break;
+  }
+  return f(double{});
+}
+
+/// to.size() numbers of `type`, in the machine's byte order.
+void convert(scalar_type type, std::span<std::byte const> from, std::span<float> to);
+void convert(scalar_type type, std::span<std::byte const> from, std::span<double> to);
+
+/// Turns the bytes of each number around.
+void reverse_each(std::span<std::byte> numbers, std::size_t width);
+
+}  // namespace skel::volume_data

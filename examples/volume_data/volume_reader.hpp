@@ -1,0 +1,69 @@
+// Volumes as they come: a header, then slices in order. Who wants the whole grid has read_grid (grid.hpp).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "scalar_type.hpp"
+
+namespace skel::volume_data {
+
+/// A rectilinear grid without its values: one scalar at each grid point, x fastest.
+struct volume_header {
+  std::string name;  ///< the file's path, or the field's name
+  scalar_type type = scalar_type::float32;
+  std::array<std::size_t, 3> size{};               ///< grid points along x, y, z; each at least 1
+  std::array<std::vector<double>, 3> coordinates;  ///< of the points along each axis: finite, increasing
+
+  [[nodiscard]] std::size_t slice_samples() const { return size[0] * size[1]; }
+  [[nodiscard]] std::size_t samples() const { return slice_samples() * size[2]; }
+  [[nodiscard]] std::size_t slice_bytes() const { return slice_samples() * size_of(type); }
+  [[nodiscard]] std::size_t bytes() const { return samples() * size_of(type); }
+};
+
+/// An opened volume. It keeps no slice: memory is what the caller gives, and buffers of 64 KB.
+///
+///     auto const volume = skel::volume_data::open_volume("head.nrrd");
+///     std::vector<float> slice(volume->header().slice_samples());
+///     for (std::size_t z = 0; z < volume->header().size[2]; ++z) volume->read(slice);
+class volume_reader {
+ public:
+  virtual ~volume_reader() = default;
+  volume_reader(volume_reader const&) = delete;
+  volume_reader& operator=(volume_reader const&) = delete;
+
+  [[nodiscard]] volume_header const& header() const noexcept { return header_; }
+  /// The next slice to be read, header().size[2] at the end.
+  [[nodiscard]] std::size_t position() const noexcept { return position_; }
+
+  /// The next slices, as many as fit into `slices`, which must be a whole number of them and not more than
+  /// are left. Bytes are in the machine's order. Errors: usage_error with the file and the place.
+  void read(std::span<std::byte> slices);
+  void read(std::span<float> slices) { read_as(slices); }
+  void read(std::span<double> slices) { read_as(slices); }
+
+ protected:
+  explicit volume_reader(volume_header header) : header_(std::move(header)) {}
+  virtual void fill(std::span<std::byte> next) = 0;
+
+ private:
+  template <class To>
+  void read_as(std::span<To> slices);
+
+  volume_header header_;
+  std::size_t position_ = 0;
+  std::vector<std::byte> slice_;
+};
+
+/// Opens a file by its ending: .vti, .vtr (VTK XML: ascii, inline base64, appended raw or base64, zlib),
+/// .nrrd, .nhdr (raw, gzip, ascii), .mha, .mhd (MetaImage, plain or zlib), .json (a sidecar of raw values),
+/// .raw (the sidecar is FILE.raw.json). Sizes in a header are not believed: before anything is allocated it
+/// is made sure that the file can hold so many values. Errors: usage_error `path: place: what was expected`.
+[[nodiscard]] std::unique_ptr<volume_reader> open_volume(std::string const& path);
+
+}  // namespace skel::volume_data

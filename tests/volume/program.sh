@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# Files in and out, every example specification, and exit codes: program.sh SKEL_VOLUME SPECS
+set -euo pipefail
+program=$1 specs=$2
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+
+expect() { # code, what standard error must contain, arguments
+  local code=0
+  "$program" --progress never "${@:3}" >out 2>err || code=$?
+  if [ "$code" != "$1" ] || ! { [ -z "$2" ] || grep -qF -- "$2" err; } || [ "$(wc -l <err)" -gt 1 ]; then
+    echo "expected exit code $1 and \"$2\", got $code from: ${*:3}"
+    cat out err
+    exit 1
+  fi
+}
+
+for spec in "$specs"/*.json; do  # each example, verified
+  field=metaballs:24x24x24
+  case $spec in */storm.json | */bird.json) field=wind:31x25x9 ;; esac
+  expect 0 '' --field $field --spec "$spec" --size 40x30 --verify -o a.png
+done
+expect 0 '' --field metaballs:20x20x20 --size 24x16 --frames 3 -o turn.png --report run.json
+[ -s turn-000.png ] && [ -s turn-002.png ] && [ ! -e turn.png ]
+grep -q '"pictures": *3' run.json
+expect 0 '' --field sphere:9x9x9 --size 16x16 --background '#102030' -o b.pfm
+[ "$(head -c 8 b.pfm | tr "\n" " ")" = "PF 16 16" ]
+expect 0 '' --field wind:9x9x9 --background a.png --size 20x20 -o c.png
+expect 0 '' --field wind:31x25x9 --size 30x20 --ray-statistics
+grep -q '^Median' out
+
+printf '{"file": "v.bin", "size": [2, 2, 3], "type": "uint8"}' >v.json
+printf '\0\1\2\3\4\5\6\7\10\11\12\13' >v.bin
+expect 0 '' v.json --size 8x8 --verify -o v.png
+expect 0 '' --series v.json v.json --size 8x8 -o series.png
+[ -s series-001.png ]
+printf 'NRRD0004\ntype: short\ndimension: 3\nsizes: 5 4 x\n\n' >bad.nrrd
+expect 2 'skel-volume: bad.nrrd: sizes: expected 3 numbers, got "5 4 x"' bad.nrrd -o no.png
+[ ! -e no.png ]
+expect 2 'none.vti: No such file' none.vti
+expect 2 'expected one volume' --size 8x8
+expect 2 'exclude each other' --series v.json --frames 2
+expect 2 'unknown field "x"' --field x
+echo '{"lihgt": 1}' >wrong.json
+expect 2 'wrong.json: unknown key "lihgt"' --field wind --spec wrong.json
+expect 2 '--size: expected WIDTHxHEIGHT' --field wind --size 8
+expect 2 'ends in .png, .ppm or .pfm' --field wind -o a.jpg
+expect 2 'none.png: ' --field wind:5x5x5 --background none.png
+echo ok

@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# The same picture, to the bit, for every schedule, way of results, size of task, code and number of ranks, and near the
+# integral that brute force finds: same_pictures.sh MPIEXEC SKEL_VOLUME SPECS
+set -euo pipefail
+mpiexec=$1 program=$2 specs=$3
+report=$(mktemp)
+trap 'rm -f "$report"' EXIT
+
+expected=
+check() { # check WHAT COMMAND...
+  local what=$1 hash
+  shift
+  "$@" --field wind:41x33x12 --spec "$specs/storm.json" --background none --size 61x47 --quiet --progress never --report "$report"
+  hash=$(grep -o '"result_xxh3": "[0-9a-f]\{16\}"' "$report")
+  expected=${expected:-$hash}
+  if [ "$hash" != "$expected" ]; then
+    echo "$what gives $hash, not $expected" >&2
+    exit 1
+  fi
+}
+
+check "one process" "$program" --verify
+check "portable code, two threads, blocks" "$program" --instructions portable --threads 2 --decomposition blocks
+for ranks in 1 2 3; do  # the paper's four, and others
+  check "$ranks ranks, D_S" "$mpiexec" -n $ranks "$program" --schedule first-come
+  check "$ranks ranks, D_C" "$mpiexec" -n $ranks "$program" --schedule first-come --results concentrated
+  check "$ranks ranks, S_S" "$mpiexec" -n $ranks "$program" --schedule interleaved
+  check "$ranks ranks, S_C" "$mpiexec" -n $ranks "$program" --schedule interleaved --results concentrated
+  check "$ranks ranks, ring, 16 pixels a task" "$mpiexec" -n $ranks "$program" --schedule ring --pixels 16 --root serves
+done
+echo "$expected"
