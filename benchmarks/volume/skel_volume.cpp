@@ -3,9 +3,11 @@
 //   field skel-bench-volume render VOLUME SPEC.json REPETITIONS [IMAGE] [INSTRUCTIONS]
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,8 +26,9 @@ void write_field(std::string const& name, std::string const& spacing, std::strin
   auto const values = skel::volume_data::read_grid(*opened).floats();
   auto const [least, most] = std::ranges::minmax(values);
   std::vector<std::uint16_t> stored;
+  stored.reserve(values.size());
   for (auto const v : values)
-    stored.push_back(static_cast<std::uint16_t>((v - least) / (most - least) * 10000 + 0.5F));
+    stored.push_back(static_cast<std::uint16_t>(std::lround((v - least) / (most - least) * 10000)));
   auto const& n = opened->header().size;
   skel::observe::atomic_file file(path);
   file.write("NRRD0004\ntype: uint16\ndimension: 3\nsizes: " + std::to_string(n[0]) + ' ' +

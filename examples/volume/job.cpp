@@ -35,6 +35,7 @@ job_result render(context& ctx, prepared_volume const& volume, job const& what, 
   auto const& spec = what.spec;
   task_cutter const cut(spec.width, spec.height, what.decomposition, what.pixels_per_task);
   std::vector<renderer> views;
+  views.reserve(static_cast<std::size_t>(what.frames));
   for (int f = 0; f < what.frames; ++f)
     views.emplace_back(
         volume, spec,

@@ -1,5 +1,8 @@
 // Where rays enter and leave cells; and the kernel against brute force, rays along axes, faces and edges
 // included.
+#include <algorithm>
+#include <span>
+
 #include "catch.hpp"
 #include "cell_walk.hpp"
 #include "fewer.hpp"
@@ -180,7 +183,7 @@ TEST_CASE("portable and AVX2 code give the same bytes; so does every repetition"
     bool same = true;
     for (std::uint64_t tile = 0; tile < a.tiling().tiles(); ++tile) {
       auto const p = a.tile(tile, counts), q = b.tile(tile, counts);
-      same = same && std::memcmp(p.data(), q.data(), sizeof p) == 0;
+      same = same && std::ranges::equal(std::as_bytes(std::span(p)), std::as_bytes(std::span(q)));
     }
     CHECK(same);
   }

@@ -46,13 +46,13 @@ void check_vtk_type(test::folder const& in, std::string const& type, scalar_type
 
 TEST_CASE("VTK XML, all ways of storing") {
   test::folder const in("volume-vtk");
-  using style = test::vtk_style;
-  for (auto const place : {style::ascii, style::binary, style::appended_raw, style::appended_base64})
+  using storage = test::vtk_style;
+  for (auto const place : {storage::ascii, storage::binary, storage::appended_raw, storage::appended_base64})
     for (bool const compressed : {false, true})
       for (bool const wide : {false, true})
         for (bool const big : {false, true}) {
           INFO("place " << place << " compressed " << compressed << " wide " << wide << " big " << big);
-          style s{big, compressed, wide, style::ascii};
+          storage s{big, compressed, wide, storage::ascii};
           s.place = place;
           check_even(read_grid(in.write("a.vti", test::vtk<float>("Float32", false, s))));
           check_uneven(read_grid(in.write("a.vtr", test::vtk<std::int16_t>("Int16", true, s))));
