@@ -10,7 +10,7 @@ usage: scripts/test.sh [--all] [--no-install] [--help]
 Builds skel and runs its tests and checks; a summary and the exit code tell how it went:
   release    optimised build, all tests (headers alone, compile errors, install and consume among them)
   asan       the tests under AddressSanitizer and UndefinedBehaviorSanitizer
-  nompi      build and tests as on a machine without MPI
+  nompi      build as on a machine without MPI, and the tests to which that may matter
   format     clang-format, all files
   lint       clang-tidy, the files changed since the branch left its upstream (or in the last commits)
   scripts    includes point down the floors; shellcheck, where it is installed
