@@ -9,8 +9,8 @@
 namespace skel::components {
 
 /// Labels of the graph with these edges: label[x] is the smallest node of x's component. `label` need not be
-/// initialised; it holds every node that occurs. The same bytes for every number of threads. Another thread is
-/// started where there are `worthwhile` edges for each.
+/// initialised; it holds every node that occurs. The same bytes for every number of threads. Another thread
+/// is started where there are `worthwhile` edges for each.
 void label_components(std::span<edge const> edges, std::span<node> label, unsigned threads,
                       std::size_t worthwhile = 1U << 20U);
 
