@@ -35,6 +35,10 @@ printf '\0\1\2\3\4\5\6\7\10\11\12\13' >v.bin
 expect 0 '' v.json --size 8x8 --verify -o v.png
 expect 0 '' --series v.json v.json --size 8x8 -o series.png
 [ -s series-001.png ]
+expect 0 '' --field wind:9x9x9 --steps 3 --size 16x12 -o hour.png
+[ -s hour-002.png ] && ! cmp -s hour-000.png hour-002.png
+expect 0 '' --field wind:9x9x9@2 --size 16x12 -o two.png
+cmp two.png hour-002.png
 printf 'NRRD0004\ntype: short\ndimension: 3\nsizes: 5 4 x\n\n' >bad.nrrd
 expect 2 'skel-volume: bad.nrrd: sizes: expected 3 numbers, got "5 4 x"' bad.nrrd -o no.png
 [ ! -e no.png ]
@@ -46,5 +50,11 @@ echo '{"lihgt": 1}' >wrong.json
 expect 2 'wrong.json: unknown key "lihgt"' --field wind --spec wrong.json
 expect 2 '--size: expected WIDTHxHEIGHT' --field wind --size 8
 expect 2 'ends in .png, .ppm or .pfm' --field wind -o a.jpg
+expect 2 'only wind changes with time' --field sphere --steps 2
+expect 2 '0 to 240 hours behind @, got "x"' --field wind@x
+expect 2 '--steps needs a --field' v.json --steps 2
+expect 2 '--background: expected a FILE.png, "map", "none" or #rrggbb, got "a\"b"' --field wind --background 'a"b'
 expect 2 'none.png: ' --field wind:5x5x5 --background none.png
+# A failure in the midst of a series ends the job.
+expect 2 'none.vti: No such file' --series v.json none.vti --size 8x8
 echo ok
