@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -241,7 +242,10 @@ specification parse_specification(std::string_view text, std::string const& plac
 }
 
 specification read_specification(std::string const& path) {
-  return parse_specification(volume_data::read_text(path, std::size_t{1} << 20), path);
+  auto spec = parse_specification(volume_data::read_text(path, std::size_t{1} << 20), path);
+  auto& image = spec.background.image;  // beside the specification, wherever the program is called
+  if (!image.empty()) image = (std::filesystem::path(path).parent_path() / image).string();
+  return spec;
 }
 
 }  // namespace skel::volume

@@ -18,7 +18,7 @@ expect() { # code, what standard error must contain, arguments
 
 for spec in "$specs"/*.json; do  # each example, verified
   field=metaballs:24x24x24
-  case $spec in */storm.json | */bird.json) field=wind:31x25x9 ;; esac
+  case $spec in */storm.json | */bird.json | */background.json) field=wind:31x25x9 ;; esac
   expect 0 '' --field $field --spec "$spec" --size 40x30 --verify -o a.png
 done
 expect 0 '' --field metaballs:20x20x20 --size 24x16 --frames 3 -o turn.png --report run.json
