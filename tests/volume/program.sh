@@ -53,7 +53,7 @@ expect 2 'ends in .png, .ppm or .pfm' --field wind -o a.jpg
 expect 2 'only wind changes with time' --field sphere --steps 2
 expect 2 '0 to 240 hours behind @, got "x"' --field wind@x
 expect 2 '--steps needs a --field' v.json --steps 2
-expect 2 '--background: expected a FILE.png, "map", "none" or #rrggbb, got "a\"b"' --field wind --background 'a"b'
+expect 2 '--background: expected a FILE.png, "map", "none" or #rrggbb, got "a"b"' --field wind --background 'a"b'
 expect 2 'none.png: ' --field wind:5x5x5 --background none.png
 # A failure in the midst of a series ends the job.
 expect 2 'none.vti: No such file' --series v.json none.vti --size 8x8
