@@ -67,6 +67,8 @@ job_result render(context& ctx, prepared_volume const& volume, job const& what, 
       schedule,
       [&](task_id id, sub_image&& part) {
         auto const frame = id / cut.tasks();
+        if (id >= all.task_seconds.size()) all.task_seconds.resize(id + 1);
+        all.task_seconds[id] = part.seconds;
         auto [at, fresh] = pictures.try_emplace(frame);
         if (fresh) at->second = {picture::transparent_image(spec.width, spec.height), cut.tasks()};
         paste(at->second.picture, views[frame].tiling(), cut, id % cut.tasks(), part.pixels);

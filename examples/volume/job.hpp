@@ -25,6 +25,8 @@ struct job_result {
   std::vector<std::string> hashes;  ///< xxh3 of each picture's floats, in their order
   work_counts counts;
   std::vector<ray_time> rays;
+  std::vector<double> task_seconds;                ///< of each task; none with slabs
+  double waited_seconds = 0, loading_seconds = 0;  ///< for slabs, see prefetch
 };
 
 /// Given each picture as it is complete, on the root: its number, its view, and the image object.

@@ -37,6 +37,11 @@ void add_options(CLI::App& app, options& o) {
          "who reads: root, and a broadcast takes the grid to the others; or all, which all see the file")
       ->capture_default_str()
       ->check(CLI::IsMember({"root", "all"}));
+  app.add_option("--slabs", o.slabs, "take the grid in so many slabs, one in memory and one on its way")
+      ->check(CLI::Range(1, 1000000));
+  app.add_option("--memory", o.memory, "MiB of each rank for the grid: as many slabs as that takes")
+      ->check(CLI::Range(1, 1 << 30))
+      ->excludes("--slabs");
   app.add_option("--spec", o.spec,
                  "rendering specification (.json): view, mapping, light, ...; see docs/volume.md");
   app.add_option("--size", o.size,
@@ -53,6 +58,8 @@ void add_options(CLI::App& app, options& o) {
                  "scattered: a task has pixels from all over the picture; blocks: from one place")
       ->capture_default_str()
       ->check(CLI::IsMember({"scattered", "blocks"}));
+  app.add_option("--unit-costs", o.unit_costs,
+                 "write the seconds that each task took to FILE, for skel-simulate");
   app.add_flag("--ray-statistics", o.ray_statistics,
                "time each ray alone, and print what rays that hit and that miss the grid take");
   app.add_option("--instructions", o.instructions, "avx2 or portable, instead of the best this processor has")
@@ -84,8 +91,8 @@ std::vector<std::string> options::names() const {
   return all;
 }
 
-std::vector<volume_feed::opener> options::volumes() const {
-  std::vector<volume_feed::opener> all;
+std::vector<opener> options::volumes() const {
+  std::vector<opener> all;
   for (auto const& name : names())
     all.emplace_back([name, computed = !field.empty()] {
       return computed ? volume_data::open_field(name) : volume_data::open_volume(name);

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "loading.hpp"
 #include "specification.hpp"
-#include "volume_feed.hpp"
 
 namespace skel::volume {
 
@@ -19,6 +19,9 @@ struct options {
   std::string decomposition = "scattered";
   std::string grid = "root";
   std::string instructions;
+  int slabs = 0;   ///< 0: the whole grid, or as many as memory asks for
+  int memory = 0;  ///< MiB of a rank for the grid; 0: what it takes
+  std::string unit_costs;
   bool ray_statistics = false;
 
   /// With what the command line says of size and background. usage_error as parse_specification.
@@ -26,7 +29,7 @@ struct options {
   /// The volumes, by name: one, or a time series. usage_error for choices that exclude each other.
   [[nodiscard]] std::vector<std::string> names() const;
   /// The same, to be opened.
-  [[nodiscard]] std::vector<volume_feed::opener> volumes() const;
+  [[nodiscard]] std::vector<opener> volumes() const;
   [[nodiscard]] grid_source source() const { return grid == "root" ? grid_source::root : grid_source::all; }
 };
 

@@ -218,8 +218,12 @@ void prepared_volume::find_visible_cells() {
   });
   for (std::size_t d = 0; d < 3; ++d) {
     bool const none = last[d] < 0;
-    view_.box_low[d] = none ? 0 : static_cast<float>(planes_[d][static_cast<std::size_t>(first[d])]);
-    view_.box_high[d] = none ? 0 : static_cast<float>(planes_[d][static_cast<std::size_t>(last[d]) + 1]);
+    if (!none) {
+      own_box_.low[d] = static_cast<float>(planes_[d][static_cast<std::size_t>(first[d])]);
+      own_box_.high[d] = static_cast<float>(planes_[d][static_cast<std::size_t>(last[d]) + 1]);
+    }
+    view_.box_low[d] = own_box_.low[d];
+    view_.box_high[d] = own_box_.high[d];
   }
   view_.cells = cells_.data();
 }

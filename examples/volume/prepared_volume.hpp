@@ -51,6 +51,11 @@ class prepared_volume {
   /// Coordinates of the grid's planes, stretched, counted from the lowest corner.
   [[nodiscard]] std::array<std::vector<double>, 3> const& planes() const noexcept { return planes_; }
   [[nodiscard]] std::size_t memory() const noexcept;  ///< bytes
+  struct box {
+    std::array<float, 3> low{}, high{};
+  };
+  /// Around the visible cells that are here; nothing if low is not below high.
+  [[nodiscard]] box const& own_box() const noexcept { return own_box_; }
 
  private:
   void prepare(volume_data::grid const& grid, specification const& spec, whole_grid const& whole);
@@ -66,6 +71,7 @@ class prepared_volume {
   void set_light(specification const& spec);
 
   slab part_;
+  box own_box_;
   std::size_t ahead_ = 0;  // of the values that are here, those before the slab
   vec3 low_{}, sides_{};
   double diagonal_ = 0;

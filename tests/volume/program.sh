@@ -55,6 +55,15 @@ expect 2 '0 to 240 hours behind @, got "x"' --field wind@x
 expect 2 '--steps needs a --field' v.json --steps 2
 expect 2 '--background: expected a FILE.png, "map", "none" or #rrggbb, got "a"b"' --field wind --background 'a"b'
 expect 2 'none.png: ' --field wind:5x5x5 --background none.png
+expect 0 '' --field turbulence:80x80x80 --size 20x15 --memory 2 --frames 2 -o slabs.png --report run.json
+grep -q '"slabs": *[1-9][0-9]' run.json && [ -s slabs-001.png ]
+expect 0 '' --field turbulence:80x80x80 --size 20x15 --frames 2 -o whole.png --unit-costs costs.csv --pixels 100
+cmp slabs-001.png whole-001.png
+[ "$(grep -c '^0\.[0-9]*$' costs.csv)" = 6 ]
+expect 2 'needs the whole grid' v.json --slabs 2 --verify
+expect 2 'need the rule "exact"' v.json --slabs 2 --spec "$specs/trapezoid.json"
+expect 2 'two layers of cells need' --field sphere:512x512x3 --memory 1
+expect 2 'bad.nrrd: sizes' bad.nrrd --slabs 2
 # A failure in the midst of a series ends the job.
 expect 2 'none.vti: No such file' --series v.json none.vti --size 8x8
 echo ok
