@@ -1,0 +1,51 @@
+// What a store holds: generations, each of several parts that were saved at the same moment.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "skel/checkpoint/shard_store.hpp"
+
+namespace skel::storage {
+
+/// Who may go on from a checkpoint: the same program in the same version with the same problem.
+struct identity {
+  std::string program, version;
+  std::uint64_t problem = 0;  ///< a hash of everything that the result depends on
+
+  friend bool operator==(identity const&, identity const&) = default;
+  [[nodiscard]] std::uint64_t hash() const;
+};
+
+/// What all parts of a generation know of it. One process makes it with repository::next() and tells the
+/// others. Trivially copyable.
+struct generation_plan {
+  std::uint64_t generation = 0;  ///< larger than all that is in the store
+  std::uint64_t stamp = 0;  ///< tells apart what two runs, each unseen by the other, gave the same number
+  std::uint32_t parts = 0;
+
+  friend bool operator==(generation_plan const&, generation_plan const&) = default;
+};
+
+/// whole: all shards of all parts are there; degraded: some are missing, but each part can be given back;
+/// lost: a part cannot.
+enum class condition : std::uint8_t { whole, degraded, lost };
+[[nodiscard]] char const* to_string(condition c) noexcept;
+
+/// A generation as it is found.
+struct stored_generation {
+  generation_plan plan;
+  std::uint64_t identity_hash = 0;
+  std::optional<storage::identity> written_by;   ///< as its manifest says
+  std::optional<stored_object> manifest;         ///< in copies; none: not committed, or all are lost
+  std::map<std::uint32_t, stored_object> parts;  ///< those of which there is a shard, by number
+  std::uint64_t attempts = 0;  ///< runs that have gone on from it, see repository::note_attempt()
+
+  /// By the shards' headers, or, after repository::verify(), by every block.
+  [[nodiscard]] condition state() const;
+};
+
+}  // namespace skel::storage
