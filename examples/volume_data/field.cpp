@@ -79,6 +79,7 @@ class field_volume final : public volume_reader {
           to += sizeof value;
         }
   }
+  void pass(std::size_t /*slices*/) override {}
 
   formula value_;
 };
