@@ -3,28 +3,21 @@
 
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <sstream>
 
 #include "catch.hpp"
 #include "skel/error.hpp"
 #include "small_mesh.hpp"
+#include "temporary_file.hpp"
 
 using namespace skel::isosurface;
 
 namespace {
 
-std::string temporary(std::string const& name) {
-  return (std::filesystem::temp_directory_path() / ("skel-mesh-" + std::to_string(getpid()) + name)).string();
-}
-
 std::string text_of(std::string const& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
+  auto text = test::bytes_of(path);
   std::filesystem::remove(path);
-  return text.str();
+  return text;
 }
 
 /// As importers do: one line at a time, indices checked against what has come so far.
@@ -115,7 +108,7 @@ class vtp {
 TEST_CASE("OBJ: read back, everything is the same to the bit") {
   for (unsigned const n : {0U, 1U, 5000U}) {
     auto const m = test::small_mesh(n);
-    auto const path = temporary("a.obj");
+    auto const path = test::temporary("a.obj");
     write_obj(path, m);
     auto const back = read_obj(text_of(path));
     CHECK(back.positions == m.positions);
@@ -133,7 +126,7 @@ TEST_CASE("OBJ: read back, everything is the same to the bit") {
 TEST_CASE("VTP: read back, everything is the same to the bit") {
   for (unsigned const n : {0U, 1U, 5000U}) {
     auto const m = test::small_mesh(n);
-    auto const path = temporary("a.vtp");
+    auto const path = test::temporary("a.vtp");
     write_vtp(path, m);
     vtp file(text_of(path));
     CHECK(file.number("NumberOfPoints") == m.positions.size());

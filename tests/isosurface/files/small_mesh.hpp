@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <vector>
 
 #include "../../../examples/isosurface/mesh.hpp"
 
@@ -21,6 +22,34 @@ inline skel::isosurface::mesh small_mesh(unsigned n) {
       }
       for (std::uint32_t i = 1; i <= n; ++i) m.triangles.push_back({centre, centre + i, centre + i + 1});
     }
+    part.end_vertex = m.positions.size();
+    part.end_triangle = m.triangles.size();
+    m.parts.push_back(part);
+  }
+  return m;
+}
+
+/// Balls of these radii around (5, -2, 100), each of 2 n x n quadrilaterals by longitude and latitude.
+inline skel::isosurface::mesh balls(std::vector<double> const& radii, unsigned n) {
+  skel::isosurface::mesh m;
+  for (double const r : radii) {
+    skel::isosurface::surface_part part{r, m.positions.size(), 0, m.triangles.size(), 0};
+    auto const first = static_cast<std::uint32_t>(m.positions.size());
+    for (unsigned j = 0; j <= n; ++j)
+      for (unsigned i = 0; i < 2 * n; ++i) {
+        double const a = M_PI * i / n, b = M_PI * j / n;
+        std::array<double, 3> const out{std::sin(b) * std::cos(a), std::sin(b) * std::sin(a), std::cos(b)};
+        m.normals.push_back(
+            {static_cast<float>(out[0]), static_cast<float>(out[1]), static_cast<float>(out[2])});
+        m.positions.push_back({static_cast<float>(5 + r * out[0]), static_cast<float>(-2 + r * out[1]),
+                               static_cast<float>(100 + r * out[2])});
+      }
+    auto const at = [&](unsigned i, unsigned j) { return first + j * 2 * n + i % (2 * n); };
+    for (unsigned j = 0; j < n; ++j)
+      for (unsigned i = 0; i < 2 * n; ++i) {
+        m.triangles.push_back({at(i, j), at(i, j + 1), at(i + 1, j + 1)});
+        m.triangles.push_back({at(i, j), at(i + 1, j + 1), at(i + 1, j)});
+      }
     part.end_vertex = m.positions.size();
     part.end_triangle = m.triangles.size();
     m.parts.push_back(part);
