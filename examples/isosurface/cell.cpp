@@ -13,8 +13,8 @@ std::array<double, 4> bernstein_slope(double t) {
   return {-3 * s * s, 3 * s * (s - 2 * t), 3 * t * (2 * s - t), 3 * t * t};
 }
 
-double contract(std::array<double, 64> const& b, std::array<double, 4> const& x, std::array<double, 4> const& y,
-                std::array<double, 4> const& z) {
+double contract(std::array<double, 64> const& b, std::array<double, 4> const& x,
+                std::array<double, 4> const& y, std::array<double, 4> const& z) {
   double sum = 0;
   for (std::size_t k = 0; k < 4; ++k) {
     double plane = 0;

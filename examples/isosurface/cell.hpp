@@ -23,8 +23,8 @@ struct tricubic {
   [[nodiscard]] vector3 gradient(vector3 const& u) const;
 };
 
-/// The polynomial that has the data of the eight corners (x fastest) of a cell with these sides. What it is on
-/// a face depends, to the bit, only on the corners and sides of that face.
+/// The polynomial that has the data of the eight corners (x fastest) of a cell with these sides. What it is
+/// on a face depends, to the bit, only on the corners and sides of that face.
 [[nodiscard]] tricubic hermite(std::array<node_data, 8> const& corners, vector3 const& sides);
 
 }  // namespace skel::isosurface

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "../mesh.hpp"
+#include "mesh.hpp"
 
 namespace skel::isosurface {
 

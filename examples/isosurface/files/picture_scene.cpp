@@ -63,8 +63,9 @@ raytrace::scene picture_scene(mesh const& surfaces, picture_view const& view) {
   double const distance = 0.52 / std::sin(angle / 2 * std::numbers::pi / 180);  // the ball around the box
   world.view = {distance * eye, {0, 0, 0}, {0, 0, 1}, angle, 0, view.width, view.height};
   if (std::abs(view.elevation) > 89) world.view.up = {0, 1, 0};
-  world.lights.push_back({distance * towards(view.azimuth - 40, view.elevation + 25), vec3d{0.6, 0.6, 0.6}});
-  world.lights.push_back({distance * eye, vec3d{0.45, 0.45, 0.45}});
+  world.lights.push_back(
+      {distance * towards(view.azimuth - 40, view.elevation + 25), vec3d{0.75, 0.75, 0.75}});
+  world.lights.push_back({distance * eye, vec3d{0.7, 0.7, 0.7}});
 
   std::vector<vec3d> corners(3), normals(3);
   for (std::size_t part = 0; part < surfaces.parts.size(); ++part) {

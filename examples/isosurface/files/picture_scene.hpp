@@ -1,7 +1,7 @@
 // A mesh as a scene of the ray tracer.
 #pragma once
 
-#include "../mesh.hpp"
+#include "mesh.hpp"
 #include "scene.hpp"
 
 namespace skel::isosurface {

@@ -1,7 +1,7 @@
 // Evaluates a model that was kept in a file.
 #pragma once
 
-#include "../cell.hpp"
+#include "cell.hpp"
 #include "model_file.hpp"
 
 namespace skel::isosurface {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "../../../examples/isosurface/mesh.hpp"
+#include "mesh.hpp"
 
 namespace test {
 

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# Files in and out, and exit codes: program.sh SKEL_ISOSURFACE
+set -euo pipefail
+program=$1
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+
+expect() { # code, what standard error must contain, arguments
+  local code=0
+  "$program" --progress never "${@:3}" >out 2>err || code=$?
+  if [ "$code" != "$1" ] || ! { [ -z "$2" ] || grep -qF -- "$2" err; } || [ "$(wc -l <err)" -gt 1 ]; then
+    echo "expected exit code $1 and \"$2\", got $code from: ${*:3}"
+    cat out err
+    exit 1
+  fi
+}
+
+for order in 1 3; do  # every field, verified
+  for field in wind:31x25x9 marschner-lobb metaballs:16x16x16 turbulence:14x15x12; do
+    value=0.5
+    case $field in wind*) value=20,40 ;; esac
+    expect 0 '' --field $field --order $order --iso $value --verify -o a.ply --report run.json
+    grep -q '"triangles": *[1-9]' run.json
+  done
+  expect 0 '' --field linear --order $order --iso 0.3,0.6 --grid 3 --differences 4 --verify
+  expect 0 '' --field wind --order $order --iso 30 --grid 3 --differences paper --verify
+  expect 0 '' --field homogeneous --order $order --iso 1,2 --verify --report run.json
+  grep -q '"triangles": *0' run.json
+done
+[ "$(head -c 3 a.ply)" = ply ]
+
+printf '{"file": "v.bin", "size": [3, 3, 3], "type": "uint8"}' >v.json
+printf '\0\0\0\0\0\0\0\0\0\0\0\0\0\144\0\0\0\0\0\0\0\0\0\0\0\0\0' >v.bin
+expect 0 '' v.json --iso 50 --order 3 --verify -o v.ply
+grep -q 'triangles' out
+head -c 20 v.bin >short.bin
+sed s/v.bin/short.bin/ v.json >short.json
+expect 2 'short.bin' short.json --iso 50 -o no.ply
+[ ! -e no.ply ]
+expect 2 'none.vti: No such file' none.vti --iso 1
+expect 2 '--iso is required' v.json
+expect 2 'expected one volume' --iso 3
+expect 2 '--iso: expected finite numbers' v.json --iso nan
+expect 2 '--group-size: expected auto or a number' v.json --iso 3 --group-size x
+expect 2 'make no cell of --grid 3' v.json --iso 3 --grid 3
+expect 2 'unknown ending ".stl"' v.json --iso 3 -o a.stl
+expect 2 'unknown field "x"' --field x --iso 3
+expect 2 'no/a.ply: No such file or directory' v.json --iso 3 -o no/a.ply
+echo ok
