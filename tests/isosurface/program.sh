@@ -44,6 +44,22 @@ expect 2 'expected one volume' --iso 3
 expect 2 '--iso: expected finite numbers' v.json --iso nan
 expect 2 '--group-size: expected auto or a number' v.json --iso 3 --group-size x
 expect 2 'make no cell of --grid 3' v.json --iso 3 --grid 3
+for file in a.obj a.vtp; do  # other files beside the mesh; what they hold: isosurface_files_test
+  expect 0 '' v.json --iso 50 --order 3 -o $file --preview a.png --preview-size 32x20 --model a.model --trace-costs a.csv
+done
+grep -q '^f 1//1 ' a.obj
+grep -q 'NumberOfPolys="[1-9]' a.vtp
+[ "$(head -c 8 a.model)" = SKELMODL ]
+[ "$(grep -c '^row,' a.csv)" = 4 ] && [ "$(grep -c '^slice,' a.csv)" = 3 ]
+[ "$(head -c 4 a.png | tail -c 3)" = PNG ]
+for order in 1 3; do  # (x + 2 y + 4 z) / 7 is kept exactly
+  expect 0 '' --field linear --order $order --grid 4 --iso 0.3 --model linear.model
+  echo "0.3 0.6 0.1" | "$(dirname "$program")/skel-isosurface-eval" linear.model >out
+  awk '{ for (i = 1; i <= 4; ++i) if (($i - e[i]) ^ 2 > 1e-11) exit 1 } BEGIN { split("0.271428571 0.142857143 0.285714286 0.571428571", e) }' out
+done
+expect 2 'an image needs a name' v.json --iso 50 --preview a.gif
+expect 2 '--preview-size: expected WIDTHxHEIGHT' v.json --iso 50 --preview a.png --preview-size 32
+expect 2 'no/a.model: No such file' v.json --iso 50 --model no/a.model
 expect 2 'unknown ending ".stl"' v.json --iso 3 -o a.stl
 expect 2 'unknown field "x"' --field x --iso 3
 expect 2 'no/a.ply: No such file or directory' v.json --iso 3 -o no/a.ply
