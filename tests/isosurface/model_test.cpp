@@ -184,11 +184,11 @@ TEST_CASE("divided cells are the same polynomial, and shared faces the same to t
     for (std::size_t j = 0; j < n; ++j)
       for (std::size_t k = 0; k < n; ++k) REQUIRE(*left.at(n - 1, j, k) == *right.at(0, j, k));
     auto const parts = left.parts();
-    auto const part = left.part(parts - 1, parts / 2, 0);
+    auto const half = parts / 2;
+    auto const part = left.part(parts - 1, half, 0);
     double const h = 1.0 / static_cast<double>(parts);
     std::array<double, 3> const u{0.3, 0.9, 0.4};
-    std::array<double, 3> const in_cell{1 - h + h * u[0], (static_cast<double>(parts / 2) + u[1]) * h,
-                                        h * u[2]};
+    std::array<double, 3> const in_cell{1 - h + h * u[0], (static_cast<double>(half) + u[1]) * h, h * u[2]};
     CHECK(part.value(u) == Approx(a.value(in_cell)).epsilon(1e-12));
   }
 }
@@ -209,8 +209,9 @@ TEST_CASE("cells are passed over only where dense sampling finds nothing; corner
         CHECK(wide.high >= around.high);
         bool any_above = false, any_below = false, corner_above = false, corner_below = false;
         for (int i = 0; i < 9 * 9 * 9; ++i) {
-          std::array const u{i % 9 / 8.0, i / 9 % 9 / 8.0, i / 81 / 8.0};
-          bool const corner = (i % 9) % 8 == 0 && (i / 9 % 9) % 8 == 0 && (i / 81) % 8 == 0;
+          std::array const at{i % 9, i / 9 % 9, i / 81};
+          std::array const u{at[0] / 8.0, at[1] / 8.0, at[2] / 8.0};
+          bool const corner = at[0] % 8 == 0 && at[1] % 8 == 0 && at[2] % 8 == 0;
           double const f = cell.value(u);
           (f >= 0.9 ? any_above : any_below) = true;
           if (corner) (f >= 0.9 ? corner_above : corner_below) = true;
