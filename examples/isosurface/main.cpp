@@ -8,8 +8,7 @@
 
 #include "field.hpp"
 #include "model_surfaces.hpp"
-#include "ply.hpp"
-#include "program/paths.hpp"
+#include "outputs.hpp"
 #include "program/run_program.hpp"
 #include "skel/observe/hash.hpp"
 #include "skel/skel.hpp"
@@ -23,6 +22,7 @@ struct options {
   std::string file, field, differences = "2", group_size = "auto";
   surface_options surface;
   skel::multi_host_options how;
+  output_options outputs;
   bool no_reassign = false;
 };
 
@@ -56,6 +56,7 @@ void add_options(CLI::App& app, options& o) {
       ->capture_default_str();
   app.add_flag("--no-reassign", o.no_reassign, "ranks of finished groups do not help others");
   app.add_flag("--preload", o.how.preload, "first slices are read before the clock starts");
+  add_output_options(app, o.outputs);
 }
 
 void check(options& o) {
@@ -85,16 +86,17 @@ std::string mesh_hash(mesh const& m) {
 
 skel::program::run_outcome model(skel::context& ctx, skel::program::common_options const& common, options o) {
   check(o);
-  if (!common.output.empty()) skel::program::require_ending(common.output, {".ply"});
+  check_outputs(ctx, o.outputs, common.output);
   auto const open = [&] {
     return o.field.empty() ? skel::volume_data::open_volume(o.file) : skel::volume_data::open_field(o.field);
   };
   auto const all = model_surfaces(ctx, open, o.surface, o.how);
   skel::program::run_outcome outcome;
   outcome.run = all.run;
-  if (!ctx.is_root() || all.run.stopped_early) return outcome;
-  if (common.verify) verify(skel::volume_data::read_grid(*open()), o.surface, all);
-  if (!common.output.empty()) write_ply(common.output, all.surfaces);
+  if (all.run.stopped_early) return outcome;
+  if (common.verify && ctx.is_root()) verify(skel::volume_data::read_grid(*open()), o.surface, all);
+  write_outputs(ctx, o.outputs, common.output, all, open, o.surface);
+  if (!ctx.is_root()) return outcome;
   outcome.result_xxh3 = mesh_hash(all.surfaces);
   outcome.fields = {{"vertices", all.surfaces.positions.size()},
                     {"triangles", all.surfaces.triangles.size()},
