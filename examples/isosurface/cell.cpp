@@ -40,19 +40,26 @@ vector3 tricubic::gradient(vector3 const& u) const {
 }
 
 tricubic hermite(std::array<node_data, 8> const& corners, vector3 const& sides) {
-  // Along each axis: b0 = f0, b1 = f0 + h f0'/3, b2 = f1 - h f1'/3, b3 = f1; so coefficient i belongs to the
-  // corner i / 2, and takes its derivative where i is 1 or 2.
+  // Along each axis: b0 = f0, b1 = f0 + h f0'/3, b2 = f1 - h f1'/3, b3 = f1. So each corner has the two
+  // coefficients next to it, along each axis: of the eight data, one axis after the other.
   tricubic cell;
-  constexpr std::array<double, 4> sign{0, 1, -1, 0};
-  for (std::size_t k = 0; k < 4; ++k)
-    for (std::size_t j = 0; j < 4; ++j)
-      for (std::size_t i = 0; i < 4; ++i) {
-        auto const& d = corners[i / 2 + 2 * (j / 2) + 4 * (k / 2)];
-        double const x = sign[i] * sides[0] / 3, y = sign[j] * sides[1] / 3, z = sign[k] * sides[2] / 3;
-        double const low = (d[0] + x * d[1]) + y * (d[2] + x * d[3]);
-        double const high = (d[4] + x * d[5]) + y * (d[6] + x * d[7]);
-        cell.b[i + 4 * (j + 4 * k)] = low + z * high;
-      }
+  for (std::size_t corner = 0; corner < 8; ++corner) {
+    std::array<std::size_t, 3> const far{corner % 2, corner / 2 % 2, corner / 4};
+    auto d = corners[corner];
+    for (std::size_t a = 0; a < 3; ++a) {
+      double const third = (far[a] == 0 ? sides[a] : -sides[a]) / 3;
+      auto const bit = std::size_t{1} << a;
+      for (std::size_t i = 0; i < 8; ++i)
+        if ((i & bit) == 0) d[i | bit] = d[i] + third * d[i | bit];
+    }
+    for (std::size_t i = 0; i < 8; ++i) {
+      auto const at = [&](std::size_t a) {
+        auto const inwards = (i >> a) & 1U;
+        return far[a] == 0 ? inwards : 3 - inwards;
+      };
+      cell.b[at(0) + 4 * (at(1) + 4 * at(2))] = d[i];
+    }
+  }
   return cell;
 }
 

@@ -12,6 +12,7 @@
 #include "program/run_program.hpp"
 #include "skel/observe/hash.hpp"
 #include "skel/skel.hpp"
+#include "tolerance.hpp"
 #include "verify.hpp"
 
 namespace {
@@ -24,6 +25,7 @@ struct options {
   skel::multi_host_options how;
   output_options outputs;
   bool no_reassign = false;
+  double tolerance = 0;
 };
 
 void add_surface_options(CLI::App& app, options& o) {
@@ -40,7 +42,12 @@ void add_surface_options(CLI::App& app, options& o) {
       ->check(CLI::IsMember({"2", "4", "paper"}));
   app.add_option("--level", s.level, "order 3: cells are halved so often along each axis")
       ->capture_default_str()
-      ->check(CLI::Range(0, 5));
+      ->check(CLI::Range(0, most_level));
+  app.add_option(
+         "--tolerance", o.tolerance,
+         "order 3: instead, so often that triangles stay so close to the surface; reads the volume twice")
+      ->check(CLI::PositiveNumber)
+      ->excludes("--level");
 }
 
 void add_options(CLI::App& app, options& o) {
@@ -84,12 +91,23 @@ std::string mesh_hash(mesh const& m) {
   return hasher.hex();
 }
 
+/// The level that --tolerance asks for.
+int set_level(skel::context& ctx, open_function const& open, options& o) {
+  if (o.tolerance > 0 && o.surface.order == 3) {
+    int const wanted = level_for(ctx, open, o.surface, o.tolerance);
+    o.surface.level = std::min(wanted, most_level);
+    return wanted;
+  }
+  return o.surface.level;
+}
+
 skel::program::run_outcome model(skel::context& ctx, skel::program::common_options const& common, options o) {
   check(o);
   check_outputs(ctx, o.outputs, common.output);
   auto const open = [&] {
     return o.field.empty() ? skel::volume_data::open_volume(o.file) : skel::volume_data::open_field(o.field);
   };
+  int const wanted = set_level(ctx, open, o);
   auto const all = model_surfaces(ctx, open, o.surface, o.how);
   skel::program::run_outcome outcome;
   outcome.run = all.run;
@@ -103,11 +121,14 @@ skel::program::run_outcome model(skel::context& ctx, skel::program::common_optio
                     {"polygons", all.counts.polygons},
                     {"active_cells", all.counts.active},
                     {"holes", all.counts.holes},
-                    {"unresolved", all.counts.unresolved}};
+                    {"unresolved", all.counts.unresolved},
+                    {"level", o.surface.order == 3 ? o.surface.level : 0}};
   if (!common.quiet) {
     fmt::print("{} triangles, {} vertices\n", all.surfaces.triangles.size(), all.surfaces.positions.size());
     if (all.counts.holes > 0)
       fmt::print("{} cells left out: samples that are not finite\n", all.counts.holes);
+    if (wanted > most_level)
+      fmt::print("cells are halved {} times; the tolerance asks for {}\n", most_level, wanted);
     if (all.counts.unresolved > 0)
       fmt::print("{} places where something may be hidden; --level resolves more\n", all.counts.unresolved);
   }

@@ -13,8 +13,9 @@ node_data node_derivatives(node_grid const& grid, layer_view const& layer,
     std::array<double, 4> in_slice{};  // f, f_x, f_y, f_xy
     float const* row = layer.samples(sz.first + k, sy.first);
     for (std::size_t j = 0; j < sy.count; ++j, row += grid.axis(0).samples) {
-      double slope = 0;
-      for (std::size_t i = 0; i < sx.count; ++i) slope += sx.weights[i] * double{row[sx.first + i]};
+      auto const* const s = row + sx.first;
+      double slope = sx.weights[0] * double{s[0]} + sx.weights[1] * double{s[1]};
+      for (std::size_t i = 2; i < sx.count; ++i) slope += sx.weights[i] * double{s[i]};
       double const f = row[x];
       if (sy.first + j == y) in_slice[0] = f, in_slice[1] = slope;
       in_slice[2] += sy.weights[j] * f;

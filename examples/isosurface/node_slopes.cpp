@@ -39,15 +39,18 @@ double careful(node_axis const& axis, std::size_t node, Sample const& sample) {
 }  // namespace
 
 point normalized(vector3 const& v) {
-  constexpr double least = 1e-200, most = 1e200;  // squares of what lies between are numbers
-  double const square = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
-  double const length = square > least && square < most ? std::sqrt(square) : std::hypot(v[0], v[1], v[2]);
-  if (!(length > 0) || !std::isfinite(length)) return {};
-  double const scale = 1 / length;
-  point n;
-  for (std::size_t i = 0; i < 3; ++i)
-    n[i] = static_cast<float>(std::isfinite(scale) ? v[i] * scale : v[i] / length);
-  return n;
+  constexpr double least = 1e-30, most = 1e30;  // squares of what lies between are floats
+  auto u = v;
+  double square = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
+  if (!(square > least && square < most)) {
+    double const length = std::hypot(v[0], v[1], v[2]);
+    if (!(length > 0) || !std::isfinite(length)) return {};
+    for (auto& x : u) x /= length;
+    square = 1;
+  }
+  auto const scale = 1 / std::sqrt(static_cast<float>(square));
+  return {static_cast<float>(u[0]) * scale, static_cast<float>(u[1]) * scale,
+          static_cast<float>(u[2]) * scale};
 }
 
 node_slopes::node_slopes(node_grid const& grid, layer_view const& layer)

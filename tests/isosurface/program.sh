@@ -29,6 +29,14 @@ for order in 1 3; do  # every field, verified
   grep -q '"triangles": *0' run.json
 done
 [ "$(head -c 3 a.ply)" = ply ]
+expect 0 '' --field metaballs:16x16x16 --iso 0.5 --order 3 --tolerance 0.001 --report run.json
+grep -q '"level": *4' run.json
+expect 2 'excludes' --field metaballs --iso 0.5 --order 3 --tolerance 1 --level 1
+
+# a volume of 64 MB, of which a host holds 9 slices of 0.8 MB at most: more than the program itself takes
+expect 0 '' --field sphere:400x400x100 --iso 5 --order 3 --differences 4 --threads 1 --report run.json
+memory=$(grep -o '"peak_memory_bytes": [0-9]*' run.json | grep -o '[0-9]*$')
+[ "$memory" -lt 48000000 ] || { echo "peak memory: $memory bytes"; exit 1; }
 
 printf '{"file": "v.bin", "size": [3, 3, 3], "type": "uint8"}' >v.json
 printf '\0\0\0\0\0\0\0\0\0\0\0\0\0\144\0\0\0\0\0\0\0\0\0\0\0\0\0' >v.bin

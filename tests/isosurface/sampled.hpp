@@ -56,7 +56,7 @@ inline axes counted(std::array<std::size_t, 3> n) {
   return all;
 }
 
-inline iso::open_function volume(axes const& at, formula f) {
+inline iso::open_function volume(axes const& at, formula const& f) {
   return [=] {
     skel::volume_data::volume_header header;
     header.name = "test";

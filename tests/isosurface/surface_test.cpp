@@ -3,6 +3,7 @@
 
 #include "catch.hpp"
 #include "sampled.hpp"
+#include "tolerance.hpp"
 #include "topology.hpp"
 
 namespace {
@@ -121,4 +122,25 @@ TEST_CASE("polygons are counted before they are divided") {
                   test::order(1, {0.5}));
   CHECK(m.counts.polygons == 1);
   CHECK(m.mesh.triangles.size() == 2);
+}
+
+TEST_CASE(
+    "a level is found for a tolerance: triangles stay within, and cells are not divided much too often") {
+  auto const f = [](double x, double y, double z) { return x * x + y * y + z * z; };  // reproduced exactly
+  auto const open = test::volume(test::evenly({9, 9, 9}, -1, 1), f);
+  auto o = test::order(3, {0.36});
+  skel::context ctx;
+  for (double const tolerance : {0.1, 0.01, 0.001}) {
+    o.level = test::iso::level_for(ctx, open, o, tolerance);
+    auto const m = test::model(open, o).mesh;
+    double off = 0;
+    for (auto const& t : m.triangles)
+      for (std::size_t i = 0; i < 3; ++i) {
+        auto const &a = m.positions[t[i]], &b = m.positions[t[(i + 1) % 3]];
+        off = std::max(off, std::abs(0.6 - std::hypot(a[0] + b[0], a[1] + b[1], a[2] + b[2]) / 2));
+      }
+    CAPTURE(tolerance, o.level, off);
+    CHECK(off <= tolerance);
+    CHECK((o.level == 0 || off > tolerance / 64));
+  }
 }
