@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <vector>
 
 #include "skel/error.hpp"
 
@@ -47,6 +48,12 @@ class file_source final : public byte_source {
     }
     return done;
   }
+  void skip(std::uint64_t bytes) override {
+    auto const there = std::min(bytes, left_);
+    at_ += there;
+    left_ -= there;
+    if (there < bytes) ends_too_early(bytes - there);
+  }
   [[nodiscard]] std::uint64_t most() const override { return left_; }
   [[nodiscard]] std::string place() const override { return fmt::format("{}: at byte {}", path_, at_); }
 
@@ -65,7 +72,20 @@ class file_source final : public byte_source {
 
 void byte_source::require(std::span<std::byte> to) {
   auto const got = read(to);
-  if (got < to.size()) fail(fmt::format("the data end here, {} bytes too early or more", to.size() - got));
+  if (got < to.size()) ends_too_early(to.size() - got);
+}
+
+void byte_source::skip(std::uint64_t bytes) {
+  std::vector<std::byte> passed(std::min<std::uint64_t>(bytes, buffer_size));
+  while (bytes > 0) {
+    auto const part = std::min<std::uint64_t>(bytes, passed.size());
+    require(std::span(passed).first(part));
+    bytes -= part;
+  }
+}
+
+void byte_source::ends_too_early(std::uint64_t missing) const {
+  fail(fmt::format("the data end here, {} bytes too early or more", missing));
 }
 
 void byte_source::fail(std::string const& text) const { throw usage_error(place() + ": " + text); }

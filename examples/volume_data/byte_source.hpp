@@ -29,7 +29,12 @@ class byte_source {
 
   /// Fills `to`, or usage_error.
   void require(std::span<std::byte> to);
+  /// Passes over so many bytes, or usage_error: without reading them where the file allows it.
+  virtual void skip(std::uint64_t bytes);
   [[noreturn]] void fail(std::string const& text) const;
+
+ protected:
+  [[noreturn]] void ends_too_early(std::uint64_t missing) const;
 };
 
 using source = std::unique_ptr<byte_source>;

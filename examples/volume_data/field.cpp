@@ -80,6 +80,7 @@ class field_volume final : public volume_reader {
           to += sizeof value;
         }
   }
+  void pass(std::size_t /*slices*/) override {}
 
   formula value_;
   double hours_;

@@ -25,6 +25,7 @@ class stored final : public volume_reader {
     values_->require(next);
     if (swapped_) reverse_each(next, size_of(header().type));
   }
+  void pass(std::size_t slices) override { values_->skip(slices * header().slice_bytes()); }
 
   source values_;
   bool swapped_;
@@ -36,7 +37,7 @@ std::unique_ptr<volume_reader> stored_volume(volume_header header, source values
   return std::make_unique<stored>(std::move(header), std::move(values), swapped);
 }
 
-void check_size(volume_header const& header, byte_source const& values) {
+void check_size(volume_header const& header) {
   std::uint64_t bytes = size_of(header.type);
   for (auto const n : header.size) {
     if (n < 1 || n > std::numeric_limits<std::int32_t>::max())
@@ -47,10 +48,14 @@ void check_size(volume_header const& header, byte_source const& values) {
                                     header.size[0], header.size[1], header.size[2]));
     bytes *= n;
   }
-  if (bytes > values.most())
+}
+
+void check_size(volume_header const& header, byte_source const& values) {
+  check_size(header);
+  if (header.bytes() > values.most())
     values.fail(fmt::format("{} x {} x {} values of type {} need {} bytes, there are at most {}",
-                            header.size[0], header.size[1], header.size[2], name_of(header.type), bytes,
-                            values.most()));
+                            header.size[0], header.size[1], header.size[2], name_of(header.type),
+                            header.bytes(), values.most()));
 }
 
 void space_evenly(volume_header& header, std::array<double, 3> const& origin,

@@ -19,8 +19,9 @@ namespace skel::volume_data {
 /// Values that lie somewhere in a file; `swapped`: in the other byte order than the machine's.
 [[nodiscard]] std::unique_ptr<volume_reader> stored_volume(volume_header header, source values, bool swapped);
 
-/// usage_error unless sizes are 1 to 2^31 - 1 and `values` may hold so many numbers. Before anything is
-/// allocated.
+/// usage_error unless sizes are 1 to 2^31 - 1, and 2^63 bytes hold the values.
+void check_size(volume_header const& header);
+/// And unless `values` may hold so many numbers. Before anything is allocated.
 void check_size(volume_header const& header, byte_source const& values);
 /// origin + i * spacing, for each axis.
 void space_evenly(volume_header& header, std::array<double, 3> const& origin,

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <vector>
 
 #include "formats.hpp"
 #include "skel/error.hpp"
@@ -11,8 +10,8 @@
 namespace skel::volume_data {
 
 header_lines::header_lines(std::string path, char separator, until what) : path_(std::move(path)) {
-  std::string text(longest, '\0');
   auto const file = file_bytes(path_);
+  std::string text(std::min<std::uint64_t>(longest, file->most()), '\0');
   text.resize(file->read(std::as_writable_bytes(std::span(text))));
   std::string_view rest = text;
   for (int number = 1; !rest.empty() && !ended_; ++number) {
@@ -26,6 +25,10 @@ header_lines::header_lines(std::string path, char separator, until what) : path_
     if (number == 1 && what == until::empty_line) continue;
     if (line.empty() && what == until::empty_line) ended_ = true;
     if (line.empty() || line.front() == '#') continue;
+    if (lists_) {
+      listed_.push_back(beside(path_, std::string(line)));
+      continue;
+    }
     auto const at = line.find(separator);
     if (at == std::string_view::npos)
       throw usage_error(fmt::format("{}:{}: expected \"key{} value\", got \"{}\"", path_, number, separator,
@@ -34,8 +37,11 @@ header_lines::header_lines(std::string path, char separator, until what) : path_
     auto const key = lower(trimmed(line.substr(0, at)));
     if (!values_.emplace(key, trimmed(line.substr(at + 1))).second)
       throw usage_error(fmt::format("{}:{}: {} is there twice", path_, number, key));
-    if (what == until::element_data_file && key == "elementdatafile") ended_ = true;
+    lists_ = (key == "data file" || key == "datafile" || key == "elementdatafile") &&
+             values_[key].starts_with("LIST");
+    if (what == until::element_data_file && key == "elementdatafile") ended_ = !lists_;
   }
+  if (lists_) ended_ = true;
 }
 
 std::string header_lines::need(std::string_view key) const {
@@ -59,15 +65,6 @@ std::uint64_t after_lines(std::string const& file, std::uint64_t at, std::uint64
       if (buffer[i] == std::byte{'\n'} && --lines == 0) return at;
     }
   from->fail("expected more lines to skip");
-}
-
-void skip_bytes(byte_source& from, std::uint64_t bytes) {
-  std::vector<std::byte> buffer(byte_source::buffer_size);
-  while (bytes > 0) {
-    auto const part = std::min<std::uint64_t>(bytes, buffer.size());
-    from.require(std::span(buffer).first(part));
-    bytes -= part;
-  }
 }
 
 }  // namespace skel::volume_data

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "byte_source.hpp"
 
@@ -13,10 +14,11 @@ namespace skel::volume_data {
 class header_lines {
  public:
   enum class until : std::uint8_t { empty_line, element_data_file };
-  static constexpr std::size_t longest = std::size_t{1} << 16;  ///< bytes of a header
+  static constexpr std::size_t longest = std::size_t{1} << 20;  ///< bytes of a header
 
   /// Reads lines up to an empty one (NRRD; after the first line, which has no key; lines that begin with #
-  /// and `key:=value` are passed over), or to the one that MetaImage ends with. usage_error `path:LINE: ...`.
+  /// and `key:=value` are passed over), or to the one that MetaImage ends with. Where the values are in a
+  /// LIST of files, all lines behind that word are their names. usage_error `path:LINE: ...`.
   header_lines(std::string path, char separator, until what);
 
   [[nodiscard]] std::string const& path() const noexcept { return path_; }
@@ -25,6 +27,8 @@ class header_lines {
   /// usage_error `path: expected a line KEY` without it.
   [[nodiscard]] std::string need(std::string_view key) const;
   [[nodiscard]] std::string value(std::string_view key, std::string_view otherwise) const;
+  /// The names of a LIST of files, relative to the header's folder.
+  [[nodiscard]] std::vector<std::string> const& listed() const noexcept { return listed_; }
   /// Whether the last line of the header was seen, and where the file goes on behind it.
   [[nodiscard]] bool ended() const noexcept { return ended_; }
   [[nodiscard]] std::uint64_t end() const noexcept { return end_; }
@@ -32,12 +36,12 @@ class header_lines {
  private:
   std::string path_, first_;
   std::map<std::string, std::string, std::less<>> values_;
-  bool ended_ = false;
+  std::vector<std::string> listed_;
+  bool ended_ = false, lists_ = false;
   std::uint64_t end_ = 0;
 };
 
 /// Where the file goes on behind so many lines from `at`.
 [[nodiscard]] std::uint64_t after_lines(std::string const& file, std::uint64_t at, std::uint64_t lines);
-void skip_bytes(byte_source& from, std::uint64_t bytes);
 
 }  // namespace skel::volume_data

@@ -2,6 +2,7 @@
 // itk.org/Wiki/ITK/MetaIO/Documentation.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <map>
@@ -9,6 +10,7 @@
 #include "formats.hpp"
 #include "header_lines.hpp"
 #include "skel/error.hpp"
+#include "slice_files.hpp"
 
 namespace skel::volume_data {
 
@@ -41,26 +43,35 @@ void expect(header_lines const& lines, char const* key, std::string_view value) 
     throw usage_error(fmt::format("{}: {}: expected {}, got \"{}\"", lines.path(), key, value, got));
 }
 
-source open_values(header_lines const& lines, volume_header const& header) {
-  auto const name = lines.need("elementdatafile");
-  bool const attached = name == "LOCAL";
-  if (name == "LIST" || name.find('%') != std::string::npos)
-    throw usage_error(lines.path() + ": ElementDataFile: expected LOCAL or the name of one file, got \"" +
-                      name + '"');
-  auto const file = attached ? lines.path() : beside(lines.path(), name);
-  std::uint64_t at = attached ? lines.end() : 0;
+/// The values in one file, `count` bytes of them, from `at` or behind its own header.
+source meta_file(header_lines const& lines, std::string const& file, std::uint64_t at, std::uint64_t count) {
   if (truth(lines, "CompressedData")) return inflated(file_bytes(file, at));
   auto const skip = lines.value("headersize", "0");
   if (skip == "-1") {  // the values are at the end of the file
     auto const length = file_length(file);
-    check_size(header, *file_bytes(file));
-    return file_bytes(file, length - std::min<std::uint64_t>(length, header.bytes()));
+    return file_bytes(file, std::max(at, length - std::min(length, count)));
   }
   std::uint64_t bytes = 0;
   auto const [end, code] = std::from_chars(skip.data(), skip.data() + skip.size(), bytes);
   if (code != std::errc{} || end != skip.data() + skip.size() || bytes > UINT64_MAX - at)
     throw usage_error(fmt::format("{}: HeaderSize: expected a number, got \"{}\"", lines.path(), skip));
   return file_bytes(file, at + bytes);
+}
+
+source meta_values(header_lines const& lines, volume_header const& header) {
+  auto const name = lines.need("elementdatafile");
+  bool const list = name.starts_with("LIST");
+  if (list && name != "LIST" && name != "LIST 2")
+    throw usage_error(lines.path() + ": ElementDataFile: expected a LIST of files of dimension 2, got \"" +
+                      name + '"');
+  if (list || name.find('%') != std::string::npos) {
+    auto const slice = header.slice_bytes();
+    return joined_slices(
+        header, list ? lines.listed() : numbered_files(lines.path(), name),
+        [lines, slice](std::string const& file) { return meta_file(lines, file, 0, slice); });
+  }
+  if (name == "LOCAL") return meta_file(lines, lines.path(), lines.end(), header.bytes());
+  return meta_file(lines, beside(lines.path(), name), 0, header.bytes());
 }
 
 }  // namespace
@@ -77,7 +88,8 @@ std::unique_ptr<volume_reader> open_meta_image(std::string const& path) {
   expect(lines, "BinaryData", "True");
   header.type = meta_type(lines.need("elementtype"), path);
   parse_sizes(lines.need("dimsize"), header.size, path, "DimSize");
-  auto values = open_values(lines, header);
+  check_size(header);
+  auto values = meta_values(lines, header);
   check_size(header, *values);
 
   std::array<double, 9> matrix{1, 0, 0, 0, 1, 0, 0, 0, 1};

@@ -2,6 +2,7 @@
 // (.nhdr).
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cmath>
@@ -10,6 +11,7 @@
 #include "formats.hpp"
 #include "header_lines.hpp"
 #include "skel/error.hpp"
+#include "slice_files.hpp"
 
 namespace skel::volume_data {
 
@@ -67,35 +69,57 @@ std::uint64_t skip(header_lines const& lines, char const* key) {
   return n < 0 ? UINT64_MAX : static_cast<std::uint64_t>(n);
 }
 
-source open_values(header_lines const& lines, volume_header const& header, bool& text) {
-  auto file = lines.path();
-  std::uint64_t at = lines.end();
-  auto name = lines.value("data file", lines.value("datafile", ""));
-  if (!name.empty()) {
-    if (name.starts_with("LIST") || name.find(' ') != std::string::npos)
-      throw usage_error(lines.path() + ": data file: expected the name of one file, got \"" + name + '"');
-    file = beside(lines.path(), name);
-    at = 0;
-  } else if (!lines.ended()) {
-    throw usage_error(lines.path() + ": expected an empty line after the header, or a \"data file\"");
-  }
+bool is_text(std::string_view encoding) {
+  return encoding == "text" || encoding == "txt" || encoding == "ascii";
+}
+
+/// The values in one file, `count` bytes of them, behind what is to be skipped from `at`.
+source nrrd_file(header_lines const& lines, scalar_type type, std::string const& file, std::uint64_t at,
+                 std::uint64_t count) {
   at = after_lines(file, at, skip(lines, "line skip"));
   auto const encoding = lower(lines.need("encoding"));
   auto const bytes = skip(lines, "byte skip");
-  text = encoding == "text" || encoding == "txt" || encoding == "ascii";
-  if (text) return from_text(file_bytes(file, at), header.type);
+  if (is_text(encoding)) return from_text(file_bytes(file, at), type);
   if (encoding == "raw") {
     if (bytes != UINT64_MAX) return file_bytes(file, at > UINT64_MAX - bytes ? UINT64_MAX : at + bytes);
     auto const length = file_length(file);  // -1: the values are at the end of the file
-    check_size(header, *file_bytes(file, at));
-    return file_bytes(file, length - std::min<std::uint64_t>(length, header.bytes()));
+    return file_bytes(file, std::max(at, length - std::min(length, count)));
   }
   if (encoding != "gzip" && encoding != "gz")
     throw usage_error(
         fmt::format("{}: encoding: expected raw, gzip or ascii, got \"{}\"", lines.path(), encoding));
   auto values = inflated(file_bytes(file, at));
-  if (bytes != UINT64_MAX) skip_bytes(*values, bytes);
+  if (bytes != UINT64_MAX) values->skip(bytes);
   return values;
+}
+
+/// LIST or `pattern first last step`, either with the dimension of a file's data, which is 2 here.
+slice_files nrrd_files(header_lines const& lines, std::string_view name) {
+  auto const words = std::ranges::count(name, ' ');
+  bool const list = name.starts_with("LIST");
+  if (words == (list ? 1 : 4)) {
+    if (!name.ends_with(" 2"))
+      throw usage_error(fmt::format("{}: data file: expected files of dimension 2, slices, got \"{}\"",
+                                    lines.path(), name));
+    name.remove_suffix(2);
+  }
+  return list ? lines.listed() : numbered_files(lines.path(), name);
+}
+
+source nrrd_values(header_lines const& lines, volume_header const& header) {
+  auto const name = lines.value("data file", lines.value("datafile", ""));
+  if (name.starts_with("LIST") || name.find(' ') != std::string::npos) {
+    auto const slice = header.slice_bytes();
+    return joined_slices(header, nrrd_files(lines, name),
+                         [lines, type = header.type, slice](auto const& file) {
+                           return nrrd_file(lines, type, file, 0, slice);
+                         });
+  }
+  if (name.empty() && !lines.ended())
+    throw usage_error(lines.path() + ": expected an empty line after the header, or a \"data file\"");
+  auto const bytes = header.bytes();
+  return name.empty() ? nrrd_file(lines, header.type, lines.path(), lines.end(), bytes)
+                      : nrrd_file(lines, header.type, beside(lines.path(), name), 0, bytes);
 }
 
 }  // namespace
@@ -110,8 +134,9 @@ std::unique_ptr<volume_reader> open_nrrd(std::string const& path) {
     throw usage_error(fmt::format("{}: dimension: expected 3, got \"{}\"", path, lines.need("dimension")));
   header.type = nrrd_type(lower(lines.need("type")), path);
   parse_sizes(lines.need("sizes"), header.size, path, "sizes");
-  bool text = false;
-  auto values = open_values(lines, header, text);
+  check_size(header);
+  bool const text = is_text(lower(lines.need("encoding")));
+  auto values = nrrd_values(lines, header);
   check_size(header, *values);
 
   std::array<double, 3> origin{};

@@ -6,6 +6,7 @@
 
 #include "formats.hpp"
 #include "skel/error.hpp"
+#include "slice_files.hpp"
 
 namespace skel::volume_data {
 
@@ -29,18 +30,16 @@ void read_coordinates(json const& j, volume_header& header, std::string const& p
   check_coordinates(header, path);
 }
 
-std::unique_ptr<volume_reader> open_described(json const& j, std::string const& path) {
-  static constexpr std::array known{"file",   "size",   "type",        "byte_order", "spacing",
-                                    "origin", "offset", "coordinates", "compressed"};
+void check_keys(json const& j, std::string const& path) {
+  static constexpr std::array known{"file",   "files",   "first",  "size",        "type",      "byte_order",
+                                    "offset", "spacing", "origin", "coordinates", "compressed"};
   for (auto const& item : j.items())
     if (std::ranges::find(known, item.key()) == known.end())
       throw usage_error(
-          fmt::format("{}: unknown key \"{}\"; known: file, size, type, byte_order, spacing, origin, offset, "
-                      "coordinates, "
-                      "compressed",
-                      path, item.key()));
-  volume_header header;
-  header.name = path;
+          fmt::format("{}: unknown key \"{}\"; known: {}", path, item.key(), fmt::join(known, ", ")));
+}
+
+void read_size(json const& j, volume_header& header, std::string const& path) {
   for (std::size_t axis = 0; axis < 3; ++axis) {
     auto const n = j.at("size").at(axis).get<double>();
     if (!(n >= 1 && n < 2147483648.0))
@@ -48,17 +47,68 @@ std::unique_ptr<volume_reader> open_described(json const& j, std::string const& 
     header.size[axis] = static_cast<std::size_t>(n);
   }
   if (j.at("size").size() != 3) throw usage_error(path + ": size: expected three numbers");
+}
+
+/// "files": a list of names, or a name with %d: from number "first" on, as many as slices or, where no size
+/// is given, as there are.
+slice_files listed_files(json const& j, volume_header const& header, std::string const& path) {
+  auto const& files = j.at("files");
+  if (files.is_string()) {
+    auto const first = j.value("first", std::int64_t{0});
+    auto const pattern = files.get<std::string>();
+    return header.size[2] > 0 ? numbered_files(path, pattern, first, 1, header.size[2])
+                              : numbered_files_present(path, pattern, first);
+  }
+  slice_files names;
+  for (auto const& name : files) names.push_back(beside(path, name.get<std::string>()));
+  return names;
+}
+
+/// The values' bytes, in one file or in one for each slice.
+source raw_values(json const& j, volume_header const& header, slice_files const& files,
+                  std::string const& path) {
+  auto const offset = j.value("offset", 0.0);
+  if (!(offset >= 0 && offset < 9e15)) throw usage_error(path + ": offset: expected a number of bytes");
+  bool const compressed = j.value("compressed", false);
+  auto const open_one = [=](std::string const& file) {
+    auto values = file_bytes(file, static_cast<std::uint64_t>(offset));
+    return compressed || file.ends_with(".gz") ? inflated(std::move(values)) : std::move(values);
+  };
+  if (!files.empty()) return joined_slices(header, files, open_one);
+  std::string const own = path.ends_with(".raw.json") ? path.substr(0, path.size() - 5) : "";
+  auto const file = j.contains("file") ? beside(path, j.at("file").get<std::string>()) : own;
+  if (file.empty()) throw usage_error(path + ": expected a key \"file\" with the name of the values' file");
+  return open_one(file);
+}
+
+std::unique_ptr<volume_reader> open_pictures(json const& j, volume_header header, slice_files files,
+                                             std::string const& path) {
+  for (auto const* const key : {"type", "byte_order", "offset", "compressed"})
+    if (j.contains(key))
+      throw usage_error(fmt::format("{}: {}: pictures say that themselves, expected no such key", path, key));
+  return picture_slices(std::move(header), std::move(files),
+                        [&](volume_header& h) { read_coordinates(j, h, path); });
+}
+
+std::unique_ptr<volume_reader> open_described(json const& j, std::string const& path) {
+  check_keys(j, path);
+  volume_header header;
+  header.name = path;
+  if (j.contains("size")) read_size(j, header, path);
+  slice_files files;
+  if (j.contains("files")) {
+    if (j.contains("file")) throw usage_error(path + ": expected \"file\" or \"files\", not both");
+    files = listed_files(j, header, path);
+    if (files.empty()) throw usage_error(path + ": files: expected names of slices, there are none");
+    if (files[0].ends_with(".png")) return open_pictures(j, std::move(header), std::move(files), path);
+  }
+  if (!j.contains("size")) throw usage_error(path + ": expected a key \"size\" with three numbers");
+  check_size(header);
   header.type = type_named(j.at("type").get<std::string>(), path);
   auto const order = j.value("byte_order", std::string("little"));
   if (order != "little" && order != "big")
     throw usage_error(fmt::format("{}: byte_order: expected little or big, got \"{}\"", path, order));
-  std::string own = path.ends_with(".raw.json") ? path.substr(0, path.size() - 5) : "";
-  auto const file = j.contains("file") ? beside(path, j.at("file").get<std::string>()) : own;
-  if (file.empty()) throw usage_error(path + ": expected a key \"file\" with the name of the values' file");
-  auto const offset = j.value("offset", 0.0);
-  if (!(offset >= 0 && offset < 9e15)) throw usage_error(path + ": offset: expected a number of bytes");
-  auto values = file_bytes(file, static_cast<std::uint64_t>(offset));
-  if (j.value("compressed", false)) values = inflated(std::move(values));
+  auto values = raw_values(j, header, files, path);
   check_size(header, *values);
   read_coordinates(j, header, path);
   bool const swapped = (order == "big") == (std::endian::native == std::endian::little);

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "formats.hpp"
 #include "skel/error.hpp"
+#include "slice_files.hpp"
 
 namespace skel::volume_data {
 
@@ -15,6 +18,14 @@ void volume_reader::read(std::span<std::byte> slices) {
                             slices.size(), position_, header_.size[2], bytes));
   fill(slices);
   position_ += count;
+}
+
+void volume_reader::skip(std::size_t slices) {
+  if (slices > header_.size[2] - position_)
+    throw error(fmt::format("{}: {} slices to skip at slice {} of {}", header_.name, slices, position_,
+                            header_.size[2]));
+  pass(slices);
+  position_ += slices;
 }
 
 template <class To>
@@ -37,8 +48,10 @@ std::unique_ptr<volume_reader> open_volume(std::string const& path) {
   if (ends(".mha") || ends(".mhd")) return open_meta_image(path);
   if (ends(".json")) return open_raw(path);
   if (ends(".raw")) return open_raw(path + ".json");
-  throw usage_error(
-      path + ": a volume needs a name that ends in .vti, .vtr, .nrrd, .nhdr, .mha, .mhd, .json or .raw");
+  if (std::filesystem::is_directory(path)) return open_folder(path);
+  throw usage_error(path +
+                    ": a volume is a folder of .png files, or has a name that ends in .vti, .vtr, .nrrd, "
+                    ".nhdr, .mha, .mhd, .json or .raw");
 }
 
 }  // namespace skel::volume_data

@@ -46,10 +46,14 @@ class volume_reader {
   void read(std::span<std::byte> slices);
   void read(std::span<float> slices) { read_as(slices); }
   void read(std::span<double> slices) { read_as(slices); }
+  /// Passes over the next slices. Costs nothing where slices are computed or can be sought (plain raw values,
+  /// stacks of files), and reading them where they are compressed or in text.
+  void skip(std::size_t slices);
 
  protected:
   explicit volume_reader(volume_header header) : header_(std::move(header)) {}
   virtual void fill(std::span<std::byte> next) = 0;
+  virtual void pass(std::size_t slices) = 0;
 
  private:
   template <class To>
@@ -62,7 +66,8 @@ class volume_reader {
 
 /// Opens a file by its ending: .vti, .vtr (VTK XML: ascii, inline base64, appended raw or base64, zlib),
 /// .nrrd, .nhdr (raw, gzip, ascii), .mha, .mhd (MetaImage, plain or zlib), .json (a sidecar of raw values),
-/// .raw (the sidecar is FILE.raw.json). Sizes in a header are not believed: before anything is allocated it
+/// .raw (the sidecar is FILE.raw.json); or a folder of .png files, a slice each, in the order of the numbers
+/// in their names. Sizes in a header are not believed: before anything is allocated it
 /// is made sure that the file can hold so many values. Errors: usage_error `path: place: what was expected`.
 [[nodiscard]] std::unique_ptr<volume_reader> open_volume(std::string const& path);
 

@@ -37,6 +37,12 @@ class counted_source final : public byte_source {
     left_ -= got;
     return got;
   }
+  void skip(std::uint64_t bytes) override {
+    auto const there = std::min(bytes, left_);
+    from_->skip(there);
+    left_ -= there;
+    if (there < bytes) ends_too_early(bytes - there);
+  }
   [[nodiscard]] std::uint64_t most() const override { return std::min(left_, from_->most()); }
   [[nodiscard]] std::string place() const override { return from_->place(); }
 
@@ -77,6 +83,16 @@ class blocks_source final : public byte_source {
     }
     return done;
   }
+  /// Blocks that are passed over whole are not unpacked.
+  void skip(std::uint64_t bytes) override {
+    while (bytes > 0 && (in_block_ > 0 || open_block()) && bytes >= in_block_) {
+      bytes -= in_block_;
+      left_ -= in_block_;
+      in_block_ = 0;
+      at_ = end_;
+    }
+    byte_source::skip(bytes);
+  }
   [[nodiscard]] std::uint64_t most() const override {
     auto const in = from_->most() + (end_ - at_);
     return std::min(left_, in > (UINT64_MAX >> 11U) ? UINT64_MAX : in * 1032 + 1032 * 64);
@@ -96,7 +112,9 @@ class blocks_source final : public byte_source {
   }
   // A block's stream may have its checksum left when all of its bytes are out.
   void skip_packed() {
-    while (packed_left_ > 0) refill();
+    from_->skip(packed_left_);
+    packed_left_ = 0;
+    at_ = end_;
   }
   void refill() {
     at_ = 0;

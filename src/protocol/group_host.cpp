@@ -166,13 +166,13 @@ void group_host::on_request(rank_id from, term_id term, request r, group_actions
   advance(out);
 }
 
-// What is left, whenever it matters to the arbiter: another unit, half a unit, nothing, or more again.
+// What is left, whenever it matters to the arbiter: another step, nothing, or more again.
 void group_host::tell_left(group_actions& out) {
   std::uint64_t left = next_ < end_ ? (end_ - next_) * whole_unit : 0;
   for (auto const& [id, u] : units_)
     if (u.whole && u.pooled > 0) left += std::max<std::uint64_t>(1, u.pooled * whole_unit / u.pieces.size());
   bool const matters = left > told_left_ || (left == 0) != (told_left_ == 0) ||
-                       (left <= half_unit) != (told_left_ <= half_unit) || left + whole_unit <= told_left_;
+                       (left <= unit_step) != (told_left_ <= unit_step) || left + unit_step <= told_left_;
   if (!matters && told_left_ != ~std::uint64_t{0}) return;
   told_left_ = left;
   out.push_back(act::send{config_.root, {.kind = group_kind::left, .number = term_, .ids = {left}}});

@@ -180,6 +180,52 @@ TEST_CASE("what messages cost on a simulated cluster, as a machine file") {
   CHECK(r.text == "skel-simulate: --skeleton calibrate: --machine FILE.json is needed\n");
 }
 
+TEST_CASE("groups whose layers cost what was traced") {
+  folder const f;
+  std::string text = "what,layer,row,seconds,bytes\n";
+  for (int k = 0; k <= 6; ++k) text += "slice," + std::to_string(k) + ",,0.5,\n";
+  for (int layer = 0; layer < 6; ++layer)  // the second half of the layers has no surface
+    for (int row = 0; row < 4; ++row)
+      text += "row," + std::to_string(layer) + "," + std::to_string(row) + "," + (layer < 3 ? "3" : "0") +
+              (layer < 3 ? ",20\n" : ",0\n");
+  auto const trace = f.file("layers.csv", text);
+  auto const report_of = [&](std::string const& arguments) {
+    auto const r = simulate(
+        "--skeleton multi_host --platform delta-256 --read-seconds 2 --unit-seconds 30 --result-bytes 100 "
+        "--quiet "
+        "--layer-costs " +
+        trace + " " + arguments + " --report " + f.file("r.json"));
+    INFO(r.text);
+    REQUIRE(r.code == 0);
+    return read(f.file("r.json"));
+  };
+  auto const alone = report_of("--ranks 1 --group-size 1");
+  CHECK(alone["cost_seconds_at_power_1"] == Approx(7 * 2 + 6 * 30));
+  CHECK(alone["seconds"].get<double>() == Approx(7 * 2 + 6 * 30).epsilon(0.001));
+  CHECK(alone["tasks"] == 6);
+  // Two groups without re-assignment: the first one's three layers have all the work.
+  CHECK(report_of("--ranks 2 --group-size 1 --without reassign")["seconds"].get<double>() ==
+        Approx(4 * 2 + 6 * 30).epsilon(0.001));
+  CHECK(report_of("--ranks 2 --group-size 1")["seconds"].get<double>() < 4 * 2 + 6 * 30 - 40);
+  // A margin of a slice: whoever begins in the middle reads four.
+  CHECK(report_of("--ranks 1 --group-size 1 --margin 1")["seconds"].get<double>() ==
+        Approx(7 * 2 + 6 * 30).epsilon(0.001));
+  std::string const head = "what,layer,row,seconds,bytes\n";
+  auto const wrong = [&](std::string const& content, std::string const& expected) {
+    auto const r = simulate("--skeleton multi_host --layer-costs " + f.file("bad.csv", content));
+    CHECK(r.code == 2);
+    CHECK(r.text.find("skel-simulate: " + f.file("bad.csv") + expected) == 0);
+  };
+  wrong("seconds\n1\n", ":1: expected a first line what,layer");
+  wrong(head + "slice,1,,1,\n", ":2: expected slice 0");
+  wrong(head + "slice,0,,nan,\n", ":2: expected seconds");
+  wrong(head + "slice,0,,1,\nrow,0,1,1,1\n", ":3: expected the next row");
+  wrong(head + "row,1,0,1,1\n", ":2: expected the next row");
+  wrong(head + "row,0,0,1,-1\n", ":2: expected bytes");
+  wrong(head + "row,0,0,1\n", ":2: expected five fields");
+  wrong(head + "slice,0,,1,\nrow,0,0,1,1\n", ": 1 slices and 1 layers, expected one slice more");
+}
+
 TEST_CASE("errors are one line, with exit code 2") {
   folder const f;
   auto const says = [](std::string const& arguments, std::string const& expected) {

@@ -13,6 +13,9 @@
 #include <string>
 #include <vector>
 
+#include "grid.hpp"
+#include "skel/error.hpp"
+
 namespace test {
 
 /// What f() throws, in words.
@@ -29,6 +32,16 @@ inline bool contains(std::string const& text, std::string const& part) {
   return text.find(part) != std::string::npos;
 }
 
+/// What is wrong with a volume.
+inline std::string error_of(std::string const& path) {
+  try {
+    static_cast<void>(skel::volume_data::read_grid(path));
+  } catch (skel::usage_error const& e) {  // another error fails the test
+    return e.what();
+  }
+  return "no error";
+}
+
 /// A folder of its own, removed at the end.
 class folder {
  public:
@@ -42,6 +55,7 @@ class folder {
   folder& operator=(folder const&) = delete;
   [[nodiscard]] std::string path(std::string const& name) const { return (path_ / name).string(); }
   std::string write(std::string const& name, std::string const& bytes) const {
+    std::filesystem::remove(path_ / name);  // some file systems write out at once what replaces a file
     std::ofstream(path_ / name, std::ios::binary) << bytes;
     return path(name);
   }

@@ -26,7 +26,10 @@ struct piece_run {
 inline constexpr std::uint64_t whole_unit = 1000;
 /// "When a group has only half a slice left, it broadcasts a message to avoid the re-assignment of nodes from
 /// other groups to it" (paper on multi-host groups, section 5.2).
-inline constexpr std::uint64_t half_unit = whole_unit / 2;
+/// Hosts say how much is left in steps of this, and a group with no more takes no ranks from others. The
+/// paper (5.2) has half a unit; with few units per group that leaves an eighth of the machine idle at the
+/// end.
+inline constexpr std::uint64_t unit_step = whole_unit / 8;
 
 /// A packet on a slave, by the slave's own number.
 using packet_id = std::uint64_t;

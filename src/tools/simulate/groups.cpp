@@ -6,6 +6,7 @@
 #include "skel/error.hpp"
 #include "skel/multi_host.hpp"
 #include "skel/sim/run.hpp"
+#include "tools/simulate/layer_costs.hpp"
 #include "tools/simulate/simulation.hpp"
 #include "values/format.hpp"
 
@@ -47,43 +48,43 @@ struct simulated_layers {
   using result = std::vector<std::byte>;
 
   group_options const& how;
-  std::size_t result_bytes;
+  layer_costs const& costs;
   bool by_rows;
   std::shared_ptr<disks> disk;
 
   [[nodiscard]] static std::uint64_t history() { return 1; }
-  [[nodiscard]] double row_seconds(std::uint64_t number) const {
-    auto const surface = static_cast<std::uint64_t>(how.surface_share * static_cast<double>(how.units));
-    auto const busy = std::clamp<std::uint64_t>(surface, 1, how.units);
-    double const factor = static_cast<double>(how.units) / static_cast<double>(busy);
-    return number < busy ? how.unit_seconds * factor / static_cast<double>(how.rows) : 0;
+  /// The slices that the nodes of layer u depend on.
+  [[nodiscard]] std::uint64_t first_slice(std::uint64_t u) const { return u - std::min(u, how.margin); }
+  [[nodiscard]] std::uint64_t end_slice(std::uint64_t u) const {
+    return std::min(u + 1 + how.margin, costs.layers()) + 1;
   }
-  std::uint64_t read_slices(std::uint64_t number, unit& into, double slices,
+  std::uint64_t read_slices(std::uint64_t number, unit& into, double seconds,
                             pieces_ready const& ready) const {
     into.number = number;
-    disk->wait_for_one(slices * how.read_seconds);
+    auto const rows = costs.rows(number);
+    disk->wait_for_one(seconds);
     if (!by_rows) {
-      sim::spend(slices * how.read_seconds);
-      return how.rows;
+      sim::spend(seconds);
+      return rows;
     }
-    for (std::uint64_t row = 1; row <= how.rows; ++row) {
-      sim::spend(slices * how.read_seconds / static_cast<double>(how.rows));
+    for (std::uint64_t row = 1; row <= rows; ++row) {
+      sim::spend(seconds / static_cast<double>(rows));
       if (row > 1) ready(row - 1);  // a cell needs the row behind it, too
     }
-    return how.rows;
+    return rows;
   }
   std::uint64_t read(std::uint64_t number, carried&, unit& into, pieces_ready const& ready) const {
-    return read_slices(number, into, 1, ready);
+    return read_slices(number, into, costs.slices_seconds(end_slice(number - 1), end_slice(number)), ready);
   }
   std::uint64_t read_first(std::uint64_t number, carried&, unit& into, pieces_ready const& ready) const {
-    return read_slices(number, into, 2, ready);
+    return read_slices(number, into, costs.slices_seconds(first_slice(number), end_slice(number)), ready);
   }
   [[nodiscard]] packet cut(unit const& from, std::uint64_t first, std::uint64_t count) const {
     return {from.number, first, std::vector<std::byte>((count + 1) * how.row_bytes)};
   }
-  [[nodiscard]] result process(packet const& p, std::size_t) const {
-    sim::spend(row_seconds(p.unit));
-    return result(result_bytes, static_cast<std::byte>(p.unit));
+  [[nodiscard]] result process(packet const& p, std::size_t i) const {
+    sim::spend(costs.row_seconds(p.unit, p.first + i));
+    return result(costs.result_bytes(p.unit, p.first + i), static_cast<std::byte>(p.unit));
   }
 };
 
@@ -111,27 +112,31 @@ multi_host_options parse(group_options const& o) {
 
 }  // namespace
 
-void simulate_groups(context& ctx, options const& o, result& out, std::shared_ptr<void>& shared) {
+void simulate_groups(context& ctx, options const& o, layer_costs const& costs, result& out,
+                     std::shared_ptr<void>& shared) {
   auto const& g = o.groups;
   if (!shared) shared = std::make_shared<disks>(g.disks);
   bool const by_rows = std::find(g.without.begin(), g.without.end(), "rows") == g.without.end();
-  simulated_layers const job{g, o.result_bytes, by_rows, std::static_pointer_cast<disks>(shared)};
+  simulated_layers const job{g, costs, by_rows, std::static_pointer_cast<disks>(shared)};
   std::uint64_t pieces = 0;
   auto const r = multi_host(
-      ctx, g.units, job,
-      [&](std::uint64_t unit, std::uint64_t, simulated_layers::result&& bytes) {
-        bool const right =
-            bytes.size() == o.result_bytes && (bytes.empty() || bytes[0] == static_cast<std::byte>(unit));
+      ctx, costs.layers(), job,
+      [&](std::uint64_t unit, std::uint64_t piece, simulated_layers::result&& bytes) {
+        bool const right = bytes.size() == costs.result_bytes(unit, piece) &&
+                           (bytes.empty() || bytes[0] == static_cast<std::byte>(unit));
         if (!right) ++out.wrong;
         ++pieces;
       },
       parse(g));
   out.checked += pieces;
   if (!ctx.is_root()) return;
-  out.cost =
-      static_cast<double>(g.units + 1) * g.read_seconds + static_cast<double>(g.units) * g.unit_seconds;
-  // What was read before the clock started is not part of what had to be done.
-  if (g.preload) out.cost -= 2 * g.read_seconds * static_cast<double>(r.groups->sizes.size());
+  out.cost = costs.total_seconds();
+  // What was read before the clock started is not part of what had to be done: by each host the slices of its
+  // first layer, of which the very first has no margin before it.
+  if (g.preload) {
+    auto const slices = static_cast<double>(r.groups->sizes.size() * (2 + 2 * g.margin) - g.margin);
+    out.cost -= slices * g.read_seconds;
+  }
   out.run.run = r;
   out.traces = ctx.traces();
 }

@@ -13,6 +13,7 @@
 #include "skel/error.hpp"
 #include "skel/sim/run.hpp"
 #include "tools/simulate/costs.hpp"
+#include "tools/simulate/layer_costs.hpp"
 #include "tools/simulate/simulation.hpp"
 #if SKEL_SIMULATE_COMPONENTS
 #include "tools/simulate/components.hpp"
@@ -75,6 +76,15 @@ void add_group_options(CLI::App& app, group_options& o) {
   number("--unit-seconds", o.unit_seconds, "to process a layer, at power 1")->check(CLI::Range(0.0, 1e6));
   number("--surface-share", o.surface_share, "all work is in this share of the layers, the first ones")
       ->check(CLI::Range(0.0, 1.0));
+  app.add_option("--layer-costs", o.layer_costs,
+                 "seconds and bytes of slices and rows as skel-isosurface --trace-costs has written them, "
+                 "scaled to the "
+                 "means that --read-seconds, --unit-seconds and --result-bytes say")
+      ->type_name("FILE.csv")
+      ->group(group);
+  number("--margin", o.margin,
+         "slices beyond its own two that the nodes of a layer depend on, on either side")
+      ->check(CLI::Range(0, 2));
   number("--row-bytes", o.row_bytes, "of a row of a packet; a packet of n rows has n + 1")
       ->check(CLI::Range(std::size_t{0}, std::size_t{1} << 24));
   number("--disks", o.disks, "hosts that can read at the same time; 0: all");
@@ -238,8 +248,9 @@ std::function<void(skel::context&)> body_of(options const& o, std::vector<planne
   }
 #endif
   if (o.skeleton == "multi_host")
-    return [&o, &out, shared = std::make_shared<std::shared_ptr<void>>()](skel::context& ctx) {
-      simulate_groups(ctx, o, out, *shared);
+    return [&o, &out, costs = std::make_shared<layer_costs>(o.groups, o.result_bytes),
+            shared = std::make_shared<std::shared_ptr<void>>()](skel::context& ctx) {
+      simulate_groups(ctx, o, *costs, out, *shared);
     };
   bool const farms = o.skeleton == "farm";
   auto costs = task_costs(o.costs, farms ? o.tasks : 1, o.seed);

@@ -24,6 +24,8 @@ struct group_options {
   double read_seconds = 1.22;
   double unit_seconds = 16.1;
   double surface_share = 1;
+  std::string layer_costs;
+  std::uint64_t margin = 0;
   std::size_t row_bytes = 4096;
   unsigned disks = 0;
   unsigned group_size = 8;
@@ -85,7 +87,9 @@ void simulate_farm(context& ctx, options const& o, std::vector<double> const& co
 /// A UTS tree, searched by ring_steal.
 void simulate_search(context& ctx, options const& o, double node_seconds, result& out);
 /// Slices that hosts read and rows that slaves process. `shared` belongs to all ranks.
-void simulate_groups(context& ctx, options const& o, result& out, std::shared_ptr<void>& shared);
+class layer_costs;
+void simulate_groups(context& ctx, options const& o, layer_costs const& costs, result& out,
+                     std::shared_ptr<void>& shared);
 /// Writes the machine file that skel-model reads.
 void calibrate(context& ctx, options const& o);
 

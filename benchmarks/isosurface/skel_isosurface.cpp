@@ -1,0 +1,81 @@
+// Our modeler alone on one core, on a volume in memory; isosurface.py compares it with VTK's Flying Edges:
+//   skel-bench-isosurface field NAME:AxBxC OUT.raw          float32
+//   skel-bench-isosurface surfaces NAME:AxBxC VALUES ORDER GRID LEVEL REPETITIONS
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "field.hpp"
+#include "grid.hpp"
+#include "model_surfaces.hpp"
+#include "skel/observe/atomic_file.hpp"
+#include "skel/skel.hpp"
+
+using namespace skel::isosurface;
+
+namespace {
+
+/// Gives slices out of memory, as Flying Edges takes its samples.
+class memory_volume final : public skel::volume_data::volume_reader {
+ public:
+  explicit memory_volume(skel::volume_data::grid const& grid)
+      : volume_reader(grid.header), values_(grid.values) {}
+
+ private:
+  void fill(std::span<std::byte> next) override {
+    std::memcpy(next.data(), values_.data() + position() * header().slice_bytes(), next.size());
+  }
+  void pass(std::size_t /*slices*/) override {}
+  std::vector<std::byte> const& values_;
+};
+
+surface_options parse(std::vector<std::string> const& words) {
+  surface_options o;
+  std::istringstream values(words[2]);
+  for (std::string v; std::getline(values, v, ',');) o.values.push_back(std::stod(v));
+  o.order = std::stoi(words[3]);
+  o.step = static_cast<std::size_t>(std::stoul(words[4]));
+  o.level = std::stoi(words[5]);
+  return o;
+}
+
+void measure(skel::context& ctx, std::vector<std::string> const& words) {
+  using clock = std::chrono::steady_clock;
+  ctx.set_threads(1);
+  auto const volume = skel::volume_data::read_grid(*skel::volume_data::open_field(words[1]));
+  auto const options = parse(words);
+  skel::multi_host_options how;
+  how.group_size = 1;
+  for (int i = 0; i < std::stoi(words[6]); ++i) {
+    auto const begin = clock::now();
+    auto const m = model_surfaces(
+        ctx, [&] { return std::make_unique<memory_volume>(volume); }, options, how);
+    std::printf("seconds=%.6f triangles=%zu vertices=%zu\n",
+                std::chrono::duration<double>(clock::now() - begin).count(), m.surfaces.triangles.size(),
+                m.surfaces.positions.size());
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return skel::run_main(argc, argv, [&](skel::context& ctx) {
+    std::vector<std::string> const words(argv + 1, argv + argc);
+    if (words.size() == 3 && words[0] == "field") {
+      auto const volume = skel::volume_data::read_grid(*skel::volume_data::open_field(words[1]));
+      skel::observe::atomic_file file(words[2]);
+      file.write(std::span(volume.values));
+      file.commit();
+    } else if (words.size() == 7 && words[0] == "surfaces") {
+      measure(ctx, words);
+    } else {
+      throw skel::usage_error(
+          "expected: field NAME:AxBxC OUT.raw | surfaces NAME:AxBxC VALUES ORDER GRID LEVEL REPETITIONS");
+    }
+  });
+}

@@ -1,0 +1,30 @@
+// The piecewise tricubic model: data of nodes, polynomials of cells (Bajaj and Lin, section 2).
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+namespace skel::isosurface {
+
+/// What the paper calls the C3 data of a node: f and its mixed derivatives, at most one along each axis. The
+/// bits of the index are the axes: data[0] = f, [1] = f_x, [2] = f_y, [3] = f_xy, [4] = f_z, [5] = f_xz,
+/// [6] = f_yz, [7] = f_xyz. Derivatives are by the volume's coordinates.
+using node_data = std::array<double, 8>;
+
+using vector3 = std::array<double, 3>;
+
+/// A trivariate cubic polynomial on the unit cube, in Bernstein-Bezier form: 64 coefficients, x fastest:
+/// b[i + 4 (j + 4 k)] is that of B_i(x) B_j(y) B_k(z).
+struct tricubic {
+  std::array<double, 64> b{};
+
+  [[nodiscard]] double value(vector3 const& u) const;
+  /// By u, which is in the unit cube: divide by the cell's sides for that by the coordinates.
+  [[nodiscard]] vector3 gradient(vector3 const& u) const;
+};
+
+/// The polynomial that has the data of the eight corners (x fastest) of a cell with these sides. What it is
+/// on a face depends, to the bit, only on the corners and sides of that face.
+[[nodiscard]] tricubic hermite(std::array<node_data, 8> const& corners, vector3 const& sides);
+
+}  // namespace skel::isosurface

@@ -1,0 +1,60 @@
+// The surfaces in divided tricubic cells, of one piece.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "case_table.hpp"
+#include "control_net.hpp"
+#include "layer.hpp"
+#include "piece_mesh.hpp"
+#include "vertex_table.hpp"
+
+namespace skel::isosurface {
+
+class cell_surface {
+ public:
+  cell_surface(node_grid const& grid, surface_options const& options, layer_view const& layer, range rows);
+
+  /// `net` has been divided, and stays as it is until the next cell begins.
+  void begin_cell(control_net const& net, std::size_t x, std::size_t row);
+  /// Adds the surface of a value in this cell.
+  void add(std::size_t value);
+  [[nodiscard]] piece_mesh finish();
+
+  surface_counts counts;
+
+ private:
+  using lattice_point = std::array<std::size_t, 3>;  // in the cell, 0 to parts along each axis
+
+  struct surface {
+    std::vector<point> positions, normals;
+    std::vector<std::array<std::uint32_t, 3>> triangles;
+    std::vector<edge_key> foreign;
+    std::vector<shared_vertex> above, last_row;
+    vertex_table vertices;
+  };
+
+  void add_part(std::size_t value, lattice_point const& part);
+  std::uint32_t vertex(surface& s, double value, std::size_t axis, lattice_point const& from);
+  [[nodiscard]] bool made_elsewhere(std::size_t axis, lattice_point const& from) const;
+  std::uint32_t make_vertex(surface& s, double value, std::size_t axis, lattice_point const& from);
+  void share(surface& s, std::size_t axis, lattice_point const& from, edge_key edge,
+             std::uint32_t vertex) const;
+  [[nodiscard]] edge_key key(std::size_t axis, lattice_point const& from) const;
+  [[nodiscard]] double coordinate(std::size_t axis, std::size_t at, double t) const;
+
+  node_grid const& grid_;
+  std::vector<double> const& values_;
+  layer_view const& layer_;
+  range rows_;
+  edge_lattice lattice_;
+  std::vector<surface> surfaces_;  // of each value
+
+  control_net const* net_ = nullptr;
+  lattice_point cell_{};
+  std::vector<std::uint8_t> classes_;  // of the lattice's points: how many values are not above
+};
+
+}  // namespace skel::isosurface

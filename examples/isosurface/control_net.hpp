@@ -1,0 +1,54 @@
+// Tricubic cells, divided.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <vector>
+
+#include "cell.hpp"
+
+namespace skel::isosurface {
+
+/// An interval that holds all values of a polynomial, since it holds all of its coefficients.
+struct hull {
+  double low, high;
+
+  /// Whether the polynomial may be below the value somewhere, and not below it somewhere else.
+  [[nodiscard]] bool straddles(double value) const { return low < value && value <= high; }
+  /// A little wider: by what rounding may add when cells are divided.
+  [[nodiscard]] hull widened() const;
+};
+[[nodiscard]] hull hull_of(tricubic const& cell);
+
+/// The Bernstein coefficients of all parts of a cell whose axes are halved `level` times: neighbouring parts
+/// share those of their face, so 3 * 2^level + 1 along each axis. Every third is the polynomial's value.
+class control_net {
+ public:
+  explicit control_net(int level);
+
+  /// By de Casteljau's algorithm, as a matrix. What comes out on a face depends, to the bit, only on the
+  /// coefficients on that face.
+  void divide(tricubic const& cell);
+
+  [[nodiscard]] std::size_t parts() const { return parts_; }  ///< along each axis
+  [[nodiscard]] std::size_t points() const { return 3 * parts_ + 1; }
+  [[nodiscard]] std::size_t stride(std::size_t axis) const {
+    return axis == 0 ? 1 : axis == 1 ? points() : points() * points();
+  }
+  [[nodiscard]] double const* at(std::size_t i, std::size_t j, std::size_t k) const {
+    return net_.data() + i + points() * (j + points() * k);
+  }
+  [[nodiscard]] hull hull_of_part(std::size_t i, std::size_t j, std::size_t k) const;
+  [[nodiscard]] tricubic part(std::size_t i, std::size_t j, std::size_t k) const;
+
+ private:
+  std::size_t parts_;
+  std::vector<std::array<double, 4>> weights_;  // of the cell's coefficients along an axis
+  std::vector<double> along_x_, along_xy_, net_;
+};
+
+/// Whether a polynomial that is on the same side of the value at all corners may be on the other side inside:
+/// after so many halvings some part still straddles it.
+[[nodiscard]] bool may_hide(tricubic const& cell, double value, int halvings);
+
+}  // namespace skel::isosurface

@@ -1,0 +1,33 @@
+// Derivatives along one axis by finite differences, on points at uneven distances.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace skel::isosurface {
+
+enum class difference_rule : std::uint8_t {
+  paper,   ///< three points, two at the ends: first order there (Bajaj and Lin, section 2, steps 2 and 4)
+  second,  ///< three points everywhere: second order, also at the ends
+  fourth   ///< five points everywhere: fourth order
+};
+/// "paper", "2" or "4".
+[[nodiscard]] difference_rule difference_rule_named(std::string_view name);
+
+/// The derivative at a point as a weighted sum of the values at count points from `first`.
+struct stencil {
+  std::size_t first = 0;
+  std::size_t count = 0;
+  std::array<double, 5> weights{};
+
+  [[nodiscard]] std::size_t end() const { return first + count; }
+};
+
+/// At point i: of the polynomial through the rule's points, those around i, or at the ends the nearest. All
+/// points where there are fewer. `at` increases and has two points at least.
+[[nodiscard]] stencil difference(std::span<double const> at, std::size_t i, difference_rule rule);
+
+}  // namespace skel::isosurface

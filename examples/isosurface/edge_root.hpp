@@ -1,0 +1,22 @@
+// Where a cubic that passes a value does so.
+#pragma once
+
+#include <array>
+
+namespace skel::isosurface {
+
+/// The t in [0, 1] at which the cubic with these Bernstein coefficients has the value, which lies between its
+/// first and last one: Newton's method, kept inside of an interval that is halved otherwise. One of them
+/// where there are three.
+[[nodiscard]] double edge_root(std::array<double, 4> const& b, double value);
+
+[[nodiscard]] inline double cubic(std::array<double, 4> const& b, double t) {
+  double const s = 1 - t;
+  return s * s * (s * b[0] + 3 * t * b[1]) + t * t * (3 * s * b[2] + t * b[3]);
+}
+[[nodiscard]] inline double cubic_slope(std::array<double, 4> const& b, double t) {
+  double const s = 1 - t;
+  return 3 * (s * s * (b[1] - b[0]) + 2 * s * t * (b[2] - b[1]) + t * t * (b[3] - b[2]));
+}
+
+}  // namespace skel::isosurface

@@ -1,0 +1,101 @@
+// skel-isosurface-eval: values and gradients of a model that skel-isosurface has kept.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+
+#include "piecewise_model.hpp"
+#include "skel/error.hpp"
+#include "values/one_line.hpp"
+
+namespace {
+
+using namespace skel::isosurface;
+
+constexpr char const* program_name = "skel-isosurface-eval";
+
+/// Three numbers and nothing else, separated by white space or commas.
+vector3 parse_point(std::string line, std::string const& place) {
+  auto const text = line;
+  for (auto& c : line)
+    if (c == ',' || c == '\t' || c == '\r') c = ' ';
+  vector3 p{};
+  char const* at = line.data();
+  char const* const end = at + line.size();
+  auto const skip_spaces = [&] {
+    while (at != end && *at == ' ') ++at;
+  };
+  for (auto& coordinate : p) {
+    skip_spaces();
+    auto const [behind, code] = std::from_chars(at, end, coordinate);
+    if (code != std::errc{})
+      throw skel::usage_error(
+          fmt::format("{}: expected three numbers, got \"{}\"", place, text.substr(0, 60)));
+    at = behind;
+  }
+  skip_spaces();
+  if (at != end)
+    throw skel::usage_error(fmt::format("{}: expected three numbers, got \"{}\"", place, text.substr(0, 60)));
+  return p;
+}
+
+void evaluate(piecewise_model& model, std::istream& points, std::string const& name) {
+  std::string line;
+  for (std::size_t number = 1; std::getline(points, line); ++number) {
+    if (line.empty() || line.front() == '#') continue;
+    auto const place = fmt::format("{}:{}", name, number);
+    auto const p = parse_point(line, place);
+    if (!model.contains(p)) {
+      auto const& c = model.header().coordinates;
+      throw skel::usage_error(fmt::format(
+          "{}: ({}, {}, {}) is outside of the model: expected {} to {}, {} to {}, {} to {}", place, p[0],
+          p[1], p[2], c[0].front(), c[0].back(), c[1].front(), c[1].back(), c[2].front(), c[2].back()));
+    }
+    auto const s = model.at(p);
+    fmt::print("{} {} {} {}\n", s.value, s.gradient[0], s.gradient[1], s.gradient[2]);
+  }
+}
+
+void run(std::string const& path, std::string const& points) {
+  piecewise_model model(path);
+  if (points == "-") return evaluate(model, std::cin, "standard input");
+  std::ifstream file(points);
+  if (!file) throw skel::usage_error(points + ": cannot be read");
+  evaluate(model, file, points);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::string path, points = "-";
+  CLI::App app(
+      "Values and gradients of a model that skel-isosurface --model has written: a line \"value fx fy fz\" "
+      "for each line \"x y z\".",
+      program_name);
+  app.set_version_flag("--version", std::string(program_name) + " " + SKEL_VERSION);
+  app.add_option("MODEL", path, "the model")->required();
+  app.add_option("POINTS", points,
+                 "a file of points, a line each; lines that begin with # are passed over; -: "
+                 "standard input")
+      ->capture_default_str();
+  try {
+    app.parse(argc, argv);
+    run(path, points);
+    if (std::fflush(stdout) != 0) throw skel::error("standard output cannot be written");
+    return 0;
+  } catch (CLI::Success const& request) {
+    return app.exit(request);
+  } catch (CLI::ParseError const& bad) {
+    fmt::print(stderr, "{}: {}\n", program_name, skel::detail::one_line(bad.what()));
+    return 2;
+  } catch (skel::usage_error const& bad) {
+    fmt::print(stderr, "{}: {}\n", program_name, skel::detail::one_line(bad.what()));
+    return 2;
+  } catch (std::exception const& bad) {
+    fmt::print(stderr, "{}: {}\n", program_name, skel::detail::one_line(bad.what()));
+    return 1;
+  }
+}

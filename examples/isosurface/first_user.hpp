@@ -1,0 +1,25 @@
+// Who makes a vertex that several cells share.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "layer.hpp"
+
+namespace skel::isosurface {
+
+/// Where something lies in a cell along each axis: -1 on the low side, 0 inside, 1 on the high side.
+using place_in_cell = std::array<int, 3>;
+
+enum class first_user : std::uint8_t {
+  this_cell,
+  this_piece,  ///< a cell before, of the same piece
+  other_piece
+};
+
+/// Who is the first to use what lies there, of all cells that are no holes, by layer, row and x.
+[[nodiscard]] first_user find_first_user(layer_view const& layer, range rows, std::size_t row, std::size_t x,
+                                         place_in_cell const& place, std::array<std::size_t, 2> const& cells);
+
+}  // namespace skel::isosurface

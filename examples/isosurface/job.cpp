@@ -1,0 +1,139 @@
+#include "job.hpp"
+
+#include "tricubic.hpp"
+#include "trilinear.hpp"
+
+namespace skel::isosurface {
+
+std::uint64_t modeler::read(std::uint64_t number, carried& c, unit& into) const {
+  auto const layer = static_cast<std::size_t>(number);
+  if (!c.volume) begin(layer, c);
+  advance(layer, c);
+  into = c.latest;
+  return grid_.pieces();
+}
+
+/// Who begins in the middle passes over the slices before. Whether the layer below has holes says which
+/// vertices it has; that may depend on one slice more.
+void modeler::begin(std::size_t layer, carried& c) const {
+  c.volume = open_();
+  bool const look_below = layer > 0 && grid_.may_have_holes();
+  c.latest.first_slice = grid_.slices(look_below ? layer - 1 : layer).first;
+  c.volume->skip(c.latest.first_slice);
+  if (look_below) advance(layer - 1, c);
+}
+
+void modeler::advance(std::size_t layer, carried& c) const {
+  auto& latest = c.latest;
+  auto const [first, end] = grid_.slices(layer);
+  while (latest.first_slice < first) latest.slices.erase(latest.slices.begin()), ++latest.first_slice;
+  while (latest.first_slice + latest.slices.size() < end) {
+    auto slice = std::make_shared<slice_rows>();
+    slice->samples.resize(c.volume->header().slice_samples());
+    c.volume->read(std::span(slice->samples));
+    classify(*slice, grid_, options_.values);
+    latest.slices.push_back(std::move(slice));
+  }
+  latest.holes_below = std::move(latest.holes);
+  latest.number = layer;
+  latest.holes = find_holes(grid_, latest, options_.order);
+}
+
+modeler::packet modeler::cut(unit const& from, std::uint64_t first, std::uint64_t count) const {
+  layer_packet p;
+  p.layer = from;
+  p.first_piece = static_cast<std::size_t>(first);
+  auto const begin = grid_.rows(p.first_piece).first;
+  auto const end = grid_.rows(p.first_piece + static_cast<std::size_t>(count) - 1).end;
+  p.nodes = {begin, end + 1};
+  p.samples = grid_.sample_rows(p.nodes);
+  p.cells = {begin - std::min<std::size_t>(begin, 1), std::min(end + 1, grid_.axis(1).cells())};
+  p.lengths = {grid_.axis(0).samples, grid_.axis(0).at.size(), grid_.axis(0).cells()};
+  return p;
+}
+
+modeler::result modeler::process(packet const& p, std::size_t i) const {
+  layer_view const view(grid_, p.layer);
+  auto const rows = grid_.rows(p.first_piece + i);
+  return options_.order == 1 ? extract_trilinear(grid_, options_.values, view, rows)
+                             : extract_tricubic(grid_, options_, view, rows);
+}
+
+}  // namespace skel::isosurface
+
+namespace skel {
+
+namespace {
+
+using isosurface::layer_packet;
+using isosurface::range;
+
+template <class T>
+void pack_rows(std::vector<T> const& all, std::size_t first_row, range rows, std::size_t length,
+               std::vector<std::byte>& out) {
+  protocol::put_varint(out, all.empty() ? 0 : (rows.end - rows.first) * length);
+  if (all.empty()) return;
+  auto const bytes = std::as_bytes(
+      std::span(all).subspan((rows.first - first_row) * length, (rows.end - rows.first) * length));
+  out.insert(out.end(), bytes.begin(), bytes.end());
+}
+
+void pack_holes(isosurface::hole_rows const* holes, layer_packet const& p, std::vector<std::byte>& out) {
+  skel::pack(holes != nullptr, out);
+  if (holes != nullptr) pack_rows(holes->cells, holes->first_row, p.cells, p.lengths[2], out);
+}
+
+std::shared_ptr<isosurface::hole_rows const> unpack_holes(layer_packet const& p,
+                                                          std::span<std::byte const>& in) {
+  if (!skel::unpack<bool>(in)) return nullptr;
+  auto holes = std::make_shared<isosurface::hole_rows>();
+  holes->first_row = p.cells.first;
+  holes->cells = skel::unpack<std::vector<std::uint8_t>>(in);
+  return holes;
+}
+
+struct packet_head {
+  std::uint64_t number, first_slice, slices, first_piece;
+  range samples, nodes, cells;
+  std::array<std::size_t, 3> lengths;
+};
+
+}  // namespace
+
+void transfer_traits<layer_packet>::pack(layer_packet const& p, std::vector<std::byte>& out) {
+  auto const& l = p.layer;
+  skel::pack(packet_head{l.number, l.first_slice, l.slices.size(), p.first_piece, p.samples, p.nodes, p.cells,
+                         p.lengths},
+             out);
+  for (std::size_t s = 0; s < l.slices.size(); ++s) {
+    auto const& slice = *l.slices[s];
+    auto const z = l.first_slice + s;
+    pack_rows(slice.samples, slice.first_row, p.samples, p.lengths[0], out);
+    if (z == l.number || z == l.number + 1)
+      pack_rows(slice.classes, slice.first_node_row, p.nodes, p.lengths[1], out);
+  }
+  pack_holes(l.holes.get(), p, out);
+  pack_holes(l.holes_below.get(), p, out);
+}
+
+layer_packet transfer_traits<layer_packet>::unpack(std::span<std::byte const>& in) {
+  auto const head = skel::unpack<packet_head>(in);
+  layer_packet p;
+  p.first_piece = head.first_piece;
+  p.samples = head.samples, p.nodes = head.nodes, p.cells = head.cells, p.lengths = head.lengths;
+  p.layer.number = head.number, p.layer.first_slice = head.first_slice;
+  for (std::size_t s = 0; s < head.slices; ++s) {
+    auto slice = std::make_shared<isosurface::slice_rows>();
+    slice->first_row = p.samples.first, slice->first_node_row = p.nodes.first;
+    slice->samples = skel::unpack<std::vector<float>>(in);
+    auto const z = head.first_slice + s;
+    if (z == head.number || z == head.number + 1)
+      slice->classes = skel::unpack<std::vector<std::uint8_t>>(in);
+    p.layer.slices.push_back(std::move(slice));
+  }
+  p.layer.holes = unpack_holes(p, in);
+  p.layer.holes_below = unpack_holes(p, in);
+  return p;
+}
+
+}  // namespace skel

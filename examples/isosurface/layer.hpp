@@ -1,0 +1,80 @@
+// Slices in memory, and what one layer of cells needs of them: whole on a host, some rows in a packet.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "node_grid.hpp"
+
+namespace skel::isosurface {
+
+/// A sample that is no number, or infinite, belongs to this class.
+inline constexpr std::uint8_t no_class = 255;
+
+/// Rows of one slice; on a host all of them.
+struct slice_rows {
+  std::size_t first_row = 0;          ///< of samples
+  std::vector<float> samples;         ///< x fastest
+  std::size_t first_node_row = 0;     ///< of classes
+  std::vector<std::uint8_t> classes;  ///< of each node: how many of the values are not above it
+  bool has_bad = false;               ///< some sample is not finite
+};
+
+/// Cells without a surface since a sample that they depend on is not finite: rows of one layer.
+struct hole_rows {
+  std::size_t first_row = 0;
+  std::vector<std::uint8_t> cells;  ///< 1 where there is a hole
+};
+
+/// Layer number n lies between the nodes of slice n and slice n + 1.
+struct layer_rows {
+  std::size_t number = 0;
+  std::size_t first_slice = 0;
+  std::vector<std::shared_ptr<slice_rows const>> slices;
+  std::shared_ptr<hole_rows const> holes;        ///< null: none
+  std::shared_ptr<hole_rows const> holes_below;  ///< of layer number - 1
+};
+
+/// Accessors by the numbers of the whole volume.
+class layer_view {
+ public:
+  layer_view(node_grid const& grid, layer_rows const& rows) : grid_(grid), rows_(rows) {}
+
+  [[nodiscard]] std::size_t number() const { return rows_.number; }
+  /// Of the samples of all slices.
+  [[nodiscard]] std::size_t first_row() const { return rows_.slices.front()->first_row; }
+  [[nodiscard]] float const* samples(std::size_t slice, std::size_t row) const {
+    auto const& s = at(slice);
+    return s.samples.data() + (row - s.first_row) * grid_.axis(0).samples;
+  }
+  [[nodiscard]] std::uint8_t const* classes(std::size_t slice, std::size_t node_row) const {
+    auto const& s = at(slice);
+    return s.classes.data() + (node_row - s.first_node_row) * grid_.axis(0).at.size();
+  }
+  [[nodiscard]] bool has_holes() const { return rows_.holes || rows_.holes_below; }
+  /// Of a cell in this layer or the one below.
+  [[nodiscard]] bool is_hole(std::size_t layer, std::size_t row, std::size_t x) const {
+    auto const& h = layer == rows_.number ? rows_.holes : rows_.holes_below;
+    return h && h->cells[(row - h->first_row) * grid_.axis(0).cells() + x] != 0;
+  }
+
+ private:
+  [[nodiscard]] slice_rows const& at(std::size_t slice) const {
+    return *rows_.slices[slice - rows_.first_slice];
+  }
+  node_grid const& grid_;
+  layer_rows const& rows_;
+};
+
+/// Fills in classes and has_bad of a whole slice whose samples are there.
+void classify(slice_rows& slice, node_grid const& grid, std::span<double const> values);
+
+/// The holes of a layer whose slices are there, whole; null where there are none. Order 1: cells with a
+/// corner that is not finite; order 3: with such a sample in the difference stencils of a corner.
+[[nodiscard]] std::shared_ptr<hole_rows const> find_holes(node_grid const& grid, layer_rows const& layer,
+                                                          int order);
+
+}  // namespace skel::isosurface

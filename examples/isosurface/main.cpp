@@ -1,0 +1,148 @@
+// skel-isosurface: isosurfaces of volumes, by groups of ranks (Bajaj and Lin, "Scalar field modeling &
+// visualization on the Intel Delta").
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+
+#include "field.hpp"
+#include "model_surfaces.hpp"
+#include "outputs.hpp"
+#include "program/run_program.hpp"
+#include "skel/observe/hash.hpp"
+#include "skel/skel.hpp"
+#include "tolerance.hpp"
+#include "verify.hpp"
+
+namespace {
+
+using namespace skel::isosurface;
+
+struct options {
+  std::string file, field, differences = "2", group_size = "auto";
+  surface_options surface;
+  skel::multi_host_options how;
+  output_options outputs;
+  bool no_reassign = false;
+  double tolerance = 0;
+};
+
+void add_surface_options(CLI::App& app, options& o) {
+  auto& s = o.surface;
+  app.add_option("--iso", s.values, "values, one surface for each: V,V,...")->delimiter(',')->required();
+  app.add_option("--order", s.order, "1: linear between nodes; 3: tricubic cells, smooth")
+      ->capture_default_str()
+      ->check(CLI::IsMember({1, 3}));
+  app.add_option("--grid", s.step, "a node every N samples in x and y; the paper's 4 x 4 pixels per cell: 3")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1024));
+  app.add_option("--differences", o.differences, "derivatives of order 2 or 4; paper: 2, but 1 at the ends")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"2", "4", "paper"}));
+  app.add_option("--level", s.level, "order 3: cells are halved so often along each axis")
+      ->capture_default_str()
+      ->check(CLI::Range(0, most_level));
+  app.add_option(
+         "--tolerance", o.tolerance,
+         "order 3: instead, so often that triangles stay so close to the surface; reads the volume twice")
+      ->check(CLI::PositiveNumber)
+      ->excludes("--level");
+}
+
+void add_options(CLI::App& app, options& o) {
+  app.add_option(
+      "VOLUME", o.file,
+      "volume: .vti, .vtr, .nrrd, .nhdr, .mha, .mhd, .raw or its sidecar .json, a stack of slices");
+  app.add_option(
+      "--field", o.field,
+      "or one by formula: wind, homogeneous, linear, marschner-lobb, metaballs, turbulence, sphere; "
+      "each also as NAME:AxBxC");
+  add_surface_options(app, o);
+  app.add_option("--group-size", o.group_size, "ranks per group, or auto: found from the first layers")
+      ->capture_default_str();
+  app.add_flag("--no-reassign", o.no_reassign, "ranks of finished groups do not help others");
+  app.add_flag("--preload", o.how.preload, "first slices are read before the clock starts");
+  add_output_options(app, o.outputs);
+}
+
+void check(options& o) {
+  if (o.file.empty() == o.field.empty())
+    throw skel::usage_error("expected one volume: a file VOLUME, or --field NAME");
+  auto& values = o.surface.values;
+  if (std::ranges::any_of(values, [](double v) { return !std::isfinite(v); }))
+    throw skel::usage_error("--iso: expected finite numbers");
+  std::ranges::sort(values);
+  values.erase(std::ranges::unique(values).begin(), values.end());
+  if (values.size() > most_values)
+    throw skel::usage_error(fmt::format("--iso: {} values; {} at most", values.size(), most_values));
+  o.surface.rule = difference_rule_named(o.differences);
+  o.how.reassign = !o.no_reassign;
+  if (o.group_size == "auto") return;
+  if (!CLI::detail::lexical_cast(o.group_size, o.how.group_size) || o.how.group_size == 0)
+    throw skel::usage_error("--group-size: expected auto or a number of ranks, got \"" + o.group_size + "\"");
+}
+
+std::string mesh_hash(mesh const& m) {
+  skel::observe::xxh3_hasher hasher;
+  hasher.update(std::as_bytes(std::span(m.positions)));
+  hasher.update(std::as_bytes(std::span(m.normals)));
+  hasher.update(std::as_bytes(std::span(m.triangles)));
+  return hasher.hex();
+}
+
+/// The level that --tolerance asks for.
+int set_level(skel::context& ctx, open_function const& open, options& o) {
+  if (o.tolerance > 0 && o.surface.order == 3) {
+    int const wanted = level_for(ctx, open, o.surface, o.tolerance);
+    o.surface.level = std::min(wanted, most_level);
+    return wanted;
+  }
+  return o.surface.level;
+}
+
+skel::program::run_outcome model(skel::context& ctx, skel::program::common_options const& common, options o) {
+  check(o);
+  check_outputs(ctx, o.outputs, common.output);
+  auto const open = [&] {
+    return o.field.empty() ? skel::volume_data::open_volume(o.file) : skel::volume_data::open_field(o.field);
+  };
+  int const wanted = set_level(ctx, open, o);
+  auto const all = model_surfaces(ctx, open, o.surface, o.how);
+  skel::program::run_outcome outcome;
+  outcome.run = all.run;
+  if (all.run.stopped_early) return outcome;
+  if (common.verify && ctx.is_root()) verify(skel::volume_data::read_grid(*open()), o.surface, all);
+  write_outputs(ctx, o.outputs, common.output, all, open, o.surface);
+  if (!ctx.is_root()) return outcome;
+  outcome.result_xxh3 = mesh_hash(all.surfaces);
+  outcome.fields = {{"vertices", all.surfaces.positions.size()},
+                    {"triangles", all.surfaces.triangles.size()},
+                    {"polygons", all.counts.polygons},
+                    {"active_cells", all.counts.active},
+                    {"holes", all.counts.holes},
+                    {"unresolved", all.counts.unresolved},
+                    {"level", o.surface.order == 3 ? o.surface.level : 0}};
+  if (!common.quiet) {
+    fmt::print("{} triangles, {} vertices\n", all.surfaces.triangles.size(), all.surfaces.positions.size());
+    if (all.counts.holes > 0)
+      fmt::print("{} cells left out: samples that are not finite\n", all.counts.holes);
+    if (wanted > most_level)
+      fmt::print("cells are halved {} times; the tolerance asks for {}\n", most_level, wanted);
+    if (all.counts.unresolved > 0)
+      fmt::print("{} places where something may be hidden; --level resolves more\n", all.counts.unresolved);
+  }
+  return outcome;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  options o;
+  return skel::program::run_program(
+      argc, argv,
+      {"skel-isosurface", "Isosurfaces of volumes, with exact normals, by groups of ranks.",
+       skel::program::option_set::search},
+      [&](CLI::App& app) { add_options(app, o); },
+      [&](skel::context& ctx, skel::program::common_options const& common) { return model(ctx, common, o); });
+}

@@ -1,0 +1,31 @@
+// An indexed mesh of triangles: isosurfaces of one or several values.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace skel::isosurface {
+
+using point = std::array<float, 3>;
+
+/// The surface of one value: vertices [first_vertex, end_vertex) and triangles [first_triangle, end_triangle)
+/// of the mesh. Surfaces share no vertices.
+struct surface_part {
+  double value = 0;
+  std::size_t first_vertex = 0, end_vertex = 0;
+  std::size_t first_triangle = 0, end_triangle = 0;
+};
+
+/// Vertices are shared: each triangle names three of them, counter-clockwise as seen from where the field is
+/// lower. Normals have length 1 and point there, too (a solid of high values, as bone in a tomogram, looks
+/// right); where the field has no gradient they are that of the triangles around.
+struct mesh {
+  std::vector<point> positions;  ///< in the units of the volume's coordinates
+  std::vector<point> normals;    ///< as many
+  std::vector<std::array<std::uint32_t, 3>> triangles;
+  std::vector<surface_part> parts;  ///< one for each value, in their order, without gaps
+};
+
+}  // namespace skel::isosurface

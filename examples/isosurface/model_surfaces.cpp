@@ -1,0 +1,25 @@
+#include "model_surfaces.hpp"
+
+#include "mesh_builder.hpp"
+
+namespace skel::isosurface {
+
+modeled model_surfaces(context& ctx, open_function const& open, surface_options const& options,
+                       multi_host_options const& how) {
+  node_grid const grid(open()->header(), options);
+  edge_lattice const lattice(grid, options.edges_per_cell());
+  modeler const job(grid, options, open);
+  mesh_builder builder(grid, lattice, options.values);
+  modeled all;
+  all.run = multi_host(
+      ctx, grid.layers(), job,
+      [&](std::uint64_t layer, std::uint64_t piece, piece_mesh&& m) {
+        builder.add(layer, piece, std::move(m));
+      },
+      how);
+  all.counts = builder.counts();
+  if (ctx.is_root()) all.surfaces = builder.finish();
+  return all;
+}
+
+}  // namespace skel::isosurface

@@ -1,0 +1,24 @@
+// Isosurfaces of a volume, by all ranks.
+#pragma once
+
+#include "job.hpp"
+#include "mesh.hpp"
+#include "skel/multi_host.hpp"
+
+namespace skel::isosurface {
+
+struct modeled {
+  report run;
+  mesh surfaces;          ///< on the root
+  surface_counts counts;  ///< likewise
+};
+
+/// Collective. Each rank opens the volume, hosts read it slice by slice; the mesh has the same bytes for
+/// every number of ranks, grouping and loss. Values of `options` must be increasing and at most
+/// `most_values`. Errors: those of multi_host; usage_error for volumes without a cell.
+[[nodiscard]] modeled model_surfaces(context& ctx, open_function const& open, surface_options const& options,
+                                     multi_host_options const& how);
+
+inline constexpr std::size_t most_values = 250;
+
+}  // namespace skel::isosurface

@@ -1,0 +1,69 @@
+// The nodes of the model: every N-th sample in x and y, every slice in z; between them the cells.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "differences.hpp"
+#include "volume_reader.hpp"
+
+namespace skel::isosurface {
+
+/// What kind of surface is wanted. The same on every rank.
+struct surface_options {
+  std::vector<double> values;  ///< increasing, 1 to 250
+  int order = 1;               ///< 1: trilinear cells, C0; 3: tricubic, C1
+  std::size_t step = 1;        ///< samples per cell in x and y
+  int level = 1;               ///< order 3: cells are halved so often along each axis
+  difference_rule rule = difference_rule::second;
+  /// Rows of cells that are one piece of work; 0: by their length. The mesh is the same.
+  std::size_t rows_per_piece = 0;
+
+  /// Edges of the lattice that surfaces are cut on, along each edge of a cell.
+  [[nodiscard]] std::size_t edges_per_cell() const {
+    return order == 1 ? 1 : std::size_t{1} << static_cast<unsigned>(level);
+  }
+};
+
+struct node_axis {
+  std::size_t samples = 0;          ///< of the volume along this axis
+  std::vector<std::size_t> sample;  ///< of each node
+  std::vector<double> at;           ///< its coordinate
+  std::vector<double> sample_at;    ///< coordinates of all samples
+  std::vector<stencil> slope;       ///< weights of samples for the derivative there
+
+  [[nodiscard]] std::size_t cells() const { return at.size() - 1; }
+};
+
+/// A range of numbers [first, end).
+struct range {
+  std::size_t first = 0, end = 0;
+};
+
+class node_grid {
+ public:
+  /// usage_error where the volume has fewer than two nodes along an axis.
+  node_grid(volume_data::volume_header const& header, surface_options const& options);
+
+  [[nodiscard]] node_axis const& axis(std::size_t a) const { return axes_[a]; }
+  [[nodiscard]] std::size_t layers() const { return axes_[2].cells(); }
+
+  /// Rows of cells that are one piece of work: so many that it takes longer than handing it out.
+  [[nodiscard]] std::size_t rows_per_piece() const { return rows_per_piece_; }
+  [[nodiscard]] std::size_t pieces() const;             ///< of a layer
+  [[nodiscard]] range rows(std::size_t piece) const;    ///< of cells
+  [[nodiscard]] range slices(std::size_t layer) const;  ///< that the data of a layer's nodes come from
+  [[nodiscard]] range sample_rows(range nodes) const;   ///< likewise of rows of nodes
+
+  /// False where all samples are integers: then no cell is left out.
+  [[nodiscard]] bool may_have_holes() const { return may_have_holes_; }
+
+ private:
+  std::array<node_axis, 3> axes_;
+  std::size_t rows_per_piece_ = 1;
+  bool may_have_holes_ = true;
+};
+
+}  // namespace skel::isosurface

@@ -1,0 +1,71 @@
+#include "outputs.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "cost_trace.hpp"
+#include "keep_model.hpp"
+#include "mesh_files.hpp"
+#include "mesh_picture.hpp"
+#include "ply.hpp"
+#include "program/paths.hpp"
+#include "skel/error.hpp"
+
+namespace skel::isosurface {
+
+namespace {
+
+void parse_size(std::string const& text, picture_view& view) {
+  constexpr int most = 65536;
+  char rest = 0;
+  if (std::sscanf(text.c_str(), "%dx%d%c", &view.width, &view.height, &rest) != 2 || view.width < 1 ||
+      view.height < 1 || view.width > most || view.height > most)
+    throw usage_error("--preview-size: expected WIDTHxHEIGHT, each 1 to 65536, got \"" + text + "\"");
+}
+
+void write_mesh(std::string const& path, mesh const& surfaces) {
+  if (path.ends_with(".obj")) return write_obj(path, surfaces);
+  if (path.ends_with(".vtp")) return write_vtp(path, surfaces);
+  write_ply(path, surfaces);
+}
+
+}  // namespace
+
+void add_output_options(CLI::App& app, output_options& o) {
+  app.add_option("--preview", o.preview,
+                 "a picture of the surfaces, rendered on all ranks (.png, .ppm, .pfm)");
+  app.add_option("--preview-size", o.preview_size, "in pixels, WIDTHxHEIGHT")->capture_default_str();
+  app.add_option("--preview-azimuth", o.view.azimuth, "where it is seen from: degrees from x towards y")
+      ->capture_default_str()
+      ->check(CLI::Range(-360.0, 360.0));
+  app.add_option("--preview-elevation", o.view.elevation, "and degrees above the xy plane")
+      ->capture_default_str()
+      ->check(CLI::Range(-90.0, 90.0));
+  app.add_flag("!--preview-whole", o.view.cut_open, "without cutting away the octant next to the eye");
+  app.add_option("--model", o.model, "keep the piecewise polynomial model, for skel-isosurface-eval");
+  app.add_option("--trace-costs", o.trace_costs,
+                 "write what each row of cells takes, for skel-simulate --layer-costs");
+}
+
+void check_outputs(context& ctx, output_options& o, std::string const& mesh_path) {
+  if (!mesh_path.empty()) program::require_ending(mesh_path, {".ply", ".obj", ".vtp"});
+  if (!o.preview.empty()) picture::check_image_name(o.preview);
+  parse_size(o.preview_size, o.view);
+  if (!ctx.is_root()) return;
+  for (auto const* const path : {&o.preview, &o.model, &o.trace_costs})
+    if (!path->empty()) program::check_writable(*path);
+}
+
+void write_outputs(context& ctx, output_options const& o, std::string const& mesh_path, modeled const& all,
+                   open_function const& open, surface_options const& options) {
+  if (!o.preview.empty()) {
+    auto const picture = mesh_picture(ctx, all.surfaces, o.view);
+    if (ctx.is_root()) write_image(o.preview, picture);
+  }
+  if (!ctx.is_root()) return;
+  if (!mesh_path.empty()) write_mesh(mesh_path, all.surfaces);
+  if (!o.model.empty()) keep_model(o.model, open, options);
+  if (!o.trace_costs.empty()) trace_costs(o.trace_costs, open, options);
+}
+
+}  // namespace skel::isosurface

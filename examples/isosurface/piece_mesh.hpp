@@ -1,0 +1,80 @@
+// What comes out of one piece (some rows of cells of one layer), and goes to whoever puts the mesh together.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "mesh.hpp"
+#include "node_grid.hpp"
+#include "skel/transfer.hpp"
+
+namespace skel::isosurface {
+
+/// Names an edge of the lattice on which surfaces are cut; unique in the volume.
+using edge_key = std::uint64_t;
+
+/// The lattice: nodes, and between two of them the points where cells are halved.
+class edge_lattice {
+ public:
+  edge_lattice(node_grid const& grid, std::size_t edges_per_cell)
+      : per_cell_(edges_per_cell),
+        nodes_x_(grid.axis(0).cells() * per_cell_ + 1),
+        nodes_y_(grid.axis(1).cells() * per_cell_ + 1) {}
+
+  [[nodiscard]] std::size_t per_cell() const { return per_cell_; }
+  [[nodiscard]] edge_key key(std::size_t axis, std::size_t x, std::size_t y, std::size_t z) const {
+    return ((z * nodes_y_ + y) * nodes_x_ + x) * 3 + axis;
+  }
+  [[nodiscard]] bool in_plane(edge_key key, std::size_t z) const {
+    return key % 3 != 2 && key / 3 / nodes_x_ / nodes_y_ == z;
+  }
+  /// The y of an edge's first end.
+  [[nodiscard]] std::size_t row(edge_key key) const { return key / 3 / nodes_x_ % nodes_y_; }
+
+ private:
+  std::size_t per_cell_, nodes_x_, nodes_y_;
+};
+
+/// A vertex that other pieces use, too.
+struct shared_vertex {
+  edge_key edge = 0;
+  std::uint32_t vertex = 0;  ///< among those of its value
+  std::uint32_t unused = 0;  ///< no byte of a message is left to chance
+};
+
+/// What was found on the way.
+struct surface_counts {
+  std::uint64_t polygons = 0;    ///< before they were divided into triangles
+  std::uint64_t active = 0;      ///< cells that a value may pass through, once for each value
+  std::uint64_t holes = 0;       ///< cells left out since samples are not finite
+  std::uint64_t unresolved = 0;  ///< parts of cells in which a surface may be hidden, once for each value
+};
+
+/// A vertex belongs to the first cell, by layer, row and x, that uses it; other pieces name it by its edge.
+struct piece_mesh {
+  static constexpr std::uint32_t foreign_bit = std::uint32_t{1} << 31U;
+
+  /// How much of each vector belongs to a value; values follow each other.
+  struct part {
+    std::uint32_t vertices = 0, triangles = 0, foreign = 0, above = 0, last_row = 0;
+  };
+  std::vector<part> parts;
+  std::vector<point> positions, normals;
+  std::vector<std::array<std::uint32_t, 3>>
+      triangles;  ///< of this value's vertices, or foreign_bit + foreign
+  std::vector<edge_key> foreign;
+  std::vector<shared_vertex> above;     ///< in the plane to the next layer
+  std::vector<shared_vertex> last_row;  ///< in the plane to the next piece of this layer
+  surface_counts counts;
+};
+
+}  // namespace skel::isosurface
+
+template <>
+struct skel::transfer_traits<skel::isosurface::piece_mesh> {
+  static void pack(isosurface::piece_mesh const& m, std::vector<std::byte>& out);
+  static isosurface::piece_mesh unpack(std::span<std::byte const>& in);
+};

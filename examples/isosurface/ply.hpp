@@ -1,0 +1,14 @@
+// Meshes as PLY: ParaView, MeshLab, Blender.
+#pragma once
+
+#include <string>
+
+#include "mesh.hpp"
+
+namespace skel::isosurface {
+
+/// Binary, little endian: x, y, z, nx, ny, nz and value of each vertex, then the triangles. Error: `path:
+/// reason`.
+void write_ply(std::string const& path, mesh const& m);
+
+}  // namespace skel::isosurface

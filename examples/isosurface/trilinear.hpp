@@ -1,0 +1,18 @@
+// Isosurfaces of order 1: C0, the field is linear on each edge between two nodes.
+#pragma once
+
+#include "layer.hpp"
+#include "piece_mesh.hpp"
+
+namespace skel::isosurface {
+
+/// Marching cubes on the cells between nodes. Vertices lie where the field, linear on an edge, has the value;
+/// a node that has it counts as above. Normals are the gradients of the two nodes (differences by the grid's
+/// rule), interpolated likewise. Cells that depend on a sample that is not finite stay empty.
+///
+/// `rows` are the cells of one piece; the layer must have the samples of sample_rows() of their nodes, and
+/// classes of these nodes.
+[[nodiscard]] piece_mesh extract_trilinear(node_grid const& grid, std::vector<double> const& values,
+                                           layer_view const& layer, range rows);
+
+}  // namespace skel::isosurface

@@ -1,0 +1,44 @@
+// Stacks: volumes of which each slice is a file of its own.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "byte_source.hpp"
+#include "volume_reader.hpp"
+
+namespace skel::volume_data {
+
+/// The slices' names, from low z to high.
+using slice_files = std::vector<std::string>;
+
+/// `pattern` with its one %d, %4d or %04d replaced by `first`, `first + step`, ...: `count` names, relative
+/// to `header`'s folder. usage_error `header: ...` for another pattern.
+[[nodiscard]] slice_files numbered_files(std::string const& header, std::string_view pattern,
+                                         std::int64_t first, std::int64_t step, std::size_t count);
+/// The same for as many files as there are.
+[[nodiscard]] slice_files numbered_files_present(std::string const& header, std::string_view pattern,
+                                                 std::int64_t first);
+/// `text` is `pattern first last step`, as NRRD and MetaImage have it.
+[[nodiscard]] slice_files numbered_files(std::string const& header, std::string_view text);
+/// The .png files of a folder, numbers in names by their values: 9.png before 10.png.
+[[nodiscard]] slice_files pictures_in(std::string const& folder);
+
+using open_file = std::function<source(std::string const& path)>;
+
+/// The slices' bytes one after the other. Files are opened when they are reached, one at a time, and never if
+/// skipped; but usage_error at once unless there are as many as slices and each can hold its own.
+[[nodiscard]] source joined_slices(volume_header const& header, slice_files files, open_file open);
+
+/// Grey pictures of 1 to 16 bits, unsigned numbers as they are stored (no gamma), all of one size: `header`'s
+/// is filled in, and its type. Where it has one already, the pictures must agree with it. Coordinates are
+/// the caller's to give, by `place_points`.
+[[nodiscard]] std::unique_ptr<volume_reader> picture_slices(
+    volume_header header, slice_files files, std::function<void(volume_header&)> const& place_points);
+
+[[nodiscard]] std::unique_ptr<volume_reader> open_folder(std::string const& path);
+
+}  // namespace skel::volume_data

@@ -1,0 +1,67 @@
+// The modeler, whose ranks kill themselves as they are told: isosurface_losses WHEN SIZE SEED. On the root it
+// says who was lost and whether the mesh is right, twice. losses_test.cpp starts it.
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
+#include "../mpi/deaths.hpp"
+#include "sampled.hpp"
+#include "skel/skel.hpp"
+#include "topology.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+namespace iso = test::iso;
+
+struct deadly_modeler : iso::modeler {
+  using modeler::modeler;
+  std::string dies_in{};  // which function; on the rank that has it set
+
+  std::uint64_t read(std::uint64_t number, carried& c, unit& into) const {
+    std::this_thread::sleep_for(2ms);
+    auto const n = modeler::read(number, c, into);
+    if (dies_in == "read" && number % 4 == 1) test::die();
+    return n;
+  }
+  [[nodiscard]] result process(packet const& p, std::size_t i) const {
+    std::this_thread::sleep_for(2ms);
+    if (dies_in == "process") test::die();
+    return modeler::process(p, i);
+  }
+};
+
+double bumps(double x, double y, double z) {
+  return std::sin(0.9 * x) + std::cos(0.7 * y) + std::sin(0.8 * z + x);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 4) return 2;
+  return skel::run_main(argc, argv, [&](skel::context& ctx) {
+    test::plan_of_deaths const p{argv[1], std::strtoull(argv[3], nullptr, 10), ctx.size(), 150ms};
+    auto const open = test::volume(test::counted({14, 13, 25}), bumps);
+    auto options = test::order(p.seed % 2 == 0 ? 1 : 3, {-0.3, 0.6});
+    options.rows_per_piece = 2;
+    auto const expected = test::model(open, options).mesh;
+    iso::node_grid const grid(open()->header(), options);
+    iso::edge_lattice const lattice(grid, options.edges_per_cell());
+    deadly_modeler first(grid, options, open);
+    deadly_modeler const second = first;
+    if (ctx.rank() == p.victim()) first.dies_in = p.when;
+    if (auto const time = p.lifetime(ctx.rank())) test::die_in(*time);
+    skel::multi_host_options how;
+    how.group_size = static_cast<unsigned>(std::atoi(argv[2]));
+    for (auto const* job : {&std::as_const(first), &second}) {
+      iso::mesh_builder builder(grid, lattice, options.values);
+      auto const r = skel::multi_host(
+          ctx, grid.layers(), *job,
+          [&](std::uint64_t layer, std::uint64_t piece, iso::piece_mesh&& m) {
+            builder.add(layer, piece, std::move(m));
+          },
+          how);
+      if (ctx.is_root()) test::say_losses(test::same(builder.finish(), expected), r);
+    }
+  });
+}

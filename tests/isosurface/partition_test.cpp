@@ -1,0 +1,108 @@
+// The same mesh, whoever makes which part of it; volumes with holes and too few samples.
+#include "catch.hpp"
+#include "sampled.hpp"
+#include "skel/error.hpp"
+#include "topology.hpp"
+
+namespace {
+
+double bumps(double x, double y, double z) {
+  return std::sin(0.9 * x) + std::cos(0.7 * y + 0.1 * x) + std::sin(0.8 * z + 1) + 0.3 * test::noise(x, y, z);
+}
+
+/// Bad samples here and there, alone and side by side, also at the box and all of a slice's corner.
+double with_bad_samples(double x, double y, double z) {
+  double const dice = test::noise(x + 100, y, z);
+  if (dice < 0.02) return NAN;
+  if (dice < 0.03) return INFINITY;
+  if (z == 5 && x < 4 && y < 4) return -INFINITY;
+  return bumps(x, y, z);
+}
+
+}  // namespace
+
+TEST_CASE("the mesh is the same for every share, packet and height of pieces, and on its way") {
+  auto const order = GENERATE(1, 3);
+  auto const f = GENERATE(0, 1) == 0 ? bumps : with_bad_samples;
+  auto const open = test::volume(test::counted({14, 11, 9}), f);
+  auto o = test::order(order, {-0.5, 0.1, 0.8});
+  o.rule = GENERATE(test::iso::difference_rule::second, test::iso::difference_rule::fourth,
+                    test::iso::difference_rule::paper);
+  auto const whole = test::model(open, o);
+  REQUIRE(whole.mesh.triangles.size() > (f == bumps ? 500U : 20U));
+  for (std::size_t const rows : {1U, 2U, 3U, 7U})
+    for (auto const& how : {test::partition{}, test::partition{1, 1, true}, test::partition{3, 2, true}}) {
+      o.rows_per_piece = rows;
+      auto const m = test::model(open, o, how);
+      CAPTURE(order, rows, how.share);
+      CHECK(test::same(m.mesh, whole.mesh));
+      CHECK(m.counts.holes == whole.counts.holes);
+      CHECK(m.counts.polygons == whole.counts.polygons);
+      CHECK(m.counts.unresolved == whole.counts.unresolved);
+    }
+}
+
+TEST_CASE("holes: no polygon touches a cell that depends on a bad sample, all others are as they were") {
+  auto const order = GENERATE(1, 3);
+  auto const step = GENERATE(std::size_t{1}, std::size_t{2});
+  std::array<std::size_t, 3> const n{15, 11, 9};
+  auto o = test::order(order, {0.1});
+  o.step = step;
+  auto const good = test::model(test::volume(test::counted(n), bumps), o).mesh;
+  auto const bad = test::model(test::volume(test::counted(n), with_bad_samples), o);
+  // Whether a cell is a hole, by looking at all samples around.
+  auto const is_hole = [&](std::array<std::size_t, 3> const& cell) {
+    for (std::size_t i = 0; i < 8; ++i) {
+      std::array<std::size_t, 3> const node{(cell[0] + i % 2) * step, (cell[1] + i / 2 % 2) * step,
+                                            cell[2] + i / 4};
+      std::array<long, 3> first{}, last{};
+      for (std::size_t a = 0; a < 3; ++a) {
+        auto const at = static_cast<long>(node[a]), end = static_cast<long>(n[a]) - 1;
+        first[a] = order == 1 ? at : std::clamp(at - 1, 0L, end - 2);
+        last[a] = order == 1 ? at : std::clamp(at + 1, 2L, end);
+      }
+      for (long z = first[2]; z <= last[2]; ++z)
+        for (long y = first[1]; y <= last[1]; ++y)
+          for (long x = first[0]; x <= last[0]; ++x)
+            if (!std::isfinite(
+                    with_bad_samples(static_cast<double>(x), static_cast<double>(y), static_cast<double>(z))))
+              return true;
+    }
+    return false;
+  };
+  auto const cell_of = [&](test::mesh const& m, std::array<std::uint32_t, 3> const& t) {
+    std::array<std::size_t, 3> cell{};
+    for (std::size_t a = 0; a < 3; ++a) {
+      double const middle = (double{m.positions[t[0]][a]} + m.positions[t[1]][a] + m.positions[t[2]][a]) / 3;
+      cell[a] = static_cast<std::size_t>(middle / (a < 2 ? static_cast<double>(step) : 1.0));
+    }
+    return cell;
+  };
+  std::size_t expected = 0;
+  for (auto const& t : good.triangles) expected += is_hole(cell_of(good, t)) ? 0 : 1;
+  CHECK(bad.mesh.triangles.size() == expected);
+  for (auto const& t : bad.mesh.triangles) CHECK_FALSE(is_hole(cell_of(bad.mesh, t)));
+  std::uint64_t holes = 0;
+  for (std::size_t z = 0; z + 1 < n[2]; ++z)
+    for (std::size_t y = 0; y < (n[1] - 1) / step; ++y)
+      for (std::size_t x = 0; x < (n[0] - 1) / step; ++x) holes += is_hole({x, y, z}) ? 1 : 0;
+  CHECK(bad.counts.holes == holes);
+  CHECK(holes > 10);
+  CHECK(test::look_at(bad.mesh).manifold);
+  for (auto const& v : bad.mesh.normals) CHECK(std::hypot(v[0], v[1], v[2]) == Approx(1));
+}
+
+TEST_CASE("every N-th sample: samples beyond the last node do not matter; a volume needs a cell") {
+  auto o = test::order(GENERATE(1, 3), {0.1});
+  o.step = 3;
+  auto const m = test::model(test::volume(test::counted({15, 12, 6}), bumps), o).mesh;
+  auto const [low, high] = std::ranges::minmax(m.positions, {}, [](auto const& p) { return p[0]; });
+  CHECK(low[0] == 0);
+  CHECK(high[0] == 12);  // the 15th sample, 14, is no node
+  o.step = 20;
+  CHECK_THROWS_WITH(test::model(test::volume(test::counted({15, 12, 6}), bumps), o),
+                    "test: 15 samples along x make no cell of --grid 20");
+  o.step = 1;
+  CHECK_THROWS_AS(test::model(test::volume(test::counted({15, 12, 1}), bumps), o), skel::usage_error);
+  CHECK(test::look_at(test::model(test::volume(test::counted({2, 2, 2}), bumps), o).mesh).manifold);
+}

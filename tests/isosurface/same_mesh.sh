@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# The same file, to the byte, for every number of ranks, group size and thread count: same_mesh.sh MPIEXEC SKEL_ISOSURFACE
+set -euo pipefail
+mpiexec=$1 program=$2
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+
+check() { # check WHAT COMMAND...
+  local what=$1
+  shift
+  "$@" "${field[@]}" --quiet --progress never -o mesh.ply
+  [ -e expected.ply ] || mv mesh.ply expected.ply
+  if ! cmp expected.ply mesh.ply 2>/dev/null && [ -e mesh.ply ]; then
+    echo "$what gives another mesh" >&2
+    exit 1
+  fi
+  rm -f mesh.ply
+}
+
+for order in 1 3; do
+  field=(--field turbulence:70x41x19 --iso 0.3,0.5 --order $order --differences 4)
+  rm -f expected.ply
+  check "one process" "$program" --threads 1
+  check "two threads" "$program" --threads 2 --verify
+  check "three ranks, groups found" "$mpiexec" -n 3 "$program"
+  check "three ranks, not re-assigned, preloaded" "$mpiexec" -n 3 "$program" --group-size 1 --no-reassign --preload
+  check "five ranks in groups of two" "$mpiexec" -n 5 "$program" --group-size 2
+done
+field=(--field turbulence:20x20x4 --iso 0.5)
+rm -f expected.ply
+check "one process" "$program"
+check "more ranks than layers" "$mpiexec" -n 5 "$program" --group-size 1

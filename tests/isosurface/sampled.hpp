@@ -1,0 +1,135 @@
+// Volumes by formula, and the modeler without ranks.
+#pragma once
+
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "job.hpp"
+#include "mesh_builder.hpp"
+
+namespace test {
+
+namespace iso = skel::isosurface;
+
+using formula = std::function<double(double, double, double)>;
+
+class sampled_volume final : public skel::volume_data::volume_reader {
+ public:
+  sampled_volume(skel::volume_data::volume_header header, formula f)
+      : volume_reader(std::move(header)), f_(std::move(f)) {}
+
+ private:
+  void fill(std::span<std::byte> next) override {
+    auto const& [xs, ys, zs] = header().coordinates;
+    auto* to = next.data();
+    for (auto z = position(); to != next.data() + next.size(); ++z)
+      for (double const y : ys)
+        for (double const x : xs) {
+          auto const v = static_cast<float>(f_(x, y, zs[z]));
+          std::memcpy(to, &v, sizeof v);
+          to += sizeof v;
+        }
+  }
+  void pass(std::size_t /*slices*/) override {}
+  formula f_;
+};
+
+using axes = std::array<std::vector<double>, 3>;
+
+/// n points from low to high, on each axis.
+inline axes evenly(std::array<std::size_t, 3> n, double low, double high) {
+  axes all;
+  for (std::size_t a = 0; a < 3; ++a)
+    for (std::size_t i = 0; i < n[a]; ++i)
+      all[a].push_back(low + (high - low) * static_cast<double>(i) / static_cast<double>(n[a] - 1));
+  return all;
+}
+
+/// 0, 1, ...: numbers that are exact.
+inline axes counted(std::array<std::size_t, 3> n) {
+  axes all;
+  for (std::size_t a = 0; a < 3; ++a)
+    for (std::size_t i = 0; i < n[a]; ++i) all[a].push_back(static_cast<double>(i));
+  return all;
+}
+
+inline iso::open_function volume(axes const& at, formula const& f) {
+  return [=] {
+    skel::volume_data::volume_header header;
+    header.name = "test";
+    header.coordinates = at;
+    for (std::size_t a = 0; a < 3; ++a) header.size[a] = at[a].size();
+    return std::make_unique<sampled_volume>(header, f);
+  };
+}
+
+struct model_result {
+  iso::mesh mesh;
+  iso::surface_counts counts;
+};
+
+/// How the work is divided: groups begin at every `share`-th layer, packets hold so many pieces, and travel.
+struct partition {
+  std::size_t share = SIZE_MAX, packet = SIZE_MAX;
+  bool travels = false;
+};
+
+inline model_result model(iso::open_function const& open, iso::surface_options const& options,
+                          partition const& how = {}) {
+  iso::node_grid const grid(open()->header(), options);
+  iso::edge_lattice const lattice(grid, options.edges_per_cell());
+  iso::modeler const job(grid, options, open);
+  iso::mesh_builder builder(grid, lattice, options.values);
+  iso::modeler::carried carried;
+  for (std::size_t layer = 0; layer < grid.layers(); ++layer) {
+    if (layer % how.share == 0) carried = {};
+    iso::modeler::unit unit;
+    auto const pieces = static_cast<std::size_t>(job.read(layer, carried, unit));
+    for (std::size_t first = 0; first < pieces; first += std::min(how.packet, pieces - first)) {
+      auto const count = std::min(how.packet, pieces - first);
+      auto packet = job.cut(unit, first, count);
+      if (how.travels) {
+        std::vector<std::byte> bytes;
+        skel::pack(packet, bytes);
+        std::span<std::byte const> in(bytes);
+        packet = skel::unpack<iso::layer_packet>(in);
+      }
+      for (std::size_t i = 0; i < count; ++i) {
+        auto m = job.process(packet, i);
+        if (how.travels) {
+          std::vector<std::byte> bytes;
+          skel::pack(m, bytes);
+          std::span<std::byte const> in(bytes);
+          m = skel::unpack<iso::piece_mesh>(in);
+        }
+        builder.add(layer, first + i, std::move(m));
+      }
+    }
+  }
+  auto const counts = builder.counts();
+  return {builder.finish(), counts};
+}
+
+inline iso::surface_options order(int n, std::vector<double> values, int level = 1) {
+  iso::surface_options o;
+  o.order = n;
+  o.values = std::move(values);
+  o.level = level;
+  return o;
+}
+
+/// White noise in [0, 1), the same on every machine.
+inline double noise(double x, double y, double z) {
+  auto h =
+      static_cast<std::uint64_t>(std::llround(x * 64) + 4096 * std::llround(y * 64)) * 0x9e3779b97f4a7c15U;
+  h ^= h >> 29U;
+  h = (h + static_cast<std::uint64_t>(std::llround(z * 64))) * 0xbf58476d1ce4e5b9U;
+  h ^= h >> 32U;
+  h *= 0x94d049bb133111ebU;
+  return static_cast<double>(h >> 40U) / 16777216.0;
+}
+
+}  // namespace test
