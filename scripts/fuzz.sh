@@ -4,8 +4,8 @@ usage() {
   cat <<'TEXT'
 usage: scripts/fuzz.sh [--no-install] [SECONDS [TARGET...]]
 Builds the fuzz targets of tests/fuzz with clang (build/fuzz, with AddressSanitizer and UndefinedBehaviorSanitizer) and runs
-each, or those named (nff, message, model, option, graph, labels, platform, shard, volume, specification), for SECONDS
-(default 30) from the corpus that earlier runs left in build/fuzz/corpus. Ends with exit code 1 at the first input that
+each, or those named (nff, message, model, option, graph, labels, manifest, platform, shard, volume, specification), for
+SECONDS (default 30) from the corpus that earlier runs left in build/fuzz/corpus. Ends with exit code 1 at the first input that
 crashes, hangs or takes 2 GB, and names its file.
 TEXT
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "availability.hpp"
 #include "figure_2.hpp"
 #include "isal_peer.hpp"
 #include "measure.hpp"
@@ -172,7 +173,7 @@ int main(int argc, char** argv) {
   std::vector<double> sizes{1e8, 1e9};
   int rounds = 11;
   bool check = false;
-  std::string csv, figure;
+  std::string csv, figure, losses;
   app.add_option("--sizes", sizes, "bytes of data")
       ->delimiter(',')
       ->capture_default_str()
@@ -185,8 +186,15 @@ int main(int argc, char** argv) {
   app.add_option("--figure-2", figure,
                  "instead: the paper's figure 2, PREFIX.csv and PREFIX.svg, up to the first size")
       ->type_name("PREFIX");
+  app.add_option("--availability", losses,
+                 "instead: which losses of nodes a checkpoint survives, PREFIX.csv and PREFIX.svg")
+      ->type_name("PREFIX");
   CLI11_PARSE(app, argc, argv);
   try {
+    if (!losses.empty()) {
+      availability(losses);
+      return 0;
+    }
     fmt::print("kernel {}{}\n", to_string(default_kernel()),
                have_isal() ? "" : "; without ISA-L (libisal-dev)");
     if (!figure.empty()) {

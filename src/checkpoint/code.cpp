@@ -70,7 +70,7 @@ code::code(std::string_view spec) {
   auto const rest = spec.substr(colon + 1);
   if (name == "replicate") {
     family_ = family::replicate;
-    parity_ = count_of(spec, "copies", rest, 2) - 1;
+    parity_ = count_of(spec, "copies", rest, 1) - 1;
   } else if (name == "parity") {
     family_ = family::parity;
     data_ = count_of(spec, "slices", rest, 1);

@@ -101,7 +101,7 @@ void object_reader::read(byte_sink const& to) {
   });
 }
 
-void object_reader::rebuild(std::vector<byte_sink> const& to) {
+void object_reader::rebuild(std::vector<byte_sink> const& to, count_bytes const& progress) {
   if (to.size() != pieces_.size()) throw std::invalid_argument("object_reader: a sink for each shard");
   std::vector<observe::xxh3_128_hasher> hashes(pieces_.size());
   for (std::size_t i = 0; i < to.size(); ++i)
@@ -115,13 +115,16 @@ void object_reader::rebuild(std::vector<byte_sink> const& to) {
       std::ranges::copy(p.hash, p.block.data() + size);
       to[i]({p.block.data(), size + p.hash.size()});
     }
+    if (progress) progress(object_.stripe_bytes(stripe));
   });
   for (std::size_t i = 0; i < to.size(); ++i)
     if (to[i]) to[i](shard_footer{expected_, hashes[i].value()}.encode(pieces_[i].header));
 }
 
-std::vector<bool> object_reader::verify() {
-  walk(depth::everything, [](std::uint64_t) {});
+std::vector<bool> object_reader::verify(count_bytes const& progress) {
+  walk(depth::everything, [&](std::uint64_t stripe) {
+    if (progress) progress(object_.stripe_bytes(stripe));
+  });
   std::vector<bool> whole(pieces_.size());
   for (std::size_t i = 0; i < pieces_.size(); ++i) {
     auto const& p = pieces_[i];

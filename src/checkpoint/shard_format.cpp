@@ -44,7 +44,7 @@ class reader {
     auto const bytes = take(static_cast<std::size_t>(number(2)));
     return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
   }
-  [[nodiscard]] bool at_end() const { return rest_.empty(); }
+  [[nodiscard]] std::size_t left() const { return rest_.size(); }
 
  private:
   std::span<std::byte const> take(std::size_t n) {
@@ -81,6 +81,8 @@ void check(shard_header const& h) {
   if (h.index >= o.code.shards()) wrong("no such shard");
   if (o.block_size == 0 || o.block_size > largest_block) wrong("block size");
   if (o.length > longest_object) wrong("length");
+  if (o.belongs_to.parts == 0 ? o.belongs_to != membership{} : o.belongs_to.part > o.belongs_to.parts)
+    wrong("no such part");
   auto const expected = o.sealed == sealing::none ? o.content_length : sealed_length(o.content_length);
   if (o.length != expected) wrong("length of the content");
   try {
@@ -88,6 +90,27 @@ void check(shard_header const& h) {
   } catch (usage_error const& bad) {
     wrong(bad.what());
   }
+}
+
+// Where an object stands alone nothing is written: zeros up to the hash say so.
+constexpr std::size_t membership_bytes = 24;
+
+void append(writer& to, membership const& m) {
+  if (m == membership{}) return;
+  to.number(m.stamp, 8);
+  to.number(m.identity, 8);
+  to.number(m.part, 4);
+  to.number(m.parts, 4);
+}
+
+membership read_membership(reader& from) {
+  membership m;
+  if (from.left() < membership_bytes) return m;
+  m.stamp = from.number(8);
+  m.identity = from.number(8);
+  m.part = static_cast<std::uint32_t>(from.number(4));
+  m.parts = static_cast<std::uint32_t>(from.number(4));
+  return m;
 }
 
 }  // namespace
@@ -136,6 +159,7 @@ std::vector<std::byte> shard_header::encode() const {
   w.number(static_cast<std::uint64_t>(object.sealed), 1);
   w.text(object.code.to_string());
   w.text(object.name);
+  append(w, object.belongs_to);
   while ((w.bytes.size() + hash_bytes) % 64 != 0)
     w.number(0, 1);  // so blocks are aligned as their hashes allow
   auto const length = w.bytes.size() + hash_bytes;
@@ -179,12 +203,15 @@ shard_header shard_header::decode(std::span<std::byte const> bytes) {
   if (h.object.code.data_shards() != data || h.object.code.parity_shards() != parity)
     wrong("number of shards");
   h.object.name = fields.text();
+  h.object.belongs_to = read_membership(fields);
   check(h);
   return h;
 }
 
 std::string shard_header::file_name() const {
-  return detail::format("{}.{}.{:03}.shard", object.name, object.generation, index);
+  auto const& m = object.belongs_to;
+  if (m.parts == 0) return detail::format("{}.{}.{:03}.shard", object.name, object.generation, index);
+  return detail::format("{}.{}.{}-of-{}.{:03}.shard", object.name, object.generation, m.part, m.parts, index);
 }
 
 hash128 hash_of(std::span<std::byte const> encoded_header) {

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "checkpoint/paths.hpp"
 #include "skel/error.hpp"
 #include "values/format.hpp"
 
@@ -16,12 +17,6 @@ namespace {
 constexpr std::string_view shard_ending = ".shard";
 
 void unheard(std::string const& /*problem*/) {}
-
-std::string in_directory(std::string const& directory, std::string const& name) {
-  return directory.ends_with('/') ? directory + name : directory + '/' + name;
-}
-
-std::string directory_of(std::string const& path) { return path.substr(0, path.rfind('/')); }
 
 }  // namespace
 
@@ -82,8 +77,7 @@ struct shard_store::new_file {
   std::string directory, name;
   std::unique_ptr<file> open;
 
-  // Hidden, and the same for each attempt: what a dead writer has left is overwritten by the next.
-  [[nodiscard]] std::string temporary() const { return in_directory(directory, '.' + name + ".writing"); }
+  [[nodiscard]] std::string temporary() const { return temporary_of(directory, name); }
   [[nodiscard]] std::string path() const { return in_directory(directory, name); }
   [[nodiscard]] byte_sink sink() const {
     return [f = open.get()](std::span<std::byte const> bytes) { f->write(bytes); };
@@ -200,17 +194,18 @@ void shard_store::get(stored_object const& what, byte_sink const& to, std::optio
   opened.finish();
 }
 
-std::vector<bool> shard_store::verify(stored_object const& what, kernel computed_by) const {
+std::vector<bool> shard_store::verify(stored_object const& what, kernel computed_by,
+                                      count_bytes const& progress) const {
   for (auto const& path : what.duplicates) report_(detail::format("{}: a second copy of a shard", path));
   for (std::uint32_t i = 0; i < what.object.code.shards(); ++i)
     if (!what.shards.contains(i))
       report_(detail::format("{}, generation {}: shard {} is missing", what.object.name,
                              what.object.generation, i));
-  return open(what, computed_by, report_)->verify();
+  return open(what, computed_by, report_)->verify(progress);
 }
 
 std::vector<std::string> shard_store::repair(stored_object const& what, std::vector<bool> const& whole,
-                                             kernel computed_by) {
+                                             kernel computed_by, count_bytes const& progress) {
   std::set<std::string> taken;
   for (auto const& [index, path] : what.shards) taken.insert(directory_of(path));
   std::vector<new_file> files;
@@ -237,7 +232,7 @@ std::vector<std::string> shard_store::repair(stored_object const& what, std::vec
       sinks[i] = files.back().sink();
       paths.push_back(files.back().path());
     }
-    open(what, computed_by, unheard)->rebuild(sinks);  // what is amiss was told by verify()
+    open(what, computed_by, unheard)->rebuild(sinks, progress);  // what is amiss was told by verify()
     commit(files);
   } catch (...) {
     abandon(files);

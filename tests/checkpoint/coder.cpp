@@ -74,8 +74,9 @@ TEST_CASE("codes have names") {
         "unknown code \"raid6:4\"; known: replicate:COPIES, parity:SLICES, "
         "ida:DATA,PARITY[,matrix=vandermonde|cauchy|zfec]");
   CHECK(refused_code("ida") == refused_code("raid6:4").replace(14, 7, "ida"));
-  CHECK(refused_code("replicate:1") ==
-        "code \"replicate:1\": copies must be a whole number from 2 to 256, got \"1\"");
+  CHECK(refused_code("replicate:0") ==
+        "code \"replicate:0\": copies must be a whole number from 1 to 256, got \"0\"");
+  CHECK(code("replicate:1").shards() == 1);
   CHECK(refused_code("ida:8") == refused_code("raid6:4").replace(14, 7, "ida:8"));
   CHECK(refused_code("ida:8,x") ==
         "code \"ida:8,x\": parity shards must be a whole number from 1 to 256, got \"x\"");

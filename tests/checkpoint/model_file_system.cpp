@@ -20,11 +20,12 @@ class model_file final : public skel::storage::file {
       : system_(system), path_(std::move(path)), node_(std::move(node)) {}
 
   void write(std::span<std::byte const> bytes) override {
-    system_.call(path_);
+    system_.call("write", path_);
+    system_.pending_.push_back({node_, node_->now.size(), {bytes.begin(), bytes.end()}, {}, {}, false});
     node_->now.insert(node_->now.end(), bytes.begin(), bytes.end());
   }
   std::size_t read_at(std::uint64_t offset, std::span<std::byte> bytes) override {
-    system_.call(path_);
+    system_.call("read_at", path_);
     if (offset >= node_->now.size()) return 0;
     auto const n = std::min<std::uint64_t>(bytes.size(), node_->now.size() - offset);
     std::copy_n(node_->now.begin() + static_cast<std::ptrdiff_t>(offset), n, bytes.begin());
@@ -32,8 +33,10 @@ class model_file final : public skel::storage::file {
   }
   std::uint64_t size() override { return node_->now.size(); }
   void sync() override {
-    system_.call(path_);
+    system_.call("sync", path_);
     node_->durable = node_->now;
+    std::erase_if(system_.pending_,
+                  [&](auto const& p) { return p.node == node_ && p.created.empty() && p.removed.empty(); });
   }
 
  private:
@@ -47,8 +50,9 @@ model_file_system::model_file_system(std::vector<std::string> const& directories
 }
 model_file_system::~model_file_system() = default;
 
-void model_file_system::call(std::string const& path) {
+void model_file_system::call(char const* name, std::string const& path) {
   ++calls_;
+  if (refused_ && refused_(name, path)) throw skel::error(path + ": No space left on device");
   if (trouble_ == trouble::error && calls_ == trouble_at_)
     throw skel::error(path + ": No space left on device");
   if (trouble_ == trouble::kill && calls_ >= trouble_at_) throw killed();
@@ -62,11 +66,38 @@ void model_file_system::at_call(std::uint64_t number, trouble what) {
 
 void model_file_system::restart(bool power_lost) {
   trouble_ = trouble::none;
+  refused_ = nullptr;
   if (!power_lost) return;
+  pending_.clear();
   for (auto& [path, d] : directories_) {
     d.now = d.durable;
     for (auto& [name, node] : d.now) node->now = node->durable;
   }
+}
+
+std::map<std::string, byte_vector> model_file_system::after_power_loss(
+    std::function<bool(std::size_t)> const& survives) const {
+  std::map<std::string, std::shared_ptr<inode>> nodes;
+  std::map<inode const*, byte_vector> contents;
+  for (auto const& [path, d] : directories_)
+    for (auto const& [name, node] : d.durable) nodes[path + '/' + name] = node;
+  for (auto const& [path, node] : nodes) contents[node.get()] = node->durable;
+  for (auto const& p : pending_) contents.try_emplace(p.node.get(), p.node->durable);
+  for (std::size_t i = 0; i < pending_.size(); ++i) {
+    auto const& p = pending_[i];
+    if (!survives(i)) continue;
+    auto& content = contents[p.node.get()];
+    if (p.truncates) content.clear();
+    if (!p.bytes.empty()) {
+      content.resize(std::max(content.size(), p.offset + p.bytes.size()));
+      std::ranges::copy(p.bytes, content.begin() + static_cast<std::ptrdiff_t>(p.offset));
+    }
+    if (!p.removed.empty()) nodes.erase(p.removed);
+    if (!p.created.empty()) nodes[p.created] = p.node;
+  }
+  std::map<std::string, byte_vector> files;
+  for (auto const& [path, node] : nodes) files[path] = contents[node.get()];
+  return files;
 }
 
 model_file_system::directory& model_file_system::directory_of(std::string const& path) {
@@ -96,42 +127,52 @@ void model_file_system::put(std::string const& path, byte_vector const& content)
 }
 
 std::unique_ptr<skel::storage::file> model_file_system::create(std::string const& path) {
-  call(path);
+  call("create", path);
   auto& node = directory_of(parent_of(path)).now[name_of(path)];
-  if (node == nullptr) node = std::make_shared<inode>();
+  if (node == nullptr) {
+    node = std::make_shared<inode>();
+    pending_.push_back({node, 0, {}, {}, path, false});
+  } else {
+    pending_.push_back({node, 0, {}, {}, {}, true});
+  }
   node->now.clear();
   return std::make_unique<model_file>(*this, path, node);
 }
 
 std::unique_ptr<skel::storage::file> model_file_system::open(std::string const& path) {
-  call(path);
+  call("open", path);
   return std::make_unique<model_file>(*this, path, find(path));
 }
 
 void model_file_system::rename(std::string const& from, std::string const& to) {
-  call(to);
+  call("rename", to);
   auto node = find(from);
+  pending_.push_back({node, 0, {}, from, to, false});
   directory_of(parent_of(from)).now.erase(name_of(from));
   directory_of(parent_of(to)).now[name_of(to)] = std::move(node);
 }
 
 void model_file_system::remove(std::string const& path) {
-  call(path);
-  std::ignore = find(path);
+  call("remove", path);
+  pending_.push_back({find(path), 0, {}, path, {}, false});
   directory_of(parent_of(path)).now.erase(name_of(path));
 }
 
 std::vector<std::string> model_file_system::list(std::string const& path) {
-  call(path);
+  call("list", path);
   std::vector<std::string> found;
   for (auto const& [name, node] : directory_of(path).now) found.push_back(name);
   return found;
 }
 
 void model_file_system::sync_directory(std::string const& path) {
-  call(path);
+  call("sync_directory", path);
   auto& d = directory_of(path);
   d.durable = d.now;
+  std::erase_if(pending_, [&](auto const& p) {
+    return (!p.created.empty() && parent_of(p.created) == path) ||
+           (!p.removed.empty() && parent_of(p.removed) == path);
+  });
 }
 
 }  // namespace test

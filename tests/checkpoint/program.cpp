@@ -9,18 +9,19 @@
 #include "observe_support.hpp"
 #include "running.hpp"
 #include "skel/checkpoint/cipher.hpp"
+#include "skel/checkpoint/repository.hpp"
 
 namespace {
 
 auto checkpoint(std::string const& arguments) { return test::run_program(SKEL_CHECKPOINT, arguments, 50); }
 
 // Eight directories and a file.
-struct place {
+struct eight_disks {
   test::temporary_directory where;
   std::string directories, file = where.file("state.bin"), out = where.file("out");
   std::string data;
 
-  place() {
+  eight_disks() {
     for (int i = 0; i < 8; ++i) {
       std::filesystem::create_directory(disk(i));
       directories += (i == 0 ? "" : ",") + disk(i);
@@ -48,7 +49,7 @@ using test::contains;
 }  // namespace
 
 TEST_CASE("a file survives a wiped directory and a flipped bit, and is told of both") {
-  place const p;
+  eight_disks const p;
   auto const encode =
       checkpoint("encode --code ida:6,2 --to " + p.directories + " " + p.file + " --progress always");
   INFO(encode.text);
@@ -82,7 +83,7 @@ TEST_CASE("a file survives a wiped directory and a flipped bit, and is told of b
 }
 
 TEST_CASE("the next generation takes the place of the one before when it is whole") {
-  place const p;
+  eight_disks const p;
   auto const encode = "encode --quiet --code parity:7 --to " + p.directories + " " + p.file;
   CHECK(checkpoint(encode).code == 0);
   std::ofstream(p.file, std::ios::binary) << "second";
@@ -108,7 +109,7 @@ TEST_CASE("the next generation takes the place of the one before when it is whol
 }
 
 TEST_CASE("mistakes are one line and exit code 2") {
-  place const p;
+  eight_disks const p;
   auto const check = [](std::string const& arguments, std::string const& text, int code = 2) {
     auto const r = checkpoint(arguments);
     INFO(r.text);
@@ -136,4 +137,93 @@ TEST_CASE("mistakes are one line and exit code 2") {
                                   : "--key-file: this skel was built");
   CHECK(checkpoint("--version").code == 0);
   CHECK(checkpoint("").code == 2);
+}
+
+namespace {
+
+// Eight directories with two generations of four parts.
+struct program_store : eight_disks {
+  skel::storage::repository_options options;
+  program_store() {
+    options.code = skel::storage::code("ida:6,2");
+    options.identity = {"skel-test", "1.0", 5};
+    for (int i = 0; i < 8; ++i) options.places.push_back({disk(i), "", false});
+    for (std::uint64_t g = 1; g <= 2; ++g) {
+      skel::storage::repository const store(options);
+      auto const plan = store.next(4);
+      for (std::uint32_t p = 0; p < 4; ++p)
+        store.prepare(plan, p, "rank-" + std::to_string(p), test::random_bytes(250000, 10 * g + p));
+      store.commit(plan);
+      store.remove_old(plan);
+    }
+  }
+  [[nodiscard]] std::string path(int disk_number, std::uint64_t generation, int part, int index) const {
+    return disk(disk_number) + "/rank-" + std::to_string(part) + "." + std::to_string(generation) + "." +
+           std::to_string(part) + "-of-4.00" + std::to_string(index) + ".shard";
+  }
+};
+
+}  // namespace
+
+TEST_CASE("the checkpoints of a program are listed, verified and repaired by generation") {
+  program_store const p;
+  auto const whole = [](int g) {
+    return "skel-test 1.0, generation " + std::to_string(g) + ": 4 parts, 1 MB, ida:6,2: whole\n";
+  };
+  CHECK(checkpoint("list --from " + p.directories).text == whole(2) + whole(1));
+  auto verify = checkpoint("verify --from " + p.directories + " --progress always");
+  CHECK(verify.code == 0);
+  CHECK(contains(verify.text, "verify skel-test 1.0, generation 2"));
+  CHECK(contains(verify.text, "100 %"));
+
+  // Part p begins at disk p: disk 2 holds shard 2 of part 0, 1 of part 1, 0 of part 2, 7 of part 3.
+  std::filesystem::remove_all(p.disk(2));
+  flip_a_bit(p.path(5, 2, 0, 5), 1000);
+  CHECK(contains(checkpoint("list --from " + p.directories).text,
+                 "skel-test 1.0, generation 2: 4 parts, 1 MB, ida:6,2: degraded\n"
+                 "  part 0, rank-0: 7 of 8 shards, 1 more can be lost\n"));
+  verify = checkpoint("verify --from " + p.directories);
+  INFO(verify.text);
+  CHECK(verify.code == 1);
+  CHECK(contains(verify.text, p.path(5, 2, 0, 5) + ": block 1 of 1: its hash does not match"));
+  CHECK(contains(verify.text,
+                 "  part 0, rank-0: 6 of 8 shards, 0 more can be lost\n"
+                 "  part 1, rank-1: 7 of 8 shards, 1 more can be lost\n"));
+
+  std::filesystem::create_directory(p.disk(2));
+  auto const repair = checkpoint("repair --from " + p.directories);
+  INFO(repair.text);
+  CHECK(repair.code == 0);
+  CHECK(contains(repair.text, p.path(5, 2, 0, 5) + ": written anew"));
+  CHECK(contains(repair.text, p.path(2, 2, 0, 2) + ": written anew"));
+  CHECK(contains(repair.text, "/manifest.2.4-of-4.002.shard: written anew"));
+  CHECK(contains(repair.text, "skel-test 1.0, generation 2: all shards of 4 parts are whole"));
+  CHECK(checkpoint("verify --generation 2 --from " + p.directories).text == whole(2));
+  CHECK(checkpoint("verify --generation 2 --from " + p.directories).code == 0);
+}
+
+TEST_CASE("a lost generation is told, and the one before is repaired") {
+  program_store const p;
+  for (int const i : {1, 2, 3}) std::filesystem::remove(p.path(i, 2, 1, i - 1));
+  std::filesystem::remove(p.path(4, 1, 0, 4));
+  auto const list = checkpoint("list --from " + p.directories).text;
+  INFO(list);
+  CHECK(contains(list,
+                 "generation 2: 4 parts, 1 MB, ida:6,2: lost\n"
+                 "  part 1, rank-1: 5 of 8 shards, lost: 6 are needed\n"));
+  auto const repair = checkpoint("repair --from " + p.directories);
+  INFO(repair.text);
+  CHECK(repair.code == 0);
+  CHECK(contains(repair.text, "skel-checkpoint: skel-test 1.0, generation 2: lost"));
+  CHECK(contains(repair.text, p.path(4, 1, 0, 4) + ": written anew"));
+  auto const lost = checkpoint("repair --generation 2 --from " + p.directories);
+  CHECK(lost.code == 1);
+  CHECK(contains(lost.text, "no generation can be repaired"));
+}
+
+TEST_CASE("without a name only a program's checkpoints are repaired") {
+  eight_disks const p;
+  auto const r = checkpoint("repair --from " + p.directories);
+  CHECK(r.code == 2);
+  CHECK(contains(r.text, "no program's checkpoint is there; what stands alone is repaired by NAME"));
 }

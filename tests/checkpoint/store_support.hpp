@@ -6,6 +6,7 @@
 
 #include "model_file_system.hpp"
 #include "skel/checkpoint/shard_store.hpp"
+#include "skel/error.hpp"
 
 namespace test {
 

@@ -14,8 +14,8 @@ namespace test {
 
 class temporary_directory {
  public:
-  temporary_directory() {
-    std::string name = (std::filesystem::temp_directory_path() / "skel-test-XXXXXX").string();
+  explicit temporary_directory(std::filesystem::path const& parent = std::filesystem::temp_directory_path()) {
+    std::string name = (parent / "skel-test-XXXXXX").string();
     path_ = ::mkdtemp(name.data());
   }
   ~temporary_directory() { std::filesystem::remove_all(path_); }

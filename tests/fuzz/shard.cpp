@@ -3,61 +3,17 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
-#include <map>
 #include <vector>
 
 #include "fuzz.hpp"
+#include "memory_files.hpp"
 #include "skel/checkpoint/object_writer.hpp"
 #include "skel/checkpoint/shard_store.hpp"
 
 namespace {
 
 using namespace skel::storage;
-
-// A directory of one file each, in memory.
-class files_in_memory final : public file_system {
- public:
-  std::map<std::string, std::vector<std::byte>> content;  // by path
-
-  std::unique_ptr<file> create(std::string const& path) override {
-    return std::make_unique<memory_file>(content[path] = {});
-  }
-  std::unique_ptr<file> open(std::string const& path) override {
-    return std::make_unique<memory_file>(content.at(path));
-  }
-  void rename(std::string const& from, std::string const& to) override {
-    content[to] = std::move(content.at(from));
-    content.erase(from);
-  }
-  void remove(std::string const& path) override { content.erase(path); }
-  std::vector<std::string> list(std::string const& directory) override {
-    std::vector<std::string> names;
-    for (auto const& [path, bytes] : content)
-      if (path.starts_with(directory + '/')) names.push_back(path.substr(directory.size() + 1));
-    return names;
-  }
-  void sync_directory(std::string const& /*directory*/) override {}
-
- private:
-  class memory_file final : public file {
-   public:
-    explicit memory_file(std::vector<std::byte>& bytes) : bytes_(bytes) {}
-    void write(std::span<std::byte const> bytes) override {
-      bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
-    }
-    std::size_t read_at(std::uint64_t offset, std::span<std::byte> bytes) override {
-      if (offset >= bytes_.size()) return 0;
-      auto const n = std::min<std::uint64_t>(bytes.size(), bytes_.size() - offset);
-      std::memcpy(bytes.data(), bytes_.data() + offset, n);
-      return n;
-    }
-    std::uint64_t size() override { return bytes_.size(); }
-    void sync() override {}
-
-   private:
-    std::vector<std::byte>& bytes_;
-  };
-};
+using fuzz::files_in_memory;
 
 // So that the fuzzer gets past the hash of the header.
 void make_header_hash_right(std::vector<std::byte>& shard) {

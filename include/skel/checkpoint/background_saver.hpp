@@ -12,8 +12,8 @@
 
 namespace skel::storage {
 
-/// A part of a generation on its way into a store. The thread only writes files: it calls neither MPI nor the
-/// caller's code. Two buffers: one is written while the caller fills the next.
+/// Parts of generations, and commits, on their way into a store. The thread only writes files: it calls
+/// neither MPI nor the caller's code. Two buffers: one is written while the caller fills the next.
 ///
 ///     saver.start(plan, rank, "rank", std::move(bytes));   // waits only while the one before is written
 ///     … compute …
@@ -28,7 +28,7 @@ class background_saver {
 
   struct outcome {
     generation_plan plan;
-    std::uint32_t part = 0;
+    std::uint32_t part = 0;  ///< plan.parts: the commit
     save_cost cost;
     std::optional<std::string> error;   ///< text of the skel::error; empty: its shards are durable
     std::vector<std::string> problems;  ///< what was reported on the way
@@ -37,7 +37,10 @@ class background_saver {
   /// Gives the bytes away. Parts are written in the order of the calls, one at a time; where one is being
   /// written and another waits already, waits for the first.
   void start(generation_plan const& plan, std::uint32_t part, std::string name, std::vector<std::byte> bytes);
-  /// The outcome of the oldest part that is done and was not given back yet.
+  /// commit() and remove_old(), in the same order of calls. For the one process that knows that all parts are
+  /// durable.
+  void start_commit(generation_plan const& plan);
+  /// The outcome of the oldest of these that is done and was not given back yet.
   [[nodiscard]] std::optional<outcome> poll();
   /// Likewise, but waits for it; empty where none is on its way.
   [[nodiscard]] std::optional<outcome> wait();

@@ -3,9 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "skel/checkpoint/shard_store.hpp"
 
@@ -39,11 +39,12 @@ enum class condition : std::uint8_t { whole, degraded, lost };
 struct stored_generation {
   generation_plan plan;
   std::uint64_t identity_hash = 0;
-  std::optional<storage::identity> written_by;      ///< as its manifest says
-  std::size_t manifests = 0;                        ///< copies; none: not committed, or all are lost
-  std::vector<std::optional<stored_object>> parts;  ///< by number
+  std::optional<storage::identity> written_by;   ///< as its manifest says
+  std::optional<stored_object> manifest;         ///< in copies; none: not committed, or all are lost
+  std::map<std::uint32_t, stored_object> parts;  ///< those of which there is a shard, by number
+  std::uint64_t attempts = 0;  ///< runs that have gone on from it, see repository::note_attempt()
 
-  /// By the shards' headers, or, in repository::verify(), by every block.
+  /// By the shards' headers, or, after repository::verify(), by every block.
   [[nodiscard]] condition state() const;
 };
 

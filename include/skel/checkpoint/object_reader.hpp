@@ -28,10 +28,10 @@ class object_reader {
   /// not those that were stored.
   void read(byte_sink const& to);
   /// Whole new shards, for all non-empty sinks (one for each shard of the code); likewise.
-  void rebuild(std::vector<byte_sink> const& to);
+  void rebuild(std::vector<byte_sink> const& to, count_bytes const& progress = {});
   /// Reads every block of every shard, and computes the parity again: whole[i] says whether shard i is there
   /// and without fault. Throws where the object cannot be read.
-  [[nodiscard]] std::vector<bool> verify();
+  [[nodiscard]] std::vector<bool> verify(count_bytes const& progress = {});
 
  private:
   enum class depth : std::uint8_t { data, data_and_parity, everything };

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -38,5 +39,12 @@ struct placement_choice {
 /// none. usage_error where there are no places.
 [[nodiscard]] std::vector<std::size_t> place_shards(std::span<place const> places, std::size_t shards,
                                                     placement_choice const& how);
+
+/// Where another shard of an object goes when the place meant for it has failed: the place that is not in
+/// `failed`, whose host, then whose directory holds the fewest of the shards at `taken`; of the same distance
+/// as places[meant] where there is one. Empty where all have failed.
+[[nodiscard]] std::optional<std::size_t> spare_place(std::span<place const> places, std::size_t meant,
+                                                     std::span<std::size_t const> taken,
+                                                     std::vector<bool> const& failed);
 
 }  // namespace skel::storage

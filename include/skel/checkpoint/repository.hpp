@@ -17,12 +17,16 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "skel/checkpoint/generation.hpp"
 #include "skel/checkpoint/placement.hpp"
 
 namespace skel::storage {
+
+struct part_name;
+struct attempt_name;
 
 struct repository_options {
   std::vector<place> places;
@@ -33,6 +37,9 @@ struct repository_options {
   /// So many generations that can be given back stay, the newest and those before it; of remote ones, where
   /// there are any, the newest stays too. At least 1.
   std::size_t keep = 2;
+  /// A generation from which so many runs have gone on, none of which has committed a newer one, is tried
+  /// after the others: perhaps it is what ends them.
+  std::uint64_t attempts = 3;
   std::uint32_t block_size = 1U << 16U;
   std::optional<key> seal_with{};
   kernel computed_by = default_kernel();
@@ -55,6 +62,10 @@ class repository {
                       file_system& files = real_file_system());
 
   [[nodiscard]] repository_options const& options() const noexcept { return options_; }
+  /// The same store, whose problems go elsewhere.
+  [[nodiscard]] repository reporting_to(report_problem report) const {
+    return repository(options_, std::move(report), *files_);
+  }
 
   // ----- what is there -----
 
@@ -69,6 +80,16 @@ class repository {
 
   // ----- giving back -----
 
+  /// Of the catalogue what can be given back by its headers, in the order in which it is to be tried: the
+  /// newest first, those with too many attempts last. The others are reported. Empty where the store holds no
+  /// generation; skel::error where it holds some and none can be given back; usage_error where they are
+  /// another program's. Several processes agree on one, each reads what it needs, and where one cannot, on
+  /// the next.
+  [[nodiscard]] std::vector<stored_generation> candidates() const;
+
+  /// A run goes on from this generation.
+  void note_attempt(generation_plan const& plan) const;
+
   /// The bytes of a part. skel::error where they cannot be given back; never wrong bytes.
   [[nodiscard]] std::vector<std::byte> read(stored_generation const& from, std::uint32_t part) const;
 
@@ -76,10 +97,8 @@ class repository {
     generation_plan plan;
     std::vector<std::vector<std::byte>> parts;
   };
-  /// All parts of the newest generation that gives all of them back; those that do not are reported. Empty
-  /// where the store holds no generation; skel::error where it holds some and none can be given back;
-  /// usage_error where they are another program's. For several processes: catalogue(), and read() of what
-  /// each needs, agreeing on the generation.
+  /// All parts of the first of the candidates() that gives all of them back; those that do not are reported.
+  /// Errors likewise.
   [[nodiscard]] std::optional<restored> restore() const;
 
   // ----- saving -----
@@ -94,9 +113,8 @@ class repository {
   save_cost prepare(generation_plan const& plan, std::uint32_t part, std::string const& name,
                     std::span<std::byte const> bytes) const;
 
-  /// Looks whether all parts are there, and writes the manifest to all places of the generation. Durable in
-  /// a quorum of them (more than half, and more than the code's parity shards where there are that many) when
-  /// it returns. skel::error otherwise.
+  /// Looks whether all parts are there, and writes the manifest to all places that the generation goes to.
+  /// Durable in a quorum, more than half of them, when it returns. skel::error otherwise.
   void commit(generation_plan const& plan) const;
 
   /// After commit() of `plan`, and never before: removes generations older than those to keep,
@@ -106,11 +124,28 @@ class repository {
   // ----- care -----
 
   /// Reads every block: bad shards are reported and taken out of what is given back, so its state() is true.
-  [[nodiscard]] stored_generation verify(stored_generation const& what) const;
-  /// Writes missing and bad shards anew; gives back their paths. skel::error where the generation is lost.
-  std::vector<std::string> repair(stored_generation const& what) const;
+  [[nodiscard]] stored_generation verify(stored_generation const& what,
+                                         count_bytes const& progress = {}) const;
+  /// Writes the shards that are in `what`, as it was found, and not in `whole`, as verify() left it, or in
+  /// neither, anew, the bad ones in place; gives back their paths. skel::error where the generation is lost.
+  std::vector<std::string> repair(stored_generation const& what, stored_generation const& whole) const;
 
  private:
+  [[nodiscard]] shard_store store(report_problem const& report) const;
+  [[nodiscard]] std::vector<stored_generation> catalogue(report_problem const& report) const;
+  template <class Name>
+  [[nodiscard]] std::vector<std::pair<std::string, Name>> files_named() const;
+  [[nodiscard]] std::vector<std::pair<std::string, part_name>> part_files() const;
+  [[nodiscard]] std::vector<std::pair<std::string, attempt_name>> attempt_files() const;
+  [[nodiscard]] std::uint64_t attempts(generation_plan const& plan) const;
+  [[nodiscard]] std::optional<std::size_t> place_of(std::string const& path) const;
+  [[nodiscard]] bool is_remote(stored_generation const& g) const;
+  [[nodiscard]] object_info describe(generation_plan const& plan, std::uint32_t part, std::string const& name,
+                                     std::uint64_t length) const;
+  std::vector<std::string> write_manifest(stored_generation const& of) const;
+  std::vector<std::string> repair(stored_object const& found, stored_object const& whole) const;
+  void remove_quietly(std::string const& path) const;
+
   repository_options options_;
   report_problem report_;
   file_system* files_;

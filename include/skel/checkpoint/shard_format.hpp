@@ -25,6 +25,8 @@ using observe::hash128;
 using byte_sink = std::function<void(std::span<std::byte const>)>;
 /// Takes what a user should hear of, `path: what is wrong`, where things go on all the same.
 using report_problem = std::function<void(std::string const&)>;
+/// Told how many further bytes of an object are done.
+using count_bytes = std::function<void(std::uint64_t)>;
 
 inline constexpr std::uint32_t shard_schema = 1;
 inline constexpr std::size_t largest_block = 1U << 24U;
@@ -32,6 +34,16 @@ inline constexpr std::size_t longest_name = 200;
 
 /// How the object was encrypted before it was coded, see cipher.hpp.
 enum class sealing : std::uint8_t { none = 0, xchacha20_poly1305 = 1 };
+
+/// Which part of what an object is, where several were saved at the same moment (generation.hpp).
+struct membership {
+  std::uint64_t stamp = 0;     ///< of the save
+  std::uint64_t identity = 0;  ///< hash of who saved
+  std::uint32_t part = 0;      ///< 0 to parts - 1; or parts: the manifest
+  std::uint32_t parts = 0;     ///< 0: the object stands alone
+
+  friend bool operator==(membership const&, membership const&) = default;
+};
 
 /// The same in all shards of an object.
 struct object_info {
@@ -42,6 +54,7 @@ struct object_info {
   std::uint64_t content_length = 0;      ///< bytes of what the user has stored
   std::uint32_t block_size = 1U << 16U;  ///< of full blocks; 1 to largest_block
   sealing sealed = sealing::none;
+  membership belongs_to{};
 
   friend bool operator==(object_info const&, object_info const&) = default;
 
@@ -69,7 +82,7 @@ struct shard_header {
   /// No header is longer.
   static constexpr std::size_t longest = 1024;
 
-  /// `NAME.GENERATION.INDEX.shard`
+  /// `NAME.GENERATION.INDEX.shard`, of a part `NAME.GENERATION.PART-of-PARTS.INDEX.shard`
   [[nodiscard]] std::string file_name() const;
 };
 

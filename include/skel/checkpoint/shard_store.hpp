@@ -55,24 +55,26 @@ class shard_store {
 
   /// Which of the shards are there and whole, block by block; reports what is wrong with the others.
   /// skel::error where the object cannot be read.
-  [[nodiscard]] std::vector<bool> verify(stored_object const& what,
-                                         kernel computed_by = default_kernel()) const;
+  [[nodiscard]] std::vector<bool> verify(stored_object const& what, kernel computed_by = default_kernel(),
+                                         count_bytes const& progress = {}) const;
 
   /// Writes the shards that are missing or not whole again: damaged ones in place, missing ones to
   /// directories without a shard of this object. Gives back the paths. usage_error where there are too few
   /// directories.
   std::vector<std::string> repair(stored_object const& what, std::vector<bool> const& whole,
-                                  kernel computed_by = default_kernel());
+                                  kernel computed_by = default_kernel(), count_bytes const& progress = {});
 
   /// Removes the shards of generations of this object before `generation`.
   void remove_older_than(std::string const& name, std::uint64_t generation);
+
+  /// The object from those of its shards that can be opened; skel::error where they are too few.
+  [[nodiscard]] std::unique_ptr<object_reader> open(stored_object const& what, kernel computed_by,
+                                                    report_problem const& report) const;
 
  private:
   struct new_file;
   [[nodiscard]] std::vector<stored_object> scan(std::optional<std::string> const& name,
                                                 report_problem const& report) const;
-  [[nodiscard]] std::unique_ptr<object_reader> open(stored_object const& what, kernel computed_by,
-                                                    report_problem const& report) const;
   void commit(std::vector<new_file>& files);
   void abandon(std::vector<new_file>& files) noexcept;
 

@@ -83,9 +83,10 @@ verb add_decode(CLI::App& program, arguments& a) {
 }
 
 verb add_without_key(CLI::App& program, arguments& a, char const* name, char const* what,
-                     int (*run)(arguments const&), bool name_needed) {
+                     int (*run)(arguments const&)) {
   auto const v = add_verb(program, name, what, run);
-  add_name(*v.options, a, name_needed ? "what to look at" : "what to look at [all there is]", name_needed);
+  add_name(*v.options, a, "what to look at [list, verify: all there is; repair: a program's checkpoint]",
+           false);
   add_directories(*v.options, a, "--from", "where shards lie");
   add_output_options(*v.options, a);
   return v;
@@ -99,9 +100,9 @@ int run(int argc, char** argv) {
   std::vector const verbs{
       add_encode(app, a), add_decode(app, a),
       add_without_key(app, a, "verify", "read every block; exit code 1 where anything is amiss",
-                      skel::storage::verify, false),
-      add_without_key(app, a, "repair", "write anew what is missing or damaged", skel::storage::repair, true),
-      add_without_key(app, a, "list", "what there is, by headers only", skel::storage::list, false)};
+                      skel::storage::verify),
+      add_without_key(app, a, "repair", "write anew what is missing or damaged", skel::storage::repair),
+      add_without_key(app, a, "list", "what there is, by headers only", skel::storage::list)};
   try {
     app.parse(argc, argv);
     for (auto const& v : verbs)

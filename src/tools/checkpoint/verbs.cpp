@@ -7,23 +7,17 @@
 #include <chrono>
 #include <cstdio>
 
+#include "checkpoint/catalogue.hpp"
 #include "program/paths.hpp"
 #include "skel/checkpoint/shard_store.hpp"
 #include "skel/error.hpp"
 #include "skel/observe/atomic_file.hpp"
-#include "skel/observe/progress.hpp"
-#include "values/one_line.hpp"
+#include "tools/checkpoint/generations.hpp"
+#include "tools/checkpoint/telling.hpp"
 
 namespace skel::storage {
 
 namespace {
-
-constexpr char const* program_name = "skel-checkpoint";
-
-// Damage is told as it is found, on standard error, whether things go on or not.
-void warn(std::string const& problem) {
-  fmt::print(stderr, "{}: {}\n", program_name, skel::detail::one_line(problem));
-}
 
 std::optional<key> key_of(arguments const& a) {
   if (a.key_file.empty()) return std::nullopt;
@@ -32,57 +26,29 @@ std::optional<key> key_of(arguments const& a) {
   return key::read(a.key_file);
 }
 
-class byte_progress {
- public:
-  byte_progress(std::string const& label, arguments const& a, std::uint64_t total)
-      : display_(label, a.quiet && a.progress == "auto" ? observe::progress_mode::never
-                                                        : observe::parse_progress_mode(a.progress)) {
-    state_.total = total / million;
-    state_.unit = "MB";
-  }
-  void add(std::size_t bytes) {
-    bytes_ += bytes;
-    update();
-    display_.update(state_);
-  }
-  void finish() {
-    update();
-    display_.finish(state_);
-  }
-  [[nodiscard]] double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
- private:
-  static constexpr std::uint64_t million = 1000000;
-  void update() {
-    state_.done = bytes_ / million;
-    state_.seconds = seconds();
-  }
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  observe::progress_display display_;
-  observe::progress_state state_;
-  std::uint64_t bytes_ = 0;
-};
-
-std::string bytes_in_words(double bytes) {
-  for (auto const* const unit : {"B", "kB", "MB", "GB"}) {
-    if (bytes < 1000) return fmt::format("{:.4g} {}", bytes, unit);
-    bytes /= 1000;
-  }
-  return fmt::format("{:.4g} TB", bytes);
-}
-
 std::string state_in_words(stored_object const& o, std::size_t whole) {
   auto const m = o.object.code.data_shards(), n = o.object.code.shards();
   auto const spare = whole < m ? std::string("lost") : fmt::format("{} more can be lost", whole - m);
   return fmt::format("{} of {} shards, {}", whole, n, spare);
 }
 
-std::vector<stored_object> find(shard_store const& store, arguments const& a) {
+// What stands alone, by name, and, where no name is given, what programs have saved.
+struct contents {
+  std::vector<stored_object> objects;
+  std::vector<stored_generation> generations;
+  [[nodiscard]] bool empty() const { return objects.empty() && generations.empty(); }
+};
+
+contents find(shard_store const& store, arguments const& a, report_problem const& report = warn) {
   auto const name = a.name.empty() ? std::nullopt : std::optional(a.name);
-  auto found = store.scan(name);
-  if (a.generation) std::erase_if(found, [&](auto const& o) { return o.object.generation != *a.generation; });
+  contents found;
+  found.objects = store.scan(name);
+  if (!name) found.generations = generations_of(found.objects, store, report);
+  std::erase_if(found.objects, [](auto const& o) { return o.object.belongs_to.parts != 0; });
+  if (a.generation) {
+    std::erase_if(found.objects, [&](auto const& o) { return o.object.generation != *a.generation; });
+    std::erase_if(found.generations, [&](auto const& g) { return g.plan.generation != *a.generation; });
+  }
   if (found.empty() && (name || a.generation)) {
     std::string const what = a.generation ? fmt::format("generation {} of ", *a.generation) : "";
     throw usage_error(fmt::format("{}: no shards of {}\"{}\"", fmt::join(a.directories, ","), what, a.name));
@@ -166,7 +132,7 @@ int decode(arguments const& a) {
   auto const with = key_of(a);
   program::check_writable(a.output);
   shard_store const store(a.directories, warn);
-  auto const o = restore(store, find(store, a), with, a);
+  auto const o = restore(store, find(store, a).objects, with, a);
   if (!a.quiet)
     fmt::print("{}: {} written to {}\n", title(o),
                bytes_in_words(static_cast<double>(o.object.content_length)), a.output);
@@ -175,52 +141,75 @@ int decode(arguments const& a) {
 
 int verify(arguments const& a) {
   bool good = true;
-  shard_store const store(a.directories, [&](std::string const& problem) {
+  auto const report = [&](std::string const& problem) {
     good = false;
     warn(problem);
-  });
-  auto const found = find(store, a);
-  for (auto const& o : found) {
+  };
+  shard_store const store(a.directories, report);
+  auto const found = find(store, a, report);
+  for (auto const& o : found.objects) {
     std::size_t whole = 0;
     try {
-      whole = static_cast<std::size_t>(std::ranges::count(store.verify(o), true));
+      byte_progress progress("verify " + title(o), a, o.object.length);
+      auto const flags = store.verify(o, default_kernel(), [&](auto bytes) { progress.add(bytes); });
+      progress.finish();
+      whole = static_cast<std::size_t>(std::ranges::count(flags, true));
       if (!a.quiet) fmt::print("{}: {}: {}\n", title(o), o.object.code.to_string(), state_in_words(o, whole));
     } catch (error const& bad) {
       warn(bad.what());
     }
     good = good && whole == o.object.code.shards();
   }
+  for (auto const& g : found.generations) good = verify_generation(g, a, report) && good;
   if (found.empty() && !a.quiet) fmt::print("no shards there\n");
   return good ? 0 : 1;
 }
 
+namespace {
+
+bool repair_object(shard_store& store, stored_object const& o, arguments const& a) {
+  std::vector<bool> whole;
+  try {
+    byte_progress progress("verify " + title(o), a, o.object.length);
+    whole = store.verify(o, default_kernel(), [&](auto bytes) { progress.add(bytes); });
+    progress.finish();
+  } catch (error const& bad) {
+    warn(bad.what());
+    return false;
+  }
+  auto const written = store.repair(o, whole);
+  if (a.quiet) return true;
+  for (auto const& path : written) fmt::print("{}: written anew\n", path);
+  fmt::print("{}: all {} shards are whole\n", title(o), o.object.code.shards());
+  return true;
+}
+
+}  // namespace
+
 int repair(arguments const& a) {
   shard_store store(a.directories, warn);
   auto const found = find(store, a);
-  std::vector<bool> whole;
-  for (auto const& o : found) {
-    try {
-      whole = store.verify(o);
-    } catch (error const& bad) {
-      warn(bad.what());
-      continue;
-    }
-    auto const written = store.repair(o, whole);
-    if (!a.quiet) {
-      for (auto const& path : written) fmt::print("{}: written anew\n", path);
-      fmt::print("{}: all {} shards are whole\n", title(o), o.object.code.shards());
-    }
-    return 0;
-  }
-  throw error(fmt::format("{}: no generation can be repaired", a.name));
+  if (a.name.empty() && found.generations.empty())
+    throw usage_error(
+        fmt::format("{}: no program's checkpoint is there; what stands alone is repaired by NAME",
+                    fmt::join(a.directories, ",")));
+  bool const done =
+      a.name.empty()
+          ? std::ranges::any_of(found.generations, [&](auto const& g) { return repair_generation(g, a); })
+          : std::ranges::any_of(found.objects, [&](auto const& o) { return repair_object(store, o, a); });
+  if (done) return 0;
+  throw error(fmt::format("{}: no generation can be repaired",
+                          a.name.empty() ? fmt::format("{}", fmt::join(a.directories, ",")) : a.name));
 }
 
 int list(arguments const& a) {
   shard_store const store(a.directories, warn);
-  for (auto const& o : find(store, a))
+  auto const found = find(store, a);
+  for (auto const& o : found.objects)
     fmt::print("{}: {}, {}{}, {}\n", title(o), bytes_in_words(static_cast<double>(o.object.content_length)),
                o.object.code.to_string(), o.object.sealed == sealing::none ? "" : ", encrypted",
                state_in_words(o, o.shards.size()));
+  for (auto const& g : found.generations) list_generation(g);
   return 0;
 }
 

@@ -1,0 +1,85 @@
+#include "checkpoint/catalogue.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "checkpoint/manifest.hpp"
+#include "skel/error.hpp"
+#include "values/format.hpp"
+
+namespace skel::storage {
+
+namespace {
+
+// What all shards of a generation agree about.
+struct generation_key {
+  std::uint64_t generation, stamp, identity;
+  std::uint32_t parts;
+  friend auto operator<=>(generation_key const&, generation_key const&) = default;
+};
+
+using candidates = std::map<generation_key, std::vector<stored_object>>;
+
+manifest read_manifest(shard_store const& store, stored_object const& from) {
+  if (from.object.content_length > longest_manifest) throw error("no manifest: too long");
+  std::string text;
+  store.get(from, [&](std::span<std::byte const> bytes) {
+    text.append(reinterpret_cast<char const*>(bytes.data()), bytes.size());
+  });
+  return manifest::decode(text);
+}
+
+// The objects come with more shards first: of two that claim to be the same part, the first is taken.
+stored_generation assemble(generation_key const& key, std::vector<stored_object> const& objects,
+                           shard_store const& store, report_problem const& report) {
+  stored_generation g;
+  g.plan = {key.generation, key.stamp, key.parts};
+  g.identity_hash = key.identity;
+  std::optional<manifest> says;
+  for (auto const& o : objects) {
+    if (o.object.belongs_to.part != key.parts || says) continue;
+    try {
+      auto m = read_manifest(store, o);
+      if (m.plan != g.plan || m.identity.hash() != key.identity)
+        throw error("no manifest: of another generation");
+      says = std::move(m);
+      g.manifest = o;
+      g.written_by = says->identity;
+    } catch (error const& bad) {
+      report(detail::format("{}: {}", o.shards.begin()->second, bad.what()));
+    }
+  }
+  for (auto const& o : objects) {
+    auto const part = o.object.belongs_to.part;
+    if (part == key.parts) continue;
+    if (says && says->parts.at(part).hash != o.hash)
+      report(detail::format("{}: not the part of generation {} that was committed", o.shards.begin()->second,
+                            key.generation));
+    else
+      g.parts.emplace(part, o);
+  }
+  return g;
+}
+
+}  // namespace
+
+std::vector<stored_generation> generations_of(std::vector<stored_object> const& objects,
+                                              shard_store const& store, report_problem const& report) {
+  candidates found;
+  for (auto const& o : objects) {
+    auto const& m = o.object.belongs_to;
+    if (m.parts == 0) continue;
+    found[{o.object.generation, m.stamp, m.identity, m.parts}].push_back(o);
+  }
+  std::vector<stored_generation> all;
+  all.reserve(found.size());
+  for (auto const& [key, parts] : found) all.push_back(assemble(key, parts, store, report));
+  std::ranges::stable_sort(all, [](auto const& a, auto const& b) {
+    return std::tuple(a.plan.generation, a.manifest.has_value(), a.plan.stamp) >
+           std::tuple(b.plan.generation, b.manifest.has_value(), b.plan.stamp);
+  });
+  return all;
+}
+
+}  // namespace skel::storage

@@ -1,0 +1,48 @@
+#include "skel/checkpoint/generation.hpp"
+
+#include <span>
+#include <string_view>
+
+#include "skel/observe/hash.hpp"
+
+namespace skel::storage {
+
+std::uint64_t identity::hash() const {
+  observe::xxh3_hasher h;
+  auto const number = [&](std::uint64_t n) {
+    for (unsigned shift = 0; shift < 64; shift += 8) {
+      auto const b = static_cast<std::byte>(n >> shift);
+      h.update({&b, 1});
+    }
+  };
+  for (std::string_view const text : {std::string_view(program), std::string_view(version)}) {
+    number(text.size());
+    h.update(std::as_bytes(std::span(text)));
+  }
+  number(problem);
+  return h.value();
+}
+
+char const* to_string(condition c) noexcept {
+  switch (c) {
+    case condition::whole:
+      return "whole";
+    case condition::degraded:
+      return "degraded";
+    case condition::lost:
+      break;
+  }
+  return "lost";
+}
+
+condition stored_generation::state() const {
+  if (parts.size() != plan.parts) return condition::lost;
+  auto result = condition::whole;
+  for (auto const& [number, part] : parts) {
+    if (!part.enough()) return condition::lost;
+    if (part.shards.size() != part.object.code.shards()) result = condition::degraded;
+  }
+  return result;
+}
+
+}  // namespace skel::storage

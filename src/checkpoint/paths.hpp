@@ -1,0 +1,20 @@
+// Paths of shards.
+#pragma once
+
+#include <string>
+
+namespace skel::storage {
+
+inline std::string in_directory(std::string const& directory, std::string const& name) {
+  return directory.ends_with('/') ? directory + name : directory + '/' + name;
+}
+
+inline std::string directory_of(std::string const& path) { return path.substr(0, path.rfind('/')); }
+
+/// Where a shard is written before it is whole. Hidden, and the same for each attempt: what a dead writer has
+/// left is overwritten by the next.
+inline std::string temporary_of(std::string const& directory, std::string const& name) {
+  return in_directory(directory, '.' + name + ".writing");
+}
+
+}  // namespace skel::storage

@@ -1,0 +1,318 @@
+#include "skel/checkpoint/repository.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <random>
+#include <set>
+
+#include "checkpoint/catalogue.hpp"
+#include "checkpoint/manifest.hpp"
+#include "checkpoint/part_name.hpp"
+#include "checkpoint/paths.hpp"
+#include "checkpoint/spread.hpp"
+#include "skel/error.hpp"
+#include "values/format.hpp"
+
+namespace skel::storage {
+
+namespace {
+
+constexpr std::size_t most_manifests = 256;
+
+void say_nothing(std::string const& /*problem*/) {}
+
+std::vector<std::string> directories_of(std::span<place const> places) {
+  std::vector<std::string> all;
+  all.reserve(places.size());
+  for (auto const& p : places) all.push_back(p.directory);
+  return all;
+}
+
+std::string in_words(identity const& who) {
+  return detail::format("{} {}, problem {:016x}", who.program, who.version, who.problem);
+}
+
+[[noreturn]] void refuse_foreign(stored_generation const& g, identity const& mine) {
+  auto const where = g.parts.empty() ? g.manifest->shards : g.parts.begin()->second.shards;
+  throw usage_error(detail::format(
+      "{}: holds generation {} of {}, not of {}; name another store", directory_of(where.begin()->second),
+      g.plan.generation, g.written_by ? in_words(*g.written_by) : "another program, version or problem",
+      in_words(mine)));
+}
+
+std::string what_is_lost(stored_generation const& g) {
+  for (std::uint32_t part = 0; part < g.plan.parts; ++part) {
+    auto const at = g.parts.find(part);
+    if (at == g.parts.end()) return detail::format("no shards of part {}", part);
+    auto const& o = at->second.object;
+    if (!at->second.enough())
+      return detail::format("part {}, {}: {} of {} shards are there, {} are needed", part, o.name,
+                            at->second.shards.size(), o.code.shards(), o.code.data_shards());
+  }
+  return "";
+}
+
+std::vector<std::byte> sealed(object_info const& object, key const& with, std::span<std::byte const> bytes) {
+  std::vector<std::byte> all;
+  all.reserve(object.length);
+  sealer s(with, object, [&](auto piece) { all.insert(all.end(), piece.begin(), piece.end()); });
+  s.write(bytes);
+  s.finish();
+  return all;
+}
+
+}  // namespace
+
+save_cost& save_cost::operator+=(save_cost const& more) {
+  code += more.code;
+  write += more.write;
+  sync += more.sync;
+  return *this;
+}
+
+repository::repository(repository_options options, report_problem report, file_system& files)
+    : options_(std::move(options)), report_(std::move(report)), files_(&files) {
+  if (!report_) report_ = say_nothing;
+  for (auto& p : options_.places)
+    while (p.directory.size() > 1 && p.directory.ends_with('/')) p.directory.pop_back();
+  if (options_.places.empty()) throw usage_error("no directories for checkpoints were given");
+  if (options_.keep == 0) throw usage_error("at least 1 generation has to be kept, got 0");
+  if (options_.block_size == 0 || options_.block_size > largest_block)
+    throw usage_error(
+        detail::format("a block has 1 to {} bytes, got {}", largest_block, options_.block_size));
+  if (options_.seal_with && !can_seal())
+    throw usage_error(
+        "a key was given, but this skel was built without libsodium (on Debian: libsodium-dev)");
+  std::ignore = store(report_);  // no directory twice
+}
+
+shard_store repository::store(report_problem const& report) const {
+  return shard_store(directories_of(options_.places), report, *files_);
+}
+
+std::vector<stored_generation> repository::catalogue() const { return catalogue(report_); }
+
+std::vector<stored_generation> repository::catalogue(report_problem const& report) const {
+  auto const from = store(report);
+  auto all = generations_of(from.scan(), from, report);
+  for (auto const& [path, name] : attempt_files())
+    for (auto& g : all)
+      if (name.generation == g.plan.generation && name.stamp == g.plan.stamp)
+        g.attempts = std::max(g.attempts, name.number);
+  return all;
+}
+
+void repository::check_at_start() const {
+  std::string first_problem;
+  std::size_t usable = 0;
+  for (auto const& p : options_.places) {
+    auto const probe = temporary_of(p.directory, "skel-probe");
+    try {
+      {
+        auto const f = files_->create(probe);
+        f->write(std::vector<std::byte>(options_.block_size));
+        f->sync();
+      }
+      ++usable;
+    } catch (error const& bad) {
+      if (first_problem.empty()) first_problem = bad.what();
+      report_(bad.what());
+    }
+    try {
+      files_->remove(probe);
+    } catch (error const&) {  // NOLINT(bugprone-empty-catch): it was never there
+    }
+  }
+  if (usable == 0) throw usage_error(first_problem);
+  auto const mine = options_.identity.hash();
+  for (auto const& g : catalogue())
+    if (g.identity_hash != mine) refuse_foreign(g, options_.identity);
+}
+
+std::vector<std::byte> repository::read(stored_generation const& from, std::uint32_t part) const {
+  auto const found = from.parts.find(part);
+  if (found == from.parts.end())
+    throw error(detail::format("generation {}: no shards of part {}", from.plan.generation, part));
+  std::vector<std::byte> bytes;
+  store(report_).get(
+      found->second, [&](auto piece) { bytes.insert(bytes.end(), piece.begin(), piece.end()); },
+      options_.seal_with, options_.computed_by);
+  return bytes;
+}
+
+std::vector<stored_generation> repository::candidates() const {
+  auto all = catalogue();
+  if (all.empty()) return all;
+  auto const mine = options_.identity.hash();
+  for (auto const& g : all)
+    if (g.identity_hash != mine) refuse_foreign(g, options_.identity);
+  std::erase_if(all, [&](auto const& g) {
+    bool const lost = g.state() == condition::lost;
+    if (lost) report_(detail::format("generation {} is lost: {}", g.plan.generation, what_is_lost(g)));
+    return lost;
+  });
+  if (all.empty())
+    throw error(detail::format("{}: no generation can be given back",
+                               detail::join(directories_of(options_.places), ",")));
+  auto const worn_out = [&](auto const& g) { return g.attempts >= options_.attempts; };
+  for (auto const& g : all)
+    if (worn_out(g))
+      report_(detail::format(
+          "generation {}: {} runs have gone on from it and saved no newer one; it is tried last",
+          g.plan.generation, g.attempts));
+  std::ranges::stable_partition(all, [&](auto const& g) { return !worn_out(g); });
+  return all;
+}
+
+void repository::note_attempt(generation_plan const& plan) const {
+  auto const name = attempt_name{plan.generation, plan.stamp, attempts(plan) + 1}.file_name();
+  for (auto const& p : options_.places) try {
+      files_->create(in_directory(p.directory, name));
+      files_->sync_directory(p.directory);
+    } catch (error const& bad) {
+      report_(bad.what());
+    }
+}
+
+std::uint64_t repository::attempts(generation_plan const& plan) const {
+  std::uint64_t most = 0;
+  for (auto const& [path, name] : attempt_files())
+    if (name.generation == plan.generation && name.stamp == plan.stamp) most = std::max(most, name.number);
+  return most;
+}
+
+std::optional<repository::restored> repository::restore() const {
+  auto const all = candidates();
+  if (all.empty()) return std::nullopt;
+  for (auto const& g : all) {
+    try {
+      restored r{g.plan, {}};
+      for (std::uint32_t part = 0; part < g.plan.parts; ++part) r.parts.push_back(read(g, part));
+      return r;
+    } catch (usage_error const&) {
+      throw;  // no key
+    } catch (error const& bad) {
+      report_(detail::format("generation {} cannot be given back: {}", g.plan.generation, bad.what()));
+    }
+  }
+  throw error(detail::format("{}: no generation can be given back",
+                             detail::join(directories_of(options_.places), ",")));
+}
+
+generation_plan repository::next(std::uint32_t parts) const {
+  if (parts == 0) throw usage_error("a generation has at least 1 part, got 0");
+  std::uint64_t newest = 0;
+  for (auto const& g : catalogue(say_nothing)) newest = std::max(newest, g.plan.generation);
+  for (auto const& [path, name] : part_files()) newest = std::max(newest, name.generation);
+  if (newest == std::numeric_limits<std::uint64_t>::max())
+    throw error(
+        detail::format("{}: no generation can be newer than {}", options_.places.front().directory, newest));
+  std::random_device random;
+  generation_plan plan{newest + 1, 0, parts};
+  while (plan.stamp == 0) plan.stamp = (std::uint64_t{random()} << 32U) | random();
+  return plan;
+}
+
+template <class Name>
+std::vector<std::pair<std::string, Name>> repository::files_named() const {
+  std::vector<std::pair<std::string, Name>> all;
+  for (auto const& p : options_.places) try {
+      for (auto const& file_name : files_->list(p.directory))
+        if (auto const name = Name::parse(file_name))
+          all.emplace_back(in_directory(p.directory, file_name), *name);
+    } catch (error const&) {  // NOLINT(bugprone-empty-catch): catalogue() tells
+    }
+  return all;
+}
+
+std::vector<std::pair<std::string, part_name>> repository::part_files() const {
+  return files_named<part_name>();
+}
+std::vector<std::pair<std::string, attempt_name>> repository::attempt_files() const {
+  return files_named<attempt_name>();
+}
+
+object_info repository::describe(generation_plan const& plan, std::uint32_t part, std::string const& name,
+                                 std::uint64_t length) const {
+  object_info o{name,
+                plan.generation,
+                options_.code,
+                length,
+                length,
+                options_.block_size,
+                {},
+                {plan.stamp, options_.identity.hash(), part, plan.parts}};
+  return o;
+}
+
+save_cost repository::prepare(generation_plan const& plan, std::uint32_t part, std::string const& name,
+                              std::span<std::byte const> bytes) const {
+  if (part >= plan.parts)
+    throw usage_error(detail::format("a generation of {} parts has no part {}", plan.parts, part));
+  auto object = describe(plan, part, name, bytes.size());
+  std::vector<std::byte> cipher;
+  if (options_.seal_with) {
+    object.sealed = sealing::xchacha20_poly1305;
+    object.length = sealed_length(bytes.size());
+    cipher = sealed(object, *options_.seal_with, bytes);
+    bytes = cipher;
+  }
+  auto const where = place_shards(options_.places, object.code.shards(),
+                                  {options_.home, part, plan.generation, options_.remote_every});
+  std::map<std::uint32_t, std::size_t> wanted;
+  for (std::uint32_t i = 0; i < where.size(); ++i) wanted[i] = where[i];
+  spread shards(*files_, options_.places, report_);
+  shards.write(object, wanted, {}, [&](std::vector<byte_sink> const& to) {
+    object_writer w(object, to, options_.computed_by);
+    w.write(bytes);
+    w.finish();
+  });
+  return shards.cost();
+}
+
+void repository::commit(generation_plan const& plan) const {
+  auto const all = catalogue(say_nothing);
+  auto const found = std::ranges::find(all, plan, &stored_generation::plan);
+  if (found == all.end() || found->state() == condition::lost)
+    throw error(detail::format(
+        "generation {} was not prepared: {} of {} parts can be given back", plan.generation,
+        found == all.end()
+            ? 0
+            : std::ranges::count_if(found->parts, [](auto const& p) { return p.second.enough(); }),
+        plan.parts));
+  write_manifest(*found);
+}
+
+std::vector<std::string> repository::write_manifest(stored_generation const& of) const {
+  manifest m{of.written_by.value_or(options_.identity), of.plan, {}};
+  for (auto const& [number, p] : of.parts) {
+    m.parts.push_back(
+        {p.object.name, p.object.content_length, p.hash, std::vector<std::string>(p.object.code.shards())});
+    for (auto const& [index, path] : p.shards) m.parts.back().shards[index] = path;
+  }
+  bool const remote =
+      goes_remote(options_.places, {options_.home, 0, of.plan.generation, options_.remote_every});
+  std::map<std::uint32_t, std::size_t> wanted;
+  for (std::size_t i = 0; i < options_.places.size() && wanted.size() < most_manifests; ++i)
+    if (options_.places[i].remote == remote) wanted[static_cast<std::uint32_t>(wanted.size())] = i;
+  auto const text = m.encode();
+  auto const bytes = std::as_bytes(std::span(text));
+  auto object = describe(of.plan, of.plan.parts, "manifest", bytes.size());
+  object.code = code(detail::format("replicate:{}", wanted.size()));
+  object.belongs_to.identity = of.identity_hash;
+  spread copies(*files_, options_.places, report_);
+  auto const written = copies.try_write(object, wanted, [&](std::vector<byte_sink> const& to) {
+    object_writer w(object, to, options_.computed_by);
+    w.write(bytes);
+    w.finish();
+  });
+  if (2 * written.size() <= wanted.size())
+    throw error(
+        detail::format("generation {} is not committed: {} of {} directories took its manifest, {} have to",
+                       of.plan.generation, written.size(), wanted.size(), wanted.size() / 2 + 1));
+  std::vector<std::string> paths;
+  for (auto const& [index, path] : written) paths.push_back(path);
+  return paths;
+}
+
+}  // namespace skel::storage

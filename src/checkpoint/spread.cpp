@@ -1,0 +1,127 @@
+#include "checkpoint/spread.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+
+#include "checkpoint/paths.hpp"
+#include "skel/error.hpp"
+#include "values/format.hpp"
+
+namespace skel::storage {
+
+namespace {
+
+class stopwatch {
+ public:
+  explicit stopwatch(double& total) : total_(total) {}
+  ~stopwatch() { total_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+  stopwatch(stopwatch const&) = delete;
+  stopwatch& operator=(stopwatch const&) = delete;
+
+ private:
+  double& total_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
+
+// A shard that has failed once is left alone, and so is its place.
+template <class Action>
+void spread::attempt(shard& s, double& seconds, Action const& action) {
+  if (!s.good) return;
+  stopwatch const watch(seconds);
+  try {
+    action();
+  } catch (error const& bad) {
+    last_problem_ = bad.what();
+    report_(last_problem_);
+    s.good = false;
+    s.open.reset();
+    failed_[s.place] = true;
+    try {
+      files_.remove(temporary_of(places_[s.place].directory, s.name));
+    } catch (error const&) {  // NOLINT(bugprone-empty-catch): it was renamed, or cannot be removed
+    }
+  }
+}
+
+// All are whole before the first is seen.
+void spread::show(std::vector<shard>& shards) {
+  auto const directory = [&](shard const& s) { return places_[s.place].directory; };
+  for (auto& s : shards)
+    attempt(s, cost_.sync, [&] {
+      s.open->sync();
+      s.open.reset();
+    });
+  for (auto& s : shards)
+    attempt(s, cost_.sync,
+            [&] { files_.rename(temporary_of(directory(s), s.name), in_directory(directory(s), s.name)); });
+  std::set<std::size_t> synced;
+  for (auto& s : shards)
+    attempt(s, cost_.sync, [&] {
+      if (!synced.contains(s.place)) files_.sync_directory(directory(s));
+      synced.insert(s.place);
+    });
+}
+
+std::map<std::uint32_t, std::string> spread::try_write(object_info const& object,
+                                                       std::map<std::uint32_t, std::size_t> const& wanted,
+                                                       shard_source const& source) {
+  std::vector<shard> shards;
+  for (auto const& [index, place] : wanted)
+    shards.push_back({index, place, shard_header{object, index}.file_name(), nullptr, !failed_[place]});
+  std::vector<byte_sink> sinks(object.code.shards());
+  for (auto& s : shards) {
+    attempt(s, cost_.write,
+            [&] { s.open = files_.create(temporary_of(places_[s.place].directory, s.name)); });
+    if (s.good) sinks[s.index] = [&](auto bytes) { attempt(s, cost_.write, [&] { s.open->write(bytes); }); };
+  }
+  double all = 0;
+  auto const written_before = cost_.write;
+  {
+    stopwatch const watch(all);
+    source(sinks);
+  }
+  cost_.code += all - (cost_.write - written_before);
+  show(shards);
+  std::map<std::uint32_t, std::string> written;
+  for (auto const& s : shards)
+    if (s.good) written[s.index] = in_directory(places_[s.place].directory, s.name);
+  return written;
+}
+
+std::map<std::uint32_t, std::string> spread::write(object_info const& object,
+                                                   std::map<std::uint32_t, std::size_t> const& wanted,
+                                                   std::vector<std::size_t> taken,
+                                                   shard_source const& source) {
+  std::map<std::uint32_t, std::string> written;
+  auto left = wanted;
+  while (!left.empty()) {
+    for (auto const& [index, path] : try_write(object, left, source)) {
+      written[index] = path;
+      taken.push_back(left.at(index));
+      left.erase(index);
+    }
+    for (auto& [index, place] : left) {
+      auto const other = spare_place(places_, place, taken, failed_);
+      if (!other) {
+        for (auto const& [i, path] : written) try {
+            files_.remove(path);
+          } catch (error const&) {  // NOLINT(bugprone-empty-catch): nothing else can be done about it
+          }
+        throw error(last_problem_);
+      }
+      report_(detail::format("{}: shard {} of {}, generation {} goes there instead of to {}",
+                             places_[*other].directory, index, object.name, object.generation,
+                             places_[place].directory));
+      place = *other;
+      taken.push_back(place);
+    }
+    // They are counted again when they are written.
+    taken.resize(taken.size() - left.size());
+  }
+  return written;
+}
+
+}  // namespace skel::storage

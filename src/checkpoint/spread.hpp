@@ -1,0 +1,58 @@
+// Shards of one object on their way to places, some of which may fail.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "skel/checkpoint/object_writer.hpp"
+#include "skel/checkpoint/repository.hpp"
+
+namespace skel::storage {
+
+/// Writes the shards for which it is given a sink, whole; called again for those whose place has failed.
+using shard_source = std::function<void(std::vector<byte_sink> const&)>;
+
+/// Writes shards under hidden names, syncs them, renames them when all are whole, and syncs the directories.
+/// A shard whose place fails goes to another one, see spare_place().
+class spread {
+ public:
+  spread(file_system& files, std::span<place const> places, report_problem const& report)
+      : files_(files), places_(places), report_(report), failed_(places.size()) {}
+
+  /// The shards of `object` that `wanted` names, with the place of each by number; gives back the paths.
+  /// `taken`: places of further shards of the object. skel::error where no place takes a shard: then those
+  /// that were shown already are removed again.
+  std::map<std::uint32_t, std::string> write(object_info const& object,
+                                             std::map<std::uint32_t, std::size_t> const& wanted,
+                                             std::vector<std::size_t> taken, shard_source const& source);
+  /// At most one attempt for each shard; those that fail are reported and missing in what is given back.
+  std::map<std::uint32_t, std::string> try_write(object_info const& object,
+                                                 std::map<std::uint32_t, std::size_t> const& wanted,
+                                                 shard_source const& source);
+
+  [[nodiscard]] save_cost const& cost() const { return cost_; }
+
+ private:
+  struct shard {
+    std::uint32_t index;
+    std::size_t place;
+    std::string name;
+    std::unique_ptr<file> open;
+    bool good = true;
+  };
+  template <class Action>
+  void attempt(shard& s, double& seconds, Action const& action);
+  void show(std::vector<shard>& shards);
+
+  file_system& files_;
+  std::span<place const> places_;
+  report_problem const& report_;
+  std::vector<bool> failed_;
+  std::string last_problem_;
+  save_cost cost_;
+};
+
+}  // namespace skel::storage

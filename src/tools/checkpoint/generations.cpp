@@ -1,0 +1,89 @@
+#include "tools/checkpoint/generations.hpp"
+
+#include <fmt/format.h>
+
+#include "skel/error.hpp"
+#include "tools/checkpoint/telling.hpp"
+
+namespace skel::storage {
+
+namespace {
+
+repository store_of(arguments const& a, report_problem report) {
+  repository_options options;
+  for (auto const& d : a.directories) options.places.push_back({d, "", false});
+  return repository(std::move(options), std::move(report));
+}
+
+std::uint64_t content_bytes(stored_generation const& g) {
+  std::uint64_t sum = 0;
+  for (auto const& [number, part] : g.parts) sum += part.object.content_length;
+  return sum;
+}
+
+std::uint64_t coded_bytes(stored_generation const& g) {
+  std::uint64_t sum = g.manifest ? g.manifest->object.length : 0;
+  for (auto const& [number, part] : g.parts) sum += part.object.length;
+  return sum;
+}
+
+bool all_manifests(stored_generation const& g) {
+  return g.manifest && g.manifest->shards.size() == g.manifest->object.code.shards();
+}
+
+std::string title(stored_generation const& g) {
+  auto const who = g.written_by ? fmt::format("{} {}", g.written_by->program, g.written_by->version)
+                                : std::string("a program");
+  return fmt::format("{}, generation {}", who, g.plan.generation);
+}
+
+std::string spare_in_words(stored_object const& part) {
+  auto const m = part.object.code.data_shards(), n = part.object.code.shards(), there = part.shards.size();
+  if (there < m) return fmt::format("{} of {} shards, lost: {} are needed", there, n, m);
+  return fmt::format("{} of {} shards, {} more can be lost", there, n, there - m);
+}
+
+void print(stored_generation const& g) {
+  auto const code = g.parts.empty() ? "" : ", " + g.parts.begin()->second.object.code.to_string();
+  bool const sealed = !g.parts.empty() && g.parts.begin()->second.object.sealed != sealing::none;
+  fmt::print("{}: {} part{}, {}{}{}: {}{}\n", title(g), g.plan.parts, g.plan.parts == 1 ? "" : "s",
+             bytes_in_words(static_cast<double>(content_bytes(g))), code, sealed ? ", encrypted" : "",
+             to_string(g.state()), g.manifest ? "" : ", without a manifest");
+  std::uint32_t missing = g.plan.parts;
+  for (auto const& [number, part] : g.parts) {
+    --missing;
+    if (part.shards.size() != part.object.code.shards())
+      fmt::print("  part {}, {}: {}\n", number, part.object.name, spare_in_words(part));
+  }
+  if (missing != 0) fmt::print("  {} part{}: no shards, lost\n", missing, missing == 1 ? "" : "s");
+}
+
+}  // namespace
+
+void list_generation(stored_generation const& g) { print(g); }
+
+bool verify_generation(stored_generation const& g, arguments const& a, report_problem const& report) {
+  byte_progress progress("verify " + title(g), a, coded_bytes(g));
+  auto const whole = store_of(a, report).verify(g, [&](auto bytes) { progress.add(bytes); });
+  progress.finish();
+  if (!a.quiet) print(whole);
+  return whole.state() == condition::whole && all_manifests(whole);
+}
+
+bool repair_generation(stored_generation const& g, arguments const& a) {
+  auto const store = store_of(a, warn);
+  byte_progress progress("verify " + title(g), a, coded_bytes(g));
+  auto const whole = store.verify(g, [&](auto bytes) { progress.add(bytes); });
+  progress.finish();
+  if (whole.state() == condition::lost) {
+    warn(fmt::format("{}: lost", title(g)));
+    return false;
+  }
+  auto const written = store.repair(g, whole);
+  if (a.quiet) return true;
+  for (auto const& path : written) fmt::print("{}: written anew\n", path);
+  fmt::print("{}: all shards of {} part{} are whole\n", title(g), g.plan.parts, g.plan.parts == 1 ? "" : "s");
+  return true;
+}
+
+}  // namespace skel::storage

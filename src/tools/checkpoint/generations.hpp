@@ -1,0 +1,20 @@
+// Checkpoints of programs, as skel-checkpoint tells of them: generations of parts.
+#pragma once
+
+#include <vector>
+
+#include "skel/checkpoint/repository.hpp"
+#include "tools/checkpoint/verbs.hpp"
+
+namespace skel::storage {
+
+/// A line for each generation, and one for each part that is not whole.
+void list_generation(stored_generation const& g);
+
+/// Reads every block and says likewise what is there; problems go to `report`. True where nothing is amiss.
+bool verify_generation(stored_generation const& g, arguments const& a, report_problem const& report);
+
+/// Writes what is missing or damaged anew. False where the generation is lost: then nothing was written.
+bool repair_generation(stored_generation const& g, arguments const& a);
+
+}  // namespace skel::storage

@@ -1,0 +1,53 @@
+// What skel-checkpoint says while it works.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "skel/observe/progress.hpp"
+#include "tools/checkpoint/verbs.hpp"
+
+namespace skel::storage {
+
+inline constexpr char const* program_name = "skel-checkpoint";
+
+/// Damage is told as it is found, on standard error, whether things go on or not.
+void warn(std::string const& problem);
+
+[[nodiscard]] std::string bytes_in_words(double bytes);
+
+class byte_progress {
+ public:
+  byte_progress(std::string const& label, arguments const& a, std::uint64_t total)
+      : display_(label, a.quiet && a.progress == "auto" ? observe::progress_mode::never
+                                                        : observe::parse_progress_mode(a.progress)) {
+    state_.total = total / million;
+    state_.unit = "MB";
+  }
+  void add(std::uint64_t bytes) {
+    bytes_ += bytes;
+    update();
+    display_.update(state_);
+  }
+  void finish() {
+    update();
+    display_.finish(state_);
+  }
+  [[nodiscard]] double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  static constexpr std::uint64_t million = 1000000;
+  void update() {
+    state_.done = bytes_ / million;
+    state_.seconds = seconds();
+  }
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  observe::progress_display display_;
+  observe::progress_state state_;
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace skel::storage

@@ -1,0 +1,377 @@
+// Generations of parts: saved, found, given back, and what happens to damaged ones.
+#include "skel/checkpoint/repository.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "catch.hpp"
+#include "repository_support.hpp"
+#include "skel/error.hpp"
+
+using namespace skel::storage;
+
+namespace {
+
+std::size_t count_shards(test::repository_in_memory const& r, std::string const& part) {
+  auto const paths = r.files.all_paths();
+  return static_cast<std::size_t>(
+      std::ranges::count_if(paths, [&](auto const& p) { return p.find(part) != std::string::npos; }));
+}
+
+// The path of a shard: directory d of part p, by its name.
+std::string shard_path(test::repository_in_memory const& r, std::uint64_t generation, std::string const& part,
+                       int index) {
+  auto const ending =
+      "." + std::to_string(generation) + "." + part + ".00" + std::to_string(index) + ".shard";
+  for (auto const& p : r.files.all_paths())
+    if (p.ends_with(ending)) return p;
+  return {};
+}
+
+template <class F>
+std::string error_of(F const& f) {
+  try {
+    f();
+  } catch (skel::usage_error const& bad) {
+    return std::string("usage: ") + bad.what();
+  } catch (skel::error const& bad) {
+    return bad.what();
+  }
+  return "no error";
+}
+
+}  // namespace
+
+TEST_CASE("a store without a checkpoint gives nothing back, and says nothing") {
+  test::repository_in_memory r(4, "ida:2,2");
+  r.store.check_at_start();
+  CHECK(r.store.catalogue().empty());
+  CHECK_FALSE(r.store.restore().has_value());
+  CHECK(r.problems.empty());
+  CHECK(r.files.all_paths().empty());  // the probe is gone
+}
+
+TEST_CASE("what was saved is given back, the newest first, and the one before stays") {
+  for (auto const* const code : {"replicate:1", "replicate:3", "parity:3", "ida:2,2", "ida:3,1"})
+    for (std::size_t const n : {1U, 2U, 5U}) {
+      test::repository_in_memory r(4, code);
+      for (std::uint64_t g = 1; g <= 4; ++g) {
+        auto const state = test::random_parts(n, g);
+        auto const plan = test::save(r.store, state);
+        CHECK(plan.generation == g);
+        REQUIRE(r.restore() == state);
+        auto const found = r.store.catalogue();
+        REQUIRE(found.size() == std::min<std::uint64_t>(g, 2));
+        CHECK(found[0].plan == plan);
+        CHECK(found[0].state() == condition::whole);
+        CHECK(found[0].manifest.has_value());
+        CHECK(found[0].written_by == r.store.options().identity);
+      }
+      CHECK(r.problems.empty());
+    }
+}
+
+TEST_CASE("shards of a part lie in different directories, and every directory has a manifest") {
+  test::repository_in_memory r(5, "ida:3,2");
+  test::save(r.store, test::random_parts(3, 1));
+  for (auto const& d : test::directories(5)) CHECK(count_shards(r, d + "/") == 3 + 1);
+}
+
+TEST_CASE("any two of five directories can be lost") {
+  auto const state = test::random_parts(3, 1);
+  for (std::size_t a = 0; a < 5; ++a)
+    for (std::size_t b = 0; b < a; ++b) {
+      test::repository_in_memory r(5, "ida:3,2");
+      test::save(r.store, state);
+      r.files.remove_directory(test::directories(5)[a]);
+      r.files.remove_directory(test::directories(5)[b]);
+      CHECK(r.restore() == state);
+      // And three more directories make it whole again, though not spread as before.
+      auto const found = r.store.catalogue().at(0);
+      auto const repaired = r.store.repair(found, r.store.verify(found));
+      CHECK(repaired.size() == 3 * 2 + 2);
+      CHECK(r.store.catalogue().at(0).state() == condition::whole);
+      CHECK(r.restore() == state);
+    }
+}
+
+TEST_CASE("a lost generation makes way for the one before, which is said") {
+  test::repository_in_memory r(4, "parity:3");
+  auto const old = test::random_parts(2, 1);
+  test::save(r.store, old);
+  test::save(r.store, test::random_parts(2, 2));
+  r.files.remove(shard_path(r, 2, "0-of-2", 0));
+  CHECK(r.store.catalogue().at(0).state() == condition::degraded);
+  r.files.remove(shard_path(r, 2, "0-of-2", 1));
+  CHECK(r.store.catalogue().at(0).state() == condition::lost);
+  CHECK(r.restore() == old);
+  CHECK(r.told("generation 2 is lost: part 0, part: 2 of 4 shards are there, 3 are needed"));
+  SECTION("a new one has a new number, and the lost one goes") {
+    auto const state = test::random_parts(2, 3);
+    CHECK(test::save(r.store, state).generation == 3);
+    CHECK(r.restore() == state);
+    auto const found = r.store.catalogue();
+    REQUIRE(found.size() == 2);  // what can be given back stays
+    CHECK(found[1].plan.generation == 1);
+  }
+  SECTION("where all are lost, that is an error and not the beginning") {
+    r.files.remove(shard_path(r, 1, "1-of-2", 0));
+    r.files.remove(shard_path(r, 1, "1-of-2", 3));
+    CHECK(error_of([&] { (void)r.store.restore(); }) ==
+          "/disk0,/disk1,/disk2,/disk3: no generation can be given back");
+  }
+}
+
+TEST_CASE("damage within the shards makes way too") {
+  test::repository_in_memory r(3, "ida:2,1");
+  auto const old = test::random_parts(2, 1);
+  test::save(r.store, old);
+  auto const now = test::random_parts(2, 2);
+  test::save(r.store, now);
+  auto const damage = [&](int index) {
+    auto& content = r.files.content(shard_path(r, 2, "0-of-2", index));
+    content.at(content.size() - 48 - 16 - 1) ^= std::byte{1};  // the last block
+  };
+  damage(0);
+  CHECK(r.restore() == now);
+  CHECK(r.told("its hash does not match"));
+  damage(1);
+  CHECK(r.restore() == old);
+}
+
+TEST_CASE("manifests can all be lost: shards tell what there is") {
+  test::repository_in_memory r(4, "ida:2,2");
+  auto const state = test::random_parts(3, 1);
+  test::save(r.store, state);
+  for (auto const& p : r.files.all_paths())
+    if (p.find("/manifest.") != std::string::npos) r.files.remove(p);
+  auto const found = r.store.catalogue();
+  REQUIRE(found.size() == 1);
+  CHECK_FALSE(found[0].manifest.has_value());
+  CHECK(found[0].state() == condition::whole);
+  CHECK(r.restore() == state);
+  CHECK(r.store.repair(found[0], r.store.verify(found[0])).size() == 4);
+  CHECK(count_shards(r, "/manifest.1.3-of-3.") == 4);
+  CHECK(r.store.catalogue().at(0).written_by == r.store.options().identity);
+}
+
+TEST_CASE("shards that lie elsewhere or are there twice do no harm") {
+  test::repository_in_memory r(4, "ida:2,2");
+  auto const old = test::random_parts(2, 1);
+  auto const now = test::random_parts(2, 2);
+  test::save(r.store, old);
+  test::save(r.store, now);
+  auto const a = shard_path(r, 2, "0-of-2", 0), b = shard_path(r, 2, "0-of-2", 1);
+  SECTION("swapped") {
+    std::swap(r.files.content(a), r.files.content(b));
+    CHECK(r.restore() == now);
+  }
+  SECTION("of another part") {
+    std::swap(r.files.content(a), r.files.content(shard_path(r, 2, "1-of-2", 1)));
+    CHECK(r.restore() == now);
+  }
+  SECTION("of another generation") {
+    std::swap(r.files.content(a), r.files.content(shard_path(r, 1, "0-of-2", 2)));
+    CHECK(r.restore() == now);
+  }
+  SECTION("duplicated") {
+    r.files.put("/disk3/copy.shard", r.files.content(a));
+    CHECK(r.restore() == now);
+    CHECK(r.store.verify(r.store.catalogue().at(0)).state() == condition::whole);
+    CHECK(r.told("a second copy of a shard"));
+  }
+  SECTION("over one another") {
+    r.files.content(a) = r.files.content(b);
+    CHECK(r.restore() == now);
+    CHECK(r.store.catalogue().at(0).state() == condition::degraded);
+  }
+  SECTION("all of the older generation over the newer") {
+    for (auto const& p : r.files.all_paths()) {
+      auto const at = p.find(".1.");
+      if (at == std::string::npos) continue;
+      auto newer = p;
+      newer.replace(at, 3, ".2.");
+      for (auto const& q : r.files.all_paths())
+        if (q.substr(q.rfind('/')) == newer.substr(newer.rfind('/'))) r.files.content(q) = r.files.content(p);
+    }
+    CHECK(r.restore() == old);
+  }
+}
+
+TEST_CASE("what was cut off is lost, at whatever byte") {
+  test::repository_in_memory r(3, "ida:2,1");
+  auto const now = test::random_parts(2, 2);
+  test::save(r.store, now);
+  auto const path = shard_path(r, 1, "0-of-2", 0);
+  for (auto size = r.files.content(path).size(); size-- > 0;) {
+    r.files.content(path).resize(size);
+    REQUIRE(r.restore() == now);
+    REQUIRE(r.store.catalogue().at(0).state() == condition::degraded);
+  }
+}
+
+TEST_CASE("another program's, version's or problem's checkpoints are refused in one line") {
+  auto const o = test::options_for(3, "ida:2,1");
+  test::repository_in_memory r(o);
+  test::save(r.store, test::random_parts(1, 1));
+  auto const refused = [&](identity const& other) {
+    auto theirs = o;
+    theirs.identity = other;
+    repository const store(theirs, {}, r.files);
+    auto const text = error_of([&] { (void)store.restore(); });
+    CHECK(error_of([&] { store.check_at_start(); }) == text);
+    return text;
+  };
+  std::string const front =
+      "usage: /disk0: holds generation 1 of skel-test 1.0, problem 000000000000002a, not of ";
+  CHECK(refused({"skel-other", "1.0", 42}) ==
+        front + "skel-other 1.0, problem 000000000000002a; name another store");
+  CHECK(refused({"skel-test", "1.1", 42}) ==
+        front + "skel-test 1.1, problem 000000000000002a; name another store");
+  CHECK(refused({"skel-test", "1.0", 43}) ==
+        front + "skel-test 1.0, problem 000000000000002b; name another store");
+  for (auto const& p : r.files.all_paths())
+    if (p.find("/manifest.") != std::string::npos) r.files.remove(p);
+  CHECK(refused({"skel-test", "1.1", 42}) ==
+        "usage: /disk0: holds generation 1 of another program, version or problem, not of skel-test 1.1, "
+        "problem "
+        "000000000000002a; name another store");
+}
+
+TEST_CASE("a directory that fails is told, and its shards go elsewhere") {
+  test::repository_in_memory r(4, "ida:2,2");
+  r.files.remove_directory("/disk2");
+  r.store.check_at_start();
+  CHECK(r.told("/disk2: No such file or directory"));
+  auto const state = test::random_parts(3, 1);
+  test::save(r.store, state);
+  CHECK(r.told("goes there instead of to /disk2"));
+  CHECK(r.restore() == state);
+  CHECK(r.store.catalogue().at(0).state() == condition::whole);
+  for (auto const* const d : {"/disk0", "/disk1", "/disk3"})  // as evenly as it goes
+    for (auto const* const part : {"0-of-3", "1-of-3", "2-of-3"}) {
+      auto const n = count_shards(r, std::string(d) + "/part.1." + part);
+      CHECK(n >= 1);
+      CHECK(n <= 2);
+    }
+}
+
+TEST_CASE("where no directory can be written to, the start says so") {
+  test::repository_in_memory r(2, "ida:1,1");
+  r.files.remove_directory("/disk0");
+  r.files.remove_directory("/disk1");
+  CHECK(error_of([&] { r.store.check_at_start(); }) == "usage: /disk0: No such file or directory");
+}
+
+TEST_CASE("without a quorum of manifests nothing is committed, and nothing removed") {
+  auto o = test::options_for(4, "ida:2,2");
+  o.keep = 1;
+  test::repository_in_memory r(o);
+  auto const old = test::random_parts(1, 1);
+  test::save(r.store, old);
+  auto const plan = test::prepare_all(r.store, test::random_parts(1, 2));
+  r.files.remove_directory("/disk1");
+  r.files.remove_directory("/disk2");
+  CHECK(error_of([&] { r.store.commit(plan); }) ==
+        "generation 2 is not committed: 2 of 4 directories took its manifest, 3 have to");
+  CHECK(error_of([&] {
+          r.store.commit({7, 1, 1});
+        }) == "generation 7 was not prepared: 0 of 1 parts can be given back");
+  CHECK(error_of([&] {
+          r.store.remove_old({7, 1, 1});
+        }) == "generation 7 is not committed: nothing older is removed");
+}
+
+TEST_CASE("a generation of which a part is missing is not committed") {
+  test::repository_in_memory r(3, "ida:2,1");
+  auto const old = test::random_parts(3, 1);
+  test::save(r.store, old);
+  auto const plan = r.store.next(3);
+  r.store.prepare(plan, 0, "part", old[0]);
+  r.store.prepare(plan, 2, "part", old[2]);
+  CHECK(error_of([&] { r.store.commit(plan); }) ==
+        "generation 2 was not prepared: 2 of 3 parts can be given back");
+  CHECK(error_of([&] { r.store.remove_old(plan); }) ==
+        "generation 2 is not committed: nothing older is removed");
+  CHECK(r.restore() == old);
+  // Its number is not used again, and the next commit sweeps it away.
+  CHECK(test::save(r.store, old).generation == 3);
+  CHECK(count_shards(r, ".2.") == 0);
+}
+
+TEST_CASE("parts of two runs that used the same number are not mixed") {
+  test::repository_in_memory r(3, "ida:2,1");
+  auto const one = test::random_parts(2, 1), two = test::random_parts(2, 2);
+  generation_plan const a{5, 1, 2}, b{5, 2, 2};
+  r.store.prepare(a, 0, "a", one[0]);  // its run died before part 1
+  r.store.prepare(b, 1, "b", two[1]);
+  CHECK(r.restore().empty());
+  r.store.prepare(b, 0, "b", two[0]);
+  CHECK(r.restore() == two);
+}
+
+TEST_CASE("every fifth generation goes to remote directories, and is there when all others are gone") {
+  auto o = test::options_for(6, "ida:2,1");
+  for (std::size_t i = 3; i < 6; ++i) o.places[i].remote = true;
+  o.remote_every = 5;
+  test::repository_in_memory r(o);
+  std::vector<test::parts> states(1);
+  for (std::uint64_t g = 1; g <= 9; ++g) {
+    states.push_back(test::random_parts(2, g));
+    test::save(r.store, states.back());
+    CHECK(r.restore() == states.back());
+  }
+  CHECK(r.store.catalogue().size() == 3);  // 9, 8, and 5
+  for (auto const* const d : {"/disk0", "/disk1", "/disk2"}) r.files.remove_directory(d);
+  CHECK(r.restore() == states[5]);
+}
+
+TEST_CASE("what ends every run that goes on from it is not tried for ever") {
+  test::repository_in_memory r(4, "ida:2,2");
+  auto const old = test::random_parts(2, 1), now = test::random_parts(2, 2);
+  auto const first = test::save(r.store, old), second = test::save(r.store, now);
+  for (int run = 0; run < 3; ++run) {
+    CHECK(r.restore() == now);
+    r.store.note_attempt(second);
+  }
+  CHECK(r.restore() == old);
+  CHECK(r.told("generation 2: 3 runs have gone on from it and saved no newer one; it is tried last"));
+  SECTION("but what there is nothing else for is tried all the same") {
+    for (int run = 0; run < 3; ++run) r.store.note_attempt(first);
+    CHECK(r.restore() == now);
+  }
+  SECTION("a newer generation ends the count") {
+    auto const state = test::random_parts(2, 3);
+    test::save(r.store, state);
+    CHECK(r.restore() == state);
+    CHECK(count_shards(r, "skel-attempt") == 0);
+  }
+}
+
+TEST_CASE("an encrypted store needs its key") {
+  if (!can_seal()) return;
+  auto o = test::options_for(3, "ida:2,1");
+  std::array<std::byte, 32> const bytes{std::byte{7}};
+  o.seal_with = key(std::span<std::byte const, 32>(bytes));
+  test::repository_in_memory r(o);
+  auto const state = test::random_parts(3, 1);
+  test::save(r.store, state);
+  CHECK(r.restore() == state);
+  o.seal_with.reset();
+  repository const without(o, {}, r.files);
+  CHECK(error_of([&] { (void)without.restore(); }) ==
+        "usage: part, generation 1: encrypted; a key is needed");
+}
+
+TEST_CASE("options that make no sense are refused") {
+  auto const refused = [](auto const& change) {
+    auto o = test::options_for(2, "ida:1,1");
+    change(o);
+    return error_of([&] { repository const r(o); });
+  };
+  CHECK(refused([](auto& o) { o.places.clear(); }) == "usage: no directories for checkpoints were given");
+  CHECK(refused([](auto& o) { o.keep = 0; }) == "usage: at least 1 generation has to be kept, got 0");
+  CHECK(refused([](auto& o) { o.places[1] = o.places[0]; }) ==
+        "usage: /disk0: named twice; a directory holds one shard");
+  CHECK(refused([](auto& o) { o.block_size = 0; }) == "usage: a block has 1 to 16777216 bytes, got 0");
+}

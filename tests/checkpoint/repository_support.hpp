@@ -1,0 +1,80 @@
+// Repositories over the file system in memory.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "skel/checkpoint/repository.hpp"
+#include "store_support.hpp"
+
+namespace test {
+
+inline skel::storage::repository_options options_for(std::size_t places, std::string const& code) {
+  skel::storage::repository_options o;
+  for (auto const& d : directories(places)) o.places.push_back({d, "", false});
+  o.code = skel::storage::code(code);
+  o.identity = {"skel-test", "1.0", 42};
+  o.block_size = 40;
+  return o;
+}
+
+using parts = std::vector<byte_vector>;
+
+/// Parts of different lengths, one of them empty.
+inline parts random_parts(std::size_t n, std::uint64_t seed) {
+  parts all;
+  for (std::size_t i = 0; i < n; ++i) all.push_back(random_bytes(i == 1 ? 0 : 100 + 37 * i, 100 * seed + i));
+  return all;
+}
+
+inline skel::storage::generation_plan prepare_all(skel::storage::repository const& store,
+                                                  parts const& state) {
+  auto const plan = store.next(static_cast<std::uint32_t>(state.size()));
+  for (std::uint32_t i = 0; i < state.size(); ++i) store.prepare(plan, i, "part", state[i]);
+  return plan;
+}
+
+/// All of a generation, as one process does it.
+inline skel::storage::generation_plan save(skel::storage::repository const& store, parts const& state) {
+  auto const plan = prepare_all(store, state);
+  store.commit(plan);
+  store.remove_old(plan);
+  return plan;
+}
+
+struct repository_in_memory {
+  explicit repository_in_memory(skel::storage::repository_options const& options)
+      : files(directories_of(options)),
+        store(
+            options, [this](std::string const& p) { problems.push_back(p); }, files) {}
+  repository_in_memory(std::size_t places, std::string const& code)
+      : repository_in_memory(options_for(places, code)) {}
+
+  model_file_system files;
+  std::vector<std::string> problems;
+  skel::storage::repository store;
+
+  /// Of the newest generation that can be given back; empty where there is none.
+  [[nodiscard]] parts restore() const {
+    try {
+      auto r = store.restore();
+      return r ? r->parts : parts{};
+    } catch (skel::error const&) {
+      return {};
+    }
+  }
+  [[nodiscard]] bool told(std::string const& what) const {
+    for (auto const& p : problems)
+      if (p.find(what) != std::string::npos) return true;
+    return false;
+  }
+
+ private:
+  static std::vector<std::string> directories_of(skel::storage::repository_options const& o) {
+    std::vector<std::string> all;
+    for (auto const& p : o.places) all.push_back(p.directory);
+    return all;
+  }
+};
+
+}  // namespace test
