@@ -6,6 +6,8 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <optional>
 
 #include "background.hpp"
@@ -116,6 +118,7 @@ void add(skel::report& total, skel::report const& next) {
   total.bytes += next.bytes;
   total.tasks_handed_out_again += next.tasks_handed_out_again;
   total.lost_ranks = next.lost_ranks;
+  total.checkpoint = next.checkpoint;
   if (next.steals) total.steals = total.steals.value_or(0) + *next.steals;
   total.per_rank = next.per_rank;  // of the last picture
 }
@@ -130,6 +133,21 @@ struct totals {
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// All that the pictures depend on, for checkpoints: the values themselves, not where they came from.
+std::string problem_text(skel::volume_data::grid const& grid, options const& o) {
+  skel::observe::xxh3_hasher hasher;
+  hasher.update(grid.values);
+  for (auto const& axis : grid.header.coordinates) hasher.update(std::as_bytes(std::span(axis)));
+  auto text = fmt::format("{} {} {}x{}x{}", hasher.hex(), name_of(grid.header.type), grid.header.size[0],
+                          grid.header.size[1], grid.header.size[2]);
+  if (!o.spec.empty()) {
+    std::ifstream file(o.spec, std::ios::binary);
+    text.append(std::istreambuf_iterator<char>(file), {});
+  }
+  return text + fmt::format(" {} {} {} {} {} {}", o.field, o.size, o.frames, o.pixels, o.decomposition,
+                            o.ray_statistics);
 }
 
 void render_volume(skel::context& ctx, skel::program::common_options const& common, options const& o,
@@ -157,6 +175,8 @@ void render_volume(skel::context& ctx, skel::program::common_options const& comm
   skel::farm_options farm;
   farm.results = common.results();
   farm.root = common.root_works ? skel::root_role::works : skel::root_role::serves;
+  if (!common.checkpoint_code.empty())
+    farm.checkpoint = common.checkpoint("skel-volume", problem_text(grid, o));
   if (pictures > 1 && what.frames == 1) farm.label = fmt::format("picture {} of {}", number + 1, pictures);
   auto part = render(ctx, volume, what, common.schedule(), farm,
                      [&](int frame, camera const& view, transparent_image const& picture) {
@@ -190,6 +210,8 @@ skel::program::run_outcome render_all(skel::context& ctx, skel::program::common_
   what.time_rays = o.ray_statistics;
   what.instructions = o.instructions;
   if (!common.output.empty()) skel::picture::check_image_name(common.output);
+  if (names.size() > 1 && !common.checkpoint_code.empty())
+    throw skel::usage_error("--checkpoint and --series exclude each other: a store holds one run");
   auto const pictures = names.size() * static_cast<std::size_t>(o.frames);
 
   totals all;
@@ -224,7 +246,9 @@ skel::program::run_outcome render_all(skel::context& ctx, skel::program::common_
 int main(int argc, char** argv) {
   options o;
   return skel::program::run_program(
-      argc, argv, {"skel-volume", "Renders rectilinear grids of scalars on all ranks."},
+      argc, argv,
+      {"skel-volume", "Renders rectilinear grids of scalars on all ranks.", skel::program::option_set::farm,
+       true},
       [&](CLI::App& app) { add_options(app, o); },
       [&](skel::context& ctx, skel::program::common_options const& common) {
         return render_all(ctx, common, o);
