@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <map>
+#include <numeric>
+#include <stdexcept>
 #include <vector>
 
 #include "skel/checkpoint/code.hpp"
@@ -18,56 +21,71 @@ namespace {
 
 using namespace skel::storage;
 
-// A part can be given back while m of its shards are on nodes that are left; `copies` where a node has
-// several.
-struct part {
-  std::vector<int> shards_on;  // by node
-  std::uint64_t nodes = 0;
-  bool one_each = true;
+// How many shards of a part each node has.
+using part = std::vector<std::size_t>;
 
-  [[nodiscard]] bool survives(std::uint64_t lost, int needed) const {
-    if (one_each) return std::popcount(nodes & ~lost) >= needed;
-    int left = 0;
-    for (std::size_t n = 0; n < shards_on.size(); ++n)
-      if (((lost >> n) & 1U) == 0) left += shards_on[n];
-    return left >= needed;
-  }
-};
-
+// Each node saves a part of its own. Parts that lie on the same nodes are one here.
 std::vector<part> parts_of(code const& how, std::size_t nodes) {
   std::vector<place> places;
   for (std::size_t n = 0; n < nodes; ++n) places.push_back({fmt::format("/node{}", n), "", false});
   std::vector<part> parts;
   for (std::uint32_t p = 0; p < nodes; ++p) {
-    part one{std::vector<int>(nodes), 0, true};
-    for (auto const n : place_shards(places, how.shards(), {places[p].directory, p, 1, 0})) {
-      ++one.shards_on[n];
-      one.nodes |= std::uint64_t{1} << n;
-      one.one_each = one.one_each && one.shards_on[n] == 1;
-    }
-    bool const known =
-        std::ranges::any_of(parts, [&](auto const& q) { return q.shards_on == one.shards_on; });
-    if (!known) parts.push_back(std::move(one));
+    part one(nodes);
+    for (auto const n : place_shards(places, how.shards(), {places[p].directory, p, 1, 0})) ++one[n];
+    if (std::ranges::find(parts, one) == parts.end()) parts.push_back(std::move(one));
   }
   return parts;
 }
 
-struct counted {
-  std::uint64_t sets = 0, survived = 0;
-};
+using counts = std::vector<std::uint64_t>;  // of sets of nodes, by how many nodes they have
 
-// All sets of `lost` nodes, one after the other (Gosper's hack).
-counted count(std::vector<part> const& parts, int needed, std::size_t nodes, std::size_t lost) {
-  counted c;
-  std::uint64_t const end = std::uint64_t{1} << nodes;
-  for (std::uint64_t set = (std::uint64_t{1} << lost) - 1; set < end;) {
-    ++c.sets;
-    c.survived += std::ranges::all_of(parts, [&](auto const& p) { return p.survives(set, needed); }) ? 1 : 0;
-    if (set == 0) break;
-    auto const lowest = set & (~set + 1), ripple = set + lowest;
-    set = (((ripple ^ set) >> 2U) / lowest) | ripple;
+// Every set of lost nodes for itself.
+counts try_all(std::vector<part> const& parts, std::size_t spare, std::size_t nodes) {
+  counts survived(nodes + 1);
+  for (std::uint64_t lost = 0; lost < std::uint64_t{1} << nodes; ++lost) {
+    bool const all = std::ranges::all_of(parts, [&](part const& p) {
+      std::size_t gone = 0;
+      for (std::size_t n = 0; n < nodes; ++n) gone += ((lost >> n) & 1U) != 0 ? p[n] : 0;
+      return gone <= spare;
+    });
+    if (all) ++survived[static_cast<std::size_t>(std::popcount(lost))];
   }
-  return c;
+  return survived;
+}
+
+// The same for many nodes: one node after the other is lost or not, and sets that have cost each part the
+// same number of shards go on together.
+counts count_together(std::vector<part> const& parts, std::size_t spare, std::size_t nodes) {
+  std::map<part, counts> sets{{part(parts.size()), counts{1}}};  // by the shards that each part has lost
+  for (std::size_t n = 0; n < nodes; ++n) {
+    std::map<part, counts> next;
+    for (auto const& [before, many] : sets)
+      for (std::size_t const lost : {0U, 1U}) {
+        auto gone = before;
+        for (std::size_t p = 0; p < parts.size(); ++p) gone[p] += lost * parts[p][n];
+        if (std::ranges::any_of(gone, [&](auto g) { return g > spare; })) continue;
+        for (std::size_t p = 0; p < parts.size(); ++p) {
+          auto const to_come = std::accumulate(parts[p].begin() + static_cast<std::ptrdiff_t>(n) + 1,
+                                               parts[p].end(), std::size_t{0});
+          if (gone[p] + to_come <= spare) gone[p] = 0;  // whatever comes
+        }
+        auto& sum = next[gone];
+        sum.resize(nodes + 1);
+        for (std::size_t m = 0; m < many.size() && m + lost <= nodes; ++m) sum[m + lost] += many[m];
+      }
+    sets = std::move(next);
+  }
+  return sets.empty() ? counts(nodes + 1) : sets.begin()->second;
+}
+
+// Pascal's triangle: how many sets there are.
+counts binomials(std::size_t n) {
+  counts row{1};
+  for (std::size_t i = 0; i < n; ++i) {
+    row.push_back(0);
+    for (auto m = row.size() - 1; m > 0; --m) row[m] += row[m - 1];
+  }
+  return row;
 }
 
 }  // namespace
@@ -79,7 +97,7 @@ void availability(std::string const& prefix) {
   };
   std::vector<panel> const panels{
       {10, {"replicate:1", "replicate:2", "replicate:3", "parity:9", "ida:9,1", "ida:8,2", "ida:5,5"}},
-      {32, {"replicate:2", "replicate:3", "parity:9", "ida:8,2", "ida:8,8", "ida:16,16"}}};
+      {32, {"replicate:2", "replicate:3", "parity:9", "ida:8,2", "ida:16,16"}}};
   std::string csv = "nodes,code,storage,lost,sets,survived,share\n";
   std::vector<skel::model::plot> plots;
   for (auto const& [nodes, codes] : panels) {
@@ -90,16 +108,19 @@ void availability(std::string const& prefix) {
     for (auto const* const spec : codes) {
       code const how(spec);
       auto const parts = parts_of(how, nodes);
-      auto const needed = static_cast<int>(how.data_shards());
+      auto const survived = count_together(parts, how.parity_shards(), nodes);
+      constexpr std::size_t few = 16;
+      if (nodes <= few && try_all(parts, how.parity_shards(), nodes) != survived)
+        throw std::logic_error("availability: sets were miscounted");
+      auto const all = binomials(nodes);
       double const storage = static_cast<double>(how.shards()) / static_cast<double>(how.data_shards());
       skel::model::series line{fmt::format("{}, {:.3g} x the data", spec, storage), {}};
       for (std::size_t lost = 0; lost <= nodes; ++lost) {
-        auto const c = count(parts, needed, nodes, lost);
-        auto const share = static_cast<double>(c.survived) / static_cast<double>(c.sets);
-        csv += fmt::format("{},\"{}\",{:.6g},{},{},{},{:.9g}\n", nodes, spec, storage, lost, c.sets,
-                           c.survived, share);
+        auto const share = static_cast<double>(survived[lost]) / static_cast<double>(all[lost]);
+        csv += fmt::format("{},\"{}\",{:.6g},{},{},{},{:.9g}\n", nodes, spec, storage, lost, all[lost],
+                           survived[lost], share);
         line.points.emplace_back(static_cast<double>(lost), share);
-        if (c.survived == 0) break;  // nor when more are lost
+        if (survived[lost] == 0) break;  // nor when more are lost
       }
       fmt::print("{} nodes, {}: all of {} losses survived, half of those of {}\n", nodes, spec,
                  std::ranges::count_if(line.points, [](auto const& q) { return q.second == 1; }) - 1,
