@@ -165,6 +165,14 @@ void verify(scene const& world, settings how, image const& picture) {
   }
 }
 
+/// All that the picture and its costs depend on, for checkpoints: the scene itself, not its name.
+std::string problem_text(scene const& world, options const& o) {
+  std::ostringstream text;
+  write_nff(text, world, 17);
+  text << '\n' << o.size << ' ' << o.depth << ' ' << o.brightness << ' ' << o.unit << ' ' << o.costs;
+  return text.str();
+}
+
 skel::program::run_outcome render_scene(skel::context& ctx, skel::program::common_options const& common,
                                         options const& o) {
   settings how;
@@ -191,6 +199,8 @@ skel::program::run_outcome render_scene(skel::context& ctx, skel::program::commo
   farm.results = common.results();
   farm.root = common.root_works ? skel::root_role::works : skel::root_role::serves;
   farm.label = "render";
+  if (!common.checkpoint_code.empty())
+    farm.checkpoint = common.checkpoint("skel-raytrace", problem_text(world, o));
   auto const run = skel::farm(
       ctx, skel::replicated(units), [&](rectangle const& r) { return render(picture, r, o.costs); },
       common.schedule(),
@@ -242,7 +252,9 @@ skel::program::run_outcome render_scene(skel::context& ctx, skel::program::commo
 int main(int argc, char** argv) {
   options o;
   return skel::program::run_program(
-      argc, argv, {"skel-raytrace", "Renders scenes of the Neutral File Format on all ranks."},
+      argc, argv,
+      {"skel-raytrace", "Renders scenes of the Neutral File Format on all ranks.",
+       skel::program::option_set::farm, true},
       [&](CLI::App& app) { add_options(app, o); },
       [&](skel::context& ctx, skel::program::common_options const& common) {
         return render_scene(ctx, common, o);

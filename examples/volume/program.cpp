@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <optional>
 #include <span>
 
@@ -72,6 +74,8 @@ class program_run {
     if (!common.output.empty()) picture::check_image_name(common.output);
     if (in_slabs() && common.verify)
       throw usage_error("--verify needs the whole grid: not with --slabs or --memory");
+    if (saves() && (in_slabs() || names_.size() > 1))
+      throw usage_error("--checkpoint holds one farm: not with --series, --slabs or --memory");
     pictures_ = names_.size() * static_cast<std::size_t>(o.frames);
   }
 
@@ -91,7 +95,9 @@ class program_run {
   void each_whole();
   void each_in_slabs();
   void render_whole(loaded_volume const& volume, int number);
+  [[nodiscard]] bool saves() const { return !common_.checkpoint_code.empty(); }
   [[nodiscard]] farm_options farm() const;
+  [[nodiscard]] std::string problem_of(volume_data::grid const& grid) const;
   /// Of whoever writes pictures; before hours of rendering, as it may fail.
   [[nodiscard]] std::optional<background> scenery(vec3 const& sides) const {
     if (!ctx_.is_root() || what_.spec.background.what == background_spec::kind::none) return std::nullopt;
@@ -122,6 +128,21 @@ farm_options program_run::farm() const {
   return f;
 }
 
+/// All that the pictures depend on, for checkpoints: the values themselves, not where they came from.
+std::string program_run::problem_of(volume_data::grid const& grid) const {
+  observe::xxh3_hasher hasher;
+  hasher.update(grid.values);
+  for (auto const& axis : grid.header.coordinates) hasher.update(std::as_bytes(std::span(axis)));
+  auto text = fmt::format("{} {} {}x{}x{}", hasher.hex(), name_of(grid.header.type), grid.header.size[0],
+                          grid.header.size[1], grid.header.size[2]);
+  if (!options_.spec.empty()) {
+    std::ifstream file(options_.spec, std::ios::binary);
+    text.append(std::istreambuf_iterator<char>(file), {});
+  }
+  return text + fmt::format(" {} {} {} {} {} {}", names_[0], options_.size, options_.frames,
+                            what_.pixels_per_task, options_.decomposition, options_.ray_statistics);
+}
+
 void program_run::each_whole() {
   auto const volumes = options_.volumes();
   prefetch<loaded_volume> feed(ctx_, volumes.size(), [&](context& calls, std::size_t i) {
@@ -142,6 +163,10 @@ void program_run::render_whole(loaded_volume const& volume, int number) {
   auto const behind = scenery(volume.prepared.sides());
   auto how = farm();
   if (names_.size() > 1) how.label = fmt::format("picture {} of {}", number + 1, pictures_);
+  // A later run must cut the same tasks, so what clocks say does not decide then.
+  constexpr int pixels_of_the_paper = 250;
+  if (what_.pixels_per_task == 0 && saves()) what_.pixels_per_task = pixels_of_the_paper;
+  if (saves()) how.checkpoint = common_.checkpoint("skel-volume", problem_of(volume.grid));
   if (what_.pixels_per_task == 0)
     what_.pixels_per_task = find_task_size(ctx_, volume.prepared, what_, common_.schedule(), how);
   std::optional<std::pair<camera, transparent_image>> first;

@@ -16,6 +16,7 @@ void add(report& total, report const& next) {
   total.bytes += next.bytes;
   total.tasks_handed_out_again += next.tasks_handed_out_again;
   total.lost_ranks = next.lost_ranks;
+  total.checkpoint = next.checkpoint;
   if (next.steals) total.steals = total.steals.value_or(0) + *next.steals;
   total.per_rank = next.per_rank;
 }

@@ -93,6 +93,21 @@ class farm_work_of final : public farm_work {
       for (auto const& c : static_cast<store&>(from).values) pack(c.value, out);
   }
 
+  void merge_packed(std::vector<std::byte>& into, std::span<std::byte const> more) const override {
+    if constexpr (merged) {
+      std::span<std::byte const> from = into;
+      result sum = sink_.merge(unpack<result>(from), unpack<result>(more));
+      into.clear();
+      pack(sum, into);
+    }
+  }
+
+  void pack_local(std::uint64_t count, std::uint64_t index, local_results const& from,
+                  std::vector<std::byte>& out) const override {
+    auto const& values = static_cast<store const&>(from).values;
+    for (std::uint64_t i = index; i < index + count; ++i) pack(values[i].value, out);
+  }
+
   bool sink_local(task_range const& piece, std::uint64_t& done, std::uint64_t index,
                   local_results& from) override {
     auto& values = static_cast<store&>(from).values;

@@ -49,6 +49,20 @@ struct group_report {
   double slave_idle_spread = 0;   ///< greatest idle time minus the least
 };
 
+/// What checkpoints have cost, and what they were good for.
+struct checkpoint_report {
+  std::uint64_t restored_tasks = 0;  ///< found in the store and not done again
+  std::uint64_t restored_generation = 0;
+  std::uint64_t saved = 0;   ///< checkpoints that were committed
+  std::uint64_t failed = 0;  ///< that could not be written
+  std::uint64_t bytes = 0;   ///< of what was saved last, before it was coded
+  /// Seconds for which the computation stood still.
+  double blocked_seconds = 0;
+  /// Seconds of work for it: packing what stays on this rank, coding with hashing, handing bytes to files,
+  /// waiting until they are durable. All but the first in a thread of its own.
+  double serialise_seconds = 0, code_seconds = 0, write_seconds = 0, sync_seconds = 0;
+};
+
 /// The report of one run. `per_rank` is complete on the root; elsewhere it holds the rank's own row only.
 struct report {
   std::string skeleton;  ///< "farm"
@@ -66,8 +80,9 @@ struct report {
   std::uint64_t messages = 0;           ///< sent by all ranks
   std::uint64_t bytes = 0;              ///< payload and headers, sent by all ranks
   std::vector<rank_report> per_rank;
-  std::vector<phase_report> phases;    ///< on the root; empty where the skeleton has no phases
-  std::optional<group_report> groups;  ///< on the root, of multi_host only
+  std::vector<phase_report> phases;             ///< on the root; empty where the skeleton has no phases
+  std::optional<group_report> groups;           ///< on the root, of multi_host only
+  std::optional<checkpoint_report> checkpoint;  ///< on the root, where there were any
 };
 
 /// Relative computing power of the ranks as an earlier run found it: tasks per busy second of each rank's

@@ -62,7 +62,16 @@ std::string farm_run::state() const {
 
 report run_farm(context& ctx, farm_work& work, farm_policy const& policy, farm_options const& options) {
   farm_run run(ctx, work, policy, options);
-  return run.execute();
+  report r;
+  try {
+    r = run.execute();
+  } catch (...) {
+    run.save_last();
+    throw;
+  }
+  run.save_last();
+  r.checkpoint = run.checkpoint_costs();
+  return r;
 }
 
 }  // namespace skel::detail

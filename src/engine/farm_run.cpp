@@ -21,6 +21,7 @@ bool moves_the_run(message_kind kind) {
 
 void farm_run::begin(std::unique_lock<std::mutex>& /*lock*/) {
   protocol::actions list;
+  restore();
   if (ledger_) ledger_->begin(list);
   perform(list, nullptr);
   worker_.begin(list);

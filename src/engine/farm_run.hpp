@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "farm_help.hpp"
+#include "farm_recorder.hpp"
 #include "sink_stage.hpp"
 #include "skel/detail/farm_work.hpp"
 #include "skel/protocol/ledger.hpp"
@@ -27,6 +28,9 @@ class farm_run final : public team_run {
   void on_tick(double t) override;
   void idle_work() override { drain_sink(); }
   [[nodiscard]] std::string state() const override;
+  /// After execute(), however it has ended: what the sink has had is saved, where that was asked for.
+  void save_last();
+  [[nodiscard]] std::optional<checkpoint_report> checkpoint_costs() const;
 
  private:
   // What one compute thread does; padded so that threads do not share lines.
@@ -49,6 +53,10 @@ class farm_run final : public team_run {
   void describe(observe::progress_state& s, bool last) const override;
 
   void check_choices() const;
+  [[nodiscard]] bool resumes() const { return options_.checkpoint && options_.checkpoint->resume; }
+  void open_store();
+  void restore();
+  void record_rest(std::unique_lock<std::mutex> lock);
   [[nodiscard]] std::uint64_t call_hash() const;
   [[nodiscard]] protocol::worker_config worker_setup(std::vector<int> const& workers);
   [[nodiscard]] protocol::ledger_config ledger_setup(std::vector<int> workers) const;
@@ -75,6 +83,7 @@ class farm_run final : public team_run {
   farm_traits traits_;
   bool keeps_local_;  // results stay objects on this rank
 
+  std::unique_ptr<farm_recorder> recorder_;  // on the root, with checkpoints
   protocol::worker worker_;
   std::optional<protocol::ledger> ledger_;
   sink_stage sink_;

@@ -41,6 +41,7 @@ farm_run::farm_run(context& ctx, farm_work& work, farm_policy policy, farm_optio
   computes_ = std::find(workers.begin(), workers.end(), rank_) != workers.end();
   if (!computes_) threads_ = 1;
 
+  if (options_.checkpoint && is_root()) open_store();
   worker_ = protocol::worker(worker_setup(workers));
   if (is_root()) ledger_.emplace(ledger_setup(std::move(workers)));
 }
@@ -85,10 +86,10 @@ void farm_run::check_choices() const {
 
 // What every rank must have in common for its messages to make sense.
 std::uint64_t farm_run::call_hash() const {
-  return hash_text(detail::format("farm|{}|{}|{}|{}|{}|{}|{}|{}", to_string(policy_),
+  return hash_text(detail::format("farm|{}|{}|{}|{}|{}|{}|{}|{}|{}", to_string(policy_),
                                   policy_.threshold.value_or(~0ULL), to_string(options_.results),
                                   static_cast<int>(options_.root), traits_.tasks.value_or(0), traits_.payload,
-                                  traits_.ordered * 2 + traits_.merged, traits_.type_hash));
+                                  traits_.ordered * 2 + traits_.merged, traits_.type_hash, resumes()));
 }
 
 protocol::worker_config farm_run::worker_setup(std::vector<int> const& workers) {
@@ -107,11 +108,16 @@ protocol::worker_config farm_run::worker_setup(std::vector<int> const& workers) 
   w.take = policy_.take;
   w.order = policy_.order;
   w.copies = policy_.copies;
+  if (options_.checkpoint && options_.results.concentrated)
+    w.send_after_ticks = static_cast<unsigned>(std::clamp(options_.checkpoint->every_seconds * 4, 1.0, 1e6));
   if (computes_ && traits_.tasks) {
     auto const index = static_cast<int>(std::find(workers.begin(), workers.end(), rank_) - workers.begin());
     auto const count = static_cast<int>(workers.size());
-    if (policy_.start == start_with::contiguous) w.share = {contiguous_share(*traits_.tasks, count, index)};
-    if (policy_.start == start_with::interleaved) w.share = {interleaved_share(*traits_.tasks, count, index)};
+    bool const knows_share = !resumes();
+    if (knows_share && policy_.start == start_with::contiguous)
+      w.share = {contiguous_share(*traits_.tasks, count, index)};
+    if (knows_share && policy_.start == start_with::interleaved)
+      w.share = {interleaved_share(*traits_.tasks, count, index)};
     bool const deals_by_power = policy_.start == start_with::weighted && policy_.power.empty();
     if ((deals_by_power || policy_.copies) && count > 1) {
       auto const known = engine_.wires().power();
@@ -135,6 +141,8 @@ protocol::ledger_config farm_run::ledger_setup(std::vector<int> workers) const {
   l.first_grant = std::max<std::uint64_t>(least_first_grant,
                                           first_grant_bytes / std::max<std::size_t>(1, traits_.result_bytes));
   l.call_hash = call_hash();
+  l.resumed = resumes();
+  if (recorder_) l.restored = recorder_->restored_tasks();
   return l;
 }
 

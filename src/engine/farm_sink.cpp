@@ -18,13 +18,14 @@ void farm_run::drain_sink() {
     ~clear_at_end() { flag.clear(std::memory_order_release); }
   } const not_busy{sink_busy_};
   if (display_) show_progress(false);
+  if (recorder_) recorder_->save_if_due(now());
   while (true) {
     std::deque<sink_stage::entry> entries;
     {
-      std::lock_guard const lock(engine_.mutex());
+      std::unique_lock lock(engine_.mutex());
       if (!sink_.waiting() || over_) return;
       if (ledger_->stopping()) {
-        sink_.discard();
+        record_rest(std::move(lock));
         return;
       }
       entries = sink_.take();

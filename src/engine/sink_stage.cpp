@@ -1,5 +1,6 @@
 #include "sink_stage.hpp"
 
+#include <chrono>
 #include <exception>
 #include <utility>
 
@@ -35,26 +36,89 @@ void sink_stage::give(pending& p, std::uint64_t count) {
   p.range.take_front(count);
 }
 
+namespace {
+
+// Which tasks of an entry were accepted, asked in the order of its ranges.
+class acceptance {
+ public:
+  explicit acceptance(sink_stage::entry const& e) : e_(e) {}
+  [[nodiscard]] bool next(task_id id) {
+    if (e_.all) return true;
+    if (k_ == e_.accepted.size() || e_.accepted[k_][within_] != id) return false;
+    if (++within_ == e_.accepted[k_].count) ++k_, within_ = 0;
+    return true;
+  }
+
+ private:
+  sink_stage::entry const& e_;
+  std::size_t k_ = 0;         // position in accepted
+  std::uint64_t within_ = 0;  // and within its range
+};
+
+}  // namespace
+
+void sink_stage::keep(entry const& e) {
+  if (!recorder_ || e.batch->restored) return;
+  auto const begin = std::chrono::steady_clock::now();
+  if (e.all)
+    keep_all(e);
+  else
+    keep_accepted(e);
+  recording_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+void sink_stage::keep_all(entry const& e) const {
+  auto& batch = *e.batch;
+  if (!batch.local) {
+    recorder_(e.ranges, batch.packed.bytes());
+    return;
+  }
+  std::vector<std::byte> packed;
+  if (merged_)
+    work_.pack_merged(*batch.local, packed);
+  else
+    work_.pack_local(count_tasks(e.ranges), 0, *batch.local, packed);
+  recorder_(e.ranges, packed);
+}
+
+void sink_stage::keep_accepted(entry const& e) const {
+  acceptance accepted(e);
+  auto rest = e.batch->packed.bytes();
+  std::vector<std::byte> packed;
+  std::uint64_t index = 0;
+  for (auto const& range : e.ranges)
+    for (std::uint64_t i = 0; i < range.count; ++i, ++index) {
+      auto const from = rest;
+      if (!e.batch->local) work_.skip_packed(1, rest);
+      if (!accepted.next(range[i])) continue;
+      if (!e.batch->local) {
+        recorder_({{range[i], 1, 1}}, from.first(from.size() - rest.size()));
+        continue;
+      }
+      packed.clear();
+      work_.pack_local(1, index, *e.batch->local, packed);
+      recorder_({{range[i], 1, 1}}, packed);
+    }
+}
+
+void sink_stage::record_only(std::deque<entry> const& entries) {
+  for (auto const& e : entries) keep(e);
+}
+
 // Splits a batch into its accepted pieces. Results of a batch are decoded in sequence, so what was not
 // accepted (another rank was first with it) is stepped over.
 void sink_stage::route(entry& e) {
   pending p{e.batch, {}, 0, e.batch->packed.bytes()};
+  keep(e);
   if (merged_) {
     p.range = {0, count_tasks(e.ranges), 1};
     give(p, p.range.count);
     return;
   }
-  std::size_t k = 0;         // position in e.accepted
-  std::uint64_t within = 0;  // and within its range
-  auto const accepts = [&](task_id id) {
-    if (e.all) return true;
-    if (k == e.accepted.size() || e.accepted[k][within] != id) return false;
-    if (++within == e.accepted[k].count) ++k, within = 0;
-    return true;
-  };
+  acceptance accepts(e);
   for (auto const& range : e.ranges) {
     for (std::uint64_t i = 0; i < range.count;) {
-      bool const accepted = accepts(range[i]);
+      bool const accepted = accepts.next(range[i]);
       std::uint64_t n = 1;
       if (e.all) n = range.count;  // the common case is not looked at task by task
       task_range const piece{range[i], n, range.stride};

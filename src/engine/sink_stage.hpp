@@ -1,13 +1,17 @@
 // Between the ledger and the user's sink: one call at a time, in task order where that is asked for.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "skel/detail/farm_work.hpp"
@@ -20,6 +24,7 @@ struct result_batch {
   range_list ranges;                     // in the order of the results
   transport::packet packed;              // either packed, `offset` bytes into the packet
   std::unique_ptr<local_results> local;  // or as objects
+  bool restored = false;                 // an earlier run had them
 };
 
 class sink_stage {
@@ -29,6 +34,13 @@ class sink_stage {
   /// Takes a batch of which the tasks of `accepted` (a subsequence) are to be given to the sink. Under the
   /// engine's lock.
   void push(result_batch batch, range_list const& accepted);
+  /// Results as bytes, once each, before the sink has them: for checkpoints. Called by drain(); restored ones
+  /// are left out.
+  using recorder = std::function<void(range_list const&, std::span<std::byte const>)>;
+  void record_to(recorder r) { recorder_ = std::move(r); }
+  /// Seconds that this took so far, the recorder's own included.
+  [[nodiscard]] double recording_seconds() const { return recording_seconds_; }
+
   [[nodiscard]] bool waiting() const { return !queue_.empty(); }
   void discard() { queue_.clear(); }
 
@@ -49,6 +61,8 @@ class sink_stage {
   /// Gives results to the sink. Without the engine's lock, by one thread at a time. Never throws: an
   /// exception of the sink comes back in the progress, and the sink is not called again.
   progress drain(std::deque<entry>& entries);
+  /// Instead, as the run stops and the sink has no more of it: they are recorded, if anything is.
+  void record_only(std::deque<entry> const& entries);
 
  private:
   struct pending {
@@ -58,12 +72,17 @@ class sink_stage {
     std::span<std::byte const> bytes{};  // from its first result on
   };
   void route(entry& e);
+  void keep(entry const& e);
+  void keep_all(entry const& e) const;
+  void keep_accepted(entry const& e) const;
   void give(pending& p, std::uint64_t count);
   void deliver_in_order();
 
   farm_work& work_;
   bool ordered_;
   bool merged_;
+  recorder recorder_;
+  double recording_seconds_ = 0;
   std::deque<entry> queue_;
   std::map<task_id, pending> early_;  // ordered: by the first task of what is left of it
   progress state_;

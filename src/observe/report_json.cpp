@@ -107,6 +107,21 @@ json to_json(group_report const& g) {
   return object;
 }
 
+json to_json(checkpoint_report const& c) {
+  json object;
+  object["restored_tasks"] = c.restored_tasks;
+  if (c.restored_generation > 0) object["restored_generation"] = c.restored_generation;
+  object["saved"] = c.saved;
+  object["failed"] = c.failed;
+  object["bytes"] = c.bytes;
+  add_number(object, "blocked_seconds", c.blocked_seconds);
+  add_number(object, "serialise_seconds", c.serialise_seconds);
+  add_number(object, "code_seconds", c.code_seconds);
+  add_number(object, "write_seconds", c.write_seconds);
+  add_number(object, "sync_seconds", c.sync_seconds);
+  return object;
+}
+
 json rows(std::vector<phase_report> const& phases) {
   json array = json::array();
   for (auto const& part : phases) array.push_back(to_json(part));
@@ -137,12 +152,14 @@ std::string report_to_json(report const& run, report_extra const& extra) {
   object["bytes"] = run.bytes;
   auto per_rank = rows(run.per_rank);
   auto phases = rows(run.phases);
-  object["groups"] = object["phases"] = object["per_rank"] =
+  object["checkpoint"] = object["groups"] = object["phases"] = object["per_rank"] =
       json();  // so that extra fields of these names are refused, too
   add_fields(object, extra.fields);
+  object.erase("checkpoint");
   object.erase("groups");
   object.erase("phases");
   object.erase("per_rank");
+  if (run.checkpoint) object["checkpoint"] = to_json(*run.checkpoint);
   if (run.groups) object["groups"] = to_json(*run.groups);
   if (!phases.empty()) object["phases"] = std::move(phases);
   if (!per_rank.empty()) object["per_rank"] = std::move(per_rank);

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <tuple>
 
+#include "skel/checkpoint/code.hpp"
 #include "skel/error.hpp"
 #include "values/duration.hpp"
 
@@ -22,6 +23,14 @@ CLI::Validator parsed_by(Parse parse) {
             }
           },
           ""};
+}
+
+// "central": one copy in one directory, as the paper's central repository.
+std::string code_named(std::string const& text) {
+  if (text == "none") return text;
+  auto const spec = text == "central" ? "replicate:1" : text;
+  std::ignore = storage::code(spec);
+  return spec;
 }
 
 void add_parallel_options(CLI::App& app, common_options& options) {
@@ -75,6 +84,58 @@ void add_schedule_options(CLI::App& app, common_options& options) {
         }
       }))
       ->group("Parallel run");
+}
+
+void add_checkpoint_options(CLI::App& app, common_options& options) {
+  auto* const code =
+      app.add_option(
+             "--checkpoint", options.checkpoint_code,
+             "save what is done, so that a later run can go on with it: replicate:COPIES, parity:SLICES, "
+             "ida:DATA,PARITY; or central (one copy), none")
+          ->type_name("CODE")
+          ->check(parsed_by([](std::string const& text) { std::ignore = code_named(text); }));
+  auto* const store = app.add_option("--store", options.store, "directories for its shards")
+                          ->type_name("DIR,...")
+                          ->delimiter(',');
+  auto* const remote = app.add_option("--remote", options.remote, "directories far away, for every n-th")
+                           ->type_name("DIR,...")
+                           ->delimiter(',');
+  auto* const remote_every = app.add_option("--remote-every", options.remote_every, "this n")
+                                 ->type_name("N")
+                                 ->capture_default_str()
+                                 ->check(CLI::Range(1, 1000000));
+  auto* const every =
+      app.add_option_function<std::string>(
+             "--every", [&options](std::string const& text) { options.every = detail::parse_duration(text); },
+             "time between checkpoints")
+          ->type_name("10s|5m")
+          ->default_str("10s")
+          ->check(parsed_by([](std::string const& text) { std::ignore = detail::parse_duration(text); }));
+  auto* const resume =
+      app.add_flag("--resume", options.resume, "go on from the newest checkpoint that can be read");
+  code->needs(store);
+  store->needs(code);
+  resume->needs(code);
+  every->needs(code);
+  remote->needs(code);
+  remote_every->needs(remote);
+  for (auto* const o : {code, store, remote, remote_every, every, resume}) o->group("Checkpoints");
+}
+
+std::optional<checkpoint_options> common_options::checkpoint(std::string const& program,
+                                                             std::string const& problem) const {
+  if (checkpoint_code.empty() || checkpoint_code == "none") return {};
+  checkpoint_options c;
+  c.code = code_named(checkpoint_code);
+  c.store = store;
+  c.remote_store = remote;
+  c.remote_every = remote.empty() ? 0 : remote_every;
+  c.every_seconds = every.count();
+  c.resume = resume;
+  c.program = program;
+  c.version = SKEL_VERSION;
+  c.problem = problem;
+  return c;
 }
 
 void add_report_options(CLI::App& app, common_options& options) {

@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "skel/checkpoint/options.hpp"
 #include "skel/observe/progress.hpp"
 #include "skel/schedule/policy.hpp"
 
@@ -24,12 +26,21 @@ struct common_options {
   std::string samples;                 ///< --samples
   std::string progress_text = "auto";  ///< --progress, or SKEL_PROGRESS
   std::optional<std::chrono::duration<double>> time_limit;
+  std::string checkpoint_code;      ///< --checkpoint
+  std::vector<std::string> store;   ///< --store
+  std::vector<std::string> remote;  ///< --remote
+  std::uint64_t remote_every = 5;   ///< --remote-every: the paper's four local, one remote
+  std::chrono::duration<double> every{10};
+  bool resume = false;
   bool verify = false;
   bool quiet = false;  ///< no summary, and no progress unless --progress always
 
   [[nodiscard]] any_schedule schedule() const { return any_schedule(schedule_text); }
   [[nodiscard]] results_policy results() const { return parse_results(results_text); }
   [[nodiscard]] observe::progress_mode progress() const;
+  /// `problem`: a text of all that the result depends on. Empty where no checkpoints were asked for.
+  [[nodiscard]] std::optional<checkpoint_options> checkpoint(std::string const& program,
+                                                             std::string const& problem) const;
 };
 
 /// Which of the options apply: a search has no schedule, results that travel, or root that serves.
@@ -41,6 +52,8 @@ void add_common_options(CLI::App& app, common_options& options, option_set which
 
 /// Parts of it, for programs that have only these: --schedule, --results, --root;
 void add_schedule_options(CLI::App& app, common_options& options);
+/// --checkpoint, --store, --remote, --remote-every, --every, --resume.
+void add_checkpoint_options(CLI::App& app, common_options& options);
 /// --report, --trace, --quiet.
 void add_report_options(CLI::App& app, common_options& options);
 

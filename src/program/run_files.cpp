@@ -38,6 +38,12 @@ std::string summary_line(report const& run) {
     text += fmt::format("; lost: rank {}, {} handed out again", fmt::join(run.lost_ranks, ", "),
                         counted(run.tasks_handed_out_again, "task"));
   }
+  if (auto const& c = run.checkpoint) {
+    text += fmt::format("; {} restored, {}, {:.2g} % of the time", counted(c->restored_tasks, "task"),
+                        counted(c->saved, "checkpoint"),
+                        run.seconds > 0 ? 100 * c->blocked_seconds / run.seconds : 0.0);
+    if (c->failed > 0) text += fmt::format(" ({} failed)", c->failed);
+  }
   return text;
 }
 

@@ -68,8 +68,9 @@ void run(context& ctx, common_options const& options, std::string const& program
   auto const outcome = in_one_line([&] { return body(ctx, options); });
   if (ctx.is_root()) finish(options, program, outcome, ctx);
   if (outcome.run.stopped_early && !signals.reason().empty()) {
-    throw error(fmt::format("stopped by {} after {} tasks; the result is not complete", signals.reason(),
-                            outcome.run.tasks));
+    throw error(fmt::format(
+        "stopped by {} after {} tasks; the result is not complete{}", signals.reason(), outcome.run.tasks,
+        outcome.run.checkpoint && outcome.run.checkpoint->saved > 0 ? "; --resume goes on with it" : ""));
   }
 }
 
@@ -83,6 +84,7 @@ int run_program(int argc, char** argv, program_info const& info, add_options_fun
     app.set_version_flag("--version", info.name + " " + SKEL_VERSION);
     if (add_options) add_options(app);
     add_common_options(app, options, info.options);
+    if (info.checkpoints) add_checkpoint_options(app, options);
     if (!parse(app, argc, argv, ctx.is_root())) return;
     apply(options, ctx);
     run(ctx, options, info.name, body);

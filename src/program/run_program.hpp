@@ -15,6 +15,7 @@ struct program_info {
   std::string name;         ///< "skel-raytrace"
   std::string description;  ///< one sentence, the head of --help
   option_set options = option_set::farm;
+  bool checkpoints = false;  ///< it has --checkpoint and what belongs to it
 };
 
 /// Adds the program's own options; called on every rank before the parsing. What they are bound to must

@@ -12,16 +12,21 @@ ledger::ledger(ledger_config config) : config_(std::move(config)), peers_(config
   for (rank_id w : config_.workers)
     if (auto* p = find(w)) p->computes = true;
   for (auto& p : peers_) p.closed = p.computes && !asks;
+  for (auto const& r : config_.restored) {
+    recorded_.insert(r);
+    restored_end_ = std::max(restored_end_, r.last() + 1);
+  }
+  restored_ = recorded_.count();
   if (!config_.tasks) return;
   available_ = *config_.tasks;
+  restored_here_ = restored_;
   source_ended_ = true;
-  if (!asks) {
-    given_ = available_;  // every worker knows its share
-  } else if (config_.policy.start == start_with::weighted) {
+  if (config_.policy.start == start_with::weighted || (!asks && config_.resumed)) {
     dealt_ = false;  // the pool opens when the first part is dealt
-  } else if (available_ > 0) {
-    pool_.push_back({0, available_, 1});
-    pooled_ = available_;
+  } else if (!asks) {
+    given_ = available_;  // every worker knows its share
+  } else {
+    add_to_pool(recorded_.missing(0, available_, {}));
   }
 }
 
@@ -44,23 +49,38 @@ std::vector<rank_id> ledger::not_stopped() const {
   return ranks;
 }
 
-void ledger::begin(actions& out) { maybe_complete(out); }
+void ledger::begin(actions& out) {
+  if (!source_ended_ || restored_fit(out)) maybe_complete(out);
+}
+
+// Restored results belong to tasks of this source: otherwise the run could never be complete.
+bool ledger::restored_fit(actions& out) {
+  if (restored_end_ <= available_) return true;
+  source_failed("it has " + std::to_string(available_) +
+                    " tasks, but the checkpoint holds the result of task " +
+                    std::to_string(restored_end_ - 1),
+                out);
+  return false;
+}
 
 // --- events
 
 void ledger::supplied(std::uint64_t available, bool ended, actions& out) {
   if (stopping_) return;
   if (available > available_) {
-    task_range const fresh{available_, available - available_, 1};
-    if (!pool_.empty() && pool_.back().stride == 1 && pool_.back().first + pool_.back().count == fresh.first)
-      pool_.back().count += fresh.count;
-    else
-      pool_.push_back(fresh);
-    pooled_ += fresh.count;
+    auto const fresh = recorded_.missing(available_, available, {});
+    add_to_pool(fresh);
+    if (auto const known = available - available_ - count_tasks(fresh); known > 0) {
+      restored_here_ += known;
+      task_set unknown;
+      for (auto const& r : fresh) unknown.insert(r);
+      for (auto const& r : unknown.missing(available_, available, {})) out.push_back(forget{r});
+    }
     available_ = available;
     quiet_ticks_ = 0;
   }
   source_ended_ = source_ended_ || ended;
+  if (source_ended_ && !restored_fit(out)) return;
   serve_waiting(out);
   maybe_complete(out);
 }
@@ -176,7 +196,7 @@ void ledger::on_hello(std::size_t index, message const& m, actions& out) {
   p.threads = static_cast<int>(std::max<std::uint64_t>(1, m.extra));
   p.power = m.power;
   if (stopping_) out.push_back(send{config_.ranks[index], {.kind = message_kind::stop}});
-  deal_weighted(out);
+  deal_shares(out);
   if (!pool_.empty() && p.closed) push_to_closed(out);
 }
 

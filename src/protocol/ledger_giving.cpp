@@ -26,8 +26,20 @@ bool ledger::room(task_id id) const {
   return config_.ordered ? id < sink_next_ + config_.window : open() < config_.window;
 }
 
-// Tasks that were given and whose results the sink has not had.
-std::uint64_t ledger::open() const { return available_ - pooled_ - sunk_; }
+// Tasks that were given and whose results the sink has not had. What was restored went to the sink first.
+std::uint64_t ledger::open() const {
+  return available_ - restored_here_ - pooled_ - (sunk_ - std::min(sunk_, restored_));
+}
+
+void ledger::add_to_pool(range_list const& fresh) {
+  for (auto const& r : fresh) {
+    if (!pool_.empty() && pool_.back().stride == 1 && r.stride == 1 && pool_.back().last() + 1 == r.first)
+      pool_.back().count += r.count;
+    else
+      pool_.push_back(r);
+    pooled_ += r.count;
+  }
+}
 
 // The pool never holds a task twice, nor one that is recorded: the window is counted by what is not in it.
 void ledger::put_back(range_list const& ranges) {
@@ -63,8 +75,9 @@ void ledger::give(std::size_t index, std::uint64_t n, actions& out) {
   message grant{.kind = message_kind::grant, .extra = handed_out_again_ > 0 ? 1U : 0U};
   while (n > 0 && !pool_.empty() && room(pool_.front().first)) {
     std::uint64_t most = n;
-    if (config_.window > 0 && config_.ordered && pool_.front().stride == 1)
-      most = std::min(most, sink_next_ + config_.window - pool_.front().first);
+    auto const stride = pool_.front().stride;
+    if (config_.window > 0 && config_.ordered)
+      most = std::min(most, (sink_next_ + config_.window - pool_.front().first + stride - 1) / stride);
     if (config_.window > 0 && !config_.ordered) most = std::min(most, config_.window - open());
     auto const range = pool_.front().take_front(most);
     if (pool_.front().empty()) pool_.pop_front();
@@ -134,42 +147,6 @@ void ledger::push_to_closed(actions& out) {
     give(i, std::max(push_grain, (pooled_ + takers - 1) / takers), out);
     --takers;
   }
-}
-
-// The first part of a hybrid, as soon as everybody who lives has said how fast it is.
-void ledger::deal_weighted(actions& out) {
-  if (dealt_ || stopping_ || !source_ended_) return;
-  std::vector<std::size_t> takers;
-  for (std::size_t i = 0; i < peers_.size(); ++i) {
-    auto const& p = peers_[i];
-    if (!p.computes || !p.alive) continue;
-    if (!p.hello) return;
-    takers.push_back(i);
-  }
-  if (takers.empty()) return;
-  std::vector<double> power;
-  for (auto const i : takers) {
-    auto const rank = static_cast<std::size_t>(config_.ranks[i]);
-    double const given = rank < config_.policy.power.size() ? config_.policy.power[rank] : 0;
-    double const measured = peers_[i].power > 0 ? peers_[i].power : 1.0;
-    power.push_back(given > 0 ? given : measured * std::max(1, peers_[i].threads));
-  }
-  dealt_ = true;
-  std::uint64_t const cut = config_.policy.cut.of(available_);
-  auto shares = weighted_shares(cut, power);
-  for (std::size_t k = 0; k < takers.size(); ++k) {
-    auto const n = count_tasks(shares[k]);
-    if (n == 0) continue;
-    given_ += n;
-    if (stock_round_)
-      for (auto const& r : shares[k]) claimed_.insert(r);
-    out.push_back(
-        send{config_.ranks[takers[k]], {.kind = message_kind::grant, .ranges = std::move(shares[k])}});
-    peers_[takers[k]].waiting = false;
-  }
-  if (cut < available_) pool_.push_back({cut, available_ - cut, 1});
-  pooled_ += available_ - cut;
-  serve_waiting(out);
 }
 
 }  // namespace skel::protocol

@@ -22,7 +22,7 @@ void ledger::lost(rank_id rank, actions& out) {
   last_lost_ = static_cast<std::size_t>(p - peers_.data());
   stock_pause_ = 1;
   enlist_root(out);
-  deal_weighted(out);
+  deal_shares(out);
   if (stopping_)
     maybe_finish(out);
   else if (stock_round_)

@@ -139,6 +139,7 @@ void worker::maybe_flush(actions& out) {
 void worker::flush(actions& out) {
   message m{.kind = message_kind::results, .ranges = std::exchange(done_, {})};
   done_count_ = 0;
+  unsent_ticks_ = 0;
   if (!asked_ && !closed_ && may_ask()) {
     asked_ = true;
     m.number = wanted();
@@ -239,7 +240,10 @@ void worker::enqueue(range_list const& ranges, bool look) {
 }
 
 void worker::tick(actions& out) {
-  if (ended_ || ++ticks_ < worker_patience) return;
+  if (ended_) return;
+  if (config_.send_after_ticks > 0 && done_count_ > 0 && ++unsent_ticks_ >= config_.send_after_ticks)
+    flush(out);
+  if (++ticks_ < worker_patience) return;
   ticks_ = 0;
   // A rank with nothing to do is heard of from time to time: a suspicion is taken back, a lost end said
   // again.
@@ -292,7 +296,14 @@ void worker::drop(task_range const& range) {
 std::uint64_t worker::hash() const {
   digest d;
   d.add(queue_).add(running_).add(done_).add(finished_).add(reach_).add(ticks_);
-  d.add(asked_).add(closed_).add(stopping_).add(stop_heard_).add(told_stopped_).add(ended_).add(heard_);
+  d.add(unsent_ticks_)
+      .add(asked_)
+      .add(closed_)
+      .add(stopping_)
+      .add(stop_heard_)
+      .add(told_stopped_)
+      .add(ended_)
+      .add(heard_);
   if (config_.ring) {
     search_.hash(d);
     d.add(static_cast<std::uint64_t>(victim_.value_or(-1))).add(searching_).add(resting_).add(unanswered_);

@@ -60,6 +60,7 @@ world::world(scenario const& s, fault* f)
     w.order = s.policy.order;
     w.copies = s.policy.copies;
     w.results = s.results;
+    w.send_after_ticks = s.send_after_ticks;
     w.threshold = s.policy.threshold;
     w.early = s.policy.early;
     auto const at = std::find(workers.begin(), workers.end(), r);
@@ -67,9 +68,10 @@ world::world(scenario const& s, fault* f)
     if (w.computes && s.policy.power.empty()) w.power = 1.0 + r % 3;
     auto const index = static_cast<int>(at - workers.begin());
     auto const count = static_cast<int>(workers.size());
-    if (w.computes && s.policy.start == skel::start_with::contiguous)
+    bool const knows_share = w.computes && !s.resumed;
+    if (knows_share && s.policy.start == skel::start_with::contiguous)
       w.share = {skel::contiguous_share(s.tasks, count, index)};
-    if (w.computes && s.policy.start == skel::start_with::interleaved)
+    if (knows_share && s.policy.start == skel::start_with::interleaved)
       w.share = {skel::interleaved_share(s.tasks, count, index)};
     node one;
     one.threads.resize(static_cast<std::size_t>(w.computes ? s.threads : 1));
@@ -85,6 +87,8 @@ world::world(scenario const& s, fault* f)
   l.window = s.window;
   l.first_grant = s.first_grant;
   l.call_hash = call_hash;
+  l.resumed = s.resumed;
+  for (task_id id : s.restored) append(l.restored, {id, 1, 1});
   state_.ledger = protocol::ledger(std::move(l));
 }
 
@@ -172,11 +176,22 @@ void world::begin(int rank) {
   at(rank).begun = true;
   protocol::actions list;
   if (rank == 0) {
+    restore();
     state_.ledger.begin(list);
     perform(0, true, list);
   }
   at(rank).worker.begin(list);
   perform(rank, false, list);
+}
+
+// What an earlier run has left goes to the sink first.
+void world::restore() {
+  if (scenario_->restored.empty()) return;
+  for (task_id id : scenario_->restored) {
+    ++state_.recorded.at(id);
+    ++state_.counted.at(id);
+  }
+  state_.sink_queue.push_back(scenario_->restored);
 }
 
 bool world::deliverable(int from, int to) const {

@@ -53,8 +53,11 @@ struct scenario {
   bool stops_early = false;
   std::optional<int> other_call;  ///< this rank makes another call than the root
   std::uint64_t first_grant = 0;
-  bool holds_back = false;    ///< the root now and then keeps what is left for itself
-  std::uint64_t chaos = 100;  ///< events in random order before everything is made to end
+  bool resumed = false;           ///< the run goes on with an earlier one,
+  std::vector<task_id> restored;  ///< which has left these results; in ascending order
+  unsigned send_after_ticks = 0;  ///< see worker_config
+  bool holds_back = false;        ///< the root now and then keeps what is left for itself
+  std::uint64_t chaos = 100;      ///< events in random order before everything is made to end
 
   /// Nothing that makes a task run twice.
   [[nodiscard]] bool calm() const { return deaths == 0 && suspicions == 0 && lost_in == 0; }
@@ -65,6 +68,8 @@ struct scenario {
 [[nodiscard]] scenario random_scenario(std::uint64_t seed);
 /// One with at least one death.
 [[nodiscard]] scenario death_scenario(std::uint64_t seed);
+/// One that goes on with what an earlier run has left, deaths included.
+[[nodiscard]] scenario resumed_scenario(std::uint64_t seed);
 /// A ring of 64 ranks, deaths included.
 [[nodiscard]] scenario wide_ring_scenario(std::uint64_t seed);
 
@@ -207,6 +212,7 @@ class world {
   void take_results(packet const& p, range_list const& accepted, bool was_stopping);
   void drain_self();
   void check_window() const;
+  void restore();
 
   std::shared_ptr<scenario const> scenario_;
   fault* fault_;

@@ -52,6 +52,21 @@ TEST_CASE("two ranks, every order of events, a death at every step") {
     }
 }
 
+TEST_CASE("two ranks that go on with what an earlier run has left") {
+  for (char const* how : schedules)
+    for (std::vector<skel::task_id> const& restored : {std::vector<skel::task_id>{0}, {1, 2}, {0, 1, 2}}) {
+      auto s = small(how, 2, 3);
+      s.resumed = true;
+      s.restored = restored;
+      INFO(how << ", " << restored.size());
+      auto const found =
+          try_all((std::string(how) + ", resumed, " + std::to_string(restored.size()) + " of 3").c_str(), s,
+                  restored.size() == 1 ? 0 : 1);
+      CHECK(found.complete);
+      CHECK(found.ends > 0);
+    }
+}
+
 TEST_CASE("two ranks with merged, concentrated, windowed and streamed results") {
   auto s = small("first-come", 2, 2);
   s.merged = true;

@@ -102,10 +102,26 @@ std::vector<named_fault<mutation>> const faults{
      [](auto& m) { m.told = [](std::uint64_t n) { return n > 0 ? n - 1 : 0; }; }},
 };
 
+std::vector<named_fault<mutation>> const resumption_faults{
+    {"a restored task is dealt out",
+     [](auto& m) { change(m, message_kind::grant, [](auto& g) {
+                     g.ranges.push_back({0, 1, 1});
+                   }); }},
+    {"what is left is not dealt", [](auto& m) { once_lost(m, message_kind::grant, 1); }},
+    {"the sink is not told of what was restored",
+     [](auto& m) { m.told = [](std::uint64_t n) { return n > 0 ? n - 1 : 0; }; }},
+};
+
 }  // namespace
 
 TEST_CASE("every deliberate fault is caught") {
   check_all_are_caught<mutation>(faults, [](std::uint64_t seed, mutation& m) {
     harness::run(seed % 2 == 0 ? harness::random_scenario(seed) : harness::death_scenario(seed), &m);
   });
+}
+
+TEST_CASE("faults in what is restored are caught") {
+  check_all_are_caught<mutation>(
+      resumption_faults,
+      [](std::uint64_t seed, mutation& m) { harness::run(harness::resumed_scenario(seed), &m); }, 3);
 }

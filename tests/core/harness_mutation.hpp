@@ -93,7 +93,7 @@ struct named_fault {
 /// Runs seeds with each fault until a run notices it.
 template <class Mutation>
 void check_all_are_caught(std::vector<named_fault<Mutation>> const& faults,
-                          std::function<void(std::uint64_t seed, Mutation&)> const& run) {
+                          std::function<void(std::uint64_t seed, Mutation&)> const& run, int least = 20) {
   int caught = 0;
   for (auto const& f : faults) {
     Mutation m;
@@ -114,7 +114,7 @@ void check_all_are_caught(std::vector<named_fault<Mutation>> const& faults,
     INFO(f.name);
     CHECK_FALSE(how.empty());
   }
-  CHECK(caught >= 20);
+  CHECK(caught >= least);
 }
 
 }  // namespace harness_common

@@ -10,14 +10,14 @@ std::string scenario::describe() const {
       "seed {}: {} ranks{}, {} tasks{}, {}, {}{}{}, window {}, {} threads of {}, ticks {}, deaths {}, "
       "suspicions {}, lost 1/{}, twice 1/{}, late {}, failing {}, sink {}, source {}, early {}, other call "
       "{}, "
-      "chaos {}",
+      "chaos {}{}",
       seed, ranks, root_serves ? " (the root serves)" : "", tasks, stream ? " (a stream)" : "",
       skel::to_string(policy), skel::to_string(results), ordered ? ", ordered" : "", merged ? ", merged" : "",
       window, threads, most_at_once, ticks, deaths, suspicions, lost_in, duplicated_in, late,
       failing_from ? static_cast<long>(*failing_from) : -1,
       sink_fails_at ? static_cast<long>(*sink_fails_at) : -1,
-      source_fails_at ? static_cast<long>(*source_fails_at) : -1, stops_early, other_call.value_or(-1),
-      chaos);
+      source_fails_at ? static_cast<long>(*source_fails_at) : -1, stops_early, other_call.value_or(-1), chaos,
+      resumed ? fmt::format(", {} restored", restored.size()) : "");
 }
 
 namespace {
@@ -125,6 +125,17 @@ scenario draw(std::uint64_t seed, bool must_die) {
 
 scenario random_scenario(std::uint64_t seed) { return draw(seed, false); }
 scenario death_scenario(std::uint64_t seed) { return draw(seed, true); }
+
+scenario resumed_scenario(std::uint64_t seed) {
+  std::mt19937_64 dice(seed * 7 + 3);
+  auto s = draw(seed, dice() % 2 == 0);
+  s.resumed = true;
+  auto const in = 1 + dice() % 6;  // one task in so many is left to do; all others are there
+  for (task_id id = 0; id < s.tasks; ++id)
+    if (dice() % in != 0 || dice() % 32 == 0) s.restored.push_back(id);
+  if (s.results.concentrated) s.send_after_ticks = static_cast<unsigned>(dice() % 3);
+  return s;
+}
 
 scenario wide_ring_scenario(std::uint64_t seed) {
   std::mt19937_64 dice(seed);

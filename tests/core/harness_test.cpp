@@ -23,6 +23,10 @@ TEST_CASE("farms survive the death of any ranks but the root", "[deaths]") {
   try_many("deaths", harness::death_scenario, 1000000007, runs_wanted(12000));
 }
 
+TEST_CASE("farms go on with what an earlier run has left", "[deaths]") {
+  try_many("resumed", harness::resumed_scenario, 31, runs_wanted(8000));
+}
+
 TEST_CASE("64 ranks on the ring, up to 16 of them dying", "[deaths]") {
   try_many("ring of 64", harness::wide_ring_scenario, 77, runs_wanted(1000) / 10);
 }

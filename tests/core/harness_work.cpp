@@ -23,6 +23,9 @@ void world::start_thread(int rank, thread& t, task_range const& range) {
   require(!n.ended, "a task is started after the end");
   require(!range.empty() && range.last() < scenario_->tasks, "a range without tasks is run");
   t.todo = range;
+  for (task_id id : ids_of({range}))
+    require(!std::binary_search(scenario_->restored.begin(), scenario_->restored.end(), id),
+            fmt::format("task {} is run, but an earlier run has left its result", id));
   if (!scenario_->stream) return;
   for (std::uint64_t i = 0; i < range.count; ++i) {
     if (rank == 0) {

@@ -108,6 +108,20 @@ TEST_CASE("phases are written where there are some") {
   CHECK_FALSE(written(some_report(), {}).contains("phases"));
 }
 
+TEST_CASE("a report says what checkpoints have cost, where there were any") {
+  skel::report run;
+  CHECK_FALSE(written(run, {}).contains("checkpoint"));
+  run.checkpoint = skel::checkpoint_report{
+      .restored_tasks = 31, .restored_generation = 4, .saved = 2, .bytes = 100, .blocked_seconds = 0.25};
+  auto const c = written(run, {})["checkpoint"];
+  CHECK(c["restored_tasks"] == 31);
+  CHECK(c["restored_generation"] == 4);
+  CHECK(c["saved"] == 2);
+  CHECK(c["failed"] == 0);
+  CHECK(c["blocked_seconds"] == 0.25);
+  CHECK_THROWS(written(run, {.fields = {{"checkpoint", 1}}}));
+}
+
 TEST_CASE("a multi_host report says what its groups were") {
   auto run = some_report();
   CHECK_FALSE(written(run, {}).contains("groups"));

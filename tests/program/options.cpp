@@ -95,6 +95,55 @@ TEST_CASE("--quiet silences the automatic progress only") {
   CHECK(parsed({"--quiet", "--progress", "always"}).progress() == progress_mode::always);
 }
 
+namespace {
+
+common_options with_checkpoints(std::vector<std::string> arguments) {
+  common_options options;
+  CLI::App app("test", "skel-x");
+  skel::program::add_checkpoint_options(app, options);
+  std::reverse(arguments.begin(), arguments.end());
+  app.parse(arguments);
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("checkpoints: a code, directories, and when") {
+  auto const all = with_checkpoints({"--checkpoint", "ida:6,2", "--store", "a,b,c", "--remote", "far,farther",
+                                     "--remote-every", "3", "--every", "90s", "--resume"});
+  auto const c = all.checkpoint("skel-x", "a problem");
+  REQUIRE(c);
+  CHECK(c->code == "ida:6,2");
+  CHECK(c->store == std::vector<std::string>{"a", "b", "c"});
+  CHECK(c->remote_store == std::vector<std::string>{"far", "farther"});
+  CHECK(c->remote_every == 3);
+  CHECK(c->every_seconds == 90);
+  CHECK(c->resume);
+  CHECK(c->program == "skel-x");
+  CHECK(c->problem == "a problem");
+  auto const some = with_checkpoints({"--checkpoint=central", "--store", "a"}).checkpoint("skel-x", "");
+  REQUIRE(some);
+  CHECK(some->code == "replicate:1");
+  CHECK(some->remote_every == 0);
+  CHECK(some->every_seconds == 10);
+  CHECK_FALSE(some->resume);
+  CHECK_FALSE(with_checkpoints({"--checkpoint", "none", "--store", "a"}).checkpoint("skel-x", ""));
+  CHECK_FALSE(with_checkpoints({}).checkpoint("skel-x", ""));
+}
+
+TEST_CASE("checkpoints: what belongs together, and codes that are none") {
+  auto const refusal = [](std::vector<std::string> const& arguments) {
+    return test::error_text<CLI::ParseError>([&] { with_checkpoints(arguments); });
+  };
+  CHECK(refusal({"--checkpoint", "ida:6,2"}) == "--checkpoint requires --store");
+  CHECK(refusal({"--store", "a"}) == "--store requires --checkpoint");
+  CHECK(refusal({"--resume"}) == "--resume requires --checkpoint");
+  CHECK(test::contains(refusal({"--checkpoint", "raid:5", "--store", "a"}), "--checkpoint: "));
+  CHECK(test::contains(refusal({"--checkpoint", "ida:200,100", "--store", "a"}), "256"));
+  CHECK(
+      test::contains(refusal({"--checkpoint", "ida:2,1", "--store", "a", "--every", "soon"}), "no duration"));
+}
+
 TEST_CASE("unknown names are errors that list the known ones") {
   CHECK(complaint({"--schedule", "foo"})
             .starts_with("--schedule: unknown schedule \"foo\"; known: blocks, interleaved, "));

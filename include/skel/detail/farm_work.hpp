@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "skel/checkpoint/options.hpp"
 #include "skel/context.hpp"
 #include "skel/report.hpp"
 #include "skel/schedule/policy.hpp"
@@ -30,6 +31,8 @@ struct farm_options {
   std::stop_token stop{};                      ///< ends the run early when requested on any rank
   std::optional<double> time_limit_seconds{};  ///< ends the run early
   std::string label{};                         ///< for progress and trace; default: "farm"
+  /// Results that the root has had are saved, and a later run goes on with them (docs/farm.md).
+  std::optional<checkpoint_options> checkpoint{};
 };
 
 namespace detail {
@@ -80,6 +83,7 @@ class farm_work {
   // Merged results only: both hold one value for all their tasks.
   virtual void merge(local_results& into, local_results& from) const = 0;
   virtual void pack_merged(local_results& from, std::vector<std::byte>& out) const = 0;
+  virtual void merge_packed(std::vector<std::byte>& into, std::span<std::byte const> more) const = 0;
 
   // The sink: on the root, one call at a time. `done` counts results given; false: the sink wants the run to
   // end.
@@ -87,6 +91,9 @@ class farm_work {
                           local_results& from) = 0;
   virtual bool sink_packed(task_range const& piece, std::uint64_t& done,
                            std::span<std::byte const>& from) = 0;
+  // Results that stay objects, as bytes: `count` from `index` on.
+  virtual void pack_local(std::uint64_t count, std::uint64_t index, local_results const& from,
+                          std::vector<std::byte>& out) const = 0;
   virtual void skip_packed(std::uint64_t count, std::span<std::byte const>& from) const = 0;
 
   // The source of an on_root farm. pull(): one thread at a time, without the engine's lock; returns how many

@@ -25,6 +25,10 @@ struct ledger_config {
   /// what handling a result costs is not known before the first have come. 0: no limit.
   std::uint64_t first_grant = 0;
   std::uint64_t call_hash = 0;
+  /// This run goes on with an earlier one: the root deals what is left, also where workers would know their
+  /// shares of a whole list.
+  bool resumed = false;
+  range_list restored{};  ///< tasks whose results the earlier run left; nobody is given them
   friend bool operator==(ledger_config const&, ledger_config const&) = default;
 };
 
@@ -91,6 +95,8 @@ class ledger {
   [[nodiscard]] bool keeps_for_root(std::size_t index);
   [[nodiscard]] std::uint64_t grant_for(std::size_t index);
   [[nodiscard]] std::uint64_t open() const;
+  void add_to_pool(range_list const& fresh);
+  [[nodiscard]] bool restored_fit(actions& out);
   void put_back(range_list const& ranges);
   void take_from_pool(task_range const& recorded);
   [[nodiscard]] bool tasks_exist(std::size_t index, range_list const& ranges, actions& out);
@@ -101,7 +107,9 @@ class ledger {
   void serve(std::size_t index, actions& out);
   void serve_waiting(actions& out);
   void push_to_closed(actions& out);
-  void deal_weighted(actions& out);
+  void deal_shares(actions& out);
+  [[nodiscard]] std::vector<range_list> shares_of(std::vector<std::size_t> const& takers,
+                                                  range_list const& left, std::uint64_t cut) const;
   void on_hello(std::size_t index, message const& m, actions& out);
   void on_results(std::size_t index, message const& m, actions& out);
   void take_stock(actions& out);
@@ -117,11 +125,14 @@ class ledger {
   std::uint64_t pooled_ = 0;
   std::uint64_t available_ = 0;  // tasks the source has produced
   bool source_ended_ = false;
-  bool dealt_ = true;        // the weighted first part has been dealt
+  bool dealt_ = true;        // what the root deals by itself has been dealt
   std::uint64_t given_ = 0;  // tasks given, each grant counted
   std::uint64_t sunk_ = 0;
   task_id sink_next_ = 0;
   task_set recorded_;
+  task_id restored_end_ = 0;         // behind the last restored task
+  std::uint64_t restored_ = 0;       // tasks
+  std::uint64_t restored_here_ = 0;  // of those, as many as the source has produced
   std::uint64_t handed_out_again_ = 0;
   std::optional<std::size_t> last_lost_;  // index of the rank lost last
   std::uint64_t failures_ = 0;

@@ -19,6 +19,9 @@ struct worker_config {
   bool asks = true;      ///< gets more from the root
   bool computes = true;  ///< false: a rank that takes part without work
   results_policy results;
+  /// Concentrated results leave after so many ticks all the same, so that the root can record them; 0: at the
+  /// end only.
+  unsigned send_after_ticks = 0;
   std::optional<std::uint64_t> threshold;  ///< empty: whatever covers a round trip
   bool early = true;                       ///< may ask while its last tasks run
   range_list share;                        ///< what it starts with
@@ -110,8 +113,9 @@ class worker {
   std::optional<message> failure_;
   bool told_stopped_ = false;
   bool ended_ = false;
-  bool heard_ = false;  // from the root, in this run
-  unsigned ticks_ = 0;  // since the last message to or from the root, stock-taking aside
+  bool heard_ = false;         // from the root, in this run
+  unsigned ticks_ = 0;         // since the last message to or from the root, stock-taking aside
+  unsigned unsent_ticks_ = 0;  // since results last left
 
   // thief and victim
   ring_search search_;

@@ -1,0 +1,69 @@
+// skel-matmul: the product of two matrices in supersteps, which goes on after its ranks have been killed.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "product.hpp"
+#include "program/failure.hpp"
+#include "program/paths.hpp"
+#include "program/run_program.hpp"
+#include "skel/observe/atomic_file.hpp"
+#include "skel/observe/hash.hpp"
+#include "skel/skel.hpp"
+
+namespace {
+
+using namespace skel::matmul;
+
+void add_options(CLI::App& app, sizes& o) {
+  app.add_option("--size", o.order, "rows and columns of the matrices")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 100000));
+  app.add_option("--panel", o.width, "rows that are multiplied by in one superstep")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 100000));
+}
+
+skel::program::run_outcome multiply(skel::context& ctx, skel::program::common_options const& common,
+                                    sizes const& size) {
+  if (!common.output.empty()) skel::program::require_ending(common.output, {".bin"});
+  skel::bsp_options options;
+  options.label = "multiply";
+  options.checkpoint = common.checkpoint("skel-matmul", fmt::format("{} {}", size.order, size.width));
+  auto const [state, run] = skel::bsp(ctx, block_product{size}, options);
+  if (!ctx.is_root() || run.stopped_early) return {run, {}, {}, {}};
+
+  auto const bytes = std::as_bytes(std::span(state.whole));
+  if (common.verify) {
+    auto const row = first_wrong_row(size, state.whole, std::max<std::uint64_t>(1, size.order / 16));
+    if (row < size.order)
+      throw skel::program::verification_error(
+          fmt::format("verification failed: row {} differs from the one found entry by entry", row));
+  }
+  if (!common.output.empty())
+    skel::observe::write_file_atomically(common.output,
+                                         {reinterpret_cast<char const*>(bytes.data()), bytes.size()});
+  skel::program::run_outcome outcome;
+  outcome.run = run;
+  outcome.result_xxh3 = skel::observe::xxh3_hex(bytes);
+  outcome.fields = {{"order", size.order},
+                    {"panels", size.panels()},
+                    {"state_bytes", 3 * sizeof(double) * size.order * size.order}};
+  outcome.problem = {{"size", std::to_string(size.order)}, {"panel", std::to_string(size.width)}};
+  return outcome;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  sizes o;
+  return skel::program::run_program(
+      argc, argv,
+      {"skel-matmul", "Multiplies two matrices in supersteps on all ranks.",
+       skel::program::option_set::search, true},
+      [&](CLI::App& app) { add_options(app, o); },
+      [&](skel::context& ctx, skel::program::common_options const& common) {
+        return multiply(ctx, common, o);
+      });
+}

@@ -1,0 +1,126 @@
+#include "product.hpp"
+
+#include <algorithm>
+
+#include "skel/error.hpp"
+#include "skel/schedule/deal.hpp"
+
+namespace skel::matmul {
+
+namespace {
+
+double entry(std::uint64_t seed, std::uint64_t row, std::uint64_t column) {
+  std::uint64_t x = seed + row * 0x9e3779b97f4a7c15U + column * 0xd1b54a32d192ed03U;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
+  return static_cast<double>(x >> 11) * 0x1p-52 - 1;
+}
+
+std::ptrdiff_t offset(std::uint64_t n) { return static_cast<std::ptrdiff_t>(n); }
+
+}  // namespace
+
+std::uint64_t sizes::rows(std::uint64_t first, std::uint64_t last) const {
+  return std::min(order, last * width) - std::min(order, first * width);
+}
+
+double entry_of_a(std::uint64_t row, std::uint64_t column) { return entry(1, row, column); }
+double entry_of_b(std::uint64_t row, std::uint64_t column) { return entry(2, row, column); }
+
+void multiply_panel(std::span<double const> a, std::span<double const> b, std::span<double> c,
+                    std::uint64_t rows, std::uint64_t order, std::uint64_t first, std::uint64_t depth) {
+  for (std::uint64_t i = 0; i < rows; ++i) {
+    double* const to = &c[i * order];
+    std::uint64_t k = 0;
+    for (; k + 4 <= depth; k += 4) {  // four at a time: each entry of c is loaded once for them
+      double const* const x = &a[i * order + first + k];
+      double const *const b0 = &b[k * order], *const b1 = b0 + order, *const b2 = b1 + order,
+                          *const b3 = b2 + order;
+      for (std::uint64_t j = 0; j < order; ++j)
+        to[j] = (((to[j] + x[0] * b0[j]) + x[1] * b1[j]) + x[2] * b2[j]) + x[3] * b3[j];
+    }
+    for (; k < depth; ++k) {
+      double const x = a[i * order + first + k];
+      for (std::uint64_t j = 0; j < order; ++j) to[j] += x * b[k * order + j];
+    }
+  }
+}
+
+block_product::state block_product::begin(int rank, int ranks) const {
+  auto const mine = contiguous_share(size.panels(), ranks, rank);
+  state s;
+  s.first = mine.first;
+  s.last = mine.first + mine.count;
+  auto const top = std::min(size.order, s.first * size.width);
+  auto const rows = size.rows(s.first, s.last);
+  s.a.resize(rows * size.order);
+  s.b.resize(rows * size.order);
+  s.c.resize(rows * size.order);
+  for (std::uint64_t i = 0; i < rows; ++i)
+    for (std::uint64_t j = 0; j < size.order; ++j) {
+      s.a[i * size.order + j] = entry_of_a(top + i, j);
+      s.b[i * size.order + j] = entry_of_b(top + i, j);
+    }
+  return s;
+}
+
+bool block_product::step(state& s, superstep<message>& now) const {
+  auto const k = now.number();
+  auto const all = size.panels();
+  for (auto& letter : now.received()) {
+    auto const& m = letter.content;
+    if (m.panel < all) {
+      multiply_panel(s.a, m.values, s.c, size.rows(s.first, s.last), size.order, m.panel * size.width,
+                     size.rows(m.panel, m.panel + 1));
+    } else {
+      s.whole.resize(size.order * size.order);
+      std::ranges::copy(m.values, s.whole.begin() + offset((m.panel - all) * size.width * size.order));
+    }
+  }
+  if (k < all && k >= s.first && k < s.last) {
+    auto const begin = s.b.begin() + offset(size.rows(s.first, k) * size.order);
+    message const m{k, {begin, begin + offset(size.rows(k, k + 1) * size.order)}};
+    for (int r = 0; r < now.size(); ++r) now.send(r, m);
+  }
+  if (k == all && s.first < s.last) now.send(0, {all + s.first, s.c});
+  return k < all;
+}
+
+bsp_part<block_product> block_product::split(bsp_parts<block_product> const& parts, int rank,
+                                             int ranks) const {
+  auto const mine = contiguous_share(size.panels(), ranks, rank);
+  bsp_part<block_product> part;
+  auto& s = part.state;
+  s.first = mine.first;
+  s.last = mine.first + mine.count;
+  for (int i = 0; i < parts.size(); ++i) {
+    auto const from = parts[i];
+    auto const& f = from.state;
+    auto const first = std::max(s.first, f.first), last = std::min(s.last, f.last);
+    if (first < last) {
+      auto const skipped = offset(size.rows(f.first, first) * size.order);
+      auto const count = offset(size.rows(first, last) * size.order);
+      for (auto const v : {&state::a, &state::b, &state::c}) {
+        auto const begin = (f.*v).begin() + skipped;
+        (s.*v).insert((s.*v).end(), begin, begin + count);
+      }
+    }
+    // A panel was sent to all alike; rows of C, and C, are for rank 0.
+    bool const for_all = !from.received.empty() && from.received[0].content.panel < size.panels();
+    if (i == 0 && (for_all || rank == 0)) part.received = from.received;
+    if (i == 0 && rank == 0) s.whole = f.whole;
+  }
+  return part;
+}
+
+std::uint64_t first_wrong_row(sizes const& size, std::span<double const> product, std::uint64_t every) {
+  for (std::uint64_t i = 0; i < size.order; i += every)
+    for (std::uint64_t j = 0; j < size.order; ++j) {
+      double sum = 0;
+      for (std::uint64_t k = 0; k < size.order; ++k) sum += entry_of_a(i, k) * entry_of_b(k, j);
+      if (sum != product[i * size.order + j]) return i;
+    }
+  return size.order;
+}
+
+}  // namespace skel::matmul

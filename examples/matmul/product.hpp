@@ -1,0 +1,88 @@
+// The product of two dense matrices in supersteps: the application with which de Camargo, Cerqueira and Kon
+// measure their checkpoints ("Strategies for checkpoint storage on opportunistic grids", section
+// "Experiments").
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "skel/bsp.hpp"
+
+namespace skel::matmul {
+
+/// C = A B, all of `order` x `order` doubles with entries from a formula. The rows come in panels of `width`
+/// rows (the last may have fewer); rank r of N has every row of A, B and C of the r-th part of the panels.
+struct sizes {
+  std::uint64_t order = 1024;
+  std::uint64_t width = 64;
+  [[nodiscard]] std::uint64_t panels() const { return (order + width - 1) / width; }
+  /// Of panels [first, last).
+  [[nodiscard]] std::uint64_t rows(std::uint64_t first, std::uint64_t last) const;
+};
+
+/// Entries between -1 and 1: every bit of their sums depends on the order of summation.
+[[nodiscard]] double entry_of_a(std::uint64_t row, std::uint64_t column);
+[[nodiscard]] double entry_of_b(std::uint64_t row, std::uint64_t column);
+
+/// c += a b, for `rows` rows of c: columns `first` ... `first` + depth - 1 of a (of row length order), all of
+/// b (depth x order). Each entry's products are added in the order of the inner index.
+void multiply_panel(std::span<double const> a, std::span<double const> b, std::span<double> c,
+                    std::uint64_t rows, std::uint64_t order, std::uint64_t first, std::uint64_t depth);
+
+/// In superstep k the owner of panel k of B sends it to all; in the next all multiply by it. So each entry of
+/// C is summed in the order of the inner index, whatever the number of ranks. In the last superstep rank 0
+/// has all of C.
+struct block_product {
+  struct state {
+    std::uint64_t first = 0, last = 0;  // panels
+    std::vector<double> a, b, c;        // their rows
+    std::vector<double> whole;          // C, on rank 0 at the end
+  };
+  struct message {
+    std::uint64_t panel = 0;  // of B; behind the last: rows of C, of the panels from `panel - panels()` on
+    std::vector<double> values;
+  };
+
+  sizes size;
+
+  [[nodiscard]] state begin(int rank, int ranks) const;
+  [[nodiscard]] bool step(state& s, superstep<message>& now) const;
+  [[nodiscard]] bsp_part<block_product> split(bsp_parts<block_product> const& parts, int rank,
+                                              int ranks) const;
+};
+
+/// Rows of the product by another method: each entry alone, its products in the same order. Every `every`-th
+/// row is compared, bit by bit; the first row that differs, or `order` where none does.
+[[nodiscard]] std::uint64_t first_wrong_row(sizes const& size, std::span<double const> product,
+                                            std::uint64_t every);
+
+}  // namespace skel::matmul
+
+template <>
+struct skel::transfer_traits<skel::matmul::block_product::message> {
+  static void pack(matmul::block_product::message const& m, std::vector<std::byte>& out) {
+    skel::pack(m.panel, out);
+    skel::pack(m.values, out);
+  }
+  static matmul::block_product::message unpack(std::span<std::byte const>& in) {
+    auto const panel = skel::unpack<std::uint64_t>(in);
+    return {panel, skel::unpack<std::vector<double>>(in)};
+  }
+};
+
+template <>
+struct skel::transfer_traits<skel::matmul::block_product::state> {
+  static void pack(matmul::block_product::state const& s, std::vector<std::byte>& out) {
+    skel::pack(s.first, out);
+    skel::pack(s.last, out);
+    for (auto const* v : {&s.a, &s.b, &s.c, &s.whole}) skel::pack(*v, out);
+  }
+  static matmul::block_product::state unpack(std::span<std::byte const>& in) {
+    matmul::block_product::state s;
+    s.first = skel::unpack<std::uint64_t>(in);
+    s.last = skel::unpack<std::uint64_t>(in);
+    for (auto* v : {&s.a, &s.b, &s.c, &s.whole}) *v = skel::unpack<std::vector<double>>(in);
+    return s;
+  }
+};

@@ -1,0 +1,204 @@
+// Bulk synchronous parallel programs: supersteps over a state that is spread over the ranks, saved now and
+// then, and had again after a loss.
+#pragma once
+
+#include <concepts>
+#include <memory>
+#include <typeinfo>
+#include <utility>
+#include <vector>
+
+#include "skel/detail/bsp_work.hpp"
+#include "skel/detail/farm_work.hpp"
+#include "skel/transfer.hpp"
+
+namespace skel {
+
+/// What a program does within one superstep, beside its state.
+template <class Message>
+class superstep {
+ public:
+  struct letter {
+    int from = 0;
+    Message content;
+  };
+
+  [[nodiscard]] std::uint64_t number() const { return number_; }
+  /// This rank's place among those that take part, which are fewer after a loss.
+  [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] int size() const { return size_; }
+  /// What the others have sent in the superstep before, in the order of ranks, and of each in its order.
+  [[nodiscard]] std::vector<letter>& received() { return *received_; }
+  /// `to` has it in the next superstep; a rank may send to itself.
+  void send(int to, Message const& m) {
+    pack(m, bundles_->at(static_cast<std::size_t>(to)));
+    sent_ = true;
+  }
+
+ private:
+  template <class P>
+  friend class bsp_part;
+  superstep(std::uint64_t number, int rank, int size, std::vector<letter>& received,
+            std::vector<std::vector<std::byte>>& bundles)
+      : number_(number), rank_(rank), size_(size), received_(&received), bundles_(&bundles) {}
+
+  std::uint64_t number_;
+  int rank_, size_;
+  std::vector<letter>* received_;
+  std::vector<std::vector<std::byte>>* bundles_;
+  bool sent_ = false;
+};
+
+/// What one rank has between two supersteps.
+template <class P>
+class bsp_part {
+ public:
+  using letter = typename superstep<typename P::message>::letter;
+  typename P::state state{};
+  std::vector<letter> received{};
+
+  /// For the engine.
+  static bool run(P const& program, bsp_part& part, std::uint64_t number, int rank, int size,
+                  std::vector<std::vector<std::byte>>& bundles) {
+    superstep<typename P::message> s(number, rank, size, part.received, bundles);
+    bool const goes_on = program.step(part.state, s);
+    return goes_on || s.sent_;
+  }
+};
+
+/// The parts of a checkpoint, read as they are asked for.
+template <class P>
+class bsp_parts {
+ public:
+  bsp_parts(detail::bsp_work::part_reader const& read, int size) : read_(read), size_(size) {}
+  [[nodiscard]] int size() const { return size_; }
+  [[nodiscard]] bsp_part<P> operator[](int i) const {
+    auto const bytes = read_(i);
+    std::span<std::byte const> in(bytes);
+    return unpack_part(in);
+  }
+  static bsp_part<P> unpack_part(std::span<std::byte const>& in) {
+    bsp_part<P> part;
+    part.state = unpack<typename P::state>(in);
+    for (auto n = protocol::get_varint(in); n > 0; --n) {
+      auto const from = static_cast<int>(protocol::get_varint(in));
+      part.received.push_back({from, unpack<typename P::message>(in)});
+    }
+    return part;
+  }
+
+ private:
+  detail::bsp_work::part_reader const& read_;
+  int size_;
+};
+
+/// A program: `begin` makes the state of a rank, `step` is one superstep (true: this rank goes on). The run
+/// ends after a superstep in which no rank goes on and none has sent anything.
+template <class P>
+concept bsp_program = requires(P const& p, typename P::state& s, superstep<typename P::message>& step) {
+  { p.begin(0, 1) } -> std::convertible_to<typename P::state>;
+  { p.step(s, step) } -> std::convertible_to<bool>;
+};
+
+/// One that says how the parts of so many ranks become those of another number: `split(parts, rank, size)`
+/// makes the part of `rank` among `size`.
+template <class P>
+concept splitting_bsp_program = bsp_program<P> && requires(P const& p, bsp_parts<P> const& parts) {
+  { p.split(parts, 0, 1) } -> std::convertible_to<bsp_part<P>>;
+};
+
+namespace detail {
+
+template <class P>
+class bsp_work_of final : public bsp_work {
+  using state = typename P::state;
+  using message = typename P::message;
+
+ public:
+  explicit bsp_work_of(P const& program) : program_(program) {}
+  [[nodiscard]] std::uint64_t type_hash() const override {
+    return hash_text(std::string(typeid(state).name()) + " " + typeid(message).name());
+  }
+  [[nodiscard]] bool splits() const override { return splitting_bsp_program<P>; }
+  void begin(int rank, int size) override { part_ = {program_.begin(rank, size), {}}; }
+
+  void pack_part(std::vector<std::byte>& out) const override {
+    pack(part_.state, out);
+    protocol::put_varint(out, part_.received.size());
+    for (auto const& l : part_.received) {
+      protocol::put_varint(out, static_cast<std::uint64_t>(l.from));
+      pack(l.content, out);
+    }
+  }
+  void load(part_reader const& part, int parts, int rank, int size) override {
+    bsp_parts<P> const all(part, parts);
+    if (parts == size) {
+      part_ = all[rank];
+      return;
+    }
+    if constexpr (splitting_bsp_program<P>) part_ = program_.split(all, rank, size);
+  }
+
+  void receive(std::vector<std::span<std::byte const>> const& bundles) override {
+    part_.received.clear();
+    for (std::size_t from = 0; from < bundles.size(); ++from)
+      for (auto rest = bundles[from]; !rest.empty();)
+        part_.received.push_back({static_cast<int>(from), unpack<message>(rest)});
+  }
+  bool superstep(std::uint64_t number, int rank, int size,
+                 std::vector<std::vector<std::byte>>& bundles) override {
+    return bsp_part<P>::run(program_, part_, number, rank, size, bundles);
+  }
+
+  [[nodiscard]] state take() { return std::move(part_.state); }
+
+ private:
+  P const& program_;
+  bsp_part<P> part_;
+};
+
+}  // namespace detail
+
+template <class P>
+struct bsp_result {
+  typename P::state state;  ///< of the root at the end; elsewhere this rank's, unless it was given up
+  report run;
+};
+
+/// Runs the program's supersteps on all ranks until none goes on.
+///
+///     struct heat {                                             // concept skel::bsp_program
+///       using state = std::vector<double>;  using message = double;
+///       state begin(int rank, int size) const;
+///       bool step(state&, skel::superstep<message>&) const;
+///       skel::bsp_part<heat> split(skel::bsp_parts<heat> const&, int rank, int size) const;   // may be left
+///       out
+///     };
+///     auto const [state, report] = skel::bsp(ctx, heat{}, {.checkpoint = where});
+///
+/// Collective. The messages of a superstep come in the order of ranks: what is computed does not depend on
+/// time. With a checkpoint the state of all ranks, and the messages that are to be received, are saved at the
+/// end of a superstep when the interval is over, by threads that do nothing else. When a rank is lost, the
+/// others go on from the last checkpoint, or from the beginning, without it; that needs `split` where there
+/// is a checkpoint. Only the loss of the root ends the run.
+///
+/// Throws, on every rank: task_error when `begin`, `step` or `split` throws; usage_error for a store that is
+/// not what it should be; lost_rank_error where a rank is lost and the program cannot be split.
+///
+/// Sources: de Camargo, Cerqueira and Kon, "Strategies for checkpoint storage on opportunistic grids" (state
+/// at the end of supersteps); Valiant, "A bridging model for parallel computation", 1990.
+template <bsp_program P>
+bsp_result<P> bsp(context& ctx, P const& program, bsp_options const& options = {}) {
+  static_assert(transferable<typename P::state>,
+                "skel::bsp: the state cannot be saved. Make it trivially copyable, give it a serialize() "
+                "function, or specialise skel::transfer_traits.");
+  static_assert(
+      transferable<typename P::message>,
+      "skel::bsp: the message type cannot be sent. Make it trivially copyable, give it a serialize() "
+      "function, or specialise skel::transfer_traits.");
+  detail::bsp_work_of<P> work(program);
+  auto r = detail::run_bsp(ctx, work, options);
+  return {work.take(), std::move(r)};
+}
+
+}  // namespace skel

@@ -1,0 +1,26 @@
+// How a run survives the loss of its root, or of all its ranks: what a skeleton saves, where, and how often.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace skel {
+
+/// What is saved goes as shards to directories of a store, see docs/checkpoint.md; what a skeleton saves
+/// stands in its own page. The same on every rank.
+struct checkpoint_options {
+  std::string code = "ida:2,1";             ///< `replicate:COPIES`, `parity:SLICES` or `ida:DATA,PARITY`
+  std::vector<std::string> store{};         ///< directories, which exist
+  std::vector<std::string> remote_store{};  ///< directories far away,
+  std::uint64_t remote_every = 0;           ///< for every n-th checkpoint; 0: for none
+  double every_seconds = 10;                ///< between checkpoints; 0: whenever the one before is written
+  /// Goes on from the newest checkpoint that can be read; usage_error where there is none. Without it the
+  /// store must hold none: what was computed is not thrown away by mistake.
+  bool resume = false;
+  /// Who may go on: the same program in the same version with the same problem, that is, with the same text
+  /// of all that the result depends on.
+  std::string program = "skel", version{}, problem{};
+};
+
+}  // namespace skel

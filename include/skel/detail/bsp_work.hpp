@@ -1,0 +1,59 @@
+// A bulk synchronous parallel program as compiled code sees it: state and messages behind an interface.
+// skel/bsp.hpp implements it for the user's types.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "skel/checkpoint/options.hpp"
+#include "skel/context.hpp"
+#include "skel/report.hpp"
+
+namespace skel {
+
+/// Everything about a bsp call beside the program. The same on every rank.
+struct bsp_options {
+  std::stop_token stop{};                      ///< ends the run early when requested on any rank
+  std::optional<double> time_limit_seconds{};  ///< ends the run early
+  std::string label{};                         ///< for progress and trace; default: "bsp"
+  /// The state of all ranks is saved at the end of a superstep; after the loss of a rank the others go on
+  /// from there, and so does a later run (docs/bsp.md).
+  std::optional<checkpoint_options> checkpoint{};
+};
+
+namespace detail {
+
+/// One rank's state and the messages that it has received. One thread at a time calls it.
+class bsp_work {
+ public:
+  bsp_work() = default;
+  bsp_work(bsp_work const&) = delete;
+  bsp_work& operator=(bsp_work const&) = delete;
+  virtual ~bsp_work() = default;
+  [[nodiscard]] virtual std::uint64_t type_hash() const = 0;
+  /// Whether the program says how its state becomes that of another number of ranks.
+  [[nodiscard]] virtual bool splits() const = 0;
+
+  virtual void begin(int rank, int size) = 0;
+  /// State and received messages, as bytes and back.
+  virtual void pack_part(std::vector<std::byte>& out) const = 0;
+  using part_reader = std::function<std::vector<std::byte>(int)>;
+  virtual void load(part_reader const& part, int parts, int rank, int size) = 0;
+
+  /// Takes the bundles of all members, in their order.
+  virtual void receive(std::vector<std::span<std::byte const>> const& bundles) = 0;
+  /// Packs what it sends, for each member; true: it goes on, or has sent something.
+  virtual bool superstep(std::uint64_t number, int rank, int size,
+                         std::vector<std::vector<std::byte>>& bundles) = 0;
+};
+
+[[nodiscard]] report run_bsp(context& ctx, bsp_work& work, bsp_options const& options);
+
+}  // namespace detail
+}  // namespace skel

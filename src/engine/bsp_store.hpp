@@ -1,0 +1,78 @@
+// One rank's side of the checkpoints of a bsp run: its part is written in the background, and read again.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <future>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "skel/checkpoint/repository.hpp"
+#include "skel/report.hpp"
+#include "store_writer.hpp"
+
+namespace skel::detail {
+
+/// Nothing here calls the transport: the run polls, and tells the root. Beside prepare() and read(), which
+/// every rank calls for its part, all is the root's.
+class bsp_store {
+ public:
+  bsp_store(checkpoint_options const& options, std::uint64_t type_hash, bool quiet);
+  ~bsp_store();
+  bsp_store(bsp_store const&) = delete;
+  bsp_store& operator=(bsp_store const&) = delete;
+
+  // --- every rank ---
+  struct written {
+    std::uint64_t generation = 0;
+    std::string error;  // empty: durable
+  };
+  [[nodiscard]] bool writing() const { return writing_.valid(); }
+  /// Writes a part in the background, when none is being written.
+  void write(storage::generation_plan const& plan, std::uint32_t part, std::vector<std::byte> bytes);
+  /// Once for each write(), when it is done.
+  [[nodiscard]] std::optional<written> poll();
+  /// skel::error where the generation or this part of it cannot be had.
+  [[nodiscard]] std::vector<std::byte> read(std::uint64_t generation, std::uint32_t part) const;
+  [[nodiscard]] std::uint32_t parts_of(std::uint64_t generation) const;
+  [[nodiscard]] checkpoint_report& costs() { return costs_; }
+
+  // --- the root ---
+  /// Looks at the store. usage_error as of store_writer::open().
+  void open();
+  /// A generation could not be read after all: the next to be tried, each once; 0: there is none.
+  [[nodiscard]] std::uint64_t other_than(std::uint64_t bad);
+  [[nodiscard]] bool due(double now);
+  [[nodiscard]] storage::generation_plan plan(std::uint32_t parts, double now);
+  /// Makes `plan` the newest checkpoint, in the background.
+  void commit(storage::generation_plan const& plan);
+  [[nodiscard]] std::uint64_t stamp() const { return latest_plan_.stamp; }
+  /// The newest that was committed by this run, or resumed from; 0: none.
+  [[nodiscard]] std::uint64_t committed();
+  /// Waits for a commit that is under way, for a second at most: after a loss its checkpoint is worth it.
+  void wait_for_commit() const;
+  void wait();
+
+ private:
+  struct done {
+    written what;
+    storage::save_cost cost;
+    std::uint64_t bytes = 0;
+  };
+  [[nodiscard]] storage::stored_generation find(std::uint64_t generation) const;
+
+  checkpoint_options options_;
+  bool quiet_;
+  storage::repository store_;
+  std::future<done> writing_;
+  std::future<written> committing_;
+  storage::generation_plan latest_plan_;
+  std::uint64_t committed_ = 0;
+  std::set<std::uint64_t> bad_;
+  double latest_ = 0;
+  checkpoint_report costs_;
+};
+
+}  // namespace skel::detail

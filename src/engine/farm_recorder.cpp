@@ -1,0 +1,93 @@
+#include "farm_recorder.hpp"
+
+#include <chrono>
+#include <limits>
+#include <utility>
+
+#include "skel/error.hpp"
+#include "values/format.hpp"
+
+namespace skel::detail {
+
+namespace {
+
+// Adds the wall time of a scope to a sum.
+class timed {
+ public:
+  explicit timed(double& sum) : sum_(sum) {}
+  ~timed() { sum_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count(); }
+  timed(timed const&) = delete;
+  timed& operator=(timed const&) = delete;
+
+ private:
+  double& sum_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+std::string text_of(farm_traits const& t) {
+  return format("farm|{}|{}|{}|{}", t.tasks.value_or(0), t.payload, t.merged, t.type_hash);
+}
+
+}  // namespace
+
+farm_recorder::farm_recorder(farm_work& work, farm_traits const& traits, checkpoint_options const& options,
+                             bool quiet)
+    : writer_(options, text_of(traits), quiet) {
+  if (traits.merged) merged_.emplace([&work](auto& into, auto more) { work.merge_packed(into, more); });
+  auto const left = writer_.open();
+  if (left) {
+    try {
+      read(*left, traits);
+    } catch (protocol_error const& bad) {
+      throw usage_error(std::string("the checkpoint cannot be used: ") + bad.what());
+    }
+  }
+  writer_.save_first(merged_ ? merged_->all() : result_log::joined(log_.all()));
+  dirty_ = false;
+}
+
+void farm_recorder::read(std::span<std::byte const> log, farm_traits const& traits) {
+  constexpr auto endless = std::numeric_limits<std::uint64_t>::max() / 4;
+  for (auto const& e : read_log(log, traits.tasks.value_or(endless))) {
+    add(e.ranges, e.results);
+    result_batch batch;
+    batch.ranges = e.ranges;
+    batch.packed = transport::packet::received({e.results.begin(), e.results.end()});
+    batch.restored = true;
+    restored_.push_back(std::move(batch));
+    restored_tasks_.insert(restored_tasks_.end(), e.ranges.begin(), e.ranges.end());
+  }
+  writer_.costs().restored_tasks = count_tasks(restored_tasks_);
+}
+
+std::vector<result_batch> farm_recorder::take_restored() { return std::exchange(restored_, {}); }
+
+void farm_recorder::add(range_list const& ranges, std::span<std::byte const> results) {
+  dirty_ = true;
+  if (merged_)
+    merged_->add(ranges, results);
+  else
+    log_.add(ranges, results);
+}
+
+void farm_recorder::start(double now) {
+  timed const t(writer_.costs().blocked_seconds);
+  dirty_ = false;
+  if (merged_)
+    writer_.save(now, [bytes = merged_->all()]() mutable { return std::move(bytes); });
+  else
+    writer_.save(now, [parts = log_.all()] { return result_log::joined(parts); });
+}
+
+void farm_recorder::save_if_due(double now) {
+  if (dirty_ && writer_.due(now)) start(now);
+}
+
+void farm_recorder::close() {
+  timed const t(writer_.costs().blocked_seconds);
+  writer_.finish();
+  if (dirty_) start(0);
+  writer_.finish();
+}
+
+}  // namespace skel::detail

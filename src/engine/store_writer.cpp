@@ -1,0 +1,119 @@
+#include "store_writer.hpp"
+
+#include <xxhash.h>
+
+#include <chrono>
+#include <cstdio>
+#include <utility>
+
+#include "skel/error.hpp"
+#include "values/format.hpp"
+#include "values/one_line.hpp"
+
+namespace skel::detail {
+
+void warn_of_store(std::string const& problem) {
+  std::fprintf(stderr, "skel: checkpoint: %s\n", one_line(problem).c_str());
+}
+
+storage::repository_options store_options(checkpoint_options const& options, std::string_view what) {
+  if (options.store.empty()) throw usage_error("a checkpoint needs directories to be stored in: --store");
+  storage::repository_options r;
+  r.code = storage::code(options.code);
+  for (auto const& d : options.store) r.places.push_back({d, {}, false});
+  for (auto const& d : options.remote_store) r.places.push_back({d, {}, true});
+  r.remote_every = options.remote_every;
+  auto const text = options.problem + "\n" + std::string(what);
+  r.identity = {options.program, options.version, XXH3_64bits(text.data(), text.size())};
+  return r;
+}
+
+store_writer::store_writer(checkpoint_options const& options, std::string_view what, bool quiet)
+    : options_(options),
+      quiet_(quiet),
+      store_(store_options(options, what), [quiet](std::string const& problem) {
+        if (!quiet) warn_of_store(problem);
+      }) {}
+
+store_writer::~store_writer() {
+  if (under_way_.valid()) under_way_.wait();
+}
+
+std::optional<std::vector<std::byte>> store_writer::open() {
+  try {
+    store_.check_at_start();
+    auto const where = join(options_.store, ", ");
+    if (!options_.resume) {
+      if (!store_.catalogue().empty())
+        throw usage_error("there is a checkpoint in " + where +
+                          " already: go on with it (--resume), or empty the directories");
+      return {};
+    }
+    auto found = store_.restore();
+    if (!found) throw usage_error("there is no checkpoint to resume from in " + where);
+    if (found->parts.size() != 1)
+      throw usage_error("the checkpoint in " + where + " is not of a run like this one");
+    costs_.restored_generation = found->plan.generation;
+    return std::move(found->parts[0]);
+  } catch (usage_error const&) {
+    throw;
+  } catch (error const& bad) {
+    throw usage_error(bad.what());
+  }
+}
+
+store_writer::outcome store_writer::write(std::vector<std::byte> const& content) const {
+  outcome done;
+  done.bytes = content.size();
+  try {
+    auto const plan = store_.next(1);
+    done.cost = store_.prepare(plan, 0, "results", content);
+    auto const begin = std::chrono::steady_clock::now();
+    store_.commit(plan);
+    store_.remove_old(plan);
+    done.cost.sync += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  } catch (std::exception const& bad) {
+    done.error = bad.what();
+  }
+  return done;
+}
+
+void store_writer::account(outcome const& done) {
+  costs_.code_seconds += done.cost.code;
+  costs_.write_seconds += done.cost.write;
+  costs_.sync_seconds += done.cost.sync;
+  if (done.error.empty()) {
+    ++costs_.saved;
+    costs_.bytes = done.bytes;
+    return;
+  }
+  if (costs_.failed++ == 0 && !quiet_) warn_of_store(done.error + " (the run goes on)");
+}
+
+void store_writer::save_first(std::vector<std::byte> const& content) {
+  auto const done = write(content);
+  if (!done.error.empty()) throw usage_error(done.error);
+  account(done);
+}
+
+bool store_writer::due(double now) {
+  if (latest_ == 0) latest_ = now;
+  if (now - latest_ < options_.every_seconds) return false;
+  if (under_way_.valid()) {
+    if (under_way_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return false;
+    account(under_way_.get());
+  }
+  return true;
+}
+
+void store_writer::save(double now, std::function<std::vector<std::byte>()> content) {
+  finish();
+  latest_ = now;
+  under_way_ = std::async(std::launch::async, [this, make = std::move(content)] { return write(make()); });
+}
+
+void store_writer::finish() {
+  if (under_way_.valid()) account(under_way_.get());
+}
+
+}  // namespace skel::detail

@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# All ranks of a job are killed at once, the root too; a directory of its store is emptied, and a bit turned over in each
+# shard of another. Another job goes on, on another number of ranks, and its result is the same to the byte:
+#   kill_all.sh SKEL_MPIEXEC RANKS RANKS_LATER ENDING PROGRAM ARGUMENTS...
+# ENDING: of the result's file. Exit code 1 if anything is not as it should be.
+set -euo pipefail
+skel_mpiexec=$1 ranks=$2 later=$3 ending=$4 program=$5
+shift 5
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+command=("$program" "$@" --threads 1 --progress never)
+stores=("$dir"/d{0,1,2,3,4,5})
+store=$(IFS=,; echo "${stores[*]}")
+checkpoint=(--checkpoint ida:4,2 --store "$store" --every 50ms)
+
+fail() {
+  echo "$1" >&2
+  cat "$dir"/errors >&2 || true
+  exit 1
+}
+
+# Kills every process of this job at once: those of this program that name this store.
+kill_all() {
+  local pid victims=()
+  for pid in $(pgrep -f -- "--store $store"); do
+    [ "$(readlink "/proc/$pid/exe")" = "$(readlink -f "$program")" ] && victims+=("$pid")
+  done
+  [ ${#victims[@]} -gt 0 ] && kill -KILL "${victims[@]}"
+}
+
+refused() { # refused TEXT ARGUMENTS...: one line with this text, and exit code 2
+  local text=$1 code=0
+  shift
+  "${command[@]}" --quiet "$@" 2>"$dir/errors" || code=$?
+  [ $code -eq 2 ] || fail "exit code $code instead of 2: $*"
+  [ "$(wc -l <"$dir/errors")" -eq 1 ] || fail "not one line: $*"
+  grep -qF -- "$text" "$dir/errors" || fail "no \"$text\": $*"
+}
+
+"${command[@]}" --quiet -o "$dir/alone$ending"
+
+for attempt in 1 2 3 4 5 6; do # again, if the job was done before it could be killed
+  rm -rf "${stores[@]}"
+  mkdir "${stores[@]}"
+  [ "$attempt" -gt 1 ] || refused "no checkpoint to resume from" "${checkpoint[@]}" --resume
+  "$skel_mpiexec" -n "$ranks" --oversubscribe "${command[@]}" --quiet "${checkpoint[@]}" -o "$dir/killed$ending" \
+    >"$dir/out" 2>"$dir/errors" &
+  launcher=$!
+  for _ in $(seq 400); do # until there is a third generation
+    [ "$(find "${stores[@]}" -type f | grep -cE '\.([3-9]|[1-9][0-9]+)\.[0-9]+-of-')" -gt 0 ] && break
+    kill -0 $launcher 2>/dev/null || break
+    sleep 0.02
+  done
+  kill_all || true
+  if ! wait $launcher; then break; fi
+  [ "$attempt" -lt 6 ] || fail "the job could not be killed before its end"
+done
+[ -n "$(ls "$dir/d3")" ] || fail "the killed job has left no checkpoint"
+[ ! -e "$dir/killed$ending" ] || fail "the killed job has left a result"
+
+rm -f "$dir"/d1/*
+for shard in "$dir"/d3/*; do
+  size=$(stat -c %s "$shard")
+  at=$((size * 3 / 4))
+  byte=$(od -An -tu1 -j $at -N 1 "$shard")
+  # shellcheck disable=SC2059
+  printf "\\x$(printf %x $((byte ^ 16)))" | dd of="$shard" bs=1 seek=$at conv=notrunc status=none
+done
+
+refused "already: go on with it (--resume)" "${checkpoint[@]}"
+"$skel_mpiexec" -n "$later" --oversubscribe "${command[@]}" "${checkpoint[@]}" --resume -o "$dir/later$ending" \
+  --report "$dir/report.json" >"$dir/out" 2>"$dir/errors" || fail "the job that goes on fails"
+cmp "$dir/alone$ending" "$dir/later$ending" || fail "another result"
+grep -q "$dir/d3/" "$dir/errors" || fail "nobody says that shards in d3 are damaged"
+restored=$(grep -o '"restored_[a-z]*": [0-9]*' "$dir/report.json" | tr '\n' ' ')
+echo "$ranks ranks killed, $later went on: $restored"
+case $restored in *'"restored_generation": '[1-9]*) ;; *) fail "nothing was restored" ;; esac

@@ -1,0 +1,251 @@
+// Farms that end before they are done, and others that go on: what was finished is not done again.
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <numeric>
+#include <set>
+
+#include "farm_over_hub.hpp"
+#include "observe_support.hpp"
+#include "skel/error.hpp"
+
+using namespace farm_test;
+
+namespace {
+
+constexpr std::uint64_t all_tasks = 160;
+
+// A store of three directories.
+struct store {
+  test::temporary_directory root;
+  std::vector<std::string> directories;
+
+  store() {
+    for (char const* name : {"a", "b", "c"}) {
+      directories.push_back(root.file(name));
+      std::filesystem::create_directory(directories.back());
+    }
+  }
+  [[nodiscard]] skel::farm_options options(bool resume, std::string const& problem = "numbers") const {
+    skel::checkpoint_options c;
+    c.store = directories;
+    c.every_seconds = 0.002;
+    c.resume = resume;
+    c.program = "test_farm";
+    c.version = "1";
+    c.problem = problem;
+    skel::farm_options o;
+    o.checkpoint = c;
+    return o;
+  }
+};
+
+struct seen {
+  std::vector<std::uint64_t> got = std::vector<std::uint64_t>(all_tasks);
+  std::set<std::uint64_t> run;  // tasks whose function was called
+  std::mutex lock;
+  skel::report report;
+  std::uint64_t sunk = 0;
+  std::vector<std::string> errors;
+};
+
+// Strings, so that results differ in length. The sink ends the run after `most` results.
+struct trial {
+  skel::any_schedule how;
+  bool concentrated = false, stream = false, ordered = false, serves = false;
+  std::uint64_t most = ~std::uint64_t{0};
+};
+
+void run(seen& s, int ranks, trial const& t, skel::farm_options options) {
+  if (t.concentrated) options.results = skel::concentrated();
+  if (t.serves) options.root = skel::root_role::serves;
+  hub::job job(ranks, 2);
+  job.run([&](skel::context& ctx) {
+    auto const f = [&](std::uint64_t i) {
+      {
+        std::lock_guard const guard(s.lock);
+        s.run.insert(i);
+      }
+      return std::to_string(slow_work(i));
+    };
+    auto const sink = [&](skel::task_id id, std::string&& text) {
+      s.got.at(id) = std::stoull(text);
+      return ++s.sunk == t.most ? skel::flow::stop : skel::flow::go_on;
+    };
+    auto const call = [&](auto source) {
+      auto const r = t.ordered ? skel::farm(ctx, source, f, t.how, skel::ordered(sink), options)
+                               : skel::farm(ctx, source, f, t.how, sink, options);
+      if (ctx.is_root()) s.report = r;
+    };
+    if (t.stream)
+      call(counting(all_tasks));
+    else
+      call(skel::indices(all_tasks));
+  });
+  for (int r = 0; r < ranks; ++r) s.errors.push_back(job.error(r));
+}
+
+void check_goes_on(trial t, int ranks, int ranks_later) {
+  INFO(t.how.to_string() << (t.concentrated ? ", concentrated" : "") << (t.stream ? ", stream" : "")
+                         << (t.ordered ? ", ordered" : "") << ", " << ranks << " ranks, then "
+                         << ranks_later);
+  store const where;
+  seen first, second;
+  t.most = 60;
+  run(first, ranks, t, where.options(false));
+  for (auto const& e : first.errors) CHECK(e.empty());
+  REQUIRE(first.report.checkpoint);
+  CHECK(first.report.checkpoint->restored_tasks == 0);
+  CHECK(first.report.checkpoint->saved >= 2);  // the first, which is empty, and the last
+  t.most = ~std::uint64_t{0};
+  run(second, ranks_later, t, where.options(true));
+  for (auto const& e : second.errors) CHECK(e.empty());
+  CHECK(second.got == expected(all_tasks));
+  CHECK(second.sunk == all_tasks);
+  REQUIRE(second.report.checkpoint);
+  auto const restored = second.report.checkpoint->restored_tasks;
+  CHECK(restored >= 60);  // what the sink had, and what waited for it
+  CHECK(second.run.size() + restored == all_tasks);
+  for (auto const id : second.run) CHECK(id < all_tasks);
+  // What the first run's sink has had is not run again.
+  std::uint64_t again = 0;
+  for (std::uint64_t i = 0; i < all_tasks; ++i) again += first.got[i] != 0 && second.run.contains(i);
+  CHECK(again == 0);
+}
+
+std::string refusal(store const& where, skel::farm_options const& options) {
+  seen s;
+  run(s, 1, {}, options);  // others would be told by run_main
+  CHECK(s.run.empty());
+  CHECK(s.errors.at(0).find('\n') == std::string::npos);
+  auto text = s.errors.at(0);
+  for (std::size_t at; (at = text.find(where.root.file(""))) != std::string::npos;)
+    text.erase(at, where.root.file("").size());
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("a farm goes on with what an earlier one has finished, under every schedule") {
+  int ranks = 1;
+  for (auto const& how : schedules()) {
+    check_goes_on({how, false}, ranks, 1 + ranks % 4);
+    ranks = 1 + (ranks + 1) % 4;
+  }
+}
+
+TEST_CASE("also streams, ordered and concentrated results, and under a root that serves") {
+  for (auto const& how : {skel::any_schedule("guided"), skel::any_schedule("ring")}) {
+    check_goes_on({how, false, true}, 3, 2);
+    check_goes_on({how, false, false, true}, 2, 3);
+    check_goes_on({how, true}, 3, 4);
+    check_goes_on({how, false, false, false, true}, 2, 3);
+  }
+  check_goes_on({skel::any_schedule("first-come"), false, true, true}, 3, 1);
+}
+
+TEST_CASE("a farm that was done is not done again") {
+  store const where;
+  for (bool resume : {false, true}) {
+    seen s;
+    run(s, 3, {skel::any_schedule("ring")}, where.options(resume));
+    CHECK(s.got == expected(all_tasks));
+    CHECK(s.run.size() == (resume ? 0 : all_tasks));
+  }
+}
+
+TEST_CASE("a merged result goes on where it was") {
+  for (char const* how : {"guided", "interleaved", "ring"})
+    for (bool concentrated : {false, true}) {
+      store const where;
+      auto options = where.options(false);
+      if (concentrated) options.results = skel::concentrated();
+      std::atomic<std::uint64_t> runs{0};
+      std::uint64_t total = 0;
+      for (bool resume : {false, true}) {
+        INFO(how << ", " << concentrated << ", " << resume);
+        options.checkpoint->resume = resume;
+        std::stop_source stop;
+        options.stop = stop.get_token();
+        total = 5;  // the initial value counts once, in each run
+        hub::job job(3, 1);
+        job.run([&](skel::context& ctx) {
+          auto const f = [&](std::uint64_t i) {
+            if (++runs == all_tasks / 2 && !resume) stop.request_stop();
+            return slow_work(i);
+          };
+          auto const r = skel::farm(ctx, skel::indices(all_tasks), f, skel::any_schedule(how),
+                                    skel::reduced(total, std::plus<>()), options);
+          if (!ctx.is_root() || !resume) return;
+          REQUIRE(r.checkpoint);
+          CHECK(r.tasks == all_tasks);
+        });
+        for (int r = 0; r < 3; ++r) CHECK(job.error(r).empty());
+      }
+      auto const all = expected(all_tasks);
+      CHECK(total == std::accumulate(all.begin(), all.end(), std::uint64_t{5}));
+      CHECK(runs <= 2 * all_tasks);
+    }
+}
+
+TEST_CASE("what was finished before a task threw is kept") {
+  store const where;
+  auto options = where.options(false);
+  std::set<std::uint64_t> run_later;
+  std::mutex lock;
+  for (bool resume : {false, true}) {
+    options.checkpoint->resume = resume;
+    std::vector<std::uint64_t> got;
+    hub::job job(2, 1);
+    job.run([&](skel::context& ctx) {
+      auto const f = [&](std::uint64_t i) {
+        if (!resume && i == 100) throw std::runtime_error("no");
+        std::lock_guard const guard(lock);
+        if (resume) run_later.insert(i);
+        return slow_work(i);
+      };
+      skel::farm(ctx, skel::indices(all_tasks), f, skel::first_come{}, skel::into(got), options);
+    });
+    CHECK(job.error(0).empty() == resume);
+    if (resume) CHECK(got == expected(all_tasks));
+  }
+  CHECK(run_later.size() < all_tasks);
+  CHECK(run_later.contains(100));
+}
+
+TEST_CASE("a store that is none, empty, another's, or not asked for is refused in one line") {
+  store const where;
+  CHECK(refusal(where, where.options(true)).find("there is no checkpoint to resume from in a, b, c") !=
+        std::string::npos);
+  seen s;
+  run(s, 2, {}, where.options(false));
+  CHECK(s.got == expected(all_tasks));
+  CHECK(refusal(where, where.options(false)) ==
+        "there is a checkpoint in a, b, c already: go on with it (--resume), or empty the directories");
+  CHECK(refusal(where, where.options(true, "letters")) != "");
+  auto gone = where.options(true);
+  for (auto& d : gone.checkpoint->store) d += "/gone";
+  CHECK(refusal(where, gone) != "");
+  auto few = where.options(false);
+  few.checkpoint->store.clear();
+  CHECK(refusal(where, few) == "a checkpoint needs directories to be stored in: --store");
+  auto unknown = where.options(false);
+  unknown.checkpoint->code = "raid:5";
+  CHECK(refusal(where, unknown).find("raid") != std::string::npos);
+}
+
+TEST_CASE("a checkpoint of a longer stream is refused") {
+  store const where;
+  seen s;
+  run(s, 2, {.how = {}, .stream = true}, where.options(false));
+  CHECK(s.got == expected(all_tasks));
+  hub::job job(2, 1);
+  job.run([&](skel::context& ctx) {
+    skel::farm(
+        ctx, counting(100), [](std::uint64_t i) { return std::to_string(i); }, skel::guided{},
+        [](skel::task_id, std::string&&) {}, where.options(true));
+  });
+  CHECK(job.error(0) ==
+        "the source of tasks failed: it has 100 tasks, but the checkpoint holds the result of task 159");
+}

@@ -1,0 +1,32 @@
+// libFuzzer: any bytes are a farm's checkpoint or a protocol_error; what was read is written and read again.
+#include "engine/result_log.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+#include <vector>
+
+#include "fuzz.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
+  auto const bytes = fuzz::input{data, size}.bytes();
+  fuzz::expect_error_or_result([&] {
+    constexpr std::uint64_t tasks = 1U << 16U;
+    auto const entries = skel::detail::read_log(bytes, tasks);
+    skel::detail::result_log log;
+    std::vector<bool> seen(tasks);
+    for (auto const& e : entries) {
+      for (auto const& r : e.ranges)
+        for (std::uint64_t i = 0; i < r.count; ++i)
+          if (std::exchange(seen.at(r[i]), true)) std::abort();
+      log.add(e.ranges, e.results);
+    }
+    auto const again = skel::detail::result_log::joined(log.all());
+    auto const read = skel::detail::read_log(again, tasks);
+    if (read.size() != entries.size()) std::abort();
+    for (std::size_t i = 0; i < read.size(); ++i)
+      if (read[i].ranges != entries[i].ranges || !std::ranges::equal(read[i].results, entries[i].results))
+        std::abort();
+  });
+  return 0;
+}
