@@ -59,7 +59,7 @@ void add_options(CLI::App& app, options& o) {
       ->capture_default_str()
       ->check(CLI::IsMember({"scattered", "blocks"}));
   app.add_option("--unit-costs", o.unit_costs,
-                 "write the seconds that each task took to FILE, for skel-simulate");
+                 "write the processor's seconds for each task to FILE, for skel-simulate");
   app.add_flag("--ray-statistics", o.ray_statistics,
                "time each ray alone, and print what rays that hit and that miss the grid take");
   app.add_option("--instructions", o.instructions, "avx2 or portable, instead of the best this processor has")
@@ -87,13 +87,16 @@ std::vector<std::string> options::names() const {
   if (!series.empty()) return series;
   if (steps == 1) return {field.empty() ? file : field};
   std::vector<std::string> all;
+  all.reserve(static_cast<std::size_t>(steps));
   for (int hour = 0; hour < steps; ++hour) all.push_back(fmt::format("{}@{}", field, hour));
   return all;
 }
 
 std::vector<opener> options::volumes() const {
+  auto const all_names = names();
   std::vector<opener> all;
-  for (auto const& name : names())
+  all.reserve(all_names.size());
+  for (auto const& name : all_names)
     all.emplace_back([name, computed = !field.empty()] {
       return computed ? volume_data::open_field(name) : volume_data::open_volume(name);
     });

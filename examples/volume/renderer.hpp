@@ -69,7 +69,7 @@ class renderer {
   [[nodiscard]] std::array<rgba, tile_pixels> tile(std::uint64_t number, work_counts& counts) const;
   /// The tile's rays through the slices of the volume that are here: tile() by slabs. With the exact rule
   /// only.
-  void take_through(std::uint64_t tile, packet_state& state, work_counts& counts) const;
+  void take_through(std::uint64_t number, packet_state& state, work_counts& counts) const;
   /// Any ray through the volume, for tests and statistics; with the exact rule all lanes but the first are
   /// idle.
   [[nodiscard]] rgba along(camera::ray const& ray, work_counts& counts) const;

@@ -1,12 +1,20 @@
-// Seconds since a moment.
+// Seconds since a moment, and those that a thread has worked.
 #pragma once
 
 #include <chrono>
+#include <ctime>
 
 namespace skel::volume {
 
 inline double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Of the processor, by this thread: what else goes on in the machine does not count.
+inline double thread_seconds() {
+  std::timespec t{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
 }  // namespace skel::volume

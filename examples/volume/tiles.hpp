@@ -47,7 +47,7 @@ struct ray_time {
 struct sub_image {
   std::vector<rgba> pixels;  ///< of the task's tiles in turn, without those outside of the picture
   work_counts counts;
-  double seconds = 0;          ///< that it took
+  double seconds = 0;          ///< of a processor, that it took
   std::vector<ray_time> rays;  ///< of each pixel, if asked for
 };
 
