@@ -12,9 +12,6 @@ namespace skel::search {
 
 namespace {
 
-constexpr unsigned most_children = 100;  // of any node but a binomial root
-constexpr unsigned remembered_depths = 1024;
-
 void put_big_endian(std::uint8_t* out, std::uint32_t x) {
   out[0] = static_cast<std::uint8_t>(x >> 24);
   out[1] = static_cast<std::uint8_t>(x >> 16);
@@ -28,16 +25,6 @@ void sha1(std::array<std::uint8_t, N> const& message, std::array<std::uint8_t, 2
   sha1_init(&context);
   sha1_update(&context, message.size(), message.data());
   sha1_digest(&context, digest.size(), digest.data());
-}
-
-// The low 31 bits of the state's last four bytes, as a number in [0, 1).
-double uniform(uts_node const& n) {
-  auto const* const s = n.state.data() + 16;
-  std::uint32_t const bits =
-      (static_cast<std::uint32_t>(s[0]) << 24 | static_cast<std::uint32_t>(s[1]) << 16 |
-       static_cast<std::uint32_t>(s[2]) << 8 | s[3]) &
-      0x7fffffffU;
-  return static_cast<double>(bits) / 2147483648.0;
 }
 
 }  // namespace
@@ -69,7 +56,7 @@ double expected_children(uts_parameters const& p, unsigned depth) {
 }
 
 uts_tree::uts_tree(uts_parameters const& parameters) : parameters_(parameters) {
-  for (unsigned d = 0; d < remembered_depths; ++d)
+  for (unsigned d = 0; d < remembered_depths_; ++d)
     log_fail_.push_back(std::log(1.0 - 1.0 / (1.0 + expected_children(parameters_, d))));
 }
 
@@ -89,26 +76,6 @@ uts_node uts_tree::child(uts_node const& parent, std::uint32_t index) {
   n.depth = parent.depth + 1;
   sha1(message, n.state);
   return n;
-}
-
-unsigned uts_tree::binomial_children(uts_node const& n) const {
-  return uniform(n) < parameters_.probability ? parameters_.children : 0;
-}
-
-// Inverse of the cumulative geometric distribution whose mean is the expected number of children.
-unsigned uts_tree::geometric_children(uts_node const& n) const {
-  double const log_fail = n.depth < remembered_depths
-                              ? log_fail_[n.depth]
-                              : std::log(1.0 - 1.0 / (1.0 + expected_children(parameters_, n.depth)));
-  return static_cast<unsigned>(std::floor(std::log(1.0 - uniform(n)) / log_fail));
-}
-
-unsigned uts_tree::number_of_children(uts_node const& n) const {
-  auto const& p = parameters_;
-  if (p.type == tree_type::binomial && n.depth == 0) return static_cast<unsigned>(std::floor(p.branching));
-  bool const geometric =
-      p.type == tree_type::geometric || (p.type == tree_type::hybrid && n.depth < p.shift * p.depth);
-  return std::min(most_children, geometric ? geometric_children(n) : binomial_children(n));
 }
 
 }  // namespace skel::search

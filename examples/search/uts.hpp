@@ -3,7 +3,9 @@
 // children the node has, and what they are, so any rank can go on from any node.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -54,23 +56,51 @@ struct named_tree {
 /// usage_error.
 [[nodiscard]] named_tree parse_tree(std::string_view spec);
 
-/// The tree as a function of its nodes. Const and thread-safe.
+/// The expected number of children of a geometric node at this depth.
+[[nodiscard]] double expected_children(uts_parameters const& p, unsigned depth);
+
+/// The low 31 bits of the state's last four bytes, as a number in [0, 1).
+[[nodiscard]] inline double uniform(uts_node const& n) {
+  auto const* const s = n.state.data() + 16;
+  std::uint32_t const bits =
+      (static_cast<std::uint32_t>(s[0]) << 24 | static_cast<std::uint32_t>(s[1]) << 16 |
+       static_cast<std::uint32_t>(s[2]) << 8 | s[3]) &
+      0x7fffffffU;
+  return static_cast<double>(bits) / 2147483648.0;
+}
+
+/// The tree as a function of its nodes. Const and thread-safe. What is called for every node is inline: it
+/// takes a few nanoseconds.
 class uts_tree {
  public:
   explicit uts_tree(uts_parameters const& parameters);
   [[nodiscard]] uts_node root() const;
-  [[nodiscard]] unsigned number_of_children(uts_node const& n) const;
+  [[nodiscard]] unsigned number_of_children(uts_node const& n) const {
+    auto const& p = parameters_;
+    if (p.type == tree_type::binomial && n.depth == 0) return static_cast<unsigned>(std::floor(p.branching));
+    bool const geometric =
+        p.type == tree_type::geometric || (p.type == tree_type::hybrid && n.depth < p.shift * p.depth);
+    return std::min(most_children_, geometric ? geometric_children(n) : binomial_children(n));
+  }
   [[nodiscard]] static uts_node child(uts_node const& parent, std::uint32_t index);
 
  private:
-  [[nodiscard]] unsigned binomial_children(uts_node const& n) const;
-  [[nodiscard]] unsigned geometric_children(uts_node const& n) const;
+  static constexpr unsigned most_children_ = 100;  // of any node but a binomial root
+  static constexpr unsigned remembered_depths_ = 1024;
+
+  [[nodiscard]] unsigned binomial_children(uts_node const& n) const {
+    return uniform(n) < parameters_.probability ? parameters_.children : 0;
+  }
+  // Inverse of the cumulative geometric distribution whose mean is the expected number of children.
+  [[nodiscard]] unsigned geometric_children(uts_node const& n) const {
+    double const log_fail = n.depth < remembered_depths_
+                                ? log_fail_[n.depth]
+                                : std::log(1.0 - 1.0 / (1.0 + expected_children(parameters_, n.depth)));
+    return static_cast<unsigned>(std::floor(std::log(1.0 - uniform(n)) / log_fail));
+  }
 
   uts_parameters parameters_;
   std::vector<double> log_fail_;  // by depth: log(1 - p) of a geometric node
 };
-
-/// The expected number of children of a geometric node at this depth.
-[[nodiscard]] double expected_children(uts_parameters const& p, unsigned depth);
 
 }  // namespace skel::search

@@ -59,7 +59,10 @@ SKEL_INLINE void add_part(volume_view const& v, rays const& r, linear_part const
   f8 const later =
       exponential(where(use, min((kb - ka) * part.length * all(0.125F), all(40.0F)))) - all(1.0F);
   f8 const weight = min(max(opacity * all(0.5F) + late + all(2.0F / 3) * halfway * later, zero), opacity);
-  surroundings const s = surroundings_at<lit>(v, r, part.middle, tau > zero);
+  // where the mean of what is seen comes from: of an opaque part, its front
+  mask const seen = tau > zero;
+  f8 const depth = choose(seen, weight / choose(seen, opacity, all(1.0F)), all(0.5F));
+  surroundings const s = surroundings_at<lit>(v, r, part.middle + part.length * (depth - all(0.5F)), seen);
   f8 const scaled = sum.transparency * s.shade;
   f8 const extra = sum.transparency * opacity;
   for (int c = 0; c < 3; ++c) {
@@ -82,8 +85,9 @@ SKEL_INLINE f8 interpolate(f8 const (&v)[4], f8 const (&dx)[4], f8 x, f8 y, f8 z
   return low + z * (high - low);
 }
 
-/// From the eight corners of the cell; `first` is what the last cell ended with where `carried`.
-SKEL_INLINE cubic cubic_between(volume_view const& v, rays const& r, f8 t1, bool carried, f8 last) {
+/// From the eight corners of the cell, for lanes of `use`; `first` is what the last cell ended with where
+/// `carried`.
+SKEL_INLINE cubic cubic_between(volume_view const& v, rays const& r, f8 t1, mask use, mask carried, f8 last) {
   alignas(32) int at[lanes];
   store(at, r.at);
   f8 low[4], dx[4];
@@ -96,7 +100,8 @@ SKEL_INLINE cubic cubic_between(volume_view const& v, rays const& r, f8 t1, bool
   f8 const x0 = place(r.axis[0], r.t), y0 = place(r.axis[1], r.t), z0 = place(r.axis[2], r.t);
   f8 const x1 = place(r.axis[0], t1), y1 = place(r.axis[1], t1), z1 = place(r.axis[2], t1);
   cubic c;
-  c.first = carried ? last : interpolate(low, dx, x0, y0, z0);
+  bool const all_carried = bits(use & ~carried) == 0;
+  c.first = all_carried ? last : choose(carried, last, interpolate(low, dx, x0, y0, z0));
   c.last = interpolate(low, dx, x1, y1, z1);
   f8 const middle = interpolate(low, dx, (x0 + x1) * half, (y0 + y1) * half, (z0 + z1) * half);
   f8 const twist = (dx[3] - dx[2]) - (dx[1] - dx[0]);
@@ -157,7 +162,9 @@ SKEL_INLINE void add_cell(volume_view const& v, rays const& r, cubic const& c, f
   if (!lit && bits(use & (~same | (wanted > all(1.0F)))) ==
                   0) {  // one piece of the mapping for each lane: nothing to split, tau is exact
     counts.segments += static_cast<unsigned>(__builtin_popcount(bits(use)));
-    add_part<lit>(v, r, {c.first, c.last, length, r.t + length * all(0.5F), mean_bend, lowest}, use, sum);
+    // as add_straight has it: a ray's bits must not depend on whether others of its packet need more
+    f8 const half = length * all(0.5F), middle = ((r.t + half) - half) + half;
+    add_part<lit>(v, r, {c.first, c.last, length, middle, mean_bend, lowest}, use, sum);
     return;
   }
   constexpr int least = lit ? 4 : 1;  // light changes inside of a cell, too

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "skel/observe/hash.hpp"
+#include "task_size.hpp"
 
 namespace skel::volume {
 
@@ -28,7 +29,22 @@ void paste(picture::transparent_image& into, tiling const& tiles, task_cutter co
   });
 }
 
+camera view_of(prepared_volume const& volume, job const& what, int frame) {
+  auto const& spec = what.spec;
+  return make_camera(spec, volume.low(), volume.sides(), spec.width, spec.height,
+                     360.0 * frame / what.frames);
+}
+
 }  // namespace
+
+int find_task_size(context& ctx, prepared_volume const& volume, job const& what, any_schedule const& schedule,
+                   farm_options const& options) {
+  renderer const picture(volume, what.spec, view_of(volume, what, 0), what.instructions);
+  auto const costs = measure_costs(ctx, picture, schedule, options);
+  auto const pixels = static_cast<std::uint64_t>(what.spec.width) *
+                      static_cast<std::uint64_t>(what.spec.height) * static_cast<std::uint64_t>(what.frames);
+  return best_task_size(pixels, ctx.size() * ctx.threads(), costs);
+}
 
 job_result render(context& ctx, prepared_volume const& volume, job const& what, any_schedule const& schedule,
                   farm_options options, picture_sink const& done) {
@@ -37,10 +53,7 @@ job_result render(context& ctx, prepared_volume const& volume, job const& what, 
   std::vector<renderer> views;
   views.reserve(static_cast<std::size_t>(what.frames));
   for (int f = 0; f < what.frames; ++f)
-    views.emplace_back(
-        volume, spec,
-        make_camera(spec, volume.low(), volume.sides(), spec.width, spec.height, 360.0 * f / what.frames),
-        what.instructions);
+    views.emplace_back(volume, spec, view_of(volume, what, f), what.instructions);
 
   job_result all;
   all.hashes.resize(views.size());
@@ -54,6 +67,8 @@ job_result render(context& ctx, prepared_volume const& volume, job const& what, 
       schedule,
       [&](task_id id, sub_image&& part) {
         auto const frame = id / cut.tasks();
+        if (id >= all.task_seconds.size()) all.task_seconds.resize(id + 1);
+        all.task_seconds[id] = part.seconds;
         auto [at, fresh] = pictures.try_emplace(frame);
         if (fresh) at->second = {picture::transparent_image(spec.width, spec.height), cut.tasks()};
         paste(at->second.picture, views[frame].tiling(), cut, id % cut.tasks(), part.pixels);

@@ -13,8 +13,8 @@ namespace skel::volume {
 
 struct job {
   specification spec;
-  int frames = 1;             ///< of a turntable
-  int pixels_per_task = 250;  ///< StormView, section 5.1
+  int frames = 1;           ///< of a turntable
+  int pixels_per_task = 0;  ///< 0: to be found
   task_cutter::decomposition decomposition = task_cutter::decomposition::scattered;
   bool time_rays = false;
   std::string instructions;  ///< of the kernel; empty: the best there is
@@ -25,10 +25,16 @@ struct job_result {
   std::vector<std::string> hashes;  ///< xxh3 of each picture's floats, in their order
   work_counts counts;
   std::vector<ray_time> rays;
+  std::vector<double> task_seconds;                ///< of each task; none with slabs
+  double waited_seconds = 0, loading_seconds = 0;  ///< for slabs, see prefetch
 };
 
 /// Given each picture as it is complete, on the root: its number, its view, and the image object.
 using picture_sink = std::function<void(int, camera const&, picture::transparent_image const&)>;
+
+/// Collective: pixels_per_task by the cost model (task_size.hpp), measured now. The same on every rank.
+[[nodiscard]] int find_task_size(context& ctx, prepared_volume const& volume, job const& what,
+                                 any_schedule const& schedule, farm_options const& options);
 
 /// Collective. Every rank has the volume; tasks are numbers, and only sub-images travel.
 [[nodiscard]] job_result render(context& ctx, prepared_volume const& volume, job const& what,

@@ -37,6 +37,7 @@ struct volume_view {
   axis_cell const* axes;      ///< of x, then y, then z
   int cell_count[3], first_cell[3];
   int stride[3];                  ///< of grid points
+  int first_slice, end_slice;     ///< cells along z that are here; values, cells and gradients begin there
   float box_low[3], box_high[3];  ///< around all visible cells; empty if box_low[0] > box_high[0]
   int const* finders[3];          ///< cells along each axis, by position: see find
   float find_scale[3];
@@ -62,8 +63,20 @@ struct work_counts {
   std::uint64_t segments = 0;  ///< that were integrated
 };
 
-/// Premultiplied colour and opacity of each ray: red, green, blue, opacity in turn.
-using kernel_function = void (*)(volume_view const&, packet const&, float (*out)[tile_pixels], work_counts&);
+/// What eight rays have gained, and where they go on if the grid comes in slabs. A ray's numbers do not
+/// depend on the others of its packet, nor on how the grid is cut: it is handed on at the plane where it
+/// leaves a slab.
+struct packet_state {
+  float color[3][tile_pixels], transparency[tile_pixels];  ///< colour premultiplied
+  float t[tile_pixels];     ///< distances from where the rays entered the visible box
+  float last[tile_pixels];  ///< the scalar there, of the rays in `carried`
+  std::int32_t cell[3][tile_pixels];
+  std::uint32_t begun = 0;               ///< 0: nothing of this says anything yet
+  std::uint32_t alive = 0, carried = 0;  ///< a bit for each ray
+};
+
+/// Takes the rays through the slices that are here.
+using kernel_function = void (*)(volume_view const&, packet const&, packet_state&, work_counts&);
 
 struct kernel {
   char const* name;

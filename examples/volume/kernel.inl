@@ -15,6 +15,7 @@ namespace {
 #include "traversal.inl"
 #include "light.inl"
 #include "integration.inl"
+#include "slab.inl"
 #include "packet.inl"
 // clang-format on
 

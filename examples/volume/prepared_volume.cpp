@@ -11,17 +11,68 @@
 
 namespace skel::volume {
 
-prepared_volume::prepared_volume(volume_data::grid const& grid, specification const& spec) {
+namespace {
+
+value_range range_of(volume_data::grid const& grid) {
+  range_finder finder;
+  std::vector<double> exact(grid.header.slice_samples());
+  for (std::size_t z = 0; z < grid.header.size[2]; ++z) {
+    volume_data::convert(
+        grid.header.type,
+        std::span(grid.values).subspan(z * grid.header.slice_bytes(), grid.header.slice_bytes()),
+        std::span<double>(exact));
+    finder.add(exact);
+  }
+  return finder.result();
+}
+
+whole_grid whole_of(volume_data::grid const& grid) {
+  auto const [least, most] = range_of(grid);
+  return {grid.header.coordinates, least, most, {}, {}};
+}
+
+}  // namespace
+
+void range_finder::add(std::span<double const> values) {
+  for (auto const v : values) {
+    if (!std::isfinite(v)) continue;
+    least_ = std::min(least_, v);
+    most_ = std::max(most_, v);
+  }
+}
+
+value_range range_finder::result() const {
+  if (!(least_ <= most_)) return {0, 1};
+  return {least_, least_ == most_ ? least_ + 1 : most_};
+}
+
+prepared_volume::prepared_volume(volume_data::grid const& grid, specification const& spec)
+    : part_{0, grid.header.size[2] - 1} {
+  prepare(grid, spec, whole_of(grid));
+}
+
+prepared_volume::prepared_volume(volume_data::grid const& planes, specification const& spec,
+                                 whole_grid const& whole, slab const& part)
+    : part_(part) {
+  prepare(planes, spec, whole);
+  for (std::size_t d = 0; d < 3; ++d) {
+    view_.box_low[d] = whole.box_low[d];
+    view_.box_high[d] = whole.box_high[d];
+  }
+}
+
+void prepared_volume::prepare(volume_data::grid const& grid, specification const& spec,
+                              whole_grid const& whole) {
   auto const& n = grid.header.size;
-  for (auto const points : n)
-    if (points < 2)
+  for (std::size_t d = 0; d < 3; ++d)
+    if (n[d] < 2 || whole.coordinates[d].size() < 2)
       throw usage_error(fmt::format("{}: {} x {} x {} points; a volume needs at least two along each axis",
                                     grid.header.name, n[0], n[1], n[2]));
   if (grid.header.samples() > std::numeric_limits<std::int32_t>::max() / 4)
-    throw usage_error(
-        fmt::format("{}: {} points, expected at most 536870911", grid.header.name, grid.header.samples()));
-  stretch(grid, spec);
-  scale_values(grid, spec);
+    throw usage_error(fmt::format("{}: {} points, expected at most 536870911; see --slabs", grid.header.name,
+                                  grid.header.samples()));
+  stretch(whole.coordinates, spec, grid.header.name);
+  scale_values(grid, spec, whole.least, whole.most);
   lay_out_pieces();
   lay_out_axes();
   find_visible_cells();
@@ -29,47 +80,34 @@ prepared_volume::prepared_volume(volume_data::grid const& grid, specification co
   set_light(spec);
 }
 
-void prepared_volume::stretch(volume_data::grid const& grid, specification const& spec) {
+void prepared_volume::stretch(std::array<std::vector<double>, 3> const& coordinates,
+                              specification const& spec, std::string const& name) {
   for (std::size_t d = 0; d < 3; ++d) {
-    auto const& from = grid.header.coordinates[d];
+    auto const& from = coordinates[d];
     low_[d] = from.front() * spec.stretch[d];
     for (auto const c : from) planes_[d].push_back((c - from.front()) * spec.stretch[d]);
     sides_[d] = planes_[d].back();
     for (std::size_t i = 1; i < from.size(); ++i)
       if (!(static_cast<float>(planes_[d][i - 1]) < static_cast<float>(planes_[d][i])))
-        throw usage_error(
-            fmt::format("{}: coordinates {} and {} along axis {} are too close for single precision",
-                        grid.header.name, i - 1, i, d));
+        throw usage_error(fmt::format(
+            "{}: coordinates {} and {} along axis {} are too close for single precision", name, i - 1, i, d));
   }
   diagonal_ = std::sqrt(dot(sides_, sides_));
 }
 
-void prepared_volume::scale_values(volume_data::grid const& grid, specification const& spec) {
+void prepared_volume::scale_values(volume_data::grid const& grid, specification const& spec, double least,
+                                   double most) {
   auto const samples = grid.header.samples();
   values_.resize(samples + 1);  // pairs are loaded; the last corner's partner is the one before
   auto const slice = grid.header.slice_samples();
   std::vector<double> exact(slice);
-  auto const read = [&](std::size_t z) {
+  mapping_ = std::make_unique<volume::mapping>(spec.mapping, least, most,
+                                               spec.mapping.unit.value_or(diagonal_ / 100));
+  for (std::size_t z = 0; z < grid.header.size[2]; ++z) {
     volume_data::convert(
         grid.header.type,
         std::span(grid.values).subspan(z * grid.header.slice_bytes(), grid.header.slice_bytes()),
         std::span<double>(exact));
-  };
-  double least = std::numeric_limits<double>::infinity(), most = -least;
-  for (std::size_t z = 0; z < grid.header.size[2]; ++z) {
-    read(z);
-    for (auto const v : exact) {
-      if (!std::isfinite(v)) continue;
-      least = std::min(least, v);
-      most = std::max(most, v);
-    }
-  }
-  if (!(least <= most)) least = most = 0;
-  if (least == most) most = least + 1;
-  mapping_ = std::make_unique<volume::mapping>(spec.mapping, least, most,
-                                               spec.mapping.unit.value_or(diagonal_ / 100));
-  for (std::size_t z = 0; z < grid.header.size[2]; ++z) {
-    read(z);
     for (std::size_t i = 0; i < slice; ++i) {
       auto const scaled = static_cast<float>(mapping_->scaled(exact[i]));
       bool const missing = !std::isfinite(scaled);
@@ -78,10 +116,13 @@ void prepared_volume::scale_values(volume_data::grid const& grid, specification 
       if (missing) missing_[z * slice + i] = 1;
     }
   }
-  view_.values = values_.data();
+  ahead_ = (part_.first - part_.first_plane()) * slice;
+  view_.values = values_.data() + ahead_;
   view_.stride[0] = 1;
   view_.stride[1] = static_cast<int>(grid.header.size[0]);
   view_.stride[2] = static_cast<int>(slice);
+  view_.first_slice = static_cast<int>(part_.first);
+  view_.end_slice = static_cast<int>(part_.end);
   view_.tolerance = static_cast<float>(spec.tolerance);
   view_.least_transparency = static_cast<float>(1 - spec.visibility_limit);
 }
@@ -137,61 +178,68 @@ void prepared_volume::lay_out_axes() {
 }
 
 void prepared_volume::find_visible_cells() {
-  auto const& cells = view_.cell_count;
   auto const& stride = view_.stride;
-  cells_.assign(values_.size(), 0);
-  std::array<int, 3> count{};
-  std::array<int, 3> first{cells[0], cells[1], cells[2]}, last{-1, -1, -1};
-  for (std::size_t d = 0; d < 3; ++d) count[d] = (cells[d] >> block_shift) + 1;
+  // Only the slab's own layers, counted from its first; blocks as the whole grid has them.
+  std::array<int, 3> const cells{view_.cell_count[0], view_.cell_count[1], static_cast<int>(part_.layers())};
+  auto const begins = static_cast<int>(part_.first), first_block = begins >> block_shift;
+  cells_.assign(values_.size() - ahead_, 0);
+  auto const each_cell = [&](auto const& f) {
+    for (int z = 0; z < cells[2]; ++z)
+      for (int y = 0; y < cells[1]; ++y)
+        for (int x = 0; x < cells[0]; ++x)
+          f(std::array<int, 3>{x, y, z + begins},
+            static_cast<std::size_t>(x) + static_cast<std::size_t>(y) * static_cast<std::size_t>(stride[1]) +
+                static_cast<std::size_t>(z) * static_cast<std::size_t>(stride[2]));
+  };
+  std::array<int, 3> const count{(cells[0] >> block_shift) + 1, (cells[1] >> block_shift) + 1,
+                                 ((begins + cells[2]) >> block_shift) - first_block + 1};
   std::vector<std::uint8_t> blocks(static_cast<std::size_t>(count[0]) * static_cast<std::size_t>(count[1]) *
                                    static_cast<std::size_t>(count[2]));
-  auto const block_of = [&](int x, int y, int z) {
-    return static_cast<std::size_t>(x >> block_shift) +
+  auto const block_of = [&](std::array<int, 3> const& cell) {
+    return static_cast<std::size_t>(cell[0] >> block_shift) +
            static_cast<std::size_t>(count[0]) *
-               (static_cast<std::size_t>(y >> block_shift) +
-                static_cast<std::size_t>(count[1]) * static_cast<std::size_t>(z >> block_shift));
+               (static_cast<std::size_t>(cell[1] >> block_shift) +
+                static_cast<std::size_t>(count[1]) *
+                    static_cast<std::size_t>((cell[2] >> block_shift) - first_block));
   };
-  auto const shows = [&](std::size_t at) {
-    float least = values_[at], most = least;
-    for (std::size_t corner = 0; corner < 8; ++corner) {
-      auto const i = at + (corner & 1) + (corner >> 1 & 1) * static_cast<std::size_t>(stride[1]) +
-                     (corner >> 2) * static_cast<std::size_t>(stride[2]);
-      if (!missing_.empty() && missing_[i] != 0) return false;
-      least = std::min(least, values_[i]);
-      most = std::max(most, values_[i]);
+  std::array<int, 3> first{view_.cell_count[0], view_.cell_count[1], view_.cell_count[2]}, last{-1, -1, -1};
+  each_cell([&](std::array<int, 3> const& cell, std::size_t at) {
+    if (!shows(at + ahead_)) return;
+    cells_[at] = visible_cell;
+    blocks[block_of(cell)] = 1;
+    for (std::size_t d = 0; d < 3; ++d) {
+      first[d] = std::min(first[d], cell[d]);
+      last[d] = std::max(last[d], cell[d]);
     }
-    return mapping_->visible(least, most);
-  };
-  for (int z = 0; z < cells[2]; ++z)
-    for (int y = 0; y < cells[1]; ++y)
-      for (int x = 0; x < cells[0]; ++x) {
-        auto const at = static_cast<std::size_t>(x) +
-                        static_cast<std::size_t>(y) * static_cast<std::size_t>(stride[1]) +
-                        static_cast<std::size_t>(z) * static_cast<std::size_t>(stride[2]);
-        if (!shows(at)) continue;
-        cells_[at] = visible_cell;
-        blocks[block_of(x, y, z)] = 1;
-        std::array<int, 3> const cell{x, y, z};
-        for (std::size_t d = 0; d < 3; ++d) {
-          first[d] = std::min(first[d], cell[d]);
-          last[d] = std::max(last[d], cell[d]);
-        }
-      }
+  });
   measure_distances(blocks, count);
-  for (int z = 0; z < cells[2]; ++z)
-    for (int y = 0; y < cells[1]; ++y)
-      for (int x = 0; x < cells[0]; ++x) {
-        auto& mark = cells_[static_cast<std::size_t>(x) +
-                            static_cast<std::size_t>(y) * static_cast<std::size_t>(stride[1]) +
-                            static_cast<std::size_t>(z) * static_cast<std::size_t>(stride[2])];
-        if (mark != visible_cell) mark = blocks[block_of(x, y, z)];
-      }
+  each_cell([&](std::array<int, 3> const& cell, std::size_t at) {
+    if (cells_[at] != visible_cell) cells_[at] = blocks[block_of(cell)];
+  });
   for (std::size_t d = 0; d < 3; ++d) {
     bool const none = last[d] < 0;
-    view_.box_low[d] = none ? 0 : static_cast<float>(planes_[d][static_cast<std::size_t>(first[d])]);
-    view_.box_high[d] = none ? 0 : static_cast<float>(planes_[d][static_cast<std::size_t>(last[d]) + 1]);
+    if (!none) {
+      own_box_.low[d] = static_cast<float>(planes_[d][static_cast<std::size_t>(first[d])]);
+      own_box_.high[d] = static_cast<float>(planes_[d][static_cast<std::size_t>(last[d]) + 1]);
+    }
+    view_.box_low[d] = own_box_.low[d];
+    view_.box_high[d] = own_box_.high[d];
   }
   view_.cells = cells_.data();
+}
+
+/// Whether the mapping makes anything of a cell, by the values at its corners, the lowest of which is `at`.
+bool prepared_volume::shows(std::size_t at) const {
+  auto const& stride = view_.stride;
+  float least = values_[at], most = least;
+  for (std::size_t corner = 0; corner < 8; ++corner) {
+    auto const i = at + (corner & 1) + (corner >> 1 & 1) * static_cast<std::size_t>(stride[1]) +
+                   (corner >> 2) * static_cast<std::size_t>(stride[2]);
+    if (!missing_.empty() && missing_[i] != 0) return false;
+    least = std::min(least, values_[i]);
+    most = std::max(most, values_[i]);
+  }
+  return mapping_->visible(least, most);
 }
 
 /// From 1 (visible) and 0 to the distance to the nearest visible block along the axes' maximum, at most 254.
@@ -230,8 +278,11 @@ void prepared_volume::find_gradients() {
   for (std::size_t d = 0; d < 3; ++d) {
     auto const& p = planes_[d];
     auto const stride = static_cast<std::size_t>(view_.stride[d]);
+    // Along z the planes that are here; those on both sides of a slab have what its own gradients need.
+    auto const begin = d == 2 ? part_.first_plane() : 0;
+    auto const end = d == 2 ? part_.end_plane(p.size()) : p.size();
     for (std::size_t at = 0; at < points; ++at) {
-      auto const i = at / stride % p.size();
+      auto const i = begin + at / stride % (end - begin);
       auto const value = [&](std::size_t k) {
         return static_cast<double>(values_[at + k * stride - i * stride]);
       };
@@ -239,6 +290,8 @@ void prepared_volume::find_gradients() {
       if (i == 0 || i + 1 == p.size()) {
         auto const a = i == 0 ? 0 : i - 1;
         slope = (value(a + 1) - value(a)) / (p[a + 1] - p[a]);
+      } else if (i == begin || i + 1 == end) {
+        continue;
       } else {
         double const h0 = p[i] - p[i - 1], h1 = p[i + 1] - p[i];
         slope = (h0 * h0 * value(i + 1) - h1 * h1 * value(i - 1) + (h1 * h1 - h0 * h0) * value(i)) /
@@ -247,7 +300,7 @@ void prepared_volume::find_gradients() {
       gradients_[4 * at + d] = static_cast<float>(slope * diagonal_);
     }
   }
-  view_.gradients = gradients_.data();
+  view_.gradients = gradients_.data() + 4 * ahead_;
 }
 
 void prepared_volume::set_light(specification const& spec) {

@@ -2,9 +2,13 @@
 // views.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <memory>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "grid.hpp"
@@ -14,10 +18,31 @@
 
 namespace skel::volume {
 
+/// What a slab of a grid must know of the whole.
+struct whole_grid {
+  std::array<std::vector<double>, 3> coordinates;
+  double least = 0, most = 1;                  ///< of all finite values
+  std::array<float, 3> box_low{}, box_high{};  ///< around all visible cells
+};
+
+/// Layers of cells between planes first and end along z.
+struct slab {
+  std::size_t first = 0, end = 0;
+  [[nodiscard]] std::size_t layers() const { return end - first; }
+  /// The planes that a slab is made of: its own, and one more on each side for the gradients, where there
+  /// are.
+  [[nodiscard]] std::size_t first_plane() const { return first == 0 ? 0 : first - 1; }
+  [[nodiscard]] std::size_t end_plane(std::size_t planes) const { return std::min(planes, end + 2); }
+};
+
 class prepared_volume {
  public:
-  /// usage_error if the grid has less than two points along an axis, or more than 2^31 in all.
+  /// usage_error if the grid has less than two points along an axis, or more than 2^29 in all.
   prepared_volume(volume_data::grid const& grid, specification const& spec);
+  /// `planes`: those of the slab, from first_plane() to end_plane(). Rays come out of it as they come out of
+  /// the whole grid's, to the bit.
+  prepared_volume(volume_data::grid const& planes, specification const& spec, whole_grid const& whole,
+                  slab const& part);
 
   [[nodiscard]] volume_view const& view() const noexcept { return view_; }
   [[nodiscard]] volume::mapping const& mapping() const noexcept { return *mapping_; }
@@ -26,17 +51,28 @@ class prepared_volume {
   /// Coordinates of the grid's planes, stretched, counted from the lowest corner.
   [[nodiscard]] std::array<std::vector<double>, 3> const& planes() const noexcept { return planes_; }
   [[nodiscard]] std::size_t memory() const noexcept;  ///< bytes
+  struct box {
+    std::array<float, 3> low{}, high{};
+  };
+  /// Around the visible cells that are here; nothing if low is not below high.
+  [[nodiscard]] box const& own_box() const noexcept { return own_box_; }
 
  private:
-  void stretch(volume_data::grid const& grid, specification const& spec);
-  void scale_values(volume_data::grid const& grid, specification const& spec);
+  void prepare(volume_data::grid const& grid, specification const& spec, whole_grid const& whole);
+  void stretch(std::array<std::vector<double>, 3> const& coordinates, specification const& spec,
+               std::string const& name);
+  void scale_values(volume_data::grid const& grid, specification const& spec, double least, double most);
   void lay_out_pieces();
   void lay_out_axes();
   void find_visible_cells();
+  [[nodiscard]] bool shows(std::size_t at) const;
   static void measure_distances(std::vector<std::uint8_t>& blocks, std::array<int, 3> const& count);
   void find_gradients();
   void set_light(specification const& spec);
 
+  slab part_;
+  box own_box_;
+  std::size_t ahead_ = 0;  // of the values that are here, those before the slab
   vec3 low_{}, sides_{};
   double diagonal_ = 0;
   std::array<std::vector<double>, 3> planes_;
@@ -46,6 +82,19 @@ class prepared_volume {
   std::vector<axis_cell> axes_;
   std::array<std::vector<int>, 3> finders_;
   volume_view view_{};
+};
+
+/// Least and greatest finite value; 0 and 1 if there is none, and the greatest is more.
+struct value_range {
+  double least, most;
+};
+class range_finder {
+ public:
+  void add(std::span<double const> values);
+  [[nodiscard]] value_range result() const;
+
+ private:
+  double least_ = std::numeric_limits<double>::infinity(), most_ = -std::numeric_limits<double>::infinity();
 };
 
 }  // namespace skel::volume

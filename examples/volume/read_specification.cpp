@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "byte_source.hpp"
 #include "skel/error.hpp"
@@ -66,18 +68,22 @@ class section {
   std::string place_;
 };
 
+/// "#ff8000".
+std::optional<rgb> hexadecimal(std::string const& text) {
+  if (text.size() != 7 || text[0] != '#' ||
+      text.find_first_not_of("0123456789abcdefABCDEF", 1) != std::string::npos)
+    return std::nullopt;
+  rgb c{};
+  for (std::size_t i = 0; i < 3; ++i)
+    c[i] = static_cast<float>(std::stoi(text.substr(1 + 2 * i, 2), nullptr, 16)) / 255;
+  return c;
+}
+
 /// "#ff8000" or [1, 0.5, 0].
 rgb color(json const& j, std::string const& place) {
   rgb c{};
   if (j.is_string()) {
-    auto const text = j.get<std::string>();
-    bool const hex = text.size() == 7 && text[0] == '#' &&
-                     text.find_first_not_of("0123456789abcdefABCDEF", 1) == std::string::npos;
-    if (hex) {
-      for (std::size_t i = 0; i < 3; ++i)
-        c[i] = static_cast<float>(std::stoi(text.substr(1 + 2 * i, 2), nullptr, 16)) / 255;
-      return c;
-    }
+    if (auto const hex = hexadecimal(j.get<std::string>())) return *hex;
   } else if (j.is_array() && j.size() == 3) {
     bool good = true;
     for (std::size_t i = 0; i < 3; ++i) {
@@ -154,14 +160,21 @@ light_spec read_light(json const& j, std::string const& place) {
   return l;
 }
 
-background_spec read_background(json const& j, std::string const& place) {
-  background_spec b;
+/// "none", "map", or a colour by its digits.
+std::optional<background_spec> plain_background(std::string const& text) {
   using kind = background_spec::kind;
-  if (j.is_string() && j.get<std::string>() == "none") {
-    b.what = kind::none;
-  } else if (j.is_string() && j.get<std::string>() == "map") {
-    b.what = kind::map;
-  } else if (j.is_object()) {
+  if (text == "none") return background_spec{kind::none, {}, {}};
+  if (text == "map") return background_spec{kind::map, {}, {}};
+  if (auto const hex = hexadecimal(text)) return background_spec{kind::color, *hex, {}};
+  return std::nullopt;
+}
+
+background_spec read_background(json const& j, std::string const& place) {
+  using kind = background_spec::kind;
+  if (j.is_string())
+    if (auto const b = plain_background(j.get<std::string>())) return *b;
+  background_spec b;
+  if (j.is_object()) {
     section const s(j, place, {"image"});
     b.what = kind::image;
     b.image = s.text("image");
@@ -211,6 +224,13 @@ specification read_all(json const& j, std::string const& place) {
 
 }  // namespace
 
+background_spec background_named(std::string const& text, std::string const& place) {
+  if (auto const plain = plain_background(text)) return *plain;
+  if (text.ends_with(".png")) return {background_spec::kind::image, {}, text};
+  throw usage_error(
+      fmt::format("{}: expected a FILE.png, \"map\", \"none\" or #rrggbb, got \"{}\"", place, text));
+}
+
 specification parse_specification(std::string_view text, std::string const& place) {
   try {
     return read_all(json::parse(text), place);
@@ -222,7 +242,10 @@ specification parse_specification(std::string_view text, std::string const& plac
 }
 
 specification read_specification(std::string const& path) {
-  return parse_specification(volume_data::read_text(path, std::size_t{1} << 20), path);
+  auto spec = parse_specification(volume_data::read_text(path, std::size_t{1} << 20), path);
+  auto& image = spec.background.image;  // beside the specification, wherever the program is called
+  if (!image.empty()) image = (std::filesystem::path(path).parent_path() / image).string();
+  return spec;
 }
 
 }  // namespace skel::volume

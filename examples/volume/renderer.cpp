@@ -35,31 +35,30 @@ renderer::renderer(prepared_volume const& volume, specification const& spec, cam
   kernel_ = spec.light ? code.lit : code.plain;
 }
 
-void renderer::integrate(packet const& rays, float (*out)[tile_pixels], work_counts& counts) const {
-  kernel_(volume_.view(), rays, out, counts);
+camera::ray renderer::ray_of(std::uint64_t tile, int lane) const {
+  int const x = tiling_.left(tile) + lane % tile_width, y = tiling_.top(tile) + lane / tile_width;
+  return camera_.through(x + 0.5, y + 0.5);
+}
+
+void renderer::take_through(std::uint64_t number, packet_state& state, work_counts& counts) const {
+  packet rays{};
+  rays.least = least(camera_);
+  for (int lane = 0; lane < tile_pixels; ++lane) put(rays, lane, ray_of(number, lane));
+  kernel_(volume_.view(), rays, state, counts);
 }
 
 std::array<rgba, tile_pixels> renderer::tile(std::uint64_t number, work_counts& counts) const {
-  std::array<rgba, tile_pixels> pixels{};
-  int const left = tiling_.left(number), top = tiling_.top(number);
-  auto const ray = [&](int lane) {
-    int const x = left + lane % tile_width, y = top + lane / tile_width;
-    return camera_.through(x + 0.5, y + 0.5);
-  };
   if (spec_.rule == rule::trapezoid) {
+    std::array<rgba, tile_pixels> pixels{};
     tiling_.each_pixel(number, [&](int lane, int, int) {
       pixels[static_cast<std::size_t>(lane)] =
-          trapezoid_along(volume_, spec_, ray(lane), least(camera_), counts);
+          trapezoid_along(volume_, spec_, ray_of(number, lane), least(camera_), counts);
     });
     return pixels;
   }
-  packet rays{};
-  rays.least = least(camera_);
-  for (int lane = 0; lane < tile_pixels; ++lane) put(rays, lane, ray(lane));
-  alignas(32) float out[4][tile_pixels];
-  integrate(rays, out, counts);
-  for (std::size_t l = 0; l < tile_pixels; ++l) pixels[l] = {out[0][l], out[1][l], out[2][l], out[3][l]};
-  return pixels;
+  packet_state state;
+  take_through(number, state, counts);
+  return pixels_of(state);
 }
 
 rgba renderer::along(camera::ray const& ray, work_counts& counts) const {
@@ -70,9 +69,16 @@ rgba renderer::along(camera::ray const& ray, work_counts& counts) const {
   camera::ray const away{{-1e6, -1e6, -1e6}, {-1, 0, 0}};
   for (int lane = 1; lane < tile_pixels; ++lane) put(rays, lane, away);
   put(rays, 0, ray);
-  alignas(32) float out[4][tile_pixels];
-  integrate(rays, out, counts);
-  return {out[0][0], out[1][0], out[2][0], out[3][0]};
+  packet_state state;
+  kernel_(volume_.view(), rays, state, counts);
+  return pixels_of(state)[0];
+}
+
+std::array<rgba, tile_pixels> pixels_of(packet_state const& state) {
+  std::array<rgba, tile_pixels> pixels{};
+  for (std::size_t l = 0; l < tile_pixels; ++l)
+    pixels[l] = {state.color[0][l], state.color[1][l], state.color[2][l], 1 - state.transparency[l]};
+  return pixels;
 }
 
 bool renderer::hits(camera::ray const& ray) const {

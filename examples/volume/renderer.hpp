@@ -18,6 +18,9 @@ struct rgba {
   float red = 0, green = 0, blue = 0, opacity = 0;
 };
 
+/// What a packet's rays have gained.
+[[nodiscard]] std::array<rgba, tile_pixels> pixels_of(packet_state const& state);
+
 /// A picture is cut into tiles of 4 x 2 pixels, numbered row by row. The bytes of a tile do not depend on who
 /// renders it, or with what else.
 class tiling {
@@ -64,6 +67,9 @@ class renderer {
            std::string const& instructions = "");
 
   [[nodiscard]] std::array<rgba, tile_pixels> tile(std::uint64_t number, work_counts& counts) const;
+  /// The tile's rays through the slices of the volume that are here: tile() by slabs. With the exact rule
+  /// only.
+  void take_through(std::uint64_t tile, packet_state& state, work_counts& counts) const;
   /// Any ray through the volume, for tests and statistics; with the exact rule all lanes but the first are
   /// idle.
   [[nodiscard]] rgba along(camera::ray const& ray, work_counts& counts) const;
@@ -74,7 +80,7 @@ class renderer {
   [[nodiscard]] camera const& view() const noexcept { return camera_; }
 
  private:
-  void integrate(packet const& rays, float (*out)[tile_pixels], work_counts& counts) const;
+  [[nodiscard]] camera::ray ray_of(std::uint64_t tile, int lane) const;
 
   prepared_volume const& volume_;
   specification const& spec_;

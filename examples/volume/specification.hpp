@@ -79,7 +79,10 @@ struct specification {
 
 /// Reads JSON. usage_error `place: view: ...: expected ...` for what is no specification.
 [[nodiscard]] specification parse_specification(std::string_view text, std::string const& place);
+/// A background's image is looked for beside the file.
 [[nodiscard]] specification read_specification(std::string const& path);
+/// A background as a word: a FILE.png, "map", "none" or #rrggbb. usage_error `place: expected ...`.
+[[nodiscard]] background_spec background_named(std::string const& text, std::string const& place);
 /// The one for the storm, which is also specs/storm.json.
 [[nodiscard]] std::string_view storm_specification();
 

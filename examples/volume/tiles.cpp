@@ -6,6 +6,7 @@
 #include <string>
 
 #include "skel/error.hpp"
+#include "stopwatch.hpp"
 
 namespace skel::volume {
 
@@ -33,6 +34,7 @@ task_cutter::task_cutter(int width, int height, decomposition how, int pixels)
 
 sub_image render(renderer const& picture, task_cutter const& cut, std::uint64_t task, bool time_rays) {
   sub_image s;
+  auto const begin = std::chrono::steady_clock::now();
   cut.each_tile(task, [&](std::uint64_t tile) {
     auto const pixels = picture.tile(tile, s.counts);
     picture.tiling().each_pixel(tile, [&](int lane, int x, int y) {
@@ -46,6 +48,7 @@ sub_image render(renderer const& picture, task_cutter const& cut, std::uint64_t 
       s.rays.push_back({seconds, picture.hits(ray) ? 1U : 0U});
     });
   });
+  s.seconds = seconds_since(begin);
   return s;
 }
 

@@ -47,6 +47,7 @@ struct ray_time {
 struct sub_image {
   std::vector<rgba> pixels;  ///< of the task's tiles in turn, without those outside of the picture
   work_counts counts;
+  double seconds = 0;          ///< that it took
   std::vector<ray_time> rays;  ///< of each pixel, if asked for
 };
 
@@ -60,12 +61,14 @@ struct skel::transfer_traits<skel::volume::sub_image> {
   static void pack(volume::sub_image const& s, std::vector<std::byte>& out) {
     skel::pack(s.counts, out);
     skel::pack(s.pixels, out);
+    skel::pack(s.seconds, out);
     skel::pack(s.rays, out);
   }
   static volume::sub_image unpack(std::span<std::byte const>& in) {
     volume::sub_image s;
     s.counts = skel::unpack<volume::work_counts>(in);
     s.pixels = skel::unpack<std::vector<volume::rgba>>(in);
+    s.seconds = skel::unpack<double>(in);
     s.rays = skel::unpack<std::vector<volume::ray_time>>(in);
     return s;
   }

@@ -61,7 +61,11 @@ SKEL_INLINE void set_cells(volume_view const& v, rays& r) {
     a.next = choose(still, all(__builtin_inff()), next);
     alignas(32) int point[lanes];
     store(point, a.cell);
-    for (int l = 0; l < lanes; ++l) point[l] *= v.stride[d];
+    int const first = d == 2 ? v.first_slice : 0;
+    // unsigned: where a ray is not in the slab, the number means nothing
+    for (int l = 0; l < lanes; ++l)
+      point[l] =
+          static_cast<int>(static_cast<unsigned>(point[l] - first) * static_cast<unsigned>(v.stride[d]));
     r.at = r.at + load<i8>(point);
   }
 }
@@ -166,6 +170,43 @@ SKEL_INLINE void advance(volume_view const& v, rays& r, mask go) {
   }
 }
 
+/// One ray along one axis.
+struct line {
+  float from, way, inverse;
+};
+
+/// When the ray crosses a plane: as enter() has it, to the bit.
+SKEL_INLINE float crossing(line const& a, float plane) { return (plane - a.from) * a.inverse; }
+
+/// The cell that steps from cell to cell would lead to when the ray comes to `out`, of those from low to
+/// high. What is crossed exactly there counts if `ties`: x goes before y, and y before z.
+SKEL_INLINE int risen_to(volume_view const& v, int axis, line const& a, float out, bool ties, int low,
+                         int high) {
+  axis_cell const* const cells = v.axes + v.first_cell[axis];
+  int c = find_cell(v, axis, a.from + out * a.way);
+  c = c < low ? low : c > high ? high : c;
+  auto const passed = [&](int cell) {
+    float const when = crossing(a, cells[cell].up);
+    return when < out || (ties && when <= out);
+  };
+  while (c < high && passed(c)) ++c;
+  while (c > low && !passed(c - 1)) --c;
+  return c;
+}
+SKEL_INLINE int fallen_to(volume_view const& v, int axis, line const& a, float out, bool ties, int low,
+                          int high) {
+  axis_cell const* const cells = v.axes + v.first_cell[axis];
+  int c = find_cell(v, axis, a.from + out * a.way);
+  c = c < low ? low : c > high ? high : c;
+  auto const passed = [&](int cell) {
+    float const when = crossing(a, cells[cell].down);
+    return when < out || (ties && when <= out);
+  };
+  while (c > low && passed(c)) --c;
+  while (c < high && !passed(c + 1)) ++c;
+  return c;
+}
+
 /// Takes the lanes whose cells are in `away`, blocks around which nothing is visible, to where that ends. One
 /// ray at a time: it happens seldom.
 SKEL_INLINE void skip(volume_view const& v, rays& r, std::uint8_t const* away) {
@@ -202,12 +243,12 @@ SKEL_INLINE void skip(volume_view const& v, rays& r, std::uint8_t const* away) {
     if (!(out > t[l])) out = t[l];
     t[l] = out;
     for (int d = 0; d < 3; ++d) {
-      if (d == by) {
+      if (d == by)
         cell[d][l] = way[d][l] >= 0 ? high[d] + 1 : low[d] - 1;
-      } else {
-        int const c = find_cell(v, d, from[d][l] + out * way[d][l]);
-        cell[d][l] = c < low[d] ? low[d] : c > high[d] ? high[d] : c;
-      }
+      else if (way[d][l] > 0)
+        cell[d][l] = risen_to(v, d, {from[d][l], way[d][l], inverse[d][l]}, out, d < by, cell[d][l], high[d]);
+      else if (way[d][l] < 0)
+        cell[d][l] = fallen_to(v, d, {from[d][l], way[d][l], inverse[d][l]}, out, d < by, low[d], cell[d][l]);
     }
   }
   r.t = load<f8>(t);

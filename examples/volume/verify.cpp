@@ -11,7 +11,7 @@
 namespace skel::volume {
 
 double allowed_error(specification const& spec) {
-  return (spec.light ? 4 : 1) / 255.0 + 1.01 * (1 - spec.visibility_limit);
+  return (spec.light ? 2 : 1) / 255.0 + 1.01 * (1 - spec.visibility_limit);
 }
 
 void verify(volume_data::grid const& grid, prepared_volume const& volume, specification const& spec,

@@ -8,7 +8,8 @@
 namespace skel::volume {
 
 /// What a pixel may differ by from the integral: one of 255 steps, and what lies behind the visibility limit;
-/// with light, which is taken at four or more places in a cell, four steps.
+/// with light two, as it may turn by more in an opaque part of a cell than the four places or more say at
+/// which it is taken.
 [[nodiscard]] double allowed_error(specification const& spec);
 
 /// program::verification_error `verification failed: pixel (x, y): ...`.

@@ -16,17 +16,17 @@ namespace skel::volume_data {
 
 namespace {
 
-using formula = double (*)(double x, double y, double z);
+using formula = double (*)(double x, double y, double z, double hours);
 using std::numbers::pi;
 
-double homogeneous(double /*x*/, double /*y*/, double /*z*/) { return 1; }
+double homogeneous(double /*x*/, double /*y*/, double /*z*/, double /*hours*/) { return 1; }
 
-double linear(double x, double y, double z) { return (x + 2 * y + 4 * z) / 7; }
+double linear(double x, double y, double z, double /*hours*/) { return (x + 2 * y + 4 * z) / 7; }
 
-double sphere(double x, double y, double z) { return std::sqrt(x * x + y * y + z * z); }
+double sphere(double x, double y, double z, double /*hours*/) { return std::sqrt(x * x + y * y + z * z); }
 
 /// Marschner and Lobb, "An evaluation of reconstruction filters for volume rendering", 1994, section 5.
-double marschner_lobb(double x, double y, double z) {
+double marschner_lobb(double x, double y, double z, double /*hours*/) {
   constexpr double frequency = 6;
   constexpr double alpha = 0.25;
   double const r = std::sqrt(x * x + y * y);
@@ -34,7 +34,7 @@ double marschner_lobb(double x, double y, double z) {
   return (1 - std::sin(pi * z / 2) + alpha * (1 + ripple)) / (2 * (1 + alpha));
 }
 
-double metaballs(double x, double y, double z) {
+double metaballs(double x, double y, double z, double /*hours*/) {
   double sum = 0;
   for (int i = 0; i < 8; ++i) {  // on a spiral
     double const a = 2.4 * i, height = (i - 3.5) / 5;
@@ -44,7 +44,7 @@ double metaballs(double x, double y, double z) {
   return sum;
 }
 
-double turbulence(double x, double y, double z) {
+double turbulence(double x, double y, double z, double /*hours*/) {
   return fractal_noise(4 * x + 8, 4 * y + 8, 4 * z + 8, 5, 7);
 }
 
@@ -65,7 +65,8 @@ constexpr std::array fields{field{"wind", storm_wind_speed, {121, 97, 18}, 0, 0}
 
 class field_volume final : public volume_reader {
  public:
-  field_volume(volume_header header, formula value) : volume_reader(std::move(header)), value_(value) {}
+  field_volume(volume_header header, formula value, double hours)
+      : volume_reader(std::move(header)), value_(value), hours_(hours) {}
 
  private:
   void fill(std::span<std::byte> next) override {
@@ -74,13 +75,14 @@ class field_volume final : public volume_reader {
     for (auto z = position(); to != next.data() + next.size(); ++z)
       for (auto const y : ys)
         for (auto const x : xs) {
-          auto const value = static_cast<float>(value_(x, y, zs[z]));
+          auto const value = static_cast<float>(value_(x, y, zs[z], hours_));
           std::memcpy(to, &value, sizeof value);
           to += sizeof value;
         }
   }
 
   formula value_;
+  double hours_;
 };
 
 std::string known() {
@@ -96,30 +98,46 @@ std::vector<double> evenly(std::size_t n, double low, double high) {
   return to;
 }
 
+/// What stands behind '@'.
+double parse_hours(std::string const& what, std::string const& text, field const& f) {
+  constexpr double most = 240;
+  double hours = 0;
+  char rest = 0;
+  if (std::sscanf(text.c_str(), "%10lf%c", &hours, &rest) != 1 || !(hours >= 0 && hours <= most))
+    throw usage_error(fmt::format("field {}: expected 0 to 240 hours behind @, got \"{}\"", what, text));
+  if (f.value != storm_wind_speed)
+    throw usage_error(fmt::format("field {}: only wind changes with time", what));
+  return hours;
+}
+
+std::array<std::size_t, 3> parse_size(std::string const& what, std::string const& text) {
+  constexpr std::size_t most = 65536;
+  std::array<std::size_t, 3> n{};
+  char rest = 0;
+  if (std::sscanf(text.c_str(), "%5zux%5zux%5zu%c", n.data(), &n[1], &n[2], &rest) != 3 ||
+      std::ranges::any_of(n, [](std::size_t a) { return a < 2 || a > most; }))
+    throw usage_error(fmt::format("field {}: expected NAME:AxBxC, each 2 to 65536", what));
+  return n;
+}
+
 }  // namespace
 
 std::unique_ptr<volume_reader> open_field(std::string_view what) {
-  auto const colon = std::min(what.find(':'), what.size());
+  auto const at = std::min(what.find('@'), what.size());
+  auto const colon = std::min(what.find(':'), at);
   auto const f = std::ranges::find(fields, what.substr(0, colon), &field::name);
   if (f == fields.end())
     throw usage_error(fmt::format("unknown field \"{}\"; known: {}, each also as NAME:AxBxC",
                                   what.substr(0, colon), known()));
   volume_header header;
   header.name = what;
-  header.size = f->size;
-  if (colon < what.size()) {
-    auto const& n = header.size;
-    constexpr std::size_t most = 65536;
-    char rest = 0;
-    if (std::sscanf(header.name.c_str() + colon, ":%5zux%5zux%5zu%c", &header.size[0], &header.size[1],
-                    &header.size[2], &rest) != 3 ||
-        std::ranges::any_of(n, [](std::size_t a) { return a < 2 || a > most; }))
-      throw usage_error(fmt::format("field {}: expected NAME:AxBxC, each 2 to 65536", what));
-  }
+  header.size =
+      colon < at ? parse_size(header.name, std::string(what.substr(colon + 1, at - colon - 1))) : f->size;
+  double const hours = at < what.size() ? parse_hours(header.name, std::string(what.substr(at + 1)), *f) : 0;
   for (std::size_t axis = 0; axis < 3; ++axis)
     header.coordinates[axis] = f->value == storm_wind_speed ? storm_coordinates(axis, header.size[axis])
                                                             : evenly(header.size[axis], f->low, f->high);
-  return std::make_unique<field_volume>(std::move(header), f->value);
+  return std::make_unique<field_volume>(std::move(header), f->value, hours);
 }
 
 }  // namespace skel::volume_data

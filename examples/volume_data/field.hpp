@@ -9,7 +9,8 @@
 
 namespace skel::volume_data {
 
-/// "NAME" or "NAME:AxBxC" with the grid points along x, y, z:
+/// "NAME" or "NAME:AxBxC" with the grid points along x, y, z; either with "@HOURS" behind it for a field that
+/// changes with time, which only wind does (0 to 240 hours; without: 0):
 ///
 ///   wind            horizontal wind speed in m/s of a storm under a jet stream, on 121 x 97 x 18 points as
 ///                   StormView's LAM50S: 50 km apart, on uneven levels up to 16 km (coordinates in km)

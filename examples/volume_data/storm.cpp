@@ -30,8 +30,8 @@ vec2 cyclone(double x, double y, double z, vec2 centre, double radius, double st
 }
 
 /// The jet stream: a band at 10 km that meanders round the low.
-vec2 jet(double x, double y, double z) {
-  double const phase = 2 * std::numbers::pi * (x / width - 0.08);
+vec2 jet(double x, double y, double z, double east) {
+  double const phase = 2 * std::numbers::pi * ((x - east) / width - 0.08);
   double const middle = 2650 + 760 * std::sin(phase * 1.25) + 130 * std::sin(3.1 * phase + 0.7);
   double const slope = (760 * 1.25 * std::cos(phase * 1.25) + 130 * 3.1 * std::cos(3.1 * phase + 0.7)) * 2 *
                        std::numbers::pi / width;
@@ -44,15 +44,17 @@ vec2 jet(double x, double y, double z) {
 
 }  // namespace
 
-double storm_wind_speed(double x, double y, double z) {
-  auto const low = cyclone(x, y, z, {2450, 1800}, 400, 52, 6);
-  auto const young = cyclone(x, y, z, {4750, 3250}, 260, 38, 5);
-  auto const stream = jet(x, y, z);
+double storm_wind_speed(double x, double y, double z, double hours) {
+  auto const low = cyclone(x, y, z, {2450 + 30 * hours, 1800 + 9 * hours}, 400, 52, 6);
+  auto const young =
+      cyclone(x, y, z, {4750 + 22 * hours, 3250 + 14 * hours}, 260, 38 + 20 * hours / (24 + hours), 5);
+  auto const stream = jet(x, y, z, 14 * hours);
   double const ground = 1 - 0.45 * std::exp(-z / 0.6);  // friction
-  double const gusts = 6 * (fractal_noise(x / 420, y / 420, z / 3, 4, 11) - 0.5);
+  double const drifted = (x - 25 * hours) / 420;
+  double const gusts = 6 * (fractal_noise(drifted, y / 420, z / 3, 4, 11) - 0.5);
   double const u = ground * (low.x + young.x) + stream.x + 5 + gusts;
   double const v =
-      ground * (low.y + young.y) + stream.y + 6 * (fractal_noise(x / 420, y / 420, z / 3, 4, 23) - 0.5);
+      ground * (low.y + young.y) + stream.y + 6 * (fractal_noise(drifted, y / 420, z / 3, 4, 23) - 0.5);
   return std::sqrt(u * u + v * v);
 }
 

@@ -80,6 +80,13 @@ class context {
   /// On the root: the spans of all ranks in all runs since the last call. Empties the store.
   [[nodiscard]] std::vector<observe::rank_trace> traces();
 
+  /// Another context over the same ranks, for calls that one other thread makes while this context's go on:
+  /// the next data travel while the present are worked on. Collective; this one must outlive its calls. They
+  /// have one compute thread, and neither show progress nor leave a trace. Throws usage_error where only the
+  /// thread that made the context may call MPI, and in a simulation.
+  [[nodiscard]] context beside();
+  [[nodiscard]] bool is_beside() const noexcept { return beside_; }
+
   /// Ends the process with this exit code without MPI_Finalize, which would hang after the loss of a rank.
   [[noreturn]] void leave(int code);
 
@@ -95,6 +102,7 @@ class context {
   std::vector<int> team_;  // ranks of the engine's transport, the root first
   std::uint32_t id_ = 1;
   std::uint32_t runs_ = 0;
+  bool beside_ = false;
 };
 
 /// This process's share of the cores it may use (affinity mask and cgroup quota), if `ranks_here` ranks share

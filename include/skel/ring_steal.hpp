@@ -107,15 +107,30 @@ class steal_work_of final : public steal_work {
   void run(task_bag& from, merged_result& into, std::uint64_t most, std::uint64_t& done,
            worker_info const& where) const override {
     auto& b = static_cast<bag&>(from);
-    auto& sum = static_cast<cell&>(into).value;
-    spawner<task> more(b.tasks);
-    for (; done < most && b.tasks.size() > b.first; ++done) {
-      task const next = std::move(b.tasks.back());
-      b.tasks.pop_back();
+    auto& c = static_cast<cell&>(into);
+    // In local variables while it runs: what a task writes cannot reach them, so they stay in registers.
+    struct borrowed {
+      bag& home_of_tasks;
+      cell& home_of_sum;
+      std::uint64_t& home_of_done;
+      std::vector<task> tasks = std::move(home_of_tasks.tasks);
+      result sum = std::move(home_of_sum.value);
+      std::uint64_t done = home_of_done;
+      ~borrowed() {  // also when a task throws
+        home_of_tasks.tasks = std::move(tasks);
+        home_of_sum.value = std::move(sum);
+        home_of_done = done;
+      }
+    } mine{b, c, done};
+    std::size_t const first = b.first;
+    spawner<task> more(mine.tasks);
+    for (; mine.done < most && mine.tasks.size() > first; ++mine.done) {
+      task const next = std::move(mine.tasks.back());
+      mine.tasks.pop_back();
       if constexpr (takes_worker_to_spawn<Job>)
-        job_.run(next, more, sum, where);
+        job_.run(next, more, mine.sum, where);
       else
-        job_.run(next, more, sum);
+        job_.run(next, more, mine.sum);
     }
   }
 

@@ -71,7 +71,7 @@ context::context(context&&) noexcept = default;
 context& context::operator=(context&&) noexcept = default;
 
 context::~context() {
-  if (!engine_ || !is_root() || engine_->options().trace_file.empty()) return;
+  if (!engine_ || beside_ || !is_root() || engine_->options().trace_file.empty()) return;
   try {
     observe::write_chrome_trace(engine_->options().trace_file, traces());
   } catch (std::exception const& e) {
@@ -81,7 +81,7 @@ context::~context() {
 
 int context::rank() const noexcept { return engine_->rank(); }
 int context::size() const noexcept { return engine_->size(); }
-int context::threads() const noexcept { return engine_->options().threads; }
+int context::threads() const noexcept { return beside_ ? 1 : engine_->options().threads; }
 std::string const& context::host() const noexcept { return engine_->host(); }
 void context::set_progress(observe::progress_mode mode) { engine_->options().progress = mode; }
 void context::set_trace(bool on) { engine_->options().trace = on; }
@@ -100,6 +100,18 @@ void context::set_threads(int threads) {
 std::vector<observe::rank_trace> context::traces() {
   std::lock_guard const lock(engine_->mutex());
   return std::exchange(engine_->traces, {});
+}
+
+context context::beside() {
+  if (engine_->owns_time())
+    throw usage_error("simulated ranks have one thread: nothing can be called beside a skeleton call");
+  if (size() > 1 && !engine_->any_thread())
+    throw usage_error(
+        "MPI was started with a thread level below SERIALIZED: nothing can be called beside a skeleton call");
+  context other(engine_);
+  other.id_ = engine_->next_context();
+  other.beside_ = true;
+  return other;
 }
 
 void context::leave(int code) {

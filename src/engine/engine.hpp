@@ -72,6 +72,10 @@ class engine {
   std::condition_variable& work_arrived() { return work_arrived_; }
   std::atomic<bool>& stop_requested() { return stop_requested_; }
 
+  /// The number of another context over this engine; the first has 1. The same on all ranks if they ask in
+  /// the same order.
+  [[nodiscard]] std::uint32_t next_context() { return ++contexts_; }
+
   // --- with the lock held ---
   void open(run_key key, run& r);
   void close(run_key key);
@@ -154,6 +158,7 @@ class engine {
   bool any_time_;
   bool leaves_abruptly_ = false;
   unsigned beats_ = 0;
+  std::atomic<std::uint32_t> contexts_{1};
   std::map<run_key, run*> runs_;
   std::map<std::uint32_t, std::uint32_t> newest_run_;  // per context
   struct early {

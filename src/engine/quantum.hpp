@@ -10,7 +10,7 @@ namespace skel::detail {
 /// locks and messages cost about one percent.
 inline constexpr double quantum_seconds = 100e-6;
 /// Between slices of a quantum it looks whether messages want to be moved.
-inline constexpr double slice_seconds = 20e-6;
+inline constexpr double slice_seconds = 30e-6;
 inline constexpr std::uint64_t most_tasks_of_quantum = 1 << 16;
 
 /// How many tasks of `cost` seconds make up `seconds`: one at least, at most `most`, and one while the cost

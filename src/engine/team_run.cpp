@@ -39,9 +39,9 @@ team_run::team_run(context& ctx, call_options options)
       last_moved_(start_),
       options_(std::move(options)) {
   auto const mode = engine_.options().progress;
-  if (is_root() && mode != observe::progress_mode::never)
+  if (is_root() && !ctx.is_beside() && mode != observe::progress_mode::never)
     display_ = std::make_unique<observe::progress_display>(options_.label, mode);
-  if (engine_.options().trace) trace_ = std::make_unique<observe::trace_buffer>();
+  if (engine_.options().trace && !ctx.is_beside()) trace_ = std::make_unique<observe::trace_buffer>();
 }
 
 report team_run::execute() {

@@ -28,4 +28,28 @@ for ranks in 1 2 3; do  # the paper's four, and others
   check "$ranks ranks, S_C" "$mpiexec" -n $ranks "$program" --schedule interleaved --results concentrated
   check "$ranks ranks, ring, 16 pixels a task" "$mpiexec" -n $ranks "$program" --schedule ring --pixels 16 --root serves
 done
+# By slabs: the bytes of the whole.
+check "a process, 1 slab" "$program" --slabs 1
+check "a process, a slab for each layer" "$program" --slabs 100 --threads 2
+for ranks in 2 3; do
+  check "$ranks ranks, 3 slabs" "$mpiexec" -n $ranks "$program" --slabs 3
+  check "$ranks ranks, 4 slabs that each reads, 40 pixels a task, ring" "$mpiexec" -n $ranks "$program" --slabs 4 --grid all \
+    --pixels 40 --schedule ring --root serves
+done
 echo "$expected"
+
+# A time series: the next grid travels meanwhile, or is read by every rank.
+series=
+for run in "" "$mpiexec -n 2" "$mpiexec -n 3"; do
+  for grid in root all; do
+    # shellcheck disable=SC2086  # words
+    $run "$program" --field wind:31x25x9 --steps 4 --grid $grid --size 40x31 --background none --threads 1 \
+      --quiet --progress never --report "$report"
+    hash=$(grep -o '"result_xxh3": "[0-9a-f]\{16\}"' "$report")
+    series=${series:-$hash}
+    if [ "$hash" != "$series" ]; then
+      echo "a time series with \"$run\" and --grid $grid gives $hash, not $series" >&2
+      exit 1
+    fi
+  done
+done

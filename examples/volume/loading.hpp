@@ -1,0 +1,49 @@
+// Where volumes are read, and how they reach the ranks (StormView, section 6.3).
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "grid.hpp"
+#include "prepared_volume.hpp"
+#include "skel/context.hpp"
+#include "slabs.hpp"
+
+namespace skel::volume {
+
+/// Who reads a volume.
+enum class grid_source : unsigned char {
+  root,  ///< one rank, and a broadcast takes it to the others
+  all    ///< each rank: all must see the files; a field is computed by each
+};
+
+using opener = std::function<std::unique_ptr<volume_data::volume_reader>()>;
+
+struct loaded_volume {
+  volume_data::grid grid;
+  prepared_volume prepared;
+};
+
+/// Collective, as all of these; nullptr if the job was stopped early. usage_error on every rank for what
+/// cannot be read. `spec` must outlive the volume.
+[[nodiscard]] std::unique_ptr<loaded_volume> load_volume(context& ctx, opener const& open, grid_source from,
+                                                         specification const& spec);
+
+/// A grid that is taken slab by slab.
+struct surveyed_grid {
+  whole_grid whole;
+  std::vector<slab> slabs;
+};
+
+/// So many slabs, or (0) as few as fit into so many bytes of memory of each rank. Reads the volume twice, a
+/// slab at a time.
+[[nodiscard]] std::unique_ptr<surveyed_grid> survey(context& ctx, opener const& open, grid_source from,
+                                                    specification const& spec, std::size_t slabs,
+                                                    std::size_t memory);
+
+[[nodiscard]] std::unique_ptr<prepared_volume> load_slab(context& ctx, opener const& open, grid_source from,
+                                                         specification const& spec, surveyed_grid const& grid,
+                                                         std::size_t number);
+
+}  // namespace skel::volume

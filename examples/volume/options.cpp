@@ -1,0 +1,103 @@
+#include "options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "field.hpp"
+#include "skel/error.hpp"
+
+namespace skel::volume {
+
+namespace {
+
+void parse_size(std::string const& text, specification& spec) {
+  constexpr int most = 65536;
+  char rest = 0;
+  if (std::sscanf(text.c_str(), "%dx%d%c", &spec.width, &spec.height, &rest) != 2 || spec.width < 1 ||
+      spec.height < 1 || spec.width > most || spec.height > most)
+    throw usage_error("--size: expected WIDTHxHEIGHT, each 1 to 65536, got \"" + text + "\"");
+}
+
+}  // namespace
+
+void add_options(CLI::App& app, options& o) {
+  app.add_option("FIELD", o.file,
+                 "volume to render: .vti, .vtr, .nrrd, .nhdr, .mha, .mhd, .raw or its sidecar .json");
+  app.add_option("--field", o.field,
+                 "or one by formula: wind, homogeneous, linear, marschner-lobb, metaballs, turbulence, "
+                 "sphere; each also as NAME:AxBxC, and wind as NAME@HOURS");
+  app.add_option("--series", o.series, "or several volumes, a picture of each");
+  app.add_option("--steps", o.steps, "pictures of the field an hour apart, numbered as frames are")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 240));
+  app.add_option(
+         "--grid", o.grid,
+         "who reads: root, and a broadcast takes the grid to the others; or all, which all see the file")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"root", "all"}));
+  app.add_option("--slabs", o.slabs, "take the grid in so many slabs, one in memory and one on its way")
+      ->check(CLI::Range(1, 1000000));
+  app.add_option("--memory", o.memory, "MiB of each rank for the grid: as many slabs as that takes")
+      ->check(CLI::Range(1, 1 << 30))
+      ->excludes("--slabs");
+  app.add_option("--spec", o.spec,
+                 "rendering specification (.json): view, mapping, light, ...; see docs/volume.md");
+  app.add_option("--size", o.size,
+                 "size of the picture in pixels, WIDTHxHEIGHT, instead of the specification's");
+  app.add_option("--background", o.background,
+                 "a picture (.png) behind the volume, \"map\", \"none\", or #rrggbb");
+  app.add_option("--frames", o.frames, "a turntable of so many pictures, numbered: storm-000.png, ...")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 100000));
+  app.add_option("--pixels", o.pixels,
+                 "pixels of a task; default: what the cost model finds from a few pixels and messages")
+      ->check(CLI::Range(1, 100000000));
+  app.add_option("--decomposition", o.decomposition,
+                 "scattered: a task has pixels from all over the picture; blocks: from one place")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"scattered", "blocks"}));
+  app.add_option("--unit-costs", o.unit_costs,
+                 "write the seconds that each task took to FILE, for skel-simulate");
+  app.add_flag("--ray-statistics", o.ray_statistics,
+               "time each ray alone, and print what rays that hit and that miss the grid take");
+  app.add_option("--instructions", o.instructions, "avx2 or portable, instead of the best this processor has")
+      ->check(CLI::IsMember({"avx2", "portable"}));
+}
+
+specification options::rendering() const {
+  bool const storm = field == "wind" || field.starts_with("wind:") || field.starts_with("wind@");
+  specification to = !spec.empty() ? read_specification(spec)
+                     : storm       ? parse_specification(storm_specification(), "storm.json")
+                                   : specification{};
+  if (!size.empty()) parse_size(size, to);
+  if (!background.empty()) to.background = background_named(background, "--background");
+  return to;
+}
+
+std::vector<std::string> options::names() const {
+  if ((file.empty() ? 0 : 1) + (field.empty() ? 0 : 1) + (series.empty() ? 0 : 1) != 1)
+    throw usage_error("expected one volume: a file FIELD, --field NAME, or --series FILE ...");
+  if (!series.empty() && frames > 1) throw usage_error("--series and --frames exclude each other");
+  if (steps > 1 && frames > 1) throw usage_error("--steps and --frames exclude each other");
+  if (steps > 1 && field.empty()) throw usage_error("--steps needs a --field that changes with time");
+  if (steps > 1 && field.find('@') != std::string::npos)
+    throw usage_error("--steps begins at hour 0: leave @HOURS out of --field");
+  if (!series.empty()) return series;
+  if (steps == 1) return {field.empty() ? file : field};
+  std::vector<std::string> all;
+  for (int hour = 0; hour < steps; ++hour) all.push_back(fmt::format("{}@{}", field, hour));
+  return all;
+}
+
+std::vector<opener> options::volumes() const {
+  std::vector<opener> all;
+  for (auto const& name : names())
+    all.emplace_back([name, computed = !field.empty()] {
+      return computed ? volume_data::open_field(name) : volume_data::open_volume(name);
+    });
+  return all;
+}
+
+}  // namespace skel::volume

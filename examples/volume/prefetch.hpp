@@ -1,0 +1,71 @@
+// Things that are used one after the other: while one is, the next is on its way.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <future>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "skel/context.hpp"
+#include "stopwatch.hpp"
+
+namespace skel::volume {
+
+/// Every rank has one and calls next() alike. Of several things the next is loaded by a thread of its own,
+/// whose collective calls go beside those of the context (context::beside()). A single one is loaded by
+/// next().
+template <class T>
+class prefetch {
+ public:
+  /// Collective on the context that it is given. nullptr: the job was stopped early.
+  using loader = std::function<std::unique_ptr<T>(context&, std::size_t)>;
+
+  prefetch(context& ctx, std::size_t count, loader load)
+      : beside_(count > 1 ? std::optional(ctx.beside()) : std::nullopt),
+        calls_(beside_ ? *beside_ : ctx),
+        count_(count),
+        load_(std::move(load)) {
+    begin_next();
+  }
+
+  /// Collective: the next one; nullptr if the job was stopped early. Throws what loading it has thrown.
+  [[nodiscard]] std::unique_ptr<T> next() {
+    auto const start = std::chrono::steady_clock::now();
+    auto got = coming_.get();
+    waited_ += seconds_since(start);
+    loading_ += got.seconds;
+    if (got.what) begin_next();
+    return std::move(got.what);
+  }
+
+  /// Seconds for which next() had to wait, and those that loading took.
+  [[nodiscard]] double waited_seconds() const noexcept { return waited_; }
+  [[nodiscard]] double loading_seconds() const noexcept { return loading_; }
+
+ private:
+  struct delivery {
+    std::unique_ptr<T> what;
+    double seconds = 0;
+  };
+
+  void begin_next() {
+    if (begun_ == count_) return;
+    coming_ = std::async(beside_ ? std::launch::async : std::launch::deferred, [this, i = begun_] {
+      auto const start = std::chrono::steady_clock::now();
+      auto what = load_(calls_, i);
+      return delivery{std::move(what), seconds_since(start)};
+    });
+    ++begun_;
+  }
+
+  std::optional<context> beside_;
+  context& calls_;
+  std::size_t count_, begun_ = 0;
+  loader load_;
+  double waited_ = 0, loading_ = 0;
+  std::future<delivery> coming_;  // last: its end is waited for before the rest is gone
+};
+
+}  // namespace skel::volume

@@ -1,0 +1,229 @@
+#include "program.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <optional>
+#include <span>
+
+#include "background.hpp"
+#include "job.hpp"
+#include "loading.hpp"
+#include "prefetch.hpp"
+#include "ray_statistics.hpp"
+#include "report_sum.hpp"
+#include "skel/error.hpp"
+#include "skel/observe/atomic_file.hpp"
+#include "skel/observe/hash.hpp"
+#include "slab_job.hpp"
+#include "verify.hpp"
+
+namespace skel::volume {
+
+namespace {
+
+using picture::transparent_image;
+
+/// storm.png: storm-007.png where there are several.
+std::string numbered(std::string const& path, int number, std::size_t of) {
+  if (of == 1 || path.empty()) return path;
+  std::filesystem::path p(path);
+  auto const name = fmt::format("{}-{:03}{}", p.stem().string(), number, p.extension().string());
+  return p.replace_filename(name).string();
+}
+
+struct totals {
+  report run;
+  work_counts counts;
+  std::vector<ray_time> rays;
+  std::vector<double> task_seconds;
+  std::vector<std::string> hashes;
+  double waited_seconds = 0, loading_seconds = 0;  // for grids; the root's
+
+  void add(job_result const& part) {
+    volume::add(run, part.run);
+    counts.cells += part.counts.cells;
+    counts.segments += part.counts.segments;
+    rays.insert(rays.end(), part.rays.begin(), part.rays.end());
+    task_seconds.insert(task_seconds.end(), part.task_seconds.begin(), part.task_seconds.end());
+    hashes.insert(hashes.end(), part.hashes.begin(), part.hashes.end());
+    waited_seconds += part.waited_seconds;
+    loading_seconds += part.loading_seconds;
+  }
+};
+
+void save_costs(std::string const& path, std::vector<double> const& seconds) {
+  observe::atomic_file file(path);
+  for (double const s : seconds) file.write(fmt::format("{:.9f}\n", s));
+  file.commit();
+}
+
+/// A job's volumes, one after the other.
+class program_run {
+ public:
+  program_run(context& ctx, program::common_options const& common, options const& o)
+      : ctx_(ctx), common_(common), options_(o), names_(o.names()) {
+    what_.spec = o.rendering();
+    what_.frames = o.frames;
+    what_.pixels_per_task = o.pixels;
+    what_.decomposition = task_cutter::named(o.decomposition);
+    what_.time_rays = o.ray_statistics;
+    what_.instructions = o.instructions;
+    if (!common.output.empty()) picture::check_image_name(common.output);
+    if (in_slabs() && common.verify)
+      throw usage_error("--verify needs the whole grid: not with --slabs or --memory");
+    pictures_ = names_.size() * static_cast<std::size_t>(o.frames);
+  }
+
+  void render() {
+    if (in_slabs())
+      each_in_slabs();
+    else
+      each_whole();
+    if (ctx_.is_root() && !options_.unit_costs.empty() && !all_.run.stopped_early)
+      save_costs(options_.unit_costs, all_.task_seconds);
+  }
+
+  [[nodiscard]] program::run_outcome outcome() const;
+
+ private:
+  [[nodiscard]] bool in_slabs() const { return options_.slabs > 0 || options_.memory > 0; }
+  void each_whole();
+  void each_in_slabs();
+  void render_whole(loaded_volume const& volume, int number);
+  [[nodiscard]] farm_options farm() const;
+  /// Of whoever writes pictures; before hours of rendering, as it may fail.
+  [[nodiscard]] std::optional<background> scenery(vec3 const& sides) const {
+    if (!ctx_.is_root() || what_.spec.background.what == background_spec::kind::none) return std::nullopt;
+    return background(what_.spec, sides);
+  }
+  void save(std::string const& path, std::optional<background> const& behind, camera const& view,
+            transparent_image const& picture) const {
+    if (path.empty()) return;
+    if (behind)
+      picture::write_image(path, over(picture, behind->behind(view)));
+    else
+      picture::write_image(path, picture);
+  }
+
+  context& ctx_;
+  program::common_options const& common_;
+  options const& options_;
+  std::vector<std::string> names_;
+  job what_;
+  std::size_t pictures_, slabs_ = 0;
+  totals all_;
+};
+
+farm_options program_run::farm() const {
+  farm_options f;
+  f.results = common_.results();
+  f.root = common_.root_works ? root_role::works : root_role::serves;
+  return f;
+}
+
+void program_run::each_whole() {
+  auto const volumes = options_.volumes();
+  prefetch<loaded_volume> feed(ctx_, volumes.size(), [&](context& calls, std::size_t i) {
+    return load_volume(calls, volumes[i], options_.source(), what_.spec);
+  });
+  for (std::size_t i = 0; i < volumes.size() && !all_.run.stopped_early; ++i) {
+    auto const volume = feed.next();
+    if (volume)
+      render_whole(*volume, static_cast<int>(i));
+    else
+      all_.run.stopped_early = true;
+  }
+  all_.waited_seconds = feed.waited_seconds();
+  all_.loading_seconds = feed.loading_seconds();
+}
+
+void program_run::render_whole(loaded_volume const& volume, int number) {
+  auto const behind = scenery(volume.prepared.sides());
+  auto how = farm();
+  if (names_.size() > 1) how.label = fmt::format("picture {} of {}", number + 1, pictures_);
+  if (what_.pixels_per_task == 0)
+    what_.pixels_per_task = find_task_size(ctx_, volume.prepared, what_, common_.schedule(), how);
+  std::optional<std::pair<camera, transparent_image>> first;
+  auto const part =
+      volume::render(ctx_, volume.prepared, what_, common_.schedule(), how,
+                     [&](int frame, camera const& view, transparent_image const& picture) {
+                       save(numbered(common_.output, number + frame, pictures_), behind, view, picture);
+                       if (common_.verify && frame == 0) first.emplace(view, picture);
+                     });
+  if (first && !part.run.stopped_early)
+    verify(volume.grid, volume.prepared, what_.spec, first->first, first->second);
+  all_.add(part);
+}
+
+void program_run::each_in_slabs() {
+  constexpr int of_a_task = 1000;  // rays travel both ways here, with 44 bytes a pixel
+  if (what_.pixels_per_task == 0) what_.pixels_per_task = of_a_task;
+  auto const volumes = options_.volumes();
+  for (std::size_t i = 0; i < volumes.size() && !all_.run.stopped_early; ++i) {
+    auto const grid =
+        survey(ctx_, volumes[i], options_.source(), what_.spec, static_cast<std::size_t>(options_.slabs),
+               static_cast<std::size_t>(options_.memory) << 20U);
+    if (!grid) {
+      all_.run.stopped_early = true;
+      return;
+    }
+    slabs_ = grid->slabs.size();
+    vec3 sides{};
+    for (std::size_t d = 0; d < 3; ++d)
+      sides[d] =
+          (grid->whole.coordinates[d].back() - grid->whole.coordinates[d].front()) * what_.spec.stretch[d];
+    auto const behind = scenery(sides);
+    auto const number = static_cast<int>(i);
+    all_.add(render_in_slabs(ctx_, volumes[i], options_.source(), *grid, what_, common_.schedule(), farm(),
+                             [&](int frame, camera const& view, transparent_image const& picture) {
+                               save(numbered(common_.output, number + frame, pictures_), behind, view,
+                                    picture);
+                             }));
+  }
+}
+
+/// Of one picture its own hash, of several that of their hashes.
+std::string result_hash(std::vector<std::string> const& hashes) {
+  if (hashes.size() == 1) return hashes[0];
+  observe::xxh3_hasher hasher;
+  for (auto const& h : hashes) hasher.update(std::as_bytes(std::span(h)));
+  return hasher.hex();
+}
+
+program::run_outcome program_run::outcome() const {
+  if (!ctx_.is_root()) return {all_.run, {}, {}, {}};
+  program::run_outcome outcome;
+  outcome.run = all_.run;
+  if (!all_.run.stopped_early) outcome.result_xxh3 = result_hash(all_.hashes);
+  outcome.fields = {{"width", what_.spec.width},
+                    {"height", what_.spec.height},
+                    {"pictures", pictures_},
+                    {"pixels_per_task", what_.pixels_per_task},
+                    {"loading_seconds", all_.loading_seconds},
+                    {"waiting_for_grids_seconds", all_.waited_seconds},
+                    {"cells", all_.counts.cells},
+                    {"segments", all_.counts.segments}};
+  if (slabs_ > 0) outcome.fields.push_back({"slabs", slabs_});
+  outcome.problem = {{"field", names_[0]},
+                     {"pixels", std::to_string(static_cast<std::size_t>(what_.spec.width) *
+                                               static_cast<std::size_t>(what_.spec.height) * pictures_)},
+                     {"pixels_per_task", std::to_string(what_.pixels_per_task)}};
+  if (what_.time_rays) {
+    auto const hitting = summarize(all_.rays, true), missing = summarize(all_.rays, false);
+    if (!common_.quiet) fmt::print("{}", table(hitting, missing));
+    outcome.fields.push_back({"rays_hitting", fields(hitting)});
+    outcome.fields.push_back({"rays_missing", fields(missing)});
+  }
+  return outcome;
+}
+
+}  // namespace
+
+program::run_outcome render_all(context& ctx, program::common_options const& common, options const& o) {
+  program_run run(ctx, common, o);
+  run.render();
+  return run.outcome();
+}
+
+}  // namespace skel::volume

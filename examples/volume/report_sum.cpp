@@ -1,0 +1,23 @@
+#include "report_sum.hpp"
+
+namespace skel::volume {
+
+void add(report& total, report const& next) {
+  if (total.ranks == 0) {
+    total = next;
+    return;
+  }
+  double const busy = total.busy_share * total.seconds + next.busy_share * next.seconds;
+  total.tasks += next.tasks;
+  total.seconds += next.seconds;
+  total.busy_share = total.seconds > 0 ? busy / total.seconds : 0;
+  total.stopped_early = total.stopped_early || next.stopped_early;
+  total.messages += next.messages;
+  total.bytes += next.bytes;
+  total.tasks_handed_out_again += next.tasks_handed_out_again;
+  total.lost_ranks = next.lost_ranks;
+  if (next.steals) total.steals = total.steals.value_or(0) + *next.steals;
+  total.per_rank = next.per_rank;
+}
+
+}  // namespace skel::volume

@@ -1,0 +1,108 @@
+// Where rays come into a slab of the grid, and how they leave it. One ray at a time: it happens once a slab.
+
+SKEL_INLINE bool is_whole(volume_view const& v) {
+  return v.first_slice == 0 && v.end_slice == v.cell_count[2];
+}
+
+/// Everything that goes on from here.
+SKEL_INLINE void keep(rays const& r, accumulated const& sum, mask carried, f8 last, packet_state& to) {
+  for (int c = 0; c < 3; ++c) store(to.color[c], sum.color[c]);
+  store(to.transparency, sum.transparency);
+  store(to.t, r.t);
+  store(to.last, last);
+  for (int d = 0; d < 3; ++d) store(to.cell[d], r.axis[d].cell);
+  to.begun = 1;
+  to.alive = bits(r.alive);
+  to.carried = bits(carried);
+}
+
+SKEL_INLINE mask lanes_of(unsigned set) {
+  alignas(32) int lane[lanes];
+  for (int l = 0; l < lanes; ++l) lane[l] = (set >> l & 1U) != 0 ? -1 : 0;
+  return load<mask>(lane);
+}
+
+/// Takes the rays up where an earlier slab left them.
+SKEL_INLINE void resume(packet_state const& from, rays& r, accumulated& sum, mask& carried, f8& last) {
+  for (int c = 0; c < 3; ++c) sum.color[c] = load<f8>(from.color[c]);
+  sum.transparency = load<f8>(from.transparency);
+  r.t = load<f8>(from.t);
+  last = load<f8>(from.last);
+  for (int d = 0; d < 3; ++d) r.axis[d].cell = load<i8>(from.cell[d]);
+  r.alive = lanes_of(from.alive);
+  carried = lanes_of(from.carried);
+}
+
+/// Only rays that are in the slab are alive, and end where they leave it. The others are put where they can
+/// be looked at without harm.
+SKEL_INLINE void hold_to_slab(volume_view const& v, rays& r) {
+  axis_state& z = r.axis[2];
+  alignas(32) int cell[lanes];
+  alignas(32) float from[lanes], way[lanes], inverse[lanes], end[lanes];
+  store(cell, z.cell);
+  store(from, z.from);
+  store(way, z.direction);
+  store(inverse, z.inverse);
+  store(end, r.end);
+  axis_cell const* const cells = v.axes + v.first_cell[2];
+  unsigned inside = 0;
+  for (int l = 0; l < lanes; ++l) {
+    if (cell[l] < v.first_slice || cell[l] >= v.end_slice) {
+      cell[l] = v.first_slice;
+      continue;
+    }
+    inside |= 1U << l;
+    if (way[l] == 0) continue;
+    float const plane = way[l] > 0 ? cells[v.end_slice - 1].up : cells[v.first_slice].down;
+    float const leaves = crossing({from[l], way[l], inverse[l]}, plane);
+    end[l] = leaves < end[l] ? leaves : end[l];
+  }
+  r.alive = r.alive & lanes_of(inside);
+  r.end = load<f8>(end);
+  z.cell = load<i8>(cell);
+}
+
+/// The rays that were at work in the slab and have more of the grid before them go on into the next.
+SKEL_INLINE void leave_slab(volume_view const& v, rays const& r, f8 finish, unsigned worked,
+                            accumulated const& sum, mask carried, f8 last, packet_state& to) {
+  packet_state now;
+  keep(r, sum, carried, last, now);
+  unsigned const alive = bits((r.t < finish) & (sum.transparency > all(v.least_transparency))) & worked;
+  alignas(32) float from[3][lanes], way[3][lanes], inverse[3][lanes];
+  for (int d = 0; d < 3; ++d) {
+    store(from[d], r.axis[d].from);
+    store(way[d], r.axis[d].direction);
+    store(inverse[d], r.axis[d].inverse);
+  }
+  for (int l = 0; l < lanes; ++l) {
+    if ((worked >> l & 1U) == 0) continue;
+    unsigned const bit = 1U << l;
+    to.transparency[l] = now.transparency[l];
+    for (int c = 0; c < 3; ++c) to.color[c][l] = now.color[c][l];
+    to.alive = (to.alive & ~bit) | (alive & bit);
+    if ((alive & bit) == 0) continue;
+    // Through the plane, as steps would: cells of no length come between where it is an edge or a corner.
+    int steps = 0;
+    while (now.cell[2][l] >= v.first_slice && now.cell[2][l] < v.end_slice) {
+      int by = 2;
+      float soonest = __builtin_inff();
+      for (int d = 3; d-- > 0;) {
+        if (way[d][l] == 0) continue;
+        axis_cell const& cell = v.axes[v.first_cell[d] + now.cell[d][l]];
+        float const when =
+            crossing({from[d][l], way[d][l], inverse[d][l]}, way[d][l] > 0 ? cell.up : cell.down);
+        if (when <= soonest) {
+          soonest = when;
+          by = d;
+        }
+      }
+      now.cell[by][l] += way[by][l] > 0 ? 1 : -1;
+      ++steps;
+    }
+    to.t[l] = now.t[l];
+    to.last[l] = now.last[l];
+    for (int d = 0; d < 3; ++d) to.cell[d][l] = now.cell[d][l];
+    bool const goes_on = steps == 1 && (now.carried & bit) != 0;
+    to.carried = (to.carried & ~bit) | (goes_on ? bit : 0U);
+  }
+}
