@@ -125,7 +125,7 @@ void repository::check_at_start() const {
   }
   if (usable == 0) throw usage_error(first_problem);
   auto const mine = options_.identity.hash();
-  for (auto const& g : catalogue())
+  for (auto const& g : catalogue(say_nothing))  // what is damaged is told where it is needed
     if (g.identity_hash != mine) refuse_foreign(g, options_.identity);
 }
 
@@ -311,6 +311,7 @@ std::vector<std::string> repository::write_manifest(stored_generation const& of)
         detail::format("generation {} is not committed: {} of {} directories took its manifest, {} have to",
                        of.plan.generation, written.size(), wanted.size(), wanted.size() / 2 + 1));
   std::vector<std::string> paths;
+  paths.reserve(written.size());
   for (auto const& [index, path] : written) paths.push_back(path);
   return paths;
 }

@@ -69,6 +69,7 @@ std::map<std::uint32_t, std::string> spread::try_write(object_info const& object
                                                        std::map<std::uint32_t, std::size_t> const& wanted,
                                                        shard_source const& source) {
   std::vector<shard> shards;
+  shards.reserve(wanted.size());
   for (auto const& [index, place] : wanted)
     shards.push_back({index, place, shard_header{object, index}.file_name(), nullptr, !failed_[place]});
   std::vector<byte_sink> sinks(object.code.shards());

@@ -80,7 +80,7 @@ std::map<std::string, byte_vector> model_file_system::after_power_loss(
   std::map<std::string, std::shared_ptr<inode>> nodes;
   std::map<inode const*, byte_vector> contents;
   for (auto const& [path, d] : directories_)
-    for (auto const& [name, node] : d.durable) nodes[path + '/' + name] = node;
+    for (auto const& [name, node] : d.durable) nodes[std::string(path).append("/").append(name)] = node;
   for (auto const& [path, node] : nodes) contents[node.get()] = node->durable;
   for (auto const& p : pending_) contents.try_emplace(p.node.get(), p.node->durable);
   for (std::size_t i = 0; i < pending_.size(); ++i) {

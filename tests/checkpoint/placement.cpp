@@ -50,8 +50,8 @@ TEST_CASE("shards are spread evenly over hosts, and over the directories of each
               for (auto const* const host : {"near0", "near1", "near2"}) {
                 std::vector<place> own;
                 std::vector<std::size_t> of_host;
-                for (std::size_t i = 0; i < places.size(); ++i)
-                  if (places[i].host == host) own.push_back(places[i]);
+                for (auto const& p : places)
+                  if (p.host == host) own.push_back(p);
                 for (auto const i : chosen)
                   if (places[i].host == host)
                     of_host.push_back(

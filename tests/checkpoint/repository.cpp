@@ -218,7 +218,7 @@ TEST_CASE("another program's, version's or problem's checkpoints are refused in 
     auto theirs = o;
     theirs.identity = other;
     repository const store(theirs, {}, r.files);
-    auto const text = error_of([&] { (void)store.restore(); });
+    auto text = error_of([&] { (void)store.restore(); });
     CHECK(error_of([&] { store.check_at_start(); }) == text);
     return text;
   };

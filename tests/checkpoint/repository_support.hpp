@@ -72,6 +72,7 @@ struct repository_in_memory {
  private:
   static std::vector<std::string> directories_of(skel::storage::repository_options const& o) {
     std::vector<std::string> all;
+    all.reserve(o.places.size());
     for (auto const& p : o.places) all.push_back(p.directory);
     return all;
   }

@@ -12,8 +12,8 @@ namespace skel::storage {
 
 /// A directory that takes shards (the paper's autonomous data repository).
 struct place {
-  std::string directory;
-  std::string host;     ///< what is lost together; a directory without one is a host of its own
+  std::string directory{};
+  std::string host{};   ///< what is lost together; a directory without one is a host of its own
   bool remote = false;  ///< far away, in another cluster: for every n-th generation
 
   friend bool operator==(place const&, place const&) = default;
