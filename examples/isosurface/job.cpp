@@ -7,6 +7,7 @@ namespace skel::isosurface {
 
 std::uint64_t modeler::read(std::uint64_t number, carried& c, unit& into) const {
   auto const layer = static_cast<std::size_t>(number);
+  c.latest.slices_read = 0;
   if (!c.volume) begin(layer, c);
   advance(layer, c);
   into = c.latest;
@@ -33,6 +34,7 @@ void modeler::advance(std::size_t layer, carried& c) const {
     c.volume->read(std::span(slice->samples));
     classify(*slice, grid_, options_.values);
     latest.slices.push_back(std::move(slice));
+    ++latest.slices_read;
   }
   latest.holes_below = std::move(latest.holes);
   latest.number = layer;
@@ -55,8 +57,10 @@ modeler::packet modeler::cut(unit const& from, std::uint64_t first, std::uint64_
 modeler::result modeler::process(packet const& p, std::size_t i) const {
   layer_view const view(grid_, p.layer);
   auto const rows = grid_.rows(p.first_piece + i);
-  return options_.order == 1 ? extract_trilinear(grid_, options_.values, view, rows)
-                             : extract_tricubic(grid_, options_, view, rows);
+  auto m = options_.order == 1 ? extract_trilinear(grid_, options_.values, view, rows)
+                               : extract_tricubic(grid_, options_, view, rows);
+  if (p.first_piece + i == 0) m.counts.slices_read = p.layer.slices_read;
+  return m;
 }
 
 }  // namespace skel::isosurface
@@ -93,7 +97,7 @@ std::shared_ptr<isosurface::hole_rows const> unpack_holes(layer_packet const& p,
 }
 
 struct packet_head {
-  std::uint64_t number, first_slice, slices, first_piece;
+  std::uint64_t number, first_slice, slices, slices_read, first_piece;
   range samples, nodes, cells;
   std::array<std::size_t, 3> lengths;
 };
@@ -102,8 +106,8 @@ struct packet_head {
 
 void transfer_traits<layer_packet>::pack(layer_packet const& p, std::vector<std::byte>& out) {
   auto const& l = p.layer;
-  skel::pack(packet_head{l.number, l.first_slice, l.slices.size(), p.first_piece, p.samples, p.nodes, p.cells,
-                         p.lengths},
+  skel::pack(packet_head{l.number, l.first_slice, l.slices.size(), l.slices_read, p.first_piece, p.samples,
+                         p.nodes, p.cells, p.lengths},
              out);
   for (std::size_t s = 0; s < l.slices.size(); ++s) {
     auto const& slice = *l.slices[s];
@@ -121,7 +125,8 @@ layer_packet transfer_traits<layer_packet>::unpack(std::span<std::byte const>& i
   layer_packet p;
   p.first_piece = head.first_piece;
   p.samples = head.samples, p.nodes = head.nodes, p.cells = head.cells, p.lengths = head.lengths;
-  p.layer.number = head.number, p.layer.first_slice = head.first_slice;
+  p.layer.number = head.number, p.layer.first_slice = head.first_slice,
+  p.layer.slices_read = head.slices_read;
   for (std::size_t s = 0; s < head.slices; ++s) {
     auto slice = std::make_shared<isosurface::slice_rows>();
     slice->first_row = p.samples.first, slice->first_node_row = p.nodes.first;

@@ -36,6 +36,7 @@ struct layer_rows {
   std::vector<std::shared_ptr<slice_rows const>> slices;
   std::shared_ptr<hole_rows const> holes;        ///< null: none
   std::shared_ptr<hole_rows const> holes_below;  ///< of layer number - 1
+  std::size_t slices_read = 0;                   ///< for this layer; the others were there
 };
 
 /// Accessors by the numbers of the whole volume.

@@ -121,6 +121,7 @@ skel::program::run_outcome model(skel::context& ctx, skel::program::common_optio
                     {"polygons", all.counts.polygons},
                     {"active_cells", all.counts.active},
                     {"holes", all.counts.holes},
+                    {"slices_read", all.counts.slices_read},
                     {"unresolved", all.counts.unresolved},
                     {"level", o.surface.order == 3 ? o.surface.level : 0}};
   if (!common.quiet) {

@@ -85,6 +85,7 @@ void mesh_builder::add(std::size_t layer, std::size_t piece, piece_mesh&& m) {
   counts_.active += m.counts.active;
   counts_.holes += m.counts.holes;
   counts_.unresolved += m.counts.unresolved;
+  counts_.slices_read += m.counts.slices_read;
   if (m.triangles.empty()) return;
   m.foreign = {};
   m.above = {};

@@ -47,10 +47,11 @@ struct shared_vertex {
 
 /// What was found on the way.
 struct surface_counts {
-  std::uint64_t polygons = 0;    ///< before they were divided into triangles
-  std::uint64_t active = 0;      ///< cells that a value may pass through, once for each value
-  std::uint64_t holes = 0;       ///< cells left out since samples are not finite
-  std::uint64_t unresolved = 0;  ///< parts of cells in which a surface may be hidden, once for each value
+  std::uint64_t polygons = 0;     ///< before they were divided into triangles
+  std::uint64_t active = 0;       ///< cells that a value may pass through, once for each value
+  std::uint64_t holes = 0;        ///< cells left out since samples are not finite
+  std::uint64_t slices_read = 0;  ///< by all hosts: those between two shares more than once
+  std::uint64_t unresolved = 0;   ///< parts of cells in which a surface may be hidden, once for each value
 };
 
 /// A vertex belongs to the first cell, by layer, row and x, that uses it; other pieces name it by its edge.

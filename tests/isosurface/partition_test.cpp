@@ -29,6 +29,7 @@ TEST_CASE("the mesh is the same for every share, packet and height of pieces, an
   o.rule = GENERATE(test::iso::difference_rule::second, test::iso::difference_rule::fourth,
                     test::iso::difference_rule::paper);
   auto const whole = test::model(open, o);
+  CHECK(whole.counts.slices_read == 9);
   REQUIRE(whole.mesh.triangles.size() > (f == bumps ? 500U : 20U));
   for (std::size_t const rows : {1U, 2U, 3U, 7U})
     for (auto const& how : {test::partition{}, test::partition{1, 1, true}, test::partition{3, 2, true}}) {
@@ -37,6 +38,7 @@ TEST_CASE("the mesh is the same for every share, packet and height of pieces, an
       CAPTURE(order, rows, how.share);
       CHECK(test::same(m.mesh, whole.mesh));
       CHECK(m.counts.holes == whole.counts.holes);
+      CHECK((m.counts.slices_read > 9) == (how.share < 9));
       CHECK(m.counts.polygons == whole.counts.polygons);
       CHECK(m.counts.unresolved == whole.counts.unresolved);
     }
