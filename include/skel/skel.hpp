@@ -1,6 +1,7 @@
 // Everything a user of skel needs.
 #pragma once
 
+#include "skel/bsp.hpp"
 #include "skel/context.hpp"
 #include "skel/divide_and_conquer.hpp"
 #include "skel/error.hpp"

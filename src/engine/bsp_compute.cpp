@@ -119,6 +119,11 @@ void bsp_run::run(job const& j, unsigned thread, std::unique_lock<std::mutex>& l
 void bsp_run::save(job const& j, std::uint32_t place, std::uint32_t parts) {
   double const begin = now();
   std::vector<std::byte> bytes;
+  {
+    std::lock_guard const lock(engine_.mutex());
+    bytes = store_->buffer();
+  }
+  bytes.clear();
   protocol::put_varint(bytes, j.step);
   work_.pack_part(bytes);
   double const end = now();
