@@ -92,6 +92,7 @@ void bsp_run::run(job const& j, unsigned thread, std::unique_lock<std::mutex>& l
   auto const bad = thrown_by([&] {
     if (!came.empty()) {
       std::vector<std::span<std::byte const>> bundles;
+      bundles.reserve(members.size());
       for (int const r : members) bundles.emplace_back(came.mapped().at(r));
       work_.receive(bundles);
     }

@@ -120,7 +120,7 @@ std::string refusal(store const& where, skel::farm_options const& options) {
   CHECK(s.run.empty());
   CHECK(s.errors.at(0).find('\n') == std::string::npos);
   auto text = s.errors.at(0);
-  for (std::size_t at; (at = text.find(where.root.file(""))) != std::string::npos;)
+  for (std::size_t at = 0; (at = text.find(where.root.file(""))) != std::string::npos;)
     text.erase(at, where.root.file("").size());
   return text;
 }
