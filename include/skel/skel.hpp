@@ -2,6 +2,7 @@
 #pragma once
 
 #include "skel/broadcast.hpp"
+#include "skel/bsp.hpp"
 #include "skel/context.hpp"
 #include "skel/divide_and_conquer.hpp"
 #include "skel/error.hpp"

@@ -92,6 +92,7 @@ void bsp_run::run(job const& j, unsigned thread, std::unique_lock<std::mutex>& l
   auto const bad = thrown_by([&] {
     if (!came.empty()) {
       std::vector<std::span<std::byte const>> bundles;
+      bundles.reserve(members.size());
       for (int const r : members) bundles.emplace_back(came.mapped().at(r));
       work_.receive(bundles);
     }
@@ -119,6 +120,11 @@ void bsp_run::run(job const& j, unsigned thread, std::unique_lock<std::mutex>& l
 void bsp_run::save(job const& j, std::uint32_t place, std::uint32_t parts) {
   double const begin = now();
   std::vector<std::byte> bytes;
+  {
+    std::lock_guard const lock(engine_.mutex());
+    bytes = store_->buffer();
+  }
+  bytes.clear();
   protocol::put_varint(bytes, j.step);
   work_.pack_part(bytes);
   double const end = now();

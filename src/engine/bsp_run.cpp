@@ -180,7 +180,7 @@ void bsp_run::perform(protocol::bsp_actions& list, std::vector<std::byte> payloa
       if (k->from == rank_)
         bundles_[{k->epoch, k->step}][rank_] = std::move(outgoing_.at(*member_.place()));
       else
-        bundles_[{k->epoch, k->step}][k->from] = std::move(payload);
+        bundles_[{k->epoch, k->step}][k->from] = std::exchange(payload, {});
     } else if (auto const* d = std::get_if<act::drop_before>(&a)) {
       std::erase_if(bundles_, [&](auto const& b) { return b.first.first < d->epoch; });
     } else if (roll_) {  // complete

@@ -24,12 +24,12 @@ void bsp_store::wait() {
 
 void bsp_store::write(storage::generation_plan const& plan, std::uint32_t part,
                       std::vector<std::byte> bytes) {
-  writing_ = std::async(std::launch::async, [this, plan, part, kept = std::move(bytes)] {
+  writing_ = std::async(std::launch::async, [this, plan, part, kept = std::move(bytes)]() mutable {
     done d;
     d.what.generation = plan.generation;
-    d.bytes = kept.size();
+    d.part = std::move(kept);
     try {
-      d.cost = store_.prepare(plan, part, "rank", kept);
+      d.cost = store_.prepare(plan, part, "rank", d.part);
     } catch (std::exception const& bad) {
       d.what.error = bad.what();
     }
@@ -43,7 +43,8 @@ std::optional<bsp_store::written> bsp_store::poll() {
   costs_.code_seconds += d.cost.code;
   costs_.write_seconds += d.cost.write;
   costs_.sync_seconds += d.cost.sync;
-  costs_.bytes = d.bytes;
+  costs_.bytes = d.part.size();
+  spare_ = std::move(d.part);
   if (!d.what.error.empty() && !quiet_) warn_of_store(d.what.error + " (the run goes on)");
   return std::move(d.what);
 }
@@ -63,24 +64,20 @@ std::uint32_t bsp_store::parts_of(std::uint64_t generation) const { return find(
 // --- the root
 
 void bsp_store::open() {
-  auto const where = join(options_.store, ", ");
-  try {
-    store_.check_at_start();
+  ask_at_start(store_, quiet_, [&](storage::repository const& store) {
+    auto const where = join(options_.store, ", ");
+    store.check_at_start();
     if (options_.resume) {
-      auto const all = store_.candidates();
+      auto const all = store.candidates();
       if (all.empty()) throw usage_error("there is no checkpoint to resume from in " + where);
       committed_ = all[0].plan.generation;
-      store_.note_attempt(all[0].plan);
-    } else if (!store_.catalogue().empty()) {
+      store.note_attempt(all[0].plan);
+    } else if (!store.catalogue().empty()) {
       throw usage_error("there is a checkpoint in " + where +
                         " already: go on with it (--resume), or empty the directories");
     }
-    latest_plan_ = store_.next(1);
-  } catch (usage_error const&) {
-    throw;
-  } catch (error const& bad) {
-    throw usage_error(bad.what());
-  }
+    latest_plan_ = store.next(1);
+  });
   costs_.restored_generation = committed_;
   --latest_plan_.generation;
 }
@@ -118,7 +115,7 @@ void bsp_store::commit(storage::generation_plan const& plan) {
 }
 
 void bsp_store::wait_for_commit() const {
-  if (committing_.valid()) committing_.wait_for(std::chrono::seconds(1));
+  if (committing_.valid()) committing_.wait_for(std::chrono::seconds(2));
 }
 
 std::uint64_t bsp_store::committed() {

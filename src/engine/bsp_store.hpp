@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "skel/checkpoint/repository.hpp"
@@ -30,6 +31,8 @@ class bsp_store {
     std::string error;  // empty: durable
   };
   [[nodiscard]] bool writing() const { return writing_.valid(); }
+  /// The memory of the part written before, for the next: fresh pages would cost more than filling them.
+  [[nodiscard]] std::vector<std::byte> buffer() { return std::exchange(spare_, {}); }
   /// Writes a part in the background, when none is being written.
   void write(storage::generation_plan const& plan, std::uint32_t part, std::vector<std::byte> bytes);
   /// Once for each write(), when it is done.
@@ -51,7 +54,7 @@ class bsp_store {
   [[nodiscard]] std::uint64_t stamp() const { return latest_plan_.stamp; }
   /// The newest that was committed by this run, or resumed from; 0: none.
   [[nodiscard]] std::uint64_t committed();
-  /// Waits for a commit that is under way, for a second at most: after a loss its checkpoint is worth it.
+  /// Waits for a commit that is under way, for two seconds at most: after a loss its checkpoint is worth it.
   void wait_for_commit() const;
   void wait();
 
@@ -59,7 +62,7 @@ class bsp_store {
   struct done {
     written what;
     storage::save_cost cost;
-    std::uint64_t bytes = 0;
+    std::vector<std::byte> part;
   };
   [[nodiscard]] storage::stored_generation find(std::uint64_t generation) const;
 
@@ -67,6 +70,7 @@ class bsp_store {
   bool quiet_;
   storage::repository store_;
   std::future<done> writing_;
+  std::vector<std::byte> spare_;
   std::future<written> committing_;
   storage::generation_plan latest_plan_;
   std::uint64_t committed_ = 0;

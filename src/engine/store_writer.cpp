@@ -39,38 +39,52 @@ store_writer::~store_writer() {
   if (under_way_.valid()) under_way_.wait();
 }
 
-std::optional<std::vector<std::byte>> store_writer::open() {
+void ask_at_start(storage::repository const& store, bool quiet,
+                  std::function<void(storage::repository const&)> const& ask) {
+  std::vector<std::string> problems;
   try {
-    store_.check_at_start();
-    auto const where = join(options_.store, ", ");
-    if (!options_.resume) {
-      if (!store_.catalogue().empty())
-        throw usage_error("there is a checkpoint in " + where +
-                          " already: go on with it (--resume), or empty the directories");
-      return {};
-    }
-    auto found = store_.restore();
-    if (!found) throw usage_error("there is no checkpoint to resume from in " + where);
-    if (found->parts.size() != 1)
-      throw usage_error("the checkpoint in " + where + " is not of a run like this one");
-    costs_.restored_generation = found->plan.generation;
-    return std::move(found->parts[0]);
+    ask(store.reporting_to([&](std::string const& problem) { problems.push_back(problem); }));
   } catch (usage_error const&) {
     throw;
   } catch (error const& bad) {
     throw usage_error(bad.what());
   }
+  if (!quiet)
+    for (auto const& p : problems) warn_of_store(p);
 }
 
-store_writer::outcome store_writer::write(std::vector<std::byte> const& content) const {
+std::optional<std::vector<std::byte>> store_writer::open() {
+  std::optional<std::vector<std::byte>> left;
+  ask_at_start(store_, quiet_, [&](storage::repository const& store) {
+    store.check_at_start();
+    auto const where = join(options_.store, ", ");
+    if (!options_.resume) {
+      if (!store.catalogue().empty())
+        throw usage_error("there is a checkpoint in " + where +
+                          " already: go on with it (--resume), or empty the directories");
+      return;
+    }
+    auto found = store.restore();
+    if (!found) throw usage_error("there is no checkpoint to resume from in " + where);
+    if (found->parts.size() != 1)
+      throw usage_error("the checkpoint in " + where + " is not of a run like this one");
+    store.note_attempt(found->plan);
+    costs_.restored_generation = found->plan.generation;
+    left = std::move(found->parts[0]);
+  });
+  return left;
+}
+
+store_writer::outcome store_writer::write(storage::repository const& to,
+                                          std::vector<std::byte> const& content) {
   outcome done;
   done.bytes = content.size();
   try {
-    auto const plan = store_.next(1);
-    done.cost = store_.prepare(plan, 0, "results", content);
+    auto const plan = to.next(1);
+    done.cost = to.prepare(plan, 0, "results", content);
     auto const begin = std::chrono::steady_clock::now();
-    store_.commit(plan);
-    store_.remove_old(plan);
+    to.commit(plan);
+    to.remove_old(plan);
     done.cost.sync += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   } catch (std::exception const& bad) {
     done.error = bad.what();
@@ -91,9 +105,11 @@ void store_writer::account(outcome const& done) {
 }
 
 void store_writer::save_first(std::vector<std::byte> const& content) {
-  auto const done = write(content);
-  if (!done.error.empty()) throw usage_error(done.error);
-  account(done);
+  ask_at_start(store_, quiet_, [&](storage::repository const& store) {
+    auto const done = write(store, content);
+    if (!done.error.empty()) throw usage_error(done.error);
+    account(done);
+  });
 }
 
 bool store_writer::due(double now) {
@@ -109,7 +125,8 @@ bool store_writer::due(double now) {
 void store_writer::save(double now, std::function<std::vector<std::byte>()> content) {
   finish();
   latest_ = now;
-  under_way_ = std::async(std::launch::async, [this, make = std::move(content)] { return write(make()); });
+  under_way_ =
+      std::async(std::launch::async, [this, make = std::move(content)] { return write(store_, make()); });
 }
 
 void store_writer::finish() {

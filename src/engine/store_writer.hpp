@@ -24,6 +24,11 @@ namespace skel::detail {
 /// Tells the user of what is wrong with a store, a line on standard error.
 void warn_of_store(std::string const& problem);
 
+/// Calls `ask` with the store at the start of a run. Where it throws, its text alone is told, as a
+/// usage_error; otherwise what was reported on the way.
+void ask_at_start(storage::repository const& store, bool quiet,
+                  std::function<void(storage::repository const&)> const& ask);
+
 /// At most one checkpoint is on its way at a time. A checkpoint that cannot be written stops nothing but is
 /// told on standard error and counted: the run goes on, the one before stays.
 class store_writer {
@@ -55,7 +60,7 @@ class store_writer {
     std::uint64_t bytes = 0;
     std::string error;
   };
-  [[nodiscard]] outcome write(std::vector<std::byte> const& content) const;
+  [[nodiscard]] static outcome write(storage::repository const& to, std::vector<std::byte> const& content);
   void account(outcome const& done);
 
   checkpoint_options options_;

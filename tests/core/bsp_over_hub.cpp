@@ -1,5 +1,6 @@
 // Bulk synchronous programs over several ranks in one process: messages, checkpoints, losses, other numbers
 // of ranks. What is expected is computed without supersteps.
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <filesystem>
@@ -137,11 +138,13 @@ struct store {
   }
   /// Until a checkpoint is committed.
   void wait() const {
-    for (int i = 0; i < 4000; ++i) {
-      for (auto const& f : std::filesystem::directory_iterator(directories[0]))
-        if (f.path().filename().string().starts_with("manifest.")) return;
+    auto const holds_manifest = [](std::string const& directory) {
+      auto const files = std::filesystem::directory_iterator(directory);
+      return std::any_of(begin(files), end(files),
+                         [](auto const& f) { return f.path().filename().string().starts_with("manifest."); });
+    };
+    for (int i = 0; i < 4000 && !std::ranges::all_of(directories, holds_manifest); ++i)
       std::this_thread::sleep_for(5ms);
-    }
   }
   [[nodiscard]] skel::bsp_options options(bool resume, std::string const& code = "ida:2,2") const {
     skel::checkpoint_options c;

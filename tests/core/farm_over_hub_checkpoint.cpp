@@ -120,7 +120,7 @@ std::string refusal(store const& where, skel::farm_options const& options) {
   CHECK(s.run.empty());
   CHECK(s.errors.at(0).find('\n') == std::string::npos);
   auto text = s.errors.at(0);
-  for (std::size_t at; (at = text.find(where.root.file(""))) != std::string::npos;)
+  for (std::size_t at = 0; (at = text.find(where.root.file(""))) != std::string::npos;)
     text.erase(at, where.root.file("").size());
   return text;
 }
@@ -223,10 +223,16 @@ TEST_CASE("a store that is none, empty, another's, or not asked for is refused i
   CHECK(s.got == expected(all_tasks));
   CHECK(refusal(where, where.options(false)) ==
         "there is a checkpoint in a, b, c already: go on with it (--resume), or empty the directories");
-  CHECK(refusal(where, where.options(true, "letters")) != "");
+  CHECK(refusal(where, where.options(true, "letters")).find("name another store") != std::string::npos);
+  auto other_version = where.options(true);
+  other_version.checkpoint->version = "2";
+  CHECK(refusal(where, other_version).find("of test_farm 1, ") != std::string::npos);
+  auto other_program = where.options(true);
+  other_program.checkpoint->program = "test_harm";
+  CHECK(refusal(where, other_program).find("not of test_harm 1, ") != std::string::npos);
   auto gone = where.options(true);
   for (auto& d : gone.checkpoint->store) d += "/gone";
-  CHECK(refusal(where, gone) != "");
+  CHECK(refusal(where, gone).find("No such file or directory") != std::string::npos);
   auto few = where.options(false);
   few.checkpoint->store.clear();
   CHECK(refusal(where, few) == "a checkpoint needs directories to be stored in: --store");
