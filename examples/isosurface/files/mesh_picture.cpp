@@ -72,6 +72,7 @@ picture::image mesh_picture(context& ctx, mesh const& surfaces, picture_view con
   auto const tasks = on_root([&] {
     std::shared_ptr<mesh const> const lent(std::shared_ptr<void>(), &surfaces);  // outlives the farm
     std::vector<some_rows> all;
+    all.reserve(static_cast<std::size_t>(parts));
     for (int i = 0; i < parts; ++i) all.push_back({lent, view, i, parts});
     return all;
   });
