@@ -28,7 +28,7 @@ CLI::Validator parsed_by(Parse parse) {
 // "central": one copy in one directory, as the paper's central repository.
 std::string code_named(std::string const& text) {
   if (text == "none") return text;
-  auto const spec = text == "central" ? "replicate:1" : text;
+  std::string spec = text == "central" ? "replicate:1" : text;
   std::ignore = storage::code(spec);
   return spec;
 }
