@@ -110,13 +110,13 @@ TEST_CASE("slices that are passed over change nothing of those that are read") {
   write_slices(in);
   auto names = descriptions();
   auto const little = test::stored<std::int16_t>(false);
-  using style = test::vtk_style;
+  using form = test::vtk_style;
   names.emplace_back("a.nrrd", test::nrrd_head + "endian: little\nencoding: raw\n\n" + little);
   names.emplace_back("b.nrrd", test::nrrd_head + "endian: little\nencoding: gzip\n\n" + test::gzip(little));
   names.emplace_back("a.vti", test::vtk<float>("Float32", false, {}));
-  names.emplace_back("b.vti", test::vtk<float>("Float32", false, {true, true, false, style::appended_raw}));
-  names.emplace_back("c.vti", test::vtk<double>("Float64", false, {false, true, true, style::binary}));
-  names.emplace_back("d.vti", test::vtk<double>("Float64", false, {false, false, true, style::appended_raw}));
+  names.emplace_back("b.vti", test::vtk<float>("Float32", false, {true, true, false, form::appended_raw}));
+  names.emplace_back("c.vti", test::vtk<double>("Float64", false, {false, true, true, form::binary}));
+  names.emplace_back("d.vti", test::vtk<double>("Float64", false, {false, false, true, form::appended_raw}));
   auto const check = [](auto const& open) {
     auto const n = open()->header().slice_samples();
     std::vector<double> whole(n * test::nz), one(n);
