@@ -29,7 +29,7 @@ double in_series(skel::context& ctx, std::size_t bytes) {
   auto const expected = some_grid(bytes);
   auto const grids = [&] {
     return std::views::iota(std::uint64_t{0}, copies) |
-           std::views::transform([&](std::uint64_t) { return expected; });
+           std::views::transform([&](std::uint64_t) { return grid(expected); });
   };
   std::uint64_t right = 0;
   skel::farm_options options;
