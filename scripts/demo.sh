@@ -31,7 +31,7 @@ done
 
 need_packages "${build_packages[@]}"
 say "Building (build/release)"
-# Only the program: the tests and benchmarks of this preset are scripts/test.sh's business.
+# Only the program: the tests of this preset are scripts/test.sh's business.
 build release skel-raytrace
 
 # Without -n, one rank per core; the compute threads of each rank get the core that is its share.

@@ -10,14 +10,14 @@ usage: scripts/test.sh [--all] [--no-install] [--help]
 Builds skel and runs its tests and checks; a summary and the exit code tell how it went:
   release    optimised build, all tests (headers alone, compile errors, install and consume among them)
   asan       the tests under AddressSanitizer and UndefinedBehaviorSanitizer
-  nompi      build as on a machine without MPI, and the tests to which that may matter
   format     clang-format, all files
   lint       clang-tidy, the files changed since the branch left its upstream (or in the last commits)
   scripts    includes point down the floors; shellcheck, where it is installed
   docs       doxygen, warnings are errors
 
-  --all         also: ranks killed under asan, tsan (ThreadSanitizer, without MPI), every parser under libFuzzer for a minute
-                (scripts/fuzz.sh), a build of every file by itself, long test campaigns, coverage, clang-tidy's analyzer on all files
+  --all         also: build and tests as on a machine without MPI, the benchmarks built, ranks killed under asan, tsan
+                (ThreadSanitizer, without MPI), every parser under libFuzzer for a minute (scripts/fuzz.sh), a build of every
+                file by itself, long test campaigns, coverage, clang-tidy's analyzer on all files
   --no-install  do not install missing Debian packages: list them and leave with exit code 1
 Not part of it, as they need another Debian or minutes of their own (see their --help):
   scripts/try-in-chroot.sh --suite trixie scripts/test-mpi.sh            Open MPI 5, with ULFM and without (as root)
@@ -110,6 +110,11 @@ fuzz() {
   if [ "$install" = yes ]; then scripts/fuzz.sh 60; else scripts/fuzz.sh --no-install 60; fi
 }
 
+benchmarks() {
+  cmake --preset bench
+  build release
+}
+
 sanitized_kills() { ctest --test-dir build/asan --output-on-failure -L '^kills$'; }
 
 campaigns() { ctest --test-dir build/release --output-on-failure --parallel "$(job_count)" -L '^long$' --no-tests=ignore; }
@@ -120,8 +125,9 @@ step release tested_build release
 step docs docs
 step lint lint
 step asan tested_build asan
-step nompi tested_build nompi
 if [ "$all" = yes ]; then
+  step nompi tested_build nompi
+  step bench benchmarks
   step kills sanitized_kills
   step tsan tested_build tsan
   step fuzz fuzz

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Connected components from an edge array in memory to all labels: skel's union-find against peers, and ranks.
 
-    cmake --preset release && cmake --build --preset release
+    cmake --preset bench && cmake --build --preset bench
     benchmarks/components/components.py                # three minutes
     benchmarks/components/components.py --repetitions 5 --graphs uniform:n=2048000,m=2048000,seed=1
 

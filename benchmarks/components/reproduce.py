@@ -2,7 +2,7 @@
 """Repeats sections 6 to 8 of "Hypercube Divide and Conquer" with one command: tables 1 to 4, figures 2 and 4, on this
 machine's ranks and on the simulated cluster of 14 Pentium 4; beside the paper's numbers. Fits on small, predicts the large.
 
-    cmake --preset release && cmake --build --preset release
+    cmake --preset bench && cmake --build --preset bench
     benchmarks/components/reproduce.py                        # about fifteen minutes, on a quiet machine; build/components/
     benchmarks/components/reproduce.py --repetitions 3 --quick   # two, to see that it works
 

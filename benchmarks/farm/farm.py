@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The farm against a hand-written MPI master-worker, both on the same cores: one table of ratios.
 
-    cmake --preset release && cmake --build --preset release
+    cmake --preset bench && cmake --build --preset bench
     benchmarks/farm/farm.py                    # about five minutes
     benchmarks/farm/farm.py --us 0 --bytes 16  # one cell of it
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """skel-raytrace on two ranks against two copies of itself, and the memory of N ranks against one process.
 
-    cmake --preset release -DSKEL_BUILD_BENCHMARKS=ON && cmake --build --preset release
+    cmake --preset bench && cmake --build --preset bench
     benchmarks/raytrace/ranks.py
 
 Speed: the pictures per second that two independent processes of one thread render side by side are all that two cores

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """skel-search on one rank per core against a plain sequential traversal: nodes per second and core.
 
-    cmake --preset release && cmake --build --preset release
+    cmake --preset bench && cmake --build --preset bench
     benchmarks/search/search.py                  # two minutes
     benchmarks/search/search.py --trees T3       # one row of it
 
