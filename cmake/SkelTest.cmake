@@ -55,25 +55,3 @@ function(skel_mpi_test name)
                                                   ENVIRONMENT "${SKEL_TEST_ENVIRONMENT}")
   endforeach()
 endfunction()
-
-# A file that compiles as it is and, with SKEL_COMPILE_FAIL defined, fails with a message that contains EXPECT. Calls the
-# compiler directly: nothing is written, and such tests run beside each other.
-#   skel_compile_fail_test(NAME file EXPECT "text" [LINK targets...])
-function(skel_compile_fail_test name file)
-  cmake_parse_arguments(arg "" "EXPECT" "LINK" ${ARGN})
-  if(NOT arg_LINK)
-    set(arg_LINK skel::skel)
-  endif()
-  add_library(${name}.flags INTERFACE)
-  target_link_libraries(${name}.flags INTERFACE ${arg_LINK})
-  set(includes $<TARGET_PROPERTY:${name}.flags,INTERFACE_INCLUDE_DIRECTORIES>)
-  set(definitions $<TARGET_PROPERTY:${name}.flags,INTERFACE_COMPILE_DEFINITIONS>)
-  set(command ${CMAKE_CXX_COMPILER} -std=c++20 -fsyntax-only "$<$<BOOL:${includes}>:-I$<JOIN:${includes},;-I>>"
-              "$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},;-D>>")
-  # The list goes through a file: a test's command line would take it apart at its semicolons.
-  file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${name}.cmake CONTENT
-       "set(COMMAND \"${command}\")\nset(FILE [[${CMAKE_CURRENT_SOURCE_DIR}/${file}]])\nset(EXPECT [[${arg_EXPECT}]])\n\
-include([[${PROJECT_SOURCE_DIR}/cmake/SkelCompileFail.cmake]])\n")
-  add_test(NAME ${name} COMMAND ${CMAKE_COMMAND} -P ${CMAKE_CURRENT_BINARY_DIR}/${name}.cmake)
-  set_tests_properties(${name} PROPERTIES TIMEOUT 600)
-endfunction()

@@ -1,0 +1,22 @@
+# Run by the test (cmake -P). COMMAND: the compiler and all it needs to compile every file of FILES. As they are they compile:
+# so each fails for the reason it is meant to, not because it has rotted. With SKEL_COMPILE_FAIL each must be blamed, and its
+# own of MESSAGES be said.
+set(ENV{LC_ALL} C)
+execute_process(COMMAND ${COMMAND} RESULT_VARIABLE plain OUTPUT_VARIABLE output ERROR_VARIABLE output)
+if(NOT plain EQUAL 0)
+  message(FATAL_ERROR "they should compile without SKEL_COMPILE_FAIL:\n${output}")
+endif()
+execute_process(COMMAND ${COMMAND} -DSKEL_COMPILE_FAIL RESULT_VARIABLE broken OUTPUT_VARIABLE output ERROR_VARIABLE output)
+if(broken EQUAL 0)
+  message(FATAL_ERROR "they compiled with SKEL_COMPILE_FAIL")
+endif()
+foreach(file message IN ZIP_LISTS FILES MESSAGES)
+  foreach(text IN ITEMS "/${file}:" "${message}")
+    string(FIND "${output}" "${text}" place)
+    if(place EQUAL -1)
+      message(FATAL_ERROR "${file} fails without saying \"${text}\":\n${output}")
+    endif()
+  endforeach()
+endforeach()
+list(LENGTH FILES count)
+message(STATUS "${count} mistakes")
