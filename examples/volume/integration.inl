@@ -159,15 +159,15 @@ SKEL_INLINE void add_cell(volume_view const& v, rays const& r, cubic const& c, f
   // with no knot to be met, bends are corrected for, and only large ones are cut
   f8 const wanted = where(use, bulge) * choose(same, all(1 / (64 * v.tolerance)), all(1 / v.tolerance));
   f8 const mean_bend = (c.a2 + all(1.5F) * c.a3) * all(-1.0F / 6);
-  if (!lit && bits(use & (~same | (wanted > all(1.0F)))) ==
-                  0) {  // one piece of the mapping for each lane: nothing to split, tau is exact
+  int const least = lit ? v.light_samples : 1;  // light changes inside of a cell, too
+  if (least == 1 && bits(use & (~same | (wanted > all(1.0F)))) ==
+                        0) {  // one piece of the mapping for each lane: nothing to split, tau is exact
     counts.segments += static_cast<unsigned>(__builtin_popcount(bits(use)));
     // as add_straight has it: a ray's bits must not depend on whether others of its packet need more
     f8 const half = length * all(0.5F), middle = ((r.t + half) - half) + half;
     add_part<lit>(v, r, {c.first, c.last, length, middle, mean_bend, lowest}, use, sum);
     return;
   }
-  constexpr int least = lit ? 4 : 1;  // light changes inside of a cell, too
   int cuts = least;
   f8 parts_of_lane = all(static_cast<float>(least));
   // as many parts as the root of what is wanted

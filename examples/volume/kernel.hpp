@@ -49,6 +49,7 @@ struct volume_view {
   bool light_from_eye;
   float ambient, diffuse, specular;
   int shininess;
+  int light_samples;  ///< least number of parts of a cell where there is light, at most 16
   float fog_density, fog[3];
 };
 

@@ -316,6 +316,7 @@ void prepared_volume::set_light(specification const& spec) {
   view_.diffuse = static_cast<float>(spec.light->diffuse);
   view_.specular = static_cast<float>(spec.light->specular);
   view_.shininess = spec.light->shininess;
+  view_.light_samples = spec.light->samples;
 }
 
 std::size_t prepared_volume::memory() const noexcept {

@@ -39,6 +39,10 @@ class section {
   void number(char const* key, std::optional<double>& to, double least, double most) const {
     if (has(key)) to = checked(at(key), key, least, most);
   }
+  /// Rounded.
+  void integer(char const* key, int& to, int least, int most) const {
+    if (has(key)) to = static_cast<int>(std::lround(checked(at(key), key, least, most)));
+  }
   [[nodiscard]] double checked(json const& j, std::string_view key, double least, double most) const {
     if (j.is_number()) {
       auto const value = j.get<double>();
@@ -147,16 +151,15 @@ mapping_spec read_mapping(json const& j, std::string const& place) {
 }
 
 light_spec read_light(json const& j, std::string const& place) {
-  section const s(j, place, {"direction", "ambient", "diffuse", "specular", "shininess"});
+  section const s(j, place, {"direction", "ambient", "diffuse", "specular", "shininess", "samples"});
   light_spec l;
   if (s.has("direction")) l.direction = s.vector("direction");
   if (l.direction == vec3{}) s.fail("direction: expected a direction towards the light");
   s.number("ambient", l.ambient, 0, 10);
   s.number("diffuse", l.diffuse, 0, 10);
   s.number("specular", l.specular, 0, 10);
-  double shininess = l.shininess;
-  s.number("shininess", shininess, 1, 1024);
-  l.shininess = static_cast<int>(std::lround(shininess));
+  s.integer("shininess", l.shininess, 1, 1024);
+  s.integer("samples", l.samples, 1, 16);
   return l;
 }
 

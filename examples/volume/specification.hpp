@@ -44,6 +44,7 @@ struct light_spec {
   std::optional<vec3> direction;  ///< towards the light; default: from the eye
   double ambient = 0.35, diffuse = 0.65, specular = 0.2;
   int shininess = 16;
+  int samples = 4;  ///< in each cell that a ray passes, at least; 1 to 16
 };
 
 struct attenuation_spec {
