@@ -48,8 +48,16 @@ void add_options(CLI::App& app, options& o) {
       ->group("Parallel run");
 }
 
-skel::ring_steal_options steal_options(options const& o) {
+/// All that the result depends on, for checkpoints: the tree itself, not its name.
+std::string problem_text(uts_parameters const& p) {
+  return fmt::format("tree {} {} {} {} {} {} {} {}", static_cast<int>(p.type), static_cast<int>(p.shape),
+                     p.depth, p.branching, p.probability, p.children, p.shift, p.seed);
+}
+
+skel::ring_steal_options steal_options(skel::program::common_options const& common, options const& o,
+                                       std::string const& problem) {
   skel::ring_steal_options steal;
+  steal.checkpoint = common.checkpoint("skel-search", problem);
   steal.take = o.take == "one" ? skel::one : skel::half;
   steal.order = o.order == "successors"     ? skel::ring_order::successors
                 : o.order == "predecessors" ? skel::ring_order::predecessors
@@ -80,7 +88,8 @@ skel::program::run_outcome search_tree(skel::context& ctx, skel::program::common
   auto const tree = parse_tree(o.tree);
   tree_search const job{uts_tree(tree.parameters)};
   auto const open = [&] { return std::vector<uts_node>{job.tree.root()}; };
-  auto const [found, run] = skel::ring_steal(ctx, skel::on_root(open), job, steal_options(o));
+  auto const [found, run] = skel::ring_steal(ctx, skel::on_root(open), job,
+                                             steal_options(common, o, problem_text(tree.parameters)));
   if (!ctx.is_root() || run.stopped_early) return {run, {}, {}, {}};
   std::string other;
   if (common.verify) {
@@ -96,8 +105,8 @@ skel::program::run_outcome search_queens(skel::context& ctx, skel::program::comm
                                          options const& o) {
   unsigned const n = *o.queens;
   auto const open = [] { return std::vector<placement>{placement{}}; };
-  auto const [solutions, run] =
-      skel::ring_steal(ctx, skel::on_root(open), queens_search{n}, steal_options(o));
+  auto const [solutions, run] = skel::ring_steal(ctx, skel::on_root(open), queens_search{n},
+                                                 steal_options(common, o, fmt::format("queens {}", n)));
   if (!ctx.is_root() || run.stopped_early) return {run, {}, {}, {}};
   auto const text = [](std::uint64_t count) { return fmt::format("{} solutions", count); };
   return finish(common, run, text(solutions), {{"solutions", solutions}}, {{"queens", std::to_string(n)}},
@@ -119,7 +128,7 @@ int main(int argc, char** argv) {
   return skel::program::run_program(
       argc, argv,
       {"skel-search", "Counts the nodes of unbalanced trees, or the solutions of N queens, on all ranks.",
-       skel::program::option_set::search},
+       skel::program::option_set::search, true},
       [&](CLI::App& app) { add_options(app, o); },
       [&](skel::context& ctx, skel::program::common_options const& common) {
         return search(ctx, common, o);

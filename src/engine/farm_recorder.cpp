@@ -1,28 +1,15 @@
 #include "farm_recorder.hpp"
 
-#include <chrono>
 #include <limits>
 #include <utility>
 
 #include "skel/error.hpp"
+#include "timed.hpp"
 #include "values/format.hpp"
 
 namespace skel::detail {
 
 namespace {
-
-// Adds the wall time of a scope to a sum.
-class timed {
- public:
-  explicit timed(double& sum) : sum_(sum) {}
-  ~timed() { sum_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count(); }
-  timed(timed const&) = delete;
-  timed& operator=(timed const&) = delete;
-
- private:
-  double& sum_;
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-};
 
 std::string text_of(farm_traits const& t) {
   return format("farm|{}|{}|{}|{}", t.tasks.value_or(0), t.payload, t.merged, t.type_hash);

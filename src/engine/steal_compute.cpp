@@ -34,6 +34,7 @@ void steal_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
   auto const share =
       (d.waiting->size() + waiting_threads_) / (waiting_threads_ + 1);  // the others want some, too
   work_.move_newest(*d.waiting, std::min<std::size_t>(most, share), *t.bag);
+  if (stating_ && !leave_copy(t, id)) return;
   if (t.sum_of != id) {
     t.sum = work_.make_result();
     t.sum_of = id;
@@ -41,6 +42,7 @@ void steal_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
   }
   ++d.running;
   ++running_;
+  t.runs = true;
   if (waiting_threads_ > 0 && d.waiting->size() > 0) engine_.work_arrived().notify_all();
   lock.unlock();
 
@@ -51,12 +53,16 @@ void steal_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
 
   lock.lock();
   --running_;
+  t.runs = false;
+  bool const copied = std::exchange(t.copied, false);
   clocks_[thread].tasks += q.tasks;
   clocks_[thread].busy += q.busy;
   t.sum_tasks += q.tasks;
   if (auto const at = debts_.find(id); at != debts_.end()) {
     auto& mine = at->second;
     --mine.running;
+    mine.copied -= copied ? 1 : 0;
+    mine.changed = true;
     work_.move_newest(*t.bag, t.bag->size(), *mine.waiting);
     if (waiting_threads_ > 0 && mine.waiting->size() > 0) engine_.work_arrived().notify_all();
   } else {
@@ -104,15 +110,17 @@ void steal_run::run_slices(unsigned thread, quantum& q) {
   }
 }
 
-// What the threads have found for this debt becomes part of its result. None of them works on it.
+// What the threads have found for this debt becomes part of its result, but for those that work on it.
 void steal_run::gather(debt_id id) {
+  for (auto& t : state_) gather_from(t, id);
+}
+
+void steal_run::gather_from(thread_state& t, debt_id id) {
+  if (t.sum_of != id || t.runs) return;
   auto& d = debts_.at(id);
-  for (auto& t : state_) {
-    if (t.sum_of != id) continue;
-    t.sum_of.reset();
-    work_.merge(*d.sum, *t.sum);
-    d.tasks += t.sum_tasks;
-  }
+  t.sum_of.reset();
+  work_.merge(*d.sum, *t.sum);
+  d.tasks += t.sum_tasks;
 }
 
 void steal_run::check_dry() {

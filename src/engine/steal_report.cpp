@@ -16,10 +16,12 @@ void steal_run::describe(report& r) const {
   r.steals = steals_ + role_.steals();
   r.tasks_handed_out_again = taken_back_ + role_.taken_back();
   if (roll_) r.lost_ranks = roll_->lost_ranks();
+  if (r.stopped_early && recorder_) r.tasks = recorder_->tasks();
 }
 
 void steal_run::describe(observe::progress_state& s, bool last) const {
   s.done = tasks_run() + std::accumulate(tasks_heard_.begin(), tasks_heard_.end(), std::uint64_t{0});
+  if (recorder_) s.done += recorder_->costs().restored_tasks;
   if (last && outcome_) s.done = outcome_->tasks;
   s.lost_ranks = roll_ ? static_cast<int>(roll_->lost_ranks().size()) : 0;
 }

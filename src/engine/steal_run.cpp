@@ -21,6 +21,7 @@ constexpr double shortest_backoff = 100e-6;
 
 bool moves_the_run(peer_message_kind kind) {
   return kind == peer_message_kind::loan || kind == peer_message_kind::paid ||
+         kind == peer_message_kind::worth || kind == peer_message_kind::returned_loan ||
          kind == peer_message_kind::stopped || kind == peer_message_kind::finish;
 }
 
@@ -43,18 +44,20 @@ steal_run::steal_run(context& ctx, steal_work& work, ring_steal_options const& o
   c.root = root_;
   c.ranks = ctx.team();
   c.order = options_.order;
-  c.call_hash = hash_text(detail::format("ring_steal|{}|{}|{}", static_cast<int>(options_.take),
-                                         static_cast<int>(options_.order), work.type_hash()));
+  c.records = options_.checkpoint.has_value();
+  c.call_hash = hash_text(detail::format("ring_steal|{}|{}|{}|{}", static_cast<int>(options_.take),
+                                         static_cast<int>(options_.order), work.type_hash(), c.records));
   role_ = protocol::stealer(c);
   for (auto& t : state_) t.bag = work_.make_bag();
   if (is_root()) roll_.emplace(c.ranks, c.call_hash);
+  if (is_root() && c.records) open_store();
 }
 
 steal_run::~steal_run() = default;
 
 void steal_run::begin(std::unique_lock<std::mutex>& lock) {
   std::optional<std::string> bad;
-  if (is_root()) {
+  if (is_root() && debts_.empty()) {  // otherwise an earlier run has left what there is to do
     auto source = work_.make_bag();
     lock.unlock();
     bad = thrown_by([&] { work_.open_source(*source); });
@@ -100,18 +103,24 @@ void steal_run::perform_one(protocol::steal_action& action, std::span<std::byte 
     lent_.erase(p->loan);
     settle(p->debt, payload);
   } else if (auto const* t = std::get_if<act::take_back>(&action)) {
-    auto const tasks = lent_.extract(t->loan);
-    std::span<std::byte const> bytes(tasks.mapped());
-    if (auto const bad = thrown_by([&] { work_.unpack_bag(bytes, *debts_.at(t->debt).waiting); }))
-      fail_task(*bad);
+    auto const l = lent_.extract(t->loan);
+    auto& d = debts_.at(t->debt);
+    d.changed = true;
+    if (auto const bad = thrown_by([&] { add(d, l.mapped().worth); })) fail_task(*bad);
+  } else if (auto const* r = std::get_if<act::restate>(&action)) {
+    lent_.at(r->loan).worth = decode_statement(payload);
+    debts_.at(r->debt).changed = true;
+  } else if (std::holds_alternative<act::record>(action)) {
+    record();
   } else if (auto const* f = std::get_if<act::forget>(&action)) {
     lent_.erase(f->loan);
   } else if (auto const* d = std::get_if<act::drop>(&action)) {
     debts_.erase(d->debt);
   } else if (std::holds_alternative<act::complete>(action)) {
     complete();
-  } else if (std::holds_alternative<act::drain>(action)) {
+  } else if (auto const* drained = std::get_if<act::drain>(&action)) {
     draining_ = true;
+    if (drained->keeps) return;
     debts_.clear();
     lent_.clear();
   } else if (auto const* end = std::get_if<protocol::end>(&action)) {
@@ -136,7 +145,7 @@ void steal_run::pack_loan(loan_id number, debt_id of, std::vector<std::byte>& ou
   work_.move_oldest(waiting, n, *given);
   auto const begin = static_cast<std::ptrdiff_t>(out.size());
   work_.pack_bag(*given, out);
-  lent_[number].assign(out.begin() + begin, out.end());
+  lent_[number] = {of, {.bags = 1, .waiting = {out.begin() + begin, out.end()}}};
 }
 
 void steal_run::send(act::send& s) {
@@ -145,7 +154,9 @@ void steal_run::send(act::send& s) {
     to_self_.push_back(std::move(m));
     return;
   }
-  if (draining_ && (m.kind == peer_message_kind::loan || m.kind == peer_message_kind::paid)) return;
+  bool const of_a_debt = m.kind == peer_message_kind::loan || m.kind == peer_message_kind::paid ||
+                         m.kind == peer_message_kind::worth || m.kind == peer_message_kind::returned_loan;
+  if (of_a_debt && !debts_.contains(s.debt)) return;  // the run has failed meanwhile
   double const begin = span_begin();
   transport::packet body;
   auto& out = body.body();
@@ -156,6 +167,11 @@ void steal_run::send(act::send& s) {
       auto const d = debts_.extract(s.debt);
       protocol::put_varint(out, d.mapped().tasks);
       work_.pack_result(*d.mapped().sum, out);
+    } else if (m.kind == peer_message_kind::worth) {
+      encode(statement_of(s.debt), out);
+    } else if (m.kind == peer_message_kind::returned_loan) {
+      encode(statement_of(s.debt), out);
+      debts_.erase(s.debt);
     } else if (m.kind == peer_message_kind::finish) {
       if (m.result->how == protocol::outcome::status::done) work_.pack_result(total_, out);
     } else if (m.kind == peer_message_kind::stopped) {
@@ -184,6 +200,7 @@ void steal_run::settle(debt_id id, std::span<std::byte const> payload) {
   auto const d = debts_.find(id);
   if (d == debts_.end()) return;  // a draining rank
   auto const bad = thrown_by([&] {
+    d->second.changed = true;
     d->second.tasks += protocol::get_varint(payload);
     auto const part = work_.make_result();
     work_.unpack_result(payload, *part);
@@ -290,6 +307,7 @@ void steal_run::on_tick(double t) {
     }
   }
   check_stop();
+  state_if_due();  // also while no thread comes by
   if (display_) show_progress(false);
   if (is_root()) watch(t);  // only the root hears that the others move
 }
@@ -297,7 +315,16 @@ void steal_run::on_tick(double t) {
 report run_ring_steal(context& ctx, steal_work& work, ring_steal_options const& options,
                       merged_result& total) {
   steal_run run(ctx, work, options, total);
-  return run.execute();
+  report r;
+  try {
+    r = run.execute();
+  } catch (...) {
+    run.save_last();
+    throw;
+  }
+  run.save_last();
+  r.checkpoint = run.checkpoint_costs();
+  return r;
 }
 
 }  // namespace skel::detail

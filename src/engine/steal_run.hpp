@@ -12,6 +12,7 @@
 #include "skel/detail/steal_work.hpp"
 #include "skel/protocol/roll_call.hpp"
 #include "skel/protocol/stealer.hpp"
+#include "steal_recorder.hpp"
 #include "team_run.hpp"
 
 namespace skel::detail {
@@ -28,6 +29,9 @@ class steal_run final : public team_run {
   void on_tick(double t) override;
   void idle_work() override;
   [[nodiscard]] std::string state() const override;
+  /// After execute(), however it has ended: what was recorded is saved, where that was asked for.
+  void save_last();
+  [[nodiscard]] std::optional<checkpoint_report> checkpoint_costs() const;
 
  private:
   using debt_id = protocol::debt_id;
@@ -39,6 +43,9 @@ class steal_run final : public team_run {
     std::unique_ptr<merged_result> sum;  // of its tasks of debt `sum_of`
     std::optional<debt_id> sum_of;
     std::uint64_t sum_tasks = 0;
+    bool runs = false;             // tasks of debt `sum_of`
+    bool copied = false;           // what it runs is in
+    std::vector<std::byte> taken;  // the bag as it was when it began, packed
   };
   // What a thread has done in one quantum; others may look at its clock meanwhile.
   struct quantum {
@@ -50,12 +57,19 @@ class steal_run final : public team_run {
     std::unique_ptr<merged_result> sum;  // what came back from loans, and of threads that are through
     std::uint64_t tasks = 0;             // in `sum`
     unsigned running = 0;                // threads that work on it
+    unsigned copied = 0;                 // of these have left a copy of what they took
+    bool changed = false;                // since it was stated last
+  };
+  struct loan {
+    debt_id of = 0;
+    steal_statement worth{};  // first the tasks that were lent, then what the borrower has stated
   };
 
   void begin(std::unique_lock<std::mutex>& lock) override;
   void receive(int from, std::span<std::byte const> body, transport::packet& whole) override;
   [[nodiscard]] bool find_work(unsigned thread) override;
   void compute(unsigned thread, std::unique_lock<std::mutex>& lock) override;
+  void after_quantum(unsigned /*thread*/, std::unique_lock<std::mutex>& /*lock*/) override { state_if_due(); }
   void rest(std::unique_lock<std::mutex>& lock, double seconds) override;
   void please_stop() override;
   void abort(std::string const& text) override;
@@ -75,10 +89,19 @@ class steal_run final : public team_run {
   void fail_task(std::string text);
   void run_slices(unsigned thread, quantum& q);
   void gather(debt_id id);
+  void gather_from(thread_state& t, debt_id id);
   void check_dry();
   void check_quiet();
   void serve();
   void retry_when_due();
+  // Checkpoints.
+  void open_store();
+  void add(debt& to, steal_statement const& s);
+  void add_sum(merged_result& to, steal_statement const& s);
+  [[nodiscard]] steal_statement statement_of(debt_id id);
+  [[nodiscard]] bool leave_copy(thread_state& t, debt_id id);
+  void state_if_due();
+  void record();
 
   steal_work& work_;
   ring_steal_options options_;
@@ -87,7 +110,7 @@ class steal_run final : public team_run {
   protocol::stealer role_;
   std::optional<protocol::roll_call> roll_;
   std::map<debt_id, debt> debts_;
-  std::map<loan_id, std::vector<std::byte>> lent_;  // packed tasks
+  std::map<loan_id, loan> lent_;
   std::deque<protocol::peer_message> to_self_;
   bool delivering_ = false;
   std::uint64_t counted_ = 0;  // tasks in the result
@@ -98,6 +121,10 @@ class steal_run final : public team_run {
   double thieves_since_ = -1;
   double backoff_ = 0;
   double retry_at_ = -1;
+
+  std::unique_ptr<steal_recorder> recorder_;  // on the root, with checkpoints
+  bool stating_ = false;                      // statements are due
+  double state_at_ = 0;                       // the next ones
 
   std::uint64_t steals_ = 0;                // of the other ranks, on the root
   std::uint64_t taken_back_ = 0;            // likewise

@@ -22,7 +22,8 @@ void roll_call::stop(outcome how, peer_messages& out) {
   if (stopping_ || finished_) return;
   stopping_ = true;
   outcome_ = std::move(how);
-  tell_all({.kind = kind::stop}, out);
+  bool const early = outcome_.how == outcome::status::stopped_early;
+  tell_all({.kind = kind::stop, .number = early ? 1U : 0U}, out);
 }
 
 void roll_call::done(std::uint64_t tasks, peer_messages& out) {

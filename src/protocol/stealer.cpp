@@ -108,12 +108,24 @@ void stealer::dry(debt_id id, steal_actions& out) {
 
 void stealer::settle_if_done(debt_id id, steal_actions& out) {
   auto const& d = debts_.at(id);
-  if (d.work || d.loans > 0) return;
-  if (d.lender == config_.self)
+  if (d.work || d.loans > 0 || returns_) return;
+  if (d.lender == config_.self) {
+    if (config_.records) out.push_back(loan_action::record{});
     out.push_back(loan_action::complete{});
-  else
+  } else {
     out.push_back(loan_action::send{d.lender, {.kind = kind::paid, .number = d.number}, id});
+  }
   debts_.erase(id);
+}
+
+void stealer::state(debt_id id, steal_actions& out) const {
+  auto const at = debts_.find(id);
+  if (at == debts_.end() || draining_ || ended_) return;
+  auto const& d = at->second;
+  if (d.lender == config_.self)
+    out.push_back(loan_action::record{});
+  else
+    out.push_back(loan_action::send{d.lender, {.kind = kind::worth, .number = d.number}, id});
 }
 
 std::optional<debt_id> stealer::find(rank_id lender, loan_id number) const {
@@ -147,9 +159,15 @@ void stealer::drop(debt_id id, steal_actions& out) {
 
 // --- the lender
 
-void stealer::on_paid(rank_id from, loan_id number, steal_actions& out) {
+// Otherwise it was taken back, or is void.
+bool stealer::has_lent(loan_id number, rank_id borrower) const {
   auto const at = loans_.find(number);
-  if (at == loans_.end() || at->second.borrower != from) return;  // taken back, or void
+  return at != loans_.end() && at->second.borrower == borrower;
+}
+
+void stealer::on_paid(rank_id from, loan_id number, steal_actions& out) {
+  if (!has_lent(number, from)) return;
+  auto const at = loans_.find(number);
   debt_id const of = at->second.of;
   loans_.erase(at);
   --debts_.at(of).loans;
@@ -164,8 +182,14 @@ void stealer::take_back(loan_id number, steal_actions& out) {
   auto& d = debts_.at(of);
   --d.loans;
   d.work = true;
-  ++taken_back_;
   out.push_back(loan_action::take_back{number, of});
+}
+
+void stealer::on_returned(rank_id from, loan_id number, steal_actions& out) {
+  if (!has_lent(number, from)) return;
+  out.push_back(loan_action::restate{number, loans_.at(number).of});
+  take_back(number, out);
+  turn_to_work(out);
 }
 
 // --- messages, losses, time
@@ -192,7 +216,16 @@ void stealer::on(rank_id from, peer_message const& m, steal_actions& out) {
       break;
     }
     case kind::loan:
-      if (!draining_) on_loan(from, m.number, out);
+      if (!draining_)
+        on_loan(from, m.number, out);
+      else
+        out.push_back(loan_action::send{from, {.kind = kind::not_held, .ids = {m.number}}, 0});
+      break;
+    case kind::worth:
+      if (has_lent(m.number, from)) out.push_back(loan_action::restate{m.number, loans_.at(m.number).of});
+      break;
+    case kind::returned_loan:
+      on_returned(from, m.number, out);
       break;
     case kind::paid:
       on_paid(from, m.number, out);
@@ -202,8 +235,10 @@ void stealer::on(rank_id from, peer_message const& m, steal_actions& out) {
       break;
     case kind::not_held:
       for (auto const number : m.ids)
-        if (auto const at = loans_.find(number); at != loans_.end() && at->second.borrower == from)
+        if (has_lent(number, from)) {
+          ++taken_back_;
           take_back(number, out);
+        }
       turn_to_work(out);
       break;
     case kind::revoke:
@@ -214,7 +249,7 @@ void stealer::on(rank_id from, peer_message const& m, steal_actions& out) {
       break;
     case kind::stop:
       stop_heard_ = true;
-      start_draining(out);
+      start_draining(config_.records && m.number == 1, out);
       break;
     case kind::finish:
       ended_ = true;
@@ -247,6 +282,7 @@ void stealer::lost(rank_id rank, steal_actions& out) {
   for (auto const& [number, l] : loans_)
     if (l.borrower == rank) its.push_back(number);
   for (auto const number : its) {
+    ++taken_back_;
     take_back(number, out);
     tell(rank, kind::revoke, number, out);
   }
@@ -255,7 +291,7 @@ void stealer::lost(rank_id rank, steal_actions& out) {
 }
 
 void stealer::tick(steal_actions& out) {
-  if (ended_ || draining_) return;
+  if (ended_) return;
   std::map<rank_id, std::vector<loan_id>> lent;
   for (auto const& [number, l] : loans_) lent[l.borrower].push_back(number);
   for (auto& [borrower, numbers] : lent)
@@ -264,22 +300,44 @@ void stealer::tick(steal_actions& out) {
 
 // --- the end
 
-void stealer::start_draining(steal_actions& out) {
-  if (draining_) return;
+void stealer::start_draining(bool keeps, steal_actions& out) {
+  if (draining_ && (keeps || !returns_)) return;
   draining_ = true;
-  debts_.clear();
-  loans_.clear();
+  returns_ = keeps;
+  if (!keeps) {
+    debts_.clear();
+    loans_.clear();
+  }
   thieves_.clear();
   current_.reset();
   asked_.reset();
-  out.push_back(loan_action::drain{});
+  out.push_back(loan_action::drain{keeps});
+}
+
+// Those of which nothing is lent on. A debt is younger than the one that it was lent of, so none waits for
+// itself, by however many ranks.
+void stealer::return_debts(steal_actions& out) {
+  for (auto it = debts_.begin(); it != debts_.end();) {
+    auto const [id, d] = *it;
+    if (d.loans > 0) {
+      ++it;
+      continue;
+    }
+    it = debts_.erase(it);
+    if (d.lender == config_.self) {
+      out.push_back(loan_action::record{});
+      out.push_back(loan_action::drop{id});
+    } else {
+      out.push_back(loan_action::send{d.lender, {.kind = kind::returned_loan, .number = d.number}, id});
+    }
+  }
 }
 
 void stealer::failed(std::uint64_t number, std::string text, steal_actions& out) {
   if (ended_) return;
   out.push_back(
       loan_action::send{config_.root, {.kind = kind::failed, .number = number, .text = std::move(text)}, 0});
-  start_draining(out);
+  start_draining(false, out);
 }
 
 void stealer::please_stop(steal_actions& out) {
@@ -288,6 +346,8 @@ void stealer::please_stop(steal_actions& out) {
 
 void stealer::quiet(steal_actions& out) {
   if (!stop_heard_ || told_stopped_ || ended_) return;
+  return_debts(out);
+  if (!debts_.empty()) return;
   told_stopped_ = true;
   tell(config_.root, kind::stopped, 0, out);
 }
@@ -303,7 +363,7 @@ std::uint64_t stealer::hash() const {
   d.add(loans_.size()).add(next_debt_).add(next_loan_);
   d.add(current_ ? *current_ + 1 : 0).add(asked_ ? static_cast<std::uint64_t>(*asked_) + 1 : 0);
   for (auto const t : thieves_) d.add(static_cast<std::uint64_t>(t));
-  d.add(thieves_.size()).add(draining_).add(stop_heard_).add(told_stopped_).add(ended_);
+  d.add(thieves_.size()).add(draining_).add(returns_).add(stop_heard_).add(told_stopped_).add(ended_);
   return d.value();
 }
 

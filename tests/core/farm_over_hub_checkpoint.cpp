@@ -1,14 +1,12 @@
 // Farms that end before they are done, and others that go on: what was finished is not done again.
 #include <atomic>
-#include <filesystem>
-#include <fstream>
 #include <mutex>
 #include <numeric>
 #include <set>
 
 #include "farm_over_hub.hpp"
-#include "observe_support.hpp"
 #include "skel/error.hpp"
+#include "store_of_three.hpp"
 
 using namespace farm_test;
 
@@ -16,27 +14,10 @@ namespace {
 
 constexpr std::uint64_t all_tasks = 160;
 
-// A store of three directories.
-struct store {
-  test::temporary_directory root;
-  std::vector<std::string> directories;
-
-  store() {
-    for (char const* name : {"a", "b", "c"}) {
-      directories.push_back(root.file(name));
-      std::filesystem::create_directory(directories.back());
-    }
-  }
+struct store : test::store_of_three {
   [[nodiscard]] skel::farm_options options(bool resume, std::string const& problem = "numbers") const {
-    skel::checkpoint_options c;
-    c.store = directories;
-    c.every_seconds = 0.002;
-    c.resume = resume;
-    c.program = "test_farm";
-    c.version = "1";
-    c.problem = problem;
     skel::farm_options o;
-    o.checkpoint = c;
+    o.checkpoint = store_of_three::options(resume, problem);
     return o;
   }
 };
@@ -119,10 +100,7 @@ std::string refusal(store const& where, skel::farm_options const& options) {
   run(s, 1, {}, options);  // others would be told by run_main
   CHECK(s.run.empty());
   CHECK(s.errors.at(0).find('\n') == std::string::npos);
-  auto text = s.errors.at(0);
-  for (std::size_t at = 0; (at = text.find(where.root.file(""))) != std::string::npos;)
-    text.erase(at, where.root.file("").size());
-  return text;
+  return where.without_path(s.errors.at(0));
 }
 
 }  // namespace
@@ -226,10 +204,10 @@ TEST_CASE("a store that is none, empty, another's, or not asked for is refused i
   CHECK(refusal(where, where.options(true, "letters")).find("name another store") != std::string::npos);
   auto other_version = where.options(true);
   other_version.checkpoint->version = "2";
-  CHECK(refusal(where, other_version).find("of test_farm 1, ") != std::string::npos);
+  CHECK(refusal(where, other_version).find("of a test 1, ") != std::string::npos);
   auto other_program = where.options(true);
-  other_program.checkpoint->program = "test_harm";
-  CHECK(refusal(where, other_program).find("not of test_harm 1, ") != std::string::npos);
+  other_program.checkpoint->program = "another test";
+  CHECK(refusal(where, other_program).find("not of another test 1, ") != std::string::npos);
   auto gone = where.options(true);
   for (auto& d : gone.checkpoint->store) d += "/gone";
   CHECK(refusal(where, gone).find("No such file or directory") != std::string::npos);

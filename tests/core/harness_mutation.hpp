@@ -51,6 +51,12 @@ void drop_nth(Mutation& m, int n) {
   change_nth<A>(m, n, [](auto& list, auto it) { list.erase(it); });
 }
 template <class A, class Mutation>
+void never_wanted(Mutation& m) {
+  m.wanted = [](auto& list) {
+    std::erase_if(list, [](auto const& a) { return std::holds_alternative<A>(a); });
+  };
+}
+template <class A, class Mutation>
 void twice(Mutation& m, int n) {
   change_nth<A>(m, n, [](auto& list, auto it) {
     auto const copy = *it;

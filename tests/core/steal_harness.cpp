@@ -26,6 +26,7 @@ world::world(scenario const& s, fault* f) : scenario_(std::make_shared<scenario 
   for (int r = 0; r < s.ranks; ++r) c.ranks.push_back(r);
   c.order = s.order;
   c.call_hash = call_hash;
+  c.records = s.records;
   roll_ = protocol::roll_call(c.ranks, c.call_hash);
   for (int r = 0; r < s.ranks; ++r) {
     c.self = r;
@@ -67,6 +68,11 @@ void world::apply(event const& e) {
       at(e.a).role.nothing_to_spare(list);
       perform(e.a, list);
       break;
+    case kind::state:
+      ++statements_;
+      at(e.a).role.state(e.n, list);
+      perform(e.a, list);
+      break;
     case kind::retry:
       at(e.a).role.retry(list);
       perform(e.a, list);
@@ -98,7 +104,7 @@ void world::apply(event const& e) {
 void world::begin(int rank) {
   auto& n = at(rank);
   n.begun = true;
-  if (rank == 0) n.debts[0] = {{0}, counts(scenario_->parent.size())};
+  if (rank == 0) n.debts[0] = {{0}, none()};
   protocol::steal_actions list;
   n.role.begin(list);
   perform(rank, list);
@@ -128,7 +134,7 @@ void world::receive(int from, int to, packet p) {
     send_all(told);
     if (for_roll_call(p.what.kind)) return;
   }
-  if (p.what.kind == peer_message_kind::finish) n.result = p.result;
+  if (p.what.kind == peer_message_kind::finish) n.result = p.body.result;
   protocol::steal_actions list;
   n.role.on(from, p.what, list);
   perform(to, list, &p);

@@ -32,6 +32,7 @@ struct scenario {
   int suspicions = 0;
   std::optional<int> failing;  // a node that throws
   bool stops_early = false;
+  bool records = false;           // checkpoints
   std::optional<int> other_call;  // a rank that makes another call
   std::uint64_t chaos = 300;      // random events before everything is allowed to come to an end
   [[nodiscard]] std::string describe() const;
@@ -45,6 +46,7 @@ struct event {
     finish,     // and has run it
     lend,       // rank a has tasks to spare
     away,       // rank a has had none for long
+    state,      // rank a can say what its debt n is worth
     retry,      // rank a has rested
     tick,       // rank a
     die,        // rank a; n: of its messages to each rank so many arrive
@@ -60,7 +62,18 @@ struct event {
 
 class world;
 
-using fault = harness_common::fault<world, event, protocol::steal_actions, protocol::peer_message>;
+/// What an engine may do wrong with statements.
+enum class slip : std::uint8_t {
+  leaves_out_what_runs,
+  leaves_out_what_is_lent,
+  states_what_is_lent_as_it_was,  // beside the results that its borrower has stated
+  takes_back_what_was_lent,       // beside the stated result
+  forgets_a_stated_result,        // when it takes the tasks back
+};
+
+struct fault : harness_common::fault<world, event, protocol::steal_actions, protocol::peer_message> {
+  virtual bool slips(slip) { return false; }
+};
 
 class world {
  public:
@@ -85,15 +98,24 @@ class world {
     std::vector<int> waiting;  // nodes, the oldest first
     counts result;
   };
-  struct packet {
-    protocol::peer_message what;
+  // A result so far, and tasks that are left: of a debt, a loan, or the whole run.
+  struct statement {
     std::vector<int> tasks;
     counts result;
+  };
+  struct loan {
+    protocol::debt_id of = 0;
+    std::vector<int> lent;
+    statement worth;
+  };
+  struct packet {
+    protocol::peer_message what;
+    statement body;
   };
   struct node {
     protocol::stealer role;
     std::map<protocol::debt_id, store> debts;
-    std::map<protocol::loan_id, std::vector<int>> lent;
+    std::map<protocol::loan_id, loan> lent;
     std::optional<std::pair<protocol::debt_id, int>> running;
     std::uint64_t ran = 0;
     bool begun = false, alive = true, ended = false, draining = false;
@@ -121,6 +143,12 @@ class world {
   void send_all(protocol::peer_messages& list);
   void perform_send(int rank, protocol::loan_action::send& s);
   void follow_up(int rank);
+  [[nodiscard]] counts none() const { return counts(scenario_->parent.size()); }
+  [[nodiscard]] statement state(int rank, protocol::debt_id debt) const;
+  [[nodiscard]] counts value(statement const& s) const;
+  void record(statement const& s);
+  void check_last_record() const;
+  [[nodiscard]] bool slips(slip which) const { return fault_ != nullptr && fault_->slips(which); }
 
   std::shared_ptr<scenario const> scenario_;
   std::shared_ptr<std::vector<std::vector<int>> const> children_;
@@ -130,7 +158,8 @@ class world {
   std::vector<std::vector<packet>> wires_;
   std::vector<bool> lost_;  // wire(a, b): a takes b for lost
   counts total_;
-  std::uint64_t tasks_ = 0;
+  std::optional<statement> recorded_;  // the root's latest: a job may be started again from it at any moment
+  std::uint64_t tasks_ = 0, statements_ = 0;
   int deaths_ = 0, suspicions_ = 0;
   std::uint64_t ticks_ = 0;
   bool complete_ = false, failed_ = false, asked_to_stop_ = false, died_at_work_ = false;
@@ -142,7 +171,8 @@ class world {
 /// Throws violation with the seed that replays it.
 summary run(scenario const& s, fault* f = nullptr);
 
-/// Every order of events, to the end, each state once; `ticks` events of time at most.
+/// Every order of events, to the end, each state once; `ticks` events of time and, with checkpoints,
+/// statements at most.
 [[nodiscard]] exploration explore(scenario const& s, std::uint64_t ticks, std::uint64_t most_states);
 
 }  // namespace steal_harness

@@ -22,6 +22,15 @@ peer_message through_codec(peer_message const& m) {
   return read;
 }
 
+template <class Counts>
+void add(Counts& into, Counts const& more) {
+  for (std::size_t i = 0; i < into.size(); ++i) into[i] = static_cast<std::uint8_t>(into[i] + more[i]);
+}
+
+void append(std::vector<int>& to, std::vector<int> const& more) {
+  to.insert(to.end(), more.begin(), more.end());
+}
+
 }  // namespace
 
 void world::perform(int rank, protocol::steal_actions& list, packet* cause) {
@@ -32,20 +41,27 @@ void world::perform(int rank, protocol::steal_actions& list, packet* cause) {
     if (auto* const s = std::get_if<act::send>(&action)) {
       perform_send(rank, *s);
     } else if (auto const* a = std::get_if<act::accept>(&action)) {
-      require(!cause->tasks.empty(), "an empty loan");
-      n.debts[a->debt] = {cause->tasks, counts(scenario_->parent.size())};
+      require(!cause->body.tasks.empty(), "an empty loan");
+      n.debts[a->debt] = {cause->body.tasks, none()};
     } else if (auto const* w = std::get_if<act::work>(&action)) {
       require(n.debts.contains(w->debt), "work on a debt that does not exist");
     } else if (auto const* p = std::get_if<act::settle>(&action)) {
       require(n.lent.erase(p->loan) == 1, "a loan is paid back twice");
-      auto& into = n.debts.at(p->debt).result;
-      for (std::size_t i = 0; i < into.size(); ++i)
-        into[i] = static_cast<std::uint8_t>(into[i] + cause->result[i]);
+      add(n.debts.at(p->debt).result, cause->body.result);
     } else if (auto const* t = std::get_if<act::take_back>(&action)) {
-      auto& into = n.debts.at(t->debt).waiting;
-      auto const& tasks = n.lent.at(t->loan);
-      into.insert(into.end(), tasks.begin(), tasks.end());
+      auto& into = n.debts.at(t->debt);
+      auto const& l = n.lent.at(t->loan);
+      append(into.waiting, slips(slip::takes_back_what_was_lent) ? l.lent : l.worth.tasks);
+      if (!slips(slip::forgets_a_stated_result)) add(into.result, l.worth.result);
       n.lent.erase(t->loan);
+    } else if (auto const* stated = std::get_if<act::restate>(&action)) {
+      auto& l = n.lent.at(stated->loan);
+      require(l.of == stated->debt, "a statement about a loan of another debt");
+      require(value(cause->body) == value({l.lent, none()}), "a statement that is not worth the loan");
+      l.worth = cause->body;
+    } else if (std::holds_alternative<act::record>(action)) {
+      require(rank == 0, "a rank that is not the root records");
+      record(state(0, 0));
     } else if (auto const* f = std::get_if<act::forget>(&action)) {
       require(n.lent.erase(f->loan) == 1, "a loan is forgotten twice");
     } else if (auto const* d = std::get_if<act::drop>(&action)) {
@@ -59,8 +75,9 @@ void world::perform(int rank, protocol::steal_actions& list, packet* cause) {
       protocol::peer_messages told;
       roll_.done(tasks_, told);
       send_all(told);
-    } else if (std::holds_alternative<act::drain>(action)) {
+    } else if (auto const* drained = std::get_if<act::drain>(&action)) {
       n.draining = true;
+      if (drained->keeps) continue;
       n.debts.clear();
       n.lent.clear();
     } else if (auto const* e = std::get_if<protocol::end>(&action)) {
@@ -83,22 +100,62 @@ void world::send_all(protocol::peer_messages& list) {
 
 void world::perform_send(int rank, act::send& s) {
   auto& n = at(rank);
-  packet p{through_codec(s.what), {}, {}};
+  packet p{through_codec(s.what), {}};
   if (s.what.kind == peer_message_kind::loan) {
     auto& waiting = n.debts.at(s.debt).waiting;
     auto const count = static_cast<std::ptrdiff_t>(scenario_->half ? (waiting.size() + 1) / 2 : 1);
-    p.tasks.assign(waiting.begin(), waiting.begin() + count);
+    p.body.tasks.assign(waiting.begin(), waiting.begin() + count);
     waiting.erase(waiting.begin(), waiting.begin() + count);
-    n.lent[s.what.number] = p.tasks;
+    n.lent[s.what.number] = {s.debt, p.body.tasks, {p.body.tasks, none()}};
   } else if (s.what.kind == peer_message_kind::paid) {
     auto const& d = n.debts.at(s.debt);
     require(d.waiting.empty() && !(n.running && n.running->first == s.debt), "paid with tasks left");
-    p.result = d.result;
+    p.body.result = d.result;
+    n.debts.erase(s.debt);
+  } else if (s.what.kind == peer_message_kind::worth) {
+    p.body = state(rank, s.debt);
+  } else if (s.what.kind == peer_message_kind::returned_loan) {
+    require(!n.running, "returned while a task runs");
+    p.body = state(rank, s.debt);
     n.debts.erase(s.debt);
   } else if (s.what.kind == peer_message_kind::finish) {
-    p.result = total_;
+    p.body.result = total_;
   }
   if (at(s.to).alive || s.to == rank) wires_[wire(rank, s.to)].push_back(std::move(p));
+}
+
+// What a debt is worth: of a task that runs it is not known what it will have done, so it is still to be run.
+world::statement world::state(int rank, protocol::debt_id debt) const {
+  auto const& n = at(rank);
+  auto const& d = n.debts.at(debt);
+  statement s{d.waiting, d.result};
+  if (n.running && n.running->first == debt && !slips(slip::leaves_out_what_runs))
+    s.tasks.push_back(n.running->second);
+  for (auto const& [number, l] : n.lent) {
+    if (l.of != debt || slips(slip::leaves_out_what_is_lent)) continue;
+    append(s.tasks, slips(slip::states_what_is_lent_as_it_was) ? l.lent : l.worth.tasks);
+    add(s.result, l.worth.result);
+  }
+  return s;
+}
+
+// What comes out when the tasks of a statement are run one after the other.
+world::counts world::value(statement const& s) const {
+  auto all = s.result;
+  auto left = s.tasks;
+  while (!left.empty()) {
+    auto const task = static_cast<std::size_t>(left.back());
+    left.pop_back();
+    ++all[task];
+    append(left, (*children_)[task]);
+  }
+  return all;
+}
+
+// A job that is started again from here has the whole result, to the node.
+void world::record(statement const& s) {
+  require(value(s) == counts(scenario_->parent.size(), 1), "a wrong checkpoint");
+  recorded_ = s;
 }
 
 // The engine tells at once when a debt is dry, and when a draining rank is quiet.
@@ -148,10 +205,23 @@ void world::check_end() const {
       break;
     case status::stopped_early:
       require(asked_to_stop_, "an early stop that nobody wanted");
+      check_last_record();
       break;
     default:
       require(false, "an outcome that cannot be");
   }
+}
+
+// Where nobody was lost or suspected and no task threw, what was done until the early end is in the
+// checkpoint, all of it.
+void world::check_last_record() const {
+  if (!scenario_->records || failed_) return;
+  require(recorded_.has_value(), "an early end without a checkpoint");
+  if (deaths_ > 0 || suspicions_ > 0) return;
+  std::uint64_t ran = 0, counted = 0;
+  for (auto const& n : nodes_) ran += n.ran;
+  for (auto const c : recorded_->result) counted += c;
+  require(ran == counted, "what was done is not in the last checkpoint");
 }
 
 std::uint64_t world::again() const {

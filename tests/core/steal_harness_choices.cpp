@@ -40,6 +40,9 @@ std::vector<event> world::possible(std::uint64_t ticks) const {
     // each other their only task have no last state.)
     std::size_t const keeps = ticks == ~0ULL || n.running ? 0 : 1;
     if (n.role.wanted() && c && n.debts.at(*c).waiting.size() > keeps) all.push_back({kind::lend, a});
+    if (s.records && !n.draining && statements_ < ticks)
+      for (auto const& [debt, what] : n.debts) all.push_back({kind::state, a, 0, debt});
+    if (s.stops_early && ticks != ~0ULL && !asked_to_stop_) all.push_back({kind::stop, a});
     if (n.role.resting()) all.push_back({kind::retry, a});
     if (ticks_ < ticks) all.push_back({kind::tick, a});
   }
@@ -59,7 +62,7 @@ bool world::step(std::mt19937_64& dice) {
   for (int turn = 0; turn < 20 && !all.empty(); ++turn) {
     auto e = all[below(all.size())];
     bool const rare = e.what == kind::die || e.what == kind::suspect || e.what == kind::tick ||
-                      e.what == kind::heartbeat || e.what == kind::detect;
+                      e.what == kind::heartbeat || e.what == kind::detect || e.what == kind::state;
     if (rare && below(10) != 0) continue;
     if (e.what == kind::die) e.n = below(4);
     apply(e);
@@ -79,7 +82,8 @@ void world::settle(std::mt19937_64& dice) {
     for (int i = 0; i < 400 && !ended(); ++i) {
       auto all = possible(~0ULL);
       std::erase_if(all, [](event const& e) {
-        return e.what == kind::die || e.what == kind::suspect || e.what == kind::tick;
+        return e.what == kind::die || e.what == kind::suspect || e.what == kind::tick ||
+               e.what == kind::state;
       });
       if (all.empty()) break;
       apply(all[dice() % all.size()]);

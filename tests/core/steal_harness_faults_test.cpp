@@ -8,7 +8,12 @@ using skel::protocol::peer_message_kind;
 using steal_harness::event;
 namespace act = skel::protocol::loan_action;
 using namespace harness_common;
-using mutation = basic_mutation<steal_harness::fault>;
+using steal_harness::slip;
+
+struct mutation : basic_mutation<steal_harness::fault> {
+  std::optional<slip> slipping;
+  bool slips(slip which) override { return slipping == which; }
+};
 
 std::vector<named_fault<mutation>> const faults{
     {"a result is merged twice", [](auto& m) { twice<act::settle>(m, 2); }},
@@ -39,6 +44,33 @@ std::vector<named_fault<mutation>> const faults{
        };
      },
      4900},
+    {"a statement names the next loan",
+     [](auto& m) { change(m, peer_message_kind::worth, [](auto& w) { ++w.number; }); }},
+    {"a statement is taken for a repayment",
+     [](auto& m) { change(m, peer_message_kind::worth, [](auto& w) { w.kind = peer_message_kind::paid; }); }},
+    {"a debt is paid when it is returned",
+     [](auto& m) {
+       change(m, peer_message_kind::returned_loan, [](auto& r) { r.kind = peer_message_kind::paid; });
+     }},
+    {"a loan is returned, and its statement is not kept",
+     [](auto& m) {
+       m.received = [](int, auto& what) {
+         if (what.kind == peer_message_kind::returned_loan) {
+           what.ids = {what.number};
+           what.kind = peer_message_kind::not_held;
+         }
+         return true;
+       };
+     }},
+    {"nothing is recorded at an early end", [](auto& m) { never_wanted<act::record>(m); }},
+    {"a statement leaves out what runs", [](auto& m) { m.slipping = slip::leaves_out_what_runs; }},
+    {"a statement leaves out what is lent", [](auto& m) { m.slipping = slip::leaves_out_what_is_lent; }},
+    {"a statement has results of loans beside all their tasks",
+     [](auto& m) { m.slipping = slip::states_what_is_lent_as_it_was; }},
+    {"what was lent is taken back, not what is left of it",
+     [](auto& m) { m.slipping = slip::takes_back_what_was_lent; }},
+    {"a stated result is not taken back", [](auto& m) { m.slipping = slip::forgets_a_stated_result; }},
+    // A statement that is lost, or the first instead of the latest, is an older checkpoint, and no fault.
     {"an early stop",
      [](auto& m) {
        change(m, peer_message_kind::ask, [](auto& a) { a.kind = peer_message_kind::please_stop; });

@@ -13,6 +13,7 @@ std::string scenario::describe() const {
                      ", suspicions " + std::to_string(suspicions);
   if (failing) text += ", node " + std::to_string(*failing) + " throws";
   if (stops_early) text += ", stops early";
+  if (records) text += ", checkpoints";
   if (other_call) text += ", rank " + std::to_string(*other_call) + " makes another call";
   return text + ", chaos " + std::to_string(chaos);
 }
@@ -41,6 +42,8 @@ scenario draw(std::uint64_t seed, bool must_die) {
   if (below(20) == 0) s.stops_early = true;
   s.chaos = 10 + below(400);
   s.order = static_cast<skel::ring_order>(below(3));
+  s.records = below(2) == 0;
+  if (s.records && below(6) == 0) s.stops_early = true;
   return s;
 }
 
@@ -64,9 +67,11 @@ std::uint64_t world::hash() const {
       add_list(s.waiting);
       add_list(s.result);
     }
-    for (auto const& [id, tasks] : n.lent) {
-      d.add(id);
-      add_list(tasks);
+    for (auto const& [id, l] : n.lent) {
+      d.add(id).add(l.of);
+      add_list(l.lent);
+      add_list(l.worth.tasks);
+      add_list(l.worth.result);
     }
     d.add(n.running ? n.running->first * 1000 + static_cast<std::uint64_t>(n.running->second) + 1 : 0);
     d.add((n.begun ? 1U : 0U) + (n.alive ? 2U : 0U) + (n.ended ? 4U : 0U) + (n.draining ? 8U : 0U));
@@ -76,20 +81,22 @@ std::uint64_t world::hash() const {
     for (auto const& p : w) {
       d.add(static_cast<std::uint64_t>(p.what.kind)).add(p.what.number);
       add_list(p.what.ids);
-      add_list(p.tasks);
-      add_list(p.result);
+      add_list(p.body.tasks);
+      add_list(p.body.result);
     }
     d.add(w.size());
   }
   for (bool const l : lost_) d.add(l ? 1 : 0);
   d.add(static_cast<std::uint64_t>(deaths_)).add(static_cast<std::uint64_t>(suspicions_)).add(ticks_);
+  d.add(statements_).add(asked_to_stop_ ? 1 : 0);
+  if (recorded_) add_list(recorded_->tasks);
   return d.add(complete_ ? 1 : 0).value();
 }
 
 exploration explore(scenario const& s, std::uint64_t ticks, std::uint64_t most_states) {
-  static constexpr char const* names[] = {"begin",   "deliver",   "start", "finish", "lend",
-                                          "away",    "retry",     "tick",  "die",    "detect",
-                                          "suspect", "heartbeat", "stop"};
+  static constexpr char const* names[] = {"begin",  "deliver", "start",     "finish", "lend",
+                                          "away",   "state",   "retry",     "tick",   "die",
+                                          "detect", "suspect", "heartbeat", "stop"};
   std::unordered_set<std::uint64_t> seen;
   return harness_common::explore<world, event>(
       world(s), [&](world const& w) { return w.possible(ticks); },

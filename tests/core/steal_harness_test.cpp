@@ -34,6 +34,7 @@ TEST_CASE("small trees in every order of events", "[exhaustive]") {
     std::vector<int> parent;
     int deaths, suspicions;
     std::uint64_t ticks;
+    bool records = false, stops = false;
   };
   std::vector<small> const all{
       {"2 ranks, 3 nodes", 2, {-1, 0, 0}, 0, 0, 0},
@@ -43,6 +44,9 @@ TEST_CASE("small trees in every order of events", "[exhaustive]") {
       {"3 ranks, 2 nodes, a death", 3, {-1, 0}, 1, 0, 0},
       {"2 ranks, 5 nodes, a death, a suspicion, a tick", 2, {-1, 0, 0, 1, 1}, 1, 1, 1},
       {"3 ranks, 4 nodes, a death", 3, {-1, 0, 0, 1}, 1, 0, 0},
+      {"2 ranks, 3 nodes, a death, a statement, a tick", 2, {-1, 0, 0}, 1, 0, 1, true},
+      {"2 ranks, 3 nodes, a statement, a tick, an early stop", 2, {-1, 0, 0}, 0, 0, 1, true, true},
+      {"3 ranks, 2 nodes, likewise", 3, {-1, 0}, 0, 0, 1, true, true},
   };
   bool const patient = std::getenv("SKEL_LONG") != nullptr;
   for (auto const& x : all) {
@@ -51,6 +55,8 @@ TEST_CASE("small trees in every order of events", "[exhaustive]") {
     s.parent = x.parent;
     s.deaths = x.deaths;
     s.suspicions = x.suspicions;
+    s.records = x.records;
+    s.stops_early = x.stops;
     auto const found = steal_harness::explore(s, x.ticks, patient ? 5000000 : test::fewer_if_slow(60000));
     std::printf("%s: %llu states, depth %llu, %llu ends%s\n", x.name,
                 static_cast<unsigned long long>(found.states), static_cast<unsigned long long>(found.depth),

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "skel/checkpoint/options.hpp"
 #include "skel/context.hpp"
 #include "skel/report.hpp"
 #include "skel/schedule/policy.hpp"
@@ -25,6 +26,9 @@ struct ring_steal_options {
   std::stop_token stop{};                      ///< ends the run early when requested on any rank
   std::optional<double> time_limit_seconds{};  ///< ends the run early
   std::string label{};                         ///< for progress and trace; default: "ring_steal"
+  /// Saves on the root what was found so far and the tasks that are left, now and then and at the end, so
+  /// that a later run, on any number of ranks, goes on from there. docs/rollback.md.
+  std::optional<checkpoint_options> checkpoint{};
 };
 
 namespace detail {

@@ -20,18 +20,20 @@ enum class peer_message_kind : std::uint8_t {
   failed,       ///< to the root: a task threw. number: which of this rank's; text
   please_stop,  ///< to the root: end the run early
   part_lost,    ///< to the root: what rank `number` had, nobody else has
-  stop,         ///< root to all: start nothing more; tell me when nothing runs
+  stop,         ///< root to all: start nothing more; tell me when nothing runs. number: 1 if it ends early
   stopped,      ///< to the root: nothing runs (the rank's report travels with it)
   finish,       ///< root to all: the run is over; the outcome (the result travels with it)
   abort,        ///< root to all: the run cannot go on; text says why
   // ring_steal (stealer)
-  ask,       ///< thief to victim: have you tasks for me?
-  nothing,   ///< victim to thief: no. number: 0, or 1 + a rank that may have some
-  loan,      ///< victim to thief: these tasks. number: the loan
-  paid,      ///< thief to victim: the result of loan `number`, all that its tasks spawned included
-  held,      ///< lender to borrower: do you still hold the loans `ids`?
-  not_held,  ///< borrower to lender: not these
-  revoke,    ///< lender to borrower: loan `number` is void, drop it
+  ask,            ///< thief to victim: have you tasks for me?
+  nothing,        ///< victim to thief: no. number: 0, or 1 + a rank that may have some
+  loan,           ///< victim to thief: these tasks. number: the loan
+  paid,           ///< thief to victim: the result of loan `number`, all that its tasks spawned included
+  held,           ///< lender to borrower: do you still hold the loans `ids`?
+  not_held,       ///< borrower to lender: not these
+  revoke,         ///< lender to borrower: loan `number` is void, drop it
+  worth,          ///< borrower to lender: a result so far, and tasks, that are worth loan `number`
+  returned_loan,  ///< borrower to lender: likewise, and the loan is over: the run ends early
   // divide_and_conquer (partner); ids: first and last + 1 of a group of ranks
   problem,        ///< this is the group's problem
   solution,       ///< this is the solution of the group's problem
@@ -56,7 +58,7 @@ enum class peer_message_kind : std::uint8_t {
   saved,    ///< member to root: its part is durable. ids: the generation, 0 if it is not
   unreadable,  ///< member to root: it cannot have the state of this epoch; text
 };
-inline constexpr int peer_message_kinds = 34;
+inline constexpr int peer_message_kinds = 36;
 /// Those of the first group that go to the root.
 [[nodiscard]] bool for_roll_call(peer_message_kind what);
 

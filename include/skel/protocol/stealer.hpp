@@ -21,12 +21,25 @@ using loan_id = std::uint64_t;
 namespace loan_action {
 /// Send `what` to `to` (perhaps this rank itself). For `loan`, the engine takes tasks of debt `debt` that
 /// wait on this rank, keeps a copy of them under the loan's number, and attaches them. For `paid` it attaches
-/// what it has of debt `debt`, and forgets it.
+/// what it has of debt `debt`, and forgets it. For `worth` and `returned_loan` it attaches what the debt is
+/// worth: the result so far, and the tasks that wait or run or are lent on, the latter as their borrowers
+/// have stated them last; for `returned_loan` it then forgets the debt.
 struct send {
   rank_id to = 0;
   peer_message what;
   debt_id debt = 0;
   friend bool operator==(send const&, send const&) = default;
+};
+/// What came with the message just handled is what `loan`, a part of `debt`, is worth from now on: a result
+/// so far and the tasks that are left, instead of the tasks that were lent.
+struct restate {
+  loan_id loan = 0;
+  debt_id debt = 0;
+  friend bool operator==(restate const&, restate const&) = default;
+};
+/// On the root: what debt 0 is worth now is a checkpoint of the run.
+struct record {
+  friend bool operator==(record const&, record const&) = default;
 };
 /// The tasks that came with the message just handled are those of a new debt.
 struct accept {
@@ -45,7 +58,7 @@ struct settle {
   debt_id debt = 0;
   friend bool operator==(settle const&, settle const&) = default;
 };
-/// The tasks of `loan` wait on this rank again, as part of `debt`.
+/// What `loan` is worth is this rank's again, as part of `debt`: its tasks wait, its result is merged.
 struct take_back {
   loan_id loan = 0;
   debt_id debt = 0;
@@ -65,15 +78,18 @@ struct drop {
 struct complete {
   friend bool operator==(complete const&, complete const&) = default;
 };
-/// Drop everything, start nothing more, and answer with quiet() when no thread runs a task.
+/// Start nothing more, and say quiet() when no thread runs a task, and again whenever something has come
+/// after that. `keeps`: what this rank owes and has lent is still needed; otherwise drop it all.
 struct drain {
+  bool keeps = false;
   friend bool operator==(drain const&, drain const&) = default;
 };
 }  // namespace loan_action
 
-using steal_action = std::variant<loan_action::send, loan_action::accept, loan_action::work,
-                                  loan_action::settle, loan_action::take_back, loan_action::forget,
-                                  loan_action::drop, loan_action::complete, loan_action::drain, end, fail>;
+using steal_action =
+    std::variant<loan_action::send, loan_action::accept, loan_action::work, loan_action::settle,
+                 loan_action::take_back, loan_action::forget, loan_action::drop, loan_action::restate,
+                 loan_action::record, loan_action::complete, loan_action::drain, end, fail>;
 using steal_actions = std::vector<steal_action>;
 
 struct stealer_config {
@@ -82,6 +98,7 @@ struct stealer_config {
   std::vector<rank_id> ranks;  ///< everybody, in the order of the ring
   ring_order order = ring_order::doubling;
   std::uint64_t call_hash = 0;
+  bool records = false;  ///< a run that ends early leaves a checkpoint of all that was done
   friend bool operator==(stealer_config const&, stealer_config const&) = default;
 };
 
@@ -95,6 +112,12 @@ struct stealer_config {
 ///   lender's own lender does the work again.
 /// - On every tick a lender asks whether its loans are still held, and takes back what is not: so a suspicion
 ///   that was wrong costs work, and never a count.
+///
+/// For checkpoints a borrower states what its debt is worth by now: a result, and the tasks that are left.
+/// Whoever runs those and merges gets what the loan asks for, so its lender keeps the statement in place of
+/// what it has lent, and of the statements it has of all its loans and its own tasks makes its own. That of
+/// the root about debt 0 is a checkpoint of the whole run, however old the others were. When the run ends
+/// early, debts are returned the same way, those first of which nothing is lent on.
 ///
 /// A thief walks the ring as ring_search says, with one request under way at most. When it has come round, or
 /// asked `arc` ranks in vain, it waits for retry(): with thousands of idle ranks whole rounds would be a
@@ -121,10 +144,12 @@ class stealer {
   void nothing_to_spare(steal_actions& out);
   /// This rank has nothing to do and nobody to ask, and some time has passed.
   void retry(steal_actions& out);
+  /// The engine can say what this debt is worth.
+  void state(debt_id id, steal_actions& out) const;
   /// A task threw, the `number`-th that this rank ran.
   void failed(std::uint64_t number, std::string text, steal_actions& out);
   void please_stop(steal_actions& out);
-  /// After drain: no thread runs a task any more.
+  /// After drain: no thread runs a task any more. Said again, it goes on with what is to be returned.
   void quiet(steal_actions& out);
   void on(rank_id from, peer_message const& m, steal_actions& out);
   void lost(rank_id rank, steal_actions& out);
@@ -167,9 +192,12 @@ class stealer {
   void on_loan(rank_id from, loan_id number, steal_actions& out);
   void on_paid(rank_id from, loan_id number, steal_actions& out);
   void on_held(rank_id from, std::vector<loan_id> const& numbers, steal_actions& out) const;
+  void on_returned(rank_id from, loan_id number, steal_actions& out);
   void take_back(loan_id number, steal_actions& out);
   void drop(debt_id id, steal_actions& out);
-  void start_draining(steal_actions& out);
+  void start_draining(bool keeps, steal_actions& out);
+  void return_debts(steal_actions& out);
+  [[nodiscard]] bool has_lent(loan_id number, rank_id borrower) const;
   [[nodiscard]] std::optional<debt_id> find(rank_id lender, loan_id number) const;
 
   stealer_config config_;
@@ -186,6 +214,7 @@ class stealer {
   std::uint64_t steals_ = 0;      // loans received
   std::uint64_t taken_back_ = 0;
   bool draining_ = false;
+  bool returns_ = false;  // draining, and every debt goes back to its lender
   bool stop_heard_ = false;
   bool told_stopped_ = false;
   bool ended_ = false;

@@ -1,0 +1,134 @@
+// Checkpoints of a ring_steal call: every rank states now and then what its debts are worth.
+#include <algorithm>
+#include <utility>
+
+#include "skel/error.hpp"
+#include "steal_run.hpp"
+#include "timed.hpp"
+#include "user_code.hpp"
+
+namespace skel::detail {
+
+namespace {
+
+// Statements rise by one lender at a time, so they are made more often than checkpoints are written.
+constexpr double statements_per_checkpoint = 4;
+constexpr double shortest_interval = 10e-3;  // seconds
+
+}  // namespace
+
+void steal_run::open_store() {
+  recorder_ =
+      std::make_unique<steal_recorder>(*options_.checkpoint, work_.type_hash(), engine_.options().quiet);
+  auto const left = recorder_->take_restored();
+  if (!left) return;
+  if (auto const bad = thrown_by([&] { add(open_debt(0), *left); }))
+    throw usage_error("the checkpoint cannot be used: " + *bad);
+}
+
+// Its tasks wait on this rank, its result is part of the debt's.
+void steal_run::add(debt& to, steal_statement const& s) {
+  std::span<std::byte const> waiting(s.waiting);
+  for (auto n = s.bags; n > 0; --n) work_.unpack_bag(waiting, *to.waiting);
+  add_sum(*to.sum, s);
+  to.tasks += s.tasks;
+}
+
+void steal_run::add_sum(merged_result& to, steal_statement const& s) {
+  if (s.tasks == 0) return;
+  std::span<std::byte const> sum(s.sum);
+  auto const part = work_.make_result();
+  work_.unpack_result(sum, *part);
+  work_.merge(to, *part);
+}
+
+// What a debt is worth: the threads' tasks as they were when they began, and what is lent as its borrowers
+// have stated it.
+steal_statement steal_run::statement_of(debt_id id) {
+  gather(id);
+  auto& d = debts_.at(id);
+  d.changed = false;
+  steal_statement s;
+  s.tasks = d.tasks;
+  if (d.tasks > 0) work_.pack_result(*d.sum, s.sum);
+  auto const sum = work_.make_result();
+  add_sum(*sum, s);
+  auto const add_bags = [&](std::uint64_t bags, std::vector<std::byte> const& packed) {
+    s.bags += bags;
+    s.waiting.insert(s.waiting.end(), packed.begin(), packed.end());
+  };
+  if (d.waiting->size() > 0) {
+    s.bags = 1;
+    work_.pack_bag(*d.waiting, s.waiting);
+  }
+  for (auto const& t : state_)
+    if (t.runs && t.sum_of == id) add_bags(1, t.taken);
+  for (auto const& [number, l] : lent_) {
+    if (l.of != id) continue;
+    add_bags(l.worth.bags, l.worth.waiting);
+    add_sum(*sum, l.worth);
+    s.tasks += l.worth.tasks;
+  }
+  s.sum.clear();
+  if (s.tasks > 0) work_.pack_result(*sum, s.sum);
+  return s;
+}
+
+// While a statement is due, a thread leaves a copy of what it takes: its debt can be stated however long its
+// tasks run. False: code of the user's threw, and the run fails.
+bool steal_run::leave_copy(thread_state& t, debt_id id) {
+  auto const bad = thrown_by([&] {
+    gather_from(t, id);
+    t.taken.clear();
+    work_.pack_bag(*t.bag, t.taken);
+  });
+  if (bad) {
+    t.bag = work_.make_bag();
+    fail_task(*bad);
+    return false;
+  }
+  t.copied = true;
+  ++debts_.at(id).copied;
+  return true;
+}
+
+// Debts that threads work on wait until each of these has left a copy.
+void steal_run::state_if_due() {
+  if (!options_.checkpoint || draining_ || over_) return;
+  double const t = now();
+  if (!stating_ && t < state_at_ && !(recorder_ && recorder_->due(t))) return;
+  stating_ = false;
+  std::vector<debt_id> ready;
+  for (auto const& [id, d] : debts_) {
+    if (!d.changed) continue;
+    if (d.running == d.copied)
+      ready.push_back(id);
+    else
+      stating_ = true;
+  }
+  protocol::steal_actions list;
+  for (auto const id : ready) role_.state(id, list);
+  perform(list);
+  if (stating_ || draining_) return;
+  state_at_ = t + std::max(options_.checkpoint->every_seconds / statements_per_checkpoint, shortest_interval);
+  if (recorder_) recorder_->save_if_due(t);
+}
+
+void steal_run::record() {
+  if (!debts_.contains(0)) return;  // the run has failed meanwhile
+  auto& costs = recorder_->costs();
+  timed const blocked(costs.blocked_seconds);
+  timed const serialised(costs.serialise_seconds);
+  if (auto const bad = thrown_by([&] { recorder_->record(statement_of(0)); })) fail_task(*bad);
+}
+
+void steal_run::save_last() {
+  if (recorder_) recorder_->close();
+}
+
+std::optional<checkpoint_report> steal_run::checkpoint_costs() const {
+  if (!recorder_) return {};
+  return recorder_->costs();
+}
+
+}  // namespace skel::detail

@@ -1,0 +1,55 @@
+#include "steal_recorder.hpp"
+
+#include <span>
+#include <utility>
+
+#include "skel/error.hpp"
+#include "timed.hpp"
+#include "values/format.hpp"
+
+namespace skel::detail {
+
+steal_recorder::steal_recorder(checkpoint_options const& options, std::uint64_t type_hash, bool quiet)
+    : writer_(options, format("ring_steal|{}", type_hash), quiet) {
+  auto const left = writer_.open().value_or(std::vector<std::byte>{});
+  if (!left.empty()) {  // otherwise it had not begun
+    try {
+      std::span<std::byte const> in(left);
+      restored_ = decode_statement(in);
+    } catch (protocol_error const& bad) {
+      throw usage_error(std::string("the checkpoint cannot be used: ") + bad.what());
+    }
+    tasks_ = writer_.costs().restored_tasks = restored_->tasks;
+  }
+  writer_.save_first(left);
+}
+
+std::optional<steal_statement> steal_recorder::take_restored() { return std::exchange(restored_, {}); }
+
+void steal_recorder::record(steal_statement const& whole) {
+  auto bytes = std::make_shared<std::vector<std::byte>>();
+  encode(whole, *bytes);
+  latest_ = std::move(bytes);
+  tasks_ = whole.tasks;
+  dirty_ = true;
+}
+
+void steal_recorder::start(double now) {
+  dirty_ = false;
+  writer_.save(now, [bytes = latest_] { return *bytes; });
+}
+
+void steal_recorder::save_if_due(double now) {
+  if (!dirty_ || !writer_.due(now)) return;
+  timed const t(writer_.costs().blocked_seconds);
+  start(now);
+}
+
+void steal_recorder::close() {
+  timed const t(writer_.costs().blocked_seconds);
+  writer_.finish();
+  if (dirty_) start(0);
+  writer_.finish();
+}
+
+}  // namespace skel::detail

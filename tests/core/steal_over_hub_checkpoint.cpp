@@ -1,0 +1,238 @@
+// ring_steal calls that end before they are done, and others that go on: the count is the same, and what was
+// counted is not counted again.
+#include <stop_token>
+#include <string>
+
+#include "skel/error.hpp"
+#include "skel/farm.hpp"
+#include "steal_over_hub.hpp"
+#include "store_of_three.hpp"
+
+using namespace steal_test;
+using test::store_of_three;
+
+namespace {
+
+struct outcome {
+  std::uint64_t result = 0;
+  std::uint64_t started = 0;  // tasks
+  skel::report report;
+  std::vector<std::string> errors;
+  [[nodiscard]] std::uint64_t restored() const {
+    REQUIRE(report.checkpoint);
+    return report.checkpoint->restored_tasks;
+  }
+};
+
+// Ends early after about `most` tasks.
+outcome search(int ranks, int threads, tree t, skel::ring_steal_options options, int most = 1 << 30,
+               std::function<void(hub::job&, std::atomic<int>&)> const& trouble = {}) {
+  outcome all;
+  std::atomic<int> started{0};
+  std::atomic<bool> over{false};
+  t.started = &started;
+  std::stop_source stop;
+  options.stop = stop.get_token();
+  hub::job job(ranks, threads);
+  std::thread watcher([&] {
+    if (trouble) trouble(job, started);
+    while (started < most && !over) std::this_thread::yield();
+    stop.request_stop();
+  });
+  job.run([&](skel::context& ctx) {
+    struct at_end {
+      bool mine;
+      std::atomic<bool>& over;
+      ~at_end() {
+        if (mine) over = true;
+      }
+    } const end{ctx.is_root(), over};
+    auto const found = skel::ring_steal(ctx, root_node(), t, options);
+    if (!ctx.is_root()) return;
+    all.result = found.result;
+    all.report = found.report;
+  });
+  watcher.join();
+  all.started = static_cast<std::uint64_t>(started);
+  for (int r = 0; r < ranks; ++r) all.errors.push_back(job.error(r));
+  return all;
+}
+
+skel::ring_steal_options options_for(store_of_three const& where, bool resume,
+                                     skel::steal_size take = skel::half) {
+  skel::ring_steal_options o;
+  o.take = take;
+  o.checkpoint = where.options(resume);
+  return o;
+}
+
+}  // namespace
+
+TEST_CASE("a search goes on where an earlier one has ended, on any number of ranks and threads") {
+  struct trial {
+    int ranks, threads, later, threads_later;
+    skel::steal_size take;
+  };
+  tree const t{8, 20};
+  auto const whole = count(t);
+  for (auto const& x :
+       {trial{1, 1, 1, 1, skel::half}, trial{1, 2, 3, 1, skel::half}, trial{4, 1, 2, 2, skel::one},
+        trial{3, 2, 1, 1, skel::half}, trial{2, 1, 5, 1, skel::one}}) {
+    INFO(x.ranks << " ranks, then " << x.later);
+    store_of_three const where;
+    auto const first = search(x.ranks, x.threads, t, options_for(where, false, x.take), 300);
+    for (auto const& e : first.errors) CHECK(e.empty());
+    CHECK(first.report.stopped_early);
+    CHECK(first.result == 0);
+    CHECK(first.report.tasks == first.started);  // nothing is lost by an early end
+    CHECK(first.report.checkpoint->saved >= 2);  // the first, where nothing has begun, and the last
+    auto const second = search(x.later, x.threads_later, t, options_for(where, true, x.take));
+    for (auto const& e : second.errors) CHECK(e.empty());
+    CHECK(second.restored() == first.started);
+    CHECK(second.started + second.restored() == whole);
+    CHECK(second.report.tasks == whole);
+    CHECK(second.result == whole);
+  }
+}
+
+TEST_CASE("a search that is interrupted again and again comes to its end") {
+  store_of_three const where;
+  tree const t{8, 10};
+  std::uint64_t done = 0;
+  outcome latest;
+  for (int turn = 0; turn < 20; ++turn) {
+    latest = search(1 + turn % 4, 1, t, options_for(where, turn > 0), 200);
+    for (auto const& e : latest.errors) CHECK(e.empty());
+    CHECK(latest.restored() == done);
+    done += latest.started;
+    if (!latest.report.stopped_early) break;
+  }
+  CHECK(latest.result == count(t));
+  CHECK(done == count(t));
+}
+
+TEST_CASE("a search that was done is not done again") {
+  store_of_three const where;
+  tree const t{6, 0};
+  for (bool resume : {false, true}) {
+    auto const s = search(3, 1, t, options_for(where, resume));
+    CHECK(s.result == count(t));
+    CHECK(s.started == (resume ? 0 : count(t)));
+  }
+}
+
+TEST_CASE("after a task threw a later run has what was stated before") {
+  struct thrower : tree {
+    int bad = 0;
+    void run(node const& n, skel::spawner<node>& more, std::uint64_t& sum) const {
+      tree::run(n, more, sum);
+      if (*started == bad) throw std::runtime_error("no luck");
+    }
+  };
+  store_of_three const where;
+  std::atomic<int> started{0};
+  thrower const t{{8, 100, &started}, 900};
+  hub::job job(3, 1);
+  job.run([&](skel::context& ctx) { skel::ring_steal(ctx, root_node(), t, options_for(where, false)); });
+  for (int r = 0; r < 3; ++r) hub::check_thrown<skel::task_error>(job, r);
+  auto const later = search(2, 1, tree{8, 0}, options_for(where, true));
+  CHECK(later.result == count(tree{8}));
+  CHECK(later.restored() > 0);
+  CHECK(later.started + later.restored() == count(tree{8}));
+}
+
+TEST_CASE("losses and false suspicions change neither the count nor what a checkpoint holds") {
+  tree const t{8, 30};
+  auto const whole = count(t);
+  for (int turn = 0; turn < 6; ++turn) {
+    INFO("turn " << turn);
+    store_of_three const where;
+    auto const trouble = [&](hub::job& job, std::atomic<int>& started) {
+      while (started < 50 + 60 * turn) std::this_thread::yield();
+      if (turn % 2 == 0) {
+        job.kill(2);
+        return;
+      }
+      job.suspect(0, 1);
+      std::this_thread::sleep_for(std::chrono::microseconds(700));
+      job.heartbeat(1, 0);
+    };
+    bool const ends_early = turn % 3 != 0;
+    auto const first =
+        search(4, 1 + turn % 2, t, options_for(where, false), ends_early ? 600 : 1 << 30, trouble);
+    CHECK(first.errors[0].empty());
+    if (!ends_early) CHECK(first.result == whole);
+    auto const second = search(3, 1, t, options_for(where, true));
+    for (auto const& e : second.errors) CHECK(e.empty());
+    CHECK(second.result == whole);
+    CHECK(second.restored() + second.started == whole);
+    if (!ends_early) CHECK(second.started == 0);
+  }
+}
+
+TEST_CASE("a task that runs for long holds no checkpoint up") {
+  struct one_is_slow : tree {
+    void run(node const& n, skel::spawner<node>& more, std::uint64_t& sum) const {
+      if (n.depth == 1 && !slow->exchange(true)) std::this_thread::sleep_for(std::chrono::milliseconds(150));
+      tree::run(n, more, sum);
+    }
+    std::atomic<bool>* slow = nullptr;
+  };
+  store_of_three const where;
+  std::atomic<bool> slow{false};
+  one_is_slow t{{7, 100}, &slow};
+  hub::job job(1, 2);
+  skel::report report;
+  std::uint64_t got = 0;
+  job.run([&](skel::context& ctx) {
+    auto const all = skel::ring_steal(ctx, root_node(), t, options_for(where, false));
+    got = all.result;
+    report = all.report;
+  });
+  CHECK(job.error(0).empty());
+  CHECK(got == count(t));
+  REQUIRE(report.checkpoint);
+  CHECK(report.checkpoint->saved >= 4);
+}
+
+TEST_CASE("a merge that throws while a statement is made fails the call on every rank") {
+  struct cannot_merge : tree {
+    std::uint64_t merge(std::uint64_t, std::uint64_t) const { throw std::runtime_error("does not fit"); }
+  };
+  store_of_three const where;
+  hub::job job(3, 1);
+  job.run([&](skel::context& ctx) {
+    skel::ring_steal(ctx, root_node(), cannot_merge{{8, 50}}, options_for(where, false));
+  });
+  for (int r = 0; r < 3; ++r) hub::check_thrown<skel::task_error>(job, r);
+}
+
+TEST_CASE("a store that is none, another's, a farm's, or not asked for is refused in one line") {
+  store_of_three const where;
+  tree const t{5};
+  auto const refusal = [&](skel::ring_steal_options const& options) {
+    auto const s = search(1, 1, t, options);
+    CHECK(s.started == 0);
+    CHECK(s.errors[0].find('\n') == std::string::npos);
+    return where.without_path(s.errors[0]);
+  };
+  CHECK(refusal(options_for(where, true)) == "there is no checkpoint to resume from in a, b, c");
+  CHECK(search(2, 1, t, options_for(where, false)).result == count(t));
+  CHECK(refusal(options_for(where, false)) ==
+        "there is a checkpoint in a, b, c already: go on with it (--resume), or empty the directories");
+  auto other = options_for(where, true);
+  other.checkpoint->problem = "another tree";
+  CHECK(refusal(other).find("name another store") != std::string::npos);
+  store_of_three const of_farm;
+  hub::job job(1);
+  job.run([&](skel::context& ctx) {
+    std::vector<int> got;
+    skel::farm_options options;
+    options.checkpoint = of_farm.options(false);
+    skel::farm(
+        ctx, skel::indices(3), [](std::uint64_t i) { return static_cast<int>(i); }, skel::guided{},
+        skel::into(got), options);
+  });
+  CHECK(job.error(0).empty());
+  CHECK(refusal(options_for(of_farm, true)).find("name another store") != std::string::npos);
+}
