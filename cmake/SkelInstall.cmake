@@ -27,9 +27,8 @@ install(FILES ${PROJECT_BINARY_DIR}/skelConfig.cmake ${PROJECT_BINARY_DIR}/skelC
 install(PROGRAMS ${PROJECT_SOURCE_DIR}/scripts/skel-mpiexec DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
-# The programs, where they are built.
-foreach(program skel-checkpoint skel-components skel-model skel-raytrace skel-search skel-simulate skel-volume)
-  if(TARGET ${program})
-    install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-  endif()
-endforeach()
+# The programs that are built (SkelProgram.cmake).
+get_property(skel_programs GLOBAL PROPERTY skel_programs)
+if(skel_programs)
+  install(TARGETS ${skel_programs} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()

@@ -1,27 +1,18 @@
 #include "outputs.hpp"
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 
 #include "cost_trace.hpp"
 #include "keep_model.hpp"
 #include "mesh_files.hpp"
 #include "mesh_picture.hpp"
+#include "picture_size.hpp"
 #include "ply.hpp"
 #include "program/paths.hpp"
-#include "skel/error.hpp"
 
 namespace skel::isosurface {
 
 namespace {
-
-void parse_size(std::string const& text, picture_view& view) {
-  constexpr int most = 65536;
-  char rest = 0;
-  if (std::sscanf(text.c_str(), "%dx%d%c", &view.width, &view.height, &rest) != 2 || view.width < 1 ||
-      view.height < 1 || view.width > most || view.height > most)
-    throw usage_error("--preview-size: expected WIDTHxHEIGHT, each 1 to 65536, got \"" + text + "\"");
-}
 
 void write_mesh(std::string const& path, mesh const& surfaces) {
   if (path.ends_with(".obj")) return write_obj(path, surfaces);
@@ -50,7 +41,9 @@ void add_output_options(CLI::App& app, output_options& o) {
 void check_outputs(context& ctx, output_options& o, std::string const& mesh_path) {
   if (!mesh_path.empty()) program::require_ending(mesh_path, {".ply", ".obj", ".vtp"});
   if (!o.preview.empty()) picture::check_image_name(o.preview);
-  parse_size(o.preview_size, o.view);
+  auto const [width, height] = picture::parse_size(o.preview_size, "--preview-size");
+  o.view.width = width;
+  o.view.height = height;
   if (!ctx.is_root()) return;
   for (auto const* const path : {&o.preview, &o.model, &o.trace_costs})
     if (!path->empty()) program::check_writable(*path);

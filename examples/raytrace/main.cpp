@@ -5,12 +5,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <optional>
 #include <sstream>
 
 #include "image.hpp"
 #include "nff.hpp"
+#include "picture_size.hpp"
 #include "pixels.hpp"
 #include "program/preview.hpp"
 #include "program/run_program.hpp"
@@ -75,14 +75,6 @@ void add_options(CLI::App& app, options& o) {
   app.add_flag("--costs", o.costs, "time every pixel and print mean and variance of pixel and row costs");
 }
 
-void parse_size(std::string const& text, settings& how) {
-  constexpr int most = 65536;
-  char rest = 0;
-  if (std::sscanf(text.c_str(), "%dx%d%c", &how.width, &how.height, &rest) != 2 || how.width < 1 ||
-      how.height < 1 || how.width > most || how.height > most)
-    throw skel::usage_error("--size: expected WIDTHxHEIGHT, each 1 to 65536, got \"" + text + "\"");
-}
-
 vec3d to_vector(std::vector<double> const& v) { return {v[0], v[1], v[2]}; }
 
 scene load_scene(options const& o) {
@@ -139,12 +131,6 @@ struct collected {
   std::vector<double> unit_seconds;
 };
 
-void save_costs(std::string const& path, std::vector<double> const& seconds) {
-  skel::observe::atomic_file file(path);
-  for (double const s : seconds) file.write(fmt::format("{:.9f}\n", s));
-  file.commit();
-}
-
 // Pixels spread over the picture, rendered again by testing every ray against every shape.
 void verify(scene const& world, settings how, image const& picture) {
   how.accelerator = accelerator::brute;
@@ -176,7 +162,9 @@ std::string problem_text(scene const& world, options const& o) {
 skel::program::run_outcome render_scene(skel::context& ctx, skel::program::common_options const& common,
                                         options const& o) {
   settings how;
-  parse_size(o.size, how);
+  auto const [width, height] = skel::picture::parse_size(o.size, "--size");
+  how.width = width;
+  how.height = height;
   how.depth = o.depth;
   how.brightness = o.brightness;
   how.accelerator = accelerator_named(o.accelerator);
@@ -217,7 +205,7 @@ skel::program::run_outcome render_scene(skel::context& ctx, skel::program::commo
 
   preview.finish();
   if (!common.output.empty() && !run.stopped_early) write_image(common.output, all.picture);
-  if (!o.unit_costs.empty() && !run.stopped_early) save_costs(o.unit_costs, all.unit_seconds);
+  if (!o.unit_costs.empty() && !run.stopped_early) skel::program::write_costs(o.unit_costs, all.unit_seconds);
   if (common.verify && !run.stopped_early) verify(world, how, all.picture);
   if (o.costs && !common.quiet)
     fmt::print(

@@ -3,24 +3,12 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 
 #include "field.hpp"
+#include "picture_size.hpp"
 #include "skel/error.hpp"
 
 namespace skel::volume {
-
-namespace {
-
-void parse_size(std::string const& text, specification& spec) {
-  constexpr int most = 65536;
-  char rest = 0;
-  if (std::sscanf(text.c_str(), "%dx%d%c", &spec.width, &spec.height, &rest) != 2 || spec.width < 1 ||
-      spec.height < 1 || spec.width > most || spec.height > most)
-    throw usage_error("--size: expected WIDTHxHEIGHT, each 1 to 65536, got \"" + text + "\"");
-}
-
-}  // namespace
 
 void add_options(CLI::App& app, options& o) {
   app.add_option("FIELD", o.file,
@@ -71,7 +59,11 @@ specification options::rendering() const {
   specification to = !spec.empty() ? read_specification(spec)
                      : storm       ? parse_specification(storm_specification(), "storm.json")
                                    : specification{};
-  if (!size.empty()) parse_size(size, to);
+  if (!size.empty()) {
+    auto const [width, height] = picture::parse_size(size, "--size");
+    to.width = width;
+    to.height = height;
+  }
   if (!background.empty()) to.background = background_named(background, "--background");
   return to;
 }

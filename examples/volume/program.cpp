@@ -15,7 +15,6 @@
 #include "ray_statistics.hpp"
 #include "report_sum.hpp"
 #include "skel/error.hpp"
-#include "skel/observe/atomic_file.hpp"
 #include "skel/observe/hash.hpp"
 #include "slab_job.hpp"
 #include "verify.hpp"
@@ -54,12 +53,6 @@ struct totals {
   }
 };
 
-void save_costs(std::string const& path, std::vector<double> const& seconds) {
-  observe::atomic_file file(path);
-  for (double const s : seconds) file.write(fmt::format("{:.9f}\n", s));
-  file.commit();
-}
-
 /// A job's volumes, one after the other.
 class program_run {
  public:
@@ -85,7 +78,7 @@ class program_run {
     else
       each_whole();
     if (ctx_.is_root() && !options_.unit_costs.empty() && !all_.run.stopped_early)
-      save_costs(options_.unit_costs, all_.task_seconds);
+      program::write_costs(options_.unit_costs, all_.task_seconds);
   }
 
   [[nodiscard]] program::run_outcome outcome() const;

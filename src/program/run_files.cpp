@@ -27,6 +27,12 @@ void write_run_files(common_options const& options, std::string const& program, 
   }
 }
 
+void write_costs(std::string const& path, std::span<double const> seconds) {
+  observe::atomic_file file(path);
+  for (double const s : seconds) file.write(fmt::format("{:.9f}\n", s));
+  file.commit();
+}
+
 std::string summary_line(report const& run) {
   auto text = fmt::format("{} {} {}: {} on {}", run.skeleton, run.schedule, run.results,
                           counted(run.tasks, "task"), counted(static_cast<std::uint64_t>(run.ranks), "rank"));

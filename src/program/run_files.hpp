@@ -27,6 +27,9 @@ struct run_outcome {
 void write_run_files(common_options const& options, std::string const& program, run_outcome const& outcome,
                      std::span<observe::rank_trace const> traces);
 
+/// What each task took, a line of seconds each: costs for skel-simulate.
+void write_costs(std::string const& path, std::span<double const> seconds);
+
 /// `farm guided:min=1 streamed: 512 tasks on 4 ranks x 1 thread in 1.93 s, 96 % busy`, and what was lost.
 std::string summary_line(report const& run);
 

@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
-#include <iostream>
 #include <new>
 #include <stop_token>
 
@@ -17,21 +15,6 @@
 namespace skel::program {
 
 namespace {
-
-// False: --help or --version, all is done. CLI11's errors become usage_errors of one line.
-bool parse(CLI::App& app, int argc, char** argv, bool prints) {
-  try {
-    app.parse(argc, argv);
-    return true;
-  } catch (CLI::Success const& request) {
-    if (prints) app.exit(request, std::cout, std::cerr);
-    return false;
-  } catch (CLI::ExtrasError const& unknown) {
-    throw usage_error(detail::one_line(unknown.what()) + "; --help lists the options");
-  } catch (CLI::ParseError const& bad) {
-    throw usage_error(detail::one_line(bad.what()));
-  }
-}
 
 // Bad input is quoted in messages: what escapes from the body must stay one printable line.
 template <class F>
@@ -81,7 +64,7 @@ int run_program(int argc, char** argv, program_info const& info, add_options_fun
   return run_main(argc, argv, [&](context& ctx) {
     common_options options;
     CLI::App app(info.description, info.name);
-    app.set_version_flag("--version", info.name + " " + SKEL_VERSION);
+    add_version(app);
     if (add_options) add_options(app);
     add_common_options(app, options, info.options);
     if (info.checkpoints) add_checkpoint_options(app, options);

@@ -1,10 +1,10 @@
 // The main function of every program: options, exit codes, and the files a run leaves behind.
 #pragma once
 
-#include <CLI/App.hpp>
 #include <functional>
 #include <string>
 
+#include "program/command_line.hpp"
 #include "program/options.hpp"
 #include "program/run_files.hpp"
 #include "skel/context.hpp"
@@ -18,16 +18,13 @@ struct program_info {
   bool checkpoints = false;  ///< it has --checkpoint and what belongs to it
 };
 
-/// Adds the program's own options; called on every rank before the parsing. What they are bound to must
-/// outlive run_program.
-using add_options_function = std::function<void(CLI::App&)>;
 /// The program's work, collective over all ranks. Only the root's outcome counts.
 using body_function = std::function<run_outcome(context&, common_options const&)>;
 
-/// Runs a program and returns its exit code. Every rank parses alike; the root prints --help and --version
-/// and writes the files. On the root the output paths are tried first. While the body runs, SIGTERM, SIGUSR1
-/// and --time-limit stop the context: nothing more is handed out. A run they cut short writes its report,
-/// gives no sample, and ends with exit code 1.
+/// Runs a program and returns its exit code. Every rank adds options and parses alike; the root prints --help
+/// and --version and writes the files. On the root the output paths are tried first. While the body runs,
+/// SIGTERM, SIGUSR1 and --time-limit stop the context: nothing more is handed out. A run they cut short
+/// writes its report, gives no sample, and ends with exit code 1.
 ///
 ///     int main(int argc, char** argv) {
 ///       std::string scene;

@@ -4,47 +4,46 @@
 #   kill_all.sh SKEL_MPIEXEC RANKS RANKS_LATER ENDING PROGRAM ARGUMENTS...
 # ENDING: of the result's file. Exit code 1 if anything is not as it should be.
 set -euo pipefail
+# shellcheck source=tests/programs.sh
+. "$(dirname "$0")/../programs.sh"
 skel_mpiexec=$1 ranks=$2 later=$3 ending=$4 program=$5
 shift 5
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+own_folder
 command=("$program" "$@" --threads 1 --progress never)
-stores=("$dir"/d{0,1,2,3,4,5})
+stores=("$folder"/d{0,1,2,3,4,5})
 store=$(IFS=,; echo "${stores[*]}")
 checkpoint=(--checkpoint ida:4,2 --store "$store" --every 50ms)
 
 fail() {
   echo "$1" >&2
-  cat "$dir"/errors >&2 || true
+  cat "$folder"/errors >&2 || true
   exit 1
 }
 
 # Kills every process of this job at once: those of this program that name this store.
 kill_all() {
-  local pid victims=()
-  for pid in $(pgrep -f -- "--store $store"); do
-    [ "$(readlink "/proc/$pid/exe")" = "$(readlink -f "$program")" ] && victims+=("$pid")
-  done
+  local victims
+  mapfile -t victims < <(pids_of "--store $store")
   [ ${#victims[@]} -gt 0 ] && kill -KILL "${victims[@]}"
 }
 
 refused() { # refused TEXT ARGUMENTS...: one line with this text, and exit code 2
   local text=$1 code=0
   shift
-  "${command[@]}" --quiet "$@" 2>"$dir/errors" || code=$?
+  "${command[@]}" --quiet "$@" 2>"$folder/errors" || code=$?
   [ $code -eq 2 ] || fail "exit code $code instead of 2: $*"
-  [ "$(wc -l <"$dir/errors")" -eq 1 ] || fail "not one line: $*"
-  grep -qF -- "$text" "$dir/errors" || fail "no \"$text\": $*"
+  [ "$(wc -l <"$folder/errors")" -eq 1 ] || fail "not one line: $*"
+  grep -qF -- "$text" "$folder/errors" || fail "no \"$text\": $*"
 }
 
-"${command[@]}" --quiet -o "$dir/alone$ending"
+"${command[@]}" --quiet -o "$folder/alone$ending"
 
 for attempt in 1 2 3 4 5 6; do # again, if the job was done before it could be killed
   rm -rf "${stores[@]}"
   mkdir "${stores[@]}"
   [ "$attempt" -gt 1 ] || refused "no checkpoint to resume from" "${checkpoint[@]}" --resume
-  "$skel_mpiexec" -n "$ranks" --oversubscribe "${command[@]}" --quiet "${checkpoint[@]}" -o "$dir/killed$ending" \
-    >"$dir/out" 2>"$dir/errors" &
+  "$skel_mpiexec" -n "$ranks" --oversubscribe "${command[@]}" --quiet "${checkpoint[@]}" -o "$folder/killed$ending" \
+    >"$folder/out" 2>"$folder/errors" &
   launcher=$!
   for _ in $(seq 400); do # until there is a third generation
     [ "$(find "${stores[@]}" -type f | grep -cE '\.([3-9]|[1-9][0-9]+)\.[0-9]+-of-')" -gt 0 ] && break
@@ -55,11 +54,11 @@ for attempt in 1 2 3 4 5 6; do # again, if the job was done before it could be k
   if ! wait $launcher; then break; fi
   [ "$attempt" -lt 6 ] || fail "the job could not be killed before its end"
 done
-[ -n "$(ls "$dir/d3")" ] || fail "the killed job has left no checkpoint"
-[ ! -e "$dir/killed$ending" ] || fail "the killed job has left a result"
+[ -n "$(ls "$folder/d3")" ] || fail "the killed job has left no checkpoint"
+[ ! -e "$folder/killed$ending" ] || fail "the killed job has left a result"
 
-rm -f "$dir"/d1/*
-for shard in "$dir"/d3/*; do
+rm -f "$folder"/d1/*
+for shard in "$folder"/d3/*; do
   size=$(stat -c %s "$shard")
   at=$((size * 3 / 4))
   byte=$(od -An -tu1 -j $at -N 1 "$shard")
@@ -68,11 +67,11 @@ for shard in "$dir"/d3/*; do
 done
 
 refused "already: go on with it (--resume)" "${checkpoint[@]}"
-"$skel_mpiexec" -n "$later" --oversubscribe "${command[@]}" "${checkpoint[@]}" --resume -o "$dir/later$ending" \
-  --report "$dir/report.json" >"$dir/out" 2>"$dir/errors" || fail "the job that goes on fails"
-cmp "$dir/alone$ending" "$dir/later$ending" || fail "another result"
-grep -q "$dir/d3/" "$dir/errors" || fail "nobody says that shards in d3 are damaged"
-restored=$(grep -o '"restored_[a-z]*": [0-9]*' "$dir/report.json" | tr '\n' ' ')
+"$skel_mpiexec" -n "$later" --oversubscribe "${command[@]}" "${checkpoint[@]}" --resume -o "$folder/later$ending" \
+  --report "$folder/report.json" >"$folder/out" 2>"$folder/errors" || fail "the job that goes on fails"
+cmp "$folder/alone$ending" "$folder/later$ending" || fail "another result"
+grep -q "$folder/d3/" "$folder/errors" || fail "nobody says that shards in d3 are damaged"
+restored=$(grep -o '"restored_[a-z]*": [0-9]*' "$folder/report.json" | tr '\n' ' ')
 echo "$ranks ranks killed, $later went on: $restored"
 case $restored in *'"restored_generation": '[1-9]*) ;; *) fail "nothing was restored" ;; esac
 case $program/$restored in *skel-matmul/* | *'"restored_tasks": '[1-9]*) ;; *) fail "all tasks were done again" ;; esac

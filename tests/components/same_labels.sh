@@ -2,10 +2,11 @@
 # The same labels, to the byte, for every kind, exchange, number of ranks and of threads:
 #   same_labels.sh MPIEXEC SKEL-COMPONENTS GRAPH [RANKS...]
 set -euo pipefail
+# shellcheck source=tests/programs.sh
+. "$(dirname "$0")/../programs.sh"
 mpiexec=$1 program=$2 graph=$3
 shift 3
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+own_folder
 
 "$program" --generate "$graph" --local dfs --quiet -o "$folder/expected.bin" --write-graph "$folder/graph.skel-edges" --verify
 runs=0

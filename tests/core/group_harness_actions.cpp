@@ -2,11 +2,9 @@
 #include <algorithm>
 
 #include "group_harness.hpp"
-#include "skel/protocol/bytes.hpp"
 
 namespace group_harness {
 
-using protocol::peer_message;
 using protocol::peer_message_kind;
 namespace act = protocol::group_action;
 
@@ -44,14 +42,7 @@ void world::perform_one(int rank, protocol::group_action_variant const& action, 
   } else if (std::holds_alternative<act::started>(action)) {
     require(rank == 0 && !started_, "the clock starts twice");
     started_ = true;
-  } else if (auto const* e = std::get_if<protocol::end>(&action)) {
-    require(!n.ended, "a rank ends twice");
-    n.ended = true;
-    n.how = e->how;
-  } else if (auto const* failure = std::get_if<protocol::fail>(&action)) {
-    n.ended = true;
-    n.failure = failure->why == protocol::fail::reason::lost_root ? "lost root" : failure->text;
-  } else {
+  } else if (!ends(n, action)) {
     perform_for_host(rank, action, cargo, used);
   }
 }
@@ -96,10 +87,6 @@ void world::perform_for_host(int rank, protocol::group_action_variant const& act
   }
 }
 
-void world::send_all(protocol::peer_messages& list) {
-  for (auto const& m : std::exchange(list, {})) send(0, m.to, m.what);
-}
-
 void world::attach(int rank, packet& p) {
   auto& n = at(rank);
   auto const& ids = p.what.ids;
@@ -121,13 +108,8 @@ void world::attach(int rank, packet& p) {
   }
 }
 
-void world::send(int rank, int to, peer_message const& what) {
-  std::vector<std::byte> bytes;
-  protocol::encode(what, bytes);
-  std::span<std::byte const> rest(bytes);
-  packet p{protocol::decode_peer_message(rest), {}};
-  require(p.what == what && rest.empty(), std::string("not read as written: ") + to_string(what.kind));
-  ++messages_[what.kind];
+void world::send(int rank, int to, protocol::peer_message const& what) {
+  auto p = packet_of(what);
   attach(rank, p);
   if (what.kind == peer_message_kind::packet && to != rank && scenario_->buffers > 0 &&
       suspicions_ + deaths_ == 0) {
@@ -139,7 +121,7 @@ void world::send(int rank, int to, peer_message const& what) {
           }));
     require(under_way <= scenario_->buffers, "more packets are under way than there are buffers");
   }
-  if (at(to).alive || to == rank) wires_[wire(rank, to)].push_back(std::move(p));
+  post(rank, to, std::move(p));
 }
 
 // Threads that are free take what waits: to read first, since slaves depend on it.
@@ -160,9 +142,7 @@ void world::follow_up(int rank) {
   }
   if (rank == 0 && arbiter_.complete() && !roll_.stopping()) {
     complete_ = true;
-    protocol::peer_messages told;
-    roll_.done(scenario_->units, told);
-    send_all(told);
+    call_roll(&protocol::roll_call::done, scenario_->units);
   }
   if (n.draining && n.running.empty()) {
     n.slave.quiet(list);

@@ -20,11 +20,6 @@ group_harness::world settled(group_harness::scenario const& s) {
   return w;
 }
 
-std::uint64_t count(group_harness::world const& w, kind k) {
-  auto const at = w.messages().find(k);
-  return at == w.messages().end() ? 0 : at->second;
-}
-
 }  // namespace
 
 TEST_CASE("every unit reaches the sink once in every order of events", "[random]") {
@@ -86,7 +81,8 @@ TEST_CASE("small runs in every order of events", "[exhaustive]") {
     s.preloads = x.preloads;
     s.deaths = x.deaths;
     s.suspicions = x.suspicions;
-    auto const found = group_harness::explore(s, x.ticks, patient ? 5000000 : test::fewer_if_slow(40000));
+    auto const found = harness_common::explore(group_harness::world(s), x.ticks,
+                                               patient ? 5000000 : test::fewer_if_slow(40000));
     std::printf("%s: %llu states, depth %llu, %llu ends%s\n", x.name,
                 static_cast<unsigned long long>(found.states), static_cast<unsigned long long>(found.depth),
                 static_cast<unsigned long long>(found.ends), found.complete ? "" : " (not all)");
@@ -102,17 +98,17 @@ TEST_CASE("what groups read, and who goes where") {
   s.group_size = 2;
   auto const four = settled(s);
   CHECK(four.reads() == 32);  // no unit is read twice; what a host needs of earlier ones is its job's to read
-  CHECK(count(four, kind::unit_done) == 32);
-  CHECK(count(four, kind::lead) == 4);
+  CHECK(four.messages(kind::unit_done) == 32);
+  CHECK(four.messages(kind::lead) == 4);
   CHECK(four.reassigned() > 0);
   s.reassigns = false;
   CHECK(settled(s).reassigned() == 0);
   s.group_size = 1;
   auto const alone = settled(s);  // the symmetric partition: nothing is given to another rank
-  CHECK(count(alone, kind::lead) == 8);
-  CHECK(count(alone, kind::got) == 0);
+  CHECK(alone.messages(kind::lead) == 8);
+  CHECK(alone.messages(kind::got) == 0);
   s.group_size = 8;
-  CHECK(count(settled(s), kind::lead) == 1);
+  CHECK(settled(s).messages(kind::lead) == 1);
   s.buffers = 2;
-  CHECK(count(settled(s), kind::got) > 0);
+  CHECK(settled(s).messages(kind::got) > 0);
 }

@@ -90,7 +90,8 @@ TEST_CASE("small problems in every order of events", "[exhaustive]") {
     s.items = x.items;
     s.deaths = x.deaths;
     s.suspicions = x.suspicions;
-    auto const found = partner_harness::explore(s, x.ticks, patient ? 5000000 : test::fewer_if_slow(30000));
+    auto const found = harness_common::explore(partner_harness::world(s), x.ticks,
+                                               patient ? 5000000 : test::fewer_if_slow(30000));
     std::printf("%s: %llu states, depth %llu, %llu ends%s\n", x.name,
                 static_cast<unsigned long long>(found.states), static_cast<unsigned long long>(found.depth),
                 static_cast<unsigned long long>(found.ends), found.complete ? "" : " (not all)");

@@ -19,6 +19,15 @@ set(configure ${CMAKE_COMMAND} -S ${consumer} -G ${GENERATOR} -D CMAKE_CXX_COMPI
 if(WAY STREQUAL "find_package")
   run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${dir}/prefix)
   list(APPEND configure -D CMAKE_PREFIX_PATH=${dir}/prefix)
+  # Each program that is built is there, and starts.
+  string(REPLACE "," ";" programs "${PROGRAMS}")
+  foreach(program IN LISTS programs)
+    execute_process(COMMAND ${dir}/prefix/bin/${program} --version RESULT_VARIABLE result OUTPUT_VARIABLE output
+                    ERROR_VARIABLE output OUTPUT_STRIP_TRAILING_WHITESPACE)
+    if(NOT result EQUAL 0 OR NOT output STREQUAL "${program} ${VERSION}")
+      message(FATAL_ERROR "installed: ${program} --version: ${result}\n${output}")
+    endif()
+  endforeach()
   # A user without Boost is told what to install.
   execute_process(COMMAND ${configure} -B ${dir}/without-boost -D CMAKE_DISABLE_FIND_PACKAGE_Boost=ON
                   RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)

@@ -1,20 +1,10 @@
 #!/usr/bin/env bash
 # Files in and out, and exit codes: program.sh SKEL_ISOSURFACE
 set -euo pipefail
+# shellcheck source=tests/programs.sh
+. "$(dirname "$0")/../programs.sh"
 program=$1
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder"
-
-expect() { # code, what standard error must contain, arguments
-  local code=0
-  "$program" --progress never "${@:3}" >out 2>err || code=$?
-  if [ "$code" != "$1" ] || ! { [ -z "$2" ] || grep -qF -- "$2" err; } || [ "$(wc -l <err)" -gt 1 ]; then
-    echo "expected exit code $1 and \"$2\", got $code from: ${*:3}"
-    cat out err
-    exit 1
-  fi
-}
+in_own_folder
 
 for order in 1 3; do  # every field, verified
   for field in wind:31x25x9 marschner-lobb metaballs:16x16x16 turbulence:14x15x12; do

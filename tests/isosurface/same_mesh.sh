@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # The same file, to the byte, for every number of ranks, group size and thread count: same_mesh.sh MPIEXEC SKEL_ISOSURFACE
 set -euo pipefail
+# shellcheck source=tests/programs.sh
+. "$(dirname "$0")/../programs.sh"
 mpiexec=$1 program=$2
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder"
+in_own_folder
 
 check() { # check WHAT COMMAND...
   local what=$1

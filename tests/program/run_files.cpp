@@ -52,6 +52,14 @@ TEST_CASE("a run that was stopped is no sample") {
   CHECK(directory.entries() == 0);
 }
 
+TEST_CASE("costs of tasks are a line each") {
+  test::temporary_directory const directory;
+  auto const path = directory.file("c.csv");
+  write_costs(path, std::vector{1.5, 0.0, 2.5e-9});
+  CHECK(test::read_file(path) == "1.500000000\n0.000000000\n0.000000003\n");
+  CHECK(directory.entries() == 1);
+}
+
 TEST_CASE("the summary is one line") {
   auto outcome = some_outcome();
   CHECK(summary_line(outcome.run) ==

@@ -3,22 +3,15 @@
 #   same_picture.sh MPIEXEC SKEL_RAYTRACE SCENE [RANKS...]
 # Exit code 1, and the run that differs, if a result_xxh3 is not that of one process.
 set -euo pipefail
+# shellcheck source=tests/programs.sh
+. "$(dirname "$0")/../programs.sh"
 mpiexec=$1 program=$2 scene=$3
 shift 3
-report=$(mktemp)
-trap 'rm -f "$report"' EXIT
+own_folder
 
 expected=
 check() { # check WHAT COMMAND...
-  local what=$1 hash
-  shift
-  "$@" --scene "$scene" --size 96x80 --quiet --progress never --report "$report"
-  hash=$(grep -o '"result_xxh3": "[0-9a-f]\{16\}"' "$report")
-  expected=${expected:-$hash}
-  if [ "$hash" != "$expected" ]; then
-    echo "$scene: $what gives $hash, not $expected" >&2
-    exit 1
-  fi
+  same_hash "$scene: $1" "${@:2}" --scene "$scene" --size 96x80
 }
 
 check "one process" "$program"

@@ -2,21 +2,14 @@
 # The same picture, to the bit, for every schedule, way of results, size of task, code and number of ranks, and near the
 # integral that brute force finds: same_pictures.sh MPIEXEC SKEL_VOLUME SPECS
 set -euo pipefail
+# shellcheck source=tests/programs.sh
+. "$(dirname "$0")/../programs.sh"
 mpiexec=$1 program=$2 specs=$3
-report=$(mktemp)
-trap 'rm -f "$report"' EXIT
+own_folder
 
 expected=
 check() { # check WHAT COMMAND...
-  local what=$1 hash
-  shift
-  "$@" --field wind:41x33x12 --spec "$specs/storm.json" --background none --size 61x47 --quiet --progress never --report "$report"
-  hash=$(grep -o '"result_xxh3": "[0-9a-f]\{16\}"' "$report")
-  expected=${expected:-$hash}
-  if [ "$hash" != "$expected" ]; then
-    echo "$what gives $hash, not $expected" >&2
-    exit 1
-  fi
+  same_hash "$@" --field wind:41x33x12 --spec "$specs/storm.json" --background none --size 61x47
 }
 
 check "one process" "$program" --verify
@@ -39,17 +32,11 @@ done
 echo "$expected"
 
 # A time series: the next grid travels meanwhile, or is read by every rank.
-series=
+expected=
 for run in "" "$mpiexec -n 2" "$mpiexec -n 3"; do
   for grid in root all; do
     # shellcheck disable=SC2086  # words
-    $run "$program" --field wind:31x25x9 --steps 4 --grid $grid --size 40x31 --background none --threads 1 \
-      --quiet --progress never --report "$report"
-    hash=$(grep -o '"result_xxh3": "[0-9a-f]\{16\}"' "$report")
-    series=${series:-$hash}
-    if [ "$hash" != "$series" ]; then
-      echo "a time series with \"$run\" and --grid $grid gives $hash, not $series" >&2
-      exit 1
-    fi
+    same_hash "a time series with \"$run\" and --grid $grid" $run "$program" --field wind:31x25x9 --steps 4 --grid $grid \
+      --size 40x31 --background none --threads 1
   done
 done

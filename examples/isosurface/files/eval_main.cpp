@@ -3,19 +3,16 @@
 
 #include <CLI/CLI.hpp>
 #include <charconv>
-#include <cstdio>
 #include <fstream>
 #include <iostream>
 
 #include "piecewise_model.hpp"
+#include "program/run_tool.hpp"
 #include "skel/error.hpp"
-#include "values/one_line.hpp"
 
 namespace {
 
 using namespace skel::isosurface;
-
-constexpr char const* program_name = "skel-isosurface-eval";
 
 /// Three numbers and nothing else, separated by white space or commas.
 vector3 parse_point(std::string line, std::string const& place) {
@@ -59,43 +56,33 @@ void evaluate(piecewise_model& model, std::istream& points, std::string const& n
   }
 }
 
-void run(std::string const& path, std::string const& points) {
+int run(std::string const& path, std::string const& points) {
   piecewise_model model(path);
-  if (points == "-") return evaluate(model, std::cin, "standard input");
+  if (points == "-") {
+    evaluate(model, std::cin, "standard input");
+    return 0;
+  }
   std::ifstream file(points);
   if (!file) throw skel::usage_error(points + ": cannot be read");
   evaluate(model, file, points);
+  return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   std::string path, points = "-";
-  CLI::App app(
-      "Values and gradients of a model that skel-isosurface --model has written: a line \"value fx fy fz\" "
-      "for each line \"x y z\".",
-      program_name);
-  app.set_version_flag("--version", std::string(program_name) + " " + SKEL_VERSION);
-  app.add_option("MODEL", path, "the model")->required();
-  app.add_option("POINTS", points,
-                 "a file of points, a line each; lines that begin with # are passed over; -: "
-                 "standard input")
-      ->capture_default_str();
-  try {
-    app.parse(argc, argv);
-    run(path, points);
-    if (std::fflush(stdout) != 0) throw skel::error("standard output cannot be written");
-    return 0;
-  } catch (CLI::Success const& request) {
-    return app.exit(request);
-  } catch (CLI::ParseError const& bad) {
-    fmt::print(stderr, "{}: {}\n", program_name, skel::detail::one_line(bad.what()));
-    return 2;
-  } catch (skel::usage_error const& bad) {
-    fmt::print(stderr, "{}: {}\n", program_name, skel::detail::one_line(bad.what()));
-    return 2;
-  } catch (std::exception const& bad) {
-    fmt::print(stderr, "{}: {}\n", program_name, skel::detail::one_line(bad.what()));
-    return 1;
-  }
+  return skel::program::run_tool(
+      argc, argv,
+      {"skel-isosurface-eval",
+       "Values and gradients of a model that skel-isosurface --model has written: a line \"value fx fy fz\" "
+       "for each line \"x y z\"."},
+      [&](CLI::App& app) {
+        app.add_option("MODEL", path, "the model")->required();
+        app.add_option("POINTS", points,
+                       "a file of points, a line each; lines that begin with # are passed over; -: "
+                       "standard input")
+            ->capture_default_str();
+      },
+      [&] { return run(path, points); });
 }

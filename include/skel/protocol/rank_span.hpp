@@ -20,6 +20,8 @@ struct rank_span {
   friend constexpr auto operator<=>(rank_span const&, rank_span const&) = default;
 };
 
+[[nodiscard]] constexpr rank_span alone(int rank) { return {rank, rank + 1}; }
+
 /// The half of `s` that `part`, a smaller group inside of it, belongs to.
 [[nodiscard]] constexpr rank_span half_with(rank_span s, rank_span part) {
   return s.left().contains(part) ? s.left() : s.right();

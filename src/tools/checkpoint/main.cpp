@@ -1,19 +1,14 @@
 // skel-checkpoint: ordinary files as erasure-coded shards; docs/checkpoint.md.
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
-#include <cstdio>
-#include <new>
+#include <algorithm>
 
-#include "skel/error.hpp"
+#include "program/run_tool.hpp"
+#include "tools/checkpoint/telling.hpp"
 #include "tools/checkpoint/verbs.hpp"
-#include "values/one_line.hpp"
 
 namespace {
 
 using skel::storage::arguments;
-
-constexpr char const* program_name = "skel-checkpoint";
 
 struct verb {
   CLI::App* options;
@@ -92,40 +87,26 @@ verb add_without_key(CLI::App& program, arguments& a, char const* name, char con
   return v;
 }
 
-int run(int argc, char** argv) {
-  CLI::App app("Erasure-coded shards of files: any m of m + k give the data back.", program_name);
-  app.set_version_flag("--version", std::string(program_name) + " " + SKEL_VERSION);
+std::vector<verb> add_verbs(CLI::App& app, arguments& a) {
   app.require_subcommand(1);
-  arguments a;
-  std::vector const verbs{
-      add_encode(app, a), add_decode(app, a),
-      add_without_key(app, a, "verify", "read every block; exit code 1 where anything is amiss",
-                      skel::storage::verify),
-      add_without_key(app, a, "repair", "write anew what is missing or damaged", skel::storage::repair),
-      add_without_key(app, a, "list", "what there is, by headers only", skel::storage::list)};
-  try {
-    app.parse(argc, argv);
-    for (auto const& v : verbs)
-      if (v.options->parsed()) return v.run(a);
-    return 0;
-  } catch (CLI::Success const& request) {
-    return app.exit(request);
-  } catch (CLI::ParseError const& bad) {
-    fmt::print(stderr, "{}: {}; --help lists what there is\n", program_name,
-               skel::detail::one_line(bad.what()));
-    return 2;
-  } catch (skel::usage_error const& bad) {
-    fmt::print(stderr, "{}: {}\n", program_name, skel::detail::one_line(bad.what()));
-    return 2;
-  } catch (std::bad_alloc const&) {
-    fmt::print(stderr, "{}: out of memory\n", program_name);
-    return 1;
-  } catch (std::exception const& bad) {
-    fmt::print(stderr, "{}: {}\n", program_name, skel::detail::one_line(bad.what()));
-    return 1;
-  }
+  return {add_encode(app, a), add_decode(app, a),
+          add_without_key(app, a, "verify", "read every block; exit code 1 where anything is amiss",
+                          skel::storage::verify),
+          add_without_key(app, a, "repair", "write anew what is missing or damaged", skel::storage::repair),
+          add_without_key(app, a, "list", "what there is, by headers only", skel::storage::list)};
 }
 
 }  // namespace
 
-int main(int argc, char** argv) { return run(argc, argv); }
+int main(int argc, char** argv) {
+  arguments a;
+  std::vector<verb> verbs;
+  return skel::program::run_tool(
+      argc, argv,
+      {skel::storage::program_name, "Erasure-coded shards of files: any m of m + k give the data back."},
+      [&](CLI::App& app) { verbs = add_verbs(app, a); },
+      [&] {
+        auto const chosen = std::ranges::find_if(verbs, [](verb const& v) { return v.options->parsed(); });
+        return chosen->run(a);
+      });
+}

@@ -4,12 +4,12 @@
 
 #include <CLI/CLI.hpp>
 #include <charconv>
-#include <cstdio>
 #include <functional>
 #include <map>
 #include <numeric>
 
 #include "program/paths.hpp"
+#include "program/run_tool.hpp"
 #include "skel/error.hpp"
 #include "skel/sim/run.hpp"
 #include "tools/simulate/costs.hpp"
@@ -19,7 +19,6 @@
 #include "tools/simulate/components.hpp"
 #endif
 #include "values/duration.hpp"
-#include "values/one_line.hpp"
 
 namespace {
 
@@ -313,28 +312,16 @@ int simulate(options const& o) {
 
 int main(int argc, char** argv) {
   options o;
-  CLI::App app("Runs a skeleton on a simulated cluster.", program_name);
-  app.set_version_flag("--version", std::string(program_name) + " " + SKEL_VERSION);
-  add_options(app, o);
-  skel::program::add_schedule_options(app, o.common);
-  skel::program::add_report_options(app, o.common);
-  try {
-    app.parse(argc, argv);
-    if (o.list) {
-      list_platforms();
-      return 0;
-    }
-    return simulate(o);
-  } catch (CLI::Success const& request) {
-    return app.exit(request);
-  } catch (CLI::ParseError const& bad) {
-    fmt::print(stderr, "{}: {}\n", program_name, skel::detail::one_line(bad.what()));
-    return 2;
-  } catch (skel::usage_error const& bad) {
-    fmt::print(stderr, "{}: {}\n", program_name, skel::detail::one_line(bad.what()));
-    return 2;
-  } catch (std::exception const& bad) {
-    fmt::print(stderr, "{}: {}\n", program_name, skel::detail::one_line(bad.what()));
-    return 1;
-  }
+  return skel::program::run_tool(
+      argc, argv, {program_name, "Runs a skeleton on a simulated cluster."},
+      [&](CLI::App& app) {
+        add_options(app, o);
+        skel::program::add_schedule_options(app, o.common);
+        skel::program::add_report_options(app, o.common);
+      },
+      [&] {
+        if (!o.list) return simulate(o);
+        list_platforms();
+        return 0;
+      });
 }

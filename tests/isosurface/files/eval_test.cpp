@@ -21,6 +21,7 @@ TEST_CASE("the evaluator prints value and gradient for each point, or says which
   }
   test::put(points, "# x y z\n0.5 0.5 0.25\n\n2,1,1\n");
   CHECK(evaluate(model + " " + points).text == "30.5 1 10 100\n112 1 10 100\n");
+  CHECK(evaluate(model + " " + points + " > /dev/full").code == 1);
   CHECK(evaluate(model + " < " + points).text == "30.5 1 10 100\n112 1 10 100\n");
   auto const refused = [&](std::string const& text, std::string const& expected) {
     test::put(points, text);
@@ -39,7 +40,9 @@ TEST_CASE("the evaluator prints value and gradient for each point, or says which
         "skel-isosurface-eval: " + model +
             ": at byte 0: expected a model of skel-isosurface, got fewer bytes than its header has\n");
   CHECK(evaluate("--help").code == 0);
-  CHECK(evaluate("").code == 2);
+  CHECK(evaluate("").text == "skel-isosurface-eval: MODEL is required\n");
+  CHECK(evaluate("a b c").text ==
+        "skel-isosurface-eval: The following argument was not expected: c; --help lists the options\n");
   std::filesystem::remove(model);
   std::filesystem::remove(points);
 }

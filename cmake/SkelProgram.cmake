@@ -1,0 +1,17 @@
+# One of skel's programs: built here, installed by SkelInstall, so none is forgotten. It is linked with what programs share:
+#   skel_add_program(NAME SOURCES... [LINK targets...])          one process: options, exit codes (program/run_tool.hpp)
+#   skel_add_program(NAME RANKS SOURCES... [LINK targets...])    a collective run: reports too (program/run_program.hpp)
+# Sanitized builds test what programs with ranks are made of, and run none of them: `--target NAME` builds one.
+function(skel_add_program name)
+  cmake_parse_arguments(arg "RANKS" "" "LINK" ${ARGN})
+  add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
+  set(shared skel_program_options)
+  if(arg_RANKS)
+    set(shared skel_program)
+    if(SKEL_SANITIZE)
+      set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+    endif()
+  endif()
+  target_link_libraries(${name} PRIVATE ${arg_LINK} ${shared} skel_warnings)
+  set_property(GLOBAL APPEND PROPERTY skel_programs ${name})
+endfunction()

@@ -1,0 +1,30 @@
+#include "program/command_line.hpp"
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <string>
+
+#include "skel/error.hpp"
+#include "values/one_line.hpp"
+
+namespace skel::program {
+
+void add_version(CLI::App& app) { app.set_version_flag("--version", app.get_name() + " " + SKEL_VERSION); }
+
+bool parse(CLI::App& app, int argc, char** argv, bool prints) {
+  bool const has_verbs = app.get_require_subcommand_min() > 0;
+  try {
+    app.parse(argc, argv);
+    return true;
+  } catch (CLI::Success const& request) {
+    if (prints) app.exit(request, std::cout, std::cerr);
+    return false;
+  } catch (CLI::ParseError const& bad) {
+    bool const unknown = dynamic_cast<CLI::ExtrasError const*>(&bad) != nullptr;
+    throw usage_error(detail::one_line(bad.what()) + (has_verbs ? "; --help lists what there is"
+                                                      : unknown ? "; --help lists the options"
+                                                                : ""));
+  }
+}
+
+}  // namespace skel::program

@@ -1,0 +1,94 @@
+// What the engine does for divide-and-conquer's roles, in the harness.
+#include "partner_harness.hpp"
+
+namespace partner_harness {
+
+using protocol::peer_message_kind;
+namespace act = protocol::part_action;
+
+void world::perform(int rank, protocol::part_actions& list, items problem, std::string const& solution) {
+  auto& n = at(rank);
+  if (fault_ != nullptr) fault_->wants(*this, rank, list);
+  for (auto const& action : std::exchange(list, {})) {
+    if (auto const* const s = std::get_if<act::send>(&action)) {
+      send(rank, s->to, s->what);
+    } else if (auto const* d = std::get_if<act::divide>(&action)) {
+      require(d->group.size() > 1, "a rank alone is divided");
+      n.jobs.push_back({job::kind::divide, d->group, n.problems.at(d->group)});
+    } else if (auto const* so = std::get_if<act::solve>(&action)) {
+      n.jobs.push_back({job::kind::solve, so->group, n.problems.at(so->group)});
+    } else if (auto const* c = std::get_if<act::combine>(&action)) {
+      auto left = n.solutions.extract(c->group.left());
+      auto right = n.solutions.extract(c->group.right());
+      require(!left.empty() && !right.empty(), "a solution to combine is not there");
+      n.jobs.push_back({job::kind::combine, c->group, {}, left.mapped(), right.mapped()});
+    } else if (auto const* kp = std::get_if<act::keep_problem>(&action)) {
+      require(problem.first < problem.second, "an empty problem");
+      n.problems[kp->group] = problem;
+    } else if (auto const* ks = std::get_if<act::keep_solution>(&action)) {
+      require(!solution.empty(), "an empty solution");
+      std::erase_if(n.solutions, [&](auto const& x) { return ks->group.contains(x.first); });
+      n.solutions[ks->group] = solution;
+    } else if (std::holds_alternative<act::complete>(action)) {
+      require(rank == 0 && !complete_, "complete twice");
+      complete_ = true;
+      call_roll(&protocol::roll_call::done, std::uint64_t{1});
+    } else if (std::holds_alternative<act::drain>(action)) {
+      n.draining = true;
+    } else {
+      ends(n, action);
+    }
+  }
+}
+
+void world::send(int rank, int to, protocol::peer_message const& what) {
+  auto& n = at(rank);
+  auto p = packet_of(what);
+  if (what.kind == peer_message_kind::problem) {
+    p.problem = n.problems.at(group_of(what));
+  } else if (what.kind == peer_message_kind::solution) {
+    p.solution = n.solutions.at(group_of(what));
+  } else if (what.kind == peer_message_kind::finish && scenario_->to == solution_place::everywhere &&
+             what.result->how == protocol::outcome::status::done && !n.role.has_reached(to)) {
+    p.solution = n.solutions.at({0, scenario_->ranks});
+  }
+  post(rank, to, std::move(p));
+}
+
+void world::follow_up(int rank) {
+  auto& n = at(rank);
+  if (!active(rank) || !n.draining || !n.jobs.empty()) return;
+  protocol::part_actions list;
+  n.role.quiet(list);
+  perform(rank, list);
+}
+
+// --- what tells states apart
+
+namespace {
+
+void add(protocol::digest& d, std::string const& text) {
+  for (char const c : text) d.add(static_cast<unsigned char>(c));
+  d.add(text.size());
+}
+
+void add(protocol::digest& d, rank_span s) { d.add(static_cast<std::uint64_t>(s.first * 64 + s.last)); }
+
+}  // namespace
+
+void packet::add_to(protocol::digest& d) const { add(d, solution); }
+
+void node::add_to(protocol::digest& d) const {
+  d.add(role.hash());
+  for (auto const& [s, p] : problems) add(d, s);
+  for (auto const& [s, text] : solutions) {
+    add(d, s);
+    add(d, text);
+  }
+  for (auto const& j : jobs) {
+    d.add(static_cast<std::uint64_t>(j.what));
+    add(d, j.group);
+  }
+}
+
+}  // namespace partner_harness

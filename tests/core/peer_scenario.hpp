@@ -1,0 +1,87 @@
+// What goes wrong in a simulated call whose ranks are peers, and what can happen next in one.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <string>
+
+namespace harness_common {
+
+struct peer_scenario {
+  std::uint64_t seed = 1;
+  int ranks = 2;
+  int deaths = 0;
+  int suspicions = 0;
+  std::optional<int> failing;  // what throws: by default the job of this number, over all ranks
+  bool stops_early = false;
+  std::optional<int> other_call;  // a rank that makes another call
+  std::uint64_t chaos = 300;      // random events before everything is allowed to come to an end
+
+  /// "seed 7: 3 ranks", and at the end of a description what goes wrong.
+  [[nodiscard]] std::string describe_ranks() const {
+    return "seed " + std::to_string(seed) + ": " + std::to_string(ranks) + " ranks";
+  }
+  [[nodiscard]] std::string describe_trouble() const {
+    auto text = ", deaths " + std::to_string(deaths) + ", suspicions " + std::to_string(suspicions);
+    if (failing) text += ", job " + std::to_string(*failing) + " throws";
+    if (stops_early) text += ", stops early";
+    if (other_call) text += ", rank " + std::to_string(*other_call) + " makes another call";
+    return text + ", chaos " + std::to_string(chaos);
+  }
+};
+
+/// Draws a scenario from its seed: ranks, what `own(scenario, below)` draws, and trouble. `must_die`: at
+/// least one death. `jobs_per_rank`: about so many jobs there are at least, of which one may throw.
+template <class Scenario, class Own>
+Scenario draw_scenario(std::uint64_t seed, bool must_die, Own const& own, int jobs_per_rank,
+                       std::uint64_t most_chaos) {
+  std::mt19937_64 dice(seed);
+  auto const below = [&](std::uint64_t n) { return dice() % n; };
+  Scenario s;
+  s.seed = seed;
+  auto const most = below(10) == 0 ? 16U : 7U;
+  s.ranks = must_die ? 2 + static_cast<int>(below(most - 1)) : 1 + static_cast<int>(below(most));
+  own(s, below);
+  if (s.ranks > 1) {
+    auto const others = static_cast<std::uint64_t>(s.ranks - 1);
+    if (must_die || below(3) == 0) s.deaths = 1 + static_cast<int>(below(others));
+    if (below(3) == 0) s.suspicions = 1 + static_cast<int>(below(5));
+    if (!must_die && below(20) == 0) s.other_call = 1 + static_cast<int>(below(others));
+  }
+  if (below(12) == 0)
+    s.failing = static_cast<int>(below(static_cast<std::uint64_t>(jobs_per_rank * s.ranks)));
+  if (below(20) == 0) s.stops_early = true;
+  s.chaos = 5 + below(most_chaos);
+  return s;
+}
+
+struct peer_event {
+  enum class kind : std::uint8_t {
+    begin,      // rank a enters the call
+    deliver,    // the oldest message from a to b
+    tick,       // rank a
+    die,        // rank a; n: of its messages to each rank so many arrive
+    detect,     // rank a learns that b is dead
+    suspect,    // rank a takes b for dead, wrongly
+    heartbeat,  // rank a learns that b lives
+    stop,       // rank a wants the run to end
+    // What a world adds:
+    finish,  // rank a has done its job number b
+    ready,   // the unit that rank a reads has one piece more
+    measure  // the root knows what units cost: groups of n
+  };
+  kind what = kind::begin;
+  int a = 0, b = 0;
+  std::uint64_t n = 0;
+
+  [[nodiscard]] std::string describe() const {
+    static constexpr std::array names{"begin",     "deliver", "tick",   "die",   "detect", "suspect",
+                                      "heartbeat", "stop",    "finish", "ready", "measure"};
+    return std::string(names.at(static_cast<std::size_t>(what))) + "(" + std::to_string(a) + "," +
+           std::to_string(b) + ")";
+  }
+};
+
+}  // namespace harness_common

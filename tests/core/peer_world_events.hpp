@@ -1,0 +1,233 @@
+// What happens in a world of peers (peer_world.hpp, which includes this), and what may happen next.
+#pragma once
+
+namespace harness_common {
+
+template <class Scenario, class Node, class Packet, class Actions>
+peer_world<Scenario, Node, Packet, Actions>::peer_world(Scenario const& s, fault* f)
+    : scenario_(std::make_shared<Scenario const>(s)), fault_(f), nodes_(static_cast<std::size_t>(s.ranks)) {
+  wires_.resize(nodes_.size() * nodes_.size());
+  lost_.resize(wires_.size());
+  std::vector<int> ranks(nodes_.size());
+  std::iota(ranks.begin(), ranks.end(), 0);
+  roll_ = protocol::roll_call(ranks, peer_call_hash);
+}
+
+// --- events
+
+template <class Scenario, class Node, class Packet, class Actions>
+void peer_world<Scenario, Node, Packet, Actions>::apply(event const& e) {
+  if (fault_ != nullptr && !fault_->hears(*this, e)) return;
+  switch (e.what) {
+    case kind::begin:
+      at(e.a).begun = true;
+      begin(e.a);
+      break;
+    case kind::deliver:
+      deliver(e.a, e.b);
+      break;
+    case kind::tick:
+      tick(e.a);
+      break;
+    case kind::die:
+      die(e.a, e.n);
+      break;
+    case kind::detect:
+    case kind::suspect:
+      if (e.what == kind::suspect) ++suspicions_;
+      lose(e.a, e.b);
+      break;
+    case kind::heartbeat:
+      lost_[wire(e.a, e.b)] = false;
+      break;
+    case kind::stop:
+      asked_to_stop_ = true;
+      please_stop(e.a);
+      break;
+    default:
+      apply_own(e);
+  }
+  if (e.what != kind::die) follow_up(e.a);
+  if (e.what == kind::deliver) follow_up(e.b);
+  check();
+}
+
+template <class Scenario, class Node, class Packet, class Actions>
+void peer_world<Scenario, Node, Packet, Actions>::deliver(int from, int to) {
+  auto& w = wires_[wire(from, to)];
+  auto p = std::move(w.front());
+  w.erase(w.begin());
+  lost_[wire(to, from)] = false;  // whoever speaks lives
+  if (at(to).ended) return;
+  if (fault_ == nullptr || fault_->receives(*this, from, to, p.what)) receive(from, to, p);
+}
+
+template <class Scenario, class Node, class Packet, class Actions>
+void peer_world<Scenario, Node, Packet, Actions>::die(int rank, std::uint64_t last_words) {
+  ++deaths_;
+  died_at_work_ = died_at_work_ || !complete_;
+  for (int r = 0; r < scenario_->ranks; ++r) {
+    auto& out = wires_[wire(rank, r)];
+    if (lost_[wire(rank, r)]) out.clear();
+    if (last_words < out.size()) out.resize(last_words);
+    wires_[wire(r, rank)].clear();
+  }
+  Node dead{};
+  dead.begun = at(rank).begun;
+  dead.alive = false;
+  at(rank) = std::move(dead);
+}
+
+template <class Scenario, class Node, class Packet, class Actions>
+void peer_world<Scenario, Node, Packet, Actions>::lose(int rank, int peer) {
+  lost_[wire(rank, peer)] = true;
+  if (!active(rank)) return;
+  if (rank == 0) call_roll(&protocol::roll_call::lost, peer);
+  hear_lost(rank, peer);
+}
+
+template <class Scenario, class Node, class Packet, class Actions>
+void peer_world<Scenario, Node, Packet, Actions>::tick(int rank) {
+  ++ticks_;
+  for (int r = 0; r < scenario_->ranks; ++r)
+    if (lost_[wire(rank, r)]) lose(rank, r);
+  hear_tick(rank);
+}
+
+// --- what is possible
+
+template <class Scenario, class Node, class Packet, class Actions>
+std::vector<peer_event> peer_world<Scenario, Node, Packet, Actions>::possible(std::uint64_t ticks) const {
+  std::vector<event> all;
+  auto const& s = *scenario_;
+  for (int a = 0; a < s.ranks; ++a) {
+    for (int b = 0; b < s.ranks; ++b)
+      if (deliverable(a, b)) all.push_back({kind::deliver, a, b});
+    if (!at(a).alive) {
+      for (int b = 0; b < s.ranks; ++b)
+        if (active(b) && !lost_[wire(b, a)]) all.push_back({kind::detect, b, a});
+      continue;
+    }
+    if (!at(a).begun) all.push_back({kind::begin, a});
+    for (int b = 0; b < s.ranks; ++b) {
+      if (lost_[wire(a, b)] && at(b).alive) all.push_back({kind::heartbeat, a, b});
+      if (b != 0 && b != a && at(b).alive && active(a) && suspicions_ < s.suspicions && !lost_[wire(a, b)])
+        all.push_back({kind::suspect, a, b});
+    }
+    if (a != 0 && deaths_ < s.deaths && !complete_) {
+      all.push_back({kind::die, a, 0, ~0ULL});
+      all.push_back({kind::die, a, 0, 0});
+    }
+    if (!active(a)) continue;
+    add_own(a, all);
+    if (ticks_ < ticks) all.push_back({kind::tick, a});
+  }
+  return all;
+}
+
+template <class Scenario, class Node, class Packet, class Actions>
+bool peer_world<Scenario, Node, Packet, Actions>::step(std::mt19937_64& dice) {
+  auto all = possible(~0ULL);
+  auto const& s = *scenario_;
+  auto const below = [&](std::uint64_t n) { return dice() % n; };
+  auto const ranks = static_cast<std::uint64_t>(s.ranks);
+  if (s.stops_early && !asked_to_stop_ && below(20) == 0) {
+    auto const a = static_cast<int>(below(ranks));
+    if (active(a)) all.push_back({kind::stop, a});
+  }
+  for (int turn = 0; turn < 20 && !all.empty(); ++turn) {
+    auto e = all[below(all.size())];
+    bool const rare = e.what == kind::die || e.what == kind::suspect || e.what == kind::tick ||
+                      e.what == kind::heartbeat || e.what == kind::detect || e.what == kind::measure;
+    if (rare && below(10) != 0) continue;
+    if (e.what == kind::die) e.n = below(4);
+    if (e.what == kind::measure) e.n = 1 + below(ranks);
+    apply(e);
+    return true;
+  }
+  return !all.empty();
+}
+
+// Every rank learns who is dead, and that others are not.
+template <class Scenario, class Node, class Packet, class Actions>
+void peer_world<Scenario, Node, Packet, Actions>::notice_all() {
+  for (int a = 0; a < scenario_->ranks; ++a)
+    for (int b = 0; b < scenario_->ranks; ++b) {
+      if (active(a) && !at(b).alive && !lost_[wire(a, b)]) apply({kind::detect, a, b});
+      if (lost_[wire(a, b)] && at(b).alive) apply({kind::heartbeat, a, b});
+    }
+}
+
+template <class Scenario, class Node, class Packet, class Actions>
+void peer_world<Scenario, Node, Packet, Actions>::settle(std::mt19937_64& dice) {
+  constexpr int most_rounds = 40;
+  for (int round = 0; round < most_rounds && !ended(); ++round) {
+    notice_all();
+    for (auto left = most_events(); left > 0 && !ended(); --left) {
+      auto all = possible(0);
+      std::erase_if(all, [](event const& e) {
+        return e.what == kind::die || e.what == kind::suspect || e.what == kind::heartbeat;
+      });
+      if (all.empty()) break;
+      apply(all[dice() % all.size()]);
+    }
+    for (int a = 0; a < scenario_->ranks; ++a)
+      if (active(a)) apply({kind::tick, a});
+  }
+  require(ended(), "the run is stuck; " + waits_for());
+}
+
+// --- what must hold
+
+template <class Scenario, class Node, class Packet, class Actions>
+void peer_world<Scenario, Node, Packet, Actions>::check_end() const {
+  using status = protocol::outcome::status;
+  auto const& s = *scenario_;
+  auto const& root = at(0);
+  if (s.other_call) {
+    if (at(*s.other_call).begun && !root.failure.empty()) return;
+    require(!at(*s.other_call).alive || suspicions_ > 0, "another call is not noticed");
+  }
+  require(root.failure.empty(), "the root fails: " + root.failure);
+  for (auto const& n : nodes_)
+    require(!n.alive || (n.how.has_value() && n.how == root.how), "ranks end differently");
+  switch (root.how->how) {
+    case status::done:
+      check_done();
+      break;
+    case status::task_failed:
+      require(failed_, "a failure out of nothing");
+      break;
+    case status::stopped_early:
+      require(asked_to_stop_, "an early stop that nobody wanted");
+      break;
+    case status::part_lost:
+      require(may_lose_parts() && (deaths_ > 0 || suspicions_ > 0), "a lost part, out of nothing");
+      break;
+    default:
+      require(false, "an outcome that cannot be");
+  }
+}
+
+template <class Scenario, class Node, class Packet, class Actions>
+std::uint64_t peer_world<Scenario, Node, Packet, Actions>::hash() const {
+  protocol::digest d;
+  for (auto const& n : nodes_) {
+    n.add_to(d);
+    d.add((n.begun ? 1U : 0U) + (n.alive ? 2U : 0U) + (n.ended ? 4U : 0U) + (n.draining ? 8U : 0U));
+  }
+  for (auto const& w : wires_) {
+    for (auto const& p : w) {
+      d.add(static_cast<std::uint64_t>(p.what.kind)).add(p.what.number);
+      for (auto const id : p.what.ids) d.add(id);
+      p.add_to(d);
+    }
+    d.add(w.size());
+  }
+  for (bool const l : lost_) d.add(l);
+  d.add(static_cast<std::uint64_t>(deaths_)).add(static_cast<std::uint64_t>(suspicions_)).add(ticks_);
+  add_to(d);
+  return d.add(roll_.hash()).value();
+}
+
+}  // namespace harness_common
