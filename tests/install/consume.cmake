@@ -21,6 +21,9 @@ if(WAY STREQUAL "find_package")
   list(APPEND configure -D CMAKE_PREFIX_PATH=${dir}/prefix)
   # Each program that is built is there, and starts.
   string(REPLACE "," ";" programs "${PROGRAMS}")
+  if(NOT programs)
+    message(FATAL_ERROR "no programs")
+  endif()
   foreach(program IN LISTS programs)
     execute_process(COMMAND ${dir}/prefix/bin/${program} --version RESULT_VARIABLE result OUTPUT_VARIABLE output
                     ERROR_VARIABLE output OUTPUT_STRIP_TRAILING_WHITESPACE)
