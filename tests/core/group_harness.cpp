@@ -27,8 +27,8 @@ world::world(scenario const& s, fault* f) : scenario_(std::make_shared<scenario 
   wires_.resize(n * n);
   lost_.resize(n * n);
   std::vector<int> ranks;
-  protocol::arbiter_config book{s.ranks, s.units,     s.group_size, {},
-                                false,   s.reassigns, s.hosts_help, s.preloads};
+  protocol::arbiter_config book{s.ranks,     s.units,      s.group_size, {},          false,
+                                s.reassigns, s.hosts_help, s.preloads,   s.left_alone};
   for (int r = 0; r < s.ranks; ++r) {
     ranks.push_back(r);
     if (s.uneven) book.power.push_back(1 + r % 3);
@@ -37,7 +37,7 @@ world::world(scenario const& s, fault* f) : scenario_(std::make_shared<scenario 
         {r, 0, s.other_call == r ? call_hash + 1 : call_hash, s.threads, 0, s.threshold, s.results_level});
     auto const policy =
         s.shrinking ? skel::guided{s.least_pieces}.policy() : skel::first_come{s.least_pieces}.policy();
-    one.host = protocol::group_host({r, 0, policy, s.read_ahead, s.buffers});
+    one.host = protocol::group_host({r, 0, policy, s.read_ahead, s.buffers, s.left_alone});
     nodes_.push_back(std::move(one));
   }
   arbiter_ = protocol::arbiter(book);

@@ -47,6 +47,7 @@ struct scenario {
   bool shrinking = true;
   std::optional<std::uint64_t> threshold = 1;
   std::uint64_t results_level = 0;
+  std::uint64_t left_alone = protocol::default_left_alone;
   bool reassigns = true, hosts_help = true, preloads = false, uneven = false, slow_delivery = false;
   int deaths = 0;
   int suspicions = 0;

@@ -1,5 +1,6 @@
 // Scenarios drawn from a seed, running them, and exploring small ones exhaustively.
 #include <algorithm>
+#include <array>
 #include <unordered_set>
 
 #include "group_harness.hpp"
@@ -8,12 +9,12 @@ namespace group_harness {
 
 std::string scenario::describe() const {
   auto const flag = [](bool on, char const* name) { return on ? std::string(", ") + name : std::string(); };
-  std::string text = "seed " + std::to_string(seed) + ": " + std::to_string(ranks) + " ranks, " +
-                     std::to_string(units) + " units of up to " + std::to_string(most_pieces) +
-                     " pieces, groups of " + std::to_string(group_size) + ", " + std::to_string(threads) +
-                     " threads, reads ahead " + std::to_string(read_ahead) + ", buffers " +
-                     std::to_string(buffers) + ", deaths " + std::to_string(deaths) + ", suspicions " +
-                     std::to_string(suspicions);
+  std::string text =
+      "seed " + std::to_string(seed) + ": " + std::to_string(ranks) + " ranks, " + std::to_string(units) +
+      " units of up to " + std::to_string(most_pieces) + " pieces, groups of " + std::to_string(group_size) +
+      ", " + std::to_string(threads) + " threads, reads ahead " + std::to_string(read_ahead) + ", buffers " +
+      std::to_string(buffers) + ", deaths " + std::to_string(deaths) + ", suspicions " +
+      std::to_string(suspicions) + ", left alone with " + std::to_string(left_alone) + " thousandths";
   text += flag(shrinking, "shrinking") + flag(reassigns, "reassigns") + flag(hosts_help, "hosts help") +
           flag(preloads, "preloads") + flag(uneven, "uneven") + flag(slow_delivery, "slow delivery") +
           flag(stops_early, "stops early");
@@ -56,6 +57,8 @@ scenario draw(std::uint64_t seed, bool must_die) {
   if (below(12) == 0) s.failing = static_cast<int>(below(static_cast<std::uint64_t>(4 * s.ranks)));
   if (below(20) == 0) s.stops_early = true;
   s.chaos = 5 + below(300);
+  constexpr std::uint64_t whole = protocol::whole_unit;
+  s.left_alone = std::array{protocol::default_left_alone, std::uint64_t{0}, whole / 2, whole - 1}[below(4)];
   return s;
 }
 
