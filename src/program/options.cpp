@@ -6,6 +6,7 @@
 #include "skel/checkpoint/code.hpp"
 #include "skel/error.hpp"
 #include "values/duration.hpp"
+#include "values/one_line.hpp"
 
 namespace skel::program {
 
@@ -163,6 +164,22 @@ void add_common_options(CLI::App& app, common_options& options, option_set which
   if (which == option_set::farm) add_schedule_options(app, options);
   add_parallel_options(app, options);
   add_observing_options(app, options);
+}
+
+void parse(CLI::App& app, int argc, char** argv) {
+  try {
+    app.parse(argc, argv);
+  } catch (CLI::Success const&) {
+    throw;
+  } catch (CLI::ParseError const& bad) {
+    // CLI11 looks for what is missing first: whoever mistypes --iso would be told to give it.
+    auto const* const missing = dynamic_cast<CLI::RequiredError const*>(&bad);
+    bool const unknown = dynamic_cast<CLI::ExtrasError const*>(&bad) != nullptr ||
+                         (missing != nullptr && app.remaining_size(true) > 0);
+    if (!unknown) throw usage_error(detail::one_line(bad.what()));
+    throw usage_error(detail::one_line(CLI::ExtrasError(app.get_name(), app.remaining(true)).what()) +
+                      "; --help lists the options");
+  }
 }
 
 }  // namespace skel::program

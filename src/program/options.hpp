@@ -57,4 +57,8 @@ void add_checkpoint_options(CLI::App& app, common_options& options);
 /// --report, --trace, --quiet.
 void add_report_options(CLI::App& app, common_options& options);
 
+/// Parses the command line. CLI11's errors become usage_errors of one line; an option that does not exist is
+/// told before one that is missing. CLI::Success passes through: --help or --version was asked for.
+void parse(CLI::App& app, int argc, char** argv);
+
 }  // namespace skel::program

@@ -18,18 +18,14 @@ namespace skel::program {
 
 namespace {
 
-// False: --help or --version, all is done. CLI11's errors become usage_errors of one line.
-bool parse(CLI::App& app, int argc, char** argv, bool prints) {
+// False: --help or --version, all is done.
+bool goes_on(CLI::App& app, int argc, char** argv, bool prints) {
   try {
-    app.parse(argc, argv);
+    parse(app, argc, argv);
     return true;
   } catch (CLI::Success const& request) {
     if (prints) app.exit(request, std::cout, std::cerr);
     return false;
-  } catch (CLI::ExtrasError const& unknown) {
-    throw usage_error(detail::one_line(unknown.what()) + "; --help lists the options");
-  } catch (CLI::ParseError const& bad) {
-    throw usage_error(detail::one_line(bad.what()));
   }
 }
 
@@ -85,7 +81,7 @@ int run_program(int argc, char** argv, program_info const& info, add_options_fun
     if (add_options) add_options(app);
     add_common_options(app, options, info.options);
     if (info.checkpoints) add_checkpoint_options(app, options);
-    if (!parse(app, argc, argv, ctx.is_root())) return;
+    if (!goes_on(app, argc, argv, ctx.is_root())) return;
     apply(options, ctx);
     run(ctx, options, info.name, body);
   });

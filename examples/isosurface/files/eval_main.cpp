@@ -8,6 +8,7 @@
 #include <iostream>
 
 #include "piecewise_model.hpp"
+#include "program/options.hpp"
 #include "skel/error.hpp"
 #include "values/one_line.hpp"
 
@@ -82,15 +83,12 @@ int main(int argc, char** argv) {
                  "standard input")
       ->capture_default_str();
   try {
-    app.parse(argc, argv);
+    skel::program::parse(app, argc, argv);
     run(path, points);
     if (std::fflush(stdout) != 0) throw skel::error("standard output cannot be written");
     return 0;
   } catch (CLI::Success const& request) {
     return app.exit(request);
-  } catch (CLI::ParseError const& bad) {
-    fmt::print(stderr, "{}: {}\n", program_name, skel::detail::one_line(bad.what()));
-    return 2;
   } catch (skel::usage_error const& bad) {
     fmt::print(stderr, "{}: {}\n", program_name, skel::detail::one_line(bad.what()));
     return 2;

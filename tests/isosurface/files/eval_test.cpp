@@ -39,7 +39,11 @@ TEST_CASE("the evaluator prints value and gradient for each point, or says which
         "skel-isosurface-eval: " + model +
             ": at byte 0: expected a model of skel-isosurface, got fewer bytes than its header has\n");
   CHECK(evaluate("--help").code == 0);
-  CHECK(evaluate("").code == 2);
+  CHECK(evaluate("").text == "skel-isosurface-eval: MODEL is required\n");
+  CHECK(
+      evaluate("--colour").text ==
+      "skel-isosurface-eval: The following argument was not expected: --colour; --help lists the options\n");
+  CHECK(evaluate("--colour").code == 2);
   std::filesystem::remove(model);
   std::filesystem::remove(points);
 }
