@@ -53,7 +53,8 @@ void add_surface_options(CLI::App& app, options& o) {
 void add_options(CLI::App& app, options& o) {
   app.add_option(
       "VOLUME", o.file,
-      "volume: .vti, .vtr, .nrrd, .nhdr, .mha, .mhd, .raw or its sidecar .json, a stack of slices");
+      "volume: .vti, .vtr, .nrrd, .nhdr, .mha, .mhd, .raw or its sidecar .json, a stack of slices; float64 "
+      "is held as float32");
   app.add_option(
       "--field", o.field,
       "or one by formula: wind, homogeneous, linear, marschner-lobb, metaballs, turbulence, sphere; "
@@ -62,6 +63,10 @@ void add_options(CLI::App& app, options& o) {
   app.add_option("--group-size", o.group_size, "ranks per group, or auto: found from the first layers")
       ->capture_default_str();
   app.add_flag("--no-reassign", o.no_reassign, "ranks of finished groups do not help others");
+  app.add_option("--reassign-down-to", o.how.reassign_down_to,
+                 "layers that a group must have left for others to help it; the paper has 0.5")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 1e6));
   app.add_flag("--preload", o.how.preload, "first slices are read before the clock starts");
   add_output_options(app, o.outputs);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "skel/broadcast.hpp"
 #include "skel/observe/hash.hpp"
 #include "task_size.hpp"
 
@@ -37,13 +38,17 @@ camera view_of(prepared_volume const& volume, job const& what, int frame) {
 
 }  // namespace
 
-int find_task_size(context& ctx, prepared_volume const& volume, job const& what, any_schedule const& schedule,
-                   farm_options const& options) {
-  renderer const picture(volume, what.spec, view_of(volume, what, 0), what.instructions);
-  auto const costs = measure_costs(ctx, picture, schedule, options);
-  auto const pixels = static_cast<std::uint64_t>(what.spec.width) *
-                      static_cast<std::uint64_t>(what.spec.height) * static_cast<std::uint64_t>(what.frames);
-  return best_task_size(pixels, ctx.size() * ctx.threads(), costs);
+std::optional<int> find_task_size(context& ctx, prepared_volume const& volume, job const& what,
+                                  model::machine_at const& where) {
+  auto quiet = ctx.beside();  // no progress, no trace
+  return broadcast(quiet, on_root([&] {
+                     renderer const picture(volume, what.spec, view_of(volume, what, 0), what.instructions);
+                     auto const pixels = static_cast<std::uint64_t>(what.spec.width) *
+                                         static_cast<std::uint64_t>(what.spec.height) *
+                                         static_cast<std::uint64_t>(what.frames);
+                     return best_task_size(pixels, pixel_seconds(picture), ctx.size() * ctx.threads(),
+                                           ctx.size() > 1 ? &where : nullptr);
+                   }));
 }
 
 job_result render(context& ctx, prepared_volume const& volume, job const& what, any_schedule const& schedule,

@@ -1,12 +1,15 @@
 // One volume, one or several pictures of it, over all ranks.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "grid.hpp"
 #include "image.hpp"
 #include "skel/farm.hpp"
+#include "skel/model/machine.hpp"
 #include "tiles.hpp"
 
 namespace skel::volume {
@@ -32,9 +35,11 @@ struct job_result {
 /// Given each picture as it is complete, on the root: its number, its view, and the image object.
 using picture_sink = std::function<void(int, camera const&, picture::transparent_image const&)>;
 
-/// Collective: pixels_per_task by the cost model (task_size.hpp), measured now. The same on every rank.
-[[nodiscard]] int find_task_size(context& ctx, prepared_volume const& volume, job const& what,
-                                 any_schedule const& schedule, farm_options const& options);
+/// Collective: pixels_per_task by the cost model (task_size.hpp), from what a pixel takes on the root now and
+/// from what messages cost on this machine. The same on every rank; nothing if the job was stopped early.
+/// Makes a call beside those of the context.
+[[nodiscard]] std::optional<int> find_task_size(context& ctx, prepared_volume const& volume, job const& what,
+                                                model::machine_at const& where);
 
 /// Collective. Every rank has the volume; tasks are numbers, and only sub-images travel.
 [[nodiscard]] job_result render(context& ctx, prepared_volume const& volume, job const& what,

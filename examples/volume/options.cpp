@@ -40,8 +40,13 @@ void add_options(CLI::App& app, options& o) {
       ->capture_default_str()
       ->check(CLI::Range(1, 100000));
   app.add_option("--pixels", o.pixels,
-                 "pixels of a task; default: what the cost model finds from a few pixels and messages")
+                 "pixels of a task; default: what the cost model finds from a few pixels and --machine")
       ->check(CLI::Range(1, 100000000));
+  app.add_option(
+         "--machine", o.machine,
+         "what messages cost, as skel-model calibrate has measured it, for the size of tasks; default: "
+         "20 us and 1 GB/s")
+      ->type_name("FILE.json");
   app.add_option("--decomposition", o.decomposition,
                  "scattered: a task has pixels from all over the picture; blocks: from one place")
       ->capture_default_str()
@@ -93,6 +98,10 @@ std::vector<opener> options::volumes() const {
       return computed ? volume_data::open_field(name) : volume_data::open_volume(name);
     });
   return all;
+}
+
+model::machine options::messages() const {
+  return machine.empty() ? model::machine::assumed() : model::machine::read(machine);
 }
 
 }  // namespace skel::volume

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "loading.hpp"
+#include "skel/model/machine.hpp"
 #include "specification.hpp"
 
 namespace skel::volume {
@@ -19,8 +20,9 @@ struct options {
   std::string decomposition = "scattered";
   std::string grid = "root";
   std::string instructions;
-  int slabs = 0;   ///< 0: the whole grid, or as many as memory asks for
-  int memory = 0;  ///< MiB of a rank for the grid; 0: what it takes
+  std::string machine;  ///< what messages cost, for the size of tasks; empty: assumed
+  int slabs = 0;        ///< 0: the whole grid, or as many as memory asks for
+  int memory = 0;       ///< MiB of a rank for the grid; 0: what it takes
   std::string unit_costs;
   bool ray_statistics = false;
 
@@ -30,6 +32,8 @@ struct options {
   [[nodiscard]] std::vector<std::string> names() const;
   /// The same, to be opened.
   [[nodiscard]] std::vector<opener> volumes() const;
+  /// What messages cost, as --machine says or as assumed. usage_error for a file that is none.
+  [[nodiscard]] model::machine messages() const;
   [[nodiscard]] grid_source source() const { return grid == "root" ? grid_source::root : grid_source::all; }
 };
 

@@ -15,7 +15,7 @@ namespace skel::volume {
 
 /// Every rank has one and calls next() alike. Of several things the next is loaded by a thread of its own,
 /// whose collective calls go beside those of the context (context::beside()). A single one is loaded by
-/// next().
+/// next(), and so is each of several where the context has no beside().
 template <class T>
 class prefetch {
  public:
@@ -23,7 +23,7 @@ class prefetch {
   using loader = std::function<std::unique_ptr<T>(context&, std::size_t)>;
 
   prefetch(context& ctx, std::size_t count, loader load)
-      : beside_(count > 1 ? std::optional(ctx.beside()) : std::nullopt),
+      : beside_(count > 1 && ctx.has_beside() ? std::optional(ctx.beside()) : std::nullopt),
         calls_(beside_ ? *beside_ : ctx),
         count_(count),
         load_(std::move(load)) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -24,6 +25,8 @@ namespace skel::volume {
 namespace {
 
 using picture::transparent_image;
+
+constexpr int pixels_of_the_paper = 250;  // section 5.1
 
 /// storm.png: storm-007.png where there are several.
 std::string numbered(std::string const& path, int number, std::size_t of) {
@@ -64,12 +67,14 @@ class program_run {
     what_.decomposition = task_cutter::named(o.decomposition);
     what_.time_rays = o.ray_statistics;
     what_.instructions = o.instructions;
+    messages_ = o.messages();
     if (!common.output.empty()) picture::check_image_name(common.output);
     if (in_slabs() && common.verify)
       throw usage_error("--verify needs the whole grid: not with --slabs or --memory");
     if (saves() && (in_slabs() || names_.size() > 1))
       throw usage_error("--checkpoint holds one farm: not with --series, --slabs or --memory");
     pictures_ = names_.size() * static_cast<std::size_t>(o.frames);
+    if (!ctx.has_beside()) say_what_is_missing();
   }
 
   void render() {
@@ -85,6 +90,9 @@ class program_run {
 
  private:
   [[nodiscard]] bool in_slabs() const { return options_.slabs > 0 || options_.memory > 0; }
+  [[nodiscard]] bool finds_task_size() const { return options_.pixels == 0 && !in_slabs() && !saves(); }
+  void say_what_is_missing() const;
+  [[nodiscard]] int task_size(prepared_volume const& volume);
   void each_whole();
   void each_in_slabs();
   void render_whole(loaded_volume const& volume, int number);
@@ -110,9 +118,31 @@ class program_run {
   options const& options_;
   std::vector<std::string> names_;
   job what_;
+  model::machine messages_;
   std::size_t pictures_, slabs_ = 0;
   totals all_;
 };
+
+/// Below MPI_THREAD_SERIALIZED nothing travels beside a farm, and messages wait for the end of a task: what
+/// they cost by themselves says little of them.
+void program_run::say_what_is_missing() const {
+  std::string without;
+  if (finds_task_size()) without = fmt::format("tasks have {} pixels", pixels_of_the_paper);
+  if (names_.size() > 1 || in_slabs())
+    without += fmt::format("{}the next {} is loaded when its turn comes", without.empty() ? "" : ", and ",
+                           in_slabs() ? "slab" : "grid");
+  if (without.empty() || !ctx_.is_root() || common_.quiet) return;
+  fmt::print(stderr, "skel-volume: MPI's thread level is below SERIALIZED: {}\n", without);
+}
+
+int program_run::task_size(prepared_volume const& volume) {
+  // A later run must cut the same tasks, so what clocks say does not decide then.
+  if (saves() || !ctx_.has_beside()) return pixels_of_the_paper;
+  std::string warning;
+  auto const where = messages_.for_ranks(ctx_.size(), "raw", warning);
+  if (!warning.empty() && ctx_.is_root() && !common_.quiet) fmt::print(stderr, "skel-volume: {}\n", warning);
+  return find_task_size(ctx_, volume, what_, where).value_or(pixels_of_the_paper);
+}
 
 farm_options program_run::farm() const {
   farm_options f;
@@ -156,12 +186,8 @@ void program_run::render_whole(loaded_volume const& volume, int number) {
   auto const behind = scenery(volume.prepared.sides());
   auto how = farm();
   if (names_.size() > 1) how.label = fmt::format("picture {} of {}", number + 1, pictures_);
-  // A later run must cut the same tasks, so what clocks say does not decide then.
-  constexpr int pixels_of_the_paper = 250;
-  if (what_.pixels_per_task == 0 && saves()) what_.pixels_per_task = pixels_of_the_paper;
+  if (what_.pixels_per_task == 0) what_.pixels_per_task = task_size(volume.prepared);
   if (saves()) how.checkpoint = common_.checkpoint("skel-volume", problem_of(volume.grid));
-  if (what_.pixels_per_task == 0)
-    what_.pixels_per_task = find_task_size(ctx_, volume.prepared, what_, common_.schedule(), how);
   std::optional<std::pair<camera, transparent_image>> first;
   auto const part =
       volume::render(ctx_, volume.prepared, what_, common_.schedule(), how,

@@ -32,8 +32,8 @@ struct context_options {
   bool trace = false;           ///< keep spans of what happens when (see context::traces)
   std::string trace_file;       ///< written by the root at the end of the context; implies trace
   double watchdog_seconds = 0;  ///< end the run when nothing moves for so long; 0: never
-  /// A rank that is silent for so long is taken for lost, until it is heard of again; 0: never. Empty: 5 s;
-  /// never where MPI's thread level is below SERIALIZED, since there a rank is silent while it computes.
+  /// A rank that is silent for so long is taken for lost, until it is heard of again; 0: never. Empty: 5 s,
+  /// 60 s where mpiexec ends the job anyway; never below SERIALIZED: there a rank at work is silent.
   std::optional<double> suspect_after_seconds{};
   bool quiet = false;                                  ///< no warnings on standard error
   std::size_t largest_message = std::size_t{1} << 30;  ///< bytes; longer messages travel in pieces
@@ -85,6 +85,8 @@ class context {
   /// have one compute thread, and neither show progress nor leave a trace. Throws usage_error where only the
   /// thread that made the context may call MPI, and in a simulation.
   [[nodiscard]] context beside();
+  /// Whether beside() is there, or throws. The same on every rank.
+  [[nodiscard]] bool has_beside() const noexcept;
   [[nodiscard]] bool is_beside() const noexcept { return beside_; }
 
   /// Ends the process with this exit code without MPI_Finalize, which would hang after the loss of a rank.

@@ -102,10 +102,14 @@ std::vector<observe::rank_trace> context::traces() {
   return std::exchange(engine_->traces, {});
 }
 
+bool context::has_beside() const noexcept {
+  return !engine_->owns_time() && (size() == 1 || engine_->any_thread());
+}
+
 context context::beside() {
   if (engine_->owns_time())
     throw usage_error("simulated ranks have one thread: nothing can be called beside a skeleton call");
-  if (size() > 1 && !engine_->any_thread())
+  if (!has_beside())
     throw usage_error(
         "MPI was started with a thread level below SERIALIZED: nothing can be called beside a skeleton call");
   context other(engine_);

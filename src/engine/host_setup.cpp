@@ -14,6 +14,7 @@ namespace skel::detail {
 namespace {
 // Pieces of the first units that the root processes before it knows what they cost.
 constexpr std::uint64_t trial_pieces = 4;
+constexpr double most_left_alone = 1e6;  // units
 }  // namespace
 
 host_run::host_run(context& ctx, std::uint64_t units, group_work& work, multi_host_options const& options)
@@ -45,14 +46,17 @@ void host_run::check_choices() const {
         "multi_host: preload needs a group_size: while the size is being found, nothing is preloaded");
   if (!(options_.packet_seconds >= 0))
     throw usage_error("multi_host: packet_seconds must be a number of seconds, 0 for no limit");
+  if (!(options_.reassign_down_to >= 0) || options_.reassign_down_to > most_left_alone)
+    throw usage_error(detail::format("multi_host: reassign_down_to must be 0 to {} units, got {}",
+                                     most_left_alone, options_.reassign_down_to));
   if (options_.least_pieces == 0) throw usage_error("multi_host: least_pieces must be at least 1");
 }
 
 std::uint64_t host_run::call_hash() const {
   auto const& o = options_;
-  auto text = detail::format("multi_host|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", units_, o.group_size, o.reassign,
-                             o.host_helps, o.preload, o.measure_power, static_cast<int>(o.results),
-                             o.read_ahead, work_.type_hash(), o.power.size());
+  auto text = detail::format("multi_host|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", units_, o.group_size, o.reassign,
+                             o.reassign_down_to, o.host_helps, o.preload, o.measure_power,
+                             static_cast<int>(o.results), o.read_ahead, work_.type_hash(), o.power.size());
   for (double const p : o.power) text += detail::format("|{}", p);
   return hash_text(text);
 }
@@ -70,11 +74,13 @@ void host_run::set_up_roles() {
   }
   slave_ = protocol::group_slave(s);
   auto const policy = o.shrinking ? guided{o.least_pieces}.policy() : first_come{o.least_pieces}.policy();
-  host_ = protocol::group_host({rank_, root_, policy, o.read_ahead, o.buffers});
+  auto const left_alone = static_cast<std::uint64_t>(
+      std::llround(o.reassign_down_to * static_cast<double>(protocol::whole_unit)));
+  host_ = protocol::group_host({rank_, root_, policy, o.read_ahead, o.buffers, left_alone});
   if (!is_root()) return;
   arbiter_.emplace(protocol::arbiter_config{engine_.size(), units_, o.group_size, o.power,
                                             o.measure_power && engine_.size() > 1, o.reassign, o.host_helps,
-                                            o.preload});
+                                            o.preload, left_alone});
   roll_.emplace(ctx_.team(), hash);
 }
 

@@ -20,10 +20,15 @@ bool parse(CLI::App& app, int argc, char** argv, bool prints) {
     if (prints) app.exit(request, std::cout, std::cerr);
     return false;
   } catch (CLI::ParseError const& bad) {
-    bool const unknown = dynamic_cast<CLI::ExtrasError const*>(&bad) != nullptr;
-    throw usage_error(detail::one_line(bad.what()) + (has_verbs ? "; --help lists what there is"
-                                                      : unknown ? "; --help lists the options"
-                                                                : ""));
+    // CLI11 looks for what is missing first: whoever mistypes --iso would be told to give it.
+    auto const* const missing = dynamic_cast<CLI::RequiredError const*>(&bad);
+    bool const unknown = dynamic_cast<CLI::ExtrasError const*>(&bad) != nullptr ||
+                         (missing != nullptr && app.remaining_size(true) > 0);
+    auto const text =
+        unknown ? CLI::ExtrasError(app.get_name(), app.remaining(true)).what() : std::string(bad.what());
+    throw usage_error(detail::one_line(text) + (has_verbs ? "; --help lists what there is"
+                                                : unknown ? "; --help lists the options"
+                                                          : ""));
   }
 }
 

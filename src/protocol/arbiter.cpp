@@ -64,7 +64,9 @@ void arbiter::measured(unsigned group_size, group_actions& out) {
 
 // --- what the book says
 
-bool arbiter::takes_ranks(group const& g) const { return !finished(g) && hosted(g) && g.left > unit_step; }
+bool arbiter::takes_ranks(group const& g) const {
+  return !finished(g) && hosted(g) && g.left > config_.left_alone;
+}
 
 int arbiter::leads(rank_id r) const {
   for (int g = 0; g < groups(); ++g)

@@ -172,7 +172,8 @@ void group_host::tell_left(group_actions& out) {
   for (auto const& [id, u] : units_)
     if (u.whole && u.pooled > 0) left += std::max<std::uint64_t>(1, u.pooled * whole_unit / u.pieces.size());
   bool const matters = left > told_left_ || (left == 0) != (told_left_ == 0) ||
-                       (left <= unit_step) != (told_left_ <= unit_step) || left + unit_step <= told_left_;
+                       (left <= config_.left_alone) != (told_left_ <= config_.left_alone) ||
+                       left + unit_step <= told_left_;
   if (!matters && told_left_ != ~std::uint64_t{0}) return;
   told_left_ = left;
   out.push_back(act::send{config_.root, {.kind = group_kind::left, .number = term_, .ids = {left}}});

@@ -11,14 +11,14 @@ std::uint64_t scenario::pieces(std::uint64_t unit) const {
 }
 
 world::world(scenario const& s, fault* f) : peer_world(s, f) {
-  protocol::arbiter_config book{s.ranks, s.units,     s.group_size, {},
-                                false,   s.reassigns, s.hosts_help, s.preloads};
+  protocol::arbiter_config book{s.ranks,     s.units,      s.group_size, {},          false,
+                                s.reassigns, s.hosts_help, s.preloads,   s.left_alone};
   for (int r = 0; r < s.ranks; ++r) {
     if (s.uneven) book.power.push_back(1 + r % 3);
     at(r).slave = protocol::group_slave({r, 0, call_hash(r), s.threads, 0, s.threshold, s.results_level});
     auto const policy =
         s.shrinking ? skel::guided{s.least_pieces}.policy() : skel::first_come{s.least_pieces}.policy();
-    at(r).host = protocol::group_host({r, 0, policy, s.read_ahead, s.buffers});
+    at(r).host = protocol::group_host({r, 0, policy, s.read_ahead, s.buffers, s.left_alone});
   }
   arbiter_ = protocol::arbiter(book);
 }

@@ -42,6 +42,7 @@ struct scenario : harness_common::peer_scenario {
   bool shrinking = true;
   std::optional<std::uint64_t> threshold = 1;
   std::uint64_t results_level = 0;
+  std::uint64_t left_alone = protocol::default_left_alone;
   bool reassigns = true, hosts_help = true, preloads = false, uneven = false, slow_delivery = false;
   [[nodiscard]] std::string describe() const;
   [[nodiscard]] std::uint64_t pieces(std::uint64_t unit) const;

@@ -1,4 +1,6 @@
 // Scenarios drawn from a seed, and running them.
+#include <array>
+
 #include "group_harness.hpp"
 
 namespace group_harness {
@@ -10,7 +12,7 @@ std::string scenario::describe() const {
          " threads, reads ahead " + std::to_string(read_ahead) + ", buffers " + std::to_string(buffers) +
          flag(shrinking, "shrinking") + flag(reassigns, "reassigns") + flag(hosts_help, "hosts help") +
          flag(preloads, "preloads") + flag(uneven, "uneven") + flag(slow_delivery, "slow delivery") +
-         describe_trouble();
+         ", left alone with " + std::to_string(left_alone) + " thousandths" + describe_trouble();
 }
 
 namespace {
@@ -33,6 +35,8 @@ scenario draw(std::uint64_t seed, bool must_die) {
     s.preloads = maybe();
     s.uneven = maybe();
     s.slow_delivery = maybe();
+    constexpr std::uint64_t whole = protocol::whole_unit;
+    s.left_alone = std::array{protocol::default_left_alone, std::uint64_t{0}, whole / 2, whole - 1}[below(4)];
   };
   return harness_common::draw_scenario<scenario>(seed, must_die, own, 4, 300);
 }

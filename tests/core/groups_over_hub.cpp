@@ -57,6 +57,9 @@ TEST_CASE("it is the same whichever measure is switched off") {
     all.emplace_back(name, o);
   };
   with("reassign", [](auto& o) { o.reassign = false; });
+  with("reassign_down_to 0", [](auto& o) { o.reassign_down_to = 0; });
+  with("the paper's half", [](auto& o) { o.reassign_down_to = 0.5; });
+  with("nobody is helped", [](auto& o) { o.reassign_down_to = 1000; });
   with("host_helps", [](auto& o) { o.host_helps = false; });
   with("host_listens", [](auto& o) { o.host_listens = false; });
   with("read_ahead", [](auto& o) { o.read_ahead = 0; });
@@ -290,6 +293,8 @@ TEST_CASE("choices that exclude each other, and calls that differ") {
           o.preload = true;
           o.group_size = 0;
         }).starts_with("multi_host: preload needs a group_size"));
+  CHECK(refused([](auto& o) { o.reassign_down_to = -0.5; }) ==
+        "multi_host: reassign_down_to must be 0 to 1000000 units, got -0.5");
   CHECK(refused([](auto& o) { o.least_pieces = 0; }) == "multi_host: least_pieces must be at least 1");
   job.run([&](skel::context& ctx) {
     skel::multi_host(

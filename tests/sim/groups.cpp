@@ -156,6 +156,23 @@ TEST_CASE("on an uneven field ranks that move are worth more than twice their nu
   CHECK(fixed.seconds > 2 * moving.seconds);
 }
 
+TEST_CASE("groups with no more than reassign_down_to units left are left alone (5.2)") {
+  auto const with = [](double units) {
+    auto how = of_size(4);
+    how.reassign_down_to = units;
+    return run(delta(16), how, 0.3);
+  };
+  auto const eighth = run(delta(16), of_size(4), 0.3);
+  auto const ten = with(10);
+  auto const all = with(64);
+  CHECK(with(0.125).seconds == eighth.seconds);  // the default
+  CHECK(eighth.moved > ten.moved);
+  CHECK(ten.moved > 0);
+  CHECK(all.moved == 0);
+  CHECK(eighth.seconds < ten.seconds);
+  CHECK(ten.seconds < all.seconds);
+}
+
 TEST_CASE("hosts that do not listen, or do not help, are slower (5.1)") {
   auto const best = run(delta(16), of_size(8)).seconds;
   auto const without = [&](auto change) {

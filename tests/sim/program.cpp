@@ -250,6 +250,12 @@ TEST_CASE("errors are one line, with exit code 2") {
   says("--tasks 1 --schedule nonsense", "--schedule: unknown schedule \"nonsense\"");
   says("--tasks 1 --skeleton ring", "--skeleton: ");
   says("--tasks 1 --report /nowhere/r.json", "/nowhere/r.json: ");
+  says("--tasks 1 --colour", "The following argument was not expected: --colour; --help lists the options");
+  for (std::string const option : {"--schedule ring", "--results concentrated", "--root serves", "--tasks 3"})
+    for (std::string const skeleton : {"multi_host", "calibrate"})
+      says("--skeleton " + skeleton + " " + option,
+           option.substr(0, option.find(' ')) + " is for --skeleton farm, not for " + skeleton);
+  says("--skeleton multi_host --reassign-down-to -1", "--reassign-down-to: ");
   CHECK(simulate("--help").code == 0);
   CHECK(simulate("--list-platforms").text.find("cluster-1024") != std::string::npos);
 }

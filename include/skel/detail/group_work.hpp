@@ -35,7 +35,10 @@ struct multi_host_options {
   /// measured by a short probe.
   std::vector<double> power{};
   bool measure_power = false;
-  bool reassign = true;      ///< ranks of a group that is through go to others, in proportion to what is left
+  bool reassign = true;  ///< ranks of a group that is through go to others, in proportion to what is left
+  /// Units: a group with no more than so much left to give is left alone, no ranks go there any more. The
+  /// paper has 0.5 (section 5.2). 0: as long as there is anything.
+  double reassign_down_to = 0.125;
   bool host_helps = true;    ///< hosts process pieces, too, while there is nothing to read
   bool host_listens = true;  ///< false: requests wait while the host reads or processes
   unsigned read_ahead = 1;   ///< units that are read before anybody needs them; 0: when all pieces are given

@@ -58,6 +58,9 @@ struct machine {
   /// kind.
   [[nodiscard]] machine_at for_ranks(int ranks, std::string const& kind, std::string& warning) const;
 
+  /// Where nothing was calibrated: 20 µs and 1 GB/s, between ranks that share memory (some 5 µs) and a
+  /// cluster's Ethernet (some 50 µs). Good enough for what depends on their root, as the size of tasks does.
+  [[nodiscard]] static machine assumed();
   /// From JSON text; by hand {"latency_seconds": l, "gap_seconds_per_byte": g} suffices. Errors are a
   /// usage_error `file: key: what, expected what`.
   [[nodiscard]] static machine parse(std::string_view text, std::string const& file);

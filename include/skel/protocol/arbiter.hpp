@@ -21,6 +21,8 @@ struct arbiter_config {
   bool reassigns = true;        ///< ranks of finished groups go to others
   bool hosts_help = true;       ///< hosts process pieces, too
   bool preloads = false;        ///< nobody gives before every host has read its first unit
+  /// A group with no more than so many thousandths of a unit left takes no ranks from others.
+  std::uint64_t left_alone = default_left_alone;
   friend bool operator==(arbiter_config const&, arbiter_config const&) = default;
 };
 

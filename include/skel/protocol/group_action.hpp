@@ -24,12 +24,13 @@ struct piece_run {
 
 /// What is left of a group's work is told in thousandths of units.
 inline constexpr std::uint64_t whole_unit = 1000;
-/// "When a group has only half a slice left, it broadcasts a message to avoid the re-assignment of nodes from
-/// other groups to it" (paper on multi-host groups, section 5.2).
-/// Hosts say how much is left in steps of this, and a group with no more takes no ranks from others. The
-/// paper (5.2) has half a unit; with few units per group that leaves an eighth of the machine idle at the
-/// end.
+/// Hosts say how much is left in steps of this.
 inline constexpr std::uint64_t unit_step = whole_unit / 8;
+/// A group with no more than so much left takes no ranks from others, unless the call says otherwise. "When a
+/// group has only half a slice left, it broadcasts a message to avoid the re-assignment of nodes from other
+/// groups to it" (paper on multi-host groups, section 5.2); with few units per group that leaves an eighth of
+/// the machine idle at the end.
+inline constexpr std::uint64_t default_left_alone = whole_unit / 8;
 
 /// A packet on a slave, by the slave's own number.
 using packet_id = std::uint64_t;

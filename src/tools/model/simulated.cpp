@@ -130,8 +130,6 @@ double simulated_seconds(skeleton_model const& m, machine const* where, point co
                                  std::to_string(what.ranks),
                                  "--skeleton",
                                  what.skeleton,
-                                 "--tasks",
-                                 fmt::format("{:.0f}", tasks->second),
                                  "--costs",
                                  costs,
                                  "--seed",
@@ -142,7 +140,7 @@ double simulated_seconds(skeleton_model const& m, machine const* where, point co
                                  report,
                                  "--quiet"};
   if (what.skeleton == "farm") {
-    words.insert(words.end(), {"--schedule", what.schedule});
+    words.insert(words.end(), {"--schedule", what.schedule, "--tasks", fmt::format("{:.0f}", tasks->second)});
     if (!what.results.empty()) words.insert(words.end(), {"--results", what.results});
   }
   run(std::move(words), folder.file("errors"));

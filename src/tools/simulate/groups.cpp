@@ -92,6 +92,7 @@ multi_host_options parse(group_options const& o) {
   multi_host_options how;
   how.group_size = o.group_size;
   how.preload = o.preload;
+  how.reassign_down_to = o.reassign_down_to;
   how.buffers = o.buffers;
   how.least_pieces = o.least_pieces;
   how.packet_seconds = o.packet_seconds;

@@ -60,6 +60,14 @@ planned_failure parse_failure(std::string const& text, int ranks) {
   return planned;
 }
 
+// Told, but not for this skeleton: what would be ignored is refused.
+void check_farm_options(CLI::App const& app, std::string const& skeleton) {
+  if (skeleton == "farm") return;
+  for (auto const* name : {"--schedule", "--results", "--root", "--tasks"})
+    if (app.count(name) > 0)
+      throw skel::usage_error(fmt::format("{} is for --skeleton farm, not for {}", name, skeleton));
+}
+
 void list_platforms() {
   for (auto const& p : skel::sim::ready_platforms()) fmt::print("{:<16} {}\n", p.name, p.about);
 }
@@ -88,6 +96,9 @@ void add_group_options(CLI::App& app, group_options& o) {
       ->check(CLI::Range(std::size_t{0}, std::size_t{1} << 24));
   number("--disks", o.disks, "hosts that can read at the same time; 0: all");
   number("--group-size", o.group_size, "ranks of a group; 0: found from the first units");
+  number("--reassign-down-to", o.reassign_down_to,
+         "units that a group must have left to be helped; paper: 0.5")
+      ->check(CLI::Range(0.0, 1e6));
   app.add_flag("--preload", o.preload, "first slices are read before the clock starts")->group(group);
   app.add_flag("--measure-power", o.measure_power, "groups of equal power")->group(group);
   number("--buffers", o.buffers, "packets of a host under way and not received; 0: no limit");
@@ -312,16 +323,21 @@ int simulate(options const& o) {
 
 int main(int argc, char** argv) {
   options o;
+  CLI::App const* line = nullptr;
   return skel::program::run_tool(
       argc, argv, {program_name, "Runs a skeleton on a simulated cluster."},
       [&](CLI::App& app) {
+        line = &app;
         add_options(app, o);
         skel::program::add_schedule_options(app, o.common);
         skel::program::add_report_options(app, o.common);
       },
       [&] {
-        if (!o.list) return simulate(o);
-        list_platforms();
-        return 0;
+        if (o.list) {
+          list_platforms();
+          return 0;
+        }
+        check_farm_options(*line, o.skeleton);
+        return simulate(o);
       });
 }
