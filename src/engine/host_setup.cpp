@@ -17,8 +17,7 @@ constexpr std::uint64_t trial_pieces = 4;
 }  // namespace
 
 host_run::host_run(context& ctx, std::uint64_t units, group_work& work, multi_host_options const& options)
-    : team_run(ctx, {options.label.empty() ? "multi_host" : options.label, options.stop,
-                     options.time_limit_seconds}),
+    : peer_run(ctx, call_options_of(options, "multi_host")),
       units_(units),
       work_(work),
       options_(options),
