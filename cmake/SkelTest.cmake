@@ -2,6 +2,7 @@
 # run as root and with more ranks than cores, which the environment allows: each launcher has another option for it.
 #   skel_unit_test(NAME SOURCES... LINK targets... [ARGS...] [TIMEOUT s] [LONG])   Catch2; LONG: also as a campaign
 #   skel_mpi_test(NAME TARGET exe RANKS 1 2 3 [ARGS...] [TIMEOUT s])      one ctest test per rank count
+#   skel_losses_test(NAME COST n [LINK targets...] [LONG])                ranks of mpi_NAME are killed by test_NAME
 find_package(Catch2 REQUIRED)
 add_library(skel_test_main STATIC ${PROJECT_SOURCE_DIR}/tests/catch_main.cpp)
 if(Catch2_VERSION VERSION_GREATER_EQUAL 3)  # 2.13 has the target Catch2WithMain, too, but not the header
@@ -54,4 +55,21 @@ function(skel_mpi_test name)
     set_tests_properties(${name}.n${n} PROPERTIES TIMEOUT ${arg_TIMEOUT} PROCESSORS ${processors}
                                                   ENVIRONMENT "${SKEL_TEST_ENVIRONMENT}")
   endforeach()
+endfunction()
+
+# NAME.cpp is the program, NAME_test.cpp the test, which finds it as SKEL_LOSSES. Mostly it waits: what costs most starts
+# first.
+function(skel_losses_test name)
+  cmake_parse_arguments(arg "LONG" "COST" "LINK" ${ARGN})
+  add_executable(mpi_${name} ${name}.cpp)
+  target_link_libraries(mpi_${name} PRIVATE ${arg_LINK} skel::skel skel_warnings)
+  set(long)
+  if(arg_LONG)
+    set(long LONG)
+  endif()
+  skel_unit_test(test_${name} SOURCES ${name}_test.cpp LINK skel_warnings TIMEOUT 1200 ${long})
+  target_compile_definitions(test_${name} PRIVATE SKEL_MPIEXEC_SCRIPT="${PROJECT_SOURCE_DIR}/scripts/skel-mpiexec"
+                                                  SKEL_LOSSES="$<TARGET_FILE:mpi_${name}>")
+  add_dependencies(test_${name} mpi_${name})
+  set_tests_properties(test_${name} PROPERTIES COST ${arg_COST} LABELS kills)
 endfunction()

@@ -23,6 +23,8 @@ Needs SimGrid 3.32. Boost.MPI is compiled for SMPI first (scripts/build-boost-mp
 SKEL_MPI_IPROBE=ON, since SMPI has no matched probe. Build trees: build/release, build/smpi, build/boost-smpi.
 TEXT
 }
+# shellcheck source=scripts/lib.sh
+. "$(dirname "$0")/lib.sh"
 while (($# > 0)); do
   case $1 in
     --platform) platform=${2:?} && shift ;;
@@ -33,19 +35,10 @@ while (($# > 0)); do
     --result-bytes) bytes=${2:?} && shift ;;
     --schedules) read -r -a schedules <<<"${2:?}" && shift ;;
     --no-install) install=no ;;
-    -h | --help)
-      usage
-      exit 0
-      ;;
-    *)
-      usage >&2
-      exit 2
-      ;;
+    *) help_or_mistake "$1" ;;
   esac
   shift
 done
-# shellcheck source=scripts/lib.sh
-. "$(dirname "$0")/lib.sh"
 
 need_packages "${build_packages[@]}" dpkg-dev xz-utils
 say "Building"

@@ -22,25 +22,18 @@ Meant for a root of its own, so that MPIs and compilers do not mix:
     scripts/try-in-chroot.sh --suite trixie scripts/test-mpi.sh --mpich
 TEXT
 }
+# shellcheck source=scripts/lib.sh
+. "$(dirname "$0")/lib.sh"
 while (($# > 0)); do
   case $1 in
     --mpich) mpich=yes ;;
     --repeat) repeat=${2:?--repeat needs a number} && shift ;;
     --only) only=${2:?--only needs a regular expression} && shift ;;
     --no-install) install=no ;;
-    -h | --help)
-      usage
-      exit 0
-      ;;
-    *)
-      usage >&2
-      exit 2
-      ;;
+    *) help_or_mistake "$1" ;;
   esac
   shift
 done
-# shellcheck source=scripts/lib.sh
-. "$(dirname "$0")/lib.sh"
 
 packages=(g++ cmake ninja-build libboost-serialization-dev libcli11-dev nlohmann-json3-dev libfmt-dev libpng-dev libxxhash-dev
   nettle-dev zlib1g-dev catch2 procps)

@@ -26,22 +26,15 @@ Not part of it, as they need another Debian or minutes of their own (see their -
 On a bare Debian 12 the packages needed are installed with apt. Build trees are build/<preset>.
 TEXT
 }
+# shellcheck source=scripts/lib.sh
+. "$(dirname "$0")/lib.sh"
 for argument in "$@"; do
   case $argument in
     --all) all=yes ;;
     --no-install) install=no ;;
-    -h | --help)
-      usage
-      exit 0
-      ;;
-    *)
-      usage >&2
-      exit 2
-      ;;
+    *) help_or_mistake "$argument" ;;
   esac
 done
-# shellcheck source=scripts/lib.sh
-. "$(dirname "$0")/lib.sh"
 
 want_clang_tools
 [ "$all" = yes ] && check_packages+=(gcovr)

@@ -15,8 +15,7 @@ using protocol::peer_message;
 using kind = protocol::peer_message_kind;
 
 bsp_run::bsp_run(context& ctx, bsp_work& work, bsp_options const& options)
-    : team_run(ctx,
-               {options.label.empty() ? "bsp" : options.label, options.stop, options.time_limit_seconds}),
+    : peer_run(ctx, call_options_of(options, "bsp")),
       work_(work),
       options_(options),
       hash_(hash_text(format("bsp|{}|{}", work.type_hash(), options.checkpoint.has_value()))),
@@ -60,15 +59,13 @@ void bsp_run::restart(std::uint64_t generation) {
 void bsp_run::on_lost(int rank) {
   if (over_) return;
   if (roll_) {
-    protocol::peer_messages told;
-    roll_->lost(rank, told);
-    send_all(told);
+    call_roll(&protocol::roll_call::lost, rank);
     if (!conductor_->lost(rank) || roll_->stopping()) return;
     if (store_) store_->wait_for_commit();
     auto const generation = store_ ? store_->committed() : 0;
     if (generation > 0 && !work_.splits()) {
-      roll_->on(root_, {.kind = kind::part_lost, .number = static_cast<std::uint64_t>(rank)}, told);
-      send_all(told);
+      call_roll(&protocol::roll_call::on, root_,
+                peer_message{.kind = kind::part_lost, .number = static_cast<std::uint64_t>(rank)});
     } else {
       restart(generation);
     }
@@ -97,9 +94,9 @@ void bsp_run::on_unreadable(std::uint64_t epoch, std::string const& text) {
 
 // --- messages
 
-void bsp_run::send(int to, peer_message const& m) {
+void bsp_run::send(int to, peer_message m) {
   if (to == rank_) {
-    to_self_.push_back(m);
+    to_self_.push(std::move(m));
     return;
   }
   double const begin = span_begin();
@@ -119,19 +116,8 @@ void bsp_run::send(int to, peer_message const& m) {
   post(to, m, std::move(body), begin);
 }
 
-void bsp_run::send_all(protocol::peer_messages& list) {
-  for (auto& m : std::exchange(list, {})) send(m.to, m.what);
-  deliver_own();
-}
-
 void bsp_run::deliver_own() {
-  if (std::exchange(delivering_, true)) return;
-  while (!to_self_.empty()) {
-    auto const m = std::move(to_self_.front());
-    to_self_.pop_front();
-    deliver(rank_, m, {});
-  }
-  delivering_ = false;
+  to_self_.deliver([&](peer_message const& m) { deliver(rank_, m, {}); });
 }
 
 void bsp_run::receive(int from, std::span<std::byte const> body, transport::packet& /*whole*/) {
@@ -144,9 +130,7 @@ void bsp_run::receive(int from, std::span<std::byte const> body, transport::pack
 
 void bsp_run::deliver(int from, peer_message const& m, std::span<std::byte const> payload) {
   if (is_root()) {
-    protocol::peer_messages told;
-    roll_->on(from, m, told);
-    send_all(told);
+    call_roll(&protocol::roll_call::on, from, m);
     if (for_roll_call(m.kind)) return;
     if (m.kind == kind::saved) return on_saved(from, m, payload);
     if (m.kind == kind::unreadable) return on_unreadable(m.number, m.text);
@@ -174,8 +158,8 @@ void bsp_run::deliver(int from, peer_message const& m, std::span<std::byte const
 void bsp_run::perform(protocol::bsp_actions& list, std::vector<std::byte> payload) {
   namespace act = protocol::bsp_action;
   for (auto& a : std::exchange(list, {})) {
-    if (auto const* s = std::get_if<act::send>(&a)) {
-      send(s->to, s->what);
+    if (auto* const s = std::get_if<act::send>(&a)) {
+      send(s->to, std::move(s->what));
     } else if (auto const* k = std::get_if<act::keep>(&a)) {
       if (k->from == rank_)
         bundles_[{k->epoch, k->step}][rank_] = std::move(outgoing_.at(*member_.place()));
@@ -184,9 +168,7 @@ void bsp_run::perform(protocol::bsp_actions& list, std::vector<std::byte> payloa
     } else if (auto const* d = std::get_if<act::drop_before>(&a)) {
       std::erase_if(bundles_, [&](auto const& b) { return b.first.first < d->epoch; });
     } else if (roll_) {  // complete
-      protocol::peer_messages told;
-      roll_->done(member_.step(), told);
-      send_all(told);
+      call_roll(&protocol::roll_call::done, member_.step());
     }
   }
   deliver_own();
@@ -209,25 +191,14 @@ void bsp_run::on_tick(double t) {
     conductor_->tick(told);
     send_all(told);
   }
-  check_stop();
-  if (display_) show_progress(false);
-  if (is_root()) watch(t);
+  after_tick(t);
 }
 
 void bsp_run::please_stop() {
-  if (roll_) {
-    protocol::peer_messages told;
-    roll_->stop_early(told);
-    send_all(told);
-  } else {
+  if (roll_)
+    call_roll(&protocol::roll_call::stop_early);
+  else
     send(root_, {.kind = kind::please_stop});
-  }
-}
-
-void bsp_run::abort(std::string const& text) {
-  protocol::peer_messages told;
-  roll_->abort(text, told);
-  send_all(told);
 }
 
 // --- what it says of itself
@@ -237,22 +208,19 @@ void bsp_run::describe(report& r) const {
   r.schedule = "supersteps";
   r.results = "in_parts";
   r.tasks = member_.step();
-  if (roll_) r.lost_ranks = roll_->lost_ranks();
+  r.lost_ranks = lost_ranks();
   r.tasks_handed_out_again = restarts_ > 1 ? supersteps_ - std::min(supersteps_, member_.step()) : 0;
 }
 
 void bsp_run::describe(observe::progress_state& s, bool /*last*/) const {
   s.done = member_.step();
-  s.lost_ranks = roll_ ? static_cast<int>(roll_->lost_ranks().size()) : 0;
+  s.lost_ranks = static_cast<int>(lost_ranks().size());
 }
 
 std::string bsp_run::state() const {
-  auto text = format("rank {}: bsp {} (context {}): epoch {}, superstep {}, {} members{}", rank_, key_.number,
-                     key_.context, member_.epoch(), member_.step(), member_.members().size(),
-                     running_ ? ", computing" : "");
-  if (roll_ && roll_->stopping())
-    text += format("; root: stopping, waiting for ranks [{}]", join(roll_->not_stopped(), " "));
-  return text;
+  return format("rank {}: bsp {} (context {}): epoch {}, superstep {}, {} members{}{}", rank_, key_.number,
+                key_.context, member_.epoch(), member_.step(), member_.members().size(),
+                running_ ? ", computing" : "", waits_to_stop());
 }
 
 std::optional<checkpoint_report> bsp_run::checkpoint_costs() {

@@ -1,7 +1,6 @@
 // One bsp call on one rank: drives the roles, computes supersteps, saves and restores.
 #pragma once
 
-#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -10,14 +9,13 @@
 #include <vector>
 
 #include "bsp_store.hpp"
+#include "peer_run.hpp"
 #include "skel/detail/bsp_work.hpp"
 #include "skel/protocol/bsp_member.hpp"
-#include "skel/protocol/roll_call.hpp"
-#include "team_run.hpp"
 
 namespace skel::detail {
 
-class bsp_run final : public team_run {
+class bsp_run final : public peer_run {
  public:
   bsp_run(context& ctx, bsp_work& work, bsp_options const& options);
   ~bsp_run() override;
@@ -38,7 +36,6 @@ class bsp_run final : public team_run {
   [[nodiscard]] bool find_work(unsigned thread) override;
   void compute(unsigned thread, std::unique_lock<std::mutex>& lock) override;
   void please_stop() override;
-  void abort(std::string const& text) override;
   void describe(report& r) const override;
   void describe(observe::progress_state& s, bool last) const override;
 
@@ -53,10 +50,9 @@ class bsp_run final : public team_run {
   void tell_saved(std::uint64_t generation, bool well);
   void on_saved(int from, protocol::peer_message const& m, std::span<std::byte const> body);
   void perform(protocol::bsp_actions& list, std::vector<std::byte> payload = {});
-  void send(int to, protocol::peer_message const& m);
-  void send_all(protocol::peer_messages& list);
+  void send(int to, protocol::peer_message m) override;
   void deliver(int from, protocol::peer_message const& m, std::span<std::byte const> payload);
-  void deliver_own();
+  void deliver_own() override;
   void fail(std::string text);
   void check_quiet();
 
@@ -67,11 +63,9 @@ class bsp_run final : public team_run {
 
   protocol::bsp_member member_;
   std::optional<protocol::bsp_conductor> conductor_;
-  std::optional<protocol::roll_call> roll_;
   std::map<bundle_key, std::map<int, std::vector<std::byte>>> bundles_;  // that came, by rank
   std::vector<std::vector<std::byte>> outgoing_;                         // of the superstep done last
-  std::deque<protocol::peer_message> to_self_;
-  bool delivering_ = false;
+  own_mail<protocol::peer_message> to_self_;
   bool running_ = false;
   bool stop_heard_ = false, told_stopped_ = false;
   std::optional<storage::generation_plan> saving_;  // on the root

@@ -17,8 +17,7 @@ constexpr std::size_t first_grant_bytes = std::size_t{256} * 1024;
 }  // namespace
 
 farm_run::farm_run(context& ctx, farm_work& work, farm_policy policy, farm_options const& options)
-    : team_run(ctx,
-               {options.label.empty() ? "farm" : options.label, options.stop, options.time_limit_seconds}),
+    : team_run(ctx, call_options_of(options, "farm")),
       work_(work),
       policy_(std::move(policy)),
       options_(options),

@@ -243,29 +243,21 @@ void host_run::drain_sink() {
     auto const bad = thrown_by([&] { go_on = sink_on_hosts_ || give_to_sink(unit, results); });
     span(threads_ + 1, observe::activity::sink, begin, now(), unit, results.size());
     std::lock_guard const lock(engine_.mutex());
-    protocol::peer_messages told;
     last_moved_ = now();
     ++next_unit_;
-    if (bad) {
-      sink_stopped_ = true;
-      roll_->sink_failed(unit, *bad, told);
-    } else {
-      ++sunk_;
-      if (!go_on) {
-        sink_stopped_ = true;
-        roll_->stop_early(told);
-      }
-    }
-    send_all(told);
+    sunk_ += bad ? 0 : 1;
+    sink_stopped_ = bad || !go_on;
+    if (bad)
+      call_roll(&protocol::roll_call::sink_failed, unit, *bad);
+    else if (!go_on)
+      call_roll(&protocol::roll_call::stop_early);
     maybe_complete();
   }
 }
 
 void host_run::maybe_complete() {
   if (sunk_ < units_ || !arbiter_->complete() || roll_->stopping() || roll_->finished()) return;
-  protocol::peer_messages told;
-  roll_->done(units_, told);
-  send_all(told);
+  call_roll(&protocol::roll_call::done, units_);
 }
 
 }  // namespace skel::detail

@@ -39,7 +39,7 @@ void host_run::describe(report& r) const {
                               options_.reassign ? "" : ",reassign=no", options_.preload ? ",preload=yes" : "",
                               options_.host_helps ? "" : ",host=serves");
   if (!arbiter_) return;
-  r.lost_ranks = roll_->lost_ranks();
+  r.lost_ranks = lost_ranks();
   r.tasks_handed_out_again = taken_back_ + host_.taken_back() + arbiter_->taken_over();
   group_report g;
   for (auto const& p : arbiter_->plan()) g.sizes.push_back(p.ranks);
@@ -81,7 +81,7 @@ void host_run::describe(report& r) const {
 void host_run::describe(observe::progress_state& s, bool last) const {
   s.done = last && outcome_ ? outcome_->tasks : sunk_.load();
   s.total = units_;
-  s.lost_ranks = roll_ ? static_cast<int>(roll_->lost_ranks().size()) : 0;
+  s.lost_ranks = static_cast<int>(lost_ranks().size());
 }
 
 std::string host_run::state() const {
@@ -93,11 +93,8 @@ std::string host_run::state() const {
     text += detail::format("; leads with {} units open, {} pieces to give, {} slaves waiting{}",
                            host_.open_units(), host_.pooled(), host_.waiting(),
                            host_.reading() ? ", reading" : "");
-  if (!roll_) return text;
-  if (roll_->stopping())
-    return text + detail::format("; root: stopping, waiting for ranks [{}]",
-                                 detail::join(roll_->not_stopped(), " "));
-  return text + "; root: waits for " + arbiter_->waits_for();
+  if (roll_ && !roll_->stopping()) text += "; root: waits for " + arbiter_->waits_for();
+  return text + waits_to_stop();
 }
 
 }  // namespace skel::detail

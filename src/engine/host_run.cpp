@@ -35,7 +35,7 @@ void host_run::perform(protocol::group_actions& list, cargo* with, thread_state*
 
 void host_run::perform_one(protocol::group_action_variant& action, cargo* with, thread_state* thread) {
   if (auto* const s = std::get_if<group_act::send>(&action)) {
-    send(s->to, s->what);
+    send(s->to, std::move(s->what));
   } else if (auto const* a = std::get_if<group_act::accept>(&action)) {
     auto p = std::make_shared<slave_packet>();
     p->term = a->term;
@@ -202,7 +202,7 @@ void host_run::unload(peer_message const& m, std::span<std::byte const> body, tr
   }
 }
 
-void host_run::send(int to, peer_message& m) {
+void host_run::send(int to, peer_message m) {
   bool const drained =
       draining_ && (m.kind == peer_message_kind::packet || m.kind == peer_message_kind::returned ||
                     m.kind == peer_message_kind::unit_done);
@@ -226,35 +226,22 @@ void host_run::send(int to, peer_message& m) {
     return;
   }
   if (to == rank_)
-    to_self_.push_back({std::move(m), std::move(with)});
+    to_self_.push({std::move(m), std::move(with)});
   else
     post(to, m, std::move(body), begin);
-}
-
-void host_run::send_all(protocol::peer_messages& list) {
-  for (auto& m : std::exchange(list, {})) send(m.to, m.what);
-  deliver_own();
 }
 
 // --- messages
 
 void host_run::deliver_own() {
-  if (std::exchange(delivering_, true)) return;
-  while (!to_self_.empty()) {
-    auto own = std::move(to_self_.front());
-    to_self_.pop_front();
-    deliver(rank_, own.what, own.with);
-  }
-  delivering_ = false;
+  to_self_.deliver([&](own_message& own) { deliver(rank_, own.what, own.with); });
 }
 
 void host_run::deliver(int from, peer_message const& m, cargo& with) {
   if (moves_the_groups(m.kind)) last_moved_ = now();
   protocol::group_actions list;
   if (roll_) {
-    protocol::peer_messages told;
-    roll_->on(from, m, told);
-    send_all(told);
+    call_roll(&protocol::roll_call::on, from, m);
     if (!roll_->stopping() && !roll_->finished()) arbiter_->on(from, m, list);
     perform(list, &with);
     maybe_complete();
@@ -301,9 +288,7 @@ void host_run::on_lost(int rank) {
   if (over_) return;
   protocol::group_actions list;
   if (roll_) {
-    protocol::peer_messages told;
-    roll_->lost(rank, told);
-    send_all(told);
+    call_roll(&protocol::roll_call::lost, rank);
     if (!roll_->stopping() && !roll_->finished()) arbiter_->lost(rank, list);
     perform(list);
   }
@@ -322,24 +307,15 @@ void host_run::on_tick(double t) {
   if (auto const n = tasks_run(); n != pieces_told_) {
     pieces_told_ = n;
     last_moved_ = t;
-    peer_message hello{.kind = peer_message_kind::hello, .number = slave_.call_hash()};
-    if (!is_root()) send(root_, hello);
+    if (!is_root()) send(root_, {.kind = peer_message_kind::hello, .number = slave_.call_hash()});
   }
-  check_stop();
-  if (display_) show_progress(false);
-  if (is_root()) watch(t);
+  after_tick(t);
 }
 
 void host_run::please_stop() {
   protocol::group_actions list;
   slave_.please_stop(list);
   perform(list);
-}
-
-void host_run::abort(std::string const& text) {
-  protocol::peer_messages told;
-  roll_->abort(text, told);
-  send_all(told);
 }
 
 }  // namespace skel::detail

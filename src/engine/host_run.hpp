@@ -13,12 +13,11 @@
 #include <variant>
 #include <vector>
 
+#include "peer_run.hpp"
 #include "skel/detail/group_work.hpp"
 #include "skel/protocol/arbiter.hpp"
 #include "skel/protocol/group_host.hpp"
 #include "skel/protocol/group_slave.hpp"
-#include "skel/protocol/roll_call.hpp"
-#include "team_run.hpp"
 
 namespace skel::detail {
 
@@ -36,7 +35,7 @@ struct group_clock {
   [[nodiscard]] static group_clock unpack(std::span<std::byte const>& in);
 };
 
-class host_run final : public team_run {
+class host_run final : public peer_run {
  public:
   host_run(context& ctx, std::uint64_t units, group_work& work, multi_host_options const& options);
   ~host_run() override;
@@ -113,7 +112,6 @@ class host_run final : public team_run {
   void compute(unsigned thread, std::unique_lock<std::mutex>& lock) override;
   void after_quantum(unsigned thread, std::unique_lock<std::mutex>& lock) override;
   void please_stop() override;
-  void abort(std::string const& text) override;
   void describe(report& r) const override;
   void describe(observe::progress_state& s, bool last) const override;
 
@@ -123,8 +121,7 @@ class host_run final : public team_run {
   void perform(protocol::group_actions& list, cargo* with = nullptr, thread_state* thread = nullptr);
   void perform_one(protocol::group_action_variant& action, cargo* with, thread_state* thread);
   void perform_for_host(protocol::group_action_variant const& action, cargo* with);
-  void send(int to, protocol::peer_message& m);
-  void send_all(protocol::peer_messages& list);
+  void send(int to, protocol::peer_message m) override;
   void load(protocol::peer_message const& m, cargo& with);
   void pack(protocol::peer_message const& m, std::vector<std::byte>& out);
   void unload(protocol::peer_message const& m, std::span<std::byte const> body, transport::packet& whole,
@@ -133,7 +130,7 @@ class host_run final : public team_run {
   [[nodiscard]] held_piece take_result(term_id term, std::uint64_t unit, std::uint64_t piece);
   void keep(piece_run const& fresh, cargo& with);
   void deliver(int from, protocol::peer_message const& m, cargo& with);
-  void deliver_own();
+  void deliver_own() override;
   void deliver_deferred();
   void drain();
   void fail(std::uint64_t unit, std::string text);
@@ -160,7 +157,6 @@ class host_run final : public team_run {
   protocol::group_slave slave_;
   protocol::group_host host_;
   std::optional<protocol::arbiter> arbiter_;
-  std::optional<protocol::roll_call> roll_;
   std::shared_ptr<duty> duty_;
   std::deque<read_job> reads_;
   std::deque<sink_job> deliveries_;  // sinks on hosts
@@ -169,14 +165,13 @@ class host_run final : public team_run {
   // Results that have not been sent, by term, unit and piece; twice where a host that took this rank for lost
   // gave the same piece again.
   std::multimap<std::array<std::uint64_t, 3>, held_piece> finished_;
-  std::deque<own_message> to_self_;
+  own_mail<own_message> to_self_;
   struct deferred_message {
     int from;
     protocol::peer_message what;
     cargo with;
   };
   std::deque<deferred_message> deferred_;  // while the host does not listen
-  bool delivering_ = false;
 
   std::vector<thread_state> state_;
   unsigned inside_ = 0;     // threads in the user's functions

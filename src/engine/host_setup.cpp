@@ -18,8 +18,7 @@ constexpr double most_left_alone = 1e6;  // units
 }  // namespace
 
 host_run::host_run(context& ctx, std::uint64_t units, group_work& work, multi_host_options const& options)
-    : team_run(ctx, {options.label.empty() ? "multi_host" : options.label, options.stop,
-                     options.time_limit_seconds}),
+    : peer_run(ctx, call_options_of(options, "multi_host")),
       units_(units),
       work_(work),
       options_(options),

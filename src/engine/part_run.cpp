@@ -36,10 +36,7 @@ protocol::solution_place place_of_solution(placement p) {
 
 part_run::part_run(context& ctx, part_work& work, part_kind const& kind,
                    divide_and_conquer_options const& options)
-    : team_run(ctx,
-               {options.label.empty() ? kind.name : options.label, options.stop, options.time_limit_seconds}),
-      work_(work),
-      kind_(kind) {
+    : peer_run(ctx, call_options_of(options, kind.name)), work_(work), kind_(kind) {
   if (threads_ > 1 && !work.solves_with_threads())
     piece_depth_ =
         static_cast<unsigned>(std::bit_width(threads_ * std::max(1U, options.pieces_per_thread) - 1));
@@ -56,7 +53,7 @@ void part_run::begin(std::unique_lock<std::mutex>& lock) {
   std::optional<std::string> bad;
   if (kind_.from != placement::on_root || is_root()) {
     bool const own = kind_.from == placement::in_parts;
-    rank_span const group = own ? rank_span{rank_, rank_ + 1} : everybody();
+    rank_span const group = own ? protocol::alone(rank_) : everybody();
     held_problem p;
     lock.unlock();
     bad = thrown_by([&] { p.object = work_.open(own ? level(group) : 0); });
@@ -74,13 +71,10 @@ void part_run::begin(std::unique_lock<std::mutex>& lock) {
 
 // The root's problem could not be had: nobody begins.
 void part_run::end_source(std::string const& text) {
-  if (!is_root()) {
+  if (is_root())
+    call_roll(&protocol::roll_call::source_failed, text);
+  else
     fail(text);
-    return;
-  }
-  protocol::peer_messages told;
-  roll_->source_failed(text, told);
-  send_all(told);
 }
 
 solution_ptr part_run::take_solution() {
@@ -100,7 +94,7 @@ solution_ptr part_run::take_solution() {
 void part_run::perform(protocol::part_actions& list, bytes* payload, done* result) {
   for (auto& action : std::exchange(list, {})) {
     if (auto* const message = std::get_if<part::send>(&action)) {
-      send(message->to, message->what);
+      send(message->to, std::move(message->what));
     } else if (auto const* d = std::get_if<part::divide>(&action)) {
       add_job(job::kind::divide, d->group);
     } else if (auto const* so = std::get_if<part::solve>(&action)) {
@@ -117,9 +111,7 @@ void part_run::perform(protocol::part_actions& list, bytes* payload, done* resul
       else
         s.packed = std::move(*payload);
     } else if (std::holds_alternative<part::complete>(action)) {
-      protocol::peer_messages told;
-      roll_->done(static_cast<std::uint64_t>(engine_.size()), told);
-      send_all(told);
+      call_roll(&protocol::roll_call::done, static_cast<std::uint64_t>(engine_.size()));
     } else if (std::holds_alternative<part::drain>(action)) {
       draining_ = true;
       jobs_.clear();
@@ -132,14 +124,9 @@ void part_run::perform(protocol::part_actions& list, bytes* payload, done* resul
   deliver_own();
 }
 
-void part_run::send_all(protocol::peer_messages& list) {
-  for (auto& m : std::exchange(list, {})) send(m.to, m.what);
-  deliver_own();
-}
-
-void part_run::send(int to, peer_message& m) {
+void part_run::send(int to, peer_message m) {
   if (to == rank_) {
-    to_self_.push_back(std::move(m));
+    to_self_.push(std::move(m));
     return;
   }
   double const begin = span_begin();
@@ -195,20 +182,12 @@ void part_run::fail(std::string text) {
 // --- messages
 
 void part_run::deliver_own() {
-  if (std::exchange(delivering_, true)) return;
-  while (!to_self_.empty()) {
-    auto const m = std::move(to_self_.front());
-    to_self_.pop_front();
-    deliver(rank_, m, nullptr);
-  }
-  delivering_ = false;
+  to_self_.deliver([&](peer_message const& m) { deliver(rank_, m, nullptr); });
 }
 
 void part_run::deliver(int from, peer_message const& m, bytes* payload) {
   if (is_root()) {
-    protocol::peer_messages told;
-    roll_->on(from, m, told);
-    send_all(told);
+    call_roll(&protocol::roll_call::on, from, m);
     if (for_roll_call(m.kind)) return;
   }
   protocol::part_actions list;
@@ -236,11 +215,7 @@ void part_run::receive(int from, std::span<std::byte const> body, transport::pac
 
 void part_run::on_lost(int rank) {
   if (over_) return;
-  if (roll_) {
-    protocol::peer_messages told;
-    roll_->lost(rank, told);
-    send_all(told);
-  }
+  if (roll_) call_roll(&protocol::roll_call::lost, rank);
   protocol::part_actions list;
   role_.lost(rank, list);
   perform(list);
@@ -255,24 +230,15 @@ void part_run::on_tick(double t) {
   if (calls_ != calls_told_) {
     calls_told_ = calls_;
     last_moved_ = t;
-    peer_message hello{.kind = peer_message_kind::hello, .number = role_.call_hash()};
-    if (!is_root()) send(root_, hello);
+    if (!is_root()) send(root_, {.kind = peer_message_kind::hello, .number = role_.call_hash()});
   }
-  check_stop();
-  if (display_) show_progress(false);
-  if (is_root()) watch(t);
+  after_tick(t);
 }
 
 void part_run::please_stop() {
   protocol::part_actions list;
   role_.please_stop(list);
   perform(list);
-}
-
-void part_run::abort(std::string const& text) {
-  protocol::peer_messages told;
-  roll_->abort(text, told);
-  send_all(told);
 }
 
 // --- what it says of itself
@@ -286,17 +252,15 @@ void part_run::describe(report& r) const {
   r.tasks = 0;
   for (auto const& row : r.per_rank) r.tasks += row.tasks;
   r.tasks_handed_out_again = taken_over_ + role_.taken_over();
-  if (roll_) {
-    r.lost_ranks = roll_->lost_ranks();
-    r.phases = phases_.phases();
-  }
+  r.lost_ranks = lost_ranks();
+  if (is_root()) r.phases = phases_.phases();
 }
 
 void part_run::describe(observe::progress_state& s, bool last) const {
   int const levels = level({0, 1}) + 1;
   s.done = static_cast<std::uint64_t>(last && outcome_ ? levels : std::min(combined_, levels));
   s.total = static_cast<std::uint64_t>(levels);
-  s.lost_ranks = roll_ ? static_cast<int>(roll_->lost_ranks().size()) : 0;
+  s.lost_ranks = static_cast<int>(lost_ranks().size());
 }
 
 std::string part_run::state() const {
@@ -306,10 +270,7 @@ std::string part_run::state() const {
     text += ", draining";
   else if (auto const what = role_.waits_for(); !what.empty())
     text += ", waits for " + what;
-  if (roll_ && roll_->stopping())
-    text +=
-        detail::format("; root: stopping, waiting for ranks [{}]", detail::join(roll_->not_stopped(), " "));
-  return text;
+  return text + waits_to_stop();
 }
 
 part_kind kind_of(any_division const& division, placement from) {

@@ -9,11 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "peer_run.hpp"
 #include "phase_clock.hpp"
 #include "skel/detail/part_work.hpp"
 #include "skel/protocol/partner.hpp"
-#include "skel/protocol/roll_call.hpp"
-#include "team_run.hpp"
 
 namespace skel::detail {
 
@@ -21,7 +20,7 @@ namespace skel::detail {
 /// travel and unpacks what has come: the lock is not held while large problems and solutions become bytes.
 /// The problem of this rank alone is divided further into pieces, so that all compute threads have something
 /// to do.
-class part_run final : public team_run {
+class part_run final : public peer_run {
  public:
   part_run(context& ctx, part_work& work, part_kind const& kind, divide_and_conquer_options const& options);
   ~part_run() override;
@@ -78,16 +77,14 @@ class part_run final : public team_run {
   [[nodiscard]] bool find_work(unsigned thread) override;
   void compute(unsigned thread, std::unique_lock<std::mutex>& lock) override;
   void please_stop() override;
-  void abort(std::string const& text) override;
   void describe(report& r) const override;
   void describe(observe::progress_state& s, bool last) const override;
 
   void perform(protocol::part_actions& list, bytes* payload = nullptr, done* result = nullptr);
-  void send(int to, protocol::peer_message& m);
-  void send_all(protocol::peer_messages& list);
+  void send(int to, protocol::peer_message m) override;
   void attach(protocol::peer_message const& m, int to, bytes& body);
   void deliver(int from, protocol::peer_message const& m, bytes* payload);
-  void deliver_own();
+  void deliver_own() override;
   void add_job(job::kind what, rank_span group);
   void run(job const& j, done& d);
   void finish(job const& j, done& d);
@@ -104,11 +101,9 @@ class part_run final : public team_run {
   part_kind kind_;
   unsigned piece_depth_ = 0;
   protocol::partner role_;
-  std::optional<protocol::roll_call> roll_;
   std::map<rank_span, held_problem> problems_;
   std::map<rank_span, held_solution> solutions_;
-  std::deque<protocol::peer_message> to_self_;
-  bool delivering_ = false;
+  own_mail<protocol::peer_message> to_self_;
   std::deque<job> jobs_;
   unsigned running_ = 0;
   std::uint64_t calls_ = 0;

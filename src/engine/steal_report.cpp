@@ -15,7 +15,7 @@ void steal_run::describe(report& r) const {
   r.results = "merged";
   r.steals = steals_ + role_.steals();
   r.tasks_handed_out_again = taken_back_ + role_.taken_back();
-  if (roll_) r.lost_ranks = roll_->lost_ranks();
+  r.lost_ranks = lost_ranks();
   if (r.stopped_early && recorder_) r.tasks = recorder_->tasks();
 }
 
@@ -23,7 +23,7 @@ void steal_run::describe(observe::progress_state& s, bool last) const {
   s.done = tasks_run() + std::accumulate(tasks_heard_.begin(), tasks_heard_.end(), std::uint64_t{0});
   if (recorder_) s.done += recorder_->costs().restored_tasks;
   if (last && outcome_) s.done = outcome_->tasks;
-  s.lost_ranks = roll_ ? static_cast<int>(roll_->lost_ranks().size()) : 0;
+  s.lost_ranks = static_cast<int>(lost_ranks().size());
 }
 
 std::string steal_run::state() const {
@@ -37,10 +37,7 @@ std::string steal_run::state() const {
   else if (auto const victim = role_.asked())
     text += detail::format(", has asked rank {}", *victim);
   if (role_.wanted()) text += detail::format(", {} thieves wait", role_.thieves());
-  if (roll_ && roll_->stopping())
-    text +=
-        detail::format("; root: stopping, waiting for ranks [{}]", detail::join(roll_->not_stopped(), " "));
-  return text;
+  return text + waits_to_stop();
 }
 
 }  // namespace skel::detail

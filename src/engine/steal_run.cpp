@@ -28,8 +28,7 @@ bool moves_the_run(peer_message_kind kind) {
 }  // namespace
 
 steal_run::steal_run(context& ctx, steal_work& work, ring_steal_options const& options, merged_result& total)
-    : team_run(ctx, {options.label.empty() ? "ring_steal" : options.label, options.stop,
-                     options.time_limit_seconds}),
+    : peer_run(ctx, call_options_of(options, "ring_steal")),
       work_(work),
       options_(options),
       total_(total),
@@ -67,11 +66,7 @@ void steal_run::begin(std::unique_lock<std::mutex>& lock) {
   protocol::steal_actions list;
   role_.begin(list);
   perform(list);
-  if (bad) {
-    protocol::peer_messages told;
-    roll_->source_failed(*bad, told);
-    send_all(told);
-  }
+  if (bad) call_roll(&protocol::roll_call::source_failed, *bad);
 }
 
 // --- actions
@@ -151,7 +146,7 @@ void steal_run::pack_loan(loan_id number, debt_id of, std::vector<std::byte>& ou
 void steal_run::send(act::send& s) {
   auto& m = s.what;
   if (s.to == rank_) {
-    to_self_.push_back(std::move(m));
+    to_self_.push(std::move(m));
     return;
   }
   bool const of_a_debt = m.kind == peer_message_kind::loan || m.kind == peer_message_kind::paid ||
@@ -187,12 +182,9 @@ void steal_run::send(act::send& s) {
   post(s.to, m, std::move(body), begin);
 }
 
-void steal_run::send_all(protocol::peer_messages& list) {
-  for (auto& m : std::exchange(list, {})) {
-    act::send s{m.to, std::move(m.what), 0};
-    send(s);
-  }
-  deliver_own();
+void steal_run::send(int to, peer_message m) {
+  act::send s{to, std::move(m), 0};
+  send(s);
 }
 
 // A result of a loan comes back into the debt it was part of.
@@ -218,29 +210,19 @@ void steal_run::complete() {
     fail_task(*bad);
     return;
   }
-  protocol::peer_messages list;
-  roll_->done(counted_, list);
-  send_all(list);
+  call_roll(&protocol::roll_call::done, counted_);
 }
 
 // --- messages
 
 void steal_run::deliver_own() {
-  if (std::exchange(delivering_, true)) return;
-  while (!to_self_.empty()) {
-    auto const m = std::move(to_self_.front());
-    to_self_.pop_front();
-    deliver(rank_, m, {});
-  }
-  delivering_ = false;
+  to_self_.deliver([&](peer_message const& m) { deliver(rank_, m, {}); });
 }
 
 void steal_run::deliver(int from, peer_message const& m, std::span<std::byte const> payload) {
   if (moves_the_run(m.kind)) last_moved_ = now();
   if (is_root()) {
-    protocol::peer_messages told;
-    roll_->on(from, m, told);
-    send_all(told);
+    call_roll(&protocol::roll_call::on, from, m);
     if (for_roll_call(m.kind)) return;
   }
   protocol::steal_actions list;
@@ -270,20 +252,10 @@ void steal_run::receive(int from, std::span<std::byte const> body, transport::pa
 
 void steal_run::on_lost(int rank) {
   if (over_) return;
-  if (roll_) {
-    protocol::peer_messages list;
-    roll_->lost(rank, list);
-    send_all(list);
-  }
+  if (roll_) call_roll(&protocol::roll_call::lost, rank);
   protocol::steal_actions list;
   role_.lost(rank, list);
   perform(list);
-}
-
-void steal_run::abort(std::string const& text) {
-  protocol::peer_messages list;
-  roll_->abort(text, list);
-  send_all(list);
 }
 
 void steal_run::please_stop() {
@@ -301,15 +273,10 @@ void steal_run::on_tick(double t) {
   if (auto const n = tasks_run(); n != tasks_told_) {
     tasks_told_ = n;
     last_moved_ = t;
-    if (!is_root()) {
-      act::send s{root_, {.kind = peer_message_kind::hello, .number = role_.call_hash(), .ids = {n}}, 0};
-      send(s);
-    }
+    if (!is_root()) send(root_, {.kind = peer_message_kind::hello, .number = role_.call_hash(), .ids = {n}});
   }
-  check_stop();
   state_if_due();  // also while no thread comes by
-  if (display_) show_progress(false);
-  if (is_root()) watch(t);  // only the root hears that the others move
+  after_tick(t);
 }
 
 report run_ring_steal(context& ctx, steal_work& work, ring_steal_options const& options,

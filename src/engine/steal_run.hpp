@@ -2,25 +2,23 @@
 #pragma once
 
 #include <atomic>
-#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "peer_run.hpp"
 #include "skel/detail/steal_work.hpp"
-#include "skel/protocol/roll_call.hpp"
 #include "skel/protocol/stealer.hpp"
 #include "steal_recorder.hpp"
-#include "team_run.hpp"
 
 namespace skel::detail {
 
 /// The tasks of a debt wait in one bag per debt, under the engine's lock. A thread takes the newest, works on
 /// them and what they spawn for about 100 microseconds, and puts back what is left: so thieves, other threads
 /// and the roles see all but what runs, and a task of a tenth of a microsecond pays nothing for it.
-class steal_run final : public team_run {
+class steal_run final : public peer_run {
  public:
   steal_run(context& ctx, steal_work& work, ring_steal_options const& options, merged_result& total);
   ~steal_run() override;
@@ -72,7 +70,6 @@ class steal_run final : public team_run {
   void after_quantum(unsigned /*thread*/, std::unique_lock<std::mutex>& /*lock*/) override { state_if_due(); }
   void rest(std::unique_lock<std::mutex>& lock, double seconds) override;
   void please_stop() override;
-  void abort(std::string const& text) override;
   void describe(report& r) const override;
   void describe(observe::progress_state& s, bool last) const override;
 
@@ -80,9 +77,9 @@ class steal_run final : public team_run {
   void perform(protocol::steal_actions& list, std::span<std::byte const> payload = {});
   void perform_one(protocol::steal_action& action, std::span<std::byte const> payload);
   void send(protocol::loan_action::send& s);
-  void send_all(protocol::peer_messages& list);
+  void send(int to, protocol::peer_message m) override;
   void deliver(int from, protocol::peer_message const& m, std::span<std::byte const> payload);
-  void deliver_own();
+  void deliver_own() override;
   void pack_loan(loan_id number, debt_id of, std::vector<std::byte>& out);
   void settle(debt_id id, std::span<std::byte const> payload);
   void complete();
@@ -108,11 +105,9 @@ class steal_run final : public team_run {
   merged_result& total_;
 
   protocol::stealer role_;
-  std::optional<protocol::roll_call> roll_;
   std::map<debt_id, debt> debts_;
   std::map<loan_id, loan> lent_;
-  std::deque<protocol::peer_message> to_self_;
-  bool delivering_ = false;
+  own_mail<protocol::peer_message> to_self_;
   std::uint64_t counted_ = 0;  // tasks in the result
 
   std::vector<thread_state> state_;

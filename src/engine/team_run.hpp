@@ -31,6 +31,12 @@ struct call_options {
   std::optional<double> time_limit_seconds;
 };
 
+/// Of the options of a skeleton; `name` is the label where the user has given none.
+template <class Options>
+[[nodiscard]] call_options call_options_of(Options const& o, std::string const& name) {
+  return {o.label.empty() ? name : o.label, o.stop, o.time_limit_seconds};
+}
+
 /// Enters the run into the engine's table, lets the compute threads work and move messages until it is over,
 /// ends together with the other ranks, and returns the report or throws. A skeleton adds its roles: what they
 /// hear, and what there is to compute.

@@ -9,7 +9,7 @@
 namespace {
 
 std::string command(std::string const& how, std::string const& when) {
-  return std::string(SKEL_BROADCAST_LOSSES) + " " + how + " " + when;
+  return std::string(SKEL_LOSSES) + " " + how + " " + when;
 }
 
 }  // namespace

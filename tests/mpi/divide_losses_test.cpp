@@ -10,7 +10,7 @@
 namespace {
 
 std::string command(std::string const& when, std::string const& kind, std::string const& source) {
-  return std::string(SKEL_DIVIDE_LOSSES) + " " + when + " " + kind + " " + source;
+  return std::string(SKEL_LOSSES) + " " + when + " " + kind + " " + source;
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 namespace {
 
 std::string command(std::string const& when, int size) {
-  return std::string(SKEL_GROUP_LOSSES) + " " + when + " " + std::to_string(size);
+  return std::string(SKEL_LOSSES) + " " + when + " " + std::to_string(size);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 
 namespace {
 
-std::string command(char const* when) { return std::string(SKEL_STEAL_LOSSES) + " " + when; }
+std::string command(char const* when) { return std::string(SKEL_LOSSES) + " " + when; }
 
 void survives(char const* when, std::uint64_t seed, int ranks = 4) {
   test::survives(command(when), seed, ranks);
