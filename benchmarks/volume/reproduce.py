@@ -1,21 +1,22 @@
 #!/usr/bin/env python3
 """Repeats section 5 of Asplin and Johansen, "Performance experiments with the StormView distributed parallel volume
-renderer", on a simulated cluster of 28 HP 720 on 10 Mb/s Ethernet with the costs of our own renderer, and the four
-algorithms on real ranks of this machine.
+renderer", on a simulated cluster of 28 HP 720 on 10 Mb/s Ethernet with the costs of our own renderer, and on real ranks of
+this machine.
 
 The paper's experiment is examples/volume/specs/bird.json on the wind field: 54,549 pixels in 219 tasks of 250. Fifteen
 samples of each of D_S, D_C, S_S, S_C with 15, 20, 25 workers; means with 99.9 % confidence intervals (Student's t), quiet and
-with other users' jobs (figures 8 and 7), and the distribution of the grid (figure 9). Every sample renders the picture
-again: the seconds that its tasks took are the costs of the simulated run.
+with other users' jobs (figures 8 and 7), with one worker slowed by another job (5.2), and the distribution of the grid
+(figure 9). Every sample renders the picture again: the seconds that its tasks took are the costs of the simulated run. On
+real ranks each worker is bound to a core, and the other user's job is a busy process on the core of one of them.
 
 Writes DIR/index.html, DIR/*.svg and DIR/*.csv.
 
-  benchmarks/volume/reproduce.py            # about five minutes on 2 cores
-  benchmarks/volume/reproduce.py --quick    # three samples, a minute
+  benchmarks/volume/reproduce.py            # a quarter of an hour or more on 2 cores
+  benchmarks/volume/reproduce.py --quick    # three samples
 """
 import argparse
+import contextlib
 import csv
-import html
 import json
 import math
 import os
@@ -24,6 +25,10 @@ import random
 import statistics
 import subprocess
 import sys
+
+import page
+from findings import findings
+from situations import ATM, ETHERNET, NETWORKS, PICTURES, QUIET, REAL_QUIET, REAL_SLOWED, SITUATIONS, WAYS
 
 HERE = pathlib.Path(__file__).resolve().parents[2]
 SPEC = HERE / "examples/volume/specs/bird.json"
@@ -35,11 +40,9 @@ TASK, FINE = 250, 24  # pixels: of a dynamic task; of the pieces that a static o
 # (schedule, results, pixels of a task). Static: a worker's one task is every n-th piece; S_S sends 250 pixels at a time.
 ALGORITHMS = {"D_S": ("first-come", "streamed:batch=1", TASK), "D_C": ("first-come", "concentrated", TASK),
               "S_S": ("interleaved", f"streamed:batch={TASK // FINE}", FINE), "S_C": ("interleaved", "concentrated", FINE)}
-COLOURS = {"D_S": "#1e8449", "D_C": "#2471a3", "S_S": "#c0392b", "S_C": "#b9770e"}
-NETWORKS = {"10 Mb/s Ethernet, shared": {"kind": "bus", "latency_seconds": 1e-3, "bandwidth_bytes_per_second": 1.25e6},
-            "155 Mb/s ATM, switched": {"kind": "switch", "latency_seconds": 1e-3, "bandwidth_bytes_per_second": 1.94e7}}
-ETHERNET = next(iter(NETWORKS))
 GRID_BYTES, GRID_WORKERS = 422532, 27  # figure 9
+REAL_SIZE = "1044x836"  # 16 times the paper's pixels: ours take less than a microsecond each
+LONGEST_RUN = 600  # processor seconds of another job
 # Student's t for 99.9 % by degrees of freedom.
 T_999 = {1: 636.62, 2: 31.60, 3: 12.92, 4: 8.610, 5: 6.869, 6: 5.959, 7: 5.408, 8: 5.041, 9: 4.781, 10: 4.587, 11: 4.437,
          12: 4.318, 13: 4.221, 14: 4.140, 19: 3.883, 29: 3.659}
@@ -62,25 +65,27 @@ def interval(values):
     return statistics.mean(values), t * statistics.stdev(values) / math.sqrt(n)
 
 
-def without_users(_rank, _chance):
-    return {}
+def summary(times, **about):
+    """A row for each algorithm and number of workers."""
+    rows = []
+    for (a, n), values in times.items():
+        mean, half = interval(values)
+        rows.append({**about, "algorithm": a, "workers": n, "mean": mean, "half_interval": half,
+                     "deviation": statistics.stdev(values), "least": min(values), "most": max(values)})
+    return rows
 
 
-def other_users(_rank, chance):
-    """By day other people use some of the stations: one in five has a job on it that takes half of it for minutes."""
-    if chance.random() >= 0.2:
-        return {}
-    begin, length = chance.uniform(0, 60), chance.uniform(60, 180)
-    return {"load": {"available": [[0, 1], [begin + 1e-3, 0.5], [begin + length, 1]], "repeat_seconds": begin + length + 60}}
-
-
-def one_slowed(rank, _chance):
-    """Section 5.2: another user's job takes half of one worker."""
-    return {"power": 0.5} if rank == 1 else {}
-
-
-SITUATIONS = {"quiet (figure 8, night)": without_users, "other users (figure 7, day)": other_users,
-              "one worker slowed by half (5.2)": one_slowed}
+@contextlib.contextmanager
+def another_job(core):
+    """Another user's: keeps this core busy. It ends by itself, too, if this script is killed."""
+    busy = (f"import os, time; os.sched_setaffinity(0, {{{core}}})\n"
+            f"print('busy', flush=True)\nwhile time.process_time() < {LONGEST_RUN}: pass")
+    with subprocess.Popen([sys.executable, "-c", busy], stdout=subprocess.PIPE, text=True) as job:
+        try:
+            job.stdout.readline()
+            yield
+        finally:
+            job.kill()
 
 
 class Experiment:
@@ -111,7 +116,7 @@ class Experiment:
         run([self.bin / "skel-simulate", "--platform", platform, "--costs", self.costs[pixels, sample][0], "--schedule",
              schedule, "--results", results, "--root", "serves", "--result-bytes", PIXEL_BYTES * pixels, "--quiet", "--report",
              report, *extra])
-        return json.loads(report.read_text())
+        return json.loads(report.read_text())["seconds"]
 
     def platform(self, workers, situation, network, sample):
         """The controller is a station of its own, and rank 0."""
@@ -123,161 +128,66 @@ class Experiment:
         path.write_text(json.dumps({"name": "hp720", "hosts": stations, "network": NETWORKS[network]}))
         return path
 
-    def response_times(self, situation, network=ETHERNET, extra=()):
+    def response_times(self, situation, network=ETHERNET, extra=(), name=None):
         """The paper's loop, section 5.3."""
         times = {}
         for sample in range(self.samples):
             for n in WORKERS:
                 platform = self.platform(n, situation, network, sample)
                 for a in ALGORITHMS:
-                    times.setdefault((a, n), []).append(self.simulate(platform, a, sample, extra)["seconds"])
-        rows = []
-        for (a, n), values in times.items():
-            mean, half = interval(values)
-            rows.append({"situation": situation, "network": network, "algorithm": a, "workers": n, "mean": mean,
-                         "half_interval": half, "deviation": statistics.stdev(values) if len(values) > 1 else 0.0,
-                         "least": min(values), "most": max(values)})
-        return rows
+                    times.setdefault((a, n), []).append(self.simulate(platform, a, sample, extra))
+        return summary(times, situation=name or situation, network=network)
 
     def grid_distribution(self):
-        rows = []
+        """Figure 9 on simulated networks, where every sample is like the others."""
+        found = {}
         for network, about in NETWORKS.items():
             path = self.work / "grid.json"
             path.write_text(json.dumps({"name": "grid", "hosts": [{"name": "hp-720", "count": GRID_WORKERS + 1}],
                                         "network": about}))
-            for how in ("series", "broadcast"):
+            for how, name in WAYS.items():
                 line = run([self.bin / "skel-bench-grid-distribution", path, GRID_BYTES, how])
-                got = dict(pair.split("=") for pair in line.split())
-                rows.append({"network": network, "how": how, "seconds": float(got["seconds"]), "bytes": int(got["bytes"])})
-        return rows
+                found.setdefault(network, {})[name] = [float(dict(pair.split("=") for pair in line.split())["seconds"])]
+        return found
 
-    def real_ranks(self, counts):
-        """The four algorithms on this machine: a controller that serves, and workers; seconds of rendering."""
+    def real_grid_distribution(self, workers):
+        found = {}
+        for how, name in WAYS.items():
+            text = run(["mpiexec", "-n", workers + 1, "--oversubscribe", "--bind-to", "none", self.bin / "skel-bench-grid-ranks",
+                        GRID_BYTES, how, 2 * self.samples], env=mpi_environment())
+            found[name] = [float(line.split("=")[1]) for line in text.split()]
+        return found
+
+    def on_ranks(self, algorithm, workers):
+        """A controller that serves, and workers, each on a core of its own (where there are as many); seconds of rendering."""
+        schedule, results, pixels = ALGORITHMS[algorithm]
         report = self.work / "real.json"
+        program = [self.bin / "skel-volume", "--field", FIELD, "--spec", SPEC, "--size", REAL_SIZE, "--pixels", pixels,
+                   "--schedule", schedule, "--results", results, "--root", "serves", "--threads", 1, "--quiet", "--progress",
+                   "never", "--report", report]
+        command = ["mpiexec", "--oversubscribe", "--bind-to", "none", "-n", 1, *program]
+        for k in range(workers):
+            command += [":", "-n", 1, "taskset", "-c", core_of(k), *program]
+        run(command, env=mpi_environment())
+        return json.loads(report.read_text())["seconds"]
+
+    def real_response_times(self, counts, slowed):
         times = {}
         for _ in range(self.samples):
             for n in counts:
-                for a, (schedule, results, pixels) in ALGORITHMS.items():
-                    run(["mpiexec", "-n", n + 1, "--oversubscribe", "--bind-to", "none", self.bin / "skel-volume", "--field",
-                         FIELD, "--spec", SPEC, "--size", "1044x836", "--pixels", pixels, "--schedule", schedule, "--results",
-                         results, "--root", "serves", "--threads", 1, "--quiet", "--progress", "never", "--report", report],
-                        env=mpi_environment())
-                    times.setdefault((a, n), []).append(json.loads(report.read_text())["seconds"])
-        rows = []
-        for (a, n), values in times.items():
-            mean, half = interval(values)
-            rows.append({"algorithm": a, "workers": n, "mean": mean, "half_interval": half, "median": statistics.median(values)})
-        return rows
+                for a in ALGORITHMS:
+                    with another_job(core_of(0)) if slowed else contextlib.nullcontext():
+                        times.setdefault((a, n), []).append(self.on_ranks(a, n))
+        return summary(times, situation=REAL_SLOWED if slowed else REAL_QUIET)
+
+
+def core_of(worker):
+    return page.cores()[worker % len(page.cores())]
 
 
 def mpi_environment():
     return {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
             "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_mpi_yield_when_idle": "1"}
-
-
-def findings(tables):
-    """What the paper observes (sections 5.3 and 6), with what was found here."""
-    found = []
-
-    def say(text, exceptions, of):
-        found.append({"finding": text, "here": "yes" if not exceptions else "no",
-                      "details": f"{of - len(exceptions)} of {of}" + (f"; not: {', '.join(exceptions)}" if exceptions else "")})
-
-    places = [(s, n) for s in tables for n in WORKERS]
-    at = {(s, r["algorithm"], r["workers"]): r for s, rows in tables.items() for r in rows}
-    say("the dynamic algorithms are never slower than the static ones (half a percent counts as equal)",
-        [f"{s}, {n} workers" for s, n in places if max(at[s, "D_S", n]["mean"], at[s, "D_C", n]["mean"])
-         > 1.005 * min(at[s, "S_S", n]["mean"], at[s, "S_C", n]["mean"])], len(places))
-    users = [s for s in tables if s.startswith("other")]
-    say("by day the dynamic algorithms are more stable (smaller deviation)",
-        [f"{n} workers" for s in users for n in WORKERS
-         if max(at[s, "D_S", n]["deviation"], at[s, "D_C", n]["deviation"])
-         > min(at[s, "S_S", n]["deviation"], at[s, "S_C", n]["deviation"])], len(users) * len(WORKERS))
-    say("scattering and concentrating the transfer make no difference (less than 2 %)",
-        [f"{s}, {n} workers, {a}" for s, n in places for a in "DS"
-         if abs(at[s, a + "_S", n]["mean"] / at[s, a + "_C", n]["mean"] - 1) > 0.02], 2 * len(places))
-    quiet = next(iter(tables))
-    say("without other users the two are similar (less than 10 % apart)",
-        [f"{n} workers" for n in WORKERS if at[quiet, "S_S", n]["mean"] > 1.1 * at[quiet, "D_S", n]["mean"]], len(WORKERS))
-    slowed = [s for s in tables if s.startswith("one worker")]
-    say("with one worker slowed the dynamic algorithms are faster by more than a third",
-        [f"{n} workers" for s in slowed for n in WORKERS if at[s, "S_S", n]["mean"] < 4 / 3 * at[s, "D_S", n]["mean"]],
-        len(slowed) * len(WORKERS))
-    return found
-
-
-# --- the page
-
-
-def plot(title, rows):
-    """Means with their intervals, as figures 7 and 8."""
-    width, height, left, bottom, top, right = 460, 320, 52, 40, 30, 12
-    most = 1.1 * max(r["mean"] + (r["half_interval"] if r["half_interval"] == r["half_interval"] else 0) for r in rows)
-    x_of = {n: left + (width - left - right) * (k + 0.5) / len(WORKERS) for k, n in enumerate(WORKERS)}
-
-    def y_of(v):
-        return height - bottom - (height - top - bottom) * v / most
-
-    out = [f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" xmlns="http://www.w3.org/2000/svg" '
-           'font-family="sans-serif" font-size="11">', f'<rect width="{width}" height="{height}" fill="white"/>',
-           f'<text x="{width / 2}" y="16" text-anchor="middle" font-size="13">{html.escape(title)}</text>']
-    for i in range(6):
-        y = y_of(most * i / 5)
-        out.append(f'<line x1="{left}" y1="{y:.1f}" x2="{width - right}" y2="{y:.1f}" stroke="#ddd"/>'
-                   f'<text x="{left - 4}" y="{y + 4:.1f}" text-anchor="end">{most * i / 5:.3g}</text>')
-    for n in WORKERS:
-        out.append(f'<text x="{x_of[n]:.1f}" y="{height - bottom + 16}" text-anchor="middle">{n}</text>')
-    out.append(f'<text x="{width / 2}" y="{height - 6}" text-anchor="middle">workers</text>')
-    out.append(f'<text x="12" y="{height / 2}" text-anchor="middle" transform="rotate(-90 12 {height / 2})">'
-               'response time, s, with 99.9 % confidence interval</text>')
-    for k, (a, colour) in enumerate(COLOURS.items()):
-        for r in (r for r in rows if r["algorithm"] == a):
-            x, y = x_of[r["workers"]] + 14 * (k - 1.5), y_of(r["mean"])
-            half = r["half_interval"]
-            if half == half:
-                low, high = y_of(max(0, r["mean"] - half)), y_of(r["mean"] + half)
-                out.append(f'<path d="M{x:.1f} {low:.1f}V{high:.1f}M{x - 4:.1f} {low:.1f}h8M{x - 4:.1f} {high:.1f}h8" '
-                           f'stroke="{colour}" fill="none"/>')
-            out.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>')
-        out.append(f'<text x="{width - right - 120 + 30 * k}" y="{top + 6}" fill="{colour}">{a}</text>')
-    return "\n".join(out + ["</svg>"])
-
-
-def table(rows, columns):
-    def cell(value):
-        return f"{value:.4g}" if isinstance(value, float) else str(value)
-    head = "".join(f"<th>{html.escape(h)}</th>" for h, _ in columns)
-    body = "\n".join("<tr>" + "".join(f"<td>{html.escape(cell(r[key]))}</td>" for _, key in columns) + "</tr>" for r in rows)
-    return f"<table><tr>{head}</tr>\n{body}</table>"
-
-
-TIMES = [("situation", "situation"), ("algorithm", "algorithm"), ("workers", "workers"), ("mean, s", "mean"),
-         ("± (99.9 %)", "half_interval"), ("deviation", "deviation"), ("least", "least"), ("most", "most")]
-
-
-def page(e, alone, tables, atm, careful, found, grids, real):
-    parts = ["<!doctype html><meta charset='utf-8'><title>StormView, repeated</title><style>body{font:15px sans-serif;max-width:"
-             "62em;margin:2em auto;padding:0 1em}table{border-collapse:collapse;margin:1em 0}td,th{border:1px solid #ccc;padding:"
-             "3px 8px;text-align:right}td:first-child,th:first-child{text-align:left}</style>",
-             "<h1>StormView's performance experiments, repeated</h1>",
-             f"<p>{e.samples} samples each. Our renderer needs {alone:.3f} s for the picture on one core, "
-             f"{alone / 54549 * 1e6:.2f} µs a ray; costs are scaled to the paper's {RAY_SECONDS} s a ray.</p>",
-             "<h2>What the paper finds</h2>", table(found, [("finding", "finding"), ("here", "here"), ("details", "details")]),
-             "<h2>Response times of the four algorithms</h2>"]
-    for k, (name, rows) in enumerate(tables.items()):
-        svg = plot(name, rows)
-        (e.out / f"response-{k + 1}.svg").write_text(svg + "\n")
-        parts.append(svg)
-    parts += [table([r for rows in tables.values() for r in rows], TIMES),
-              "<h2>Distribution of the grid (figure 9)</h2>",
-              f"<p>{GRID_BYTES} bytes to {GRID_WORKERS} workers: one message to each, as ISIS 3.0.7 did, and skel::broadcast.</p>",
-              table(grids, [("network", "network"), ("how", "how"), ("seconds", "seconds"), ("bytes sent", "bytes")]),
-              "<h2>A faster network, and what handling losses costs (section 7)</h2>", table(atm + careful, TIMES)]
-    if real:
-        parts += [f"<h2>Real ranks on this machine ({os.cpu_count()} cores)</h2>",
-                  table(real, [("algorithm", "algorithm"), ("workers", "workers"), ("mean, s", "mean"),
-                               ("± (99.9 %)", "half_interval"), ("median", "median")])]
-    (e.out / "index.html").write_text("\n".join(parts) + "\n")
 
 
 def write_csv(path, rows):
@@ -287,44 +197,78 @@ def write_csv(path, rows):
         writer.writerows(rows)
 
 
-def main():
+def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", default=HERE / "build/release/bin", help="where the programs are")
     parser.add_argument("--out", default=HERE / "out/volume", help="directory for page, plots and CSV files")
     parser.add_argument("--samples", type=int, default=15)
     parser.add_argument("--quick", action="store_true", help="three samples")
     parser.add_argument("--no-real", action="store_true", help="only the simulated cluster")
+    parser.add_argument("--real-workers", default=sorted({1, 2, len(page.cores())}), metavar="N,N",
+                        type=lambda text: [int(n) for n in text.split(",")], help="on real ranks [1, 2, and one per core]")
+    parser.add_argument("--real-grid-workers", type=int, default=GRID_WORKERS, metavar="N", help="of figure 9 on real ranks")
     options = parser.parse_args()
     if options.quick:
         options.samples = 3
     if options.samples < 2:
         parser.error("--samples must be at least 2")
+    if min(options.real_workers) < 1 or options.real_grid_workers < 1:
+        parser.error("there must be a worker at least")
+    return options
+
+
+def main():
+    options = parse()
     e = Experiment(options)
+    paper = page.Page(e.out)
+
+    def tell(rows):
+        for r in rows:
+            print(f"{r['situation']}: {r['algorithm']} {r['workers']} workers {r['mean']:.4g} ± {r['half_interval']:.2g} s",
+                  flush=True)
+        return rows
+
     alone = e.trace()
     print(f"one core: {alone:.3f} s, {alone / 54549 * 1e6:.2f} us a ray", flush=True)
-    tables = {}
-    for situation in SITUATIONS:
-        tables[situation] = e.response_times(situation)
-        for r in tables[situation]:
-            print(f"{situation}: {r['algorithm']} {r['workers']} workers {r['mean']:.2f} ± {r['half_interval']:.2f} s", flush=True)
-    quiet = next(iter(SITUATIONS))
-    atm = e.response_times(quiet, "155 Mb/s ATM, switched")
-    careful = e.response_times(quiet, ETHERNET, ["--suspect-after", "100h"])
-    for r, name in [(r, "155 Mb/s ATM") for r in atm] + [(r, "no handling of losses") for r in careful]:
-        r["situation"] = name
+    tables = {s: tell(e.response_times(s)) for s in SITUATIONS}
+    others = tell(e.response_times(QUIET, ATM, name="155 Mb/s ATM"))
+    others += tell(e.response_times(QUIET, ETHERNET, ["--suspect-after", "100h"], "no handling of losses"))
     grids = e.grid_distribution()
-    found = findings(tables)
-    real = [] if options.no_real else e.real_ranks([1, 2])
-    for name, rows in (("response", [r for t in tables.values() for r in t]), ("atm", atm), ("losses", careful),
-                       ("grid", grids), ("findings", found), ("real", real)):
-        if rows:
-            write_csv(e.out / f"{name}.csv", rows)
-    page(e, alone, tables, atm, careful, found, grids, real)
-    for row in grids:
-        print(f"grid, {row['network']}, {row['how']}: {row['seconds']:.2f} s")
+    if not options.no_real:
+        tables[REAL_QUIET] = tell(e.real_response_times(options.real_workers, slowed=False))
+        several = [n for n in options.real_workers if n > 1]
+        if several:
+            tables[REAL_SLOWED] = tell(e.real_response_times(several, slowed=True))
+        grids[f"real ranks, {options.real_grid_workers} workers"] = e.real_grid_distribution(options.real_grid_workers)
+    found = findings(tables, grids)
+
+    paper.say(f"{e.samples} samples each. Our renderer needs {alone:.3f} s for the picture on one core, "
+              f"{alone / 54549 * 1e6:.2f} µs a ray; simulated costs are scaled to the paper's {RAY_SECONDS} s a ray.")
+    paper.head("What the paper finds")
+    paper.table(found, page.FINDINGS)
+    paper.head("Response times of the four algorithms")
+    if not options.no_real:
+        paper.say(f"Real ranks: this machine's {len(page.cores())} cores, {REAL_SIZE} pixels, each worker bound to a core.")
+    for s, rows in tables.items():
+        paper.picture(PICTURES[s], page.plot(s, rows))
+    times = [{"network": "", **r} for rows in tables.values() for r in rows]
+    paper.table(times, page.TIMES)
+    paper.head("Distribution of the grid (figure 9)")
+    paper.say(f"{GRID_BYTES} bytes to {GRID_WORKERS} workers: one message to each, as ISIS 3.0.7 did, and skel::broadcast.")
+    for k, (where, series) in enumerate(grids.items()):
+        paper.picture(f"figure-9-{k + 1}", page.profile(where, series))
+    grid_rows = [dict(zip(("where", "how", "mean", "half_interval", "samples"), (where, how, *interval(values), len(values))))
+                 for where, series in grids.items() for how, values in series.items()]
+    paper.table(grid_rows, page.GRIDS)
+    paper.head("A faster network, and what handling losses costs (section 7)")
+    paper.table(others, page.TIMES)
+    for name, rows in (("response", times), ("network", others), ("grid", grid_rows), ("findings", found)):
+        write_csv(e.out / f"{name}.csv", rows)
+    for row in grid_rows:
+        print(f"grid, {row['where']}, {row['how']}: {row['mean']:.4g} s")
     for row in found:
         print(f"{row['here']:<4}{row['finding']}: {row['details']}")
-    print(f"page: {e.out / 'index.html'}")
+    print(f"page: {paper.write()}")
 
 
 if __name__ == "__main__":

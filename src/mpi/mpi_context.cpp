@@ -20,6 +20,7 @@
 #include "engine/engine.hpp"
 #include "engine/exit_status.hpp"
 #include "engine/run_body.hpp"
+#include "engine/running_time.hpp"
 #include "launcher.hpp"
 #include "mpi_transport.hpp"
 #include "skel/error.hpp"
@@ -94,6 +95,10 @@ std::shared_ptr<engine> make_mpi_engine(MPI_Comm comm, context_options options) 
   check_same_program(own, size);
   int const cores = usable_cores();
   auto const place = find_placement(own, cores);
+  // Where mpiexec ends the job anyway when a rank dies, who is silent is most probably waiting for a core.
+  constexpr double patience_in_vain = 60;
+  if (!options.suspect_after_seconds && wires->any_thread() && !launcher_survives_losses())
+    options.suspect_after_seconds = patience_in_vain;
   if (options.threads == 0) options.threads = default_threads(cores, place.host_cores, place.ranks_here);
   char host[MPI_MAX_PROCESSOR_NAME] = "";
   int length = 0;
@@ -143,15 +148,17 @@ std::optional<context_options> options_of_all(std::string const& program, int si
 namespace {
 
 // Before the first heartbeat nobody notices a rank that has died: MPI_Init and the collective calls that make
-// a context would wait for it for ever.
+// a context would wait for it for ever. Ranks that are stopped together, for minutes, have died of nothing.
 class start_guard {
  public:
   explicit start_guard(std::string program)
       : watch_([this, program = std::move(program)] {
           std::unique_lock lock(mutex_);
-          if (started_.wait_for(lock, limit, [this] { return done_; })) return;
-          std::fprintf(stderr, "%s: not all ranks have started within %d s\n", program.c_str(),
-                       static_cast<int>(limit.count()));
+          running_time ran(seconds(), 0.25);
+          while (ran.look(seconds()) < limit)
+            if (started_.wait_for(lock, std::chrono::duration<double>(ran.step()), [this] { return done_; }))
+              return;
+          std::fprintf(stderr, "%s: not all ranks have started within %.0f s\n", program.c_str(), limit);
           report_exit_status(0, 1);
           _exit(1);
         }) {}
@@ -167,7 +174,10 @@ class start_guard {
   }
 
  private:
-  static constexpr std::chrono::seconds limit{60};
+  static constexpr double limit = 60;  // seconds
+  static double seconds() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  }
   std::mutex mutex_;
   std::condition_variable started_;
   bool done_ = false;

@@ -2,6 +2,7 @@
 #include "engine/detector.hpp"
 
 #include "catch.hpp"
+#include "engine/running_time.hpp"
 
 using skel::detail::detector;
 
@@ -55,6 +56,17 @@ TEST_CASE("without signs of life outside of runs a rank is watched from its firs
   CHECK(t < 12.75);
   d.reset(t);  // the run is over
   for (double later = t + 0.25; later < t + 10; later += 0.25) CHECK(d.beat(later, nobody).silent.empty());
+}
+
+TEST_CASE("a process that was stopped has not run meanwhile") {
+  skel::detail::running_time ran(100, 0.25);
+  CHECK(ran.look(100.25) == Approx(0.25));
+  CHECK(ran.look(100.7) == Approx(0.7));  // a little late
+  CHECK(ran.look(700) == Approx(1.2));    // stopped for ten minutes
+  CHECK(ran.look(700.25) == Approx(1.45));
+  double t = 700.25;
+  while (ran.look(t) < 60) t += 0.25;
+  CHECK(t == Approx(700.25 + 58.75));  // and still ends
 }
 
 TEST_CASE("a time-out of zero watches nobody") {

@@ -163,14 +163,14 @@ TEST_CASE("groups with no more than reassign_down_to units left are left alone (
     return run(delta(16), how, 0.3);
   };
   auto const eighth = run(delta(16), of_size(4), 0.3);
-  auto const ten = with(10);
+  auto const twelve = with(12);
   auto const all = with(64);
   CHECK(with(0.125).seconds == eighth.seconds);  // the default
-  CHECK(eighth.moved > ten.moved);
-  CHECK(ten.moved > 0);
+  CHECK(eighth.moved > twelve.moved);
+  CHECK(twelve.moved > 0);
   CHECK(all.moved == 0);
-  CHECK(eighth.seconds < ten.seconds);
-  CHECK(ten.seconds < all.seconds);
+  CHECK(eighth.seconds < twelve.seconds);
+  CHECK(twelve.seconds < all.seconds);
 }
 
 TEST_CASE("hosts that do not listen, or do not help, are slower (5.1)") {

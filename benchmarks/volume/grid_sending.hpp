@@ -1,0 +1,63 @@
+// How a grid reaches all ranks: by a series of messages to one rank each, as ISIS 3.0.7 did it (StormView,
+// section 6.3), or by skel::broadcast. Over any context.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <ranges>
+#include <string>
+#include <vector>
+
+#include "skel/broadcast.hpp"
+#include "skel/error.hpp"
+#include "skel/farm.hpp"
+
+namespace grid_sending {
+
+using grid = std::vector<std::uint8_t>;
+
+inline grid some_grid(std::size_t bytes) {
+  grid g(bytes);
+  for (std::size_t i = 0; i < bytes; ++i) g[i] = static_cast<std::uint8_t>(i * 131 >> 3);
+  return g;
+}
+
+/// A task for each worker, which is the grid; a worker asks for one when it has nothing. Seconds.
+inline double in_series(skel::context& ctx, std::size_t bytes) {
+  auto const copies = static_cast<std::uint64_t>(ctx.size() - 1);
+  auto const expected = some_grid(bytes);
+  auto const grids = [&] {
+    return std::views::iota(std::uint64_t{0}, copies) |
+           std::views::transform([&](std::uint64_t) { return grid(expected); });
+  };
+  std::uint64_t right = 0;
+  skel::farm_options options;
+  options.root = skel::root_role::serves;
+  auto const run = skel::farm(
+      ctx, skel::on_root(grids), [&](grid const& g) { return g == expected; },
+      skel::first_come{.chunk = 1, .threshold = {}, .early = false},
+      [&](skel::task_id, bool same) { right += same ? 1 : 0; }, options);
+  if (ctx.is_root() && right != copies) throw skel::error("a grid did not arrive");
+  return run.seconds;
+}
+
+/// Seconds that the call takes on this rank, by the clock `now`.
+template <class Now>
+double by_broadcast(skel::context& ctx, std::size_t bytes, Now const& now) {
+  auto const expected = some_grid(bytes);
+  double const begin = now();
+  auto const got = skel::broadcast(ctx, skel::on_root([&] { return expected; }));
+  double const end = now();
+  if (!got || *got != expected) throw skel::error("a grid did not arrive");
+  return end - begin;
+}
+
+template <class Now>
+double send(skel::context& ctx, std::size_t bytes, std::string const& how, Now const& now) {
+  if (how == "series") return in_series(ctx, bytes);
+  if (how == "broadcast") return by_broadcast(ctx, bytes, now);
+  throw skel::usage_error("expected series or broadcast, got \"" + how + "\"");
+}
+
+}  // namespace grid_sending
