@@ -68,7 +68,7 @@ int run_program(int argc, char** argv, program_info const& info, add_options_fun
     if (add_options) add_options(app);
     add_common_options(app, options, info.options);
     if (info.checkpoints) add_checkpoint_options(app, options);
-    if (!goes_on(app, argc, argv, ctx.is_root())) return;
+    if (!parse(app, argc, argv, ctx.is_root())) return;
     apply(options, ctx);
     run(ctx, options, info.name, body);
   });
