@@ -194,7 +194,8 @@ void run_until(int ranks, P program, store const& where, std::uint64_t last) {
   std::stop_source stop;
   options.stop = stop.get_token();
   program.event = [&](int, std::uint64_t n) {
-    if (n < last || !where.wait_for_checkpoint()) return;  // it goes on: a rank alone commits between supersteps
+    if (n < last || !where.wait_for_checkpoint())
+      return;  // it goes on: a rank alone commits between supersteps
     stop.request_stop();
     std::this_thread::sleep_for(300ms);  // nobody gets to the end
   };
