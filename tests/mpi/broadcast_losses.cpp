@@ -29,7 +29,7 @@ values many(std::size_t n, std::uint64_t seed) {
 double send(skel::context& ctx, std::size_t n, std::uint64_t seed) {
   auto const expected = many(n, seed);
   auto const begin = steady::now();
-  auto const got = skel::broadcast(ctx, skel::on_root([&] { return expected; }));
+  auto const got = skel::broadcast(ctx, skel::on_root([&] { return values(expected); }));
   double const seconds = std::chrono::duration<double>(steady::now() - begin).count();
   if (!got || *got != expected) throw std::runtime_error("the broadcast brought other bytes");
   return seconds;
