@@ -1,10 +1,11 @@
 # SKEL_SANITIZE: for everything built here, with whatever helps to read the reports.
 
-# For folders that compute little and include much, in front of their targets: optimising sanitized code takes longer
-# than it saves there.
+# For folders that compute little and include much, in front of their targets: optimising takes longer than it saves there.
 macro(skel_quick_to_compile)
   if(SKEL_SANITIZE)
     add_compile_options(-O0)
+  else()
+    add_compile_options($<$<CONFIG:Release>:-O1>)
   endif()
 endmacro()
 

@@ -8,8 +8,8 @@ usage() {
   cat <<'TEXT'
 usage: scripts/test-mpi.sh [--mpich] [--repeat N] [--only REGEX] [--no-install]
 
-Builds what the tests of MPI need (build/mpi) and runs them: mpi.*, test_contract, and those that kill ranks (test_losses,
-test_steal_losses, raytrace.kill_picture) under skel-mpiexec. Under Open MPI 5 the last are run twice: with ULFM, where MPI
+Builds what the tests of MPI need (build/mpi) and runs them: mpi.*, test_contract, and those that kill ranks (test_losses and
+the like for each skeleton, raytrace.kill_picture) under skel-mpiexec. Under Open MPI 5 the last are run twice: with ULFM, where MPI
 tells of a loss, and without, where silence does.
   --mpich        MPICH instead (build/mpi-mpich): Debian has no Boost.MPI for it, so that is built first
                  (scripts/build-boost-mpi.sh; about 100 MB of sources)
@@ -36,7 +36,7 @@ while (($# > 0)); do
 done
 
 packages=(g++ cmake ninja-build libboost-serialization-dev libcli11-dev nlohmann-json3-dev libfmt-dev libpng-dev libxxhash-dev
-  nettle-dev zlib1g-dev catch2 procps)
+  nettle-dev zlib1g-dev libeigen3-dev catch2 procps)
 tree=build/mpi
 options=(-D SKEL_SIM=OFF)
 if [ $mpich = yes ]; then
@@ -56,15 +56,13 @@ export OMPI_MCA_btl_tcp_if_include="${OMPI_MCA_btl_tcp_if_include:-lo}"
 say "Building ($tree)"
 if [ $mpich = yes ]; then scripts/build-boost-mpi.sh --compiler mpicxx.mpich --jobs "$(job_count)" build/boost-mpich; fi
 if [ ! -f $tree/build.ninja ]; then cmake -G Ninja -B $tree -D CMAKE_BUILD_TYPE=Release "${options[@]}"; fi
-programs=(choices sources sinks early_end errors types steal adopt misbehave losses steal_losses)
-cmake --build $tree --parallel "$(job_count)" \
-  --target "${programs[@]/#/mpi_}" test_contract test_losses test_steal_losses skel-raytrace
+cmake --build $tree --parallel "$(job_count)" --target mpi_tests skel-raytrace
 
 failed=0
 tests() { # tests REGEX [option of ctest...]
   ctest --test-dir $tree --output-on-failure --no-tests=error -E '\.long$' -R "${only:-$1}" "${@:2}" || failed=1
 }
-kills='^(test_losses|test_steal_losses|raytrace\.kill_picture)$'
+kills='^(test_(.*_)?losses|raytrace\.kill_picture)$'
 say "$(scripts/skel-mpiexec --explain -n 4 PROGRAM)"
 if [ -z "$only" ]; then
   say "Tests of MPI"
