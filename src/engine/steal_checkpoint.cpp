@@ -74,8 +74,8 @@ steal_statement steal_run::statement_of(debt_id id) {
   return s;
 }
 
-// While a statement is due, a thread leaves a copy of what it takes: its debt can be stated however long its
-// tasks run. False: code of the user's threw, and the run fails.
+// While a statement is due, and always where it takes few tasks, a thread leaves a copy of what it takes: its
+// debt can be stated however long they run. False: code of the user's threw, and the run fails.
 bool steal_run::leave_copy(thread_state& t, debt_id id) {
   auto const bad = thrown_by([&] {
     gather_from(t, id);

@@ -12,6 +12,9 @@ namespace {
 
 // A thief that came round waits so long before it asks again; it begins with the shortest (steal_run.cpp).
 constexpr double longest_backoff = 20e-3;
+// Copying so few tasks before they run costs next to nothing: they are a quantum's work, or nothing is known
+// of them yet.
+constexpr std::size_t few_tasks = 32;
 // A victim with nothing to give sends its thieves on after so long.
 constexpr double thief_patience = 1e-3;
 
@@ -34,7 +37,7 @@ void steal_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
   auto const share =
       (d.waiting->size() + waiting_threads_) / (waiting_threads_ + 1);  // the others want some, too
   work_.move_newest(*d.waiting, std::min<std::size_t>(most, share), *t.bag);
-  if (stating_ && !leave_copy(t, id)) return;
+  if (options_.checkpoint && (stating_ || t.bag->size() <= few_tasks) && !leave_copy(t, id)) return;
   if (t.sum_of != id) {
     t.sum = work_.make_result();
     t.sum_of = id;
