@@ -1,18 +1,10 @@
 // Real SIGKILLs while surfaces are made: the mesh is the same.
-#include <string>
-
 #include "../mpi/survivors.hpp"
 
-namespace {
-
-std::string command(std::string const& when, int size) {
-  return std::string(SKEL_LOSSES) + " " + when + " " + std::to_string(size);
-}
-
-}  // namespace
-
 TEST_CASE("a slave is killed while it processes, a host while it reads; all but the root") {
-  test::survives(command("process", 4), 1);
-  test::survives(command("read", 2), 2);
-  test::survives(command("all", 2), 4);
+  test::survives(test::in_groups("process", 4), 1);
+  test::survives(test::in_groups("read", 2), 2);
+  test::survives(test::in_groups("all", 2), 4);
 }
+
+TEST_CASE("a long campaign, when asked for") { test::campaign_in_groups(100); }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 
 #include "catch.hpp"
@@ -13,6 +14,11 @@ namespace test {
 inline ended run_with_deaths(std::string const& command, int ranks, char const* suspect_after = "500ms") {
   return shell(std::string("SKEL_THREADS=1 SKEL_SUSPECT_AFTER=") + suspect_after + " timeout 200 " +
                SKEL_MPIEXEC_SCRIPT + " -n " + std::to_string(ranks) + " --oversubscribe " + command);
+}
+
+/// For programs that take WHEN a rank dies, the SIZE of groups, and a seed.
+inline std::string in_groups(std::string const& when, int size) {
+  return std::string(SKEL_LOSSES) + " " + when + " " + std::to_string(size);
 }
 
 /// Adds a seed to the command and runs it, until a loss was seen with work unfinished: a rank may die when
@@ -31,6 +37,17 @@ inline int survives(std::string const& command, std::uint64_t seed, int ranks = 
   }
   FAIL("nobody was lost in time: " << command);
   return 0;
+}
+
+/// As many runs of a program in groups, where long tests are asked for: on 3 to 7 ranks, groups of all sizes.
+inline void campaign_in_groups(int runs) {
+  if (std::getenv("SKEL_LONG") == nullptr) return;
+  for (int i = 0; i < runs; ++i)
+    survives(in_groups(i % 3 == 0   ? "random"
+                       : i % 3 == 1 ? "two"
+                                    : "all",
+                       i % 5),
+             100 + static_cast<std::uint64_t>(i), 3 + i % 5);
 }
 
 /// Ranks are taken for lost and found again all the time, where they are suspected after less than a task

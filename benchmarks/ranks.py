@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""skel-raytrace on two ranks against two copies of itself, and the memory of N ranks against one process.
+"""Programs on two ranks against two copies of themselves, and the memory of N ranks against one process.
 
     cmake --preset bench && cmake --build --preset bench
-    benchmarks/raytrace/ranks.py
+    benchmarks/ranks.py                          # ray tracer, volume renderer, isosurface modeler: some minutes
+    benchmarks/ranks.py --programs skel-volume
 
-Speed: the pictures per second that two independent processes of one thread render side by side are all that two cores
-can do; two ranks that share one picture should come close (target 0.92). Rendering time as the report gives it, start-up
-of the processes left out; runs alternate (copies, ranks, copies, ...), medians of all repetitions, spread shown.
+Speed: what two independent processes of one thread do side by side is all that two cores can do; two ranks that share one
+job should come close (target 0.92). Seconds as the report gives them, start-up of the processes left out; runs alternate
+(copies, ranks, copies, ...), medians of all repetitions, spread shown.
 
 Memory: peak resident set of each rank less that of an empty MPI program, over that of a single process (target 1.2).
 Needs only Python's standard library. With --check the exit code is 1 if a target was missed.
@@ -20,6 +21,16 @@ import subprocess
 import sys
 import tempfile
 
+# Jobs of a second or two.
+JOBS = {
+    "skel-raytrace": {scene: ["--scene", scene, "--size", "1024x1024"] for scene in ("balls:4", "gears:4", "tetra:6")},
+    "skel-volume": {"wind, light": ["--field", "wind", "--size", "1200x900"],
+                    "turbulence 128^3": ["--field", "turbulence:128x128x128", "--size", "1200x900"]},
+    "skel-isosurface": {
+        "sphere 512x512x65, order 1": ["--field", "sphere:512x512x65", "--iso", "0.2,0.3,0.4,0.5,0.6,0.7,0.8"],
+        "sphere 512x512x65, order 3": ["--field", "sphere:512x512x65", "--iso", "0.2,0.3,0.4,0.5,0.6,0.7,0.8", "--order", "3",
+                                       "--grid", "3"]},
+}
 ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", SKEL_PROGRESS="never")
 
 
@@ -27,29 +38,28 @@ def mpiexec(ranks):
     return ["mpiexec", "-n", str(ranks), "--oversubscribe", "--bind-to", "none"]
 
 
-def start(options, prefix, scene, size, report):
-    command = [*prefix, str(options.bin / "skel-raytrace"), "--scene", scene, "--size", size, "--threads", "1", "--quiet",
-               "--report", report]
+def start(options, prefix, program, arguments, report):
+    command = [*prefix, str(options.bin / program), *arguments, "--threads", "1", "--quiet", "--report", report]
     return subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.DEVNULL)
 
 
 def finish(processes, reports):
     if any(p.wait(timeout=600) != 0 for p in processes):
-        sys.exit("ranks.py: skel-raytrace failed")
+        sys.exit("ranks.py: a run failed")
     return [json.loads(pathlib.Path(r).read_text()) for r in reports]
 
 
-def speed(options, folder, scene):
+def speed(options, folder, program, job, arguments):
     copies, ranks = [], []
     for _ in range(options.repetitions):
         names = [f"{folder}/copy{i}.json" for i in (0, 1)]
-        both = finish([start(options, [], scene, options.size, n) for n in names], names)
+        both = finish([start(options, [], program, arguments, n) for n in names], names)
         copies.append(sum(1 / r["seconds"] for r in both))
         name = f"{folder}/ranks.json"
-        ranks.append(1 / finish([start(options, mpiexec(2), scene, options.size, name)], [name])[0]["seconds"])
+        ranks.append(1 / finish([start(options, mpiexec(2), program, arguments, name)], [name])[0]["seconds"])
     ratios = sorted(r / c for r, c in zip(ranks, copies))
     ratio = statistics.median(ratios)
-    print(f"| {scene} {options.size} | {statistics.median(copies):.3g}/s | {statistics.median(ranks):.3g}/s | {ratio:.3f} "
+    print(f"| {program} | {job} | {statistics.median(copies):.3g}/s | {statistics.median(ranks):.3g}/s | {ratio:.3f} "
           f"[{ratios[0]:.3f}..{ratios[-1]:.3f}] | >= 0.92 {'ok' if ratio >= 0.92 else 'MISSED'} |", flush=True)
     return ratio >= 0.92
 
@@ -61,7 +71,8 @@ def memory(options, folder, scene, ranks):
     name = f"{folder}/memory.json"
 
     def peaks(prefix):
-        report = finish([start(options, prefix, scene, "512x512", name)], [name])[0]
+        picture = ["--scene", scene, "--size", "512x512"]
+        report = finish([start(options, prefix, "skel-raytrace", picture, name)], [name])[0]
         return [r["peak_memory_bytes"] - empty for r in report["per_rank"]]
 
     single, many = peaks([])[0], peaks(mpiexec(ranks))
@@ -75,20 +86,21 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     here = pathlib.Path(__file__).resolve().parents[2]
     parser.add_argument("--bin", type=pathlib.Path, default=here / "build/release/bin", help="where the programs are")
-    parser.add_argument("--scenes", nargs="+", default=["balls:4", "gears:4", "tetra:6"])
-    parser.add_argument("--size", default="1024x1024")
+    parser.add_argument("--programs", nargs="+", choices=list(JOBS), default=list(JOBS))
     parser.add_argument("--repetitions", type=int, default=7)
     parser.add_argument("--memory-scene", default="balls:6", help="large enough that the scene is what counts")
     parser.add_argument("--check", action="store_true", help="exit code 1 if a target was missed")
     options = parser.parse_args()
     good = True
     with tempfile.TemporaryDirectory() as folder:
-        print("| scene | two copies, pictures | two ranks, pictures | ratio | target |\n|---|---|---|---|---|")
-        for scene in options.scenes:
-            good &= speed(options, folder, scene)
-        print("\n| scene | one process | ranks | largest rank | ratio | target |\n|---|---|---|---|---|---|")
-        for ranks in (2, 4):
-            good &= memory(options, folder, options.memory_scene, ranks)
+        print("| program | job | two copies | two ranks | ratio | target |\n|---|---|---|---|---|---|")
+        for program in options.programs:
+            for job, arguments in JOBS[program].items():
+                good &= speed(options, folder, program, job, arguments)
+        if "skel-raytrace" in options.programs:
+            print("\n| scene | one process | ranks | largest rank | ratio | target |\n|---|---|---|---|---|---|")
+            for ranks in (2, 4):
+                good &= memory(options, folder, options.memory_scene, ranks)
     sys.exit(0 if good or not options.check else 1)
 
 
