@@ -18,7 +18,7 @@ bsp_run::bsp_run(context& ctx, bsp_work& work, bsp_options const& options)
     : peer_run(ctx, call_options_of(options, "bsp")),
       work_(work),
       options_(options),
-      hash_(hash_text(format("bsp|{}|{}", work.type_hash(), options.checkpoint.has_value()))),
+      hash_(hash_text(detail::format("bsp|{}|{}", work.type_hash(), options.checkpoint.has_value()))),
       member_(rank_, root_) {
   threads_ = 1;  // a superstep may use more by itself
   if (options_.checkpoint)
@@ -35,7 +35,7 @@ void bsp_run::open_store() {
   store_->open();
   auto const parts = store_->committed() > 0 ? static_cast<int>(store_->parts_of(store_->committed())) : 0;
   if (parts > 0 && parts != ctx_.size() && !work_.splits())
-    throw usage_error(format(
+    throw usage_error(detail::format(
         "the checkpoint is of {} ranks, and the program does not say how its state is split: start so many",
         parts));
 }
@@ -218,9 +218,9 @@ void bsp_run::describe(observe::progress_state& s, bool /*last*/) const {
 }
 
 std::string bsp_run::state() const {
-  return format("rank {}: bsp {} (context {}): epoch {}, superstep {}, {} members{}{}", rank_, key_.number,
-                key_.context, member_.epoch(), member_.step(), member_.members().size(),
-                running_ ? ", computing" : "", waits_to_stop());
+  return detail::format("rank {}: bsp {} (context {}): epoch {}, superstep {}, {} members{}{}", rank_,
+                        key_.number, key_.context, member_.epoch(), member_.step(), member_.members().size(),
+                        running_ ? ", computing" : "", waits_to_stop());
 }
 
 std::optional<checkpoint_report> bsp_run::checkpoint_costs() {

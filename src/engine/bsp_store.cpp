@@ -11,9 +11,10 @@ namespace skel::detail {
 bsp_store::bsp_store(checkpoint_options const& options, std::uint64_t type_hash, bool quiet)
     : options_(options),
       quiet_(quiet),
-      store_(store_options(options, format("bsp|{}", type_hash)), [quiet](std::string const& problem) {
-        if (!quiet) warn_of_store(problem);
-      }) {}
+      store_(store_options(options, detail::format("bsp|{}", type_hash)),
+             [quiet](std::string const& problem) {
+               if (!quiet) warn_of_store(problem);
+             }) {}
 
 bsp_store::~bsp_store() { wait(); }
 
@@ -52,7 +53,7 @@ std::optional<bsp_store::written> bsp_store::poll() {
 storage::stored_generation bsp_store::find(std::uint64_t generation) const {
   for (auto& g : store_.catalogue())
     if (g.plan.generation == generation && g.identity_hash == store_.options().identity.hash()) return g;
-  throw error(format("there is no generation {} in {}", generation, join(options_.store, ", ")));
+  throw error(detail::format("there is no generation {} in {}", generation, join(options_.store, ", ")));
 }
 
 std::vector<std::byte> bsp_store::read(std::uint64_t generation, std::uint32_t part) const {

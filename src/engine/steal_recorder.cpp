@@ -10,7 +10,7 @@
 namespace skel::detail {
 
 steal_recorder::steal_recorder(checkpoint_options const& options, std::uint64_t type_hash, bool quiet)
-    : writer_(options, format("ring_steal|{}", type_hash), quiet) {
+    : writer_(options, detail::format("ring_steal|{}", type_hash), quiet) {
   auto const left = writer_.open().value_or(std::vector<std::byte>{});
   if (!left.empty()) {  // otherwise it had not begun
     try {

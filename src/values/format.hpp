@@ -11,6 +11,9 @@ namespace skel::detail {
 
 void append_formatted(std::string& text, fmt::string_view how, fmt::format_args values);
 
+// Callers write detail::format(…): a bare format(…) of a std::string is std::format, too, where the library
+// has it (GCC 13 and later).
+
 /// Appends to `text`. Numbers, characters and strings only: what else fmt can format needs more of its
 /// headers.
 template <class... T>
