@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "engine.hpp"
 #include "skel/error.hpp"
 #include "values/format.hpp"
 

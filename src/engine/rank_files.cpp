@@ -121,6 +121,7 @@ std::vector<rank_disk> rank_files::add(std::string const& pattern) {
   begin_use(pattern);
   disk_request const question{.what = disk_call::describe, .path = pattern};
   std::vector<disk_service::ticket> asked;
+  asked.reserve(static_cast<std::size_t>(engine_.size()));
   for (int r = 0; r < engine_.size(); ++r)
     asked.push_back(r == engine_.rank() ? 0 : engine_.disks().ask(r, question));
   std::vector<rank_disk> found;
