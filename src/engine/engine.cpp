@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include "skel/error.hpp"
 
@@ -21,15 +22,16 @@ constexpr auto helper_rest = std::chrono::microseconds(20000);
 constexpr std::uint32_t run_of_disks = 1;
 
 // The name that the user gives this host, %r in it for the rank.
-std::string host_name_of(context_options const& options, std::string const& found, int rank) {
-  return options.host.empty() ? found : expand_disk(options.host, found, rank);
+std::string host_name_of(context_options const& options, std::string found, int rank) {
+  if (!options.host.empty()) return expand_disk(options.host, found, rank);
+  return found;
 }
 }  // namespace
 
 engine::engine(std::unique_ptr<transport::transport> wires, context_options options, std::string host)
     : wires_(std::move(wires)),
       options_(std::move(options)),
-      host_(host_name_of(options_, host, wires_->rank())),
+      host_(host_name_of(options_, std::move(host), wires_->rank())),
       rank_(wires_->rank()),
       size_(wires_->size()),
       any_thread_(wires_->any_thread()),
