@@ -57,3 +57,17 @@ kill_ranks() {
     done
   done
 }
+
+# kill_at_generation GENERATION STORE DIRECTORY...: the job that was started last in the background, with --store STORE, is
+# killed, all ranks at once, when a shard of this generation (1 to 9) or a later one lies in a directory. False: it was done before.
+kill_at_generation() {
+  local launcher=$! victims
+  for _ in $(seq 1000); do
+    [ "$(find "${@:3}" -type f 2>/dev/null | grep -cE "\.([$1-9]|[1-9][0-9]+)\.[0-9]+-of-")" -gt 0 ] && break
+    kill -0 "$launcher" 2>/dev/null || break
+    sleep 0.02
+  done
+  mapfile -t victims < <(pids_of "--store $2")
+  [ ${#victims[@]} -eq 0 ] || kill -KILL "${victims[@]}" 2>/dev/null || true
+  ! wait "$launcher"
+}

@@ -58,15 +58,15 @@ def table(options, size):
         sys.exit(f"overhead.py: the products of size {size} differ")
     plain = statistics.median(r["seconds"] for r in results["none"])
     print(f"\nsize {size}, state {3 * 8 * size * size / 1e6:.1f} MB, {options.ranks} ranks, a checkpoint every {options.every:g} s; the paper: "
-          "below 3 %\n\n| storage | seconds | normalised | checkpoints | blocked | serialise | code | write | sync |\n|" + "---|" * 9)
+          "below 3 %\n\n| storage | seconds | normalised | checkpoints | blocked | serialise | code | transfer | write | sync |\n|" + "---|" * 10)
     for name, code in SCENARIOS:
         seconds = statistics.median(r["seconds"] for r in results[code])
         costs = [r.get("checkpoint", {}) for r in results[code]]
         of = {key: statistics.median(c.get(key, 0) for c in costs) for key in
-              ("saved", "serialise_seconds", "code_seconds", "write_seconds", "sync_seconds")}
+              ("saved", "serialise_seconds", "code_seconds", "transfer_seconds", "write_seconds", "sync_seconds")}
         share = statistics.median(blocked(r) for r in results[code])
         print(f"| {name} | {seconds:.2f} | {seconds / plain:.3f} | {of['saved']:.0f} | {share:.2f} % | {of['serialise_seconds']:.3f} | "
-              f"{of['code_seconds']:.3f} | {of['write_seconds']:.3f} | {of['sync_seconds']:.3f} |")
+              f"{of['code_seconds']:.3f} | {of['transfer_seconds']:.3f} | {of['write_seconds']:.3f} | {of['sync_seconds']:.3f} |")
 
 
 def main():

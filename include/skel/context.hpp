@@ -25,7 +25,7 @@ class engine;
 }
 
 /// How a context behaves. Environment variables (SKEL_THREADS, SKEL_PROGRESS, SKEL_TRACE, SKEL_WATCHDOG,
-/// SKEL_SUSPECT_AFTER) give the defaults.
+/// SKEL_SUSPECT_AFTER, SKEL_HOST) give the defaults.
 struct context_options {
   int threads = 0;  ///< compute threads of this rank; 0: this rank's share of the cores it may use
   observe::progress_mode progress = observe::progress_mode::never;
@@ -35,6 +35,9 @@ struct context_options {
   /// A rank that is silent for so long is taken for lost, until it is heard of again; 0: never. Empty: 5 s,
   /// 60 s where mpiexec ends the job anyway; never below SERIALIZED: there a rank at work is silent.
   std::optional<double> suspect_after_seconds{};
+  /// The name of this rank's host, %r in it for the rank; empty: what the system says. Ranks of one host
+  /// share its disk (docs/checkpoint.md); another name lets one machine stand for several.
+  std::string host{};
   bool quiet = false;                                  ///< no warnings on standard error
   std::size_t largest_message = std::size_t{1} << 30;  ///< bytes; longer messages travel in pieces
   [[nodiscard]] static context_options from_environment();

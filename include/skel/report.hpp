@@ -58,9 +58,10 @@ struct checkpoint_report {
   std::uint64_t bytes = 0;   ///< of what was saved last, before it was coded
   /// Seconds for which the computation stood still.
   double blocked_seconds = 0;
-  /// Seconds of work for it: packing what stays on this rank, coding with hashing, handing bytes to files,
-  /// waiting until they are durable. All but the first in a thread of its own.
-  double serialise_seconds = 0, code_seconds = 0, write_seconds = 0, sync_seconds = 0;
+  /// Seconds of work for it: packing what stays on this rank, coding with hashing, shards on their way to
+  /// other ranks' disks, handing bytes to files, waiting until they are durable. All but the first in a
+  /// thread of its own.
+  double serialise_seconds = 0, code_seconds = 0, transfer_seconds = 0, write_seconds = 0, sync_seconds = 0;
 };
 
 /// The report of one run. `per_rank` is complete on the root; elsewhere it holds the rank's own row only.

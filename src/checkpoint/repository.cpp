@@ -67,6 +67,7 @@ save_cost& save_cost::operator+=(save_cost const& more) {
   code += more.code;
   write += more.write;
   sync += more.sync;
+  transfer += more.transfer;
   return *this;
 }
 
@@ -83,11 +84,18 @@ repository::repository(repository_options options, report_problem report, file_s
   if (options_.seal_with && !can_seal())
     throw usage_error(
         "a key was given, but this skel was built without libsodium (on Debian: libsodium-dev)");
-  std::ignore = store(report_);  // no directory twice
+  std::ignore = shard_store(directories_of(options_.places), report_, *files_);  // no directory twice
 }
 
 shard_store repository::store(report_problem const& report) const {
-  return shard_store(directories_of(options_.places), report, *files_);
+  return shard_store(directories_of(present()), report, *files_);
+}
+
+// What has gone with its host takes no shards and counts in no quorum; its shards are lost ones.
+std::vector<place> repository::present() const {
+  auto left = options_.places;
+  std::erase_if(left, [&](place const& p) { return files_->gone(p.directory); });
+  return left;
 }
 
 std::vector<stored_generation> repository::catalogue() const { return catalogue(report_); }
@@ -105,7 +113,7 @@ std::vector<stored_generation> repository::catalogue(report_problem const& repor
 void repository::check_at_start() const {
   std::string first_problem;
   std::size_t usable = 0;
-  for (auto const& p : options_.places) {
+  for (auto const& p : present()) {
     auto const probe = temporary_of(p.directory, "skel-probe");
     try {
       {
@@ -166,7 +174,7 @@ std::vector<stored_generation> repository::candidates() const {
 
 void repository::note_attempt(generation_plan const& plan) const {
   auto const name = attempt_name{plan.generation, plan.stamp, attempts(plan) + 1}.file_name();
-  for (auto const& p : options_.places) try {
+  for (auto const& p : present()) try {
       files_->create(in_directory(p.directory, name));
       files_->sync_directory(p.directory);
     } catch (error const& bad) {
@@ -216,7 +224,7 @@ generation_plan repository::next(std::uint32_t parts) const {
 template <class Name>
 std::vector<std::pair<std::string, Name>> repository::files_named() const {
   std::vector<std::pair<std::string, Name>> all;
-  for (auto const& p : options_.places) try {
+  for (auto const& p : present()) try {
       for (auto const& file_name : files_->list(p.directory))
         if (auto const name = Name::parse(file_name))
           all.emplace_back(in_directory(p.directory, file_name), *name);
@@ -257,11 +265,12 @@ save_cost repository::prepare(generation_plan const& plan, std::uint32_t part, s
     cipher = sealed(object, *options_.seal_with, bytes);
     bytes = cipher;
   }
-  auto const where = place_shards(options_.places, object.code.shards(),
+  auto const places = present();
+  auto const where = place_shards(places, object.code.shards(),
                                   {options_.home, part, plan.generation, options_.remote_every});
   std::map<std::uint32_t, std::size_t> wanted;
   for (std::uint32_t i = 0; i < where.size(); ++i) wanted[i] = where[i];
-  spread shards(*files_, options_.places, report_);
+  spread shards(*files_, places, report_);
   shards.write(object, wanted, {}, [&](std::vector<byte_sink> const& to) {
     object_writer w(object, to, options_.computed_by);
     w.write(bytes);
@@ -290,17 +299,17 @@ std::vector<std::string> repository::write_manifest(stored_generation const& of)
         {p.object.name, p.object.content_length, p.hash, std::vector<std::string>(p.object.code.shards())});
     for (auto const& [index, path] : p.shards) m.parts.back().shards[index] = path;
   }
-  bool const remote =
-      goes_remote(options_.places, {options_.home, 0, of.plan.generation, options_.remote_every});
+  auto const places = present();
+  bool const remote = goes_remote(places, {options_.home, 0, of.plan.generation, options_.remote_every});
   std::map<std::uint32_t, std::size_t> wanted;
-  for (std::size_t i = 0; i < options_.places.size() && wanted.size() < most_manifests; ++i)
-    if (options_.places[i].remote == remote) wanted[static_cast<std::uint32_t>(wanted.size())] = i;
+  for (std::size_t i = 0; i < places.size() && wanted.size() < most_manifests; ++i)
+    if (places[i].remote == remote) wanted[static_cast<std::uint32_t>(wanted.size())] = i;
   auto const text = m.encode();
   auto const bytes = std::as_bytes(std::span(text));
   auto object = describe(of.plan, of.plan.parts, "manifest", bytes.size());
   object.code = code(detail::format("replicate:{}", wanted.size()));
   object.belongs_to.identity = of.identity_hash;
-  spread copies(*files_, options_.places, report_);
+  spread copies(*files_, places, report_);
   auto const written = copies.try_write(object, wanted, [&](std::vector<byte_sink> const& to) {
     object_writer w(object, to, options_.computed_by);
     w.write(bytes);

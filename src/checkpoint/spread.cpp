@@ -12,15 +12,23 @@ namespace skel::storage {
 
 namespace {
 
+// Adds what passes during its life: to `total` what the calls themselves take, to `transfer` the rest.
 class stopwatch {
  public:
-  explicit stopwatch(double& total) : total_(total) {}
-  ~stopwatch() { total_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+  stopwatch(file_system& files, double& total, double& transfer)
+      : files_(files), total_(total), transfer_(transfer) {}
+  ~stopwatch() {
+    double const moved = files_.transfer_seconds() - moved_before_;
+    transfer_ += moved;
+    total_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count() - moved;
+  }
   stopwatch(stopwatch const&) = delete;
   stopwatch& operator=(stopwatch const&) = delete;
 
  private:
-  double& total_;
+  file_system& files_;
+  double &total_, &transfer_;
+  double moved_before_ = files_.transfer_seconds();
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
@@ -30,7 +38,7 @@ class stopwatch {
 template <class Action>
 void spread::attempt(shard& s, double& seconds, Action const& action) {
   if (!s.good) return;
-  stopwatch const watch(seconds);
+  stopwatch const watch(files_, seconds, cost_.transfer);
   try {
     action();
   } catch (error const& bad) {
@@ -78,10 +86,10 @@ std::map<std::uint32_t, std::string> spread::try_write(object_info const& object
             [&] { s.open = files_.create(temporary_of(places_[s.place].directory, s.name)); });
     if (s.good) sinks[s.index] = [&](auto bytes) { attempt(s, cost_.write, [&] { s.open->write(bytes); }); };
   }
-  double all = 0;
+  double all = 0, moved = 0;
   auto const written_before = cost_.write;
   {
-    stopwatch const watch(all);
+    stopwatch const watch(files_, all, moved);
     source(sinks);
   }
   cost_.code += all - (cost_.write - written_before);

@@ -80,7 +80,7 @@ void bsp_run::run(job const& j, unsigned thread, std::unique_lock<std::mutex>& l
   auto const place = *member_.place();
   auto came = bundles_.extract({j.epoch, j.step - 1});  // none after load(): they are part of the state
   std::uint64_t save_after = 0;
-  if (conductor_ && store_ && !saving_ && store_->due(now())) {
+  if (conductor_ && store_ && !saving_ && !lost_member_ && store_->due(now())) {
     saving_ = store_->plan(static_cast<std::uint32_t>(members.size()), now());
     conductor_->save(saving_->generation);
     save_after = saving_->generation;
@@ -146,6 +146,7 @@ void bsp_run::poll_store() {
   if (!store_) return;
   if (auto const w = store_->poll()) tell_saved(w->generation, w->error.empty());
   if (is_root()) static_cast<void>(store_->committed());
+  restart_after_loss();
 }
 
 void bsp_run::tell_saved(std::uint64_t generation, bool well) {

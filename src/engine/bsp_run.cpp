@@ -14,6 +14,10 @@ namespace skel::detail {
 using protocol::peer_message;
 using kind = protocol::peer_message_kind;
 
+namespace {
+constexpr double patience_with_commit = 2;  // seconds, after a loss
+}  // namespace
+
 bsp_run::bsp_run(context& ctx, bsp_work& work, bsp_options const& options)
     : peer_run(ctx, call_options_of(options, "bsp")),
       work_(work),
@@ -22,7 +26,7 @@ bsp_run::bsp_run(context& ctx, bsp_work& work, bsp_options const& options)
       member_(rank_, root_) {
   threads_ = 1;  // a superstep may use more by itself
   if (options_.checkpoint)
-    store_ = std::make_unique<bsp_store>(*options_.checkpoint, work.type_hash(), engine_.options().quiet);
+    store_ = std::make_unique<bsp_store>(engine_, *options_.checkpoint, work.type_hash());
   if (!is_root()) return;
   if (store_) open_store();
   roll_.emplace(ctx.team(), hash_);
@@ -61,17 +65,26 @@ void bsp_run::on_lost(int rank) {
   if (roll_) {
     call_roll(&protocol::roll_call::lost, rank);
     if (!conductor_->lost(rank) || roll_->stopping()) return;
-    if (store_) store_->wait_for_commit();
-    auto const generation = store_ ? store_->committed() : 0;
-    if (generation > 0 && !work_.splits()) {
-      call_roll(&protocol::roll_call::on, root_,
-                peer_message{.kind = kind::part_lost, .number = static_cast<std::uint64_t>(rank)});
-    } else {
-      restart(generation);
-    }
+    if (!lost_member_) restart_by_ = now() + patience_with_commit;
+    lost_member_ = rank;
+    restart_after_loss();
   } else if (rank == root_) {
     fail_with({protocol::fail::reason::lost_root, {}});
   }
+}
+
+// A commit that is under way is worth waiting for, but not with the lock: it may need messages.
+void bsp_run::restart_after_loss() {
+  if (!lost_member_ || over_) return;
+  if (store_ && store_->committing() && now() < restart_by_) return;
+  auto const rank = *std::exchange(lost_member_, std::nullopt);
+  if (roll_->stopping()) return;
+  auto const generation = store_ ? store_->committed() : 0;
+  if (generation > 0 && !work_.splits())
+    call_roll(&protocol::roll_call::on, root_,
+              peer_message{.kind = kind::part_lost, .number = static_cast<std::uint64_t>(rank)});
+  else
+    restart(generation);
 }
 
 void bsp_run::unreadable(std::uint64_t epoch, std::string const& text) {
@@ -82,9 +95,8 @@ void bsp_run::unreadable(std::uint64_t epoch, std::string const& text) {
 // A generation that looked well cannot be had after all: the one before, on all ranks.
 void bsp_run::on_unreadable(std::uint64_t epoch, std::string const& text) {
   if (epoch != conductor_->epoch() || roll_->stopping()) return;
-  std::uint64_t older = 0;
-  auto const bad = thrown_by([&] { older = store_->other_than(conductor_->generation()); });
-  if (bad || (older == 0 && options_.checkpoint->resume && supersteps_ == 0)) {
+  auto const older = store_->other_than(conductor_->generation());
+  if (older == 0 && options_.checkpoint->resume && supersteps_ == 0) {
     give_up(std::make_exception_ptr(usage_error(text)));
     abort(text);
   } else {
@@ -109,7 +121,7 @@ void bsp_run::send(int to, peer_message m) {
   } else if (m.kind == kind::saved) {
     auto const& c = store_->costs();
     protocol::put_raw(body.body(), cost{c.blocked_seconds, c.serialise_seconds, c.code_seconds,
-                                        c.write_seconds, c.sync_seconds});
+                                        c.transfer_seconds, c.write_seconds, c.sync_seconds});
   } else if (m.kind == kind::stopped) {
     pack_stats(own_stats(), body.body());
   }
@@ -226,12 +238,14 @@ std::string bsp_run::state() const {
 std::optional<checkpoint_report> bsp_run::checkpoint_costs() {
   if (!store_) return {};
   store_->wait();
+  static_cast<void>(store_->poll());
   static_cast<void>(store_->committed());
   auto all = store_->costs();
   for (auto const& [rank, c] : costs_of_) {
     all.blocked_seconds = std::max(all.blocked_seconds, c.blocked);
     all.serialise_seconds += c.serialise;
     all.code_seconds += c.code;
+    all.transfer_seconds += c.transfer;
     all.write_seconds += c.write;
     all.sync_seconds += c.sync;
   }

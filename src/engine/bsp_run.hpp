@@ -41,6 +41,7 @@ class bsp_run final : public peer_run {
 
   void open_store();
   void restart(std::uint64_t generation);
+  void restart_after_loss();
   void load(job const& j, std::unique_lock<std::mutex>& lock);
   void run(job const& j, unsigned thread, std::unique_lock<std::mutex>& lock);
   void save(job const& j, std::uint32_t place, std::uint32_t parts);
@@ -71,10 +72,12 @@ class bsp_run final : public peer_run {
   std::optional<storage::generation_plan> saving_;  // on the root
   std::uint64_t saving_epoch_ = 0;                  // in which this rank's part is written
   struct cost {
-    double blocked = 0, serialise = 0, code = 0, write = 0, sync = 0;
+    double blocked = 0, serialise = 0, code = 0, transfer = 0, write = 0, sync = 0;
   };
-  std::map<int, cost> costs_of_;  // the other ranks, on the root
-  std::uint64_t supersteps_ = 0;  // of this rank, repeated ones too
+  std::map<int, cost> costs_of_;    // the other ranks, on the root
+  std::optional<int> lost_member_;  // on the root: after it the run begins anew,
+  double restart_by_ = 0;           // now, or when a commit that is under way is done
+  std::uint64_t supersteps_ = 0;    // of this rank, repeated ones too
   std::uint64_t restarts_ = 0;
 };
 

@@ -3,24 +3,34 @@
 #include <chrono>
 #include <utility>
 
+#include "engine.hpp"
 #include "skel/error.hpp"
 #include "values/format.hpp"
 
 namespace skel::detail {
 
-bsp_store::bsp_store(checkpoint_options const& options, std::uint64_t type_hash, bool quiet)
+namespace {
+// More than a store keeps.
+constexpr std::size_t most_usable = 16;
+}  // namespace
+
+bsp_store::bsp_store(engine& of, checkpoint_options const& options, std::uint64_t type_hash)
     : options_(options),
-      quiet_(quiet),
-      store_(store_options(options, detail::format("bsp|{}", type_hash)),
-             [quiet](std::string const& problem) {
-               if (!quiet) warn_of_store(problem);
-             }) {}
+      quiet_(of.options().quiet),
+      places_(find_places(of, options)),
+      store_(
+          store_options(options, detail::format("bsp|{}", type_hash), places_),
+          [quiet = quiet_](std::string const& problem) {
+            if (!quiet) warn_of_store(problem);
+          },
+          *places_.files) {}
 
 bsp_store::~bsp_store() { wait(); }
 
 void bsp_store::wait() {
   if (writing_.valid()) writing_.wait();
   if (committing_.valid()) committing_.wait();
+  for (auto const& n : noting_) n.wait();
 }
 
 void bsp_store::write(storage::generation_plan const& plan, std::uint32_t part,
@@ -28,9 +38,11 @@ void bsp_store::write(storage::generation_plan const& plan, std::uint32_t part,
   writing_ = std::async(std::launch::async, [this, plan, part, kept = std::move(bytes)]() mutable {
     done d;
     d.what.generation = plan.generation;
+    d.plan = plan;
     d.part = std::move(kept);
     try {
       d.cost = store_.prepare(plan, part, "rank", d.part);
+      if (plan.parts == 1) commit_now(plan);
     } catch (std::exception const& bad) {
       d.what.error = bad.what();
     }
@@ -41,26 +53,27 @@ void bsp_store::write(storage::generation_plan const& plan, std::uint32_t part,
 std::optional<bsp_store::written> bsp_store::poll() {
   if (!writing_.valid() || writing_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return {};
   auto d = writing_.get();
-  costs_.code_seconds += d.cost.code;
-  costs_.write_seconds += d.cost.write;
-  costs_.sync_seconds += d.cost.sync;
+  add_cost(costs_, d.cost);
   costs_.bytes = d.part.size();
   spare_ = std::move(d.part);
+  if (d.what.error.empty() && d.plan.parts == 1) took(d.plan);
   if (!d.what.error.empty() && !quiet_) warn_of_store(d.what.error + " (the run goes on)");
   return std::move(d.what);
 }
 
-storage::stored_generation bsp_store::find(std::uint64_t generation) const {
+storage::stored_generation const& bsp_store::find(std::uint64_t generation) {
+  if (found_ && found_->plan.generation == generation) return *found_;
   for (auto& g : store_.catalogue())
-    if (g.plan.generation == generation && g.identity_hash == store_.options().identity.hash()) return g;
+    if (g.plan.generation == generation && g.identity_hash == store_.options().identity.hash())
+      return found_.emplace(std::move(g));
   throw error(detail::format("there is no generation {} in {}", generation, join(options_.store, ", ")));
 }
 
-std::vector<std::byte> bsp_store::read(std::uint64_t generation, std::uint32_t part) const {
+std::vector<std::byte> bsp_store::read(std::uint64_t generation, std::uint32_t part) {
   return store_.read(find(generation), part);
 }
 
-std::uint32_t bsp_store::parts_of(std::uint64_t generation) const { return find(generation).plan.parts; }
+std::uint32_t bsp_store::parts_of(std::uint64_t generation) { return find(generation).plan.parts; }
 
 // --- the root
 
@@ -71,6 +84,7 @@ void bsp_store::open() {
     if (options_.resume) {
       auto const all = store.candidates();
       if (all.empty()) throw usage_error("there is no checkpoint to resume from in " + where);
+      for (auto const& g : all) usable_.push_back(g.plan);
       committed_ = all[0].plan.generation;
       store.note_attempt(all[0].plan);
     } else if (!store.catalogue().empty()) {
@@ -84,10 +98,18 @@ void bsp_store::open() {
 }
 
 std::uint64_t bsp_store::other_than(std::uint64_t bad) {
-  bad_.insert(bad);
-  for (auto const& g : store_.candidates())
-    if (!bad_.contains(g.plan.generation)) return committed_ = g.plan.generation;
-  return committed_ = 0;
+  std::erase_if(usable_, [&](auto const& plan) { return plan.generation == bad; });
+  bool const resumed = costs_.restored_generation == bad;
+  committed_ = usable_.empty() ? 0 : usable_.front().generation;
+  if (resumed) costs_.restored_generation = committed_;
+  if (usable_.empty()) return 0;
+  if (!quiet_)
+    warn_of_store(detail::format("generation {} cannot be given back; the run goes on from generation {}",
+                                 bad, committed_));
+  if (resumed)
+    noting_.push_back(
+        std::async(std::launch::async, [this, plan = usable_.front()] { store_.note_attempt(plan); }));
+  return committed_;
 }
 
 bool bsp_store::due(double now) {
@@ -102,12 +124,25 @@ storage::generation_plan bsp_store::plan(std::uint32_t parts, double now) {
   return latest_plan_;
 }
 
+void bsp_store::commit_now(storage::generation_plan const& plan) const {
+  store_.commit(plan);
+  store_.remove_old(plan);
+}
+
+void bsp_store::took(storage::generation_plan const& plan) {
+  committed_ = plan.generation;
+  usable_.insert(usable_.begin(), plan);
+  if (usable_.size() > most_usable) usable_.resize(most_usable);
+  ++costs_.saved;
+}
+
 void bsp_store::commit(storage::generation_plan const& plan) {
+  if (plan.parts == 1) return;  // together with its part
+  committing_plan_ = plan;
   committing_ = std::async(std::launch::async, [this, plan] {
     written w{plan.generation, {}};
     try {
-      store_.commit(plan);
-      store_.remove_old(plan);
+      commit_now(plan);
     } catch (std::exception const& bad) {
       w.error = bad.what();
     }
@@ -115,16 +150,11 @@ void bsp_store::commit(storage::generation_plan const& plan) {
   });
 }
 
-void bsp_store::wait_for_commit() const {
-  if (committing_.valid()) committing_.wait_for(std::chrono::seconds(2));
-}
-
 std::uint64_t bsp_store::committed() {
   if (committing_.valid() && committing_.wait_for(std::chrono::seconds(0)) == std::future_status::ready) {
     auto const w = committing_.get();
     if (w.error.empty()) {
-      committed_ = w.generation;
-      ++costs_.saved;
+      took(committing_plan_);
     } else {
       ++costs_.failed;
       if (!quiet_) warn_of_store(w.error + " (the run goes on)");

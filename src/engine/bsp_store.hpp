@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <future>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,7 +19,7 @@ namespace skel::detail {
 /// every rank calls for its part, all is the root's.
 class bsp_store {
  public:
-  bsp_store(checkpoint_options const& options, std::uint64_t type_hash, bool quiet);
+  bsp_store(engine& of, checkpoint_options const& options, std::uint64_t type_hash);
   ~bsp_store();
   bsp_store(bsp_store const&) = delete;
   bsp_store& operator=(bsp_store const&) = delete;
@@ -33,19 +32,21 @@ class bsp_store {
   [[nodiscard]] bool writing() const { return writing_.valid(); }
   /// The memory of the part written before, for the next: fresh pages would cost more than filling them.
   [[nodiscard]] std::vector<std::byte> buffer() { return std::exchange(spare_, {}); }
-  /// Writes a part in the background, when none is being written.
+  /// Writes a part in the background, when none is being written. The only part is committed at once: one
+  /// rank has nobody to move its messages while it computes.
   void write(storage::generation_plan const& plan, std::uint32_t part, std::vector<std::byte> bytes);
   /// Once for each write(), when it is done.
   [[nodiscard]] std::optional<written> poll();
   /// skel::error where the generation or this part of it cannot be had.
-  [[nodiscard]] std::vector<std::byte> read(std::uint64_t generation, std::uint32_t part) const;
-  [[nodiscard]] std::uint32_t parts_of(std::uint64_t generation) const;
+  [[nodiscard]] std::vector<std::byte> read(std::uint64_t generation, std::uint32_t part);
+  [[nodiscard]] std::uint32_t parts_of(std::uint64_t generation);
   [[nodiscard]] checkpoint_report& costs() { return costs_; }
 
   // --- the root ---
   /// Looks at the store. usage_error as of store_writer::open().
   void open();
-  /// A generation could not be read after all: the next to be tried, each once; 0: there is none.
+  /// A generation could not be read after all: the next to be tried, each once; 0: there is none. Looks at no
+  /// disk; that a run goes on from it is noted in the background, and told.
   [[nodiscard]] std::uint64_t other_than(std::uint64_t bad);
   [[nodiscard]] bool due(double now);
   [[nodiscard]] storage::generation_plan plan(std::uint32_t parts, double now);
@@ -54,27 +55,33 @@ class bsp_store {
   [[nodiscard]] std::uint64_t stamp() const { return latest_plan_.stamp; }
   /// The newest that was committed by this run, or resumed from; 0: none.
   [[nodiscard]] std::uint64_t committed();
-  /// Waits for a commit that is under way, for two seconds at most: after a loss its checkpoint is worth it.
-  void wait_for_commit() const;
+  [[nodiscard]] bool committing() const { return committing_.valid(); }
   void wait();
 
  private:
+  void commit_now(storage::generation_plan const& plan) const;
+  void took(storage::generation_plan const& plan);
   struct done {
     written what;
+    storage::generation_plan plan;
     storage::save_cost cost;
     std::vector<std::byte> part;
   };
-  [[nodiscard]] storage::stored_generation find(std::uint64_t generation) const;
+  [[nodiscard]] storage::stored_generation const& find(std::uint64_t generation);
 
   checkpoint_options options_;
   bool quiet_;
+  store_places places_;
   storage::repository store_;
   std::future<done> writing_;
   std::vector<std::byte> spare_;
   std::future<written> committing_;
+  storage::generation_plan committing_plan_;
+  std::vector<std::future<void>> noting_;
   storage::generation_plan latest_plan_;
   std::uint64_t committed_ = 0;
-  std::set<std::uint64_t> bad_;
+  std::optional<storage::stored_generation> found_;  // what was read from last
+  std::vector<storage::generation_plan> usable_;     // in the order in which they are to be tried
   double latest_ = 0;
   checkpoint_report costs_;
 };

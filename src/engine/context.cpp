@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <tuple>
 
 #include "engine.hpp"
 #include "exit_status.hpp"
@@ -53,6 +54,14 @@ context_options context_options::from_environment() {
   if (auto const* w = environment("SKEL_WATCHDOG")) o.watchdog_seconds = parse_seconds("SKEL_WATCHDOG", w);
   if (auto const* s = environment("SKEL_SUSPECT_AFTER"))
     o.suspect_after_seconds = parse_seconds("SKEL_SUSPECT_AFTER", s);
+  if (auto const* h = environment("SKEL_HOST")) {
+    o.host = h;
+    try {
+      std::ignore = detail::expand_disk(o.host, "", 0);
+    } catch (usage_error const& bad) {
+      throw usage_error(std::string("SKEL_HOST: ") + bad.what());
+    }
+  }
   return o;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include "skel/error.hpp"
 
@@ -17,19 +18,31 @@ constexpr std::size_t most_bytes_at_once = std::size_t{256} * 1024;
 constexpr auto helper_shortest = std::chrono::microseconds(200);
 constexpr auto helper_longest = std::chrono::microseconds(1000);
 constexpr auto helper_rest = std::chrono::microseconds(20000);
+// Context 0 is the engine's own: run 0 how ranks leave, run 1 the ranks' disks.
+constexpr std::uint32_t run_of_disks = 1;
+
+// The name that the user gives this host, %r in it for the rank.
+std::string host_name_of(context_options const& options, std::string found, int rank) {
+  if (!options.host.empty()) return expand_disk(options.host, found, rank);
+  return found;
+}
 }  // namespace
 
 engine::engine(std::unique_ptr<transport::transport> wires, context_options options, std::string host)
     : wires_(std::move(wires)),
       options_(std::move(options)),
-      host_(std::move(host)),
+      host_(host_name_of(options_, std::move(host), wires_->rank())),
       rank_(wires_->rank()),
       size_(wires_->size()),
       any_thread_(wires_->any_thread()),
       owns_time_(wires_->owns_time()),
       links_(static_cast<std::size_t>(size_)),
       lost_(static_cast<std::size_t>(size_)),
-      any_time_(wires_->any_time() && any_thread_) {
+      any_time_(wires_->any_time() && any_thread_),
+      disks_(rank_, size_, host_, [this] {
+        std::lock_guard const lock(helper_mutex_);
+        helper_wakes_.notify_all();
+      }) {
   last_tick_ = now();
   constexpr double ordinary_patience = 5;
   double const patience = options_.suspect_after_seconds.value_or(any_thread_ ? ordinary_patience : 0);
@@ -53,6 +66,7 @@ engine::~engine() {
   if (size_ > 1) {
     try {
       std::unique_lock lock(mutex_);
+      serve_disks_to_the_end(lock);
       flush(lock, any_lost() ? 0.1 : 5.0);
       if (any_lost()) wires_->abandon();
     } catch (std::exception const&) {
@@ -118,7 +132,10 @@ void engine::transmit(int peer) {
 
 void engine::dispatch(int from, transport::link::delivery d) {
   if (d.context == 0) {
-    on_control(from, d.body.bytes());
+    if (d.run == run_of_disks)
+      disks_.on_message(from, d.body.bytes());
+    else
+      on_control(from, d.body.bytes());
     return;
   }
   run_key const key{d.context, d.run};
@@ -134,6 +151,7 @@ void engine::progress() {
   if (!any_thread_)
     for (int r = 0; r < size_; ++r)
       if (links_[static_cast<std::size_t>(r)]) pump(r);  // what pool threads have queued
+  send_for_disks();
   bool arrived = false;
   std::size_t bytes = 0;
   for (int i = 0; i < most_messages_at_once && bytes < most_bytes_at_once; ++i) {
@@ -165,6 +183,22 @@ void engine::progress() {
   }
   if (detector_.due(t)) beat(t);
   last_progress_.store(t, std::memory_order_relaxed);
+}
+
+void engine::send_for_disks() {
+  for (auto& o : disks_.take_outgoing()) send(o.to, {0, run_of_disks}, std::move(o.what));
+}
+
+// Another rank may still write its last checkpoint here. Who has said farewell knows that none does.
+void engine::serve_disks_to_the_end(std::unique_lock<std::mutex>& lock) {
+  constexpr double pause = 100e-6, patience = 30;
+  double const begin = now();
+  send_for_disks();
+  while (disks_.used() && !says_farewell_ && !failed_peer_ &&
+         now() - std::max(begin, last_arrival_) < patience) {
+    progress();
+    rest(lock, pause);
+  }
 }
 
 bool engine::try_progress(double seconds) {
@@ -200,6 +234,7 @@ void engine::rest(std::unique_lock<std::mutex>& lock, double seconds) {
 void engine::declare_lost(int rank) {
   if (rank == rank_ || lost_[static_cast<std::size_t>(rank)]) return;
   lost_[static_cast<std::size_t>(rank)] = true;
+  disks_.set_lost(rank, true);
   announce(rank);
   for (auto const& [key, running] : runs_) running->on_lost(rank);
 }
@@ -207,6 +242,7 @@ void engine::declare_lost(int rank) {
 // Whoever speaks lives.
 void engine::found(int rank) {
   lost_[static_cast<std::size_t>(rank)] = false;
+  disks_.set_lost(rank, false);
   announce(rank);
 }
 
@@ -257,11 +293,11 @@ void engine::helper_loop() {
   auto pause = helper_shortest;
   std::unique_lock lock(helper_mutex_);
   while (!ending_) {
-    if (active_runs_ == 0) {
+    if (idle()) {
       pause = helper_shortest;
       if (any_time_ && detector_.enabled()) {  // between skeleton calls a rank gives signs of life
         helper_wakes_.wait_for(lock, std::chrono::duration<double>(detector_.interval()));
-        if (ending_ || active_runs_ > 0) continue;
+        if (ending_ || !idle()) continue;
         std::unique_lock const engine_lock(mutex_, std::try_to_lock);
         try {
           if (engine_lock) progress();
@@ -275,7 +311,7 @@ void engine::helper_loop() {
     }
     // No lock is held when it is woken from its rest, so a wake-up may be missed: hence the limit.
     helper_wakes_.wait_for(lock, helper_rests_ ? helper_rest : pause);
-    if (ending_ || active_runs_ == 0 || helper_rests_) continue;
+    if (ending_ || idle() || helper_rests_) continue;
     // helper_mutex_ stays locked: a run cannot go away meanwhile, since its caller needs the mutex to leave.
     std::vector<run*> running;
     bool needed = false;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "detector.hpp"
+#include "disk_service.hpp"
 #include "skel/context.hpp"
 #include "skel/transport/link.hpp"
 #include "skel/transport/transport.hpp"
@@ -66,6 +67,10 @@ class engine {
   [[nodiscard]] context_options& options() { return options_; }
   [[nodiscard]] std::mutex& mutex() { return mutex_; }
   [[nodiscard]] bool any_thread() const { return any_thread_; }
+  /// Messages move between skeleton calls too.
+  [[nodiscard]] bool any_time() const { return any_time_; }
+  /// What ranks ask of each other's disks.
+  [[nodiscard]] disk_service& disks() { return disks_; }
   /// Seconds on the clock of the wires; see transport::now and owns_time.
   [[nodiscard]] double now() const { return wires_->now(); }
   [[nodiscard]] bool owns_time() const { return owns_time_; }
@@ -142,6 +147,9 @@ class engine {
   void helper_loop();
   void pool_loop(unsigned thread);
   void ensure_helper();
+  void send_for_disks();
+  void serve_disks_to_the_end(std::unique_lock<std::mutex>& lock);
+  [[nodiscard]] bool idle() const { return active_runs_ == 0 && !(any_time_ && disks_.busy()); }
 
   std::mutex mutex_;
   std::unique_ptr<transport::transport> wires_;
@@ -176,6 +184,7 @@ class engine {
   std::condition_variable work_arrived_;
 
   // farewell
+  bool says_farewell_ = false;
   std::map<int, farewell> farewells_;  // on rank 0
   std::optional<farewell> verdict_;
   std::optional<std::pair<int, std::string>> failed_peer_;
@@ -198,6 +207,8 @@ class engine {
   std::vector<std::thread> pool_;
   std::vector<run*> pool_work_;  // per pool thread: what it runs, or null
   bool pool_ending_ = false;
+
+  disk_service disks_;  // its thread wakes the helper: gone first
 };
 
 /// Thrown out of a skeleton call when another rank has failed outside of it and the job is ending.

@@ -35,6 +35,7 @@ void engine::on_control(int from, std::span<std::byte const> body) {
   switch (std::to_integer<int>(head[0])) {
     case failing:
       if (!failed_peer_) failed_peer_.emplace(from, f.text);
+      disks_.set_failed();
       work_arrived_.notify_all();
       break;
     case bye:
@@ -49,7 +50,10 @@ void engine::on_control(int from, std::span<std::byte const> body) {
       if (from == 0 && f.code > 0 && f.code < size_) declare_lost(f.code);
       break;
     case control::found:
-      if (from == 0 && f.code > 0 && f.code < size_) lost_[static_cast<std::size_t>(f.code)] = false;
+      if (from == 0 && f.code > 0 && f.code < size_) {
+        lost_[static_cast<std::size_t>(f.code)] = false;
+        disks_.set_lost(f.code, false);
+      }
       break;
     default:
       throw protocol_error("unknown control message from rank " + std::to_string(from));
@@ -71,6 +75,7 @@ int engine::say_farewell(farewell own, std::string const& program) {
     return own.code;
   }
   std::unique_lock lock(mutex_);
+  says_farewell_ = true;
   // Of a lost root every rank finds out by itself, and says so.
   if (own.own && own.code != 0 && !lost_[0])
     for (int r = 0; r < size_; ++r)

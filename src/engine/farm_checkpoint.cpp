@@ -7,7 +7,7 @@
 namespace skel::detail {
 
 void farm_run::open_store() {
-  recorder_ = std::make_unique<farm_recorder>(work_, traits_, *options_.checkpoint, engine_.options().quiet);
+  recorder_ = std::make_unique<farm_recorder>(engine_, work_, traits_, *options_.checkpoint);
   sink_.record_to([this](range_list const& ranges, std::span<std::byte const> results) {
     recorder_->add(ranges, results);
   });

@@ -17,9 +17,9 @@ std::string text_of(farm_traits const& t) {
 
 }  // namespace
 
-farm_recorder::farm_recorder(farm_work& work, farm_traits const& traits, checkpoint_options const& options,
-                             bool quiet)
-    : writer_(options, text_of(traits), quiet) {
+farm_recorder::farm_recorder(engine& of, farm_work& work, farm_traits const& traits,
+                             checkpoint_options const& options)
+    : writer_(of, options, text_of(traits)) {
   if (traits.merged) merged_.emplace([&work](auto& into, auto more) { work.merge_packed(into, more); });
   auto const left = writer_.open();
   if (left) {

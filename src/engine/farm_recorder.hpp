@@ -18,7 +18,7 @@ class farm_recorder {
  public:
   /// Opens the store, reads what there is to resume from, and writes the first checkpoint. usage_error
   /// where the store is not what it should be.
-  farm_recorder(farm_work& work, farm_traits const& traits, checkpoint_options const& options, bool quiet);
+  farm_recorder(engine& of, farm_work& work, farm_traits const& traits, checkpoint_options const& options);
 
   /// What an earlier run has left, for the sink; empties it.
   [[nodiscard]] std::vector<result_batch> take_restored();

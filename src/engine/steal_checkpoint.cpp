@@ -18,8 +18,7 @@ constexpr double shortest_interval = 10e-3;  // seconds
 }  // namespace
 
 void steal_run::open_store() {
-  recorder_ =
-      std::make_unique<steal_recorder>(*options_.checkpoint, work_.type_hash(), engine_.options().quiet);
+  recorder_ = std::make_unique<steal_recorder>(engine_, *options_.checkpoint, work_.type_hash());
   auto const left = recorder_->take_restored();
   if (!left) return;
   if (auto const bad = thrown_by([&] { add(open_debt(0), *left); }))

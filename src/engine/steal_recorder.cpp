@@ -9,8 +9,8 @@
 
 namespace skel::detail {
 
-steal_recorder::steal_recorder(checkpoint_options const& options, std::uint64_t type_hash, bool quiet)
-    : writer_(options, detail::format("ring_steal|{}", type_hash), quiet) {
+steal_recorder::steal_recorder(engine& of, checkpoint_options const& options, std::uint64_t type_hash)
+    : writer_(of, options, detail::format("ring_steal|{}", type_hash)) {
   auto const left = writer_.open().value_or(std::vector<std::byte>{});
   if (!left.empty()) {  // otherwise it had not begun
     try {

@@ -17,7 +17,7 @@ class steal_recorder {
  public:
   /// Opens the store, reads what there is to resume from, and writes the first checkpoint. usage_error
   /// where the store is not what it should be.
-  steal_recorder(checkpoint_options const& options, std::uint64_t type_hash, bool quiet);
+  steal_recorder(engine& of, checkpoint_options const& options, std::uint64_t type_hash);
 
   /// What an earlier run has left; empty where it had not begun, or there was none. Once.
   [[nodiscard]] std::optional<steal_statement> take_restored();

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "engine.hpp"
 #include "skel/error.hpp"
 #include "values/format.hpp"
 #include "values/one_line.hpp"
@@ -16,24 +17,36 @@ void warn_of_store(std::string const& problem) {
   std::fprintf(stderr, "skel: checkpoint: %s\n", one_line(problem).c_str());
 }
 
-storage::repository_options store_options(checkpoint_options const& options, std::string_view what) {
-  if (options.store.empty()) throw usage_error("a checkpoint needs directories to be stored in: --store");
+void add_cost(checkpoint_report& to, storage::save_cost const& cost) {
+  to.code_seconds += cost.code;
+  to.transfer_seconds += cost.transfer;
+  to.write_seconds += cost.write;
+  to.sync_seconds += cost.sync;
+}
+
+storage::repository_options store_options(checkpoint_options const& options, std::string_view what,
+                                          store_places const& where) {
+  if (where.places.empty()) throw usage_error("a checkpoint needs directories to be stored in: --store");
   storage::repository_options r;
   r.code = storage::code(options.code);
-  for (auto const& d : options.store) r.places.push_back({d, {}, false});
-  for (auto const& d : options.remote_store) r.places.push_back({d, {}, true});
+  r.places = where.places;
+  r.home = where.home;
   r.remote_every = options.remote_every;
   auto const text = options.problem + "\n" + std::string(what);
   r.identity = {options.program, options.version, XXH3_64bits(text.data(), text.size())};
   return r;
 }
 
-store_writer::store_writer(checkpoint_options const& options, std::string_view what, bool quiet)
+store_writer::store_writer(engine& of, checkpoint_options const& options, std::string_view what)
     : options_(options),
-      quiet_(quiet),
-      store_(store_options(options, what), [quiet](std::string const& problem) {
-        if (!quiet) warn_of_store(problem);
-      }) {}
+      quiet_(of.options().quiet),
+      places_(find_places(of, options)),
+      store_(
+          store_options(options, what, places_),
+          [quiet = quiet_](std::string const& problem) {
+            if (!quiet) warn_of_store(problem);
+          },
+          *places_.files) {}
 
 store_writer::~store_writer() {
   if (under_way_.valid()) under_way_.wait();
@@ -83,9 +96,12 @@ store_writer::outcome store_writer::write(storage::repository const& to,
     auto const plan = to.next(1);
     done.cost = to.prepare(plan, 0, "results", content);
     auto const begin = std::chrono::steady_clock::now();
+    double const moved_before = transfer_of_this_thread();
     to.commit(plan);
     to.remove_old(plan);
-    done.cost.sync += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    double const moved = transfer_of_this_thread() - moved_before;
+    done.cost.transfer += moved;
+    done.cost.sync += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() - moved;
   } catch (std::exception const& bad) {
     done.error = bad.what();
   }
@@ -93,9 +109,7 @@ store_writer::outcome store_writer::write(storage::repository const& to,
 }
 
 void store_writer::account(outcome const& done) {
-  costs_.code_seconds += done.cost.code;
-  costs_.write_seconds += done.cost.write;
-  costs_.sync_seconds += done.cost.sync;
+  add_cost(costs_, done.cost);
   if (done.error.empty()) {
     ++costs_.saved;
     costs_.bytes = done.bytes;

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "rank_files.hpp"
 #include "skel/checkpoint/options.hpp"
 #include "skel/checkpoint/repository.hpp"
 #include "skel/report.hpp"
@@ -19,10 +20,13 @@ namespace skel::detail {
 /// What a repository is told; `what` says what the call itself depends on (its types, its number of tasks).
 /// usage_error for options that make no sense, as the command line would say them.
 [[nodiscard]] storage::repository_options store_options(checkpoint_options const& options,
-                                                        std::string_view what);
+                                                        std::string_view what, store_places const& where);
 
 /// Tells the user of what is wrong with a store, a line on standard error.
 void warn_of_store(std::string const& problem);
+
+/// What a save took, for the report.
+void add_cost(checkpoint_report& to, storage::save_cost const& cost);
 
 /// Calls `ask` with the store at the start of a run. Where it throws, its text alone is told, as a
 /// usage_error; otherwise what was reported on the way.
@@ -33,7 +37,7 @@ void ask_at_start(storage::repository const& store, bool quiet,
 /// told on standard error and counted: the run goes on, the one before stays.
 class store_writer {
  public:
-  store_writer(checkpoint_options const& options, std::string_view what, bool quiet);
+  store_writer(engine& of, checkpoint_options const& options, std::string_view what);
   ~store_writer();
   store_writer(store_writer const&) = delete;
   store_writer& operator=(store_writer const&) = delete;
@@ -65,6 +69,7 @@ class store_writer {
 
   checkpoint_options options_;
   bool quiet_;
+  store_places places_;
   storage::repository store_;
   std::future<outcome> under_way_;
   double latest_ = 0;

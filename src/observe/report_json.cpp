@@ -117,6 +117,7 @@ json to_json(checkpoint_report const& c) {
   add_number(object, "blocked_seconds", c.blocked_seconds);
   add_number(object, "serialise_seconds", c.serialise_seconds);
   add_number(object, "code_seconds", c.code_seconds);
+  add_number(object, "transfer_seconds", c.transfer_seconds);
   add_number(object, "write_seconds", c.write_seconds);
   add_number(object, "sync_seconds", c.sync_seconds);
   return object;

@@ -94,7 +94,8 @@ void add_checkpoint_options(CLI::App& app, common_options& options) {
              "ida:DATA,PARITY; or central (one copy), none")
           ->type_name("CODE")
           ->check(parsed_by([](std::string const& text) { std::ignore = code_named(text); }));
-  auto* const store = app.add_option("--store", options.store, "directories for its shards")
+  auto* const store = app.add_option("--store", options.store,
+                                     "directories for its shards; ranks:DIR: one on each rank's own host")
                           ->type_name("DIR,...")
                           ->delimiter(',');
   auto* const remote = app.add_option("--remote", options.remote, "directories far away, for every n-th")

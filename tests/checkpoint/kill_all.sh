@@ -20,13 +20,6 @@ fail() {
   exit 1
 }
 
-# Kills every process of this job at once: those of this program that name this store.
-kill_all() {
-  local victims
-  mapfile -t victims < <(pids_of "--store $store")
-  [ ${#victims[@]} -gt 0 ] && kill -KILL "${victims[@]}"
-}
-
 refused() { # refused TEXT ARGUMENTS...: one line with this text, and exit code 2
   local text=$1 code=0
   shift
@@ -44,14 +37,7 @@ for attempt in 1 2 3 4 5 6; do # again, if the job was done before it could be k
   [ "$attempt" -gt 1 ] || refused "no checkpoint to resume from" "${checkpoint[@]}" --resume
   "$skel_mpiexec" -n "$ranks" --oversubscribe "${command[@]}" --quiet "${checkpoint[@]}" -o "$folder/killed$ending" \
     >"$folder/out" 2>"$folder/errors" &
-  launcher=$!
-  for _ in $(seq 400); do # until there is a third generation
-    [ "$(find "${stores[@]}" -type f | grep -cE '\.([3-9]|[1-9][0-9]+)\.[0-9]+-of-')" -gt 0 ] && break
-    kill -0 $launcher 2>/dev/null || break
-    sleep 0.02
-  done
-  kill_all || true
-  if ! wait $launcher; then break; fi
+  if kill_at_generation 3 "$store" "${stores[@]}"; then break; fi
   [ "$attempt" -lt 6 ] || fail "the job could not be killed before its end"
 done
 [ -n "$(ls "$folder/d3")" ] || fail "the killed job has left no checkpoint"

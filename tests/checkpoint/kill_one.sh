@@ -1,14 +1,21 @@
 #!/usr/bin/env bash
 # A rank of a program in supersteps is killed: the others read its state from the store and go on, in the same job.
-#   kill_one.sh SKEL_MPIEXEC SKEL_MATMUL
+#   kill_one.sh SKEL_MPIEXEC SKEL_MATMUL given|own
+# The store: three directories, or each rank's own disk, which is lost with its rank.
 # Exit code 1 if the product differs, the job fails, or no loss was seen.
 set -euo pipefail
 # shellcheck source=tests/programs.sh
 . "$(dirname "$0")/../programs.sh"
-skel_mpiexec=$1 program=$2
+skel_mpiexec=$1 program=$2 disks=$3
 own_folder
-product=(--size 1200 --panel 16 --threads 1 --quiet --progress never)
+order=1200
+[ "$disks" = given ] || order=2400 # several checkpoints by messages take longer
+product=(--size $order --panel 16 --threads 1 --quiet --progress never)
 store=$folder/d0,$folder/d1,$folder/d2
+if [ "$disks" = own ]; then
+  export SKEL_HOST=node%r
+  store=ranks:$folder/d%r
+fi
 
 "$program" "${product[@]}" -o "$folder/alone.bin"
 for attempt in 1 2 3 4 5; do # again, if the job was done before the kill
@@ -18,7 +25,7 @@ for attempt in 1 2 3 4 5; do # again, if the job was done before the kill
     --store "$store" --every 50ms --report "$folder/report.json" -o "$folder/ranks.bin" >"$folder/out" 2>"$folder/errors" &
   launcher=$!
   for _ in $(seq 400); do # until there is a second generation: the first is committed
-    [ "$(find "$folder"/d? -type f | grep -cE '\.([2-9]|[1-9][0-9]+)\.[0-9]+-of-')" -gt 0 ] && break
+    [ "$(find "$folder"/d? -type f 2>/dev/null | grep -cE '\.([2-9]|[1-9][0-9]+)\.[0-9]+-of-')" -gt 0 ] && break
     sleep 0.02
   done
   kill_ranks "--store $store" 2

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <numeric>
 
@@ -130,9 +131,16 @@ struct splitting_circle : circle {
 struct store {
   test::temporary_directory root;
   std::vector<std::string> directories;
+  std::vector<std::string> named;  // as the options name them
   store() {
-    for (int i = 0; i < 4; ++i) {
-      directories.push_back(root.file("d" + std::to_string(i)));
+    make("d", 4);
+    named = directories;
+  }
+  /// Of so many ranks' own disks, as hub::job names their hosts.
+  explicit store(int ranks) : named{"ranks:" + root.file("%h")} { make("host", ranks); }
+  void make(std::string const& name, int number) {
+    for (int i = 0; i < number; ++i) {
+      directories.push_back(root.file(name + std::to_string(i)));
       std::filesystem::create_directory(directories.back());
     }
   }
@@ -150,7 +158,7 @@ struct store {
   [[nodiscard]] skel::bsp_options options(bool resume, std::string const& code = "ida:2,2") const {
     skel::checkpoint_options c;
     c.code = code;
-    c.store = directories;
+    c.store = named;
     c.every_seconds = 0;
     c.resume = resume;
     c.program = "test_bsp";
@@ -194,8 +202,7 @@ void run_until(int ranks, P program, store const& where, std::uint64_t last) {
   std::stop_source stop;
   options.stop = stop.get_token();
   program.event = [&](int, std::uint64_t n) {
-    if (n < last || !where.wait_for_checkpoint())
-      return;  // it goes on: a rank alone commits between supersteps
+    if (n < last || !where.wait_for_checkpoint()) return;
     stop.request_stop();
     std::this_thread::sleep_for(300ms);  // nobody gets to the end
   };
@@ -235,6 +242,21 @@ TEST_CASE("a run goes on from its last checkpoint, on as many ranks or on others
   }
 }
 
+TEST_CASE("a rank alone commits while it computes") {
+  store const where;
+  bool committed = false;
+  circle p;
+  p.event = [&](int, std::uint64_t n) {
+    if (n == 5) committed = where.wait_for_checkpoint();  // within the superstep
+  };
+  auto const e = run(1, p, where.options(false));
+  CHECK(committed);
+  CHECK(e.whole == expected());
+  REQUIRE(e.run.checkpoint);
+  CHECK(e.run.checkpoint->saved > 0);
+  CHECK(e.run.checkpoint->failed == 0);
+}
+
 TEST_CASE("a directory may be gone, and a bit of another turn over") {
   store const where;
   run_until(3, circle{}, where, 20);
@@ -254,35 +276,114 @@ TEST_CASE("a directory may be gone, and a bit of another turn over") {
   CHECK(e.whole == expected());
 }
 
+namespace {
+
+// One of four ranks is lost after there was a checkpoint.
+void check_goes_on_without(int victim, store const& where) {
+  hub::job job(4, 1);
+  std::atomic<std::uint64_t> newest{0};
+  std::atomic<bool> dead{false};
+  std::atomic<std::uint64_t> least_after{rounds + 2};
+  splitting_circle p;
+  p.event = [&](int, std::uint64_t n) {
+    if (n == 20) where.wait_for_checkpoint();
+    if (n >= 20 && !dead) std::this_thread::sleep_for(20ms);
+    if (dead)
+      for (auto seen = least_after.load(); n < seen && !least_after.compare_exchange_weak(seen, n);) {
+      }
+    newest = std::max(newest.load(), n);
+  };
+  std::thread killer([&] {
+    while (newest < 20) std::this_thread::sleep_for(1ms);
+    dead = true;
+    job.kill(victim);
+  });
+  auto const e = run(job, 4, p, where.options(false));
+  killer.join();
+  CHECK(e.errors[0].empty());
+  CHECK(e.whole == expected());
+  CHECK(e.run.lost_ranks == std::vector<int>{victim});
+  CHECK(least_after > 0);  // not from the beginning
+}
+
+}  // namespace
+
 TEST_CASE("the ranks that are left go on from the checkpoint when one is lost") {
   for (int victim : {1, 2, 3}) {
     INFO(victim);
-    store const where;
-    hub::job job(4, 1);
-    std::atomic<std::uint64_t> newest{0};
-    std::atomic<bool> dead{false};
-    std::atomic<std::uint64_t> least_after{rounds + 2};
-    splitting_circle p;
-    p.event = [&](int, std::uint64_t n) {
-      if (n == 20) where.wait_for_checkpoint();
-      if (n >= 20 && !dead) std::this_thread::sleep_for(20ms);
-      if (dead)
-        for (auto seen = least_after.load(); n < seen && !least_after.compare_exchange_weak(seen, n);) {
-        }
-      newest = std::max(newest.load(), n);
-    };
-    std::thread killer([&] {
-      while (newest < 20) std::this_thread::sleep_for(1ms);
-      dead = true;
-      job.kill(victim);
-    });
-    auto const e = run(job, 4, p, where.options(false));
-    killer.join();
-    CHECK(e.errors[0].empty());
-    CHECK(e.whole == expected());
-    CHECK(e.run.lost_ranks == std::vector<int>{victim});
-    CHECK(least_after > 0);  // not from the beginning
+    check_goes_on_without(victim, store());
   }
+}
+
+TEST_CASE("the ranks' own disks give a run back, on as many ranks, on fewer and on more") {
+  for (int const after : {3, 2, 5}) {
+    INFO(after);
+    store const where(3);
+    run_until(3, splitting_circle{}, where, 20);
+    auto const e = run(after, splitting_circle{}, where.options(true));
+    for (auto const& text : e.errors) CHECK(text.empty());
+    CHECK(e.whole == expected());
+    REQUIRE(e.run.checkpoint);
+    CHECK(e.run.checkpoint->restored_generation > 0);
+  }
+}
+
+TEST_CASE("a rank is lost together with its disk") {
+  for (int victim : {1, 3}) {
+    INFO(victim);
+    check_goes_on_without(victim, store(4));
+  }
+}
+
+TEST_CASE("what cannot be given back is told, and the generation before is gone on from and noted") {
+  store const where;
+  auto const two_manifests = [&] {
+    auto const files = std::filesystem::directory_iterator(where.directories[0]);
+    return std::count_if(begin(files), end(files), [](auto const& f) {
+             return f.path().filename().string().starts_with("manifest.");
+           }) >= 2;
+  };
+  auto first = where.options(false);
+  std::stop_source stop;
+  first.stop = stop.get_token();
+  circle slow;
+  slow.event = [&](int, std::uint64_t n) {
+    std::this_thread::sleep_for(n < 25 ? 20ms : 300ms);
+    if (n >= 25 && two_manifests()) stop.request_stop();
+  };
+  CHECK(run(3, slow, first).run.stopped_early);
+  std::map<std::uint64_t, int> shards;  // of part 1, by generation
+  auto const generation_of = [](std::filesystem::path const& p) {
+    auto const name = p.filename().string();
+    return name.starts_with("rank.") && name.find(".1-of-3.") != std::string::npos
+               ? std::stoull(name.substr(5))
+               : 0;
+  };
+  for (auto const& d : where.directories)
+    for (auto const& f : std::filesystem::directory_iterator(d))
+      if (auto const g = generation_of(f.path())) ++shards[g];
+  while (!shards.empty() && shards.rbegin()->second < 4) shards.erase(std::prev(shards.end()));
+  REQUIRE(shards.size() >= 2);
+  auto const newest = shards.rbegin()->first, before = std::next(shards.rbegin())->first;
+  for (auto const& d : where.directories)
+    for (auto const& f : std::filesystem::directory_iterator(d)) {
+      if (generation_of(f.path()) > newest) std::filesystem::remove(f.path());
+      if (generation_of(f.path()) != newest) continue;
+      auto bytes = test::read_file(f.path().string());  // its headers stay, so it looks well
+      bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 4);
+      test::write_file(f.path().string(), bytes);
+    }
+  auto options = where.options(true);
+  options.checkpoint->every_seconds = 1000;  // none of its own
+  auto const e = run(3, circle{}, options);
+  for (auto const& text : e.errors) CHECK(text.empty());
+  CHECK(e.whole == expected());
+  REQUIRE(e.run.checkpoint);
+  CHECK(e.run.checkpoint->restored_generation == before);
+  int noted = 0;
+  for (auto const& f : std::filesystem::directory_iterator(where.directories[0]))
+    noted += f.path().filename().string().find("attempt") != std::string::npos ? 1 : 0;
+  CHECK(noted == 2);
 }
 
 TEST_CASE("without a checkpoint they begin again") {
@@ -320,6 +421,25 @@ TEST_CASE("a state that nobody can split is lost with a rank") {
   auto const e = run(job, 3, p, where.options(false));
   killer.join();
   CHECK(e.errors[0] == "lost rank 1, and with it what no other rank had");
+}
+
+TEST_CASE("another program's, version's or problem's store is refused in one line") {
+  store const where;
+  run_until(2, circle{}, where, 20);
+  auto const refusal = [&](auto const& change) {
+    auto options = where.options(true);
+    change(*options.checkpoint);
+    return run(1, circle{}, options).errors[0];  // several ranks end together by run_main
+  };
+  auto const holds = where.directories[0] + ": holds generation ";
+  for (auto const& text :
+       {refusal([](auto& c) { c.program = "other"; }), refusal([](auto& c) { c.version = "2"; }),
+        refusal([](auto& c) { c.problem = "square"; })}) {
+    INFO(text);
+    CHECK(text.starts_with(holds));
+    CHECK(text.find(" of test_bsp 1, problem ") != std::string::npos);
+    CHECK(text.ends_with("; name another store"));
+  }
 }
 
 TEST_CASE("what a superstep throws ends the run on all ranks") {

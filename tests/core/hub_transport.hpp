@@ -97,15 +97,17 @@ class transport final : public skel::transport::transport {
 /// A job: one engine and one context per rank.
 class job {
  public:
+  /// `host`: the name of all ranks' host; empty: each has its own.
   explicit job(int ranks, int threads = 1, std::size_t largest_message = std::size_t{1} << 30,
-               std::chrono::microseconds most_delay = {})
+               std::chrono::microseconds most_delay = {}, std::string const& host = {})
       : net_(std::make_shared<network>(ranks, most_delay)), errors_(static_cast<std::size_t>(ranks)) {
     for (int r = 0; r < ranks; ++r) {
       skel::context_options options;
       options.threads = threads;
       options.largest_message = largest_message;
       options.suspect_after_seconds = 0;  // tests say who is lost
-      options.watchdog_seconds = 15;      // says where every rank stands instead of hanging
+      options.host = host;
+      options.watchdog_seconds = 15;  // says where every rank stands instead of hanging
       engines_.push_back(std::make_shared<skel::detail::engine>(std::make_unique<transport>(net_, r), options,
                                                                 "host" + std::to_string(r)));
       contexts_.emplace_back(engines_.back());

@@ -46,6 +46,11 @@ class file_system {
   virtual std::vector<std::string> list(std::string const& directory) = 0;
   /// Returns when files created, renamed and removed there stay so after a loss of power.
   virtual void sync_directory(std::string const& directory) = 0;
+
+  /// Whether a directory has gone together with its host: nothing is looked for or written there any more.
+  [[nodiscard]] virtual bool gone(std::string const& /*directory*/) { return false; }
+  /// Seconds that the calls of this thread have spent so far on the way to other hosts and back.
+  [[nodiscard]] virtual double transfer_seconds() { return 0; }
 };
 
 /// The operating system's.

@@ -10,9 +10,11 @@ namespace skel {
 /// What is saved goes as shards to directories of a store, see docs/checkpoint.md; what a skeleton saves
 /// stands in its own page. The same on every rank.
 struct checkpoint_options {
-  std::string code = "ida:2,1";             ///< `replicate:COPIES`, `parity:SLICES` or `ida:DATA,PARITY`
-  std::vector<std::string> store{};         ///< directories, which exist
-  std::vector<std::string> remote_store{};  ///< directories far away,
+  std::string code = "ida:2,1";  ///< `replicate:COPIES`, `parity:SLICES` or `ida:DATA,PARITY`
+  /// Directories, which exist and which all ranks reach; or `ranks:DIR`: DIR on each rank's own host, made
+  /// where it is missing, %h in it for the host's name, %r for the rank.
+  std::vector<std::string> store{};
+  std::vector<std::string> remote_store{};  ///< likewise, far away,
   std::uint64_t remote_every = 0;           ///< for every n-th checkpoint; 0: for none
   double every_seconds = 10;                ///< between checkpoints; 0: whenever the one before is written
   /// Goes on from the newest checkpoint that can be read; usage_error where there is none. Without it the

@@ -47,9 +47,10 @@ struct repository_options {
 
 /// What a part's saving took, in seconds.
 struct save_cost {
-  double code = 0;   ///< coding and hashing
-  double write = 0;  ///< handing bytes to the files
-  double sync = 0;   ///< until they are durable
+  double code = 0;      ///< coding and hashing
+  double write = 0;     ///< handing bytes to the files
+  double sync = 0;      ///< until they are durable
+  double transfer = 0;  ///< on the way to files of other hosts, which is in none of the others
 
   save_cost& operator+=(save_cost const& more);
 };
@@ -109,7 +110,7 @@ class repository {
 
   /// Writes a part's shards, hidden, makes them durable, and shows them. A place that fails is reported, and
   /// its shard goes to another; skel::error where no place takes it: then nothing of the part is shown. May
-  /// run in a thread of its own (background_saver).
+  /// run in a thread of its own.
   save_cost prepare(generation_plan const& plan, std::uint32_t part, std::string const& name,
                     std::span<std::byte const> bytes) const;
 
@@ -132,6 +133,7 @@ class repository {
 
  private:
   [[nodiscard]] shard_store store(report_problem const& report) const;
+  [[nodiscard]] std::vector<place> present() const;
   [[nodiscard]] std::vector<stored_generation> catalogue(report_problem const& report) const;
   template <class Name>
   [[nodiscard]] std::vector<std::pair<std::string, Name>> files_named() const;

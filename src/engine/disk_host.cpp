@@ -1,0 +1,124 @@
+#include "disk_host.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <system_error>
+
+#include "skel/error.hpp"
+#include "values/format.hpp"
+
+namespace skel::detail {
+
+namespace {
+
+// A shard's header and its footer are in them, and small files as a whole.
+constexpr std::uint64_t head_bytes = 8192, tail_bytes = 256;
+constexpr std::uint64_t most_read = std::uint64_t{1} << 24;
+
+std::vector<std::byte> read_some(storage::file& f, std::uint64_t offset, std::uint64_t length) {
+  std::vector<std::byte> bytes(std::min(length, most_read));
+  bytes.resize(f.read_at(offset, bytes));
+  return bytes;
+}
+
+opened_file look_at(storage::file& f) {
+  opened_file o;
+  o.size = f.size();
+  o.head = read_some(f, 0, std::min(o.size, head_bytes));
+  auto const tail = std::min(o.size, tail_bytes);
+  o.tail = read_some(f, o.size - tail, tail);
+  return o;
+}
+
+}  // namespace
+
+std::string expand_disk(std::string const& pattern, std::string const& host, int rank) {
+  std::string text;
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    if (pattern[i] != '%') {
+      text += pattern[i];
+      continue;
+    }
+    char const which = ++i < pattern.size() ? pattern[i] : ' ';
+    if (which == 'h')
+      text += host;
+    else if (which == 'r')
+      text += std::to_string(rank);
+    else if (which == '%')
+      text += '%';
+    else
+      throw usage_error(
+          detail::format("\"{}\": a percent sign is followed by h (host), r (rank) or another", pattern));
+  }
+  return text;
+}
+
+disk_answer disk_host::perform(int from, disk_request const& r) {
+  auto const begin = std::chrono::steady_clock::now();
+  disk_answer a;
+  try {
+    a.content = result(from, r);
+  } catch (std::exception const& bad) {
+    a.error = bad.what();
+  }
+  a.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return a;
+}
+
+std::vector<std::byte> disk_host::result(int from, disk_request const& r) {
+  auto& files = storage::real_file_system();
+  switch (r.what) {
+    case disk_call::describe:
+      return describe(r.path);
+    case disk_call::create:
+      open_[{from, r.file}] = files.create(r.path);
+      break;
+    case disk_call::open:
+      return encode(look_at(*(open_[{from, r.file}] = files.open(r.path))));
+    case disk_call::write:
+      file_of(from, r.file).write(r.content);
+      break;
+    case disk_call::read:
+      return read_some(file_of(from, r.file), r.offset, r.length);
+    case disk_call::sync:
+      file_of(from, r.file).sync();
+      break;
+    case disk_call::close:
+      open_.erase({from, r.file});
+      break;
+    case disk_call::rename:
+      files.rename(r.path, r.to);
+      break;
+    case disk_call::remove:
+      files.remove(r.path);
+      break;
+    case disk_call::list:
+      return encode(files.list(r.path));
+    case disk_call::sync_directory:
+      files.sync_directory(r.path);
+      break;
+    case disk_call::close_all:
+      std::erase_if(open_, [&](auto const& f) { return f.first.first == from; });
+      break;
+  }
+  return {};
+}
+
+// The directory is made where it is missing: nobody logs in to each host for that. Whether it can be written
+// to is found out as of any directory.
+std::vector<std::byte> disk_host::describe(std::string const& pattern) const {
+  std::error_code ignored;
+  auto directory = std::filesystem::absolute(expand_disk(pattern, host_, rank_), ignored).lexically_normal();
+  if (!directory.has_filename()) directory = directory.parent_path();  // a slash at the end
+  std::filesystem::create_directories(directory, ignored);
+  return encode(std::vector{host_, directory.string()});
+}
+
+storage::file& disk_host::file_of(int from, std::uint64_t number) {
+  auto const at = open_.find({from, number});
+  if (at == open_.end() || !at->second) throw error("a file that is not open");
+  return *at->second;
+}
+
+}  // namespace skel::detail

@@ -1,0 +1,121 @@
+#include "disk_message.hpp"
+
+#include "skel/error.hpp"
+#include "skel/protocol/bytes.hpp"
+
+namespace skel::detail {
+
+namespace {
+
+void put_block(std::vector<std::byte>& out, std::span<std::byte const> bytes) {
+  protocol::put_varint(out, bytes.size());
+  out.insert(out.end(), bytes.begin(), bytes.end());
+}
+
+std::vector<std::byte> get_block(std::span<std::byte const>& in) {
+  auto const bytes = protocol::get_bytes(in, protocol::get_varint(in));
+  return {bytes.begin(), bytes.end()};
+}
+
+}  // namespace
+
+transport::packet encode(std::uint64_t number, disk_request const& r) {
+  transport::packet p;
+  auto& out = p.body();
+  out.reserve(out.size() + r.content.size() + r.path.size() + r.to.size() + 64);
+  out.push_back(static_cast<std::byte>(disk_message::request));
+  protocol::put_varint(out, number);
+  out.push_back(static_cast<std::byte>(r.what));
+  protocol::put_varint(out, r.file);
+  protocol::put_varint(out, r.offset);
+  protocol::put_varint(out, r.length);
+  protocol::put_text(out, r.path);
+  protocol::put_text(out, r.to);
+  put_block(out, r.content);
+  return p;
+}
+
+transport::packet encode(std::uint64_t number, disk_answer const& a) {
+  transport::packet p;
+  auto& out = p.body();
+  out.reserve(out.size() + a.content.size() + a.error.size() + 64);
+  out.push_back(static_cast<std::byte>(disk_message::answer));
+  protocol::put_varint(out, number);
+  protocol::put_text(out, a.error);
+  protocol::put_raw(out, a.seconds);
+  put_block(out, a.content);
+  return p;
+}
+
+transport::packet encode_use(bool begins) {
+  transport::packet p;
+  p.body().push_back(static_cast<std::byte>(begins ? disk_message::begins : disk_message::ends));
+  return p;
+}
+
+disk_message kind_of(std::span<std::byte const> body) {
+  auto const said = static_cast<disk_message>(protocol::get_bytes(body, 1)[0]);
+  if (said > disk_message::ends) throw protocol_error("an unknown message about a disk");
+  return said;
+}
+
+std::pair<std::uint64_t, disk_request> decode_request(std::span<std::byte const> body) {
+  static_cast<void>(protocol::get_bytes(body, 1));
+  std::pair<std::uint64_t, disk_request> all;
+  auto& [number, r] = all;
+  number = protocol::get_varint(body);
+  r.what = static_cast<disk_call>(protocol::get_bytes(body, 1)[0]);
+  if (r.what > disk_call::close_all) throw protocol_error("an unknown call to a disk");
+  r.file = protocol::get_varint(body);
+  r.offset = protocol::get_varint(body);
+  r.length = protocol::get_varint(body);
+  r.path = protocol::get_text(body);
+  r.to = protocol::get_text(body);
+  r.content = protocol::get_bytes(body, protocol::get_varint(body));
+  return all;
+}
+
+std::pair<std::uint64_t, disk_answer> decode_answer(std::span<std::byte const> body) {
+  static_cast<void>(protocol::get_bytes(body, 1));
+  std::pair<std::uint64_t, disk_answer> all;
+  auto& [number, a] = all;
+  number = protocol::get_varint(body);
+  a.error = protocol::get_text(body);
+  a.seconds = protocol::get_raw<double>(body);
+  a.content = get_block(body);
+  return all;
+}
+
+std::vector<std::byte> encode(opened_file const& f) {
+  std::vector<std::byte> out;
+  protocol::put_varint(out, f.size);
+  put_block(out, f.head);
+  put_block(out, f.tail);
+  return out;
+}
+
+opened_file decode_opened(std::span<std::byte const> bytes) {
+  opened_file f;
+  f.size = protocol::get_varint(bytes);
+  f.head = get_block(bytes);
+  f.tail = get_block(bytes);
+  return f;
+}
+
+std::vector<std::byte> encode(std::vector<std::string> const& texts) {
+  std::vector<std::byte> out;
+  protocol::put_varint(out, texts.size());
+  for (auto const& t : texts) protocol::put_text(out, t);
+  return out;
+}
+
+std::vector<std::string> decode_texts(std::span<std::byte const> bytes) {
+  auto const n = protocol::get_varint(bytes);
+  if (n > bytes.size()) throw protocol_error("a list of names ends early");
+  std::vector<std::string> texts;
+  texts.reserve(n);
+  for (std::uint64_t i = 0; i < n; ++i) texts.push_back(protocol::get_text(bytes));
+  return texts;
+}
+
+}  // namespace skel::detail

@@ -1,0 +1,99 @@
+// Between the ranks' disks and the engine: requests and answers on their way.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "disk_host.hpp"
+
+namespace skel::detail {
+
+/// One per engine. Its thread works on files and leaves what there is to send: only who moves the engine's
+/// messages calls the transport. A request waits for its answer until the rank that was asked is lost, so
+/// whoever waits must not hold the engine's lock.
+class disk_service {
+ public:
+  /// `wake`: somebody should move messages, please.
+  disk_service(int rank, int size, std::string host, std::function<void()> wake);
+  ~disk_service();
+  disk_service(disk_service const&) = delete;
+  disk_service& operator=(disk_service const&) = delete;
+
+  // --- from any thread, without the engine's lock ---
+  using ticket = std::uint64_t;
+  [[nodiscard]] ticket ask(int rank, disk_request const& r);
+  /// skel::error where the rank is lost before it answers.
+  [[nodiscard]] disk_answer wait(ticket t);
+  /// Nobody waits for this one.
+  void forget(ticket t);
+  /// Asks, and is not told how it ends.
+  void tell(int rank, disk_request const& r);
+  [[nodiscard]] bool lost(int rank) const;
+  /// For the asking side's files.
+  [[nodiscard]] std::uint64_t next_file() { return ++files_; }
+  /// This rank has a store on all ranks' disks, which listen until it ends.
+  void begin_use() { tell_all(true); }
+  void end_use() { tell_all(false); }
+  /// Somebody waits for messages to move, or may any moment.
+  [[nodiscard]] bool busy() const { return has_outgoing_ || unfinished_ > 0 || users_ > 0; }
+  /// Another rank has a store here.
+  [[nodiscard]] bool used() const { return users_ > 0; }
+
+  // --- the engine, with its lock ---
+  void on_message(int from, std::span<std::byte const> body);
+  struct outgoing {
+    int to = 0;
+    transport::packet what;
+  };
+  [[nodiscard]] std::vector<outgoing> take_outgoing();
+  void set_lost(int rank, bool lost);
+  /// The job is ending, and those that are asked may leave before they answer.
+  void set_failed();
+
+ private:
+  using clock = std::chrono::steady_clock;
+  struct request {
+    int from = 0;
+    std::vector<std::byte> message;
+  };
+  void post(int rank, transport::packet what);
+  void tell_all(bool begins);
+  void use(int from, int stores);
+  void take(int from, std::span<std::byte const> body);
+  void serve();
+  [[nodiscard]] bool hopeless(int rank) const;
+
+  int rank_;
+  std::function<void()> wake_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<outgoing> outgoing_;
+  std::atomic<bool> has_outgoing_{false};  // progress() looks at it each time
+  std::map<ticket, int> asked_;            // whom
+  std::map<ticket, disk_answer> answers_;
+  ticket tickets_ = 0;
+  std::atomic<std::uint64_t> files_{0};
+  std::vector<bool> lost_;
+  std::vector<int> stores_of_;  // of each other rank, here
+  std::atomic<int> users_{0};   // their sum
+  std::optional<clock::time_point> failed_since_;
+  std::atomic<int> unfinished_{0};  // what this rank waits for, and what it is asked for
+
+  disk_host disk_;  // of the thread
+  std::deque<request> requests_;
+  bool ending_ = false;
+  std::thread thread_;
+};
+
+}  // namespace skel::detail

@@ -1,0 +1,165 @@
+#include "rank_files.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "engine.hpp"
+#include "skel/error.hpp"
+#include "values/format.hpp"
+
+namespace skel::detail {
+
+// --- whose disk
+
+rank_files::place rank_files::find(std::string const& path) const {
+  for (auto const& d : disks_) {
+    auto const name = d.name();
+    if (path.starts_with(name) && (path.size() == name.size() || path[name.size()] == '/'))
+      return {&d, d.directory + path.substr(name.size())};
+  }
+  return {nullptr, path};
+}
+
+bool rank_files::here(place const& p) const { return !p.disk || p.disk->host == engine_.host(); }
+
+bool rank_files::lost(rank_disk const& d) const {
+  return std::ranges::all_of(d.ranks, [&](int r) { return engine_.disks().lost(r); });
+}
+
+int rank_files::server_of(rank_disk const& d) const {
+  for (int const r : d.ranks)
+    if (!engine_.disks().lost(r)) return r;
+  throw error(detail::format("{}: rank {} is lost", d.name(), d.ranks.front()));
+}
+
+// The host is part of what its own disk says, too.
+template <class Call>
+auto rank_files::with_host(place const& p, Call const& call) {
+  try {
+    return call(storage::real_file_system());
+  } catch (error const& bad) {
+    if (!p.disk) throw;
+    throw error(p.disk->host + ":" + bad.what());
+  }
+}
+
+disk_answer rank_files::ask(place const& p, disk_request const& r) {
+  return wait_for(engine_.disks(), engine_.disks().ask(server_of(*p.disk), r), p.disk->host);
+}
+
+bool rank_files::gone(std::string const& directory) {
+  auto const p = find(directory);
+  return !here(p) && lost(*p.disk);
+}
+
+double rank_files::transfer_seconds() { return transfer_of_this_thread(); }
+
+// --- the calls
+
+std::unique_ptr<storage::file> rank_files::open_as(std::string const& path, remote_file::mode how) {
+  auto const p = find(path);
+  if (!here(p))
+    return std::make_unique<remote_file>(
+        engine_.disks(), remote_file::remote_path{p.disk->host, p.path, server_of(*p.disk)}, how);
+  return with_host(p, [&](auto& files) {
+    return how == remote_file::mode::create ? files.create(p.path) : files.open(p.path);
+  });
+}
+
+std::unique_ptr<storage::file> rank_files::create(std::string const& path) {
+  return open_as(path, remote_file::mode::create);
+}
+
+std::unique_ptr<storage::file> rank_files::open(std::string const& path) {
+  return open_as(path, remote_file::mode::open);
+}
+
+// Within a directory: a shard is shown where it was written.
+void rank_files::rename(std::string const& from, std::string const& to) {
+  auto const p = find(from), q = find(to);
+  if (here(p)) return with_host(p, [&](auto& files) { files.rename(p.path, q.path); });
+  ask(p, {.what = disk_call::rename, .path = p.path, .to = q.path});
+}
+
+void rank_files::remove(std::string const& path) {
+  auto const p = find(path);
+  if (here(p)) return with_host(p, [&](auto& files) { files.remove(p.path); });
+  ask(p, {.what = disk_call::remove, .path = p.path});
+}
+
+std::vector<std::string> rank_files::list(std::string const& directory) {
+  auto const p = find(directory);
+  if (here(p)) return with_host(p, [&](auto& files) { return files.list(p.path); });
+  return decode_texts(ask(p, {.what = disk_call::list, .path = p.path}).content);
+}
+
+void rank_files::sync_directory(std::string const& directory) {
+  auto const p = find(directory);
+  if (here(p)) return with_host(p, [&](auto& files) { files.sync_directory(p.path); });
+  ask(p, {.what = disk_call::sync_directory, .path = p.path});
+}
+
+// --- which there are
+
+rank_files::~rank_files() {
+  if (uses_) engine_.disks().end_use();
+}
+
+void rank_files::begin_use(std::string const& pattern) {
+  static_cast<void>(expand_disk(pattern, engine_.host(), engine_.rank()));
+  if (engine_.size() == 1 || uses_) return;
+  if (!engine_.any_time() || engine_.owns_time())
+    throw usage_error(
+        detail::format("ranks:{}: ranks can reach each other's disks only where MPI was started with "
+                       "MPI_THREAD_MULTIPLE; name directories that all of them reach",
+                       pattern));
+  engine_.disks().begin_use();
+  uses_ = true;
+}
+
+std::vector<rank_disk> rank_files::add(std::string const& pattern) {
+  begin_use(pattern);
+  disk_request const question{.what = disk_call::describe, .path = pattern};
+  std::vector<disk_service::ticket> asked;
+  asked.reserve(static_cast<std::size_t>(engine_.size()));
+  for (int r = 0; r < engine_.size(); ++r)
+    asked.push_back(r == engine_.rank() ? 0 : engine_.disks().ask(r, question));
+  std::vector<rank_disk> found;
+  for (int r = 0; r < engine_.size(); ++r) try {
+      auto const t = asked[static_cast<std::size_t>(r)];
+      auto const a = t != 0 ? engine_.disks().wait(t) : disk_host(r, engine_.host()).perform(r, question);
+      auto const says = decode_texts(a.content);
+      auto const same = std::ranges::find_if(
+          found, [&](auto const& d) { return d.host == says.at(0) && d.directory == says.at(1); });
+      if (same != found.end())
+        same->ranks.push_back(r);
+      else
+        found.push_back({says.at(0), says.at(1), {r}});
+    } catch (error const&) {  // NOLINT(bugprone-empty-catch): lost
+    }
+  disks_.insert(disks_.end(), found.begin(), found.end());
+  return found;
+}
+
+store_places find_places(engine& of, checkpoint_options const& options) {
+  constexpr std::string_view on_ranks = "ranks:";
+  store_places s;
+  auto files = std::make_unique<rank_files>(of);
+  auto const add = [&](std::string const& named, bool remote) {
+    if (!named.starts_with(on_ranks)) {
+      s.places.push_back({named, {}, remote});
+      return;
+    }
+    auto const pattern = named.substr(on_ranks.size());
+    if (pattern.empty())
+      throw usage_error(detail::format("\"{}\": the ranks' directory is missing: ranks:DIR", named));
+    for (auto const& d : files->add(pattern)) s.places.push_back({d.name(), d.host, remote});
+    s.home = of.host();
+  };
+  for (auto const& d : options.store) add(d, false);
+  for (auto const& d : options.remote_store) add(d, true);
+  s.files = std::move(files);
+  return s;
+}
+
+}  // namespace skel::detail

@@ -1,0 +1,57 @@
+// A file on another rank's host.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "disk_service.hpp"
+#include "skel/checkpoint/file_system.hpp"
+
+namespace skel::detail {
+
+/// Seconds that this thread has waited for other hosts, beyond what their disks took. Of the thread, since
+/// several save at the same time.
+[[nodiscard]] double& transfer_of_this_thread();
+
+/// Waits for the answer. skel::error, which begins with the host, where there is none or it tells of one.
+[[nodiscard]] disk_answer wait_for(disk_service& disks, disk_service::ticket t, std::string const& host);
+
+/// Writes run ahead of their answers, reads ahead of their use: in the memory of a few pieces.
+class remote_file final : public storage::file {
+ public:
+  struct remote_path {
+    std::string host, path;
+    int rank = 0;
+  };
+  enum class mode : std::uint8_t { create, open };
+  remote_file(disk_service& disks, remote_path where, mode how);
+  ~remote_file() override;
+
+  void write(std::span<std::byte const> bytes) override;
+  std::size_t read_at(std::uint64_t offset, std::span<std::byte> bytes) override;
+  std::uint64_t size() override { return size_; }
+  void sync() override;
+
+ private:
+  struct piece {
+    std::uint64_t offset = 0;
+    std::vector<std::byte> bytes{};
+    [[nodiscard]] bool holds(std::uint64_t at) const { return at >= offset && at - offset < bytes.size(); }
+  };
+  disk_answer call(disk_request r);
+  void send_written();
+  void settle(std::size_t most_under_way);
+  [[nodiscard]] piece const& piece_at(std::uint64_t offset);
+
+  disk_service& disks_;
+  remote_path where_;
+  std::uint64_t number_;
+  std::uint64_t size_ = 0;
+  std::vector<std::byte> written_;              // not sent yet
+  std::deque<disk_service::ticket> under_way_;  // writes
+  piece head_, tail_, ahead_;
+};
+
+}  // namespace skel::detail

@@ -1,0 +1,104 @@
+#!/usr/bin/env bash
+# Stores that are none: each is one line that names a directory or a file, exit code 2, and no result.
+#   bad_stores.sh SKEL_MATMUL SKEL_RAYTRACE SKEL_SEARCH
+set -euo pipefail
+# shellcheck source=tests/programs.sh
+. "$(dirname "$0")/../programs.sh"
+declare -A problem=([matmul]="--size 60 --panel 8" [raytrace]="--scene balls:2 --size 40x40" [search]="--queens 6")
+declare -A ending=([matmul]=.bin [raytrace]=.ppm [search]=.txt)
+declare -A path=([matmul]=$1 [raytrace]=$2 [search]=$3)
+in_own_folder
+
+use() { # use NAME: $program, its $call and the file it would write
+  program=${path[$1]}
+  read -ra call <<<"${problem[$1]}"
+  call+=(--threads 1 --checkpoint "ida:1,1" -o "result${ending[$1]}")
+}
+
+refused() { # refused TEXT STORE ARGUMENTS...
+  expect 2 "$1" "${call[@]}" --store "$2" "${@:3}"
+  ! compgen -G 'result.*' >/dev/null || {
+    echo "a result was written: ${*:2}" >&2
+    exit 1
+  }
+}
+
+fresh() {
+  rm -rf a b
+  mkdir a b
+}
+
+for name in matmul raytrace search; do
+  use $name
+  fresh
+  refused "there is no checkpoint to resume from in a, b" a,b --resume
+  refused "/nowhere/.skel-probe.writing: No such file or directory" /nowhere
+  touch file
+  refused "file/.skel-probe.writing: Not a directory" file
+  refused "\"ranks:\": the ranks' directory is missing" ranks:
+  refused "\"x%z\": a percent sign is followed by" ranks:x%z
+  refused "/file/x/.skel-probe.writing: Not a directory" ranks:file/x
+  # Nobody can write into a directory of the kernel's, not even root.
+  refused "/proc/.skel-probe.writing: " /proc
+done
+
+# What lies there under a shard's name, and is none.
+use raytrace
+fresh
+expect 0 "" "${call[@]}" --quiet --store a,b
+rm result.ppm
+cp -r a whole
+for bad in directory pipe empty garbage cut; do
+  rm -rf a b
+  cp -r whole a
+  mkdir b
+  for shard in a/*.shard; do
+    case $bad in
+      directory) rm "$shard" && mkdir "$shard" ;;
+      pipe) rm "$shard" && mkfifo "$shard" ;;
+      empty) : >"$shard" ;;
+      garbage) head -c 5000 /dev/urandom >"$shard" ;;
+      cut) truncate -s -1 "$shard" ;;
+    esac
+  done
+  refused "there is no checkpoint to resume from in a, b" a,b --resume
+done
+
+# Another program's, and the same one's with another problem.
+for name in matmul search; do
+  use $name
+  rm -rf a b
+  cp -r whole a
+  mkdir b
+  for resume in "" --resume; do
+    refused "a: holds generation 2 of skel-raytrace " a,b $resume
+  done
+done
+use raytrace
+call+=(--depth 2)
+refused "; name another store" a,b --resume
+
+# No space left, from the first byte on: a file system as small as its own directory.
+on_full() { # on_full CODE ARGUMENTS...
+  local code=0
+  # shellcheck disable=SC2016
+  unshare --mount bash -c 'mount -t tmpfs -o size=4k full full && "$@"' on_full "$program" --progress never "${call[@]}" \
+    "${@:2}" >out 2>err || code=$?
+  if [ $code != "$1" ] || ! grep -qF "full/.skel-probe.writing: No space left on device" err; then
+    echo "exit code $code on a full disk: ${*:2}" >&2
+    cat err >&2
+    exit 1
+  fi
+}
+if unshare --mount true 2>/dev/null; then
+  mkdir full
+  for name in matmul raytrace search; do
+    use $name
+    fresh
+    on_full 2 --store full
+    [ "$(wc -l <err)" -eq 1 ]
+    on_full 0 --store a,b,full # told; the shards go to the others
+    [ -s "result${ending[$name]}" ]
+    rm result.*
+  done
+fi

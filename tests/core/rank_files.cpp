@@ -1,0 +1,300 @@
+// The ranks' own disks, over several ranks in one process: files, repositories and whole runs, with losses.
+#include "engine/rank_files.hpp"
+
+#include <array>
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <future>
+#include <numeric>
+#include <thread>
+
+#include "catch.hpp"
+#include "engine/store_writer.hpp"
+#include "hub_transport.hpp"
+#include "observe_support.hpp"
+#include "skel/checkpoint/repository.hpp"
+#include "skel/error.hpp"
+#include "skel/farm.hpp"
+
+namespace {
+
+using skel::detail::find_places;
+using namespace std::chrono_literals;
+
+std::vector<std::byte> some_bytes(std::size_t n) {
+  std::vector<std::byte> b(n);
+  for (std::size_t i = 0; i < n; ++i) b[i] = static_cast<std::byte>((i * 2654435761U) >> 11U);
+  return b;
+}
+
+std::string as_text(std::vector<std::byte> const& b) {
+  return {reinterpret_cast<char const*>(b.data()), b.size()};
+}
+
+skel::checkpoint_options at(std::vector<std::string> store) {
+  skel::checkpoint_options c;
+  c.code = "ida:2,2";
+  c.store = std::move(store);
+  c.program = "test_rank_files";
+  c.version = "1";
+  return c;
+}
+
+// Rank 0 does something while the others only move messages, as they do in any skeleton call.
+void on_root(hub::job& job, std::function<void(skel::detail::engine&)> const& what) {
+  std::atomic<bool> done{false};
+  job.run([&](skel::context& ctx) {
+    auto& e = ctx.engine();
+    if (!ctx.is_root()) {
+      while (!done) {
+        {
+          std::lock_guard const lock(e.mutex());
+          e.progress();
+        }
+        std::this_thread::sleep_for(20us);
+      }
+      return;
+    }
+    try {
+      what(e);
+    } catch (...) {
+      done = true;
+      throw;
+    }
+    done = true;
+  });
+  CHECK(job.error(0).empty());
+}
+
+std::vector<std::string> files_in(std::string const& directory) {
+  return skel::storage::real_file_system().list(directory);
+}
+
+std::string error_of(std::function<void()> const& what) {
+  try {
+    what();
+  } catch (skel::error const& e) {
+    return e.what();
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("each host has one place, and a rank's name may be part of it") {
+  test::temporary_directory const root;
+  {
+    hub::job job(3);
+    on_root(job, [&](auto& e) {
+      auto const s = find_places(e, at({"ranks:" + root.file("%h/%r") + "/", "/given"}));
+      REQUIRE(s.places.size() == 4);
+      for (int r = 0; r < 3; ++r) {
+        auto const n = std::to_string(r);
+        auto const& p = s.places[static_cast<std::size_t>(r)];
+        CHECK(p.host == "host" + n);
+        CHECK(p.directory == "host" + n + ":" + root.file("host" + n + "/" + n));
+        CHECK(std::filesystem::is_directory(root.file("host" + n + "/" + n)));
+      }
+      CHECK(s.places[3] == skel::storage::place{"/given", "", false});
+      CHECK(s.home == "host0");
+    });
+  }
+  hub::job job(3, 1, std::size_t{1} << 30, {}, "one");
+  on_root(job, [&](auto& e) {
+    CHECK(find_places(e, at({"ranks:" + root.file("same")})).places.size() == 1);
+    CHECK(find_places(e, at({"ranks:" + root.file("of-%r")})).places.size() == 3);
+    CHECK(error_of([&] { std::ignore = find_places(e, at({"ranks:"})); }) ==
+          "\"ranks:\": the ranks' directory is missing: ranks:DIR");
+    CHECK(error_of([&] { std::ignore = find_places(e, at({"ranks:/x/%d"})); }) ==
+          "\"/x/%d\": a percent sign is followed by h (host), r (rank) or another");
+  });
+}
+
+TEST_CASE("a file of another rank's host has the bytes that were written, whatever their number") {
+  test::temporary_directory const root;
+  hub::job job(2);
+  on_root(job, [&](auto& e) {
+    auto const s = find_places(e, at({"ranks:" + root.file("%h")}));
+    auto& files = *s.files;
+    for (std::size_t const size : {0U, 1U, 47U, 8192U, 8193U, 262144U, 3000001U}) {
+      INFO(size);
+      auto const bytes = some_bytes(size);
+      auto const hidden = "host1:" + root.file("host1/.x"), shown = "host1:" + root.file("host1/x");
+      {
+        auto const f = files.create(hidden);
+        for (std::size_t at = 0; at < size; at += 100003)
+          f->write(std::span(bytes).subspan(at, std::min<std::size_t>(100003, size - at)));
+        f->sync();
+        CHECK(f->size() == size);
+      }
+      files.rename(hidden, shown);
+      files.sync_directory("host1:" + root.file("host1"));
+      CHECK(test::read_file(root.file("host1/x")) == as_text(bytes));
+      CHECK(files.list("host1:" + root.file("host1")) == std::vector<std::string>{"x"});
+      auto const f = files.open(shown);
+      CHECK(f->size() == size);
+      std::vector<std::byte> back(size + 10);
+      CHECK(f->read_at(0, back) == size);
+      back.resize(size);
+      CHECK(back == bytes);
+      std::array<std::byte, 5> few{};
+      CHECK(f->read_at(size / 2, few) == std::min<std::size_t>(5, size - size / 2));
+      CHECK(f->read_at(size, few) == 0);
+      files.remove(shown);
+    }
+    CHECK(files_in(root.file("host0")).empty());  // of another host, which nobody has asked for anything
+    CHECK(files.transfer_seconds() > 0);
+    CHECK(error_of([&] { std::ignore = files.open("host1:/nowhere/x"); }) ==
+          "host1:/nowhere/x: No such file or directory");
+  });
+}
+
+TEST_CASE("what is wrong on another host is told with its name") {
+  test::temporary_directory const root;
+  hub::job job(2);
+  on_root(job, [&](auto& e) {
+    auto const s = find_places(e, at({"ranks:" + root.file("%h")}));
+    auto& files = *s.files;
+    for (std::string const host : {"host0", "host1"}) {
+      auto const x = host + ":" + root.file(host + "/x");
+      CHECK(error_of([&] { std::ignore = files.open(x); }) == x + ": No such file or directory");
+      CHECK(error_of([&] { files.remove(x); }) == x + ": No such file or directory");
+      CHECK(error_of([&] { std::ignore = files.list(x); }) == x + ": No such file or directory");
+    }
+  });
+}
+
+TEST_CASE("a call that waits ends when the rank is lost, and its directory has gone") {
+  test::temporary_directory const root;
+  hub::job job(3);
+  on_root(job, [&](auto& e) {
+    auto const s = find_places(e, at({"ranks:" + root.file("%h")}));
+    auto const there = "host1:" + root.file("host1");
+    auto const f = s.files->create(there + "/x");
+    CHECK_FALSE(s.files->gone(there));
+    f->write(some_bytes(1000));
+    job.kill(1);
+    CHECK(error_of([&] { f->sync(); }) == "host1: rank 1 is lost");
+    CHECK(s.files->gone(there));
+    CHECK_FALSE(s.files->gone("host2:" + root.file("host2")));
+    CHECK_FALSE(s.files->gone("/anywhere"));
+    CHECK(error_of([&] { std::ignore = s.files->list(there); }) == there + ": rank 1 is lost");
+  });
+}
+
+TEST_CASE("a repository on the ranks' disks loses hosts, and goes on with those that are left") {
+  test::temporary_directory const root;
+  auto const bytes = some_bytes(777777), later = some_bytes(99);
+  hub::job job(4);
+  on_root(job, [&](auto& e) {
+    auto const options = at({"ranks:" + root.file("%h")});
+    auto const s = find_places(e, options);
+    std::vector<std::string> problems;
+    skel::storage::repository const store(
+        skel::detail::store_options(options, "", s), [&](auto const& p) { problems.push_back(p); }, *s.files);
+    auto const save = [&](std::vector<std::byte> const& what) {
+      auto const plan = store.next(1);
+      auto const cost = store.prepare(plan, 0, "rank", what);
+      CHECK(cost.transfer > 0);
+      store.commit(plan);
+      store.remove_old(plan);
+    };
+    save(bytes);
+    for (int r = 0; r < 4; ++r) {  // the first shard at home, one on each host
+      auto const n = std::to_string(r);
+      CHECK(files_in(root.file("host" + n)) == std::vector<std::string>{"manifest.1.1-of-1.00" + n + ".shard",
+                                                                        "rank.1.0-of-1.00" + n + ".shard"});
+    }
+    job.kill(1);
+    job.kill(3);
+    auto back = store.restore();
+    REQUIRE(back);
+    CHECK(back->parts[0] == bytes);
+    save(later);  // two of four hosts: all that are left
+    CHECK(problems.empty());
+    CHECK(files_in(root.file("host1")).size() == 2);
+    back = store.restore();
+    REQUIRE(back);
+    CHECK(back->plan.generation == 2);
+    CHECK(back->parts[0] == later);
+  });
+  // As after the loss of the whole job: another looks at all disks, of which one was emptied.
+  std::filesystem::remove_all(root.file("host0"));
+  hub::job other(3);
+  on_root(other, [&](auto& e) {
+    auto const options = at({"ranks:" + root.file("%h")});
+    auto const s = find_places(e, options);
+    skel::storage::repository const store(skel::detail::store_options(options, "", s), {}, *s.files);
+    auto const back = store.restore();
+    REQUIRE(back);
+    CHECK(back->parts[0] == later);
+  });
+}
+
+TEST_CASE("a farm whose store is on the ranks' disks goes on, though a rank was lost meanwhile") {
+  test::temporary_directory const root;
+  constexpr std::uint64_t tasks = 300;
+  auto const run = [&](hub::job& job, bool resume, int last) {
+    std::uint64_t sum = 0;
+    std::atomic<int> done{0};
+    std::optional<skel::checkpoint_report> costs;
+    job.run([&](skel::context& ctx) {
+      auto where = at({"ranks:" + root.file("%h")});
+      where.every_seconds = 0;
+      where.resume = resume;
+      auto const r = skel::farm(
+          ctx, skel::indices(tasks),
+          [&](std::uint64_t i) {
+            std::this_thread::sleep_for(500us);
+            if (++done == last / 2) job.kill(2);
+            return i;
+          },
+          skel::first_come{},
+          [&](skel::task_id, std::uint64_t i) {
+            sum += i;
+            return done >= last ? skel::flow::stop : skel::flow::go_on;
+          },
+          {.checkpoint = where});
+      if (ctx.is_root()) costs = r.checkpoint;
+    });
+    CHECK(job.error(0).empty());
+    REQUIRE(costs);
+    CHECK(costs->failed == 0);
+    return std::pair(sum, *costs);
+  };
+  {
+    hub::job first(4);
+    auto const [sum, costs] = run(first, false, 150);
+    CHECK(costs.saved > 1);
+    CHECK(costs.transfer_seconds > 0);
+  }
+  hub::job second(2);
+  auto const [sum, costs] = run(second, true, 100000);
+  CHECK(sum == tasks * (tasks - 1) / 2);
+  CHECK(costs.restored_tasks > 0);
+}
+
+TEST_CASE("what is no request is refused") {
+  using namespace skel::detail;
+  auto const whole = encode(7, disk_request{.what = disk_call::rename, .file = 300, .path = "a", .to = "b"});
+  auto const bytes = whole.bytes();
+  auto const [number, r] = decode_request(bytes);
+  CHECK(number == 7);
+  CHECK(r.what == disk_call::rename);
+  CHECK(r.file == 300);
+  CHECK(r.path == "a");
+  CHECK(r.to == "b");
+  for (std::size_t n = 0; n < bytes.size(); ++n)
+    CHECK_THROWS_AS(decode_request(bytes.first(n)), skel::protocol_error);
+  std::vector<std::byte> unknown(bytes.begin(), bytes.end());
+  unknown[2] = std::byte{200};
+  CHECK_THROWS_AS(decode_request(unknown), skel::protocol_error);
+  auto const answer = encode(9, disk_answer{.error = "no", .seconds = 1.5, .content = some_bytes(3)});
+  for (std::size_t n = 0; n < answer.size(); ++n)
+    CHECK_THROWS_AS(decode_answer(answer.bytes().first(n)), skel::protocol_error);
+  CHECK(decode_answer(answer.bytes()).second.error == "no");
+  CHECK_THROWS_AS(kind_of({}), skel::protocol_error);
+  CHECK_THROWS_AS(kind_of(std::array{std::byte{4}}), skel::protocol_error);
+  CHECK_THROWS_AS(decode_texts(std::array{std::byte{5}}), skel::protocol_error);
+}
