@@ -105,6 +105,7 @@ protocol::worker_config farm_run::worker_setup(std::vector<int> const& workers) 
   if (policy_.more == more_from::ring && workers.size() > 1)
     w.ring = std::make_shared<std::vector<int> const>(workers);
   w.take = policy_.take;
+  w.give = policy_.give;
   w.order = policy_.order;
   w.copies = policy_.copies;
   if (options_.checkpoint && options_.results.concentrated)

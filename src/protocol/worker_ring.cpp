@@ -88,13 +88,15 @@ void worker::give(rank_id thief, actions& out) {
   message m{.kind = message_kind::give, .extra = held_by_others_ ? 1U : 0U};
   tasks_given_ += n;
   queued_ -= n;
-  while (n > 0) {  // from the end: what this rank would have come to last
-    auto const part = queue_.back().take_back(n);
-    if (queue_.back().empty()) queue_.pop_back();
+  bool const last = config_.give == steal_end::last;
+  while (n > 0) {
+    auto& from = last ? queue_.back() : queue_.front();
+    auto const part = last ? from.take_back(n) : from.take_front(n);
+    if (from.empty()) queue_.erase(last ? std::prev(queue_.end()) : queue_.begin());
     n -= part.count;
     m.ranges.push_back(part);
   }
-  std::reverse(m.ranges.begin(), m.ranges.end());
+  if (last) std::reverse(m.ranges.begin(), m.ranges.end());
   forget_thief(thief);
   out.push_back(send{thief, std::move(m)});
 }

@@ -34,6 +34,7 @@ farm_policy ring::policy() const {
           .start = start_with::interleaved,
           .more = more_from::ring,
           .take = take,
+          .give = give,
           .order = order,
           .after_loss = after_loss,
           .copies = copies};
@@ -120,6 +121,7 @@ E word_of(option_text const& o, std::span<std::string_view const> words) {
 enum class yes_or_no : std::uint8_t { no, yes };
 constexpr std::array<std::string_view, 2> yes_words{"no", "yes"};
 constexpr std::array<std::string_view, 2> take_words{"one", "half"};
+constexpr std::array<std::string_view, 2> give_words{"last", "next"};
 constexpr std::array<std::string_view, 3> order_words{"successors", "predecessors", "doubling"};
 constexpr std::array<std::string_view, 2> takeover_words{"everybody", "predecessor"};
 
@@ -194,6 +196,7 @@ constexpr named_preset presets[] = {
      [](std::string_view spec) {
        return read<ring>(
            spec, {{"take", "one|half", [](auto& s, auto& o) { s.take = word_of<steal_size>(o, take_words); }},
+                  {"give", "last|next", [](auto& s, auto& o) { s.give = word_of<steal_end>(o, give_words); }},
                   {"order", "successors|predecessors|doubling",
                    [](auto& s, auto& o) { s.order = word_of<ring_order>(o, order_words); }},
                   {"takeover", "everybody|predecessor",
@@ -232,6 +235,7 @@ std::string to_string(farm_policy const& p) {
   if (!p.early) add("early=no");
   if (p.more == more_from::ring) {
     if (p.take != steal_size::half) add("take=one");
+    if (p.give != steal_end::last) add("give=next");
     if (p.order != ring_order::successors)
       add(detail::format("order={}", order_words[static_cast<std::size_t>(p.order)]));
     if (p.after_loss != takeover::everybody) add("takeover=predecessor");

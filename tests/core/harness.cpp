@@ -57,6 +57,7 @@ world::world(scenario const& s, fault* f)
     w.asks = skel::asks_root(s.policy);
     if (s.policy.more == skel::more_from::ring && workers.size() > 1) w.ring = ring;
     w.take = s.policy.take;
+    w.give = s.policy.give;
     w.order = s.policy.order;
     w.copies = s.policy.copies;
     w.results = s.results;

@@ -56,6 +56,7 @@ scenario draw(std::uint64_t seed, bool must_die) {
     case 6:
     case 7:
       s.policy = skel::ring{.take = below(2) == 0 ? skel::steal_size::one : skel::steal_size::half,
+                            .give = static_cast<skel::steal_end>(below(2)),
                             .order = static_cast<skel::ring_order>(below(3)),
                             .after_loss = static_cast<skel::takeover>(below(2))}
                      .policy();

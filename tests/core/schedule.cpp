@@ -97,7 +97,7 @@ TEST_CASE("schedules are written as they are read") {
        {"blocks", "interleaved", "first-come", "first-come:chunk=4", "first-come:threshold=0",
         "first-come:chunk=2,threshold=7", "first-come:early=no", "guided", "guided:min=8",
         "hybrid:cut=80%,threshold=1", "hybrid:cut=400,threshold=3",
-        "hybrid:cut=12.5%,threshold=1,power=1/0.442/1.347", "ring", "ring:take=one",
+        "hybrid:cut=12.5%,threshold=1,power=1/0.442/1.347", "ring", "ring:take=one", "ring:give=next",
         "ring:order=doubling,takeover=predecessor", "ring:copies=yes"}) {
     CHECK(any_schedule(spec).to_string() == spec);
     CHECK(any_schedule(any_schedule(spec).to_string()).policy() == any_schedule(spec).policy());

@@ -28,6 +28,7 @@ struct worker_config {
   /// The ranks to steal from when the root has nothing (more), in the order of the ring; empty: none.
   std::shared_ptr<std::vector<rank_id> const> ring{};
   steal_size take = steal_size::half;
+  steal_end give = steal_end::last;
   ring_order order = ring_order::successors;
   bool copies = false;  ///< may give and run copies of tasks that run
   friend bool operator==(worker_config const&, worker_config const&) = default;

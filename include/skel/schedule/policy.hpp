@@ -18,6 +18,8 @@ enum class more_from : std::uint8_t { nowhere, root, ring };
 enum class grant_size : std::uint8_t { fixed, shrinking };
 /// How much a victim on the ring gives of what waits in its queue (gdc section 3: one task).
 enum class steal_size : std::uint8_t { one, half };
+/// Which of them: what it would come to last, or next (gdc section 3 does not say).
+enum class steal_end : std::uint8_t { last, next };
 /// In which order a thief visits the ring: its successors i+1, i+2, ... (gdc section 3, step 2), its
 /// predecessors i-1, i-2, ... (as the paper's case 2 prints it), or at distances 1, 2, 4, ... and no others,
 /// so that a search ends after log N visits.
@@ -61,6 +63,7 @@ struct farm_policy {
   cut_at cut{};                 ///< where the weighted first part ends
   std::vector<double> power{};  ///< relative power per rank for `weighted`; empty: measured by a short probe
   steal_size take = steal_size::half;         ///< ring only
+  steal_end give = steal_end::last;           ///< ring only
   ring_order order = ring_order::successors;  ///< ring only
   takeover after_loss = takeover::everybody;  ///< for tasks that nobody will ask for
   /// Ring only: a rank that finds no work may run a copy of a task that runs elsewhere; the first result
@@ -108,6 +111,7 @@ struct hybrid {
 /// self-scheduling, and stealing begins when the source has ended.
 struct ring {
   steal_size take = steal_size::half;
+  steal_end give = steal_end::last;
   ring_order order = ring_order::successors;
   takeover after_loss = takeover::everybody;
   bool copies = false;  ///< idle ranks run copies of what still runs elsewhere
@@ -128,7 +132,8 @@ concept schedule = requires(S const& s) {
 
 /// A schedule chosen at run time: "blocks", "interleaved", "first-come[:chunk=N,threshold=N,early=no]",
 /// "guided[:min=N]", "hybrid[:cut=80%|N,threshold=N,power=P/P/...]",
-/// "ring[:take=one|half,order=successors|predecessors|doubling,takeover=everybody|predecessor,copies=no|yes]".
+/// "ring[:take=one|half,give=last|next,order=successors|predecessors|doubling,takeover=everybody|predecessor,
+/// copies=no|yes]".
 /// An unknown name or key throws a usage_error that lists what is known.
 class any_schedule {
  public:
