@@ -213,8 +213,10 @@ SKEL_INLINE linear_part next_part(volume_view const& v, rays const& r, cubic con
   if (lit) whole = whole & (now.left <= all(1.0F));
   if (bits(use & ~whole) == 0) return part;
 
-  // as many parts as the root of what is wanted
-  f8 const wanted = where(use, c.bulge) * choose(same, all(1 / (64 * v.tolerance)), all(1 / v.tolerance));
+  // as many parts as the root of what is wanted; one where nothing is, whatever rounding says: a ray's bits
+  // must not depend on what others of its packet need
+  f8 const wanted =
+      where(use & ~whole, c.bulge) * choose(same, all(1 / (64 * v.tolerance)), all(1 / v.tolerance));
   f8 parts_of_lane = lit ? now.left : all(1.0F);
   for (int n = 1; n < 16 && bits(wanted > all(static_cast<float>(n * n))) != 0; ++n)
     parts_of_lane = choose(wanted > all(static_cast<float>(n * n)),
