@@ -1,5 +1,6 @@
 """The page of reproduce.py: plots as SVG, tables, findings."""
 import html
+import math
 import os
 
 COLOURS = {"D_S": "#1e8449", "D_C": "#2471a3", "S_S": "#c0392b", "S_C": "#b9770e",
@@ -11,15 +12,22 @@ def y_of(value, most):
     return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * value / most
 
 
+def ticks(most):
+    """From 0 up to `most` in steps of 1, 2 or 5 times a power of ten: four to eight of them."""
+    power = 10.0 ** math.floor(math.log10(most / 3))
+    step = next((power * k for k in (5, 2) if power * k <= most / 3), power)
+    return [k * step for k in range(math.floor(most / step * (1 + 1e-9)) + 1)]
+
+
 def frame(title, about, most, across, up):
     """Title, legend of the series `about`, and horizontal lines up to `most`."""
     out = [f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" xmlns="http://www.w3.org/2000/svg" '
            'font-family="sans-serif" font-size="11">', f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
            f'<text x="{WIDTH / 2:g}" y="16" text-anchor="middle" font-size="13">{html.escape(title)}</text>']
-    for i in range(6):
-        y = y_of(most * i / 5, most)
+    for value in ticks(most):
+        y = y_of(value, most)
         out.append(f'<line x1="{LEFT}" y1="{y:.1f}" x2="{WIDTH - RIGHT}" y2="{y:.1f}" stroke="#ddd"/>'
-                   f'<text x="{LEFT - 4}" y="{y + 4:.1f}" text-anchor="end">{most * i / 5:.3g}</text>')
+                   f'<text x="{LEFT - 4}" y="{y + 4:.1f}" text-anchor="end">{value:.6g}</text>')
     out.append(f'<text x="{WIDTH / 2:g}" y="{HEIGHT - 6}" text-anchor="middle">{html.escape(across)}</text>')
     out.append(f'<text x="12" y="{HEIGHT / 2:g}" text-anchor="middle" transform="rotate(-90 12 {HEIGHT / 2:g})">'
                f'{html.escape(up)}</text>')

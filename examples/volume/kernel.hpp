@@ -18,11 +18,13 @@ struct axis_cell {
   float up, down;  ///< the plane that a rising, a falling ray leaves through; infinite at the grid's border
 };
 
-/// Pieces of the mapping (mapping.hpp), each row padded to a multiple of eight.
+/// Columns of the table of pieces: a mapping_piece (mapping.hpp).
+enum column : int { lower, upper, knot, k0, k1, c0, c1 = c0 + 3, columns = c1 + 3 };
+
+/// Pieces of the mapping in groups of eight, the last one padded; in a group, column after column.
 struct pieces_view {
-  int count, groups;  ///< groups of eight
-  float const *lower, *upper, *knot, *k0, *k1;
-  float const *c0[3], *c1[3];
+  int count, groups;
+  float const* table;
 };
 
 /// How far away the nearest visible block is, per cell: visible_cell: the cell itself has extinction; 0: its
@@ -31,10 +33,11 @@ inline constexpr std::uint8_t visible_cell = 255;
 inline constexpr int block_shift = 2;  ///< blocks of 4 x 4 x 4 cells
 
 struct volume_view {
-  float const* values;        ///< scaled, at grid points, x fastest
-  std::uint8_t const* cells;  ///< indexed as the grid point at the cell's lowest corner
-  float const* gradients;     ///< four floats per grid point, the last unused; nullptr without light
-  axis_cell const* axes;      ///< of x, then y, then z
+  float const* values;          ///< scaled, at grid points, x fastest
+  std::uint8_t const* cells;    ///< indexed as the grid point at the cell's lowest corner
+  std::uint8_t const* visible;  ///< a bit for each of them, eight to a byte: whether it is a visible_cell
+  float const* gradients;       ///< four floats per grid point, the last unused; nullptr without light
+  axis_cell const* axes;        ///< of x, then y, then z
   int cell_count[3], first_cell[3];
   int stride[3];                  ///< of grid points
   int first_slice, end_slice;     ///< cells along z that are here; values, cells and gradients begin there

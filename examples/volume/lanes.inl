@@ -41,22 +41,43 @@ SKEL_INLINE mask operator==(i8 a, i8 b) { SKEL_EACH(mask, a.v[p] == b.v[p]); }
 SKEL_INLINE mask operator&(mask a, mask b) { SKEL_EACH(mask, a.v[p] & b.v[p]); }
 SKEL_INLINE mask operator|(mask a, mask b) { SKEL_EACH(mask, a.v[p] | b.v[p]); }
 SKEL_INLINE mask operator~(mask a) { SKEL_EACH(mask, ~a.v[p]); }
-SKEL_INLINE f8 choose(mask m, f8 a, f8 b) { SKEL_EACH(f8, m.v[p] ? a.v[p] : b.v[p]); }
-SKEL_INLINE i8 choose(mask m, i8 a, i8 b) { SKEL_EACH(i8, m.v[p] ? a.v[p] : b.v[p]); }
+#if defined(__AVX2__)
+SKEL_INLINE f8 choose(mask m, f8 a, f8 b) {
+  return {{(floats)_mm256_blendv_ps((__m256)b.v[0], (__m256)a.v[0], (__m256)m.v[0])}};
+}
+#else
+SKEL_INLINE f8 choose(mask m, f8 a, f8 b) {
+  SKEL_EACH(f8, (floats)((m.v[p] & (ints)a.v[p]) | (~m.v[p] & (ints)b.v[p])));
+}
+#endif
+SKEL_INLINE i8 choose(mask m, i8 a, i8 b) {
+  f8 const r = choose(m, __builtin_bit_cast(f8, a), __builtin_bit_cast(f8, b));
+  return __builtin_bit_cast(i8, r);
+}
 SKEL_INLINE mask choose(mask m, mask a, mask b) { return (m & a) | (~m & b); }
 SKEL_INLINE f8 where(mask m, f8 a) { SKEL_EACH(f8, (floats)((ints)a.v[p] & m.v[p])); }  // else 0
 SKEL_INLINE i8 where(mask m, i8 a) { SKEL_EACH(i8, a.v[p] & m.v[p]); }
 SKEL_INLINE i8 count(mask m) { SKEL_EACH(i8, -m.v[p]); }  // 1 or 0
+// a < b ? a : b and a > b ? a : b, which the compiler does not always make one instruction of
+#if defined(__AVX2__)
+SKEL_INLINE f8 min(f8 a, f8 b) { return {{(floats)_mm256_min_ps((__m256)a.v[0], (__m256)b.v[0])}}; }
+SKEL_INLINE f8 max(f8 a, f8 b) { return {{(floats)_mm256_max_ps((__m256)a.v[0], (__m256)b.v[0])}}; }
+#elif defined(__SSE2__)
+SKEL_INLINE f8 min(f8 a, f8 b) { SKEL_EACH(f8, (floats)_mm_min_ps((__m128)a.v[p], (__m128)b.v[p])); }
+SKEL_INLINE f8 max(f8 a, f8 b) { SKEL_EACH(f8, (floats)_mm_max_ps((__m128)a.v[p], (__m128)b.v[p])); }
+#else
 SKEL_INLINE f8 min(f8 a, f8 b) { SKEL_EACH(f8, a.v[p] < b.v[p] ? a.v[p] : b.v[p]); }
 SKEL_INLINE f8 max(f8 a, f8 b) { SKEL_EACH(f8, a.v[p] > b.v[p] ? a.v[p] : b.v[p]); }
+#endif
 SKEL_INLINE f8 absolute(f8 a) { SKEL_EACH(f8, (floats)((ints)a.v[p] & 0x7fffffff)); }
-SKEL_INLINE f8 all(float x) { SKEL_EACH(f8, floats{} + x); }
+SKEL_INLINE f8 all(float x) { SKEL_EACH(f8, x - floats{}); }
 SKEL_INLINE i8 all(int x) { SKEL_EACH(i8, ints{} + x); }
 SKEL_INLINE f8 to_float(i8 a) { SKEL_EACH(f8, __builtin_convertvector(a.v[p], floats)); }
 SKEL_INLINE i8 truncated(f8 a) { SKEL_EACH(i8, __builtin_convertvector(a.v[p], ints)); }
 SKEL_INLINE f8 shifted_exponent(f8 a, i8 n) {  // a 2^n
   SKEL_EACH(f8, (floats)((ints)a.v[p] + (n.v[p] << 23)));
 }
+SKEL_INLINE i8 shifted_right(i8 a, int n) { SKEL_EACH(i8, a.v[p] >> n); }
 #undef SKEL_EACH
 
 template <class To, class From>
@@ -68,6 +89,12 @@ SKEL_INLINE To load(From const* from) {
 template <class To, class From>
 SKEL_INLINE void store(To* to, From const& from) {
   __builtin_memcpy(to, &from, sizeof from);
+}
+
+/// To memory indeed: the compiler would take the numbers out of the register one by one.
+SKEL_INLINE void store_for_indices(int (&to)[lanes], i8 from) {
+  store(to, from);
+  __asm__("" : "+m"(to));
 }
 
 /// A bit per lane.
@@ -127,13 +154,15 @@ SKEL_INLINE void load_pairs(float const* base, int const* at, f8& first, f8& sec
 #endif
 }
 
-/// rows[at[l]], each of four floats: column c of all rows in out[c].
-SKEL_INLINE void load_rows(float const* rows, int const* at, f8 (&out)[4]) {
+/// rows[row], each of four floats: column c of all rows in out[c].
+SKEL_INLINE void load_rows(float const* rows, i8 row, f8 (&out)[4]) {
+  alignas(32) int at[lanes];
+  store_for_indices(at, row + row + row + row);
 #if defined(__AVX2__)
   __m256 r[4];
   for (int i = 0; i < 4; ++i)
-    r[i] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(rows + 4 * at[i])),
-                                _mm_loadu_ps(rows + 4 * at[i + 4]), 1);
+    r[i] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(rows + at[i])),
+                                _mm_loadu_ps(rows + at[i + 4]), 1);
   __m256 const a = _mm256_unpacklo_ps(r[0], r[1]), b = _mm256_unpackhi_ps(r[0], r[1]);
   __m256 const c = _mm256_unpacklo_ps(r[2], r[3]), d = _mm256_unpackhi_ps(r[2], r[3]);
   out[0].v[0] = (floats)_mm256_shuffle_ps(a, c, 0x44);
@@ -143,7 +172,7 @@ SKEL_INLINE void load_rows(float const* rows, int const* at, f8 (&out)[4]) {
 #else
   alignas(32) float columns[4][lanes];
   for (int l = 0; l < lanes; ++l)
-    for (int c = 0; c < 4; ++c) columns[c][l] = rows[4 * at[l] + c];
+    for (int c = 0; c < 4; ++c) columns[c][l] = rows[at[l] + c];
   for (int c = 0; c < 4; ++c) out[c] = load<f8>(columns[c]);
 #endif
 }

@@ -14,30 +14,32 @@ SKEL_INLINE f8 integer_power(f8 x, int n) {
   return r;
 }
 
-/// The gradient of the scalar at distance t, from those at the cell's corners, for lanes of `use`.
+/// The gradient of the scalar at distance t, from those at the cell's corners, for lanes of `use`. One ray at
+/// a time, the gradients at both ends of an edge along x in one go.
 SKEL_INLINE void gradient(volume_view const& v, rays const& r, f8 t, unsigned use, f8 (&g)[3]) {
   typedef float four __attribute__((vector_size(16)));  // NOLINT(modernize-use-using)
-  alignas(32) float x[lanes], y[lanes], z[lanes], out[3][lanes] = {};
+  alignas(32) float place_in[3][lanes], out[lanes][4] = {}, ends[lanes];
   alignas(32) int at[lanes];
-  store(x, place(r.axis[0], t));
-  store(y, place(r.axis[1], t));
-  store(z, place(r.axis[2], t));
+  for (int d = 0; d < 3; ++d) store(place_in[d], place(r.axis[d], t));
   store(at, r.at);
   for (; use != 0; use &= use - 1) {
     int const l = __builtin_ctz(use);
     float const* const corner = v.gradients + 4 * static_cast<std::ptrdiff_t>(at[l]);
-    four row[4];
-    for (int i = 0; i < 4; ++i) {
-      float const* const from = corner + 4 * (static_cast<std::ptrdiff_t>(i & 1) * v.stride[1] +
-                                              static_cast<std::ptrdiff_t>(i >> 1) * v.stride[2]);
-      four const a = load<four>(from), b = load<four>(from + 4);
-      row[i] = a + x[l] * (b - a);
-    }
-    four const low = row[0] + y[l] * (row[1] - row[0]), high = row[2] + y[l] * (row[3] - row[2]);
-    four const mean = low + z[l] * (high - low);
-    for (int d = 0; d < 3; ++d) out[d][l] = mean[d];
+    f8 edge[4];
+    for (int i = 0; i < 4; ++i)
+      edge[i] = load<f8>(corner + 4 * (static_cast<std::ptrdiff_t>(i & 1) * v.stride[1] +
+                                       static_cast<std::ptrdiff_t>(i >> 1) * v.stride[2]));
+    f8 const y = all(place_in[1][l]), z = all(place_in[2][l]);
+    f8 const low = edge[0] + y * (edge[1] - edge[0]), high = edge[2] + y * (edge[3] - edge[2]);
+    store(ends, low + z * (high - low));
+    four const a = load<four>(ends), b = load<four>(ends + 4);
+    four const mean = a + place_in[0][l] * (b - a);
+    __builtin_memcpy(out[l], &mean, sizeof mean);
   }
-  for (int d = 0; d < 3; ++d) g[d] = load<f8>(out[d]);
+  alignas(32) constexpr int each[lanes] = {0, 1, 2, 3, 4, 5, 6, 7};
+  f8 columns[4];
+  load_rows(out[0], load<i8>(each), columns);
+  for (int d = 0; d < 3; ++d) g[d] = columns[d];
 }
 
 /// Lambert's and Phong's (with Blinn's halfway vector) light on level surfaces, both of whose sides are the

@@ -129,26 +129,15 @@ void prepared_volume::scale_values(volume_data::grid const& grid, specification 
 
 void prepared_volume::lay_out_pieces() {
   auto const& from = mapping_->pieces();
-  auto const row = (from.size() + 7) / 8 * 8;
-  pieces_.assign(11 * row, 0);
-  auto& to = view_.pieces;
-  to.count = static_cast<int>(from.size());
-  to.groups = static_cast<int>(row / 8);
-  std::size_t used = 0;
-  auto const lay = [&](float const*& place, auto const& get) {
-    place = pieces_.data() + used;
-    for (std::size_t i = 0; i < from.size(); ++i) pieces_[used + i] = get(from[i]);
-    used += row;
-  };
-  lay(to.lower, [](auto const& p) { return p.lower; });
-  lay(to.upper, [](auto const& p) { return p.upper; });
-  lay(to.knot, [](auto const& p) { return p.knot; });
-  lay(to.k0, [](auto const& p) { return p.k0; });
-  lay(to.k1, [](auto const& p) { return p.k1; });
-  for (std::size_t c = 0; c < 3; ++c) {
-    lay(to.c0[c], [c](auto const& p) { return p.c0[c]; });
-    lay(to.c1[c], [c](auto const& p) { return p.c1[c]; });
+  auto const groups = (from.size() + 7) / 8;
+  pieces_.assign(8 * columns * groups, 0);
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    auto const& p = from[i];
+    float const row[columns] = {p.lower, p.upper, p.knot,  p.k0,    p.k1,   p.c0[0],
+                                p.c0[1], p.c0[2], p.c1[0], p.c1[1], p.c1[2]};
+    for (std::size_t c = 0; c < columns; ++c) pieces_[8 * (i / 8 * columns + c) + i % 8] = row[c];
   }
+  view_.pieces = {static_cast<int>(from.size()), static_cast<int>(groups), pieces_.data()};
 }
 
 void prepared_volume::lay_out_axes() {
@@ -225,7 +214,11 @@ void prepared_volume::find_visible_cells() {
     view_.box_low[d] = own_box_.low[d];
     view_.box_high[d] = own_box_.high[d];
   }
+  visible_.assign(cells_.size() / 8 + 1, 0);
+  for (std::size_t i = 0; i < cells_.size(); ++i)
+    if (cells_[i] == visible_cell) visible_[i / 8] |= static_cast<std::uint8_t>(1U << (i % 8));
   view_.cells = cells_.data();
+  view_.visible = visible_.data();
 }
 
 /// Whether the mapping makes anything of a cell, by the values at its corners, the lowest of which is `at`.
@@ -321,7 +314,7 @@ void prepared_volume::set_light(specification const& spec) {
 
 std::size_t prepared_volume::memory() const noexcept {
   return values_.size() * sizeof(float) + gradients_.size() * sizeof(float) + cells_.size() +
-         missing_.size() + axes_.size() * sizeof(axis_cell);
+         visible_.size() + missing_.size() + axes_.size() * sizeof(axis_cell);
 }
 
 }  // namespace skel::volume

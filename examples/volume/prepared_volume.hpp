@@ -78,7 +78,7 @@ class prepared_volume {
   std::array<std::vector<double>, 3> planes_;
   std::unique_ptr<volume::mapping> mapping_;
   std::vector<float> values_, gradients_, pieces_;
-  std::vector<std::uint8_t> cells_, missing_;
+  std::vector<std::uint8_t> cells_, visible_, missing_;
   std::vector<axis_cell> axes_;
   std::array<std::vector<int>, 3> finders_;
   volume_view view_{};

@@ -17,9 +17,10 @@ std::vector<slab> cut_into_slabs(std::size_t layers, std::size_t count) {
 
 std::size_t slab_memory(volume_data::volume_header const& header, std::size_t layers, bool lit) {
   auto const planes = std::min(layers + 3, header.size[2]);
-  // a value, whether it is missing, what its cell is, and four floats of gradient
+  // a value, whether it is missing, what its cell is, and four floats of gradient; a bit if its cell is
+  // visible
   auto const of_a_point = size_of(header.type) + sizeof(float) + 2 + (lit ? 4 * sizeof(float) : 0);
-  return planes * header.slice_samples() * of_a_point;
+  return planes * header.slice_samples() * of_a_point + planes * header.slice_samples() / 8;
 }
 
 std::size_t slabs_for_memory(volume_data::volume_header const& header, std::size_t bytes, bool lit) {

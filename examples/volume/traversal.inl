@@ -48,13 +48,11 @@ SKEL_INLINE void enter(volume_view const& v, axis_state const& a, f8 const (&row
 }
 
 SKEL_INLINE void set_cells(volume_view const& v, rays& r) {
-  alignas(32) int index[lanes];
   r.at = all(0);
   for (int d = 0; d < 3; ++d) {
     axis_state& a = r.axis[d];
-    store(index, a.cell + all(v.first_cell[d]));
     f8 row[4];
-    load_rows(&v.axes->low, index, row);
+    load_rows(&v.axes->low, a.cell + all(v.first_cell[d]), row);
     f8 next;
     enter(v, a, row, next, a.start, a.rate);
     mask const still = absolute(a.inverse) <= all(0.0F);
@@ -132,6 +130,21 @@ SKEL_INLINE void begin(volume_view const& v, packet const& p, rays& r) {
   set_cells(v, r);
 }
 
+/// How much further the grid points of the rays' cells will be a few cells on, about.
+SKEL_INLINE i8 cells_on(volume_view const& v, rays const& r) {
+  constexpr float few = 4;
+  auto const& [x, y, z] = r.axis;
+  f8 const share = all(few) / (absolute(x.rate) + absolute(y.rate) + absolute(z.rate));
+  alignas(32) int on[lanes] = {};
+  for (int d = 0; d < 3; ++d) {
+    alignas(32) float cells[lanes];
+    store(cells, min(max(r.axis[d].rate * share, all(-few)), all(few)));
+    for (int l = 0; l < lanes; ++l)
+      on[l] += static_cast<int>(cells[l] + (cells[l] < 0 ? -0.5F : 0.5F)) * v.stride[d];
+  }
+  return load<i8>(on);
+}
+
 /// Where the rays leave their cells.
 SKEL_INLINE f8 leaving(rays const& r) {
   f8 const plane = min(min(r.axis[0].next, r.axis[1].next), r.axis[2].next);
@@ -149,9 +162,8 @@ SKEL_INLINE void advance(volume_view const& v, rays& r, mask go) {
   z.cell = z.cell + where(by_z, z.step);
   r.at = r.at + choose(by_x, x.stride, choose(by_y, y.stride, where(by_z, z.stride)));
 
-  alignas(32) int index[lanes];
-  store(index,
-        choose(by_x, x.cell, choose(by_y, y.cell + all(v.first_cell[1]), z.cell + all(v.first_cell[2]))));
+  i8 const index =
+      choose(by_x, x.cell, choose(by_y, y.cell + all(v.first_cell[1]), z.cell + all(v.first_cell[2])));
   f8 row[4];
   load_rows(&v.axes->low, index, row);
   axis_state moved;

@@ -159,5 +159,5 @@ TEST_CASE("cuts are even, and fit the memory that is allowed") {
   CHECK(2 * slab_memory(header, (100 + count - 1) / count, false) <= std::size_t{1} << 21);
   CHECK(count < 100);
   CHECK_THROWS_WITH(slabs_for_memory(header, 1000, true),
-                    "v: two layers of cells need 2080000 bytes of memory, allowed are 1000");
+                    "v: two layers of cells need 2090000 bytes of memory, allowed are 1000");
 }
