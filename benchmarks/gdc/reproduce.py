@@ -35,7 +35,7 @@ SCENES = {"balls": ("balls:2", "91 spheres", 1.0), "gears": ("gears:2", "1152 re
 VIEWS = ["balanced", "biased"]
 # As the paper has them: a host that only serves, one request at a time, one task per theft, a line per message.
 PAPER = {"interleaved": "interleaved", "master-slave": "first-come:early=no", "hybrid": "hybrid:cut=400,threshold=1",
-         "GDC": "ring:take=one"}
+         "GDC": "ring:take=one,give=next"}
 RANKING = ["GDC", "hybrid", "master-slave", "interleaved"]
 OURS = {"master-slave, requests ahead": "first-come", "guided": "guided", "hybrid, cut 80 %": "hybrid:cut=80%",
         "ring, take half": "ring", "ring, doubling order": "ring:order=doubling"}

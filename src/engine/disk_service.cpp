@@ -10,7 +10,7 @@ namespace skel::detail {
 
 namespace {
 // A job that has failed ends together (farewell.cpp); for so long its ranks still answer.
-constexpr auto patience = std::chrono::seconds(10);
+constexpr auto still_answers = std::chrono::seconds(10);
 constexpr auto look_again = std::chrono::milliseconds(100);
 }  // namespace
 
@@ -70,7 +70,7 @@ void disk_service::tell_all(bool begins) {
 // Who has lost the root is alone: the others may take it for lost.
 bool disk_service::hopeless(int rank) const {
   return lost_[static_cast<std::size_t>(rank)] || lost_[0] ||
-         (failed_since_ && clock::now() - *failed_since_ > patience);
+         (failed_since_ && clock::now() - *failed_since_ > still_answers);
 }
 
 disk_answer disk_service::wait(ticket t) {
