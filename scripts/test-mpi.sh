@@ -66,7 +66,7 @@ kills='^(test_(.*_)?losses|raytrace\.kill_picture)$'
 say "$(scripts/skel-mpiexec --explain -n 4 PROGRAM)"
 if [ -z "$only" ]; then
   say "Tests of MPI"
-  tests '^(mpi\..*|test_contract)$'
+  tests '^(mpi\..*|.*\.adopt\..*|test_contract)$'
 fi
 again=()
 if ((repeat > 1)); then again=(--repeat "until-fail:$repeat"); fi

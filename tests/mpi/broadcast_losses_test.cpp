@@ -1,5 +1,5 @@
-// Real SIGKILLs while a broadcast travels: every survivor has all bytes. A run counts only if the survivors
-// had to wait for whoever was lost.
+// Real SIGKILLs while a broadcast travels: every survivor has all bytes. A run counts only if whoever was
+// lost had not done its part.
 #include <algorithm>
 #include <string>
 

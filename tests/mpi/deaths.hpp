@@ -20,12 +20,16 @@ namespace test {
   std::abort();
 }
 
-/// This rank dies some time from now, whatever it does then.
-inline void die_in(std::chrono::microseconds time) {
-  std::thread([time] {
+/// This rank dies some time from now, whatever it does then, where `still` says so.
+template <class Condition>
+void die_in(std::chrono::microseconds time, Condition still) {
+  std::thread([time, still] {
     std::this_thread::sleep_for(time);
-    die();
+    if (still()) die();
   }).detach();
+}
+inline void die_in(std::chrono::microseconds time) {
+  die_in(time, [] { return true; });
 }
 
 /// Who dies when. What happens inside of tasks ("first" and the like) is the program's to do.
@@ -50,7 +54,7 @@ struct plan_of_deaths {
     int const first = 1 + static_cast<int>(below(ranks - 1));
     int const second = 1 + first % (ranks - 1);
     std::chrono::microseconds const time(below(work.count()));
-    if (rank == 0) return when == "root" ? std::optional(100ms) : std::nullopt;
+    if (rank == 0) return when == "root" ? std::optional(work * 2 / 3) : std::nullopt;
     if (when == "random" && rank == first) return time;
     if (when == "late" && rank == first) return 100ms + time / 4;
     if (when == "two" && (rank == first || rank == second)) return time;
