@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "engine/disk_message.hpp"
 #include "engine/phase_clock.hpp"
 #include "fuzz.hpp"
 #include "skel/protocol/peer_message.hpp"
@@ -34,5 +35,11 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
     clock.merge(rest);
     (void)clock.phases();
   });
+  namespace detail = skel::detail;
+  fuzz::expect_error_or_result([&] { (void)detail::kind_of(bytes); });
+  fuzz::expect_error_or_result([&] { (void)detail::decode_request(bytes); });
+  fuzz::expect_error_or_result([&] { (void)detail::decode_answer(bytes); });
+  fuzz::expect_error_or_result([&] { (void)detail::decode_opened(bytes); });
+  fuzz::expect_error_or_result([&] { (void)detail::decode_texts(bytes); });
   return 0;
 }
