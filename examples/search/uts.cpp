@@ -1,33 +1,12 @@
 #include "uts.hpp"
 
 #include <fmt/format.h>
-#include <nettle/sha1.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <numbers>
 
 namespace skel::search {
-
-namespace {
-
-void put_big_endian(std::uint8_t* out, std::uint32_t x) {
-  out[0] = static_cast<std::uint8_t>(x >> 24);
-  out[1] = static_cast<std::uint8_t>(x >> 16);
-  out[2] = static_cast<std::uint8_t>(x >> 8);
-  out[3] = static_cast<std::uint8_t>(x);
-}
-
-template <std::size_t N>
-void sha1(std::array<std::uint8_t, N> const& message, std::array<std::uint8_t, 20>& digest) {
-  sha1_ctx context;
-  sha1_init(&context);
-  sha1_update(&context, message.size(), message.data());
-  sha1_digest(&context, digest.size(), digest.data());
-}
-
-}  // namespace
 
 tree_counts operator+(tree_counts const& a, tree_counts const& b) {
   return {a.nodes + b.nodes, a.leaves + b.leaves, std::max(a.depth, b.depth)};
@@ -62,19 +41,9 @@ uts_tree::uts_tree(uts_parameters const& parameters) : parameters_(parameters) {
 
 uts_node uts_tree::root() const {
   std::array<std::uint8_t, 20> message{};
-  put_big_endian(message.data() + 16, parameters_.seed);
+  detail::put_big_endian(message.data() + 16, parameters_.seed);
   uts_node n;
-  sha1(message, n.state);
-  return n;
-}
-
-uts_node uts_tree::child(uts_node const& parent, std::uint32_t index) {
-  std::array<std::uint8_t, 24> message;
-  std::memcpy(message.data(), parent.state.data(), parent.state.size());
-  put_big_endian(message.data() + 20, index);
-  uts_node n;
-  n.depth = parent.depth + 1;
-  sha1(message, n.state);
+  detail::sha1(message, n.state);
   return n;
 }
 

@@ -3,10 +3,13 @@
 // children the node has, and what they are, so any rank can go on from any node.
 #pragma once
 
+#include <nettle/sha1.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -69,6 +72,25 @@ struct named_tree {
   return static_cast<double>(bits) / 2147483648.0;
 }
 
+namespace detail {
+
+inline void put_big_endian(std::uint8_t* out, std::uint32_t x) {
+  out[0] = static_cast<std::uint8_t>(x >> 24);
+  out[1] = static_cast<std::uint8_t>(x >> 16);
+  out[2] = static_cast<std::uint8_t>(x >> 8);
+  out[3] = static_cast<std::uint8_t>(x);
+}
+
+template <std::size_t N>
+void sha1(std::array<std::uint8_t, N> const& message, std::array<std::uint8_t, 20>& digest) {
+  sha1_ctx context;
+  sha1_init(&context);
+  sha1_update(&context, message.size(), message.data());
+  sha1_digest(&context, digest.size(), digest.data());
+}
+
+}  // namespace detail
+
 /// The tree as a function of its nodes. Const and thread-safe. What is called for every node is inline: it
 /// takes a few nanoseconds.
 class uts_tree {
@@ -82,7 +104,15 @@ class uts_tree {
         p.type == tree_type::geometric || (p.type == tree_type::hybrid && n.depth < p.shift * p.depth);
     return std::min(most_children_, geometric ? geometric_children(n) : binomial_children(n));
   }
-  [[nodiscard]] static uts_node child(uts_node const& parent, std::uint32_t index);
+  [[nodiscard]] static uts_node child(uts_node const& parent, std::uint32_t index) {
+    std::array<std::uint8_t, 24> message;
+    std::memcpy(message.data(), parent.state.data(), parent.state.size());
+    detail::put_big_endian(message.data() + 20, index);
+    uts_node n;
+    n.depth = parent.depth + 1;
+    detail::sha1(message, n.state);
+    return n;
+  }
 
  private:
   static constexpr unsigned most_children_ = 100;  // of any node but a binomial root

@@ -15,6 +15,9 @@ constexpr double longest_backoff = 20e-3;
 // Copying so few tasks before they run costs next to nothing: they are a quantum's work, or nothing is known
 // of them yet.
 constexpr std::size_t few_tasks = 32;
+// A quantum takes as many tasks as the last ones needed: where tasks spawn, far fewer than it runs, and what
+// it takes beyond that is moved there and back for nothing. Not fewer than these, though.
+constexpr std::size_t fewest_taken = 2 * few_tasks;
 // A victim with nothing to give sends its thieves on after so long.
 constexpr double thief_patience = 1e-3;
 
@@ -33,10 +36,12 @@ void steal_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
   auto& t = state_[thread];
   auto const id = *role_.current();
   auto& d = debts_.at(id);
-  auto const most = tasks_in(quantum_seconds, t.cost, most_tasks_of_quantum);
+  auto const most = std::min<std::size_t>(tasks_in(quantum_seconds, t.cost, most_tasks_of_quantum),
+                                          std::max(t.takes, fewest_taken));
   auto const share =
       (d.waiting->size() + waiting_threads_) / (waiting_threads_ + 1);  // the others want some, too
-  work_.move_newest(*d.waiting, std::min<std::size_t>(most, share), *t.bag);
+  auto const taken = std::min(most, share);
+  work_.move_newest(*d.waiting, taken, *t.bag);
   if (options_.checkpoint && (stating_ || t.bag->size() <= few_tasks) && !leave_copy(t, id)) return;
   if (t.sum_of != id) {
     t.sum = work_.make_result();
@@ -58,6 +63,11 @@ void steal_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
   --running_;
   t.runs = false;
   bool const copied = std::exchange(t.copied, false);
+  if (t.bag->size() == 0) {
+    t.takes = taken * 2;
+  } else if (t.bag->size() > taken / 2) {
+    t.takes = taken / 2;
+  }
   clocks_[thread].tasks += q.tasks;
   clocks_[thread].busy += q.busy;
   t.sum_tasks += q.tasks;

@@ -37,6 +37,7 @@ class steal_run final : public peer_run {
   // What one compute thread has; padded so that threads do not share lines.
   struct alignas(128) thread_state {
     double cost = 0;                     // seconds per task, of late
+    std::size_t takes = 0;               // so many tasks a quantum needs, of late
     std::unique_ptr<task_bag> bag;       // what it works on
     std::unique_ptr<merged_result> sum;  // of its tasks of debt `sum_of`
     std::optional<debt_id> sum_of;
