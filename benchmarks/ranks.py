@@ -84,7 +84,7 @@ def memory(options, folder, scene, ranks):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    here = pathlib.Path(__file__).resolve().parents[2]
+    here = pathlib.Path(__file__).resolve().parents[1]
     parser.add_argument("--bin", type=pathlib.Path, default=here / "build/release/bin", help="where the programs are")
     parser.add_argument("--programs", nargs="+", choices=list(JOBS), default=list(JOBS))
     parser.add_argument("--repetitions", type=int, default=7)

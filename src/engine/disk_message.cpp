@@ -5,20 +5,6 @@
 
 namespace skel::detail {
 
-namespace {
-
-void put_block(std::vector<std::byte>& out, std::span<std::byte const> bytes) {
-  protocol::put_varint(out, bytes.size());
-  out.insert(out.end(), bytes.begin(), bytes.end());
-}
-
-std::vector<std::byte> get_block(std::span<std::byte const>& in) {
-  auto const bytes = protocol::get_bytes(in, protocol::get_varint(in));
-  return {bytes.begin(), bytes.end()};
-}
-
-}  // namespace
-
 transport::packet encode(std::uint64_t number, disk_request const& r) {
   transport::packet p;
   auto& out = p.body();
@@ -31,7 +17,7 @@ transport::packet encode(std::uint64_t number, disk_request const& r) {
   protocol::put_varint(out, r.length);
   protocol::put_text(out, r.path);
   protocol::put_text(out, r.to);
-  put_block(out, r.content);
+  protocol::put_block(out, r.content);
   return p;
 }
 
@@ -43,7 +29,7 @@ transport::packet encode(std::uint64_t number, disk_answer const& a) {
   protocol::put_varint(out, number);
   protocol::put_text(out, a.error);
   protocol::put_raw(out, a.seconds);
-  put_block(out, a.content);
+  protocol::put_block(out, a.content);
   return p;
 }
 
@@ -82,23 +68,23 @@ std::pair<std::uint64_t, disk_answer> decode_answer(std::span<std::byte const> b
   number = protocol::get_varint(body);
   a.error = protocol::get_text(body);
   a.seconds = protocol::get_raw<double>(body);
-  a.content = get_block(body);
+  a.content = protocol::get_block(body);
   return all;
 }
 
 std::vector<std::byte> encode(opened_file const& f) {
   std::vector<std::byte> out;
   protocol::put_varint(out, f.size);
-  put_block(out, f.head);
-  put_block(out, f.tail);
+  protocol::put_block(out, f.head);
+  protocol::put_block(out, f.tail);
   return out;
 }
 
 opened_file decode_opened(std::span<std::byte const> bytes) {
   opened_file f;
   f.size = protocol::get_varint(bytes);
-  f.head = get_block(bytes);
-  f.tail = get_block(bytes);
+  f.head = protocol::get_block(bytes);
+  f.tail = protocol::get_block(bytes);
   return f;
 }
 

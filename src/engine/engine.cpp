@@ -13,11 +13,6 @@ constexpr double tick_seconds = 0.25;
 constexpr int most_messages_at_once = 64;
 // What has arrived goes to the sink while it is in the cache.
 constexpr std::size_t most_bytes_at_once = std::size_t{256} * 1024;
-// The helper looks this often whether anybody has moved messages; less often while compute threads do it
-// themselves.
-constexpr auto helper_shortest = std::chrono::microseconds(200);
-constexpr auto helper_longest = std::chrono::microseconds(1000);
-constexpr auto helper_rest = std::chrono::microseconds(20000);
 // Context 0 is the engine's own: run 0 how ranks leave, run 1 the ranks' disks.
 constexpr std::uint32_t run_of_disks = 1;
 
@@ -57,12 +52,6 @@ engine::~engine() {
   }
   helper_wakes_.notify_all();
   if (helper_.joinable()) helper_.join();
-  {
-    std::lock_guard const lock(pool_mutex_);
-    pool_ending_ = true;
-  }
-  pool_wakes_.notify_all();
-  for (auto& t : pool_) t.join();
   if (size_ > 1) {
     try {
       std::unique_lock lock(mutex_);
@@ -281,123 +270,6 @@ void engine::throw_if_peer_failed() const {
   if (failed_peer_) throw peer_failed();
 }
 
-// --- the helper: moves messages when all compute threads are inside long tasks
-// -------------------------------------
-
-void engine::ensure_helper() {
-  if (!helper_.joinable() && size_ > 1 && any_thread_ && !owns_time_)
-    helper_ = std::thread([this] { helper_loop(); });
-}
-
-void engine::helper_loop() {
-  auto pause = helper_shortest;
-  std::unique_lock lock(helper_mutex_);
-  while (!ending_) {
-    if (idle()) {
-      pause = helper_shortest;
-      if (any_time_ && detector_.enabled()) {  // between skeleton calls a rank gives signs of life
-        helper_wakes_.wait_for(lock, std::chrono::duration<double>(detector_.interval()));
-        if (ending_ || !idle()) continue;
-        std::unique_lock const engine_lock(mutex_, std::try_to_lock);
-        try {
-          if (engine_lock) progress();
-        } catch (std::exception const&) {
-          // The next skeleton call meets the same error and reports it.
-        }
-      } else {
-        helper_wakes_.wait(lock);
-      }
-      continue;
-    }
-    // No lock is held when it is woken from its rest, so a wake-up may be missed: hence the limit.
-    helper_wakes_.wait_for(lock, helper_rests_ ? helper_rest : pause);
-    if (ending_ || idle() || helper_rests_) continue;
-    // helper_mutex_ stays locked: a run cannot go away meanwhile, since its caller needs the mutex to leave.
-    std::vector<run*> running;
-    bool needed = false;
-    if (now() - last_progress() >= std::chrono::duration<double>(helper_shortest).count()) {
-      std::unique_lock const engine_lock(mutex_, std::try_to_lock);
-      if (engine_lock) {
-        try {
-          progress();
-        } catch (std::exception const&) {
-          // The compute threads meet the same error and report it.
-        }
-        for (auto const& [key, r] : runs_) running.push_back(r);
-        needed = true;
-      }
-    }
-    for (run* const r : running) r->idle_work();
-    pause = needed ? helper_shortest : std::min<std::chrono::microseconds>(pause * 2, helper_longest);
-  }
-}
-
-void engine::serve() {
-  std::vector<run*> running;
-  {
-    std::unique_lock const lock(mutex_, std::try_to_lock);
-    if (!lock) return;
-    progress();
-    for (auto const& [key, r] : runs_) running.push_back(r);
-  }
-  for (run* const r : running) r->idle_work();
-}
-
 double engine::next_tick() const { return std::min(last_tick_ + tick_seconds, detector_.next_beat()); }
-
-// --- the pool
-// ----------------------------------------------------------------------------------------------------
-
-void engine::pool_loop(unsigned thread) {
-  std::unique_lock lock(pool_mutex_);
-  while (true) {
-    pool_wakes_.wait(lock, [&] { return pool_ending_ || pool_work_[thread] != nullptr; });
-    if (pool_ending_) return;
-    run* const r = pool_work_[thread];
-    lock.unlock();
-    r->work(thread + 1);
-    lock.lock();
-    pool_work_[thread] = nullptr;
-    pool_done_.notify_all();
-  }
-}
-
-void engine::with_pool(run& r, unsigned threads, std::function<void()> const& own) {
-  {
-    std::lock_guard const lock(helper_mutex_);
-    ensure_helper();
-    ++active_runs_;
-  }
-  helper_wakes_.notify_all();
-  std::vector<std::size_t> lent;
-  if (threads > 1) {
-    std::lock_guard const lock(pool_mutex_);
-    if (pool_work_.size() < threads - 1) pool_work_.resize(threads - 1, nullptr);
-    while (pool_.size() < threads - 1)
-      pool_.emplace_back([this, t = static_cast<unsigned>(pool_.size())] { pool_loop(t); });
-    for (std::size_t t = 0; t < threads - 1; ++t)
-      if (pool_work_[t] == nullptr) {  // a nested run gets the threads that are free
-        pool_work_[t] = &r;
-        lent.push_back(t);
-      }
-  }
-  pool_wakes_.notify_all();
-  auto const wait = [&] {
-    std::unique_lock lock(pool_mutex_);
-    pool_done_.wait(lock, [&] {
-      return std::none_of(lent.begin(), lent.end(), [&](std::size_t t) { return pool_work_[t] == &r; });
-    });
-    lock.unlock();
-    std::lock_guard const helper_lock(helper_mutex_);
-    --active_runs_;
-  };
-  try {
-    own();
-  } catch (...) {
-    wait();
-    throw;
-  }
-  wait();
-}
 
 }  // namespace skel::detail

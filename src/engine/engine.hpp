@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "compute_pool.hpp"
 #include "detector.hpp"
 #include "disk_service.hpp"
 #include "skel/context.hpp"
@@ -145,7 +146,6 @@ class engine {
   void on_control(int from, std::span<std::byte const> body);
   void send_control(int to, std::uint8_t kind, farewell const& f);
   void helper_loop();
-  void pool_loop(unsigned thread);
   void ensure_helper();
   void send_for_disks();
   void serve_disks_to_the_end(std::unique_lock<std::mutex>& lock);
@@ -189,24 +189,14 @@ class engine {
   std::optional<farewell> verdict_;
   std::optional<std::pair<int, std::string>> failed_peer_;
 
-  // helper and pool
+  // engine_helper.cpp
   std::thread helper_;
   std::mutex helper_mutex_;
   std::condition_variable helper_wakes_;
   std::atomic<bool> helper_rests_{false};
   int active_runs_ = 0;  // under helper_mutex_
   bool ending_ = false;
-  struct pool_job {
-    run* r = nullptr;
-    unsigned from = 0, to = 0;
-    std::uint64_t number = 0;
-  };
-  std::mutex pool_mutex_;
-  std::condition_variable pool_wakes_;
-  std::condition_variable pool_done_;
-  std::vector<std::thread> pool_;
-  std::vector<run*> pool_work_;  // per pool thread: what it runs, or null
-  bool pool_ending_ = false;
+  compute_pool pool_;
 
   disk_service disks_;  // its thread wakes the helper: gone first
 };

@@ -61,9 +61,7 @@ void add_observing_options(CLI::App& app, common_options& options) {
 }  // namespace
 
 void add_schedule_options(CLI::App& app, common_options& options) {
-  app.add_option("--schedule", options.schedule_text,
-                 "who gets which task when: blocks, interleaved, first-come[:chunk=N], guided[:min=N], "
-                 "hybrid[:cut=80%|N,threshold=N], ring[:take=one|half]")
+  app.add_option("--schedule", options.schedule_text, "who gets which task when: " + known_schedules())
       ->type_name("SPEC")
       ->capture_default_str()
       ->check(parsed_by([](std::string const& text) { any_schedule(text).policy().check(); }))

@@ -149,13 +149,18 @@ struct option {
   void (*set)(S& preset, option_text const& o);
 };
 
+// "key=values,key=values"
 template <class S>
-farm_policy read(std::string_view spec, std::initializer_list<option<S>> options) {
-  std::string known;
-  for (auto const& o : options)
-    known += detail::format("{}{}={}", known.empty() ? "" : ", ", o.key, o.values);
+std::string described(std::span<option<S> const> options) {
+  std::string all;
+  for (auto const& o : options) all += detail::format("{}{}={}", all.empty() ? "" : ",", o.key, o.values);
+  return all;
+}
+
+template <class S>
+farm_policy read(std::string_view spec, std::span<option<S> const> options) {
   S preset;
-  for_each_option(spec, known.empty() ? "none" : known, [&](auto key, auto value) {
+  for_each_option(spec, options.empty() ? "none" : described(options), [&](auto key, auto value) {
     auto const at = std::find_if(options.begin(), options.end(), [&](auto const& o) { return o.key == key; });
     if (at == options.end()) return false;
     at->set(preset, {spec, key, value});
@@ -166,56 +171,72 @@ farm_policy read(std::string_view spec, std::initializer_list<option<S>> options
   return p;
 }
 
-struct named_preset {
-  std::string_view name;
-  std::string_view options;  // in short, for those who do not know the name
-  farm_policy (*read)(std::string_view spec);
+constexpr option<first_come> first_come_options[] = {
+    {"chunk", "N", [](auto& s, auto& o) { s.chunk = count_of(o, 1); }},
+    {"threshold", "N", [](auto& s, auto& o) { s.threshold = count_of(o, 0); }},
+    {"early", "yes|no", [](auto& s, auto& o) { s.early = is_yes(o); }},
+};
+constexpr option<guided> guided_options[] = {
+    {"min", "N", [](auto& s, auto& o) { s.min = count_of(o, 1); }},
+};
+constexpr option<hybrid> hybrid_options[] = {
+    {"cut", "P%|N", [](auto& s, auto& o) { s.cut = cut_of(o); }},
+    {"threshold", "N", [](auto& s, auto& o) { s.threshold = count_of(o, 0); }},
+    {"power", "P/P/...", [](auto& s, auto& o) { s.power = powers_of(o); }},
+};
+constexpr option<ring> ring_options[] = {
+    {"take", "one|half", [](auto& s, auto& o) { s.take = word_of<steal_size>(o, take_words); }},
+    {"give", "last|next", [](auto& s, auto& o) { s.give = word_of<steal_end>(o, give_words); }},
+    {"order", "successors|predecessors|doubling",
+     [](auto& s, auto& o) { s.order = word_of<ring_order>(o, order_words); }},
+    {"takeover", "everybody|predecessor",
+     [](auto& s, auto& o) { s.after_loss = word_of<takeover>(o, takeover_words); }},
+    {"copies", "no|yes", [](auto& s, auto& o) { s.copies = is_yes(o); }},
 };
 
+struct named_preset {
+  std::string_view name;
+  farm_policy (*read)(std::string_view spec);
+  std::string (*options)();
+};
+
+template <class S>
+constexpr named_preset plain(std::string_view name) {
+  return {name, [](std::string_view spec) { return read<S>(spec, {}); }, [] { return std::string(); }};
+}
+template <class S, auto& Options>
+constexpr named_preset with_options(std::string_view name) {
+  return {name, [](std::string_view spec) { return read<S>(spec, Options); },
+          [] { return described<S>(Options); }};
+}
+
 constexpr named_preset presets[] = {
-    {"blocks", "", [](std::string_view spec) { return read<blocks>(spec, {}); }},
-    {"interleaved", "", [](std::string_view spec) { return read<interleaved>(spec, {}); }},
-    {"first-come", "[:chunk=N,threshold=N,early=no]",
-     [](std::string_view spec) {
-       return read<first_come>(spec,
-                               {{"chunk", "N", [](auto& s, auto& o) { s.chunk = count_of(o, 1); }},
-                                {"threshold", "N", [](auto& s, auto& o) { s.threshold = count_of(o, 0); }},
-                                {"early", "yes|no", [](auto& s, auto& o) { s.early = is_yes(o); }}});
-     }},
-    {"guided", "[:min=N]",
-     [](std::string_view spec) {
-       return read<guided>(spec, {{"min", "N", [](auto& s, auto& o) { s.min = count_of(o, 1); }}});
-     }},
-    {"hybrid", "[:cut=P%|N,threshold=N,power=P/P/...]",
-     [](std::string_view spec) {
-       return read<hybrid>(spec, {{"cut", "P%|N", [](auto& s, auto& o) { s.cut = cut_of(o); }},
-                                  {"threshold", "N", [](auto& s, auto& o) { s.threshold = count_of(o, 0); }},
-                                  {"power", "P/P/...", [](auto& s, auto& o) { s.power = powers_of(o); }}});
-     }},
-    {"ring", "[:take=one|half,order=...]",
-     [](std::string_view spec) {
-       return read<ring>(
-           spec, {{"take", "one|half", [](auto& s, auto& o) { s.take = word_of<steal_size>(o, take_words); }},
-                  {"give", "last|next", [](auto& s, auto& o) { s.give = word_of<steal_end>(o, give_words); }},
-                  {"order", "successors|predecessors|doubling",
-                   [](auto& s, auto& o) { s.order = word_of<ring_order>(o, order_words); }},
-                  {"takeover", "everybody|predecessor",
-                   [](auto& s, auto& o) { s.after_loss = word_of<takeover>(o, takeover_words); }},
-                  {"copies", "no|yes", [](auto& s, auto& o) { s.copies = is_yes(o); }}});
-     }},
+    plain<blocks>("blocks"),
+    plain<interleaved>("interleaved"),
+    with_options<first_come, first_come_options>("first-come"),
+    with_options<guided, guided_options>("guided"),
+    with_options<hybrid, hybrid_options>("hybrid"),
+    with_options<ring, ring_options>("ring"),
 };
 
 farm_policy parse_schedule(std::string_view spec) {
   auto const name = spec.substr(0, spec.find(':'));
-  std::string known;
-  for (auto const& p : presets) {
+  for (auto const& p : presets)
     if (p.name == name) return p.read(spec);
-    known += detail::format("{}{}{}", known.empty() ? "" : ", ", p.name, p.options);
-  }
-  throw usage_error(detail::format("unknown schedule \"{}\"; known: {}", spec, known));
+  throw usage_error(detail::format("unknown schedule \"{}\"; known: {}", spec, known_schedules()));
 }
 
 }  // namespace
+
+std::string known_schedules() {
+  std::string all;
+  for (auto const& p : presets) {
+    auto const options = p.options();
+    all += detail::format("{}{}", all.empty() ? "" : ", ", p.name);
+    if (!options.empty()) all += detail::format("[:{}]", options);
+  }
+  return all;
+}
 
 any_schedule::any_schedule(std::string_view spec) : policy_(parse_schedule(spec)) {}
 

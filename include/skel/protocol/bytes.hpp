@@ -22,6 +22,10 @@ void put_text(std::vector<std::byte>& out, std::string_view text);
 /// The next n bytes of `in`, removed from it. Throws protocol_error when there are fewer.
 [[nodiscard]] std::span<std::byte const> get_bytes(std::span<std::byte const>& in, std::uint64_t n);
 
+/// Bytes after their number.
+void put_block(std::vector<std::byte>& out, std::span<std::byte const> bytes);
+[[nodiscard]] std::vector<std::byte> get_block(std::span<std::byte const>& in);
+
 template <class T>
   requires std::is_trivially_copyable_v<T>
 void put_raw(std::vector<std::byte>& out, T const& value) {

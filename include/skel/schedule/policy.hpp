@@ -130,11 +130,11 @@ concept schedule = requires(S const& s) {
   { s.policy() } -> std::same_as<farm_policy>;
 };
 
-/// A schedule chosen at run time: "blocks", "interleaved", "first-come[:chunk=N,threshold=N,early=no]",
-/// "guided[:min=N]", "hybrid[:cut=80%|N,threshold=N,power=P/P/...]",
-/// "ring[:take=one|half,give=last|next,order=successors|predecessors|doubling,takeover=everybody|predecessor,
-/// copies=no|yes]".
-/// An unknown name or key throws a usage_error that lists what is known.
+/// The names that any_schedule reads, each with its options: "blocks, ..., guided[:min=N], ...".
+[[nodiscard]] std::string known_schedules();
+
+/// A schedule chosen at run time, by one of the known_schedules(): "guided", "ring:take=one,give=next". An
+/// unknown name or key throws a usage_error that lists what is known.
 class any_schedule {
  public:
   any_schedule() = default;

@@ -1,0 +1,91 @@
+// The engine's helper thread: moves messages when all compute threads are inside long tasks, and between
+// skeleton calls, where the transport can be called at any time.
+#include "engine.hpp"
+
+namespace skel::detail {
+
+namespace {
+// The helper looks this often whether anybody has moved messages; less often while compute threads do it
+// themselves.
+constexpr auto helper_shortest = std::chrono::microseconds(200);
+constexpr auto helper_longest = std::chrono::microseconds(1000);
+constexpr auto helper_rest = std::chrono::microseconds(20000);
+}  // namespace
+
+void engine::ensure_helper() {
+  if (!helper_.joinable() && size_ > 1 && any_thread_ && !owns_time_)
+    helper_ = std::thread([this] { helper_loop(); });
+}
+
+void engine::helper_loop() {
+  auto pause = helper_shortest;
+  std::unique_lock lock(helper_mutex_);
+  while (!ending_) {
+    if (idle()) {
+      pause = helper_shortest;
+      if (any_time_ && detector_.enabled()) {  // between skeleton calls a rank gives signs of life
+        helper_wakes_.wait_for(lock, std::chrono::duration<double>(detector_.interval()));
+        if (ending_ || !idle()) continue;
+        std::unique_lock const engine_lock(mutex_, std::try_to_lock);
+        try {
+          if (engine_lock) progress();
+        } catch (std::exception const&) {
+          // The next skeleton call meets the same error and reports it.
+        }
+      } else {
+        helper_wakes_.wait(lock);
+      }
+      continue;
+    }
+    // No lock is held when it is woken from its rest, so a wake-up may be missed: hence the limit.
+    helper_wakes_.wait_for(lock, helper_rests_ ? helper_rest : pause);
+    if (ending_ || idle() || helper_rests_) continue;
+    // helper_mutex_ stays locked: a run cannot go away meanwhile, since its caller needs the mutex to leave.
+    std::vector<run*> running;
+    bool needed = false;
+    if (now() - last_progress() >= std::chrono::duration<double>(helper_shortest).count()) {
+      std::unique_lock const engine_lock(mutex_, std::try_to_lock);
+      if (engine_lock) {
+        try {
+          progress();
+        } catch (std::exception const&) {
+          // The compute threads meet the same error and report it.
+        }
+        for (auto const& [key, r] : runs_) running.push_back(r);
+        needed = true;
+      }
+    }
+    for (run* const r : running) r->idle_work();
+    pause = needed ? helper_shortest : std::min<std::chrono::microseconds>(pause * 2, helper_longest);
+  }
+}
+
+void engine::serve() {
+  std::vector<run*> running;
+  {
+    std::unique_lock const lock(mutex_, std::try_to_lock);
+    if (!lock) return;
+    progress();
+    for (auto const& [key, r] : runs_) running.push_back(r);
+  }
+  for (run* const r : running) r->idle_work();
+}
+
+void engine::with_pool(run& r, unsigned threads, std::function<void()> const& own) {
+  {
+    std::lock_guard const lock(helper_mutex_);
+    ensure_helper();
+    ++active_runs_;
+  }
+  helper_wakes_.notify_all();
+  struct leaving {
+    engine& of;
+    ~leaving() {
+      std::lock_guard const lock(of.helper_mutex_);
+      --of.active_runs_;
+    }
+  } const on_return{*this};
+  pool_.work_on(r, threads, own);
+}
+
+}  // namespace skel::detail

@@ -1,0 +1,217 @@
+// A bulk synchronous program whose result is known without supersteps, stores for its checkpoints, and runs
+// of it over the ranks of one process.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <numeric>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "catch.hpp"
+#include "hub_transport.hpp"
+#include "observe_support.hpp"
+#include "skel/bsp.hpp"
+#include "skel/schedule/deal.hpp"
+
+namespace bsp_test {
+
+using namespace std::chrono_literals;
+
+inline constexpr std::uint64_t cells = 37, rounds = 30;
+
+// Each cell becomes a mixture of itself and of its left neighbour, on a circle.
+inline std::uint64_t mixed(std::uint64_t own, std::uint64_t left) {
+  return (own ^ (left << 7)) * 0x9e3779b97f4a7c15U + (left >> 3);
+}
+
+inline std::vector<std::uint64_t> expected() {
+  std::vector<std::uint64_t> now(cells);
+  std::iota(now.begin(), now.end(), 1);
+  for (std::uint64_t r = 0; r < rounds; ++r) {
+    auto const old = now;
+    for (std::uint64_t i = 0; i < cells; ++i) now[i] = mixed(old[i], old[(i + cells - 1) % cells]);
+  }
+  return now;
+}
+
+// The cells of the circle in contiguous parts; the last one of each goes to the next rank that has any.
+struct circle {
+  struct state {
+    std::uint64_t first = 0;
+    std::vector<std::uint64_t> cells, whole;
+  };
+  using message = std::pair<std::uint64_t, std::vector<std::uint64_t>>;  // where they belong
+
+  std::function<void(int rank, std::uint64_t number)> event = [](int, std::uint64_t) {};
+
+  [[nodiscard]] state begin(int rank, int size) const {
+    auto const mine = skel::contiguous_share(cells, size, rank);
+    state s;
+    s.first = mine.first;
+    for (std::uint64_t i = 0; i < mine.count; ++i) s.cells.push_back(mine[i] + 1);
+    return s;
+  }
+  bool step(state& s, skel::superstep<message>& now) const {
+    event(now.rank(), now.number());
+    if (now.number() > rounds) {
+      for (auto& l : now.received()) {
+        s.whole.resize(cells);
+        std::ranges::copy(l.content.second, s.whole.begin() + static_cast<std::ptrdiff_t>(l.content.first));
+      }
+      return false;
+    }
+    if (now.number() > 0 && !s.cells.empty()) {
+      REQUIRE(now.received().size() == 1);
+      auto left = now.received()[0].content.second.at(0);
+      for (auto& c : s.cells) left = std::exchange(c, mixed(c, left));
+    }
+    if (s.cells.empty()) return true;
+    if (now.number() == rounds)
+      now.send(0, {s.first, s.cells});
+    else
+      now.send(owner((s.first + s.cells.size()) % cells, now.size()), {0, {s.cells.back()}});
+    return true;
+  }
+  [[nodiscard]] static int owner(std::uint64_t cell, int size) {
+    for (int r = 0; r < size; ++r) {
+      auto const part = skel::contiguous_share(cells, size, r);
+      if (cell >= part.first && cell < part.first + part.count) return r;
+    }
+    return -1;
+  }
+};
+
+}  // namespace bsp_test
+
+template <>
+struct skel::transfer_traits<bsp_test::circle::state> {
+  using state = bsp_test::circle::state;
+  static void pack(state const& s, std::vector<std::byte>& out) {
+    skel::pack(s.first, out);
+    skel::pack(s.cells, out);
+    skel::pack(s.whole, out);
+  }
+  static state unpack(std::span<std::byte const>& in) {
+    state s;
+    s.first = skel::unpack<std::uint64_t>(in);
+    s.cells = skel::unpack<std::vector<std::uint64_t>>(in);
+    s.whole = skel::unpack<std::vector<std::uint64_t>>(in);
+    return s;
+  }
+};
+
+namespace bsp_test {
+
+// One that can be split: all cells again, cut anew; what its left neighbour has sent is that one's last cell.
+struct splitting_circle : circle {
+  [[nodiscard]] skel::bsp_part<splitting_circle> split(skel::bsp_parts<splitting_circle> const& parts,
+                                                       int rank, int size) const {
+    std::vector<std::uint64_t> all;
+    skel::bsp_part<splitting_circle> part;
+    bool begun = false, gathered = false;
+    for (int i = 0; i < parts.size(); ++i) {
+      auto const from = parts[i];
+      all.insert(all.end(), from.state.cells.begin(), from.state.cells.end());
+      begun = begun || !from.received.empty();
+      gathered = gathered || from.received.size() > 1;
+      if (i == 0 && rank == 0 && from.received.size() > 1) part.received = from.received;
+    }
+    auto const mine = skel::contiguous_share(cells, size, rank);
+    part.state.first = mine.first;
+    for (std::uint64_t i = 0; i < mine.count; ++i) part.state.cells.push_back(all.at(mine[i]));
+    if (begun && !gathered && mine.count > 0)
+      part.received = {{0, {0, {all[(mine.first + cells - 1) % cells]}}}};
+    return part;
+  }
+};
+
+struct store {
+  test::temporary_directory root;
+  std::vector<std::string> directories;
+  std::vector<std::string> named;  // as the options name them
+  store() {
+    make("d", 4);
+    named = directories;
+  }
+  /// Of so many ranks' own disks, as hub::job names their hosts.
+  explicit store(int ranks) : named{"ranks:" + root.file("%h")} { make("host", ranks); }
+  void make(std::string const& name, int number) {
+    for (int i = 0; i < number; ++i) {
+      directories.push_back(root.file(name + std::to_string(i)));
+      std::filesystem::create_directory(directories.back());
+    }
+  }
+  /// Until a checkpoint is committed, or half a second; whether there is one.
+  bool wait_for_checkpoint() const {
+    auto const holds_manifest = [](std::string const& directory) {
+      auto const files = std::filesystem::directory_iterator(directory);
+      return std::any_of(begin(files), end(files),
+                         [](auto const& f) { return f.path().filename().string().starts_with("manifest."); });
+    };
+    auto const all_hold = [&] { return std::ranges::all_of(directories, holds_manifest); };
+    for (int i = 0; i < 100 && !all_hold(); ++i) std::this_thread::sleep_for(5ms);
+    return all_hold();
+  }
+  [[nodiscard]] skel::bsp_options options(bool resume, std::string const& code = "ida:2,2") const {
+    skel::checkpoint_options c;
+    c.code = code;
+    c.store = named;
+    c.every_seconds = 0;
+    c.resume = resume;
+    c.program = "test_bsp";
+    c.version = "1";
+    c.problem = "circle";
+    skel::bsp_options o;
+    o.checkpoint = c;
+    return o;
+  }
+};
+
+struct ended {
+  std::vector<std::uint64_t> whole;
+  skel::report run;
+  std::vector<std::string> errors;
+};
+
+template <class P>
+ended run(hub::job& job, int ranks, P const& program, skel::bsp_options const& options) {
+  ended e;
+  job.run([&](skel::context& ctx) {
+    auto r = skel::bsp(ctx, program, options);
+    if (!ctx.is_root()) return;
+    e.whole = r.state.whole;
+    e.run = r.run;
+  });
+  for (int r = 0; r < ranks; ++r) e.errors.push_back(job.error(r));
+  return e;
+}
+
+template <class P>
+ended run(int ranks, P const& program, skel::bsp_options const& options) {
+  hub::job job(ranks, 1);
+  return run(job, ranks, program, options);
+}
+
+// A run that is stopped in this superstep, when there is a checkpoint.
+template <class P>
+void run_until(int ranks, P program, store const& where, std::uint64_t last) {
+  auto options = where.options(false);
+  std::stop_source stop;
+  options.stop = stop.get_token();
+  program.event = [&](int, std::uint64_t n) {
+    if (n < last || !where.wait_for_checkpoint()) return;
+    stop.request_stop();
+    std::this_thread::sleep_for(300ms);  // nobody gets to the end
+  };
+  auto const e = run(ranks, program, options);
+  CHECK(e.run.stopped_early);
+  REQUIRE(e.run.checkpoint);
+  CHECK(e.run.checkpoint->saved >= 1);
+}
+
+}  // namespace bsp_test

@@ -1,0 +1,123 @@
+// The stores of bulk synchronous programs: damaged, another program's, on the ranks' own disks.
+#include <map>
+
+#include "bsp_over_hub.hpp"
+
+using namespace bsp_test;
+
+TEST_CASE("a rank alone commits while it computes") {
+  store const where;
+  bool committed = false;
+  circle p;
+  p.event = [&](int, std::uint64_t n) {
+    if (n == 5) committed = where.wait_for_checkpoint();  // within the superstep
+  };
+  auto const e = run(1, p, where.options(false));
+  CHECK(committed);
+  CHECK(e.whole == expected());
+  REQUIRE(e.run.checkpoint);
+  CHECK(e.run.checkpoint->saved > 0);
+  CHECK(e.run.checkpoint->failed == 0);
+}
+
+TEST_CASE("a directory may be gone, and a bit of another turn over") {
+  store const where;
+  run_until(3, circle{}, where, 20);
+  std::filesystem::remove_all(where.directories[1]);
+  std::filesystem::create_directory(where.directories[1]);
+  int turned = 0;
+  for (auto const& f : std::filesystem::directory_iterator(where.directories[2])) {
+    auto bytes = test::read_file(f.path().string());
+    if (bytes.size() < 100) continue;
+    bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 4);
+    test::write_file(f.path().string(), bytes);
+    ++turned;
+  }
+  CHECK(turned > 0);
+  auto const e = run(3, circle{}, where.options(true));
+  for (auto const& text : e.errors) CHECK(text.empty());
+  CHECK(e.whole == expected());
+}
+
+TEST_CASE("the ranks' own disks give a run back, on as many ranks, on fewer and on more") {
+  for (int const after : {3, 2, 5}) {
+    INFO(after);
+    store const where(3);
+    run_until(3, splitting_circle{}, where, 20);
+    auto const e = run(after, splitting_circle{}, where.options(true));
+    for (auto const& text : e.errors) CHECK(text.empty());
+    CHECK(e.whole == expected());
+    REQUIRE(e.run.checkpoint);
+    CHECK(e.run.checkpoint->restored_generation > 0);
+  }
+}
+
+TEST_CASE("what cannot be given back is told, and the generation before is gone on from and noted") {
+  store const where;
+  auto const two_manifests = [&] {
+    auto const files = std::filesystem::directory_iterator(where.directories[0]);
+    return std::count_if(begin(files), end(files), [](auto const& f) {
+             return f.path().filename().string().starts_with("manifest.");
+           }) >= 2;
+  };
+  auto first = where.options(false);
+  std::stop_source stop;
+  first.stop = stop.get_token();
+  circle slow;
+  slow.event = [&](int, std::uint64_t n) {
+    std::this_thread::sleep_for(n < 25 ? 20ms : 300ms);
+    if (n >= 25 && two_manifests()) stop.request_stop();
+  };
+  CHECK(run(3, slow, first).run.stopped_early);
+  std::map<std::uint64_t, int> shards;  // of part 1, by generation
+  auto const generation_of = [](std::filesystem::path const& p) {
+    auto const name = p.filename().string();
+    return name.starts_with("rank.") && name.find(".1-of-3.") != std::string::npos
+               ? std::stoull(name.substr(5))
+               : 0;
+  };
+  for (auto const& d : where.directories)
+    for (auto const& f : std::filesystem::directory_iterator(d))
+      if (auto const g = generation_of(f.path())) ++shards[g];
+  while (!shards.empty() && shards.rbegin()->second < 4) shards.erase(std::prev(shards.end()));
+  REQUIRE(shards.size() >= 2);
+  auto const newest = shards.rbegin()->first, before = std::next(shards.rbegin())->first;
+  for (auto const& d : where.directories)
+    for (auto const& f : std::filesystem::directory_iterator(d)) {
+      if (generation_of(f.path()) > newest) std::filesystem::remove(f.path());
+      if (generation_of(f.path()) != newest) continue;
+      auto bytes = test::read_file(f.path().string());  // its headers stay, so it looks well
+      bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 4);
+      test::write_file(f.path().string(), bytes);
+    }
+  auto options = where.options(true);
+  options.checkpoint->every_seconds = 1000;  // none of its own
+  auto const e = run(3, circle{}, options);
+  for (auto const& text : e.errors) CHECK(text.empty());
+  CHECK(e.whole == expected());
+  REQUIRE(e.run.checkpoint);
+  CHECK(e.run.checkpoint->restored_generation == before);
+  int noted = 0;
+  for (auto const& f : std::filesystem::directory_iterator(where.directories[0]))
+    noted += f.path().filename().string().find("attempt") != std::string::npos ? 1 : 0;
+  CHECK(noted == 2);
+}
+
+TEST_CASE("another program's, version's or problem's store is refused in one line") {
+  store const where;
+  run_until(2, circle{}, where, 20);
+  auto const refusal = [&](auto const& change) {
+    auto options = where.options(true);
+    change(*options.checkpoint);
+    return run(1, circle{}, options).errors[0];  // several ranks end together by run_main
+  };
+  auto const holds = where.directories[0] + ": holds generation ";
+  for (auto const& text :
+       {refusal([](auto& c) { c.program = "other"; }), refusal([](auto& c) { c.version = "2"; }),
+        refusal([](auto& c) { c.problem = "square"; })}) {
+    INFO(text);
+    CHECK(text.starts_with(holds));
+    CHECK(text.find(" of test_bsp 1, problem ") != std::string::npos);
+    CHECK(text.ends_with("; name another store"));
+  }
+}
