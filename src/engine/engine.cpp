@@ -135,8 +135,8 @@ void engine::dispatch(int from, transport::link::delivery d) {
   }  // else: a late message of a run that has ended
 }
 
-void engine::progress() {
-  if (!may_call()) return;
+bool engine::progress() {
+  if (!may_call()) return false;
   if (!any_thread_)
     for (int r = 0; r < size_; ++r)
       if (links_[static_cast<std::size_t>(r)]) pump(r);  // what pool threads have queued
@@ -172,6 +172,7 @@ void engine::progress() {
   }
   if (detector_.due(t)) beat(t);
   last_progress_.store(t, std::memory_order_relaxed);
+  return arrived;
 }
 
 void engine::send_for_disks() {

@@ -87,8 +87,8 @@ class engine {
   void close(run_key key);
   /// Queues a message to another rank and sends what credit allows.
   void send(int to, run_key key, transport::packet body);
-  /// Receives and delivers what has arrived, lets time pass. The caller holds the lock.
-  void progress();
+  /// Receives and delivers what has arrived, lets time pass; whether anything had. The caller holds the lock.
+  bool progress();
   /// Makes progress until every packet has left this process or `seconds` are over.
   void flush(std::unique_lock<std::mutex>& lock, double seconds);
   /// Gives the lock away for `seconds` (0: lets other threads run). Where time is the wires' own, nothing can

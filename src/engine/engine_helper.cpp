@@ -6,9 +6,9 @@ namespace skel::detail {
 
 namespace {
 // The helper looks this often whether anybody has moved messages; less often while compute threads do it
-// themselves.
+// themselves, or nothing arrives: each look takes about 20 microseconds from them.
 constexpr auto helper_shortest = std::chrono::microseconds(200);
-constexpr auto helper_longest = std::chrono::microseconds(1000);
+constexpr auto helper_longest = std::chrono::microseconds(2000);
 constexpr auto helper_rest = std::chrono::microseconds(20000);
 }  // namespace
 
@@ -42,21 +42,20 @@ void engine::helper_loop() {
     if (ending_ || idle() || helper_rests_) continue;
     // helper_mutex_ stays locked: a run cannot go away meanwhile, since its caller needs the mutex to leave.
     std::vector<run*> running;
-    bool needed = false;
+    bool arrived = false;
     if (now() - last_progress() >= std::chrono::duration<double>(helper_shortest).count()) {
       std::unique_lock const engine_lock(mutex_, std::try_to_lock);
       if (engine_lock) {
         try {
-          progress();
+          arrived = progress();
         } catch (std::exception const&) {
           // The compute threads meet the same error and report it.
         }
         for (auto const& [key, r] : runs_) running.push_back(r);
-        needed = true;
       }
     }
     for (run* const r : running) r->idle_work();
-    pause = needed ? helper_shortest : std::min<std::chrono::microseconds>(pause * 2, helper_longest);
+    pause = arrived ? helper_shortest : std::min<std::chrono::microseconds>(pause * 2, helper_longest);
   }
 }
 
