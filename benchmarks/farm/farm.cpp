@@ -52,7 +52,7 @@ void measure(skel::context& ctx, options const& o) {
           farm_bench::run_task(task, iterations, r.data(), Bytes);
           return r;
         },
-        schedule, [&results](skel::task_id task, result<Bytes>&& r) { results[task] = r; }, farm_options);
+        schedule, skel::into(results), farm_options);
     return farm_bench::seconds() - start;
   };
   run_once();  // warm-up: pages, connections

@@ -1,7 +1,9 @@
 // The farm: independent tasks over all ranks, results to a sink on the root.
 #pragma once
 
+#include <cstring>
 #include <iterator>
+#include <new>
 #include <typeinfo>
 #include <utility>
 
@@ -23,6 +25,7 @@ class farm_work_of final : public farm_work {
   using result = typename task_result<F, task>::type;
   static constexpr bool payload = is_on_root<Source>;
   static constexpr bool merged = is_reduced<Sink>;
+  static constexpr bool in_place = has_places<Sink, result> && !payload;
   using store = typed_results<result>;
 
  public:
@@ -34,6 +37,7 @@ class farm_work_of final : public farm_work {
     t.payload = payload;
     t.ordered = is_ordered<Sink>;
     t.merged = merged;
+    t.in_place = in_place;
     if constexpr (is_ordered<Sink>) t.window = sink_.window;
     t.result_bytes = sizeof(result);
     t.type_hash = hash_text(std::string(typeid(task).name()) + " -> " + typeid(result).name());
@@ -74,6 +78,29 @@ class farm_work_of final : public farm_work {
             constructed_by([&]() -> result { return compute(range[at], at, payloads, where); }));
       }
     }
+  }
+
+  void make_places() override {
+    if constexpr (in_place) sink_.make_room(source_.size());
+  }
+
+  void run_in_place(task_range const& range, std::uint64_t& at, std::uint64_t end,
+                    worker_info const& where) const override {
+    if constexpr (in_place) {
+      for (; at < end; ++at) {
+        result& to = sink_.place(range[at]);
+        // Constructed there where nothing has to be destroyed: assigning would write it twice.
+        if constexpr (std::is_trivially_copyable_v<result>)
+          ::new (static_cast<void*>(&to)) result(compute(range[at], at, {}, where));
+        else
+          to = compute(range[at], at, {}, where);
+      }
+    }
+  }
+
+  void pack_in_place(task_range const& range, std::vector<std::byte>& out) const override {
+    if constexpr (in_place)
+      for (std::uint64_t i = 0; i < range.count; ++i) pack(sink_.place(range[i]), out);
   }
 
   void merge(local_results& into, local_results& from) const override {
@@ -189,9 +216,14 @@ class farm_work_of final : public farm_work {
     }
   }
 
-  // Results that are bytes need not be copied out of the message before the sink has them.
+  // Results that are bytes are copied from the message to where they stay, and nowhere else.
   bool give_packed(task_id id, std::span<std::byte const>& from) {
-    if constexpr (raw_bytes<result> && !has_transfer_traits<result> && alignof(result) == 1) {
+    if constexpr (raw_bytes<result> && !has_transfer_traits<result> && in_place) {
+      auto const bytes = protocol::get_bytes(from, sizeof(result));
+      sink_.make_room(id + 1);
+      std::memcpy(static_cast<void*>(&sink_.place(id)), bytes.data(), bytes.size());
+      return true;
+    } else if constexpr (raw_bytes<result> && !has_transfer_traits<result> && alignof(result) == 1) {
       auto* const bytes =
           const_cast<std::byte*>(protocol::get_bytes(from, sizeof(result)).data());  // we own it
       return give(id, std::move(*reinterpret_cast<result*>(bytes)));

@@ -39,15 +39,25 @@ struct reduced {
   reduced(T& into, Merge m) : total(&into), merge(std::move(m)) {}
 };
 
-/// A sink that stores result i in place i of a vector (resized as needed). Exists on every rank, filled on
-/// the root.
+/// A sink that stores result i in place i of a vector. Exists on every rank, filled on the root; there it is
+/// resized to the number of tasks when the farm begins, or as results come where that is not known. Tasks
+/// that the root runs itself write their results straight into their places.
 template <class T>
-[[nodiscard]] auto into(std::vector<T>& results) {
-  return [&results](task_id id, T&& value) {
-    if (results.size() <= id) results.resize(id + 1);
-    results[id] = std::move(value);
-  };
-}
+class into {
+ public:
+  explicit into(std::vector<T>& results) : results_(&results) {}
+  void operator()(task_id id, T&& value) const {
+    make_room(id + 1);
+    (*results_)[id] = std::move(value);
+  }
+  void make_room(std::uint64_t tasks) const {
+    if (results_->size() < tasks) results_->resize(tasks);
+  }
+  [[nodiscard]] T& place(task_id id) const { return (*results_)[id]; }
+
+ private:
+  std::vector<T>* results_;
+};
 
 namespace detail {
 
@@ -59,6 +69,12 @@ template <class S>
 inline constexpr bool is_reduced = false;
 template <class T, class M>
 inline constexpr bool is_reduced<reduced<T, M>> = true;
+
+// Whether results of type R can be computed in their places: neighbours must not share a byte.
+template <class S, class R>
+inline constexpr bool has_places = false;
+template <class R>
+inline constexpr bool has_places<into<R>, R> = !std::is_same_v<R, bool>;
 
 // Calls a user's sink with or without a result (which is moved from), and reads its wish to stop.
 template <class Sink, class R>

@@ -42,12 +42,12 @@ void farm_run::after_work() {
 
 void farm_run::hold(result_batch batch) {
   // Batches of bytes are joined, those of objects only where they merge.
-  if (!held_.empty() && (traits_.merged || !batch.local)) {
+  if (!held_.empty() && (traits_.merged || !batch.local) && batch.in_place == held_.back().in_place) {
     auto& last = held_.back();
     last.ranges.insert(last.ranges.end(), batch.ranges.begin(), batch.ranges.end());
     if (batch.local) {
       work_.merge(*last.local, *batch.local);
-    } else {
+    } else if (!batch.in_place) {
       auto const bytes = batch.packed.bytes();
       last.packed.body().insert(last.packed.body().end(), bytes.begin(), bytes.end());
       engine_.wires().recycle(std::move(batch.packed).release());
@@ -57,18 +57,24 @@ void farm_run::hold(result_batch batch) {
   held_.push_back(std::move(batch));
 }
 
+// On the root, while no task has been given to two ranks: otherwise another's result might be stored
+// meanwhile.
+bool farm_run::computes_in_place() const {
+  return traits_.in_place && ledger_ && !policy_.copies && ledger_->handed_out_again() == 0;
+}
+
 // Runs what the role gave this thread, and hands it in. The lock is held on entry and exit, not meanwhile.
 void farm_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
   auto& t = state_[thread];
   task_range const range = *t.todo;
   t.todo.reset();
   result_batch batch;
+  batch.in_place = computes_in_place();
   if (!keeps_local_) batch.packed = transport::packet(engine_.wires().buffer());
   lock.unlock();
 
-  if (keeps_local_)
-    batch.local = work_.make_local();
-  else if (traits_.result_bytes * range.count > 4096)
+  if (keeps_local_ && !batch.in_place) batch.local = work_.make_local();
+  if (batch.is_packed() && traits_.result_bytes * range.count > 4096)
     batch.packed.body().reserve(
         transport::packet::head_room +
         std::min<std::size_t>(quantum_bytes + traits_.result_bytes, traits_.result_bytes * range.count));
@@ -122,11 +128,13 @@ void farm_run::run_slices(unsigned thread, task_range const& range, std::uint64_
     auto const account = [&] {
       double const after = now();
       clocks_[thread].busy += after - before;
-      adapt(t, at - first, after - before, batch.local ? 0 : batch.packed.size());
+      adapt(t, at - first, after - before, batch.is_packed() ? batch.packed.size() : 0);
       before = after;
     };
     try {
-      if (batch.local)
+      if (batch.in_place)
+        work_.run_in_place(range, at, end, where);
+      else if (batch.local)
         work_.run_local(range, at, end, t.payloads, where, *batch.local);
       else
         work_.run_packed(range, at, end, t.payloads, where, batch.packed.body());
@@ -137,7 +145,7 @@ void farm_run::run_slices(unsigned thread, task_range const& range, std::uint64_
     account();
     if (at == range.count) return;
     if (draining_.load(std::memory_order_relaxed)) return;
-    if (!batch.local && batch.packed.size() >= quantum_bytes) return;
+    if (batch.is_packed() && batch.packed.size() >= quantum_bytes) return;
     if (before - engine_.last_progress() > slice_seconds) {
       not_of_the_user([&] {
         if (engine_.try_progress(slice_seconds) || is_root()) after_work();

@@ -25,15 +25,15 @@ bool farm_help::costs_more_than_it_brings(double t) const {
          root_is_at_it(t);
 }
 
-// The time of results that came as objects and of those that came as bytes is told apart.
+// The time of the root's own results and of those that came as bytes is told apart.
 sink_stage::progress farm_run::drain_timed(std::deque<sink_stage::entry>& entries) {
   sink_stage::progress progress;
   progress.sunk = sunk_;
   std::deque<sink_stage::entry> alike;
   for (std::size_t i = 0; i < entries.size();) {
-    bool const own = entries[i].batch->local != nullptr;
+    bool const own = !entries[i].batch->is_packed();
     alike.clear();
-    for (; i < entries.size() && (entries[i].batch->local != nullptr) == own; ++i)
+    for (; i < entries.size() && !entries[i].batch->is_packed() == own; ++i)
       alike.push_back(entries[i]);
     double const begin = now();
     auto const before = progress.sunk;

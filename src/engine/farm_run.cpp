@@ -19,7 +19,13 @@ bool moves_the_run(message_kind kind) {
 
 }  // namespace
 
-void farm_run::begin(std::unique_lock<std::mutex>& /*lock*/) {
+void farm_run::begin(std::unique_lock<std::mutex>& lock) {
+  if (traits_.in_place && is_root()) {
+    lock.unlock();
+    // Where there is no memory for the results the sink says so, as it meets the first that has no place.
+    if (thrown_by([&] { work_.make_places(); })) traits_.in_place = false;
+    lock.lock();
+  }
   protocol::actions list;
   restore();
   if (ledger_) ledger_->begin(list);

@@ -70,6 +70,7 @@ class farm_run final : public team_run {
   void fetch_payloads(thread_state& t);
   void run_slices(unsigned thread, task_range const& range, std::uint64_t& at, result_batch& batch);
   void hold(result_batch batch);
+  [[nodiscard]] bool computes_in_place() const;
   void adapt(thread_state& t, std::uint64_t tasks, double seconds, std::size_t bytes);
   void drain_sink();
   [[nodiscard]] sink_stage::progress drain_timed(std::deque<sink_stage::entry>& entries);

@@ -39,7 +39,7 @@ void farm_run::drain_sink() {
     std::lock_guard const lock(engine_.mutex());
     // The memory of messages serves again: fresh pages would cost more than what is read into them.
     for (auto& e : entries)
-      if (e.batch.use_count() == 1 && !e.batch->local)
+      if (e.batch.use_count() == 1 && e.batch->is_packed())
         engine_.wires().recycle(std::move(e.batch->packed).release());
     protocol::actions list;
     if (progress.error) ledger_->sink_failed(progress.error->first, progress.error->second, list);

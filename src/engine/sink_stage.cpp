@@ -23,8 +23,11 @@ void sink_stage::give(pending& p, std::uint64_t count) {
   std::uint64_t done = 0;
   bool go_on = true;
   try {
-    go_on = p.batch->local ? work_.sink_local(piece, done, p.index, *p.batch->local)
-                           : work_.sink_packed(piece, done, p.bytes);
+    if (p.batch->in_place)
+      done = count;
+    else
+      go_on = p.batch->local ? work_.sink_local(piece, done, p.index, *p.batch->local)
+                             : work_.sink_packed(piece, done, p.bytes);
   } catch (std::exception const& error) {
     state_.error.emplace(piece[done], error.what());
   } catch (...) {
@@ -69,12 +72,14 @@ void sink_stage::keep(entry const& e) {
 
 void sink_stage::keep_all(entry const& e) const {
   auto& batch = *e.batch;
-  if (!batch.local) {
+  if (batch.is_packed()) {
     recorder_(e.ranges, batch.packed.bytes());
     return;
   }
   std::vector<std::byte> packed;
-  if (merged_)
+  if (batch.in_place)
+    for (auto const& range : e.ranges) work_.pack_in_place(range, packed);
+  else if (merged_)
     work_.pack_merged(*batch.local, packed);
   else
     work_.pack_local(count_tasks(e.ranges), 0, *batch.local, packed);
@@ -89,14 +94,17 @@ void sink_stage::keep_accepted(entry const& e) const {
   for (auto const& range : e.ranges)
     for (std::uint64_t i = 0; i < range.count; ++i, ++index) {
       auto const from = rest;
-      if (!e.batch->local) work_.skip_packed(1, rest);
+      if (e.batch->is_packed()) work_.skip_packed(1, rest);
       if (!accepted.next(range[i])) continue;
-      if (!e.batch->local) {
+      if (e.batch->is_packed()) {
         recorder_({{range[i], 1, 1}}, from.first(from.size() - rest.size()));
         continue;
       }
       packed.clear();
-      work_.pack_local(1, index, *e.batch->local, packed);
+      if (e.batch->in_place)
+        work_.pack_in_place({range[i], 1, 1}, packed);
+      else
+        work_.pack_local(1, index, *e.batch->local, packed);
       recorder_({{range[i], 1, 1}}, packed);
     }
 }
@@ -125,14 +133,15 @@ void sink_stage::route(entry& e) {
       i += n;
       p.range = piece;
       if (!accepted) {
-        if (!e.batch->local) work_.skip_packed(n, p.bytes);
+        if (e.batch->is_packed()) work_.skip_packed(n, p.bytes);
         p.index += n;
       } else if (!ordered_) {
         give(p, n);
         if (state_.error || state_.stop) return;
       } else {
         early_.emplace(piece.first, p);
-        if (!e.batch->local && (i < range.count || &range != &e.ranges.back())) work_.skip_packed(n, p.bytes);
+        if (e.batch->is_packed() && (i < range.count || &range != &e.ranges.back()))
+          work_.skip_packed(n, p.bytes);
         p.index += n;
       }
     }

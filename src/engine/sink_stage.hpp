@@ -24,7 +24,9 @@ struct result_batch {
   range_list ranges;                     // in the order of the results
   transport::packet packed;              // either packed, `offset` bytes into the packet
   std::unique_ptr<local_results> local;  // or as objects
-  bool restored = false;                 // an earlier run had them
+  bool in_place = false;                 // or where the sink would put them
+  [[nodiscard]] bool is_packed() const { return !local && !in_place; }
+  bool restored = false;  // an earlier run had them
 };
 
 class sink_stage {

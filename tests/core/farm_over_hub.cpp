@@ -3,8 +3,13 @@
 
 #include <sys/resource.h>
 
+#include <array>
 #include <atomic>
+#include <new>
 #include <numeric>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
 
 using namespace farm_test;
 
@@ -29,6 +34,92 @@ TEST_CASE("every schedule gives every result once, on any number of ranks and th
             CHECK(got == expected(n));
             CHECK(sum == n);
           }
+    }
+}
+
+namespace {
+
+// Remembers where it was constructed.
+struct settler {
+  std::uint64_t value;
+  std::uintptr_t home;
+  std::array<std::uint64_t, 6> more{};  // too large to be returned in registers
+  explicit settler(std::uint64_t v = 0) : value(v), home(reinterpret_cast<std::uintptr_t>(this)) {}
+};
+static_assert(std::is_trivially_copyable_v<settler>);
+
+}  // namespace
+
+TEST_CASE("results of the root's own tasks are written once, where they stay") {
+  for (int ranks : {1, 3})
+    for (unsigned threads : {1U, 3U}) {
+      INFO(ranks << " ranks, " << threads << " threads");
+      std::vector<settler> got(500);  // more than there are tasks: what is behind them stays
+      got.back().value = 77;
+      hub::job job(ranks, threads);
+      job.run([&](skel::context& ctx) {
+        skel::farm(
+            ctx, skel::indices(400), [](std::uint64_t i) { return settler(work(i)); }, skel::guided{},
+            skel::into(got));
+      });
+      for (int r = 0; r < ranks; ++r) CHECK(job.error(r).empty());
+      REQUIRE(got.size() == 500);
+      CHECK(got.back().value == 77);
+      std::size_t at_home = 0;
+      for (std::size_t i = 0; i < 400; ++i) {
+        CHECK(got[i].value == work(i));
+        at_home += got[i].home == reinterpret_cast<std::uintptr_t>(&got[i]) ? 1 : 0;
+      }
+      if (ranks == 1) CHECK(at_home == 400);
+    }
+}
+
+TEST_CASE("results that own memory have their places, too") {
+  auto const text = [](std::uint64_t i) {
+    if (i == 30) throw std::runtime_error("no text");
+    return std::string(i % 50 + 1, static_cast<char>('a' + i % 26));
+  };
+  std::vector<std::string> got;
+  hub::job job(1, 2);
+  job.run([&](skel::context& ctx) {
+    skel::farm(ctx, skel::indices(30), text, skel::first_come{}, skel::into(got));
+    REQUIRE(got.size() == 30);
+    for (std::size_t i = 0; i < got.size(); ++i) CHECK(got[i] == text(i));
+    skel::farm(ctx, skel::indices(40), text, skel::first_come{}, skel::into(got));
+  });
+  CHECK(job.error(0).find("no text") != std::string::npos);
+}
+
+namespace {
+
+// As if there were no memory for it, so many times.
+struct reluctant {
+  static inline std::atomic<int> refusals{0};
+  std::uint64_t value = 0;
+  reluctant() {
+    if (refusals-- > 0) throw std::bad_alloc();
+  }
+  explicit reluctant(std::uint64_t v) : value(v) {}
+};
+
+}  // namespace
+
+TEST_CASE("where there is no memory for all places the sink makes them one by one, or ends the run") {
+  for (int refusals : {1, 1000000})
+    for (int ranks : {1, 2}) {
+      INFO(refusals << " refusals, " << ranks << " ranks");
+      std::vector<reluctant> got;
+      reluctant::refusals = refusals;
+      hub::job job(ranks, 1);
+      job.run([&](skel::context& ctx) {
+        skel::farm(
+            ctx, skel::indices(50), [](std::uint64_t i) { return reluctant(work(i)); }, skel::first_come{},
+            skel::into(got));
+      });
+      for (int r = 0; r < ranks; ++r) CHECK(job.error(r).empty() == (refusals == 1));
+      if (refusals > 1) continue;
+      REQUIRE(got.size() == 50);
+      for (std::size_t i = 0; i < got.size(); ++i) CHECK(got[i].value == work(i));
     }
 }
 

@@ -57,6 +57,7 @@ struct farm_traits {
   bool payload = false;                // tasks travel
   bool ordered = false;
   bool merged = false;
+  bool in_place = false;  // the root can compute results where they will stay
   std::uint64_t window = 0;
   std::uint64_t type_hash = 0;
   std::size_t result_bytes = 0;  // of one result as an object
@@ -79,6 +80,13 @@ class farm_work {
   virtual void run_local(task_range const& range, std::uint64_t& at, std::uint64_t end,
                          std::span<task_payload const> payloads, worker_info const& where,
                          local_results& out) const = 0;
+
+  // Results with a place of their own on the root, of replicated lists: make_places() once before, then as
+  // above, each task by one thread.
+  virtual void make_places() = 0;
+  virtual void run_in_place(task_range const& range, std::uint64_t& at, std::uint64_t end,
+                            worker_info const& where) const = 0;
+  virtual void pack_in_place(task_range const& range, std::vector<std::byte>& out) const = 0;
 
   // Merged results only: both hold one value for all their tasks.
   virtual void merge(local_results& into, local_results& from) const = 0;
