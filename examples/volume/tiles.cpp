@@ -17,19 +17,21 @@ task_cutter::decomposition task_cutter::named(std::string_view text) {
 }
 
 task_cutter::task_cutter(int width, int height, decomposition how, int pixels)
-    : how_(how),
-      columns_(static_cast<std::uint64_t>((width + tile_width - 1) / tile_width)),
+    : columns_(static_cast<std::uint64_t>((width + tile_width - 1) / tile_width)),
       rows_(static_cast<std::uint64_t>((height + tile_height - 1) / tile_height)) {
+  constexpr int blocks_of_task = 32;  // scattered, at least
+  bool const scattered = how == decomposition::scattered;
+  auto const side = std::sqrt(scattered ? static_cast<double>(pixels) / blocks_of_task : pixels);
+  auto const tiles_in = [side](int tile) {
+    return static_cast<std::uint64_t>(std::max(1L, std::lround(side / tile)));
+  };
+  block_columns_ = tiles_in(tile_width);
+  block_rows_ = tiles_in(tile_height);
+  auto const blocks =
+      ((columns_ + block_columns_ - 1) / block_columns_) * ((rows_ + block_rows_ - 1) / block_rows_);
   auto const all = static_cast<std::uint64_t>(width) * static_cast<std::uint64_t>(height);
   auto const each = static_cast<std::uint64_t>(pixels);
-  if (how == decomposition::scattered) {
-    tasks_ = std::min((all + each - 1) / each, columns_ * rows_);
-    return;
-  }
-  auto const side = std::sqrt(static_cast<double>(pixels));
-  block_columns_ = static_cast<std::uint64_t>(std::max(1L, std::lround(side / tile_width)));
-  block_rows_ = static_cast<std::uint64_t>(std::max(1L, std::lround(side / tile_height)));
-  tasks_ = ((columns_ + block_columns_ - 1) / block_columns_) * ((rows_ + block_rows_ - 1) / block_rows_);
+  tasks_ = scattered ? std::min((all + each - 1) / each, blocks) : blocks;
 }
 
 sub_image render(renderer const& picture, task_cutter const& cut, std::uint64_t task, bool time_rays) {

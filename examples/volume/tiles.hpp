@@ -13,8 +13,10 @@ namespace skel::volume {
 /// The pixels of a picture dealt into tasks of about `pixels` each (StormView, sections 3.2 and 4.1).
 class task_cutter {
  public:
-  /// scattered: task k of n has tiles k, k + n, k + 2 n, ...: pixels from all over the picture, so that tasks
-  /// take about equally long. blocks: neighbouring tiles in a square.
+  /// scattered: task k of n has blocks k, k + n, k + 2 n, ... of neighbouring tiles: pixels from all over the
+  /// picture, so that tasks take about equally long. A block is one tile for tasks as small as the paper's;
+  /// of larger tasks at most about a thirtieth, since neighbours pass through the same cells. blocks: one
+  /// block.
   enum class decomposition : unsigned char { scattered, blocks };
   [[nodiscard]] static decomposition named(std::string_view text);  ///< usage_error lists the names
 
@@ -23,18 +25,16 @@ class task_cutter {
   /// Calls f(tile) for the tiles of a task.
   template <class F>
   void each_tile(std::uint64_t task, F&& f) const {
-    if (how_ == decomposition::scattered) {
-      for (auto tile = task; tile < columns_ * rows_; tile += tasks_) f(tile);
-      return;
-    }
     auto const across = (columns_ + block_columns_ - 1) / block_columns_;
-    auto const left = task % across * block_columns_, top = task / across * block_rows_;
-    for (auto y = top; y < top + block_rows_ && y < rows_; ++y)
-      for (auto x = left; x < left + block_columns_ && x < columns_; ++x) f(y * columns_ + x);
+    auto const blocks = across * ((rows_ + block_rows_ - 1) / block_rows_);
+    for (auto block = task; block < blocks; block += tasks_) {
+      auto const left = block % across * block_columns_, top = block / across * block_rows_;
+      for (auto y = top; y < top + block_rows_ && y < rows_; ++y)
+        for (auto x = left; x < left + block_columns_ && x < columns_; ++x) f(y * columns_ + x);
+    }
   }
 
  private:
-  decomposition how_;
   std::uint64_t columns_, rows_, block_columns_ = 1, block_rows_ = 1, tasks_ = 1;
 };
 
