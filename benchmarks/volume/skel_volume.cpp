@@ -16,6 +16,7 @@
 #include "image.hpp"
 #include "renderer.hpp"
 #include "skel/observe/atomic_file.hpp"
+#include "tiles.hpp"
 
 using namespace skel::volume;
 
@@ -48,17 +49,21 @@ void render(std::string const& path, std::string const& spec_path, int repetitio
   double const prepare = std::chrono::duration<double>(clock::now() - start).count();
   renderer const r(volume, spec, make_camera(spec, volume.low(), volume.sides(), spec.width, spec.height),
                    instructions);
+  // As skel-volume cuts a picture: neighbours one after the other, which pass through the same cells.
+  constexpr int neighbours = 1024;
+  task_cutter const cut(spec.width, spec.height, task_cutter::decomposition::blocks, neighbours);
   skel::picture::image picture(spec.width, spec.height);
   for (int i = 0; i < repetitions; ++i) {
     work_counts counts;
     auto const begin = clock::now();
-    for (std::uint64_t tile = 0; tile < r.tiling().tiles(); ++tile) {
-      auto const pixels = r.tile(tile, counts);
-      r.tiling().each_pixel(tile, [&](int lane, int x, int y) {
-        auto const& p = pixels[static_cast<std::size_t>(lane)];
-        std::copy_n(&p.red, 3, picture.row(y).begin() + std::ptrdiff_t{3} * x);
+    for (std::uint64_t task = 0; task < cut.tasks(); ++task)
+      cut.each_tile(task, [&](std::uint64_t tile) {
+        auto const pixels = r.tile(tile, counts);
+        r.tiling().each_pixel(tile, [&](int lane, int x, int y) {
+          auto const& p = pixels[static_cast<std::size_t>(lane)];
+          std::copy_n(&p.red, 3, picture.row(y).begin() + std::ptrdiff_t{3} * x);
+        });
       });
-    }
     std::printf("render_seconds=%.6f prepare_seconds=%.6f cells=%llu segments=%llu memory_bytes=%zu\n",
                 std::chrono::duration<double>(clock::now() - begin).count(), prepare,
                 static_cast<unsigned long long>(counts.cells),
