@@ -12,7 +12,8 @@ namespace {
 
 constexpr double width = 560, height = 360, left = 66, right = 150, top = 30, bottom = 44;
 // Of ColorBrewer's Dark2: to be told apart also by the colour-blind.
-constexpr std::array colours{"#1b9e77", "#d95f02", "#7570b3", "#e7298a", "#66a61e", "#a6761d"};
+constexpr std::array colours{"#1b9e77", "#d95f02", "#7570b3", "#e7298a",
+                             "#66a61e", "#a6761d", "#1f78b4", "#666666"};
 
 std::string escaped(std::string const& text) {
   std::string out;
