@@ -4,7 +4,7 @@ usage() {
   cat <<'TEXT'
 usage: scripts/fuzz.sh [--no-install] [SECONDS [TARGET...]]
 Builds the fuzz targets of tests/fuzz with clang (build/fuzz, with AddressSanitizer and UndefinedBehaviorSanitizer) and runs
-each, or those named (nff, message, model, option, graph, labels, manifest, platform, shard, volume, specification,
+each, or those named (nff, message, model, option, graph, labels, manifest, platform, shard, result_log, volume, specification,
 isosurface), for
 SECONDS (default 30) from the corpus that earlier runs left in build/fuzz/corpus. Ends with exit code 1 at the first input that
 crashes, hangs or takes 2 GB, and names its file.
@@ -24,7 +24,7 @@ need_packages "${build_packages[@]}" clang-16 libclang-rt-16-dev
 cmake -S . -B build/fuzz -G Ninja -DCMAKE_CXX_COMPILER=clang++-16 -DCMAKE_BUILD_TYPE=RelWithDebInfo \
   -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O1 -g1" -DCMAKE_UNITY_BUILD=ON -DSKEL_MPI=OFF \
   -DSKEL_BUILD_FUZZERS=ON -DSKEL_SANITIZE=address,undefined >/dev/null
-ninja -C build/fuzz -t targets all | sed -n 's,^bin/\(fuzz_[a-z]*\):.*,bin/\1,p' | sort -u | xargs ninja -C build/fuzz
+ninja -C build/fuzz -t targets all | sed -n 's,^bin/\(fuzz_[a-z_]*\):.*,bin/\1,p' | sort -u | xargs ninja -C build/fuzz
 targets=("$@")
 if ((${#targets[@]} == 0)); then mapfile -t targets < <(find build/fuzz/bin -name 'fuzz_*' -printf '%f\n' | sed 's/^fuzz_//' | sort); fi
 for target in "${targets[@]}"; do
