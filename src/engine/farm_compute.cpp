@@ -82,9 +82,10 @@ void farm_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
   double const begin = now();
   auto error = thrown_by([&] { run_slices(thread, range, at, batch); });
   span(thread, observe::activity::compute, begin, now(), range.first, at);
-  clocks_[thread].tasks += at;
 
   lock.lock();
+  clocks_[thread].tasks += at;
+  clocks_[thread].busy += std::exchange(t.busy, 0);
   protocol::actions list;
   task_range rest = range;
   task_range front = rest.take_front(at);
@@ -127,7 +128,7 @@ void farm_run::run_slices(unsigned thread, task_range const& range, std::uint64_
     std::uint64_t const first = at;
     auto const account = [&] {
       double const after = now();
-      clocks_[thread].busy += after - before;
+      t.busy += after - before;
       adapt(t, at - first, after - before, batch.is_packed() ? batch.packed.size() : 0);
       before = after;
     };

@@ -36,6 +36,7 @@ class farm_run final : public team_run {
   // What one compute thread does; padded so that threads do not share lines.
   struct alignas(128) thread_state {
     double cost = 0;          // seconds per task, of the latest quantum
+    double busy = 0;          // seconds since others were told
     std::uint64_t limit = 1;  // tasks of the next quantum
     std::optional<task_range> todo;
     std::vector<task_payload> payloads;
