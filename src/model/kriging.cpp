@@ -163,8 +163,8 @@ std::optional<kriging> kriging::fit(std::span<residual const> residuals) {
   std::vector<double> values;
   for (auto const& r : residuals) values.push_back(r.value);
   k.without = root_mean_square(values);
-  constexpr double exact = 1e-3;  // no measurement is better
-  if (k.without < exact) return std::nullopt;
+  constexpr double least_error = 1e-3;  // no measurement is better
+  if (k.without < least_error) return std::nullopt;
 
   auto const t = likeliest(k.variables, residuals).best();
   k.lengths = t.lengths;
