@@ -89,7 +89,9 @@ TEST_CASE("what packing throws after the superstep costs the checkpoint, not the
     packing_fails = true;
     replacing_circle p;
     p.event = [](int, std::uint64_t) { std::this_thread::sleep_for(2ms); };
-    auto const e = run(ranks, p, where.options(false));
+    auto options = where.options(false);
+    options.checkpoint->every_seconds = 0.02;
+    auto const e = run(ranks, p, options);
     packing_fails = false;
     for (auto const& text : e.errors) CHECK(text.empty());
     CHECK(e.whole == expected());
