@@ -58,10 +58,9 @@ class immutable final {
   }
   template <class Archive>
   void load(Archive& archive, unsigned) {
-    T value{};
-    archive >> value;
-    *this = std::move(value);
-    archive.reset_object_address(value_.get(), &value);
+    auto value = std::make_shared<T>();
+    archive >> *value;
+    value_ = std::move(value);
   }
   BOOST_SERIALIZATION_SPLIT_MEMBER()
 

@@ -194,11 +194,9 @@ template <transferable T>
 [[nodiscard]] std::size_t packed_size(T const& value) {
   if constexpr (detail::tells_size<T>)
     return transfer_traits<T>::size(value);
-  else if constexpr (detail::has_transfer_traits<T>)
-    return 0;
-  else if constexpr (detail::raw_bytes<T>)
+  else if constexpr (detail::raw_bytes<T> && !detail::has_transfer_traits<T>)
     return sizeof(T);
-  else if constexpr (detail::raw_vector<T>)
+  else if constexpr (detail::raw_vector<T> && !detail::has_transfer_traits<T>)
     return protocol::most_varint + value.size() * sizeof(typename T::value_type);
   else
     return 0;
