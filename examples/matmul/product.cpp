@@ -1,6 +1,7 @@
 #include "product.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "skel/error.hpp"
 #include "skel/schedule/deal.hpp"
@@ -53,14 +54,15 @@ block_product::state block_product::begin(int rank, int ranks) const {
   s.last = mine.first + mine.count;
   auto const top = std::min(size.order, s.first * size.width);
   auto const rows = size.rows(s.first, s.last);
-  s.a.resize(rows * size.order);
-  s.b.resize(rows * size.order);
-  s.c.resize(rows * size.order);
+  std::vector<double> a(rows * size.order), b(a.size());
   for (std::uint64_t i = 0; i < rows; ++i)
     for (std::uint64_t j = 0; j < size.order; ++j) {
-      s.a[i * size.order + j] = entry_of_a(top + i, j);
-      s.b[i * size.order + j] = entry_of_b(top + i, j);
+      a[i * size.order + j] = entry_of_a(top + i, j);
+      b[i * size.order + j] = entry_of_b(top + i, j);
     }
+  s.c.resize(a.size());
+  s.a = std::move(a);
+  s.b = std::move(b);
   return s;
 }
 
@@ -70,7 +72,7 @@ bool block_product::step(state& s, superstep<message>& now) const {
   for (auto& letter : now.received()) {
     auto const& m = letter.content;
     if (m.panel < all) {
-      multiply_panel(s.a, m.values, s.c, size.rows(s.first, s.last), size.order, m.panel * size.width,
+      multiply_panel(*s.a, m.values, s.c, size.rows(s.first, s.last), size.order, m.panel * size.width,
                      size.rows(m.panel, m.panel + 1));
     } else {
       s.whole.resize(size.order * size.order);
@@ -78,7 +80,7 @@ bool block_product::step(state& s, superstep<message>& now) const {
     }
   }
   if (k < all && k >= s.first && k < s.last) {
-    auto const begin = s.b.begin() + offset(size.rows(s.first, k) * size.order);
+    auto const begin = s.b->begin() + offset(size.rows(s.first, k) * size.order);
     message const m{k, {begin, begin + offset(size.rows(k, k + 1) * size.order)}};
     for (int r = 0; r < now.size(); ++r) now.send(r, m);
   }
@@ -91,6 +93,7 @@ bsp_part<block_product> block_product::split(bsp_parts<block_product> const& par
   auto const mine = contiguous_share(size.panels(), ranks, rank);
   bsp_part<block_product> part;
   auto& s = part.state;
+  std::vector<double> a, b;
   s.first = mine.first;
   s.last = mine.first + mine.count;
   for (int i = 0; i < parts.size(); ++i) {
@@ -100,16 +103,20 @@ bsp_part<block_product> block_product::split(bsp_parts<block_product> const& par
     if (first < last) {
       auto const skipped = offset(size.rows(f.first, first) * size.order);
       auto const count = offset(size.rows(first, last) * size.order);
-      for (auto const v : {&state::a, &state::b, &state::c}) {
-        auto const begin = (f.*v).begin() + skipped;
-        (s.*v).insert((s.*v).end(), begin, begin + count);
-      }
+      auto const append = [&](std::vector<double>& to, std::vector<double> const& rows) {
+        to.insert(to.end(), rows.begin() + skipped, rows.begin() + skipped + count);
+      };
+      append(a, *f.a);
+      append(b, *f.b);
+      append(s.c, f.c);
     }
     // A panel was sent to all alike; rows of C, and C, are for rank 0.
     bool const for_all = !from.received.empty() && from.received[0].content.panel < size.panels();
     if (i == 0 && (for_all || rank == 0)) part.received = from.received;
     if (i == 0 && rank == 0) s.whole = f.whole;
   }
+  s.a = std::move(a);
+  s.b = std::move(b);
   return part;
 }
 

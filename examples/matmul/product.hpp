@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "skel/bsp.hpp"
+#include "skel/immutable.hpp"
 
 namespace skel::matmul {
 
@@ -35,9 +36,10 @@ void multiply_panel(std::span<double const> a, std::span<double const> b, std::s
 /// has all of C.
 struct block_product {
   struct state {
-    std::uint64_t first = 0, last = 0;  // panels
-    std::vector<double> a, b, c;        // their rows
-    std::vector<double> whole;          // C, on rank 0 at the end
+    std::uint64_t first = 0, last = 0;    // panels
+    immutable<std::vector<double>> a, b;  // their rows
+    std::vector<double> c;
+    std::vector<double> whole;  // C, on rank 0 at the end
   };
   struct message {
     std::uint64_t panel = 0;  // of B; behind the last: rows of C, of the panels from `panel - panels()` on
@@ -65,6 +67,9 @@ struct skel::transfer_traits<skel::matmul::block_product::message> {
     skel::pack(m.panel, out);
     skel::pack(m.values, out);
   }
+  static std::size_t size(matmul::block_product::message const& m) {
+    return packed_size(m.panel) + packed_size(m.values);
+  }
   static matmul::block_product::message unpack(std::span<std::byte const>& in) {
     auto const panel = skel::unpack<std::uint64_t>(in);
     return {panel, skel::unpack<std::vector<double>>(in)};
@@ -76,13 +81,18 @@ struct skel::transfer_traits<skel::matmul::block_product::state> {
   static void pack(matmul::block_product::state const& s, std::vector<std::byte>& out) {
     skel::pack(s.first, out);
     skel::pack(s.last, out);
-    for (auto const* v : {&s.a, &s.b, &s.c, &s.whole}) skel::pack(*v, out);
+    for (auto const* v : {&s.a, &s.b}) skel::pack(*v, out);
+    for (auto const* v : {&s.c, &s.whole}) skel::pack(*v, out);
+  }
+  static std::size_t size(matmul::block_product::state const& s) {
+    return sizeof s.first + sizeof s.last + packed_size(s.c) + packed_size(s.whole);  // a, b: packed later
   }
   static matmul::block_product::state unpack(std::span<std::byte const>& in) {
     matmul::block_product::state s;
     s.first = skel::unpack<std::uint64_t>(in);
     s.last = skel::unpack<std::uint64_t>(in);
-    for (auto* v : {&s.a, &s.b, &s.c, &s.whole}) *v = skel::unpack<std::vector<double>>(in);
+    for (auto* v : {&s.a, &s.b}) *v = skel::unpack<immutable<std::vector<double>>>(in);
+    for (auto* v : {&s.c, &s.whole}) *v = skel::unpack<std::vector<double>>(in);
     return s;
   }
 };

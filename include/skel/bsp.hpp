@@ -123,6 +123,9 @@ class bsp_work_of final : public bsp_work {
   void begin(int rank, int size) override { part_ = {program_.begin(rank, size), {}}; }
 
   void pack_part(std::vector<std::byte>& out) const override {
+    auto size = out.size() + packed_size(part_.state) + protocol::most_varint;
+    for (auto const& l : part_.received) size += protocol::most_varint + packed_size(l.content);
+    out.reserve(size);
     pack(part_.state, out);
     protocol::put_varint(out, part_.received.size());
     for (auto const& l : part_.received) {

@@ -7,6 +7,7 @@
 #include "skel/divide_and_conquer.hpp"
 #include "skel/error.hpp"
 #include "skel/farm.hpp"
+#include "skel/immutable.hpp"
 #include "skel/multi_host.hpp"
 #include "skel/report.hpp"
 #include "skel/ring_steal.hpp"

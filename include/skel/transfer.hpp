@@ -37,6 +37,10 @@ namespace skel {
 ///   static void pack(T const&, std::vector<std::byte>& out);          // appends
 ///   static T unpack(std::span<std::byte const>& in);                  // removes what it reads from the
 ///   front
+///   static std::size_t size(T const&);                                // may be left out: of the bytes,
+///   about
+/// `pack` only appends: it may not look at `out`. One that writes a length before what it packs packs that
+/// into a vector of its own first.
 template <class T>
 struct transfer_traits {};
 
@@ -48,6 +52,11 @@ concept has_transfer_traits =
       transfer_traits<T>::pack(value, out);
       { transfer_traits<T>::unpack(in) } -> std::convertible_to<T>;
     };
+
+template <class T>
+concept tells_size = requires(T const& value) {
+  { transfer_traits<T>::size(value) } -> std::convertible_to<std::size_t>;
+};
 
 template <class T>
 inline constexpr bool is_vector = false;
@@ -177,6 +186,20 @@ void pack(T const& value, std::vector<std::byte>& out) {
     protocol::put_varint(out, body.size());
     out.insert(out.end(), body.begin(), body.end());
   }
+}
+
+/// About how many bytes pack() appends, as far as that is known without packing: memory for them is then
+/// taken at once. 0: nobody knows.
+template <transferable T>
+[[nodiscard]] std::size_t packed_size(T const& value) {
+  if constexpr (detail::tells_size<T>)
+    return transfer_traits<T>::size(value);
+  else if constexpr (detail::raw_bytes<T> && !detail::has_transfer_traits<T>)
+    return sizeof(T);
+  else if constexpr (detail::raw_vector<T> && !detail::has_transfer_traits<T>)
+    return protocol::most_varint + value.size() * sizeof(typename T::value_type);
+  else
+    return 0;
 }
 
 /// Reads one value from the front of `in` and removes it. Throws protocol_error when the bytes do not hold

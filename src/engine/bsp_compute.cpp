@@ -119,14 +119,17 @@ void bsp_run::run(job const& j, unsigned thread, std::unique_lock<std::mutex>& l
 // State and messages of the superstep that begins. Only the packing holds the computation up.
 void bsp_run::save(job const& j, std::uint32_t place, std::uint32_t parts) {
   double const begin = now();
-  std::vector<std::byte> bytes;
+  deferred_bytes part;
   {
     std::lock_guard const lock(engine_.mutex());
-    bytes = store_->buffer();
+    part.packed = store_->buffer();
   }
-  bytes.clear();
-  protocol::put_varint(bytes, j.step);
-  work_.pack_part(bytes);
+  part.packed.clear();
+  protocol::put_varint(part.packed, j.step);
+  {
+    packing_may_wait const here(part);
+    work_.pack_part(part.packed);
+  }
   double const end = now();
   std::lock_guard const lock(engine_.mutex());
   if (j.epoch != member_.epoch()) return;
@@ -137,7 +140,7 @@ void bsp_run::save(job const& j, std::uint32_t place, std::uint32_t parts) {
   if (store_->writing())  // of an epoch that has ended: the root begins none before all have written
     tell_saved(j.generation, false);
   else
-    store_->write({j.generation, member_.stamp(), parts}, place, std::move(bytes));
+    store_->write({j.generation, member_.stamp(), parts}, place, std::move(part));
 }
 
 // --- checkpoints

@@ -5,6 +5,8 @@
 
 #include "engine.hpp"
 #include "skel/error.hpp"
+#include "timed.hpp"
+#include "user_code.hpp"
 #include "values/format.hpp"
 
 namespace skel::detail {
@@ -33,29 +35,40 @@ void bsp_store::wait() {
   for (auto const& n : noting_) n.wait();
 }
 
-void bsp_store::write(storage::generation_plan const& plan, std::uint32_t part,
-                      std::vector<std::byte> bytes) {
-  writing_ = std::async(std::launch::async, [this, plan, part, kept = std::move(bytes)]() mutable {
-    done d;
-    d.what.generation = plan.generation;
-    d.plan = plan;
-    d.part = std::move(kept);
-    try {
-      d.cost = store_.prepare(plan, part, "rank", d.part);
-      if (plan.parts == 1) commit_now(plan);
-    } catch (std::exception const& bad) {
-      d.what.error = bad.what();
-    }
-    return d;
+void bsp_store::write(storage::generation_plan const& plan, std::uint32_t part, deferred_bytes bytes) {
+  done d;
+  d.what.generation = plan.generation;
+  d.plan = plan;
+  d.part = std::move(bytes);
+  d.complete = std::exchange(complete_, {});
+  writing_ = std::async(std::launch::async, [this, part, kept = std::move(d)]() mutable {
+    auto const bad = thrown_by([&] { write_now(kept, part); });
+    kept.part.deferred.clear();
+    kept.what.error = bad.value_or("");
+    return std::move(kept);
   });
+}
+
+void bsp_store::write_now(done& d, std::uint32_t part) const {
+  std::span<std::byte const> bytes(d.part.packed);
+  if (!d.part.deferred.empty()) {
+    timed const t(d.complete_seconds);
+    d.part.complete(d.complete);
+    bytes = d.complete;
+  }
+  d.bytes = bytes.size();
+  d.cost = store_.prepare(d.plan, part, "rank", bytes);
+  if (d.plan.parts == 1) commit_now(d.plan);
 }
 
 std::optional<bsp_store::written> bsp_store::poll() {
   if (!writing_.valid() || writing_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return {};
   auto d = writing_.get();
   add_cost(costs_, d.cost);
-  costs_.bytes = d.part.size();
-  spare_ = std::move(d.part);
+  costs_.serialise_seconds += d.complete_seconds;
+  costs_.bytes = d.bytes;
+  packed_ = std::move(d.part.packed);
+  complete_ = std::move(d.complete);
   if (d.what.error.empty() && d.plan.parts == 1) took(d.plan);
   if (!d.what.error.empty() && !quiet_) warn_of_store(d.what.error + " (the run goes on)");
   return std::move(d.what);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "skel/checkpoint/repository.hpp"
+#include "skel/detail/deferred_packing.hpp"
 #include "skel/report.hpp"
 #include "store_writer.hpp"
 
@@ -30,11 +31,12 @@ class bsp_store {
     std::string error;  // empty: durable
   };
   [[nodiscard]] bool writing() const { return writing_.valid(); }
-  /// The memory of the part written before, for the next: fresh pages would cost more than filling them.
-  [[nodiscard]] std::vector<std::byte> buffer() { return std::exchange(spare_, {}); }
-  /// Writes a part in the background, when none is being written. The only part is committed at once: one
-  /// rank has nobody to move its messages while it computes.
-  void write(storage::generation_plan const& plan, std::uint32_t part, std::vector<std::byte> bytes);
+  /// The memory into which the part before was packed, for the next: fresh pages would cost more than filling
+  /// them.
+  [[nodiscard]] std::vector<std::byte> buffer() { return std::exchange(packed_, {}); }
+  /// Completes and writes a part in the background, when none is being written. The only part is committed at
+  /// once: one rank has nobody to move its messages while it computes.
+  void write(storage::generation_plan const& plan, std::uint32_t part, deferred_bytes bytes);
   /// Once for each write(), when it is done.
   [[nodiscard]] std::optional<written> poll();
   /// skel::error where the generation or this part of it cannot be had.
@@ -65,8 +67,12 @@ class bsp_store {
     written what;
     storage::generation_plan plan;
     storage::save_cost cost;
-    std::vector<std::byte> part;
+    double complete_seconds = 0;
+    std::uint64_t bytes = 0;
+    deferred_bytes part;
+    std::vector<std::byte> complete;
   };
+  void write_now(done& d, std::uint32_t part) const;
   [[nodiscard]] storage::stored_generation const& find(std::uint64_t generation);
 
   checkpoint_options options_;
@@ -74,7 +80,7 @@ class bsp_store {
   store_places places_;
   storage::repository store_;
   std::future<done> writing_;
-  std::vector<std::byte> spare_;
+  std::vector<std::byte> packed_, complete_;  // memory of the part before
   std::future<written> committing_;
   storage::generation_plan committing_plan_;
   std::vector<std::future<void>> noting_;

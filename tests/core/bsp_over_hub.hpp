@@ -111,8 +111,12 @@ namespace bsp_test {
 struct splitting_circle : circle {
   [[nodiscard]] skel::bsp_part<splitting_circle> split(skel::bsp_parts<splitting_circle> const& parts,
                                                        int rank, int size) const {
+    return cut(parts, rank, size);
+  }
+  template <class P>
+  static skel::bsp_part<P> cut(skel::bsp_parts<P> const& parts, int rank, int size) {
     std::vector<std::uint64_t> all;
-    skel::bsp_part<splitting_circle> part;
+    skel::bsp_part<P> part;
     bool begun = false, gathered = false;
     for (int i = 0; i < parts.size(); ++i) {
       auto const from = parts[i];

@@ -23,7 +23,7 @@ struct bsp_options {
   std::optional<double> time_limit_seconds{};  ///< ends the run early
   std::string label{};                         ///< for progress and trace; default: "bsp"
   /// The state of all ranks is saved at the end of a superstep; after the loss of a rank the others go on
-  /// from there, and so does a later run (docs/bsp.md).
+  /// from there, and so does a later run (docs/rollback.md).
   std::optional<checkpoint_options> checkpoint{};
 };
 
@@ -41,7 +41,8 @@ class bsp_work {
   [[nodiscard]] virtual bool splits() const = 0;
 
   virtual void begin(int rank, int size) = 0;
-  /// State and received messages, as bytes and back.
+  /// State and received messages, as bytes and back. pack_part() appends, and takes memory for all that it
+  /// knows the size of at once.
   virtual void pack_part(std::vector<std::byte>& out) const = 0;
   using part_reader = std::function<std::vector<std::byte>(int)>;
   virtual void load(part_reader const& part, int parts, int rank, int size) = 0;

@@ -12,6 +12,8 @@
 
 namespace skel::protocol {
 
+/// Bytes of the longest varint.
+inline constexpr std::size_t most_varint = 10;
 void put_varint(std::vector<std::byte>& out, std::uint64_t value);
 /// Throws protocol_error when the bytes end early or the number is longer than 64 bits.
 [[nodiscard]] std::uint64_t get_varint(std::span<std::byte const>& in);
