@@ -10,12 +10,15 @@ namespace skel::protocol {
 using group_kind = peer_message_kind;
 namespace act = group_action;
 
-// Those that still lead come first: they can help, but not lead another share.
+// Where shares may be split, those that still lead come first: they can help, but not lead another one.
 std::vector<rank_id> arbiter::free_ranks() const {
   std::vector<rank_id> all;
   for (rank_id r = 0; r < config_.ranks; ++r)
     if (free_to_move(r)) all.push_back(r);
-  std::stable_partition(all.begin(), all.end(), [&](rank_id r) { return leads(r) != nobody; });
+  bool const splits = config_.splits && std::any_of(groups_.begin(), groups_.end(), [&](group const& g) {
+                        return takes_ranks(g) && !g.whole && g.left >= 2 * whole_unit;
+                      });
+  if (splits) std::stable_partition(all.begin(), all.end(), [&](rank_id r) { return leads(r) != nobody; });
   return all;
 }
 
