@@ -137,7 +137,7 @@ class Experiment:
         run([self.bin / "skel-simulate", "--skeleton", "multi_host", "--platform", self.platforms[platform], "--ranks", nodes,
              "--group-size", min(group or nodes, nodes), "--layer-costs", self.costs(name), "--margin", what["margin"],
              "--read-seconds", what["read"], "--unit-seconds", unit, "--row-bytes", what["row_bytes"], "--result-bytes",
-             bytes_of_row, "--quiet", "--report", report, *options])
+             bytes_of_row, "--without", "split", "--quiet", "--report", report, *options])  # the paper only lends ranks
         return json.loads(report.read_text())
 
     def tables(self):

@@ -25,6 +25,7 @@ struct options {
   skel::multi_host_options how;
   output_options outputs;
   bool no_reassign = false;
+  bool no_split = false;
   double tolerance = 0;
 };
 
@@ -63,6 +64,8 @@ void add_options(CLI::App& app, options& o) {
   app.add_option("--group-size", o.group_size, "ranks per group, or auto: found from the first layers")
       ->capture_default_str();
   app.add_flag("--no-reassign", o.no_reassign, "ranks of finished groups do not help others");
+  app.add_flag("--no-split", o.no_split,
+               "they help only, and do not lead layers that the others have not begun");
   app.add_option("--reassign-down-to", o.how.reassign_down_to,
                  "layers that a group must have left for others to help it; the paper has 0.5")
       ->capture_default_str()
@@ -83,6 +86,7 @@ void check(options& o) {
     throw skel::usage_error(fmt::format("--iso: {} values; {} at most", values.size(), most_values));
   o.surface.rule = difference_rule_named(o.differences);
   o.how.reassign = !o.no_reassign;
+  o.how.split_shares = !o.no_split;
   if (o.group_size == "auto") return;
   if (!CLI::detail::lexical_cast(o.group_size, o.how.group_size) || o.how.group_size == 0)
     throw skel::usage_error("--group-size: expected auto or a number of ranks, got \"" + o.group_size + "\"");

@@ -38,6 +38,7 @@ struct group_report {
   std::vector<int> sizes;         ///< ranks of each group, as they were formed
   bool size_found = false;        ///< by the run itself, from the first units
   std::uint64_t reassigned = 0;   ///< ranks that went to another group, as theirs was through
+  std::uint64_t split = 0;        ///< shares whose end such ranks lead as a group of their own
   std::uint64_t taken_over = 0;   ///< shares of lost hosts that another rank took over
   std::uint64_t units_read = 0;   ///< history and units read again after a loss included
   double read_seconds = 0;        ///< per unit read

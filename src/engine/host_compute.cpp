@@ -4,6 +4,7 @@
 
 #include "host_run.hpp"
 #include "quantum.hpp"
+#include "skel/protocol/bytes.hpp"
 #include "user_code.hpp"
 
 namespace skel::detail {
@@ -153,6 +154,8 @@ void host_run::process_pieces(unsigned thread, process_job const& j, std::vector
     if (!p.object) p.object = work_.unpack_packet(p.packed.bytes());
   });
   worker_info const where{rank_, thread, threads_};
+  auto together = p.stays ? nullptr : std::make_shared<transport::packet>();
+  std::vector<std::size_t> sizes;
   for (std::uint64_t i = 0; i < j.pieces.count; ++i) {
     held_piece held;
     held.object = work_.process(*p.object, j.pieces.first - p.first + i, where);
@@ -160,14 +163,18 @@ void host_run::process_pieces(unsigned thread, process_job const& j, std::vector
     if (p.stays) {
       bytes = options_.results_level;  // what does not travel is not kept back
     } else {
-      work_.pack(*held.object, held.packed);
+      work_.pack(*held.object, together->body());
       held.object.reset();
-      bytes += held.packed.size();
+      sizes.push_back(together->size() - bytes);
+      bytes = together->size();
+      held.whole = together;
     }
     results.push_back(std::move(held));
-    if (draining_.load(std::memory_order_relaxed)) return;
+    if (draining_.load(std::memory_order_relaxed)) break;
     not_of_the_user([&] { engine_.try_progress(slice_seconds); });
   }
+  auto rest = together ? together->bytes() : std::span<std::byte const>();
+  for (std::size_t i = 0; i < sizes.size(); ++i) results[i].packed = protocol::get_bytes(rest, sizes[i]);
 }
 
 // --- the sink
@@ -176,11 +183,18 @@ bool host_run::give_to_sink(std::uint64_t unit, unit_of_results& results) {
   for (std::uint64_t p = 0; p < results.size(); ++p) {
     auto& held = results[p];
     if (!held.object) held.object = work_.unpack_result(held.packed);
-    held.packed = {};
     if (!work_.sink(unit, p, *held.object)) return false;
     held.object.reset();
   }
   return true;
+}
+
+// The memory of messages serves again: fresh pages cost more than what is read into them.
+void host_run::recycle(unit_of_results& results) {
+  for (auto& held : results) {
+    if (held.whole && held.whole.use_count() == 1) engine_.wires().recycle(std::move(*held.whole).release());
+    held.whole.reset();
+  }
 }
 
 // On the host that led the unit.
@@ -243,6 +257,7 @@ void host_run::drain_sink() {
     auto const bad = thrown_by([&] { go_on = sink_on_hosts_ || give_to_sink(unit, results); });
     span(threads_ + 1, observe::activity::sink, begin, now(), unit, results.size());
     std::lock_guard const lock(engine_.mutex());
+    if (for_sink_.empty()) recycle(results);  // else more waits here than will come soon
     last_moved_ = now();
     ++next_unit_;
     sunk_ += bad ? 0 : 1;

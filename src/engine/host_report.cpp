@@ -34,10 +34,10 @@ void host_run::describe(report& r) const {
   r.results = options_.results == unit_results::in_order       ? "in_order"
               : options_.results == unit_results::as_they_come ? "as_they_come"
                                                                : "on_hosts";
-  r.schedule = detail::format("groups:size={}{}{}{}",
-                              options_.group_size == 0 ? "auto" : detail::format("{}", options_.group_size),
-                              options_.reassign ? "" : ",reassign=no", options_.preload ? ",preload=yes" : "",
-                              options_.host_helps ? "" : ",host=serves");
+  r.schedule = detail::format(
+      "groups:size={}{}{}{}{}", options_.group_size == 0 ? "auto" : detail::format("{}", options_.group_size),
+      options_.reassign ? "" : ",reassign=no", options_.split_shares ? "" : ",split=no",
+      options_.preload ? ",preload=yes" : "", options_.host_helps ? "" : ",host=serves");
   if (!arbiter_) return;
   r.lost_ranks = lost_ranks();
   r.tasks_handed_out_again = taken_back_ + host_.taken_back() + arbiter_->taken_over();
@@ -45,6 +45,7 @@ void host_run::describe(report& r) const {
   for (auto const& p : arbiter_->plan()) g.sizes.push_back(p.ranks);
   g.size_found = size_found_;
   g.reassigned = arbiter_->reassigned();
+  g.split = arbiter_->split();
   g.taken_over = arbiter_->taken_over();
   g.units_read = clock_.units_read;
   if (clock_.units_read > 0) g.read_seconds = clock_.read_seconds / static_cast<double>(clock_.units_read);

@@ -41,7 +41,8 @@ void host_run::perform_one(protocol::group_action_variant& action, cargo* with, 
     p->term = a->term;
     p->first = a->pieces.first;
     p->unfinished = a->pieces.count;
-    p->stays = with->object != nullptr && (is_root() || sink_on_hosts_);
+    // Of several threads each packs what it has made; of one, whoever sends does.
+    p->stays = with->object != nullptr && (is_root() || sink_on_hosts_ || threads_ == 1);
     p->object = std::move(with->object);
     p->packed = std::move(with->packed);
     packets_[a->id] = std::move(p);
@@ -129,106 +130,6 @@ void host_run::fail(std::uint64_t unit, std::string text) {
   protocol::group_actions list;
   slave_.failed(unit, std::move(text), list);
   perform(list);
-}
-
-// --- what travels
-
-std::shared_ptr<host_packet const> host_run::cut(peer_message const& m) {
-  double const begin = now();
-  auto p = work_.cut(*duty_->units.at(m.ids[0]), m.ids[1], m.ids[2]);
-  clock_.send_seconds += now() - begin;
-  return p;
-}
-
-host_run::held_piece host_run::take_result(term_id term, std::uint64_t unit, std::uint64_t piece) {
-  auto node = finished_.extract(finished_.find({term, unit, piece}));
-  return std::move(node.mapped());
-}
-
-// On its way to this rank itself, everything stays as it is.
-void host_run::load(peer_message const& m, cargo& with) {
-  if (m.kind == peer_message_kind::packet) {
-    with.object = cut(m);
-  } else if (m.kind == peer_message_kind::returned) {
-    for (std::size_t k = 2; k + 2 < m.ids.size(); k += 3)
-      for (auto p = m.ids[k + 1]; p < m.ids[k + 1] + m.ids[k + 2]; ++p)
-        with.pieces.push_back({m.ids[k], p, take_result(m.number, m.ids[k], p)});
-  } else if (m.kind == peer_message_kind::unit_done) {
-    std::uint64_t p = 0;
-    if (!sink_on_hosts_)
-      for (auto& held : duty_->kept[m.ids[0]]) with.pieces.push_back({m.ids[0], p++, std::move(held)});
-    duty_->kept.erase(m.ids[0]);
-    duty_->units.erase(m.ids[0]);
-  }
-}
-
-void host_run::pack(peer_message const& m, std::vector<std::byte>& out) {
-  if (m.kind == peer_message_kind::packet) {
-    double const begin = now();
-    work_.pack(*work_.cut(*duty_->units.at(m.ids[0]), m.ids[1], m.ids[2]), out);
-    clock_.send_seconds += now() - begin;
-    clock_.pieces_sent += m.ids[2];
-    return;
-  }
-  cargo with;
-  load(m, with);
-  if (m.kind == peer_message_kind::unit_done) protocol::put_varint(out, with.pieces.size());
-  for (auto& [unit, piece, held] : with.pieces) {
-    if (held.object) work_.pack(*held.object, held.packed);
-    protocol::put_varint(out, held.packed.size());
-    out.insert(out.end(), held.packed.begin(), held.packed.end());
-  }
-}
-
-// What came with a message of another rank.
-void host_run::unload(peer_message const& m, std::span<std::byte const> body, transport::packet& whole,
-                      cargo& with) const {
-  auto const one = [&](std::uint64_t unit, std::uint64_t piece) {
-    auto const bytes = protocol::get_bytes(body, protocol::get_varint(body));
-    with.pieces.push_back({unit, piece, {nullptr, {bytes.begin(), bytes.end()}}});
-  };
-  if (m.kind == peer_message_kind::packet) {
-    whole.drop_front(whole.size() - body.size());
-    with.packed = std::move(whole);
-  } else if (m.kind == peer_message_kind::returned) {
-    for (std::size_t k = 2; k + 2 < m.ids.size(); k += 3) {
-      if (m.ids[k + 2] > body.size()) throw protocol_error("results end early");
-      for (std::uint64_t p = 0; p < m.ids[k + 2]; ++p) one(m.ids[k], m.ids[k + 1] + p);
-    }
-  } else if (m.kind == peer_message_kind::unit_done && !m.ids.empty()) {
-    auto const n = protocol::get_varint(body);
-    if (n > body.size()) throw protocol_error("results end early");
-    for (std::uint64_t p = 0; p < n; ++p) one(m.ids[0], p);
-  }
-}
-
-void host_run::send(int to, peer_message m) {
-  bool const drained =
-      draining_ && (m.kind == peer_message_kind::packet || m.kind == peer_message_kind::returned ||
-                    m.kind == peer_message_kind::unit_done);
-  if (drained) return;  // what it would carry is gone
-  double const begin = span_begin();
-  cargo with;
-  transport::packet body;
-  auto const bad = thrown_by([&] {
-    if (to == rank_)
-      load(m, with);
-    else if (m.kind == peer_message_kind::stopped) {
-      protocol::put_varint(body.body(), host_.taken_back());
-      clock_.pack(body.body());
-      pack_stats(own_stats(), body.body());
-    } else {
-      pack(m, body.body());
-    }
-  });
-  if (bad) {
-    fail(m.ids.empty() ? 0 : m.ids[m.kind == peer_message_kind::returned && m.ids.size() > 2 ? 2 : 0], *bad);
-    return;
-  }
-  if (to == rank_)
-    to_self_.push({std::move(m), std::move(with)});
-  else
-    post(to, m, std::move(body), begin);
 }
 
 // --- messages

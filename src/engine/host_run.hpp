@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -48,10 +49,12 @@ class host_run final : public peer_run {
  private:
   using term_id = protocol::term_id;
   using piece_run = protocol::piece_run;
-  // The result of a piece: an object where it stays on this rank, otherwise bytes.
+  // The result of a piece: an object where it was made on this rank and has not travelled yet, otherwise
+  // bytes of a message, or of what was packed together.
   struct held_piece {
     std::unique_ptr<piece_result> object;
-    std::vector<std::byte> packed;
+    std::shared_ptr<transport::packet> whole;
+    std::span<std::byte const> packed;  // of `whole`
   };
   struct labelled_piece {
     std::uint64_t unit = 0, piece = 0;
@@ -74,7 +77,7 @@ class host_run final : public peer_run {
   };
   struct slave_packet {
     term_id term = 0;
-    bool stays = false;  // its results stay on this rank
+    bool stays = false;  // its results are not packed before they leave this rank
     std::uint64_t first = 0;
     std::uint64_t unfinished = 0;
     std::shared_ptr<host_packet const> object;
@@ -143,6 +146,7 @@ class host_run final : public peer_run {
                       std::uint64_t& bytes);
   void sink_here(thread_state& t, std::unique_lock<std::mutex>& lock);
   bool give_to_sink(std::uint64_t unit, unit_of_results& results);
+  void recycle(unit_of_results& results);
   void drain_sink();
   [[nodiscard]] bool next_for_sink(std::uint64_t& unit, unit_of_results& results);
   void maybe_complete();
@@ -165,6 +169,7 @@ class host_run final : public peer_run {
   // Results that have not been sent, by term, unit and piece; twice where a host that took this rank for lost
   // gave the same piece again.
   std::multimap<std::array<std::uint64_t, 3>, held_piece> finished_;
+  std::vector<std::byte> scratch_;  // one result, packed
   own_mail<own_message> to_self_;
   struct deferred_message {
     int from;

@@ -53,9 +53,10 @@ void host_run::check_choices() const {
 
 std::uint64_t host_run::call_hash() const {
   auto const& o = options_;
-  auto text = detail::format("multi_host|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", units_, o.group_size, o.reassign,
-                             o.reassign_down_to, o.host_helps, o.preload, o.measure_power,
-                             static_cast<int>(o.results), o.read_ahead, work_.type_hash(), o.power.size());
+  auto text =
+      detail::format("multi_host|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", units_, o.group_size, o.reassign,
+                     o.split_shares, o.reassign_down_to, o.host_helps, o.preload, o.measure_power,
+                     static_cast<int>(o.results), o.read_ahead, work_.type_hash(), o.power.size());
   for (double const p : o.power) text += detail::format("|{}", p);
   return hash_text(text);
 }
@@ -78,8 +79,8 @@ void host_run::set_up_roles() {
   host_ = protocol::group_host({rank_, root_, policy, o.read_ahead, o.buffers, left_alone});
   if (!is_root()) return;
   arbiter_.emplace(protocol::arbiter_config{engine_.size(), units_, o.group_size, o.power,
-                                            o.measure_power && engine_.size() > 1, o.reassign, o.host_helps,
-                                            o.preload, left_alone});
+                                            o.measure_power && engine_.size() > 1, o.reassign, o.split_shares,
+                                            o.host_helps, o.preload, left_alone});
   roll_.emplace(ctx_.team(), hash);
 }
 

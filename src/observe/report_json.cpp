@@ -95,6 +95,7 @@ json to_json(group_report const& g) {
   object["sizes"] = g.sizes;
   object["size_found"] = g.size_found;
   object["reassigned"] = g.reassigned;
+  object["split"] = g.split;
   object["taken_over"] = g.taken_over;
   object["units_read"] = g.units_read;
   add_number(object, "read_seconds", g.read_seconds);

@@ -39,8 +39,7 @@ void arbiter::form(unsigned size, group_actions& out) {
     g.first = p.first_unit;
     g.end = p.end_unit;
     g.ranks = p.ranks;
-    g.done = 0;
-    for (auto u = g.first; u < g.end; ++u) g.done += recorded_.contains(u) ? 1 : 0;
+    g.done = recorded_of(g);
     g.left = (g.end - g.first - g.done) * whole_unit;
     if (!goes_on) {
       g.host = p.leader;
@@ -93,19 +92,16 @@ std::uint64_t arbiter::first_unrecorded(group const& g) const {
   return u;
 }
 
+std::uint64_t arbiter::recorded_of(group const& g) const {
+  std::uint64_t n = 0;
+  for (auto u = g.first; u < g.end; ++u) n += recorded_.contains(u) ? 1 : 0;
+  return n;
+}
+
 std::optional<rank_id> arbiter::works_for(rank_id rank) const {
   auto const g = at(rank).group;
   if (g == nobody || of(g).host == nobody) return std::nullopt;
   return of(g).host;
-}
-
-int arbiter::orphans() const {
-  if (!formed_ || trial_ || !config_.reassigns || complete()) return 0;
-  bool const wanted =
-      std::any_of(groups_.begin(), groups_.end(), [&](group const& g) { return takes_ranks(g); });
-  int n = 0;
-  for (rank_id r = 0; r < config_.ranks && wanted; ++r) n += free_to_move(r) ? 1 : 0;
-  return n;
 }
 
 std::string arbiter::waits_for() const {
@@ -193,33 +189,16 @@ void arbiter::appoint(int g, rank_id r, group_actions& out) {
   x.term = ++terms_;
   x.left = (x.end - x.first - x.done) * whole_unit;
   x.loaded = false;
-  ++taken_over_;
+  x.promised = 0;
+  x.whole = false;
+  if (before != nobody) ++taken_over_;
   lead(x, out);
   at(r).group = config_.hosts_help ? g : nobody;
   for (rank_id q = 0; q < config_.ranks; ++q)
     if (at(q).group == g || q == before || q == r) order(q, ended, out);
 }
 
-// --- ranks without work
-
-void arbiter::move_free_ranks(group_actions& out) {
-  if (!config_.reassigns || trial_) return;
-  std::vector<std::uint64_t> weights;
-  weights.reserve(groups_.size());
-  for (auto const& g : groups_) weights.push_back(takes_ranks(g) ? g.left : 0);
-  std::vector<rank_id> movers;
-  for (rank_id r = 0; r < config_.ranks; ++r)
-    if (free_to_move(r)) movers.push_back(r);
-  auto const parts = proportional(movers.size(), weights);
-  std::size_t next = 0;
-  for (int g = 0; g < groups(); ++g)
-    for (auto n = parts[static_cast<std::size_t>(g)]; n > 0; --n) {
-      rank_id const r = movers[next++];
-      at(r).group = g;
-      ++reassigned_;
-      order(r, 0, out);
-    }
-}
+// --- ranks without work: arbiter_moves.cpp
 
 // A group whose slaves are lost, or moved before pieces came back to it: its host works.
 void arbiter::employ_hosts(group_actions& out) {
@@ -260,7 +239,8 @@ void arbiter::on(rank_id from, peer_message const& m, group_actions& out) {
   if (from < 0 || from >= config_.ranks) return;
   auto& x = at(from);
   bool const for_the_book = m.kind == group_kind::hello || m.kind == group_kind::left ||
-                            m.kind == group_kind::loaded || m.kind == group_kind::unit_done;
+                            m.kind == group_kind::loaded || m.kind == group_kind::unit_done ||
+                            m.kind == group_kind::let_go;
   if (x.alive && !for_the_book) return;
   x.alive = true;  // whoever speaks is not lost
   auto const its_group = std::find_if(groups_.begin(), groups_.end(),
@@ -280,6 +260,10 @@ void arbiter::on(rank_id from, peer_message const& m, group_actions& out) {
     case group_kind::unit_done:
       if (!m.ids.empty()) on_unit(from, m.ids[0], out);
       break;
+    case group_kind::let_go:
+      if (its_group != groups_.end() && m.ids.size() > 1)
+        on_let_go(static_cast<int>(its_group - groups_.begin()), m.ids[0], m.ids[1], out);
+      break;
     default:
       break;
   }
@@ -296,7 +280,15 @@ std::uint64_t arbiter::hash() const {
   digest d;
   auto const number = [](int n) { return static_cast<std::uint64_t>(n + 1); };
   for (auto const& g : groups_)
-    d.add(g.first).add(g.end).add(number(g.host)).add(g.term).add(g.left).add(g.done).add(g.loaded);
+    d.add(g.first)
+        .add(g.end)
+        .add(number(g.host))
+        .add(g.term)
+        .add(g.left)
+        .add(g.done)
+        .add(g.loaded)
+        .add(g.promised)
+        .add(g.whole);
   for (auto const& m : members_) d.add(number(m.group)).add((m.alive ? 1U : 0U) + (m.hello ? 2U : 0U));
   d.add(recorded_.count()).add(recorded_.low_water()).add(formed_).add(trial_).add(gone_);
   return d.value();

@@ -5,6 +5,7 @@
 
 #include "skel/protocol/digest.hpp"
 #include "skel/schedule/deal.hpp"
+#include "skel/schedule/groups.hpp"
 
 namespace skel::protocol {
 
@@ -166,17 +167,39 @@ void group_host::on_request(rank_id from, term_id term, request r, group_actions
   advance(out);
 }
 
-// What is left, whenever it matters to the arbiter: another step, nothing, or more again.
-void group_host::tell_left(group_actions& out) {
+// What is not given out, in thousandths of units.
+std::uint64_t group_host::left() const {
   std::uint64_t left = next_ < end_ ? (end_ - next_) * whole_unit : 0;
   for (auto const& [id, u] : units_)
     if (u.whole && u.pooled > 0) left += std::max<std::uint64_t>(1, u.pooled * whole_unit / u.pieces.size());
-  bool const matters = left > told_left_ || (left == 0) != (told_left_ == 0) ||
-                       (left <= config_.left_alone) != (told_left_ <= config_.left_alone) ||
-                       left + unit_step <= told_left_;
+  return left;
+}
+
+// Said whenever it matters to the arbiter: another step, nothing, or more again.
+void group_host::tell_left(group_actions& out) {
+  auto const now = left();
+  bool const matters = now > told_left_ || (now == 0) != (told_left_ == 0) ||
+                       (now <= config_.left_alone) != (told_left_ <= config_.left_alone) ||
+                       now + unit_step <= told_left_;
   if (!matters && told_left_ != ~std::uint64_t{0}) return;
-  told_left_ = left;
-  out.push_back(act::send{config_.root, {.kind = group_kind::left, .number = term_, .ids = {left}}});
+  told_left_ = now;
+  out.push_back(act::send{config_.root, {.kind = group_kind::left, .number = term_, .ids = {now}}});
+}
+
+// What it has begun to read it keeps. It always answers: ranks wait for that.
+void group_host::on_split(std::vector<std::uint64_t> const& ids, group_actions& out) {
+  if (ids.size() < 3) return;
+  auto const first = next_ + (reading_ ? 1 : 0);
+  auto const whole = [](std::uint64_t n) { return static_cast<double>(n) / whole_unit; };
+  end_ -= units_to_let_go({.left = whole(left()),
+                           .untouched = end_ > first ? end_ - first : 0,
+                           .own_power = whole(ids[2]),
+                           .ranks = ids[0],
+                           .power = whole(ids[1])});
+  told_left_ = left();
+  out.push_back(
+      act::send{config_.root, {.kind = group_kind::let_go, .number = term_, .ids = {end_, told_left_}}});
+  advance(out);
 }
 
 void group_host::advance(group_actions& out) {
@@ -185,53 +208,6 @@ void group_host::advance(group_actions& out) {
   maybe_read(out);
   tell_left(out);
   if (next_ >= end_ && !reading_ && units_.empty()) close(out);
-}
-
-// --- results come back
-
-void group_host::on_returned(rank_id from, std::vector<std::uint64_t> const& ids, group_actions& out) {
-  for (std::size_t i = 2; i + 2 < ids.size(); i += 3) {
-    piece_run const run{ids[i], ids[i + 1], ids[i + 2]};
-    auto const at = units_.find(run.unit);
-    if (at == units_.end()) continue;  // another rank was first with all of it
-    auto& u = at->second;
-    if (run.first > u.pieces.size() || run.count > u.pieces.size() - run.first) {
-      out.push_back(fail{fail::reason::protocol,
-                         "rank " + std::to_string(from) + " speaks of pieces that do not exist"});
-      return;
-    }
-    piece_run fresh{run.unit, run.first, 0};
-    for (auto p = run.first; p < run.first + run.count; ++p) {
-      if (u.pieces[p] == recorded) {
-        if (fresh.count > 0) out.push_back(act::keep{fresh});
-        fresh = {run.unit, p + 1, 0};
-        continue;
-      }
-      if (u.pieces[p] == in_pool) --u.pooled;
-      u.pieces[p] = recorded;
-      --u.missing;
-      ++fresh.count;
-    }
-    if (fresh.count > 0) out.push_back(act::keep{fresh});
-    maybe_deliver(run.unit, out);
-  }
-  if (ids.size() > 1 && ids[0] > 0)
-    on_request(from, term_, {from, ids[0], ids[1]}, out);
-  else
-    advance(out);
-}
-
-void group_host::maybe_deliver(std::uint64_t unit, group_actions& out) {
-  auto& u = units_.at(unit);
-  if (!u.whole || u.missing > 0 || u.leaving) return;
-  u.leaving = true;
-  out.push_back(act::deliver{term_, unit});
-}
-
-void group_host::delivered(term_id term, std::uint64_t unit, group_actions& out) {
-  if (!active_ || term != term_ || units_.erase(unit) == 0) return;
-  out.push_back(act::send{config_.root, {.kind = group_kind::unit_done, .number = term_, .ids = {unit}}});
-  advance(out);
 }
 
 // --- messages and losses
@@ -261,6 +237,8 @@ void group_host::on(rank_id from, peer_message const& m, group_actions& out) {
   } else if (m.kind == group_kind::go) {
     holding_ = false;
     advance(out);
+  } else if (m.kind == group_kind::split) {
+    on_split(m.ids, out);
   }
 }
 

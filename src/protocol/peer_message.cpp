@@ -20,12 +20,12 @@ enum peer_field : unsigned {
 
 char const* to_string(peer_message_kind what) {
   static constexpr std::array<char const*, peer_message_kinds> names{
-      "hello",    "failed",       "please_stop",   "part_lost", "stop",          "stopped",
-      "finish",   "abort",        "ask",           "nothing",   "loan",          "paid",
-      "held",     "not_held",     "revoke",        "worth",     "returned_loan", "problem",
-      "solution", "need_problem", "need_solution", "reached",   "lead",          "serve",
-      "go",       "request",      "packet",        "got",       "returned",      "loaded",
-      "left",     "unit_done",    "restart",       "bundle",    "saved",         "unreadable"};
+      "hello",    "failed", "please_stop",   "part_lost", "stop",     "stopped",      "finish",
+      "abort",    "ask",    "nothing",       "loan",      "paid",     "held",         "not_held",
+      "revoke",   "worth",  "returned_loan", "problem",   "solution", "need_problem", "need_solution",
+      "reached",  "lead",   "serve",         "go",        "request",  "packet",       "got",
+      "returned", "loaded", "left",          "unit_done", "split",    "let_go",       "restart",
+      "bundle",   "saved",  "unreadable"};
   return names.at(static_cast<std::size_t>(what) - first_peer_kind);
 }
 

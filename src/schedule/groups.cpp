@@ -68,6 +68,14 @@ std::vector<std::uint64_t> proportional(std::uint64_t n, std::span<std::uint64_t
   return parts;
 }
 
+std::uint64_t units_to_let_go(share_to_split const& share) {
+  if (share.untouched < 2 || !(share.power > 0)) return 0;
+  double const part = share.power / (share.power + share.own_power);
+  auto const fair = static_cast<std::uint64_t>(share.left * part);
+  auto const units = std::min(fair, share.untouched);
+  return units < share.ranks ? 0 : units;
+}
+
 double group_seconds(unit_times const& times, int ranks, unsigned size, std::uint64_t units, unsigned history,
                      bool reassigns) {
   if (units == 0) return 0;

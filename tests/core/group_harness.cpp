@@ -11,8 +11,8 @@ std::uint64_t scenario::pieces(std::uint64_t unit) const {
 }
 
 world::world(scenario const& s, fault* f) : peer_world(s, f) {
-  protocol::arbiter_config book{s.ranks,     s.units,      s.group_size, {},          false,
-                                s.reassigns, s.hosts_help, s.preloads,   s.left_alone};
+  protocol::arbiter_config book{s.ranks,     s.units,  s.group_size, {},         false,
+                                s.reassigns, s.splits, s.hosts_help, s.preloads, s.left_alone};
   for (int r = 0; r < s.ranks; ++r) {
     if (s.uneven) book.power.push_back(1 + r % 3);
     at(r).slave = protocol::group_slave({r, 0, call_hash(r), s.threads, 0, s.threshold, s.results_level});

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,7 +44,8 @@ struct scenario : harness_common::peer_scenario {
   std::optional<std::uint64_t> threshold = 1;
   std::uint64_t results_level = 0;
   std::uint64_t left_alone = protocol::default_left_alone;
-  bool reassigns = true, hosts_help = true, preloads = false, uneven = false, slow_delivery = false;
+  bool reassigns = true, splits = true, hosts_help = true, preloads = false, uneven = false,
+       slow_delivery = false;
   [[nodiscard]] std::string describe() const;
   [[nodiscard]] std::uint64_t pieces(std::uint64_t unit) const;
 };
@@ -73,7 +75,7 @@ struct node : harness_common::peer_node {
   std::map<std::uint64_t, std::uint64_t> units;  // pieces that are there
   std::map<std::uint64_t, std::vector<std::optional<std::uint64_t>>> kept;
   std::optional<std::uint64_t> carried;  // the unit read last
-  std::uint64_t share_end = 0;           // as it was told
+  std::uint64_t share_end = 0;           // as it was told, or has said
   // of the slave
   std::map<protocol::packet_id, std::pair<term_id, std::vector<std::uint64_t>>> packets;
   std::map<protocol::packet_id, std::uint64_t> first_of;
@@ -87,6 +89,7 @@ class world final : public harness_common::peer_world<scenario, node, packet, pr
   explicit world(scenario const& s, fault* f = nullptr);
   /// Pieces taken back, and shares taken over.
   [[nodiscard]] std::uint64_t again() const { return again_; }
+  [[nodiscard]] std::uint64_t split() const { return arbiter_.split(); }
   [[nodiscard]] std::uint64_t reassigned() const { return arbiter_.reassigned(); }
   /// Units that were read, those read twice included.
   [[nodiscard]] std::uint64_t reads() const { return reads_; }
@@ -121,6 +124,7 @@ class world final : public harness_common::peer_world<scenario, node, packet, pr
 
   protocol::arbiter arbiter_;
   std::map<std::uint64_t, results> sunk_;
+  std::set<std::uint64_t> begun_;  // units that somebody has begun to read
   std::uint64_t reads_ = 0, again_ = 0;
   bool started_ = false;
 };

@@ -55,6 +55,9 @@ void world::perform_for_host(int rank, protocol::group_action_variant const& act
     require(std::none_of(n.waiting.begin(), n.waiting.end(), reads) &&
                 std::none_of(n.running.begin(), n.running.end(), reads),
             "two reads at a time");
+    require(r->unit < n.share_end, "a host reads what is not its own");
+    bool const sound = deaths_ == 0 && suspicions_ == 0 && scenario_->group_size != 0;
+    require(begun_.insert(r->unit).second || !sound, "a unit is read twice");
     require(r->fresh ? !n.carried : n.carried && *n.carried + 1 == r->unit, "units are not read in order");
     std::erase_if(n.waiting, [](job const& j) { return j.what == job::kind::read; });  // of an older term
     n.waiting.push_back({job::kind::read, r->term, 0, {r->unit, 0, 0}, r->fresh});
@@ -111,6 +114,7 @@ void world::attach(int rank, packet& p) {
 void world::send(int rank, int to, protocol::peer_message const& what) {
   auto p = packet_of(what);
   attach(rank, p);
+  if (what.kind == peer_message_kind::let_go) at(rank).share_end = what.ids.at(0);
   if (what.kind == peer_message_kind::packet && to != rank && scenario_->buffers > 0 &&
       suspicions_ + deaths_ == 0) {
     std::size_t under_way = 1;

@@ -85,6 +85,31 @@ std::vector<named_fault<mutation>> const faults{
      [](auto& m) { m.heard = [](event const& e) { return e.what != event::kind::tick; }; }},
 };
 
+// Of the end of a share that goes to a new group.
+std::vector<named_fault<mutation>> const faults_of_splits{
+    {"nobody is asked to let go", [](auto& m) { once_lost(m, kind::split, 1); }},
+    {"nobody hears what was let go", [](auto& m) { once_lost(m, kind::let_go, 1); }},
+    {"nobody takes a unit that was let go",
+     [](auto& m) { change_id(m, kind::let_go, 0, 1, [](auto& end) { ++end; }); }},
+    {"a unit that was not let go is taken",
+     [](auto& m) { change_id(m, kind::let_go, 0, 1, [](auto& end) { --end; }); }},
+    {"a host goes on with a unit that it let go",
+     [](auto& m) {
+       m.wanted = [&m](auto& list) {
+         for (auto& action : list)
+           if (auto* const s = std::get_if<act::send>(&action);
+               s != nullptr && s->what.kind == kind::let_go && m.nth(1))
+             --s->what.ids[0];
+       };
+     }},
+    {"all of a share is let go",
+     [](auto& m) { change_id(m, kind::let_go, 0, 1, [](auto& end) { end = 0; }); }},
+    {"more is let go than there is",
+     [](auto& m) { change_id(m, kind::let_go, 0, 1, [](auto& end) { end += 99; }); }},
+    {"what is left after a split is not known",
+     [](auto& m) { change_id(m, kind::let_go, 1, 1, [](auto& left) { left = 0; }); }},
+};
+
 }  // namespace
 
 TEST_CASE("every deliberate fault of multi_host is caught") {
@@ -92,4 +117,22 @@ TEST_CASE("every deliberate fault of multi_host is caught") {
     group_harness::run(
         seed % 2 == 0 ? group_harness::random_scenario(seed) : group_harness::death_scenario(seed), &m);
   });
+}
+
+TEST_CASE("every deliberate fault of splitting a share is caught") {
+  auto const run = [](std::uint64_t seed, mutation& m) {
+    auto s = group_harness::random_scenario(seed);
+    s.ranks = 2 + static_cast<int>(seed % 3);
+    s.units = 12 + seed % 12;
+    s.most_pieces = 3;
+    s.group_size = 1;
+    s.deaths = s.suspicions = 0;
+    s.failing.reset();
+    s.other_call.reset();
+    s.stops_early = false;
+    s.reassigns = s.splits = s.uneven = true;
+    s.left_alone = 0;
+    group_harness::run(s, &m);
+  };
+  check_all_are_caught<mutation>(faults_of_splits, run, static_cast<int>(faults_of_splits.size()));
 }

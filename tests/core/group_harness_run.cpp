@@ -10,9 +10,10 @@ std::string scenario::describe() const {
   return describe_ranks() + ", " + std::to_string(units) + " units of up to " + std::to_string(most_pieces) +
          " pieces, groups of " + std::to_string(group_size) + ", " + std::to_string(threads) +
          " threads, reads ahead " + std::to_string(read_ahead) + ", buffers " + std::to_string(buffers) +
-         flag(shrinking, "shrinking") + flag(reassigns, "reassigns") + flag(hosts_help, "hosts help") +
-         flag(preloads, "preloads") + flag(uneven, "uneven") + flag(slow_delivery, "slow delivery") +
-         ", left alone with " + std::to_string(left_alone) + " thousandths" + describe_trouble();
+         flag(shrinking, "shrinking") + flag(reassigns, "reassigns") + flag(splits, "splits") +
+         flag(hosts_help, "hosts help") + flag(preloads, "preloads") + flag(uneven, "uneven") +
+         flag(slow_delivery, "slow delivery") + ", left alone with " + std::to_string(left_alone) +
+         " thousandths" + describe_trouble();
 }
 
 namespace {
@@ -20,7 +21,7 @@ namespace {
 scenario draw(std::uint64_t seed, bool must_die) {
   auto const own = [](scenario& s, auto const& below) {
     auto const maybe = [&] { return below(2) == 0; };
-    s.units = below(9);
+    s.units = below(3) == 0 ? below(25) : below(9);
     s.most_pieces = below(6);
     s.group_size = static_cast<unsigned>(below(5));
     s.threads = 1 + static_cast<unsigned>(below(2));
@@ -31,6 +32,7 @@ scenario draw(std::uint64_t seed, bool must_die) {
     if (maybe()) s.threshold.reset();
     s.results_level = below(4);
     s.reassigns = below(4) != 0;
+    s.splits = below(4) != 0;
     s.hosts_help = maybe();
     s.preloads = maybe();
     s.uneven = maybe();

@@ -67,6 +67,8 @@ TEST_CASE("small runs in every order of events", "[exhaustive]") {
       {"2 ranks, 2 groups, preloaded, a death", 2, 1, 2, 1, true, 1, 0, 0},
       {"3 ranks, a group, a death", 3, 3, 2, 2, false, 1, 0, 0},
       {"3 ranks, 3 groups", 3, 1, 3, 1, false, 0, 0, 0},
+      {"2 ranks, 2 groups, a share splits", 2, 1, 6, 0, false, 0, 0, 0},
+      {"2 ranks, 2 groups, a share splits, a death", 2, 1, 6, 0, false, 1, 0, 1},
       {"3 ranks, size unknown", 3, 0, 3, 1, false, 0, 0, 0},
       {"4 ranks, 2 groups", 4, 2, 2, 1, false, 0, 0, 0},
       {"4 ranks, 2 groups, a death", 4, 2, 2, 1, false, 1, 0, 0},
@@ -99,7 +101,7 @@ TEST_CASE("what groups read, and who goes where") {
   auto const four = settled(s);
   CHECK(four.reads() == 32);  // no unit is read twice; what a host needs of earlier ones is its job's to read
   CHECK(four.messages(kind::unit_done) == 32);
-  CHECK(four.messages(kind::lead) == 4);
+  CHECK(four.messages(kind::lead) == 4 + four.split());
   CHECK(four.reassigned() > 0);
   s.reassigns = false;
   CHECK(settled(s).reassigned() == 0);
@@ -111,4 +113,26 @@ TEST_CASE("what groups read, and who goes where") {
   CHECK(settled(s).messages(kind::lead) == 1);
   s.buffers = 2;
   CHECK(settled(s).messages(kind::got) > 0);
+}
+
+TEST_CASE("the end of a share goes to ranks without work, and is read once") {
+  group_harness::scenario s;
+  s.units = 24;
+  s.most_pieces = 4;
+  s.group_size = 1;
+  std::uint64_t split = 0;
+  for (s.seed = 1; s.seed <= 40; ++s.seed)
+    for (s.ranks = 2; s.ranks <= 6; ++s.ranks) {
+      auto const w = settled(s);
+      CHECK(w.reads() == s.units);
+      CHECK(w.messages(kind::lead) == static_cast<std::uint64_t>(s.ranks) + w.split());
+      CHECK(w.messages(kind::split) >= w.messages(kind::let_go));  // or it has ended meanwhile
+      CHECK(w.messages(kind::let_go) >= w.split());
+      split += w.split();
+    }
+  CHECK(split > 10);
+  s.splits = false;  // the paper's measure alone
+  auto const paper = settled(s);
+  CHECK(paper.messages(kind::split) == 0);
+  CHECK(paper.messages(kind::lead) == static_cast<std::uint64_t>(s.ranks));
 }

@@ -78,6 +78,20 @@ TEST_CASE("ranks are dealt in proportion to what is left") {
     }
 }
 
+TEST_CASE("a share lets go of its end in proportion to power, and only where that is worth it") {
+  CHECK(skel::units_to_let_go({.left = 20, .untouched = 18, .own_power = 1, .ranks = 1, .power = 1}) == 10);
+  CHECK(skel::units_to_let_go({.left = 20, .untouched = 18, .own_power = 3, .ranks = 1, .power = 1}) == 5);
+  CHECK(skel::units_to_let_go({.left = 20, .untouched = 18, .own_power = 0.001, .ranks = 1, .power = 9}) ==
+        18);
+  CHECK(skel::units_to_let_go({.left = 3.5, .untouched = 2, .own_power = 1, .ranks = 1, .power = 1}) == 1);
+  // Too small to be split, or for so many ranks.
+  CHECK(skel::units_to_let_go({.left = 3, .untouched = 1, .own_power = 1, .ranks = 1, .power = 1}) == 0);
+  CHECK(skel::units_to_let_go({.left = 9, .untouched = 8, .own_power = 9, .ranks = 1, .power = 1}) == 0);
+  CHECK(skel::units_to_let_go({.left = 9, .untouched = 8, .own_power = 8, .ranks = 8, .power = 8}) == 0);
+  CHECK(skel::units_to_let_go({.left = 16, .untouched = 14, .own_power = 8, .ranks = 8, .power = 8}) == 8);
+  CHECK(skel::units_to_let_go({.left = 0, .untouched = 0, .own_power = 1, .ranks = 0, .power = 0}) == 0);
+}
+
 // Paper, section 7: "Longer slaves' processing time or smaller I/O time means the optimal group size will be
 // large."
 TEST_CASE("the size of groups follows reading and processing") {

@@ -57,6 +57,7 @@ TEST_CASE("it is the same whichever measure is switched off") {
     all.emplace_back(name, o);
   };
   with("reassign", [](auto& o) { o.reassign = false; });
+  with("split_shares", [](auto& o) { o.split_shares = false; });
   with("reassign_down_to 0", [](auto& o) { o.reassign_down_to = 0; });
   with("the paper's half", [](auto& o) { o.reassign_down_to = 0.5; });
   with("nobody is helped", [](auto& o) { o.reassign_down_to = 1000; });
@@ -113,6 +114,7 @@ TEST_CASE("results may come unit by unit in any order, or stay on the hosts") {
   CHECK(text_of(by_unit) == what.expected(25));
 
   how.results = skel::unit_results::on_hosts;
+  how.split_shares = false;  // the hosts of the beginning lead to the end
   std::mutex mutex;
   std::map<std::uint64_t, std::vector<std::uint64_t>> here;
   std::set<int> hosts;
@@ -129,6 +131,40 @@ TEST_CASE("results may come unit by unit in any order, or stay on the hosts") {
   });
   CHECK(text_of(here) == what.expected(25));
   CHECK(hosts == std::set<int>{0, 2, 4});
+}
+
+TEST_CASE("who is through early leads the end of another share; the output is the same") {
+  slices what;
+  what.process_time = 200us;
+  for (auto const where : {skel::unit_results::in_order, skel::unit_results::on_hosts}) {
+    hub::job job(3, 1);
+    auto how = size(1);
+    how.results = where;
+    how.power = {4, 1, 1};  // which is not so
+    std::mutex mutex;
+    std::map<std::uint64_t, std::vector<std::uint64_t>> by_unit;
+    skel::report report;
+    job.run([&](skel::context& ctx) {
+      auto r = skel::multi_host(
+          ctx, 60, what,
+          [&](auto unit, auto piece, auto&& result) {
+            std::lock_guard const lock(mutex);
+            auto& to = by_unit[unit];
+            to.push_back(unit);
+            to.push_back(piece);
+            to.insert(to.end(), result.begin(), result.end());
+          },
+          how);
+      if (ctx.is_root()) report = std::move(r);
+    });
+    std::vector<std::uint64_t> text;
+    for (auto const& [unit, part] : by_unit) text.insert(text.end(), part.begin(), part.end());
+    CHECK(text == what.expected(60));
+    REQUIRE(report.groups);
+    CHECK(report.groups->split > 0);
+    CHECK(report.groups->sizes == std::vector<int>{1, 1, 1});
+    CHECK(report.tasks == 60);
+  }
 }
 
 TEST_CASE("pieces leave while their unit is being read, and a new host reads as it likes") {
@@ -158,7 +194,9 @@ TEST_CASE("pieces leave while their unit is being read, and a new host reads as 
   what.first_rows = &first;
   hub::job job(4, 1);
   written out;
-  job.run([&](skel::context& ctx) { skel::multi_host(ctx, 12, what, std::ref(out), size(2)); });
+  auto how = size(2);
+  how.split_shares = false;
+  job.run([&](skel::context& ctx) { skel::multi_host(ctx, 12, what, std::ref(out), how); });
   CHECK(out.text == what.expected(12));
   CHECK(first == 1);  // of two groups one begins in the middle
 }
@@ -179,7 +217,7 @@ TEST_CASE("the report says what the groups were and did") {
   auto const& g = *r.groups;
   CHECK(g.sizes == std::vector<int>{2, 2, 2, 2});
   CHECK_FALSE(g.size_found);
-  CHECK(g.units_read == 40 + 3 * 2);
+  CHECK(g.units_read == 40 + (3 + g.split) * 2);
   CHECK(static_cast<int>(g.units_read) == reads);
   CHECK(g.read_seconds >= 200e-6);
   CHECK(g.compute_seconds > 200e-6);

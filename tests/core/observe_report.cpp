@@ -129,7 +129,7 @@ TEST_CASE("a multi_host report says what its groups were") {
   CHECK_FALSE(written(run, {}).contains("groups"));
   run.groups = skel::group_report{.sizes = {8, 7}, .size_found = true, .reassigned = 3, .read_seconds = 1.22};
   auto const groups = written(run, {})["groups"];
-  CHECK(keys(groups) == std::vector<std::string>{"sizes", "size_found", "reassigned", "taken_over",
+  CHECK(keys(groups) == std::vector<std::string>{"sizes", "size_found", "reassigned", "split", "taken_over",
                                                  "units_read", "read_seconds", "compute_seconds",
                                                  "send_seconds", "host_idle_seconds", "slave_idle_seconds",
                                                  "slave_idle_spread_seconds"});

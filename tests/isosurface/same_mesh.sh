@@ -25,6 +25,8 @@ for order in 1 3; do
   check "two threads" "$program" --threads 2 --verify
   check "three ranks, groups found" "$mpiexec" -n 3 "$program"
   check "three ranks, not re-assigned, preloaded" "$mpiexec" -n 3 "$program" --group-size 1 --no-reassign --preload
+  check "three ranks in groups of one" "$mpiexec" -n 3 "$program" --group-size 1
+  check "three ranks in groups of one, no share split" "$mpiexec" -n 3 "$program" --group-size 1 --no-split
   check "five ranks in groups of two" "$mpiexec" -n 5 "$program" --group-size 2
 done
 field=(--field turbulence:20x20x4 --iso 0.5)

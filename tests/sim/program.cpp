@@ -207,6 +207,18 @@ TEST_CASE("groups whose layers cost what was traced") {
   CHECK(report_of("--ranks 2 --group-size 1 --without reassign")["seconds"].get<double>() ==
         Approx(4 * 2 + 6 * 30).epsilon(0.001));
   CHECK(report_of("--ranks 2 --group-size 1")["seconds"].get<double>() < 4 * 2 + 6 * 30 - 40);
+  // In 60 layers the second of two groups is through early, and leads layers of the first one.
+  auto const long_run = [&](std::string const& more) {
+    auto const r = simulate(
+        "--skeleton multi_host --platform delta-256 --ranks 2 --group-size 1 --units 60 --rows 8 "
+        "--read-seconds 1 --unit-seconds 10 --surface-share 0.5 --quiet --report " +
+        f.file("r.json") + more);
+    INFO(r.text);
+    REQUIRE(r.code == 0);
+    return read(f.file("r.json"))["groups"]["split"].get<int>();
+  };
+  CHECK(long_run("") > 0);
+  CHECK(long_run(" --without split") == 0);
   // A margin of a slice: whoever begins in the middle reads four.
   CHECK(report_of("--ranks 1 --group-size 1 --margin 1")["seconds"].get<double>() ==
         Approx(7 * 2 + 6 * 30).epsilon(0.001));

@@ -36,6 +36,9 @@ struct multi_host_options {
   std::vector<double> power{};
   bool measure_power = false;
   bool reassign = true;  ///< ranks of a group that is through go to others, in proportion to what is left
+  /// Ranks of a group that is through lead the end of another one's share themselves, where enough whole
+  /// units are left that nobody has begun to read; false: they only help, as in the paper.
+  bool split_shares = true;
   /// Units: a group with no more than so much left to give is left alone, no ranks go there any more. The
   /// paper has 0.5 (section 5.2). 0: as long as there is anything.
   double reassign_down_to = 0.125;

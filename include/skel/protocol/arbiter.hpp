@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct arbiter_config {
   std::vector<double> power{};  ///< per rank; empty: all alike
   bool measures_power = false;  ///< ranks tell theirs when they say hello; nothing begins before
   bool reassigns = true;        ///< ranks of finished groups go to others
+  bool splits = true;           ///< and lead whole units of theirs where enough are left
   bool hosts_help = true;       ///< hosts process pieces, too
   bool preloads = false;        ///< nobody gives before every host has read its first unit
   /// A group with no more than so many thousandths of a unit left takes no ranks from others.
@@ -51,6 +53,8 @@ class arbiter {
   [[nodiscard]] std::vector<group_plan> const& plan() const { return plan_; }
   /// Ranks that went to another group because theirs had nothing left.
   [[nodiscard]] std::uint64_t reassigned() const { return reassigned_; }
+  /// Shares whose end went to a new group.
+  [[nodiscard]] std::uint64_t split() const { return split_; }
   /// Shares that another rank took over from a lost host.
   [[nodiscard]] std::uint64_t taken_over() const { return taken_over_; }
   /// The host that `rank` works for, as the book has it; nothing for a rank without work.
@@ -73,6 +77,8 @@ class arbiter {
     std::uint64_t left = 0;  // not given out, in thousandths of units, as the host says
     std::uint64_t done = 0;  // units recorded
     bool loaded = false;
+    std::uint64_t promised = 0;  // ranks that wait until its host has said what it lets go
+    bool whole = false;          // its host lets go of nothing
     friend bool operator==(group const&, group const&) = default;
   };
   struct member {
@@ -102,7 +108,16 @@ class arbiter {
   [[nodiscard]] rank_id candidate(int g) const;
   void appoint(int g, rank_id r, group_actions& out);
   void lead(group const& g, group_actions& out);
+  [[nodiscard]] std::uint64_t recorded_of(group const& g) const;
+  [[nodiscard]] std::vector<rank_id> free_ranks() const;
+  [[nodiscard]] std::uint64_t promised() const;
+  [[nodiscard]] double power_of(std::span<rank_id const> ranks) const;
+  [[nodiscard]] double power_at(int g) const;
+  [[nodiscard]] bool may_split(int g, std::span<rank_id const> comers) const;
   void move_free_ranks(group_actions& out);
+  void ask_to_split(int g, std::span<rank_id const> comers, group_actions& out);
+  void on_let_go(int g, std::uint64_t end, std::uint64_t left, group_actions& out);
+  void found_group(int g, std::uint64_t most_ranks, group_actions& out);
   void employ_hosts(group_actions& out);
   void order(rank_id r, term_id ended, group_actions& out) const;
   void maybe_go(group_actions& out);
@@ -115,6 +130,7 @@ class arbiter {
   task_set recorded_;
   term_id terms_ = 0;
   std::uint64_t reassigned_ = 0;
+  std::uint64_t split_ = 0;
   std::uint64_t taken_over_ = 0;
   bool formed_ = false;
   bool trial_ = false;

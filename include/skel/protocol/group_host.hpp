@@ -26,7 +26,8 @@ struct group_host_config {
 /// answered at once: the pieces wait again. Results count once, by unit and piece, the first wins.
 ///
 /// A unit is open from its first pieces until all its results are back; `read_ahead + 2` are, at most. Pieces
-/// may be given while their unit is still being read.
+/// may be given while their unit is still being read. Units at the end of its share that it has not begun to
+/// read go to another host when the arbiter asks for them; it answers from where on it lets go.
 ///
 /// A regular value; events append their actions to `out`. It relies on the wire contract.
 class group_host {
@@ -87,7 +88,9 @@ class group_host {
   [[nodiscard]] piece_run take(std::uint64_t most, rank_id for_whom);
   void put_back(open_unit& u, std::uint64_t piece);
   void maybe_deliver(std::uint64_t unit, group_actions& out);
+  [[nodiscard]] std::uint64_t left() const;
   void tell_left(group_actions& out);
+  void on_split(std::vector<std::uint64_t> const& ids, group_actions& out);
   void extend(std::uint64_t unit, std::uint64_t pieces);
 
   group_host_config config_;

@@ -51,6 +51,11 @@ enum class peer_message_kind : std::uint8_t {
   loaded,     ///< host to arbiter: the first unit is read
   left,       ///< host to arbiter: what is not given out. ids: thousandths of units
   unit_done,  ///< host to arbiter: all results of a unit. ids: the unit
+  split,   ///< arbiter to host: let go of the end of your share. ids: ranks that would take it, their power,
+           ///< the
+           ///< power of those that stay, in thousandths
+  let_go,  ///< host to arbiter: its answer. ids: the end of its share from now on, what is left of it as in
+           ///< `left`
   // bsp (bsp_member, bsp_conductor); number: the epoch
   restart,  ///< root to all: from this state on. ids: a generation of the store (0: the beginning), members
   bundle,   ///< member to member: its messages of a superstep. ids: the superstep, 1 if it goes on, a
@@ -58,7 +63,7 @@ enum class peer_message_kind : std::uint8_t {
   saved,    ///< member to root: its part is durable. ids: the generation, 0 if it is not
   unreadable,  ///< member to root: it cannot have the state of this epoch; text
 };
-inline constexpr int peer_message_kinds = 36;
+inline constexpr int peer_message_kinds = 38;
 /// Those of the first group that go to the root.
 [[nodiscard]] bool for_roll_call(peer_message_kind what);
 

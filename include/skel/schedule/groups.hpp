@@ -30,6 +30,20 @@ struct group_plan {
 [[nodiscard]] std::vector<std::uint64_t> proportional(std::uint64_t n,
                                                       std::span<std::uint64_t const> weights);
 
+/// A share of which other ranks may take the end.
+struct share_to_split {
+  double left = 0;              ///< units not given out
+  std::uint64_t untouched = 0;  ///< of these, whole units at the end that nobody has begun to read
+  double own_power = 1;         ///< of the ranks that work on it
+  std::uint64_t ranks = 1;      ///< that would take the end, and
+  double power = 1;             ///< their power
+};
+
+/// How many whole units at its end a share lets go of: what is left is divided in proportion to power. 0
+/// where fewer than two units are untouched, or less than one for each rank that would come: ranks wait while
+/// their new host begins, and had better help as they are.
+[[nodiscard]] std::uint64_t units_to_let_go(share_to_split const& share);
+
 /// What one unit costs, in seconds of one rank: reading it; processing all its pieces; cutting, packing and
 /// sending all its pieces, and receiving their results.
 struct unit_times {

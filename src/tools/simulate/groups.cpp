@@ -103,6 +103,7 @@ multi_host_options parse(group_options const& o) {
     return std::find(o.without.begin(), o.without.end(), name) != o.without.end();
   };
   how.reassign = !without("reassign");
+  how.split_shares = !without("split");
   how.host_helps = !without("host-helps");
   how.host_listens = !without("host-listens");
   how.shrinking = !without("shrinking");

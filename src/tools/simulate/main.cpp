@@ -108,8 +108,8 @@ void add_group_options(CLI::App& app, group_options& o) {
   number("--results-level", o.results_level, "bytes of results that a slave keeps");
   number("--sink", o.sink, "where results end")->check(CLI::IsMember({"root", "hosts"}));
   app.add_option("--without", o.without, "a measure that is not taken; may be repeated")
-      ->check(CLI::IsMember(
-          {"reassign", "host-helps", "host-listens", "read-ahead", "shrinking", "early-requests", "rows"}))
+      ->check(CLI::IsMember({"reassign", "split", "host-helps", "host-listens", "read-ahead", "shrinking",
+                             "early-requests", "rows"}))
       ->allow_extra_args(false)
       ->group(group);
 }
@@ -235,8 +235,8 @@ void print_table(skel::report const& r, skel::sim::platform const& p, double cos
                                        static_cast<double>(r.messages) / r.ranks, r.messages, r.bytes));
   if (r.groups) {
     auto const& g = *r.groups;
-    row("groups", fmt::format("{} of {} ranks, {} moved, {} shares taken over", g.sizes.size(),
-                              g.sizes.empty() ? 0 : g.sizes.front(), g.reassigned, g.taken_over));
+    row("groups", fmt::format("{} of {} ranks, {} moved, {} shares split, {} taken over", g.sizes.size(),
+                              g.sizes.empty() ? 0 : g.sizes.front(), g.reassigned, g.split, g.taken_over));
     row("slices read", fmt::format("{}, {:.6g} s each", g.units_read, g.read_seconds));
     row("idle", fmt::format("hosts {:.4g} s, slaves {:.4g} s, spread {:.4g} s", g.host_idle_seconds,
                             g.slave_idle_seconds, g.slave_idle_spread));

@@ -1,0 +1,121 @@
+// What travels in a multi_host call: packets, results, and their way into messages and out of them.
+#include <memory>
+#include <utility>
+
+#include "host_run.hpp"
+#include "skel/detail/farm_work.hpp"
+#include "skel/error.hpp"
+#include "skel/protocol/bytes.hpp"
+#include "user_code.hpp"
+
+namespace skel::detail {
+
+using protocol::peer_message;
+using protocol::peer_message_kind;
+
+std::shared_ptr<host_packet const> host_run::cut(peer_message const& m) {
+  double const begin = now();
+  auto p = work_.cut(*duty_->units.at(m.ids[0]), m.ids[1], m.ids[2]);
+  clock_.send_seconds += now() - begin;
+  return p;
+}
+
+host_run::held_piece host_run::take_result(term_id term, std::uint64_t unit, std::uint64_t piece) {
+  auto node = finished_.extract(finished_.find({term, unit, piece}));
+  return std::move(node.mapped());
+}
+
+// On its way to this rank itself, everything stays as it is.
+void host_run::load(peer_message const& m, cargo& with) {
+  if (m.kind == peer_message_kind::packet) {
+    with.object = cut(m);
+  } else if (m.kind == peer_message_kind::returned) {
+    for (std::size_t k = 2; k + 2 < m.ids.size(); k += 3)
+      for (auto p = m.ids[k + 1]; p < m.ids[k + 1] + m.ids[k + 2]; ++p)
+        with.pieces.push_back({m.ids[k], p, take_result(m.number, m.ids[k], p)});
+  } else if (m.kind == peer_message_kind::unit_done) {
+    std::uint64_t p = 0;
+    if (!sink_on_hosts_)
+      for (auto& held : duty_->kept[m.ids[0]]) with.pieces.push_back({m.ids[0], p++, std::move(held)});
+    duty_->kept.erase(m.ids[0]);
+    duty_->units.erase(m.ids[0]);
+  }
+}
+
+void host_run::pack(peer_message const& m, std::vector<std::byte>& out) {
+  if (m.kind == peer_message_kind::packet) {
+    double const begin = now();
+    work_.pack(*work_.cut(*duty_->units.at(m.ids[0]), m.ids[1], m.ids[2]), out);
+    clock_.send_seconds += now() - begin;
+    clock_.pieces_sent += m.ids[2];
+    return;
+  }
+  cargo with;
+  load(m, with);
+  if (m.kind == peer_message_kind::unit_done) protocol::put_varint(out, with.pieces.size());
+  for (auto& [unit, piece, held] : with.pieces) {
+    if (held.object) {
+      scratch_.clear();
+      work_.pack(*held.object, scratch_);
+    }
+    protocol::put_block(out, held.object ? scratch_ : held.packed);
+  }
+}
+
+// What came with a message of another rank. Results stay where they are in it.
+void host_run::unload(peer_message const& m, std::span<std::byte const> body, transport::packet& whole,
+                      cargo& with) const {
+  std::shared_ptr<transport::packet> kept;
+  auto const one = [&](std::uint64_t unit, std::uint64_t piece) {
+    if (!kept) kept = std::make_shared<transport::packet>(std::move(whole));
+    with.pieces.push_back(
+        {unit, piece, {nullptr, kept, protocol::get_bytes(body, protocol::get_varint(body))}});
+  };
+  if (m.kind == peer_message_kind::packet) {
+    whole.drop_front(whole.size() - body.size());
+    with.packed = std::move(whole);
+  } else if (m.kind == peer_message_kind::returned) {
+    for (std::size_t k = 2; k + 2 < m.ids.size(); k += 3) {
+      if (m.ids[k + 2] > body.size()) throw protocol_error("results end early");
+      for (std::uint64_t p = 0; p < m.ids[k + 2]; ++p) one(m.ids[k], m.ids[k + 1] + p);
+    }
+  } else if (m.kind == peer_message_kind::unit_done && !m.ids.empty()) {
+    auto const n = protocol::get_varint(body);
+    if (n > body.size()) throw protocol_error("results end early");
+    for (std::uint64_t p = 0; p < n; ++p) one(m.ids[0], p);
+  }
+}
+
+void host_run::send(int to, peer_message m) {
+  bool const drained =
+      draining_ && (m.kind == peer_message_kind::packet || m.kind == peer_message_kind::returned ||
+                    m.kind == peer_message_kind::unit_done);
+  if (drained) return;  // what it would carry is gone
+  double const begin = span_begin();
+  cargo with;
+  bool const large =
+      to != rank_ && (m.kind == peer_message_kind::packet || m.kind == peer_message_kind::returned ||
+                      m.kind == peer_message_kind::unit_done);
+  auto body = large ? transport::packet(engine_.wires().buffer()) : transport::packet();
+  auto const bad = thrown_by([&] {
+    if (to == rank_)
+      load(m, with);
+    else if (m.kind == peer_message_kind::stopped) {
+      protocol::put_varint(body.body(), host_.taken_back());
+      clock_.pack(body.body());
+      pack_stats(own_stats(), body.body());
+    } else {
+      pack(m, body.body());
+    }
+  });
+  if (bad) {
+    fail(m.ids.empty() ? 0 : m.ids[m.kind == peer_message_kind::returned && m.ids.size() > 2 ? 2 : 0], *bad);
+    return;
+  }
+  if (to == rank_)
+    to_self_.push({std::move(m), std::move(with)});
+  else
+    post(to, m, std::move(body), begin);
+}
+
+}  // namespace skel::detail

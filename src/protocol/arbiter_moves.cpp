@@ -1,0 +1,147 @@
+// Ranks without work: they help another group, or lead the end of its share.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "skel/protocol/arbiter.hpp"
+
+namespace skel::protocol {
+
+using group_kind = peer_message_kind;
+namespace act = group_action;
+
+// Where shares may be split, those that still lead come first: they can help, but not lead another one.
+std::vector<rank_id> arbiter::free_ranks() const {
+  std::vector<rank_id> all;
+  for (rank_id r = 0; r < config_.ranks; ++r)
+    if (free_to_move(r)) all.push_back(r);
+  bool const splits = config_.splits && std::any_of(groups_.begin(), groups_.end(), [&](group const& g) {
+                        return takes_ranks(g) && !g.whole && g.left >= 2 * whole_unit;
+                      });
+  if (splits) std::stable_partition(all.begin(), all.end(), [&](rank_id r) { return leads(r) != nobody; });
+  return all;
+}
+
+std::uint64_t arbiter::promised() const {
+  std::uint64_t n = 0;
+  for (auto const& g : groups_) n += !finished(g) && hosted(g) ? g.promised : 0;
+  return n;
+}
+
+int arbiter::orphans() const {
+  if (!formed_ || trial_ || !config_.reassigns || complete() || promised() > 0) return 0;
+  bool const wanted =
+      std::any_of(groups_.begin(), groups_.end(), [&](group const& g) { return takes_ranks(g); });
+  int n = 0;
+  for (rank_id r = 0; r < config_.ranks && wanted; ++r) {
+    bool const may_wait = config_.splits && leads(r) != nobody;  // until it can lead another share
+    n += free_to_move(r) && !may_wait ? 1 : 0;
+  }
+  return n;
+}
+
+void arbiter::move_free_ranks(group_actions& out) {
+  if (!config_.reassigns || trial_) return;
+  std::vector<std::uint64_t> weights;
+  weights.reserve(groups_.size());
+  for (auto const& g : groups_) weights.push_back(takes_ranks(g) ? g.left : 0);
+  auto movers = free_ranks();
+  movers.resize(movers.size() - std::min<std::uint64_t>(movers.size(), promised()));
+  auto leaders = std::count_if(movers.begin(), movers.end(), [&](rank_id r) { return leads(r) == nobody; });
+  auto const parts = proportional(movers.size(), weights);
+  std::size_t next = 0;
+  for (int g = 0; g < groups(); ++g) {
+    auto const n = parts[static_cast<std::size_t>(g)];
+    if (n == 0 || of(g).promised > 0) continue;
+    // New groups are no larger than the others. The rest waits, and divides what is left then.
+    auto const most = std::min(n, static_cast<std::uint64_t>(std::max(1, of(g).ranks)));
+    auto const comers = std::span(movers).last(most);
+    if (may_split(g, comers)) {
+      if (leaders-- > 0) ask_to_split(g, comers, out);
+      continue;
+    }
+    for (auto const end = next + n; next < end; ++next) {
+      at(movers[next]).group = g;
+      ++reassigned_;
+      order(movers[next], 0, out);
+    }
+  }
+}
+
+// --- the end of a share goes to a new group
+
+double arbiter::power_of(std::span<rank_id const> ranks) const {
+  double sum = 0;
+  for (rank_id const r : ranks) sum += at(r).power;
+  return sum;
+}
+
+double arbiter::power_at(int g) const {
+  double sum = 0;
+  for (auto const& m : members_) sum += m.alive && m.group == g ? m.power : 0;
+  return sum;
+}
+
+// As far as the book says; its host knows better.
+bool arbiter::may_split(int g, std::span<rank_id const> comers) const {
+  auto const& x = of(g);
+  if (!config_.splits || !gone_ || x.whole) return false;
+  return units_to_let_go({.left = static_cast<double>(x.left) / whole_unit,
+                          .untouched = x.left / whole_unit,
+                          .own_power = power_at(g),
+                          .ranks = comers.size(),
+                          .power = power_of(comers)}) > 0;
+}
+
+void arbiter::ask_to_split(int g, std::span<rank_id const> comers, group_actions& out) {
+  auto& x = of(g);
+  x.promised = comers.size();
+  auto const number = [](double power) {
+    return static_cast<std::uint64_t>(std::llround(power * whole_unit));
+  };
+  out.push_back(act::send{x.host,
+                          {.kind = group_kind::split,
+                           .number = x.term,
+                           .ids = {x.promised, number(power_of(comers)), number(power_at(g))}}});
+}
+
+void arbiter::on_let_go(int g, std::uint64_t end, std::uint64_t left, group_actions& out) {
+  auto& x = of(g);
+  auto const ranks = std::exchange(x.promised, 0);
+  if (ranks == 0 || end <= x.first || end > x.end) {
+    out.push_back(fail{fail::reason::protocol,
+                       "rank " + std::to_string(x.host) + " lets go of units that it was not asked for"});
+    return;
+  }
+  x.left = left;
+  x.whole = end == x.end;
+  if (x.whole) return;
+  group tail;
+  tail.first = end;
+  tail.end = std::exchange(x.end, end);
+  tail.done = recorded_of(tail);
+  x.done -= tail.done;
+  groups_.push_back(tail);
+  ++split_;
+  found_group(groups() - 1, ranks, out);
+}
+
+// Where nobody is free any more, the share waits for a host as if it had lost one.
+void arbiter::found_group(int g, std::uint64_t most_ranks, group_actions& out) {
+  auto movers = free_ranks();
+  auto const weaker = [&](rank_id a, rank_id b) {
+    bool const lead_a = leads(a) == nobody, lead_b = leads(b) == nobody;
+    return lead_a != lead_b ? lead_b : at(a).power < at(b).power;
+  };
+  auto const leader = std::max_element(movers.begin(), movers.end(), weaker);
+  if (finished(of(g)) || leader == movers.end() || leads(*leader) != nobody) return;
+  std::rotate(movers.begin(), leader, leader + 1);
+  auto const others = promised();
+  auto const n = std::min(most_ranks, movers.size() - std::min<std::uint64_t>(movers.size() - 1, others));
+  for (auto const r : std::span(movers).first(n)) at(r).group = g;
+  of(g).ranks = static_cast<int>(n);
+  reassigned_ += n;
+  appoint(g, movers.front(), out);
+}
+
+}  // namespace skel::protocol

@@ -1,0 +1,54 @@
+// Results come back to a host, and leave as whole units.
+#include "skel/protocol/group_host.hpp"
+
+namespace skel::protocol {
+
+using group_kind = peer_message_kind;
+namespace act = group_action;
+
+void group_host::on_returned(rank_id from, std::vector<std::uint64_t> const& ids, group_actions& out) {
+  for (std::size_t i = 2; i + 2 < ids.size(); i += 3) {
+    piece_run const run{ids[i], ids[i + 1], ids[i + 2]};
+    auto const at = units_.find(run.unit);
+    if (at == units_.end()) continue;  // another rank was first with all of it
+    auto& u = at->second;
+    if (run.first > u.pieces.size() || run.count > u.pieces.size() - run.first) {
+      out.push_back(fail{fail::reason::protocol,
+                         "rank " + std::to_string(from) + " speaks of pieces that do not exist"});
+      return;
+    }
+    piece_run fresh{run.unit, run.first, 0};
+    for (auto p = run.first; p < run.first + run.count; ++p) {
+      if (u.pieces[p] == recorded) {
+        if (fresh.count > 0) out.push_back(act::keep{fresh});
+        fresh = {run.unit, p + 1, 0};
+        continue;
+      }
+      if (u.pieces[p] == in_pool) --u.pooled;
+      u.pieces[p] = recorded;
+      --u.missing;
+      ++fresh.count;
+    }
+    if (fresh.count > 0) out.push_back(act::keep{fresh});
+    maybe_deliver(run.unit, out);
+  }
+  if (ids.size() > 1 && ids[0] > 0)
+    on_request(from, term_, {from, ids[0], ids[1]}, out);
+  else
+    advance(out);
+}
+
+void group_host::maybe_deliver(std::uint64_t unit, group_actions& out) {
+  auto& u = units_.at(unit);
+  if (!u.whole || u.missing > 0 || u.leaving) return;
+  u.leaving = true;
+  out.push_back(act::deliver{term_, unit});
+}
+
+void group_host::delivered(term_id term, std::uint64_t unit, group_actions& out) {
+  if (!active_ || term != term_ || units_.erase(unit) == 0) return;
+  out.push_back(act::send{config_.root, {.kind = group_kind::unit_done, .number = term_, .ids = {unit}}});
+  advance(out);
+}
+
+}  // namespace skel::protocol
