@@ -39,13 +39,11 @@ struct reduced {
   reduced(T& into, Merge m) : total(&into), merge(std::move(m)) {}
 };
 
-/// A sink that stores result i in place i of a vector. Exists on every rank, filled on the root; there it is
-/// resized to the number of tasks when the farm begins, or as results come where that is not known. Tasks
-/// that the root runs itself write their results straight into their places.
+/// What into() makes.
 template <class T>
-class into {
+class places {
  public:
-  explicit into(std::vector<T>& results) : results_(&results) {}
+  explicit places(std::vector<T>& results) : results_(&results) {}
   void operator()(task_id id, T&& value) const {
     make_room(id + 1);
     (*results_)[id] = std::move(value);
@@ -58,6 +56,14 @@ class into {
  private:
   std::vector<T>* results_;
 };
+
+/// A sink that stores result i in place i of a vector. Exists on every rank, filled on the root; there it is
+/// resized to the number of tasks when the farm begins, or as results come where that is not known. Tasks
+/// that the root runs itself write their results straight into their places.
+template <class T>
+[[nodiscard]] places<T> into(std::vector<T>& results) {
+  return places<T>(results);
+}
 
 namespace detail {
 
@@ -74,7 +80,7 @@ inline constexpr bool is_reduced<reduced<T, M>> = true;
 template <class S, class R>
 inline constexpr bool has_places = false;
 template <class R>
-inline constexpr bool has_places<into<R>, R> = !std::is_same_v<R, bool>;
+inline constexpr bool has_places<places<R>, R> = !std::is_same_v<R, bool>;
 
 // Calls a user's sink with or without a result (which is moved from), and reads its wish to stop.
 template <class Sink, class R>
