@@ -151,16 +151,17 @@ struct option {
 
 // "key=values,key=values"
 template <class S>
-std::string described(std::span<option<S> const> options) {
+std::string described(std::span<option<S> const> options, std::string_view between) {
   std::string all;
-  for (auto const& o : options) all += detail::format("{}{}={}", all.empty() ? "" : ",", o.key, o.values);
+  for (auto const& o : options)
+    all += detail::format("{}{}={}", all.empty() ? std::string_view() : between, o.key, o.values);
   return all;
 }
 
 template <class S>
 farm_policy read(std::string_view spec, std::span<option<S> const> options) {
   S preset;
-  for_each_option(spec, options.empty() ? "none" : described(options), [&](auto key, auto value) {
+  for_each_option(spec, options.empty() ? "none" : described(options, ", "), [&](auto key, auto value) {
     auto const at = std::find_if(options.begin(), options.end(), [&](auto const& o) { return o.key == key; });
     if (at == options.end()) return false;
     at->set(preset, {spec, key, value});
@@ -207,7 +208,7 @@ constexpr named_preset plain(std::string_view name) {
 template <class S, auto& Options>
 constexpr named_preset with_options(std::string_view name) {
   return {name, [](std::string_view spec) { return read<S>(spec, Options); },
-          [] { return described<S>(Options); }};
+          [] { return described<S>(Options, ","); }};
 }
 
 constexpr named_preset presets[] = {
