@@ -33,8 +33,7 @@ sink_stage::progress farm_run::drain_timed(std::deque<sink_stage::entry>& entrie
   for (std::size_t i = 0; i < entries.size();) {
     bool const own = !entries[i].batch->is_packed();
     alike.clear();
-    for (; i < entries.size() && !entries[i].batch->is_packed() == own; ++i)
-      alike.push_back(entries[i]);
+    for (; i < entries.size() && entries[i].batch->is_packed() != own; ++i) alike.push_back(entries[i]);
     double const begin = now();
     auto const before = progress.sunk;
     progress = sink_.drain(alike);

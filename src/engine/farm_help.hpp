@@ -15,7 +15,8 @@ class farm_help {
     task_cost_.store(cost, std::memory_order_relaxed);
     own_finished_.store(t, std::memory_order_relaxed);
   }
-  /// Handling `count` results took `seconds`. The root's `own` come as objects or are in place, those of others come as bytes.
+  /// Handling `count` results took `seconds`. The root's `own` come as objects or are in place, those of
+  /// others come as bytes.
   void handled_results(bool own, std::uint64_t count, double seconds);
   /// Not inside a long task, where it would take nothing of what it holds back.
   [[nodiscard]] bool root_is_at_it(double t) const;
