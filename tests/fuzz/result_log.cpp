@@ -14,11 +14,11 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
     constexpr std::uint64_t tasks = 1U << 16U;
     auto const entries = skel::detail::read_log(bytes, tasks);
     skel::detail::result_log log;
-    std::vector<bool> seen(tasks);
+    std::vector<char> seen(tasks);
     for (auto const& e : entries) {
       for (auto const& r : e.ranges)
         for (std::uint64_t i = 0; i < r.count; ++i)
-          if (std::exchange(seen.at(r[i]), true)) std::abort();
+          if (std::exchange(seen.at(r[i]), 1) != 0) std::abort();
       log.add(e.ranges, e.results);
     }
     auto const again = skel::detail::result_log::joined(log.all());
