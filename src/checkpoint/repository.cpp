@@ -33,9 +33,12 @@ std::string in_words(identity const& who) {
 }
 
 [[noreturn]] void refuse_foreign(stored_generation const& g, identity const& mine) {
-  auto const where = g.parts.empty() ? g.manifest->shards : g.parts.begin()->second.shards;
+  auto const* const shards = !g.parts.empty() ? &g.parts.begin()->second.shards
+                             : g.manifest     ? &g.manifest->shards
+                                              : nullptr;  // shards of no part, as a hostile store may have
   throw usage_error(detail::format(
-      "{}: holds generation {} of {}, not of {}; name another store", directory_of(where.begin()->second),
+      "{}: holds generation {} of {}, not of {}; name another store",
+      shards == nullptr || shards->empty() ? "the store" : directory_of(shards->begin()->second),
       g.plan.generation, g.written_by ? in_words(*g.written_by) : "another program, version or problem",
       in_words(mine)));
 }

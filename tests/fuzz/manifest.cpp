@@ -29,7 +29,7 @@ class numbers {
   explicit numbers(fuzz::input in) : in_(in) {}
   std::uint64_t operator()(std::uint64_t most) {
     auto const n = at_ < in_.size ? in_.data[at_++] : 0;
-    return n == 255 ? ~std::uint64_t{0} : n % (most + 1);
+    return n == 255 ? ~std::uint64_t{0} : static_cast<std::uint64_t>(n) % (most + 1);
   }
 
  private:
