@@ -1,4 +1,5 @@
-// Erasure codes on one core against ISA-L, memcpy and exclusive ors, in turns. GB/s of data (m shards).
+// Erasure codes on one core against ISA-L, memcpy, exclusive ors and mere reading, in turns. GB/s of data (m
+// shards).
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -69,6 +70,7 @@ class comparison {
     if (runs_here(kernel::avx2)) add("skel avx2", [&] { ours.apply(sources, outputs, size, kernel::avx2); });
     auto const sum = code(fmt::format("parity:{}", sources.size())).encoder();
     add("xor", [&] { sum.apply(sources, std::span(outputs).first(1), size); });
+    add("read", [&] { read_all(sources, size); });
     add("memcpy", [&] {
       for (std::size_t i = 0; i < sources.size(); ++i)
         std::memcpy(outputs[i % outputs.size()], sources[i], size);
@@ -105,6 +107,7 @@ class comparison {
              double work) {
     auto const* const isal = find(all, "ISA-L");
     auto const* const limit = find(all, "xor");
+    auto const* const reading = find(all, "read");
     for (auto const& c : all) {
       auto const t = spread_of(c.seconds);
       fmt::print("({},{}) {:>5.0f} MB {} {:<10} {:6.2f} GB/s [{:.2f} - {:.2f}]", s.m, s.k,
@@ -112,6 +115,7 @@ class comparison {
                  work / t.most / 1e9, work / t.least / 1e9);
       if (isal != nullptr) fmt::print("  {:5.2f} x ISA-L", ratio(c, *isal).median);
       if (limit != nullptr) fmt::print("  {:5.2f} of xor", ratio(c, *limit).median);
+      if (reading != nullptr) fmt::print("  {:5.2f} of reading", ratio(c, *reading).median);
       fmt::print("\n");
       csv_ +=
           fmt::format("{},{},{:.0f},{},{},{:.6g},{:.6g},{:.6g}\n", s.m, s.k, static_cast<double>(bytes),

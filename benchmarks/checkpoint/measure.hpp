@@ -31,6 +31,9 @@ struct shard_buffers {
 };
 [[nodiscard]] std::vector<std::byte*> pointers(std::vector<buffer> const& buffers);
 
+/// Reads and does next to nothing else: what memory allows at best.
+void read_all(std::vector<std::byte const*> const& sources, std::size_t size);
+
 struct contestant {
   std::string name;
   std::function<void()> run;

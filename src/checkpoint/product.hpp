@@ -22,6 +22,11 @@ struct product_job {
   bool plain;  // all cells are 1
 };
 
+/// Sources and outputs together.
+inline bool larger_than_caches(product_job const& job) {
+  return (job.rows + job.columns) * job.size >= (4U << 20U);
+}
+
 using product_function = void (*)(product_job const&);
 
 void product_table(product_job const& job);

@@ -2,17 +2,16 @@
 // namespace:
 //   SKEL_GF_TARGET         attributes of every function here: the instructions it may use
 //   struct instructions    width (bytes of a vector), most_rows (outputs that registers hold at once),
-//   wide(rows)
-//                          (vectors of each output at a time), unaided_streams (see below), vector, load,
-//                          store, stream, fence, zero, sum; factor (a cell's tables), factor_of(job, cell),
-//                          operand (a vector of a source, ready for products), prepare(vector),
-//                          product(factor, operand)
+//                          wide(rows) (vectors of each output at a time), vector, load, store, stream, fence,
+//                          zero, sum; factor (a cell's tables), factor_of(job, cell), operand (a vector of a
+//                          source, ready for products), prepare(vector), product(factor, operand)
 //
 // All outputs of a group stay in registers while the sources pass by once, several vectors of each at a time.
 // What limits is memory then:
 //   - outputs that are larger than the caches are written past them, which saves reading them first;
-//   - so many streams the processor fetches ahead by itself, fewer where instructions for computing fill its
-//     window; where there are more, they are fetched ahead by instructions;
+//   - sources are fetched ahead by instructions, as processors do it by themselves for some ten streams only,
+//   and
+//     to the second cache: in a set of the first, shards that lie at equal offsets would push each other out;
 //   - several groups of outputs take strips of the sources, which the second group finds in the cache.
 
 #if defined(__clang__)
@@ -21,9 +20,11 @@
 #define SKEL_GF_UNROLL _Pragma("GCC unroll 32")
 #endif
 
+inline constexpr std::size_t fetched_ahead = 2048;  // bytes
+
 struct pass_range {
   std::size_t first_row, begin, end;
-  std::size_t ahead;  // bytes; 0: the hardware sees to it
+  bool ahead;  // fetched ahead
   bool streamed;
 };
 
@@ -46,8 +47,8 @@ SKEL_GF_TARGET std::size_t pass(product_job const& job, pass_range const& range)
     auto cell = range.first_row;
     for (std::size_t c = 0; c < job.columns; ++c, cell += job.rows) {
       auto const* const source = job.sources[c] + at;
-      if (range.ahead != 0) SKEL_GF_UNROLL
-      for (std::size_t i = 0; i < step; i += line) __builtin_prefetch(source + range.ahead + i);
+      if (range.ahead) SKEL_GF_UNROLL
+      for (std::size_t i = 0; i < step; i += line) __builtin_prefetch(source + fetched_ahead + i, 0, 2);
       typename in::operand operands[Wide];
       SKEL_GF_UNROLL
       for (std::size_t w = 0; w < Wide; ++w) operands[w] = in::prepare(in::load(source + w * in::width));
@@ -86,8 +87,8 @@ SKEL_GF_TARGET std::size_t plain_pass(product_job const& job, pass_range const& 
       sums[w] = job.add ? in::load(output + at + w * in::width) : in::zero();
     for (std::size_t c = 0; c < job.columns; ++c) {
       auto const* const source = job.sources[c] + at;
-      if (range.ahead != 0) SKEL_GF_UNROLL
-      for (std::size_t i = 0; i < step; i += line) __builtin_prefetch(source + range.ahead + i);
+      if (range.ahead) SKEL_GF_UNROLL
+      for (std::size_t i = 0; i < step; i += line) __builtin_prefetch(source + fetched_ahead + i, 0, 2);
       SKEL_GF_UNROLL
       for (std::size_t w = 0; w < Wide; ++w) sums[w] = in::sum(sums[w], in::load(source + w * in::width));
     }
@@ -113,7 +114,8 @@ constexpr std::array<pass_pair, sizeof...(Index)> make_passes(std::index_sequenc
 inline constexpr auto passes = make_passes(std::make_index_sequence<instructions::most_rows>());
 
 inline void run_group(product_job const& job, std::size_t rows, pass_range range) {
-  auto const [wide, narrow] = job.plain ? pass_pair{&plain_pass<4>, &plain_pass<1>} : passes[rows - 1];
+  auto const [wide, narrow] =
+      job.plain ? pass_pair{&plain_pass<128 / instructions::width>, &plain_pass<1>} : passes[rows - 1];
   range.begin = wide(job, range);
   if (range.begin < range.end) narrow(job, range);
 }
@@ -125,13 +127,10 @@ inline bool aligned(product_job const& job) {
 }
 
 inline void product(product_job const& job) {
-  constexpr std::size_t larger_than_caches = 4U << 20U;
-  constexpr std::size_t fetched_ahead = 1024;
   constexpr std::size_t most_rows = instructions::most_rows;
   auto const whole = job.size / instructions::width * instructions::width;
-  bool const streamed = !job.add && job.rows * whole >= larger_than_caches / 4 &&
-                        (job.rows + job.columns) * whole >= larger_than_caches && aligned(job);
-  auto const ahead = job.rows + job.columns > instructions::unaided_streams ? fetched_ahead : 0;
+  bool const streamed =
+      !job.add && job.rows * whole >= (1U << 20U) && larger_than_caches(job) && aligned(job);
   auto const groups = job.plain ? job.rows : (job.rows + most_rows - 1) / most_rows;
   auto const strip = groups == 1 ? whole : std::size_t{job.columns <= 32 ? 4096U : 1024U};
   for (std::size_t begin = 0; begin < whole; begin += strip) {
@@ -139,7 +138,7 @@ inline void product(product_job const& job) {
     std::size_t row = 0;
     for (std::size_t g = 0; g < groups; ++g) {  // of sizes as equal as possible
       auto const rows = (job.rows - row + groups - g - 1) / (groups - g);
-      run_group(job, rows, {row, begin, end, g == 0 ? ahead : 0, streamed});
+      run_group(job, rows, {row, begin, end, g == 0, streamed});
       row += rows;
     }
   }

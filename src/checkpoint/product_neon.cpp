@@ -15,7 +15,7 @@ namespace neon {
 #define SKEL_GF_TARGET  // every 64-bit ARM has these instructions
 #define SKEL_GF_INLINE __attribute__((always_inline)) static inline
 struct instructions {
-  static constexpr std::size_t width = 16, most_rows = 6, unaided_streams = 9;
+  static constexpr std::size_t width = 16, most_rows = 6;
   static constexpr std::size_t wide(std::size_t rows) { return rows <= 4 ? 2 : 1; }
   using vector = uint8x16_t;
   struct operand {

@@ -57,14 +57,14 @@ void bsp_store::write_now(done& d, std::uint32_t part) const {
     bytes = d.complete;
   }
   d.bytes = bytes.size();
-  d.cost = store_.prepare(d.plan, part, "rank", bytes);
-  if (d.plan.parts == 1) commit_now(d.plan);
+  d.what.cost = store_.prepare(d.plan, part, "rank", bytes);
+  if (d.plan.parts == 1) d.what.cost += commit_and_clear(store_, d.plan);
 }
 
 std::optional<bsp_store::written> bsp_store::poll() {
   if (!writing_.valid() || writing_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return {};
   auto d = writing_.get();
-  add_cost(costs_, d.cost);
+  add_cost(costs_, d.what.cost);
   costs_.serialise_seconds += d.complete_seconds;
   costs_.bytes = d.bytes;
   packed_ = std::move(d.part.packed);
@@ -137,11 +137,6 @@ storage::generation_plan bsp_store::plan(std::uint32_t parts, double now) {
   return latest_plan_;
 }
 
-void bsp_store::commit_now(storage::generation_plan const& plan) const {
-  store_.commit(plan);
-  store_.remove_old(plan);
-}
-
 void bsp_store::took(storage::generation_plan const& plan) {
   committed_ = plan.generation;
   usable_.insert(usable_.begin(), plan);
@@ -155,7 +150,7 @@ void bsp_store::commit(storage::generation_plan const& plan) {
   committing_ = std::async(std::launch::async, [this, plan] {
     written w{plan.generation, {}};
     try {
-      commit_now(plan);
+      w.cost = commit_and_clear(store_, plan);
     } catch (std::exception const& bad) {
       w.error = bad.what();
     }
@@ -166,6 +161,7 @@ void bsp_store::commit(storage::generation_plan const& plan) {
 std::uint64_t bsp_store::committed() {
   if (committing_.valid() && committing_.wait_for(std::chrono::seconds(0)) == std::future_status::ready) {
     auto const w = committing_.get();
+    add_cost(costs_, w.cost);
     if (w.error.empty()) {
       took(committing_plan_);
     } else {

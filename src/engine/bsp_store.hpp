@@ -29,6 +29,7 @@ class bsp_store {
   struct written {
     std::uint64_t generation = 0;
     std::string error;  // empty: durable
+    storage::save_cost cost{};
   };
   [[nodiscard]] bool writing() const { return writing_.valid(); }
   /// The memory into which the part before was packed, for the next: fresh pages would cost more than filling
@@ -61,12 +62,10 @@ class bsp_store {
   void wait();
 
  private:
-  void commit_now(storage::generation_plan const& plan) const;
   void took(storage::generation_plan const& plan);
   struct done {
     written what;
     storage::generation_plan plan;
-    storage::save_cost cost;
     double complete_seconds = 0;
     std::uint64_t bytes = 0;
     deferred_bytes part;

@@ -24,6 +24,17 @@ void add_cost(checkpoint_report& to, storage::save_cost const& cost) {
   to.sync_seconds += cost.sync;
 }
 
+storage::save_cost commit_and_clear(storage::repository const& to, storage::generation_plan const& plan) {
+  auto const begin = std::chrono::steady_clock::now();
+  double const moved_before = transfer_of_this_thread();
+  to.commit(plan);
+  to.remove_old(plan);
+  storage::save_cost cost;
+  cost.transfer = transfer_of_this_thread() - moved_before;
+  cost.sync = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() - cost.transfer;
+  return cost;
+}
+
 storage::repository_options store_options(checkpoint_options const& options, std::string_view what,
                                           store_places const& where) {
   if (where.places.empty()) throw usage_error("a checkpoint needs directories to be stored in: --store");
@@ -95,13 +106,7 @@ store_writer::outcome store_writer::write(storage::repository const& to,
   try {
     auto const plan = to.next(1);
     done.cost = to.prepare(plan, 0, "results", content);
-    auto const begin = std::chrono::steady_clock::now();
-    double const moved_before = transfer_of_this_thread();
-    to.commit(plan);
-    to.remove_old(plan);
-    double const moved = transfer_of_this_thread() - moved_before;
-    done.cost.transfer += moved;
-    done.cost.sync += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() - moved;
+    done.cost += commit_and_clear(to, plan);
   } catch (std::exception const& bad) {
     done.error = bad.what();
   }

@@ -28,6 +28,11 @@ void warn_of_store(std::string const& problem);
 /// What a save took, for the report.
 void add_cost(checkpoint_report& to, storage::save_cost const& cost);
 
+/// Commits what has been prepared and removes what is too old; what that took. Waiting for disks is nearly
+/// all of it.
+[[nodiscard]] storage::save_cost commit_and_clear(storage::repository const& to,
+                                                  storage::generation_plan const& plan);
+
 /// Calls `ask` with the store at the start of a run. Where it throws, its text alone is told, as a
 /// usage_error; otherwise what was reported on the way.
 void ask_at_start(storage::repository const& store, bool quiet,

@@ -6,6 +6,7 @@
 
 #include "catch.hpp"
 #include "repository_support.hpp"
+#include "skel/checkpoint/object_writer.hpp"
 #include "skel/error.hpp"
 
 using namespace skel::storage;
@@ -236,6 +237,27 @@ TEST_CASE("another program's, version's or problem's checkpoints are refused in 
         "usage: /disk0: holds generation 1 of another program, version or problem, not of skel-test 1.1, "
         "problem "
         "000000000000002a; name another store");
+}
+
+TEST_CASE("shards that say they are a manifest and are none belong to another's store") {
+  test::repository_in_memory r(3, "ida:2,1");
+  object_info o;
+  o.name = "x";
+  o.generation = 2;
+  o.code = code("ida:2,1");
+  o.length = o.content_length = 5;
+  o.belongs_to = {1, 7, 1, 1};  // of one part, and beside it
+  std::vector<test::byte_vector> shards(3);
+  std::vector<byte_sink> sinks;
+  for (auto& s : shards)
+    sinks.emplace_back([&s](auto bytes) { s.insert(s.end(), bytes.begin(), bytes.end()); });
+  object_writer w(o, sinks);
+  w.write(test::random_bytes(5, 1));
+  w.finish();
+  for (std::size_t i = 0; i < 3; ++i) r.files.put("/disk" + std::to_string(i) + "/x.shard", shards[i]);
+  CHECK(error_of([&] { (void)r.store.restore(); }) ==
+        "usage: the store: holds generation 2 of another program, version or problem, not of skel-test 1.0, "
+        "problem 000000000000002a; name another store");
 }
 
 TEST_CASE("a directory that fails is told, and its shards go elsewhere") {
