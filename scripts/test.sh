@@ -63,10 +63,13 @@ step() {
 # it. One that is not empty stays.
 keep_launchers_folder() (umask 077 && mkdir -p "${TMPDIR:-/tmp}/ompi.$(uname -n).$(id -u)/keep")
 
+# Half as many jobs more than cores: much of what kills ranks only waits.
 tested_build() {
+  local jobs
+  jobs=$(job_count)
   build "$1"
   keep_launchers_folder
-  ctest --preset "$1" --parallel "$(job_count)" "${@:2}"
+  ctest --preset "$1" --parallel $((jobs + jobs / 2)) "${@:2}"
 }
 
 sources() { find include src examples tests benchmarks '(' -name '*.[ch]pp' -o -name '*.inl' ')' | LC_ALL=C sort; }
