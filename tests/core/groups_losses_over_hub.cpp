@@ -1,0 +1,180 @@
+// Calls of multi_host that go wrong: what throws, early ends, calls that differ, lost ranks.
+#include "catch.hpp"
+#include "groups_over_hub.hpp"
+
+using namespace std::chrono_literals;
+using groups::run;
+using groups::size;
+using groups::slices;
+using groups::written;
+using hub::check_thrown;
+
+TEST_CASE("what throws is told on every rank, and the next call works") {
+  for (int ranks : {1, 2, 5})
+    for (auto const* where : {"read", "process", "cut"})
+      for (std::uint64_t at : {0U, 5U, 11U}) {
+        slices what;
+        what.fails = where;
+        what.fails_at = at;
+        hub::job job(ranks, 2);
+        INFO(ranks << " ranks, " << where << " " << at);
+        run(job, 12, what, size(2));
+        for (int r = 0; r < ranks; ++r) {
+          check_thrown<skel::task_error>(job, r);
+          CHECK(job.error(r).find(std::string("no luck in ") + where) != std::string::npos);
+          CHECK(job.error(r) == job.error(0));
+        }
+        CHECK(run(job, 12, slices{}, size(2)) == slices{}.expected(12));
+      }
+  for (std::uint64_t at : {1U, 6U, 10U}) {
+    hub::job job(3, 1);
+    job.run([&](skel::context& ctx) {
+      skel::multi_host(
+          ctx, 12, slices{},
+          [&](std::uint64_t unit, std::uint64_t, slices::result&&) {
+            if (unit == at) throw std::runtime_error("the disk is full");
+          },
+          size(1));
+    });
+    for (int r = 0; r < 3; ++r) {
+      check_thrown<skel::sink_error>(job, r);
+      CHECK(job.error(r).find("the disk is full") != std::string::npos);
+    }
+    CHECK(run(job, 12, slices{}, size(2)) == slices{}.expected(12));
+  }
+}
+
+TEST_CASE("a call ends early when the sink or the caller wants it") {
+  slices what;
+  what.process_time = 50us;
+  hub::job job(4, 1);
+  std::atomic<int> stopped{0};
+  job.run([&](skel::context& ctx) {
+    auto const r = skel::multi_host(
+        ctx, 200, what,
+        [](std::uint64_t unit, std::uint64_t, slices::result&&) {
+          return unit < 3 ? skel::flow::go_on : skel::flow::stop;
+        },
+        size(2));
+    stopped += r.stopped_early ? 1 : 0;
+  });
+  CHECK(stopped == 4);
+  job.run([&](skel::context& ctx) {
+    auto how = size(2);
+    std::stop_source source;
+    how.stop = source.get_token();
+    if (ctx.rank() == 3) source.request_stop();
+    auto const r = skel::multi_host(
+        ctx, 100000, what, [](std::uint64_t, std::uint64_t, slices::result&&) {}, how);
+    stopped += r.stopped_early ? 1 : 0;
+  });
+  CHECK(stopped == 8);
+}
+
+TEST_CASE("choices that exclude each other, and calls that differ") {
+  hub::job job(2, 1);
+  auto const refused = [&](auto change) {
+    auto how = size(1);
+    change(how);
+    run(job, 3, slices{}, how);
+    for (int r = 0; r < 2; ++r) check_thrown<skel::usage_error>(job, r);
+    return job.error(0);
+  };
+  CHECK(refused([](auto& o) { o.power = {1}; }) == "multi_host: power has 1 numbers for 2 ranks");
+  CHECK(refused([](auto& o) {
+          o.power = {1, -1};
+        }) == "multi_host: the power of a rank must be a positive number");
+  CHECK(refused([](auto& o) {
+          o.power = {1, 2};
+          o.measure_power = true;
+        }) == "multi_host: power is given and to be measured; choose one of them");
+  CHECK(refused([](auto& o) {
+          o.preload = true;
+          o.group_size = 0;
+        }).starts_with("multi_host: preload needs a group_size"));
+  CHECK(refused([](auto& o) { o.reassign_down_to = -0.5; }) ==
+        "multi_host: reassign_down_to must be 0 to 1000000 units, got -0.5");
+  CHECK(refused([](auto& o) { o.least_pieces = 0; }) == "multi_host: least_pieces must be at least 1");
+  job.run([&](skel::context& ctx) {
+    skel::multi_host(
+        ctx, ctx.is_root() ? 3 : 4, slices{}, [](std::uint64_t, std::uint64_t, slices::result&&) {}, size(1));
+  });
+  for (int r = 0; r < 2; ++r) {
+    check_thrown<skel::protocol_error>(job, r);
+    CHECK(job.error(r).find("rank 1 made another skeleton call than the root") != std::string::npos);
+  }
+  CHECK(run(job, 9, slices{}, size(1)) == slices{}.expected(9));
+}
+
+TEST_CASE("slaves and hosts are lost, and the output is the same") {
+  slices what;
+  what.read_time = 200us;
+  what.process_time = 300us;
+  for (auto const& victims : std::vector<std::vector<int>>{{1}, {2}, {4}, {2, 3}, {1, 2, 3, 4, 5}})
+    for (unsigned n : {1U, 2U, 3U, 6U})
+      for (auto const after : {1ms, 4ms, 9ms}) {
+        INFO("groups of " << n << ", " << victims.size() << " victims, the first rank " << victims.front());
+        hub::job job(6, 1);
+        std::thread killer([&] {
+          std::this_thread::sleep_for(after);
+          for (int const v : victims) job.kill(v);
+        });
+        skel::report r;
+        auto const text = run(job, 24, what, size(n), &r);
+        killer.join();
+        CHECK(text == what.expected(24));
+        CHECK(job.error(0).empty());
+        for (int const lost : r.lost_ranks) CHECK(std::count(victims.begin(), victims.end(), lost) == 1);
+      }
+}
+
+TEST_CASE("false suspicions do no harm to groups") {
+  slices what;
+  what.read_time = 100us;
+  what.process_time = 100us;
+  for (unsigned n : {1U, 2U, 4U}) {
+    hub::job job(4, 1);
+    std::atomic<int> processed{0};
+    what.processed = &processed;
+    int total = 0;
+    for (std::uint64_t u = 0; u < 40; ++u) total += static_cast<int>(what.pieces(u));
+    // Not to the end: who is suspected then hears of it when the root's detector has heard from it, and here
+    // is none.
+    std::thread accuser([&] {
+      for (int i = 0; processed < total / 3; ++i) {
+        job.suspect(i % 4, 1 + i % 3);
+        std::this_thread::sleep_for(300us);
+        for (int r = 0; r < 4; ++r)
+          for (int q = 0; q < 4; ++q)
+            if (r != q) job.heartbeat(r, q);
+        std::this_thread::sleep_for(300us);
+      }
+    });
+    auto const text = run(job, 40, what, size(n));
+    accuser.join();
+    CHECK(text == what.expected(40));
+    CHECK(job.error(0).empty());
+  }
+}
+
+TEST_CASE("the loss of the root ends the others") {
+  slices what;
+  what.process_time = 100us;
+  std::atomic<int> processed{0};
+  what.processed = &processed;
+  hub::job job(3, 1);
+  std::thread killer([&] {
+    while (processed < 100) std::this_thread::yield();
+    for (int r : {1, 2}) job.suspect(r, 0);
+    std::this_thread::sleep_for(5ms);
+    for (int r : {1, 2}) job.suspect(0, r);
+  });
+  job.run([&](skel::context& ctx) {
+    auto how = size(1);
+    if (ctx.is_root()) how.time_limit_seconds = 1.0;
+    skel::multi_host(
+        ctx, 100000, what, [](std::uint64_t, std::uint64_t, slices::result&&) {}, how);
+  });
+  killer.join();
+  for (int r : {1, 2}) check_thrown<skel::lost_rank_error>(job, r);
+}
