@@ -116,6 +116,8 @@ class engine {
   void serve();
   /// When the roles hear of the time again.
   [[nodiscard]] double next_tick() const;
+  /// When messages were moved last; later where that gave the core away in vain: then this is when it may be
+  /// tried again.
   [[nodiscard]] double last_progress() const { return last_progress_.load(std::memory_order_relaxed); }
   /// Lets `threads - 1` pool threads call r.work(1 ...) and returns when they all have returned; the caller's
   /// own part is `own`, called at once.
