@@ -267,6 +267,10 @@ TEST_CASE("errors are one line, with exit code 2") {
     for (std::string const skeleton : {"multi_host", "calibrate"})
       says("--skeleton " + skeleton + " " + option,
            option.substr(0, option.find(' ')) + " is for --skeleton farm, not for " + skeleton);
+  says("--skeleton multi_host --costs constant:1s",
+       "--costs is for --skeleton farm or ring_steal, not for multi_host");
+  says("--tasks 1 --units 5", "--units is for --skeleton multi_host, not for farm");
+  says("--tasks 1 --machine m.json", "--machine is for --skeleton calibrate, not for farm");
   says("--skeleton multi_host --reassign-down-to -1", "--reassign-down-to: ");
   CHECK(simulate("--help").code == 0);
   CHECK(simulate("--list-platforms").text.find("cluster-1024") != std::string::npos);

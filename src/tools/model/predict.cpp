@@ -23,7 +23,7 @@ struct predict_arguments {
   choice what;
   int ranks = 1;
   bool simulate = false;
-  std::string costs, platform;
+  std::string costs, platform, tree;
 };
 
 json to_json(estimate const& e, skeleton_model const& m, predict_arguments const& o) {
@@ -76,6 +76,7 @@ estimate by_simulation(skeleton_model const& m, machine const* where, predict_ar
   s.results = m.results;
   s.costs = o.costs;
   s.platform = o.platform;
+  s.tree = o.tree;
   s.ranks = o.ranks;
   part p;
   p.name = "simulated run";
@@ -121,6 +122,9 @@ command add_predict(CLI::App& program) {
   app->add_option("--platform", o->platform,
                   "with --simulate: a platform [equal machines, l and g of --machine]")
       ->type_name("FILE.json|NAME");
+  app->add_option("--tree", o->tree,
+                  "with --simulate of ring_steal: what is searched, as in skel-search [T1]")
+      ->type_name("TREE");
   return {app, [o] { run(*o); }};
 }
 

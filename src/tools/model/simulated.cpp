@@ -119,30 +119,20 @@ double simulated_seconds(skeleton_model const& m, machine const* where, point co
     platform = folder.file("platform.json");
     std::ofstream(platform) << platform_of(where, what.ranks, kind);
   }
-  double result_bytes = 8;
-  if (auto const* const bytes = m.find("run", "bytes"); bytes != nullptr)
-    result_bytes = std::clamp(bytes->curve(at) / tasks->second, 0.0, 1e9);
   auto const report = folder.file("report.json");
-  std::vector<std::string> words{simulator(),
-                                 "--platform",
-                                 platform,
-                                 "--ranks",
-                                 std::to_string(what.ranks),
-                                 "--skeleton",
-                                 what.skeleton,
-                                 "--costs",
-                                 costs,
-                                 "--seed",
-                                 std::to_string(what.seed),
-                                 "--result-bytes",
-                                 fmt::format("{:.0f}", result_bytes),
-                                 "--report",
-                                 report,
-                                 "--quiet"};
+  std::vector<std::string> words{
+      simulator(),   "--platform", platform, "--ranks", std::to_string(what.ranks), "--skeleton",
+      what.skeleton, "--costs",    costs,    "--seed",  std::to_string(what.seed),  "--report",
+      report,        "--quiet"};
   if (what.skeleton == "farm") {
-    words.insert(words.end(), {"--schedule", what.schedule, "--tasks", fmt::format("{:.0f}", tasks->second)});
+    double result_bytes = 8;
+    if (auto const* const bytes = m.find("run", "bytes"); bytes != nullptr)
+      result_bytes = std::clamp(bytes->curve(at) / tasks->second, 0.0, 1e9);
+    words.insert(words.end(), {"--schedule", what.schedule, "--tasks", fmt::format("{:.0f}", tasks->second),
+                               "--result-bytes", fmt::format("{:.0f}", result_bytes)});
     if (!what.results.empty()) words.insert(words.end(), {"--results", what.results});
   }
+  if (!what.tree.empty()) words.insert(words.end(), {"--tree", what.tree});
   run(std::move(words), folder.file("errors"));
   return nlohmann::json::parse(text_of(report)).at("seconds").get<double>();
 }

@@ -14,6 +14,7 @@ struct simulation {
   std::string schedule, results;
   std::string costs;     ///< as skel-simulate --costs; empty: each task the mean of the model
   std::string platform;  ///< as skel-simulate --platform; empty: equal machines, l and g of the machine file
+  std::string tree;      ///< of ring_steal, as skel-simulate --tree; empty: what that has as its default
   int ranks = 2;
   std::uint64_t seed = 1;
 };

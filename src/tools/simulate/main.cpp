@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <functional>
 #include <map>
@@ -60,12 +61,23 @@ planned_failure parse_failure(std::string const& text, int ranks) {
   return planned;
 }
 
-// Told, but not for this skeleton: what would be ignored is refused.
-void check_farm_options(CLI::App const& app, std::string const& skeleton) {
+// Told, but not for this skeleton: what would be ignored is refused. A group of options that begins with a
+// skeleton's name is that one's.
+void check_skeleton_options(CLI::App const& app, std::string const& skeleton) {
+  auto const refuse = [&](std::string const& name, std::string const& owners) {
+    throw skel::usage_error(fmt::format("{} is for --skeleton {}, not for {}", name, owners, skeleton));
+  };
+  for (auto const* const o : app.get_options([](CLI::Option const* o) { return o->count() > 0; })) {
+    auto const owner = o->get_group().substr(0, o->get_group().find(':'));
+    if (owner != skeleton && std::ranges::find(skeletons, owner) != skeletons.end())
+      refuse(o->get_name(), owner);
+  }
   if (skeleton == "farm") return;
   for (auto const* name : {"--schedule", "--results", "--root", "--tasks"})
-    if (app.count(name) > 0)
-      throw skel::usage_error(fmt::format("{} is for --skeleton farm, not for {}", name, skeleton));
+    if (app.count(name) > 0) refuse(name, "farm");
+  if (skeleton != "ring_steal" && app.count("--costs") > 0) refuse("--costs", "farm or ring_steal");
+  if (skeleton != "multi_host" && app.count("--result-bytes") > 0)
+    refuse("--result-bytes", "farm or multi_host");
 }
 
 void list_platforms() {
@@ -173,22 +185,22 @@ void add_options(CLI::App& app, options& o) {
       ->check(CLI::IsMember(skeletons))
       ->group(group);
 #if SKEL_SIMULATE_SEARCH
-  app.add_option("--tree", o.tree,
-                 "ring_steal: the UTS tree to search, as in skel-search; --costs gives a node's cost")
+  auto const search = "ring_steal: search of a tree";
+  app.add_option("--tree", o.tree, "the UTS tree to search, as in skel-search; --costs gives a node's cost")
       ->capture_default_str()
-      ->group(group);
-  app.add_option("--take", o.take, "ring_steal: what a thief is given, one task or half of them")
+      ->group(search);
+  app.add_option("--take", o.take, "what a thief is given, one task or half of them")
       ->capture_default_str()
       ->check(CLI::IsMember({"one", "half"}))
-      ->group(group);
+      ->group(search);
 #endif
 #if SKEL_SIMULATE_COMPONENTS
   add_divide_options(app, o);
 #endif
   add_group_options(app, o.groups);
-  app.add_option("--machine", o.machine, "calibrate: the machine file to write, for skel-model")
+  app.add_option("--machine", o.machine, "the machine file to write, for skel-model")
       ->type_name("FILE.json")
-      ->group(group);
+      ->group("calibrate: l and g");
   app.add_option("--tasks", o.tasks, "number of tasks [the lines of a costs file]")
       ->type_name("N")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}))
@@ -337,7 +349,7 @@ int main(int argc, char** argv) {
           list_platforms();
           return 0;
         }
-        check_farm_options(*line, o.skeleton);
+        check_skeleton_options(*line, o.skeleton);
         return simulate(o);
       });
 }
