@@ -25,6 +25,9 @@ import subprocess
 import sys
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from line_plot import plot  # noqa: E402
+
 # Section 4.2: the stations in the order in which they are added, and their power relative to an HP 715/33 (table 1).
 STATIONS = [("HP 715/33", 1.0)] * 12 + [("Sparc 2", 0.442), ("Sparc 20", 1.347)]
 # The loss test: powers relative to a Sparc 10 (the second table 3).
@@ -298,40 +301,6 @@ def observations(rows):
 
 
 # --- the page
-
-
-def plot(title, x_label, y_label, series, diagonal=False):
-    """Lines with markers as one SVG; series: name -> (colour, [(x, y)])."""
-    width, height, left, bottom, top, right = 430, 320, 48, 40, 28, 12
-    points = [p for _, data in series.values() for p in data]
-    x_most = max(p[0] for p in points) * 1.02
-    y_most = max([p[1] for p in points] + ([x_most] if diagonal else [])) * 1.05
-
-    def at(x, y):
-        return (left + (width - left - right) * x / x_most, height - bottom - (height - top - bottom) * y / y_most)
-
-    out = [f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" xmlns="http://www.w3.org/2000/svg" '
-           'font-family="sans-serif" font-size="11">',
-           f'<text x="{width / 2}" y="16" text-anchor="middle" font-size="13">{html.escape(title)}</text>']
-    for i in range(6):
-        x, y = at(x_most * i / 5, 0)
-        out.append(f'<text x="{x:.1f}" y="{y + 14:.1f}" text-anchor="middle">{x_most * i / 5:.3g}</text>')
-        x, y = at(0, y_most * i / 5)
-        out.append(f'<line x1="{x:.1f}" y1="{y:.1f}" x2="{width - right}" y2="{y:.1f}" stroke="#ddd"/>'
-                   f'<text x="{x - 4:.1f}" y="{y + 4:.1f}" text-anchor="end">{y_most * i / 5:.3g}</text>')
-    out.append(f'<text x="{width / 2}" y="{height - 6}" text-anchor="middle">{html.escape(x_label)}</text>')
-    out.append(f'<text x="12" y="{height / 2}" text-anchor="middle" transform="rotate(-90 12 {height / 2})">'
-               f'{html.escape(y_label)}</text>')
-    if diagonal:
-        (x1, y1), (x2, y2) = at(0, 0), at(x_most, x_most)
-        out.append(f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="#999" '
-                   'stroke-dasharray="4 3"/>')
-    for k, (name, (colour, data)) in enumerate(series.items()):
-        path = " ".join(f"{a:.1f},{b:.1f}" for a, b in (at(*p) for p in data))
-        out.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="1.6"/>')
-        out += [f'<circle cx="{a:.1f}" cy="{b:.1f}" r="2.4" fill="{colour}"/>' for a, b in (at(*p) for p in data)]
-        out.append(f'<text x="{left + 10}" y="{top + 12 + 14 * k}" fill="{colour}">{html.escape(name)}</text>')
-    return "\n".join(out + ["</svg>"])
 
 
 def table(rows, columns):

@@ -1,7 +1,11 @@
 """The page of reproduce.py: plots as SVG, tables, findings."""
 import html
-import math
 import os
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from line_plot import ticks  # noqa: E402
 
 COLOURS = {"D_S": "#1e8449", "D_C": "#2471a3", "S_S": "#c0392b", "S_C": "#b9770e",
            "one message to each": "#c0392b", "skel::broadcast": "#2471a3"}
@@ -10,13 +14,6 @@ WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT = 460, 320, 52, 40, 44, 12
 
 def y_of(value, most):
     return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * value / most
-
-
-def ticks(most):
-    """From 0 up to `most` in steps of 1, 2 or 5 times a power of ten: four to eight of them."""
-    power = 10.0 ** math.floor(math.log10(most / 3))
-    step = next((power * k for k in (5, 2) if power * k <= most / 3), power)
-    return [k * step for k in range(math.floor(most / step * (1 + 1e-9)) + 1)]
 
 
 def frame(title, about, most, across, up):

@@ -1,0 +1,45 @@
+"""Plots of the pages that reproduce the papers' experiments."""
+import html
+import math
+
+
+def ticks(most):
+    """From 0 up to `most` in steps of 1, 2 or 5 times a power of ten: four to eight of them."""
+    power = 10.0 ** math.floor(math.log10(most / 3))
+    step = next((power * k for k in (5, 2) if power * k <= most / 3), power)
+    return [k * step for k in range(math.floor(most / step * (1 + 1e-9)) + 1)]
+
+
+def plot(title, x_label, y_label, series, diagonal=False):
+    """Lines with markers as one SVG; series: name -> (colour, [(x, y)])."""
+    width, height, left, bottom, top, right = 430, 320, 52, 40, 28, 12
+    points = [p for _, data in series.values() for p in data]
+    x_most = max(p[0] for p in points) * 1.02
+    y_most = max([p[1] for p in points] + ([x_most] if diagonal else [])) * 1.05
+
+    def at(x, y):
+        return (left + (width - left - right) * x / x_most, height - bottom - (height - top - bottom) * y / y_most)
+
+    out = [f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" xmlns="http://www.w3.org/2000/svg" '
+           'font-family="sans-serif" font-size="11">', f'<rect width="{width}" height="{height}" fill="white"/>',
+           f'<text x="{width / 2}" y="16" text-anchor="middle" font-size="13">{html.escape(title)}</text>']
+    for value in ticks(x_most):
+        x, y = at(value, 0)
+        out.append(f'<text x="{x:.1f}" y="{y + 14:.1f}" text-anchor="middle">{value:.6g}</text>')
+    for value in ticks(y_most):
+        x, y = at(0, value)
+        out.append(f'<line x1="{x:.1f}" y1="{y:.1f}" x2="{width - right}" y2="{y:.1f}" stroke="#ddd"/>'
+                   f'<text x="{x - 4:.1f}" y="{y + 4:.1f}" text-anchor="end">{value:.6g}</text>')
+    out.append(f'<text x="{width / 2}" y="{height - 6}" text-anchor="middle">{html.escape(x_label)}</text>')
+    out.append(f'<text x="12" y="{height / 2}" text-anchor="middle" transform="rotate(-90 12 {height / 2})">'
+               f'{html.escape(y_label)}</text>')
+    if diagonal:
+        (x1, y1), (x2, y2) = at(0, 0), at(x_most, x_most)
+        out.append(f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="#999" '
+                   'stroke-dasharray="4 3"/>')
+    for k, (name, (colour, data)) in enumerate(series.items()):
+        path = " ".join(f"{a:.1f},{b:.1f}" for a, b in (at(*p) for p in data))
+        out.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="1.6"/>')
+        out += [f'<circle cx="{a:.1f}" cy="{b:.1f}" r="2.4" fill="{colour}"/>' for a, b in (at(*p) for p in data)]
+        out.append(f'<text x="{left + 10}" y="{top + 12 + 14 * k}" fill="{colour}">{html.escape(name)}</text>')
+    return "\n".join(out + ["</svg>"])
