@@ -9,9 +9,8 @@
 // All outputs of a group stay in registers while the sources pass by once, several vectors of each at a time.
 // What limits is memory then:
 //   - outputs that are larger than the caches are written past them, which saves reading them first;
-//   - sources are fetched ahead by instructions, as processors do it by themselves for some ten streams only,
-//   and
-//     to the second cache: in a set of the first, shards that lie at equal offsets would push each other out;
+//   - sources are fetched ahead by instructions, since processors do that for some ten streams only; to the
+//     second cache, as shards at equal offsets would push each other out of a set of the first;
 //   - several groups of outputs take strips of the sources, which the second group finds in the cache.
 
 #if defined(__clang__)
