@@ -59,7 +59,7 @@ function(skel_mpi_test name)
 endfunction()
 
 # NAME.cpp is the program, NAME_test.cpp the test, which finds it as SKEL_LOSSES. Mostly it waits: what costs most starts
-# first.
+# first. Where sanitizers are, it is built by the target skel_losses only, as scripts/test.sh runs it there with --all only.
 function(skel_losses_test name)
   cmake_parse_arguments(arg "LONG" "COST" "LINK" ${ARGN})
   add_executable(mpi_${name} ${name}.cpp)
@@ -74,4 +74,11 @@ function(skel_losses_test name)
   add_dependencies(test_${name} mpi_${name})
   set_property(GLOBAL APPEND PROPERTY skel_mpi_tests test_${name})
   set_tests_properties(test_${name} PROPERTIES COST ${arg_COST} LABELS kills)
+  if(SKEL_SANITIZE)
+    set_target_properties(mpi_${name} test_${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+  endif()
+  if(NOT TARGET skel_losses)
+    add_custom_target(skel_losses)
+  endif()
+  add_dependencies(skel_losses test_${name})
 endfunction()

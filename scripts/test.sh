@@ -116,7 +116,10 @@ benchmarks() {
   build release
 }
 
-sanitized_kills() { ctest --test-dir build/asan --output-on-failure -L '^kills$'; }
+sanitized_kills() {
+  build asan skel_losses
+  ctest --test-dir build/asan --output-on-failure -L '^kills$'
+}
 
 campaigns() { ctest --test-dir build/release --output-on-failure --parallel "$(job_count)" -L '^long$' --no-tests=ignore; }
 
