@@ -249,6 +249,7 @@ TEST_CASE("shards that say they are a manifest and are none belong to another's 
   o.belongs_to = {1, 7, 1, 1};  // of one part, and beside it
   std::vector<test::byte_vector> shards(3);
   std::vector<byte_sink> sinks;
+  sinks.reserve(shards.size());
   for (auto& s : shards)
     sinks.emplace_back([&s](auto bytes) { s.insert(s.end(), bytes.begin(), bytes.end()); });
   object_writer w(o, sinks);
