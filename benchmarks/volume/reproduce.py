@@ -36,7 +36,7 @@ FIELD = "wind"
 WORKERS = [15, 20, 25]
 RAY_SECONDS = 0.052072  # table 1: the mean of rays that hit; here all do
 PIXEL_BYTES = 5  # section 6.2
-TASK, FINE = 250, 24  # pixels: of a dynamic task; of the pieces that a static one is dealt from (three tiles)
+TASK, FINE = 250, 32  # pixels: of a dynamic task; of the pieces that a static one is dealt from (two tiles)
 # (schedule, results, pixels of a task). Static: a worker's one task is every n-th piece; S_S sends 250 pixels at a time.
 ALGORITHMS = {"D_S": ("first-come", "streamed:batch=1", TASK), "D_C": ("first-come", "concentrated", TASK),
               "S_S": ("interleaved", f"streamed:batch={TASK // FINE}", FINE), "S_C": ("interleaved", "concentrated", FINE)}

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Our volume renderer against VTK's fixed-point ray caster: the same field, view, mapping and size on one core.
 
-    benchmarks/volume/volume.py --bin build/release/bin [--repetitions 7] [--check]
+    benchmarks/volume/volume.py --bin build/release/bin [--repetitions 7] [--instructions avx2] [--check]
 
 Needs python3-vtk9, xvfb and xauth. Programs run one after the other in each repetition, so that a ratio compares
 neighbours in time. VTK's fixed part (showing the picture) is measured with next to no samples and subtracted. Errors are
@@ -84,7 +84,7 @@ def vtk(volume, spec, step, repetitions, out):
     return [float(f["render_seconds"]) for f in run(command, dict(os.environ, LP_NUM_THREADS="1"))]
 
 
-def measure(ours, folder, name, lit, repetitions):
+def measure(ours, folder, name, lit, repetitions, instructions):
     field, spacing, _, _ = FIELDS[name]
     path = {key: os.path.join(folder, key) for key in
             ("volume.nrrd", "spec.json", "fine.json", "fine.pfm", "ours.pfm", "vtk.ppm", "empty.ppm")}
@@ -97,7 +97,7 @@ def measure(ours, folder, name, lit, repetitions):
     run([ours, "render", path["volume.nrrd"], path["fine.json"], "1", path["fine.pfm"]])
     seconds, peer, fixed, counts = [], [], [], {}
     for _ in range(repetitions):
-        lines = run([ours, "render", path["volume.nrrd"], path["spec.json"], "5", path["ours.pfm"]])
+        lines = run([ours, "render", path["volume.nrrd"], path["spec.json"], "5", path["ours.pfm"], instructions])
         counts = lines[0]
         seconds.append(statistics.median(float(f["render_seconds"]) for f in lines))
         peer.append(statistics.median(vtk(path["volume.nrrd"], path["spec.json"], 1, 5, path["vtk.ppm"])))
@@ -117,6 +117,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", default="build/release/bin", help="where skel-bench-volume is")
     parser.add_argument("--repetitions", type=int, default=7)
+    parser.add_argument("--instructions", default="", help="of our kernel, instead of the best that the processor has")
     parser.add_argument("--check", action="store_true", help=f"exit code 1 below {TARGET} times VTK, or with a larger error")
     options = parser.parse_args()
     if shutil.which("xvfb-run") is None or subprocess.run(
@@ -125,7 +126,8 @@ def main():
     failed = False
     with tempfile.TemporaryDirectory() as folder:
         for name, lit in CASES:
-            ratio, errors = measure(os.path.join(options.bin, "skel-bench-volume"), folder, name, lit, options.repetitions)
+            ratio, errors = measure(os.path.join(options.bin, "skel-bench-volume"), folder, name, lit,
+                                    options.repetitions, options.instructions)
             if ratio < TARGET or errors[0] > errors[1]:
                 failed = True
                 print(f"  below the target: at least {TARGET} times as fast at no larger error")

@@ -1,23 +1,29 @@
 #include "kernel.hpp"
 
-#include <cstring>
+#include <algorithm>
 
 namespace skel::volume {
 
-kernel const* find_kernel(char const* name) {
-#if SKEL_VOLUME_HAVE_AVX2
-  if (std::strcmp(name, avx2::functions.name) == 0)
-    return __builtin_cpu_supports("avx2") ? &avx2::functions : nullptr;
+std::vector<kernel const*> const& kernels() {
+  static std::vector<kernel const*> const here = [] {
+    std::vector<kernel const*> found;
+#if SKEL_VOLUME_HAVE_AVX512
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq"))
+      found.push_back(&avx512::functions);
 #endif
-  return std::strcmp(name, portable::functions.name) == 0 ? &portable::functions : nullptr;
+#if SKEL_VOLUME_HAVE_AVX2
+    if (__builtin_cpu_supports("avx2")) found.push_back(&avx2::functions);
+#endif
+    found.push_back(&portable::functions);
+    return found;
+  }();
+  return here;
 }
 
-kernel const& best_kernel() {
-  static kernel const* const best = [] {
-    auto const* const wide = find_kernel("avx2");
-    return wide != nullptr ? wide : &portable::functions;
-  }();
-  return *best;
+kernel const* find_kernel(std::string_view name) {
+  auto const at = std::ranges::find(kernels(), name, [](kernel const* k) { return k->name; });
+  return at == kernels().end() ? nullptr : *at;
 }
 
 }  // namespace skel::volume

@@ -6,11 +6,15 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
+#include <vector>
 
 namespace skel::volume {
 
-/// Eight rays, through a tile of pixels, are integrated together.
-inline constexpr int tile_width = 4, tile_height = 2, tile_pixels = 8;
+/// A tile of pixels is what a kernel is given. All kernels have the same, since ranks with different
+/// processors share a picture; each takes its rays through in packets of as many as it has lanes, eight
+/// or sixteen.
+inline constexpr int tile_width = 4, tile_height = 4, tile_pixels = 16;
 
 /// What a packet needs to know of one cell along one axis; lengths from the grid's lowest corner, stretched.
 struct axis_cell {
@@ -56,8 +60,8 @@ struct volume_view {
   float fog_density, fog[3];
 };
 
-/// Eight rays: origins and directions (length 1), in the same coordinates; least: no nearer than this.
-struct packet {
+/// Origins and directions (length 1), in the same coordinates; least: no nearer than this.
+struct tile_rays {
   double from[3][tile_pixels], direction[3][tile_pixels];
   double least;
 };
@@ -67,10 +71,10 @@ struct work_counts {
   std::uint64_t segments = 0;  ///< that were integrated
 };
 
-/// What eight rays have gained, and where they go on if the grid comes in slabs. A ray's numbers do not
-/// depend on the others of its packet, nor on how the grid is cut: it is handed on at the plane where it
-/// leaves a slab.
-struct packet_state {
+/// What a tile's rays have gained, and where they go on if the grid comes in slabs. A ray's numbers do
+/// not depend on the others of its packet, nor on how the grid is cut: it is handed on at the plane
+/// where it leaves a slab.
+struct tile_state {
   float color[3][tile_pixels], transparency[tile_pixels];  ///< colour premultiplied
   float t[tile_pixels];     ///< distances from where the rays entered the visible box
   float last[tile_pixels];  ///< the scalar there, of the rays in `carried`
@@ -80,7 +84,7 @@ struct packet_state {
 };
 
 /// Takes the rays through the slices that are here.
-using kernel_function = void (*)(volume_view const&, packet const&, packet_state&, work_counts&);
+using kernel_function = void (*)(volume_view const&, tile_rays const&, tile_state&, work_counts&);
 
 struct kernel {
   char const* name;
@@ -95,10 +99,15 @@ namespace avx2 {
 extern kernel const functions;
 }
 #endif
+#if SKEL_VOLUME_HAVE_AVX512
+namespace avx512 {
+extern kernel const functions;
+}
+#endif
 
-/// The best for this processor.
-[[nodiscard]] kernel const& best_kernel();
-/// By name, nullptr if this program or this processor does not have it: `portable`, `avx2`.
-[[nodiscard]] kernel const* find_kernel(char const* name);
+/// All that this program and this processor have, the best one first, `portable` last.
+[[nodiscard]] std::vector<kernel const*> const& kernels();
+/// One of them by name, nullptr if it is not there: `avx512`, `avx2`, `portable`.
+[[nodiscard]] kernel const* find_kernel(std::string_view name);
 
 }  // namespace skel::volume

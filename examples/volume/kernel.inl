@@ -21,6 +21,6 @@ namespace {
 
 }  // namespace
 
-kernel const functions{SKEL_VOLUME_NAME, integrate_packet<false>, integrate_packet<true>};
+kernel const functions{SKEL_VOLUME_NAME, integrate_tile<false>, integrate_tile<true>};
 
 }  // namespace skel::volume::SKEL_VOLUME_TARGET

@@ -55,8 +55,9 @@ void add_options(CLI::App& app, options& o) {
                  "write the processor's seconds for each task to FILE, for skel-simulate");
   app.add_flag("--ray-statistics", o.ray_statistics,
                "time each ray alone, and print what rays that hit and that miss the grid take");
-  app.add_option("--instructions", o.instructions, "avx2 or portable, instead of the best this processor has")
-      ->check(CLI::IsMember({"avx2", "portable"}));
+  app.add_option("--instructions", o.instructions,
+                 "avx512, avx2 or portable, instead of the best this processor has")
+      ->check(CLI::IsMember({"avx512", "avx2", "portable"}));
 }
 
 specification options::rendering() const {

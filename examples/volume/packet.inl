@@ -1,57 +1,57 @@
-// Eight rays through the volume.
+// A packet of rays through the volume.
 
 /// The lanes of `of` whose cells, the `at`, are visible.
-SKEL_INLINE mask visible_lanes(volume_view const& v, i8 at, mask of) {
-  alignas(32) int byte[lanes];
+SKEL_INLINE mask visible_lanes(volume_view const& v, vint at, mask of) {
+  alignas(64) int byte[lanes];
   store_for_indices(byte, shifted_right(at, 3));
   unsigned common = v.visible[byte[0]];
   for (int l = 1; l < lanes; ++l) common &= v.visible[byte[l]];
   if (common == 0xff) return of;
-  alignas(32) int index[lanes];
-  alignas(32) int shows[lanes];
-  store(index, at);
-  for (int l = 0; l < lanes; ++l) shows[l] = -(v.visible[byte[l]] >> (index[l] & 7) & 1);
-  return of & load<mask>(shows);
+  return of & bits_at(v.visible, at);
 }
 
 /// Whether a jump pays: over less than two blocks, steps from cell to cell take no longer.
-SKEL_INLINE bool all_away(volume_view const& v, int const* at, unsigned alive, std::uint8_t (&away)[lanes]) {
+SKEL_INLINE bool all_away(volume_view const& v, int const* at, unsigned alive, vint& away) {
+  alignas(64) int distance[lanes];
   for (int l = 0; l < lanes; ++l) {
-    away[l] = v.cells[at[l]];
-    if ((alive >> l & 1U) != 0 && (away[l] < 2 || away[l] == visible_cell)) return false;
+    distance[l] = v.cells[at[l]];
+    if ((alive >> l & 1U) != 0 && (distance[l] < 2 || distance[l] == visible_cell)) return false;
   }
+  away = load<vint>(distance);
   return true;
 }
 
+/// The tile's rays from the lane `first` on.
 template <bool lit>
-void integrate_packet(volume_view const& v, packet const& p, packet_state& state, work_counts& counts) {
+void integrate_packet(volume_view const& v, tile_rays const& p, int first, bool begun, tile_state& state,
+                      work_counts& counts) {
   accumulated sum{{all(0.0F), all(0.0F), all(0.0F)}, all(1.0F)};
   rays r;
-  begin(v, p, r);
-  f8 const finish = r.end;
+  begin(v, p, first, r);
+  vfloat const finish = r.end;
   mask const none = r.alive & ~r.alive;
-  f8 const samples = all(static_cast<float>(lit ? v.light_samples : 1));
+  vfloat const samples = all(static_cast<float>(lit ? v.light_samples : 1));
   progress now{none, all(0.0F), all(0), samples, none};
   bool const whole = is_whole(v);
   if (!whole) {
-    if (state.begun == 0) keep(r, sum, now.carried, now.last, state);
-    resume(state, r, sum, now.carried, now.last);
+    if (!begun) keep(r, sum, now.carried, now.last, first, state);
+    resume(state, first, r, sum, now.carried, now.last);
     hold_to_slab(v, r);
     set_cells(v, r);
   }
   unsigned const worked = bits(r.alive);
-  i8 const ahead = cells_on(v, r);
+  vint const ahead = cells_on(v, r);
   mask waiting = none;  // lanes that have done their cell, while others have not
   for (unsigned alive = worked; alive != 0;) {
-    f8 const t1 = leaving(r);
-    alignas(32) int at[lanes];
+    vfloat const t1 = leaving(r);
+    alignas(64) int at[lanes];
     store(at, r.at);
     mask const visible = visible_lanes(v, r.at, r.alive & (t1 > r.t));
     bool const any = bits(visible) != 0;
     if (any) {
       prefetch<lit>(v, r.at, ahead);
     } else {
-      std::uint8_t away[lanes];
+      vint away;
       if (all_away(v, at, alive, away)) {
         now.carried = now.carried & ~r.alive;
         skip(v, r, away);
@@ -60,20 +60,27 @@ void integrate_packet(volume_view const& v, packet const& p, packet_state& state
         continue;
       }
     }
-    f8 until = t1;
+    vfloat until = t1;
     now.partial = none;
+    linear_part part;
+    vfloat const from = r.t;
     if (any) {
       cubic const c = cubic_between(r, corners_at(v, at), t1, visible, now.carried, now.last);
-      linear_part const part = next_part<lit>(v, r, c, t1, visible, now, until);
+      part = next_part<lit>(v, r, c, t1, visible, now, until);
       counts.segments += static_cast<unsigned>(__builtin_popcount(bits(visible)));
-      add_part<lit>(v, r, part, visible, sum);
+      if (lit) add_part<lit>(v, r, from, part, visible, sum);
       now.last = choose(visible, part.last, now.last);
     }
     // those that have left the slab keep theirs
     now.carried = choose(r.alive & ~waiting, visible, now.carried);
     r.t = until;
-    r.alive = r.alive & (until < r.end) & (sum.transparency > all(v.least_transparency));
-    mask go = r.alive & ~now.partial;
+    mask const on = r.alive & (until < r.end);
+    // What comes next depends on cells alone: also those that may become opaque here step on, and light
+    // alone needs the present cells until then.
+    if (!lit) advance(v, r, on & ~now.partial);
+    if (!lit && any) add_part<lit>(v, r, from, part, visible, sum);
+    r.alive = on & (sum.transparency > all(v.least_transparency));
+    mask const go = r.alive & ~now.partial;
     unsigned const left = bits(r.alive);
     if (lit && v.light_samples > 1) {
       // Light costs more than waiting: cells are entered together.
@@ -88,10 +95,17 @@ void integrate_packet(volume_view const& v, packet const& p, packet_state& state
     }
     counts.cells += static_cast<unsigned>(__builtin_popcount((alive & ~left) | bits(go)));
     alive = left;
-    advance(v, r, go);
+    if (lit) advance(v, r, on & ~now.partial);
   }
   if (whole)
-    keep(r, sum, now.carried, now.last, state);
+    keep(r, sum, now.carried, now.last, first, state);
   else
-    leave_slab(v, r, finish, worked, sum, now.carried, now.last, state);
+    leave_slab(v, r, finish, worked, sum, now.carried, now.last, first, state);
+}
+
+template <bool lit>
+void integrate_tile(volume_view const& v, tile_rays const& p, tile_state& state, work_counts& counts) {
+  bool const begun = state.begun;
+  for (int first = 0; first < tile_pixels; first += lanes)
+    integrate_packet<lit>(v, p, first, begun, state, counts);
 }

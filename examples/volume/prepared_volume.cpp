@@ -214,7 +214,7 @@ void prepared_volume::find_visible_cells() {
     view_.box_low[d] = own_box_.low[d];
     view_.box_high[d] = own_box_.high[d];
   }
-  visible_.assign(cells_.size() / 8 + 1, 0);
+  visible_.assign(cells_.size() / 8 + 4, 0);  // read four at a time
   for (std::size_t i = 0; i < cells_.size(); ++i)
     if (cells_[i] == visible_cell) visible_[i / 8] |= static_cast<std::uint8_t>(1U << (i % 8));
   view_.cells = cells_.data();

@@ -162,8 +162,10 @@ std::string program_run::problem_of(volume_data::grid const& grid) const {
     std::ifstream file(options_.spec, std::ios::binary);
     text.append(std::istreambuf_iterator<char>(file), {});
   }
-  return text + fmt::format(" {} {} {} {} {} {}", names_[0], options_.size, options_.frames,
-                            what_.pixels_per_task, options_.decomposition, options_.ray_statistics);
+  // Tasks are made of tiles.
+  return text + fmt::format(" {} {} {} {} {} {} {}x{}", names_[0], options_.size, options_.frames,
+                            what_.pixels_per_task, options_.decomposition, options_.ray_statistics,
+                            tile_width, tile_height);
 }
 
 void program_run::each_whole() {

@@ -11,12 +11,12 @@ namespace skel::volume {
 namespace {
 
 kernel const& chosen(std::string const& instructions) {
-  if (instructions.empty()) return best_kernel();
-  if (auto const* const found = find_kernel(instructions.c_str())) return *found;
+  if (instructions.empty()) return *kernels().front();
+  if (auto const* const found = find_kernel(instructions)) return *found;
   throw usage_error("this processor has no instructions \"" + instructions + "\"");
 }
 
-void put(packet& to, int lane, camera::ray const& ray) {
+void put(tile_rays& to, int lane, camera::ray const& ray) {
   for (std::size_t d = 0; d < 3; ++d) {
     to.from[d][lane] = ray.from[d];
     to.direction[d][lane] = ray.direction[d];
@@ -40,8 +40,8 @@ camera::ray renderer::ray_of(std::uint64_t tile, int lane) const {
   return camera_.through(x + 0.5, y + 0.5);
 }
 
-void renderer::take_through(std::uint64_t number, packet_state& state, work_counts& counts) const {
-  packet rays{};
+void renderer::take_through(std::uint64_t number, tile_state& state, work_counts& counts) const {
+  tile_rays rays{};
   rays.least = least(camera_);
   for (int lane = 0; lane < tile_pixels; ++lane) put(rays, lane, ray_of(number, lane));
   kernel_(volume_.view(), rays, state, counts);
@@ -56,25 +56,25 @@ std::array<rgba, tile_pixels> renderer::tile(std::uint64_t number, work_counts& 
     });
     return pixels;
   }
-  packet_state state;
+  tile_state state;
   take_through(number, state, counts);
   return pixels_of(state);
 }
 
 rgba renderer::along(camera::ray const& ray, work_counts& counts) const {
   if (spec_.rule == rule::trapezoid) return trapezoid_along(volume_, spec_, ray, least(camera_), counts);
-  packet rays{};
+  tile_rays rays{};
   rays.least = least(camera_);
   // The idle lanes look away from the volume.
   camera::ray const away{{-1e6, -1e6, -1e6}, {-1, 0, 0}};
   for (int lane = 1; lane < tile_pixels; ++lane) put(rays, lane, away);
   put(rays, 0, ray);
-  packet_state state;
+  tile_state state;
   kernel_(volume_.view(), rays, state, counts);
   return pixels_of(state)[0];
 }
 
-std::array<rgba, tile_pixels> pixels_of(packet_state const& state) {
+std::array<rgba, tile_pixels> pixels_of(tile_state const& state) {
   std::array<rgba, tile_pixels> pixels{};
   for (std::size_t l = 0; l < tile_pixels; ++l)
     pixels[l] = {state.color[0][l], state.color[1][l], state.color[2][l], 1 - state.transparency[l]};

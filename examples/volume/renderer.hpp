@@ -18,11 +18,11 @@ struct rgba {
   float red = 0, green = 0, blue = 0, opacity = 0;
 };
 
-/// What a packet's rays have gained.
-[[nodiscard]] std::array<rgba, tile_pixels> pixels_of(packet_state const& state);
+/// What a tile's rays have gained.
+[[nodiscard]] std::array<rgba, tile_pixels> pixels_of(tile_state const& state);
 
-/// A picture is cut into tiles of 4 x 2 pixels, numbered row by row. The bytes of a tile do not depend on who
-/// renders it, or with what else.
+/// A picture is cut into tiles of 4 x 4 pixels, numbered row by row. The bytes of a tile do not depend
+/// on who renders it, or with what else.
 class tiling {
  public:
   tiling(int width, int height)
@@ -62,14 +62,14 @@ class tiling {
 ///     counts);
 class renderer {
  public:
-  /// `instructions`: "portable" or "avx2"; empty: the best there is.
+  /// `instructions`: "portable", "avx2" or "avx512"; empty: the best there is.
   renderer(prepared_volume const& volume, specification const& spec, camera const& view,
            std::string const& instructions = "");
 
   [[nodiscard]] std::array<rgba, tile_pixels> tile(std::uint64_t number, work_counts& counts) const;
   /// The tile's rays through the slices of the volume that are here: tile() by slabs. With the exact rule
   /// only.
-  void take_through(std::uint64_t number, packet_state& state, work_counts& counts) const;
+  void take_through(std::uint64_t number, tile_state& state, work_counts& counts) const;
   /// Any ray through the volume, for tests and statistics; with the exact rule all lanes but the first are
   /// idle.
   [[nodiscard]] rgba along(camera::ray const& ray, work_counts& counts) const;

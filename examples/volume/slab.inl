@@ -5,40 +5,37 @@ SKEL_INLINE bool is_whole(volume_view const& v) {
 }
 
 /// Everything that goes on from here.
-SKEL_INLINE void keep(rays const& r, accumulated const& sum, mask carried, f8 last, packet_state& to) {
-  for (int c = 0; c < 3; ++c) store(to.color[c], sum.color[c]);
-  store(to.transparency, sum.transparency);
-  store(to.t, r.t);
-  store(to.last, last);
-  for (int d = 0; d < 3; ++d) store(to.cell[d], r.axis[d].cell);
+SKEL_INLINE void keep(rays const& r, accumulated const& sum, mask carried, vfloat last, int first,
+                      tile_state& to) {
+  for (int c = 0; c < 3; ++c) store(to.color[c] + first, sum.color[c]);
+  store(to.transparency + first, sum.transparency);
+  store(to.t + first, r.t);
+  store(to.last + first, last);
+  for (int d = 0; d < 3; ++d) store(to.cell[d] + first, r.axis[d].cell);
   to.begun = 1;
-  to.alive = bits(r.alive);
-  to.carried = bits(carried);
-}
-
-SKEL_INLINE mask lanes_of(unsigned set) {
-  alignas(32) int lane[lanes];
-  for (int l = 0; l < lanes; ++l) lane[l] = (set >> l & 1U) != 0 ? -1 : 0;
-  return load<mask>(lane);
+  unsigned const others = ~(((1U << lanes) - 1) << first);
+  to.alive = (to.alive & others) | bits(r.alive) << first;
+  to.carried = (to.carried & others) | bits(carried) << first;
 }
 
 /// Takes the rays up where an earlier slab left them.
-SKEL_INLINE void resume(packet_state const& from, rays& r, accumulated& sum, mask& carried, f8& last) {
-  for (int c = 0; c < 3; ++c) sum.color[c] = load<f8>(from.color[c]);
-  sum.transparency = load<f8>(from.transparency);
-  r.t = load<f8>(from.t);
-  last = load<f8>(from.last);
-  for (int d = 0; d < 3; ++d) r.axis[d].cell = load<i8>(from.cell[d]);
-  r.alive = lanes_of(from.alive);
-  carried = lanes_of(from.carried);
+SKEL_INLINE void resume(tile_state const& from, int first, rays& r, accumulated& sum, mask& carried,
+                        vfloat& last) {
+  for (int c = 0; c < 3; ++c) sum.color[c] = load<vfloat>(from.color[c] + first);
+  sum.transparency = load<vfloat>(from.transparency + first);
+  r.t = load<vfloat>(from.t + first);
+  last = load<vfloat>(from.last + first);
+  for (int d = 0; d < 3; ++d) r.axis[d].cell = load<vint>(from.cell[d] + first);
+  r.alive = lanes_of(from.alive >> first);
+  carried = lanes_of(from.carried >> first);
 }
 
 /// Only rays that are in the slab are alive, and end where they leave it. The others are put where they can
 /// be looked at without harm.
 SKEL_INLINE void hold_to_slab(volume_view const& v, rays& r) {
   axis_state& z = r.axis[2];
-  alignas(32) int cell[lanes];
-  alignas(32) float from[lanes], way[lanes], inverse[lanes], end[lanes];
+  alignas(64) int cell[lanes];
+  alignas(64) float from[lanes], way[lanes], inverse[lanes], end[lanes];
   store(cell, z.cell);
   store(from, z.from);
   store(way, z.direction);
@@ -54,21 +51,21 @@ SKEL_INLINE void hold_to_slab(volume_view const& v, rays& r) {
     inside |= 1U << l;
     if (way[l] == 0) continue;
     float const plane = way[l] > 0 ? cells[v.end_slice - 1].up : cells[v.first_slice].down;
-    float const leaves = crossing({from[l], way[l], inverse[l]}, plane);
+    float const leaves = (plane - from[l]) * inverse[l];
     end[l] = leaves < end[l] ? leaves : end[l];
   }
   r.alive = r.alive & lanes_of(inside);
-  r.end = load<f8>(end);
-  z.cell = load<i8>(cell);
+  r.end = load<vfloat>(end);
+  z.cell = load<vint>(cell);
 }
 
 /// The rays that were at work in the slab and have more of the grid before them go on into the next.
-SKEL_INLINE void leave_slab(volume_view const& v, rays const& r, f8 finish, unsigned worked,
-                            accumulated const& sum, mask carried, f8 last, packet_state& to) {
-  packet_state now;
-  keep(r, sum, carried, last, now);
+SKEL_INLINE void leave_slab(volume_view const& v, rays const& r, vfloat finish, unsigned worked,
+                            accumulated const& sum, mask carried, vfloat last, int first, tile_state& to) {
+  tile_state now;
+  keep(r, sum, carried, last, 0, now);
   unsigned const alive = bits((r.t < finish) & (sum.transparency > all(v.least_transparency))) & worked;
-  alignas(32) float from[3][lanes], way[3][lanes], inverse[3][lanes];
+  alignas(64) float from[3][lanes], way[3][lanes], inverse[3][lanes];
   for (int d = 0; d < 3; ++d) {
     store(from[d], r.axis[d].from);
     store(way[d], r.axis[d].direction);
@@ -76,11 +73,13 @@ SKEL_INLINE void leave_slab(volume_view const& v, rays const& r, f8 finish, unsi
   }
   for (int l = 0; l < lanes; ++l) {
     if ((worked >> l & 1U) == 0) continue;
-    unsigned const bit = 1U << l;
-    to.transparency[l] = now.transparency[l];
-    for (int c = 0; c < 3; ++c) to.color[c][l] = now.color[c][l];
-    to.alive = (to.alive & ~bit) | (alive & bit);
-    if ((alive & bit) == 0) continue;
+    int const lane = first + l;  // of the tile
+    unsigned const bit = 1U << lane;
+    to.transparency[lane] = now.transparency[l];
+    for (int c = 0; c < 3; ++c) to.color[c][lane] = now.color[c][l];
+    bool const goes_on = (alive >> l & 1U) != 0;
+    to.alive = (to.alive & ~bit) | (goes_on ? bit : 0U);
+    if (!goes_on) continue;
     // Through the plane, as steps would: cells of no length come between where it is an edge or a corner.
     int steps = 0;
     while (now.cell[2][l] >= v.first_slice && now.cell[2][l] < v.end_slice) {
@@ -89,8 +88,7 @@ SKEL_INLINE void leave_slab(volume_view const& v, rays const& r, f8 finish, unsi
       for (int d = 3; d-- > 0;) {
         if (way[d][l] == 0) continue;
         axis_cell const& cell = v.axes[v.first_cell[d] + now.cell[d][l]];
-        float const when =
-            crossing({from[d][l], way[d][l], inverse[d][l]}, way[d][l] > 0 ? cell.up : cell.down);
+        float const when = ((way[d][l] > 0 ? cell.up : cell.down) - from[d][l]) * inverse[d][l];
         if (when <= soonest) {
           soonest = when;
           by = d;
@@ -99,10 +97,10 @@ SKEL_INLINE void leave_slab(volume_view const& v, rays const& r, f8 finish, unsi
       now.cell[by][l] += way[by][l] > 0 ? 1 : -1;
       ++steps;
     }
-    to.t[l] = now.t[l];
-    to.last[l] = now.last[l];
-    for (int d = 0; d < 3; ++d) to.cell[d][l] = now.cell[d][l];
-    bool const goes_on = steps == 1 && (now.carried & bit) != 0;
-    to.carried = (to.carried & ~bit) | (goes_on ? bit : 0U);
+    to.t[lane] = now.t[l];
+    to.last[lane] = now.last[l];
+    for (int d = 0; d < 3; ++d) to.cell[d][lane] = now.cell[d][l];
+    bool const carries = steps == 1 && (now.carried >> l & 1U) != 0;
+    to.carried = (to.carried & ~bit) | (carries ? bit : 0U);
   }
 }

@@ -15,7 +15,7 @@ namespace {
 /// Tiles on their way: also what comes back.
 struct travelling_rays {
   std::vector<std::uint64_t> tiles;
-  std::vector<packet_state> states;
+  std::vector<tile_state> states;
   work_counts counts;
 };
 
@@ -33,7 +33,7 @@ struct skel::transfer_traits<skel::volume::travelling_rays> {
   static volume::travelling_rays unpack(std::span<std::byte const>& in) {
     volume::travelling_rays r;
     r.tiles = skel::unpack<std::vector<std::uint64_t>>(in);
-    r.states = skel::unpack<std::vector<volume::packet_state>>(in);
+    r.states = skel::unpack<std::vector<volume::tile_state>>(in);
     r.counts = skel::unpack<volume::work_counts>(in);
     return r;
   }
@@ -44,7 +44,7 @@ namespace skel::volume {
 namespace {
 
 /// Whether one of a tile's rays may come through a slab now.
-bool meets(packet_state const& s, slab const& part) {
+bool meets(tile_state const& s, slab const& part) {
   if (s.begun == 0) return true;
   for (std::size_t l = 0; l < tile_pixels; ++l)
     if ((s.alive >> l & 1U) != 0 && s.cell[2][l] >= static_cast<int>(part.first) &&
@@ -99,7 +99,7 @@ class ray_store {
   }
 
   tiling tiling_;
-  std::vector<packet_state> states_;
+  std::vector<tile_state> states_;
   std::vector<std::uint64_t> active_;
   std::uint64_t count_ = 0;
 };

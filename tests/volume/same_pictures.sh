@@ -14,6 +14,18 @@ check() { # check WHAT COMMAND...
 
 check "one process" "$program" --verify
 check "portable code, two threads, blocks" "$program" --instructions portable --threads 2 --decomposition blocks
+# By hand where the processor has it; alone and beside ranks with other processors, which are given whole rays and slabs.
+mixed() { # mixed CODE ARGUMENTS...: CODE on rank 0, portable code on the others
+  # shellcheck disable=SC2016  # ranks expand it
+  "$mpiexec" -n 3 bash -c 'code=$0 && [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 0 ] || code=portable
+    exec "$1" --instructions $code "${@:2}"' "$1" "$program" "${@:2}"
+}
+for code in avx2 avx512; do
+  grep -qw "$code\(dq\)\?" /proc/cpuinfo || continue
+  check "code for $code" "$program" --instructions $code
+  check "code for $code beside portable code" mixed $code --schedule first-come
+  check "code for $code beside portable code, 4 slabs" mixed $code --slabs 4 --schedule first-come
+done
 for ranks in 1 2 3; do  # the paper's four, and others
   check "$ranks ranks, D_S" "$mpiexec" -n $ranks "$program" --schedule first-come
   check "$ranks ranks, D_C" "$mpiexec" -n $ranks "$program" --schedule first-come --results concentrated

@@ -38,7 +38,7 @@ whole_grid what_slabs_know(grid const& g, prepared_volume const& whole) {
 }
 
 std::vector<rgba> whole_picture(prepared_volume const& volume, specification const& spec, camera const& view,
-                                char const* instructions = "") {
+                                std::string const& instructions = "") {
   renderer const r(volume, spec, view, instructions);
   std::vector<rgba> pixels;
   work_counts counts;
@@ -47,15 +47,16 @@ std::vector<rgba> whole_picture(prepared_volume const& volume, specification con
   return pixels;
 }
 
+/// `kernels`: slabs are taken by them in turn, as by ranks with different processors.
 std::vector<rgba> in_slabs(grid const& g, whole_grid const& known, specification const& spec,
                            camera const& view, std::vector<double> const& planes, std::size_t count,
-                           char const* instructions) {
+                           std::vector<kernel const*> const& kernels) {
   auto const slabs = cut_into_slabs(g.header.size[2] - 1, count);
-  std::vector<packet_state> states(tiling(view.width, view.height).tiles());
+  std::vector<tile_state> states(tiling(view.width, view.height).tiles());
   work_counts counts;
   for (auto const s : front_to_back(slabs, planes, view)) {
     prepared_volume const part(planes_of(g, slabs[s]), spec, known, slabs[s]);
-    renderer const r(part, spec, view, instructions);
+    renderer const r(part, spec, view, kernels[s % kernels.size()]->name);
     for (std::uint64_t t = 0; t < states.size(); ++t) r.take_through(t, states[t], counts);
   }
   std::vector<rgba> pixels;
@@ -88,9 +89,11 @@ void compare(grid const& g, specification const& spec) {
   auto const view = make_camera(spec, whole.low(), whole.sides(), 37, 29);
   auto const expected = whole_picture(whole, spec, view);
   CHECK(same_bits(expected, whole_picture(whole, spec, view, "portable")));
-  for (std::size_t const count : {1, 2, 3, 7, 17})
-    CHECK(same_bits(expected,
-                    in_slabs(g, known, spec, view, whole.planes()[2], count, count == 3 ? "portable" : "")));
+  auto const rendered = [&](std::size_t count, std::vector<kernel const*> const& by) {
+    return in_slabs(g, known, spec, view, whole.planes()[2], count, by);
+  };
+  for (std::size_t const count : {1, 2, 3, 7, 17}) CHECK(same_bits(expected, rendered(count, kernels())));
+  for (auto const* k : kernels()) CHECK(same_bits(expected, rendered(3, {k})));
 }
 
 }  // namespace

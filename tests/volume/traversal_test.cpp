@@ -183,56 +183,6 @@ TEST_CASE("the kernel against brute force: rays of all sorts, with and without l
   CHECK(sum < most_mean);
 }
 
-TEST_CASE("portable and AVX2 code give the same bytes; so does every repetition") {
-  if (find_kernel("avx2") == nullptr) return;
-  for (bool const lit : {false, true}) {
-    auto const g = test::make_grid(
-        {uneven(30, 1), uneven(20, 2), uneven(25, 3)},
-        [](double x, double y, double z) { return std::sin(15 * x + y) + std::cos(13 * y) * z; });
-    specification s;
-    if (lit) s.light = light_spec{};
-    s.attenuation.density = lit ? 1 : 0;
-    prepared_volume const v(g, s);
-    auto const view = make_camera(s, v.low(), v.sides(), 50, 37);
-    renderer const a(v, s, view, "portable"), b(v, s, view, "avx2");
-    work_counts counts;
-    bool same = true;
-    for (std::uint64_t tile = 0; tile < a.tiling().tiles(); ++tile) {
-      auto const p = a.tile(tile, counts), q = b.tile(tile, counts);
-      same = same && std::ranges::equal(std::as_bytes(std::span(p)), std::as_bytes(std::span(q)));
-    }
-    CHECK(same);
-  }
-}
-
-TEST_CASE("a ray gains the same, to the bit, alone and with seven others") {
-  auto const g = test::make_grid(
-      {uneven(30, 1), uneven(20, 2), uneven(25, 3)},
-      [](double x, double y, double z) { return std::sin(15 * x + y) + std::cos(13 * y) * z; });
-  auto s = test::with_mapping({{-2, {0, 0.5F, 1}}, {0, {1, 1, 0}}, {2, {1, 0.25F, 0}}},
-                              {{-1, 0}, {-0.5, 6}, {-0.2, 0}, {0.2, 0}, {0.5, 15}, {0.7, 3}, {0.9, 1}});
-  s.visibility_limit = 0.99;
-  SECTION("plain") {}
-  SECTION("many bends") { s.tolerance = 1e-5; }
-  SECTION("light") { s.light = light_spec{}; }
-  SECTION("light, one sample in a cell") { s.light = light_spec{vec3{1, 2, 3}, 0.3, 0.6, 0.3, 8, 1}; }
-  prepared_volume const v(g, s);
-  auto const view = make_camera(s, v.low(), v.sides(), 50, 37);
-  renderer const r(v, s, view);
-  work_counts counts;
-  int different = 0;
-  for (std::uint64_t tile = 0; tile < r.tiling().tiles(); ++tile) {
-    auto const pixels = r.tile(tile, counts);
-    r.tiling().each_pixel(tile, [&](int lane, int x, int y) {
-      auto const alone = r.along(view.through(x + 0.5, y + 0.5), counts);
-      auto const& with_others = pixels[static_cast<std::size_t>(lane)];
-      if (!std::ranges::equal(std::as_bytes(std::span(&alone, 1)), std::as_bytes(std::span(&with_others, 1))))
-        ++different;
-    });
-  }
-  CHECK(different == 0);
-}
-
 TEST_CASE("what is skipped is invisible: sparse volumes against brute force") {
   auto const g = test::make_grid({test::even(70), test::even(60), test::even(50)}, [](double x, double y,
                                                                                       double z) {
