@@ -227,7 +227,7 @@ void mpi_transport::probe() {
   if (!there) return;
   int size = 0;
   check(MPI_Get_count(&status, MPI_BYTE, &size), "MPI_Get_count");
-  incoming in{MPI_REQUEST_NULL, status.MPI_SOURCE, buffer(), false};
+  incoming in{MPI_REQUEST_NULL, status.MPI_SOURCE, buffer(static_cast<std::size_t>(size)), false};
   in.bytes.resize(static_cast<std::size_t>(size));
 #if SKEL_MPI_IPROBE
   check(MPI_Irecv(in.bytes.data(), size, MPI_BYTE, status.MPI_SOURCE, tag, comm_, &in.request), "MPI_Irecv");

@@ -6,6 +6,7 @@
 
 #include "catch.hpp"
 #include "skel/error.hpp"
+#include "skel/transport/transport.hpp"
 
 using skel::transport::header;
 using end = skel::transport::link;
@@ -112,4 +113,20 @@ TEST_CASE("sequence numbers wrap around") {
 TEST_CASE("a packet too short for a header is refused") {
   end b;
   CHECK_THROWS_AS(b.accept(packet::received(std::vector<std::byte>(5))), skel::protocol_error);
+}
+
+TEST_CASE("the room of large messages serves large messages again") {
+  skel::transport::alone wires;
+  auto const give_back = [&](std::size_t bytes) { wires.recycle(std::vector<std::byte>(bytes)); };
+  CHECK(wires.buffer(100000).capacity() == 0);
+  for (std::size_t const bytes : {100000U, 300000U, 200000U, 10U}) give_back(bytes);
+  CHECK(wires.buffer(6).capacity() == 0);  // a small message takes none away
+  CHECK(wires.buffer(150000).capacity() == 200000);
+  CHECK(wires.buffer().capacity() == 300000);
+  give_back(300000);
+  auto const grows = wires.buffer(400000);
+  CHECK(grows.capacity() == 300000);
+  CHECK(grows.empty());
+  CHECK(wires.buffer(5000).capacity() == 100000);
+  CHECK(wires.buffer(5000).capacity() == 0);
 }

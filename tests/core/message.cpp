@@ -115,3 +115,15 @@ TEST_CASE("numbers end where 64 bits end") {
   std::span<std::byte const> rest(endless);
   CHECK_THROWS_AS(skel::protocol::get_varint(rest), skel::protocol_error);
 }
+
+TEST_CASE("a block that is packed in place is read as any other") {
+  for (std::size_t const n : {0U, 1U, 127U, 128U, 20000U}) {
+    std::vector<std::byte> bytes(3, std::byte{7});
+    skel::protocol::put_block_by(bytes, [&](auto& out) { out.insert(out.end(), n, std::byte{9}); });
+    skel::protocol::put_block(bytes, std::vector<std::byte>(2, std::byte{1}));
+    auto in = std::span<std::byte const>(bytes).subspan(3);
+    CHECK(skel::protocol::get_block(in) == std::vector<std::byte>(n, std::byte{9}));
+    CHECK(skel::protocol::get_block(in) == std::vector<std::byte>(2, std::byte{1}));
+    CHECK(in.empty());
+  }
+}

@@ -53,7 +53,9 @@ class transport {
   [[nodiscard]] virtual std::optional<double> power() const { return std::nullopt; }
 
   /// Buffers come from here and go back, so that large results do not fault in fresh pages each time.
-  virtual std::vector<std::byte> buffer();
+  /// With room for so many bytes, if there is such a one, otherwise (or for 0) the largest. Small ones are
+  /// new.
+  virtual std::vector<std::byte> buffer(std::size_t bytes = 0);
   virtual void recycle(std::vector<std::byte> bytes);
 
  private:
