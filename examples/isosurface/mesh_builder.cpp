@@ -10,18 +10,19 @@
 
 namespace skel::isosurface {
 
-void mesh_builder::shared_list::assign(std::span<shared_vertex const> from, std::uint32_t first_vertex) {
-  vertices_.assign(from.begin(), from.end());
-  for (auto& v : vertices_) v.vertex += first_vertex;
-  sorted_.clear();
-  next_ = 0;
+namespace {
+
+[[noreturn]] void nobody_has(std::size_t layer, std::size_t piece, edge_key edge) {
+  throw error(fmt::format("layer {}, piece {}: nobody has edge {}", layer, piece, edge));
 }
 
-shared_vertex const* mesh_builder::shared_list::find(edge_key edge) {
+}  // namespace
+
+std::optional<std::uint32_t> mesh_builder::shared_list::find(edge_key edge) {
   constexpr std::size_t near = 8;
   for (auto i = next_; i < std::min(next_ + near, vertices_.size()); ++i)
-    if (vertices_[i].edge == edge) return next_ = i + 1, &vertices_[i];
-  if (vertices_.empty()) return nullptr;
+    if (vertices_[i].edge == edge) return next_ = i + 1, first_vertex_ + vertices_[i].vertex;
+  if (vertices_.empty()) return std::nullopt;
   auto const by_edge = [&](std::uint32_t i) { return vertices_[i].edge; };
   if (sorted_.empty()) {
     sorted_.resize(vertices_.size());
@@ -29,115 +30,162 @@ shared_vertex const* mesh_builder::shared_list::find(edge_key edge) {
     std::ranges::sort(sorted_, {}, by_edge);
   }
   auto const at = std::ranges::lower_bound(sorted_, edge, {}, by_edge);
-  if (at == sorted_.end() || by_edge(*at) != edge) return nullptr;
+  if (at == sorted_.end() || by_edge(*at) != edge) return std::nullopt;
   next_ = *at + std::size_t{1};
-  return &vertices_[*at];
+  return first_vertex_ + vertices_[*at].vertex;
 }
 
 mesh_builder::mesh_builder(node_grid const& grid, edge_lattice const& lattice, std::vector<double> values)
-    : grid_(grid), lattice_(lattice), surfaces_(values.size()) {
-  for (std::size_t v = 0; v < values.size(); ++v) {
-    surfaces_[v].value = values[v];
-    surfaces_[v].below.resize(grid.pieces());
-    surfaces_[v].here.resize(grid.pieces());
-  }
+    : grid_(grid), lattice_(lattice), values_(std::move(values)), layers_(grid.layers()) {}
+
+/// Mostly of the same piece of the layer below; of the one before when on its last row; of the next where
+/// there are holes.
+std::optional<std::uint32_t> mesh_builder::find_below(std::size_t layer, std::size_t piece, std::size_t value,
+                                                      edge_key edge) {
+  auto& below = layers_[layer - 1].above;
+  auto const of = [&](std::size_t p) { return below[p].of_value[value].find(edge); };
+  std::optional<std::uint32_t> found;
+  bool const first_row = lattice_.row(edge) == grid_.rows(piece).first * lattice_.per_cell();
+  if (first_row && piece > 0) found = of(piece - 1);
+  if (!found) found = of(piece);
+  if (!found && piece + 1 < below.size()) found = of(piece + 1);
+  if (found) *found |= below_bit;
+  return found;
 }
 
-std::uint32_t mesh_builder::find(surface& s, std::size_t piece, edge_key edge) const {
-  shared_vertex const* found = nullptr;
-  if (layer_ > 0 && lattice_.in_plane(edge, layer_ * lattice_.per_cell())) {
-    // Mostly of the same piece of the layer below; of the one before when on its last row; of the next where
-    // there are holes.
-    bool const first_row = lattice_.row(edge) == grid_.rows(piece).first * lattice_.per_cell();
-    if (first_row && piece > 0) found = s.below[piece - 1].find(edge);
-    if (found == nullptr) found = s.below[piece].find(edge);
-    if (found == nullptr && piece + 1 < s.below.size()) found = s.below[piece + 1].find(edge);
-  }
-  if (found == nullptr) found = s.last_row.find(edge);
-  if (found == nullptr)
-    throw error(fmt::format("layer {}, piece {}: nobody has edge {}", layer_, piece, edge));
-  return found->vertex;
+void mesh_builder::find(std::size_t layer, std::size_t piece, std::size_t value, edge_key edge,
+                        kept_piece& p) {
+  auto& here = layers_[layer];
+  bool const in_plane = layer > 0 && lattice_.in_plane(edge, layer * lattice_.per_cell());
+  bool const look_below = in_plane && whole(layer - 1);
+  std::optional<std::uint32_t> found;
+  if (look_below) found = find_below(layer, piece, value, edge);
+  if (!found && piece > 0) found = here.last_row.of_value[value].find(edge);
+  if (!found && (!in_plane || look_below)) nobody_has(layer, piece, edge);
+  if (!found) here.open.push_back({here.kept.size(), p.foreign.size(), piece, value, edge});
+  p.foreign.push_back(found.value_or(0));
 }
 
 void mesh_builder::add(std::size_t layer, std::size_t piece, piece_mesh&& m) {
-  if (m.parts.size() != surfaces_.size()) throw error("a piece of other surfaces");
-  if (layer != layer_)
-    for (auto& s : surfaces_) std::swap(s.below, s.here);
-  layer_ = layer;
+  if (m.parts.size() != values_.size()) throw error("a piece of other surfaces");
+  auto& here = layers_.at(layer);
+  if (piece != here.added || whole(layer))
+    throw error(fmt::format("layer {}: piece {} comes after {} pieces", layer, piece, here.added));
+  here.vertices.resize(values_.size());
+  here.triangles.resize(values_.size());
   kept_piece kept;
-  std::size_t foreign = 0, above = 0, last_row = 0;
-  for (std::size_t v = 0; v < surfaces_.size(); ++v) {
-    auto& s = surfaces_[v];
+  shared_vertices above{std::move(m.above), {}}, last_row{std::move(m.last_row), {}};
+  std::size_t foreign = 0, next_above = 0, next_of_row = 0;
+  for (std::size_t v = 0; v < values_.size(); ++v) {
     auto const& p = m.parts[v];
-    if (s.vertices + p.vertices >= piece_mesh::foreign_bit)
-      throw error(fmt::format("more than {} vertices for one value", piece_mesh::foreign_bit));
-    auto const first = static_cast<std::uint32_t>(s.vertices);
+    if (here.vertices[v] + p.vertices >= below_bit)
+      throw error(fmt::format("more than {} vertices for one value in a layer", below_bit));
+    auto const first = static_cast<std::uint32_t>(here.vertices[v]);
     kept.first_vertex.push_back(first);
-    for (std::size_t i = 0; i < p.foreign; ++i)
-      kept.foreign.push_back(find(s, piece, m.foreign[foreign + i]));
-    s.here[piece].assign(std::span(m.above).subspan(above, p.above), first);
-    s.last_row.assign(std::span(m.last_row).subspan(last_row, p.last_row), first);
-    foreign += p.foreign, above += p.above, last_row += p.last_row;
-    s.vertices += p.vertices;
-    s.triangles += p.triangles;
+    for (std::size_t i = 0; i < p.foreign; ++i) find(layer, piece, v, m.foreign.at(foreign + i), kept);
+    above.of_value.emplace_back(std::span(above.all).subspan(next_above, p.above), first);
+    last_row.of_value.emplace_back(std::span(last_row.all).subspan(next_of_row, p.last_row), first);
+    foreign += p.foreign, next_above += p.above, next_of_row += p.last_row;
+    here.vertices[v] += p.vertices;
+    here.triangles[v] += p.triangles;
   }
+  here.above.push_back(std::move(above));
+  here.last_row = std::move(last_row);
   counts_.polygons += m.counts.polygons;
   counts_.active += m.counts.active;
   counts_.holes += m.counts.holes;
   counts_.unresolved += m.counts.unresolved;
   counts_.slices_read += m.counts.slices_read;
-  if (m.triangles.empty()) return;
-  m.foreign = {};
-  m.above = {};
-  m.last_row = {};
-  kept.mesh = std::move(m);
-  pieces_.push_back(std::move(kept));
+  if (!m.triangles.empty()) {
+    m.foreign = {};
+    kept.mesh = std::move(m);
+    here.kept.push_back(std::move(kept));
+  }
+  ++here.added;
+  if (!whole(layer)) return;
+  here.last_row = {};
+  if (layer > 0 && whole(layer - 1)) join(layer);
+  if (layer + 1 < layers_.size() && whole(layer + 1)) join(layer + 1);
 }
 
-void mesh_builder::append(kept_piece const& p, std::vector<std::size_t>& next_triangle, mesh& to) const {
+/// This layer and the one below are whole.
+void mesh_builder::join(std::size_t layer) {
+  auto& here = layers_[layer];
+  for (auto const& o : here.open) {
+    auto const found = find_below(layer, o.piece, o.value, o.edge);
+    if (!found) nobody_has(layer, o.piece, o.edge);
+    here.kept[o.kept].foreign[o.at] = *found;
+  }
+  here.open = {};
+  layers_[layer - 1].above = {};
+}
+
+void mesh_builder::append(kept_piece const& p, std::size_t layer, std::vector<std::uint32_t> const& first,
+                          std::vector<std::size_t>& next_triangle, mesh& to) const {
   auto position = p.mesh.positions.begin();
   auto normal = p.mesh.normals.begin();
   auto triangle = p.mesh.triangles.begin();
   auto const* foreign = p.foreign.data();
-  for (std::size_t v = 0; v < surfaces_.size(); ++v) {
+  for (std::size_t v = 0; v < values_.size(); ++v) {
     auto const& count = p.mesh.parts[v];
-    auto const surface_first = static_cast<std::uint32_t>(to.parts[v].first_vertex);
-    auto const first = surface_first + p.first_vertex[v];
-    std::copy_n(position, count.vertices, to.positions.begin() + first);
-    std::copy_n(normal, count.vertices, to.normals.begin() + first);
+    auto const of_layer = first[layer * values_.size() + v];
+    auto const of_below = layer > 0 ? first[(layer - 1) * values_.size() + v] : 0;
+    auto const of_piece = of_layer + p.first_vertex[v];
+    std::copy_n(position, count.vertices, to.positions.begin() + of_piece);
+    std::copy_n(normal, count.vertices, to.normals.begin() + of_piece);
     position += count.vertices, normal += count.vertices;
+    auto const elsewhere = [&](std::uint32_t i) {
+      return (i & below_bit) != 0 ? of_below + (i & ~below_bit) : of_layer + i;
+    };
     auto* out = to.triangles.data() + next_triangle[v];
     for (auto const end = triangle + count.triangles; triangle != end; ++triangle, ++out)
       for (std::size_t c = 0; c < 3; ++c) {
         auto const i = (*triangle)[c];
-        (*out)[c] = (i & piece_mesh::foreign_bit) == 0
-                        ? first + i
-                        : surface_first + foreign[i & ~piece_mesh::foreign_bit];
+        (*out)[c] = (i & piece_mesh::foreign_bit) == 0 ? of_piece + i
+                                                       : elsewhere(foreign[i & ~piece_mesh::foreign_bit]);
       }
     next_triangle[v] += count.triangles;
     foreign += count.foreign;
   }
 }
 
-mesh mesh_builder::finish() {
-  mesh all;
-  std::vector<std::size_t> next_triangle;
+/// Where the vertices of each layer and value begin, values within layers; surfaces come one after the other.
+std::vector<std::uint32_t> mesh_builder::lay_out(std::size_t layers, mesh& to) const {
+  std::vector<std::uint32_t> first(layers * values_.size());
   std::size_t vertices = 0, triangles = 0;
-  for (auto const& s : surfaces_) {
-    next_triangle.push_back(triangles);
-    all.parts.push_back({s.value, vertices, vertices + s.vertices, triangles, triangles + s.triangles});
-    vertices += s.vertices;
-    triangles += s.triangles;
+  for (std::size_t v = 0; v < values_.size(); ++v) {
+    surface_part part{values_[v], vertices, 0, triangles, 0};
+    for (std::size_t layer = 0; layer < layers; ++layer) {
+      first[layer * values_.size() + v] = static_cast<std::uint32_t>(vertices);
+      vertices += layers_[layer].vertices[v];
+      triangles += layers_[layer].triangles[v];
+    }
+    part.end_vertex = vertices;
+    part.end_triangle = triangles;
+    to.parts.push_back(part);
   }
   if (vertices > UINT32_MAX) throw error("more than 4294967295 vertices");
-  all.positions.resize(vertices);
-  all.normals.resize(vertices);
-  all.triangles.resize(triangles);
-  for (auto& p : pieces_) {
-    append(p, next_triangle, all);
-    p = {};
+  to.positions.resize(vertices);
+  to.normals.resize(vertices);
+  to.triangles.resize(triangles);
+  return first;
+}
+
+mesh mesh_builder::finish() {
+  std::size_t layers = 0;
+  while (layers < layers_.size() && whole(layers)) ++layers;
+  mesh all;
+  auto const first = lay_out(layers, all);
+  std::vector<std::size_t> next_triangle;
+  next_triangle.reserve(all.parts.size());
+  for (auto const& p : all.parts) next_triangle.push_back(p.first_triangle);
+  for (std::size_t layer = 0; layer < layers; ++layer) {
+    for (auto& p : layers_[layer].kept) {
+      append(p, layer, first, next_triangle, all);
+      p = {};
+    }
+    layers_[layer].kept = {};
   }
-  pieces_.clear();
   fill_flat_normals(all);
   return all;
 }

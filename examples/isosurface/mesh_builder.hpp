@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -10,15 +11,17 @@
 
 namespace skel::isosurface {
 
-/// Takes the pieces in the order of layers and pieces, so that the mesh does not depend on who made them.
-/// Keeps them, and of the latest two layers which vertices are shared.
+/// Takes layers in any order, so that nothing waits for its turn; the mesh does not depend on it, nor on who
+/// made the pieces. Numbers vertices by layer, and keeps which ones a layer shares until the next one is
+/// there.
 class mesh_builder {
  public:
   mesh_builder(node_grid const& grid, edge_lattice const& lattice, std::vector<double> values);
 
-  /// Throws error for an edge that no earlier piece has.
+  /// The pieces of a layer come in order. Throws error for an edge that no piece has, as soon as that is
+  /// sure.
   void add(std::size_t layer, std::size_t piece, piece_mesh&& m);
-  /// All of them as one mesh; nothing is left here.
+  /// The layers up to the first that is missing, as one mesh; nothing is left here.
   [[nodiscard]] mesh finish();
   [[nodiscard]] surface_counts const& counts() const { return counts_; }
 
@@ -26,36 +29,56 @@ class mesh_builder {
   /// The shared vertices of one piece and value. They are asked for nearly in the order they were made.
   class shared_list {
    public:
-    void assign(std::span<shared_vertex const> from, std::uint32_t first_vertex);
-    void clear() { assign({}, 0); }
-    [[nodiscard]] shared_vertex const* find(edge_key edge);
+    shared_list(std::span<shared_vertex const> vertices, std::uint32_t first_vertex)
+        : vertices_(vertices), first_vertex_(first_vertex) {}
+    /// Its number among those of the layer.
+    [[nodiscard]] std::optional<std::uint32_t> find(edge_key edge);
 
    private:
-    std::vector<shared_vertex> vertices_;
+    std::span<shared_vertex const> vertices_;
+    std::uint32_t first_vertex_;
     std::vector<std::uint32_t> sorted_;  // when the order was not kept
     std::size_t next_ = 0;
   };
-  struct surface {
-    double value = 0;
-    std::size_t vertices = 0, triangles = 0;
-    std::vector<shared_list> below, here;  // in the planes under and over the current layer, of each piece
-    shared_list last_row;
+  struct shared_vertices {
+    std::vector<shared_vertex> all;
+    std::vector<shared_list> of_value;
   };
   struct kept_piece {
     piece_mesh mesh;
-    std::vector<std::uint32_t> first_vertex;  // for each value
-    std::vector<std::uint32_t> foreign;       // instead of the edges
+    std::vector<std::uint32_t> first_vertex;  // for each value, among those of the layer
+    std::vector<std::uint32_t> foreign;  // instead of the edges: numbers, with below_bit in the layer below
+  };
+  static constexpr std::uint32_t below_bit = piece_mesh::foreign_bit;
+  // An edge in the plane to a layer that is not there yet.
+  struct open_edge {
+    std::size_t kept, at;  // whose foreign[at] it is
+    std::size_t piece, value;
+    edge_key edge;
+  };
+  struct layer_part {
+    std::size_t added = 0;                         // pieces
+    std::vector<std::size_t> vertices, triangles;  // of each value
+    std::vector<kept_piece> kept;                  // with triangles
+    std::vector<shared_vertices> above;            // of each piece
+    shared_vertices last_row;                      // of the latest one
+    std::vector<open_edge> open;
   };
 
-  [[nodiscard]] std::uint32_t find(surface& s, std::size_t piece, edge_key edge) const;
-  void append(kept_piece const& p, std::vector<std::size_t>& next_triangle, mesh& to) const;
+  [[nodiscard]] bool whole(std::size_t layer) const { return layers_[layer].added == grid_.pieces(); }
+  [[nodiscard]] std::optional<std::uint32_t> find_below(std::size_t layer, std::size_t piece,
+                                                        std::size_t value, edge_key edge);
+  void find(std::size_t layer, std::size_t piece, std::size_t value, edge_key edge, kept_piece& p);
+  void join(std::size_t layer);
+  [[nodiscard]] std::vector<std::uint32_t> lay_out(std::size_t layers, mesh& to) const;
+  void append(kept_piece const& p, std::size_t layer, std::vector<std::uint32_t> const& first,
+              std::vector<std::size_t>& next_triangle, mesh& to) const;
 
   node_grid const& grid_;
   edge_lattice const& lattice_;
-  std::vector<surface> surfaces_;
-  std::vector<kept_piece> pieces_;
+  std::vector<double> values_;
+  std::vector<layer_part> layers_;
   surface_counts counts_;
-  std::size_t layer_ = 0;
 };
 
 }  // namespace skel::isosurface

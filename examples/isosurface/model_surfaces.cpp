@@ -5,7 +5,8 @@
 namespace skel::isosurface {
 
 modeled model_surfaces(context& ctx, open_function const& open, surface_options const& options,
-                       multi_host_options const& how) {
+                       multi_host_options how) {
+  how.results = unit_results::as_they_come;  // the builder has an order of its own
   node_grid const grid(open()->header(), options);
   edge_lattice const lattice(grid, options.edges_per_cell());
   modeler const job(grid, options, open);

@@ -15,9 +15,10 @@ struct modeled {
 
 /// Collective. Each rank opens the volume, hosts read it slice by slice; the mesh has the same bytes for
 /// every number of ranks, grouping and loss. Values of `options` must be increasing and at most
-/// `most_values`. Errors: those of multi_host; usage_error for volumes without a cell.
+/// `most_values`. `how.results` is not looked at: the mesh has an order of its own. Errors: those of
+/// multi_host; usage_error for volumes without a cell.
 [[nodiscard]] modeled model_surfaces(context& ctx, open_function const& open, surface_options const& options,
-                                     multi_host_options const& how);
+                                     multi_host_options how);
 
 inline constexpr std::size_t most_values = 250;
 

@@ -54,11 +54,10 @@ void host_run::pack(peer_message const& m, std::vector<std::byte>& out) {
   load(m, with);
   if (m.kind == peer_message_kind::unit_done) protocol::put_varint(out, with.pieces.size());
   for (auto& [unit, piece, held] : with.pieces) {
-    if (held.object) {
-      scratch_.clear();
-      work_.pack(*held.object, scratch_);
-    }
-    protocol::put_block(out, held.object ? scratch_ : held.packed);
+    if (held.object)
+      protocol::put_block_by(out, [&](auto& to) { work_.pack(*held.object, to); });
+    else
+      protocol::put_block(out, held.packed);
   }
 }
 

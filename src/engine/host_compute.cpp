@@ -26,7 +26,7 @@ bool host_run::find_work(unsigned thread) {
     if (draining_) t.todo = std::monostate{};
     return !std::holds_alternative<std::monostate>(t.todo);
   };
-  // Others wait until the root knows what pieces cost.
+  // Until the root knows what pieces cost, groups are not what they should be.
   if (arbiter_ && arbiter_->on_trial() && trial_units_ > 0 && process_next()) return true;
   if (!reads_.empty()) {
     t.todo = std::move(reads_.front());

@@ -169,7 +169,6 @@ class host_run final : public peer_run {
   // Results that have not been sent, by term, unit and piece; twice where a host that took this rank for lost
   // gave the same piece again.
   std::multimap<std::array<std::uint64_t, 3>, held_piece> finished_;
-  std::vector<std::byte> scratch_;  // one result, packed
   own_mail<own_message> to_self_;
   struct deferred_message {
     int from;

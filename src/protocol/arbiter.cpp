@@ -19,46 +19,79 @@ arbiter::arbiter(arbiter_config config)
 
 void arbiter::begin(group_actions& out) { advance(out); }
 
-void arbiter::form(unsigned size, group_actions& out) {
+// Until it is known what units cost, groups are as small as they can be: nobody waits to find out.
+void arbiter::form(group_actions& out) {
+  trial_ = config_.group_size == 0 && config_.ranks > 1 && config_.units > 1;
+  divide(std::max(1U, config_.group_size));
+  gone_ = !config_.preloads || trial_ || groups_.empty();
+  for (std::size_t i = 0; i < groups_.size(); ++i) {
+    groups_[i].host = plan_[i].leader;
+    groups_[i].term = ++terms_;
+    lead(groups_[i], out);
+    for (int r = plan_[i].first_rank; r < plan_[i].first_rank + plan_[i].ranks; ++r) order(r, 0, out);
+  }
+  formed_ = true;
+  if (gone_) out.push_back(act::started{});
+}
+
+// Into the book: all ranks and all units.
+void arbiter::divide(unsigned size) {
   std::vector<double> power;
   power.reserve(members_.size());
   for (auto const& m : members_) power.push_back(m.power);
-  trial_ = size == 0 && config_.ranks > 1 && config_.units > 1;
-  if (trial_) {
-    plan_ = {{0, 1, 0, 0, config_.units}};
-    gone_ = true;
-  } else {
-    plan_ = form_groups(power, std::max(1U, size), 0, config_.units);
-  }
-  bool const first_time = groups_.empty();
-  for (std::size_t i = 0; i < plan_.size(); ++i) {
-    auto const& p = plan_[i];
-    bool const goes_on = i == 0 && !first_time;  // the root has begun already
-    if (!goes_on) groups_.push_back({});
-    auto& g = groups_[i];
+  plan_ = form_groups(power, size, 0, config_.units);
+  groups_.clear();
+  for (auto const& p : plan_) {
+    group g;
     g.first = p.first_unit;
     g.end = p.end_unit;
     g.ranks = p.ranks;
     g.done = recorded_of(g);
     g.left = (g.end - g.first - g.done) * whole_unit;
-    if (!goes_on) {
-      g.host = p.leader;
-      g.term = ++terms_;
-    }
     for (int r = p.first_rank; r < p.first_rank + p.ranks; ++r)
-      at(r).group = r == g.host && !config_.hosts_help && p.ranks > 1 ? nobody : static_cast<int>(i);
-    lead(g, out);
-    for (int r = p.first_rank; r < p.first_rank + p.ranks; ++r) order(r, 0, out);
+      at(r).group = r == p.leader && !config_.hosts_help && p.ranks > 1 ? nobody : groups();
+    groups_.push_back(g);
   }
-  formed_ = true;
-  if (!config_.preloads || groups_.empty()) gone_ = true;
-  if (gone_ && first_time) out.push_back(act::started{});
 }
 
 void arbiter::measured(unsigned group_size, group_actions& out) {
   if (!trial_) return;
-  form(std::max(1U, group_size), out);
+  trial_ = false;
+  if (group_size > 1) join(group_size, out);
   advance(out);
+}
+
+// Small groups become larger ones. Where the leader's share begins as its new group's it goes on; what the
+// others have begun is void, but for the units whose results are here.
+void arbiter::join(unsigned size, group_actions& out) {
+  auto before = std::exchange(groups_, {});
+  // Which of them a rank leads, or has led last, or works for.
+  std::vector<int> of_rank;
+  for (rank_id r = 0; r < config_.ranks; ++r) {
+    int g = at(r).group;
+    term_id latest = 0;
+    for (std::size_t i = 0; i < before.size(); ++i)
+      if (before[i].host == r && before[i].term > latest) {
+        latest = before[i].term;
+        g = static_cast<int>(i);
+      }
+    of_rank.push_back(g);
+  }
+  divide(size);
+  for (std::size_t i = 0; i < groups_.size(); ++i) {
+    auto& g = groups_[i];
+    auto const leader = static_cast<std::size_t>(plan_[i].leader);
+    if (of_rank[leader] == nobody) continue;
+    auto& its_own = before[static_cast<std::size_t>(of_rank[leader])];
+    if (its_own.host != plan_[i].leader || its_own.first != g.first || !hosted(its_own)) continue;
+    g.host = its_own.host;
+    g.term = std::exchange(its_own.term, 0);
+    lead(g, out);
+  }
+  for (rank_id r = 0; r < config_.ranks; ++r) {
+    auto const g = of_rank[static_cast<std::size_t>(r)];
+    order(r, g == nobody ? 0 : before[static_cast<std::size_t>(g)].term, out);
+  }
 }
 
 // --- what the book says
@@ -147,8 +180,10 @@ void arbiter::advance(group_actions& out) {
         !config_.measures_power ||
         std::all_of(members_.begin(), members_.end(), [](member const& m) { return m.hello || !m.alive; });
     if (!ready) return;
-    form(config_.group_size, out);
+    form(out);
   }
+  // There was nothing to measure in the root's share.
+  if (trial_ && leads(0) == nobody) trial_ = false;
   appoint_where_missing(out);
   move_free_ranks(out);
   employ_hosts(out);

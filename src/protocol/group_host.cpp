@@ -21,8 +21,11 @@ std::uint64_t group_host::pooled() const {
 // --- units are read
 
 void group_host::on_lead(peer_message const& m, group_actions& out) {
-  if (m.ids.size() < 4 || m.number < term_ || (m.number == term_ && !active_)) return;
-  if (term_ == m.number) {  // the share has become smaller; what is read already is finished
+  if (m.ids.size() < 4 || m.number < term_) return;
+  if (term_ == m.number) {  // the share has another end; what is read already is finished
+    if (!active_ && m.ids[1] <= end_) return;
+    if (!active_) fresh_ = true;  // it was through
+    active_ = true;
     end_ = m.ids[1];
     ranks_ = m.ids[2];
     told_left_ = ~std::uint64_t{0};

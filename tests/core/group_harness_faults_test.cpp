@@ -1,4 +1,6 @@
 // The harness of multi_host is tested, too: deliberate faults of the protocol must be noticed.
+#include <set>
+
 #include "catch.hpp"
 #include "group_harness.hpp"
 #include "harness_mutation.hpp"
@@ -110,6 +112,49 @@ std::vector<named_fault<mutation>> const faults_of_splits{
      [](auto& m) { change_id(m, kind::let_go, 1, 1, [](auto& left) { left = 0; }); }},
 };
 
+// A lead for a term that its rank has led before: groups have become larger.
+void when_joined(mutation& m, std::function<bool(protocol::peer_message&)> how) {
+  auto led = std::make_shared<std::set<std::uint64_t>>();
+  m.received = [&m, led, how](int, auto& message) {
+    bool const again = message.kind == kind::lead && !led->insert(message.number).second;
+    return !again || !m.nth(1) || how(message);
+  };
+}
+
+std::vector<named_fault<mutation>> const faults_of_joining{
+    {"a leader does not hear of its larger group",
+     [](auto& m) { when_joined(m, [](auto& /*lead*/) { return false; }); }},
+    {"a larger group ends early",
+     [](auto& m) {
+       when_joined(m, [](auto& lead) {
+         --lead.ids[1];
+         return true;
+       });
+     }},
+    {"who led before the groups were joined leads on",
+     [](auto& m) {
+       m.received = [&m](int, auto& message) {
+         if (message.kind == kind::serve && message.ids.size() > 1 && message.ids[1] != 0 && m.nth(1))
+           message.ids[1] = 0;
+         return true;
+       };
+     }},
+};
+
+// Many units, and nobody dies, fails or stops: what is caught then is the fault.
+group_harness::scenario without_trouble(std::uint64_t seed, int least_ranks, unsigned group_size) {
+  auto s = group_harness::random_scenario(seed);
+  s.ranks = least_ranks + static_cast<int>(seed % 3);
+  s.units = 12 + seed % 12;
+  s.most_pieces = 3;
+  s.group_size = group_size;
+  s.deaths = s.suspicions = 0;
+  s.failing.reset();
+  s.other_call.reset();
+  s.stops_early = false;
+  return s;
+}
+
 }  // namespace
 
 TEST_CASE("every deliberate fault of multi_host is caught") {
@@ -119,17 +164,16 @@ TEST_CASE("every deliberate fault of multi_host is caught") {
   });
 }
 
+TEST_CASE("every deliberate fault of groups that are joined when their size is known is caught") {
+  auto const run = [](std::uint64_t seed, mutation& m) {
+    group_harness::run(without_trouble(seed, 4, 0), &m);
+  };
+  check_all_are_caught<mutation>(faults_of_joining, run, static_cast<int>(faults_of_joining.size()));
+}
+
 TEST_CASE("every deliberate fault of splitting a share is caught") {
   auto const run = [](std::uint64_t seed, mutation& m) {
-    auto s = group_harness::random_scenario(seed);
-    s.ranks = 2 + static_cast<int>(seed % 3);
-    s.units = 12 + seed % 12;
-    s.most_pieces = 3;
-    s.group_size = 1;
-    s.deaths = s.suspicions = 0;
-    s.failing.reset();
-    s.other_call.reset();
-    s.stops_early = false;
+    auto s = without_trouble(seed, 2, 1);
     s.reassigns = s.splits = s.uneven = true;
     s.left_alone = 0;
     group_harness::run(s, &m);

@@ -32,7 +32,9 @@ TEST_CASE("the mesh is the same for every share, packet and height of pieces, an
   CHECK(whole.counts.slices_read == 9);
   REQUIRE(whole.mesh.triangles.size() > (f == bumps ? 500U : 20U));
   for (std::size_t const rows : {1U, 2U, 3U, 7U})
-    for (auto const& how : {test::partition{}, test::partition{1, 1, true}, test::partition{3, 2, true}}) {
+    for (auto const& how : {test::partition{}, test::partition{1, 1, true},
+                            test::partition{3, 2, true, {7, 6, 5, 4, 3, 2, 1, 0}},
+                            test::partition{3, 2, false, {4, 0, 5, 2, 6, 7, 3, 1}}}) {
       o.rows_per_piece = rows;
       auto const m = test::model(open, o, how);
       CAPTURE(order, rows, how.share);
@@ -92,6 +94,39 @@ TEST_CASE("holes: no polygon touches a cell that depends on a bad sample, all ot
   CHECK(holes > 10);
   CHECK(test::look_at(bad.mesh).manifold);
   for (auto const& v : bad.mesh.normals) CHECK(std::hypot(v[0], v[1], v[2]) == Approx(1));
+}
+
+TEST_CASE("a mesh ends before the first layer that is missing; pieces of a layer come once each, in order") {
+  auto const open = test::volume(test::counted({8, 7, 6}), bumps);
+  auto o = test::order(1, {0.1});
+  auto const whole = test::model(open, o).mesh;
+  o.rows_per_piece = 3;  // two pieces
+  test::iso::node_grid const grid(open()->header(), o);
+  test::iso::edge_lattice const lattice(grid, o.edges_per_cell());
+  test::iso::modeler const job(grid, o, open);
+  test::iso::mesh_builder builder(grid, lattice, o.values);
+  test::iso::modeler::carried carried;
+  for (std::size_t layer = 0; layer < 5; ++layer) {
+    test::iso::modeler::unit unit;
+    REQUIRE(job.read(layer, carried, unit) == 2);
+    auto const packet = job.cut(unit, 0, 2);
+    if (layer == 3) continue;
+    if (layer == 4) CHECK_THROWS_AS(builder.add(layer, 1, job.process(packet, 1)), skel::error);
+    builder.add(layer, 0, job.process(packet, 0));
+    CHECK_THROWS_AS(builder.add(layer, 0, job.process(packet, 0)), skel::error);
+    builder.add(layer, 1, job.process(packet, 1));
+    CHECK_THROWS_AS(builder.add(layer, 1, job.process(packet, 1)), skel::error);
+  }
+  auto const m = builder.finish();
+  auto const begins = [](auto const& part, auto const& all) {
+    return part.size() < all.size() && std::ranges::equal(part, std::span(all).first(part.size()));
+  };
+  auto const [low, high] = std::ranges::minmax(m.positions, {}, [](auto const& p) { return p[2]; });
+  CHECK(low[2] == 0);
+  CHECK(high[2] == 3);
+  CHECK(begins(m.triangles, whole.triangles));
+  CHECK(begins(m.positions, whole.positions));
+  CHECK(begins(m.normals, whole.normals));
 }
 
 TEST_CASE("every N-th sample: samples beyond the last node do not matter; a volume needs a cell") {

@@ -71,10 +71,12 @@ struct model_result {
   iso::surface_counts counts;
 };
 
-/// How the work is divided: groups begin at every `share`-th layer, packets hold so many pieces, and travel.
+/// How the work is divided: groups begin at every `share`-th layer, packets hold so many pieces, and travel;
+/// layers reach the mesh in this order (empty: their own).
 struct partition {
   std::size_t share = SIZE_MAX, packet = SIZE_MAX;
   bool travels = false;
+  std::vector<std::size_t> arrival{};
 };
 
 inline model_result model(iso::open_function const& open, iso::surface_options const& options,
@@ -84,6 +86,7 @@ inline model_result model(iso::open_function const& open, iso::surface_options c
   iso::modeler const job(grid, options, open);
   iso::mesh_builder builder(grid, lattice, options.values);
   iso::modeler::carried carried;
+  std::vector<std::vector<iso::piece_mesh>> made(grid.layers());
   for (std::size_t layer = 0; layer < grid.layers(); ++layer) {
     if (layer % how.share == 0) carried = {};
     iso::modeler::unit unit;
@@ -105,9 +108,14 @@ inline model_result model(iso::open_function const& open, iso::surface_options c
           std::span<std::byte const> in(bytes);
           m = skel::unpack<iso::piece_mesh>(in);
         }
-        builder.add(layer, first + i, std::move(m));
+        made[layer].push_back(std::move(m));
       }
     }
+  }
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    auto const layer = how.arrival.empty() ? i : how.arrival.at(i);
+    for (std::size_t piece = 0; piece < made[layer].size(); ++piece)
+      builder.add(layer, piece, std::move(made[layer][piece]));
   }
   auto const counts = builder.counts();
   return {builder.finish(), counts};

@@ -21,7 +21,7 @@ namespace skel {
 /// Where the results of a unit go when all are there.
 enum class unit_results : std::uint8_t {
   in_order,      ///< to the sink on the root, unit by unit; what comes early waits there
-  as_they_come,  ///< to the sink on the root, each unit as a whole
+  as_they_come,  ///< to the sink on the root, each unit as a whole, its pieces in order
   on_hosts       ///< to the sink on the host that led the unit, and nowhere else
 };
 

@@ -16,7 +16,7 @@ namespace skel::protocol {
 struct arbiter_config {
   int ranks = 1;  ///< rank 0 is the root
   std::uint64_t units = 0;
-  unsigned group_size = 1;      ///< 0: the root begins alone, until it knows: measured()
+  unsigned group_size = 1;      ///< 0: as small as can be, until the root knows: measured()
   std::vector<double> power{};  ///< per rank; empty: all alike
   bool measures_power = false;  ///< ranks tell theirs when they say hello; nothing begins before
   bool reassigns = true;        ///< ranks of finished groups go to others
@@ -41,7 +41,7 @@ class arbiter {
   explicit arbiter(arbiter_config config);
 
   void begin(group_actions& out);
-  /// The root, alone so far, knows what units cost: groups have this size from now on.
+  /// The root knows what units cost: groups have this size from now on.
   void measured(unsigned group_size, group_actions& out);
   void on(rank_id from, peer_message const& m, group_actions& out);
   void lost(rank_id rank, group_actions& out);
@@ -102,7 +102,9 @@ class arbiter {
   [[nodiscard]] bool free_to_move(rank_id r) const;
   [[nodiscard]] int workers(int g) const;
   [[nodiscard]] std::uint64_t first_unrecorded(group const& g) const;
-  void form(unsigned size, group_actions& out);
+  void form(group_actions& out);
+  void divide(unsigned size);
+  void join(unsigned size, group_actions& out);
   void advance(group_actions& out);
   void appoint_where_missing(group_actions& out);
   [[nodiscard]] rank_id candidate(int g) const;

@@ -28,6 +28,17 @@ void put_text(std::vector<std::byte>& out, std::string_view text);
 void put_block(std::vector<std::byte>& out, std::span<std::byte const> bytes);
 [[nodiscard]] std::vector<std::byte> get_block(std::span<std::byte const>& in);
 
+/// What `put` appends, after the number of its bytes: for what need not be copied once more.
+template <class Put>
+void put_block_by(std::vector<std::byte>& out, Put const& put) {
+  auto const begin = out.size();
+  out.insert(out.end(), most_varint, std::byte{0x80});
+  put(out);
+  auto n = out.size() - begin - most_varint;
+  for (std::size_t i = 0; i < most_varint; ++i, n >>= 7) out[begin + i] |= static_cast<std::byte>(n & 0x7f);
+  out[begin + most_varint - 1] &= std::byte{0x7f};  // the last one
+}
+
 template <class T>
   requires std::is_trivially_copyable_v<T>
 void put_raw(std::vector<std::byte>& out, T const& value) {
