@@ -8,7 +8,9 @@
 All methods take turns in one process, on the same edges (A, B, C, A, B, C ...); all labels must be the same. Peers: the
 plain sequential union-find, and Afforest, written after Sutton et al. 2018, with the graph it needs first, as GAPBS does.
 Ranks: skel-components, which measures one core in the same run; beside it the hypercube by hand over MPI with the same
-messages (skel-bench-components-ranks), so that the difference is what the skeleton costs. Medians [10 % .. 90 %] of wall seconds. On a loaded machine
+messages (skel-bench-components-ranks), and the skeleton in the same protocol (skel-bench-components-skeleton): again and
+again in memory that has been used before, while skel-components is one run of new processes. Two copies at once: how much
+slower one core is while the other does the same, which no division of the work can avoid. Medians [10 % .. 90 %] of wall seconds. On a loaded machine
 look at `processor` instead: seconds of the processor, of all threads together.
 Needs only Python's standard library. Exit code 1 with --check: a target was missed.
 """
@@ -90,6 +92,32 @@ def ranks(options, graph, xxh3, verdict):
               f"({shown(alone)} s): {speed:.2f}; processor {shown(cpu)}, one core {shown(alone_cpu)}")
 
 
+def skeleton(options, graph, xxh3, verdict):
+    lines = output(["mpiexec", "-n", "2", "--oversubscribe", "--bind-to", "none", options.bin / "skel-bench-components-skeleton",
+                    graph, options.repetitions])
+    if {line["xxh3"] for line in lines} != {xxh3}:
+        sys.exit(f"components.py: the labels of {graph} differ with the skeleton")
+    wall, alone = ([float(line[key]) for line in lines] for key in ("seconds", "alone"))
+    phases = ", ".join(f"{key} {shown([float(line[key]) for line in lines])}"
+                       for key in ("sequential1", "exchange0", "combine0"))
+    text = verdict(ratio(alone, wall), RANKS[graph]) if graph in RANKS else f"{ratio(alone, wall):.2f}"
+    print(f"two ranks with the skeleton: {shown(wall)} s ({phases}); of one core ({shown(alone)} s): {text}")
+
+
+def copies(options, graph):
+    """Two processes that solve all of it at once, against one alone."""
+    command = [str(options.bin / "skel-bench-components"), "skel:1", graph, str(3 * options.repetitions)]
+
+    def seconds(count):
+        running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment()) for _ in range(count)]
+        texts = [process.communicate(timeout=900)[0] for process in running]
+        return [float(line.split("seconds=")[1].split()[0]) for text in texts for line in text.splitlines()]
+
+    alone, both = seconds(1), seconds(2)
+    print(f"two copies at once: {shown(both)} s each, alone {shown(alone)} s: "
+          f"{statistics.median(both) / statistics.median(alone):.2f} times as long")
+
+
 def program(options, graph, verdict):
     """skel-components itself: seconds and memory, from its report."""
     for count in (1, 2):
@@ -123,6 +151,8 @@ def main():
     for graph in options.graphs:
         xxh3 = methods(options, graph, verdict)
         ranks(options, graph, xxh3, verdict)
+        skeleton(options, graph, xxh3, verdict)
+        copies(options, graph)
         program(options, graph, verdict)
     sys.exit(0 if verdict.good or not options.check else 1)
 

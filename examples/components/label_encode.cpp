@@ -1,3 +1,4 @@
+#include <bit>
 #include <cstring>
 
 #include "label_encoding.hpp"
@@ -33,22 +34,13 @@ class pair_writer {
   std::uint64_t next_ = 0;
 };
 
-// Writes 4 bytes each time, and lets the next label overwrite what is too many; the last ones are written
-// exactly.
-std::byte* put_marked(std::span<node const> labels, std::byte* bits, std::byte* out, std::byte const* end) {
+void put_marked(label_kernel const& kernel, std::span<node const> labels, std::byte* bits, std::byte* out,
+                std::byte const* end) {
   unsigned const width = fixed_width(labels.size());
-  for_each_word(labels, false, 0, [&](std::size_t w, std::uint64_t linked, std::uint64_t) {
+  for_each_word(kernel, labels, false, 0, [&](std::size_t w, std::uint64_t linked, std::uint64_t) {
     std::memcpy(bits + 8 * w, &linked, sizeof linked);
-    auto const* const from = labels.data() + 64 * w;
-    if (end - out > 64 * 4) {
-      for (; linked != 0; linked &= linked - 1, out += width)
-        std::memcpy(out, from + std::countr_zero(linked), sizeof(node));
-    } else {
-      for (; linked != 0; linked &= linked - 1, out += width)
-        std::memcpy(out, from + std::countr_zero(linked), width);
-    }
+    out = kernel.put(labels.subspan(64 * w), linked, width, out, end);
   });
-  return out;
 }
 
 }  // namespace
@@ -59,7 +51,7 @@ std::string_view name_of(encoding e) {
 }
 
 void encode(std::span<node const> labels, encoding form, encoded_sizes const& sizes,
-            std::vector<std::byte>& out) {
+            std::vector<std::byte>& out, label_kernel const& kernel) {
   auto const before = out.size();
   out.resize(before + sizes[form]);
   auto* to = out.data() + before;
@@ -76,11 +68,11 @@ void encode(std::span<node const> labels, encoding form, encoded_sizes const& si
   auto* const bits = to;
   auto const bitmap = (labels.size() + 63) / 64 * 8;
   if (form == encoding::marks) {
-    put_marked(labels, bits, to + bitmap, end);
+    put_marked(kernel, labels, bits, to + bitmap, end);
     return;
   }
   pair_writer pairs(labels, with_giant ? to + bitmap : to);
-  for_each_word(labels, with_giant, sizes.giant,
+  for_each_word(kernel, labels, with_giant, sizes.giant,
                 [&](std::size_t w, std::uint64_t linked, std::uint64_t in_giant) {
                   if (with_giant) std::memcpy(bits + 8 * w, &in_giant, sizeof in_giant);
                   pairs.add(w, linked & ~in_giant);

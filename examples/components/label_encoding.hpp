@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "edge.hpp"
+#include "label_kernel.hpp"
 
 namespace skel::components {
 
@@ -33,11 +34,12 @@ struct encoded_sizes {
   [[nodiscard]] encoding cheapest() const;
   [[nodiscard]] std::uint64_t operator[](encoding e) const { return bytes[static_cast<std::size_t>(e)]; }
 };
-[[nodiscard]] encoded_sizes sizes_of(std::span<node const> labels);
+[[nodiscard]] encoded_sizes sizes_of(std::span<node const> labels,
+                                     label_kernel const& kernel = fastest_label_kernel());
 
 /// Appends sizes[form] bytes. Labels are those of a compressed forest: label[label[x]] == label[x] <= x.
 void encode(std::span<node const> labels, encoding form, encoded_sizes const& sizes,
-            std::vector<std::byte>& out);
+            std::vector<std::byte>& out, label_kernel const& kernel = fastest_label_kernel());
 
 /// Calls `link` with edges (node, label) that make the forest, some thousands at a time, in ascending order
 /// of nodes within each component. Throws protocol_error for bytes that encode() did not write for `nodes`

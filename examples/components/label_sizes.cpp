@@ -1,5 +1,6 @@
-// How long each form would be, without writing it: two passes over the labels at the speed of memory.
+// How long each form would be, without writing it: one pass over the labels at the speed of memory.
 #include <algorithm>
+#include <bit>
 
 #include "label_encoding.hpp"
 #include "label_form.hpp"
@@ -51,46 +52,28 @@ class gap_bytes {
   std::uint64_t count_ = 0, more_ = 0, next_ = 0;
 };
 
-// Bytes that labels of linked nodes take as varints beyond one each. Written for the vectoriser; Number is
-// signed where that is enough, since SSE2 compares nothing else.
-template <class Number>
-std::uint64_t more_label_bytes(std::span<node const> labels) {
-  constexpr std::size_t stretch = 4096;  // counts fit 32 bits, labels stay in the nearest cache
-  std::uint64_t sum = 0;
-  for (std::size_t first = 0; first < labels.size(); first += stretch) {
-    auto const* const part = labels.data() + first;
-    std::size_t const size = std::min(stretch, labels.size() - first);
-    auto const self = static_cast<Number>(first);
-    for (std::uint64_t limit = 128; limit < labels.size(); limit <<= 7) {
-      auto const below = static_cast<Number>(limit - 1);
-      std::uint32_t count = 0;
-      for (std::size_t i = 0; i < size; ++i) {
-        auto const label = static_cast<Number>(part[i]);
-        count += static_cast<std::uint32_t>((label > below) & (label != self + static_cast<Number>(i)));
-      }
-      sum += count;
-    }
-  }
-  return sum;
-}
-
 }  // namespace
 
 encoding encoded_sizes::cheapest() const {
   return static_cast<encoding>(std::min_element(bytes.begin(), bytes.end()) - bytes.begin());
 }
 
-encoded_sizes sizes_of(std::span<node const> labels) {
+encoded_sizes sizes_of(std::span<node const> labels, label_kernel const& kernel) {
   auto const largest = largest_component(labels);
   gap_bytes linked, rest;
-  for_each_word(labels, largest.exists, largest.label,
+  std::uint64_t more_label_bytes = 0;
+  constexpr std::size_t stretch = 32;  // words whose labels are still in the nearest cache
+  for_each_word(kernel, labels, largest.exists, largest.label,
                 [&](std::size_t w, std::uint64_t is_linked, std::uint64_t in_giant) {
+                  if (w % stretch == 0) {
+                    auto const some = labels.subspan(64 * w, std::min(64 * stretch, labels.size() - 64 * w));
+                    more_label_bytes += kernel.more_label_bytes(some, static_cast<node>(64 * w));
+                  }
                   linked.add(64 * w, is_linked);
-                  rest.add(64 * w, is_linked & ~in_giant);
+                  if (largest.exists) rest.add(64 * w, is_linked & ~in_giant);
                 });
-  auto const label_bytes =
-      linked.count() +
-      (labels.size() <= INT32_MAX ? more_label_bytes<std::int32_t>(labels) : more_label_bytes<node>(labels));
+  if (!largest.exists) rest = linked;
+  auto const label_bytes = linked.count() + more_label_bytes;
   auto const giant_bytes = (linked.count() - rest.count()) * varint_size(largest.label);
   auto const bitmap = (labels.size() + 63) / 64 * 8;
   auto const head = [&](std::uint64_t count) { return 1 + varint_size(labels.size()) + varint_size(count); };

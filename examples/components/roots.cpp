@@ -25,14 +25,26 @@ std::vector<std::byte> message_of(std::uint64_t nodes, edge const* e) {
 
 }  // namespace
 
-roots::roots(edge e, std::uint64_t nodes, exchange how)
-    : nodes_(nodes), how_(how), message_(message_of(nodes, &e)) {}
+roots::roots(edge e, std::uint64_t nodes, exchange how) : nodes_(nodes), how_(how) {
+  keep(message_of(nodes, &e));
+}
 
-roots::roots(std::uint64_t nodes, exchange how)
-    : nodes_(nodes), how_(how), message_(message_of(nodes, nullptr)) {}
+roots::roots(std::uint64_t nodes, exchange how) : nodes_(nodes), how_(how) {
+  keep(message_of(nodes, nullptr));
+}
+
+void roots::keep(std::vector<std::byte> message) {
+  auto const kept = std::make_shared<std::vector<std::byte> const>(std::move(message));
+  message_ = *kept;
+  owner_ = kept;
+}
 
 roots::roots(roots const& other)
-    : nodes_(other.nodes_), how_(other.how_), labels_(other.labels_.size()), message_(other.message_) {
+    : nodes_(other.nodes_),
+      how_(other.how_),
+      labels_(other.labels_.size()),
+      message_(other.message_),
+      owner_(other.owner_) {
   std::copy(other.labels_.begin(), other.labels_.end(), labels_.begin());
 }
 
@@ -45,20 +57,22 @@ std::span<node const> roots::labels() {
   if (encoded()) {
     big_array<node> labels(nodes_);
     make_singletons(labels.data(), 0, labels.size());
-    link_into(labels.data());
+    link_into({labels.data(), labels.size()});
     compress(labels.data(), labels.size());
     labels_ = std::move(labels);
     message_ = {};
+    owner_ = nullptr;
   }
   return labels_.span();
 }
 
-void roots::link_into(node* parent) const {
-  linker links(parent);
-  if (encoded())
-    decode(message_, nodes_, [&](std::span<edge const> edges) { links.link(edges); });
-  else
-    links.link_forest(labels_.span());
+void roots::link_into(std::span<node> parent) const {
+  if (encoded()) {
+    fastest_label_kernel().join(message_, parent);
+    return;
+  }
+  linker links(parent.data());
+  links.link_forest(labels_.span());
   links.finish();
 }
 
@@ -68,7 +82,7 @@ roots roots::combine(roots a, roots b) {
   if (a.encoded() && a.message_.size() < b.message_.size()) std::swap(a, b);
   auto const labels = a.labels();
   if (labels.empty()) return a;
-  b.link_into(a.labels_.data());
+  b.link_into({a.labels_.data(), a.labels_.size()});
   compress(a.labels_.data(), a.labels_.size());
   return a;
 }
@@ -99,13 +113,20 @@ void skel::transfer_traits<skel::components::roots>::pack(components::roots cons
 }
 
 skel::components::roots skel::transfer_traits<skel::components::roots>::unpack(
-    std::span<std::byte const>& in) {
+    std::span<std::byte const>& in, std::shared_ptr<void const> const& owner) {
   using namespace components;
   roots r;
   r.how_ = protocol::get_raw<exchange>(in);
   r.nodes_ = protocol::get_varint(in);
   if (r.nodes_ > most_nodes) throw protocol_error("message holds labels of too many nodes");
-  auto const bytes = protocol::get_bytes(in, protocol::get_varint(in));
-  r.message_.assign(bytes.begin(), bytes.end());
+  r.message_ = protocol::get_bytes(in, protocol::get_varint(in));
+  r.owner_ = owner;
+  return r;
+}
+
+skel::components::roots skel::transfer_traits<skel::components::roots>::unpack(
+    std::span<std::byte const>& in) {
+  auto r = unpack(in, nullptr);
+  r.keep({r.message_.begin(), r.message_.end()});
   return r;
 }

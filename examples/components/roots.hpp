@@ -47,12 +47,14 @@ class roots {
 
  private:
   friend struct transfer_traits<roots>;
-  void link_into(node* parent) const;
+  void keep(std::vector<std::byte> message);
+  void link_into(std::span<node> parent) const;
 
   std::uint64_t nodes_ = 0;
   exchange how_ = exchange::cheapest;
-  big_array<node> labels_;          // either these,
-  std::vector<std::byte> message_;  // or a message of label_encoding.hpp
+  big_array<node> labels_;              // either these,
+  std::span<std::byte const> message_;  // or a message of label_encoding.hpp,
+  std::shared_ptr<void const> owner_;   // which stays as long as this
 };
 
 }  // namespace skel::components
@@ -62,4 +64,5 @@ template <>
 struct skel::transfer_traits<skel::components::roots> {
   static void pack(components::roots const& r, std::vector<std::byte>& out);
   static components::roots unpack(std::span<std::byte const>& in);
+  static components::roots unpack(std::span<std::byte const>& in, std::shared_ptr<void const> const& owner);
 };

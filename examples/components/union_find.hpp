@@ -72,7 +72,7 @@ class linker {
   }
 
  private:
-  static constexpr std::size_t part_size = 4096, ahead = 16, turn = 16;
+  static constexpr std::size_t part_size = 4096, ahead = 32, turn = 32;
 
   // Returns how many edges had both ends in one tree at first sight. Of random edges every one takes its
   // first step, without a branch. Where most lie inside of one tree (`skip`), these leave by a branch that is

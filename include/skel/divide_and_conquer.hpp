@@ -125,10 +125,16 @@ void pack_items(std::vector<T> const& items, division_counts const& divisions, s
 }
 
 template <class T>
-void unpack_items(std::span<std::byte const> in, std::vector<T>& items, division_counts& divisions) {
+void unpack_items(std::span<std::byte const> in, std::vector<T>& items, division_counts& divisions,
+                  std::shared_ptr<void const> const& owner = nullptr) {
   for (auto n = protocol::get_varint(in); n > 0; --n)
     divisions.push_back(static_cast<std::uint32_t>(protocol::get_varint(in)));
-  for (auto n = protocol::get_varint(in); n > 0; --n) items.push_back(skel::unpack<T>(in));
+  for (auto n = protocol::get_varint(in); n > 0; --n) {
+    if (owner)
+      items.push_back(skel::unpack<T>(in, owner));
+    else
+      items.push_back(skel::unpack<T>(in));
+  }
 }
 
 template <class Source, class Job>
@@ -233,9 +239,10 @@ class part_work_of final : public part_work {
     if constexpr (is_on_root<Source>) unpack_items(in, p->items, p->divisions);
     return p;
   }
-  [[nodiscard]] solution_ptr unpack_solution(std::span<std::byte const> in) const override {
+  [[nodiscard]] solution_ptr unpack_solution(std::span<std::byte const> in,
+                                             std::shared_ptr<void const> const& owner) const override {
     auto s = std::make_unique<solutions>();
-    unpack_items(in, s->items, s->divisions);
+    unpack_items(in, s->items, s->divisions, owner);
     return s;
   }
 

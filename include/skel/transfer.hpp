@@ -21,6 +21,7 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <streambuf>
 #include <type_traits>
@@ -39,6 +40,8 @@ namespace skel {
 ///   front
 ///   static std::size_t size(T const&);                                // may be left out: of the bytes,
 ///   about
+///   // may be left out: `in` stays as long as `owner`, so a value with the latter may refer to the bytes
+///   static T unpack(std::span<std::byte const>& in, std::shared_ptr<void const> const& owner);
 /// `pack` only appends: it may not look at `out`. One that writes a length before what it packs packs that
 /// into a vector of its own first.
 template <class T>
@@ -57,6 +60,12 @@ template <class T>
 concept tells_size = requires(T const& value) {
   { transfer_traits<T>::size(value) } -> std::convertible_to<std::size_t>;
 };
+
+template <class T>
+concept refers_to_message =
+    requires(std::span<std::byte const>& in, std::shared_ptr<void const> const& owner) {
+      { transfer_traits<T>::unpack(in, owner) } -> std::convertible_to<T>;
+    };
 
 template <class T>
 inline constexpr bool is_vector = false;
@@ -230,6 +239,15 @@ template <transferable T>
       throw protocol_error(std::string("cannot read a value from a message: ") + e.what());
     }
   }
+}
+
+/// The same from bytes that stay as long as `owner`: some types then need no copy of them.
+template <transferable T>
+[[nodiscard]] T unpack(std::span<std::byte const>& in, std::shared_ptr<void const> const& owner) {
+  if constexpr (detail::refers_to_message<T>)
+    return transfer_traits<T>::unpack(in, owner);
+  else
+    return skel::unpack<T>(in);
 }
 
 }  // namespace skel

@@ -72,7 +72,10 @@ problem_ptr part_run::open_problem(held_problem& p) {
 }
 
 solution_ptr part_run::open_solution(held_solution& s) {
-  if (!s.object) s.object = work_.unpack_solution(s.packed->bytes());
+  if (!s.object) {
+    auto const message = std::make_shared<bytes const>(std::move(*s.packed));
+    s.object = work_.unpack_solution(message->bytes(), message);
+  }
   s.packed.reset();
   return std::move(s.object);
 }

@@ -3,6 +3,7 @@
 
 #include "catch.hpp"
 #include "label_encoding.hpp"
+#include "label_kernel.hpp"
 #include "parallel_link.hpp"
 #include "random_hash.hpp"
 #include "reference.hpp"
@@ -34,6 +35,22 @@ vector decoded(std::span<std::byte const> bytes, std::size_t nodes) {
 constexpr std::array<encoding, 4> all_forms{encoding::dense, encoding::pairs, encoding::giant,
                                             encoding::marks};
 
+// Node after node, from the smallest: all links are to smaller nodes.
+vector compressed(vector parent) {
+  for (auto& p : parent) p = parent[p];
+  return parent;
+}
+
+// Without union-find: the labels of one forest and the links of another, until nothing changes.
+vector united(vector const& labels, vector const& others) {
+  std::vector<edge> edges;
+  for (std::size_t x = 0; x < labels.size(); ++x) {
+    edges.push_back({static_cast<node>(x), labels[x]});
+    edges.push_back({static_cast<node>(x), others[x]});
+  }
+  return reference::labels(edges, labels.size());
+}
+
 }  // namespace
 
 TEST_CASE("all forms of all kinds of labels") {
@@ -52,6 +69,58 @@ TEST_CASE("all forms of all kinds of labels") {
     CHECK(bytes.size() == 3 + sizes[form]);
     CHECK((decoded(std::span(bytes).subspan(3), labels.size()) == labels));
     CHECK(sizes[sizes.cheapest()] <= sizes[form]);
+  }
+}
+
+TEST_CASE("all kernels write the same bytes") {
+  auto const spec = GENERATE("uniform:n=1,m=0", "uniform:n=63,m=20", "uniform:n=200,m=128",
+                             "uniform:n=4097,m=2048", "uniform:n=70001,m=30000", "uniform:n=300007,m=170000",
+                             "kronecker:scale=13,degree=16", "uniform:n=17000009,m=8000000");
+  INFO(spec);
+  auto const labels = labels_of(spec);
+  auto const sizes = sizes_of(labels, portable_label_kernel);
+  for (auto const* kernel : label_kernels()) {
+    INFO(kernel->name);
+    auto const same = sizes_of(labels, *kernel);
+    CHECK(same.bytes == sizes.bytes);
+    CHECK(same.linked == sizes.linked);
+    CHECK(same.rest == sizes.rest);
+    for (auto const form : all_forms) {
+      if (sizes[form] == UINT64_MAX) continue;
+      std::vector<std::byte> bytes, expected;
+      encode(labels, form, sizes, bytes, *kernel);
+      encode(labels, form, sizes, expected, portable_label_kernel);
+      CHECK((bytes == expected));
+    }
+  }
+}
+
+TEST_CASE("all kernels join the forests of a graph's halves") {
+  auto const spec =
+      GENERATE("uniform:n=1,m=0", "uniform:n=63,m=40", "uniform:n=64,m=64", "uniform:n=250,m=250",
+               "uniform:n=30011,m=30000", "uniform:n=70001,m=60000", "uniform:n=70001,m=7000",
+               "kronecker:scale=13,degree=8", "grid:width=150", "uniform:n=8192,m=65536");
+  INFO(spec);
+  auto const g = parse_graph(spec);
+  auto const edges = reference::edges_of(g);
+  auto const half = edges.size() / 2;
+  vector mine(g.nodes), theirs(g.nodes);
+  label_components(std::span(edges).first(half), mine, 1);
+  label_components(std::span(edges).subspan(half), theirs, 1);
+  auto const expected = united(mine, theirs);
+  auto const sizes = sizes_of(theirs);
+  for (auto const form : all_forms) {
+    if (sizes[form] == UINT64_MAX) continue;
+    std::vector<std::byte> bytes;
+    encode(theirs, form, sizes, bytes);
+    bytes.shrink_to_fit();
+    for (auto const* kernel : label_kernels()) {
+      INFO(name_of(form) << ", " << kernel->name);
+      auto parent = mine;
+      kernel->join(bytes, parent);
+      for (std::size_t x = 0; x < parent.size(); ++x) REQUIRE(parent[x] <= x);
+      CHECK((compressed(parent) == expected));
+    }
   }
 }
 
@@ -94,14 +163,60 @@ TEST_CASE("damaged messages are refused or hold a forest") {
         bytes.resize(below(random, bytes.size()));
       else
         bytes[below(random, bytes.size())] ^= static_cast<std::byte>(1 + random % 255);
+      bytes.shrink_to_fit();
+      bool refused = false;
       try {
         decode(bytes, labels.size(), [&](std::span<edge const> edges) {
           for (auto const& e : edges) REQUIRE((e.u < labels.size() && e.v < e.u));
         });
       } catch (skel::protocol_error const&) {
+        refused = true;
+      }
+      for (auto const* kernel : label_kernels()) {
+        INFO(name_of(form) << ", " << kernel->name << ", change " << i);
+        vector parent(labels.size());
+        std::iota(parent.begin(), parent.end(), node{0});
+        if (refused)
+          CHECK_THROWS_AS(kernel->join(bytes, parent), skel::protocol_error);
+        else
+          CHECK_NOTHROW(kernel->join(bytes, parent));
+        for (std::size_t x = 0; x < parent.size(); ++x) REQUIRE(parent[x] <= x);
       }
     }
   }
+}
+
+TEST_CASE("roots refer to the message they came in as long as they need it") {
+  auto const labels = labels_of("uniform:n=10000,m=5000");
+  big_array<node> copy(labels.size());
+  std::copy(labels.begin(), labels.end(), copy.begin());
+  auto message = std::make_shared<std::vector<std::byte>>();
+  skel::pack(roots(std::move(copy), exchange::cheapest), *message);
+  std::span<std::byte const> in(*message), again(*message);
+  auto referring = skel::unpack<roots>(in, message);
+  auto copied = skel::unpack<roots>(again);
+  CHECK(in.empty());
+  CHECK(message.use_count() == 2);
+  auto second = referring;
+  CHECK(message.use_count() == 3);
+  auto const check = [&](roots& r) {
+    auto const got = r.labels();
+    CHECK(std::equal(got.begin(), got.end(), labels.begin(), labels.end()));
+  };
+  check(referring);
+  CHECK(message.use_count() == 2);
+  check(second);
+  CHECK(message.use_count() == 1);
+  std::fill(message->begin(), message->end(), std::byte{0xff});
+  check(copied);
+}
+
+TEST_CASE("types that do not refer to messages are copied from them") {
+  auto const message = std::make_shared<std::vector<std::byte>>();
+  skel::pack(vector{1, 2, 3}, *message);
+  std::span<std::byte const> in(*message);
+  CHECK((skel::unpack<vector>(in, message) == vector{1, 2, 3}));
+  CHECK(message.use_count() == 1);
 }
 
 TEST_CASE("roots travel in the form that was asked for") {

@@ -78,7 +78,9 @@ class part_work {
   virtual void pack(part_problem const& p, std::vector<std::byte>& out) const = 0;
   virtual void pack(part_solution const& s, std::vector<std::byte>& out) const = 0;
   [[nodiscard]] virtual problem_ptr unpack_problem(std::span<std::byte const> in) const = 0;
-  [[nodiscard]] virtual solution_ptr unpack_solution(std::span<std::byte const> in) const = 0;
+  /// `in` stays as long as `owner`.
+  [[nodiscard]] virtual solution_ptr unpack_solution(std::span<std::byte const> in,
+                                                     std::shared_ptr<void const> const& owner) const = 0;
 };
 
 /// What a kind of divide-and-conquer is, as values.
