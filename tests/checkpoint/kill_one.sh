@@ -18,7 +18,7 @@ if [ "$disks" = own ]; then
 fi
 
 "$program" "${product[@]}" -o "$folder/alone.bin"
-for attempt in 1 2 3 4 5; do # again, if the job was done before the kill
+for attempt in 1 2 3 4 5 6; do # again, if the job was done before the kill
   rm -rf "$folder"/d?
   mkdir "$folder"/d{0,1,2}
   SKEL_SUSPECT_AFTER=1s "$skel_mpiexec" -n 4 --oversubscribe "$program" "${product[@]}" --checkpoint ida:2,1 \

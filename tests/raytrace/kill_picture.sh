@@ -21,7 +21,7 @@ wait_for_preview() { # of the first lines
 seen=0
 for schedule in "$@"; do
   for victims in 1 "2 3"; do
-    for _ in 1 2 3; do # again, if the kill came too late to count
+    for _ in 1 2 3 4 5 6; do # again, if the kill came too late to count
       rm -f "$folder/preview.ppm" "$folder/report.json" "$folder/ranks.ppm"
       SKEL_SUSPECT_AFTER=1s "$skel_mpiexec" -n 4 --oversubscribe "$program" "${picture[@]}" --schedule "$schedule" \
         --preview "$folder/preview.ppm" --report "$folder/report.json" -o "$folder/ranks.ppm" 2>"$folder/errors" &
