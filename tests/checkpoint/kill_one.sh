@@ -8,7 +8,7 @@ set -euo pipefail
 . "$(dirname "$0")/../programs.sh"
 skel_mpiexec=$1 program=$2 disks=$3
 own_folder
-order=1200
+order=1800
 [ "$disks" = given ] || order=2400 # several checkpoints by messages take longer
 product=(--size $order --panel 16 --threads 1 --quiet --progress never)
 store=$folder/d0,$folder/d1,$folder/d2
