@@ -1,8 +1,25 @@
 #include "kernel.hpp"
 
 #include <algorithm>
+#if SKEL_VOLUME_HAVE_AVX512
+#include <cpuid.h>
+#endif
 
 namespace skel::volume {
+
+namespace {
+
+#if SKEL_VOLUME_HAVE_AVX512
+// Intel's processors gather fast from those on that have half-precision arithmetic (Sapphire Rapids, 2023).
+// In older ones microcode against "gather data sampling" makes it slow, and in AMD's (Zen 4) it always was.
+bool gathers_fast() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  constexpr unsigned half_precision = 1U << 23U;
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d & half_precision) != 0;
+}
+#endif
+
+}  // namespace
 
 std::vector<kernel const*> const& kernels() {
   static std::vector<kernel const*> const here = [] {
@@ -10,7 +27,8 @@ std::vector<kernel const*> const& kernels() {
 #if SKEL_VOLUME_HAVE_AVX512
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq"))
-      found.push_back(&avx512::functions);
+      found.insert(found.end(), {&avx512_gather::functions, &avx512::functions});
+    if (!found.empty() && !gathers_fast()) std::ranges::reverse(found);
 #endif
 #if SKEL_VOLUME_HAVE_AVX2
     if (__builtin_cpu_supports("avx2")) found.push_back(&avx2::functions);

@@ -103,11 +103,14 @@ extern kernel const functions;
 namespace avx512 {
 extern kernel const functions;
 }
+namespace avx512_gather {  // what lies apart in memory comes by gathers, not lane after lane
+extern kernel const functions;
+}
 #endif
 
 /// All that this program and this processor have, the best one first, `portable` last.
 [[nodiscard]] std::vector<kernel const*> const& kernels();
-/// One of them by name, nullptr if it is not there: `avx512`, `avx2`, `portable`.
+/// One of them by name, nullptr if it is not there: `avx512`, `avx512-gather`, `avx2`, `portable`.
 [[nodiscard]] kernel const* find_kernel(std::string_view name);
 
 }  // namespace skel::volume

@@ -4,6 +4,9 @@
 
 #if defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512BW__) && defined(__AVX512DQ__)
 #define SKEL_AVX512 1
+#if defined(SKEL_VOLUME_GATHERS)
+#define SKEL_GATHERS 1
+#endif
 constexpr int lanes = 16, parts = 1;
 #elif defined(__AVX2__)
 constexpr int lanes = 8, parts = 1;
@@ -248,9 +251,22 @@ SKEL_INLINE __m512 four_quads(__m128 a, __m128 b, __m128 c, __m128 d) {
 }
 #endif
 
+#if defined(SKEL_GATHERS)
+/// The pairs base[index[l]], base[index[l] + 1].
+SKEL_INLINE void gather_pairs(float const* base, __m512i index, vfloat& first, vfloat& second) {
+  __m512 const a = _mm512_castpd_ps(_mm512_i32gather_pd(_mm512_castsi512_si256(index), base, 4));
+  __m512 const b = _mm512_castpd_ps(_mm512_i32gather_pd(_mm512_extracti64x4_epi64(index, 1), base, 4));
+  __m512i const even = _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
+  first = cooked(_mm512_permutex2var_ps(a, even, b));
+  second = cooked(_mm512_permutex2var_ps(a, _mm512_add_epi32(even, _mm512_set1_epi32(1)), b));
+}
+#endif
+
 /// The pairs base[at[l]], base[at[l] + 1].
 SKEL_INLINE void load_pairs(float const* base, int const* at, vfloat& first, vfloat& second) {
-#if defined(__SSE2__)
+#if defined(SKEL_GATHERS)
+  gather_pairs(base, raw(load<vint>(at)), first, second);
+#elif defined(__SSE2__)
   __m128 quads[lanes / 2];
   for (int q = 0; q < lanes / 2; ++q) {
     __m128 const low = _mm_castsi128_ps(_mm_loadu_si64(base + at[2 * q]));
@@ -285,6 +301,11 @@ SKEL_INLINE void load_pairs(float const* base, int const* at, vfloat& first, vfl
 
 /// rows[row], each of four floats: column c of all rows in out[c].
 SKEL_INLINE void load_rows(float const* rows, vint row, vfloat (&out)[4]) {
+#if defined(SKEL_GATHERS)
+  __m512i const at = raw(shifted_left(row, 2));
+  gather_pairs(rows, at, out[0], out[1]);
+  gather_pairs(rows + 2, at, out[2], out[3]);
+#else
   alignas(64) int at[lanes];
   store_for_indices(at, shifted_left(row, 2));
 #if defined(SKEL_AVX512)
@@ -314,6 +335,7 @@ SKEL_INLINE void load_rows(float const* rows, vint row, vfloat (&out)[4]) {
   for (int l = 0; l < lanes; ++l)
     for (int c = 0; c < 4; ++c) columns[c][l] = rows[at[l] + c];
   for (int c = 0; c < 4; ++c) out[c] = load<vfloat>(columns[c]);
+#endif
 #endif
 }
 

@@ -56,8 +56,8 @@ void add_options(CLI::App& app, options& o) {
   app.add_flag("--ray-statistics", o.ray_statistics,
                "time each ray alone, and print what rays that hit and that miss the grid take");
   app.add_option("--instructions", o.instructions,
-                 "avx512, avx2 or portable, instead of the best this processor has")
-      ->check(CLI::IsMember({"avx512", "avx2", "portable"}));
+                 "avx512, avx512-gather, avx2 or portable, instead of the best this processor has")
+      ->check(CLI::IsMember({"avx512", "avx512-gather", "avx2", "portable"}));
 }
 
 specification options::rendering() const {

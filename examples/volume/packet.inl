@@ -2,11 +2,13 @@
 
 /// The lanes of `of` whose cells, the `at`, are visible.
 SKEL_INLINE mask visible_lanes(volume_view const& v, vint at, mask of) {
+#if !defined(SKEL_GATHERS)
   alignas(64) int byte[lanes];
   store_for_indices(byte, shifted_right(at, 3));
   unsigned common = v.visible[byte[0]];
   for (int l = 1; l < lanes; ++l) common &= v.visible[byte[l]];
   if (common == 0xff) return of;
+#endif
   return of & bits_at(v.visible, at);
 }
 

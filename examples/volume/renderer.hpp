@@ -62,7 +62,7 @@ class tiling {
 ///     counts);
 class renderer {
  public:
-  /// `instructions`: "portable", "avx2" or "avx512"; empty: the best there is.
+  /// `instructions`: name of a kernel (kernel.hpp); empty: the best there is.
   renderer(prepared_volume const& volume, specification const& spec, camera const& view,
            std::string const& instructions = "");
 

@@ -20,8 +20,8 @@ mixed() { # mixed CODE ARGUMENTS...: CODE on rank 0, portable code on the others
   "$mpiexec" -n 3 bash -c 'code=$0 && [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 0 ] || code=portable
     exec "$1" --instructions $code "${@:2}"' "$1" "$program" "${@:2}"
 }
-for code in avx2 avx512; do
-  grep -qw "$code\(dq\)\?" /proc/cpuinfo || continue
+for code in avx2 avx512 avx512-gather; do
+  grep -qw "${code%-gather}\(dq\)\?" /proc/cpuinfo || continue
   check "code for $code" "$program" --instructions $code
   check "code for $code beside portable code" mixed $code --schedule first-come
   check "code for $code beside portable code, 4 slabs" mixed $code --slabs 4 --schedule first-come
