@@ -41,6 +41,12 @@ struct encoded_sizes {
 void encode(std::span<node const> labels, encoding form, encoded_sizes const& sizes,
             std::vector<std::byte>& out, label_kernel const& kernel = fastest_label_kernel());
 
+/// Appends the length of the shortest form as a varint, and that form. It goes over the labels once where
+/// some of them tell that marks are the shortest: they are written while all lengths are counted. Otherwise
+/// twice.
+void pack_shortest(std::span<node const> labels, std::vector<std::byte>& out,
+                   label_kernel const& kernel = fastest_label_kernel());
+
 /// Calls `link` with edges (node, label) that make the forest, some thousands at a time, in ascending order
 /// of nodes within each component. Throws protocol_error for bytes that encode() did not write for `nodes`
 /// nodes.

@@ -22,6 +22,9 @@ constexpr unsigned varint_size(std::uint64_t value) {
 /// Bytes of the dense form.
 constexpr std::uint64_t dense_size(std::uint64_t nodes) { return 1 + varint_size(nodes) + 4 * nodes; }
 
+/// Bytes of a bit for each node, in whole words.
+constexpr std::uint64_t bitmap_size(std::uint64_t nodes) { return (nodes + 63) / 64 * 8; }
+
 /// Bytes that hold every node of a graph with so many.
 constexpr unsigned fixed_width(std::uint64_t nodes) {
   return nodes <= 1U << 8 ? 1 : nodes <= 1U << 16 ? 2 : nodes <= 1U << 24 ? 3 : 4;

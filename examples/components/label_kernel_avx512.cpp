@@ -59,7 +59,7 @@ SKEL_LABEL_TARGET std::uint64_t more_label_bytes(std::span<node const> labels, n
     auto const here = static_cast<__mmask16>(lowest_bits(std::min<std::size_t>(labels.size() - x, lanes)));
     auto const label = _mm512_maskz_loadu_epi32(here, labels.data() + x);
     auto const linked = _mm512_mask_cmpneq_epi32_mask(here, label, nodes_from(from + x));
-    for (unsigned bits = 7; bits < 32; bits += 7) {
+    for (unsigned bits = 7; bits < 32 && (std::uint64_t{1} << bits) < from + labels.size(); bits += 7) {
       auto const limit = _mm512_set1_epi32(static_cast<int>(1U << bits));
       count = _mm512_mask_add_epi32(count, _mm512_mask_cmpge_epu32_mask(linked, label, limit), count, one);
     }

@@ -100,16 +100,14 @@ void skel::transfer_traits<skel::components::roots>::pack(components::roots cons
     return;
   }
   auto const labels = r.labels_.span();
-  encoded_sizes sizes{};
-  auto form = encoding::dense;
   if (r.how_ == exchange::cheapest) {
-    sizes = sizes_of(labels);
-    form = sizes.cheapest();
-  } else {
-    sizes.bytes[0] = dense_size(labels.size());
+    pack_shortest(labels, out);
+    return;
   }
-  protocol::put_varint(out, sizes[form]);
-  encode(labels, form, sizes, out);
+  encoded_sizes sizes{};
+  sizes.bytes[0] = dense_size(labels.size());
+  protocol::put_varint(out, sizes.bytes[0]);
+  encode(labels, encoding::dense, sizes, out);
 }
 
 skel::components::roots skel::transfer_traits<skel::components::roots>::unpack(

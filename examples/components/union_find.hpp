@@ -125,7 +125,7 @@ inline void make_singletons(node* parent, std::size_t first, std::size_t last) {
 
 /// Every node points to its root. In ascending order one look suffices: a parent comes before its children.
 inline void compress(node* parent, std::size_t nodes) {
-  constexpr std::size_t ahead = 16;
+  constexpr std::size_t ahead = 64;
   for (std::size_t i = 0; i < nodes; ++i) {
     prefetch(parent, parent[i + ahead < nodes ? i + ahead : nodes - 1]);
     parent[i] = parent[parent[i]];

@@ -37,6 +37,8 @@ class run {
   virtual void work(unsigned thread) = 0;
   /// What the helper does without the lock when all compute threads are busy (the sink's backlog).
   virtual void idle_work() = 0;
+  /// Whether nobody waits for answers of this rank while its compute threads are inside tasks.
+  [[nodiscard]] virtual bool patient() const { return false; }
   [[nodiscard]] virtual std::string state() const = 0;
 };
 
@@ -149,6 +151,7 @@ class engine {
   void send_control(int to, std::uint8_t kind, farewell const& f);
   void helper_loop();
   void ensure_helper();
+  [[nodiscard]] bool patient() const;
   void send_for_disks();
   void serve_disks_to_the_end(std::unique_lock<std::mutex>& lock);
   [[nodiscard]] bool idle() const { return active_runs_ == 0 && !(any_time_ && disks_.busy()); }

@@ -1,12 +1,15 @@
 // The engine's helper thread: moves messages when all compute threads are inside long tasks, and between
 // skeleton calls, where the transport can be called at any time.
+#include <algorithm>
+
 #include "engine.hpp"
 
 namespace skel::detail {
 
 namespace {
 // The helper looks this often whether anybody has moved messages; less often while compute threads do it
-// themselves, or nothing arrives: each look takes about 20 microseconds from them.
+// themselves, or nothing arrives: each look takes 20 to 100 microseconds from them. Where nobody waits for an
+// answer and nothing is under way it hardly looks: two ranks of 12 ms of connected components lost 7 %.
 constexpr auto helper_shortest = std::chrono::microseconds(200);
 constexpr auto helper_longest = std::chrono::microseconds(2000);
 constexpr auto helper_rest = std::chrono::microseconds(20000);
@@ -42,7 +45,7 @@ void engine::helper_loop() {
     if (ending_ || idle() || helper_rests_) continue;
     // helper_mutex_ stays locked: a run cannot go away meanwhile, since its caller needs the mutex to leave.
     std::vector<run*> running;
-    bool arrived = false;
+    bool arrived = false, nobody_waits = false;
     if (now() - last_progress() >= std::chrono::duration<double>(helper_shortest).count()) {
       std::unique_lock const engine_lock(mutex_, std::try_to_lock);
       if (engine_lock) {
@@ -52,11 +55,24 @@ void engine::helper_loop() {
           // The compute threads meet the same error and report it.
         }
         for (auto const& [key, r] : runs_) running.push_back(r);
+        nobody_waits = patient();
       }
     }
     for (run* const r : running) r->idle_work();
-    pause = arrived ? helper_shortest : std::min<std::chrono::microseconds>(pause * 2, helper_longest);
+    pause = nobody_waits ? helper_rest
+            : arrived    ? helper_shortest
+                         : std::min<std::chrono::microseconds>(pause * 2, helper_longest);
   }
+}
+
+// A large message needs somebody on both sides until it is there.
+bool engine::patient() const {
+  for (int r = 0; r < size_; ++r) {
+    auto const& l = links_[static_cast<std::size_t>(r)];
+    if ((l && l->waiting() > 0) || wires_->unsent(r) > 0 || wires_->arriving(r) > 0) return false;
+  }
+  return !disks_.used() &&
+         std::all_of(runs_.begin(), runs_.end(), [](auto const& r) { return r.second->patient(); });
 }
 
 void engine::serve() {

@@ -30,6 +30,8 @@ class part_run final : public peer_run {
   void on_lost(int rank) override;
   void on_tick(double t) override;
   void idle_work() override {}
+  // What comes meanwhile is only taken up when the rank's own part is done.
+  [[nodiscard]] bool patient() const override { return true; }
   [[nodiscard]] std::string state() const override;
 
  private:

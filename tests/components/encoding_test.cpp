@@ -9,6 +9,7 @@
 #include "reference.hpp"
 #include "roots.hpp"
 #include "skel/error.hpp"
+#include "skel/protocol/bytes.hpp"
 
 using namespace skel::components;
 
@@ -93,6 +94,58 @@ TEST_CASE("all kernels write the same bytes") {
       CHECK((bytes == expected));
     }
   }
+}
+
+namespace {
+
+// Of 1,024 labels that are looked at first, so many are linked, and so many of the others.
+vector linked_labels(std::size_t nodes, double first, double others) {
+  vector labels(nodes);
+  std::iota(labels.begin(), labels.end(), node{0});
+  auto const step = nodes / 1024;
+  auto const chance = [](std::uint64_t i) { return static_cast<double>(below(mix(i), 1000)) / 1000; };
+  for (std::size_t x = 1; x < nodes; ++x)
+    if (chance(x) < (x % step == 0 ? first : others)) labels[x] = 0;
+  for (std::size_t x = 2; x < nodes; ++x) {
+    if (labels[x] == x) continue;
+    std::uint64_t root = x;
+    for (std::uint64_t draw = 0; labels[root] != root || root == x; ++draw)
+      root = below(mix(x ^ (draw << 32U)), x);
+    labels[x] = static_cast<node>(root);
+  }
+  return labels;
+}
+
+}  // namespace
+
+TEST_CASE("one pass packs what two do, right guess or wrong") {
+  auto const check = [](vector const& labels) {
+    auto const sizes = sizes_of(labels);
+    for (auto const* kernel : label_kernels()) {
+      INFO(kernel->name);
+      std::vector<std::byte> bytes(5), expected(5);
+      pack_shortest(labels, bytes, *kernel);
+      skel::protocol::put_varint(expected, sizes[sizes.cheapest()]);
+      encode(labels, sizes.cheapest(), sizes, expected, portable_label_kernel);
+      CHECK((bytes == expected));
+    }
+    return std::pair(sizes.cheapest(), sizes.linked);
+  };
+  for (auto const* spec :
+       {"uniform:n=1,m=0", "uniform:n=63,m=20", "uniform:n=200,m=128", "uniform:n=4097,m=2048",
+        "uniform:n=70001,m=30000", "uniform:n=300007,m=170000", "uniform:n=70000,m=90000",
+        "kronecker:scale=13,degree=16", "uniform:n=17000009,m=8000000"}) {
+    INFO(spec);
+    check(labels_of(spec));
+  }
+  check({});
+  CHECK(check(linked_labels(65536, 1, 0)).first == encoding::pairs);  // not marks
+  CHECK(check(linked_labels(65536, 0, 1)).first == encoding::marks);  // not pairs
+  // The number of linked nodes has a byte less than guessed, and one more.
+  auto const [fewer_form, fewer] = check(linked_labels(65536, 1, 0.22));
+  CHECK((fewer_form == encoding::marks && fewer < 16384));
+  auto const [more_form, more] = check(linked_labels(65536, 0.2, 0.3));
+  CHECK((more_form == encoding::marks && more >= 16384));
 }
 
 TEST_CASE("all kernels join the forests of a graph's halves") {

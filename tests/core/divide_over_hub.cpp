@@ -341,3 +341,44 @@ TEST_CASE("what only a lost rank had is lost, and every rank hears of it") {
     CHECK(right == 3);
   }
 }
+
+namespace {
+
+// Tells how often a rank looks for messages while its only leaf is solved.
+struct watched_leaf {
+  using problem = std::pair<int, int>;
+  using solution = int;
+  hub::job* ranks = nullptr;
+  std::atomic<int>* too_often = nullptr;
+
+  bool trivial(problem const& p) const { return p.second - p.first == 1; }
+  solution conquer(problem const& p) const {
+    using namespace std::chrono;
+    auto const begin = steady_clock::now();
+    auto const before = ranks->looks(p.first);
+    std::this_thread::sleep_for(milliseconds(200));
+    auto const looks = ranks->looks(p.first) - before;
+    auto const milliseconds_gone = duration_cast<milliseconds>(steady_clock::now() - begin).count();
+    if (looks > static_cast<std::uint64_t>(milliseconds_gone) / 20 + 10) ++*too_often;
+    return 1;
+  }
+  std::array<problem, 2> divide(problem const& p) const {
+    int const middle = (p.first + p.second) / 2;
+    return {problem{p.first, middle}, problem{middle, p.second}};
+  }
+  solution combine(solution a, solution b) const { return a + b; }
+};
+
+}  // namespace
+
+TEST_CASE("a rank that solves its part is left alone") {
+  hub::job job(2);
+  std::atomic<int> too_often{0}, right{0};
+  job.run([&](skel::context& ctx) {
+    auto const sum = skel::divide_and_conquer(ctx, skel::replicated_problem{std::pair{0, 2}},
+                                              watched_leaf{&job, &too_often}, skel::hypercube{});
+    right += sum.value() == 2 ? 1 : 0;
+  });
+  CHECK(right == 2);
+  CHECK(too_often == 0);
+}

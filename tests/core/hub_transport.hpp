@@ -53,6 +53,7 @@ class network {
   }
   [[nodiscard]] std::optional<skel::transport::transport::arrival> get(int rank) {
     std::lock_guard const lock(mutex_);
+    ++looks_[static_cast<std::size_t>(rank)];
     if (dead_[static_cast<std::size_t>(rank)]) return std::nullopt;
     auto& box = inbox_[static_cast<std::size_t>(rank)];
     auto const now = most_delay_.count() > 0 ? clock::now() : clock::time_point::max();
@@ -66,6 +67,12 @@ class network {
     return std::nullopt;
   }
 
+  /// How often a rank has looked for messages.
+  [[nodiscard]] std::uint64_t looks(int rank) {
+    std::lock_guard const lock(mutex_);
+    return looks_[static_cast<std::size_t>(rank)];
+  }
+
  private:
   struct letter {
     int from;
@@ -74,6 +81,7 @@ class network {
   };
   std::mutex mutex_;
   std::vector<std::deque<letter>> inbox_;
+  std::vector<std::uint64_t> looks_ = std::vector<std::uint64_t>(inbox_.size());
   std::vector<clock::time_point> newest_;
   std::vector<bool> dead_;
   std::chrono::microseconds most_delay_;
@@ -132,6 +140,8 @@ class job {
     p.prepend(std::as_bytes(std::span(&none, 1)));
     net_->put(rank, to, p);
   }
+
+  [[nodiscard]] std::uint64_t looks(int rank) const { return net_->looks(rank); }
 
   /// Calls body(context) once per rank and waits for all; what it throws can be looked at with error().
   void run(std::function<void(skel::context&)> const& body) {
