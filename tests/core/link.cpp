@@ -2,7 +2,10 @@
 #include "skel/transport/link.hpp"
 
 #include <deque>
+#include <memory>
 #include <random>
+#include <thread>
+#include <utility>
 
 #include "catch.hpp"
 #include "skel/error.hpp"
@@ -129,4 +132,20 @@ TEST_CASE("the room of large messages serves large messages again") {
   CHECK(grows.empty());
   CHECK(wires.buffer(5000).capacity() == 100000);
   CHECK(wires.buffer(5000).capacity() == 0);
+}
+
+TEST_CASE("a packet that is shared gives its room back with the last who refers to it, whenever that is") {
+  std::shared_ptr<packet const> late;
+  {
+    skel::transport::alone wires;
+    auto const first = wires.share(packet::received(std::vector<std::byte>(100000)));
+    std::shared_ptr<void const> other = first;
+    late = wires.share(packet::received(std::vector<std::byte>(200000, std::byte{7})));
+    CHECK(wires.buffer().capacity() == 0);
+    std::thread([mine = std::exchange(other, nullptr)]() mutable { mine.reset(); }).join();
+    CHECK(wires.buffer().capacity() == 0);
+    static_cast<void>(wires.share(packet::received(std::vector<std::byte>(50000))));
+    CHECK(wires.buffer().capacity() == 50000);
+  }
+  CHECK(late->bytes()[199999] == std::byte{7});  // the wires are gone
 }
