@@ -43,6 +43,7 @@ class modeler {
 
  private:
   void begin(std::size_t layer, carried& c) const;
+  void read_slices(std::size_t end, carried& c) const;
   void advance(std::size_t layer, carried& c) const;
 
   node_grid const& grid_;

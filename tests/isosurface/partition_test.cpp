@@ -46,6 +46,14 @@ TEST_CASE("the mesh is the same for every share, packet and height of pieces, an
     }
 }
 
+TEST_CASE(
+    "the layers before a share: three slices are read again; one more at order 3 where there may be holes") {
+  auto const f = GENERATE(0, 1) == 0 ? bumps : with_bad_samples;
+  auto const open = test::volume(test::counted({14, 11, 9}), f);
+  CHECK(test::model(open, test::order(1, {0.1}), {4}).counts.slices_read == 9 + 3);
+  CHECK(test::model(open, test::order(3, {0.1}), {4}).counts.slices_read == 9 + 4);
+}
+
 TEST_CASE("holes: no polygon touches a cell that depends on a bad sample, all others are as they were") {
   auto const order = GENERATE(1, 3);
   auto const step = GENERATE(std::size_t{1}, std::size_t{2});
