@@ -133,6 +133,15 @@ void transfer_traits<layer_packet>::pack(layer_packet const& p, std::vector<std:
   pack_holes(l.holes_below.get(), p, out);
 }
 
+std::size_t transfer_traits<layer_packet>::size(layer_packet const& p) {
+  auto const rows = [](range r, std::size_t length, std::size_t bytes) {
+    return protocol::most_varint + (r.end - r.first) * length * bytes;
+  };
+  return sizeof(packet_head) + p.layer.slices.size() * rows(p.samples, p.lengths[0], sizeof(float)) +
+         2 * rows(p.nodes, p.lengths[1], 1) + (p.layer.holes ? 1 : 0) * rows(p.cells, p.lengths[2], 1) +
+         (p.layer.holes_below ? 1 : 0) * rows(p.cells, p.lengths[2], 1) + 2 * sizeof(bool);
+}
+
 layer_packet transfer_traits<layer_packet>::unpack(std::span<std::byte const>& in) {
   auto const head = skel::unpack<packet_head>(in);
   layer_packet p;

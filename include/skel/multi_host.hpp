@@ -147,7 +147,9 @@ class group_work_of final : public group_work {
   }
 
   void pack(host_packet const& p, std::vector<std::byte>& out) const override {
-    skel::pack(static_cast<packet const&>(p).value, out);
+    auto const& value = static_cast<packet const&>(p).value;
+    out.reserve(out.size() + skel::packed_size(value));  // its slave waits for it
+    skel::pack(value, out);
   }
   [[nodiscard]] std::shared_ptr<host_packet const> unpack_packet(
       std::span<std::byte const> in) const override {
