@@ -78,7 +78,7 @@ std::uint32_t cell_surface::vertex(surface& s, double value, std::size_t axis, l
   auto& v = s.vertices.of(edge);
   if (v != vertex_table::none) return v;
   if (made_elsewhere(axis, from)) {
-    v = piece_mesh::foreign_bit | static_cast<std::uint32_t>(s.foreign.size());
+    v = foreign_bit<std::uint32_t> | static_cast<std::uint32_t>(s.foreign.size());
     s.foreign.push_back(edge);
   } else {
     v = make_vertex(s, value, axis, from);

@@ -1,5 +1,7 @@
 #include "job.hpp"
 
+#include <algorithm>
+
 #include "tricubic.hpp"
 #include "trilinear.hpp"
 
@@ -15,19 +17,23 @@ std::uint64_t modeler::read(std::uint64_t number, carried& c, unit& into) const 
 }
 
 /// Who begins in the middle passes over the slices before. Whether the layer below has holes says which
-/// vertices it has; that may depend on one slice more.
+/// vertices it has; at order 3 that may depend on one slice more.
 void modeler::begin(std::size_t layer, carried& c) const {
   c.volume = open_();
   bool const look_below = layer > 0 && grid_.may_have_holes();
-  c.latest.first_slice = grid_.slices(look_below ? layer - 1 : layer).first;
-  c.volume->skip(c.latest.first_slice);
-  if (look_below) advance(layer - 1, c);
+  auto const below = grid_.slices(look_below ? layer - 1 : layer);
+  auto& latest = c.latest;
+  latest.first_slice =
+      !look_below || options_.order == 3 ? below.first : std::min(grid_.slices(layer).first, layer - 1);
+  c.volume->skip(latest.first_slice);
+  if (!look_below) return;
+  read_slices(below.end, c);
+  latest.number = layer - 1;
+  latest.holes = find_holes(grid_, latest, options_.order);
 }
 
-void modeler::advance(std::size_t layer, carried& c) const {
+void modeler::read_slices(std::size_t end, carried& c) const {
   auto& latest = c.latest;
-  auto const [first, end] = grid_.slices(layer);
-  while (latest.first_slice < first) latest.slices.erase(latest.slices.begin()), ++latest.first_slice;
   while (latest.first_slice + latest.slices.size() < end) {
     auto slice = std::make_shared<slice_rows>();
     slice->samples.resize(c.volume->header().slice_samples());
@@ -36,6 +42,13 @@ void modeler::advance(std::size_t layer, carried& c) const {
     latest.slices.push_back(std::move(slice));
     ++latest.slices_read;
   }
+}
+
+void modeler::advance(std::size_t layer, carried& c) const {
+  auto& latest = c.latest;
+  auto const [first, end] = grid_.slices(layer);
+  while (latest.first_slice < first) latest.slices.erase(latest.slices.begin()), ++latest.first_slice;
+  read_slices(end, c);
   latest.holes_below = std::move(latest.holes);
   latest.number = layer;
   latest.holes = find_holes(grid_, latest, options_.order);
@@ -118,6 +131,15 @@ void transfer_traits<layer_packet>::pack(layer_packet const& p, std::vector<std:
   }
   pack_holes(l.holes.get(), p, out);
   pack_holes(l.holes_below.get(), p, out);
+}
+
+std::size_t transfer_traits<layer_packet>::size(layer_packet const& p) {
+  auto const rows = [](range r, std::size_t length, std::size_t bytes) {
+    return protocol::most_varint + (r.end - r.first) * length * bytes;
+  };
+  return sizeof(packet_head) + p.layer.slices.size() * rows(p.samples, p.lengths[0], sizeof(float)) +
+         2 * rows(p.nodes, p.lengths[1], 1) + (p.layer.holes ? 1 : 0) * rows(p.cells, p.lengths[2], 1) +
+         (p.layer.holes_below ? 1 : 0) * rows(p.cells, p.lengths[2], 1) + 2 * sizeof(bool);
 }
 
 layer_packet transfer_traits<layer_packet>::unpack(std::span<std::byte const>& in) {

@@ -43,6 +43,7 @@ class modeler {
 
  private:
   void begin(std::size_t layer, carried& c) const;
+  void read_slices(std::size_t end, carried& c) const;
   void advance(std::size_t layer, carried& c) const;
 
   node_grid const& grid_;
@@ -55,5 +56,6 @@ class modeler {
 template <>
 struct skel::transfer_traits<skel::isosurface::layer_packet> {
   static void pack(isosurface::layer_packet const& p, std::vector<std::byte>& out);
+  static std::size_t size(isosurface::layer_packet const& p);
   static isosurface::layer_packet unpack(std::span<std::byte const>& in);
 };

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <numeric>
 
 #include "flat_normals.hpp"
@@ -14,6 +16,32 @@ namespace {
 
 [[noreturn]] void nobody_has(std::size_t layer, std::size_t piece, edge_key edge) {
   throw error(fmt::format("layer {}, piece {}: nobody has edge {}", layer, piece, edge));
+}
+
+template <class Index>
+using triangle_of = std::array<Index, 3>;
+
+void copy_points(std::span<std::byte const> from, point* to) {
+  if (!from.empty()) std::memcpy(to, from.data(), from.size());
+}
+
+/// From the numbers of a piece's vertices to those of the mesh. `from` may lie at any address; what a message
+/// says need not be true.
+template <class Index, class Elsewhere>
+void join_triangles(std::span<std::byte const> from, piece_mesh::part const& count,
+                    std::uint32_t first_vertex, Elsewhere const& elsewhere, triangle_of<std::uint32_t>* to) {
+  constexpr auto bit = foreign_bit<Index>;
+  for (; !from.empty(); from = from.subspan(sizeof(triangle_of<Index>)), ++to) {
+    triangle_of<Index> t;
+    std::memcpy(&t, from.data(), sizeof t);
+    for (std::size_t c = 0; c < 3; ++c) {
+      bool const is_foreign = (t[c] & bit) != 0;
+      std::uint32_t const i = t[c] & static_cast<Index>(~bit);
+      if (i >= (is_foreign ? count.foreign : count.vertices))
+        throw error("a triangle of a piece names a vertex that the piece does not have");
+      (*to)[c] = is_foreign ? elsewhere(i) : first_vertex + i;
+    }
+  }
 }
 
 }  // namespace
@@ -96,7 +124,7 @@ void mesh_builder::add(std::size_t layer, std::size_t piece, piece_mesh&& m) {
   counts_.holes += m.counts.holes;
   counts_.unresolved += m.counts.unresolved;
   counts_.slices_read += m.counts.slices_read;
-  if (!m.triangles.empty()) {
+  if (!m.surface().triangles.empty()) {
     m.foreign = {};
     kept.mesh = std::move(m);
     here.kept.push_back(std::move(kept));
@@ -122,30 +150,35 @@ void mesh_builder::join(std::size_t layer) {
 
 void mesh_builder::append(kept_piece const& p, std::size_t layer, std::vector<std::uint32_t> const& first,
                           std::vector<std::size_t>& next_triangle, mesh& to) const {
-  auto position = p.mesh.positions.begin();
-  auto normal = p.mesh.normals.begin();
-  auto triangle = p.mesh.triangles.begin();
-  auto const* foreign = p.foreign.data();
+  auto from = p.mesh.surface();
+  auto const next = [](std::span<std::byte const>& bytes, std::size_t n) {
+    auto const these = bytes.first(n);
+    bytes = bytes.subspan(n);
+    return these;
+  };
+  std::span<std::uint32_t const> foreign(p.foreign);
   for (std::size_t v = 0; v < values_.size(); ++v) {
     auto const& count = p.mesh.parts[v];
     auto const of_layer = first[layer * values_.size() + v];
     auto const of_below = layer > 0 ? first[(layer - 1) * values_.size() + v] : 0;
     auto const of_piece = of_layer + p.first_vertex[v];
-    std::copy_n(position, count.vertices, to.positions.begin() + of_piece);
-    std::copy_n(normal, count.vertices, to.normals.begin() + of_piece);
-    position += count.vertices, normal += count.vertices;
-    auto const elsewhere = [&](std::uint32_t i) {
-      return (i & below_bit) != 0 ? of_below + (i & ~below_bit) : of_layer + i;
+    copy_points(next(from.positions, count.vertices * sizeof(point)), to.positions.data() + of_piece);
+    copy_points(next(from.normals, count.vertices * sizeof(point)), to.normals.data() + of_piece);
+    auto const elsewhere = [&](std::size_t i) {
+      auto const number = foreign[i];
+      return (number & below_bit) != 0 ? of_below + (number & ~below_bit) : of_layer + number;
     };
-    auto* out = to.triangles.data() + next_triangle[v];
-    for (auto const end = triangle + count.triangles; triangle != end; ++triangle, ++out)
-      for (std::size_t c = 0; c < 3; ++c) {
-        auto const i = (*triangle)[c];
-        (*out)[c] = (i & piece_mesh::foreign_bit) == 0 ? of_piece + i
-                                                       : elsewhere(foreign[i & ~piece_mesh::foreign_bit]);
-      }
+    auto* const out = to.triangles.data() + next_triangle[v];
+    if (from.narrow)
+      join_triangles<std::uint16_t>(
+          next(from.triangles, count.triangles * sizeof(triangle_of<std::uint16_t>)), count, of_piece,
+          elsewhere, out);
+    else
+      join_triangles<std::uint32_t>(
+          next(from.triangles, count.triangles * sizeof(triangle_of<std::uint32_t>)), count, of_piece,
+          elsewhere, out);
     next_triangle[v] += count.triangles;
-    foreign += count.foreign;
+    foreign = foreign.subspan(count.foreign);
   }
 }
 

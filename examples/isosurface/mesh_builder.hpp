@@ -49,7 +49,7 @@ class mesh_builder {
     std::vector<std::uint32_t> first_vertex;  // for each value, among those of the layer
     std::vector<std::uint32_t> foreign;  // instead of the edges: numbers, with below_bit in the layer below
   };
-  static constexpr std::uint32_t below_bit = piece_mesh::foreign_bit;
+  static constexpr std::uint32_t below_bit = foreign_bit<std::uint32_t>;
   // An edge in the plane to a layer that is not there yet.
   struct open_edge {
     std::size_t kept, at;  // whose foreign[at] it is

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -42,7 +45,6 @@ class edge_lattice {
 struct shared_vertex {
   edge_key edge = 0;
   std::uint32_t vertex = 0;  ///< among those of its value
-  std::uint32_t unused = 0;  ///< no byte of a message is left to chance
 };
 
 /// What was found on the way.
@@ -54,22 +56,35 @@ struct surface_counts {
   std::uint64_t unresolved = 0;   ///< parts of cells in which a surface may be hidden, once for each value
 };
 
-/// A vertex belongs to the first cell, by layer, row and x, that uses it; other pieces name it by its edge.
-struct piece_mesh {
-  static constexpr std::uint32_t foreign_bit = std::uint32_t{1} << 31U;
+/// In a triangle: not the number of a vertex of its value, but of a foreign one.
+template <std::unsigned_integral Index>
+inline constexpr Index foreign_bit = Index{1} << (std::numeric_limits<Index>::digits - 1);
 
+/// A vertex belongs to the first cell, by layer, row and x, that uses it; other pieces name it by its edge.
+///
+/// Positions, normals and triangles are made here, or stay in the message in which they came.
+struct piece_mesh {
   /// How much of each vector belongs to a value; values follow each other.
   struct part {
     std::uint32_t vertices = 0, triangles = 0, foreign = 0, above = 0, last_row = 0;
   };
   std::vector<part> parts;
   std::vector<point> positions, normals;
-  std::vector<std::array<std::uint32_t, 3>>
-      triangles;  ///< of this value's vertices, or foreign_bit + foreign
+  std::vector<std::array<std::uint32_t, 3>> triangles;  ///< vertices of this value, foreign ones marked
   std::vector<edge_key> foreign;
   std::vector<shared_vertex> above;     ///< in the plane to the next layer
   std::vector<shared_vertex> last_row;  ///< in the plane to the next piece of this layer
   surface_counts counts;
+
+  /// Bytes at any address. Triangles have indices of 16 bits, or of 32.
+  struct surface_bytes {
+    std::span<std::byte const> positions, normals, triangles;
+    bool narrow = false;
+  };
+  surface_bytes packed;                 ///< instead of the vectors,
+  std::shared_ptr<void const> message;  ///< while this is here
+
+  [[nodiscard]] surface_bytes surface() const;
 };
 
 }  // namespace skel::isosurface
@@ -78,4 +93,6 @@ template <>
 struct skel::transfer_traits<skel::isosurface::piece_mesh> {
   static void pack(isosurface::piece_mesh const& m, std::vector<std::byte>& out);
   static isosurface::piece_mesh unpack(std::span<std::byte const>& in);
+  static isosurface::piece_mesh unpack(std::span<std::byte const>& in,
+                                       std::shared_ptr<void const> const& owner);
 };

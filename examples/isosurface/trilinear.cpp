@@ -116,7 +116,7 @@ class extraction {
 
   std::uint32_t add_foreign(std::size_t edge, std::size_t x) {
     mesh_.foreign.push_back(key(edge, x));
-    return piece_mesh::foreign_bit | part_.foreign++;
+    return foreign_bit<std::uint32_t> | part_.foreign++;
   }
 
   std::uint32_t add_vertex(std::size_t edge, std::size_t x) {

@@ -69,10 +69,12 @@ inline constexpr bool processes = requires(Job const& job, typename Job::packet 
 ///
 /// It may have more:
 ///
-///       std::uint64_t history() const;   // units before its first that a host must read, too. Default: 0
-///       std::uint64_t read(number, carried&, unit&, pieces_ready const& ready) const;   // tells what is
-///       there std::uint64_t read_first(number, carried&, unit&, pieces_ready const& ready) const;  // and
-///       the history result process(packet const& p, std::size_t i, worker_info const& where) const;
+///       std::uint64_t history() const;  // units before its first that a host must read, too. Default: 0
+///       // tells what is there:
+///       std::uint64_t read(number, carried&, unit&, pieces_ready const& ready) const;
+///       // reads the history as well:
+///       std::uint64_t read_first(number, carried&, unit&, pieces_ready const& ready) const;
+///       result process(packet const& p, std::size_t i, worker_info const& where) const;
 template <class Job>
 concept multi_host_job =
     requires(Job const& job, typename Job::unit const& u, std::uint64_t n) {
@@ -145,7 +147,9 @@ class group_work_of final : public group_work {
   }
 
   void pack(host_packet const& p, std::vector<std::byte>& out) const override {
-    skel::pack(static_cast<packet const&>(p).value, out);
+    auto const& value = static_cast<packet const&>(p).value;
+    out.reserve(out.size() + skel::packed_size(value));  // its slave waits for it
+    skel::pack(value, out);
   }
   [[nodiscard]] std::shared_ptr<host_packet const> unpack_packet(
       std::span<std::byte const> in) const override {
@@ -154,8 +158,9 @@ class group_work_of final : public group_work {
   void pack(piece_result const& r, std::vector<std::byte>& out) const override {
     skel::pack(static_cast<result const&>(r).value, out);
   }
-  [[nodiscard]] std::unique_ptr<piece_result> unpack_result(std::span<std::byte const> in) const override {
-    return std::make_unique<result>(skel::unpack<typename Job::result>(in));
+  [[nodiscard]] std::unique_ptr<piece_result> unpack_result(
+      std::span<std::byte const> in, std::shared_ptr<void const> const& owner) const override {
+    return std::make_unique<result>(skel::unpack<typename Job::result>(in, owner));
   }
 
   bool sink(std::uint64_t number, std::uint64_t piece, piece_result& r) override {

@@ -35,15 +35,22 @@
 namespace skel {
 
 /// Specialise for types that you do not own, with
-///   static void pack(T const&, std::vector<std::byte>& out);          // appends
-///   static T unpack(std::span<std::byte const>& in);                  // removes what it reads from the
-///   front
-///   static std::size_t size(T const&);                                // may be left out: of the bytes,
-///   about
-///   // may be left out: `in` stays as long as `owner`, so a value with the latter may refer to the bytes
+///
+///   static void pack(T const&, std::vector<std::byte>& out);  // appends
+///   static T unpack(std::span<std::byte const>& in);          // removes what it reads from the front
+///
+/// and, where it is worth it,
+///
+///   static std::size_t size(T const&);  // of the bytes, about
 ///   static T unpack(std::span<std::byte const>& in, std::shared_ptr<void const> const& owner);
+///
 /// `pack` only appends: it may not look at `out`. One that writes a length before what it packs packs that
 /// into a vector of its own first.
+///
+/// The bytes of a message, at any address in it, stay as long as `owner`: a value that keeps it may refer to
+/// them instead of copying them. All of the message stays with it, and its memory serves no other one
+/// meanwhile. divide_and_conquer passes an owner for solutions, multi_host for results; elsewhere the other
+/// `unpack` is called.
 template <class T>
 struct transfer_traits {};
 

@@ -66,7 +66,7 @@ void host_run::unload(peer_message const& m, std::span<std::byte const> body, tr
                       cargo& with) const {
   std::shared_ptr<transport::packet> kept;
   auto const one = [&](std::uint64_t unit, std::uint64_t piece) {
-    if (!kept) kept = std::make_shared<transport::packet>(std::move(whole));
+    if (!kept) kept = engine_.wires().share(std::move(whole));
     with.pieces.push_back(
         {unit, piece, {nullptr, kept, protocol::get_bytes(body, protocol::get_varint(body))}});
   };

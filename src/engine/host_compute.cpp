@@ -182,19 +182,11 @@ void host_run::process_pieces(unsigned thread, process_job const& j, std::vector
 bool host_run::give_to_sink(std::uint64_t unit, unit_of_results& results) {
   for (std::uint64_t p = 0; p < results.size(); ++p) {
     auto& held = results[p];
-    if (!held.object) held.object = work_.unpack_result(held.packed);
+    if (!held.object) held.object = work_.unpack_result(held.packed, held.whole);
     if (!work_.sink(unit, p, *held.object)) return false;
-    held.object.reset();
+    held = {};  // of a message nobody refers to any more, the memory serves the next one
   }
   return true;
-}
-
-// The memory of messages serves again: fresh pages cost more than what is read into them.
-void host_run::recycle(unit_of_results& results) {
-  for (auto& held : results) {
-    if (held.whole && held.whole.use_count() == 1) engine_.wires().recycle(std::move(*held.whole).release());
-    held.whole.reset();
-  }
 }
 
 // On the host that led the unit.
@@ -257,7 +249,6 @@ void host_run::drain_sink() {
     auto const bad = thrown_by([&] { go_on = sink_on_hosts_ || give_to_sink(unit, results); });
     span(threads_ + 1, observe::activity::sink, begin, now(), unit, results.size());
     std::lock_guard const lock(engine_.mutex());
-    if (for_sink_.empty()) recycle(results);  // else more waits here than will come soon
     last_moved_ = now();
     ++next_unit_;
     sunk_ += bad ? 0 : 1;

@@ -146,7 +146,6 @@ class host_run final : public peer_run {
                       std::uint64_t& bytes);
   void sink_here(thread_state& t, std::unique_lock<std::mutex>& lock);
   bool give_to_sink(std::uint64_t unit, unit_of_results& results);
-  void recycle(unit_of_results& results);
   void drain_sink();
   [[nodiscard]] bool next_for_sink(std::uint64_t& unit, unit_of_results& results);
   void maybe_complete();

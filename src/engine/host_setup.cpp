@@ -99,12 +99,12 @@ void host_run::begin(std::unique_lock<std::mutex>& /*lock*/) {
 // What it would take to send this piece away, and its result back.
 void host_run::measure_sending(process_job const& j, piece_result const& result) {
   double const begin = now();
-  std::vector<std::byte> bytes;
-  work_.pack(*j.packet->object, bytes);
-  std::ignore = work_.unpack_packet(bytes);
-  bytes.clear();
-  work_.pack(result, bytes);
-  std::ignore = work_.unpack_result(bytes);
+  auto const message = std::make_shared<std::vector<std::byte>>();
+  work_.pack(*j.packet->object, *message);
+  std::ignore = work_.unpack_packet(*message);
+  message->clear();
+  work_.pack(result, *message);
+  std::ignore = work_.unpack_result(*message, message);
   double const seconds = now() - begin;
   std::lock_guard const lock(engine_.mutex());
   clock_.send_seconds += seconds;

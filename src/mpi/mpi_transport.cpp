@@ -144,7 +144,7 @@ std::size_t mpi_transport::unsent(int to) const {
 std::size_t mpi_transport::arriving(int from) const {
   std::size_t bytes = 0;
   for (auto const& in : arriving_)
-    if (in.from == from && !in.complete) bytes += in.bytes.size();
+    if (in.from == from && !in.complete) bytes += in.what.size();
   return bytes;
 }
 
@@ -227,14 +227,21 @@ void mpi_transport::probe() {
   if (!there) return;
   int size = 0;
   check(MPI_Get_count(&status, MPI_BYTE, &size), "MPI_Get_count");
-  incoming in{MPI_REQUEST_NULL, status.MPI_SOURCE, buffer(static_cast<std::size_t>(size)), false};
-  in.bytes.resize(static_cast<std::size_t>(size));
+  incoming in{MPI_REQUEST_NULL, status.MPI_SOURCE, room_for(static_cast<std::size_t>(size)), false};
 #if SKEL_MPI_IPROBE
-  check(MPI_Irecv(in.bytes.data(), size, MPI_BYTE, status.MPI_SOURCE, tag, comm_, &in.request), "MPI_Irecv");
+  check(MPI_Irecv(in.what.data(), size, MPI_BYTE, status.MPI_SOURCE, tag, comm_, &in.request), "MPI_Irecv");
 #else
-  check(MPI_Imrecv(in.bytes.data(), size, MPI_BYTE, &message, &in.request), "MPI_Imrecv");
+  check(MPI_Imrecv(in.what.data(), size, MPI_BYTE, &message, &in.request), "MPI_Imrecv");
 #endif
   arriving_.push_back(std::move(in));
+}
+
+packet mpi_transport::room_for(std::size_t bytes) {
+  constexpr std::size_t large = std::size_t{64} << 10U;
+  if (bytes >= large) return packet::arriving(large_messages_.take(bytes), bytes);
+  auto room = buffer(bytes);
+  room.resize(bytes);
+  return packet::received(std::move(room));
 }
 
 std::optional<transport::arrival> mpi_transport::receive() {
@@ -255,7 +262,7 @@ std::optional<transport::arrival> mpi_transport::receive() {
     bool const overtook =
         std::any_of(arriving_.begin(), it, [&](auto const& earlier) { return earlier.from == it->from; });
     if (overtook) continue;
-    arrival a{it->from, packet::received(std::move(it->bytes))};
+    arrival a{it->from, std::move(it->what)};
     arriving_.erase(it);
     ++received_[static_cast<std::size_t>(a.from)];
     return a;

@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "skel/transport/arrival_memory.hpp"
 #include "skel/transport/transport.hpp"
 
 namespace skel::transport {
@@ -38,6 +39,7 @@ class mpi_transport final : public transport {
   [[nodiscard]] bool receive_the_rest() noexcept;
   void complete_sends();
   void probe();
+  [[nodiscard]] packet room_for(std::size_t bytes);
   void check(int code, char const* call) const;
 
   [[nodiscard]] bool reached(int code, char const* call, int peer);
@@ -51,7 +53,7 @@ class mpi_transport final : public transport {
   struct incoming {
     MPI_Request request;
     int from;
-    std::vector<std::byte> bytes;
+    packet what;
     bool complete;
   };
   MPI_Comm comm_ = MPI_COMM_NULL;
@@ -66,6 +68,7 @@ class mpi_transport final : public transport {
   std::vector<std::uint64_t> sent_;      // packets per peer
   std::vector<std::uint64_t> received_;  // likewise
   std::deque<outgoing> sending_;
+  arrival_memory large_messages_;
   std::deque<incoming> arriving_;  // in the order of matching, which is the order of sending per pair
 };
 

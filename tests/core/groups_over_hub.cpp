@@ -1,8 +1,11 @@
 // The same output of multi_host, whatever the grouping.
 #include "groups_over_hub.hpp"
 
+#include <cstring>
 #include <map>
+#include <memory>
 #include <set>
+#include <span>
 
 #include "catch.hpp"
 
@@ -11,6 +14,36 @@ using groups::run;
 using groups::size;
 using groups::slices;
 using groups::written;
+
+namespace {
+
+// Numbers that were made here, or that stay in the message they came in.
+struct in_message {
+  std::vector<std::uint64_t> own;
+  std::span<std::byte const> there{};
+  std::shared_ptr<void const> message{};
+
+  [[nodiscard]] std::vector<std::uint64_t> all() const {
+    if (!message) return own;
+    std::vector<std::uint64_t> copy(there.size() / sizeof(std::uint64_t));
+    std::memcpy(copy.data(), there.data(), there.size());
+    return copy;
+  }
+};
+
+}  // namespace
+
+template <>
+struct skel::transfer_traits<in_message> {
+  static void pack(in_message const& m, std::vector<std::byte>& out) { skel::pack(m.own, out); }
+  static in_message unpack(std::span<std::byte const>& in) {
+    return {skel::unpack<std::vector<std::uint64_t>>(in)};
+  }
+  static in_message unpack(std::span<std::byte const>& in, std::shared_ptr<void const> const& owner) {
+    auto const n = protocol::get_varint(in);
+    return {{}, protocol::get_bytes(in, n * sizeof(std::uint64_t)), owner};
+  }
+};
 
 TEST_CASE("the output is the same for every number of ranks and every grouping") {
   slices const what;
@@ -110,6 +143,32 @@ TEST_CASE("results may come unit by unit in any order, or stay on the hosts") {
   });
   CHECK(text_of(here) == what.expected(25));
   CHECK(hosts == std::set<int>{0, 2, 4});
+}
+
+TEST_CASE("results may refer to the messages that they came in, longer than the call lasts") {
+  constexpr static std::uint64_t pieces = 5;
+  struct numbers {
+    using carried = int;
+    using unit = std::uint64_t;
+    using packet = std::uint64_t;
+    using result = in_message;
+    static std::uint64_t read(std::uint64_t number, carried&, unit& into) {
+      into = number;
+      return pieces;
+    }
+    static packet cut(unit u, std::uint64_t first, std::uint64_t) { return u * pieces + first; }
+    static result process(packet p, std::size_t i) { return {std::vector<std::uint64_t>(3000, p + i)}; }
+  };
+  hub::job job(3, GENERATE(1U, 2U));
+  std::vector<in_message> kept;
+  auto how = size(GENERATE(1U, 3U));
+  constexpr std::uint64_t units = 40;
+  job.run([&](skel::context& ctx) {
+    skel::multi_host(
+        ctx, units, numbers{}, [&](auto, auto, in_message&& m) { kept.push_back(std::move(m)); }, how);
+  });
+  REQUIRE(kept.size() == units * pieces);
+  for (std::size_t i = 0; i < kept.size(); ++i) CHECK(kept[i].all() == std::vector<std::uint64_t>(3000, i));
 }
 
 TEST_CASE("who is through early leads the end of another share; the output is the same") {

@@ -1,11 +1,18 @@
 // One rank's end of a connection: numbers, credits, pieces, duplicates.
 #include "skel/transport/link.hpp"
 
+#include <algorithm>
+#include <array>
 #include <deque>
+#include <memory>
 #include <random>
+#include <thread>
+#include <utility>
+#include <vector>
 
 #include "catch.hpp"
 #include "skel/error.hpp"
+#include "skel/transport/arrival_memory.hpp"
 #include "skel/transport/transport.hpp"
 
 using skel::transport::header;
@@ -129,4 +136,60 @@ TEST_CASE("the room of large messages serves large messages again") {
   CHECK(grows.empty());
   CHECK(wires.buffer(5000).capacity() == 100000);
   CHECK(wires.buffer(5000).capacity() == 0);
+}
+
+TEST_CASE("a packet that is shared gives its room back with the last who refers to it, whenever that is") {
+  std::shared_ptr<packet const> late;
+  {
+    skel::transport::alone wires;
+    auto const first = wires.share(packet::received(std::vector<std::byte>(100000)));
+    std::shared_ptr<void const> other = first;
+    late = wires.share(packet::received(std::vector<std::byte>(200000, std::byte{7})));
+    CHECK(wires.buffer().capacity() == 0);
+    std::thread([mine = std::exchange(other, nullptr)]() mutable { mine.reset(); }).join();
+    CHECK(wires.buffer().capacity() == 0);
+    static_cast<void>(wires.share(packet::received(std::vector<std::byte>(50000))));
+    CHECK(wires.buffer().capacity() == 50000);
+  }
+  CHECK(late->bytes()[199999] == std::byte{7});  // the wires are gone
+}
+
+TEST_CASE("large messages arrive side by side in one block, which serves again when all of them are gone") {
+  std::shared_ptr<std::byte> late;
+  {
+    skel::transport::arrival_memory memory;
+    auto first = memory.take(300000);
+    auto const* const begin = first.get();
+    auto second = memory.take(300000);
+    CHECK(second.get() - begin >= 300000);
+    CHECK(second.get() - begin < 300100);
+    std::fill_n(second.get(), 300000, std::byte{5});
+    auto const huge = memory.take(5000000);  // larger than a block
+    std::fill_n(huge.get(), 5000000, std::byte{6});
+    first.reset();
+    std::vector<std::shared_ptr<std::byte>> others;
+    for (int i = 0; i < 100; ++i) others.push_back(memory.take(1000000));
+    for (auto const& o : others) CHECK(o.get() != begin);
+    CHECK(second.get()[299999] == std::byte{5});
+    CHECK(huge.get()[4999999] == std::byte{6});
+    others.clear();
+    auto const again = memory.take(100).get();
+    CHECK(memory.take(2000000).get() == again);
+    late = memory.take(70000);
+  }
+  std::fill_n(late.get(), 70000, std::byte{7});  // the memory outlives who has given it
+}
+
+TEST_CASE("a packet that arrived in memory of its own reads as any other, and has no buffer to give back") {
+  auto const memory = std::make_shared<std::array<std::byte, 5>>();
+  auto p = packet::arriving({memory, memory->data()}, 5);
+  std::ranges::copy(body_of("hello").bytes(), p.data());
+  CHECK(text_of(p) == "hello");
+  p.drop_front(1);
+  CHECK(text_of(p) == "ello");
+  auto q = p;
+  q.prepend(body_of("j").bytes());
+  CHECK(text_of(q) == "jello");
+  CHECK(text_of(p) == "ello");
+  CHECK(std::move(p).release().empty());
 }

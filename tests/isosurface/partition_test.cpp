@@ -46,6 +46,14 @@ TEST_CASE("the mesh is the same for every share, packet and height of pieces, an
     }
 }
 
+TEST_CASE(
+    "the layers before a share: three slices are read again; one more at order 3 where there may be holes") {
+  auto const f = GENERATE(0, 1) == 0 ? bumps : with_bad_samples;
+  auto const open = test::volume(test::counted({14, 11, 9}), f);
+  CHECK(test::model(open, test::order(1, {0.1}), {4}).counts.slices_read == 9 + 3);
+  CHECK(test::model(open, test::order(3, {0.1}), {4}).counts.slices_read == 9 + 4);
+}
+
 TEST_CASE("holes: no polygon touches a cell that depends on a bad sample, all others are as they were") {
   auto const order = GENERATE(1, 3);
   auto const step = GENERATE(std::size_t{1}, std::size_t{2});
@@ -127,6 +135,92 @@ TEST_CASE("a mesh ends before the first layer that is missing; pieces of a layer
   CHECK(begins(m.triangles, whole.triangles));
   CHECK(begins(m.positions, whole.positions));
   CHECK(begins(m.normals, whole.normals));
+}
+
+namespace {
+
+/// A mesh that has travelled, and another that refers to the message at an odd address.
+std::array<test::iso::piece_mesh, 2> sent(test::iso::piece_mesh const& m, std::size_t* bytes = nullptr) {
+  auto const message = std::make_shared<std::vector<std::byte>>(1);
+  skel::pack(m, *message);
+  if (bytes != nullptr) *bytes = message->size() - 1;
+  std::array<test::iso::piece_mesh, 2> all;
+  for (std::size_t i = 0; i < 2; ++i) {
+    auto in = std::span<std::byte const>(*message).subspan(1);
+    all[i] =
+        i == 0 ? skel::unpack<test::iso::piece_mesh>(in) : skel::unpack<test::iso::piece_mesh>(in, message);
+    CHECK(in.empty());
+  }
+  return all;
+}
+
+/// A layer of one piece, or what of it was sent, as a mesh.
+test::mesh mesh_of(test::iso::node_grid const& grid, test::iso::surface_options const& o,
+                   test::iso::piece_mesh m) {
+  test::iso::edge_lattice const lattice(grid, o.edges_per_cell());
+  test::iso::mesh_builder builder(grid, lattice, o.values);
+  builder.add(0, 0, std::move(m));
+  return builder.finish();
+}
+
+}  // namespace
+
+TEST_CASE("pieces travel with indices of 16 bits, large ones with 32; both may be sent on") {
+  auto const large = GENERATE(false, true);
+  auto const n = large ? std::size_t{160} : std::size_t{20};
+  auto const open = test::volume(test::counted({n, n, 2}),
+                                 [](double x, double y, double z) { return test::noise(x, y, z) - 0.5; });
+  auto o = test::order(1, {-0.1, 0.1});
+  o.rows_per_piece = n;
+  test::iso::node_grid const grid(open()->header(), o);
+  test::iso::modeler const job(grid, o, open);
+  test::iso::modeler::carried carried;
+  test::iso::modeler::unit unit;
+  REQUIRE(job.read(0, carried, unit) == 1);
+  auto const m = job.process(job.cut(unit, 0, 1), 0);
+  CHECK((m.parts[0].vertices > 0x8000) == large);
+  std::size_t bytes = 0;
+  auto const whole = mesh_of(grid, o, m);
+  for (auto const& once : sent(m, &bytes)) {
+    CHECK(once.surface().narrow != large);
+    CHECK(once.surface().triangles.size() == m.triangles.size() * (large ? 12 : 6));
+    CHECK(test::same(mesh_of(grid, o, once), whole));
+    for (auto const& twice : sent(once)) CHECK(test::same(mesh_of(grid, o, twice), whole));
+  }
+  CHECK(bytes == 56 + 2 * 20 + 24 * m.positions.size() + (large ? 12 : 6) * m.triangles.size() +
+                     (large ? 12 : 6) * (m.above.size() + m.last_row.size()) +
+                     (large ? 8 : 4) * m.foreign.size());
+}
+
+TEST_CASE("damaged pieces are refused, by the message or by the mesh, and nothing is read beyond them") {
+  auto const open = test::volume(test::counted({9, 8, 3}), bumps);
+  auto o = test::order(1, {0.1, 0.5});
+  o.rows_per_piece = 7;
+  test::iso::node_grid const grid(open()->header(), o);
+  test::iso::modeler const job(grid, o, open);
+  test::iso::modeler::carried carried;
+  test::iso::modeler::unit unit;
+  REQUIRE(job.read(0, carried, unit) == 1);
+  std::vector<std::byte> good;
+  skel::pack(job.process(job.cut(unit, 0, 1), 0), good);
+  for (std::size_t n = 0; n < good.size(); n += 7) {
+    std::span<std::byte const> in(good.data(), n);
+    CHECK_THROWS_AS(skel::unpack<test::iso::piece_mesh>(in), skel::protocol_error);
+  }
+  std::size_t refused = 0;
+  for (std::size_t n = 0; n < good.size(); ++n) {
+    auto bad = good;
+    bad[n] ^= std::byte{0xff};
+    std::span<std::byte const> in(bad);
+    try {
+      auto const m = mesh_of(grid, o, skel::unpack<test::iso::piece_mesh>(in));
+      for (auto const& t : m.triangles)
+        for (auto const v : t) REQUIRE(v < m.positions.size());
+    } catch (skel::error const&) {
+      ++refused;
+    }
+  }
+  CHECK(refused > good.size() / 10);
 }
 
 TEST_CASE("every N-th sample: samples beyond the last node do not matter; a volume needs a cell") {

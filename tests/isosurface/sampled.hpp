@@ -5,6 +5,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <stdexcept>
 #include <vector>
 
 #include "job.hpp"
@@ -97,6 +98,8 @@ inline model_result model(iso::open_function const& open, iso::surface_options c
       if (how.travels) {
         std::vector<std::byte> bytes;
         skel::pack(packet, bytes);
+        if (bytes.size() > skel::packed_size(packet))
+          throw std::logic_error("a packet is larger than it says");
         std::span<std::byte const> in(bytes);
         packet = skel::unpack<iso::layer_packet>(in);
       }

@@ -119,7 +119,9 @@ class group_work {
   [[nodiscard]] virtual std::shared_ptr<host_packet const> unpack_packet(
       std::span<std::byte const> in) const = 0;
   virtual void pack(piece_result const& result, std::vector<std::byte>& out) const = 0;
-  [[nodiscard]] virtual std::unique_ptr<piece_result> unpack_result(std::span<std::byte const> in) const = 0;
+  /// `in` stays as long as `owner`.
+  [[nodiscard]] virtual std::unique_ptr<piece_result> unpack_result(
+      std::span<std::byte const> in, std::shared_ptr<void const> const& owner) const = 0;
 
   /// One call at a time on a rank. False: the sink wants the run to end.
   virtual bool sink(std::uint64_t unit, std::uint64_t piece, piece_result& result) = 0;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -38,14 +39,28 @@ class packet {
     return p;
   }
 
-  [[nodiscard]] std::span<std::byte const> bytes() const { return std::span(bytes_).subspan(begin_); }
-  [[nodiscard]] std::size_t size() const { return bytes_.size() - begin_; }
+  /// Room for so many bytes that are to arrive.
+  static packet arriving(std::shared_ptr<std::byte> memory, std::size_t size) {
+    packet p({}, 0);
+    p.memory_ = std::move(memory);
+    p.memory_size_ = size;
+    return p;
+  }
+
+  [[nodiscard]] std::span<std::byte const> bytes() const {
+    auto const all = memory_ ? std::span<std::byte const>(memory_.get(), memory_size_) : std::span(bytes_);
+    return all.subspan(begin_);
+  }
+  /// Of a packet that is arriving: where to.
+  [[nodiscard]] std::byte* data() { return memory_ ? memory_.get() : bytes_.data(); }
+  [[nodiscard]] std::size_t size() const { return (memory_ ? memory_size_ : bytes_.size()) - begin_; }
   [[nodiscard]] bool empty() const { return size() == 0; }
-  /// Where a body is appended.
+  /// Where a body is appended, of a packet that did not arrive.
   [[nodiscard]] std::vector<std::byte>& body() { return bytes_; }
 
   /// Puts bytes in front; moves the body only if the head room does not suffice.
   void prepend(std::span<std::byte const> front) {
+    if (memory_) *this = received({bytes().begin(), bytes().end()});
     if (front.size() > begin_) {
       std::size_t const extra = front.size() - begin_ + head_room;
       bytes_.insert(bytes_.begin(), extra, std::byte{0});
@@ -56,12 +71,15 @@ class packet {
   }
   /// Removes n bytes from the front.
   void drop_front(std::size_t n) { begin_ += n; }
+  /// The buffer, to be used again; none where the packet arrived in memory of its own.
   [[nodiscard]] std::vector<std::byte> release() && { return std::move(bytes_); }
 
  private:
   packet(std::vector<std::byte> bytes, std::size_t begin) : bytes_(std::move(bytes)), begin_(begin) {}
   std::vector<std::byte> bytes_;
   std::size_t begin_;
+  std::shared_ptr<std::byte> memory_;  // instead of bytes_, where it is here
+  std::size_t memory_size_ = 0;
 };
 
 }  // namespace skel::transport

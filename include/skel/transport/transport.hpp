@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "skel/transport/packet.hpp"
+#include "skel/transport/spare_buffers.hpp"
 
 namespace skel::transport {
 
@@ -53,13 +56,13 @@ class transport {
   [[nodiscard]] virtual std::optional<double> power() const { return std::nullopt; }
 
   /// Buffers come from here and go back, so that large results do not fault in fresh pages each time.
-  /// With room for so many bytes, if there is such a one, otherwise (or for 0) the largest. Small ones are
-  /// new.
-  virtual std::vector<std::byte> buffer(std::size_t bytes = 0);
-  virtual void recycle(std::vector<std::byte> bytes);
+  [[nodiscard]] std::vector<std::byte> buffer(std::size_t bytes = 0) { return spare_->take(bytes); }
+  void recycle(std::vector<std::byte> bytes) { spare_->give(std::move(bytes)); }
+  /// A packet that several refer to: its buffer goes back when the last of them is gone, on any thread.
+  [[nodiscard]] std::shared_ptr<packet> share(packet what);
 
  private:
-  std::vector<std::vector<std::byte>> spare_;
+  std::shared_ptr<spare_buffers> spare_ = std::make_shared<spare_buffers>();
 };
 
 /// One process without MPI: rank 0 of 1. Nothing is ever sent.
