@@ -1,6 +1,7 @@
 #include "skel/protocol/arbiter.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "skel/protocol/digest.hpp"
 

@@ -146,29 +146,32 @@ TEST_CASE("results may come unit by unit in any order, or stay on the hosts") {
 }
 
 TEST_CASE("results may refer to the messages that they came in, longer than the call lasts") {
-  constexpr static std::uint64_t pieces = 5;
   struct numbers {
     using carried = int;
     using unit = std::uint64_t;
     using packet = std::uint64_t;
     using result = in_message;
-    static std::uint64_t read(std::uint64_t number, carried&, unit& into) {
+    std::uint64_t pieces = 5;
+    std::size_t length = 3000;
+    std::uint64_t read(std::uint64_t number, carried&, unit& into) const {
       into = number;
       return pieces;
     }
-    static packet cut(unit u, std::uint64_t first, std::uint64_t) { return u * pieces + first; }
-    static result process(packet p, std::size_t i) { return {std::vector<std::uint64_t>(3000, p + i)}; }
+    packet cut(unit u, std::uint64_t first, std::uint64_t) const { return u * pieces + first; }
+    result process(packet p, std::size_t i) const { return {std::vector<std::uint64_t>(length, p + i)}; }
   };
+  numbers const numbered;
   hub::job job(3, GENERATE(1U, 2U));
   std::vector<in_message> kept;
   auto how = size(GENERATE(1U, 3U));
   constexpr std::uint64_t units = 40;
   job.run([&](skel::context& ctx) {
     skel::multi_host(
-        ctx, units, numbers{}, [&](auto, auto, in_message&& m) { kept.push_back(std::move(m)); }, how);
+        ctx, units, numbered, [&](auto, auto, in_message&& m) { kept.push_back(std::move(m)); }, how);
   });
-  REQUIRE(kept.size() == units * pieces);
-  for (std::size_t i = 0; i < kept.size(); ++i) CHECK(kept[i].all() == std::vector<std::uint64_t>(3000, i));
+  REQUIRE(kept.size() == units * numbered.pieces);
+  for (std::size_t i = 0; i < kept.size(); ++i)
+    CHECK(kept[i].all() == std::vector<std::uint64_t>(numbered.length, i));
 }
 
 TEST_CASE("who is through early leads the end of another share; the output is the same") {

@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "catch.hpp"
 #include "engine/engine.hpp"
 #include "skel/context.hpp"
 #include "skel/transport/transport.hpp"

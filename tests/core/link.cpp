@@ -168,6 +168,7 @@ TEST_CASE("large messages arrive side by side in one block, which serves again w
     std::fill_n(huge.get(), 5000000, std::byte{6});
     first.reset();
     std::vector<std::shared_ptr<std::byte>> others;
+    others.reserve(100);
     for (int i = 0; i < 100; ++i) others.push_back(memory.take(1000000));
     for (auto const& o : others) CHECK(o.get() != begin);
     CHECK(second.get()[299999] == std::byte{5});
@@ -191,5 +192,6 @@ TEST_CASE("a packet that arrived in memory of its own reads as any other, and ha
   q.prepend(body_of("j").bytes());
   CHECK(text_of(q) == "jello");
   CHECK(text_of(p) == "ello");
-  CHECK(std::move(p).release().empty());
+  auto const buffer = std::move(p).release();
+  CHECK(buffer.empty());
 }
