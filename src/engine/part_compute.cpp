@@ -93,7 +93,7 @@ void part_run::run(job const& j, done& d) {
   auto const pack_solution = [&] {
     if (p.parent || !travels(p.group)) return;
     double const begin = now();
-    work_.pack(*d.solution.object, d.solution.packed.emplace().body());
+    work_.pack(*d.solution.object, d.solution.packed.emplace(engine_.wires().buffer()).body());
     d.pack_seconds = seconds_since(begin, now());
     d.packed_bytes = d.solution.packed->size();
   };
@@ -109,7 +109,7 @@ void part_run::run(job const& j, done& d) {
     if (among_ranks) d.sizes = work_.measure(*problem);
     if (among_ranks && d.halves && kind_.from == placement::on_root && p.group.first == rank_) {
       auto const pack_begin = now();
-      auto packed = std::make_shared<bytes>();
+      auto packed = std::make_shared<bytes>(engine_.wires().buffer());
       work_.pack(*d.halves->second, packed->body());
       d.pack_seconds = seconds_since(pack_begin, now());
       d.packed_bytes = packed->size();
