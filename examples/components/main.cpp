@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <optional>
@@ -74,13 +75,19 @@ edge_part read_or_generate(skel::context& ctx, options const& o, skel::any_divis
   return edge_part(std::move(read.edges));
 }
 
-// The best that one core can do, beside which every parallel time has to be seen.
+// The best that one core can do, beside which every parallel time has to be seen. If that is short the least
+// of three counts: fresh memory may take longer than the labels.
 double seconds_of_one_core(edge_part const& graph, std::uint64_t nodes) {
+  constexpr double is_short = 0.1;
   auto const edges = graph.edges();
-  auto const begin = std::chrono::steady_clock::now();
   big_array<node> labels(nodes);
-  label_components(edges.span(), {labels.data(), labels.size()}, 1);
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  auto const once = [&] {
+    auto const begin = std::chrono::steady_clock::now();
+    label_components(edges.span(), {labels.data(), labels.size()}, 1);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  auto const first = once();
+  return first > is_short ? first : std::min({first, once(), once()});
 }
 
 skel::program::run_outcome finish(skel::program::common_options const& common, components_job const& job,

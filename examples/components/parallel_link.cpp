@@ -1,22 +1,26 @@
-// One thread links until most edges lie inside of one tree, as nearly all edges of a dense graph do from then
-// on. The others are found by all threads together, which only read (Afforest's idea; Sutton, Ben-Nun and
-// Barak, "Optimizing parallel graph connectivity computation via subgraph sampling", IPDPS 2018), and linked
-// by the one. That is faster than to link edge by edge for one thread, too.
+// All threads link in one forest, with plain loads and stores, until all edges are linked or most lie inside
+// of one tree, as nearly all edges of a dense graph do from then on. A parent is smaller than its child
+// whatever threads do to each other, so what they make are trees, and of connected nodes only; but a link is
+// lost when two of them link one node at the same moment: about one in a million. So with more than one
+// thread all edges are looked at again. (Compare-and-swap loses nothing: ConnectIt, by Dhulipala, Hong and
+// Shun, VLDB 2021. It takes two threads longer than one needs without. docs/components.md has what else was
+// tried.)
 //
-// A sparse graph never comes so far, and one thread does it all. What was tried there took longer than one
-// thread, whose steps hide their waiting for memory: one forest with compare-and-swap (ConnectIt; Dhulipala,
-// Hong and Shun, VLDB 2021), or with plain stores whose losses are found afterwards; a forest for each
-// thread, linked into each other; ranges of nodes for each thread, between which edges travel.
+// All threads look for edges between two trees, which only reads, and one links these: Afforest's idea
+// (Sutton, Ben-Nun and Barak, "Optimizing parallel graph connectivity computation via subgraph sampling",
+// IPDPS 2018). On dense graphs that is faster than to link edge by edge for one thread, too.
 #include "parallel_link.hpp"
 
 #include <algorithm>
 #include <array>
-#include <future>
+#include <atomic>
+#include <cstdint>
 #include <vector>
 
 #include "label_kernel.hpp"
 #include "label_sizes.hpp"
 #include "node_bitmap.hpp"
+#include "team.hpp"
 #include "union_find.hpp"
 
 namespace skel::components {
@@ -27,9 +31,8 @@ namespace {
 // than the parents, which take 32 times as much.
 class giant_component {
  public:
-  void find(std::span<node const> labels) {
+  explicit giant_component(std::span<node const> labels) : bits_(labels.size() / 64 + 1) {
     label_sample const sample(labels);
-    bits_.resize(labels.size() / 64 + 1);
     for_each_word(fastest_label_kernel(), labels, sample.has_giant, sample.giant,
                   [&](std::size_t w, std::uint64_t, std::uint64_t in_giant) { bits_[w] = in_giant; });
   }
@@ -41,16 +44,16 @@ class giant_component {
   std::vector<std::uint64_t> bits_;
 };
 
-// The edges between two trees, as far as one look at the parents tells.
-std::vector<edge> between_trees(std::span<edge const> edges, giant_component const& giant,
-                                node const* parent) {
+// take(some) for the edges between two trees, as far as one look at the parents tells.
+template <class Take>
+void for_those_between_trees(std::span<edge const> edges, giant_component const& giant, node const* parent,
+                             Take const& take) {
   constexpr std::size_t most = 1024, ahead = 32;
   std::array<edge, most> rest;
-  std::vector<edge> found;
   while (!edges.empty()) {
     auto const part = edges.first(std::min(edges.size(), most));
     edges = edges.subspan(part.size());
-    std::size_t size = 0;
+    std::size_t size = 0, found = 0;
     for (edge const e : part) {
       rest[size] = e;
       size += giant.contains(e) ? 0 : 1;
@@ -59,67 +62,172 @@ std::vector<edge> between_trees(std::span<edge const> edges, giant_component con
       edge const next = rest[std::min(i + ahead, size - 1)];
       __builtin_prefetch(parent + next.u);
       __builtin_prefetch(parent + next.v);
-      if (parent[rest[i].u] != parent[rest[i].v]) found.push_back(rest[i]);
+      edge const e = rest[i];
+      rest[found] = e;
+      found += parent[e.u] != parent[e.v] ? 1 : 0;
     }
+    if (found > 0) take(std::span<edge const>(rest).first(found));
   }
-  return found;
 }
 
-// By all threads, each a slice.
-std::vector<std::vector<edge>> between_trees(std::span<edge const> edges, giant_component const& giant,
-                                             node const* parent, unsigned threads) {
-  auto const slice = [&](unsigned t) {
-    auto const first = edges.size() * t / threads;
-    return between_trees(edges.subspan(first, edges.size() * (t + 1) / threads - first), giant, parent);
+class labelling {
+ public:
+  labelling(std::span<node> label, team& threads) : label_(label), parent_(label.data()), threads_(threads) {
+    threads.run([&](unsigned t) {
+      make_singletons(parent_, threads.share(label.size(), t), threads.share(label.size(), t + 1));
+    });
+  }
+
+  /// Links edges until all are linked or, if `worthwhile` are left, until most lie inside of one tree.
+  /// Returns the edges that are not linked for certain.
+  std::span<edge const> link_first(std::span<edge const> edges, std::size_t worthwhile) {
+    compressed_ = false;
+    progress at{edges, worthwhile};
+    threads_.run([&](unsigned) { at.link(linker(parent_)); });
+    return threads_.size() == 1 ? at.rest() : edges;
+  }
+
+  /// Links those of the edges that join trees, until most of some do. Returns the edges that were not looked
+  /// at.
+  std::span<edge const> link_rest(std::span<edge const> edges) {
+    // Edges of a thread at a time. Those that are found are fewer each time, and need memory where there are
+    // several threads.
+    constexpr std::size_t first_share = 1U << 19U, largest_share = 1U << 22U, least_share = 1U << 18U;
+    constexpr std::size_t few = 16;
+    bool sparse = false;
+    for (auto share = first_share; !edges.empty() && !sparse;) {
+      compress();  // so that one look tells nearly all
+      giant_component const giant(label_);
+      std::size_t found = 0, looked = 0;
+      while (!edges.empty() && found <= looked / few) {
+        auto count = std::min(edges.size(), share * threads_.size());
+        if (edges.size() - count < least_share * threads_.size()) count = edges.size();
+        found += link_between(edges.first(count), giant);
+        looked += count;
+        edges = edges.subspan(count);
+        share = std::min(2 * share, largest_share);
+      }
+      sparse = found >= looked / 2;
+    }
+    return edges;
+  }
+
+  /// Every node points to its root. Threads take ascending stretches, so nearly all parents are in stretches
+  /// that are done: one look suffices there, as for one thread. Nodes with other parents are led to their
+  /// roots first.
+  void compress() {
+    if (compressed_) return;
+    compressed_ = true;
+    if (threads_.size() == 1) {
+      components::compress(parent_, label_.size());
+      return;
+    }
+    std::atomic<std::size_t> next = 0;
+    // All nodes before the least of these are done. A thread that has not begun takes none before `next`.
+    std::vector<std::atomic<std::size_t>> at(threads_.size());
+    for (auto& a : at) a = SIZE_MAX;
+    threads_.run([&](unsigned t) {
+      at[t] = next.load();
+      while ((at[t] = next.fetch_add(stretch)) < label_.size()) {
+        auto const first = at[t].load();
+        auto done = first;
+        for (auto const& a : at) done = std::min(done, a.load());
+        compress(done, first, std::min(first + stretch, label_.size()));
+      }
+    });
+  }
+
+ private:
+  static constexpr std::size_t stretch = 1U << 12U;
+
+  // What threads have linked of some edges.
+  struct progress {
+    std::span<edge const> edges;
+    std::size_t worthwhile;
+    std::atomic<std::size_t> next = 0;
+    std::atomic<bool> dense = false;
+
+    void link(linker links) {
+      constexpr std::size_t look = 1U << 14U;  // edges after which to look again
+      while (!dense) {
+        auto const first = next.fetch_add(look);
+        if (first >= edges.size()) break;
+        links.link(edges.subspan(first, std::min(look, edges.size() - first)));
+        if (links.mostly_together() && edges.size() - first > worthwhile) dense = true;
+      }
+      links.finish();
+    }
+    [[nodiscard]] std::span<edge const> rest() const {
+      return edges.subspan(std::min(next.load(), edges.size()));
+    }
   };
-  std::vector<std::future<std::vector<edge>>> others;
-  for (unsigned t = 1; t < threads; ++t) others.push_back(std::async(std::launch::async, slice, t));
-  std::vector<std::vector<edge>> found{slice(0)};
-  for (auto& o : others) found.push_back(o.get());
-  return found;
-}
+
+  // Nodes first ... last - 1, while those before `done` point to their roots, and only this thread stores
+  // those.
+  void compress(std::size_t done, std::size_t first, std::size_t last) {
+    constexpr std::size_t ahead = 64, block = 16;
+    auto const is_late = [low = static_cast<node>(done), size = static_cast<node>(first - done)](node x) {
+      return x - low < size;
+    };
+    for (auto b = first; b < last; b += block) {
+      auto const end = std::min(b + block, last);
+      unsigned late = 0;
+      for (auto x = b; x < end; ++x) late |= is_late(parent_[x]) ? 1U : 0U;
+      for (auto x = b; late != 0 && x < end; ++x)
+        if (is_late(parent_[x])) set_parent(parent_, static_cast<node>(x), root_of(parent_[x]));
+    }
+    for (auto x = first; x < last; ++x) {
+      __builtin_prefetch(parent_ + parent_[std::min(x + ahead, last - 1)]);
+      set_parent(parent_, static_cast<node>(x), parent_of(parent_, parent_[x]));
+    }
+  }
+  [[nodiscard]] node root_of(node x) const {
+    for (;;) {
+      node const above = parent_of(parent_, x);
+      if (above == x) return x;
+      x = above;
+    }
+  }
+
+  // All threads look, each at a slice, and one links what they have found. Returns how many edges these are.
+  std::size_t link_between(std::span<edge const> edges, giant_component const& giant) {
+    linker links(parent_);
+    std::size_t all = 0;
+    auto const link = [&](std::span<edge const> some) {
+      links.link(some);
+      all += some.size();
+    };
+    if (threads_.size() == 1) {
+      for_those_between_trees(edges, giant, parent_, link);
+    } else {
+      std::vector<std::vector<edge>> found(threads_.size());
+      threads_.run([&](unsigned t) {
+        auto const first = threads_.share(edges.size(), t), last = threads_.share(edges.size(), t + 1);
+        for_those_between_trees(
+            edges.subspan(first, last - first), giant, parent_,
+            [&](std::span<edge const> some) { found[t].insert(found[t].end(), some.begin(), some.end()); });
+      });
+      for (auto const& some : found) link(some);
+    }
+    links.finish();
+    if (all > 0) compressed_ = false;
+    return all;
+  }
+
+  std::span<node> label_;
+  node* parent_;
+  team& threads_;
+  bool compressed_ = false;
+};
 
 }  // namespace
 
 void label_components(std::span<edge const> edges, std::span<node> label, unsigned threads,
                       std::size_t worthwhile) {
-  constexpr std::size_t look = 1U << 14U;  // edges after which to look again
-  // Edges of a thread at a time: those that are found need memory, and are fewer each time.
-  constexpr std::size_t first_share = 1U << 19U, largest_share = 1U << 22U;
-  constexpr std::size_t few = 16;
-  make_singletons(label.data(), 0, label.size());
-  linker links(label.data());
-  giant_component giant;
-  std::size_t share = first_share;
-  bool dense = false, compressed = false;
-  while (!edges.empty()) {
-    bool const by_all = dense && edges.size() >= worthwhile * threads;
-    std::size_t count = by_all ? share * threads : look;
-    if (by_all && edges.size() < count + worthwhile * threads) count = edges.size();
-    auto const part = edges.first(std::min(edges.size(), count));
-    edges = edges.subspan(part.size());
-    if (!by_all) {
-      links.link(part);
-      dense = links.mostly_together();
-      compressed = false;
-      continue;
-    }
-    links.finish();
-    if (!compressed) {
-      compress(label.data(), label.size());  // so that one look tells nearly all
-      giant.find(label);
-    }
-    std::size_t found = 0;
-    for (auto const& some : between_trees(part, giant, label.data(), threads)) {
-      links.link(some);
-      found += some.size();
-    }
-    share = std::min(2 * share, largest_share);
-    dense = found < part.size() / 2;
-    compressed = found < part.size() / few;
-  }
-  links.finish();
-  compress(label.data(), label.size());
+  team all(static_cast<unsigned>(std::clamp<std::size_t>(edges.size() / worthwhile, 1, threads)));
+  labelling labels(label, all);
+  while (!edges.empty()) edges = labels.link_rest(labels.link_first(edges, worthwhile));
+  labels.compress();
 }
 
 }  // namespace skel::components

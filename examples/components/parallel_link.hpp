@@ -10,8 +10,9 @@ namespace skel::components {
 
 /// Labels of the graph with these edges: label[x] is the smallest node of x's component. `label` need not be
 /// initialised; it holds every node that occurs. The same bytes for every number of threads. Another thread
-/// is started where there are `worthwhile` edges for each.
+/// is started where there are `worthwhile` edges for each. Fewer are linked edge by edge, without looking
+/// first for those that join trees.
 void label_components(std::span<edge const> edges, std::span<node> label, unsigned threads,
-                      std::size_t worthwhile = 1U << 20U);
+                      std::size_t worthwhile = 1U << 19U);
 
 }  // namespace skel::components

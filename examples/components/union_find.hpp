@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <span>
 
@@ -14,22 +15,34 @@
 
 namespace skel::components {
 
-inline void prefetch(node const* parent, node x) { __builtin_prefetch(parent + x, 1); }
+// Always inlined: GCC 12 takes a function that only prefetches for one without effect, and drops calls of it.
+[[gnu::always_inline]] inline void prefetch(node const* parent, node x) { __builtin_prefetch(parent + x, 1); }
 
-/// One step of Rem's algorithm towards one tree for both ends of `e`: the node with the larger parent is
-/// given to the smaller parent. If it was a root two trees have become one; otherwise its old parent must
-/// follow (splicing), and `e` is what is left to unite. True if it needs another step.
+// Threads may link in one forest at the same time (parallel_link.cpp). Where there is one, these are plain
+// loads and stores.
+inline node parent_of(node* parent, node x) {
+  return std::atomic_ref(parent[x]).load(std::memory_order_relaxed);
+}
+inline void set_parent(node* parent, node x, node to) {
+  std::atomic_ref(parent[x]).store(to, std::memory_order_relaxed);
+}
+inline edge parents_of(node* parent, edge e) { return {parent_of(parent, e.u), parent_of(parent, e.v)}; }
+
+/// One step towards one tree for both ends of `e`, whose parents are `above`: the node with the larger parent
+/// is given to the smaller parent. If it was a root two trees have become one; otherwise its old parent must
+/// follow (splicing), and `e` is what is left to unite. True if it needs another step. Both ends go on from
+/// their parents; Rem keeps the other one where it is, which takes more steps.
 ///
 /// Which of two random nodes has the larger parent is anybody's guess, and a wrong one costs the processor as
 /// much as ten such steps: so there is no branch.
-inline bool step(node* parent, edge& e) {
-  node const pu = parent[e.u], pv = parent[e.v];
-  node const swap = -static_cast<node>(pu < pv);
-  node const high = e.u ^ ((e.u ^ e.v) & swap), low = e.u ^ e.v ^ high;
-  node const parent_high = pu > pv ? pu : pv, parent_low = pu ^ pv ^ parent_high;
-  parent[high] = parent_low;  // what it was, if both are in one tree
-  bool const together = pu == pv, was_root = parent_high == high;
-  e = {parent_high, low};
+inline bool step(node* parent, edge& e, edge above) {
+  node const swap = -static_cast<node>(above.u < above.v);
+  node const high = e.u ^ ((e.u ^ e.v) & swap);
+  node const parent_high = above.u > above.v ? above.u : above.v;
+  node const parent_low = above.u ^ above.v ^ parent_high;
+  set_parent(parent, high, parent_low);  // what it was, if both are in one tree
+  bool const together = above.u == above.v, was_root = parent_high == high;
+  e = {parent_high, parent_low};
   return !together & !was_root;
 }
 
@@ -86,14 +99,16 @@ class linker {
       edge const& next = last - &given > static_cast<std::ptrdiff_t>(ahead) ? (&given)[ahead] : *last;
       prefetch(parent, next.u);
       prefetch(parent, next.v);
-      bool const together = parent[given.u] == parent[given.v];
+      edge const above = parents_of(parent, given);
+      bool const together = above.u == above.v;
       joined += static_cast<std::size_t>(together);
       if (skip && together) continue;
       edge e = given;
-      bool const more = step(parent, e);
+      bool const more = step(parent, e, above);
       line_[waiting_] = e;
       waiting_ += static_cast<std::size_t>(more);
-      prefetch(parent, e.u);  // e.v has just been read
+      prefetch(parent, e.u);
+      prefetch(parent, e.v);
       if (waiting_ >= turn) sweep();
     }
     return joined;
@@ -104,10 +119,11 @@ class linker {
     std::size_t kept = 0;
     for (std::size_t i = 0; i < waiting_; ++i) {
       edge e = line_[i];
-      bool const more = step(parent_, e);
+      bool const more = step(parent_, e, parents_of(parent_, e));
       line_[kept] = e;
       kept += static_cast<std::size_t>(more);
       prefetch(parent_, e.u);
+      prefetch(parent_, e.v);
     }
     waiting_ = kept;
   }

@@ -1,10 +1,16 @@
 // Every way to find components gives the same labels.
+#include <algorithm>
+#include <random>
+#include <stdexcept>
+#include <string>
+
 #include "catch.hpp"
 #include "certificate.hpp"
 #include "job.hpp"
 #include "parallel_link.hpp"
 #include "random_hash.hpp"
 #include "reference.hpp"
+#include "team.hpp"
 
 using namespace skel::components;
 
@@ -90,6 +96,41 @@ TEST_CASE("all ways of all numbers of threads give the same labels") {
     std::fill(many.begin(), many.end(), node{1} << 31);
     label_components(edges, many, threads, 100);
     CHECK((many == one));
+  }
+}
+
+TEST_CASE("threads that link the same nodes at the same time lose nothing") {
+  // A spanning tree, again and again: each link counts, and one that is lost is seen.
+  constexpr node n = 1 << 18;
+  std::vector<edge> edges;
+  for (node i = 1; i < n; ++i) edges.push_back({i, static_cast<node>(mix(i) % std::min<node>(i, 64))});
+  vector label(n);
+  for (unsigned round = 0; round < 30; ++round) {
+    std::shuffle(edges.begin(), edges.end(), std::minstd_rand(round));
+    label_components(edges, label, 4, 100);
+    REQUIRE(std::ranges::count(label, node{0}) == n);
+  }
+}
+
+TEST_CASE("a team does phases one after the other, and passes on what is thrown") {
+  for (unsigned const threads : {1U, 2U, 5U}) {
+    team all(threads);
+    REQUIRE(all.size() == threads);
+    std::vector<unsigned> done(threads);
+    for (unsigned phase = 0; phase < 100; ++phase) {
+      all.run([&](unsigned t) { ++done[t]; });
+      CHECK(std::ranges::count(done, phase + 1) == threads);
+    }
+    for (unsigned thrower = 0; thrower < threads; ++thrower) {
+      auto const run = [&] {
+        all.run([&](unsigned t) {
+          if (t == thrower) throw std::runtime_error("of " + std::to_string(t));
+          ++done[t];
+        });
+      };
+      CHECK_THROWS_WITH(run(), "of " + std::to_string(thrower));
+    }
+    CHECK(std::ranges::count(done, 100 + threads - 1) == threads);
   }
 }
 
