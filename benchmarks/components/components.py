@@ -5,13 +5,13 @@
     benchmarks/components/components.py                # three minutes
     benchmarks/components/components.py --repetitions 5 --graphs uniform:n=2048000,m=2048000,seed=1
 
-All methods take turns in one process, on the same edges (A, B, C, A, B, C ...); all labels must be the same. Peers: the
-plain sequential union-find, and Afforest, written after Sutton et al. 2018, with the graph it needs first, as GAPBS does.
-Ranks: skel-components, which measures one core in the same run; beside it the hypercube by hand over MPI with the same
-messages (skel-bench-components-ranks), and the skeleton in the same protocol (skel-bench-components-skeleton): again and
-again in memory that has been used before, while skel-components is one run of new processes. Two copies at once: how much
-slower one core is while the other does the same, which no division of the work can avoid. Medians [10 % .. 90 %] of wall seconds. On a loaded machine
-look at `processor` instead: seconds of the processor, of all threads together.
+Everything takes turns, also the processes (A, B, C, A, B, C ...), so that a slow minute meets all of it; all labels must
+be the same. Peers: the plain sequential union-find, and Afforest, written after Sutton et al. 2018, with the graph it needs
+first, as GAPBS does. Ranks: skel-components on two ranks and on one, new processes each time; beside it the hypercube by
+hand over MPI with the same messages (skel-bench-components-ranks), and the skeleton in the same protocol
+(skel-bench-components-skeleton): three times in a row, and one core in the same process. Two copies at once: how much
+slower one core is while the other does the same, which no division of the work can avoid. Medians [10 % .. 90 %] of wall
+seconds. On a loaded machine look at `processor` instead: seconds of the processor, of all threads together.
 Needs only Python's standard library. Exit code 1 with --check: a target was missed.
 """
 import argparse
@@ -28,6 +28,7 @@ ONE_CORE = 1.0  # of the plain union-find's speed
 THREADS = 1.5  # two threads, of one core
 RANKS = {UNIFORM: 0.9, KRONECKER: 1.5}  # two ranks, of one core
 MEMORY = 2.5  # of edges and labels
+IN_A_ROW = 3  # runs of a process
 
 
 def environment():
@@ -63,79 +64,126 @@ class Verdicts:
         return f"{value:.2f} {'ok' if met else 'MISSED'} (target {'<=' if most else '>='} {target})"
 
 
-def methods(options, graph, verdict):
-    names = ["union-find:1", "skel:1", "skel:2", "afforest:1", "afforest:2"]
-    lines = output([options.bin / "skel-bench-components", ",".join(names), graph, options.repetitions])
-    if len({line["xxh3"] for line in lines}) != 1:
-        sys.exit(f"components.py: the labels of {graph} differ between methods")
-    wall = {n: [float(line["seconds"]) for line in lines if line["method"] == n] for n in names}
-    cpu = {n: [float(line["cpu"]) for line in lines if line["method"] == n] for n in names}
-    print(f"\n{graph}\n\n| method | seconds | processor |\n|---|---|---|")
-    for n in names:
-        print(f"| {n} | {shown(wall[n])} | {shown(cpu[n])} |")
-    print(f"\none core, of the plain union-find's speed: {verdict(ratio(wall['union-find:1'], wall['skel:1']), ONE_CORE)}")
-    print(f"two threads, of one: {verdict(ratio(wall['skel:1'], wall['skel:2']), THREADS)}")
-    return lines[0]["xxh3"]
+class Methods:
+    """All methods of one process, on the same edges."""
+    NAMES = ["union-find:1", "skel:1", "skel:2", "afforest:1", "afforest:2"]
+
+    def __init__(self, options, graph):
+        self.command = [options.bin / "skel-bench-components", ",".join(self.NAMES), graph, IN_A_ROW]
+        self.graph, self.lines = graph, []
+
+    def run(self):
+        self.lines += output(self.command)
+        if len({line["xxh3"] for line in self.lines}) != 1:
+            sys.exit(f"components.py: the labels of {self.graph} differ between methods")
+        return self.lines[0]["xxh3"]
+
+    def tell(self, verdict):
+        wall, cpu = ({n: [float(line[key]) for line in self.lines if line["method"] == n] for n in self.NAMES}
+                     for key in ("seconds", "cpu"))
+        print("| method | seconds | processor |\n|---|---|---|")
+        for n in self.NAMES:
+            print(f"| {n} | {shown(wall[n])} | {shown(cpu[n])} |")
+        print(f"\none core, of the plain union-find's speed: {verdict(ratio(wall['union-find:1'], wall['skel:1']), ONE_CORE)}")
+        print(f"two threads, of one: {verdict(ratio(wall['skel:1'], wall['skel:2']), THREADS)}")
 
 
-def ranks(options, graph, xxh3, verdict):
-    for mode in ("cheapest", "dense"):
-        command = ["mpiexec", "-n", "2", "--oversubscribe", "--bind-to", "none", options.bin / "skel-bench-components-ranks",
-                   graph, options.repetitions] + (["dense"] if mode == "dense" else [])
-        lines = output(command)
-        if {line["xxh3"] for line in lines} != {xxh3}:
-            sys.exit(f"components.py: the labels of {graph} differ on two ranks")
-        wall, alone = ([float(line[key]) for line in lines] for key in ("seconds", "alone"))
-        cpu, alone_cpu = ([float(line[key]) for line in lines] for key in ("cpu", "alone_cpu"))
-        speed = ratio(alone, wall)
-        print(f"two ranks by hand, {mode}: {shown(wall)} s, {lines[0]['bytes']} bytes sent by each; of one core "
-              f"({shown(alone)} s): {speed:.2f}; processor {shown(cpu)}, one core {shown(alone_cpu)}")
+class Ranks:
+    """Two ranks by hand or with the skeleton, and one core in the same process."""
+
+    def __init__(self, options, graph, name, program, *words):
+        self.command = ["mpiexec", "-n", "2", "--oversubscribe", "--bind-to", "none", options.bin / program, graph, IN_A_ROW, *words]
+        self.graph, self.name, self.lines = graph, name, []
+
+    def run(self, xxh3):
+        self.lines += output(self.command)
+        if {line["xxh3"] for line in self.lines} != {xxh3}:
+            sys.exit(f"components.py: the labels of {self.graph} differ on two ranks {self.name}")
+
+    def of(self, key):
+        return [float(line[key]) for line in self.lines]
+
+    def tell(self, target=None):
+        speed = ratio(self.of("alone"), self.of("seconds"))
+        by_hand = "cpu" in self.lines[0]
+        parts = {"processor": "cpu"} if by_hand else {name: name for name in ("sequential1", "exchange0", "combine0")}
+        phases = ", ".join(f"{name} {shown(self.of(key))}" for name, key in parts.items())
+        sent = f"{self.lines[0]['bytes']} bytes sent by {'each' if by_hand else 'both'}"
+        print(f"two ranks {self.name}: {shown(self.of('seconds'))} s ({phases}), {sent}; of one core "
+              f"({shown(self.of('alone'))} s): {target(speed) if target else f'{speed:.2f}'}")
 
 
-def skeleton(options, graph, xxh3, verdict):
-    lines = output(["mpiexec", "-n", "2", "--oversubscribe", "--bind-to", "none", options.bin / "skel-bench-components-skeleton",
-                    graph, options.repetitions])
-    if {line["xxh3"] for line in lines} != {xxh3}:
-        sys.exit(f"components.py: the labels of {graph} differ with the skeleton")
-    wall, alone = ([float(line[key]) for line in lines] for key in ("seconds", "alone"))
-    phases = ", ".join(f"{key} {shown([float(line[key]) for line in lines])}"
-                       for key in ("sequential1", "exchange0", "combine0"))
-    text = verdict(ratio(alone, wall), RANKS[graph]) if graph in RANKS else f"{ratio(alone, wall):.2f}"
-    print(f"two ranks with the skeleton: {shown(wall)} s ({phases}); of one core ({shown(alone)} s): {text}")
-
-
-def copies(options, graph):
+class Copies:
     """Two processes that solve all of it at once, against one alone."""
-    command = [str(options.bin / "skel-bench-components"), "skel:1", graph, str(3 * options.repetitions)]
 
-    def seconds(count):
-        running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment()) for _ in range(count)]
+    def __init__(self, options, graph):
+        self.command = [str(options.bin / "skel-bench-components"), "skel:1", graph, str(2 * IN_A_ROW)]
+        self.alone, self.both = [], []
+
+    def seconds(self, count):
+        running = [subprocess.Popen(self.command, stdout=subprocess.PIPE, text=True, env=environment()) for _ in range(count)]
         texts = [process.communicate(timeout=900)[0] for process in running]
         return [float(line.split("seconds=")[1].split()[0]) for text in texts for line in text.splitlines()]
 
-    alone, both = seconds(1), seconds(2)
-    print(f"two copies at once: {shown(both)} s each, alone {shown(alone)} s: "
-          f"{statistics.median(both) / statistics.median(alone):.2f} times as long")
+    def run(self):
+        self.alone += self.seconds(1)
+        self.both += self.seconds(2)
+
+    def tell(self):
+        print(f"two copies at once: {shown(self.both)} s each, alone {shown(self.alone)} s: "
+              f"{statistics.median(self.both) / statistics.median(self.alone):.2f} times as long")
 
 
-def program(options, graph, verdict):
+class Program:
     """skel-components itself: seconds and memory, from its report."""
-    for count in (1, 2):
-        seconds, alone, memory, sent = [], [], 0, 0
-        for _ in range(options.repetitions):
-            with tempfile.NamedTemporaryFile(suffix=".json") as report:
-                output(["mpiexec", "-n", count, "--oversubscribe", "--bind-to", "none", options.bin / "skel-components",
-                        "--generate", graph, "--threads", "1", "--report", report.name])
-                run = json.load(open(report.name, encoding="utf-8"))
-            seconds.append(run["seconds"])
-            alone.append(run.get("one_core_seconds", run["seconds"]))
-            sent = run.get("bytes", 0)
-            memory = max([memory] + [r.get("peak_memory_bytes", 0) for r in run.get("per_rank", [])])
-            size = 8 * run["edges"] + 4 * run["nodes"]
-        text = f"skel-components on {count} ranks: {shown(seconds)} s, {sent} bytes sent"
-        if count == 2 and graph in RANKS:
-            text += f"; of one core in the same run ({shown(alone)} s): {verdict(ratio(alone, seconds), RANKS[graph])}"
+
+    def __init__(self, options, graph, count):
+        self.command = ["mpiexec", "-n", count, "--oversubscribe", "--bind-to", "none", options.bin / "skel-components",
+                        "--generate", graph, "--threads", "1"]
+        self.count, self.runs = count, []
+
+    def run(self):
+        with tempfile.NamedTemporaryFile(suffix=".json") as report:
+            output([*self.command, "--report", report.name])
+            self.runs.append(json.load(open(report.name, encoding="utf-8")))
+
+    def seconds(self):
+        return [run["seconds"] for run in self.runs]
+
+    def tell(self, verdict, one=None, target=None):
+        seconds = self.seconds()
+        text = f"skel-components on {self.count} ranks: {shown(seconds)} s, {self.runs[0].get('bytes', 0)} bytes sent"
+        if one:
+            text += f"; of one rank's speed: {target(ratio(one.seconds(), seconds))}"
+        memory = max(r.get("peak_memory_bytes", 0) for run in self.runs for r in run.get("per_rank", [{}]))
+        size = 8 * self.runs[0]["edges"] + 4 * self.runs[0]["nodes"]
         print(text + (f"; memory, of edges and labels: {verdict(memory / size, MEMORY, most=True)}" if memory else ""))
+
+
+def measure(options, graph, verdict):
+    methods, both, programs = Methods(options, graph), Copies(options, graph), [Program(options, graph, n) for n in (1, 2)]
+    by_hand = [Ranks(options, graph, "by hand, cheapest", "skel-bench-components-ranks"),
+               Ranks(options, graph, "by hand, dense", "skel-bench-components-ranks", "dense")]
+    skeleton = Ranks(options, graph, "with the skeleton", "skel-bench-components-skeleton")
+    for _ in range(options.repetitions):
+        xxh3 = methods.run()
+        for ranks in (*by_hand, skeleton):
+            ranks.run(xxh3)
+        both.run()
+        for program in programs:
+            program.run()
+
+    def target(speed):
+        return verdict(speed, RANKS[graph]) if graph in RANKS else f"{speed:.2f}"
+
+    print(f"\n{graph}\n")
+    methods.tell(verdict)
+    for ranks in by_hand:
+        ranks.tell()
+    skeleton.tell(target)
+    both.tell()
+    programs[0].tell(verdict)
+    programs[1].tell(verdict, programs[0], target)
 
 
 def main():
@@ -149,11 +197,7 @@ def main():
     verdict = Verdicts()
     print(f"load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     for graph in options.graphs:
-        xxh3 = methods(options, graph, verdict)
-        ranks(options, graph, xxh3, verdict)
-        skeleton(options, graph, xxh3, verdict)
-        copies(options, graph)
-        program(options, graph, verdict)
+        measure(options, graph, verdict)
     sys.exit(0 if verdict.good or not options.check else 1)
 
 

@@ -9,7 +9,7 @@ slices less); slices of 192 x 128 take their share of that. The paper's slices w
 
 Writes DIR/tables.md and DIR/tables.csv.
 
-  benchmarks/isosurface/reproduce.py --bin build/release/bin              # some ten minutes on 2 cores
+  benchmarks/isosurface/reproduce.py --bin build/release/bin              # one to ten minutes on 2 cores
   benchmarks/isosurface/reproduce.py --bin build/release/bin --check      # and exit code 1 below the targets
 """
 
