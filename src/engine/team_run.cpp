@@ -135,8 +135,8 @@ void team_run::wait_for_work(unsigned thread, double idle_since, std::unique_loc
   // Where one message came, the next is not far: a root that only collects must not sleep between them.
   double const idle = now() - std::max(idle_since, engine_.last_arrival());
   double step = 0;
-  if (idle >= spin_seconds_) {  // growing steps: about as long as it has been idle already
-    step = std::clamp(idle / 2, shortest_sleep, longest_sleep);
+  if (idle >= spin_seconds_) {  // growing steps: nobody waits much longer than it has been idle already
+    step = std::clamp(idle / 8, shortest_sleep, longest_sleep);
     if (step == longest_sleep) engine_.rest_helper(true);  // this thread listens often enough
   }
   ++waiting_threads_;
