@@ -58,7 +58,11 @@ void engine::helper_loop() {
         nobody_waits = patient();
       }
     }
-    for (run* const r : running) r->idle_work();
+    try {
+      for (run* const r : running) r->idle_work();
+    } catch (std::exception const&) {
+      // As above.
+    }
     pause = nobody_waits ? helper_rest
             : arrived    ? helper_shortest
                          : std::min<std::chrono::microseconds>(pause * 2, helper_longest);

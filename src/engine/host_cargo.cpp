@@ -42,22 +42,59 @@ void host_run::load(peer_message const& m, cargo& with) {
   }
 }
 
-void host_run::pack(peer_message const& m, std::vector<std::byte>& out) {
-  if (m.kind == peer_message_kind::packet) {
-    double const begin = now();
-    work_.pack(*work_.cut(*duty_->units.at(m.ids[0]), m.ids[1], m.ids[2]), out);
-    clock_.send_seconds += now() - begin;
-    clock_.pieces_sent += m.ids[2];
-    return;
+// The packet in which these results, and no others, lie one after the other.
+std::shared_ptr<transport::packet> host_run::packed_together(std::span<labelled_piece const> pieces) {
+  std::size_t at = 0;
+  for (auto const& p : pieces) {
+    if (!p.held.whole || p.held.whole != pieces.front().held.whole || p.held.at != at + protocol::most_varint)
+      return nullptr;
+    at = p.held.at + p.held.size;
   }
+  return at > 0 && at == pieces.front().held.whole->size() ? pieces.front().held.whole : nullptr;
+}
+
+transport::packet host_run::pack_packet(peer_message const& m) {
+  transport::packet to(engine_.wires().buffer());
+  double const begin = now();
+  work_.pack(*work_.cut(*duty_->units.at(m.ids[0]), m.ids[1], m.ids[2]), to.body());
+  clock_.send_seconds += now() - begin;
+  clock_.pieces_sent += m.ids[2];
+  return to;
+}
+
+transport::packet host_run::pack_results(peer_message const& m) {
   cargo with;
   load(m, with);
-  if (m.kind == peer_message_kind::unit_done) protocol::put_varint(out, with.pieces.size());
-  for (auto& [unit, piece, held] : with.pieces) {
-    if (held.object)
-      protocol::put_block_by(out, [&](auto& to) { work_.pack(*held.object, to); });
-    else
-      protocol::put_block(out, held.packed);
+  auto const all = packed_together(with.pieces);
+  auto to = all ? std::exchange(*all, {}) : transport::packet(engine_.wires().buffer());
+  if (!all)
+    for (auto const& p : with.pieces) protocol::put_block(to.body(), p.held.packed());
+  std::vector<std::byte> front;
+  if (m.kind == peer_message_kind::unit_done) protocol::put_varint(front, with.pieces.size());
+  to.prepend(front);
+  return to;
+}
+
+transport::packet host_run::pack_clocks() {
+  transport::packet to;
+  protocol::put_varint(to.body(), host_.taken_back());
+  clock_.pack(to.body());
+  pack_stats(own_stats(), to.body());
+  return to;
+}
+
+// What a message to another rank carries.
+transport::packet host_run::pack(peer_message const& m) {
+  switch (m.kind) {
+    case peer_message_kind::packet:
+      return pack_packet(m);
+    case peer_message_kind::returned:
+    case peer_message_kind::unit_done:
+      return pack_results(m);
+    case peer_message_kind::stopped:
+      return pack_clocks();
+    default:
+      return {};
   }
 }
 
@@ -67,8 +104,9 @@ void host_run::unload(peer_message const& m, std::span<std::byte const> body, tr
   std::shared_ptr<transport::packet> kept;
   auto const one = [&](std::uint64_t unit, std::uint64_t piece) {
     if (!kept) kept = engine_.wires().share(std::move(whole));
-    with.pieces.push_back(
-        {unit, piece, {nullptr, kept, protocol::get_bytes(body, protocol::get_varint(body))}});
+    auto const bytes = protocol::get_bytes(body, protocol::get_varint(body));
+    auto const at = static_cast<std::size_t>(bytes.data() - kept->bytes().data());
+    with.pieces.push_back({unit, piece, {nullptr, kept, at, bytes.size()}});
   };
   if (m.kind == peer_message_kind::packet) {
     whole.drop_front(whole.size() - body.size());
@@ -92,20 +130,12 @@ void host_run::send(int to, peer_message m) {
   if (drained) return;  // what it would carry is gone
   double const begin = span_begin();
   cargo with;
-  bool const large =
-      to != rank_ && (m.kind == peer_message_kind::packet || m.kind == peer_message_kind::returned ||
-                      m.kind == peer_message_kind::unit_done);
-  auto body = large ? transport::packet(engine_.wires().buffer()) : transport::packet();
+  transport::packet body;
   auto const bad = thrown_by([&] {
     if (to == rank_)
       load(m, with);
-    else if (m.kind == peer_message_kind::stopped) {
-      protocol::put_varint(body.body(), host_.taken_back());
-      clock_.pack(body.body());
-      pack_stats(own_stats(), body.body());
-    } else {
-      pack(m, body.body());
-    }
+    else
+      body = pack(m);
   });
   if (bad) {
     fail(m.ids.empty() ? 0 : m.ids[m.kind == peer_message_kind::returned && m.ids.size() > 2 ? 2 : 0], *bad);

@@ -110,11 +110,12 @@ void host_run::set_pace(std::uint64_t pieces) {
 void host_run::process(unsigned thread, std::unique_lock<std::mutex>& lock) {
   auto& t = state_[thread];
   auto const j = std::get<process_job>(std::exchange(t.todo, std::monostate{}));
+  auto const together = room_for_results(t, j);
   std::vector<held_piece> results;
   std::uint64_t bytes = 0;
   lock.unlock();
   double const begin = now();
-  auto const bad = thrown_by([&] { process_pieces(thread, j, results, bytes); });
+  auto const bad = thrown_by([&] { process_pieces(thread, j, together, results, bytes); });
   double const end = now();
   span(thread, observe::activity::compute, begin, end, j.pieces.unit, results.size());
   lock.lock();
@@ -147,34 +148,44 @@ void host_run::process(unsigned thread, std::unique_lock<std::mutex>& lock) {
   perform(list);
 }
 
-void host_run::process_pieces(unsigned thread, process_job const& j, std::vector<held_piece>& results,
-                              std::uint64_t& bytes) {
+// Results are packed while they are in the cache. Those of a unit that this rank leads leave when all of them
+// are there, so nobody reads there while a thread appends; others may be asked for after each call.
+std::shared_ptr<transport::packet> host_run::room_for_results(thread_state& t, process_job const& j) {
+  if (j.packet->stays) return nullptr;
+  auto& out = t.outgoing;
+  bool const goes_on = j.packet->own && out.term == j.packet->term && out.unit == j.pieces.unit;
+  if (goes_on && out.packed && !out.packed->empty()) return out.packed;
+  auto& wires = engine_.wires();
+  auto fresh = wires.share(transport::packet(wires.buffer()));
+  if (j.packet->own) out = {j.packet->term, j.pieces.unit, fresh};
+  return fresh;
+}
+
+void host_run::process_pieces(unsigned thread, process_job const& j,
+                              std::shared_ptr<transport::packet> const& together,
+                              std::vector<held_piece>& results, std::uint64_t& bytes) {
   auto& p = *j.packet;
   std::call_once(p.opened, [&] {
     if (!p.object) p.object = work_.unpack_packet(p.packed.bytes());
   });
   worker_info const where{rank_, thread, threads_};
-  auto together = p.stays ? nullptr : std::make_shared<transport::packet>();
-  std::vector<std::size_t> sizes;
   for (std::uint64_t i = 0; i < j.pieces.count; ++i) {
     held_piece held;
     held.object = work_.process(*p.object, j.pieces.first - p.first + i, where);
     if (j.on_trial) measure_sending(j, *held.object);
-    if (p.stays) {
-      bytes = options_.results_level;  // what does not travel is not kept back
-    } else {
-      work_.pack(*held.object, together->body());
+    if (!p.stays) {
+      held.at = together->size() + protocol::most_varint;
+      protocol::put_block_by(together->body(), [&](auto& to) { work_.pack(*held.object, to); });
+      held.size = together->size() - held.at;
       held.object.reset();
-      sizes.push_back(together->size() - bytes);
-      bytes = together->size();
       held.whole = together;
+      bytes += held.size;
     }
+    if (p.own) bytes = options_.results_level;  // what does not travel yet is not kept back
     results.push_back(std::move(held));
     if (draining_.load(std::memory_order_relaxed)) break;
     not_of_the_user([&] { engine_.try_progress(slice_seconds); });
   }
-  auto rest = together ? together->bytes() : std::span<std::byte const>();
-  for (std::size_t i = 0; i < sizes.size(); ++i) results[i].packed = protocol::get_bytes(rest, sizes[i]);
 }
 
 // --- the sink
@@ -182,9 +193,10 @@ void host_run::process_pieces(unsigned thread, process_job const& j, std::vector
 bool host_run::give_to_sink(std::uint64_t unit, unit_of_results& results) {
   for (std::uint64_t p = 0; p < results.size(); ++p) {
     auto& held = results[p];
-    if (!held.object) held.object = work_.unpack_result(held.packed, held.whole);
+    if (!held.object) held.object = work_.unpack_result(held.packed(), held.whole);
     if (!work_.sink(unit, p, *held.object)) return false;
     held = {};  // of a message nobody refers to any more, the memory serves the next one
+    not_of_the_user([&] { engine_.try_progress(slice_seconds); });
   }
   return true;
 }

@@ -41,8 +41,8 @@ void host_run::perform_one(protocol::group_action_variant& action, cargo* with, 
     p->term = a->term;
     p->first = a->pieces.first;
     p->unfinished = a->pieces.count;
-    // Of several threads each packs what it has made; of one, whoever sends does.
-    p->stays = with->object != nullptr && (is_root() || sink_on_hosts_ || threads_ == 1);
+    p->own = with->object != nullptr;
+    p->stays = p->own && (is_root() || sink_on_hosts_);
     p->object = std::move(with->object);
     p->packed = std::move(with->packed);
     packets_[a->id] = std::move(p);

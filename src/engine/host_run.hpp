@@ -49,12 +49,13 @@ class host_run final : public peer_run {
  private:
   using term_id = protocol::term_id;
   using piece_run = protocol::piece_run;
-  // The result of a piece: an object where it was made on this rank and has not travelled yet, otherwise
-  // bytes of a message, or of what was packed together.
+  // The result of a piece: an object where it was made on this rank and stays, otherwise bytes of a message,
+  // or of what was packed together.
   struct held_piece {
     std::unique_ptr<piece_result> object;
     std::shared_ptr<transport::packet> whole;
-    std::span<std::byte const> packed;  // of `whole`
+    std::size_t at = 0, size = 0;  // of `whole`
+    [[nodiscard]] std::span<std::byte const> packed() const { return whole->bytes().subspan(at, size); }
   };
   struct labelled_piece {
     std::uint64_t unit = 0, piece = 0;
@@ -77,7 +78,8 @@ class host_run final : public peer_run {
   };
   struct slave_packet {
     term_id term = 0;
-    bool stays = false;  // its results are not packed before they leave this rank
+    bool own = false;    // of the share that this rank leads
+    bool stays = false;  // its results do not leave this rank
     std::uint64_t first = 0;
     std::uint64_t unfinished = 0;
     std::shared_ptr<host_packet const> object;
@@ -102,6 +104,13 @@ class host_run final : public peer_run {
   // What one compute thread does next; padded so that threads do not share lines.
   struct alignas(128) thread_state {
     double cost = 0;  // seconds per piece, of late
+    // Of a unit that this rank leads: where the thread packs the results that it makes of it. It may be the
+    // unit's message then.
+    struct {
+      term_id term = 0;
+      std::uint64_t unit = 0;
+      std::shared_ptr<transport::packet> packed;
+    } outgoing;
     std::variant<std::monostate, read_job, sink_job, process_job> todo;
   };
   struct own_message {
@@ -126,10 +135,15 @@ class host_run final : public peer_run {
   void perform_for_host(protocol::group_action_variant const& action, cargo* with);
   void send(int to, protocol::peer_message m) override;
   void load(protocol::peer_message const& m, cargo& with);
-  void pack(protocol::peer_message const& m, std::vector<std::byte>& out);
+  [[nodiscard]] transport::packet pack(protocol::peer_message const& m);
+  [[nodiscard]] transport::packet pack_packet(protocol::peer_message const& m);
+  [[nodiscard]] transport::packet pack_results(protocol::peer_message const& m);
+  [[nodiscard]] transport::packet pack_clocks();
   void unload(protocol::peer_message const& m, std::span<std::byte const> body, transport::packet& whole,
               cargo& with) const;
   [[nodiscard]] std::shared_ptr<host_packet const> cut(protocol::peer_message const& m);
+  [[nodiscard]] static std::shared_ptr<transport::packet> packed_together(
+      std::span<labelled_piece const> pieces);
   [[nodiscard]] held_piece take_result(term_id term, std::uint64_t unit, std::uint64_t piece);
   void keep(piece_run const& fresh, cargo& with);
   void deliver(int from, protocol::peer_message const& m, cargo& with);
@@ -142,7 +156,9 @@ class host_run final : public peer_run {
   void read(thread_state& t, std::unique_lock<std::mutex>& lock);
   void process(unsigned thread, std::unique_lock<std::mutex>& lock);
   void set_pace(std::uint64_t pieces);
-  void process_pieces(unsigned thread, process_job const& j, std::vector<held_piece>& results,
+  [[nodiscard]] std::shared_ptr<transport::packet> room_for_results(thread_state& t, process_job const& j);
+  void process_pieces(unsigned thread, process_job const& j,
+                      std::shared_ptr<transport::packet> const& together, std::vector<held_piece>& results,
                       std::uint64_t& bytes);
   void sink_here(thread_state& t, std::unique_lock<std::mutex>& lock);
   bool give_to_sink(std::uint64_t unit, unit_of_results& results);
