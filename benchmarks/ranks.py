@@ -40,7 +40,10 @@ def mpiexec(ranks):
 
 def start(options, prefix, program, arguments, report):
     command = [*prefix, str(options.bin / program), *arguments, "--threads", "1", "--quiet", "--report", report]
-    return subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.DEVNULL)
+    # Two that begin at once would both make Open MPI's folder for the session.
+    own = pathlib.Path(report).with_suffix(".tmp")
+    own.mkdir(exist_ok=True)
+    return subprocess.Popen(command, env=dict(ENVIRONMENT, TMPDIR=str(own)), stdout=subprocess.DEVNULL)
 
 
 def finish(processes, reports):
