@@ -44,6 +44,7 @@ struct group_report {
   double read_seconds = 0;        ///< per unit read
   double compute_seconds = 0;     ///< per unit: all its pieces
   double send_seconds = 0;        ///< per unit: cutting and packing what travels
+  double sink_seconds = 0;        ///< per unit: in the sink on the root; 0 where hosts have sinks
   double preload_seconds = 0;     ///< before the clock started; not in report::seconds
   double host_idle_seconds = 0;   ///< mean over the ranks that led a group at the beginning
   double slave_idle_seconds = 0;  ///< mean over the others; their

@@ -259,9 +259,11 @@ void host_run::drain_sink() {
     double const begin = now();
     engine_.rest_helper(false);  // the sink may take its time
     auto const bad = thrown_by([&] { go_on = sink_on_hosts_ || give_to_sink(unit, results); });
-    span(threads_ + 1, observe::activity::sink, begin, now(), unit, results.size());
+    double const end = now();
+    span(threads_ + 1, observe::activity::sink, begin, end, unit, results.size());
     std::lock_guard const lock(engine_.mutex());
-    last_moved_ = now();
+    last_moved_ = end;
+    sink_seconds_ += end - begin;
     ++next_unit_;
     sunk_ += bad ? 0 : 1;
     sink_stopped_ = bad || !go_on;

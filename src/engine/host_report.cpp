@@ -52,6 +52,7 @@ void host_run::describe(report& r) const {
   if (units_ > 0) {
     g.compute_seconds = clock_.compute_seconds / static_cast<double>(units_);
     g.send_seconds = clock_.send_seconds / static_cast<double>(units_);
+    if (!sink_on_hosts_) g.sink_seconds = sink_seconds_ / static_cast<double>(units_);
   }
   if (options_.preload && started_at_ >= 0) {
     g.preload_seconds = started_at_ - start_;

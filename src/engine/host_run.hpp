@@ -203,6 +203,7 @@ class host_run final : public peer_run {
   std::atomic<std::uint64_t> sunk_{0};
   std::atomic_flag sink_busy_;
   bool sink_stopped_ = false;
+  double sink_seconds_ = 0;
   double started_at_ = -1;
   group_clock clock_;  // of this rank; in the end of all
   std::uint64_t trial_pieces_ = 0, trial_units_ = 0;

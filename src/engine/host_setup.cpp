@@ -48,15 +48,18 @@ void host_run::check_choices() const {
   if (!(options_.reassign_down_to >= 0) || options_.reassign_down_to > most_left_alone)
     throw usage_error(detail::format("multi_host: reassign_down_to must be 0 to {} units, got {}",
                                      most_left_alone, options_.reassign_down_to));
+  if (!(options_.sink_cost >= 0) || !std::isfinite(options_.sink_cost))
+    throw usage_error(
+        detail::format("multi_host: sink_cost must be a number from 0 on, got {}", options_.sink_cost));
   if (options_.least_pieces == 0) throw usage_error("multi_host: least_pieces must be at least 1");
 }
 
 std::uint64_t host_run::call_hash() const {
   auto const& o = options_;
-  auto text =
-      detail::format("multi_host|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", units_, o.group_size, o.reassign,
-                     o.split_shares, o.reassign_down_to, o.host_helps, o.preload, o.measure_power,
-                     static_cast<int>(o.results), o.read_ahead, work_.type_hash(), o.power.size());
+  auto text = detail::format("multi_host|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", units_, o.group_size,
+                             o.reassign, o.split_shares, o.reassign_down_to, o.host_helps, o.preload,
+                             o.measure_power, static_cast<int>(o.results), o.read_ahead, work_.type_hash(),
+                             o.sink_cost, o.power.size());
   for (double const p : o.power) text += detail::format("|{}", p);
   return hash_text(text);
 }
@@ -78,9 +81,9 @@ void host_run::set_up_roles() {
       std::llround(o.reassign_down_to * static_cast<double>(protocol::whole_unit)));
   host_ = protocol::group_host({rank_, root_, policy, o.read_ahead, o.buffers, left_alone});
   if (!is_root()) return;
-  arbiter_.emplace(protocol::arbiter_config{engine_.size(), units_, o.group_size, o.power,
-                                            o.measure_power && engine_.size() > 1, o.reassign, o.split_shares,
-                                            o.host_helps, o.preload, left_alone});
+  arbiter_.emplace(protocol::arbiter_config{
+      engine_.size(), units_, o.group_size, o.power, o.measure_power && engine_.size() > 1, o.reassign,
+      o.split_shares, o.host_helps, o.preload, left_alone, sink_on_hosts_ ? 0 : o.sink_cost});
   roll_.emplace(ctx_.team(), hash);
 }
 

@@ -101,6 +101,7 @@ json to_json(group_report const& g) {
   add_number(object, "read_seconds", g.read_seconds);
   add_number(object, "compute_seconds", g.compute_seconds);
   add_number(object, "send_seconds", g.send_seconds);
+  add_number(object, "sink_seconds", g.sink_seconds);
   if (g.preload_seconds > 0) add_number(object, "preload_seconds", g.preload_seconds);
   add_number(object, "host_idle_seconds", g.host_idle_seconds);
   add_number(object, "slave_idle_seconds", g.slave_idle_seconds);

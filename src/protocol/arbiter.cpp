@@ -39,7 +39,7 @@ void arbiter::form(group_actions& out) {
 void arbiter::divide(unsigned size) {
   std::vector<double> power;
   power.reserve(members_.size());
-  for (auto const& m : members_) power.push_back(m.power);
+  for (rank_id r = 0; r < config_.ranks; ++r) power.push_back(power_of(r));
   plan_ = form_groups(power, size, 0, config_.units);
   groups_.clear();
   for (auto const& p : plan_) {

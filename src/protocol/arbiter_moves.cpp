@@ -70,15 +70,27 @@ void arbiter::move_free_ranks(group_actions& out) {
 
 // --- the end of a share goes to a new group
 
+// The sink takes some of the root's. Let N units take one second each at power 1, and s more in the sink:
+// ranks of power P together are through after N (1 + s) / P. The root of power p spends N s on the sink, so
+// what is left for units is p - P s / (1 + s).
+double arbiter::power_of(rank_id r) const {
+  constexpr double least = 1.0 / 64;  // of a root that has all it can do with the sink
+  double const own = at(r).power;
+  if (r != 0) return own;
+  double all = 0;
+  for (auto const& m : members_) all += m.alive ? m.power : 0;
+  return std::max(own * least, own - all * config_.sink_cost / (1 + config_.sink_cost));
+}
+
 double arbiter::power_of(std::span<rank_id const> ranks) const {
   double sum = 0;
-  for (rank_id const r : ranks) sum += at(r).power;
+  for (rank_id const r : ranks) sum += power_of(r);
   return sum;
 }
 
 double arbiter::power_at(int g) const {
   double sum = 0;
-  for (auto const& m : members_) sum += m.alive && m.group == g ? m.power : 0;
+  for (rank_id r = 0; r < config_.ranks; ++r) sum += at(r).alive && at(r).group == g ? power_of(r) : 0;
   return sum;
 }
 
@@ -131,7 +143,7 @@ void arbiter::found_group(int g, std::uint64_t most_ranks, group_actions& out) {
   auto movers = free_ranks();
   auto const weaker = [&](rank_id a, rank_id b) {
     bool const lead_a = leads(a) == nobody, lead_b = leads(b) == nobody;
-    return lead_a != lead_b ? lead_b : at(a).power < at(b).power;
+    return lead_a != lead_b ? lead_b : power_of(a) < power_of(b);
   };
   auto const leader = std::max_element(movers.begin(), movers.end(), weaker);
   if (finished(of(g)) || leader == movers.end() || leads(*leader) != nobody) return;

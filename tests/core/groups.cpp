@@ -1,9 +1,11 @@
 // How groups are formed, ranks dealt, and sizes chosen: pure functions.
 #include "skel/schedule/groups.hpp"
 
+#include <cmath>
 #include <numeric>
 
 #include "catch.hpp"
+#include "skel/protocol/arbiter.hpp"
 
 namespace {
 
@@ -57,6 +59,26 @@ TEST_CASE("unequal ranks form groups of about equal power, and shares follow") {
   CHECK(plan[0].end_unit == 32);
   auto const three = skel::form_groups(std::vector<double>{3, 1}, 1, 0, 40);
   CHECK(three[0].end_unit == 30);
+}
+
+TEST_CASE("a root with a costly sink leads less, so that all ranks end together") {
+  for (double const cost : {0.05, 0.1, 0.2})
+    for (int ranks = 2; ranks <= 6; ++ranks) {
+      constexpr std::uint64_t units = 6000;
+      skel::protocol::arbiter book({.ranks = ranks, .units = units, .sink_cost = cost});
+      skel::protocol::group_actions actions;
+      book.begin(actions);
+      auto const share = [&](std::size_t g) {
+        return static_cast<double>(book.plan()[g].end_unit - book.plan()[g].first_unit);
+      };
+      REQUIRE(book.plan().size() == static_cast<std::size_t>(ranks));
+      CAPTURE(cost, ranks, share(0), share(1));
+      double const sink = cost * static_cast<double>(units);
+      if (sink < share(1))
+        CHECK(std::abs(share(0) + sink - share(1)) <= 2);
+      else
+        CHECK(share(0) <= share(1) / 32);
+    }
 }
 
 TEST_CASE("ranks are dealt in proportion to what is left") {

@@ -94,6 +94,8 @@ TEST_CASE("choices that exclude each other, and calls that differ") {
         }).starts_with("multi_host: preload needs a group_size"));
   CHECK(refused([](auto& o) { o.reassign_down_to = -0.5; }) ==
         "multi_host: reassign_down_to must be 0 to 1000000 units, got -0.5");
+  CHECK(refused([](auto& o) { o.sink_cost = -1; }) ==
+        "multi_host: sink_cost must be a number from 0 on, got -1");
   CHECK(refused([](auto& o) { o.least_pieces = 0; }) == "multi_host: least_pieces must be at least 1");
   job.run([&](skel::context& ctx) {
     skel::multi_host(

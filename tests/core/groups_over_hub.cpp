@@ -79,6 +79,7 @@ TEST_CASE("it is the same whichever measure is switched off") {
   with("read_ahead 5", [](auto& o) { o.read_ahead = 5; });
   with("preload", [](auto& o) { o.preload = true; });
   with("least_pieces", [](auto& o) { o.least_pieces = 4; });
+  with("sink_cost", [](auto& o) { o.sink_cost = 0.3; });
   with("shrinking", [](auto& o) { o.shrinking = false; });
   with("early_requests", [](auto& o) { o.early_requests = false; });
   with("threshold", [](auto& o) { o.threshold = 7; });

@@ -131,8 +131,8 @@ TEST_CASE("a multi_host report says what its groups were") {
   auto const groups = written(run, {})["groups"];
   CHECK(keys(groups) == std::vector<std::string>{"sizes", "size_found", "reassigned", "split", "taken_over",
                                                  "units_read", "read_seconds", "compute_seconds",
-                                                 "send_seconds", "host_idle_seconds", "slave_idle_seconds",
-                                                 "slave_idle_spread_seconds"});
+                                                 "send_seconds", "sink_seconds", "host_idle_seconds",
+                                                 "slave_idle_seconds", "slave_idle_spread_seconds"});
   CHECK(groups["sizes"] == std::vector<int>{8, 7});
   CHECK(groups["read_seconds"] == 1.22);
 }

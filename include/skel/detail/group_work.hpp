@@ -35,6 +35,10 @@ struct multi_host_options {
   /// measured by a short probe.
   std::vector<double> power{};
   bool measure_power = false;
+  /// What the sink on the root takes of a unit, of what it takes to read and process it (of a run before:
+  /// report groups->sink_seconds). The root leads so much less, and all ranks end together. 0: next to
+  /// nothing.
+  double sink_cost = 0;
   bool reassign = true;  ///< ranks of a group that is through go to others, in proportion to what is left
   /// Ranks of a group that is through lead the end of another one's share themselves, where enough whole
   /// units are left that nobody has begun to read; false: they only help, as in the paper.

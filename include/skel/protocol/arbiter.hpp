@@ -25,6 +25,7 @@ struct arbiter_config {
   bool preloads = false;        ///< nobody gives before every host has read its first unit
   /// A group with no more than so many thousandths of a unit left takes no ranks from others.
   std::uint64_t left_alone = default_left_alone;
+  double sink_cost = 0;  ///< of a unit on the root, of what it takes to read and process it
   friend bool operator==(arbiter_config const&, arbiter_config const&) = default;
 };
 
@@ -113,6 +114,7 @@ class arbiter {
   [[nodiscard]] std::uint64_t recorded_of(group const& g) const;
   [[nodiscard]] std::vector<rank_id> free_ranks() const;
   [[nodiscard]] std::uint64_t promised() const;
+  [[nodiscard]] double power_of(rank_id r) const;
   [[nodiscard]] double power_of(std::span<rank_id const> ranks) const;
   [[nodiscard]] double power_at(int g) const;
   [[nodiscard]] bool may_split(int g, std::span<rank_id const> comers) const;
