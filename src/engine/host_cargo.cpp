@@ -69,9 +69,11 @@ transport::packet host_run::pack_results(peer_message const& m) {
   auto to = all ? std::exchange(*all, {}) : transport::packet(engine_.wires().buffer());
   if (!all)
     for (auto const& p : with.pieces) protocol::put_block(to.body(), p.held.packed());
-  std::vector<std::byte> front;
-  if (m.kind == peer_message_kind::unit_done) protocol::put_varint(front, with.pieces.size());
-  to.prepend(front);
+  if (m.kind == peer_message_kind::unit_done) {
+    std::vector<std::byte> front;
+    protocol::put_varint(front, with.pieces.size());
+    to.prepend(front);
+  }
   return to;
 }
 
