@@ -149,15 +149,18 @@ void host_run::process(unsigned thread, std::unique_lock<std::mutex>& lock) {
 }
 
 // Results are packed while they are in the cache. Those of a unit that this rank leads leave when all of them
-// are there, so nobody reads there while a thread appends; others may be asked for after each call.
+// are there, so nobody reads where a thread appends. But a piece that was taken back from a rank without a
+// sign of life is done twice where that rank lives, and then the unit may leave while a thread is at it:
+// results lie apart from then on. So do those for other hosts, which may be asked for after each call.
 std::shared_ptr<transport::packet> host_run::room_for_results(thread_state& t, process_job const& j) {
   if (j.packet->stays) return nullptr;
   auto& out = t.outgoing;
-  bool const goes_on = j.packet->own && out.term == j.packet->term && out.unit == j.pieces.unit;
+  bool const together = j.packet->own && host_.taken_back() == 0;
+  bool const goes_on = together && out.term == j.packet->term && out.unit == j.pieces.unit;
   if (goes_on && out.packed && !out.packed->empty()) return out.packed;
   auto& wires = engine_.wires();
   auto fresh = wires.share(transport::packet(wires.buffer()));
-  if (j.packet->own) out = {j.packet->term, j.pieces.unit, fresh};
+  if (together) out = {j.packet->term, j.pieces.unit, fresh};
   return fresh;
 }
 
