@@ -65,8 +65,7 @@ int main(int argc, char** argv) {
     if (how == "beside") beside.emplace(ctx.beside());
     // Who dies, has not done its part.
     auto const travels = std::make_shared<std::atomic<bool>>(true);
-    if (auto const life = p.lifetime(ctx.rank()))
-      test::die_in(*life, [travels] { return travels->load(); });
+    if (auto const life = p.lifetime(ctx.rank())) test::die_in(*life, [travels] { return travels->load(); });
     // The root has no part to be done with: they travel until it is lost, however fast they are.
     while (p.when == "root") send(ctx, large, 2);
     bool right = true;
