@@ -58,11 +58,7 @@ void engine::helper_loop() {
         nobody_waits = patient();
       }
     }
-    try {
-      for (run* const r : running) r->idle_work();
-    } catch (std::exception const&) {
-      // As above.
-    }
+    for (run* const r : running) r->idle_work();
     pause = nobody_waits ? helper_rest
             : arrived    ? helper_shortest
                          : std::min<std::chrono::microseconds>(pause * 2, helper_longest);

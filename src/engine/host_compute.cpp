@@ -1,5 +1,6 @@
 // The compute threads of a multi_host call: read units, process pieces, give units to the sink.
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 #include "host_run.hpp"
@@ -232,6 +233,16 @@ void host_run::after_quantum(unsigned /*thread*/, std::unique_lock<std::mutex>& 
   lock.unlock();
   drain_sink();
   lock.lock();
+}
+
+// The sink lets messages move. What the wires throw then ends the run: the unit that it was at is gone.
+void host_run::idle_work() {
+  try {
+    drain_sink();
+  } catch (...) {
+    std::lock_guard const lock(engine_.mutex());
+    give_up(std::current_exception());
+  }
 }
 
 // What the sink gets next, with the lock.

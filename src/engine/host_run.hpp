@@ -43,7 +43,7 @@ class host_run final : public peer_run {
 
   void on_lost(int rank) override;
   void on_tick(double t) override;
-  void idle_work() override { drain_sink(); }
+  void idle_work() override;
   [[nodiscard]] std::string state() const override;
 
  private:

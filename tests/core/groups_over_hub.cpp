@@ -263,6 +263,7 @@ TEST_CASE("the report says what the groups were and did") {
   CHECK(static_cast<int>(g.units_read) == reads);
   CHECK(g.read_seconds >= 200e-6);
   CHECK(g.compute_seconds > 200e-6);
+  CHECK(g.sink_seconds > 0);
   CHECK(g.preload_seconds == 0);
   auto how = size(2);
   how.preload = true;
