@@ -78,10 +78,11 @@ class Study:
                  *graphs, "--repetitions", self.o.repetitions, "--noise", NOISE, "--seed", seed, "--cost-scale",
                  self.scale, *VARIANTS[variant], "--samples", samples, "--quiet")
 
-    def measure(self, samples, ranks, sizes, variant):
-        """The same on real ranks; the sizes take turns, so that a slow minute does not meet one of them only."""
+    def measure(self, runs, variant):
+        """The same on real ranks, of (samples, ranks, nodes, edges); all take turns, so that a slow minute does not meet one
+        of them only, or only those that are predicted."""
         for repetition in range(self.o.repetitions):
-            for n, m in sizes:
+            for samples, ranks, n, m in runs:
                 self.on_ranks(ranks, self.program("skel-components"), "--generate", f"uniform:n={n},m={m},seed={repetition + 1}",
                               "--threads", 1, *VARIANTS[variant], "--samples", samples)
 
@@ -290,9 +291,7 @@ class Study:
             self.head(f"Figure 4 on real ranks of this machine, "
                       f"{'as in the paper' if variant == 'paper' else 'union-find and shortest messages'}")
             small, large = self.samples(f"samples-real-{variant}"), self.samples(f"held-out-samples-real-{variant}")
-            for p in ranks:
-                self.measure(small, p, sizes, variant)
-                self.measure(large, p, [(n, m) for q, n, m in held_out if q == p], variant)
+            self.measure([(small, p, n, m) for p in ranks for n, m in sizes] + [(large, *how) for how in held_out], variant)
             _, errors, spreads = self.predictions(f"real-{variant}", variant, held_out, large, small, self.machines["real"])
             spread = statistics.median(spreads)
             self.say(f"spread of the measurements: {100 * spread:.2f} %")
