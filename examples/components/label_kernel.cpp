@@ -114,12 +114,22 @@ void join(std::span<std::byte const> message, std::span<node> parent) {
   links.finish();
 }
 
+std::size_t leaving(std::span<edge const> edges, std::uint64_t const* set, edge* rest) {
+  auto const bit = [set](node x) { return set[x / 64] >> (x % 64); };
+  std::size_t size = 0;
+  for (edge const e : edges) {
+    rest[size] = e;
+    size += ~(bit(e.u) & bit(e.v)) & 1U;
+  }
+  return size;
+}
+
 }  // namespace
 }  // namespace portable
 
-label_kernel const portable_label_kernel{"portable",     [] { return true; },
-                                         portable::mark, portable::more_label_bytes,
-                                         portable::put,  portable::join};
+label_kernel const portable_label_kernel{
+    "portable",    [] { return true; }, portable::mark,   portable::more_label_bytes,
+    portable::put, portable::join,      portable::leaving};
 
 std::vector<label_kernel const*> label_kernels() {
   std::vector<label_kernel const*> found{&portable_label_kernel};

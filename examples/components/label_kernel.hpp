@@ -1,4 +1,5 @@
-// The loops over labels that packing, unpacking and combining spend their time in, for each instruction set.
+// The loops over labels and edges that linking, packing and combining spend their time in, for each
+// instruction set.
 #pragma once
 
 #include <cstddef>
@@ -30,6 +31,9 @@ struct label_kernel {
   /// Links the forest of a message of encode() into that of `parent`: parent[x] <= x, and so it stays. Throws
   /// protocol_error as decode() does; then some is linked.
   void (*join)(std::span<std::byte const> message, std::span<node> parent);
+  /// Copies the edges that have not both ends in a set of nodes, which has a bit each, to `rest`, where there
+  /// is room for edges.size() + 8. Returns how many these are.
+  std::size_t (*leaving)(std::span<edge const> edges, std::uint64_t const* set, edge* rest);
 };
 
 /// Those that run here, the fastest last.

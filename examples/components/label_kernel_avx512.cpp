@@ -203,11 +203,30 @@ void join(std::span<std::byte const> message, std::span<node> parent) {
   to->finish();
 }
 
+// A lane is a node, two lanes are an edge; a word of the set is 32 bits.
+SKEL_LABEL_TARGET std::size_t leaving(std::span<edge const> edges, std::uint64_t const* set, edge* rest) {
+  constexpr std::size_t at_once = lanes / 2;
+  auto const one = _mm512_set1_epi64(1), below_word = _mm512_set1_epi32(31);
+  std::size_t size = 0;
+  for (std::size_t i = 0; i < edges.size(); i += at_once) {
+    auto const here = static_cast<__mmask8>(lowest_bits(std::min(edges.size() - i, at_once)));
+    auto const ends = _mm512_maskz_loadu_epi64(here, edges.data() + i);
+    auto const words = _mm512_i32gather_epi32(_mm512_srli_epi32(ends, 5), set, sizeof(std::uint32_t));
+    auto const bits = _mm512_srlv_epi32(words, _mm512_and_si512(ends, below_word));
+    auto const both = _mm512_and_si512(bits, _mm512_srli_epi64(bits, 32));
+    auto const out = _mm512_mask_testn_epi64_mask(here, both, one);
+    _mm512_storeu_si512(rest + size, _mm512_maskz_compress_epi64(out, ends));
+    size += static_cast<unsigned>(_mm_popcnt_u32(out));
+  }
+  return size;
+}
+
 }  // namespace
 }  // namespace avx512
 
-label_kernel const avx512_label_kernel{"avx512",    avx512::runs_here, avx512::mark, avx512::more_label_bytes,
-                                       avx512::put, avx512::join};
+label_kernel const avx512_label_kernel{
+    "avx512",    avx512::runs_here, avx512::mark,   avx512::more_label_bytes,
+    avx512::put, avx512::join,      avx512::leaving};
 
 }  // namespace skel::components
 

@@ -177,6 +177,28 @@ TEST_CASE("all kernels join the forests of a graph's halves") {
   }
 }
 
+TEST_CASE("all kernels find the edges that leave a set of nodes") {
+  node const nodes = GENERATE(1U, 63U, 64U, 1000U, 70001U);
+  auto const count = GENERATE(0U, 1U, 7U, 8U, 9U, 64U, 1023U);
+  auto const of_ten = GENERATE(0U, 5U, 9U, 10U);  // nodes of ten that are in the set
+  std::vector<std::uint64_t> set(nodes / 64 + 1, 0);
+  std::vector<bool> inside(nodes);
+  for (node x = 0; x < nodes; ++x)
+    if ((inside[x] = mix(x) % 10 < of_ten)) set[x / 64] |= std::uint64_t{1} << (x % 64);
+  std::vector<edge> edges, expected;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    edge const e{static_cast<node>(mix(2 * i) % nodes), static_cast<node>(mix(2 * i + 1) % nodes)};
+    edges.push_back(e);
+    if (!inside[e.u] || !inside[e.v]) expected.push_back(e);
+  }
+  for (auto const* kernel : label_kernels()) {
+    INFO(kernel->name << ", " << nodes << " nodes, " << count << " edges");
+    std::vector<edge> rest(edges.size() + 8);
+    rest.resize(kernel->leaving(edges, set.data(), rest.data()));
+    CHECK((rest == expected));
+  }
+}
+
 TEST_CASE("each form is the shortest for some labels") {
   auto const cheapest = [](std::string const& spec) { return name_of(sizes_of(labels_of(spec)).cheapest()); };
   CHECK(cheapest("uniform:n=100000,m=2000") == "pairs");
