@@ -15,8 +15,10 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
+#include "big_array.hpp"
 #include "label_kernel.hpp"
 #include "label_sizes.hpp"
 #include "node_bitmap.hpp"
@@ -31,40 +33,46 @@ namespace {
 // than the parents, which take 32 times as much.
 class giant_component {
  public:
-  explicit giant_component(std::span<node const> labels) : bits_(labels.size() / 64 + 1) {
+  giant_component(std::span<node const> labels, team& threads) : bits_(labels.size() / 64 + 1) {
     label_sample const sample(labels);
-    for_each_word(fastest_label_kernel(), labels, sample.has_giant, sample.giant,
-                  [&](std::size_t w, std::uint64_t, std::uint64_t in_giant) { bits_[w] = in_giant; });
+    threads.run([&](unsigned t) {
+      auto const first = threads.share(bits_.size(), t), last = threads.share(bits_.size(), t + 1);
+      auto const mine = labels.subspan(64 * first, std::min(64 * last, labels.size()) - 64 * first);
+      for_each_word(
+          kernel_, mine, sample.has_giant, sample.giant,
+          [&](std::size_t w, std::uint64_t, std::uint64_t in_giant) { bits_[first + w] = in_giant; });
+    });
   }
-  /// What is found stays in it, whatever is linked.
-  [[nodiscard]] bool contains(edge e) const { return (bit(e.u) & bit(e.v) & 1U) != 0; }
+  /// Copies the edges that have an end outside to `rest`, which has room for 8 more; returns how many. What
+  /// is found stays inside, whatever is linked.
+  std::size_t leaving(std::span<edge const> edges, edge* rest) const {
+    return kernel_.leaving(edges, bits_.data(), rest);
+  }
 
  private:
-  [[nodiscard]] std::uint64_t bit(node x) const { return bits_[x / 64] >> (x % 64); }
-  std::vector<std::uint64_t> bits_;
+  label_kernel const& kernel_ = fastest_label_kernel();
+  big_array<std::uint64_t> bits_;
 };
 
-// take(some) for the edges between two trees, as far as one look at the parents tells.
+// take(some) for the edges between two trees, as far as one look at the parents tells: some edges between
+// their roots.
 template <class Take>
 void for_those_between_trees(std::span<edge const> edges, giant_component const& giant, node const* parent,
                              Take const& take) {
   constexpr std::size_t most = 1024, ahead = 32;
-  std::array<edge, most> rest;
+  std::array<edge, most + 8> rest;
   while (!edges.empty()) {
     auto const part = edges.first(std::min(edges.size(), most));
     edges = edges.subspan(part.size());
-    std::size_t size = 0, found = 0;
-    for (edge const e : part) {
-      rest[size] = e;
-      size += giant.contains(e) ? 0 : 1;
-    }
+    std::size_t const size = giant.leaving(part, rest.data());
+    std::size_t found = 0;
     for (std::size_t i = 0; i < size; ++i) {
       edge const next = rest[std::min(i + ahead, size - 1)];
       __builtin_prefetch(parent + next.u);
       __builtin_prefetch(parent + next.v);
-      edge const e = rest[i];
-      rest[found] = e;
-      found += parent[e.u] != parent[e.v] ? 1 : 0;
+      edge const e = rest[i], roots{parent[e.u], parent[e.v]};
+      rest[found] = roots;
+      found += roots.u != roots.v ? 1 : 0;
     }
     if (found > 0) take(std::span<edge const>(rest).first(found));
   }
@@ -93,13 +101,13 @@ class labelling {
     // Edges of a thread at a time. Those that are found are fewer each time, and need memory where there are
     // several threads.
     constexpr std::size_t first_share = 1U << 19U, largest_share = 1U << 22U, least_share = 1U << 18U;
-    constexpr std::size_t few = 16;
+    constexpr std::size_t few_of = 16;
     bool sparse = false;
     for (auto share = first_share; !edges.empty() && !sparse;) {
       compress();  // so that one look tells nearly all
-      giant_component const giant(label_);
+      giant_component const giant(label_, threads_);
       std::size_t found = 0, looked = 0;
-      while (!edges.empty() && found <= looked / few) {
+      while (!edges.empty() && found <= looked / few_of) {
         auto count = std::min(edges.size(), share * threads_.size());
         if (edges.size() - count < least_share * threads_.size()) count = edges.size();
         found += link_between(edges.first(count), giant);
@@ -114,10 +122,12 @@ class labelling {
 
   /// Every node points to its root. Threads take ascending stretches, so nearly all parents are in stretches
   /// that are done: one look suffices there, as for one thread. Nodes with other parents are led to their
-  /// roots first.
+  /// roots. Where a few trees have been linked since, their nodes are looked for.
   void compress() {
-    if (compressed_) return;
-    compressed_ = true;
+    if (std::exchange(compressed_, true)) {
+      relabel();
+      return;
+    }
     if (threads_.size() == 1) {
       components::compress(parent_, label_.size());
       return;
@@ -138,7 +148,7 @@ class labelling {
   }
 
  private:
-  static constexpr std::size_t stretch = 1U << 12U;
+  static constexpr std::size_t stretch = 1U << 12U, few = 16;
 
   // What threads have linked of some edges.
   struct progress {
@@ -166,21 +176,44 @@ class labelling {
   // those.
   void compress(std::size_t done, std::size_t first, std::size_t last) {
     constexpr std::size_t ahead = 64, block = 16;
+    auto* const parent = parent_;
     auto const is_late = [low = static_cast<node>(done), size = static_cast<node>(first - done)](node x) {
       return x - low < size;
     };
+    auto const look = [=](std::size_t i) {
+      auto const x = static_cast<node>(i);
+      node const above = parent_of(parent, x);
+      set_parent(parent, x, parent_of(parent, above));
+      return is_late(above);
+    };
     for (auto b = first; b < last; b += block) {
-      auto const end = std::min(b + block, last);
-      unsigned late = 0;
-      for (auto x = b; x < end; ++x) late |= is_late(parent_[x]) ? 1U : 0U;
-      for (auto x = b; late != 0 && x < end; ++x)
-        if (is_late(parent_[x])) set_parent(parent_, static_cast<node>(x), root_of(parent_[x]));
-    }
-    for (auto x = first; x < last; ++x) {
-      __builtin_prefetch(parent_ + parent_[std::min(x + ahead, last - 1)]);
-      set_parent(parent_, static_cast<node>(x), parent_of(parent_, parent_[x]));
+      bool late = false;
+      if (b + block <= last && b + ahead + block <= label_.size()) {
+        for (std::size_t i = 0; i < block; ++i) {
+          __builtin_prefetch(parent + parent_of(parent, static_cast<node>(b + ahead + i)));
+          late |= look(b + i);
+        }
+      } else {
+        for (auto x = b; x < std::min(b + block, last); ++x) late |= look(x);
+      }
+      for (auto x = b; late && x < std::min(b + block, last); ++x)
+        set_parent(parent, static_cast<node>(x), root_of(parent[x]));
     }
   }
+
+  void relabel() {
+    if (linked_.empty()) return;
+    threads_.run([&](unsigned t) {
+      auto const last = threads_.share(label_.size(), t + 1);
+      for (auto b = threads_.share(label_.size(), t); b < last; b += stretch) {
+        auto const some = label_.subspan(b, std::min(stretch, last - b));
+        for (edge const gone : linked_)
+          for (node& x : some) x = x == gone.u ? gone.v : x;  // always stored, so that it takes 4 at a time
+      }
+    });
+    linked_.clear();
+  }
+
   [[nodiscard]] node root_of(node x) const {
     for (;;) {
       node const above = parent_of(parent_, x);
@@ -192,32 +225,49 @@ class labelling {
   // All threads look, each at a slice, and one links what they have found. Returns how many edges these are.
   std::size_t link_between(std::span<edge const> edges, giant_component const& giant) {
     linker links(parent_);
-    std::size_t all = 0;
-    auto const link = [&](std::span<edge const> some) {
-      links.link(some);
-      all += some.size();
-    };
     if (threads_.size() == 1) {
-      for_those_between_trees(edges, giant, parent_, link);
-    } else {
-      std::vector<std::vector<edge>> found(threads_.size());
-      threads_.run([&](unsigned t) {
-        auto const first = threads_.share(edges.size(), t), last = threads_.share(edges.size(), t + 1);
-        for_those_between_trees(
-            edges.subspan(first, last - first), giant, parent_,
-            [&](std::span<edge const> some) { found[t].insert(found[t].end(), some.begin(), some.end()); });
+      std::size_t all = 0;
+      for_those_between_trees(edges, giant, parent_, [&](std::span<edge const> some) {
+        links.link(some);
+        all += some.size();
       });
-      for (auto const& some : found) link(some);
+      links.finish();
+      if (all > 0) compressed_ = false;
+      return all;
     }
-    links.finish();
-    if (all > 0) compressed_ = false;
+    std::vector<std::vector<edge>> found(threads_.size());
+    threads_.run([&](unsigned t) {
+      auto const first = threads_.share(edges.size(), t), last = threads_.share(edges.size(), t + 1);
+      for_those_between_trees(
+          edges.subspan(first, last - first), giant, parent_,
+          [&](std::span<edge const> some) { found[t].insert(found[t].end(), some.begin(), some.end()); });
+    });
+    std::size_t all = 0;
+    for (auto const& some : found) all += some.size();
+    if (compressed_ && all + linked_.size() <= few) {
+      for (auto const& some : found)
+        for (edge const e : some) link_roots(root_of(e.u), root_of(e.v));
+    } else if (all > 0) {
+      for (auto const& some : found) links.link(some);
+      links.finish();
+      compressed_ = false;
+      linked_.clear();
+    }
     return all;
+  }
+  void link_roots(node u, node v) {
+    if (u == v) return;
+    parent_[std::max(u, v)] = std::min(u, v);
+    linked_.push_back({std::max(u, v), std::min(u, v)});
   }
 
   std::span<node> label_;
   node* parent_;
   team& threads_;
+  // Every node points to its root, but for those of trees that were linked since: their roots, and where
+  // these point to.
   bool compressed_ = false;
+  std::vector<edge> linked_;
 };
 
 }  // namespace

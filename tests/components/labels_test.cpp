@@ -144,6 +144,31 @@ TEST_CASE("threads expect a dense graph, and then everything is a path") {
   CHECK(std::ranges::count(label, node{0}) == n);
 }
 
+TEST_CASE("threads expect a dense graph, and its last edges join a few trees") {
+  constexpr node inside = 1000, chain = 6, n = inside + 2 * chain;
+  std::vector<edge> edges;
+  for (node i = 0; i < 400'000; ++i)
+    edges.push_back({static_cast<node>(mix(i) % inside), static_cast<node>(mix(i + 1) % inside)});
+  // Two chains from both ends to the middle: their trees are linked to trees that have just been linked.
+  for (node c = 0; c < 2; ++c)
+    for (node i = 0; i + 1 < chain; ++i) {
+      node const at = inside + c * chain + (i % 2 == 0 ? i / 2 : chain - 2 - i / 2);
+      edges.push_back({at + 1, at});
+    }
+  auto joined = edges;
+  joined.push_back({inside + chain, 7});
+  std::vector<node> label(n), few(n);
+  for (unsigned const threads : {1U, 2U, 3U}) {
+    label_components(edges, label, threads, 100);
+    label_components(joined, few, threads, 100);
+    for (node x = 0; x < n; ++x) {
+      node const own = x < inside ? 0 : inside + (x - inside) / chain * chain;
+      REQUIRE(label[x] == own);
+      REQUIRE(few[x] == (own == inside + chain ? 0 : own));
+    }
+  }
+}
+
 TEST_CASE("an edge part makes the edges of a formula where it has none, and travels as the formula") {
   auto const g = parse_graph("uniform:n=1000,m=1000,seed=3");
   edge_array none;
