@@ -12,7 +12,13 @@
 
 namespace {
 
-auto run(std::string const& arguments) { return test::run_program(SKEL_MODEL, arguments, 50); }
+auto run_in(std::string const& directory, std::string const& arguments) {
+  return test::run_program("env -C " + directory + " " + SKEL_MODEL, arguments, 50);
+}
+auto run(std::string const& arguments) {
+  static test::temporary_directory const here;  // fit leaves its model there
+  return run_in(here.file("."), arguments);
+}
 
 std::string const paper = std::string(SKEL_PAPER) + "/";
 std::string const fit_paper =
@@ -65,6 +71,37 @@ TEST_CASE("fit, then predict") {
   auto const same =
       run(predict.substr(0, predict.find("--nodes")) + "--set N=1024000 --set M=2048000 --ranks 8");
   CHECK(same.text == text.text);
+}
+
+TEST_CASE("where no file is named fit writes model.json, and predict and compare read it") {
+  test::temporary_directory const d;
+  auto const here = d.file(".");
+  std::string const sizes = " --bytes '4*N' --nodes 1024000 --edges 2048000 --ranks 8";
+  auto const none = run_in(here, "predict" + sizes);
+  CHECK(none.code == 2);
+  CHECK(none.text ==
+        "skel-model: model.json: no such file: skel-model fit writes it, --model names another\n");
+  auto const printed = run_in(here, fit_paper + " --json");
+  CHECK(printed.code == 0);
+  CHECK(run_in(here, "predict" + sizes).code == 2);
+  for (int i = 0; i < 2; ++i) {  // a model may be replaced
+    auto const fit = run_in(here, fit_paper);
+    REQUIRE(fit.code == 0);
+    CHECK(fit.text.ends_with("\nwritten: model.json\n"));
+    CHECK(test::read_file(d.file("model.json")) == printed.text);
+  }
+  for (std::string const verb : {"predict", "compare"}) {
+    auto const found = run_in(here, verb + sizes + " --machine " + paper + "machine.json");
+    REQUIRE(found.code == 0);
+    CHECK(found.text ==
+          run(verb + sizes + " --machine " + paper + "machine.json --model " + d.file("model.json")).text);
+  }
+  test::write_file(d.file("model.json"), "something else\n");
+  auto const other = run_in(here, fit_paper);
+  CHECK(other.code == 2);
+  CHECK(contains(other.text, "is there, and is no model; -o names another file"));
+  CHECK(test::read_file(d.file("model.json")) == "something else\n");
+  CHECK(run_in(here, fit_paper + " -o model.json").code == 0);
 }
 
 TEST_CASE("compare says which to choose") {
@@ -148,7 +185,6 @@ TEST_CASE("errors are one line and exit code 2") {
         "divide: unknown variable \"M\"; known here: N, P (sizes are given with --set NAME=VALUE)");
   CHECK(bad("predict --model " + paper + "table-3.json --schedule ring --nodes 1 --edges 1") ==
         paper + "table-3.json: nothing of that kind in the model; there are: divide_and_conquer hypercube");
-  CHECK(contains(bad("predict"), "--model is required"));
   CHECK(contains(bad("forecast"), "--help"));
   CHECK(contains(bad(""), "--help"));
   CHECK(bad("plot -o " + d.file("p.svg")) ==

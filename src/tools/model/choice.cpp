@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <map>
 
 #include "skel/error.hpp"
@@ -13,7 +14,10 @@ namespace skel::model {
 
 void choice::add_options(CLI::App& app, bool model_needed) {
   auto* const file = app.add_option("--model", model, "what fit has written")->type_name("FILE.json");
-  if (model_needed) file->required();
+  if (model_needed) {
+    model = default_model;
+    file->capture_default_str();
+  }
   app.add_option("--machine", machine,
                  "what calibrate has written; without it exchanges cost what the samples say")
       ->type_name("FILE.json");
@@ -65,6 +69,13 @@ point choice::at() const {
 std::optional<skel::model::machine> choice::where() const {
   if (machine.empty()) return std::nullopt;
   return skel::model::machine::read(machine);
+}
+
+skel::model::model choice::fitted() const {
+  if (model == default_model && !std::filesystem::exists(model))
+    throw usage_error(
+        fmt::format("{}: no such file: skel-model fit writes it, --model names another", model));
+  return skel::model::model::read(model);
 }
 
 predict_options choice::how() const {

@@ -10,6 +10,9 @@
 
 namespace skel::model {
 
+/// What fit writes and predict and compare read where no file is named.
+inline constexpr char const* default_model = "model.json";
+
 struct choice {
   std::string model, machine;
   std::vector<std::string> sizes;  ///< NAME=VALUE
@@ -23,6 +26,7 @@ struct choice {
   void add_size_options(CLI::App& app);
   [[nodiscard]] point at() const;
   [[nodiscard]] std::optional<skel::model::machine> where() const;
+  [[nodiscard]] skel::model::model fitted() const;
   [[nodiscard]] predict_options how() const;
   /// Those of the model that the options name; usage_error if there is none.
   [[nodiscard]] std::vector<skeleton_model const*> of(skel::model::model const& m) const;

@@ -112,7 +112,7 @@ void print(std::vector<candidate> const& all, std::size_t best, compare_argument
 }
 
 void run(compare_arguments const& o) {
-  auto const m = model::read(o.what.model);
+  auto const m = o.what.fitted();
   auto const where = o.what.where();
   auto const* const machine_file = where ? &*where : nullptr;
   std::vector<candidate> all;

@@ -3,14 +3,17 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <memory>
 #include <set>
+#include <tuple>
 
 #include "program/paths.hpp"
 #include "skel/error.hpp"
 #include "skel/model/model.hpp"
 #include "skel/model/predict.hpp"
 #include "skel/observe/atomic_file.hpp"
+#include "tools/model/choice.hpp"
 #include "tools/model/commands.hpp"
 #include "tools/model/figures.hpp"
 #include "tools/model/table.hpp"
@@ -35,7 +38,8 @@ void add_options(CLI::App& app, fit_arguments& o) {
   app.add_option("samples", o.samples, "samples files (docs/observing.md), or Extra-P's JSON Lines")
       ->type_name("FILE.csv|FILE.jsonl")
       ->required();
-  app.add_option("-o,--output", o.output, "the model")->type_name("FILE.json");
+  app.add_option("-o,--output", o.output, fmt::format("the model [{}; with --json none]", default_model))
+      ->type_name("FILE.json");
   app.add_option(
          "--basis", o.basis,
          "basis functions, of all phases or of one: \"1 + M\", \"sequential=N + M\", \"exchange.bytes=N\"; "
@@ -170,18 +174,32 @@ void print_model(model const& m) {
   }
 }
 
+// Where nobody has named a file, none is overwritten that is something else.
+std::string output_of(fit_arguments const& o) {
+  if (!o.output.empty() || o.json) return o.output;
+  try {
+    if (std::filesystem::exists(default_model)) std::ignore = model::read(default_model);
+  } catch (std::exception const& e) {
+    throw usage_error(fmt::format("{}: is there, and is no model; -o names another file", e.what()));
+  }
+  return default_model;
+}
+
 void run(fit_arguments const& o) {
-  for (auto const* path : {&o.output, &o.plot, &o.extra_p})
+  auto const output = output_of(o);
+  for (auto const* path : {&output, &o.plot, &o.extra_p})
     if (!path->empty()) program::check_writable(*path);
   auto const samples = samples_of(o);
   if (!o.extra_p.empty()) observe::write_file_atomically(o.extra_p, to_extra_p(samples));
   auto const m = fit_model(samples, how_to_fit(o));
   if (!o.plot.empty()) observe::write_file_atomically(o.plot, to_svg(fit_figures(m, samples)));
-  if (!o.output.empty()) observe::write_file_atomically(o.output, m.to_json());
-  if (o.json)
+  if (!output.empty()) observe::write_file_atomically(output, m.to_json());
+  if (o.json) {
     fmt::print("{}", m.to_json());
-  else
-    print_model(m);
+    return;
+  }
+  print_model(m);
+  fmt::print("written: {}\n", output);
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ std::vector<plot> figures(plot_arguments const& o) {
   std::vector<sample> all;
   for (auto const& path : o.samples)
     for (auto& s : read_samples(path)) all.push_back(std::move(s));
-  auto const m = model::read(o.what.model);
+  auto const m = o.what.fitted();
   auto list = fit_figures(m, all);
   bool const runs = std::ranges::any_of(all, [](sample const& s) { return s.phase == "run"; });
   if (runs) list.insert(list.begin(), run_figure(m, where ? &*where : nullptr, all, o.what.how()));

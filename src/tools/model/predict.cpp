@@ -86,7 +86,7 @@ estimate by_simulation(skeleton_model const& m, machine const* where, predict_ar
 }
 
 void run(predict_arguments const& o) {
-  auto const m = model::read(o.what.model);
+  auto const m = o.what.fitted();
   auto const where = o.what.where();
   auto const* const machine_file = where ? &*where : nullptr;
   json all = json::array();
