@@ -117,7 +117,8 @@ class composer {
     auto const* const t = model_.find(phase);
     if (t == nullptr) {
       if (phase == "sequential") throw usage_error("the model has no phase sequential");
-      return {};  // a trivial division, say, that nobody has measured
+      warn(phase + " = nothing: the samples do not have it; it counts 0");
+      return {};
     }
     return from_term(*t, phase, where);
   }

@@ -115,6 +115,12 @@ TEST_CASE("what is missing is said") {
   quiet.terms.pop_back();
   CHECK(predict(quiet, nullptr, {{"M", 50}}, 2).warnings.at(0) ==
         "exchange = nothing: the samples have no exchanges, and no bytes are given; communication counts 0");
+  std::erase_if(quiet.terms, [](term const& t) { return t.phase != "sequential"; });  // of one rank
+  auto const warnings = predict(quiet, nullptr, {{"M", 50}}, 4).warnings;
+  REQUIRE(warnings.size() == 3);
+  CHECK(warnings[0] == "divide = nothing: the samples do not have it; it counts 0");
+  CHECK(warnings[2] == "combine = nothing: the samples do not have it; it counts 0");
+  CHECK(predict(quiet, nullptr, {{"M", 50}}, 1).warnings.empty());
 }
 
 TEST_CASE("measured exchanges are taken where they are") {
