@@ -2,9 +2,9 @@
 // of one tree, as nearly all edges of a dense graph do from then on. A parent is smaller than its child
 // whatever threads do to each other, so what they make are trees, and of connected nodes only; but a link is
 // lost when two of them link one node at the same moment: about one in a million. So with more than one
-// thread all edges are looked at again. (Compare-and-swap loses nothing: ConnectIt, by Dhulipala, Hong and
-// Shun, VLDB 2021. It takes two threads longer than one needs without. docs/components.md has what else was
-// tried.)
+// thread all edges are looked at again. Where cores share no cache one thread goes on alone.
+// (Compare-and-swap loses nothing: ConnectIt, by Dhulipala, Hong and Shun, VLDB 2021. It takes two threads
+// longer than one needs without. docs/components.md has what else was tried.)
 //
 // All threads look for edges between two trees, which only reads, and one links these: Afforest's idea
 // (Sutton, Ben-Nun and Barak, "Optimizing parallel graph connectivity computation via subgraph sampling",
@@ -14,6 +14,8 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -22,6 +24,7 @@
 #include "label_kernel.hpp"
 #include "label_sizes.hpp"
 #include "node_bitmap.hpp"
+#include "pace.hpp"
 #include "team.hpp"
 #include "union_find.hpp"
 
@@ -81,18 +84,34 @@ void for_those_between_trees(std::span<edge const> edges, giant_component const&
 class labelling {
  public:
   labelling(std::span<node> label, team& threads) : label_(label), parent_(label.data()), threads_(threads) {
-    threads.run([&](unsigned t) {
-      make_singletons(parent_, threads.share(label.size(), t), threads.share(label.size(), t + 1));
-    });
+    // What a cache holds is in that of thread 0, when it measures how fast it is alone.
+    constexpr std::size_t cached = 1U << 22U;
+    if (label.size() <= cached)
+      make_singletons(parent_, 0, label.size());
+    else
+      threads.run([&](unsigned t) {
+        make_singletons(parent_, threads.share(label.size(), t), threads.share(label.size(), t + 1));
+      });
   }
 
   /// Links edges until all are linked or, if `worthwhile` are left, until most lie inside of one tree.
   /// Returns the edges that are not linked for certain.
-  std::span<edge const> link_first(std::span<edge const> edges, std::size_t worthwhile) {
+  std::span<edge const> link_first(std::span<edge const> edges, std::size_t worthwhile, double tolerated) {
     compressed_ = false;
-    progress at{edges, worthwhile};
-    threads_.run([&](unsigned) { at.link(linker(parent_)); });
-    return threads_.size() == 1 ? at.rest() : edges;
+    if (!alone_ && threads_.size() > 1) {
+      progress at{edges, worthwhile, pace(threads_.size(), tolerated)};
+      at.link_alone(parent_);
+      threads_.run([&](unsigned t) { at.link(linker(parent_), t); });
+      if (!at.hindered) return edges;
+      alone_ = true;
+      linker links(parent_);  // again: what several threads have linked is not certain
+      links.link(edges.first(edges.size() - at.rest().size()));
+      links.finish();
+      edges = at.rest();
+    }
+    progress at{edges, worthwhile, pace(1, HUGE_VAL)};
+    at.link(linker(parent_), 0);
+    return at.rest();
   }
 
   /// Links those of the edges that join trees, until most of some do. Returns the edges that were not looked
@@ -128,7 +147,7 @@ class labelling {
       relabel();
       return;
     }
-    if (threads_.size() == 1) {
+    if (alone_ || threads_.size() == 1) {
       components::compress(parent_, label_.size());
       return;
     }
@@ -154,21 +173,46 @@ class labelling {
   struct progress {
     std::span<edge const> edges;
     std::size_t worthwhile;
+    pace speed;
     std::atomic<std::size_t> next = 0;
-    std::atomic<bool> dense = false;
+    std::atomic<bool> dense = false, hindered = false;
 
-    void link(linker links) {
-      constexpr std::size_t look = 1U << 14U;  // edges after which to look again
-      while (!dense) {
-        auto const first = next.fetch_add(look);
-        if (first >= edges.size()) break;
-        links.link(edges.subspan(first, std::min(look, edges.size() - first)));
-        if (links.mostly_together() && edges.size() - first > worthwhile) dense = true;
+    // Before the others begin.
+    void link_alone(node* parent) {
+      linker links(parent);
+      for (int i = 0; i < 2; ++i) speed.alone(seconds_of([&] { link_some(links); }));
+      links.finish();
+    }
+    // Thread 0 looks whether it would better be alone.
+    void link(linker links, unsigned t) {
+      while (!dense && !hindered) {
+        bool more = false;
+        double const seconds = seconds_of([&] { more = link_some(links); });
+        if (!more) break;
+        bool const early = next < edges.size() / 4;  // later it would lose more than it gains
+        if (t == 0 && early && speed.together(seconds)) hindered = true;
       }
       links.finish();
     }
     [[nodiscard]] std::span<edge const> rest() const {
       return edges.subspan(std::min(next.load(), edges.size()));
+    }
+
+   private:
+    // False if there are no more.
+    bool link_some(linker& links) {
+      constexpr std::size_t some = 1U << 13U;
+      auto const first = next.fetch_add(some);
+      if (first >= edges.size()) return false;
+      links.link(edges.subspan(first, std::min(some, edges.size() - first)));
+      if (links.mostly_together() && edges.size() - first > worthwhile) dense = true;
+      return true;
+    }
+    template <class F>
+    static double seconds_of(F const& f) {
+      auto const begin = std::chrono::steady_clock::now();
+      f();
+      return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     }
   };
 
@@ -264,6 +308,7 @@ class labelling {
   std::span<node> label_;
   node* parent_;
   team& threads_;
+  bool alone_ = false;  // other threads only read
   // Every node points to its root, but for those of trees that were linked since: their roots, and where
   // these point to.
   bool compressed_ = false;
@@ -273,10 +318,10 @@ class labelling {
 }  // namespace
 
 void label_components(std::span<edge const> edges, std::span<node> label, unsigned threads,
-                      std::size_t worthwhile) {
+                      std::size_t worthwhile, double tolerated) {
   team all(static_cast<unsigned>(std::clamp<std::size_t>(edges.size() / worthwhile, 1, threads)));
   labelling labels(label, all);
-  while (!edges.empty()) edges = labels.link_rest(labels.link_first(edges, worthwhile));
+  while (!edges.empty()) edges = labels.link_rest(labels.link_first(edges, worthwhile, tolerated));
   labels.compress();
 }
 

@@ -7,6 +7,7 @@
 #include "catch.hpp"
 #include "certificate.hpp"
 #include "job.hpp"
+#include "pace.hpp"
 #include "parallel_link.hpp"
 #include "random_hash.hpp"
 #include "reference.hpp"
@@ -93,9 +94,11 @@ TEST_CASE("all ways of all numbers of threads give the same labels") {
   label_components(edges, one, 1, SIZE_MAX);  // edge by edge
   CHECK(!find_fault(edges, one));
   for (unsigned const threads : {1U, 2U, 3U, 4U, 7U}) {
-    std::fill(many.begin(), many.end(), node{1} << 31);
-    label_components(edges, many, threads, 100);
-    CHECK((many == one));
+    for (double const tolerated : {1.6, 0.0}) {  // 0: one goes on alone in any case
+      std::fill(many.begin(), many.end(), node{1} << 31);
+      label_components(edges, many, threads, 100, tolerated);
+      CHECK((many == one));
+    }
   }
 }
 
@@ -110,6 +113,17 @@ TEST_CASE("threads that link the same nodes at the same time lose nothing") {
     label_components(edges, label, 4, 100);
     REQUIRE(std::ranges::count(label, node{0}) == n);
   }
+}
+
+TEST_CASE("threads part where they are slower than one") {
+  pace two(2, 0.9);
+  CHECK(!two.together(100));  // not known how long one takes alone
+  for (double const seconds : {3.0, 1.0, 2.0}) two.alone(seconds);
+  for (double const seconds : {1.9, 9.0, 9.0, 1.7, 1.9, 1.9, 1.9}) CHECK(!two.together(seconds));
+  CHECK(two.together(1.9));  // four in a row
+  pace three(3, 0.9);
+  three.alone(1);
+  for (int i = 0; i < 9; ++i) CHECK(!three.together(2.6));
 }
 
 TEST_CASE("a team does phases one after the other, and passes on what is thrown") {
