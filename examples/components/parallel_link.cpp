@@ -247,10 +247,12 @@ class labelling {
 
   void relabel() {
     if (linked_.empty()) return;
+    // Nodes of a tree are not smaller than its root.
+    auto const nodes = label_.subspan(std::ranges::min(linked_, {}, &edge::u).u);
     threads_.run([&](unsigned t) {
-      auto const last = threads_.share(label_.size(), t + 1);
-      for (auto b = threads_.share(label_.size(), t); b < last; b += stretch) {
-        auto const some = label_.subspan(b, std::min(stretch, last - b));
+      auto const last = threads_.share(nodes.size(), t + 1);
+      for (auto b = threads_.share(nodes.size(), t); b < last; b += stretch) {
+        auto const some = nodes.subspan(b, std::min(stretch, last - b));
         for (edge const gone : linked_)
           for (node& x : some) x = x == gone.u ? gone.v : x;  // always stored, so that it takes 4 at a time
       }
