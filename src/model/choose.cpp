@@ -30,38 +30,60 @@ std::vector<std::vector<std::size_t>> configurations(std::span<observation const
   return all;
 }
 
+// How large a run was, not what it worked on: these often go together.
+bool is_of_run(std::string const& variable) {
+  return variable == "P" || variable == "threads" || variable == "tasks";
+}
+
+struct chosen_variables {
+  std::vector<std::string> names;
+  std::vector<std::string> left_out;  // in words
+};
+
 // Those that are everywhere, positive, and differ. What one of them times a constant gives is the same
 // function.
-std::vector<std::string> variables_of(std::string const& name, std::span<observation const> samples) {
-  std::vector<std::string> names;
-  std::string all;
-  for (auto const& [variable, first] : samples.front().at) {
-    bool everywhere = true;
-    bool differs = false;
-    std::set<double> ratios;
-    for (auto const& o : samples) {
-      auto const v = o.at.find(variable);
-      everywhere = everywhere && v != o.at.end() && v->second > 0;
-      if (!everywhere) break;
-      differs = differs || v->second != first;
+chosen_variables variables_of(std::span<observation const> samples) {
+  chosen_variables found;
+  std::set<std::string> all;
+  for (auto const& o : samples)
+    for (auto const& [variable, value] : o.at) all.insert(variable);
+  for (auto const& variable : all) {
+    auto const value = [&](observation const& o) {
+      auto const at = o.at.find(variable);
+      return at == o.at.end() ? -1 : at->second;
+    };
+    auto const bad = std::ranges::find_if(samples, [&](auto const& o) { return value(o) <= 0; });
+    if (bad != samples.end()) {
+      found.left_out.push_back(detail::format("{} is left out: {} has {}", variable, bad->where,
+                                              value(*bad) < 0 ? "no number from 0 on for it" : "0 there"));
+      continue;
     }
-    if (!everywhere || !differs) continue;
-    bool const copy = std::ranges::any_of(names, [&](std::string const& other) {
-      double const ratio = samples.front().at.at(variable) / samples.front().at.at(other);
-      return std::ranges::all_of(samples, [&](observation const& o) {
-        return std::abs(o.at.at(variable) / o.at.at(other) / ratio - 1) < 1e-9;
-      });
+    double const first = value(samples.front());
+    if (std::ranges::all_of(samples, [&](auto const& o) { return value(o) == first; })) continue;
+    auto const same = std::ranges::find_if(found.names, [&](std::string const& other) {
+      double const ratio = first / samples.front().at.at(other);
+      return std::ranges::all_of(
+          samples, [&](auto const& o) { return std::abs(value(o) / o.at.at(other) / ratio - 1) < 1e-9; });
     });
-    if (copy) continue;
-    names.push_back(variable);
-    all += " " + variable;
+    if (same == found.names.end())
+      found.names.push_back(variable);
+    else if (!is_of_run(variable) && !is_of_run(*same))
+      found.left_out.push_back(
+          detail::format("{} is left out: it is in proportion to {} in all samples, and what each costs "
+                         "cannot be told apart",
+                         variable, *same));
   }
-  if (names.size() > most_variables)
-    throw usage_error(
-        detail::format("{}: {} variables differ ({} ), at most {} can be searched; give a basis, or name "
-                       "the variables with --variables",
-                       name, names.size(), all, most_variables));
-  return names;
+  return found;
+}
+
+void check_number(std::string const& name, std::vector<std::string> const& variables) {
+  if (variables.size() <= most_variables) return;
+  std::string all;
+  for (auto const& variable : variables) all += " " + variable;
+  throw usage_error(
+      detail::format("{}: {} variables differ ({} ), at most {} can be searched; give a basis, or name "
+                     "the variables with --variables",
+                     name, variables.size(), all, most_variables));
 }
 
 std::vector<factor> factors_of(std::string const& variable) {
@@ -256,7 +278,9 @@ std::vector<basis_function> choose_basis(std::string const& name, std::span<obse
       throw usage_error(detail::format(
           "{}: {}: the value is {}, expected a positive number to choose a basis", o.where, name, o.value));
   std::vector<basis_function> chosen{basis_function{}};
-  auto const candidates = candidates_of(variables_of(name, samples));
+  auto const variables = variables_of(samples).names;
+  check_number(name, variables);
+  auto const candidates = candidates_of(variables);
   validation const test(samples, options);
   Eigen::MatrixXd columns = Eigen::VectorXd::Ones(static_cast<Eigen::Index>(samples.size()));
   auto errors = test.errors(columns);
@@ -269,6 +293,10 @@ std::vector<basis_function> choose_basis(std::string const& name, std::span<obse
     errors = best->errors;
   }
   return chosen;
+}
+
+std::vector<std::string> variables_left_out(std::span<observation const> samples) {
+  return variables_of(samples).left_out;
 }
 
 std::optional<held_out> hold_out(std::span<observation const> samples, fitting const& fit_them) {

@@ -36,6 +36,32 @@ std::string text_of(json const& object, char const* key, std::string const& file
   return object[key];
 }
 
+constexpr std::string_view arrow = "->";
+
+// Ours have four parts; of others all before the last arrow is what ran.
+void read_path(std::string_view path, sample& s) {
+  std::vector<std::string> parts;
+  for (auto at = path.find(arrow); at != std::string_view::npos; at = path.find(arrow)) {
+    parts.emplace_back(path.substr(0, at));
+    path.remove_prefix(at + arrow.size());
+  }
+  s.phase = path.empty() ? "run" : path;
+  if (parts.size() == 3) {
+    s.skeleton = parts[0];
+    s.schedule = parts[1];
+    s.results = parts[2];
+    return;
+  }
+  for (auto const& part : parts) s.skeleton += (s.skeleton.empty() ? "" : std::string(arrow)) + part;
+}
+
+std::string path_of(sample const& s) {
+  std::string text;
+  if (!s.skeleton.empty())
+    for (auto const* part : {&s.skeleton, &s.schedule, &s.results}) text += *part + std::string(arrow);
+  return text + s.phase;
+}
+
 void read_line(std::string_view text, std::string const& file, std::size_t line, std::vector<sample>& all) {
   // Deeply nested values would end the process: nlohmann's parser is iterative, its destructor is, too.
   auto const object = json::parse(text, nullptr, false);
@@ -52,10 +78,7 @@ void read_line(std::string_view text, std::string const& file, std::size_t line,
   s.line = line;
   for (auto const& [key, value] : object["params"].items())
     s.variables[key] = number_of(value, key.c_str(), file, line);
-  auto const path = text_of(object, "callpath", file, line);
-  auto const arrow = path.rfind("->");
-  s.phase = path.empty() ? "run" : arrow == std::string::npos ? path : path.substr(arrow + 2);
-  if (arrow != std::string::npos) s.skeleton = path.substr(0, arrow);
+  read_path(text_of(object, "callpath", file, line), s);
   auto const quantity = quantity_of(text_of(object, "metric", file, line));
   auto const& value = object["value"];
   auto const add = [&](json const& x) {
@@ -106,7 +129,7 @@ std::string to_extra_p(std::span<sample const> samples) {
   for (auto const& s : samples) {
     json object;
     for (auto const& name : names) object["params"][name] = s.variables.at(name);
-    object["callpath"] = (s.skeleton.empty() ? "" : s.skeleton + "->") + s.phase;
+    object["callpath"] = path_of(s);
     for (auto const& [quantity, value] : s.measured) {
       object["metric"] = quantity == "seconds" ? "time" : quantity;
       object["value"] = value;

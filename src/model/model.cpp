@@ -78,6 +78,8 @@ fitted fit_term(term& t, std::string const& name, std::span<observation const> s
   t.chosen = given == nullptr;
   auto const basis = given != nullptr ? parse_basis(*given) : choose_basis(name, samples, options.how);
   auto const with_residuals = [&](fitted f, std::span<observation const> from) {
+    if (t.chosen)
+      for (auto const& text : variables_left_out(from)) f.warnings.push_back(name + ": " + text);
     if (!options.residuals) return f;
     add_residuals(f, from);
     return f.residuals && t.chosen ? with_best_trend(name, std::move(f), from, options.how) : f;
@@ -212,9 +214,10 @@ std::optional<held_out> hold_out_runs(skeleton_model const& m, std::span<sample 
     auto const fitted_small = fit_skeleton(bare, small, options);
     for (auto const i : large) {
       auto const& at = sizes.at(runs[i]);
-      auto const e = predict(fitted_small, nullptr, at, static_cast<int>(at.at("P")));
+      auto const ranks = at.find("P");  // Extra-P's lines need not have it
       auto const seconds = samples[i].measured.find("seconds");
-      if (seconds == samples[i].measured.end() || seconds->second <= 0 || !at.contains("P")) continue;
+      if (seconds == samples[i].measured.end() || seconds->second <= 0 || ranks == at.end()) continue;
+      auto const e = predict(fitted_small, nullptr, at, static_cast<int>(ranks->second));
       double const measured = seconds->second;
       errors.push_back(std::abs(e.seconds() - measured) / measured);
     }

@@ -49,6 +49,12 @@ class composer {
   }
 
   std::vector<std::string> take_warnings() { return std::move(warnings_); }
+  void warn(std::string text) {
+    // The first level says it; the others are smaller.
+    auto const about = text.substr(0, text.find(" = "));
+    auto const said = [&](std::string const& w) { return w.starts_with(about); };
+    if (std::ranges::none_of(warnings_, said)) warnings_.push_back(std::move(text));
+  }
 
  private:
   // A hypercube's group gets work in proportion to its ranks (divide(problem, share)).
@@ -66,19 +72,14 @@ class composer {
     return at;
   }
 
-  // Whether it is outside, which is warned of.
+  // Whether it is outside, which is warned of; also of variables that no function has: that they do not
+  // matter is known of the samples only.
   bool check_range(fitted const& f, std::string const& what, point const& at) {
     constexpr double far = 1.0 + 1e-9;
     bool outside = false;
     for (auto const& [name, r] : f.range) {
       auto const v = at.find(name);
       if (v == at.end()) continue;
-      bool const used = std::ranges::any_of(f.basis, [&, n = name](basis_function const& b) {
-        return std::ranges::any_of(b.factors, [&](factor const& x) { return x.variable == n; });
-      });
-      bool const kriged =
-          f.residuals && std::ranges::find(f.residuals->variables, name) != f.residuals->variables.end();
-      if (!used && !kriged) continue;
       std::string text;
       if (v->second > r.second * far)
         text = detail::format("{} = {} is {:.3g} times the largest of the samples ({})", name, v->second,
@@ -91,13 +92,6 @@ class composer {
     }
     return outside;
   }
-  void warn(std::string text) {
-    // The first level says it; the others are smaller.
-    auto const about = text.substr(0, text.find(" = "));
-    auto const said = [&](std::string const& w) { return w.starts_with(about); };
-    if (std::ranges::none_of(warnings_, said)) warnings_.push_back(std::move(text));
-  }
-
   // Of unequal halves one rank of the smaller serves two of the larger over one link. How much of the second
   // message's time is added depends on who waits for what else: between nothing and all, with a uniform
   // distribution's deviation.
@@ -278,6 +272,10 @@ estimate predict(skeleton_model const& m, machine const* where, point const& siz
   estimate e;
   if (has_phases(m)) {
     e = c.compose(ranks, {});
+    if (ranks > 1 && std::ranges::none_of(m.per_level, [](auto const& v) { return v.second < 1; }))
+      c.warn(
+          "nothing is known to become less with each division: samples of one rank do not show it; fit with "
+          "--halved");
   } else if (auto const* const t = m.find("run"); t != nullptr) {
     e = c.from_term(*t, "run", {});
   } else {

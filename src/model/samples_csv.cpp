@@ -113,6 +113,8 @@ void read_problem(std::string_view text, sample& s) {
     auto const key = unescaped(pair.substr(0, equals));
     auto const value = unescaped(pair.substr(equals + 1));
     auto const x = to_number(value);
+    if (value == "nan" || value == "-nan" || value == "inf" || value == "-inf")
+      fail_at(s.file, s.line, detail::format("{} is {}, expected a number", key, value));
     if (x && *x >= 0 && *x <= 1e30)
       s.variables[key] = *x;
     else

@@ -29,6 +29,30 @@ std::string chosen(std::vector<observation> const& samples) {
 
 }  // namespace
 
+TEST_CASE("variables that are left out are named") {
+  auto const linear = [](double n, double) { return 1e-3 + 1e-6 * n; };
+  auto all = grid(linear, 0, 1);
+  CHECK(variables_left_out(all).empty());
+  for (auto& o : all) {
+    o.at["tasks"] = 3 * o.at["N"];  // a run's size often goes with the problem's
+    o.at["rows"] = o.at["N"] / 2;
+  }
+  auto const copies = variables_left_out(all);
+  REQUIRE(copies.size() == 1);
+  CHECK(
+      copies[0] ==
+      "rows is left out: it is in proportion to N in all samples, and what each costs cannot be told apart");
+  all = grid(linear, 0, 1);
+  all[3].where = "s.csv:5";
+  all[3].at.erase("M");
+  all[4].where = "s.csv:6";
+  all[4].at["N"] = 0;
+  auto const holes = variables_left_out(all);
+  REQUIRE(holes.size() == 2);
+  CHECK(holes[0] == "M is left out: s.csv:5 has no number from 0 on for it");
+  CHECK(holes[1] == "N is left out: s.csv:6 has 0 there");
+}
+
 TEST_CASE("the true functions are found") {
   CHECK(chosen(grid([](double n, double) { return 1e-3 + 1e-6 * n * std::log2(n); }, 0.01, 1)) ==
         "1 + N*log(N)");

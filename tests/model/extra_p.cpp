@@ -18,6 +18,10 @@ TEST_CASE("Extra-P's lines are read") {
   CHECK(all[1].measured == point{{"seconds", 2}});
   CHECK(all[2].phase == "run");
   CHECK(all[2].line == 3);
+  auto const deep =
+      parse_extra_p("{\"params\":{\"x\":4},\"callpath\":\"a->b->c->d->e\",\"value\":1}", "e.jsonl");
+  CHECK(deep[0].skeleton == "a->b->c->d");
+  CHECK(deep[0].phase == "e");
 }
 
 TEST_CASE("what is written for Extra-P is read again, with the same parameters in every line") {
@@ -35,6 +39,15 @@ TEST_CASE("what is written for Extra-P is read again, with the same parameters i
   CHECK(again[1].measured == point{{"seconds", 0.5}});
   CHECK(again[1].variables == point{{"N", 1}});  // P never differs
   CHECK(again[2].skeleton == "farm");
+  CHECK(again[2].schedule.empty());
+  samples[0].schedule = "guided:min=1";  // other models than that of the second
+  samples[0].results = "streamed";
+  auto const kinds = parse_extra_p(to_extra_p(samples), "e.jsonl");
+  CHECK(kinds[0].skeleton == "farm");
+  CHECK(kinds[0].schedule == "guided:min=1");
+  CHECK(kinds[0].results == "streamed");
+  CHECK(kinds[0].phase == "run");
+  CHECK(kinds[2].schedule.empty());
   samples[1].variables = samples[0].variables;
   CHECK(error_text<skel::usage_error>([&] { (void)to_extra_p(samples); }) ==
         "no variable is in all samples and differs among them: Extra-P needs one (--only phase=divide, say, "

@@ -117,10 +117,24 @@ TEST_CASE("what is missing is said") {
         "exchange = nothing: the samples have no exchanges, and no bytes are given; communication counts 0");
   std::erase_if(quiet.terms, [](term const& t) { return t.phase != "sequential"; });  // of one rank
   auto const warnings = predict(quiet, nullptr, {{"M", 50}}, 4).warnings;
-  REQUIRE(warnings.size() == 3);
+  REQUIRE(warnings.size() == 3);  // known to be halved
   CHECK(warnings[0] == "divide = nothing: the samples do not have it; it counts 0");
   CHECK(warnings[2] == "combine = nothing: the samples do not have it; it counts 0");
   CHECK(predict(quiet, nullptr, {{"M", 50}}, 1).warnings.empty());
+  quiet.per_level.clear();
+  CHECK(predict(quiet, nullptr, {{"M", 50}}, 1).warnings.empty());
+  CHECK(predict(quiet, nullptr, {{"M", 50}}, 4).warnings.at(3) ==
+        "nothing is known to become less with each division: samples of one rank do not show it; fit with "
+        "--halved");
+}
+
+TEST_CASE("outside of the samples is outside, whatever the functions depend on") {
+  skeleton_model m = merge_sort();
+  m.terms = {known("sequential", "M", {1})};
+  m.terms[0].curve.range = {{"M", {10, 100}}, {"N", {5, 5}}};
+  CHECK(predict(m, nullptr, {{"M", 50}, {"N", 5}}, 1).warnings.empty());
+  CHECK(predict(m, nullptr, {{"M", 50}, {"N", 50}}, 1).warnings.at(0) ==
+        "sequential: N = 50 is 10 times the largest of the samples (5): extrapolated");
 }
 
 TEST_CASE("measured exchanges are taken where they are") {

@@ -137,6 +137,9 @@ TEST_CASE("a farm's samples give a model of runs") {
   REQUIRE(predict.code == 0);
   CHECK(contains(predict.text, "run"));
 #if SKEL_HAS_SIMULATE
+  auto const words = run("compare --model " + d.file("m.json") + " --machine " + paper +
+                         "machine.json --set tasks=400 --ranks 4 --schedules 'blocks;guided'");
+  CHECK(contains(words.text, "warning: simulated with fixed costs"));
   auto const compare = run("compare --model " + d.file("m.json") + " --machine " + paper +
                            "machine.json --set tasks=400 --ranks 4 --schedules 'blocks;guided' --json");
   INFO(compare.text);
@@ -145,6 +148,25 @@ TEST_CASE("a farm's samples give a model of runs") {
   for (auto const& c : found["candidates"]) CHECK(c["seconds"].get<double>() == Approx(1.0).epsilon(0.1));
 #endif
 }
+
+#if SKEL_HAS_SIMULATE
+TEST_CASE("a search is simulated whose nodes take microseconds") {
+  test::temporary_directory const d;
+  std::string csv = head;
+  for (int tasks = 1000; tasks <= 64000; tasks *= 4)
+    for (int ranks : {1, 2})
+      csv += "2,p,ring_steal,ring:take=half,merged," + std::to_string(ranks) + ",1,run,," +
+             std::to_string(tasks) + "," + std::to_string(2e-6 * tasks / ranks) + "," +
+             std::to_string(2e-6 * tasks) + ",0,0,10,1000,\n";
+  test::write_file(d.file("s.csv"), csv);
+  REQUIRE(run("fit " + d.file("s.csv") + " -o " + d.file("m.json")).code == 0);
+  auto const r = run("predict --model " + d.file("m.json") + " --machine " + paper +
+                     "machine.json --simulate --tree binomial:b=200,q=0.12,m=8,r=1 --ranks 2");
+  INFO(r.text);
+  REQUIRE(r.code == 0);
+  CHECK(contains(r.text, "simulated run"));
+}
+#endif
 
 TEST_CASE("plots are written") {
   test::temporary_directory const d;
@@ -185,6 +207,17 @@ TEST_CASE("errors are one line and exit code 2") {
         "divide: unknown variable \"M\"; known here: N, P (sizes are given with --set NAME=VALUE)");
   CHECK(bad("predict --model " + paper + "table-3.json --schedule ring --nodes 1 --edges 1") ==
         paper + "table-3.json: nothing of that kind in the model; there are: divide_and_conquer hypercube");
+  CHECK(bad("predict --model " + paper + "table-3.json --nodes 1 --set N=2 --edges 1") ==
+        "--nodes and --set N: expected one of them");
+  CHECK(bad("predict --model " + paper + "table-3.json --nodes 1 --edges 1 --set Z=2") ==
+        "Z is no variable of the model; there are: M, N, P, tasks, threads");
+  CHECK(bad("predict --model " + paper + "table-3.json --nodes 1e300 --edges 1") ==
+        "N is 1e+300, expected a number from 0 to 1e30");
+  CHECK(contains(bad("fit " + paper + "table-1.csv --variables Z"),
+                 "--variables Z: the samples have no such variable; there are: "));
+  CHECK(contains(bad("fit " + paper + "table-1.csv --basis '1 + M' --halved Z"), "--halved Z: "));
+  test::write_file(d.file("s.csv"), head + "2,p,s,,,1,1,divide,0,,1,,,,,,N=nan\n");
+  CHECK(bad("fit " + d.file("s.csv")) == d.file("s.csv") + ":2: N is nan, expected a number");
   CHECK(contains(bad("forecast"), "--help"));
   CHECK(contains(bad(""), "--help"));
   CHECK(bad("plot -o " + d.file("p.svg")) ==

@@ -22,6 +22,10 @@ namespace skel::model {
                                                        std::span<observation const> samples,
                                                        fit_options const& options = {});
 
+/// In words, which variables of the samples choose_basis() does not use, and why: they are not in all
+/// samples, are 0 in some, or are in proportion to another one.
+[[nodiscard]] std::vector<std::string> variables_left_out(std::span<observation const> samples);
+
 /// Relative errors on samples that the fit has not seen.
 struct held_out {
   int fitted = 0, predicted = 0;  ///< samples

@@ -1,12 +1,14 @@
 #include "tools/model/choice.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <map>
+#include <set>
 
 #include "skel/error.hpp"
 
@@ -61,8 +63,15 @@ point choice::at() const {
       throw usage_error(fmt::format("--set: expected NAME=VALUE with a number from 0 on, got \"{}\"", text));
     p[text.substr(0, equals)] = x;
   }
-  if (nodes) p["N"] = *nodes;
-  if (edges) p["M"] = *edges;
+  auto const add = [&](std::optional<double> const& value, char const* option, char const* name) {
+    if (value && !p.emplace(name, *value).second)
+      throw usage_error(fmt::format("{} and --set {}: expected one of them", option, name));
+  };
+  add(nodes, "--nodes", "N");
+  add(edges, "--edges", "M");
+  for (auto const& [name, value] : p)
+    if (!(value >= 0 && value <= 1e30))
+      throw usage_error(fmt::format("{} is {}, expected a number from 0 to 1e30", name, value));
   return p;
 }
 
@@ -101,7 +110,25 @@ std::vector<skeleton_model const*> choice::of(skel::model::model const& m) const
   }
   if (found.empty())
     throw usage_error(fmt::format("{}: nothing of that kind in the model; there are: {}", model, known));
+  check_names(found);
   return found;
+}
+
+// A size that nothing depends on is a typing error.
+void choice::check_names(std::vector<skeleton_model const*> const& models) const {
+  std::set<std::string> known{"P", "tasks", "threads"};
+  for (auto const* const m : models) {
+    for (auto const& [name, factor] : m->per_level) known.insert(name);
+    for (auto const& t : m->terms) {
+      for (auto const& [name, range] : t.curve.range) known.insert(name);
+      for (auto const& function : t.curve.basis)
+        for (auto const& f : function.factors) known.insert(f.variable);
+    }
+  }
+  for (auto const& [name, value] : at())
+    if (!known.contains(name))
+      throw usage_error(
+          fmt::format("{} is no variable of the model; there are: {}", name, fmt::join(known, ", ")));
 }
 
 }  // namespace skel::model

@@ -28,8 +28,11 @@ struct choice {
   [[nodiscard]] std::optional<skel::model::machine> where() const;
   [[nodiscard]] skel::model::model fitted() const;
   [[nodiscard]] predict_options how() const;
-  /// Those of the model that the options name; usage_error if there is none.
+  /// Those of the model that the options name; usage_error if there is none, or none that depends on a size.
   [[nodiscard]] std::vector<skeleton_model const*> of(skel::model::model const& m) const;
+
+ private:
+  void check_names(std::vector<skeleton_model const*> const& models) const;
 };
 
 }  // namespace skel::model

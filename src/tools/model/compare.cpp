@@ -104,6 +104,11 @@ void print(std::vector<candidate> const& all, std::size_t best, compare_argument
                all[0].ranks, percent(1 - all[0].seconds / b.seconds), o.tolerance);
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (i == best || all[i].name == b.name) continue;
+    if (b.deviation == 0 && all[i].deviation == 0) {
+      fmt::print("  how sure that is against {} on {} ranks is not known: fixed costs have no error\n",
+                 all[i].name, all[i].ranks);
+      break;
+    }
     double const p = probability_faster(b, all[i]);
     fmt::print("  sure of it against {} on {} ranks: {:.0f} %{}\n", all[i].name, all[i].ranks, 100 * p,
                p < 0.9 ? " (too close to call: measure both)" : "");
@@ -123,6 +128,8 @@ void run(compare_arguments const& o) {
     for (auto const& schedule : o.schedules)
       all.push_back(by_simulation(*chosen.front(), machine_file, ranks, schedule, o));
   }
+  auto const fixed = [](candidate const& c) { return c.by == "simulation" && c.deviation == 0; };
+  if (std::ranges::any_of(all, fixed)) warnings.emplace_back(fixed_costs);
   std::ranges::stable_sort(all, {}, &candidate::seconds);
   auto const best = best_of(all, o.tolerance);
   if (!o.what.json) {

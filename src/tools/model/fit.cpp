@@ -102,6 +102,17 @@ std::vector<sample> samples_of(fit_arguments const& o) {
     std::erase_if(all, [&, k = key, v = value](sample const& s) { return value_of(s, k) != v; });
     if (all.empty()) throw usage_error(fmt::format("--only {}: no sample is left", text));
   }
+  std::set<std::string> known;
+  for (auto const& s : all)
+    for (auto const& [name, value] : s.variables) known.insert(name);
+  auto const check = [&](std::vector<std::string> const& names, char const* option) {
+    for (auto const& name : names)
+      if (!known.contains(name))
+        throw usage_error(fmt::format("{} {}: the samples have no such variable; there are: {}", option, name,
+                                      fmt::join(known, ", ")));
+  };
+  check(o.variables, "--variables");
+  check(o.halved, "--halved");
   if (o.variables.empty()) return all;
   std::set<std::string> const kept(o.variables.begin(), o.variables.end());
   for (auto& s : all)

@@ -49,17 +49,22 @@ json to_json(estimate const& e, skeleton_model const& m, predict_arguments const
   return object;
 }
 
+// Microseconds keep their digits.
+std::string in_seconds(double x) {
+  constexpr double small = 1e-3;
+  return x == 0 || x >= small ? fmt::format("{:.6f}", x) : fmt::format("{:.4g}", x);
+}
+
 void print(estimate const& e, skeleton_model const& m, predict_arguments const& o) {
   auto const [low, high] = e.interval(o.what.confidence);
   std::string sizes;
   for (auto const& [name, value] : o.what.at()) sizes += fmt::format(", {} = {:.10g}", name, value);
   fmt::print("{}, {} rank{}{}\n", m.name(), o.ranks, o.ranks == 1 ? "" : "s", sizes);
   table rows({"term", "level", "seconds", "how"});
-  for (auto const& p : e.parts)
-    rows.add({p.name, std::to_string(p.level), fmt::format("{:.6f}", p.seconds), p.how});
+  for (auto const& p : e.parts) rows.add({p.name, std::to_string(p.level), in_seconds(p.seconds), p.how});
   fmt::print("{}", rows.text({0, 3}));
-  fmt::print("predicted: {:.6f} s, {:.4g} % interval {:.6f} to {:.6f} s\n", e.seconds(),
-             100 * o.what.confidence, low, high);
+  fmt::print("predicted: {} s, {:.4g} % interval {} to {} s\n", in_seconds(e.seconds()),
+             100 * o.what.confidence, in_seconds(low), in_seconds(high));
   auto const& error = has_phases(m) ? m.error : m.find("run") != nullptr ? m.find("run")->error : m.error;
   if (error)
     fmt::print("on held-out larger runs the error was: median {}, 90th percentile {}\n",
@@ -82,7 +87,7 @@ estimate by_simulation(skeleton_model const& m, machine const* where, predict_ar
   p.name = "simulated run";
   p.seconds = simulated_seconds(m, where, o.what.at(), s, o.what.kind);
   p.how = "skel-simulate";
-  return {{p}, {"simulated with fixed costs: the interval holds no error"}};
+  return {{p}, {fixed_costs}};
 }
 
 void run(predict_arguments const& o) {

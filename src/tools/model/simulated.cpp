@@ -102,18 +102,23 @@ std::string platform_of(machine const* where, int ranks, std::string const& kind
 
 double simulated_seconds(skeleton_model const& m, machine const* where, point const& sizes,
                          simulation const& what, std::string const& kind) {
-  auto const tasks = sizes.find("tasks");
-  if (tasks == sizes.end() || tasks->second < 1 || tasks->second > 1e9)
-    throw usage_error("a simulated farm needs the number of its tasks: --set tasks=1000");
   auto const* const work = m.find("run", "busy_seconds");
+  point at = sizes;
+  at["P"] = what.ranks;
+  // A search takes what a node costs in the largest of the samples; how many there are, the tree says.
+  if (what.skeleton == "ring_steal" && !at.contains("tasks") && work != nullptr)
+    if (auto const seen = work->curve.range.find("tasks"); seen != work->curve.range.end())
+      at["tasks"] = seen->second.second;
+  auto const tasks = at.find("tasks");
+  if (tasks == at.end() || tasks->second < 1 || tasks->second > 1e9)
+    throw usage_error("a simulated farm needs the number of its tasks: --set tasks=1000");
   if (work == nullptr && what.costs.empty())
     throw usage_error(m.name() +
                       ": the model does not say what a task costs (no busy seconds in the samples): --costs");
-  point at = sizes;
-  at["P"] = what.ranks;
   temporary_folder const folder;
   auto costs = what.costs;
-  if (costs.empty()) costs = fmt::format("constant:{}", work->curve(at) / tasks->second);
+  if (costs.empty())
+    costs = fmt::format("constant:{:.15f}", std::max(work->curve(at) / tasks->second, 1e-12));
   auto platform = what.platform;
   if (platform.empty()) {
     platform = folder.file("platform.json");
