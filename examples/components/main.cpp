@@ -126,8 +126,8 @@ skel::program::run_outcome run(skel::context& ctx, skel::program::common_options
   if (o.sweep) {
     if (ctx.is_root() && ctx.size() == 1)
       fmt::print(stderr,
-                 "skel-components: on one rank nothing is divided or combined: a sweep for the model "
-                 "wants mpiexec -n 2 or more\n");
+                 "skel-components: one rank measures all phases but what messages cost, which skel-model "
+                 "calibrate does, or a sweep under mpiexec -n 2 or more\n");
     constexpr int repetitions = 5;
     auto const last = sweep(ctx, job, kind, common.samples, repetitions);
     job.nodes = last.nodes;

@@ -3,10 +3,42 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
 #include <cstdio>
+#include <span>
+#include <utility>
 #include <vector>
 
 namespace skel::components {
+
+namespace {
+
+// What one rank does not do in a run: dividing once, packing what would travel, combining. The paper measures
+// these one after the other, too (section 7). An exchange has bytes, and takes no time: nothing travels.
+void measure_parts(report& run, components_job const& job, edge_part const& graph, unsigned threads) {
+  auto const sizes = job.measure(graph);
+  auto const add = [&](char const* phase, int level, auto const& of, auto const& do_it) {
+    auto const begin = std::chrono::steady_clock::now();
+    do_it();
+    double const seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    run.phases.push_back({phase, level, seconds, 0, of});
+  };
+  std::array<edge_part, 2> halves;
+  add("divide", 0, sizes, [&] { halves = job.divide(graph); });
+  std::array<roots, 2> solved;
+  for (std::size_t i = 0; i < halves.size(); ++i)
+    add("sequential", 1, job.measure(halves[i]), [&] { solved[i] = job.solve(halves[i], threads); });
+  std::vector<std::byte> bytes;
+  pack(solved[1], bytes);
+  run.phases.push_back({"exchange", 0, 0, bytes.size(), sizes});
+  std::span<std::byte const> in(bytes);
+  solved[1] = unpack<roots>(in);
+  add("combine", 0, sizes, [&] { solved[0] = job.combine(std::move(solved[0]), std::move(solved[1])); });
+}
+
+}  // namespace
 
 swept sweep(context& ctx, components_job job, any_division const& kind, std::string const& samples,
             int repetitions) {
@@ -27,6 +59,8 @@ swept sweep(context& ctx, components_job job, any_division const& kind, std::str
           last = {connect(ctx, graph, job, kind).run, job.nodes, spec.edges};
           seconds.push_back(last.run.seconds);
           if (last.run.stopped_early) return last;
+          if (ctx.size() == 1 && kind.which() != any_division::kind::embarrassing)
+            measure_parts(last.run, job, graph, static_cast<unsigned>(last.run.threads_per_rank));
         }
         std::nth_element(seconds.begin(), seconds.begin() + repetitions / 2, seconds.end());
         if (ctx.is_root()) {

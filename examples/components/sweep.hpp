@@ -14,7 +14,8 @@ struct swept {
 
 /// Finds the components of uniform graphs, N and M from 4,000 to 32,000 as in table 2 and 64 times as many,
 /// each `repetitions` times on all ranks. On the root it prints a line per size, and appends all runs but the
-/// last to the samples file, if one is named. Collective.
+/// last to the samples file, if one is named. One rank measures division, halves and combination one after
+/// the other, too. Collective.
 swept sweep(context& ctx, components_job job, any_division const& kind, std::string const& samples,
             int repetitions);
 

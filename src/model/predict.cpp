@@ -160,6 +160,13 @@ class composer {
   }
 
   // Bytes of one exchange at this level, if anything tells.
+  void assume_machine() {
+    std::string warning;
+    here_ = machine::assumed().for_ranks(ranks_, "raw", warning);
+    warn(detail::format(
+        "exchange = assumed: a latency of {:.3g} s and {:.3g} s per byte; skel-model calibrate measures them",
+        here_->latency_seconds, here_->gap_seconds_per_byte));
+  }
   std::optional<double> bytes(place const& where) {
     if (options_.exchange_bytes) return (*options_.exchange_bytes)(sizes_at(where));
     auto const* const t = model_.find("exchange", "bytes");
@@ -179,8 +186,12 @@ class composer {
           here_ && size ? (measured ? exchange_cost::measured : exchange_cost::paper) : exchange_cost::fitted;
     if (how == exchange_cost::fitted) {
       if (t != nullptr) return from_term(*t, "exchange", where);
-      if (size || model_.find("exchange", "bytes") != nullptr)
-        throw usage_error("exchange: a machine is needed for its cost: --machine FILE.json");
+      if (options_.exchange_bytes || model_.find("exchange", "bytes") != nullptr) {
+        if (options_.exchange == exchange_cost::fitted)
+          throw usage_error("exchange: a machine is needed for its cost: --machine FILE.json");
+        assume_machine();
+        return exchange(where);
+      }
       warn(
           "exchange = nothing: the samples have no exchanges, and no bytes are given; communication counts "
           "0");

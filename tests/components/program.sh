@@ -26,4 +26,10 @@ expect 2 'unknown ending' g.txt -o labels.png
 expect 2 '--generate: m is missing' --generate uniform:n=4
 printf '0 4294967295\n' >large.txt
 expect 2 'from 0 to 4294967294, got "4294967295"' large.txt
+
+# One rank measures all phases, so that a model of it predicts several.
+expect 0 'one rank measures all phases but what messages cost' --sweep --samples s.csv --threads 1
+for phase in run sequential,0 sequential,1 divide,0 exchange,0 combine,0; do
+  grep -q ",1,1,$phase," s.csv
+done
 echo ok

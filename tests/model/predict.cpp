@@ -104,7 +104,13 @@ TEST_CASE("what is missing is said") {
   };
   CHECK(bad({{"N", 1}}, 2, &office) ==
         "divide: unknown variable \"M\"; known here: N, P (sizes are given with --set NAME=VALUE)");
-  CHECK(bad({{"M", 50}}, 2, nullptr) == "exchange: a machine is needed for its cost: --machine FILE.json");
+  CHECK(bad({{"M", 50}}, 2, nullptr, {.exchange = exchange_cost::fitted}) ==
+        "exchange: a machine is needed for its cost: --machine FILE.json");
+  auto const assumed = predict(m, nullptr, {{"M", 50}}, 2);
+  CHECK(assumed.seconds() == Approx(predict(m, &office, {{"M", 50}}, 2).seconds() - 2 * (3 + 50 * 8 * 0.5) +
+                                    2 * (20e-6 + 400e-9)));
+  CHECK(assumed.warnings.at(0) ==
+        "exchange = assumed: a latency of 2e-05 s and 1e-09 s per byte; skel-model calibrate measures them");
   CHECK(bad({{"M", NAN}}, 2, &office) == "M = nan, expected a number from 0 on");
   CHECK(bad({{"M", 50}}, 0, &office) == "0 ranks, expected 1 to 16777216");
   CHECK(bad({{"M", 50}}, 2, &office, {.exchange = exchange_cost::measured}) ==
