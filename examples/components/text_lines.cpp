@@ -2,15 +2,29 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <span>
 
 #include "skel/error.hpp"
 
 namespace skel::components {
 
 namespace {
+
+// Files of old Macs end lines with \r alone: here these become \n. Of \r\n the \r stays, as a blank. The last
+// of the bytes waits for what comes after it.
+void end_lines(std::span<char> bytes) {
+  if (bytes.empty()) return;
+  auto const* const last = &bytes.back();
+  for (auto* at = bytes.data();; ++at) {
+    at = static_cast<char*>(std::memchr(at, '\r', static_cast<std::size_t>(last - at)));
+    if (at == nullptr) return;
+    if (at[1] != '\n') *at = '\n';
+  }
+}
 
 bool blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
@@ -54,7 +68,9 @@ bool text_lines::refill() {
   if (end_ == buffer_.size()) return false;
   auto const got = in_.read(std::as_writable_bytes(std::span(buffer_).subspan(end_)));
   at_end_ = got < buffer_.size() - end_;
+  auto const known = end_ - std::min<std::size_t>(end_, 1);
   end_ += got;
+  end_lines(std::span(buffer_).subspan(known, end_ - known));
   return true;
 }
 

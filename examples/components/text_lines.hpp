@@ -10,7 +10,7 @@
 
 namespace skel::components {
 
-/// Lines of a file, one after the other, in a buffer of a megabyte.
+/// Lines of a file, one after the other, in a buffer of a megabyte. They end with \n, \r\n or \r.
 class text_lines {
  public:
   explicit text_lines(input& in) : in_(in), buffer_(std::size_t{1} << 20) {}

@@ -9,6 +9,7 @@ TEST_CASE("errors of edge lists") {
   auto const list = [](std::string const& text) { return error_of("g.el", text); };
   CHECK(list("0 1\n2 x\n") == "g.el:2: expected a node number, got \"x\"");
   CHECK(list("0 1\n2\n") == "g.el:2: expected a node number, got the end of the line");
+  CHECK(list("0 1\r2 x\r") == "g.el:2: expected a node number, got \"x\"");
   CHECK(list("0 -1\n") == "g.el:1: expected a node number from 0 to 4294967294, got \"-1\"");
   CHECK(list("4294967295 1\n") == "g.el:1: expected a node number from 0 to 4294967294, got \"4294967295\"");
   CHECK(list("1 99999999999999999999999\n") ==

@@ -1,4 +1,5 @@
 // Each format, packed and not.
+#include <fmt/format.h>
 #include <zlib.h>
 
 #include "catch.hpp"
@@ -37,6 +38,26 @@ TEST_CASE("edge lists") {
   CHECK(read_edges("a.el", "0 1\n5 1 0.25\n2 2 1e400 -17\n", 6) == three);
   CHECK(read_edges("a.el", "", 0).empty());
   CHECK(files::read("a.el", "0 1\n", 9).nodes == 9);
+}
+
+TEST_CASE("lines end with \\n, \\r\\n or \\r") {
+  edges const two{{0, 1}, {1, 2}};
+  CHECK(read_edges("a.el", "0 1\r1 2\r", 3) == two);
+  CHECK(read_edges("a.el", "# a\r0 1\r1 2", 3) == two);
+  CHECK(read_edges("a.el", "0 1\r\r\n1 2\r\n", 3) == two);
+  CHECK(read_edges("a.mtx", "%%MatrixMarket matrix coordinate pattern general\r% x\r3 3 2\r1 2\r2 3\r", 3) ==
+        two);
+  // of \r\n, and of \r, in turn each is the last byte that the buffer of a megabyte holds
+  for (std::string const line : {"10 11\r\n", "10 11\r", "10 11\n"}) {
+    std::string text;
+    while (text.size() < 2'100'000) text += line;
+    auto const count = text.size() / line.size();
+    for (int more = 0; more < 8; ++more) {
+      auto const g = files::read("a.el", std::string(static_cast<std::size_t>(more), ' ') + text);
+      CHECK(g.edges.size() == count);
+    }
+    CHECK(files::error_of("a.el", text + "x").starts_with(fmt::format("a.el:{}: ", count + 1)));
+  }
 }
 
 TEST_CASE("Matrix Market") {
