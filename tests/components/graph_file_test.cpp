@@ -37,6 +37,9 @@ TEST_CASE("edge lists") {
   CHECK(read_edges("a.txt.gz", gzipped(text), 6) == three);
   CHECK(read_edges("a.el", "0 1\n5 1 0.25\n2 2 1e400 -17\n", 6) == three);
   CHECK(read_edges("a.el", "", 0).empty());
+  // SNAP's number of nodes counts those that occur: it may be less than the largest number, and is not used
+  CHECK(read_edges("a.txt", "# Nodes: 2 Edges: 1\n7 3\n", 8) == edges{{7, 3}});
+  CHECK(read_edges("a.txt", "# Nodes: 10 Edges: 1\n0 1\n", 2) == edges{{0, 1}});
   CHECK(files::read("a.el", "0 1\n", 9).nodes == 9);
 }
 
