@@ -30,10 +30,13 @@ graph read_graph(std::string const& path, std::optional<std::uint64_t> nodes) {
   input in(path);
   auto const head = in.begins_with(15);
   auto const name = path.ends_with(".gz") ? std::string_view(path).substr(0, path.size() - 3) : path;
-  graph g = head.starts_with(binary_magic)       ? read_binary_edges(in, nodes)
-            : head.starts_with("%%MatrixMarket") ? read_matrix_market(in, nodes)
-            : name.ends_with(".sg")              ? read_serialized_graph(in, nodes)
-                                                 : read_edge_list(in, nodes);
+  // A file that is cut off within its first bytes, or empty, must not be taken for a list of no edges.
+  graph g = head.starts_with(binary_magic)   ? read_binary_edges(in, nodes)
+            : head.starts_with(matrix_magic) ? read_matrix_market(in, nodes)
+            : name.ends_with(".skel-edges")  ? read_binary_edges(in, nodes)
+            : name.ends_with(".mtx")         ? read_matrix_market(in, nodes)
+            : name.ends_with(".sg")          ? read_serialized_graph(in, nodes)
+                                             : read_edge_list(in, nodes);
   require_memory(g.nodes * sizeof(node), fmt::format("{}: labels of {} nodes", path, g.nodes));
   return g;
 }

@@ -16,5 +16,6 @@ using node_limit = std::optional<std::uint64_t>;
 [[nodiscard]] graph read_binary_edges(input& in, node_limit limit);
 
 inline constexpr char binary_magic[] = "skeledge";
+inline constexpr char matrix_magic[] = "%%MatrixMarket";
 
 }  // namespace skel::components

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <tuple>
+#include <string_view>
 #include <vector>
 
 #include "graph_reader.hpp"
@@ -109,7 +109,9 @@ graph read_serialized_graph(input& in, node_limit limit) {
 }
 
 graph read_binary_edges(input& in, node_limit limit) {
-  std::ignore = number<std::uint64_t>(in, "the magic number");
+  auto const magic = number<std::array<char, 8>>(in, "\"skeledge\"");
+  if (std::string_view(magic.data(), magic.size()) != binary_magic)
+    in.fail_at(0, fmt::format("expected \"{}\", got other bytes", binary_magic));
   if (auto const version = number<std::uint32_t>(in, "a version"); version != 1)
     in.fail_at(8, fmt::format("expected version 1, got {}", version));
   if (auto const zero = number<std::uint32_t>(in, "0"); zero != 0)

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <string>
-#include <tuple>
 
 #include "graph_reader.hpp"
 #include "text_lines.hpp"
@@ -21,8 +20,9 @@ std::string lower(std::string_view word) {
 
 // Numbers after row and column.
 int values_of(text_lines& lines) {
-  std::ignore = lines.word();  // %%MatrixMarket
   auto word = lines.word();
+  if (word != matrix_magic) lines.fail_at_word(fmt::format("\"{}\"", matrix_magic), word);
+  word = lines.word();
   if (lower(word) != "matrix") lines.fail_at_word("\"matrix\"", word);
   word = lines.word();
   if (lower(word) != "coordinate") lines.fail_at_word("\"coordinate\"", word);
@@ -47,7 +47,7 @@ bool comment(std::string_view text) {
 
 graph read_matrix_market(input& in, node_limit nodes) {
   text_lines lines(in);
-  std::ignore = lines.next();
+  if (!lines.next()) in.fail(fmt::format("expected \"{}\", got the end of the file", matrix_magic));
   int const values = values_of(lines);
   do {
     if (!lines.next()) lines.fail("expected rows, columns and entries, got the end of the file");

@@ -27,6 +27,9 @@ TEST_CASE("errors of edge lists") {
 TEST_CASE("errors of Matrix Market") {
   auto const with = [](std::string const& text) { return error_of("g.mtx", "%%MatrixMarket " + text); };
   std::string const head = "matrix coordinate pattern symmetric\n";
+  CHECK(error_of("g.mtx", "") == "g.mtx: at byte 0: expected \"%%MatrixMarket\", got the end of the file");
+  CHECK(error_of("g.mtx", "%%Matrix") == "g.mtx:1: expected \"%%MatrixMarket\", got \"%%Matrix\"");
+  CHECK(error_of("g.mtx", "3 3 1\n1 2\n") == "g.mtx:1: expected \"%%MatrixMarket\", got \"3\"");
   CHECK(with("matrix array real general\n") == "g.mtx:1: expected \"coordinate\", got \"array\"");
   CHECK(with("vector\n") == "g.mtx:1: expected \"matrix\", got \"vector\"");
   CHECK(with("matrix coordinate quaternion general\n") ==
@@ -76,6 +79,10 @@ TEST_CASE("errors of serialised graphs") {
 TEST_CASE("errors of our own form and of packed files") {
   auto const with = [](auto... values) { return error_of("g", "skeledge" + bytes_of(values...)); };
   using u64 = std::uint64_t;
+  auto const named = [](std::string const& text) { return error_of("g.skel-edges", text); };
+  CHECK(named("") == "g.skel-edges: at byte 0: expected \"skeledge\", got the end of the file");
+  CHECK(named("skele") == "g.skel-edges: at byte 0: expected \"skeledge\", got the end of the file");
+  CHECK(named("0 1\n1 2\n") == "g.skel-edges: at byte 0: expected \"skeledge\", got other bytes");
   CHECK(with(2, 0) == "g: at byte 8: expected version 1, got 2");
   CHECK(with(1, 0, u64{1} << 32) ==
         "g: at byte 16: expected a number of nodes up to 4294967295, got 4294967296");
