@@ -1,55 +1,98 @@
 #include "input.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
+#include <new>
+#include <vector>
 
 #include "skel/error.hpp"
 
 namespace skel::components {
 
-void input::closer::operator()(gzFile_s* file) const { gzclose(file); }
+// zlib's own reading of files passes over what comes after the packed data, so only its inflate() is used.
+struct input::gzip {
+  gzip() {
+    constexpr int largest_window = 15, with_gzip_header = 16;
+    if (inflateInit2(&stream, largest_window + with_gzip_header) != Z_OK) throw std::bad_alloc();
+  }
+  ~gzip() { inflateEnd(&stream); }
+  gzip(gzip const&) = delete;
+  gzip& operator=(gzip const&) = delete;
 
-input::input(std::string path) : path_(std::move(path)) {
-  auto const refuse = [&](int code) { throw usage_error(fmt::format("{}: {}", path_, std::strerror(code))); };
-  int const descriptor = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);  // NOLINT: O_RDONLY takes no mode
-  if (descriptor < 0) refuse(errno);
-  struct stat status {};
-  if (::fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode)) {
-    ::close(descriptor);
-    refuse(EISDIR);
-  }
-  file_.reset(gzdopen(descriptor, "rb"));
-  if (!file_) {
-    ::close(descriptor);
-    refuse(ENOMEM);
-  }
-  gzbuffer(file_.get(), 1U << 18);
+  [[nodiscard]] std::uint64_t position() const { return taken - stream.avail_in; }
+
+  static constexpr std::array<std::byte, 2> magic{std::byte{0x1f}, std::byte{0x8b}};
+  z_stream stream{};
+  std::vector<std::byte> packed = std::vector<std::byte>(std::size_t{1} << 18);
+  std::uint64_t taken = 0;  // bytes of the file
+  bool complete = false;    // a member has ended, and no other has begun
+};
+
+input::input(std::string path) : path_(std::move(path)), file_(std::fopen(path_.c_str(), "rbe")) {
+  if (!file_) throw usage_error(fmt::format("{}: {}", path_, std::strerror(errno)));
+  std::setvbuf(file_.get(), nullptr, _IONBF, 0);  // all reads are large
+  std::array<std::byte, 2> first{};
+  bool const packed = read_file(first) == first.size() && first == gzip::magic;
+  if (packed) gzip_ = std::make_unique<gzip>();
+  rewind();
+}
+
+input::~input() = default;
+
+void input::rewind() {
+  if (std::fseek(file_.get(), 0, SEEK_SET) != 0)
+    throw usage_error(fmt::format("{}: cannot be read twice; not a file?", path_));
+  if (gzip_) gzip_ = std::make_unique<gzip>();
+  position_ = 0;
 }
 
 std::size_t input::read(std::span<std::byte> to) {
+  auto const got = gzip_ ? unpack(to) : read_file(to);
+  position_ += got;
+  return got;
+}
+
+std::size_t input::read_file(std::span<std::byte> to) {
+  auto const got = std::fread(to.data(), 1, to.size(), file_.get());
+  if (got < to.size() && std::ferror(file_.get()) != 0)
+    throw usage_error(fmt::format("{}: {}", path_, std::strerror(errno)));
+  return got;
+}
+
+std::size_t input::unpack(std::span<std::byte> to) {
+  auto& g = *gzip_;
+  auto& stream = g.stream;
   std::size_t done = 0;
   while (done < to.size()) {
-    auto const most = static_cast<unsigned>(std::min<std::size_t>(to.size() - done, 1U << 30));
-    int const got = gzread(file_.get(), to.data() + done, most);
-    int code = Z_OK;
-    char const* const text = gzerror(file_.get(), &code);
-    position_ += got > 0 ? static_cast<std::uint64_t>(got) : 0;
-    if (code == Z_ERRNO) throw usage_error(fmt::format("{}: {}", path_, std::strerror(errno)));
-    if (code == Z_BUF_ERROR) fail("the gzip file is truncated");
-    if (code != Z_OK || got < 0) {  // zlib puts "<fd:3>: " in front
-      std::string_view const what(text);
-      fail(fmt::format("the gzip file is damaged ({})",
-                       what.substr(std::min(what.size(), what.find(": ") + 2))));
+    if (stream.avail_in == 0) {
+      auto const got = read_file(g.packed);
+      g.taken += got;
+      stream.next_in = reinterpret_cast<Bytef*>(g.packed.data());
+      stream.avail_in = static_cast<uInt>(got);
+      if (got == 0) {
+        if (!g.complete) fail_packed("the gzip file is truncated");
+        break;
+      }
     }
-    if (got == 0) break;
-    done += static_cast<std::size_t>(got);
+    if (g.complete) {
+      if (std::byte{*stream.next_in} != gzip::magic[0]) fail_at_rest();
+      inflateReset(&stream);
+      g.complete = false;
+    }
+    auto const room = static_cast<uInt>(std::min<std::size_t>(to.size() - done, 1U << 30));
+    stream.next_out = reinterpret_cast<Bytef*>(to.data() + done);
+    stream.avail_out = room;
+    int const code = inflate(&stream, Z_NO_FLUSH);
+    done += room - stream.avail_out;
+    if (code == Z_MEM_ERROR) throw std::bad_alloc();
+    if (code != Z_OK && code != Z_STREAM_END)
+      fail_packed(fmt::format("the gzip file is damaged ({})", stream.msg != nullptr ? stream.msg : "?"));
+    g.complete = code == Z_STREAM_END;
   }
   return done;
 }
@@ -57,14 +100,23 @@ std::size_t input::read(std::span<std::byte> to) {
 std::string input::begins_with(std::size_t size) {
   std::string head(size, '\0');
   head.resize(read(std::as_writable_bytes(std::span(head))));
-  if (gzrewind(file_.get()) != 0)
-    throw usage_error(fmt::format("{}: cannot be read twice; not a file?", path_));
-  position_ = 0;
+  rewind();
   return head;
 }
 
 void input::fail_at(std::uint64_t at, std::string const& text) const {
-  throw usage_error(fmt::format("{}: at byte {}: {}", path_, at, text));
+  throw usage_error(
+      fmt::format("{}: at byte {}{}: {}", path_, at, gzip_ ? " of the unpacked data" : "", text));
+}
+
+void input::fail_at_rest() const {
+  std::fseek(file_.get(), 0, SEEK_END);
+  auto const rest = static_cast<std::uint64_t>(std::ftell(file_.get())) - gzip_->position();
+  fail_packed(fmt::format("expected the end of the file or another gzip file, got {} other bytes", rest));
+}
+
+void input::fail_packed(std::string const& text) const {
+  throw usage_error(fmt::format("{}: at byte {} of the packed file: {}", path_, gzip_->position(), text));
 }
 
 }  // namespace skel::components

@@ -3,11 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <memory>
 #include <span>
 #include <string>
-
-struct gzFile_s;
 
 namespace skel::components {
 
@@ -15,26 +14,38 @@ class input {
  public:
   /// Throws usage_error `path: reason`.
   explicit input(std::string path);
+  ~input();
+  input(input const&) = delete;
+  input& operator=(input const&) = delete;
 
-  /// Fills `to` as far as the file goes, and returns how many bytes there were. A damaged or truncated gzip
-  /// file is a usage_error.
+  /// Fills `to` as far as the file goes, and returns how many bytes there were. A gzip file that is damaged,
+  /// truncated, or followed by something else than another one is a usage_error.
   std::size_t read(std::span<std::byte> to);
   /// The first bytes again: before anything was read.
   [[nodiscard]] std::string begins_with(std::size_t size);
 
   [[nodiscard]] std::string const& path() const noexcept { return path_; }
   [[nodiscard]] std::uint64_t position() const noexcept { return position_; }
-  /// Throws usage_error `path: at byte N: text`, N being where the next byte would be read, or `at`.
+  /// Throws usage_error `path: at byte N: text`, N being where the next byte would be read, or `at`; of a
+  /// gzip file it is `path: at byte N of the unpacked data: text`.
   [[noreturn]] void fail(std::string const& text) const { fail_at(position_, text); }
   [[noreturn]] void fail_at(std::uint64_t at, std::string const& text) const;
 
  private:
+  struct gzip;
   struct closer {
-    void operator()(gzFile_s* file) const;
+    void operator()(std::FILE* file) const { std::fclose(file); }
   };
+  void rewind();
+  std::size_t read_file(std::span<std::byte> to);
+  std::size_t unpack(std::span<std::byte> to);
+  [[noreturn]] void fail_packed(std::string const& text) const;
+  [[noreturn]] void fail_at_rest() const;
+
   std::string path_;
   std::uint64_t position_ = 0;
-  std::unique_ptr<gzFile_s, closer> file_;
+  std::unique_ptr<std::FILE, closer> file_;
+  std::unique_ptr<gzip> gzip_;  // where the file is packed
 };
 
 }  // namespace skel::components

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <unistd.h>
+#include <zlib.h>
 
 #include <cstdio>
 #include <fstream>
+#include <iterator>
 #include <string>
 
 #include "graph_file.hpp"
@@ -32,6 +34,15 @@ inline skel::components::graph read(std::string const& name, std::string const& 
                                     std::optional<std::uint64_t> nodes = {}) {
   temporary const file(name, content);
   return skel::components::read_graph(file.path(), nodes);
+}
+
+inline std::string gzipped(std::string const& text) {
+  temporary const file("packed.gz", "");
+  auto* const out = gzopen(file.path().c_str(), "wb");
+  gzwrite(out, text.data(), static_cast<unsigned>(text.size()));
+  gzclose(out);
+  std::ifstream in(file.path(), std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 /// The error without the path.

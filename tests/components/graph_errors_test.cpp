@@ -4,6 +4,7 @@
 
 using files::bytes_of;
 using files::error_of;
+using files::gzipped;
 
 TEST_CASE("errors of edge lists") {
   auto const list = [](std::string const& text) { return error_of("g.el", text); };
@@ -92,13 +93,35 @@ TEST_CASE("errors of our own form and of packed files") {
   CHECK(with(1, 0, u64{5}, u64{1}, u64{0}, 1, 2) ==
         "g: at byte 32: the edges are not those that were written (XXH3 differs)");
   CHECK(error_of("g.gz", std::string("\x1f\x8b\x08\0\0\0\0\0\0\x03", 10) + "garbage!") ==
-        "g.gz: at byte 0: the gzip file is damaged (invalid block type)");
+        "g.gz: at byte 11 of the packed file: the gzip file is damaged (invalid block type)");
+}
+
+TEST_CASE("what is wrong with the packed, and with the unpacked data of a gzip file") {
+  auto const packed = gzipped("0 1\n1 2\n");
+  auto const place = "g.gz: at byte " + std::to_string(packed.size()) + " of the packed file: ";
+  auto const rest = [&](std::size_t bytes) {
+    return place + "expected the end of the file or another gzip file, got " + std::to_string(bytes) +
+           " other bytes";
+  };
+  CHECK(error_of("g.gz", packed + "0 2\n") == rest(4));
+  CHECK(error_of("g.gz", packed + std::string(1'000'000, '\0')) == rest(1'000'000));
+  CHECK(error_of("g.gz", packed + packed.substr(0, 1)) ==
+        "g.gz: at byte " + std::to_string(packed.size() + 1) +
+            " of the packed file: the gzip file is truncated");
+  auto changed = packed;
+  changed[packed.size() - 8] ^= 1;
+  CHECK(
+      error_of("g.gz", changed).find("of the packed file: the gzip file is damaged (incorrect data check)") !=
+      std::string::npos);
+  CHECK(error_of("g.gz", gzipped("skeledge" + bytes_of(2, 0))) ==
+        "g.gz: at byte 8 of the unpacked data: expected version 1, got 2");
+  CHECK(error_of("g.gz", gzipped("0 x\n")) == "g.gz:1: expected a node number, got \"x\"");
 }
 
 TEST_CASE("a truncated gzip file, a folder, and no file") {
   // "0 1\n" a thousand times, cut
   std::string const packed("\x1f\x8b\x08\0\0\0\0\0\0\x03\xed\xc1\x01\x01\0\0", 16);
-  CHECK(error_of("g.gz", packed) == "g.gz: at byte 0: the gzip file is truncated");
+  CHECK(error_of("g.gz", packed) == "g.gz: at byte 16 of the packed file: the gzip file is truncated");
   CHECK_THROWS_WITH(skel::components::read_graph("/tmp", {}), "/tmp: Is a directory");
   CHECK_THROWS_WITH(skel::components::read_graph("/tmp/none.el", {}),
                     "/tmp/none.el: No such file or directory");

@@ -1,6 +1,5 @@
 // Each format, packed and not.
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include "catch.hpp"
 #include "files.hpp"
@@ -8,6 +7,7 @@
 
 using namespace skel::components;
 using files::bytes_of;
+using files::gzipped;
 
 namespace {
 
@@ -19,15 +19,6 @@ edges read_edges(std::string const& name, std::string const& content, std::uint6
   return {g.edges.begin(), g.edges.end()};
 }
 
-std::string gzipped(std::string const& text) {
-  files::temporary const file("packed.gz", "");
-  auto* const out = gzopen(file.path().c_str(), "wb");
-  gzwrite(out, text.data(), static_cast<unsigned>(text.size()));
-  gzclose(out);
-  std::ifstream in(file.path(), std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 }  // namespace
 
 TEST_CASE("edge lists") {
@@ -35,6 +26,8 @@ TEST_CASE("edge lists") {
   std::string const text = "# Undirected graph\n# Nodes: 4 Edges: 3\n0\t1\r\n\n  5 1\n%\n2 2";
   CHECK(read_edges("a.txt", text, 6) == three);
   CHECK(read_edges("a.txt.gz", gzipped(text), 6) == three);
+  CHECK(read_edges("a.txt.gz", gzipped(text + "\n") + gzipped("") + gzipped("# one file after the other\n"),
+                   6) == three);
   CHECK(read_edges("a.el", "0 1\n5 1 0.25\n2 2 1e400 -17\n", 6) == three);
   CHECK(read_edges("a.el", "", 0).empty());
   // SNAP's number of nodes counts those that occur: it may be less than the largest number, and is not used

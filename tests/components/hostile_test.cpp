@@ -44,17 +44,18 @@ bool one_line(std::string const& text) {
 }  // namespace
 
 TEST_CASE("changed files are read or refused") {
-  std::array<std::pair<std::string, std::string>, 4> const files{{
+  std::array<std::pair<std::string, std::string>, 5> const graphs{{
       {"f.txt", "# Nodes: 4 Edges: 3\n0 1\n5 1\n2 2\n"},
       {"f.mtx", "%%MatrixMarket matrix coordinate real symmetric\n% x\n4 4 3\n1 2 1.5\n4 2 2\n3 3 1\n"},
       {"f.sg", bytes_of(std::uint8_t{0}, std::int64_t{4}, std::int64_t{3}, std::int64_t{0}, std::int64_t{1},
                         std::int64_t{3}, std::int64_t{4}, 1, 0, 2, 1)},
       {"f.skel-edges",
        "skeledge" + bytes_of(1, 0, std::uint64_t{9}, std::uint64_t{2}, std::uint64_t{0}, 1, 2, 3, 4)},
+      {"f.gz", files::gzipped("0 1\n5 1\n2 2\n")},
   }};
   std::uint64_t const rounds = std::getenv("SKEL_LONG") != nullptr ? 200'000 : 2'000;
   std::uint64_t read = 0;
-  for (auto const& [name, content] : files) {
+  for (auto const& [name, content] : graphs) {
     for (std::uint64_t i = 0; i < rounds; ++i) {
       auto const text = changed(content, mix(i));
       INFO(name << " after change " << i);
