@@ -20,7 +20,7 @@ std::array<edge_part, 2> components_job::divide(edge_part const& part, double sh
 
 roots components_job::solve(edge_part const& part, unsigned threads) const {
   auto const edges = part.edges();
-  big_array<node> labels(nodes);
+  auto labels = memory_for_labels(nodes);
   std::span<node> const all(labels.data(), labels.size());
   if (local == local_method::dfs)
     search_depth_first(edges.span(), all);

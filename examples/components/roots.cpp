@@ -1,7 +1,10 @@
 #include "roots.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 #include "label_form.hpp"
 #include "union_find.hpp"
@@ -24,6 +27,15 @@ std::vector<std::byte> message_of(std::uint64_t nodes, edge const* e) {
 }
 
 }  // namespace
+
+big_array<node> memory_for_labels(std::uint64_t nodes) {
+  try {
+    return big_array<node>(nodes);
+  } catch (std::bad_alloc const&) {
+    throw error(fmt::format("out of memory: labels of {} nodes take {:.1f} GB", nodes,
+                            static_cast<double>(nodes * sizeof(node)) / 1e9));
+  }
+}
 
 roots::roots(edge e, std::uint64_t nodes, exchange how) : nodes_(nodes), how_(how) {
   keep(message_of(nodes, &e));
@@ -55,7 +67,7 @@ roots& roots::operator=(roots const& other) {
 
 std::span<node const> roots::labels() {
   if (encoded()) {
-    big_array<node> labels(nodes_);
+    auto labels = memory_for_labels(nodes_);
     make_singletons(labels.data(), 0, labels.size());
     link_into({labels.data(), labels.size()});
     compress(labels.data(), labels.size());

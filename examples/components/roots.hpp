@@ -16,6 +16,9 @@ namespace skel::components {
 /// What is sent to a partner: the shortest form, or always the vector of N roots as in the paper.
 enum class exchange : std::uint8_t { cheapest, dense };
 
+/// Not initialised. Throws skel::error `out of memory: labels of ...`.
+[[nodiscard]] big_array<node> memory_for_labels(std::uint64_t nodes);
+
 /// Labels of `nodes` nodes, or what has come from another rank and is only linked into labels later: nobody
 /// needs a second vector of N. Movable; a copy is a copy.
 class roots {

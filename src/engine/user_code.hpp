@@ -2,6 +2,7 @@
 #pragma once
 
 #include <exception>
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -32,6 +33,8 @@ std::optional<std::string> thrown_by(F&& f) {
     return std::nullopt;
   } catch (wires_failed const& failure) {
     std::rethrow_exception(failure.why);
+  } catch (std::bad_alloc const&) {
+    return "out of memory";
   } catch (std::exception const& e) {
     return e.what();
   } catch (...) {

@@ -32,4 +32,14 @@ expect 0 'one rank measures all phases but what messages cost' --sweep --samples
 for phase in run sequential,0 sequential,1 divide,0 exchange,0 combine,0; do
   grep -q ",1,1,$phase," s.csv
 done
+# One edge, two edges, and a formula, where labels take more memory than the process may use.
+printf '0 999999999\n' >one.txt
+printf '0 999999999\n1 2\n' >two.txt
+(
+  ulimit -v 3000000
+  for graph in one.txt two.txt '--generate uniform:n=1000000000,m=2'; do
+    # shellcheck disable=SC2086
+    expect 1 'out of memory: labels of 1000000000 nodes take 4.0 GB' $graph --threads 1
+  done
+)
 echo ok
