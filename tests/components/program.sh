@@ -10,10 +10,12 @@ printf '# four nodes\n1 2\n3 2\n' >g.txt
 expect 0 '' g.txt --verify -o labels.txt --write-graph g.skel-edges
 printf '0\n1\n1\n1\n' | cmp - labels.txt
 grep -q '^2 components of 4 nodes and 2 edges$' out
+grep -q '^verified: 4 labels, by a breadth-first search of 2 edges$' out
 gzip -c g.skel-edges >g.gz
 expect 0 '' g.gz --verify --nodes 5 --threads 3 --report run.json -o labels.bin
 [ "$(wc -c <labels.bin)" = 20 ]
 grep -q '"components": *3' run.json
+grep -q '"verified": *true' run.json
 grep -q 'one core needs' out
 
 printf '1 2\n1 two\n' >bad.txt
@@ -23,6 +25,11 @@ expect 2 'skel-components: none.txt: No such file or directory' none.txt
 expect 2 'expected one graph' --threads 1
 expect 2 'expected one graph' g.txt --sweep
 expect 2 'unknown ending' g.txt -o labels.png
+# parts alone are no solution: --help does not offer that kind, and the refusal says why
+expect 2 '--kind distributed: combining components is not trivial' g.txt --kind distributed
+expect 2 '--kind: fast not in {hypercube,tree,embarrassing}' g.txt --kind fast
+expect 0 '' --help
+if grep -q distributed out; then exit 1; fi
 expect 2 '--generate: m is missing' --generate uniform:n=4
 printf '0 4294967295\n' >large.txt
 expect 2 'from 0 to 4294967294, got "4294967295"' large.txt
