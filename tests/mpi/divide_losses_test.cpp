@@ -34,12 +34,26 @@ TEST_CASE("two ranks at once, and all but the root") {
 }
 
 TEST_CASE("what only a lost rank had: every survivor is told, within the time-out") {
-  auto const e = test::run_with_deaths(command("conquer", "embarrassing", "own") + " 1", 3);
-  CAPTURE(e.out, e.errors);
+  constexpr double time_out = 0.5, busy_machine = 5;  // seconds
+  struct part {
+    std::string kind, source;
+  };
+  auto const only = GENERATE(part{"embarrassing", "own"}, part{"distributed", "replicated"});
+  auto const e = test::run_with_deaths(command("conquer", only.kind, only.source) + " 2", 4, "500ms");
+  CAPTURE(only.kind, e.out, e.errors);
   CHECK(e.code == 1);
   CHECK(std::any_of(e.errors.begin(), e.errors.end(), [](std::string const& line) {
-    return line.find("lost rank 2, and with it what no other rank had") != std::string::npos;
+    return line.find("lost rank 3, and with it what no other rank had") != std::string::npos;
   }));
+  CHECK(e.out.size() == 3);
+  for (int const rank : {0, 1, 2}) {
+    auto const told = "rank " + std::to_string(rank) + " was told of 3 after ";
+    auto const line = std::find_if(e.out.begin(), e.out.end(),
+                                   [&](std::string const& text) { return text.starts_with(told); });
+    INFO(told);
+    REQUIRE(line != e.out.end());
+    CHECK(std::stod(line->substr(told.size())) < time_out + busy_machine);
+  }
 }
 
 TEST_CASE("the loss of the root ends every survivor with one line and exit code 1") {
