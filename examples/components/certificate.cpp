@@ -20,7 +20,8 @@ std::optional<std::string> fault_of_labels(std::span<node const> label) {
 }
 
 // Edges of a forest in which each node reaches its label; `lost` is a node that does not.
-std::uint64_t span_forest(adjacency const& neighbours, std::span<node const> label,
+template <class Offset>
+std::uint64_t span_forest(adjacency<Offset> const& neighbours, std::span<node const> label,
                           std::optional<node>& lost) {
   std::vector<bool> reached(label.size());
   std::vector<node> front, next;
@@ -60,7 +61,9 @@ std::optional<std::string> find_fault(std::span<edge const> edges, std::span<nod
       return fmt::format("the edge {} {} joins the labels {} and {}", e.u, e.v, label[e.u], label[e.v]);
   }
   std::optional<node> lost;
-  auto const forest = span_forest(adjacency(edges, label.size()), label, lost);
+  auto const forest = 2 * edges.size() <= UINT32_MAX
+                          ? span_forest(adjacency<std::uint32_t>(edges, label.size()), label, lost)
+                          : span_forest(adjacency<std::uint64_t>(edges, label.size()), label, lost);
   if (lost) return fmt::format("no path leads from node {} to its label {}", *lost, label[*lost]);
   auto const needed = label.size() - count_components(label);
   if (forest != needed) return fmt::format("a spanning forest has {} edges, not {}", needed, forest);

@@ -7,7 +7,7 @@
 namespace skel::components {
 
 void search_depth_first(std::span<edge const> edges, std::span<node> label) {
-  adjacency const neighbours(edges, label.size());
+  adjacency<std::uint64_t> const neighbours(edges, label.size());
   auto const unseen = static_cast<node>(most_nodes);  // no node has this number
   for (auto& l : label) l = unseen;
   std::vector<node> path;
