@@ -1,4 +1,5 @@
 // Exceptions of the user's code: every rank throws the same, and the context is usable afterwards.
+#include <new>
 #include <string>
 #include <vector>
 
@@ -64,6 +65,18 @@ void the_rank_is_named(skel::context& ctx) {
         "interleaved");
     check_equal(e.rank(), r, "rank of the task that failed");
   }
+  usable(ctx);
+}
+
+void missing_memory_is_named(skel::context& ctx) {
+  auto const e = thrown_by<skel::task_error>(
+      [&] {
+        skel::farm(
+            ctx, skel::indices(tasks), [](std::uint64_t) -> std::uint64_t { throw std::bad_alloc(); },
+            skel::interleaved{}, ignore);
+      },
+      "no memory");
+  check_equal(e.text(), "out of memory", "no memory: text");
   usable(ctx);
 }
 
@@ -183,6 +196,7 @@ int main(int argc, char** argv) {
         for (std::uint64_t const which : {std::uint64_t{0}, tasks / 2, tasks - 1})
           one_task_throws(ctx, skel::any_schedule(how), results, which);
     the_rank_is_named(ctx);
+    missing_memory_is_named(ctx);
     several_tasks_throw(ctx);
     what_is_thrown_may_be_anything(ctx);
     sinks_throw(ctx);
