@@ -183,8 +183,10 @@ TEST_CASE("all kernels find the edges that leave a set of nodes") {
   auto const of_ten = GENERATE(0U, 5U, 9U, 10U);  // nodes of ten that are in the set
   std::vector<std::uint64_t> set(nodes / 64 + 1, 0);
   std::vector<bool> inside(nodes);
-  for (node x = 0; x < nodes; ++x)
-    if ((inside[x] = mix(x) % 10 < of_ten)) set[x / 64] |= std::uint64_t{1} << (x % 64);
+  for (node x = 0; x < nodes; ++x) {
+    inside[x] = mix(x) % 10 < of_ten;
+    if (inside[x]) set[x / 64] |= std::uint64_t{1} << (x % 64);
+  }
   std::vector<edge> edges, expected;
   for (std::uint64_t i = 0; i < count; ++i) {
     edge const e{static_cast<node>(mix(2 * i) % nodes), static_cast<node>(mix(2 * i + 1) % nodes)};
