@@ -72,7 +72,8 @@ class Study:
         return path
 
     def simulate(self, samples, ranks, sizes, variant, seed):
-        """Runs of uniform graphs on the simulated cluster, as lines of the samples file."""
+        """Runs of uniform graphs on the simulated cluster, as lines of the samples file. The repetitions follow one another in
+        one process: the first of them waits for new memory."""
         graphs = [word for n, m in sizes for word in ("--generate", f"uniform:n={n},m={m},seed={seed}")]
         self.run(self.program("skel-simulate"), "--skeleton", "divide_and_conquer", "--platform", PLATFORM, "--ranks", ranks,
                  *graphs, "--repetitions", self.o.repetitions, "--noise", NOISE, "--seed", seed, "--cost-scale",

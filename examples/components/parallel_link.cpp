@@ -147,6 +147,7 @@ class labelling {
       relabel();
       return;
     }
+    linked_.clear();
     if (alone_ || threads_.size() == 1) {
       components::compress(parent_, label_.size());
       return;
@@ -297,7 +298,6 @@ class labelling {
       for (auto const& some : found) links.link(some);
       links.finish();
       compressed_ = false;
-      linked_.clear();
     }
     return all;
   }

@@ -52,14 +52,14 @@ chosen_variables variables_of(std::span<observation const> samples) {
       auto const at = o.at.find(variable);
       return at == o.at.end() ? -1 : at->second;
     };
+    double const first = value(samples.front());
+    if (std::ranges::all_of(samples, [&](auto const& o) { return value(o) == first; })) continue;
     auto const bad = std::ranges::find_if(samples, [&](auto const& o) { return value(o) <= 0; });
     if (bad != samples.end()) {
       found.left_out.push_back(detail::format("{} is left out: {} has {}", variable, bad->where,
                                               value(*bad) < 0 ? "no number from 0 on for it" : "0 there"));
       continue;
     }
-    double const first = value(samples.front());
-    if (std::ranges::all_of(samples, [&](auto const& o) { return value(o) == first; })) continue;
     auto const same = std::ranges::find_if(found.names, [&](std::string const& other) {
       double const ratio = first / samples.front().at.at(other);
       return std::ranges::all_of(

@@ -79,7 +79,8 @@ fitted fit_term(term& t, std::string const& name, std::span<observation const> s
   auto const basis = given != nullptr ? parse_basis(*given) : choose_basis(name, samples, options.how);
   auto const with_residuals = [&](fitted f, std::span<observation const> from) {
     if (t.chosen)
-      for (auto const& text : variables_left_out(from)) f.warnings.push_back(detail::format("{}: {}", name, text));
+      for (auto const& text : variables_left_out(from))
+        f.warnings.push_back(detail::format("{}: {}", name, text));
     if (!options.residuals) return f;
     add_residuals(f, from);
     return f.residuals && t.chosen ? with_best_trend(name, std::move(f), from, options.how) : f;

@@ -82,6 +82,7 @@ void print(machine const& m) {
 
 void run(context& ctx, calibrate_arguments const& o) {
   if (ctx.is_root()) {
+    if (!o.plot.empty()) program::require_ending(o.plot, {".svg"});
     for (auto const* path : {&o.output, &o.plot})
       if (!path->empty()) program::check_writable(*path);
     warn_of_crowding(ctx);

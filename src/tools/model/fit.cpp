@@ -198,6 +198,7 @@ std::string output_of(fit_arguments const& o) {
 
 void run(fit_arguments const& o) {
   auto const output = output_of(o);
+  if (!o.plot.empty()) program::require_ending(o.plot, {".svg"});
   for (auto const* path : {&output, &o.plot, &o.extra_p})
     if (!path->empty()) program::check_writable(*path);
   auto const samples = samples_of(o);

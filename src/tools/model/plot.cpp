@@ -50,6 +50,7 @@ command add_plot(CLI::App& program) {
   app->add_option("samples", o->samples, "what was measured")->type_name("FILE.csv|FILE.jsonl");
   app->add_option("-o,--output", o->output, "the plots")->type_name("FILE.svg")->required();
   return {app, [o] {
+            program::require_ending(o->output, {".svg"});
             program::check_writable(o->output);
             observe::write_file_atomically(o->output, to_svg(figures(*o)));
           }};
