@@ -185,7 +185,8 @@ piece_mesh transfer_traits<piece_mesh>::unpack(std::span<std::byte const>& in,
 piece_mesh transfer_traits<piece_mesh>::unpack(std::span<std::byte const>& in) {
   auto const begin = in;
   static_cast<void>(unpack(in, nullptr));
-  auto const copy = std::make_shared<std::vector<std::byte>>(begin.begin(), begin.end() - in.size());
+  auto const copy = std::make_shared<std::vector<std::byte>>(
+      begin.begin(), begin.end() - static_cast<std::ptrdiff_t>(in.size()));
   std::span<std::byte const> all(*copy);
   return unpack(all, copy);
 }
