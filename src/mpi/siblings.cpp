@@ -76,9 +76,10 @@ process_state state_of(pid_t pid) {
 // Those that run. A launcher that is stuck leaves the others as zombies.
 std::set<pid_t> children_of(pid_t pid) {
   std::set<pid_t> pids;
-  std::error_code error;
-  for (auto const& thread : std::filesystem::directory_iterator(proc(pid, "task"), error)) {
-    std::ifstream list(thread.path() / "children");
+  std::error_code error;  // as when it ends meanwhile
+  std::filesystem::directory_iterator thread(proc(pid, "task"), error);
+  for (; !error && thread != std::filesystem::directory_iterator(); thread.increment(error)) {
+    std::ifstream list(thread->path() / "children");
     for (pid_t child = 0; list >> child;)
       if (state_of(child).letter != 'Z') pids.insert(child);
   }

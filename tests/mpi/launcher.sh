@@ -56,6 +56,7 @@ refused "--mpiexec needs a path" --mpiexec
 
 explained " --unknown value -n 2 true a : -n 1 ls --explain" --unknown value -n 2 true a : -n 1 ls --explain
 explained " -n 2 ./elsewhere" --host a,b -n 2 ./elsewhere
+explained " --unknown -n 2 ./elsewhere --size 3" --host a,b --unknown -n 2 ./elsewhere --size 3
 fake_mpiexec "HYDRA build details: Version: 4.0.2" "touch called"
 explained " skel-rank true --oversubscribe : -n 1 sh -c" -n 1 --oversubscribe true --oversubscribe : -n 1 ls
 explained " skel-rank ls -l" -n 1 true : -n 1 ls -l
