@@ -1,6 +1,7 @@
 #include "exit_status.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -17,6 +18,12 @@ void report_exit_status(int rank, int code) {
   // One write, so that the lines of several ranks do not mix.
   static_cast<void>(!::write(file, line.data(), line.size()));
   ::close(file);
+}
+
+bool exit_status_reported() {
+  char const* const name = std::getenv("SKEL_EXIT_STATUS_FILE");
+  struct stat file = {};
+  return name != nullptr && ::stat(name, &file) == 0 && file.st_size > 0;
 }
 
 }  // namespace skel::detail

@@ -8,4 +8,7 @@ namespace skel::detail {
 /// file instead.
 void report_exit_status(int rank, int code);
 
+/// Whether a rank has done so, as far as can be seen on this host.
+[[nodiscard]] bool exit_status_reported();
+
 }  // namespace skel::detail

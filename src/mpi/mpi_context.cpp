@@ -4,23 +4,19 @@
 #include <xxhash.h>
 
 #include <boost/mpi/communicator.hpp>
-#include <chrono>
-#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "engine/engine.hpp"
 #include "engine/exit_status.hpp"
 #include "engine/run_body.hpp"
-#include "engine/running_time.hpp"
+#include "guards.hpp"
 #include "launcher.hpp"
 #include "mpi_transport.hpp"
 #include "skel/error.hpp"
@@ -147,62 +143,31 @@ std::optional<context_options> options_of_all(std::string const& program, int si
 
 namespace {
 
-// Before the first heartbeat nobody notices a rank that has died: MPI_Init and the collective calls that make
-// a context would wait for it for ever. Ranks that are stopped together, for minutes, have died of nothing.
-class start_guard {
- public:
-  explicit start_guard(std::string program)
-      : watch_([this, program = std::move(program)] {
-          std::unique_lock lock(mutex_);
-          running_time ran(seconds(), 0.25);
-          while (ran.look(seconds()) < limit)
-            if (started_.wait_for(lock, std::chrono::duration<double>(ran.step()), [this] { return done_; }))
-              return;
-          std::fprintf(stderr, "%s: not all ranks have started within %.0f s\n", program.c_str(), limit);
-          report_exit_status(0, 1);
-          _exit(1);
-        }) {}
-  start_guard(start_guard const&) = delete;
-  start_guard& operator=(start_guard const&) = delete;
-  ~start_guard() {
-    {
-      std::lock_guard const lock(mutex_);
-      done_ = true;
-    }
-    started_.notify_all();
-    watch_.join();
-  }
-
- private:
-  static constexpr double limit = 60;  // seconds
-  static double seconds() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-  }
-  std::mutex mutex_;
-  std::condition_variable started_;
-  bool done_ = false;
-  std::thread watch_;
-};
-
 struct ended {
   int code = 0;
   bool finalizes = true;
 };
 
-// What lies between MPI_Init and MPI_Finalize.
-ended run_ranks(std::string const& program, int rank, std::unique_ptr<start_guard> guard,
+// Runs what lies between MPI_Init and MPI_Finalize. Each phase has a guard of its own; it begins in that of
+// the start and ends in that of the end.
+ended run_ranks(std::string const& program, int rank, std::unique_ptr<watch>& guard,
                 std::function<void(context&)> const& body) {
+  auto const leave_with = [&](int code, std::optional<double> suspect_after = {}) {
+    guard = watch_end(program, rank, code, suspect_after);
+    return ended{code};
+  };
   int size = 1;
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (auto const mismatch = launcher_mismatch(size); !mismatch.empty()) {
     std::fprintf(stderr, "%s: %s\n", program.c_str(), mismatch.c_str());
-    return {2};
+    return leave_with(2);
   }
   auto const options = options_of_all(program, size);
-  if (!options) return {2};
+  if (!options) return leave_with(2);
   try {
     auto const engine = make_mpi_engine(MPI_COMM_WORLD, *options);
-    guard.reset();
+    auto const suspect_after = engine->options().suspect_after_seconds;
+    guard = watch_calls(program, rank, suspect_after);
     auto const end = [&] {
       context ctx(engine);
       return run_body(ctx, body);
@@ -213,10 +178,10 @@ ended run_ranks(std::string const& program, int rank, std::unique_ptr<start_guar
       std::fflush(nullptr);
       _exit(code);
     }
-    return {code};
+    return leave_with(code, suspect_after);
   } catch (usage_error const& e) {
     if (rank == 0) std::fprintf(stderr, "%s: %s\n", program.c_str(), e.what());
-    return {2};
+    return leave_with(2);
   } catch (std::exception const& e) {  // the wires are broken: nobody can be told
     std::fprintf(stderr, "%s: %s\n", program.c_str(), e.what());
     return {1, false};
@@ -227,7 +192,7 @@ ended run_ranks(std::string const& program, int rank, std::unique_ptr<start_guar
 
 int run_main_mpi(int argc, char** argv, std::function<void(context&)> const& body) {
   std::string const program = program_name(argc, argv);
-  auto guard = std::make_unique<start_guard>(program);
+  auto guard = watch_start(program);
   // MULTIPLE: between skeleton calls, while the user's code may call MPI, a rank gives signs of life.
   int given = MPI_THREAD_SINGLE;
   if (MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &given) != MPI_SUCCESS) {
@@ -237,7 +202,7 @@ int run_main_mpi(int argc, char** argv, std::function<void(context&)> const& bod
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  auto const [code, finalizes] = run_ranks(program, rank, std::move(guard), body);
+  auto const [code, finalizes] = run_ranks(program, rank, guard, body);
   report_exit_status(rank, code);
   if (!finalizes) {  // MPI_Finalize would wait for whoever is gone
     std::fflush(nullptr);

@@ -1,6 +1,7 @@
 #include "mpi_transport.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <limits>
@@ -29,7 +30,22 @@ namespace {
 constexpr int tag = 7;
 constexpr std::size_t most_arriving = 64;  // receives under way at once
 // MPI_THREAD_SERIALIZED is a promise of the process, not of a context: two contexts may run from two threads.
-std::mutex one_at_a_time;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+std::mutex one_at_a_time;                     // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+std::atomic<std::uint64_t> calls_in_and_out;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+
+class inside_mpi {
+ public:
+  inside_mpi() { count(); }
+  inside_mpi(inside_mpi const&) = delete;
+  inside_mpi& operator=(inside_mpi const&) = delete;
+  ~inside_mpi() { count(); }
+
+ private:
+  static void count() {  // only the holder of the lock writes
+    calls_in_and_out.store(calls_in_and_out.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+  std::lock_guard<std::mutex> alone_{one_at_a_time};
+};
 
 #if SKEL_ULFM
 bool ulfm_is_active() {
@@ -52,6 +68,8 @@ bool ulfm_is_active() {
 }
 #endif
 }  // namespace
+
+std::uint64_t mpi_transport::calls() { return calls_in_and_out.load(std::memory_order_relaxed); }
 
 mpi_transport::mpi_transport(MPI_Comm parent, int level) : level_(level) {
   check(MPI_Comm_dup(parent, &comm_), "MPI_Comm_dup");
@@ -149,7 +167,7 @@ std::size_t mpi_transport::arriving(int from) const {
 }
 
 std::vector<int> mpi_transport::failed() {
-  std::lock_guard const alone(one_at_a_time);
+  inside_mpi const now;
   if (ulfm_active_) note_failures();
   return std::exchange(unreachable_, {});
 }
@@ -176,7 +194,7 @@ void mpi_transport::note_failures() {
 }
 
 void mpi_transport::send(int to, packet what) {
-  std::lock_guard const alone(one_at_a_time);
+  inside_mpi const now;
   auto const bytes = what.bytes();
   if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
     throw mpi_error("MPI_Isend", MPI_ERR_COUNT, "a packet of more than 2 GiB", rank_);
@@ -245,7 +263,7 @@ packet mpi_transport::room_for(std::size_t bytes) {
 }
 
 std::optional<transport::arrival> mpi_transport::receive() {
-  std::lock_guard const alone(one_at_a_time);
+  inside_mpi const now;
   if (!sending_.empty()) complete_sends();
   if (arriving_.size() < most_arriving) probe();
   for (auto it = arriving_.begin(); it != arriving_.end(); ++it) {

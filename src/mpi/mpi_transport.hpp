@@ -34,6 +34,9 @@ class mpi_transport final : public transport {
   [[nodiscard]] bool any_time() const override { return level_ >= MPI_THREAD_MULTIPLE; }
   [[nodiscard]] MPI_Comm communicator() const { return comm_; }
   [[nodiscard]] boost::mpi::communicator const& boost_communicator() const { return boost_; }
+  /// How often a thread of this process has gone into MPI or come out again, to send or to receive: odd while
+  /// one is inside.
+  [[nodiscard]] static std::uint64_t calls();
 
  private:
   [[nodiscard]] bool receive_the_rest() noexcept;

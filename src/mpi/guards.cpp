@@ -1,0 +1,110 @@
+#include "guards.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <utility>
+
+#include "engine/exit_status.hpp"
+#include "engine/running_time.hpp"
+#include "launcher.hpp"
+#include "mpi_transport.hpp"
+#include "siblings.hpp"
+
+namespace skel::detail {
+
+namespace {
+
+constexpr double patience_without_reason = 60;
+
+double seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// Other threads may hold any lock, so nothing is cleaned up.
+[[noreturn]] void leave(int rank, int code) {
+  report_exit_status(rank, code);
+  _exit(code);
+}
+
+}  // namespace
+
+watch::watch(std::function<void(double ran)> look)
+    : thread_([this, look = std::move(look)] {
+        std::unique_lock lock(mutex_);
+        running_time ran(seconds(), 0.25);
+        look(0);
+        while (!ended_.wait_for(lock, std::chrono::duration<double>(ran.step()), [this] { return done_; }))
+          look(ran.look(seconds()));
+      }) {}
+
+watch::~watch() {
+  {
+    std::lock_guard const lock(mutex_);
+    done_ = true;
+  }
+  ended_.notify_all();
+  thread_.join();
+}
+
+std::unique_ptr<watch> watch_start(std::string const& program) {
+  // Where the launcher ends the job when a rank dies, it says so itself.
+  auto const others = launcher_survives_losses() ? std::make_shared<siblings>() : nullptr;
+  return std::make_unique<watch>([program, others, known_since = -1.0](double ran) mutable {
+    auto const wrong = others ? others->what_is_wrong(ran) : std::string();
+    if (wrong.empty() && ran < patience_without_reason) return;
+    if (wrong.empty()) {
+      std::fprintf(stderr, "%s: not all ranks have started within %.0f s\n", program.c_str(), ran);
+    } else if (!exit_status_reported()) {  // said once, if need be by another rank
+      constexpr double patience_with_spokesman = 2;
+      if (known_since < 0) known_since = ran;
+      if (!others->is_spokesman() && ran - known_since < patience_with_spokesman) return;
+      std::fprintf(stderr, "%s: %s\n", program.c_str(), wrong.c_str());
+    }
+    leave(0, 1);
+  });
+}
+
+std::unique_ptr<watch> watch_calls(std::string const& program, int rank,
+                                   std::optional<double> suspect_after) {
+  double const patience = suspect_after.value_or(5);
+  double const limit = patience > 0 ? 6 * std::max(1.0, patience) : patience_without_reason;
+  struct call {
+    std::uint64_t number = 0;
+    double since = 0;
+  };
+  return std::make_unique<watch>([program, rank, limit, seen = call()](double ran) mutable {
+    auto const number = transport::mpi_transport::calls();
+    bool const inside = number % 2 != 0;
+    if (!inside || number != seen.number) seen = {number, ran};
+    double const stuck = ran - seen.since;
+    if (stuck < limit) return;
+    std::fprintf(
+        stderr,
+        "%s: rank %d has been inside one call of MPI for %.0f s: another rank was killed in the middle "
+        "of a message, or MPI hangs\n",
+        program.c_str(), rank, stuck);
+    leave(rank, 1);
+  });
+}
+
+std::unique_ptr<watch> watch_end(std::string const& program, int rank, int code,
+                                 std::optional<double> suspect_after) {
+  double const patience = suspect_after.value_or(5);
+  double const limit =
+      launcher_survives_losses() && patience > 0 ? std::max(1.0, patience) : patience_without_reason;
+  return std::make_unique<watch>([program, rank, code, limit](double ran) {
+    if (ran < limit) return;
+    if (rank == 0)
+      std::fprintf(stderr, "%s: a rank died after the run had ended: leaving without MPI_Finalize\n",
+                   program.c_str());
+    std::fflush(nullptr);
+    leave(rank, code);
+  });
+}
+
+}  // namespace skel::detail

@@ -1,0 +1,114 @@
+// A rank that dies, or stays, in a chosen call of MPI: phases RANK WHERE. phases_test.cpp looks at what
+// becomes of the others. The functions of MPI below take the place of the library's (its profiling
+// interface).
+#include <mpi.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+#include <thread>
+
+#include "deaths.hpp"
+#include "skel/skel.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// Known before main: launchers tell ranks by their environment.
+bool am_victim(std::string const& rank) {
+  for (auto const* name : {"PMIX_RANK", "PMI_RANK"})
+    if (auto const* const mine = std::getenv(name)) return rank == mine;
+  return false;
+}
+
+std::string where;  // the victim dies, empty on the other ranks
+
+// Before main, as early as a rank can.
+struct before_main {
+  before_main() {
+    std::ifstream file("/proc/self/cmdline");
+    std::string word;
+    std::string rank;
+    std::getline(file, word, '\0');
+    std::getline(file, rank, '\0');
+    std::getline(file, word, '\0');
+    if (am_victim(rank)) where = word;
+    if (where == "main") test::die();
+  }
+} const early;
+
+void die_in(char const* call) {
+  if (where == call) test::die();
+}
+
+// The others come to the same call and wait; they must not do so for ever.
+void stay_in(char const* call) {
+  if (where != call) return;
+  std::this_thread::sleep_for(20s);
+  test::die();
+}
+
+bool spins = false;
+
+}  // namespace
+
+extern "C" {
+
+int MPI_Init_thread(int* argc, char*** argv, int wanted, int* given) {
+  die_in("init");
+  int const code = PMPI_Init_thread(argc, argv, wanted, given);
+  die_in("initialised");
+  return code;
+}
+
+int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* made) {
+  die_in("dup");
+  return PMPI_Comm_dup(comm, made);
+}
+
+int MPI_Gather(void const* from, int sent, MPI_Datatype sent_type, void* to, int received,
+               MPI_Datatype received_type, int root, MPI_Comm comm) {
+  die_in("gather");
+  return PMPI_Gather(from, sent, sent_type, to, received, received_type, root, comm);
+}
+
+int MPI_Improbe(int from, int tag, MPI_Comm comm, int* there, MPI_Message* message, MPI_Status* status) {
+  // As where another rank was killed between the two steps of adding to a queue in shared memory.
+  while (spins) std::this_thread::sleep_for(1ms);
+  return PMPI_Improbe(from, tag, comm, there, message, status);
+}
+
+int MPI_Ialltoall(void const* from, int sent, MPI_Datatype sent_type, void* to, int received,
+                  MPI_Datatype received_type, MPI_Comm comm, MPI_Request* request) {
+  stay_in("free");
+  return PMPI_Ialltoall(from, sent, sent_type, to, received, received_type, comm, request);
+}
+
+int MPI_Finalize() {
+  stay_in("finalize");
+  return PMPI_Finalize();
+}
+
+}  // extern "C"
+
+int main(int argc, char** argv) {
+  return skel::run_main(argc, argv, [](skel::context& ctx) {
+    std::uint64_t sum = 0;
+    auto const report = skel::farm(
+        ctx, skel::indices(400),
+        [](std::uint64_t i) {
+          if (where == "spin" && i > 20) spins = true;
+          std::this_thread::sleep_for(1ms);
+          return i;
+        },
+        skel::guided{}, [&](skel::task_id, std::uint64_t i) { sum += i; });
+    if (where == "bye") test::die_in(200ms);
+    if (ctx.is_root()) {
+      std::this_thread::sleep_for(500ms);  // the others have said that they are done
+      test::say_losses(sum == 399 * 400 / 2, report);
+    }
+  });
+}

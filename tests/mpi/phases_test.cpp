@@ -1,0 +1,80 @@
+// A rank dies in each phase of a job: the others end within a bounded time, with the cause in one line.
+#include <algorithm>
+#include <string>
+
+#include "catch.hpp"
+#include "survivors.hpp"
+
+namespace {
+
+// Far below the 60 s after which a rank gives up without a reason.
+test::ended run(std::string const& where, int rank, char const* suspect_after) {
+  return test::shell(std::string("SKEL_THREADS=1 SKEL_SUSPECT_AFTER=") + suspect_after + " timeout 45 " +
+                     SKEL_MPIEXEC_SCRIPT + " -n 4 --oversubscribe " + SKEL_LOSSES + " " +
+                     std::to_string(rank) + " " + where);
+}
+
+std::ptrdiff_t lines_with(test::ended const& e, std::string const& text) {
+  return std::count_if(e.errors.begin(), e.errors.end(),
+                       [&](auto const& line) { return line.find(text) != std::string::npos; });
+}
+
+}  // namespace
+
+TEST_CASE("a rank dies while the others are inside MPI_Init or make the context") {
+  for (auto const* where : {"main", "init", "initialised", "dup"})
+    for (int const rank : {0, 2}) {
+      INFO(where << ", rank " << rank);
+      auto const e = run(where, rank, "5s");
+      CAPTURE(e.out, e.errors);
+      CHECK(e.code == 1);
+      CHECK(e.out.empty());
+      CHECK(e.errors.size() == 1);
+      CHECK(lines_with(e, "died before all ranks had started") == 1);
+      if (std::string(where) != "main") CHECK(lines_with(e, "rank " + std::to_string(rank) + " died") == 1);
+    }
+}
+
+TEST_CASE("a rank dies in the last collective call of the start, which the others may have left") {
+  auto const e = run("gather", 2, "5s");
+  CAPTURE(e.out, e.errors);
+  CHECK(e.code == 1);
+  CHECK(lines_with(e, "rank 2 died before all ranks had started") == 1);
+}
+
+TEST_CASE("a rank dies when it has said farewell") {
+  for (int i = 0; i < 3; ++i) {  // MPI_Finalize hangs in half of the runs
+    auto const e = run("bye", 1, "1s");
+    CAPTURE(e.out, e.errors);
+    CHECK(e.code == 0);
+    CHECK(e.out == std::vector<std::string>{"right, lost, again 0"});
+  }
+}
+
+TEST_CASE("nobody waits for ever in what comes after the farewell") {
+  for (auto const* where : {"free", "finalize"}) {
+    INFO(where);
+    auto const e = run(where, 1, "1s");
+    CAPTURE(e.out, e.errors);
+    CHECK(e.code == 0);
+    CHECK(e.out == std::vector<std::string>{"right, lost, again 0"});
+    CHECK(lines_with(e, "a rank died after the run had ended") == 1);
+  }
+}
+
+TEST_CASE("a call of MPI that never returns ends its rank, and the others go on") {
+  auto const e = run("spin", 2, "1s");
+  CAPTURE(e.out, e.errors);
+  CHECK(e.code == 0);
+  REQUIRE(e.out.size() == 1);
+  CHECK(e.out[0].starts_with("right, lost 2, again "));
+  CHECK(lines_with(e, "rank 2 has been inside one call of MPI for") == 1);
+}
+
+TEST_CASE("a root that is stuck in a call of MPI ends the job") {
+  auto const e = run("spin", 0, "1s");
+  CAPTURE(e.out, e.errors);
+  CHECK(e.code == 1);
+  CHECK(e.out.empty());
+  CHECK(lines_with(e, "rank 0 has been inside one call of MPI for") == 1);
+}
