@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -91,6 +92,15 @@ class context {
   /// Whether beside() is there, or throws. The same on every rank.
   [[nodiscard]] bool has_beside() const noexcept;
   [[nodiscard]] bool is_beside() const noexcept { return beside_; }
+
+  /// Throws usage_error on every rank unless `bytes` are the same on all of them: options, input, whatever
+  /// the ranks compute from and each has for itself. The error names `name` and the lowest rank that differs
+  /// from the root. Only a digest (XXH3) travels. Collective, like a skeleton call.
+  ///
+  ///     ctx.require_same("--angle", std::to_string(angle));
+  ///     ctx.require_same("scene.nff", std::as_bytes(std::span(scene_text)));
+  void require_same(std::string_view name, std::span<std::byte const> bytes);
+  void require_same(std::string_view name, std::string_view text);
 
   /// Ends the process with this exit code without MPI_Finalize, which would hang after the loss of a rank.
   [[noreturn]] void leave(int code);
