@@ -38,6 +38,11 @@ if(WAY STREQUAL "find_package")
       message(FATAL_ERROR "not installed: ${DOCDIR}/${file}")
     endif()
   endforeach()
+  # The README's program, as it is installed.
+  run(${CMAKE_COMMAND} -S ${dir}/prefix/${DOCDIR}/examples/readme -B ${dir}/readme -G ${GENERATOR}
+      -D CMAKE_CXX_COMPILER=${COMPILER} -D CMAKE_CXX_FLAGS=${FLAGS} -D CMAKE_PREFIX_PATH=${dir}/prefix)
+  run(${CMAKE_COMMAND} --build ${dir}/readme)
+  run(${dir}/readme/collatz)
   # What is not built yet is named in one line, and nothing is installed.
   run(${CMAKE_COMMAND} -S ${SOURCE} -B ${dir}/unbuilt -G ${GENERATOR} -D CMAKE_CXX_COMPILER=${COMPILER}
       -D SKEL_MPI=${MPI} -D SKEL_BUILD_TESTS=OFF)
