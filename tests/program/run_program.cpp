@@ -109,7 +109,7 @@ ended signalled(std::string const& act, std::string const& signals) {
   auto const ready = directory.file("ready.ppm");
   auto const log = directory.file("log");
   auto const script = "env --default-signal=INT '" SKEL_PROBE "' " + act + " --time-limit 60s -o " + ready +
-                      " 2>" + log + " & pid=$!; while [ ! -e " + ready +
+                      " >/dev/null 2>" + log + " & pid=$!; while [ ! -e " + ready +
                       " ]; do sleep 0.05; done; for s in " + signals +
                       "; do kill -$s $pid; sleep 0.2; done; wait $pid";
   int const status = std::system(script.c_str());
