@@ -43,7 +43,8 @@ same() { # same NAME FIRST... : SECOND...
   fi
 }
 
-one=(--threads 1 --progress never)
+one=(--threads 1)
+export SKEL_PROGRESS=never
 
 scene=("${one[@]}" --scene balls:2 --size 40x40 -o result.ppm)
 differ --angle skel-raytrace "${scene[@]}" : "${scene[@]}" --angle 10
@@ -60,10 +61,10 @@ file=("${one[@]}" --size 40x40 -o result.ppm)
 same skel-raytrace "${file[@]}" a.nff : "${file[@]}" b.nff
 differ "the content of SCENE" skel-raytrace "${file[@]}" a.nff : "${file[@]}" c.nff
 job skel-raytrace "${file[@]}" a.nff : "${file[@]}" none.nff
-[ $code = 2 ] && [ "$(cat err)" = "skel-raytrace: none.nff: No such file or directory" ] || {
+if [ $code != 2 ] || [ "$(cat err)" != "skel-raytrace: none.nff: No such file or directory" ]; then
   cat all >&2
   exit 1
-}
+fi
 
 echo '{ "type": "uint8", "size": [4, 4, 4] }' >a.raw.json
 cp a.raw.json b.raw.json
@@ -116,8 +117,8 @@ if [[ "$("$mpiexec" --version)" == *"Open MPI"* ]]; then
   code=0
   "$mpiexec" --quiet -n 2 "$programs/skel-raytrace" "${scene[@]}" --schedule hybrid:power=1/2/3 >out 2>all || code=$?
   grep -v ' cores of one host' all >err
-  [ $code = 2 ] && [ "$(cat err)" = "skel-raytrace: schedule hybrid: 3 relative powers were given for 2 ranks" ] || {
+  if [ $code != 2 ] || [ "$(cat err)" != "skel-raytrace: schedule hybrid: 3 relative powers were given for 2 ranks" ]; then
     cat all >&2
     exit 1
-  }
+  fi
 fi
