@@ -1,6 +1,26 @@
-# include/skel, lib/libskel_*.a, lib/cmake/skel, and the programs in bin.
+# include/skel, lib/libskel_*.a, lib/cmake/skel, lib/pkgconfig, the programs in bin, docs and examples in share/doc/skel.
 include(CMakePackageConfigHelpers)
 set(skel_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/skel)
+
+# After a build of one target (scripts/demo.sh) the first file that is missing would be named, and what was installed before
+# it would stay: name all of them first. The space in front keeps CMake from wrapping the line.
+get_property(skel_programs GLOBAL PROPERTY skel_programs)
+set(skel_installed_targets skel_core ${skel_programs})
+foreach(target skel_mpi skel_sim)
+  if(TARGET ${target})
+    list(APPEND skel_installed_targets ${target})
+  endif()
+endforeach()
+install(CODE "set(missing)")
+foreach(target IN LISTS skel_installed_targets)
+  install(CODE "if(NOT EXISTS \"$<TARGET_FILE:${target}>\")
+  list(APPEND missing ${target})
+endif()")
+endforeach()
+install(CODE "if(missing)
+  string(JOIN \", \" missing \${missing})
+  message(FATAL_ERROR \"\\n skel: not built yet: \${missing}; build everything first: cmake --build ${PROJECT_BINARY_DIR}\")
+endif()")
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/skel DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.hpp")
@@ -25,10 +45,14 @@ install(FILES ${PROJECT_BINARY_DIR}/skelConfig.cmake ${PROJECT_BINARY_DIR}/skelC
               ${CMAKE_CURRENT_LIST_DIR}/SkelDependencies.cmake ${CMAKE_CURRENT_LIST_DIR}/FindxxHash.cmake
         DESTINATION ${skel_package_dir})
 install(PROGRAMS ${PROJECT_SOURCE_DIR}/scripts/skel-mpiexec DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+include(SkelPkgConfig)
+
+# With the folders' names, so that links between the pages work, and "docs/volume.md" in a --help is found.
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR}
+        PATTERN Doxyfile EXCLUDE)
 
 # The programs that are built (SkelProgram.cmake).
-get_property(skel_programs GLOBAL PROPERTY skel_programs)
 if(skel_programs)
   install(TARGETS ${skel_programs} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()

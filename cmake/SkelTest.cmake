@@ -1,8 +1,14 @@
-# Test helpers. Every test has a time limit, against hangs: many times what it takes, as machines may be busy. MPI tests
-# run as root and with more ranks than cores, which the environment allows: each launcher has another option for it.
-#   skel_unit_test(NAME SOURCES... LINK targets... [ARGS...] [TIMEOUT s] [LONG])   Catch2; LONG: also as a campaign
-#   skel_mpi_test(NAME TARGET exe RANKS 1 2 3 [ARGS...] [TIMEOUT s])      one ctest test per rank count
+# Test helpers. MPI tests run as root and with more ranks than cores, which the environment allows: each launcher has
+# another option for it.
+#   skel_unit_test(NAME SOURCES... LINK targets... [ARGS...] [LONG])      Catch2; LONG: also as a campaign
+#   skel_mpi_test(NAME TARGET exe RANKS 1 2 3 [ARGS...])                  one ctest test per rank count
 #   skel_losses_test(NAME COST n [LINK targets...] [LONG])                ranks of mpi_NAME are killed by test_NAME
+
+# One time limit for all tests, in seconds, against hangs: more than ten times what the longest takes on a quiet machine
+# (91 s, test_checkpoint under ASan). Campaigns, labelled "long", get ten times as much.
+set(SKEL_TEST_TIMEOUT 1800)
+set(SKEL_LONG_TEST_TIMEOUT 18000)
+
 find_package(Catch2 REQUIRED)
 add_library(skel_test_main STATIC ${PROJECT_SOURCE_DIR}/tests/catch_main.cpp)
 if(Catch2_VERSION VERSION_GREATER_EQUAL 3)  # 2.13 has the target Catch2WithMain, too, but not the header
@@ -26,25 +32,19 @@ PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe;SKEL_WATCHDOG=60s;\
 LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/cmake/lsan.supp:print_suppressions=0")
 
 function(skel_unit_test name)
-  cmake_parse_arguments(arg "LONG" "TIMEOUT" "SOURCES;LINK;ARGS" ${ARGN})
-  if(NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 600)
-  endif()
+  cmake_parse_arguments(arg "LONG" "" "SOURCES;LINK;ARGS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE skel_test_main skel_warnings ${arg_LINK})
   add_test(NAME ${name} COMMAND ${name} ${arg_ARGS})
-  set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "${SKEL_TEST_ENVIRONMENT}")
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${SKEL_TEST_TIMEOUT} ENVIRONMENT "${SKEL_TEST_ENVIRONMENT}")
   if(arg_LONG)  # the same program, told by its environment to take its time; scripts/test.sh --all runs these
     add_test(NAME ${name}.long COMMAND ${name})
-    set_tests_properties(${name}.long PROPERTIES TIMEOUT 3600 LABELS long ENVIRONMENT "${SKEL_TEST_ENVIRONMENT};SKEL_LONG=1")
+    set_tests_properties(${name}.long PROPERTIES TIMEOUT ${SKEL_LONG_TEST_TIMEOUT} LABELS long ENVIRONMENT "${SKEL_TEST_ENVIRONMENT};SKEL_LONG=1")
   endif()
 endfunction()
 
 function(skel_mpi_test name)
-  cmake_parse_arguments(arg "" "TARGET;TIMEOUT" "RANKS;ARGS" ${ARGN})
-  if(NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 300)
-  endif()
+  cmake_parse_arguments(arg "" "TARGET" "RANKS;ARGS" ${ARGN})
   set_property(GLOBAL APPEND PROPERTY skel_mpi_tests ${arg_TARGET})
   foreach(n IN LISTS arg_RANKS)
     set(processors 2)
@@ -53,7 +53,7 @@ function(skel_mpi_test name)
     endif()
     add_test(NAME ${name}.n${n} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${n}
                                         $<TARGET_FILE:${arg_TARGET}> ${arg_ARGS})
-    set_tests_properties(${name}.n${n} PROPERTIES TIMEOUT ${arg_TIMEOUT} PROCESSORS ${processors}
+    set_tests_properties(${name}.n${n} PROPERTIES TIMEOUT ${SKEL_TEST_TIMEOUT} PROCESSORS ${processors}
                                                   ENVIRONMENT "${SKEL_TEST_ENVIRONMENT}")
   endforeach()
 endfunction()
@@ -68,7 +68,7 @@ function(skel_losses_test name)
   if(arg_LONG)
     set(long LONG)
   endif()
-  skel_unit_test(test_${name} SOURCES ${name}_test.cpp LINK skel_warnings TIMEOUT 1200 ${long})
+  skel_unit_test(test_${name} SOURCES ${name}_test.cpp LINK skel_warnings ${long})
   target_compile_definitions(test_${name} PRIVATE SKEL_MPIEXEC_SCRIPT="${PROJECT_SOURCE_DIR}/scripts/skel-mpiexec"
                                                   SKEL_LOSSES="$<TARGET_FILE:mpi_${name}>")
   add_dependencies(test_${name} mpi_${name})

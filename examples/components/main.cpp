@@ -76,6 +76,10 @@ edge_part read_or_generate(skel::context& ctx, options const& o, skel::any_divis
   }
   auto read = read_graph(o.file, o.nodes);
   job.nodes = read.nodes;
+  if (ctx.size() > 1)
+    ctx.require_same(
+        "the content of GRAPH",
+        fmt::format("{} {}", read.nodes, skel::observe::xxh3_hex(std::as_bytes(read.edges.span()))));
   return edge_part(std::move(read.edges));
 }
 
@@ -157,8 +161,13 @@ int main(int argc, char** argv) {
   options o;
   return skel::program::run_program(
       argc, argv,
-      {"skel-components", "Finds the connected components of a graph, on all ranks.",
-       skel::program::option_set::search},
+      {"skel-components",
+       "Finds the connected components of a graph, on all ranks.",
+       skel::program::option_set::search,
+       false,
+       {},
+       {"--write-graph"},
+       {"GRAPH"}},
       [&](CLI::App& app) { add_options(app, o); },
       [&](skel::context& ctx, skel::program::common_options const& common) { return run(ctx, common, o); });
 }

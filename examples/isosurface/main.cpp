@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "field.hpp"
+#include "fingerprint.hpp"
 #include "model_surfaces.hpp"
 #include "outputs.hpp"
 #include "program/run_program.hpp"
@@ -112,10 +113,14 @@ int set_level(skel::context& ctx, open_function const& open, options& o) {
 
 skel::program::run_outcome model(skel::context& ctx, skel::program::common_options const& common, options o) {
   check(o);
-  check_outputs(ctx, o.outputs, common.output);
+  check_outputs(o.outputs, common.output);
   auto const open = [&] {
     return o.field.empty() ? skel::volume_data::open_volume(o.file) : skel::volume_data::open_field(o.field);
   };
+  if (ctx.size() > 1) {
+    ctx.require_same("--preview", o.outputs.preview.empty() ? "" : "given");  // all ranks render it
+    if (o.field.empty()) ctx.require_same("the content of VOLUME", skel::volume_data::fingerprint(*open()));
+  }
   int const wanted = set_level(ctx, open, o);
   auto const all = model_surfaces(ctx, open, o.surface, o.how);
   skel::program::run_outcome outcome;
@@ -151,8 +156,13 @@ int main(int argc, char** argv) {
   options o;
   return skel::program::run_program(
       argc, argv,
-      {"skel-isosurface", "Isosurfaces of volumes, with exact normals, by groups of ranks.",
-       skel::program::option_set::search},
+      {"skel-isosurface",
+       "Isosurfaces of volumes, with exact normals, by groups of ranks.",
+       skel::program::option_set::search,
+       false,
+       {},
+       {"--preview", "--model", "--trace-costs"},
+       {"VOLUME"}},
       [&](CLI::App& app) { add_options(app, o); },
       [&](skel::context& ctx, skel::program::common_options const& common) { return model(ctx, common, o); });
 }

@@ -38,15 +38,12 @@ void add_output_options(CLI::App& app, output_options& o) {
                  "write what each row of cells takes, for skel-simulate --layer-costs");
 }
 
-void check_outputs(context& ctx, output_options& o, std::string const& mesh_path) {
+void check_outputs(output_options& o, std::string const& mesh_path) {
   if (!mesh_path.empty()) program::require_ending(mesh_path, {".ply", ".obj", ".vtp"});
   if (!o.preview.empty()) picture::check_image_name(o.preview);
   auto const [width, height] = picture::parse_size(o.preview_size, "--preview-size");
   o.view.width = width;
   o.view.height = height;
-  if (!ctx.is_root()) return;
-  for (auto const* const path : {&o.preview, &o.model, &o.trace_costs})
-    if (!path->empty()) program::check_writable(*path);
 }
 
 void write_outputs(context& ctx, output_options const& o, std::string const& mesh_path, modeled const& all,

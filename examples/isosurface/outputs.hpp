@@ -15,8 +15,8 @@ struct output_options {
 };
 
 void add_output_options(CLI::App& app, output_options& o);
-/// usage_error for names and sizes that cannot be meant; on the root also where a file cannot be written.
-void check_outputs(context& ctx, output_options& o, std::string const& mesh_path);
+/// usage_error for names and sizes that cannot be meant.
+void check_outputs(output_options& o, std::string const& mesh_path);
 /// Collective: the picture is rendered by all ranks. On the root files are written; `mesh_path` is empty or
 /// ends in .ply, .obj or .vtp. Errors: those of writing, and of reading the volume again.
 void write_outputs(context& ctx, output_options const& o, std::string const& mesh_path, modeled const& all,

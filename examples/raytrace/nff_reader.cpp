@@ -2,8 +2,10 @@
 // so memory follows the bytes that are there.
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <fstream>
 #include <iterator>
+#include <system_error>
 
 #include "nff.hpp"
 #include "nff_tokens.hpp"
@@ -197,7 +199,7 @@ scene parse_nff(std::string_view text, std::string const& name) { return nff_rea
 
 scene read_nff(std::string const& path) {
   std::ifstream in(path, std::ios::binary);
-  if (!in) throw scene_error(path + ": cannot be opened");
+  if (!in) throw scene_error(path + ": " + std::generic_category().message(errno));
   std::string const text{std::istreambuf_iterator<char>(in), {}};
   if (in.bad()) throw scene_error(path + ": cannot be read");
   return parse_nff(text, path);

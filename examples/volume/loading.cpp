@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "fingerprint.hpp"
 #include "skel/broadcast.hpp"
 #include "skel/error.hpp"
 #include "travelling.hpp"
@@ -28,6 +29,13 @@ auto on_all_ranks(context& ctx, grid_source from, Read const& read) {
   auto got = from == grid_source::all ? std::optional(safely()) : broadcast(ctx, on_root(safely), "grid");
   if (got && !got->error.empty()) throw usage_error(got->error);
   return got;
+}
+
+/// Where each rank has read a volume for itself. `digest` is not called where it is not needed.
+template <class Digest>
+void require_same_volume(context& ctx, grid_source from, Digest const& digest) {
+  if (from == grid_source::all && ctx.size() > 1)
+    ctx.require_same("the volume (FIELD or --series)", digest());
 }
 
 /// Planes first ... end - 1 along z.
@@ -78,6 +86,7 @@ std::unique_ptr<loaded_volume> load_volume(context& ctx, opener const& open, gri
                                            specification const& spec) {
   auto got = on_all_ranks(ctx, from, [&] { return volume_data::read_grid(*open()); });
   if (!got) return nullptr;
+  require_same_volume(ctx, from, [&] { return volume_data::fingerprint(got->what); });
   prepared_volume prepared(got->what, spec);
   return std::make_unique<loaded_volume>(loaded_volume{std::move(got->what), std::move(prepared)});
 }
@@ -99,7 +108,9 @@ std::unique_ptr<surveyed_grid> survey(context& ctx, opener const& open, grid_sou
     find_box(open, spec, grid);
     return grid;
   });
-  return got ? std::make_unique<surveyed_grid>(std::move(got->what)) : nullptr;
+  if (!got) return nullptr;
+  require_same_volume(ctx, from, [&] { return volume_data::fingerprint(*open()); });
+  return std::make_unique<surveyed_grid>(std::move(got->what));
 }
 
 std::unique_ptr<prepared_volume> load_slab(context& ctx, opener const& open, grid_source from,

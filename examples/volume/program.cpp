@@ -1,6 +1,7 @@
 #include "program.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -69,6 +70,10 @@ class program_run {
     what_.instructions = o.instructions;
     messages_ = o.messages();
     if (!common.output.empty()) picture::check_image_name(common.output);
+    // Where the root alone reads, other ranks know volumes by name only.
+    ctx.require_same("FIELD or --series", o.source() == grid_source::root
+                                              ? fmt::format("{}", fmt::join(names_, "\n"))
+                                              : std::to_string(names_.size()));
     if (in_slabs() && common.verify)
       throw usage_error("--verify needs the whole grid: not with --slabs or --memory");
     if (saves() && (in_slabs() || names_.size() > 1))

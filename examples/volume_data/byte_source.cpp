@@ -34,6 +34,7 @@ class file_source final : public byte_source {
   file_source(file_source const&) = delete;
   file_source& operator=(file_source const&) = delete;
 
+  [[nodiscard]] bool skips_freely() const override { return true; }
   std::size_t read(std::span<std::byte> to) override {
     std::size_t done = 0;
     while (done < to.size() && left_ > 0) {

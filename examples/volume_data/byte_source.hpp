@@ -29,6 +29,8 @@ class byte_source {
 
   /// Fills `to`, or usage_error.
   void require(std::span<std::byte> to);
+  /// Whether skip() costs nothing.
+  [[nodiscard]] virtual bool skips_freely() const { return false; }
   /// Passes over so many bytes, or usage_error: without reading them where the file allows it.
   virtual void skip(std::uint64_t bytes);
   [[noreturn]] void fail(std::string const& text) const;

@@ -67,6 +67,7 @@ class field_volume final : public volume_reader {
  public:
   field_volume(volume_header header, formula value, double hours)
       : volume_reader(std::move(header)), value_(value), hours_(hours) {}
+  [[nodiscard]] bool skips_freely() const override { return true; }
 
  private:
   void fill(std::span<std::byte> next) override {

@@ -19,6 +19,7 @@ class stored final : public volume_reader {
  public:
   stored(volume_header header, source values, bool swapped)
       : volume_reader(std::move(header)), values_(std::move(values)), swapped_(swapped) {}
+  [[nodiscard]] bool skips_freely() const override { return values_->skips_freely(); }
 
  private:
   void fill(std::span<std::byte> next) override {

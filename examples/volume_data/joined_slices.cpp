@@ -16,6 +16,7 @@ class joined final : public byte_source {
   joined(slice_files files, open_file open, std::uint64_t slice)
       : files_(std::move(files)), open_(std::move(open)), slice_(slice) {}
 
+  [[nodiscard]] bool skips_freely() const override { return true; }  // whole files
   std::size_t read(std::span<std::byte> to) override {
     std::size_t done = 0;
     while (done < to.size() && reach()) {

@@ -14,6 +14,7 @@ class pictures final : public volume_reader {
  public:
   pictures(volume_header header, slice_files files)
       : volume_reader(std::move(header)), files_(std::move(files)) {}
+  [[nodiscard]] bool skips_freely() const override { return true; }
 
  private:
   void fill(std::span<std::byte> next) override {

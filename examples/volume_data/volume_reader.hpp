@@ -49,6 +49,8 @@ class volume_reader {
   /// Passes over the next slices. Costs nothing where slices are computed or can be sought (plain raw values,
   /// stacks of files), and reading them where they are compressed or in text.
   void skip(std::size_t slices);
+  /// Whether skip() costs nothing.
+  [[nodiscard]] virtual bool skips_freely() const = 0;
 
  protected:
   explicit volume_reader(volume_header header) : header_(std::move(header)) {}

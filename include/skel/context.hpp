@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -30,7 +31,7 @@ struct context_options {
   int threads = 0;  ///< compute threads of this rank; 0: this rank's share of the cores it may use
   observe::progress_mode progress = observe::progress_mode::never;
   bool trace = false;           ///< keep spans of what happens when (see context::traces)
-  std::string trace_file;       ///< written by the root at the end of the context; implies trace
+  std::string trace_file;       ///< written by the root at the end, tried at once (usage_error); implies trace
   double watchdog_seconds = 0;  ///< end the run when nothing moves for so long; 0: never
   /// A rank that is silent for so long is taken for lost, until it is heard of again; 0: never. Empty: 5 s,
   /// 60 s where mpiexec ends the job anyway; never below SERIALIZED: there a rank at work is silent.
@@ -91,6 +92,15 @@ class context {
   /// Whether beside() is there, or throws. The same on every rank.
   [[nodiscard]] bool has_beside() const noexcept;
   [[nodiscard]] bool is_beside() const noexcept { return beside_; }
+
+  /// Throws usage_error on every rank unless `bytes` are the same on all of them: options, input, whatever
+  /// the ranks compute from and each has for itself. The error names `name` and the lowest rank that differs
+  /// from the root. Only a digest (XXH3) travels. Collective, like a skeleton call.
+  ///
+  ///     ctx.require_same("--angle", std::to_string(angle));
+  ///     ctx.require_same("scene.nff", std::as_bytes(std::span(scene_text)));
+  void require_same(std::string_view name, std::span<std::byte const> bytes);
+  void require_same(std::string_view name, std::string_view text);
 
   /// Ends the process with this exit code without MPI_Finalize, which would hang after the loss of a rank.
   [[noreturn]] void leave(int code);

@@ -10,6 +10,8 @@
 #include "engine.hpp"
 #include "exit_status.hpp"
 #include "skel/error.hpp"
+#include "skel/observe/atomic_file.hpp"
+#include "trace_file.hpp"
 #include "values/duration.hpp"
 
 namespace skel {
@@ -65,7 +67,19 @@ context_options context_options::from_environment() {
   return o;
 }
 
+void detail::check_trace_file(context_options const& options) {
+  if (options.trace_file.empty()) return;
+  try {
+    observe::atomic_file const probe(options.trace_file);
+  } catch (error const& bad) {
+    auto const* const variable = environment("SKEL_TRACE");
+    bool const from_environment = variable != nullptr && options.trace_file == variable;
+    throw usage_error(std::string(from_environment ? "SKEL_TRACE: " : "trace_file: ") + bad.what());
+  }
+}
+
 context::context(context_options options) {
+  detail::check_trace_file(options);
   if (options.threads == 0) options.threads = default_threads(usable_cores(), usable_cores(), 1);
   engine_ =
       std::make_shared<detail::engine>(std::make_unique<transport::alone>(), std::move(options), host_name());

@@ -39,13 +39,14 @@ team_run::team_run(context& ctx, call_options options)
       last_moved_(start_),
       options_(std::move(options)) {
   auto const mode = engine_.options().progress;
-  if (is_root() && !ctx.is_beside() && mode != observe::progress_mode::never)
+  bool const observed = options_.observed && !ctx.is_beside();
+  if (is_root() && observed && mode != observe::progress_mode::never)
     display_ = std::make_unique<observe::progress_display>(options_.label, mode);
-  if (engine_.options().trace && !ctx.is_beside()) trace_ = std::make_unique<observe::trace_buffer>();
+  if (engine_.options().trace && observed) trace_ = std::make_unique<observe::trace_buffer>();
 }
 
 report team_run::execute() {
-  engine_.say_warning();
+  if (options_.observed) engine_.say_warning();
   key_ = {ctx_.id(), ctx_.next_run()};
   closed_at_end const guard{engine_, key_};
   open();
@@ -84,6 +85,8 @@ report team_run::result_or_throw(report r) const {
     case protocol::outcome::status::part_lost:
       throw lost_rank_error(o.rank,
                             detail::format("lost rank {}, and with it what no other rank had", o.rank));
+    case protocol::outcome::status::refused:
+      throw usage_error(o.text);
     default:
       return r;
   }

@@ -29,12 +29,13 @@ struct call_options {
   std::string label;  // for progress and trace
   std::stop_token stop;
   std::optional<double> time_limit_seconds;
+  bool observed = true;  // shown as progress, in traces, and warned before
 };
 
 /// Of the options of a skeleton; `name` is the label where the user has given none.
 template <class Options>
 [[nodiscard]] call_options call_options_of(Options const& o, std::string const& name) {
-  return {o.label.empty() ? name : o.label, o.stop, o.time_limit_seconds};
+  return {o.label.empty() ? name : o.label, o.stop, o.time_limit_seconds, true};
 }
 
 /// Enters the run into the engine's table, lets the compute threads work and move messages until it is over,

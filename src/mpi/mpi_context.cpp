@@ -16,6 +16,7 @@
 #include "engine/engine.hpp"
 #include "engine/exit_status.hpp"
 #include "engine/run_body.hpp"
+#include "engine/trace_file.hpp"
 #include "guards.hpp"
 #include "launcher.hpp"
 #include "mpi_transport.hpp"
@@ -57,6 +58,22 @@ void check_same_program(MPI_Comm comm, int size) {
                         "executable");
 }
 
+// Collective: the root alone writes the trace, and all must hear that it cannot.
+void check_trace_of_root(MPI_Comm comm, int rank, context_options const& options) {
+  std::string text;
+  if (rank == 0) try {
+      detail::check_trace_file(options);
+    } catch (usage_error const& bad) {
+      text = bad.what();
+    }
+  auto length = static_cast<int>(text.size());
+  MPI_Bcast(&length, 1, MPI_INT, 0, comm);
+  if (length == 0) return;
+  text.resize(static_cast<std::size_t>(length));
+  MPI_Bcast(text.data(), length, MPI_CHAR, 0, comm);
+  throw usage_error(text);
+}
+
 struct placement {
   int ranks_here = 1;
   int host_cores = 1;  // that the ranks of this host may use together
@@ -89,6 +106,7 @@ std::shared_ptr<engine> make_mpi_engine(MPI_Comm comm, context_options options) 
   MPI_Comm const own = wires->communicator();
   int const size = wires->size();
   check_same_program(own, size);
+  check_trace_of_root(own, wires->rank(), options);
   int const cores = usable_cores();
   auto const place = find_placement(own, cores);
   // Where mpiexec ends the job anyway when a rank dies, who is silent is most probably waiting for a core.

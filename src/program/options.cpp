@@ -41,7 +41,7 @@ void add_parallel_options(CLI::App& app, common_options& options) {
   app.add_option_function<std::string>(
          "--time-limit",
          [&options](std::string const& text) { options.time_limit = detail::parse_duration(text); },
-         "hand out no more after this time, and end; SIGTERM and SIGUSR1 do the same")
+         "hand out no more after this time, and end; Ctrl-C, SIGTERM and SIGUSR1 do the same")
       ->type_name("90s|15m|2h")
       ->check(parsed_by([](std::string const& text) { std::ignore = detail::parse_duration(text); }))
       ->group("Parallel run");
@@ -153,6 +153,12 @@ void add_report_options(CLI::App& app, common_options& options) {
 observe::progress_mode common_options::progress() const {
   auto const mode = observe::parse_progress_mode(progress_text);
   return quiet && mode == observe::progress_mode::automatic ? observe::progress_mode::never : mode;
+}
+
+std::vector<std::string> const& per_rank_options() {
+  static std::vector<std::string> const names = {"--output",  "--threads",  "--report", "--trace",
+                                                 "--samples", "--progress", "--quiet"};
+  return names;
 }
 
 void add_common_options(CLI::App& app, common_options& options, option_set which) {

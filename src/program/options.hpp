@@ -50,6 +50,9 @@ enum class option_set : std::uint8_t { farm, search };
 /// so the errors are CLI11's, with texts like `--schedule: unknown schedule "foo"; known: ...`.
 void add_common_options(CLI::App& app, common_options& options, option_set which = option_set::farm);
 
+/// Those of them that concern one rank: threads, what is printed, files that the root writes.
+[[nodiscard]] std::vector<std::string> const& per_rank_options();
+
 /// Parts of it, for programs that have only these: --schedule, --results, --root;
 void add_schedule_options(CLI::App& app, common_options& options);
 /// --checkpoint, --store, --remote, --remote-every, --every, --resume.

@@ -7,6 +7,7 @@
 #include <stop_token>
 
 #include "program/paths.hpp"
+#include "program/same_options.hpp"
 #include "program/signals.hpp"
 #include "skel/error.hpp"
 #include "skel/run_main.hpp"
@@ -44,8 +45,19 @@ void finish(common_options const& options, std::string const& program, run_outco
   std::fflush(stdout);
 }
 
+special_options special(program_info const& info) {
+  special_options s{info.inputs, info.may_differ};
+  for (auto const* const names : {&info.outputs, &per_rank_options()})
+    s.may_differ.insert(s.may_differ.end(), names->begin(), names->end());
+  return s;
+}
+
+void check_own_outputs(CLI::App const& app, std::vector<std::string> const& names) {
+  for (auto const& name : names)
+    for (auto const& path : app.get_option(name)->results()) check_writable(path);
+}
+
 void run(context& ctx, common_options const& options, std::string const& program, body_function const& body) {
-  if (ctx.is_root()) check_outputs(options);
   stop_signals const signals(options.time_limit);
   std::stop_callback const stop_context(signals.token(), [&] { ctx.request_stop(); });
   auto const outcome = in_one_line([&] { return body(ctx, options); });
@@ -69,6 +81,12 @@ int run_program(int argc, char** argv, program_info const& info, add_options_fun
     add_common_options(app, options, info.options);
     if (info.checkpoints) add_checkpoint_options(app, options);
     if (!parse(app, argc, argv, ctx.is_root())) return;
+    in_one_line([&] {
+      require_same_options(ctx, app, special(info));
+      if (!ctx.is_root()) return;
+      check_outputs(options);
+      check_own_outputs(app, info.outputs);
+    });
     apply(options, ctx);
     run(ctx, options, info.name, body);
   });

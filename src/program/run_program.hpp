@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "program/command_line.hpp"
 #include "program/options.hpp"
@@ -16,15 +17,20 @@ struct program_info {
   std::string description;  ///< one sentence, the head of --help
   option_set options = option_set::farm;
   bool checkpoints = false;  ///< it has --checkpoint and what belongs to it
+  /// Own options that are not compared as texts between the ranks; see same_options.hpp.
+  std::vector<std::string> inputs{};      ///< a file that every rank reads: its content must be the same
+  std::vector<std::string> outputs{};     ///< a file that the root writes: tried before the run
+  std::vector<std::string> may_differ{};  ///< the program compares what they stand for, or need not
 };
 
 /// The program's work, collective over all ranks. Only the root's outcome counts.
 using body_function = std::function<run_outcome(context&, common_options const&)>;
 
 /// Runs a program and returns its exit code. Every rank adds options and parses alike; the root prints --help
-/// and --version and writes the files. On the root the output paths are tried first. While the body runs,
-/// SIGTERM, SIGUSR1 and --time-limit stop the context: nothing more is handed out. A run they cut short
-/// writes its report, gives no sample, and ends with exit code 1.
+/// and --version and writes the files. Options and inputs must be the same on all ranks, and on the root the
+/// output paths are tried before the body runs. While it runs,
+/// SIGINT, SIGTERM, SIGUSR1 and --time-limit stop the context: nothing more is handed out. A run they cut
+/// short writes its report, gives no sample, and ends with exit code 1.
 ///
 ///     int main(int argc, char** argv) {
 ///       std::string scene;

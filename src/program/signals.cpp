@@ -19,7 +19,7 @@ namespace skel::program {
 
 namespace {
 
-constexpr std::array<int, 2> watched = {SIGTERM, SIGUSR1};
+constexpr std::array<int, 3> watched = {SIGINT, SIGTERM, SIGUSR1};
 constexpr unsigned char leave = 0;  // written to the pipe by the destructor
 
 // Where the handler writes. Requesting a stop runs callbacks and takes locks, which no handler may do: a
@@ -41,8 +41,8 @@ bool is_ignored(int number) noexcept {
 
 // What whoever started us wants ignored, stays so. skel-mpiexec does: MPICH's launcher sends SIGUSR1 to all
 // ranks when one is lost. Asked before main, since MPICH's MPI_Init puts a handler of its own there.
-std::array<bool, watched.size()> const ignored_from_the_start = {is_ignored(watched[0]),
-                                                                 is_ignored(watched[1])};
+std::array<bool, watched.size()> const ignored_from_the_start = {
+    is_ignored(watched[0]), is_ignored(watched[1]), is_ignored(watched[2])};
 
 using clock = std::chrono::steady_clock;
 
@@ -131,6 +131,8 @@ std::string stop_signals::reason() const {
       return {};
     case impl::time_limit:
       return "the time limit";
+    case SIGINT:
+      return "SIGINT";
     case SIGTERM:
       return "SIGTERM";
     case SIGUSR1:

@@ -73,7 +73,7 @@ peer_message decode_peer_message(std::span<std::byte const>& bytes) {
   if (fields & carries_result) {
     outcome o;
     auto const how = get_varint(bytes);
-    if (how > static_cast<std::uint64_t>(outcome::status::part_lost))
+    if (how > static_cast<std::uint64_t>(outcome::status::refused))
       throw protocol_error("message holds an unknown outcome");
     o.how = static_cast<outcome::status>(how);
     o.task = get_varint(bytes);

@@ -40,6 +40,10 @@ void roll_call::sink_failed(std::uint64_t task, std::string text, peer_messages&
   stop({.how = outcome::status::sink_failed, .task = task, .text = std::move(text)}, out);
 }
 
+void roll_call::refuse(rank_id rank, std::string text, peer_messages& out) {
+  stop({.how = outcome::status::refused, .rank = rank, .text = std::move(text)}, out);
+}
+
 void roll_call::on(rank_id from, peer_message const& m, peer_messages& out) {
   auto const p = std::find_if(peers_.begin(), peers_.end(), [&](peer const& x) { return x.rank == from; });
   if (finished_ || p == peers_.end()) return;

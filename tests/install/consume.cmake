@@ -32,6 +32,47 @@ if(WAY STREQUAL "find_package")
       message(FATAL_ERROR "installed: ${program} --version: ${result}\n${output}")
     endif()
   endforeach()
+  # What --help and the README point to.
+  foreach(file README.md docs/volume.md docs/programs.md examples/readme/main.cpp examples/raytrace/main.cpp)
+    if(NOT EXISTS ${dir}/prefix/${DOCDIR}/${file})
+      message(FATAL_ERROR "not installed: ${DOCDIR}/${file}")
+    endif()
+  endforeach()
+  # The README's program, as it is installed.
+  run(${CMAKE_COMMAND} -S ${dir}/prefix/${DOCDIR}/examples/readme -B ${dir}/readme -G ${GENERATOR}
+      -D CMAKE_CXX_COMPILER=${COMPILER} -D CMAKE_CXX_FLAGS=${FLAGS} -D CMAKE_PREFIX_PATH=${dir}/prefix)
+  run(${CMAKE_COMMAND} --build ${dir}/readme)
+  run(${dir}/readme/collatz)
+  # What is not built yet is named in one line, and nothing is installed.
+  run(${CMAKE_COMMAND} -S ${SOURCE} -B ${dir}/unbuilt -G ${GENERATOR} -D CMAKE_CXX_COMPILER=${COMPILER}
+      -D SKEL_MPI=${MPI} -D SKEL_BUILD_TESTS=OFF)
+  execute_process(COMMAND ${CMAKE_COMMAND} --install ${dir}/unbuilt --prefix ${dir}/nothing RESULT_VARIABLE result
+                  OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(result EQUAL 0 OR EXISTS ${dir}/nothing OR NOT output MATCHES
+     "\n *skel: not built yet: skel_core, [^\n]*; build everything first: cmake --build ${dir}/unbuilt\n")
+    message(FATAL_ERROR "installed without having been built: ${result}\n${output}")
+  endif()
+  # Without CMake.
+  find_program(pkg_config pkg-config)
+  if(pkg_config)
+    function(compile_with_pkg_config package)
+      execute_process(COMMAND ${CMAKE_COMMAND} -E env PKG_CONFIG_PATH=${dir}/prefix/${LIBDIR}/pkgconfig
+                              ${pkg_config} --cflags --libs ${package}
+                      RESULT_VARIABLE result OUTPUT_VARIABLE arguments ERROR_VARIABLE arguments)
+      if(NOT result EQUAL 0)
+        message(FATAL_ERROR "pkg-config ${package}: ${arguments}")
+      endif()
+      separate_arguments(arguments UNIX_COMMAND "${FLAGS} ${consumer}/${ARGN} ${arguments}")
+      run(${COMPILER} ${arguments} -o ${dir}/with_${package})
+      run(${dir}/with_${package})
+    endfunction()
+    compile_with_pkg_config(skel-core core.cpp)
+    compile_with_pkg_config(skel skel.cpp)
+    if(MPI)  # one job of two ranks, not two jobs
+      find_program(mpiexec mpiexec REQUIRED)
+      run(${mpiexec} -n 2 --oversubscribe ${dir}/with_skel 2)
+    endif()
+  endif()
   # A user without Boost is told what to install.
   execute_process(COMMAND ${configure} -B ${dir}/without-boost -D CMAKE_DISABLE_FIND_PACKAGE_Boost=ON
                   RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)

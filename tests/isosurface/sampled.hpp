@@ -21,6 +21,7 @@ class sampled_volume final : public skel::volume_data::volume_reader {
  public:
   sampled_volume(skel::volume_data::volume_header header, formula f)
       : volume_reader(std::move(header)), f_(std::move(f)) {}
+  [[nodiscard]] bool skips_freely() const override { return true; }
 
  private:
   void fill(std::span<std::byte> next) override {

@@ -90,6 +90,16 @@ TEST_CASE("bad environment on one rank is bad usage of all") {
                              "mpi_misbehave: SKEL_THREADS must be a number from 1 to 4096, got \"many\""});
 }
 
+TEST_CASE("a trace that the root cannot write is refused before the run") {
+  for (int const ranks : {1, 2}) {
+    CAPTURE(ranks);
+    auto const e = run(ranks, "well", "SKEL_THREADS=1 SKEL_TRACE=/nonexistent/x.json");
+    check_exits(e, ranks, 2);
+    CHECK(complaints(e) == std::vector<std::string>{
+                               "mpi_misbehave: SKEL_TRACE: /nonexistent/x.json: No such file or directory"});
+  }
+}
+
 TEST_CASE("an exception that escapes: one line, exit code 1 on every rank") {
   for (int const rank : {0, 1}) {
     auto const who = " " + std::to_string(rank);

@@ -34,8 +34,9 @@ run_outcome act(skel::context& ctx, std::string const& act, common_options const
   if (act == "task") throw skel::task_error(17, 0, "bad thing", 3);
   if (act == "differs") throw verification_error("the result differs from the brute-force one in row 3");
   if (act == "memory") throw std::bad_alloc();
-  if (act == "wait") {
+  if (act == "wait" || act == "sleep") {
     if (!options.output.empty()) skel::observe::write_file_atomically(options.output, "ready");
+    if (act == "sleep") std::this_thread::sleep_for(std::chrono::seconds(60));
     while (!ctx.stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     outcome.run.stopped_early = true;
     outcome.run.tasks = 3;

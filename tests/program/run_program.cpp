@@ -1,6 +1,7 @@
 // The contract of all programs, seen from outside: exit codes, lines, files.
 #include <sys/wait.h>
 
+#include <csignal>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -89,7 +90,7 @@ TEST_CASE("a run leaves the files it was asked for") {
   CHECK(directory.entries() == 3);
 }
 
-TEST_CASE("the time limit and SIGTERM end a run with its report, without a sample, with exit code 1") {
+TEST_CASE("the time limit ends a run with its report, without a sample, with exit code 1") {
   test::temporary_directory const directory;
   auto const report = " --report " + directory.file("r.json") + " --samples " + directory.file("s.csv");
   auto const late = probe("wait --time-limit 100ms" + report);
@@ -97,14 +98,37 @@ TEST_CASE("the time limit and SIGTERM end a run with its report, without a sampl
   CHECK(late.err == "skel-probe: stopped by the time limit after 3 tasks; the result is not complete\n");
   CHECK(nlohmann::json::parse(test::read_file(directory.file("r.json")))["stopped_early"] == true);
   CHECK(directory.entries() == 1);
+}
 
-  // SIGTERM once the program says that it is ready: on a busy machine its start takes seconds.
+namespace {
+
+// Sends signals to the probe once it says that it is ready: on a busy machine its start takes seconds. A
+// shell without job control has what it starts in the background ignore SIGINT: env undoes that.
+ended signalled(std::string const& act, std::string const& signals) {
+  test::temporary_directory const directory;
   auto const ready = directory.file("ready.ppm");
   auto const log = directory.file("log");
-  auto const script = "'" SKEL_PROBE "' wait --time-limit 60s -o " + ready + " 2>" + log +
-                      " & pid=$!; while [ ! -e " + ready +
-                      " ]; do sleep 0.05; done; kill -TERM $pid; wait $pid";
+  auto const script = "env --default-signal=INT '" SKEL_PROBE "' " + act + " --time-limit 60s -o " + ready +
+                      " >/dev/null 2>" + log + " & pid=$!; while [ ! -e " + ready +
+                      " ]; do sleep 0.05; done; for s in " + signals +
+                      "; do kill -$s $pid; sleep 0.2; done; wait $pid";
   int const status = std::system(script.c_str());
-  CHECK(WEXITSTATUS(status) == 1);
-  CHECK(test::read_file(log) == "skel-probe: stopped by SIGTERM after 3 tasks; the result is not complete\n");
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, {}, test::read_file(log)};
+}
+
+}  // namespace
+
+TEST_CASE("SIGTERM and Ctrl-C end a run in order") {
+  for (std::string const name : {"TERM", "INT"}) {
+    CAPTURE(name);
+    auto const run = signalled("wait", name);
+    CHECK(run.code == 1);
+    CHECK(run.err == "skel-probe: stopped by SIG" + name + " after 3 tasks; the result is not complete\n");
+  }
+}
+
+TEST_CASE("a second Ctrl-C ends a program that does not react") {
+  auto const run = signalled("sleep", "INT INT");
+  CHECK(run.code == 128 + SIGINT);
+  CHECK(run.err.empty());
 }

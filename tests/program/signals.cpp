@@ -1,7 +1,9 @@
 #include "program/signals.hpp"
 
 #include <csignal>
+#include <map>
 #include <stdexcept>
+#include <string>
 #include <thread>
 
 #include "catch.hpp"
@@ -26,14 +28,15 @@ auto handler_of(int number) {
 
 }  // namespace
 
-TEST_CASE("SIGTERM and SIGUSR1 request a stop") {
-  for (int const number : {SIGTERM, SIGUSR1}) {
+TEST_CASE("SIGINT, SIGTERM and SIGUSR1 request a stop") {
+  std::map<int, std::string> const names{{SIGINT, "SIGINT"}, {SIGTERM, "SIGTERM"}, {SIGUSR1, "SIGUSR1"}};
+  for (auto const& [number, name] : names) {
     stop_signals const signals;
     CHECK(signals.reason().empty());
     CHECK_FALSE(signals.token().stop_requested());
     std::raise(number);
     CHECK(stops_within(signals.token(), 5s));
-    CHECK(signals.reason() == (number == SIGTERM ? "SIGTERM" : "SIGUSR1"));
+    CHECK(signals.reason() == name);
     CHECK(handler_of(number) == SIG_DFL);  // a second one ends a program that does not react
   }
 }

@@ -90,5 +90,5 @@ TEST_CASE("other errors") {
         "scene.nff:9: a scene needs one of v b l f s c p pp here, got \"sphere\"");
   CHECK(after_head(std::string(100, 'z')) ==
         "scene.nff:9: a scene needs one of v b l f s c p pp here, got \"zzzzzzzzzzzzzzzzzzzzzzzz...\"");
-  CHECK_THROWS_WITH(read_nff("/nonexistent/scene.nff"), "/nonexistent/scene.nff: cannot be opened");
+  CHECK_THROWS_WITH(read_nff("/nonexistent/scene.nff"), "/nonexistent/scene.nff: No such file or directory");
 }

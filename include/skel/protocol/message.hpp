@@ -50,7 +50,8 @@ struct outcome {
     task_failed,
     sink_failed,
     source_failed,
-    part_lost
+    part_lost,
+    refused  ///< what must be the same on all ranks is not: rank, text
   };
   status how = status::done;
   task_id task = 0;        ///< the failed task

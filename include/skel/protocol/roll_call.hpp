@@ -22,6 +22,8 @@ class roll_call {
   void source_failed(std::string text, peer_messages& out);
   /// The sink threw on the root, for this task.
   void sink_failed(std::uint64_t task, std::string text, peer_messages& out);
+  /// This rank differs in what must be the same on all.
+  void refuse(rank_id rank, std::string text, peer_messages& out);
   void on(rank_id from, peer_message const& m, peer_messages& out);
   void lost(rank_id rank, peer_messages& out);
   void abort(std::string text, peer_messages& out);

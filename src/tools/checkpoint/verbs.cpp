@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
+#include <system_error>
 
 #include "checkpoint/catalogue.hpp"
 #include "program/paths.hpp"
@@ -86,6 +88,16 @@ stored_object restore(shard_store const& store, std::vector<stored_object> const
   throw error(fmt::format("{}: no generation can be given back", a.name));
 }
 
+// Before anything is read: a mistyped directory is bad usage, not a failure half way.
+void check_directories(std::vector<std::string> const& directories) {
+  for (auto const& d : directories) {
+    std::error_code code;
+    if (std::filesystem::is_directory(d, code)) continue;
+    if (!code) code = std::make_error_code(std::errc::not_a_directory);
+    throw usage_error(d + ": " + code.message());
+  }
+}
+
 }  // namespace
 
 int encode(arguments const& a) {
@@ -103,6 +115,7 @@ int encode(arguments const& a) {
     throw usage_error(bad.what());
   }
   auto const length = in->size();
+  check_directories(a.directories);
   shard_store store(a.directories, warn);
   byte_progress progress("encode " + name, a, length);
   auto const made = store.put(

@@ -126,7 +126,7 @@ collective_command add_calibrate(CLI::App& program) {
       ->capture_default_str()
       ->check(CLI::Range(0.01, 1e6));
   app->add_flag("--json", o->json, "print JSON instead of tables");
-  return {app, [o](context& ctx) { run(ctx, *o); }};
+  return {app, {"--output", "--plot", "--name", "--json"}, [o](context& ctx) { run(ctx, *o); }};
 }
 
 }  // namespace skel::model

@@ -3,6 +3,8 @@
 
 #include <CLI/App.hpp>
 #include <functional>
+#include <string>
+#include <vector>
 
 namespace skel {
 class context;
@@ -24,6 +26,7 @@ struct command {
 /// Of all ranks together; the root prints and writes.
 struct collective_command {
   CLI::App* options = nullptr;
+  std::vector<std::string> may_differ;  ///< options that concern the root only
   std::function<void(context&)> run;
 };
 [[nodiscard]] collective_command add_calibrate(CLI::App& program);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "program/run_tool.hpp"
+#include "program/same_options.hpp"
 #include "skel/run_main.hpp"
 #include "tools/model/commands.hpp"
 
@@ -21,7 +22,9 @@ int calibrate(int argc, char** argv) {
     skel::program::add_version(app);
     app.require_subcommand(1);
     auto const verb = skel::model::add_calibrate(app);
-    if (skel::program::parse(app, argc, argv, ctx.is_root())) verb.run(ctx);
+    if (!skel::program::parse(app, argc, argv, ctx.is_root())) return;
+    skel::program::require_same_options(ctx, *verb.options, {{}, verb.may_differ});
+    verb.run(ctx);
   });
 }
 

@@ -1,0 +1,68 @@
+# skel.pc and skel-core.pc, for programs that are built without CMake:
+#   g++ main.cpp $(pkg-config --cflags --libs skel)
+# They find their prefix by their own place, since `cmake --install --prefix` may choose another one. The libraries that
+# skel uses are named as CMake has found them.
+set(skel_pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+file(RELATIVE_PATH skel_pc_prefix /${skel_pkgconfig_dir} /)
+string(REGEX REPLACE "/$" "" skel_pc_prefix "${skel_pc_prefix}")
+
+# What the linker needs for targets and files, in this order: -lNAME where it looks anyway, otherwise the file.
+function(skel_pc_libraries into)
+  set(flags)
+  foreach(library IN LISTS ARGN)
+    if(TARGET ${library})
+      get_target_property(location ${library} IMPORTED_LOCATION)
+      if(NOT location)
+        get_target_property(location ${library} IMPORTED_LOCATION_RELEASE)
+      endif()
+      if(NOT location)
+        get_target_property(location ${library} IMPORTED_LOCATION_NONE)
+      endif()
+      set(library ${location})
+    endif()
+    get_filename_component(folder "${library}" DIRECTORY)
+    get_filename_component(name "${library}" NAME)
+    if(folder IN_LIST CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES AND name MATCHES "^lib(.+)\\.(so|a)[.0-9]*$")
+      list(APPEND flags -l${CMAKE_MATCH_1})
+    elseif(library)
+      list(APPEND flags ${library})
+    endif()
+  endforeach()
+  string(JOIN " " flags ${flags})
+  set(${into} "${flags}" PARENT_SCOPE)
+endfunction()
+
+function(skel_pc_file name description requires cflags libraries)
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/${name}.pc @ONLY CONTENT
+       "prefix=\${pcfiledir}/@skel_pc_prefix@
+libdir=\${prefix}/@CMAKE_INSTALL_LIBDIR@
+includedir=\${prefix}/@CMAKE_INSTALL_INCLUDEDIR@
+
+Name: @name@
+Description: @description@
+Version: @PROJECT_VERSION@
+Requires: @requires@
+Cflags: @cflags@
+Libs: @libraries@
+")
+  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${skel_pkgconfig_dir})
+endfunction()
+
+skel_pc_libraries(libraries Boost::serialization xxHash::xxhash)
+set(requires)
+if(skel_with_sodium)
+  set(requires "libsodium >= 1.0.18")
+endif()
+skel_pc_file(skel-core "Schedules, checkpoints and reports of skel, and skeletons on one process; no MPI" "${requires}"
+             "-std=c++20 -pthread -I\${includedir}" "-L\${libdir} -lskel_core ${libraries} -pthread")
+
+set(cflags)
+set(libraries)
+if(SKEL_MPI)
+  set(includes ${MPI_CXX_INCLUDE_DIRS})
+  list(TRANSFORM includes PREPEND -I)
+  string(JOIN " " cflags -DSKEL_WITH_MPI=1 -DOMPI_SKIP_MPICXX= -DMPICH_SKIP_MPICXX= ${includes} ${MPI_CXX_COMPILE_OPTIONS})
+  skel_pc_libraries(libraries Boost::mpi ${MPI_CXX_LIBRARIES})
+  set(libraries "-L\${libdir} -lskel_mpi ${libraries} ${MPI_CXX_LINK_FLAGS}")
+endif()
+skel_pc_file(skel "Parallel skeletons over MPI" "skel-core = ${PROJECT_VERSION}" "${cflags}" "${libraries}")

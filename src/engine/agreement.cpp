@@ -1,0 +1,138 @@
+// context::require_same: a call without tasks in which the root compares a digest of all ranks.
+#include <map>
+#include <utility>
+
+#include "own_mail.hpp"
+#include "peer_run.hpp"
+#include "skel/detail/farm_work.hpp"
+#include "skel/error.hpp"
+#include "skel/observe/hash.hpp"
+#include "values/format.hpp"
+
+namespace skel::detail {
+
+namespace {
+
+using protocol::peer_message;
+using kind = protocol::peer_message_kind;
+
+/// Every rank says hello with its digest. When the root has those of all living ranks, it ends the run: well,
+/// or refused.
+class agreement_run final : public peer_run {
+ public:
+  agreement_run(context& ctx, std::string_view name, std::uint64_t digest)
+      : peer_run(ctx, {.label = "require_same", .stop = {}, .time_limit_seconds = {}, .observed = false}),
+        name_(name),
+        digest_(digest),
+        hash_(hash_text(detail::format("require_same|{}", name))) {
+    threads_ = 1;
+    if (!is_root()) return;
+    roll_.emplace(ctx.team(), hash_);
+    for (int const r : ctx.team()) digests_[r] = std::nullopt;
+  }
+
+  void on_lost(int rank) override {
+    if (over_) return;
+    if (!roll_) {
+      if (rank == root_) fail_with({protocol::fail::reason::lost_root, {}});
+      return;
+    }
+    call_roll(&protocol::roll_call::lost, rank);
+    if (auto const at = digests_.find(rank); at != digests_.end() && !at->second) digests_.erase(at);
+    compare();
+  }
+  void on_tick(double t) override {
+    if (!over_) after_tick(t);
+  }
+  void idle_work() override {}
+  [[nodiscard]] std::string state() const override {
+    std::vector<int> missing;
+    for (auto const& [rank, digest] : digests_)
+      if (!digest) missing.push_back(rank);
+    auto text = detail::format("rank {}: require_same \"{}\" {} (context {})", rank_, name_, key_.number,
+                               key_.context);
+    if (!missing.empty())
+      text += detail::format("; not in this call: ranks [{}]", detail::join(missing, " "));
+    return text + waits_to_stop();
+  }
+
+ private:
+  void begin(std::unique_lock<std::mutex>& /*lock*/) override {
+    send(root_, {.kind = kind::hello, .number = hash_, .ids = {digest_}});
+    deliver_own();
+  }
+  [[nodiscard]] bool find_work(unsigned /*thread*/) override { return false; }
+  void compute(unsigned /*thread*/, std::unique_lock<std::mutex>& /*lock*/) override {}
+  void please_stop() override {}  // it is over at once
+  void describe(report& r) const override { r.skeleton = "require_same"; }
+  void describe(observe::progress_state& /*s*/, bool /*last*/) const override {}
+
+  void send(int to, peer_message m) override {
+    if (to == rank_)
+      to_self_.push(std::move(m));
+    else
+      post(to, m, {}, span_begin());
+  }
+  void deliver_own() override {
+    to_self_.deliver([&](peer_message const& m) { deliver(rank_, m); });
+  }
+  void receive(int from, std::span<std::byte const> body, transport::packet& /*whole*/) override {
+    if (over_) return;
+    last_moved_ = now();
+    deliver(from, protocol::decode_peer_message(body));
+  }
+  void deliver(int from, peer_message const& m) {
+    if (is_root() && for_roll_call(m.kind)) {
+      call_roll(&protocol::roll_call::on, from, m);
+      if (m.kind != kind::hello || m.number != hash_ || m.ids.size() != 1) return;
+      digests_[from] = m.ids.front();
+      compare();
+    } else if (m.kind == kind::stop) {
+      send(root_, {.kind = kind::stopped});
+      deliver_own();
+    } else if (m.kind == kind::finish) {
+      end_with(m.result.value_or(protocol::outcome{}));
+    } else if (m.kind == kind::abort) {
+      fail_with({protocol::fail::reason::protocol, m.text});
+    }
+  }
+
+  void compare() {
+    if (roll_->stopping()) return;
+    for (auto const& [rank, digest] : digests_)
+      if (!digest) return;
+    for (auto const& [rank, digest] : digests_)
+      if (digest != digest_) {
+        call_roll(&protocol::roll_call::refuse, rank,
+                  detail::format("{} of rank {} differs from rank {}'s: it must be the same on all ranks",
+                                 name_, rank, root_));
+        return;
+      }
+    call_roll(&protocol::roll_call::done, std::uint64_t{0});
+  }
+
+  std::string name_;
+  std::uint64_t digest_, hash_;
+  std::map<int, std::optional<std::uint64_t>> digests_;  // on the root: of the ranks that are not lost
+  own_mail<peer_message> to_self_;
+};
+
+}  // namespace
+
+}  // namespace skel::detail
+
+namespace skel {
+
+void context::require_same(std::string_view name, std::span<std::byte const> bytes) {
+  if (size() == 1) return;
+  observe::xxh3_hasher hasher;
+  hasher.update(bytes);
+  detail::agreement_run run(*this, name, hasher.value());
+  run.execute();
+}
+
+void context::require_same(std::string_view name, std::string_view text) {
+  require_same(name, std::as_bytes(std::span(text.data(), text.size())));
+}
+
+}  // namespace skel
