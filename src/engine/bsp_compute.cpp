@@ -94,12 +94,12 @@ void bsp_run::receive_bundles(bundles_by_step::node_type const& came, std::vecto
 
 void bsp_run::do_job(compute_job const& j, unsigned thread, std::unique_lock<std::mutex>& lock) {
   auto const members = member_.members();
-  auto const place = static_cast<int>(*member_.place_of(rank_));
+  auto const place = static_cast<int>(member_.place());
   auto const came = bundles_.extract({j.epoch, j.step - 1});
   protocol::bsp_actions list;
   if (conductor_) {
     conductor_->begins(j.epoch, store_ && store_->due(now()), list);
-    perform(list);
+    if (!list.empty()) perform(list);
   }
   std::vector<std::vector<std::byte>> made(members.size());
   bool more = false;

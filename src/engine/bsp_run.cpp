@@ -117,7 +117,7 @@ void bsp_run::perform(protocol::bsp_actions& list, std::span<std::byte const> pa
     } else if (auto const* k = std::get_if<act::keep>(&a)) {
       auto& kept = bundles_[{k->epoch, k->step}][k->from];
       if (k->from == rank_)
-        kept = std::move(outgoing_.at(*member_.place_of(rank_)));
+        kept = std::move(outgoing_.at(member_.place()));
       else
         kept.assign(payload.begin(), payload.end());
     } else if (auto const* x = std::get_if<act::compute>(&a)) {

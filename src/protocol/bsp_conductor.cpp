@@ -34,7 +34,8 @@ void bsp_conductor::restart(bsp_actions& out) {
 }
 
 void bsp_conductor::tell_restart(rank_id to, bsp_actions& out) const {
-  out.push_back(bsp::send{to, bsp_message::restart{epoch_, generation_, config_.stamp, members_}.encoded()});
+  out.emplace_back(
+      bsp::send{to, bsp_message::restart{epoch_, generation_, config_.stamp, members_}.encoded()});
 }
 
 void bsp_conductor::lost(rank_id rank, bsp_actions& out) {
@@ -53,7 +54,7 @@ void bsp_conductor::go_on_without_lost(bsp_actions& out) {
   }
   auto const rank = static_cast<std::uint64_t>(*std::exchange(lost_, std::nullopt));
   stopped_ = true;
-  out.push_back(bsp::send{config_.self, {.kind = kind::part_lost, .number = rank}});
+  out.emplace_back(bsp::send{config_.self, {.kind = kind::part_lost, .number = rank}});
 }
 
 // A generation that looked well cannot be read after all: the one before, on all ranks.
@@ -62,12 +63,12 @@ void bsp_conductor::on_unreadable(bsp_message::unreadable u, bsp_actions& out) {
   std::erase_if(usable_, [&](auto const& g) { return g.number == generation_ || !fits(g); });
   if (usable_.empty() && !config_.usable.empty() && !moved_) {
     stopped_ = true;
-    out.push_back(bsp::refuse{std::move(u.text)});
+    out.emplace_back(bsp::refuse{std::move(u.text)});
     return;
   }
   auto const bad = generation_;
   restart(out);
-  out.push_back(bsp::fall_back{bad, generation_});
+  out.emplace_back(bsp::fall_back{bad, generation_});
 }
 
 void bsp_conductor::tick(bsp_actions& out) {
@@ -90,7 +91,7 @@ void bsp_conductor::begins(std::uint64_t epoch, bool due, bsp_actions& out) {
   if (!due || saving_ != 0 || committing_.number != 0 || lost_) return;
   saving_ = ++newest_;
   saved_.clear();
-  out.push_back(bsp::announce{saving_});
+  out.emplace_back(bsp::announce{saving_});
 }
 
 void bsp_conductor::on(rank_id from, peer_message const& m, bsp_actions& out) {
@@ -106,13 +107,13 @@ void bsp_conductor::on(rank_id from, peer_message const& m, bsp_actions& out) {
 void bsp_conductor::on_saved(rank_id from, bsp_message::saved const& s, bsp_actions& out) {
   if (saving_ == 0 || s.generation != saving_) return;
   if (!s.well) {
-    out.push_back(bsp::abandon{std::exchange(saving_, 0)});
+    out.emplace_back(bsp::abandon{std::exchange(saving_, 0)});
     return;
   }
   saved_.insert(from);
   if (!std::all_of(members_.begin(), members_.end(), [&](rank_id r) { return saved_.contains(r); })) return;
   committing_ = {std::exchange(saving_, 0), static_cast<std::uint32_t>(members_.size())};
-  out.push_back(bsp::commit{committing_.number, committing_.parts});
+  out.emplace_back(bsp::commit{committing_.number, committing_.parts});
 }
 
 void bsp_conductor::committed(std::uint64_t generation, bool well, bsp_actions& out) {

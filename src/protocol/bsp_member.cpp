@@ -10,7 +10,7 @@ using kind = peer_message_kind;
 namespace bsp = bsp_action;
 
 void bsp_member::tell_root(peer_message what, bsp_actions& out) const {
-  out.push_back(bsp::send{config_.root, std::move(what)});
+  out.emplace_back(bsp::send{config_.root, std::move(what)});
 }
 
 std::optional<std::uint32_t> bsp_member::place_of(rank_id rank) const {
@@ -33,17 +33,17 @@ void bsp_member::on_restart(bsp_message::restart r, bsp_actions& out) {
   waits_ = false;
   announced_ = 0;
   std::erase_if(arrivals_, [&](auto const& a) { return a.first.first < epoch_; });
-  out.push_back(bsp::forget{epoch_});
+  out.emplace_back(bsp::forget{epoch_});
   auto const place = place_of(config_.self);
   if (!place) return;
   place_ = *place;
-  out.push_back(bsp::restore{epoch_, r.generation, place_, static_cast<std::uint32_t>(members_.size())});
+  out.emplace_back(bsp::restore{epoch_, r.generation, place_, static_cast<std::uint32_t>(members_.size())});
 }
 
 void bsp_member::restored(std::uint64_t epoch, std::uint64_t step, bsp_actions& out) {
   if (epoch != epoch_ || draining_) return;
   step_ = step;
-  out.push_back(bsp::compute{epoch_, step_});
+  out.emplace_back(bsp::compute{epoch_, step_});
 }
 
 void bsp_member::unreadable(std::uint64_t epoch, std::string text, bsp_actions& out) {
@@ -56,9 +56,10 @@ void bsp_member::unreadable(std::uint64_t epoch, std::string text, bsp_actions& 
 void bsp_member::computed(std::uint64_t epoch, bool more, bsp_actions& out) {
   if (epoch != epoch_ || draining_) return;
   bsp_message::bundle const b{epoch_, step_, more, std::exchange(announced_, 0)};
+  out.reserve(out.size() + members_.size() + 2);  // all that it adds but for a save
   for (rank_id const r : members_)
-    if (r != config_.self) out.push_back(bsp::send{r, b.encoded()});
-  out.push_back(bsp::keep{epoch_, step_, config_.self});
+    if (r != config_.self) out.emplace_back(bsp::send{r, b.encoded()});
+  out.emplace_back(bsp::keep{epoch_, step_, config_.self});
   arrived(config_.self, b);
   waits_ = true;
   maybe_next(out);
@@ -66,7 +67,7 @@ void bsp_member::computed(std::uint64_t epoch, bool more, bsp_actions& out) {
 
 void bsp_member::on_bundle(rank_id from, bsp_message::bundle const& b, bsp_actions& out) {
   if (b.epoch < epoch_) return;  // one of a later epoch may come before the root's word of it
-  out.push_back(bsp::keep{b.epoch, b.step, from});
+  out.emplace_back(bsp::keep{b.epoch, b.step, from});
   arrived(from, b);
   maybe_next(out);
 }
@@ -88,11 +89,11 @@ void bsp_member::maybe_next(bsp_actions& out) {
   waits_ = false;
   ++step_;
   if (!more) {
-    out.push_back(bsp::complete{step_});
+    out.emplace_back(bsp::complete{step_});
     return;
   }
   if (generation != 0) save(generation, out);
-  out.push_back(bsp::compute{epoch_, step_});
+  out.emplace_back(bsp::compute{epoch_, step_});
 }
 
 // --- checkpoints
@@ -104,7 +105,7 @@ void bsp_member::save(std::uint64_t generation, bsp_actions& out) {
     return;
   }
   writing_ = written{epoch_, generation};
-  out.push_back(
+  out.emplace_back(
       bsp::save{epoch_, step_, generation, stamp_, place_, static_cast<std::uint32_t>(members_.size())});
 }
 
@@ -131,11 +132,11 @@ void bsp_member::on(rank_id from, peer_message const& m, bsp_actions& out) {
       break;
     case kind::finish:
       ended_ = true;
-      out.push_back(end{m.result.value_or(outcome{})});
+      out.emplace_back(end{m.result.value_or(outcome{})});
       break;
     case kind::abort:
       ended_ = true;
-      out.push_back(fail{fail::reason::protocol, m.text});
+      out.emplace_back(fail{fail::reason::protocol, m.text});
       break;
     default:
       break;  // for the root's roll call and its conductor
@@ -143,7 +144,7 @@ void bsp_member::on(rank_id from, peer_message const& m, bsp_actions& out) {
 }
 
 void bsp_member::start_draining(bsp_actions& out) {
-  if (!std::exchange(draining_, true)) out.push_back(bsp::drain{});
+  if (!std::exchange(draining_, true)) out.emplace_back(bsp::drain{});
 }
 
 void bsp_member::failed(std::string text, bsp_actions& out) {
@@ -165,7 +166,7 @@ void bsp_member::quiet(bsp_actions& out) {
 void bsp_member::lost(rank_id rank, bsp_actions& out) {
   if (ended_ || rank != config_.root || rank == config_.self) return;
   ended_ = true;
-  out.push_back(fail{fail::reason::lost_root, {}});
+  out.emplace_back(fail{fail::reason::lost_root, {}});
 }
 
 std::uint64_t bsp_member::hash() const {

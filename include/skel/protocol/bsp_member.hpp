@@ -53,6 +53,8 @@ class bsp_member {
   [[nodiscard]] std::uint64_t epoch() const { return epoch_; }
   [[nodiscard]] std::uint64_t step() const { return step_; }
   [[nodiscard]] std::vector<rank_id> const& members() const { return members_; }
+  /// This rank's place among the members, when it is one.
+  [[nodiscard]] std::uint32_t place() const { return place_; }
   /// The place of a rank among the members; empty: it is none.
   [[nodiscard]] std::optional<std::uint32_t> place_of(rank_id rank) const;
   friend bool operator==(bsp_member const&, bsp_member const&) = default;
