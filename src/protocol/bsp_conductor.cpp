@@ -23,7 +23,7 @@ bsp_conductor::bsp_conductor(bsp_conductor_config config)
 
 void bsp_conductor::restart(bsp_actions& out) {
   ++epoch_;
-  generation_ = usable_.empty() ? 0 : usable_.front().number;
+  generation_ = newest_usable();
   members_ = living_;
   heard_.clear();
   begun_ = false;
@@ -66,9 +66,8 @@ void bsp_conductor::on_unreadable(bsp_message::unreadable u, bsp_actions& out) {
     out.emplace_back(bsp::refuse{std::move(u.text)});
     return;
   }
-  auto const bad = generation_;
+  out.emplace_back(bsp::fall_back{generation_, newest_usable()});
   restart(out);
-  out.emplace_back(bsp::fall_back{bad, generation_});
 }
 
 void bsp_conductor::tick(bsp_actions& out) {

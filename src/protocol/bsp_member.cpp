@@ -26,7 +26,7 @@ void bsp_member::begin(bsp_actions& out) {
 }
 
 void bsp_member::on_restart(bsp_message::restart r, bsp_actions& out) {
-  if (r.epoch <= epoch_) return;  // said again
+  if (r.epoch <= epoch_ || complete_) return;  // said again, or too late
   epoch_ = r.epoch;
   stamp_ = r.stamp;
   members_ = std::move(r.members);
@@ -89,6 +89,8 @@ void bsp_member::maybe_next(bsp_actions& out) {
   waits_ = false;
   ++step_;
   if (!more) {
+    if (config_.self != config_.root) return;
+    complete_ = true;
     out.emplace_back(bsp::complete{step_});
     return;
   }
@@ -182,7 +184,7 @@ std::uint64_t bsp_member::hash() const {
   d.add(arrivals_.size());
   d.add(writing_.has_value());
   if (writing_) d.add(writing_->epoch).add(writing_->generation);
-  return d.add(draining_).add(stop_heard_).add(told_stopped_).add(ended_).value();
+  return d.add(complete_).add(draining_).add(stop_heard_).add(told_stopped_).add(ended_).value();
 }
 
 }  // namespace skel::protocol

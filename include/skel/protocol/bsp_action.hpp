@@ -58,7 +58,7 @@ struct compute {
   std::uint64_t epoch = 0, step = 0;
   friend bool operator==(compute const&, compute const&) = default;
 };
-/// No member goes on after this many supersteps: the root's state is the result.
+/// On the root: no member goes on after this many supersteps: the root's state is the result.
 struct complete {
   std::uint64_t steps = 0;
   friend bool operator==(complete const&, complete const&) = default;

@@ -69,6 +69,7 @@ class bsp_conductor {
   void go_on_without_lost(bsp_actions& out);
   void on_saved(rank_id from, bsp_message::saved const& s, bsp_actions& out);
   void on_unreadable(bsp_message::unreadable u, bsp_actions& out);
+  [[nodiscard]] std::uint64_t newest_usable() const { return usable_.empty() ? 0 : usable_.front().number; }
   [[nodiscard]] bool fits(bsp_generation const& g) const {
     return config_.splits || g.parts == living_.size();
   }

@@ -87,6 +87,7 @@ class bsp_member {
   std::map<std::pair<std::uint64_t, std::uint64_t>, arrival> arrivals_;  // by epoch and superstep
   std::uint64_t announced_ = 0;
   std::optional<written> writing_;  // the part that is being saved
+  bool complete_ = false;           // on the root: it has the result
   bool draining_ = false;
   bool stop_heard_ = false;
   bool told_stopped_ = false;
