@@ -1,6 +1,7 @@
 // The supersteps of a bsp call, on one compute thread: load, save, compute.
-#include <algorithm>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 #include "bsp_run.hpp"
 #include "skel/error.hpp"
@@ -20,32 +21,37 @@ bool bsp_run::find_work(unsigned thread) {
     check_quiet();
     return false;
   }
-  return member_.has_job();
+  return !jobs_.empty();
 }
 
 void bsp_run::check_quiet() {
-  if (!stop_heard_ || running_ || told_stopped_ || over_) return;
-  told_stopped_ = true;
-  send(root_, {.kind = kind::stopped});
-  deliver_own();
+  if (!draining_ || running_ || over_) return;
+  protocol::bsp_actions list;
+  member_.quiet(list);
+  perform(list);
 }
 
 void bsp_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
-  auto const j = member_.take_job();
+  auto const next = jobs_.front();
+  jobs_.pop_front();
   running_ = true;
-  if (j->what == job::kind::load)
-    load(*j, lock);
-  else
-    run(*j, thread, lock);
+  std::visit(
+      [&]<class Job>(Job const& j) {
+        if (j.epoch == member_.epoch())
+          do_job(j, thread, lock);
+        else if constexpr (std::is_same_v<Job, save_job>)  // its epoch has ended
+          tell_saved(j.generation, false);
+      },
+      next);
   running_ = false;
   last_moved_ = now();
   check_quiet();
 }
 
 // The state of the epoch: from the store, or from the program.
-void bsp_run::load(job const& j, std::unique_lock<std::mutex>& lock) {
-  auto const rank = static_cast<int>(*member_.place());
-  auto const size = static_cast<int>(member_.members().size());
+void bsp_run::do_job(restore_job const& j, unsigned /*thread*/, std::unique_lock<std::mutex>& lock) {
+  auto const rank = static_cast<int>(j.place);
+  auto const size = static_cast<int>(j.members);
   std::uint64_t step = 0;
   std::optional<std::string> no_store;
   lock.unlock();
@@ -69,37 +75,39 @@ void bsp_run::load(job const& j, std::unique_lock<std::mutex>& lock) {
   lock.lock();
   if (over_) return;
   if (bad) return fail(*bad);
-  if (no_store) return unreadable(j.epoch, *no_store);
   protocol::bsp_actions list;
-  member_.loaded(j.epoch, step, list);
+  if (no_store)
+    member_.unreadable(j.epoch, *no_store, list);
+  else
+    member_.restored(j.epoch, step, list);
   perform(list);
 }
 
-void bsp_run::run(job const& j, unsigned thread, std::unique_lock<std::mutex>& lock) {
+// None after a restore: they are part of the state.
+void bsp_run::receive_bundles(bundles_by_step::node_type const& came, std::vector<int> const& members) {
+  if (came.empty()) return;
+  std::vector<std::span<std::byte const>> bundles;
+  bundles.reserve(members.size());
+  for (int const r : members) bundles.emplace_back(came.mapped().at(r));
+  work_.receive(bundles);
+}
+
+void bsp_run::do_job(compute_job const& j, unsigned thread, std::unique_lock<std::mutex>& lock) {
   auto const members = member_.members();
-  auto const place = *member_.place();
-  auto came = bundles_.extract({j.epoch, j.step - 1});  // none after load(): they are part of the state
-  std::uint64_t save_after = 0;
-  if (conductor_ && store_ && !saving_ && !lost_member_ && store_->due(now())) {
-    saving_ = store_->plan(static_cast<std::uint32_t>(members.size()), now());
-    conductor_->save(saving_->generation);
-    save_after = saving_->generation;
+  auto const place = static_cast<int>(member_.place());
+  auto const came = bundles_.extract({j.epoch, j.step - 1});
+  protocol::bsp_actions list;
+  if (conductor_) {
+    conductor_->begins(j.epoch, store_ && store_->due(now()), list);
+    if (!list.empty()) perform(list);
   }
   std::vector<std::vector<std::byte>> made(members.size());
   bool more = false;
   double const begin = now();
   lock.unlock();
   auto const bad = thrown_by([&] {
-    if (!came.empty()) {
-      std::vector<std::span<std::byte const>> bundles;
-      bundles.reserve(members.size());
-      for (int const r : members) bundles.emplace_back(came.mapped().at(r));
-      work_.receive(bundles);
-    }
-    if (j.generation > 0)
-      not_of_the_user(
-          [&] { save(j, static_cast<std::uint32_t>(place), static_cast<std::uint32_t>(members.size())); });
-    more = work_.superstep(j.step, static_cast<int>(place), static_cast<int>(members.size()), made);
+    receive_bundles(came, members);
+    more = work_.superstep(j.step, place, static_cast<int>(members.size()), made);
   });
   double const end = now();
   lock.lock();
@@ -111,65 +119,56 @@ void bsp_run::run(job const& j, unsigned thread, std::unique_lock<std::mutex>& l
   if (bad) return fail(*bad);
   if (j.epoch != member_.epoch()) return;
   outgoing_ = std::move(made);
-  protocol::bsp_actions list;
-  member_.computed(j.epoch, more, save_after, list);
+  member_.computed(j.epoch, more, list);
   perform(list);
-}
-
-// State and messages of the superstep that begins. Only the packing holds the computation up.
-void bsp_run::save(job const& j, std::uint32_t place, std::uint32_t parts) {
-  double const begin = now();
-  deferred_bytes part;
-  {
-    std::lock_guard const lock(engine_.mutex());
-    part.packed = store_->buffer();
-  }
-  part.packed.clear();
-  protocol::put_varint(part.packed, j.step);
-  {
-    packing_may_wait const here(part);
-    work_.pack_part(part.packed);
-  }
-  double const end = now();
-  std::lock_guard const lock(engine_.mutex());
-  if (j.epoch != member_.epoch()) return;
-  auto& costs = store_->costs();
-  costs.serialise_seconds += end - begin;
-  costs.blocked_seconds += end - begin;
-  saving_epoch_ = j.epoch;
-  if (store_->writing())  // of an epoch that has ended: the root begins none before all have written
-    tell_saved(j.generation, false);
-  else
-    store_->write({j.generation, member_.stamp(), parts}, place, std::move(part));
 }
 
 // --- checkpoints
 
-void bsp_run::poll_store() {
-  if (!store_) return;
-  if (auto const w = store_->poll()) tell_saved(w->generation, w->error.empty());
-  if (is_root()) static_cast<void>(store_->committed());
-  restart_after_loss();
+// State and messages of the superstep that begins. Only the packing holds the computation up.
+void bsp_run::do_job(save_job const& j, unsigned thread, std::unique_lock<std::mutex>& lock) {
+  auto const members = member_.members();
+  auto const came = bundles_.extract({j.epoch, j.step - 1});
+  deferred_bytes part;
+  part.packed = store_->buffer();
+  part.packed.clear();
+  double const begin = now();
+  lock.unlock();
+  auto const bad = thrown_by([&] { receive_bundles(came, members); });
+  double const packing = now();
+  if (!bad) {
+    protocol::put_varint(part.packed, j.step);
+    packing_may_wait const here(part);
+    work_.pack_part(part.packed);
+  }
+  double const end = now();
+  lock.lock();
+  clocks_[thread].busy += end - begin;
+  span(thread, observe::activity::compute, begin, end, j.step, 0);
+  if (over_ || draining_) return;
+  if (bad) return fail(*bad);
+  if (j.epoch != member_.epoch()) return tell_saved(j.generation, false);
+  auto& costs = store_->costs();
+  costs.serialise_seconds += end - packing;
+  costs.blocked_seconds += end - packing;
+  store_->write({j.generation, j.stamp, j.parts}, j.place, std::move(part));
 }
 
 void bsp_run::tell_saved(std::uint64_t generation, bool well) {
-  send(root_, {.kind = kind::saved, .number = saving_epoch_, .ids = {generation, well ? 1U : 0U}});
-  deliver_own();
+  protocol::bsp_actions list;
+  member_.saved(generation, well, list);
+  perform(list);
 }
 
-void bsp_run::on_saved(int from, protocol::peer_message const& m, std::span<std::byte const> body) {
-  if (m.ids.size() != 2) throw protocol_error("a part that was saved as no generation");
-  if (!body.empty()) costs_of_[from] = protocol::get_raw<cost>(body);
-  if (m.ids[1] == 0) {
-    if (!saving_ || m.ids[0] != saving_->generation) return;
-    saving_.reset();
-    conductor_->give_up_saving();
-    ++store_->costs().failed;
-    return;
+void bsp_run::poll_store() {
+  if (!store_) return;
+  if (auto const w = store_->poll()) tell_saved(w->generation, w->error.empty());
+  if (!conductor_) return;
+  if (auto const w = store_->poll_commit()) {
+    protocol::bsp_actions list;
+    conductor_->committed(w->generation, w->error.empty(), list);
+    perform(list);
   }
-  if (!conductor_->saved(from, m.number, m.ids[0])) return;
-  conductor_->give_up_saving();
-  store_->commit(*std::exchange(saving_, std::nullopt));
 }
 
 }  // namespace skel::detail

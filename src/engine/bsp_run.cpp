@@ -14,94 +14,53 @@ namespace skel::detail {
 using protocol::peer_message;
 using kind = protocol::peer_message_kind;
 
-namespace {
-constexpr double patience_with_commit = 2;  // seconds, after a loss
-}  // namespace
-
 bsp_run::bsp_run(context& ctx, bsp_work& work, bsp_options const& options)
     : peer_run(ctx, call_options_of(options, "bsp")),
       work_(work),
       options_(options),
       hash_(hash_text(detail::format("bsp|{}|{}", work.type_hash(), options.checkpoint.has_value()))),
-      member_(rank_, root_) {
+      member_({rank_, root_, hash_}) {
   threads_ = 1;  // a superstep may use more by itself
   if (options_.checkpoint)
     store_ = std::make_unique<bsp_store>(engine_, *options_.checkpoint, work.type_hash());
   if (!is_root()) return;
-  if (store_) open_store();
+  conductor_.emplace(conduct());
   roll_.emplace(ctx.team(), hash_);
-  conductor_.emplace(ctx.team(), store_ ? store_->stamp() : 0);
 }
 
 bsp_run::~bsp_run() = default;
 
-void bsp_run::open_store() {
-  store_->open();
-  auto const parts = store_->committed() > 0 ? static_cast<int>(store_->parts_of(store_->committed())) : 0;
+protocol::bsp_conductor_config bsp_run::conduct() {
+  protocol::bsp_conductor_config c{.self = rank_, .ranks = ctx_.team(), .splits = work_.splits()};
+  if (!store_) return c;
+  auto const found = store_->open();
+  for (auto const& g : found) c.usable.push_back({g.generation, g.parts});
+  auto const parts = found.empty() ? 0 : static_cast<int>(found.front().parts);
   if (parts > 0 && parts != ctx_.size() && !work_.splits())
     throw usage_error(detail::format(
         "the checkpoint is of {} ranks, and the program does not say how its state is split: start so many",
         parts));
+  c.stamp = store_->newest().stamp;
+  c.newest = store_->newest().generation;
+  return c;
 }
 
 void bsp_run::begin(std::unique_lock<std::mutex>& /*lock*/) {
-  send(root_, {.kind = kind::hello, .number = hash_});
-  deliver_own();
-  if (conductor_) restart(store_ ? store_->committed() : 0);
-}
-
-// --- epochs
-
-void bsp_run::restart(std::uint64_t generation) {
-  saving_.reset();
-  ++restarts_;
-  protocol::peer_messages told;
-  conductor_->restart(generation, told);
-  send_all(told);
+  protocol::bsp_actions list;
+  member_.begin(list);
+  if (conductor_) conductor_->begin(list);
+  perform(list);
 }
 
 void bsp_run::on_lost(int rank) {
   if (over_) return;
+  protocol::bsp_actions list;
   if (roll_) {
     call_roll(&protocol::roll_call::lost, rank);
-    if (!conductor_->lost(rank) || roll_->stopping()) return;
-    if (!lost_member_) restart_by_ = now() + patience_with_commit;
-    lost_member_ = rank;
-    restart_after_loss();
-  } else if (rank == root_) {
-    fail_with({protocol::fail::reason::lost_root, {}});
+    conductor_->lost(rank, list);
   }
-}
-
-// A commit that is under way is worth waiting for, but not with the lock: it may need messages.
-void bsp_run::restart_after_loss() {
-  if (!lost_member_ || over_) return;
-  if (store_ && store_->committing() && now() < restart_by_) return;
-  auto const rank = *std::exchange(lost_member_, std::nullopt);
-  if (roll_->stopping()) return;
-  auto const generation = store_ ? store_->committed() : 0;
-  if (generation > 0 && !work_.splits())
-    call_roll(&protocol::roll_call::on, root_,
-              peer_message{.kind = kind::part_lost, .number = static_cast<std::uint64_t>(rank)});
-  else
-    restart(generation);
-}
-
-void bsp_run::unreadable(std::uint64_t epoch, std::string const& text) {
-  send(root_, {.kind = kind::unreadable, .number = epoch, .text = text});
-  deliver_own();
-}
-
-// A generation that looked well cannot be had after all: the one before, on all ranks.
-void bsp_run::on_unreadable(std::uint64_t epoch, std::string const& text) {
-  if (epoch != conductor_->epoch() || roll_->stopping()) return;
-  auto const older = store_->other_than(conductor_->generation());
-  if (older == 0 && options_.checkpoint->resume && supersteps_ == 0) {
-    give_up(std::make_exception_ptr(usage_error(text)));
-    abort(text);
-  } else {
-    restart(older);
-  }
+  member_.lost(rank, list);
+  perform(list);
 }
 
 // --- messages
@@ -114,9 +73,7 @@ void bsp_run::send(int to, peer_message m) {
   double const begin = span_begin();
   transport::packet body;
   if (m.kind == kind::bundle) {
-    auto const& members = member_.members();
-    auto const at = std::find(members.begin(), members.end(), to) - members.begin();
-    auto const& bytes = outgoing_.at(static_cast<std::size_t>(at));
+    auto const& bytes = outgoing_.at(*member_.place_of(to));
     body.body().insert(body.body().end(), bytes.begin(), bytes.end());
   } else if (m.kind == kind::saved) {
     auto const& c = store_->costs();
@@ -141,56 +98,75 @@ void bsp_run::receive(int from, std::span<std::byte const> body, transport::pack
 }
 
 void bsp_run::deliver(int from, peer_message const& m, std::span<std::byte const> payload) {
+  protocol::bsp_actions list;
   if (is_root()) {
     call_roll(&protocol::roll_call::on, from, m);
     if (for_roll_call(m.kind)) return;
-    if (m.kind == kind::saved) return on_saved(from, m, payload);
-    if (m.kind == kind::unreadable) return on_unreadable(m.number, m.text);
-    if (m.kind == kind::bundle) conductor_->heard(from, m.number);
+    if (m.kind == kind::saved && !payload.empty()) costs_of_[from] = protocol::get_raw<cost>(payload);
+    conductor_->on(from, m, list);
   }
-  switch (m.kind) {
-    case kind::stop:
-      stop_heard_ = draining_ = true;
-      check_quiet();
-      break;
-    case kind::finish:
-      end_with(m.result.value_or(protocol::outcome{}));
-      break;
-    case kind::abort:
-      fail_with({protocol::fail::reason::protocol, m.text});
-      break;
-    default: {
-      protocol::bsp_actions list;
-      member_.on(from, m, list);
-      perform(list, {payload.begin(), payload.end()});
-    }
-  }
+  member_.on(from, m, list);
+  perform(list, payload);
 }
 
-void bsp_run::perform(protocol::bsp_actions& list, std::vector<std::byte> payload) {
+void bsp_run::perform(protocol::bsp_actions& list, std::span<std::byte const> payload) {
   namespace act = protocol::bsp_action;
   for (auto& a : std::exchange(list, {})) {
     if (auto* const s = std::get_if<act::send>(&a)) {
       send(s->to, std::move(s->what));
     } else if (auto const* k = std::get_if<act::keep>(&a)) {
+      auto& kept = bundles_[{k->epoch, k->step}][k->from];
       if (k->from == rank_)
-        bundles_[{k->epoch, k->step}][rank_] = std::move(outgoing_.at(*member_.place()));
+        kept = std::move(outgoing_.at(member_.place()));
       else
-        bundles_[{k->epoch, k->step}][k->from] = std::exchange(payload, {});
-    } else if (auto const* d = std::get_if<act::drop_before>(&a)) {
-      std::erase_if(bundles_, [&](auto const& b) { return b.first.first < d->epoch; });
-    } else if (roll_) {  // complete
-      call_roll(&protocol::roll_call::done, member_.step());
+        kept.assign(payload.begin(), payload.end());
+    } else if (auto const* x = std::get_if<act::compute>(&a)) {
+      jobs_.push_back(*x);
+    } else if (auto const* w = std::get_if<act::save>(&a)) {
+      jobs_.push_back(*w);
+    } else if (auto const* r = std::get_if<act::restore>(&a)) {
+      jobs_.push_back(*r);
+    } else if (auto const* f = std::get_if<act::forget>(&a)) {
+      std::erase_if(bundles_, [&](auto const& b) { return b.first.first < f->epoch; });
+    } else if (std::holds_alternative<act::drain>(a)) {
+      draining_ = true;
+      jobs_.clear();
+      if (conductor_) conductor_->stop();
+    } else if (auto const* e = std::get_if<protocol::end>(&a)) {
+      end_with(e->how);
+    } else if (auto const* failure = std::get_if<protocol::fail>(&a)) {
+      fail_with(*failure);
+    } else if (conductor_) {
+      perform_for_conductor(a);
     }
   }
   deliver_own();
 }
 
+void bsp_run::perform_for_conductor(protocol::bsp_action::any const& action) {
+  namespace act = protocol::bsp_action;
+  if (auto const* done = std::get_if<act::complete>(&action)) {
+    call_roll(&protocol::roll_call::done, done->steps);
+  } else if (auto const* a = std::get_if<act::announce>(&action)) {
+    store_->begun({a->generation, store_->newest().stamp, 0}, now());
+    member_.announce(a->generation);
+  } else if (auto const* c = std::get_if<act::commit>(&action)) {
+    store_->commit({c->generation, store_->newest().stamp, c->parts});
+  } else if (std::holds_alternative<act::abandon>(action)) {
+    ++store_->costs().failed;
+  } else if (auto const* f = std::get_if<act::fall_back>(&action)) {
+    store_->fall_back(f->bad, f->instead);
+  } else if (auto const* r = std::get_if<act::refuse>(&action)) {
+    give_up(std::make_exception_ptr(usage_error(r->text)));
+    abort(r->text);
+  }
+}
+
 // Code of the user's threw: the run fails as if its latest superstep had.
 void bsp_run::fail(std::string text) {
-  draining_ = true;
-  send(root_, {.kind = kind::failed, .number = member_.step(), .text = std::move(text)});
-  deliver_own();
+  protocol::bsp_actions list;
+  member_.failed(std::move(text), list);
+  perform(list);
 }
 
 // --- time
@@ -198,19 +174,18 @@ void bsp_run::fail(std::string text) {
 void bsp_run::on_tick(double t) {
   if (over_) return;
   poll_store();
-  if (conductor_ && !roll_->stopping()) {
-    protocol::peer_messages told;
-    conductor_->tick(told);
-    send_all(told);
+  if (conductor_) {
+    protocol::bsp_actions list;
+    conductor_->tick(list);
+    perform(list);
   }
   after_tick(t);
 }
 
 void bsp_run::please_stop() {
-  if (roll_)
-    call_roll(&protocol::roll_call::stop_early);
-  else
-    send(root_, {.kind = kind::please_stop});
+  protocol::bsp_actions list;
+  member_.please_stop(list);
+  perform(list);
 }
 
 // --- what it says of itself
@@ -221,7 +196,8 @@ void bsp_run::describe(report& r) const {
   r.results = "in_parts";
   r.tasks = member_.step();
   r.lost_ranks = lost_ranks();
-  r.tasks_handed_out_again = restarts_ > 1 ? supersteps_ - std::min(supersteps_, member_.step()) : 0;
+  bool const restarted = conductor_ && conductor_->epoch() > 1;
+  r.tasks_handed_out_again = restarted ? supersteps_ - std::min(supersteps_, member_.step()) : 0;
 }
 
 void bsp_run::describe(observe::progress_state& s, bool /*last*/) const {
@@ -239,7 +215,7 @@ std::optional<checkpoint_report> bsp_run::checkpoint_costs() {
   if (!store_) return {};
   store_->wait();
   static_cast<void>(store_->poll());
-  static_cast<void>(store_->committed());
+  static_cast<void>(store_->poll_commit());
   auto all = store_->costs();
   for (auto const& [rank, c] : costs_of_) {
     all.blocked_seconds = std::max(all.blocked_seconds, c.blocked);

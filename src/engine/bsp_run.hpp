@@ -1,16 +1,19 @@
 // One bsp call on one rank: drives the roles, computes supersteps, saves and restores.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "bsp_store.hpp"
 #include "peer_run.hpp"
 #include "skel/detail/bsp_work.hpp"
+#include "skel/protocol/bsp_conductor.hpp"
 #include "skel/protocol/bsp_member.hpp"
 
 namespace skel::detail {
@@ -28,8 +31,13 @@ class bsp_run final : public peer_run {
   [[nodiscard]] std::optional<checkpoint_report> checkpoint_costs();
 
  private:
-  using job = protocol::bsp_member::job;
-  using bundle_key = std::pair<std::uint64_t, std::uint64_t>;  // epoch and superstep
+  using restore_job = protocol::bsp_action::restore;
+  using save_job = protocol::bsp_action::save;
+  using compute_job = protocol::bsp_action::compute;
+  using job = std::variant<restore_job, save_job, compute_job>;
+  // By epoch and superstep, and by rank.
+  using bundles_by_step =
+      std::map<std::pair<std::uint64_t, std::uint64_t>, std::map<int, std::vector<std::byte>>>;
 
   void begin(std::unique_lock<std::mutex>& lock) override;
   void receive(int from, std::span<std::byte const> body, transport::packet& whole) override;
@@ -39,18 +47,15 @@ class bsp_run final : public peer_run {
   void describe(report& r) const override;
   void describe(observe::progress_state& s, bool last) const override;
 
-  void open_store();
-  void restart(std::uint64_t generation);
-  void restart_after_loss();
-  void load(job const& j, std::unique_lock<std::mutex>& lock);
-  void run(job const& j, unsigned thread, std::unique_lock<std::mutex>& lock);
-  void save(job const& j, std::uint32_t place, std::uint32_t parts);
-  void unreadable(std::uint64_t epoch, std::string const& text);
-  void on_unreadable(std::uint64_t epoch, std::string const& text);
-  void poll_store();
+  [[nodiscard]] protocol::bsp_conductor_config conduct();
+  void do_job(restore_job const& j, unsigned thread, std::unique_lock<std::mutex>& lock);
+  void do_job(save_job const& j, unsigned thread, std::unique_lock<std::mutex>& lock);
+  void do_job(compute_job const& j, unsigned thread, std::unique_lock<std::mutex>& lock);
+  void receive_bundles(bundles_by_step::node_type const& came, std::vector<int> const& members);
   void tell_saved(std::uint64_t generation, bool well);
-  void on_saved(int from, protocol::peer_message const& m, std::span<std::byte const> body);
-  void perform(protocol::bsp_actions& list, std::vector<std::byte> payload = {});
+  void poll_store();
+  void perform(protocol::bsp_actions& list, std::span<std::byte const> payload = {});
+  void perform_for_conductor(protocol::bsp_action::any const& action);
   void send(int to, protocol::peer_message m) override;
   void deliver(int from, protocol::peer_message const& m, std::span<std::byte const> payload);
   void deliver_own() override;
@@ -64,21 +69,16 @@ class bsp_run final : public peer_run {
 
   protocol::bsp_member member_;
   std::optional<protocol::bsp_conductor> conductor_;
-  std::map<bundle_key, std::map<int, std::vector<std::byte>>> bundles_;  // that came, by rank
-  std::vector<std::vector<std::byte>> outgoing_;                         // of the superstep done last
+  bundles_by_step bundles_;                       // that came
+  std::vector<std::vector<std::byte>> outgoing_;  // of the superstep done last
   own_mail<protocol::peer_message> to_self_;
+  std::deque<job> jobs_;
   bool running_ = false;
-  bool stop_heard_ = false, told_stopped_ = false;
-  std::optional<storage::generation_plan> saving_;  // on the root
-  std::uint64_t saving_epoch_ = 0;                  // in which this rank's part is written
   struct cost {
     double blocked = 0, serialise = 0, code = 0, transfer = 0, write = 0, sync = 0;
   };
-  std::map<int, cost> costs_of_;    // the other ranks, on the root
-  std::optional<int> lost_member_;  // on the root: after it the run begins anew,
-  double restart_by_ = 0;           // now, or when a commit that is under way is done
-  std::uint64_t supersteps_ = 0;    // of this rank, repeated ones too
-  std::uint64_t restarts_ = 0;
+  std::map<int, cost> costs_of_;  // the other ranks, on the root
+  std::uint64_t supersteps_ = 0;  // of this rank, repeated ones too
 };
 
 }  // namespace skel::detail

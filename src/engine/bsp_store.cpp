@@ -11,11 +11,6 @@
 
 namespace skel::detail {
 
-namespace {
-// More than a store keeps.
-constexpr std::size_t most_usable = 16;
-}  // namespace
-
 bsp_store::bsp_store(engine& of, checkpoint_options const& options, std::uint64_t type_hash)
     : options_(options),
       quiet_(of.options().quiet),
@@ -69,7 +64,7 @@ std::optional<bsp_store::written> bsp_store::poll() {
   costs_.bytes = d.bytes;
   packed_ = std::move(d.part.packed);
   complete_ = std::move(d.complete);
-  if (d.what.error.empty() && d.plan.parts == 1) took(d.plan);
+  if (d.what.error.empty() && d.plan.parts == 1) ++costs_.saved;
   if (!d.what.error.empty() && !quiet_) warn_of_store(d.what.error + " (the run goes on)");
   return std::move(d.what);
 }
@@ -90,63 +85,53 @@ std::uint32_t bsp_store::parts_of(std::uint64_t generation) { return find(genera
 
 // --- the root
 
-void bsp_store::open() {
+std::vector<storage::generation_plan> bsp_store::open() {
   ask_at_start(store_, quiet_, [&](storage::repository const& store) {
     auto const where = join(options_.store, ", ");
     store.check_at_start();
     if (options_.resume) {
       auto const all = store.candidates();
       if (all.empty()) throw usage_error("there is no checkpoint to resume from in " + where);
-      for (auto const& g : all) usable_.push_back(g.plan);
-      committed_ = all[0].plan.generation;
+      for (auto const& g : all) at_start_.push_back(g.plan);
+      costs_.restored_generation = all[0].plan.generation;
       store.note_attempt(all[0].plan);
     } else if (!store.catalogue().empty()) {
       throw usage_error("there is a checkpoint in " + where +
                         " already: go on with it (--resume), or empty the directories");
     }
-    latest_plan_ = store.next(1);
+    newest_ = store.next(1);
   });
-  costs_.restored_generation = committed_;
-  --latest_plan_.generation;
+  --newest_.generation;
+  return at_start_;
 }
 
-std::uint64_t bsp_store::other_than(std::uint64_t bad) {
-  std::erase_if(usable_, [&](auto const& plan) { return plan.generation == bad; });
-  bool const resumed = costs_.restored_generation == bad;
-  committed_ = usable_.empty() ? 0 : usable_.front().generation;
-  if (resumed) costs_.restored_generation = committed_;
-  if (usable_.empty()) return 0;
-  if (!quiet_)
-    warn_of_store(detail::format("generation {} cannot be given back; the run goes on from generation {}",
-                                 bad, committed_));
-  if (resumed)
-    noting_.push_back(
-        std::async(std::launch::async, [this, plan = usable_.front()] { store_.note_attempt(plan); }));
-  return committed_;
+void bsp_store::fall_back(std::uint64_t bad, std::uint64_t instead) {
+  if (!quiet_) {
+    auto const from = instead > 0 ? detail::format("generation {}", instead) : std::string("the beginning");
+    warn_of_store(detail::format("generation {} cannot be given back; the run goes on from {}", bad, from));
+  }
+  if (costs_.restored_generation != bad) return;
+  costs_.restored_generation = instead;
+  for (auto const& plan : at_start_)
+    if (plan.generation == instead)
+      noting_.push_back(std::async(std::launch::async, [this, plan] { store_.note_attempt(plan); }));
 }
 
 bool bsp_store::due(double now) {
   if (latest_ == 0) latest_ = now;
-  return now - latest_ >= options_.every_seconds && !committing_.valid();
+  return now - latest_ >= options_.every_seconds;
 }
 
-storage::generation_plan bsp_store::plan(std::uint32_t parts, double now) {
+void bsp_store::begun(storage::generation_plan const& plan, double now) {
+  newest_ = plan;
   latest_ = now;
-  ++latest_plan_.generation;
-  latest_plan_.parts = parts;
-  return latest_plan_;
-}
-
-void bsp_store::took(storage::generation_plan const& plan) {
-  committed_ = plan.generation;
-  usable_.insert(usable_.begin(), plan);
-  if (usable_.size() > most_usable) usable_.resize(most_usable);
-  ++costs_.saved;
 }
 
 void bsp_store::commit(storage::generation_plan const& plan) {
-  if (plan.parts == 1) return;  // together with its part
-  committing_plan_ = plan;
+  if (plan.parts == 1) {  // together with its part
+    committed_ = written{plan.generation, {}};
+    return;
+  }
   committing_ = std::async(std::launch::async, [this, plan] {
     written w{plan.generation, {}};
     try {
@@ -158,18 +143,19 @@ void bsp_store::commit(storage::generation_plan const& plan) {
   });
 }
 
-std::uint64_t bsp_store::committed() {
-  if (committing_.valid() && committing_.wait_for(std::chrono::seconds(0)) == std::future_status::ready) {
-    auto const w = committing_.get();
-    add_cost(costs_, w.cost);
-    if (w.error.empty()) {
-      took(committing_plan_);
-    } else {
-      ++costs_.failed;
-      if (!quiet_) warn_of_store(w.error + " (the run goes on)");
-    }
+std::optional<bsp_store::written> bsp_store::poll_commit() {
+  if (committed_) return std::exchange(committed_, std::nullopt);
+  if (!committing_.valid() || committing_.wait_for(std::chrono::seconds(0)) != std::future_status::ready)
+    return {};
+  auto w = committing_.get();
+  add_cost(costs_, w.cost);
+  if (w.error.empty()) {
+    ++costs_.saved;
+  } else {
+    ++costs_.failed;
+    if (!quiet_) warn_of_store(w.error + " (the run goes on)");
   }
-  return committed_;
+  return w;
 }
 
 }  // namespace skel::detail

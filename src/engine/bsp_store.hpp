@@ -46,23 +46,24 @@ class bsp_store {
   [[nodiscard]] checkpoint_report& costs() { return costs_; }
 
   // --- the root ---
-  /// Looks at the store. usage_error as of store_writer::open().
-  void open();
-  /// A generation could not be read after all: the next to be tried, each once; 0: there is none. Looks at no
-  /// disk; that a run goes on from it is noted in the background, and told.
-  [[nodiscard]] std::uint64_t other_than(std::uint64_t bad);
+  /// Looks at the store: what can be resumed from, in the order in which it is to be tried; nothing where the
+  /// run begins anew. usage_error as of store_writer::open().
+  [[nodiscard]] std::vector<storage::generation_plan> open();
+  /// The generation begun last; before the first, the number under which this run's begin.
+  [[nodiscard]] storage::generation_plan const& newest() const { return newest_; }
+  /// Whether the time between checkpoints is over.
   [[nodiscard]] bool due(double now);
-  [[nodiscard]] storage::generation_plan plan(std::uint32_t parts, double now);
+  void begun(storage::generation_plan const& plan, double now);
   /// Makes `plan` the newest checkpoint, in the background.
   void commit(storage::generation_plan const& plan);
-  [[nodiscard]] std::uint64_t stamp() const { return latest_plan_.stamp; }
-  /// The newest that was committed by this run, or resumed from; 0: none.
-  [[nodiscard]] std::uint64_t committed();
-  [[nodiscard]] bool committing() const { return committing_.valid(); }
+  /// Once for each commit(), when it is done.
+  [[nodiscard]] std::optional<written> poll_commit();
+  /// Tells that generation `bad` could not be read and the run goes on from `instead` (0: the beginning);
+  /// where the run was resumed from `bad`, notes that too, in the background.
+  void fall_back(std::uint64_t bad, std::uint64_t instead);
   void wait();
 
  private:
-  void took(storage::generation_plan const& plan);
   struct done {
     written what;
     storage::generation_plan plan;
@@ -81,12 +82,11 @@ class bsp_store {
   std::future<done> writing_;
   std::vector<std::byte> packed_, complete_;  // memory of the part before
   std::future<written> committing_;
-  storage::generation_plan committing_plan_;
+  std::optional<written> committed_;  // with its only part
   std::vector<std::future<void>> noting_;
-  storage::generation_plan latest_plan_;
-  std::uint64_t committed_ = 0;
+  storage::generation_plan newest_;
   std::optional<storage::stored_generation> found_;  // what was read from last
-  std::vector<storage::generation_plan> usable_;     // in the order in which they are to be tried
+  std::vector<storage::generation_plan> at_start_;   // what could be resumed from
   double latest_ = 0;
   checkpoint_report costs_;
 };

@@ -2,129 +2,189 @@
 
 #include <algorithm>
 
-#include "skel/error.hpp"
+#include "skel/protocol/digest.hpp"
 
 namespace skel::protocol {
 
 using kind = peer_message_kind;
+namespace bsp = bsp_action;
 
-std::optional<std::size_t> bsp_member::place() const {
-  auto const at = std::find(members_.begin(), members_.end(), self_);
+void bsp_member::tell_root(peer_message what, bsp_actions& out) const {
+  out.emplace_back(bsp::send{config_.root, std::move(what)});
+}
+
+std::optional<std::uint32_t> bsp_member::place_of(rank_id rank) const {
+  auto const at = std::find(members_.begin(), members_.end(), rank);
   if (at == members_.end()) return {};
-  return static_cast<std::size_t>(at - members_.begin());
+  return static_cast<std::uint32_t>(at - members_.begin());
 }
 
-void bsp_member::on(rank_id from, peer_message const& m, bsp_actions& out) {
-  if (m.kind == kind::restart) {
-    restart(m, out);
-    return;
-  }
-  if (m.kind != kind::bundle) return;
-  if (m.ids.size() != 3) throw protocol_error("a bundle without its superstep");
-  // One of a later epoch may come before the root's word of it.
-  if (m.number < epoch_) return;
-  out.push_back(bsp_action::keep{m.number, m.ids[0], from});
-  arrived(from, m.number, m.ids[0], m.ids[1] != 0, m.ids[2]);
-  maybe_next(out);
+// --- epochs
+
+void bsp_member::begin(bsp_actions& out) {
+  tell_root({.kind = kind::hello, .number = config_.call_hash}, out);
 }
 
-void bsp_member::restart(peer_message const& m, bsp_actions& out) {
-  if (m.ids.size() < 3) throw protocol_error("an epoch without members");
-  if (m.number <= epoch_) return;  // said again
-  epoch_ = m.number;
-  stamp_ = m.ids[1];
-  members_.clear();
-  for (auto r = m.ids.begin() + 2; r != m.ids.end(); ++r) members_.push_back(static_cast<rank_id>(*r));
+void bsp_member::on_restart(bsp_message::restart r, bsp_actions& out) {
+  if (r.epoch <= epoch_ || complete_) return;  // said again, or too late
+  epoch_ = r.epoch;
+  stamp_ = r.stamp;
+  members_ = std::move(r.members);
   waits_ = false;
+  announced_ = 0;
   std::erase_if(arrivals_, [&](auto const& a) { return a.first.first < epoch_; });
-  out.push_back(bsp_action::drop_before{epoch_});
-  job_.reset();
-  if (place()) job_ = job{job::kind::load, epoch_, 0, m.ids[0]};
+  out.emplace_back(bsp::forget{epoch_});
+  auto const place = place_of(config_.self);
+  if (!place) return;
+  place_ = *place;
+  out.emplace_back(bsp::restore{epoch_, r.generation, place_, static_cast<std::uint32_t>(members_.size())});
 }
 
-void bsp_member::loaded(std::uint64_t epoch, std::uint64_t step, bsp_actions& /*out*/) {
-  if (epoch != epoch_) return;
+void bsp_member::restored(std::uint64_t epoch, std::uint64_t step, bsp_actions& out) {
+  if (epoch != epoch_ || draining_) return;
   step_ = step;
-  job_ = job{job::kind::run, epoch_, step_, 0};
+  out.emplace_back(bsp::compute{epoch_, step_});
 }
 
-void bsp_member::computed(std::uint64_t epoch, bool more, std::uint64_t save, bsp_actions& out) {
-  if (epoch != epoch_) return;
+void bsp_member::unreadable(std::uint64_t epoch, std::string text, bsp_actions& out) {
+  if (epoch != epoch_ || draining_) return;
+  tell_root(bsp_message::unreadable{epoch, std::move(text)}.encoded(), out);
+}
+
+// --- supersteps
+
+void bsp_member::computed(std::uint64_t epoch, bool more, bsp_actions& out) {
+  if (epoch != epoch_ || draining_) return;
+  bsp_message::bundle const b{epoch_, step_, more, std::exchange(announced_, 0)};
+  out.reserve(out.size() + members_.size() + 2);  // all that it adds but for a save
   for (rank_id const r : members_)
-    if (r != self_)
-      out.push_back(bsp_action::send{
-          r, {.kind = kind::bundle, .number = epoch_, .ids = {step_, more ? 1U : 0U, save}}});
-  out.push_back(bsp_action::keep{epoch_, step_, self_});
-  arrived(self_, epoch_, step_, more, save);
+    if (r != config_.self) out.emplace_back(bsp::send{r, b.encoded()});
+  out.emplace_back(bsp::keep{epoch_, step_, config_.self});
+  arrived(config_.self, b);
   waits_ = true;
   maybe_next(out);
 }
 
-void bsp_member::arrived(rank_id from, std::uint64_t epoch, std::uint64_t step, bool more,
-                         std::uint64_t save) {
-  auto& a = arrivals_[{epoch, step}];
+void bsp_member::on_bundle(rank_id from, bsp_message::bundle const& b, bsp_actions& out) {
+  if (b.epoch < epoch_) return;  // one of a later epoch may come before the root's word of it
+  out.emplace_back(bsp::keep{b.epoch, b.step, from});
+  arrived(from, b);
+  maybe_next(out);
+}
+
+void bsp_member::arrived(rank_id from, bsp_message::bundle const& b) {
+  auto& a = arrivals_[{b.epoch, b.step}];
   a.from.insert(from);
-  a.more = a.more || more;
-  if (from == root_) a.save = save;
+  a.more = a.more || b.more;
+  if (from == config_.root) a.save = b.save;
 }
 
 void bsp_member::maybe_next(bsp_actions& out) {
   if (!waits_) return;
   auto const at = arrivals_.find({epoch_, step_});
   if (at == arrivals_.end() || at->second.from.size() < members_.size()) return;
-  auto const a = std::move(at->second);
+  bool const more = at->second.more;
+  auto const generation = at->second.save;
   arrivals_.erase(at);
   waits_ = false;
   ++step_;
-  if (!a.more)
-    out.push_back(bsp_action::complete{});
-  else
-    job_ = job{job::kind::run, epoch_, step_, a.save};
+  if (!more) {
+    if (config_.self != config_.root) return;
+    complete_ = true;
+    out.emplace_back(bsp::complete{step_});
+    return;
+  }
+  if (generation != 0) save(generation, out);
+  out.emplace_back(bsp::compute{epoch_, step_});
 }
 
-// --- the root
+// --- checkpoints
 
-void bsp_conductor::restart(std::uint64_t generation, peer_messages& out) {
-  ++epoch_;
-  generation_ = generation;
-  members_ = living_;
-  heard_.clear();
-  saving_ = 0;
-  ticks_ = 0;
-  for (rank_id const r : members_) out.push_back({r, word()});
+// A part of an epoch that has ended may still be written: one at a time.
+void bsp_member::save(std::uint64_t generation, bsp_actions& out) {
+  if (writing_) {
+    tell_root(bsp_message::saved{epoch_, generation, false}.encoded(), out);
+    return;
+  }
+  writing_ = written{epoch_, generation};
+  out.emplace_back(
+      bsp::save{epoch_, step_, generation, stamp_, place_, static_cast<std::uint32_t>(members_.size())});
 }
 
-peer_message bsp_conductor::word() const {
-  peer_message m{.kind = kind::restart, .number = epoch_, .ids = {generation_, stamp_}};
-  for (rank_id const r : members_) m.ids.push_back(static_cast<std::uint64_t>(r));
-  return m;
+void bsp_member::saved(std::uint64_t generation, bool well, bsp_actions& out) {
+  if (!writing_ || writing_->generation != generation) return;
+  auto const w = *std::exchange(writing_, std::nullopt);
+  if (!ended_) tell_root(bsp_message::saved{w.epoch, generation, well}.encoded(), out);
 }
 
-bool bsp_conductor::lost(rank_id rank) {
-  std::erase(living_, rank);
-  return std::find(members_.begin(), members_.end(), rank) != members_.end();
+// --- the end
+
+void bsp_member::on(rank_id from, peer_message const& m, bsp_actions& out) {
+  if (ended_) return;
+  switch (m.kind) {
+    case kind::restart:
+      if (!draining_) on_restart(bsp_message::restart::decoded(m), out);
+      break;
+    case kind::bundle:
+      if (!draining_) on_bundle(from, bsp_message::bundle::decoded(m), out);
+      break;
+    case kind::stop:
+      stop_heard_ = true;
+      start_draining(out);
+      break;
+    case kind::finish:
+      ended_ = true;
+      out.emplace_back(end{m.result.value_or(outcome{})});
+      break;
+    case kind::abort:
+      ended_ = true;
+      out.emplace_back(fail{fail::reason::protocol, m.text});
+      break;
+    default:
+      break;  // for the root's roll call and its conductor
+  }
 }
 
-void bsp_conductor::heard(rank_id from, std::uint64_t epoch) {
-  if (epoch == epoch_) heard_.insert(from);
+void bsp_member::start_draining(bsp_actions& out) {
+  if (!std::exchange(draining_, true)) out.emplace_back(bsp::drain{});
 }
 
-void bsp_conductor::tick(peer_messages& out) {
-  constexpr unsigned patience = 8;
-  if (epoch_ == 0 || ++ticks_ % patience != 0) return;
-  for (rank_id const r : members_)
-    if (!heard_.contains(r)) out.push_back({r, word()});
+void bsp_member::failed(std::string text, bsp_actions& out) {
+  if (ended_) return;
+  tell_root({.kind = kind::failed, .number = step_, .text = std::move(text)}, out);
+  start_draining(out);
 }
 
-void bsp_conductor::save(std::uint64_t generation) {
-  saving_ = generation;
-  saved_.clear();
+void bsp_member::please_stop(bsp_actions& out) {
+  if (!ended_ && !draining_) tell_root({.kind = kind::please_stop}, out);
 }
 
-bool bsp_conductor::saved(rank_id from, std::uint64_t epoch, std::uint64_t generation) {
-  if (epoch != epoch_ || saving_ == 0 || generation != saving_) return false;
-  saved_.insert(from);
-  return std::all_of(members_.begin(), members_.end(), [&](rank_id r) { return saved_.contains(r); });
+void bsp_member::quiet(bsp_actions& out) {
+  if (!stop_heard_ || told_stopped_ || ended_) return;
+  told_stopped_ = true;
+  tell_root({.kind = kind::stopped}, out);
+}
+
+void bsp_member::lost(rank_id rank, bsp_actions& out) {
+  if (ended_ || rank != config_.root || rank == config_.self) return;
+  ended_ = true;
+  out.emplace_back(fail{fail::reason::lost_root, {}});
+}
+
+std::uint64_t bsp_member::hash() const {
+  digest d;
+  d.add(epoch_).add(step_).add(stamp_).add(place_).add(waits_).add(announced_);
+  for (rank_id const r : members_) d.add(static_cast<std::uint64_t>(r));
+  d.add(members_.size());
+  for (auto const& [at, a] : arrivals_) {
+    d.add(at.first).add(at.second).add(a.more).add(a.save);
+    for (rank_id const r : a.from) d.add(static_cast<std::uint64_t>(r));
+    d.add(a.from.size());
+  }
+  d.add(arrivals_.size());
+  d.add(writing_.has_value());
+  if (writing_) d.add(writing_->epoch).add(writing_->generation);
+  return d.add(complete_).add(draining_).add(stop_heard_).add(told_stopped_).add(ended_).value();
 }
 
 }  // namespace skel::protocol

@@ -68,17 +68,22 @@ struct peer_event {
     heartbeat,  // rank a learns that b lives
     stop,       // rank a wants the run to end
     // What a world adds:
-    finish,  // rank a has done its job number b
-    ready,   // the unit that rank a reads has one piece more
-    measure  // the root knows what units cost: groups of n
+    finish,     // rank a has done its job number b
+    ready,      // the unit that rank a reads has one piece more
+    measure,    // the root knows what units cost: groups of n
+    saved,      // rank a has written its part of a checkpoint; n: 0, or 1: it could not
+    committed,  // of a checkpoint; n: 0, 1: it could not be, 2: it is, though the commit fails
+    damage,     // part b of checkpoint n cannot be read any more
+    rerun       // all ranks are killed at once; another job goes on, see the world
   };
   kind what = kind::begin;
   int a = 0, b = 0;
   std::uint64_t n = 0;
 
   [[nodiscard]] std::string describe() const {
-    static constexpr std::array names{"begin",     "deliver", "tick",   "die",   "detect", "suspect",
-                                      "heartbeat", "stop",    "finish", "ready", "measure"};
+    static constexpr std::array names{"begin",   "deliver",   "tick",      "die",    "detect",
+                                      "suspect", "heartbeat", "stop",      "finish", "ready",
+                                      "measure", "saved",     "committed", "damage", "rerun"};
     return std::string(names.at(static_cast<std::size_t>(what))) + "(" + std::to_string(a) + "," +
            std::to_string(b) + ")";
   }

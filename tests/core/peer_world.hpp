@@ -107,11 +107,15 @@ class peer_world {
   /// What must hold after each event, and of a run that is done.
   virtual void check() const {}
   virtual void check_done() const = 0;
+  /// Whether the root may fail for a reason that is the world's own.
+  [[nodiscard]] virtual bool may_fail() const { return false; }
   /// What `part_lost` may follow from.
   [[nodiscard]] virtual bool may_lose_parts() const { return false; }
   virtual void add_to(protocol::digest&) const {}
 
   // --- what a world uses ---
+  /// A job begins; what was before it is gone.
+  void start_job(Scenario const& s);
   [[nodiscard]] Node& at(int rank) { return nodes_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] Node const& at(int rank) const { return nodes_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] std::size_t wire(int from, int to) const {

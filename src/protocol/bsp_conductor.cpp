@@ -1,0 +1,145 @@
+#include "skel/protocol/bsp_conductor.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "skel/protocol/digest.hpp"
+
+namespace skel::protocol {
+
+using kind = peer_message_kind;
+namespace bsp = bsp_action;
+
+namespace {
+constexpr unsigned patience_with_commit = 8;  // ticks after a loss
+constexpr unsigned patience_with_member = 8;  // ticks, until a restart is said again
+constexpr std::size_t most_usable = 16;       // more than a store keeps
+}  // namespace
+
+bsp_conductor::bsp_conductor(bsp_conductor_config config)
+    : config_(std::move(config)), living_(config_.ranks), usable_(config_.usable), newest_(config_.newest) {}
+
+// --- epochs
+
+void bsp_conductor::restart(bsp_actions& out) {
+  ++epoch_;
+  generation_ = newest_usable();
+  members_ = living_;
+  heard_.clear();
+  begun_ = false;
+  saving_ = 0;
+  lost_.reset();
+  ticks_ = 0;
+  for (rank_id const r : members_) tell_restart(r, out);
+}
+
+void bsp_conductor::tell_restart(rank_id to, bsp_actions& out) const {
+  out.emplace_back(
+      bsp::send{to, bsp_message::restart{epoch_, generation_, config_.stamp, members_}.encoded()});
+}
+
+void bsp_conductor::lost(rank_id rank, bsp_actions& out) {
+  if (std::erase(living_, rank) == 0 || stopped_) return;
+  if (!lost_) waited_ = 0;
+  lost_ = rank;
+  go_on_without_lost(out);
+}
+
+void bsp_conductor::go_on_without_lost(bsp_actions& out) {
+  if (!lost_ || stopped_) return;
+  if (committing_.number != 0 && waited_ < patience_with_commit) return;
+  if (usable_.empty() || fits(usable_.front())) {
+    restart(out);
+    return;
+  }
+  auto const rank = static_cast<std::uint64_t>(*std::exchange(lost_, std::nullopt));
+  stopped_ = true;
+  out.emplace_back(bsp::send{config_.self, {.kind = kind::part_lost, .number = rank}});
+}
+
+// A generation that looked well cannot be read after all: the one before, on all ranks.
+void bsp_conductor::on_unreadable(bsp_message::unreadable u, bsp_actions& out) {
+  if (u.epoch != epoch_ || stopped_) return;
+  std::erase_if(usable_, [&](auto const& g) { return g.number == generation_ || !fits(g); });
+  if (usable_.empty() && !config_.usable.empty() && !moved_) {
+    stopped_ = true;
+    out.emplace_back(bsp::refuse{std::move(u.text)});
+    return;
+  }
+  out.emplace_back(bsp::fall_back{generation_, newest_usable()});
+  restart(out);
+}
+
+void bsp_conductor::tick(bsp_actions& out) {
+  if (stopped_) return;
+  if (lost_) {
+    ++waited_;
+    go_on_without_lost(out);
+  }
+  if (++ticks_ % patience_with_member != 0) return;
+  for (rank_id const r : members_)
+    if (r != config_.self && !heard_.contains(r)) tell_restart(r, out);
+}
+
+// --- checkpoints
+
+void bsp_conductor::begins(std::uint64_t epoch, bool due, bsp_actions& out) {
+  if (epoch != epoch_ || stopped_) return;
+  moved_ = moved_ || begun_;
+  begun_ = true;
+  if (!due || saving_ != 0 || committing_.number != 0 || lost_) return;
+  saving_ = ++newest_;
+  saved_.clear();
+  out.emplace_back(bsp::announce{saving_});
+}
+
+void bsp_conductor::on(rank_id from, peer_message const& m, bsp_actions& out) {
+  if (m.kind == kind::bundle) {
+    if (m.number == epoch_) heard_.insert(from);
+  } else if (m.kind == kind::saved) {
+    on_saved(from, bsp_message::saved::decoded(m), out);
+  } else if (m.kind == kind::unreadable) {
+    on_unreadable(bsp_message::unreadable::decoded(m), out);
+  }
+}
+
+void bsp_conductor::on_saved(rank_id from, bsp_message::saved const& s, bsp_actions& out) {
+  if (saving_ == 0 || s.generation != saving_) return;
+  if (!s.well) {
+    out.emplace_back(bsp::abandon{std::exchange(saving_, 0)});
+    return;
+  }
+  saved_.insert(from);
+  if (!std::all_of(members_.begin(), members_.end(), [&](rank_id r) { return saved_.contains(r); })) return;
+  committing_ = {std::exchange(saving_, 0), static_cast<std::uint32_t>(members_.size())};
+  out.emplace_back(bsp::commit{committing_.number, committing_.parts});
+}
+
+void bsp_conductor::committed(std::uint64_t generation, bool well, bsp_actions& out) {
+  if (generation != committing_.number) return;
+  auto const g = std::exchange(committing_, {});
+  if (well) {
+    usable_.insert(usable_.begin(), g);
+    if (usable_.size() > most_usable) usable_.resize(most_usable);
+  }
+  go_on_without_lost(out);
+}
+
+std::uint64_t bsp_conductor::hash() const {
+  digest d;
+  d.add(epoch_).add(generation_).add(newest_).add(saving_).add(committing_.number).add(committing_.parts);
+  for (auto const* list : {&living_, &members_}) {
+    for (rank_id const r : *list) d.add(static_cast<std::uint64_t>(r));
+    d.add(list->size());
+  }
+  for (auto const* set : {&heard_, &saved_}) {
+    for (rank_id const r : *set) d.add(static_cast<std::uint64_t>(r));
+    d.add(set->size());
+  }
+  for (auto const& g : usable_) d.add(g.number).add(g.parts);
+  d.add(usable_.size());
+  d.add(lost_ ? static_cast<std::uint64_t>(*lost_) + 1 : 0).add(waited_).add(ticks_);
+  return d.add(begun_).add(moved_).add(stopped_).value();
+}
+
+}  // namespace skel::protocol

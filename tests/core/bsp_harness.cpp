@@ -1,0 +1,366 @@
+#include "bsp_harness.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "skel/schedule/deal.hpp"
+
+namespace bsp_harness {
+
+using protocol::bsp_generation;
+using protocol::peer_message_kind;
+using kind = event::kind;
+
+namespace {
+
+std::uint64_t mixed(std::uint64_t own, std::uint64_t left) {
+  return (own ^ (left << 7)) * 0x9e3779b97f4a7c15U + (left >> 3);
+}
+
+values beginning(int cells) {
+  values all(static_cast<std::size_t>(cells));
+  std::iota(all.begin(), all.end(), 1);
+  return all;
+}
+
+// The cells of a member, of all of them.
+part cut(values const& all, std::uint32_t place, std::uint32_t members) {
+  auto const mine = skel::contiguous_share(all.size(), static_cast<int>(members), static_cast<int>(place));
+  auto const first = all.begin() + static_cast<std::ptrdiff_t>(mine.first);
+  return {0, static_cast<int>(mine.first), {first, first + static_cast<std::ptrdiff_t>(mine.count)}, {}};
+}
+
+}  // namespace
+
+world::world(scenario const& s, fault* f) : peer_world(s, f) { open_store(); }
+
+// --- jobs, one after the other
+
+// What a new job finds: whole generations, the newest first.
+std::vector<bsp_generation> world::restorable() const {
+  std::vector<bsp_generation> all;
+  for (auto g = store_.rbegin(); g != store_.rend(); ++g)
+    if (g->second.whole()) all.push_back({g->first, g->second.parts});
+  return all;
+}
+
+void world::open_store() {
+  known_ = restorable();
+  if (known_.empty()) store_.clear();
+  resumes_ = !known_.empty();
+  std::vector<int> ranks(nodes_.size());
+  std::iota(ranks.begin(), ranks.end(), 0);
+  auto const newest = store_.empty() ? 0 : store_.rbegin()->first;
+  at(0).conductor = protocol::bsp_conductor({0, ranks, scenario_->splits, 7, newest, known_});
+  for (int const r : ranks) at(r).role = protocol::bsp_member({r, 0, call_hash(r)});
+  committing_.reset();
+  last_committed_ = newest;
+  gone_.clear();
+  epoch_ = {};
+  moved_ = refused_ = false;
+  begun_in_epoch_ = open_ = 0;
+}
+
+// All are killed; what was durable stays, perhaps with the manifest that was being written.
+void world::rerun(int ranks, bool commit_lands) {
+  ++reruns_;
+  if (commit_lands && committing_) remove_old(committing_->number);
+  auto s = *scenario_;
+  s.ranks = ranks;
+  s.other_call.reset();
+  start_job(s);
+  open_store();
+  if (resumes_) ++resumed_;
+}
+
+// --- events
+
+void world::begin(int rank) {
+  auto& n = at(rank);
+  protocol::bsp_actions list;
+  n.role.begin(list);
+  if (rank == 0) n.conductor.begin(list);
+  perform(rank, list);
+}
+
+void world::receive(int from, int to, packet& p) {
+  auto& n = at(to);
+  protocol::bsp_actions list;
+  if (to == 0) {
+    call_roll(&protocol::roll_call::on, from, p.what);
+    if (for_roll_call(p.what.kind)) return;
+    n.conductor.on(from, p.what, list);
+  }
+  n.role.on(from, p.what, list);
+  perform(to, list, p.content);
+}
+
+void world::hear_lost(int rank, int peer) {
+  auto& n = at(rank);
+  protocol::bsp_actions list;
+  if (rank == 0) {
+    gone_.insert(peer);
+    n.conductor.lost(peer, list);
+  }
+  n.role.lost(peer, list);
+  perform(rank, list);
+}
+
+void world::hear_tick(int rank) {
+  if (rank != 0) return;
+  protocol::bsp_actions list;
+  at(rank).conductor.tick(list);
+  perform(rank, list);
+}
+
+void world::please_stop(int rank) {
+  protocol::bsp_actions list;
+  at(rank).role.please_stop(list);
+  perform(rank, list);
+}
+
+void world::add_own(int rank, std::vector<event>& all) const {
+  auto const& n = at(rank);
+  auto const& s = *scenario_;
+  if (n.running) all.push_back({kind::finish, rank});
+  if (n.writing) {
+    all.push_back({kind::saved, rank, 0, 0});
+    if (full_disks_ < s.full_disks) all.push_back({kind::saved, rank, 0, 1});
+  }
+  if (rank != 0) return;
+  if (committing_ && !s.commits_hang) {
+    all.push_back({kind::committed, 0, 0, 0});
+    if (lost_commits_ < s.lost_commits && committing_->parts > 1) {
+      all.push_back({kind::committed, 0, 0, 1});
+      all.push_back({kind::committed, 0, 0, 2});
+    }
+  }
+  if (damages_ < s.damages)
+    for (auto const& [number, g] : store_)
+      if (g.whole() && g.damaged.empty())
+        all.push_back({kind::damage, 0, static_cast<int>(number % g.parts), number});
+  if (reruns_ >= s.reruns || complete_) return;
+  auto const found = restorable();
+  auto const few = s.splits || found.empty() ? std::max(1, s.ranks - 1) : static_cast<int>(found[0].parts);
+  auto const many = s.splits ? s.ranks + 1 : few;
+  for (int ranks = few; ranks <= many; ++ranks)
+    for (std::uint64_t const lands : {0U, 1U})
+      if (lands == 0 || (committing_ && committing_->parts > 1))
+        all.push_back({kind::rerun, 0, ranks, lands});
+}
+
+void world::apply_own(event const& e) {
+  if (e.what == kind::finish) {
+    finish(e.a);
+  } else if (e.what == kind::saved) {
+    write(e.a, e.n == 0);
+  } else if (e.what == kind::committed) {
+    end_commit(e.n);
+  } else if (e.what == kind::damage) {
+    ++damages_;
+    store_.at(e.n).damaged.insert(static_cast<std::uint32_t>(e.b));
+  } else {
+    rerun(e.b, e.n != 0);
+  }
+}
+
+// --- the work
+
+void world::finish(int rank) {
+  auto& n = at(rank);
+  auto const j = *std::exchange(n.running, std::nullopt);
+  protocol::bsp_actions list;
+  if (auto const* r = std::get_if<restore>(&j.what)) {
+    load(rank, *r, list);
+  } else if (auto const* s = std::get_if<save>(&j.what)) {
+    take_letters(n, j, s->epoch, s->step);
+    require(n.state.step == s->step, "a part of another superstep is saved");
+    if (n.draining) return;
+    if (s->epoch == n.role.epoch())
+      n.writing = {*s, n.state};
+    else
+      n.role.saved(s->generation, false, list);
+  } else {
+    auto const& c = std::get<compute>(j.what);
+    take_letters(n, j, c.epoch, c.step);
+    bool const throws = job_fails();
+    bool const more = mix(n, c, j);
+    if (n.draining) return;
+    if (throws)
+      n.role.failed("it throws", list);
+    else
+      n.role.computed(c.epoch, more, list);
+  }
+  perform(rank, list);
+}
+
+// The bundles of the superstep before, where they are not part of the state already.
+void world::take_letters(node& n, job const& j, std::uint64_t epoch, std::uint64_t step) const {
+  if (!j.came) return;
+  n.state.whole.clear();
+  for (int const r : j.members) {
+    auto const& l = j.came->at(r);
+    require(l.epoch == epoch && l.step + 1 == step, "a bundle of another superstep");
+    require(l.to == j.place && j.members.at(l.from) == r, "a bundle of another rank");
+    n.state.whole.insert(n.state.whole.end(), l.cells.begin(), l.cells.end());
+  }
+  require(j.came->size() == j.members.size(), "bundles of others than the members");
+}
+
+bool world::mix(node& n, compute const& c, job const& j) const {
+  auto const& s = *scenario_;
+  auto& state = n.state;
+  require(state.step == c.step, "a superstep is left out, or computed twice");
+  auto const all = state.whole.size();
+  require(c.step == 0 || all == static_cast<std::size_t>(s.cells), "not all cells came");
+  ++state.step;
+  bool const more = c.step <= s.rounds;  // of which one rank knows
+  if (!more) n.result = state.whole;
+  if (c.step > 0 && more)
+    for (std::size_t i = 0; i < state.cells.size(); ++i) {
+      auto const cell = static_cast<std::size_t>(state.first) + i;
+      state.cells[i] = mixed(state.whole[cell], state.whole[(cell + all - 1) % all]);
+    }
+  n.outgoing.clear();
+  for (std::uint32_t to = 0; to < j.members.size(); ++to)
+    n.outgoing.push_back({c.epoch, c.step, j.place, to, more ? state.cells : values{}});
+  return more && c.step % j.members.size() == j.place;
+}
+
+void world::load(int rank, restore const& r, protocol::bsp_actions& list) {
+  auto& n = at(rank);
+  if (job_fails()) {
+    n.role.failed("it throws", list);
+    return;
+  }
+  if (r.generation == 0) {
+    n.state = cut(beginning(scenario_->cells), r.place, r.members);
+    n.role.restored(r.epoch, 0, list);
+    return;
+  }
+  require(ever_whole_.contains(r.generation), "restored from a generation that was never whole");
+  auto const found = store_.find(r.generation);
+  bool const all = found != store_.end() && found->second.parts != r.members;
+  bool const bad = found == store_.end() ||
+                   (all ? !found->second.damaged.empty() : found->second.damaged.contains(r.place));
+  if (bad) {
+    n.role.unreadable(r.epoch, "cannot be read", list);
+    return;
+  }
+  auto const& g = found->second;
+  require(scenario_->splits || !all, "a state that cannot be cut is restored on another number of ranks");
+  if (all) {
+    values cells;
+    for (auto const& [place, p] : g.stored) cells.insert(cells.end(), p.cells.begin(), p.cells.end());
+    n.state = cut(cells, r.place, r.members);
+    n.state.step = g.stored.at(0).step;
+    n.state.whole = g.stored.at(0).whole;
+  } else {
+    n.state = g.stored.at(r.place);
+  }
+  n.role.restored(r.epoch, n.state.step, list);
+}
+
+// --- the store
+
+void world::write(int rank, bool well) {
+  auto& n = at(rank);
+  auto const [what, content] = *std::exchange(n.writing, std::nullopt);
+  if (!well) ++full_disks_;
+  if (well) {
+    auto& g = store_[what.generation];
+    require(g.parts == 0 || g.parts == what.parts, "parts of different cuts");
+    require(g.stored.emplace(what.place, content).second, "a part is written twice");
+    require(g.stored.begin()->second.step == content.step, "parts of different supersteps");
+    g.parts = what.parts;
+    if (g.whole()) ever_whole_.insert(what.generation);
+    if (what.parts == 1) remove_old(what.generation);
+  }
+  protocol::bsp_actions list;
+  n.role.saved(what.generation, well, list);
+  perform(rank, list);
+}
+
+// 0: well; 1: it fails; 2: it fails, though the manifest is there.
+void world::end_commit(std::uint64_t how) {
+  auto const g = *std::exchange(committing_, std::nullopt);
+  if (how != 1) remove_old(g.number);
+  if (how == 0) {
+    known_.insert(known_.begin(), g);
+    ++commits_;
+  } else {
+    ++lost_commits_;
+  }
+  protocol::bsp_actions list;
+  at(0).conductor.committed(g.number, how == 0, list);
+  perform(0, list);
+}
+
+// Two whole generations stay, and what is newer than both.
+void world::remove_old(std::uint64_t newest) {
+  auto oldest = newest;
+  for (auto g = store_.find(newest); g != store_.begin();) {
+    --g;
+    if (!g->second.whole()) continue;
+    oldest = g->first;
+    break;
+  }
+  for (auto const& n : nodes_) {
+    auto const needs = [&](job const& j) {
+      auto const* r = std::get_if<restore>(&j.what);
+      return r != nullptr && r->epoch == epoch_.epoch && r->generation > 0 && r->generation < oldest &&
+             store_.contains(r->generation);
+    };
+    require(!(n.running && needs(*n.running)) && std::none_of(n.jobs.begin(), n.jobs.end(), needs),
+            "a generation is removed while members restore it");
+  }
+  std::erase_if(store_, [&](auto const& g) { return g.first < oldest; });
+}
+
+// --- what must hold
+
+std::uint64_t world::most_events() const {
+  auto const ranks = static_cast<std::uint64_t>(scenario_->ranks) + 4;
+  return (scenario_->rounds + 4) * ranks * ranks * 4;
+}
+
+std::string world::waits_for() const {
+  std::string text;
+  for (int a = 0; a < scenario_->ranks; ++a)
+    if (active(a))
+      text += "; rank " + std::to_string(a) + " is in epoch " + std::to_string(at(a).role.epoch()) +
+              ", superstep " + std::to_string(at(a).role.step());
+  return text.substr(std::min<std::size_t>(2, text.size()));
+}
+
+void world::check() const {
+  auto const& root = at(0).conductor;
+  require(root.saving() == open_, "the conductor waits for parts that nobody saves, or the other way round");
+  require(root.committing() == (committing_ ? committing_->number : 0),
+          "the conductor waits for a commit that nobody makes, or the other way round");
+  for (auto const& n : nodes_)
+    require(n.kept.empty() || n.kept.begin()->first.first >= n.role.epoch(),
+            "bundles of an epoch that has ended are kept");
+  // What all have said of their parts has arrived, so the conductor must have an answer.
+  if (open_ == 0 || !active(0) || at(0).draining || told_.size() < epoch_.members.size()) return;
+  for (int const r : epoch_.members) {
+    if (!at(r).alive || !gone_.empty()) return;
+    for (auto const& p : wires_[wire(r, 0)])
+      if (p.what.kind == peer_message_kind::saved) return;
+  }
+  require(false, "all parts are saved, and the conductor does not know");
+}
+
+void world::check_done() const {
+  auto const& s = *scenario_;
+  auto all = beginning(s.cells);
+  for (std::uint64_t r = 0; r < s.rounds; ++r) {
+    auto const old = all;
+    for (std::size_t i = 0; i < all.size(); ++i)
+      all[i] = mixed(old[i], old[(i + old.size() - 1) % old.size()]);
+  }
+  require(at(0).result == all, "another result than that of a sequential program");
+  require(at(0).how->tasks == s.rounds + 2, "another number of supersteps");
+}
+
+}  // namespace bsp_harness

@@ -1,0 +1,183 @@
+// Bsp's roles in a world of peers (peer_world.hpp), over a model of the store. The program is a circle of
+// cells: in each superstep every rank sends its cells to every other, and mixes each cell with its neighbour.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "peer_world.hpp"
+#include "skel/protocol/bsp_conductor.hpp"
+#include "skel/protocol/bsp_member.hpp"
+
+namespace bsp_harness {
+
+namespace protocol = skel::protocol;
+
+using event = harness_common::peer_event;
+using harness_common::exploration;
+using harness_common::require;
+using harness_common::summary;
+using harness_common::violation;
+
+struct scenario : harness_common::peer_scenario {
+  int cells = 3;
+  std::uint64_t rounds = 1;   // of mixing; one superstep more gives the root all cells
+  bool splits = true;         // the program can cut its state anew
+  std::uint64_t every = 0;    // a checkpoint is due in every so manieth superstep of the root; 0: never
+  int full_disks = 0;         // parts that cannot be written
+  int lost_commits = 0;       // commits that fail
+  int damages = 0;            // parts that cannot be read after all
+  int reruns = 0;             // the whole job is killed, and another one goes on
+  bool commits_hang = false;  // none ever ends
+  [[nodiscard]] std::string describe() const;
+};
+
+using values = std::vector<std::uint64_t>;
+
+// What a rank sends another in a superstep, and how it got there.
+struct letter {
+  std::uint64_t epoch = 0, step = 0;
+  std::uint32_t from = 0, to = 0;  // places
+  values cells{};
+  void add_to(protocol::digest& d) const;
+};
+
+struct packet {
+  protocol::peer_message what;
+  letter content;
+  void add_to(protocol::digest& d) const { content.add_to(d); }
+};
+
+// A rank's state and what it has received.
+struct part {
+  std::uint64_t step = 0;  // the next one
+  int first = 0;           // of its cells
+  values cells{}, whole{};
+  void add_to(protocol::digest& d) const;
+};
+
+using restore = protocol::bsp_action::restore;
+using save = protocol::bsp_action::save;
+using compute = protocol::bsp_action::compute;
+using letters = std::map<int, letter>;  // by rank
+
+struct job {
+  std::variant<restore, save, compute> what;
+  // When it has begun:
+  std::uint32_t place = 0;
+  std::vector<int> members{};
+  std::optional<letters> came{};
+};
+
+struct node : harness_common::peer_node {
+  protocol::bsp_member role;
+  protocol::bsp_conductor conductor;  // the root's
+  part state;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, letters> kept;  // by epoch and superstep
+  std::vector<letter> outgoing;                                     // of the superstep computed last
+  std::deque<job> jobs;
+  std::optional<job> running;
+  std::optional<std::pair<save, part>> writing;
+  values result;
+  void add_to(protocol::digest& d) const;
+};
+
+struct stored_generation {
+  std::uint32_t parts = 0;
+  std::map<std::uint32_t, part> stored{};
+  std::set<std::uint32_t> damaged{};
+  [[nodiscard]] bool whole() const { return parts > 0 && stored.size() == parts; }
+};
+
+class world final : public harness_common::peer_world<scenario, node, packet, protocol::bsp_actions> {
+ public:
+  explicit world(scenario const& s, fault* f = nullptr);
+  /// Epochs that were not the first of their job.
+  [[nodiscard]] std::uint64_t again() const { return again_; }
+  [[nodiscard]] std::uint64_t commits() const { return commits_; }
+  [[nodiscard]] std::uint64_t fallen_back() const { return fallen_back_; }
+  [[nodiscard]] std::uint64_t resumed() const { return resumed_; }
+  [[nodiscard]] bool refused() const { return refused_; }
+
+ private:
+  void begin(int rank) override;
+  void receive(int from, int to, packet& p) override;
+  void hear_lost(int rank, int peer) override;
+  void hear_tick(int rank) override;
+  void please_stop(int rank) override;
+  void send(int rank, int to, protocol::peer_message const& what) override;
+  void follow_up(int rank) override;
+  void add_own(int rank, std::vector<event>& all) const override;
+  void apply_own(event const& e) override;
+  [[nodiscard]] std::uint64_t most_events() const override;
+  [[nodiscard]] std::string waits_for() const override;
+  void check() const override;
+  void check_done() const override;
+  [[nodiscard]] bool may_fail() const override { return refused_; }
+  [[nodiscard]] bool may_lose_parts() const override { return !scenario_->splits; }
+  void add_to(protocol::digest& d) const override;
+
+  // A job, and what its conductor knows of the store.
+  void open_store();
+  void rerun(int ranks, bool commit_lands);
+  [[nodiscard]] std::vector<protocol::bsp_generation> restorable() const;
+  [[nodiscard]] std::uint32_t living() const;
+  [[nodiscard]] std::uint64_t newest_known() const { return known_.empty() ? 0 : known_.front().number; }
+
+  // What the roles want done.
+  void perform(int rank, protocol::bsp_actions& list, letter const& came = {});
+  void perform_for_conductor(int rank, protocol::bsp_action::any const& action);
+  void start_next(int rank);
+  void root_begins(compute const& c);
+  void expect_restart(protocol::peer_message const& what);
+  void expect_fall_back(protocol::bsp_action::fall_back const& f);
+  void expect_refusal() const;
+
+  // The work.
+  void finish(int rank);
+  void take_letters(node& n, job const& j, std::uint64_t epoch, std::uint64_t step) const;
+  /// Whether this rank goes on: one of them, while there is something to do.
+  [[nodiscard]] bool mix(node& n, compute const& c, job const& j) const;
+  void load(int rank, restore const& r, protocol::bsp_actions& list);
+  void write(int rank, bool well);
+  void end_commit(std::uint64_t how);
+  void remove_old(std::uint64_t newest);
+
+  std::map<std::uint64_t, stored_generation> store_;
+  std::set<std::uint64_t> ever_whole_;
+  std::optional<protocol::bsp_generation> committing_;
+  std::uint64_t last_committed_ = 0;
+  int full_disks_ = 0, lost_commits_ = 0, damages_ = 0, reruns_ = 0;
+
+  // What the conductor has been told, kept a second time to see whether it decides rightly.
+  std::vector<protocol::bsp_generation> known_;
+  std::set<int> gone_;
+  protocol::bsp_message::restart epoch_;
+  bool resumes_ = false, moved_ = false, refused_ = false;
+  std::uint64_t begun_in_epoch_ = 0;
+  std::uint64_t root_steps_ = 0;  // begun in all
+  std::uint64_t open_ = 0;        // the generation that is being saved
+  std::uint64_t opened_at_ = 0;   // in this superstep of the root
+  std::set<int> saves_, told_;    // of its members: have been told to save, have said how it went
+
+  std::uint64_t again_ = 0, commits_ = 0, fallen_back_ = 0, resumed_ = 0;
+};
+
+using fault = world::fault;
+
+[[nodiscard]] scenario random_scenario(std::uint64_t seed);
+/// At least one death.
+[[nodiscard]] scenario death_scenario(std::uint64_t seed);
+/// Checkpoints that get whole, and jobs that are killed.
+[[nodiscard]] scenario rerun_scenario(std::uint64_t seed);
+/// Throws violation with the seed that replays it.
+summary run(scenario const& s, fault* f = nullptr);
+
+}  // namespace bsp_harness

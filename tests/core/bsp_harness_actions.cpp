@@ -1,0 +1,261 @@
+// What the engine does for bsp's roles, in the harness, and what their decisions must be.
+#include <algorithm>
+
+#include "bsp_harness.hpp"
+
+namespace bsp_harness {
+
+using protocol::peer_message_kind;
+namespace act = protocol::bsp_action;
+
+void world::perform(int rank, protocol::bsp_actions& list, letter const& came) {
+  auto& n = at(rank);
+  if (fault_ != nullptr) fault_->wants(*this, rank, list);
+  for (auto const& action : std::exchange(list, {})) {
+    if (auto const* const s = std::get_if<act::send>(&action)) {
+      send(rank, s->to, s->what);
+    } else if (auto const* k = std::get_if<act::keep>(&action)) {
+      auto const own = k->from == rank;
+      auto const& content = own ? n.outgoing.at(n.role.place()) : came;
+      require(n.kept[{k->epoch, k->step}].emplace(k->from, content).second, "a bundle is kept twice");
+    } else if (auto const* f = std::get_if<act::forget>(&action)) {
+      std::erase_if(n.kept, [&](auto const& x) { return x.first.first < f->epoch; });
+    } else if (auto const* r = std::get_if<act::restore>(&action)) {
+      n.jobs.push_back({*r});
+    } else if (auto const* w = std::get_if<act::save>(&action)) {
+      require(!n.writing, "two parts are saved at a time");
+      if (w->generation == open_) saves_.insert(rank);
+      n.jobs.push_back({*w});
+    } else if (auto const* c = std::get_if<act::compute>(&action)) {
+      n.jobs.push_back({*c});
+    } else if (std::holds_alternative<act::drain>(action)) {
+      n.draining = true;
+      n.jobs.clear();
+      if (rank == 0) n.conductor.stop();
+    } else if (!ends(n, action)) {
+      perform_for_conductor(rank, action);
+    }
+  }
+}
+
+void world::perform_for_conductor(int rank, act::any const& action) {
+  require(rank == 0, "a member conducts");
+  auto& n = at(rank);
+  if (auto const* done = std::get_if<act::complete>(&action)) {
+    require(!complete_, "complete twice");
+    complete_ = true;
+    call_roll(&protocol::roll_call::done, done->steps);
+  } else if (auto const* a = std::get_if<act::announce>(&action)) {
+    require(open_ == 0 && !committing_, "two checkpoints at a time");
+    require(store_.upper_bound(a->generation - 1) == store_.end(), "a number is used twice");
+    open_ = a->generation;
+    opened_at_ = n.role.step();
+    saves_.clear();
+    told_.clear();
+    n.role.announce(open_);
+  } else if (auto const* b = std::get_if<act::abandon>(&action)) {
+    require(b->generation == open_, "a checkpoint is given up that is none");
+    open_ = 0;
+  } else if (auto const* c = std::get_if<act::commit>(&action)) {
+    auto const g = store_.find(c->generation);
+    require(g != store_.end() && g->second.whole() && g->second.parts == c->parts,
+            "a generation is committed that is not whole");
+    require(!committing_ && c->generation > last_committed_, "commits are not in order");
+    last_committed_ = c->generation;
+    committing_ = {c->generation, c->parts};
+    open_ = 0;
+  } else if (auto const* f = std::get_if<act::fall_back>(&action)) {
+    expect_fall_back(*f);
+  } else if (auto const* r = std::get_if<act::refuse>(&action)) {
+    expect_refusal();
+    refused_ = true;
+    n.failure = r->text;
+    n.ended = true;
+    call_roll(&protocol::roll_call::abort, r->text);
+  }
+}
+
+void world::send(int rank, int to, protocol::peer_message const& what) {
+  auto& n = at(rank);
+  auto p = packet_of(what);
+  if (what.kind == peer_message_kind::bundle) {
+    p.content = n.outgoing.at(n.role.place_of(to).value());
+  } else if (what.kind == peer_message_kind::restart) {
+    expect_restart(what);
+  } else if (what.kind == peer_message_kind::saved) {
+    auto const s = protocol::bsp_message::saved::decoded(what);
+    if (s.generation == open_) {
+      saves_.insert(rank);
+      told_.insert(rank);
+    }
+  } else if (what.kind == peer_message_kind::part_lost) {
+    require(!known_.empty() && known_.front().parts != living(), "a lost part that all can have again");
+  }
+  post(rank, to, std::move(p));
+}
+
+// --- jobs
+
+void world::follow_up(int rank) {
+  auto& n = at(rank);
+  if (!active(rank)) return;
+  while (!n.draining && !n.running && !n.jobs.empty()) start_next(rank);
+  if (!n.draining || n.running || n.ended) return;
+  protocol::bsp_actions list;
+  n.role.quiet(list);
+  perform(rank, list);
+}
+
+void world::start_next(int rank) {
+  auto& n = at(rank);
+  auto j = n.jobs.front();
+  n.jobs.pop_front();
+  bool const stale = std::visit([&](auto const& what) { return what.epoch != n.role.epoch(); }, j.what);
+  auto const* s = std::get_if<save>(&j.what);
+  auto const* c = std::get_if<compute>(&j.what);
+  if (stale) {
+    protocol::bsp_actions list;
+    if (s != nullptr) n.role.saved(s->generation, false, list);
+    perform(rank, list);
+    return;
+  }
+  j.place = n.role.place();
+  j.members = n.role.members();
+  if (s != nullptr || c != nullptr) {
+    auto const step = s != nullptr ? s->step : c->step;
+    auto came = n.kept.extract({n.role.epoch(), step - 1});
+    if (!came.empty()) j.came = std::move(came.mapped());
+  }
+  if (rank == 0 && c != nullptr) root_begins(*c);
+  n.running = std::move(j);
+}
+
+void world::root_begins(compute const& c) {
+  if (c.epoch == epoch_.epoch && begun_in_epoch_++ > 0) moved_ = true;
+  // All have begun the superstep before this one, and whoever was told to save did so first.
+  if (open_ != 0 && c.step >= opened_at_ + 2)
+    require(saves_.size() == epoch_.members.size(), "a member does not save its part");
+  bool const due = scenario_->every != 0 && ++root_steps_ % scenario_->every == 0;
+  protocol::bsp_actions list;
+  at(0).conductor.begins(c.epoch, due, list);
+  perform(0, list);
+}
+
+// --- what the conductor must decide
+
+std::uint32_t world::living() const {
+  return static_cast<std::uint32_t>(scenario_->ranks) - static_cast<std::uint32_t>(gone_.size());
+}
+
+void world::expect_restart(protocol::peer_message const& what) {
+  auto const r = protocol::bsp_message::restart::decoded(what);
+  if (r.epoch == epoch_.epoch) {
+    require(r == epoch_, "an epoch is not what it was");
+    return;
+  }
+  require(r.epoch == epoch_.epoch + 1, "epochs are not in order");
+  require(r.generation == newest_known(), "another generation than the newest that can be had");
+  require(r.generation == 0 || scenario_->splits || known_.front().parts == living(),
+          "a state that cannot be cut is for other ranks");
+  require(r.members.size() == living() &&
+              std::none_of(r.members.begin(), r.members.end(), [&](int m) { return gone_.contains(m); }),
+          "an epoch of others than the living");
+  if (r.epoch > 1) ++again_;
+  epoch_ = r;
+  begun_in_epoch_ = 0;
+  open_ = 0;
+}
+
+void world::expect_fall_back(act::fall_back const& f) {
+  require(f.bad == epoch_.generation, "a generation is given up that is not in use");
+  std::erase_if(known_, [&](auto const& g) {
+    return g.number == f.bad || (!scenario_->splits && g.parts != living());
+  });
+  require(f.instead == newest_known(), "another generation than the newest that is left");
+  ++fallen_back_;
+}
+
+void world::expect_refusal() const {
+  require(resumes_ && !moved_, "a run is refused that has computed");
+  require(std::none_of(known_.begin(), known_.end(),
+                       [&](auto const& g) {
+                         return g.number != epoch_.generation && (scenario_->splits || g.parts == living());
+                       }),
+          "a store is refused that can be read");
+}
+
+// --- what tells states apart
+
+namespace {
+
+void add(protocol::digest& d, values const& v) {
+  for (auto const x : v) d.add(x);
+  d.add(v.size());
+}
+
+void add(protocol::digest& d, letters const& all) {
+  for (auto const& [rank, l] : all) {
+    d.add(static_cast<std::uint64_t>(rank));
+    l.add_to(d);
+  }
+  d.add(all.size());
+}
+
+void add(protocol::digest& d, save const& s) {
+  d.add(s.epoch).add(s.step).add(s.generation).add(s.place).add(s.parts);
+}
+
+void add(protocol::digest& d, job const& j) {
+  if (auto const* r = std::get_if<restore>(&j.what)) d.add(r->epoch).add(r->generation).add(r->place);
+  if (auto const* s = std::get_if<save>(&j.what)) add(d, *s);
+  if (auto const* c = std::get_if<compute>(&j.what)) d.add(c->epoch).add(c->step);
+  d.add(j.what.index()).add(j.place).add(j.members.size()).add(j.came.has_value());
+  if (j.came) add(d, *j.came);
+}
+
+}  // namespace
+
+void letter::add_to(protocol::digest& d) const {
+  d.add(epoch).add(step).add(from).add(to);
+  add(d, cells);
+}
+
+void part::add_to(protocol::digest& d) const {
+  d.add(step).add(static_cast<std::uint64_t>(first));
+  add(d, cells);
+  add(d, whole);
+}
+
+void node::add_to(protocol::digest& d) const {
+  d.add(role.hash()).add(conductor.hash());
+  state.add_to(d);
+  for (auto const& [of, l] : kept) {
+    d.add(of.first).add(of.second);
+    add(d, l);
+  }
+  d.add(kept.size());
+  for (auto const& j : jobs) add(d, j);
+  d.add(jobs.size()).add(running.has_value()).add(writing.has_value());
+  if (running) add(d, *running);
+  if (!writing) return;
+  add(d, writing->first);
+  writing->second.add_to(d);
+}
+
+void world::add_to(protocol::digest& d) const {
+  for (auto const& [number, g] : store_) {
+    d.add(number).add(g.parts).add(g.damaged.size());
+    for (auto const& [place, p] : g.stored) {
+      d.add(place);
+      p.add_to(d);
+    }
+  }
+  for (auto const& g : known_) d.add(g.number);
+  for (auto const& counts : {full_disks_, lost_commits_, damages_, reruns_})
+    d.add(static_cast<std::uint64_t>(counts));
+  d.add(store_.size()).add(known_.size()).add(committing_ ? committing_->number : 0).add(nodes_.size());
+  d.add(gone_.size()).add(moved_).add(open_).add(opened_at_).add(saves_.size()).add(told_.size());
+  d.add(scenario_->every == 0 ? 0 : root_steps_ % scenario_->every);
+}
+
+}  // namespace bsp_harness

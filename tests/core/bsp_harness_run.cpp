@@ -1,0 +1,64 @@
+// Scenarios drawn from a seed, and running them.
+#include "bsp_harness.hpp"
+
+namespace bsp_harness {
+
+std::string scenario::describe() const {
+  auto text =
+      describe_ranks() + ", " + std::to_string(cells) + " cells, " + std::to_string(rounds) + " rounds";
+  if (!splits) text += ", cannot be cut";
+  text += every == 0 ? ", no checkpoints" : ", a checkpoint every " + std::to_string(every) + " supersteps";
+  auto const add = [&](int n, char const* what) {
+    if (n > 0) text += ", " + std::to_string(n) + " " + what;
+  };
+  add(full_disks, "full disks");
+  add(lost_commits, "lost commits");
+  add(damages, "damaged parts");
+  add(reruns, "further jobs");
+  if (commits_hang) text += ", commits hang";
+  return text + describe_trouble();
+}
+
+namespace {
+
+scenario draw(std::uint64_t seed, bool must_die) {
+  auto const own = [](scenario& s, auto const& below) {
+    auto const some = [&](std::uint64_t one_in, std::uint64_t most) {
+      return below(one_in) == 0 ? 1 + static_cast<int>(below(most)) : 0;
+    };
+    s.cells = 1 + static_cast<int>(below(9));
+    s.rounds = 1 + below(6);
+    s.splits = below(3) != 0;
+    s.every = below(4);
+    s.full_disks = some(3, 2);
+    s.lost_commits = some(3, 2);
+    s.damages = some(3, 3);
+    s.reruns = some(3, 3);
+    s.commits_hang = below(5) == 0;
+  };
+  return harness_common::draw_scenario<scenario>(seed, must_die, own, 5, 400);
+}
+
+}  // namespace
+
+scenario random_scenario(std::uint64_t seed) { return draw(seed, false); }
+scenario death_scenario(std::uint64_t seed) { return draw(seed, true); }
+
+scenario rerun_scenario(std::uint64_t seed) {
+  auto s = draw(seed, false);
+  s.ranks = 1 + static_cast<int>(seed % 4);
+  s.rounds = 3 + seed % 6;
+  s.every = 1 + seed % 2;
+  s.reruns = 1 + static_cast<int>(seed % 4);
+  s.damages = static_cast<int>(seed % 5);
+  s.commits_hang = false;
+  s.failing.reset();
+  s.other_call.reset();
+  s.stops_early = false;
+  s.chaos = 800;
+  return s;
+}
+
+summary run(scenario const& s, fault* f) { return harness_common::run<world>(s, f); }
+
+}  // namespace bsp_harness

@@ -1,0 +1,142 @@
+// Bsp's protocol in random order, with everything going wrong that may; and in every order.
+#include "bsp_harness.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "catch.hpp"
+#include "fewer.hpp"
+
+namespace {
+
+using kind = skel::protocol::peer_message_kind;
+
+// No trouble but what the scenario says: what happens, and nothing else.
+bsp_harness::world settled(bsp_harness::scenario const& s) {
+  bsp_harness::world w(s);
+  std::mt19937_64 dice(s.seed);
+  w.settle(dice);
+  w.check_end();
+  return w;
+}
+
+}  // namespace
+
+TEST_CASE("the result is that of a sequential program in every order of events", "[random]") {
+  harness_common::try_many(
+      "any", [](auto seed) { return bsp_harness::run(bsp_harness::random_scenario(seed)); }, 1,
+      harness_common::runs_wanted(4000));
+}
+
+TEST_CASE("supersteps survive the death of any ranks but the root", "[deaths]") {
+  harness_common::try_many(
+      "deaths", [](auto seed) { return bsp_harness::run(bsp_harness::death_scenario(seed)); }, 1000000007,
+      harness_common::runs_wanted(8000));
+}
+
+TEST_CASE("jobs are killed as a whole, and others go on from what is stored", "[reruns]") {
+  harness_common::try_many(
+      "reruns", [](auto seed) { return bsp_harness::run(bsp_harness::rerun_scenario(seed)); }, 2000000011,
+      harness_common::runs_wanted(6000));
+}
+
+TEST_CASE("what goes wrong in the harness does happen") {
+  std::uint64_t resumed = 0, commits = 0, fallen_back = 0, refused = 0;
+  for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+    auto const s = bsp_harness::rerun_scenario(seed);
+    bsp_harness::world w(s);
+    std::mt19937_64 dice(seed);
+    for (std::uint64_t i = 0; i < s.chaos && !w.ended(); ++i) w.step(dice);
+    w.settle(dice);
+    w.check_end();
+    resumed += w.resumed();
+    commits += w.commits();
+    fallen_back += w.fallen_back();
+    refused += w.refused() ? 1 : 0;
+  }
+  CHECK(resumed > 100);
+  CHECK(commits > 100);
+  CHECK(fallen_back > 5);
+  CHECK(refused > 5);
+}
+
+TEST_CASE("32 ranks, 12 deaths, 12 suspicions", "[random]") {
+  for (bool const splits : {false, true}) {
+    bsp_harness::scenario s;
+    s.seed = 32;
+    s.ranks = 32;
+    s.cells = 100;
+    s.rounds = 4;
+    s.splits = splits;
+    s.every = splits ? 1 : 0;
+    s.deaths = 12;
+    s.suspicions = 12;
+    s.chaos = 8000;
+    CHECK(bsp_harness::run(s).deaths > 0);
+  }
+}
+
+TEST_CASE("small jobs in every order of events", "[exhaustive]") {
+  struct small {
+    char const* name;
+    int ranks;
+    std::uint64_t rounds, every;
+    bool splits;
+    int full_disks, lost_commits, damages, reruns, deaths, suspicions;
+    std::uint64_t ticks;
+  };
+  std::vector<small> const all{
+      {"1 rank, checkpoints, another job", 1, 1, 1, true, 0, 0, 0, 1, 0, 0, 0},
+      {"1 rank, a full disk, a damaged part, another job", 1, 1, 1, false, 1, 0, 1, 1, 0, 0, 0},
+      {"2 ranks", 2, 1, 0, true, 0, 0, 0, 0, 0, 0, 0},
+      {"2 ranks, a death", 2, 1, 0, false, 0, 0, 0, 0, 1, 0, 0},
+      {"2 ranks, a suspicion, 2 ticks", 2, 1, 0, true, 0, 0, 0, 0, 0, 1, 2},
+      {"2 ranks, checkpoints, a death", 2, 1, 1, true, 0, 0, 0, 0, 1, 0, 0},
+      {"2 ranks, checkpoints that cannot be cut, a death", 2, 1, 1, false, 0, 0, 0, 0, 1, 0, 0},
+      {"2 ranks, checkpoints, a suspicion, 9 ticks", 2, 1, 1, true, 0, 0, 0, 0, 0, 1, 9},
+      {"2 ranks, checkpoints, a full disk, a lost commit", 2, 1, 1, true, 1, 1, 0, 0, 0, 0, 0},
+      {"2 ranks, checkpoints, another job", 2, 1, 1, true, 0, 0, 0, 1, 0, 0, 0},
+      {"2 ranks, checkpoints, a lost commit, a damaged part, another job", 2, 1, 1, true, 0, 1, 1, 1, 0, 0,
+       0},
+      {"3 ranks", 3, 1, 0, true, 0, 0, 0, 0, 0, 0, 0},
+      {"3 ranks, a death", 3, 1, 0, true, 0, 0, 0, 0, 1, 0, 0},
+      {"3 ranks, checkpoints, a death", 3, 1, 2, true, 0, 0, 0, 0, 1, 0, 0},
+      {"3 ranks, checkpoints, another job", 3, 1, 2, true, 0, 0, 0, 1, 0, 0, 0},
+  };
+  bool const patient = std::getenv("SKEL_LONG") != nullptr;
+  for (auto const& x : all) {
+    bsp_harness::scenario s;
+    s.ranks = x.ranks;
+    s.rounds = x.rounds;
+    s.every = x.every;
+    s.splits = x.splits;
+    s.full_disks = x.full_disks;
+    s.lost_commits = x.lost_commits;
+    s.damages = x.damages;
+    s.reruns = x.reruns;
+    s.deaths = x.deaths;
+    s.suspicions = x.suspicions;
+    auto const found = harness_common::explore(bsp_harness::world(s), x.ticks,
+                                               patient ? 5000000 : test::fewer_if_slow(30000));
+    std::printf("%s: %llu states, depth %llu, %llu ends%s\n", x.name,
+                static_cast<unsigned long long>(found.states), static_cast<unsigned long long>(found.depth),
+                static_cast<unsigned long long>(found.ends), found.complete ? "" : " (not all)");
+    CHECK(found.ends > 0);
+  }
+}
+
+TEST_CASE("a superstep costs one message per pair of ranks, a checkpoint one per rank") {
+  bsp_harness::scenario s;
+  for (s.ranks = 1; s.ranks <= 8; ++s.ranks) {
+    s.every = 0;
+    auto const ranks = static_cast<std::uint64_t>(s.ranks);
+    auto const bundles = (s.rounds + 2) * ranks * (ranks - 1);
+    auto const plain = settled(s);
+    CHECK(plain.messages(kind::bundle) == bundles);
+    CHECK(plain.messages() == bundles + 5 * ranks);  // hello, restart, stop, stopped, finish: one each
+    s.every = s.rounds + 2;
+    CHECK(settled(s).messages(kind::saved) == 0);  // one that begins with the last superstep
+    s.every = s.rounds + 1;
+    CHECK(settled(s).messages() <= bundles + 6 * ranks);
+  }
+}
