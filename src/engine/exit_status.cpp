@@ -9,12 +9,13 @@
 
 namespace skel::detail {
 
-void report_exit_status(int rank, int code) {
+void report_exit_status(int rank, int code, std::string const& reason) {
   char const* const name = std::getenv("SKEL_EXIT_STATUS_FILE");
   if (name == nullptr || *name == '\0') return;
   int const file = ::open(name, O_WRONLY | O_APPEND | O_CLOEXEC);
   if (file < 0) return;  // on a host that does not see it; others do
-  auto const line = std::to_string(rank) + " " + std::to_string(code) + "\n";
+  auto const line =
+      std::to_string(rank) + " " + std::to_string(code) + (reason.empty() ? "" : " " + reason) + "\n";
   // One write, so that the lines of several ranks do not mix.
   static_cast<void>(!::write(file, line.data(), line.size()));
   ::close(file);

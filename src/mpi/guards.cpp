@@ -14,6 +14,7 @@
 #include "launcher.hpp"
 #include "mpi_transport.hpp"
 #include "siblings.hpp"
+#include "values/format.hpp"
 
 namespace skel::detail {
 
@@ -25,9 +26,13 @@ double seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+void say(std::string const& program, std::string const& what) {
+  std::fprintf(stderr, "%s: %s\n", program.c_str(), what.c_str());
+}
+
 // Other threads may hold any lock, so nothing is cleaned up.
-[[noreturn]] void leave(int rank, int code) {
-  report_exit_status(rank, code);
+[[noreturn]] void leave(int rank, int code, std::string const& reason) {
+  report_exit_status(rank, code, reason);
   _exit(code);
 }
 
@@ -55,17 +60,18 @@ std::unique_ptr<watch> watch_start(std::string const& program) {
   // Where the launcher ends the job when a rank dies, it says so itself.
   auto const others = launcher_survives_losses() ? std::make_shared<siblings>() : nullptr;
   return std::make_unique<watch>([program, others, known_since = -1.0](double ran) mutable {
-    auto const wrong = others ? others->what_is_wrong(ran) : std::string();
-    if (wrong.empty() && ran < patience_without_reason) return;
-    if (wrong.empty()) {
-      std::fprintf(stderr, "%s: not all ranks have started within %.0f s\n", program.c_str(), ran);
+    auto reason = others ? others->what_is_wrong(ran) : std::string();
+    if (reason.empty() && ran < patience_without_reason) return;
+    if (reason.empty()) {
+      reason = detail::format("not all ranks have started within {:.0f} s", ran);
+      say(program, reason);
     } else if (!exit_status_reported()) {  // said once, if need be by another rank
       constexpr double patience_with_spokesman = 2;
       if (known_since < 0) known_since = ran;
       if (!others->is_spokesman() && ran - known_since < patience_with_spokesman) return;
-      std::fprintf(stderr, "%s: %s\n", program.c_str(), wrong.c_str());
+      say(program, reason);
     }
-    leave(0, 1);
+    leave(0, 1, reason);
   });
 }
 
@@ -83,12 +89,13 @@ std::unique_ptr<watch> watch_calls(std::string const& program, int rank,
     if (!inside || number != seen.number) seen = {number, ran};
     double const stuck = ran - seen.since;
     if (stuck < limit) return;
-    std::fprintf(
-        stderr,
-        "%s: rank %d has been inside one call of MPI for %.0f s: another rank was killed in the middle "
-        "of a message, or MPI hangs\n",
-        program.c_str(), rank, stuck);
-    leave(rank, 1);
+    auto const reason = detail::format(
+        "rank {} has been inside one call of MPI for {:.0f} s: another rank was killed in the middle of a "
+        "message, or "
+        "MPI hangs",
+        rank, stuck);
+    say(program, reason);
+    leave(rank, 1, reason);
   });
 }
 
@@ -99,11 +106,10 @@ std::unique_ptr<watch> watch_end(std::string const& program, int rank, int code,
       launcher_survives_losses() && patience > 0 ? std::max(1.0, patience) : patience_without_reason;
   return std::make_unique<watch>([program, rank, code, limit](double ran) {
     if (ran < limit) return;
-    if (rank == 0)
-      std::fprintf(stderr, "%s: a rank died after the run had ended: leaving without MPI_Finalize\n",
-                   program.c_str());
+    std::string const reason = "a rank died after the run had ended: leaving without MPI_Finalize";
+    if (rank == 0) say(program, reason);
     std::fflush(nullptr);
-    leave(rank, code);
+    leave(rank, code, reason);
   });
 }
 

@@ -69,12 +69,12 @@ code=0
 
 # Its only rank ends, it does not.
 fake_mpiexec "mpirun (Open MPI) 4.1.4" 'export OMPI_COMM_WORLD_SIZE=1 OMPI_COMM_WORLD_LOCAL_SIZE=1 PMIX_NAMESPACE=1
-bash -c "sleep 3; echo 0 5 >\$SKEL_EXIT_STATUS_FILE"
+bash -c "sleep 3; echo 0 5 a reason >\$SKEL_EXIT_STATUS_FILE"
 mkfifo fifo
 read -r <>fifo'
 code=0
 timeout 60 "$program" --mpiexec ./mpiexec -n 1 true 2>err || code=$?
-if [ $code != 5 ] || [ "$(cat err)" != "skel-mpiexec: all ranks have ended, mpiexec had to be killed" ]; then
+if [ $code != 5 ] || [ "$(cat err)" != "skel-mpiexec: all ranks have ended, mpiexec had to be killed: a reason" ]; then
   echo "an mpiexec that does not end: exit code $code" >&2
   cat err >&2
   exit 1

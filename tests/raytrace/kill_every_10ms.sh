@@ -2,7 +2,7 @@
 # Rank 1 of 4 dies 0, 10, 20, ... ms after its execve, until a bit longer than a whole run takes:
 #   kill_every_10ms.sh SKEL_MPIEXEC DIE_AFTER SKEL_RAYTRACE SCHEDULE...
 # Each run must end, with the right picture, or with exit code 1 and the cause. Exit code 1 if one does not; where there is
-# a gdb it says what the ranks of a run were doing that has not ended within 90 s.
+# a gdb it says what the ranks of a run were doing that has not ended within 90 s. SKEL_KILL_STEP=100: every 100 ms.
 set -euo pipefail
 # shellcheck source=tests/programs.sh
 . "$(dirname "$0")/../programs.sh"
@@ -43,7 +43,7 @@ wait $!
 last=$((($(date +%s%3N) - begin) * 5 / 4))
 
 runs=0 unstarted=0
-for ((after = 0; after <= last; after += 10)); do
+for ((after = 0; after <= last; after += ${SKEL_KILL_STEP:-10})); do
   schedule=${schedules[runs % ${#schedules[@]}]}
   runs=$((runs + 1))
   run $after "$schedule"
