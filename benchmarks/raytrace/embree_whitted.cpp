@@ -124,6 +124,7 @@ world_view view_of(geometry const& g, camera const& eye, int depth) {
           g.balls.data(),
           g.frusta.data(),
           g.surfaces.data(),
+          g.volumes.data(),
           g.patches.data(),
           g.materials.data(),
           g.lights.data(),

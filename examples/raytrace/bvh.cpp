@@ -29,10 +29,15 @@ struct box {
   }
 };
 
+leaf_kind kind_of(surface::shape shape) {
+  if (shape == surface::shape::facet) return leaf_kind::facets;
+  return shape == surface::shape::ball ? leaf_kind::balls : leaf_kind::clipped;
+}
+
 struct item {
   box bounds;
   std::uint32_t id;
-  surface::shape kind;
+  leaf_kind kind;
 
   [[nodiscard]] float middle(std::size_t axis) const { return bounds.low[axis] + bounds.high[axis]; }
 };
@@ -48,11 +53,12 @@ struct range {
 class bvh_builder {
  public:
   explicit bvh_builder(geometry const& shapes) : shapes_(shapes) {
-    items_.reserve(shapes.boxes.size());
-    for (std::uint32_t i = 0; i < shapes.boxes.size(); ++i) {
-      auto const& b = shapes.boxes[i];
-      items_.push_back(
-          {{{b.low[0], b.low[1], b.low[2]}, {b.high[0], b.high[1], b.high[2]}}, i, shapes.surfaces[i].kind});
+    items_.reserve(shapes.volumes.size());
+    for (std::uint32_t i = 0; i < shapes.volumes.size(); ++i) {
+      auto const v = widened(shapes.volumes[i], box_slack * shapes.reach);
+      items_.push_back({{{v.low[0], v.low[1], v.low[2]}, {v.high[0], v.high[1], v.high[2]}},
+                        i,
+                        kind_of(shapes.surfaces[i].kind)});
     }
   }
 
@@ -192,19 +198,18 @@ class bvh_builder {
   bvh_child leaf(range const& r) {
     auto const kind = items_[r.begin].kind;
     std::size_t index = 0;
-    if (kind == surface::shape::facet) {
+    if (kind == leaf_kind::facets) {
       index = out_.facets.size();
       out_.facets.push_back(facet_leaf(r));
-    } else if (kind == surface::shape::ball) {
+    } else if (kind == leaf_kind::balls) {
       index = out_.balls.size();
       out_.balls.push_back(ball_leaf(r));
     } else {
-      index = out_.frusta.size();
-      frustum_packet p;
-      std::fill(p.frustum, p.frustum + lanes, no_hit);
-      for (std::size_t i = 0; i < r.size(); ++i)
-        p.frustum[i] = shapes_.surfaces[items_[r.begin + i].id].index;
-      out_.frusta.push_back(p);
+      index = out_.clipped.size();
+      clipped_packet p;
+      std::fill(p.id, p.id + lanes, no_hit);
+      for (std::size_t i = 0; i < r.size(); ++i) p.id[i] = items_[r.begin + i].id;
+      out_.clipped.push_back(p);
     }
     return leaf_bit | static_cast<bvh_child>(kind) << 29 | static_cast<bvh_child>(index);
   }
@@ -253,7 +258,7 @@ class bvh_builder {
 
 std::size_t bvh::memory() const {
   return nodes.capacity() * sizeof(bvh_node) + facets.capacity() * sizeof(facet_packet) +
-         balls.capacity() * sizeof(ball_packet) + frusta.capacity() * sizeof(frustum_packet);
+         balls.capacity() * sizeof(ball_packet) + clipped.capacity() * sizeof(clipped_packet);
 }
 
 bvh build_bvh(geometry const& shapes) { return bvh_builder(shapes).run(); }

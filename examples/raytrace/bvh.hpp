@@ -13,6 +13,7 @@ constexpr int lanes = 8;
 
 /// A child: a node's index, or with the top bit set a leaf: two bits of kind, then the index of one packet.
 using bvh_child = std::uint32_t;
+enum class leaf_kind : std::uint8_t { facets, balls, clipped };
 constexpr bvh_child leaf_bit = 0x8000'0000U;
 constexpr bvh_child leaf_index_mask = 0x1fff'ffffU;
 
@@ -32,8 +33,9 @@ struct alignas(64) ball_packet {
   std::uint32_t id[lanes];
 };
 
-struct frustum_packet {
-  std::uint32_t frustum[lanes];  ///< into geometry::frusta, unused lanes no_hit
+/// Frusta and slivers, one at a time.
+struct clipped_packet {
+  std::uint32_t id[lanes];  ///< unused lanes no_hit
 };
 
 /// Pointers into a bvh: what compiled kernels see of it.
@@ -41,16 +43,16 @@ struct bvh_view {
   bvh_node const* nodes;
   facet_packet const* facets;
   ball_packet const* balls;
-  frustum_packet const* frusta;
+  clipped_packet const* clipped;
 };
 
 struct bvh {
   std::vector<bvh_node> nodes;  ///< the root first
   std::vector<facet_packet> facets;
   std::vector<ball_packet> balls;
-  std::vector<frustum_packet> frusta;
+  std::vector<clipped_packet> clipped;
 
-  [[nodiscard]] bvh_view view() const { return {nodes.data(), facets.data(), balls.data(), frusta.data()}; }
+  [[nodiscard]] bvh_view view() const { return {nodes.data(), facets.data(), balls.data(), clipped.data()}; }
   [[nodiscard]] std::size_t memory() const;
 };
 

@@ -72,6 +72,14 @@ SKEL_RT_INLINE void keep_nearest(unsigned found, f8 t, std::uint32_t const* id, 
   }
 }
 
+// Frusta and slivers. Out of line: these leaves are rare, and cost registers in the loops over nodes.
+[[gnu::noinline]] float clipped_hit(world_view const& world, std::uint32_t id, ray const& r) {
+  surface const& s = world.surfaces[id];
+  float const t = s.kind == surface::shape::sliver ? intersect(world.facets[s.index], r)
+                                                   : intersect(world.frusta[s.index], r);
+  return t > 0 && inside(world.volumes[id], r, t) ? t : -1;
+}
+
 class bvh_tracer {
  public:
   SKEL_RT_INLINE bvh_tracer(world_view const& world, bvh_view const& tree) : world_(world), tree_(tree) {}
@@ -163,21 +171,21 @@ class bvh_tracer {
     auto const index = leaf & leaf_index_mask;
     f8 t;
     switch (leaf >> 29 & 3) {
-      case static_cast<unsigned>(surface::shape::facet): {
+      case static_cast<unsigned>(leaf_kind::facets): {
         auto const& p = tree_.facets[index];
         keep_nearest(facet_hits(p, origin, direction, best.t, t), t, p.id, best);
         break;
       }
-      case static_cast<unsigned>(surface::shape::ball): {
+      case static_cast<unsigned>(leaf_kind::balls): {
         auto const& p = tree_.balls[index];
         keep_nearest(ball_hits(p, origin, direction, best.t, t), t, p.id, best);
         break;
       }
       default:
-        for (auto const f : tree_.frusta[index].frustum) {
-          if (f == no_hit) break;
-          float const at = intersect(world_.frusta[f], r);
-          if (at > 0) keep_nearer(best, at, world_.frusta[f].id);
+        for (auto const id : tree_.clipped[index].id) {
+          if (id == no_hit) break;
+          float const at = clipped_hit(world_, id, r);
+          if (at > 0) keep_nearer(best, at, id);
         }
     }
   }
@@ -187,14 +195,14 @@ class bvh_tracer {
     auto const index = leaf & leaf_index_mask;
     f8 t;
     switch (leaf >> 29 & 3) {
-      case static_cast<unsigned>(surface::shape::facet):
+      case static_cast<unsigned>(leaf_kind::facets):
         return facet_hits(tree_.facets[index], origin, direction, distance, t) != 0;
-      case static_cast<unsigned>(surface::shape::ball):
+      case static_cast<unsigned>(leaf_kind::balls):
         return ball_hits(tree_.balls[index], origin, direction, distance, t) != 0;
       default:
-        for (auto const f : tree_.frusta[index].frustum) {
-          if (f == no_hit) break;
-          float const at = intersect(world_.frusta[f], r);
+        for (auto const id : tree_.clipped[index].id) {
+          if (id == no_hit) break;
+          float const at = clipped_hit(world_, id, r);
           if (at > 0 && at <= distance) return true;
         }
         return false;

@@ -11,7 +11,30 @@ namespace skel::raytrace {
 
 namespace {
 
-constexpr double ulp = 1.0 / (1 << 24);
+constexpr double ulp = unit_roundoff;
+
+// How far the rounded point of a hit may lie from its shape, for rays that start within the reach R and have
+// a direction of length 1 (unit_tolerance). u = 2^-24 is the error of one rounding.
+//
+// A ball's: 3 u F for b, 2 u F for the tolerance and 64 u F for a direction that is too long or too short
+// shift the nearest point along the ray, where F is the farthest that a ray may start from the centre; 5 u F
+// + 3 u R for the origin's distance, the nearest point, t and the point; 46 u r for the radius and the
+// discriminant.
+double ball_error(double farthest, double radius, double reach) {
+  return ulp * (80 * farthest + 50 * radius + 6 * reach);
+}
+
+// A facet's is within 39 u R of its plane: dot products of three terms at distances of up to 3.5 R, and the
+// rounded plane. It is inside every edge moved out by 44 u R: 8 on purpose (edge_plane), the rest as for the
+// plane. Moved edges meet 44 u R / sin(a / 2) from a corner of angle a. This proves the distance of 3.5 R,
+// too, if no sine is below 2^-10.
+constexpr double plane_error = 40 * ulp, edge_error = 45 * ulp;
+
+// Facets with a sharper corner than this sine of half its angle are slivers.
+constexpr double sharpest = 1.0 / 256;
+
+// Slivers and frusta have no such bound: hits farther off do not count.
+constexpr double clip_error = 80 * ulp;
 
 double largest(vec3d v) { return std::max({std::abs(v.x), std::abs(v.y), std::abs(v.z)}); }
 
@@ -26,15 +49,71 @@ double scale_of(scene const& world) {
   return scale;
 }
 
+/// The eye and all shapes: where rays start, but for rounding.
+class surroundings {
+ public:
+  explicit surroundings(scene const& world) {
+    include(world.view.from, 0);
+    for (auto const& v : world.vertices) include(v, 0);
+    for (auto const& s : world.spheres) include(s.center, s.radius);
+    for (auto const& c : world.cones) {
+      include(c.base, c.base_radius);
+      include(c.apex, c.apex_radius);
+    }
+  }
+
+  /// The distance of the farthest point.
+  [[nodiscard]] double farthest_from(vec3d p) const {
+    auto const larger = [](double a, double b) { return std::max(std::abs(a), std::abs(b)); };
+    auto const a = p - low_, b = high_ - p;
+    return length(vec3d{larger(a.x, b.x), larger(a.y, b.y), larger(a.z, b.z)});
+  }
+
+ private:
+  void include(vec3d p, double radius) {
+    double const r = std::abs(radius);
+    low_ = {std::min(low_.x, p.x - r), std::min(low_.y, p.y - r), std::min(low_.z, p.z - r)};
+    high_ = {std::max(high_.x, p.x + r), std::max(high_.y, p.y + r), std::max(high_.z, p.z + r)};
+  }
+
+  static constexpr double infinity = std::numeric_limits<double>::infinity();
+  vec3d low_{infinity, infinity, infinity}, high_{-infinity, -infinity, -infinity};
+};
+
+/// What a shape takes up between the plane sets, before padding.
+struct extent {
+  double low[plane_sets], high[plane_sets];
+
+  extent() {
+    std::fill(low, low + plane_sets, std::numeric_limits<double>::infinity());
+    std::fill(high, high + plane_sets, -std::numeric_limits<double>::infinity());
+  }
+  void include(vec3d p) { include_disc(p, 0, {0, 0, 0}); }
+
+  /// The points at `radius` from the centre, at right angles to `axis`; a ball if the axis is 0. In direction
+  /// m a disc reaches r sqrt(|m|^2 - (m axis)^2).
+  void include_disc(vec3d center, double radius, vec3d axis) {
+    double middle[plane_sets], tilt[plane_sets];
+    slab_coordinates(center, middle);
+    slab_coordinates(axis, tilt);
+    for (std::size_t s = 0; s < plane_sets; ++s) {
+      double const r = radius * std::sqrt(std::max(0.0, (s < 3 ? 1 : 3) - tilt[s] * tilt[s]));
+      low[s] = std::min(low[s], middle[s] - r);
+      high[s] = std::max(high[s], middle[s] + r);
+    }
+  }
+};
+
 class preparation {
  public:
-  preparation(scene const& world, bool triangles_only) : world_(world), triangles_only_(triangles_only) {}
+  preparation(scene const& world, bool triangles_only)
+      : world_(world), triangles_only_(triangles_only), origins_(world) {}
 
   geometry run() {
     scale_ = scale_of(world_);
-    out_.scale = static_cast<float>(scale_);
-    pad_ = 32 * ulp * scale_;
-    out_.pad = static_cast<float>(pad_);
+    // Where rays start and volumes end: hits are rounded, and secondary rays start off the surface.
+    reach_ = (1 + 1.0 / 1024) * scale_;
+    out_.reach = static_cast<float>(reach_);
     out_.background = to_float(world_.background);
     for (auto const& m : world_.materials) {
       out_.materials.push_back({to_float(m.diffuse * m.color), static_cast<float>(m.specular),
@@ -67,13 +146,17 @@ class preparation {
 
   [[nodiscard]] std::uint32_t id() const { return static_cast<std::uint32_t>(out_.surfaces.size()); }
 
-  void finish(surface::shape kind, std::size_t index, vec3d low, vec3d high) {
+  void finish(surface::shape kind, std::size_t index, extent const& exact, double error) {
     now_.kind = kind;
     now_.index = static_cast<std::uint32_t>(index);
     out_.surfaces.push_back(now_);
-    vec3d const pad{pad_, pad_, pad_};
-    auto const l = to_float(low - pad), h = to_float(high + pad);
-    out_.boxes.push_back({{l.x, l.y, l.z}, {h.x, h.y, h.z}});
+    volume v;
+    for (std::size_t s = 0; s < plane_sets; ++s) {
+      double const pad = (s < 3 ? 1 : 2) * error;  // a diagonal: sqrt(3), and 5 u for its sum
+      v.low[s] = static_cast<float>(exact.low[s] - pad);
+      v.high[s] = static_cast<float>(exact.high[s] + pad);
+    }
+    out_.volumes.push_back(v);
   }
 
   void add_ball(sphere const& s) {
@@ -81,7 +164,10 @@ class preparation {
     auto const rf = static_cast<float>(r);
     out_.balls.push_back({to_float(s.center), rf, rf * rf, id()});
     now_.inward = s.radius < 0;
-    finish(surface::shape::ball, out_.balls.size() - 1, s.center - vec3d{r, r, r}, s.center + vec3d{r, r, r});
+    extent e;
+    e.include_disc(s.center, r, {0, 0, 0});
+    finish(surface::shape::ball, out_.balls.size() - 1, e,
+           ball_error(origins_.farthest_from(s.center) + reach_ - scale_, r, reach_));
   }
 
   void add_frustum(cone const& c) {
@@ -90,14 +176,10 @@ class preparation {
     auto const axis = normalized(c.apex - c.base);
     out_.frusta.push_back({c.base, axis, size, r0, (r1 - r0) / size, id()});
     now_.inward = c.base_radius < 0 || c.apex_radius < 0;
-    // a disc reaches r sqrt(1 - a^2) in the direction of a coordinate axis
-    auto const reach = [](double a) { return std::sqrt(std::max(0.0, 1 - a * a)); };
-    vec3d const disc{reach(axis.x), reach(axis.y), reach(axis.z)};
-    auto const b0 = c.base - r0 * disc, b1 = c.base + r0 * disc, a0 = c.apex - r1 * disc,
-               a1 = c.apex + r1 * disc;
-    finish(surface::shape::frustum, out_.frusta.size() - 1,
-           {std::min(b0.x, a0.x), std::min(b0.y, a0.y), std::min(b0.z, a0.z)},
-           {std::max(b1.x, a1.x), std::max(b1.y, a1.y), std::max(b1.z, a1.z)});
+    extent e;
+    e.include_disc(c.base, r0, axis);
+    e.include_disc(c.apex, r1, axis);
+    finish(surface::shape::frustum, out_.frusta.size() - 1, e, clip_error * reach_);
   }
 
   void add_polygon(polygon const& p) {
@@ -129,20 +211,41 @@ class preparation {
       normal = normalized(n);
     }
     f.face = {to_float(normal), static_cast<float>(dot(normal, origin))};
-    vec3d low = corners[v[0]], high = low;
     out_.hull_first.push_back(static_cast<std::uint32_t>(out_.hull_points.size()));
     for (std::uint32_t e = 0; e < cut.corners; ++e) {
-      auto const& c = corners[v[e]];
       f.edge[e] =
           edge_plane(corners, v[e], v[(e + 1) % cut.corners], normal, planar && !(cut.outer >> e & 1));
-      low = {std::min(low.x, c.x), std::min(low.y, c.y), std::min(low.z, c.z)};
-      high = {std::max(high.x, c.x), std::max(high.y, c.y), std::max(high.z, c.z)};
-      out_.hull_points.push_back(to_float(c));
+      out_.hull_points.push_back(to_float(corners[v[e]]));
     }
     if (cut.corners == 3) f.edge[3] = f.edge[2];
     out_.facets.push_back(f);
-    finish(surface::shape::facet, out_.facets.size() - 1, low, high);
+    finish_facet(corners, cut, normal, origin);
     return true;
+  }
+
+  void finish_facet(std::span<vec3d const> corners, piece const& cut, vec3d normal, vec3d origin) {
+    auto const inwards = [&](std::uint32_t e) {
+      return normalized(cross(normal, corners[cut.corner[(e + 1) % cut.corners]] - corners[cut.corner[e]]));
+    };
+    extent exact, moved;
+    bool sliver = false;
+    for (std::uint32_t e = 0; e < cut.corners; ++e) {
+      // where rays meet it: in the common plane, from which corners of the file may be off
+      auto c = corners[cut.corner[e]];
+      c = c - dot(normal, c - origin) * normal;
+      auto const in = inwards((e + cut.corners - 1) % cut.corners), out = inwards(e);
+      double const squared_sine = 0.5 * (1 + dot(in, out));
+      bool const convex = dot(normal, cross(in, out)) > 0;
+      sliver = sliver || !convex || !(squared_sine >= sharpest * sharpest);
+      exact.include(c);
+      moved.include(c - (0.5 * edge_error * reach_ / squared_sine) * (in + out));
+    }
+    auto const index = out_.facets.size() - 1;
+    if (sliver) {
+      finish(surface::shape::sliver, index, exact, clip_error * reach_);
+    } else {
+      finish(surface::shape::facet, index, moved, plane_error * reach_);
+    }
   }
 
   // A diagonal is always calculated in the direction of growing corner numbers, then turned.
@@ -171,9 +274,10 @@ class preparation {
 
   scene const& world_;
   bool triangles_only_;
+  surroundings origins_;
   geometry out_;
   surface now_;
-  double scale_ = 1, pad_ = 0;
+  double scale_ = 1, reach_ = 1;
 };
 
 }  // namespace

@@ -1,8 +1,7 @@
 // A scene prepared for tracing: flat arrays of simple shapes in single precision.
 //
-// Why float: twice as many lanes per instruction as double, and half the memory; rounding errors are kept
-// away from the picture by origins offset from the surface (shading.hpp) and boxes padded in proportion to
-// `scale`.
+// Why float: twice as many lanes per instruction as double, and half the memory. Rounding errors are kept
+// away from the picture by origins offset from the surface (shading.hpp) and by padded volumes.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +10,9 @@
 #include "scene.hpp"
 
 namespace skel::raytrace {
+
+/// Half the distance from 1 to the next float: the relative error of one rounding.
+constexpr float unit_roundoff = 1.0F / (1 << 24);
 
 /// dot(normal, p) + offset
 struct plane {
@@ -44,7 +46,8 @@ struct frustum {
 
 /// What a hit on shape number `id` needs for shading.
 struct surface {
-  enum class shape : std::uint8_t { facet, ball, frustum } kind{};
+  /// A sliver is a facet so thin that rays may meet it far outside: its hits are clipped.
+  enum class shape : std::uint8_t { facet, ball, frustum, sliver } kind{};
   bool inward = false;      ///< negative radius
   std::uint32_t index = 0;  ///< into the array of its kind
   std::uint32_t material = 0;
@@ -67,8 +70,14 @@ struct shade_light {
   vec3f position, color;
 };
 
-struct bounds {
-  float low[3], high[3];
+/// The directions of Kay and Kajiya's plane sets: the coordinate axes, then (+-1, +-1, 1).
+constexpr int plane_sets = 7;
+
+/// A shape's volume: the points whose slab_coordinates() lie in [low, high]. The points of all its hits are
+/// inside, as rounded: those of facets and balls by their error bounds (geometry.cpp), and those of slivers
+/// and frusta because no other hit counts.
+struct volume {
+  float low[plane_sets], high[plane_sets];
 };
 
 struct geometry {
@@ -77,15 +86,36 @@ struct geometry {
   std::vector<frustum> frusta;
   std::vector<surface> surfaces;  ///< by id; ids follow the order of the file
   std::vector<patch_triangle> patches;
-  std::vector<bounds> boxes;              ///< by id, padded
-  std::vector<vec3f> hull_points;         ///< corners of the facets, for slabs
+  std::vector<volume> volumes;            ///< by id
+  std::vector<vec3f> hull_points;         ///< corners of the facets, for other tracers
   std::vector<std::uint32_t> hull_first;  ///< by facet: its first corner in hull_points (and the end)
   std::vector<shade_material> materials;
   std::vector<shade_light> lights;
   vec3f background;
-  float scale = 1;  ///< largest coordinate of scene and eye: rounding errors are proportional to it
-  float pad = 0;    ///< what bounding volumes must add on each side
+  float reach = 0;  ///< no coordinate of a volume or of a ray's origin is larger
 };
+
+/// The volume with its planes moved outwards, in units of slab_coordinates().
+inline volume widened(volume v, float slack) {
+  for (int s = 0; s < plane_sets; ++s) {
+    v.low[s] -= slack;
+    v.high[s] += slack;
+  }
+  return v;
+}
+
+/// Dot products with the directions of the plane sets.
+template <class real>
+SKEL_RT_INLINE void slab_coordinates(vec3<real> p, real (&along)[plane_sets]) {
+  real const sum = p.x + p.y, difference = p.y - p.x;
+  along[0] = p.x;
+  along[1] = p.y;
+  along[2] = p.z;
+  along[3] = p.z + sum;
+  along[4] = p.z + difference;
+  along[5] = p.z - sum;
+  along[6] = p.z - difference;
+}
 
 /// Prepares a scene. `triangles_only`: no quadrilateral facets.
 geometry prepare(scene const& world, bool triangles_only = false);

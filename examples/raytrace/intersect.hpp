@@ -1,14 +1,33 @@
-// One ray, one shape. Every accelerator uses this arithmetic, operation by operation (bvh_kernel.inl does it
+// One ray, one shape. Every accelerator uses this arithmetic, operation by operation (bvh_tracer.inl does it
 // for eight shapes at a time), so t has the same bits whoever asks.
+//
+// Why no accelerator loses a hit: the point of a hit, as rounded, is in the volume of its shape
+// (geometry.cpp). A slab test computes an interval of t for that volume, its planes moved outwards by a slack
+// that exceeds the rounding of the point and of the test together, so t is in the interval. It is in the
+// interval of every volume around this one as well, since rounding is monotone. (Ize, "Robust BVH Ray
+// Traversal", JCGT 2(2), 2013, and Pharr, Jakob and Humphreys, "Physically Based Rendering", 3.9, widen the
+// interval instead.)
 #pragma once
 
 #include "geometry.hpp"
 
 namespace skel::raytrace {
 
+/// The origin is no farther out than geometry::reach, and the direction has length 1.
 struct ray {
-  vec3f origin, direction;  ///< direction has length 1
+  vec3f origin, direction;
 };
+
+/// How much the square of a direction's length may differ from 1: the points of hits on balls move with it.
+constexpr float unit_tolerance = 64 * unit_roundoff;
+
+/// The slack in units of geometry::reach. An axis needs 10 roundings, with or without fused operations: 3 for
+/// o + t d, 2 for t / d, 4 for the distances of plane and origin times 1 / d, and 1 for moving the plane.
+constexpr float box_slack = 12 * unit_roundoff;
+/// A diagonal needs 52: 14 for o + t d and its sum of three coordinates, 5 for the origin's sum, 17 for the
+/// direction's times t, 10 for moving the plane and its distance from the origin, 6 for dividing by the
+/// direction's sum.
+constexpr float slab_slack = 64 * unit_roundoff;
 
 constexpr std::uint32_t no_hit = ~std::uint32_t{0};
 
@@ -20,6 +39,16 @@ struct hit {
 
 SKEL_RT_INLINE void keep_nearer(hit& best, float t, std::uint32_t id) {
   if (t < best.t || (t == best.t && id < best.id)) best = {t, id};
+}
+
+/// Whether the point of a hit lies in the volume; not if it is not a number.
+SKEL_RT_INLINE bool inside(volume const& v, ray const& r, float t) {
+  float at[plane_sets];
+  slab_coordinates(r.origin + t * r.direction, at);
+  for (int s = 0; s < plane_sets; ++s) {
+    if (!(v.low[s] <= at[s] && at[s] <= v.high[s])) return false;
+  }
+  return true;
 }
 
 /// t > 0 where the ray meets the facet, else -1.

@@ -106,6 +106,7 @@ struct renderer::parts {
              shapes.balls.data(),
              shapes.frusta.data(),
              shapes.surfaces.data(),
+             shapes.volumes.data(),
              shapes.patches.data(),
              shapes.materials.data(),
              shapes.lights.data(),
@@ -157,8 +158,9 @@ std::size_t renderer::memory() const noexcept {
   auto const& p = *parts_;
   auto const& g = p.shapes;
   return sizeof p + bytes(g.facets) + bytes(g.balls) + bytes(g.frusta) + bytes(g.surfaces) +
-         bytes(g.patches) + bytes(g.boxes) + bytes(g.hull_points) + bytes(g.hull_first) + bytes(g.materials) +
-         bytes(g.lights) + (p.tree ? p.tree->memory() : 0) + (p.volumes ? p.volumes->memory() : 0);
+         bytes(g.patches) + bytes(g.volumes) + bytes(g.hull_points) + bytes(g.hull_first) +
+         bytes(g.materials) + bytes(g.lights) + (p.tree ? p.tree->memory() : 0) +
+         (p.volumes ? p.volumes->memory() : 0);
 }
 
 std::size_t renderer::shapes() const noexcept { return parts_->shapes.surfaces.size(); }

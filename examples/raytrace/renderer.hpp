@@ -59,7 +59,8 @@ class renderer {
   /// How many shapes rays are tested against: spheres, cones, convex pieces of polygons.
   [[nodiscard]] std::size_t shapes() const noexcept;
 
-  /// The nearest hit of a ray, whose id is that of a shape, and the scene's primitive it belongs to.
+  /// The nearest hit of a ray that starts no farther out than the scene and its eye, whose id is that of a
+  /// shape, and the scene's primitive it belongs to.
   [[nodiscard]] hit closest(ray const& r) const;
   [[nodiscard]] std::uint32_t primitive_of(std::uint32_t shape) const;
   [[nodiscard]] ray primary(int x, int y) const;

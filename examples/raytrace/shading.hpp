@@ -27,6 +27,7 @@ struct world_view {
   ball const* balls;
   frustum const* frusta;
   surface const* surfaces;
+  volume const* volumes;
   patch_triangle const* patches;
   shade_material const* materials;
   shade_light const* lights;

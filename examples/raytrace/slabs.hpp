@@ -13,10 +13,8 @@ namespace skel::raytrace {
 
 class slabs {
  public:
-  static constexpr std::size_t most_sets = 7;
-
-  /// 3 plane sets: the coordinate axes. 7: also (+-1, +-1, 1) / sqrt(3).
-  slabs(geometry const& shapes, int plane_sets);
+  /// The first 3 plane sets, the coordinate axes, or all 7.
+  slabs(geometry const& shapes, int sets);
 
   struct waiting {
     float enter;
@@ -30,21 +28,18 @@ class slabs {
   [[nodiscard]] std::size_t memory() const { return nodes_.capacity() * sizeof(node); }
 
  private:
-  struct extent {
-    float near = 3.402823466e+38F, far = -3.402823466e+38F;
-  };
   struct node {
-    std::array<extent, most_sets> slab;
+    volume around;
     std::uint32_t left = no_hit, right = 0;  ///< a leaf has no left child, and right is its shape's id
   };
   struct slope {  // of a ray, per plane set (section 2.2): P.o and 1 / P.d
-    std::array<float, most_sets> origin, inverse;
-    std::array<bool, most_sets> parallel;
+    float origin[plane_sets];
+    std::array<float, plane_sets> inverse;
+    std::array<bool, plane_sets> parallel;
   };
 
   [[nodiscard]] std::uint32_t build(std::vector<std::uint32_t>& ids, std::size_t begin, std::size_t end,
                                     int axis);
-  [[nodiscard]] node leaf(geometry const& shapes, std::uint32_t id) const;
   [[nodiscard]] slope slope_of(ray const& r) const;
   /// The distance at which the ray enters the volume (0 if it starts inside), or -1.
   [[nodiscard]] float enter(node const& n, slope const& s, float limit) const;
@@ -54,7 +49,7 @@ class slabs {
   std::uint32_t root_ = 0;
 };
 
-/// Any shape, by its id.
+/// Any shape, by its id: t > 0 of a hit that counts, else -1.
 float intersect_shape(geometry const& shapes, std::uint32_t id, ray const& r);
 
 }  // namespace skel::raytrace

@@ -155,7 +155,33 @@ vec3d newell_normal(std::span<vec3d const> corners) {
   return sum;
 }
 
+namespace {
+
+// Of equal corners that follow each other, around the end too, the last one. To ear clipping the others would
+// lie on the edge of every ear beside them.
+std::vector<std::uint32_t> without_repeats(std::span<vec3d const> corners) {
+  std::vector<std::uint32_t> kept;
+  auto const n = static_cast<std::uint32_t>(corners.size());
+  for (std::uint32_t i = 0; i < n; ++i) {
+    if (!(corners[i] == corners[(i + 1) % n])) kept.push_back(i);
+  }
+  return kept;
+}
+
+}  // namespace
+
 std::vector<piece> triangulate(std::span<vec3d const> corners, vec3d normal, bool triangles_only) {
+  auto const kept = without_repeats(corners);
+  if (kept.size() != corners.size()) {
+    std::vector<vec3d> distinct;
+    for (auto const i : kept) distinct.push_back(corners[i]);
+    if (distinct.size() < 3) return {};
+    auto pieces = triangulate(distinct, normal, triangles_only);
+    for (auto& p : pieces) {
+      for (std::uint32_t c = 0; c < p.corners; ++c) p.corner[c] = kept[p.corner[c]];
+    }
+    return pieces;
+  }
   auto const flat = projected(corners, normal);
   auto const n = static_cast<std::uint32_t>(corners.size());
   std::vector<piece> pieces;

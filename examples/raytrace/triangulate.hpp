@@ -24,7 +24,7 @@ vec3d newell_normal(std::span<vec3d const> corners);
 
 /// Ear clipping (Meisters 1975) seen along `normal`; time is at most quadratic. Two triangles that form a
 /// convex quadrilateral become one piece unless `triangles_only`. Degenerate polygons give degenerate pieces
-/// or none.
+/// or none; a corner that equals the next one is left out.
 std::vector<piece> triangulate(std::span<vec3d const> corners, vec3d normal, bool triangles_only);
 
 }  // namespace skel::raytrace

@@ -84,3 +84,16 @@ TEST_CASE("corners on a straight line are no obstacle") {
   std::vector<vec3d> const corners{{0, 0, 0}, {1, 0, 0}, {2, 0, 0}, {2, 2, 0}, {1, 2, 0}, {0, 2, 0}};
   CHECK(cut(corners, true).area == Approx(4));
 }
+
+TEST_CASE("a corner that is repeated changes nothing") {
+  // the arrow head, whose reflex corner is where an ear would be cut wrongly
+  std::vector<vec3d> const once{{0, 0, 0}, {2, 0, 0}, {0.5, 0.5, 0}, {0, 2, 0}};
+  std::vector<vec3d> const repeated{once[0], once[0], once[1], once[2], once[2],
+                                    once[2], once[3], once[3], once[0]};
+  for (bool const triangles_only : {false, true}) {
+    auto const expected = cut(once, triangles_only), t = cut(repeated, triangles_only);
+    CHECK(t.area == Approx(expected.area));
+    CHECK(t.triangles == expected.triangles);
+  }
+  CHECK(triangulate(std::vector<vec3d>(4, once[1]), {0, 0, 1}, false).empty());
+}

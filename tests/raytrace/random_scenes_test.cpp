@@ -1,0 +1,320 @@
+// Random scenes, most of them hard on rounding: every accelerator must find what testing all shapes finds.
+// SKEL_LONG: thousands of scenes instead of some.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <numbers>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "catch.hpp"
+#include "kernel.hpp"
+#include "nff.hpp"
+#include "renderer.hpp"
+
+using namespace skel::raytrace;
+
+namespace {
+
+constexpr int side = 32;
+
+// Where a scene lies and how large its shapes are.
+struct placement {
+  char const* name;
+  vec3d middle;
+  double size;      // of the space that is filled
+  double smallest;  // shapes have sizes from smallest * size to size, by magnitude
+  bool on_grid;     // coordinates are multiples of size / 4: ties, edges met exactly, rays in planes
+};
+
+constexpr std::array<placement, 8> placements{{
+    {"ordinary", {0, 0, 0}, 3, 0.1, false},
+    {"ordinary, mixed sizes", {0, 0, 0}, 3, 1e-4, false},
+    {"on a grid", {0, 0, 0}, 3, 0.25, true},
+    {"far out", {9e4, -4e4, 1.1e5}, 3, 0.1, false},
+    {"far out on one axis, on a grid", {0, 1e5, 0}, 4, 0.25, true},
+    {"far out and large", {1e5, 1e5, -1e5}, 3000, 1e-3, false},
+    {"tiny", {0, 0, 0}, 1e-6, 0.1, false},
+    {"huge", {0, 0, 0}, 1e12, 0.01, false},
+}};
+
+class scene_maker {
+ public:
+  scene_maker(std::uint32_t seed, placement const& where) : random_(seed), where_(where) {}
+
+  scene make() {
+    auto const corner = where_.size * vec3d{1, -1.5, 0.8};
+    scene_.name = "random";
+    scene_.view = {where_.middle + corner, where_.middle, {0, 0, 1}, 90, 1, side, side};
+    scene_.background = {0.1, 0.2, 0.4};
+    for (auto n = 1 + below(3); n > 0; --n) scene_.lights.push_back({point(2), {}});
+    for (auto n = 3 + below(25); n > 0; --n) {
+      if (scene_.materials.empty() || below(4) == 0) add_material();
+      add_shape();
+    }
+    return std::move(scene_);
+  }
+
+ private:
+  // The same numbers with every standard library, unlike a distribution.
+  double unit() { return static_cast<double>(random_()) / 4294967296.0; }
+  std::uint32_t below(std::uint32_t n) { return static_cast<std::uint32_t>(unit() * n); }
+
+  double size() { return snapped(where_.size * std::pow(where_.smallest, unit())); }
+  [[nodiscard]] double snapped(double x) const {
+    double const step = where_.size / 4;
+    return where_.on_grid ? std::max(1.0, std::round(x / step)) * step : x;
+  }
+  vec3d vector(double length) {
+    auto const one = [&] {
+      double const x = (2 * unit() - 1) * length;
+      return where_.on_grid ? std::round(4 * x / where_.size) * where_.size / 4 : x;
+    };
+    return {one(), one(), one()};
+  }
+  vec3d point(double reach = 1) { return where_.middle + vector(reach * where_.size); }
+
+  void add_material() {
+    static constexpr std::array<double, 4> weights{0, 0, 0.3, 0.6};
+    scene_.add_material({{unit(), unit(), unit()},
+                         unit(),
+                         weights[below(4)],
+                         std::floor(20 * unit()),
+                         weights[below(4)],
+                         1 + 0.5 * below(2)});
+  }
+
+  void add_shape() {
+    switch (below(10)) {
+      case 0:
+      case 1:
+        scene_.add(sphere{point(), below(5) == 0 ? -size() : size()});
+        break;
+      case 2:
+      case 3:
+        add_cone();
+        break;
+      case 4:
+        add_ring(false);
+        break;
+      case 5:
+        add_ring(true);
+        break;
+      case 6:
+        add_sliver();
+        break;
+      case 7:
+        add_scattered();
+        break;
+      case 8:
+        add_patch();
+        break;
+      default:
+        add_quadrilateral();
+    }
+  }
+
+  void add_cone() {
+    double const r = size(), top = below(3) == 0 ? r : below(2) == 0 ? 0 : size();
+    auto const base = point();
+    vec3d axis = vector(where_.size);
+    if (below(3) == 0) axis = {0, 0, size()};
+    if (length(axis) < 0.01 * where_.size) axis = {where_.size, 0, 0};
+    scene_.add(cone{base, r, base + axis, top});
+  }
+
+  // In a plane of its own, around a point: convex, or a star. Some corners are repeated.
+  void add_ring(bool star) {
+    auto const middle = point();
+    auto u = vector(1), v = vector(1);
+    if (where_.on_grid || below(3) == 0) u = {1, 0, 0}, v = below(2) == 0 ? vec3d{0, 1, 0} : vec3d{0, 0, 1};
+    double const r = size();
+    auto const n = 3 + below(7);
+    bool const repeats = below(3) == 0;
+    std::vector<vec3d> corners;
+    for (std::uint32_t i = 0; i < n; ++i) {
+      double const a = 2 * std::numbers::pi * i / n, s = star && i % 2 == 1 ? 0.4 * r : r;
+      auto const corner = middle + (s * std::cos(a)) * u + (s * std::sin(a)) * v;
+      for (auto k = repeats ? 1 + below(3) : 1; k > 0; --k) corners.push_back(corner);
+    }
+    if (repeats && below(2) == 0) corners.push_back(corners.front());
+    scene_.add_polygon(corners);
+  }
+
+  // Long, with a width of some roundings of its coordinates, or none.
+  void add_sliver() {
+    auto const from = point();
+    auto const along = vector(where_.size);
+    double const width = below(4) == 0 ? 0 : where_.size * std::pow(10.0, -8 * unit());
+    vec3d const across{width * (unit() - 0.5), width * (unit() - 0.5), width * (unit() - 0.5)};
+    switch (below(4)) {
+      case 0:
+        scene_.add_polygon({from, from + along, from + 0.3 * along + across});
+        break;
+      case 1:  // a needle
+        scene_.add_polygon({from, from + along, from + along + across});
+        break;
+      case 2:
+        scene_.add_polygon({from, from + along, from + along + across, from + across});
+        break;
+      default:  // goes back on itself
+        scene_.add_polygon({from, from + along, from + across, from + 0.5 * along, from});
+    }
+  }
+
+  // Not flat, crossing itself, corners twice.
+  void add_scattered() {
+    auto const n = 3 + below(4);
+    bool const flat = below(2) == 0;
+    auto const z = point().z, x = point().x;
+    std::vector<vec3d> corners;
+    for (std::uint32_t i = 0; i < n; ++i) {
+      auto p = point(0.7);
+      if (flat) (where_.on_grid ? p.x : p.z) = where_.on_grid ? x : z;
+      corners.push_back(!corners.empty() && below(4) == 0 ? corners[below(i)] : p);
+    }
+    scene_.add_polygon(corners);
+  }
+
+  void add_patch() {
+    auto const a = point(), u = vector(size()), v = vector(size());
+    std::vector<vec3d> const corners{a, a + u, a + u + v, a + v + vector(0.1 * size())};
+    std::vector<vec3d> normals;
+    for (std::size_t i = 0; i < corners.size(); ++i)
+      normals.push_back(normalized(vector(where_.size) + 0.1 * where_.size * vec3d{1, 2, 3}));
+    scene_.add_polygon(corners, normals);
+  }
+
+  void add_quadrilateral() {
+    auto const a = point(), u = vector(where_.size), v = vector(where_.size);
+    scene_.add_polygon({a, a + u, a + u + v, a + v});
+  }
+
+  std::mt19937 random_;
+  placement where_;
+  scene scene_;
+};
+
+struct picture {
+  std::vector<float> rgb = std::vector<float>(std::size_t{3} * side * side);
+  ray_counts counts;
+
+  explicit picture(renderer const& r) { r.render_tile(0, 0, side, side, rgb, counts); }
+  // Bytes, as a NaN is not equal to itself.
+  friend bool operator==(picture const& a, picture const& b) {
+    return std::memcmp(a.rgb.data(), b.rgb.data(), a.rgb.size() * sizeof(float)) == 0 && a.counts == b.counts;
+  }
+};
+
+// At corners and between them, from near and from as far out as the eye, some along axes and diagonals.
+std::vector<ray> probing_rays(scene const& s, std::uint32_t seed) {
+  std::mt19937 random(seed);
+  auto const unit = [&random] { return static_cast<float>(random() >> 8) / 8388608.0F - 1; };
+  auto const vector = [&] { return vec3f{unit(), unit(), unit()}; };
+  auto const eye = to_float(s.view.from), middle = to_float(s.view.at);
+  float const out = std::max({std::abs(eye.x), std::abs(eye.y), std::abs(eye.z)});
+  float const size = length(eye - middle);
+  std::vector<ray> rays;
+  for (int i = 0; i < 500; ++i) {
+    bool const at_corner = !s.vertices.empty() && i % 2 == 0;
+    vec3f const aim =
+        at_corner ? to_float(s.vertices[random() % s.vertices.size()]) : middle + size * vector();
+    vec3f direction = vector();
+    if (i % 5 == 1) direction.x = 0;
+    if (i % 5 == 2) direction.x = direction.y = 0;
+    if (i % 5 == 3) direction.z = direction.y = direction.x;
+    direction = normalized(direction);
+    vec3f origin = i % 7 == 0 ? out * vector() : aim - size * direction;
+    if (i % 7 == 0) direction = normalized(aim - origin);
+    for (float* const x : {&origin.x, &origin.y, &origin.z}) *x = std::clamp(*x, -out, out);
+    rays.push_back({origin, direction});
+  }
+  return rays;
+}
+
+struct candidate {
+  char const* name;
+  accelerator structure;
+  int plane_sets;
+  char const* instructions;
+};
+
+constexpr std::array<candidate, 4> candidates{{{"slabs, 7 plane sets", accelerator::slabs, 7, ""},
+                                               {"slabs, 3 plane sets", accelerator::slabs, 3, ""},
+                                               {"bvh, portable", accelerator::bvh, 7, "portable"},
+                                               {"bvh, avx2", accelerator::bvh, 7, "avx2"}}};
+
+// Which accelerators differ from brute force, and in what; empty if none does.
+std::string differences(scene const& s, std::uint32_t seed, int depth = 5) {
+  settings how;
+  how.depth = depth;
+  how.width = how.height = side;
+  how.accelerator = accelerator::brute;
+  renderer const brute(s, how);
+  picture const expected(brute);
+  auto const rays = probing_rays(s, seed);
+  std::string different;
+  for (auto const& c : candidates) {
+    if (find_kernel(*c.instructions == '\0' ? "portable" : c.instructions) == nullptr) continue;
+    how.accelerator = c.structure;
+    how.plane_sets = c.plane_sets;
+    how.instructions = c.instructions;
+    renderer const other(s, how);
+    if (!(picture(other) == expected)) different += std::string(c.name) + ": another picture; ";
+    for (auto const& r : rays) {
+      auto const a = brute.closest(r), b = other.closest(r);
+      if (a.id == b.id && std::memcmp(&a.t, &b.t, sizeof a.t) == 0) continue;
+      different += std::string(c.name) + ": another hit; ";
+      break;
+    }
+  }
+  return different;
+}
+
+}  // namespace
+
+TEST_CASE("every accelerator renders what brute force renders, on random scenes") {
+  std::uint32_t const seeds =
+      std::getenv("SKEL_LONG") != nullptr ? 1000 : 12;  // NOLINT(concurrency-mt-unsafe)
+  for (auto const& where : placements) {
+    for (std::uint32_t seed = 1; seed <= seeds; ++seed) {
+      INFO(where.name << ", seed " << seed);
+      CHECK(differences(scene_maker(seed, where).make(), seed) == "");
+    }
+  }
+}
+
+TEST_CASE("every accelerator renders what brute force renders, a polygon that repeats a corner") {
+  auto const world = parse_nff(
+      "v from 3 -5 2.5 at 0 0 0 up 0 0 1 angle 90 hither 1 resolution 32 32\n"
+      "l 4.984449899789007 -0.898007522968939 -0.28830723230247113\n"
+      "f 0.15182722639472157 0.5600118038185601 0.06608786580726012 0 0.3 1 0 1.5\n"
+      "p 5\n"
+      "0.08664685911945647 1.7653644826431925 -1.1334836906210772\n"
+      "0.08664685911945647 1.7653644826431925 -1.1334836906210772\n"
+      "0.08664685911945647 0.6396918708008683 -0.3763163480149908\n"
+      "0.08664685911945647 0.8434001804571173 -2.1730084252745936\n"
+      "0.08664685911945647 1.7653644826431925 -1.1334836906210772\n",
+      "x");
+  CHECK(differences(world, 1) == "");
+}
+
+// Reflected directions drift from length 1, which moves what spheres report.
+TEST_CASE("every accelerator renders what brute force renders, sixty reflections deep") {
+  std::uint32_t const seeds = std::getenv("SKEL_LONG") != nullptr ? 100 : 3;  // NOLINT(concurrency-mt-unsafe)
+  for (std::uint32_t seed = 1; seed <= seeds; ++seed) {
+    std::mt19937 random(seed);
+    auto const unit = [&random] { return static_cast<double>(random()) / 2147483648.0 - 1; };
+    scene hall;
+    hall.view = {{0.9, -0.8, 0.7}, {0, 0, 0}, {0, 0, 1}, 90, 1, side, side};
+    hall.lights.push_back({{0.2, 0.1, 0.9}, {}});
+    hall.add_material({{1, 1, 1}, 0.1, 0.97, 3, 0, 1});
+    hall.add(sphere{{0, 0, 0}, -2});
+    for (int i = 0; i < 12; ++i) hall.add(sphere{{unit(), unit(), unit()}, 0.02 + 0.1 * (1 + unit())});
+    INFO("seed " << seed);
+    CHECK(differences(hall, seed, 60) == "");
+  }
+}
