@@ -82,8 +82,9 @@ template <class Open>
 [[nodiscard]] auto broadcast(context& ctx, on_root<Open> source, std::string const& label = "broadcast")
     -> std::optional<std::remove_cvref_t<typename on_root<Open>::opened>> {
   using value = std::remove_cvref_t<typename on_root<Open>::opened>;
-  static_assert(transferable<value>,
-                "skel::broadcast: the type cannot be sent. Make it trivially copyable, give it a serialize() "
+  static_assert(detail::can_travel<value>(),
+                "skel::broadcast: the type cannot be sent. Make it trivially copyable without pointers or "
+                "views, give it a serialize() "
                 "function, or specialise skel::transfer_traits.");
   std::optional<value> mine;
   if (ctx.size() == 1) {

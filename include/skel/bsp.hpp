@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "skel/detail/bsp_work.hpp"
+#include "skel/detail/conversion.hpp"
 #include "skel/detail/farm_work.hpp"
+#include "skel/error.hpp"
 #include "skel/transfer.hpp"
 
 namespace skel {
@@ -31,9 +33,17 @@ class superstep {
   [[nodiscard]] std::vector<letter>& received() { return *received_; }
   /// `to` has it in the next superstep; a rank may send to itself.
   void send(int to, Message const& m) {
-    pack(m, bundles_->at(static_cast<std::size_t>(to)));
+    if (to < 0 || to >= size_)
+      throw error("superstep::send: to rank " + std::to_string(to) + ", expected 0 to " +
+                  std::to_string(size_ - 1));
+    pack(m, (*bundles_)[static_cast<std::size_t>(to)]);
     sent_ = true;
   }
+  /// A rank is a whole number: this one is swapped with the message.
+  void send(std::floating_point auto to, Message const& m) = delete;
+  superstep(superstep const&) = delete;
+  superstep& operator=(superstep const&) = delete;
+  ~superstep() = default;
 
  private:
   template <class P>
@@ -96,7 +106,7 @@ class bsp_parts {
 /// ends after a superstep in which no rank goes on and none has sent anything.
 template <class P>
 concept bsp_program = requires(P const& p, typename P::state& s, superstep<typename P::message>& step) {
-  { p.begin(0, 1) } -> std::convertible_to<typename P::state>;
+  { p.begin(0, 1) } -> detail::becomes<typename P::state>;
   { p.step(s, step) } -> std::convertible_to<bool>;
 };
 
@@ -108,6 +118,15 @@ concept splitting_bsp_program = bsp_program<P> && requires(P const& p, bsp_parts
 };
 
 namespace detail {
+
+// Whether step is seen to work on a copy, where it is neither overloaded nor a template.
+template <class P>
+constexpr bool steps_on_copy() {
+  if constexpr (requires { &P::step; })
+    return takes_copy<decltype(&P::step), 0>;
+  else
+    return false;
+}
 
 template <class P>
 class bsp_work_of final : public bsp_work {
@@ -192,13 +211,17 @@ struct bsp_result {
 /// at the end of supersteps); Valiant, "A bridging model for parallel computation", 1990.
 template <bsp_program P>
 bsp_result<P> bsp(context& ctx, P const& program, bsp_options const& options = {}) {
-  static_assert(transferable<typename P::state>,
-                "skel::bsp: the state cannot be saved. Make it trivially copyable, give it a serialize() "
+  static_assert(detail::can_travel<typename P::state>(),
+                "skel::bsp: the state cannot be saved. Make it trivially copyable without pointers or views, "
+                "give it a serialize() "
+                "function, or specialise skel::transfer_traits.");
+  static_assert(detail::can_travel<typename P::message>(),
+                "skel::bsp: the message type cannot be sent. Make it trivially copyable without pointers or "
+                "views, give it a serialize() "
                 "function, or specialise skel::transfer_traits.");
   static_assert(
-      transferable<typename P::message>,
-      "skel::bsp: the message type cannot be sent. Make it trivially copyable, give it a serialize() "
-      "function, or specialise skel::transfer_traits.");
+      !detail::steps_on_copy<P>(),
+      "skel::bsp: step must take the state by reference, state&: what it writes to a copy is lost.");
   detail::bsp_work_of<P> work(program);
   auto r = detail::run_bsp(ctx, work, options);
   return {work.take(), std::move(r)};

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "skel/detail/conversion.hpp"
 #include "skel/detail/farm_work.hpp"
 #include "skel/detail/part_work.hpp"
 #include "skel/error.hpp"
@@ -28,20 +29,27 @@ namespace skel {
 namespace detail {
 
 template <class Job>
+constexpr bool seen_to_narrow() {
+  if constexpr (requires { &Job::combine; })
+    return !receives<decltype(&Job::combine), typename Job::solution, typename Job::solution>;
+  else
+    return false;
+}
+template <class Job>
 concept combines_two = requires(Job const& job, typename Job::solution s) {
-  { job.combine(std::move(s), std::move(s)) } -> std::convertible_to<typename Job::solution>;
-};
+  { job.combine(std::move(s), std::move(s)) } -> becomes<typename Job::solution>;
+} && !seen_to_narrow<Job>();
 template <class Job>
 concept combines_all = requires(Job const& job, std::vector<typename Job::solution> all) {
-  { job.combine(std::move(all)) } -> std::convertible_to<typename Job::solution>;
+  { job.combine(std::move(all)) } -> becomes<typename Job::solution>;
 };
 template <class Job>
 concept solves = requires(Job const& job, typename Job::problem const& p) {
-  { job.solve(p) } -> std::convertible_to<typename Job::solution>;
+  { job.solve(p) } -> becomes<typename Job::solution>;
 };
 template <class Job>
 concept solves_with_threads = requires(Job const& job, typename Job::problem const& p, unsigned threads) {
-  { job.solve(p, threads) } -> std::convertible_to<typename Job::solution>;
+  { job.solve(p, threads) } -> becomes<typename Job::solution>;
 };
 template <class Job>
 concept knows_small = requires(Job const& job, typename Job::problem const& p) {
@@ -78,8 +86,8 @@ concept measures = requires(Job const& job, typename Job::problem const& p) {
 template <class Job>
 concept divide_and_conquer_problem = requires(Job const& job, typename Job::problem const& p) {
   { job.trivial(p) } -> std::convertible_to<bool>;
-  { job.conquer(p) } -> std::convertible_to<typename Job::solution>;
-  { *std::begin(job.divide(p)) } -> std::convertible_to<typename Job::problem>;
+  { job.conquer(p) } -> detail::becomes<typename Job::solution>;
+  { *std::begin(job.divide(p)) } -> detail::becomes<typename Job::problem>;
 } && (detail::combines_two<Job> || detail::combines_all<Job>);
 
 /// What a divide_and_conquer call returns. It knows where the solution is.
@@ -363,24 +371,26 @@ auto divide_and_conquer(context& ctx, Source&& source, Job const& job, any_divis
       "skel::divide_and_conquer: the job must have nested types problem and solution, and const "
       "members bool trivial(problem const&), solution conquer(problem const&), divide(problem const&) "
       "that returns an array or vector of problems, and solution combine(solution, solution) or "
-      "combine(std::vector<solution>).");
+      "combine(std::vector<solution>). None of them may take or return another type of number, which "
+      "changes values.");
   if constexpr (divide_and_conquer_problem<Job>) {
     using source_type = std::remove_cvref_t<Source>;
     using problem = typename Job::problem;
     using solution = typename Job::solution;
     constexpr bool same_problem =
-        std::is_convertible_v<typename detail::problem_of<source_type>::type, problem>;
+        std::is_convertible_v<typename detail::problem_of<source_type>::type, problem> &&
+        detail::holds_small<typename detail::problem_of<source_type>::type, problem>();
     constexpr bool problem_travels = is_on_root<source_type>;
     static_assert(same_problem, "skel::divide_and_conquer: the source must have the job's problem.");
-    static_assert(
-        !problem_travels || transferable<problem>,
-        "skel::divide_and_conquer: the problem type cannot be sent. Make it trivially copyable, give "
-        "it a serialize() function, or specialise skel::transfer_traits; or use a "
-        "replicated_problem.");
-    static_assert(
-        transferable<solution>,
-        "skel::divide_and_conquer: the solution type cannot be sent. Make it trivially copyable, give "
-        "it a serialize() function, or specialise skel::transfer_traits.");
+    static_assert(detail::can_travel<problem, problem_travels>(),
+                  "skel::divide_and_conquer: the problem type cannot be sent. Make it trivially copyable "
+                  "without pointers or views, give "
+                  "it a serialize() function, or specialise skel::transfer_traits; or use a "
+                  "replicated_problem.");
+    static_assert(detail::can_travel<solution>(),
+                  "skel::divide_and_conquer: the solution type cannot be sent. Make it trivially copyable "
+                  "without pointers or views, give "
+                  "it a serialize() function, or specialise skel::transfer_traits.");
     placed<solution> all;
     if constexpr (same_problem && transferable<solution> && (!problem_travels || transferable<problem>)) {
       constexpr auto from = problem_travels                              ? placement::on_root

@@ -2,9 +2,12 @@
 // can still be used afterwards.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <type_traits>
 
 namespace skel {
 
@@ -84,5 +87,23 @@ class protocol_error : public error {
  public:
   using error::error;
 };
+
+namespace detail {
+
+[[noreturn]] void refuse_count(std::string_view where, std::string_view what, std::int64_t n,
+                               std::uint64_t least);
+
+/// Throws usage_error `where: what must be at least ..., got ...`. No count has its highest bit set, but a
+/// negative number that became one has.
+template <std::unsigned_integral N>
+void require_count(std::string_view where, std::string_view what, N n, std::uint64_t least = 0) {
+  auto const given = static_cast<std::make_signed_t<N>>(n);
+  if (given < 0 || n < least) refuse_count(where, what, given, least);
+}
+
+/// Throws usage_error unless `seconds` is a number from 0 on, infinity included.
+void require_seconds(std::string_view where, std::string_view what, double seconds);
+
+}  // namespace detail
 
 }  // namespace skel

@@ -38,7 +38,10 @@ class farm_work_of final : public farm_work {
     t.ordered = is_ordered<Sink>;
     t.merged = merged;
     t.in_place = in_place;
-    if constexpr (is_ordered<Sink>) t.window = sink_.window;
+    if constexpr (is_ordered<Sink>) {
+      require_count("farm", "the window of an ordered sink", sink_.window);
+      t.window = sink_.window;
+    }
     t.result_bytes = sizeof(result);
     t.type_hash = hash_text(std::string(typeid(task).name()) + " -> " + typeid(result).name());
     return t;
@@ -70,18 +73,18 @@ class farm_work_of final : public farm_work {
       if constexpr (merged) {
         result r = compute(range[at], at, payloads, where);
         if (values.empty())
-          values.push_back({std::move(r)});
+          values.emplace_back(std::move(r));
         else
           values[0].value = sink_.merge(std::move(values[0].value), std::move(r));
       } else {
         values.emplace_back(
-            constructed_by([&]() -> result { return compute(range[at], at, payloads, where); }));
+            constructed_by{[&]() -> result { return compute(range[at], at, payloads, where); }});
       }
     }
   }
 
   void make_places() override {
-    if constexpr (in_place) sink_.make_room(source_.size());
+    if constexpr (in_place) sink_.make_places(source_.size());
   }
 
   void run_in_place(task_range const& range, std::uint64_t& at, std::uint64_t end,
@@ -253,15 +256,46 @@ class farm_work_of final : public farm_work {
     using range = typename S::opened;
     using kept = source_task<S>;
   };
-  using stream_range =
-      std::conditional_t<std::is_reference_v<typename stream_of<Source>::range>,
-                         std::ranges::ref_view<std::remove_reference_t<typename stream_of<Source>::range>>,
-                         std::remove_reference_t<typename stream_of<Source>::range>>;
+  using stream_range = typename kept<typename stream_of<Source>::range>::type;
   std::optional<stream_range> range_;
   std::optional<std::ranges::iterator_t<stream_range>> next_;
   std::vector<typename stream_of<Source>::kept> pulled_;
   task_store<typename stream_of<Source>::kept> tasks_;
 };
+
+// Whether a farm's results may go to this sink, and a sentence about why not.
+template <class Sink, class R>
+constexpr bool fits_farm() {
+  if constexpr (is_reduced<Sink>) {
+    constexpr bool exact = exact_merge<R>;
+    constexpr bool same = std::is_same_v<typename Sink::value_type, R>;
+    constexpr bool mergeable = merges<typename Sink::merge_type, R>;
+    static_assert(exact,
+                  "skel::farm: a reduced sink merges in any order, so the result type must merge exactly: "
+                  "use an integer, or specialise skel::exact_merge for a reproducible type.");
+    static_assert(same,
+                  "skel::farm: the total of a reduced sink must have the type that the task function "
+                  "returns: each rank merges its results in that type.");
+    static_assert(mergeable,
+                  "skel::farm: the merge of a reduced sink must be callable as merge(result, result) on a "
+                  "const object, and neither take nor return another type of number, which changes values.");
+    return exact && same && mergeable;
+  } else {
+    using function = typename function_of_sink<Sink>::type;
+    constexpr bool callable = callable_sink<function, R>;
+    static_assert(callable, "skel::farm: the sink must be callable as sink(task_id, result&&).");
+    if constexpr (callable) {
+      static_assert(
+          keeps_values<function, R>,
+          "skel::farm: the sink's parameters, first a task_id and then the result, cannot hold every "
+          "task number and every result: they are swapped, or too narrow.");
+      static_assert(!sink_returns_bool<function, R>(),
+                    "skel::farm: the sink returns a bool, which ends nothing: return skel::flow::stop or "
+                    "skel::flow::go_on, or void.");
+    }
+    return callable;
+  }
+}
 
 }  // namespace detail
 
@@ -271,8 +305,9 @@ class farm_work_of final : public farm_work {
 /// Collective: every rank of `ctx` makes the same call. `f` is called concurrently by the compute threads of
 /// a rank, on a const object; it may take a worker_info as its second argument. The sink is called on the
 /// root only, one call at a time (from whichever of its threads is free): sink(task_id, result&&), in the
-/// order of completion; skel::ordered for task order; skel::reduced for one merged value. A sink that returns
-/// skel::flow::stop ends the run early.
+/// order of completion; skel::ordered for task order; skel::reduced for one merged value. Tasks that return
+/// nothing may have a sink(task_id). A function object is used where it is, not copied, so that it holds what
+/// it has collected. A sink that returns skel::flow::stop ends the run early.
 ///
 /// Throws, on every rank and after the run has drained: task_error when a task throws, sink_error when the
 /// sink throws, source_error when the source throws. usage_error, before anything is sent, for choices that
@@ -282,43 +317,38 @@ class farm_work_of final : public farm_work {
 /// Sources: Lee, Lee and Lu, "Comparisons of load balancing strategies for ray tracing on network clustered
 /// environments", sections 2 and 3; StormView, section 4.
 template <task_source Source, class F, schedule S, class Sink>
-report farm(context& ctx, Source&& source, F const& f, S const& how, Sink sink,
+report farm(context& ctx, Source&& source, F const& f, S const& how, Sink&& sink,
             farm_options const& options = {}) {
   using source_type = std::remove_cvref_t<Source>;
   using task = detail::source_task<source_type>;
-  static_assert(std::is_invocable_v<F const&, task const&> || detail::takes_worker<F, task>,
+  constexpr bool callable = std::is_invocable_v<F const&, task const&> || detail::takes_worker<F, task>;
+  static_assert(callable,
                 "skel::farm: the task function must be callable as f(task const&) or f(task const&, "
-                "worker_info const&) on "
-                "a const function object.");
-  if constexpr (std::is_invocable_v<F const&, task const&> || detail::takes_worker<F, task>) {
+                "worker_info const&) on a const function object.");
+  static_assert(detail::holds_small<task, std::remove_cvref_t<detail::parameter<F, 0>>>(),
+                "skel::farm: the parameter of the task function cannot hold every task: it loses the "
+                "fraction or the precision of a floating-point number.");
+  if constexpr (callable) {
     using result = typename detail::task_result<F, task>::type;
-    static_assert(transferable<result>,
-                  "skel::farm: the result type cannot be sent. Make it trivially copyable, give it a "
-                  "serialize() function, "
-                  "or specialise skel::transfer_traits.");
-    static_assert(is_replicated<source_type> || transferable<task>,
-                  "skel::farm: the task type of an on_root source cannot be sent. Make it trivially "
-                  "copyable, give it a "
-                  "serialize() function, or specialise skel::transfer_traits.");
-    if constexpr (detail::is_reduced<Sink>) {
-      static_assert(exact_merge<result>,
-                    "skel::farm: a reduced sink merges in any order, so the result type must merge exactly: "
-                    "use an integer, "
-                    "or specialise skel::exact_merge for a reproducible type.");
-    } else if constexpr (!detail::is_ordered<Sink>) {
-      static_assert(std::is_invocable_v<Sink&, task_id, result&&> ||
-                        (std::is_same_v<result, nothing> && std::is_invocable_v<Sink&, task_id>),
-                    "skel::farm: the sink must be callable as sink(task_id, result&&).");
-    }
-    if constexpr (transferable<result> && (is_replicated<source_type> || transferable<task>)) {
-      detail::farm_work_of<source_type, F, Sink> work(const_cast<source_type&>(source), f, sink);
+    static_assert(detail::can_travel<result>(),
+                  "skel::farm: the result type cannot be sent. Make it trivially copyable without pointers "
+                  "or views, give it a serialize() function, or specialise skel::transfer_traits.");
+    static_assert(detail::can_travel<task, !is_replicated<source_type>>(),
+                  "skel::farm: the task type of an on_root source cannot be sent. Make it trivially copyable "
+                  "without pointers or views, give it a serialize() function, or specialise "
+                  "skel::transfer_traits.");
+    // A sink that nobody may change is copied.
+    using given = std::remove_reference_t<Sink>;
+    using kept = std::conditional_t<std::is_const_v<given>, std::remove_const_t<given>, given&>;
+    using sink_type = std::remove_reference_t<kept>;
+    constexpr bool fits = detail::fits_farm<sink_type, result>();
+    if constexpr (fits && transferable<result> && (is_replicated<source_type> || transferable<task>)) {
+      kept to = sink;
+      detail::farm_work_of<source_type, F, sink_type> work(const_cast<source_type&>(source), f, to);
       return detail::run_farm(ctx, work, how.policy(), options);
-    } else {
-      return {};
     }
-  } else {
-    return {};
   }
+  return {};
 }
 
 }  // namespace skel

@@ -12,8 +12,10 @@
 #include <utility>
 #include <vector>
 
+#include "skel/detail/conversion.hpp"
 #include "skel/detail/farm_work.hpp"
 #include "skel/detail/group_work.hpp"
+#include "skel/error.hpp"
 #include "skel/sink.hpp"
 #include "skel/transfer.hpp"
 
@@ -46,12 +48,30 @@ concept has_history = requires(Job const& job) {
 template <class Job>
 inline constexpr bool processes_with_worker =
     requires(Job const& job, typename Job::packet const& p, std::size_t i, worker_info const& where) {
-      { job.process(p, i, where) } -> std::convertible_to<typename Job::result>;
+      { job.process(p, i, where) } -> becomes<typename Job::result>;
     };
 template <class Job>
 inline constexpr bool processes = requires(Job const& job, typename Job::packet const& p, std::size_t i) {
-  { job.process(p, i) } -> std::convertible_to<typename Job::result>;
+  { job.process(p, i) } -> becomes<typename Job::result>;
 };
+
+// Whether read is seen to fill a copy, where it is neither overloaded nor a template.
+template <class Job>
+constexpr bool reads_into_copy() {
+  constexpr std::size_t carried = 1, unit = 2;
+  if constexpr (requires { &Job::read; })
+    return takes_copy<decltype(&Job::read), carried> || takes_copy<decltype(&Job::read), unit>;
+  else
+    return false;
+}
+
+// What read and history return: a negative number is no number of pieces.
+template <class N>
+std::uint64_t counted(N n, char const* what) {
+  if constexpr (std::is_signed_v<N>)
+    if (n < 0) throw error(std::string(what) + " has returned a negative number");
+  return static_cast<std::uint64_t>(n);
+}
 
 }  // namespace detail
 
@@ -80,7 +100,7 @@ concept multi_host_job =
     requires(Job const& job, typename Job::unit const& u, std::uint64_t n) {
       typename Job::carried;
       typename Job::result;
-      { job.cut(u, n, n) } -> std::convertible_to<typename Job::packet>;
+      { job.cut(u, n, n) } -> detail::becomes<typename Job::packet>;
     } && (detail::reads_whole<Job> || detail::reads_in_parts<Job>)&&(detail::processes<Job> ||
                                                                      detail::processes_with_worker<Job>);
 
@@ -92,6 +112,25 @@ struct holder final : Base {
   explicit holder(T v) : value(std::move(v)) {}
   T value{};
 };
+
+// Whether results may go to this sink, and a sentence about why not.
+template <class Sink, class R>
+constexpr bool fits_groups() {
+  constexpr bool callable = std::is_invocable_v<Sink&, std::uint64_t, std::uint64_t, R&&>;
+  static_assert(callable, "skel::multi_host: the sink must be callable as sink(unit, piece, result&&).");
+  if constexpr (callable) {
+    static_assert(holds_task_ids<std::remove_cvref_t<parameter<Sink, 0>>> &&
+                      holds_task_ids<std::remove_cvref_t<parameter<Sink, 1>>> &&
+                      holds_every<R, std::remove_cvref_t<parameter<Sink, 2>>>(),
+                  "skel::multi_host: the sink's parameters, first the unit, then the piece and then the "
+                  "result, cannot hold all of them: they are swapped, or too narrow.");
+    using returned = std::remove_cvref_t<std::invoke_result_t<Sink&, std::uint64_t, std::uint64_t, R&&>>;
+    static_assert(!std::is_same_v<returned, bool>,
+                  "skel::multi_host: the sink returns a bool, which ends nothing: return skel::flow::stop or "
+                  "skel::flow::go_on, or void.");
+  }
+  return callable;
+}
 
 template <class Job, class Sink>
 class group_work_of final : public group_work {
@@ -109,7 +148,7 @@ class group_work_of final : public group_work {
   }
   [[nodiscard]] std::uint64_t history(std::uint64_t number) const override {
     if constexpr (has_history<Job>)
-      return std::min<std::uint64_t>(number, job_.history());
+      return std::min(number, counted(job_.history(), "history()"));
     else
       return 0;
   }
@@ -123,7 +162,7 @@ class group_work_of final : public group_work {
     auto& c = static_cast<carried&>(state).value;
     auto& u = static_cast<unit&>(into).value;
     if constexpr (begins_anywhere<Job>) {
-      if (fresh) return job_.read_first(number, c, u, ready);
+      if (fresh) return counted(job_.read_first(number, c, u, ready), "read_first()");
     } else if (fresh) {
       for (auto before = number - history(number); before < number; ++before) {
         typename Job::unit unused{};
@@ -178,9 +217,9 @@ class group_work_of final : public group_work {
   std::uint64_t read_one(std::uint64_t number, typename Job::carried& c, typename Job::unit& u,
                          pieces_ready const& ready) const {
     if constexpr (reads_in_parts<Job>)
-      return job_.read(number, c, u, ready);
+      return counted(job_.read(number, c, u, ready), "read()");
     else
-      return job_.read(number, c, u);
+      return counted(job_.read(number, c, u), "read()");
   }
   Job const& job_;
   Sink& sink_;
@@ -219,16 +258,19 @@ report multi_host(context& ctx, std::uint64_t units, Job const& job, Sink&& sink
       "members std::uint64_t read(std::uint64_t, carried&, unit&), packet cut(unit const&, "
       "std::uint64_t first, std::uint64_t count) and result process(packet const&, std::size_t).");
   if constexpr (multi_host_job<Job>) {
-    static_assert(transferable<typename Job::packet>,
-                  "skel::multi_host: the packet type cannot be sent. Make it trivially copyable, give it a "
+    static_assert(detail::can_travel<typename Job::packet>(),
+                  "skel::multi_host: the packet type cannot be sent. Make it trivially copyable without "
+                  "pointers or views, give it a "
                   "serialize() function, or specialise skel::transfer_traits.");
-    static_assert(transferable<typename Job::result>,
-                  "skel::multi_host: the result type cannot be sent. Make it trivially copyable, give it a "
+    static_assert(detail::can_travel<typename Job::result>(),
+                  "skel::multi_host: the result type cannot be sent. Make it trivially copyable without "
+                  "pointers or views, give it a "
                   "serialize() function, or specialise skel::transfer_traits.");
+    static_assert(!detail::reads_into_copy<Job>(),
+                  "skel::multi_host: read must take what it carries and the unit by reference, carried& and "
+                  "unit&: what it writes to a copy is lost.");
     using sink_type = std::remove_reference_t<Sink>;
-    constexpr bool fits =
-        std::is_invocable_v<sink_type&, std::uint64_t, std::uint64_t, typename Job::result&&>;
-    static_assert(fits, "skel::multi_host: the sink must be callable as sink(unit, piece, result&&).");
+    constexpr bool fits = detail::fits_groups<sink_type, typename Job::result>();
     if constexpr (transferable<typename Job::packet> && transferable<typename Job::result> && fits) {
       detail::group_work_of<Job, sink_type> work(job, sink);
       return detail::run_multi_host(ctx, units, work, options);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "skel/detail/conversion.hpp"
 #include "skel/detail/farm_work.hpp"
 #include "skel/detail/steal_work.hpp"
 #include "skel/sink.hpp"
@@ -45,7 +46,7 @@ template <class Job>
 concept spawning_task = requires(Job const& job, typename Job::task const& task,
                                  spawner<typename Job::task>& more, typename Job::result& sum) {
   job.run(task, more, sum);
-  { job.merge(std::move(sum), std::move(sum)) } -> std::convertible_to<typename Job::result>;
+  { job.merge(std::move(sum), std::move(sum)) } -> detail::becomes<typename Job::result>;
 };
 
 /// What a ring_steal call returns, on every rank.
@@ -56,6 +57,23 @@ struct stolen {
 };
 
 namespace detail {
+
+// What can be seen of run and merge where they are neither overloaded nor templates.
+template <class Job>
+constexpr bool run_adds_to_copy() {
+  constexpr std::size_t sum = 2;
+  if constexpr (requires { &Job::run; })
+    return takes_copy<decltype(&Job::run), sum>;
+  else
+    return false;
+}
+template <class Job>
+constexpr bool merge_receives_results() {
+  if constexpr (requires { &Job::merge; })
+    return receives<decltype(&Job::merge), typename Job::result, typename Job::result>;
+  else
+    return true;
+}
 
 template <class Job>
 inline constexpr bool takes_worker_to_spawn =
@@ -217,13 +235,22 @@ auto ring_steal(context& ctx, Source&& source, Job const& job, ring_steal_option
     using source_type = std::remove_cvref_t<Source>;
     using task = typename Job::task;
     using result = typename Job::result;
-    constexpr bool same_task = std::is_convertible_v<detail::source_task<source_type>, task>;
+    static_assert(!detail::run_adds_to_copy<Job>(),
+                  "skel::ring_steal: run must take the result by reference, result&: what it adds to a copy "
+                  "is lost.");
+    static_assert(detail::merge_receives_results<Job>(),
+                  "skel::ring_steal: merge must take values of the result type: another type of number "
+                  "changes them.");
+    constexpr bool same_task = std::is_convertible_v<detail::source_task<source_type>, task> &&
+                               detail::holds_small<detail::source_task<source_type>, task>();
     static_assert(same_task, "skel::ring_steal: the source's elements must be the job's tasks.");
-    static_assert(transferable<task>,
-                  "skel::ring_steal: the task type cannot be sent. Make it trivially copyable, give it a "
+    static_assert(detail::can_travel<task>(),
+                  "skel::ring_steal: the task type cannot be sent. Make it trivially copyable without "
+                  "pointers or views, give it a "
                   "serialize() function, or specialise skel::transfer_traits.");
-    static_assert(transferable<result>,
-                  "skel::ring_steal: the result type cannot be sent. Make it trivially copyable, give it a "
+    static_assert(detail::can_travel<result>(),
+                  "skel::ring_steal: the result type cannot be sent. Make it trivially copyable without "
+                  "pointers or views, give it a "
                   "serialize() function, or specialise skel::transfer_traits.");
     static_assert(
         exact_merge<result>,

@@ -7,21 +7,28 @@
 #include <utility>
 #include <vector>
 
+#include "skel/detail/conversion.hpp"
 #include "skel/schedule/task_range.hpp"
 
 namespace skel {
+
+/// The result of a task function that returns nothing.
+struct nothing {};
 
 /// What a sink may return to end the run early (the first solution was enough).
 enum class flow : bool { go_on, stop };
 
 /// Results in task order: f(task_id, result&&). Results that come early wait; `window` bounds how many tasks
-/// beyond the first missing one are given out (0: a default bound where the schedule allows one).
+/// beyond the first missing one are given out (0: a default bound where the schedule allows one). Keeps a
+/// reference to lvalues, so that a function object sees what it has collected, and owns rvalues.
 template <class F>
 struct ordered {
   F function;
   std::uint64_t window = 0;
-  explicit ordered(F f, std::uint64_t w = 0) : function(std::move(f)), window(w) {}
+  explicit ordered(F f, std::uint64_t w = 0) : function(std::forward<F>(f)), window(w) {}
 };
+template <class F>
+ordered(F&&, std::uint64_t = 0) -> ordered<F>;
 
 /// Merges of these types do not depend on the order: integers, and whatever the user vouches for by
 /// specialising.
@@ -29,11 +36,13 @@ template <class T>
 inline constexpr bool exact_merge = std::integral<T>;
 
 /// Results are merged on each rank, `total = merge(total, result)`, and arrive as few values. `total` is the
-/// initial value on the root and receives the result there. The merge must be associative and commutative,
-/// and exact: the order depends on the schedule, so floating-point sums are refused (specialise
-/// skel::exact_merge for a reproducible type).
+/// initial value on the root and receives the result there; it has the results' type. The merge must be
+/// associative and commutative, and exact: the order depends on the schedule, so floating-point sums are
+/// refused (specialise skel::exact_merge for a reproducible type).
 template <class T, class Merge>
 struct reduced {
+  using value_type = T;
+  using merge_type = Merge;
   T* total;
   Merge merge;
   reduced(T& into, Merge m) : total(&into), merge(std::move(m)) {}
@@ -48,8 +57,9 @@ class places {
     make_room(id + 1);
     (*results_)[id] = std::move(value);
   }
+  void make_places(std::uint64_t tasks) const { results_->resize(tasks); }
   void make_room(std::uint64_t tasks) const {
-    if (results_->size() < tasks) results_->resize(tasks);
+    if (results_->size() < tasks) make_places(tasks);
   }
   [[nodiscard]] T& place(task_id id) const { return (*results_)[id]; }
 
@@ -82,11 +92,49 @@ inline constexpr bool has_places = false;
 template <class R>
 inline constexpr bool has_places<places<R>, R> = !std::is_same_v<R, bool>;
 
+// Whether a parameter takes task numbers: 64 bits, signed or not.
+template <class P>
+inline constexpr bool holds_task_ids = holds_every<task_id, P>() || holds_every<std::int64_t, P>();
+
+// A sink of results of type R: where it can be called, whether its parameters receive what it is called with
+// (swapped ones do not), and what it returns.
+template <class Sink, class R>
+inline constexpr bool takes_result = std::is_invocable_v<Sink&, task_id, R&&>;
+template <class Sink, class R>
+inline constexpr bool callable_sink =
+    takes_result<Sink, R> || (std::is_same_v<R, nothing> && std::is_invocable_v<Sink&, task_id>);
+template <class Sink, class R>
+inline constexpr bool keeps_values = holds_task_ids<std::remove_cvref_t<parameter<Sink, 0>>> &&
+                                     holds_every<R, std::remove_cvref_t<parameter<Sink, 1>>>();
+template <class Sink, class R>
+constexpr bool sink_returns_bool() {
+  if constexpr (takes_result<Sink, R>)
+    return std::is_same_v<std::remove_cvref_t<std::invoke_result_t<Sink&, task_id, R&&>>, bool>;
+  else
+    return std::is_same_v<std::remove_cvref_t<std::invoke_result_t<Sink&, task_id>>, bool>;
+}
+
+// What the results go through: the function of an ordered sink.
+template <class S>
+struct function_of_sink {
+  using type = S;
+};
+template <class F>
+struct function_of_sink<ordered<F>> {
+  using type = std::remove_reference_t<F>;
+};
+
+// A merge may be called by several threads at once, and what it returns replaces a result.
+template <class Merge, class R>
+concept merges = requires(Merge const& merge, R a, R b) {
+  { merge(std::move(a), std::move(b)) } -> becomes<R>;
+} && receives<Merge, R, R>;
+
 // Calls a user's sink with or without a result (which is moved from), and reads its wish to stop.
 template <class Sink, class R>
 bool call_sink(Sink& sink, task_id id, R& result) {
   auto const call = [&]() -> decltype(auto) {
-    if constexpr (std::is_invocable_v<Sink&, task_id, R&&>)
+    if constexpr (takes_result<Sink, R>)
       return sink(id, std::move(result));
     else
       return sink(id);

@@ -1,13 +1,18 @@
 // Where tasks come from: a list that every rank has, or a stream that exists on the root only.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <iterator>
 #include <optional>
 #include <ranges>
 #include <type_traits>
 #include <utility>
+#include <vector>
+
+#include "skel/error.hpp"
 
 namespace skel {
 
@@ -28,15 +33,67 @@ class replicated {
  private:
   R list_;
 };
-template <class R>
-replicated(R&&) -> replicated<
-    std::conditional_t<std::is_lvalue_reference_v<R>, std::ranges::ref_view<std::remove_reference_t<R>>,
-                       std::remove_cvref_t<R>>>;
 
-/// The task numbers 0 ... n - 1 themselves.
-[[nodiscard]] inline auto indices(std::uint64_t n) {
-  return replicated(std::views::iota(std::uint64_t{0}, n));
+namespace detail {
+
+// A range that lives elsewhere. Not a std::ranges::ref_view: clang 14 cannot compile libstdc++ 12's.
+template <class R>
+class referred {
+ public:
+  referred(R& range) : range_(&range) {}  // NOLINT(google-explicit-constructor)
+  [[nodiscard]] auto begin() const { return std::ranges::begin(*range_); }
+  [[nodiscard]] auto end() const { return std::ranges::end(*range_); }
+  [[nodiscard]] auto size() const
+    requires std::ranges::sized_range<R>
+  {
+    return std::ranges::size(*range_);
+  }
+
+ private:
+  R* range_;
+};
+
+// What is kept of a list: a reference to an lvalue, an rvalue itself. An initializer_list does not own its
+// elements, so that they are copied.
+template <class R>
+struct kept {
+  using type = R;
+};
+template <class R>
+struct kept<R&> {
+  using type = referred<R>;
+};
+template <class R>
+struct kept<R&&> : kept<R> {};
+template <class T>
+struct kept<std::initializer_list<T>> {
+  using type = std::vector<T>;
+};
+
+}  // namespace detail
+
+template <class R>
+replicated(R&&) -> replicated<typename detail::kept<std::remove_cv_t<R>>::type>;
+
+/// What indices() makes. Not a views::iota, which clang 14 cannot compile with libstdc++ 12.
+class task_numbers {
+ public:
+  using task = std::uint64_t;
+  explicit task_numbers(std::uint64_t n) : size_(n) {}
+  [[nodiscard]] std::uint64_t size() const { return size_; }
+  [[nodiscard]] std::uint64_t operator[](std::uint64_t id) const { return id; }
+
+ private:
+  std::uint64_t size_;
+};
+
+/// The task numbers 0 ... n - 1 themselves. Throws usage_error when n was a negative number.
+[[nodiscard]] inline task_numbers indices(std::uint64_t n) {
+  detail::require_count("indices", "the number of tasks", n);
+  return task_numbers(n);
 }
+/// A number of tasks is a whole number.
+void indices(std::floating_point auto) = delete;
 
 /// What exists on the root only: `open` is called there, once. For farms and searches it returns an input
 /// range of tasks, which is pulled lazily; tasks travel. For divide_and_conquer it returns the problem. Other
@@ -57,6 +114,8 @@ template <class S>
 inline constexpr bool is_replicated = false;
 template <class R>
 inline constexpr bool is_replicated<replicated<R>> = true;
+template <>
+inline constexpr bool is_replicated<task_numbers> = true;
 template <class S>
 inline constexpr bool is_on_root = false;
 template <class O>
@@ -81,6 +140,11 @@ own_part(P) -> own_part<P>;
 
 namespace detail {
 
+template <class R>
+inline constexpr bool is_initializer_list = false;
+template <class T>
+inline constexpr bool is_initializer_list<std::initializer_list<T>> = true;
+
 template <class S>
 struct task_of {
   using type = typename S::task;
@@ -90,6 +154,9 @@ struct task_of<on_root<Open>> {
   using range = typename on_root<Open>::opened;
   static_assert(std::ranges::input_range<range>,
                 "skel::on_root: the function must return an input range (a container, a view, a generator).");
+  static_assert(!is_initializer_list<std::remove_cvref_t<range>>,
+                "skel::on_root: the function must return a container: the elements of an initializer_list "
+                "are gone when it returns.");
   using type = std::remove_cvref_t<std::ranges::range_reference_t<range>>;
 };
 template <class Source>
@@ -97,7 +164,7 @@ using source_task = typename task_of<std::remove_cvref_t<Source>>::type;
 
 }  // namespace detail
 
-/// Satisfied by skel::replicated<...> and skel::on_root<...>.
+/// Satisfied by skel::indices(...), skel::replicated<...> and skel::on_root<...>.
 template <class S>
 concept task_source = is_replicated<std::remove_cvref_t<S>> || is_on_root<std::remove_cvref_t<S>>;
 

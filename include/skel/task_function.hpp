@@ -4,13 +4,11 @@
 #include <type_traits>
 #include <utility>
 
+#include "skel/sink.hpp"
 #include "skel/transfer.hpp"
 #include "skel/worker.hpp"
 
 namespace skel {
-
-/// The result of a task function that returns nothing.
-struct nothing {};
 
 namespace detail {
 

@@ -29,6 +29,7 @@
 #include <variant>
 #include <vector>
 
+#include "skel/detail/addresses.hpp"
 #include "skel/error.hpp"
 #include "skel/protocol/bytes.hpp"
 
@@ -79,17 +80,6 @@ inline constexpr bool is_vector = false;
 template <class T, class A>
 inline constexpr bool is_vector<std::vector<T, A>> = true;
 
-// A pointer inside a trivially copyable type cannot be seen; a pointer itself can, and is never what was
-// meant.
-template <class T>
-concept raw_bytes =
-    std::is_trivially_copyable_v<T> && std::is_default_constructible_v<T> && !std::is_pointer_v<T> &&
-    !std::is_member_pointer_v<T> && !std::is_null_pointer_v<T> && !std::is_reference_v<T>;
-
-template <class T>
-concept raw_vector =
-    is_vector<T> && raw_bytes<typename T::value_type> && !std::is_same_v<typename T::value_type, bool>;
-
 // A member named serialize, also a private one with `friend class boost::serialization::access`: naming it
 // becomes ambiguous with the one of the second base.
 struct has_serialize {
@@ -107,30 +97,65 @@ template <class T>
 concept free_serialize = std::is_class_v<T> && requires(T& value, boost::archive::binary_oarchive& archive) {
   serialize(archive, value, 0U);
 };
+// A free function in namespace boost::serialization, which is searched because of version_type. Its own
+// template takes every type and archive, so it is a worse match than ours, which takes this archive only; one
+// that takes T only is as good as ours, and the call becomes ambiguous.
+struct any_archive {};
+template <class T>
+void serialize(any_archive&, T&, unsigned);
+template <class T>
+concept boost_serialize =
+    std::is_class_v<T> && !requires(T& value, any_archive& archive, boost::serialization::version_type v) {
+      serialize(archive, value, v);
+    };
+
+template <class T>
+concept own_serialize = member_serialize<T> || public_member_serialize<T> || free_serialize<T>;
+
+// Types whose bytes must not be sent: those that hold addresses, and classes that cannot be looked into but
+// say how they travel.
+template <class T>
+concept more_than_bytes =
+    holds_address<T> || (std::is_class_v<T> && !std::is_aggregate_v<T> && own_serialize<T>);
+
+template <class T>
+concept raw_bytes = std::is_trivially_copyable_v<T> && std::is_default_constructible_v<T> &&
+                    !std::is_reference_v<T> && !more_than_bytes<T>;
+
+template <class T>
+concept raw_vector =
+    is_vector<T> && raw_bytes<typename T::value_type> && !has_transfer_traits<typename T::value_type> &&
+    !std::is_same_v<typename T::value_type, bool>;
 
 template <class T>
 struct serialised_by_boost;
 
+// What Boost.Serialization knows nothing of, element by element.
+template <class T>
+concept vector_of_traits = is_vector<T> && has_transfer_traits<typename T::value_type> &&
+                           !serialised_by_boost<typename T::value_type>::value;
+
 }  // namespace detail
 
-/// Set to true for a type whose Boost.Serialization functions cannot be found by looking at the type (split
-/// into free save and load functions, say).
+/// Set to true for a type whose Boost.Serialization functions cannot be found by looking at the type (made
+/// for single archives, say).
 template <class T>
 inline constexpr bool uses_boost_serialization = false;
 
 /// Satisfied by types that can travel: transfer_traits, then bytes (trivially copyable, vectors of it), then
-/// Boost.Serialization (member or free `serialize`, standard containers, pairs, arrays of transferable
-/// types). Accepted: double, std::vector<int>, std::string, struct with serialize(). Rejected: int*,
-/// std::unique_ptr<int>.
+/// Boost.Serialization (member or free `serialize`, also in namespace boost::serialization, standard
+/// containers, pairs, arrays of transferable types). Accepted: double, std::vector<int>, std::string, struct
+/// with serialize(). Rejected: int*, std::unique_ptr<int>, std::string_view, struct with a pointer in it.
+/// An address in a private member cannot be seen: give such a class a serialize().
 template <class T>
 concept transferable = detail::has_transfer_traits<T> || detail::raw_bytes<T> || detail::raw_vector<T> ||
-                       detail::serialised_by_boost<T>::value;
+                       detail::vector_of_traits<T> || detail::serialised_by_boost<T>::value;
 
 namespace detail {
 
 template <class T>
-struct serialised_by_boost : std::bool_constant<uses_boost_serialization<T> || member_serialize<T> ||
-                                                public_member_serialize<T> || free_serialize<T>> {};
+struct serialised_by_boost
+    : std::bool_constant<uses_boost_serialization<T> || own_serialize<T> || boost_serialize<T>> {};
 template <class C, class Tr, class A>
 struct serialised_by_boost<std::basic_string<C, Tr, A>> : std::true_type {};
 template <class A, class B>
@@ -176,6 +201,16 @@ class span_buffer final : public std::streambuf {
   }
 };
 
+// Whether T can travel, if it has to, and a sentence about why not.
+template <class T, bool Travels = true>
+constexpr bool can_travel() {
+  static_assert(!Travels || transferable<T> || !holds_address<T>,
+                "skel: this type holds an address (pointer, reference, view, iterator), which means nothing "
+                "on another rank: send the values, as std::string or std::vector, say, give the type a "
+                "serialize() that does so, or specialise skel::transfer_traits.");
+  return !Travels || transferable<T>;
+}
+
 inline constexpr unsigned archive_flags =
     boost::archive::no_header | boost::archive::no_codecvt | boost::archive::no_xml_tag_checking;
 
@@ -192,6 +227,9 @@ void pack(T const& value, std::vector<std::byte>& out) {
     protocol::put_varint(out, value.size());
     auto const bytes = std::as_bytes(std::span(value));
     out.insert(out.end(), bytes.begin(), bytes.end());
+  } else if constexpr (detail::vector_of_traits<T>) {
+    protocol::put_varint(out, value.size());
+    for (auto const& element : value) skel::pack(element, out);
   } else {
     std::vector<std::byte> body;  // archives do not say how much they will read, so the length goes first
     {
@@ -233,6 +271,11 @@ template <transferable T>
     auto const bytes = protocol::get_bytes(in, n * sizeof(element));
     T value(n);
     if (n > 0) std::memcpy(static_cast<void*>(value.data()), bytes.data(), bytes.size());
+    return value;
+  } else if constexpr (detail::vector_of_traits<T>) {
+    T value;
+    for (auto n = protocol::get_varint(in); n > 0; --n)
+      value.push_back(skel::unpack<typename T::value_type>(in));
     return value;
   } else {
     auto const body = protocol::get_bytes(in, protocol::get_varint(in));

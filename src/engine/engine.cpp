@@ -5,10 +5,24 @@
 #include <utility>
 
 #include "skel/error.hpp"
+#include "values/format.hpp"
 
 namespace skel::detail {
 
 namespace {
+
+constexpr int most_threads = 4096;  // per rank, as context::set_threads() has it
+
+context_options checked(context_options o) {
+  constexpr auto where = "context_options";
+  if (o.threads < 0 || o.threads > most_threads)
+    throw usage_error(format("{}: threads must be 0 to {}, got {}", where, most_threads, o.threads));
+  require_seconds(where, "watchdog_seconds", o.watchdog_seconds);
+  if (o.suspect_after_seconds) require_seconds(where, "suspect_after_seconds", *o.suspect_after_seconds);
+  require_count(where, "largest_message", o.largest_message, 1);
+  return o;
+}
+
 constexpr double tick_seconds = 0.25;
 constexpr int most_messages_at_once = 64;
 // What has arrived goes to the sink while it is in the cache.
@@ -25,7 +39,7 @@ std::string host_name_of(context_options const& options, std::string found, int 
 
 engine::engine(std::unique_ptr<transport::transport> wires, context_options options, std::string host)
     : wires_(std::move(wires)),
-      options_(std::move(options)),
+      options_(checked(std::move(options))),
       host_(host_name_of(options_, std::move(host), wires_->rank())),
       rank_(wires_->rank()),
       size_(wires_->size()),

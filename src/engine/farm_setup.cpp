@@ -50,6 +50,8 @@ farm_run::~farm_run() = default;
 // Promises that exclude each other; every rank finds the same, before anything is sent.
 void farm_run::check_choices() const {
   policy_.check();
+  require_count("farm", "window", options_.window);
+  require_count("farm", "the batch of streamed results", options_.results.batch);
   bool const dealt = policy_.start != start_with::nothing;
   bool const window = options_.window > 0 || traits_.window > 0;
   if (traits_.payload && dealt)

@@ -31,6 +31,14 @@ host_run::host_run(context& ctx, std::uint64_t units, group_work& work, multi_ho
 host_run::~host_run() = default;
 
 void host_run::check_choices() const {
+  constexpr auto where = "multi_host";
+  require_count(where, "the number of units", units_);
+  require_count(where, "group_size", options_.group_size);
+  require_count(where, "read_ahead", options_.read_ahead);
+  require_count(where, "least_pieces", options_.least_pieces, 1);
+  require_count(where, "threshold", options_.threshold);
+  require_count(where, "buffers", options_.buffers);
+  require_count(where, "results_level", options_.results_level);
   auto const ranks = static_cast<std::size_t>(engine_.size());
   if (!options_.power.empty() && options_.power.size() != ranks)
     throw usage_error(
@@ -51,7 +59,6 @@ void host_run::check_choices() const {
   if (!(options_.sink_cost >= 0) || !std::isfinite(options_.sink_cost))
     throw usage_error(
         detail::format("multi_host: sink_cost must be a number from 0 on, got {}", options_.sink_cost));
-  if (options_.least_pieces == 0) throw usage_error("multi_host: least_pieces must be at least 1");
 }
 
 std::uint64_t host_run::call_hash() const {

@@ -37,6 +37,7 @@ protocol::solution_place place_of_solution(placement p) {
 part_run::part_run(context& ctx, part_work& work, part_kind const& kind,
                    divide_and_conquer_options const& options)
     : peer_run(ctx, call_options_of(options, kind.name)), work_(work), kind_(kind) {
+  require_count(kind.name, "pieces_per_thread", options.pieces_per_thread);
   if (threads_ > 1 && !work.solves_with_threads())
     piece_depth_ =
         static_cast<unsigned>(std::bit_width(threads_ * std::max(1U, options.pieces_per_thread) - 1));

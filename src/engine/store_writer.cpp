@@ -38,6 +38,8 @@ storage::save_cost commit_and_clear(storage::repository const& to, storage::gene
 storage::repository_options store_options(checkpoint_options const& options, std::string_view what,
                                           store_places const& where) {
   if (where.places.empty()) throw usage_error("a checkpoint needs directories to be stored in: --store");
+  require_seconds("checkpoint", "every_seconds", options.every_seconds);
+  require_count("checkpoint", "remote_every", options.remote_every);
   storage::repository_options r;
   r.code = storage::code(options.code);
   r.places = where.places;

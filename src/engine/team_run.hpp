@@ -15,6 +15,7 @@
 
 #include "engine.hpp"
 #include "rank_stats.hpp"
+#include "skel/error.hpp"
 #include "skel/observe/progress.hpp"
 #include "skel/observe/trace.hpp"
 #include "skel/protocol/action.hpp"
@@ -35,6 +36,7 @@ struct call_options {
 /// Of the options of a skeleton; `name` is the label where the user has given none.
 template <class Options>
 [[nodiscard]] call_options call_options_of(Options const& o, std::string const& name) {
+  if (o.time_limit_seconds) require_seconds(name, "time_limit_seconds", *o.time_limit_seconds);
   return {o.label.empty() ? name : o.label, o.stop, o.time_limit_seconds, true};
 }
 

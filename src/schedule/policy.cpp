@@ -49,7 +49,10 @@ farm_policy for_stream(farm_policy policy) {
 }
 
 void farm_policy::check() const {
-  if (chunk == 0) throw usage_error("schedule " + name + ": a grant needs at least 1 task, got 0");
+  auto const where = "schedule " + name;
+  detail::require_count(where, "the number of tasks of a grant", chunk, 1);
+  if (threshold) detail::require_count(where, "threshold", *threshold);
+  if (cut.tasks) detail::require_count(where, "cut", *cut.tasks);
   if (!cut.tasks && !(cut.share >= 0 && cut.share <= 1))
     throw usage_error("schedule " + name + ": cut must lie between 0% and 100%");
   for (double w : power)

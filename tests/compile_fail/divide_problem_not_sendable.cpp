@@ -5,10 +5,12 @@
 #include "skel/divide_and_conquer.hpp"
 
 struct part {
-  std::vector<int>* numbers = nullptr;
 #ifdef SKEL_COMPILE_FAIL
+  std::vector<int>* numbers = nullptr;
   part() = default;
   part(part const& other) : numbers(other.numbers) {}
+#else
+  int number = 0;
 #endif
 };
 

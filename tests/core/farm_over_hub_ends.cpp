@@ -154,3 +154,51 @@ TEST_CASE("copies, and results that merge or tasks that travel, exclude each oth
   });
   for (int r = 0; r < 2; ++r) hub::check_thrown<skel::usage_error>(job, r);
 }
+
+TEST_CASE("counts and times that are negative are refused by name") {
+  hub::job job(2);
+  constexpr auto minus_two = static_cast<std::uint64_t>(-2);
+  auto const refused = [&](auto const& how, skel::farm_options const& options = {},
+                           std::uint64_t window = 0) {
+    job.run([&](skel::context& ctx) {
+      std::uint64_t seen = 0;
+      skel::farm(ctx, skel::indices(10), work, how,
+                 skel::ordered([&](skel::task_id, std::uint64_t) { ++seen; }, window), options);
+    });
+    for (int r = 0; r < 2; ++r) hub::check_thrown<skel::usage_error>(job, r);
+    return job.error(1);
+  };
+  skel::guided const guided;
+  CHECK(refused(guided, {.window = minus_two}) == "farm: window must be at least 0, got -2");
+  CHECK(refused(guided, {.results = skel::streamed(minus_two)}) ==
+        "farm: the batch of streamed results must be at least 0, got -2");
+  CHECK(refused(guided, {.time_limit_seconds = -1}) ==
+        "farm: time_limit_seconds must be a number of seconds from 0 on, got -1");
+  CHECK(refused(guided, {}, minus_two) == "farm: the window of an ordered sink must be at least 0, got -2");
+  CHECK(refused(skel::guided{minus_two}) ==
+        "schedule guided: the number of tasks of a grant must be at least 1, got -2");
+  CHECK(refused(skel::first_come{.chunk = 0}) ==
+        "schedule first-come: the number of tasks of a grant must be at least 1, got 0");
+  CHECK(refused(skel::first_come{.threshold = minus_two}) ==
+        "schedule first-come: threshold must be at least 0, got -2");
+  CHECK(refused(skel::hybrid{.cut = -2}) == "schedule hybrid: cut must be at least 0, got -2");
+  CHECK_THROWS_WITH(skel::indices(static_cast<std::uint64_t>(-3)),
+                    "indices: the number of tasks must be at least 0, got -3");
+}
+
+TEST_CASE("options of a context that make no sense are refused by name") {
+  auto const with = [](auto change) {
+    skel::context_options o;
+    o.threads = 1;
+    change(o);
+    return o;
+  };
+  CHECK_THROWS_WITH(skel::context(with([](auto& o) { o.threads = -2; })),
+                    "context_options: threads must be 0 to 4096, got -2");
+  CHECK_THROWS_WITH(skel::context(with([](auto& o) { o.watchdog_seconds = -1; })),
+                    "context_options: watchdog_seconds must be a number of seconds from 0 on, got -1");
+  CHECK_THROWS_WITH(skel::context(with([](auto& o) { o.suspect_after_seconds = -1; })),
+                    "context_options: suspect_after_seconds must be a number of seconds from 0 on, got -1");
+  CHECK_THROWS_WITH(skel::context(with([](auto& o) { o.largest_message = 0; })),
+                    "context_options: largest_message must be at least 1, got 0");
+}

@@ -96,7 +96,26 @@ TEST_CASE("choices that exclude each other, and calls that differ") {
         "multi_host: reassign_down_to must be 0 to 1000000 units, got -0.5");
   CHECK(refused([](auto& o) { o.sink_cost = -1; }) ==
         "multi_host: sink_cost must be a number from 0 on, got -1");
-  CHECK(refused([](auto& o) { o.least_pieces = 0; }) == "multi_host: least_pieces must be at least 1");
+  CHECK(refused([](auto& o) { o.least_pieces = 0; }) == "multi_host: least_pieces must be at least 1, got 0");
+  // A negative number in a variable becomes a large one; literals do not compile.
+  constexpr auto minus_three = static_cast<unsigned>(-3);
+  constexpr auto minus_four = static_cast<std::uint64_t>(-4);
+  CHECK(refused([](auto& o) { o.group_size = minus_three; }) ==
+        "multi_host: group_size must be at least 0, got -3");
+  CHECK(refused([](auto& o) { o.read_ahead = minus_three; }) ==
+        "multi_host: read_ahead must be at least 0, got -3");
+  CHECK(refused([](auto& o) { o.buffers = minus_three; }) ==
+        "multi_host: buffers must be at least 0, got -3");
+  CHECK(refused([](auto& o) { o.least_pieces = minus_four; }) ==
+        "multi_host: least_pieces must be at least 1, got -4");
+  CHECK(refused([](auto& o) { o.threshold = minus_four; }) ==
+        "multi_host: threshold must be at least 0, got -4");
+  CHECK(refused([](auto& o) { o.results_level = minus_four; }) ==
+        "multi_host: results_level must be at least 0, got -4");
+  CHECK(refused([](auto& o) { o.time_limit_seconds = -0.5; }) ==
+        "multi_host: time_limit_seconds must be a number of seconds from 0 on, got -0.5");
+  run(job, minus_four, slices{}, size(1));
+  CHECK(job.error(1) == "multi_host: the number of units must be at least 0, got -4");
   job.run([&](skel::context& ctx) {
     skel::multi_host(
         ctx, ctx.is_root() ? 3 : 4, slices{}, [](std::uint64_t, std::uint64_t, slices::result&&) {}, size(1));

@@ -1,5 +1,7 @@
 // Where results go: in any order, in task order, merged, into a vector.
+#include <algorithm>
 #include <atomic>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -88,6 +90,46 @@ void where_a_task_runs(skel::context& ctx) {
     check_equal(ranks[i], static_cast<int>(i) % ctx.size(), "interleaved: task i runs on rank i mod N");
 }
 
+// A function object is no copy: after the run it has what it has collected. So has one inside ordered().
+struct collector {
+  std::vector<std::uint64_t> got;
+  void operator()(skel::task_id, std::uint64_t x) { got.push_back(x); }
+};
+std::uint64_t summed = 0;
+void add(skel::task_id, std::uint64_t x) { summed += x; }
+
+void sinks_that_collect(skel::context& ctx) {
+  collector any, in_order;
+  auto const same = [](std::uint64_t i) { return i; };
+  skel::farm(ctx, skel::indices(50), same, skel::guided{}, any);
+  skel::farm(ctx, skel::indices(50), same, skel::guided{}, skel::ordered(in_order));
+  summed = 0;
+  skel::farm(ctx, skel::indices(50), same, skel::guided{}, add);
+  auto const nobody = [](skel::task_id, std::uint64_t) {};
+  skel::farm(ctx, skel::indices(50), same, skel::guided{}, nobody);
+  std::size_t const all = ctx.is_root() ? 50 : 0;
+  check_equal(any.got.size(), all, "a sink holds what it has collected");
+  check_equal(in_order.got.size(), all, "an ordered sink holds what it has collected");
+  check_equal(summed, ctx.is_root() ? 1225U : 0U, "a plain function is a sink");
+  check(std::is_sorted(in_order.got.begin(), in_order.got.end()), "in order");
+}
+
+void places_of_an_earlier_run(skel::context& ctx) {
+  std::vector<int> got(7, -1);
+  skel::farm(
+      ctx, skel::indices(5), [](std::uint64_t i) { return static_cast<int>(i); }, skel::guided{},
+      skel::into(got));
+  if (ctx.is_root()) check(got == std::vector{0, 1, 2, 3, 4}, "as many places as tasks");
+}
+
+void an_initializer_list(skel::context& ctx) {
+  auto const source = skel::replicated(std::initializer_list<int>{5, 6, 7});  // its elements end here
+  std::vector<int> got;
+  skel::farm(
+      ctx, source, [](int i) { return i; }, skel::guided{}, skel::into(got));
+  if (ctx.is_root()) check(got == std::vector{5, 6, 7}, "a list keeps the elements of an initializer_list");
+}
+
 void results_that_are_only_moved(skel::context& ctx) {
   std::vector<std::vector<bool>> bits;
   skel::farm(
@@ -114,6 +156,9 @@ int main(int argc, char** argv) {
     an_ordered_window(ctx);
     tasks_without_result(ctx);
     where_a_task_runs(ctx);
+    sinks_that_collect(ctx);
+    places_of_an_earlier_run(ctx);
+    an_initializer_list(ctx);
     results_that_are_only_moved(ctx);
   });
 }

@@ -1,7 +1,9 @@
 // What can travel: bytes, vectors, strings, containers, types with serialize (also private), with
 // transfer_traits.
 #include <array>
+#include <atomic>
 #include <boost/serialization/access.hpp>
+#include <boost/serialization/split_free.hpp>
 #include <complex>
 #include <map>
 #include <memory>
@@ -53,7 +55,85 @@ struct foreign {
   std::unique_ptr<int> value = std::make_unique<int>(0);
 };
 
+// Types of other libraries: their functions are in namespace boost::serialization.
+struct vendored {
+  std::map<std::string, double> values;
+  friend bool operator==(vendored const&, vendored const&) = default;
+};
+template <class T>
+struct vendored_pair {
+  T first;
+  std::string second;
+  friend bool operator==(vendored_pair const&, vendored_pair const&) = default;
+};
+struct split {
+  std::string text;
+  friend bool operator==(split const&, split const&) = default;
+};
+
+// Copied as bytes it would send an address; its serialize knows better.
+class pointing {
+ public:
+  pointing() = default;
+  explicit pointing(int i) : value_(i) {}
+  pointing(pointing const&) = default;
+  friend bool operator==(pointing const& a, pointing const& b) { return a.where() == b.where(); }
+
+ private:
+  friend class boost::serialization::access;
+  static inline int const table[64] = {};
+  [[nodiscard]] std::ptrdiff_t where() const { return place_ == nullptr ? value_ : place_ - table; }
+  template <class Archive>
+  void serialize(Archive& archive, unsigned /*version*/) {
+    auto at = static_cast<int>(where());
+    archive& at;
+    value_ = -1;
+    place_ = table + at;
+  }
+  int value_ = 0;
+  int const* place_ = nullptr;
+};
+
+// Bytes, but with traits of its own: they count in a vector, too.
+struct negated {
+  int value = 0;
+  friend bool operator==(negated const&, negated const&) = default;
+};
+
 }  // namespace
+
+namespace boost::serialization {
+
+template <class Archive>
+void serialize(Archive& archive, vendored& v, unsigned /*version*/) {
+  archive& v.values;
+}
+template <class Archive, class T>
+void serialize(Archive& archive, vendored_pair<T>& p, unsigned const /*version*/) {
+  archive& p.first& p.second;
+}
+template <class Archive>
+void save(Archive& archive, split const& s, unsigned /*version*/) {
+  archive << s.text;
+}
+template <class Archive>
+void load(Archive& archive, split& s, unsigned /*version*/) {
+  archive >> s.text;
+}
+
+}  // namespace boost::serialization
+BOOST_SERIALIZATION_SPLIT_FREE(split)
+
+template <>
+struct skel::transfer_traits<negated> {
+  static inline std::atomic<int> packed = 0;
+  static void pack(negated const& n, std::vector<std::byte>& out) {
+    ++packed;
+    skel::pack(-n.value, out);
+  }
+  static negated unpack(std::span<std::byte const>& in) { return {-skel::unpack<int>(in)}; }
+};
+static_assert(!skel::detail::raw_bytes<pointing>);
 
 template <>
 struct skel::transfer_traits<foreign> {
@@ -130,6 +210,33 @@ void all_types(skel::context& ctx) {
         return outside{{{text(i), i * 0.5}}};
       },
       "free serialize");
+  there_and_back(
+      ctx,
+      [&](int i) {
+        return vendored{{{text(i), i * 0.5}}};
+      },
+      "serialize in boost::serialization");
+  there_and_back(
+      ctx,
+      [&](int i) {
+        return std::vector<vendored>(2, vendored{{{text(i), i * 0.5}}});
+      },
+      "vector of those");
+  there_and_back(
+      ctx,
+      [&](int i) {
+        return vendored_pair<std::vector<int>>{{i, 2 * i}, text(i)};
+      },
+      "template in boost::serialization");
+  there_and_back(
+      ctx, [&](int i) { return split{text(i)}; }, "split into save and load");
+  there_and_back(
+      ctx, [](int i) { return pointing(i); }, "bytes with a serialize");
+  there_and_back(
+      ctx, [](int i) { return std::vector<negated>(static_cast<std::size_t>(i), negated{i}); },
+      "vector of bytes with traits");
+  if (ctx.size() > 1 && ctx.is_root())
+    check(skel::transfer_traits<negated>::packed > 0, "traits are used for the elements of a vector");
 }
 
 void types_that_cannot_be_copied(skel::context& ctx) {

@@ -10,10 +10,22 @@
 
 namespace skel::detail {
 
+// What the call returns, constructed where it will stay.
+template <class Call>
+struct constructed_by {
+  Call call;
+};
+template <class Call>
+constructed_by(Call) -> constructed_by<Call>;
+
+// std::vector<bool> would pack. Constructors, since clang 14 does not initialise aggregates in parentheses.
 template <class R>
 struct result_cell {
+  explicit result_cell(R&& r) : value(std::move(r)) {}
+  template <class Call>
+  explicit result_cell(constructed_by<Call> const& by) : value(by.call()) {}
   R value;
-};  // std::vector<bool> would pack
+};
 
 // Memory of results that the sink has had, for the next ones: fresh pages cost more than filling them.
 template <class R>
@@ -46,14 +58,5 @@ struct typed_results final : local_results {
   typename result_pool<R>::cells values;
   result_pool<R>& pool;
 };
-
-// Converts to what the call returns, so that a result is constructed where it will stay.
-template <class Call>
-struct constructed_by {
-  Call call;
-  operator decltype(std::declval<Call const&>()())() const { return call(); }
-};
-template <class Call>
-constructed_by(Call) -> constructed_by<Call>;
 
 }  // namespace skel::detail

@@ -1,0 +1,125 @@
+// Types whose bytes mean nothing on another rank: they hold addresses, also deep inside.
+#pragma once
+
+#include <array>
+#include <boost/preprocessor/repetition/repeat.hpp>
+#include <concepts>
+#include <coroutine>
+#include <cstddef>
+#include <functional>
+#include <initializer_list>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <ranges>
+#include <span>
+#include <string_view>
+#include <system_error>
+#include <tuple>
+#include <type_traits>
+#include <typeindex>
+#include <utility>
+#include <variant>
+
+namespace skel::detail {
+
+template <class T>
+constexpr bool find_address();
+
+/// Whether a T holds a pointer, reference, view, iterator or the like. Looks into the standard wrappers and
+/// containers, and into aggregates (bases included) of up to 48 members; private members cannot be seen.
+template <class T>
+inline constexpr bool holds_address = find_address<std::remove_cv_t<T>>();
+
+// Standard class templates that hold what their arguments hold.
+template <class T>
+struct wrapped {
+  static constexpr bool address = false, known = false;
+};
+template <class... T>
+struct wraps {
+  static constexpr bool address = (holds_address<T> || ...), known = true;
+};
+// clang-format off
+template <class T> struct wrapped<std::optional<T>> : wraps<T> {};
+template <class... T> struct wrapped<std::variant<T...>> : wraps<T...> {};
+template <class... T> struct wrapped<std::tuple<T...>> : wraps<T...> {};
+template <class A, class B> struct wrapped<std::pair<A, B>> : wraps<A, B> {};
+template <class T, std::size_t N> struct wrapped<std::array<T, N>> : wraps<T> {};
+template <class T>
+  requires requires { typename T::value_type; typename T::allocator_type; }
+struct wrapped<T> : wraps<typename T::value_type> {};
+
+// Standard class templates that hold addresses.
+template <class T> inline constexpr bool is_address = false;
+template <class C, class Tr> inline constexpr bool is_address<std::basic_string_view<C, Tr>> = true;
+template <class T, std::size_t N> inline constexpr bool is_address<std::span<T, N>> = true;
+template <class T> inline constexpr bool is_address<std::reference_wrapper<T>> = true;
+template <class T> inline constexpr bool is_address<std::initializer_list<T>> = true;
+template <class T> inline constexpr bool is_address<std::coroutine_handle<T>> = true;
+template <class T, class D> inline constexpr bool is_address<std::unique_ptr<T, D>> = true;
+template <class T> inline constexpr bool is_address<std::shared_ptr<T>> = true;
+template <class T> inline constexpr bool is_address<std::weak_ptr<T>> = true;
+template <class F> inline constexpr bool is_address<std::function<F>> = true;
+template <> inline constexpr bool is_address<std::type_index> = true;
+template <> inline constexpr bool is_address<std::error_code> = true;
+template <> inline constexpr bool is_address<std::error_condition> = true;
+// Numbers only, unlike all other views.
+template <class T> inline constexpr bool is_counting = false;
+template <std::integral W, std::integral B> inline constexpr bool is_counting<std::ranges::iota_view<W, B>> = true;
+// clang-format on
+
+// Become any member that holds addresses. The constructors of std::optional and its like take whatever their
+// arguments take, so these two never meet.
+struct address_probe {
+  template <class U>
+    requires(holds_address<U> && !wrapped<U>::known)
+  operator U() const;  // NOLINT(google-explicit-constructor)
+};
+struct wrapped_address_probe {
+  template <class U>
+    requires(holds_address<U> && wrapped<U>::known)
+  operator U() const;  // NOLINT(google-explicit-constructor)
+};
+
+// Whether member n can be initialised from a probe, those before it from nothing: n = 0, 1, ... while there
+// are members. A member that is an array, or a class without addresses, passes the probe on to its first.
+template <class T>
+constexpr bool aggregate_holds_address() {
+#define SKEL_NOTHING(z, i, unused) {},
+#define SKEL_MEMBER(z, n, unused)                                                      \
+  if constexpr (                                                                       \
+      requires { T{BOOST_PP_REPEAT_##z(n, SKEL_NOTHING, ) address_probe{}}; } ||       \
+      requires { T{BOOST_PP_REPEAT_##z(n, SKEL_NOTHING, ) wrapped_address_probe{}}; }) \
+    return true;                                                                       \
+  else if constexpr (!requires { T{BOOST_PP_REPEAT_##z(n, SKEL_NOTHING, ){}}; })       \
+    return false;                                                                      \
+  else
+  BOOST_PP_REPEAT(48, SKEL_MEMBER, )
+#undef SKEL_MEMBER
+#undef SKEL_NOTHING
+  return false;
+}
+
+template <class T>
+constexpr bool find_address() {
+  if constexpr (std::is_pointer_v<T> || std::is_member_pointer_v<T> || std::is_null_pointer_v<T> ||
+                std::is_reference_v<T> || is_address<T>)
+    return true;
+  else if constexpr (std::is_array_v<T>)
+    return holds_address<std::remove_extent_t<T>>;
+  else if constexpr (wrapped<T>::known)
+    return wrapped<T>::address;
+  else if constexpr (!std::is_class_v<T> && !std::is_union_v<T>)
+    return false;
+  else if constexpr (is_counting<T>)
+    return false;
+  else if constexpr (std::ranges::enable_view<T> || std::input_or_output_iterator<T>)
+    return true;
+  else if constexpr (std::is_aggregate_v<T> && std::is_trivially_copyable_v<T>)
+    return aggregate_holds_address<T>();
+  else
+    return false;
+}
+
+}  // namespace skel::detail

@@ -1,0 +1,93 @@
+// What the compiler can see of a user's callable: its parameters, and conversions that would change a value.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <limits>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace skel::detail {
+
+/// Whether an arithmetic To holds every value of From. Other types convert by C++'s own rules: true.
+template <class From, class To>
+constexpr bool holds_every() {
+  using from = std::numeric_limits<From>;
+  using to = std::numeric_limits<To>;
+  if constexpr (!std::is_arithmetic_v<From> || !std::is_arithmetic_v<To> || std::is_same_v<From, To>)
+    return true;
+  else if constexpr (std::is_same_v<To, bool>)
+    return false;
+  else if constexpr (from::is_integer && to::is_integer)
+    return to::digits >= from::digits && (to::is_signed || !from::is_signed);
+  else if constexpr (from::is_integer)
+    return to::digits >= from::digits;
+  else
+    return !to::is_integer && to::digits >= from::digits && to::max_exponent >= from::max_exponent;
+}
+
+/// Likewise, but lets integers become narrower: task numbers are small.
+template <class From, class To>
+constexpr bool holds_small() {
+  return holds_every<From, To>() || (std::integral<From> && std::integral<To> && !std::is_same_v<To, bool>);
+}
+
+/// A return type that becomes a To unchanged; an integer that was promoted, as in a sum of two shorts, does.
+template <class From, class To>
+concept becomes =
+    std::is_convertible_v<From, To> && (holds_every<std::remove_cvref_t<From>, To>() || requires(To to) {
+      { +to } -> std::same_as<std::remove_cvref_t<From>>;
+    });
+
+/// The parameters of a function, or of an object with one operator() that is no template: `types` is a tuple.
+/// Undefined for others, as nothing can be seen of them.
+template <class F>
+struct parameters_of {};
+template <class F>
+  requires requires { &F::operator(); }
+struct parameters_of<F> : parameters_of<decltype(&F::operator())> {};
+template <class F>
+struct parameters_of<F*> : parameters_of<F> {};
+// clang-format off
+template <class R, class... P> struct parameters_of<R(P...)> { using types = std::tuple<P...>; };
+template <class R, class... P> struct parameters_of<R(P...) noexcept> : parameters_of<R(P...)> {};
+template <class R, class C, class... P> struct parameters_of<R (C::*)(P...)> : parameters_of<R(P...)> {};
+template <class R, class C, class... P> struct parameters_of<R (C::*)(P...) const> : parameters_of<R(P...)> {};
+template <class R, class C, class... P> struct parameters_of<R (C::*)(P...) &> : parameters_of<R(P...)> {};
+template <class R, class C, class... P> struct parameters_of<R (C::*)(P...) const&> : parameters_of<R(P...)> {};
+template <class R, class C, class... P> struct parameters_of<R (C::*)(P...) noexcept> : parameters_of<R(P...)> {};
+template <class R, class C, class... P> struct parameters_of<R (C::*)(P...) const noexcept> : parameters_of<R(P...)> {};
+template <class R, class C, class... P> struct parameters_of<R (C::*)(P...) & noexcept> : parameters_of<R(P...)> {};
+template <class R, class C, class... P> struct parameters_of<R (C::*)(P...) const& noexcept> : parameters_of<R(P...)> {};
+// clang-format on
+
+struct unseen {};  // a parameter that cannot be seen
+template <class F, std::size_t I>
+constexpr auto seen_parameter() {
+  if constexpr (requires { typename parameters_of<F>::types; }) {
+    using types = typename parameters_of<F>::types;
+    if constexpr (I < std::tuple_size_v<types>)
+      return std::type_identity<std::tuple_element_t<I, types>>{};
+    else
+      return std::type_identity<unseen>{};
+  } else {
+    return std::type_identity<unseen>{};
+  }
+}
+/// The I-th parameter of F, which may be a member function pointer, or `unseen`.
+template <class F, std::size_t I>
+using parameter = typename decltype(seen_parameter<std::remove_cvref_t<F>, I>())::type;
+
+/// Whether F's parameters, as far as they can be seen, receive arguments of these types unchanged.
+template <class F, class... Arguments>
+inline constexpr bool receives = []<std::size_t... I>(std::index_sequence<I...>) {
+  return (holds_every<std::remove_cvref_t<Arguments>, std::remove_cvref_t<parameter<F, I>>>() && ...);
+}(std::index_sequence_for<Arguments...>{});
+
+/// Whether F's I-th parameter is seen to be a copy: what is written to it is lost.
+template <class F, std::size_t I>
+inline constexpr bool takes_copy =
+    !std::is_reference_v<parameter<F, I>> && !std::is_same_v<parameter<F, I>, unseen>;
+
+}  // namespace skel::detail

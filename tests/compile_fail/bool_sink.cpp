@@ -1,0 +1,12 @@
+// Whether true means to go on or to stop, nobody knows.
+#include <skel/skel.hpp>
+
+void run(skel::context& ctx) {
+  skel::farm(
+      ctx, skel::indices(10), [](std::uint64_t) { return 1; }, skel::guided{},
+#ifdef SKEL_COMPILE_FAIL
+      [](skel::task_id, int x) { return x == 3; });
+#else
+      [](skel::task_id, int x) { return x == 3 ? skel::flow::stop : skel::flow::go_on; });
+#endif
+}

@@ -1,0 +1,10 @@
+// A message to a rank, not a rank to a message.
+#include "skel/bsp.hpp"
+
+void swap(skel::superstep<double>& now) {
+#ifdef SKEL_COMPILE_FAIL
+  now.send(0.5, 1);
+#else
+  now.send(1, 0.5);
+#endif
+}

@@ -1,0 +1,14 @@
+// A total of another type does not make the partial sums of the ranks any wider.
+#include <skel/skel.hpp>
+
+void run(skel::context& ctx) {
+  int n = 0;
+  long wide = 0;
+  skel::farm(
+      ctx, skel::indices(10), [](std::uint64_t) { return 1; }, skel::guided{},
+#ifdef SKEL_COMPILE_FAIL
+      skel::reduced(wide, [](long a, long b) { return a + b; }));
+#else
+      skel::reduced(n, [](int a, int b) { return a + b; }));
+#endif
+}

@@ -1,0 +1,16 @@
+// So do the elements of a span.
+#include <skel/skel.hpp>
+#include <span>
+#include <vector>
+
+#ifdef SKEL_COMPILE_FAIL
+using value = std::span<int>;
+#else
+using value = std::vector<int>;
+#endif
+
+void run(skel::context& ctx) {
+  skel::farm(
+      ctx, skel::indices(10), [](std::uint64_t) { return value{}; }, skel::guided{},
+      [](skel::task_id, value&&) {});
+}

@@ -1,0 +1,16 @@
+// The characters of a view stay where they are.
+#include <skel/skel.hpp>
+#include <string>
+#include <string_view>
+
+#ifdef SKEL_COMPILE_FAIL
+using value = std::string_view;
+#else
+using value = std::string;
+#endif
+
+void run(skel::context& ctx) {
+  skel::farm(
+      ctx, skel::indices(10), [](std::uint64_t) { return value{}; }, skel::guided{},
+      [](skel::task_id, value&&) {});
+}

@@ -1,0 +1,13 @@
+// Likewise without an order.
+#include <skel/skel.hpp>
+
+void run(skel::context& ctx) {
+  int n = 0;
+  skel::farm(
+      ctx, skel::indices(10), [](std::uint64_t) { return 1; }, skel::guided{},
+#ifdef SKEL_COMPILE_FAIL
+      [&](int x) { n += x; });
+#else
+      [&](skel::task_id, int x) { n += x; });
+#endif
+}
