@@ -2,11 +2,13 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "formats.hpp"
 #include "skel/error.hpp"
 #include "slice_files.hpp"
+#include "values/parse_json.hpp"
 
 namespace skel::volume_data {
 
@@ -42,8 +44,8 @@ void check_keys(json const& j, std::string const& path) {
 void read_size(json const& j, volume_header& header, std::string const& path) {
   for (std::size_t axis = 0; axis < 3; ++axis) {
     auto const n = j.at("size").at(axis).get<double>();
-    if (!(n >= 1 && n < 2147483648.0))
-      throw usage_error(path + ": size: expected three from 1 to 2147483647");
+    if (!(n >= 1 && n < 2147483648.0) || n != std::floor(n))
+      throw usage_error(path + ": size: expected three whole numbers from 1 to 2147483647");
     header.size[axis] = static_cast<std::size_t>(n);
   }
   if (j.at("size").size() != 3) throw usage_error(path + ": size: expected three numbers");
@@ -54,6 +56,8 @@ void read_size(json const& j, volume_header& header, std::string const& path) {
 slice_files listed_files(json const& j, volume_header const& header, std::string const& path) {
   auto const& files = j.at("files");
   if (files.is_string()) {
+    if (j.contains("first") && !j.at("first").is_number_integer())
+      throw usage_error(path + ": first: expected a whole number");
     auto const first = j.value("first", std::int64_t{0});
     auto const pattern = files.get<std::string>();
     return header.size[2] > 0 ? numbered_files(path, pattern, first, 1, header.size[2])
@@ -64,15 +68,18 @@ slice_files listed_files(json const& j, volume_header const& header, std::string
   return names;
 }
 
-/// The values' bytes, in one file or in one for each slice.
+/// The values' bytes, in one file or in one for each slice. A file with an "offset" may hold more than them.
 source raw_values(json const& j, volume_header const& header, slice_files const& files,
                   std::string const& path) {
   auto const offset = j.value("offset", 0.0);
-  if (!(offset >= 0 && offset < 9e15)) throw usage_error(path + ": offset: expected a number of bytes");
+  if (!(offset >= 0 && offset < 9e15) || offset != std::floor(offset))
+    throw usage_error(path + ": offset: expected a whole number of bytes");
   bool const compressed = j.value("compressed", false);
-  auto const open_one = [=](std::string const& file) {
-    auto values = file_bytes(file, static_cast<std::uint64_t>(offset));
-    return compressed || file.ends_with(".gz") ? inflated(std::move(values)) : std::move(values);
+  auto const needed = files.empty() ? header.bytes() : header.slice_bytes();
+  auto const open_one = [=, most = j.contains("offset") ? needed : UINT64_MAX](std::string const& file) {
+    auto const at = static_cast<std::uint64_t>(offset);
+    if (compressed || file.ends_with(".gz")) return inflated(file_bytes(file, at));
+    return file_bytes(file, at, most);
   };
   if (!files.empty()) return joined_slices(header, files, open_one);
   std::string const own = path.ends_with(".raw.json") ? path.substr(0, path.size() - 5) : "";
@@ -119,7 +126,7 @@ std::unique_ptr<volume_reader> open_described(json const& j, std::string const& 
 
 std::unique_ptr<volume_reader> open_raw(std::string const& sidecar) {
   try {
-    return open_described(json::parse(read_text(sidecar, std::size_t{64} << 20)), sidecar);
+    return open_described(skel::detail::parse_json(read_text(sidecar, std::size_t{64} << 20)), sidecar);
   } catch (json::exception const& e) {
     std::string text = e.what();
     for (auto& c : text)
