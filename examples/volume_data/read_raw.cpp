@@ -24,6 +24,8 @@ std::array<double, 3> three(json const& j, char const* key, double otherwise) {
 void read_coordinates(json const& j, volume_header& header, std::string const& path) {
   if (!j.contains("coordinates"))
     return space_evenly(header, three(j, "origin", 0), three(j, "spacing", 1), path);
+  if (j.contains("origin") || j.contains("spacing"))
+    throw usage_error(path + ": expected \"coordinates\", or \"origin\" and \"spacing\", not both");
   header.coordinates = j.at("coordinates").get<std::array<std::vector<double>, 3>>();
   for (std::size_t axis = 0; axis < 3; ++axis)
     if (header.coordinates[axis].size() != header.size[axis])
@@ -51,14 +53,23 @@ void read_size(json const& j, volume_header& header, std::string const& path) {
   if (j.at("size").size() != 3) throw usage_error(path + ": size: expected three numbers");
 }
 
+std::int64_t first_number(json const& j, std::string const& path) {
+  if (!j.contains("first")) return 0;
+  if (!j.contains("files") || !j.at("files").is_string())
+    throw usage_error(path + ": first: expected \"files\" to be a name with %d");
+  constexpr double most = 1e9;
+  auto const& first = j.at("first");
+  if (!first.is_number_integer() || std::abs(first.get<double>()) > most)
+    throw usage_error(path + ": first: expected a whole number from -1e9 to 1e9");
+  return first.get<std::int64_t>();
+}
+
 /// "files": a list of names, or a name with %d: from number "first" on, as many as slices or, where no size
 /// is given, as there are.
-slice_files listed_files(json const& j, volume_header const& header, std::string const& path) {
+slice_files listed_files(json const& j, std::int64_t first, volume_header const& header,
+                         std::string const& path) {
   auto const& files = j.at("files");
   if (files.is_string()) {
-    if (j.contains("first") && !j.at("first").is_number_integer())
-      throw usage_error(path + ": first: expected a whole number");
-    auto const first = j.value("first", std::int64_t{0});
     auto const pattern = files.get<std::string>();
     return header.size[2] > 0 ? numbered_files(path, pattern, first, 1, header.size[2])
                               : numbered_files_present(path, pattern, first);
@@ -102,10 +113,11 @@ std::unique_ptr<volume_reader> open_described(json const& j, std::string const& 
   volume_header header;
   header.name = path;
   if (j.contains("size")) read_size(j, header, path);
+  auto const first = first_number(j, path);
   slice_files files;
   if (j.contains("files")) {
     if (j.contains("file")) throw usage_error(path + ": expected \"file\" or \"files\", not both");
-    files = listed_files(j, header, path);
+    files = listed_files(j, first, header, path);
     if (files.empty()) throw usage_error(path + ": files: expected names of slices, there are none");
     if (files[0].ends_with(".png")) return open_pictures(j, std::move(header), std::move(files), path);
   }

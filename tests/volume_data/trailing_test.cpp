@@ -3,6 +3,7 @@
 #include "catch.hpp"
 #include "check_volume.hpp"
 #include "files.hpp"
+#include "picture_file.hpp"
 
 using namespace skel::volume_data;
 using test::contains;
@@ -66,6 +67,25 @@ TEST_CASE("MetaImage: more than the values") {
   in.write("a.raw", "ab" + shorts + "more");
   test::check_even(
       read_grid(in.write("a.mhd", test::meta_head + "HeaderSize = 2\nElementDataFile = a.raw\n")));
+}
+
+TEST_CASE("sidecars: what is there twice, or has no meaning") {
+  test::folder const in("volume-sidecar");
+  in.write("a.bin", shorts);
+  auto const error = [&](std::string const& keys) { return error_of(in.write("a.json", "{" + keys + "}")); };
+  std::string const file = R"("file": "a.bin", )";
+  CHECK(error(file + sidecar) == "no error");
+  CHECK(contains(error(file + R"("coordinates": [[0,1,3,4,8],[0,1,2,3],[0,1,2]], )" + sidecar),
+                 "expected \"coordinates\", or \"origin\" and \"spacing\", not both"));
+  CHECK(
+      contains(error(file + R"("first": 1, )" + sidecar), "first: expected \"files\" to be a name with %d"));
+  CHECK(contains(error(R"("files": "p%d.png", "first": 9223372036854775807)"),
+                 "first: expected a whole number"));
+  for (int const z : {0, 1, 3})  // without a size there are as many slices as there are files
+    in.write("p" + std::to_string(z) + ".png", test::png(2, 1, 8, std::string(2, 'x')));
+  auto const gap = error(R"("files": "p%d.png")");
+  CHECK(contains(gap, "p2.png: missing, but "));
+  CHECK(contains(gap, "p3.png is there"));
 }
 
 TEST_CASE("sidecars: more than the values, and numbers that are none") {
