@@ -196,6 +196,8 @@ failure read_failure(node const& n, platform const& p) {
   auto const at =
       std::find_if(p.machines.begin(), p.machines.end(), [&](auto const& m) { return m.name == name; });
   if (at == p.machines.end()) n.at("host").fail(detail::format("there is no host \"{}\"", name));
+  if (std::any_of(std::next(at), p.machines.end(), [&](auto const& m) { return m.name == name; }))
+    n.at("host").fail(detail::format("several hosts are named \"{}\", expected a \"rank\"", name));
   f.rank = static_cast<int>(at - p.machines.begin());
   return f;
 }
