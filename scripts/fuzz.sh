@@ -27,12 +27,19 @@ cmake -S . -B build/fuzz -G Ninja -DCMAKE_CXX_COMPILER=clang++-16 -DCMAKE_BUILD_
 ninja -C build/fuzz -t targets all | sed -n 's,^bin/\(fuzz_[a-z_]*\):.*,bin/\1,p' | sort -u | xargs ninja -C build/fuzz
 targets=("$@")
 if ((${#targets[@]} == 0)); then mapfile -t targets < <(find build/fuzz/bin -name 'fuzz_*' -printf '%f\n' | sed 's/^fuzz_//' | sort); fi
+# Files to begin from, beside what earlier runs have found.
+seeds_of() {
+  case $1 in
+    volume) printf '%s\n' "$PWD/tests/volume_data/vtk_files" ;;
+  esac
+}
 for target in "${targets[@]}"; do
   mkdir -p "build/fuzz/corpus/$target"
   say "fuzz $target"
   log=build/fuzz/$target.log
+  mapfile -t seeds < <(seeds_of "$target")
   if ! (cd build/fuzz && ASAN_OPTIONS=detect_leaks=0 "bin/fuzz_$target" -max_total_time="$seconds" -timeout=20 \
-    -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix="$target-" "corpus/$target") >"$log" 2>&1; then
+    -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix="$target-" "corpus/$target" "${seeds[@]}") >"$log" 2>&1; then
     tail -n 40 "$log"
     fail "fuzz $target: an input was found: build/fuzz/$target-*"
   fi

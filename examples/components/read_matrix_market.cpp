@@ -38,6 +38,10 @@ int values_of(text_lines& lines) {
   lines.fail_at_word("pattern, real, integer or complex", field);
 }
 
+void expect_end_of_line(text_lines& lines) {
+  if (auto const more = lines.word(); !more.empty()) lines.fail_at_word("the end of the line", more);
+}
+
 bool comment(std::string_view text) {
   auto const first = text.find_first_not_of(" \t\r");
   return first == std::string_view::npos || text[first] == '%';
@@ -49,6 +53,7 @@ graph read_matrix_market(input& in, node_limit nodes) {
   text_lines lines(in);
   if (!lines.next()) in.fail(fmt::format("expected \"{}\", got the end of the file", matrix_magic));
   int const values = values_of(lines);
+  expect_end_of_line(lines);
   do {
     if (!lines.next()) lines.fail("expected rows, columns and entries, got the end of the file");
   } while (comment(lines.text()));
@@ -57,6 +62,7 @@ graph read_matrix_market(input& in, node_limit nodes) {
   if (rows != columns)
     lines.fail(fmt::format("expected as many columns as rows, got {} and {}", rows, columns));
   auto const entries = lines.integer("a number of entries", 0, UINT64_MAX);
+  expect_end_of_line(lines);
 
   graph g;
   g.nodes = at_least(rows, nodes, in.path());
@@ -65,7 +71,7 @@ graph read_matrix_market(input& in, node_limit nodes) {
     if (g.edges.size() == entries) lines.fail(fmt::format("expected {} entries, got one more", entries));
     auto const u = lines.integer("a row", 1, rows), v = lines.integer("a column", 1, rows);
     for (int i = 0; i < values; ++i) lines.skip_number("a value");
-    if (auto const more = lines.word(); !more.empty()) lines.fail_at_word("the end of the line", more);
+    expect_end_of_line(lines);
     g.edges.push_back({static_cast<node>(u - 1), static_cast<node>(v - 1)});
   }
   if (g.edges.size() < entries)

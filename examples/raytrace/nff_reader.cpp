@@ -48,7 +48,7 @@ class nff_reader {
   void read_view() {
     if (has_view_) tokens_.fail_at_word("a scene", "one view");
     tokens_.advance();
-    bool from = false, at = false, up = false, angle = false, resolution = false;
+    bool from = false, at = false, up = false, angle = false, hither = false, resolution = false;
     auto& v = scene_.view;
     for (;;) {
       auto const word = tokens_.word();
@@ -59,14 +59,15 @@ class nff_reader {
       } else if (word == "up") {
         v.up = view_triple(up);
       } else if (word == "angle") {
-        angle = true;
+        once(angle);
         tokens_.advance();
         v.angle = tokens_.number("angle", "a number of degrees");
       } else if (word == "hither") {
+        once(hither);
         tokens_.advance();
         v.hither = tokens_.number("hither", "a number");
       } else if (word == "resolution") {
-        resolution = true;
+        once(resolution);
         tokens_.advance();
         v.width = tokens_.integer("resolution", "a width of 1 to 65536", 1, 65536);
         v.height = tokens_.integer("resolution", "a height of 1 to 65536", 1, 65536);
@@ -81,8 +82,13 @@ class nff_reader {
     has_view_ = true;
   }
 
-  vec3d view_triple(bool& seen) {
+  void once(bool& seen) {
+    if (seen) tokens_.fail_at_word("view", "one \"" + std::string(tokens_.word()) + '"');
     seen = true;
+  }
+
+  vec3d view_triple(bool& seen) {
+    once(seen);
     std::string const name(tokens_.word());
     tokens_.advance();
     return tokens_.triple(name.c_str(), "3 numbers");

@@ -10,6 +10,7 @@
 #include "byte_source.hpp"
 #include "skel/error.hpp"
 #include "specification.hpp"
+#include "values/parse_json.hpp"
 
 namespace skel::volume {
 
@@ -39,9 +40,14 @@ class section {
   void number(char const* key, std::optional<double>& to, double least, double most) const {
     if (has(key)) to = checked(at(key), key, least, most);
   }
-  /// Rounded.
   void integer(char const* key, int& to, int least, int most) const {
-    if (has(key)) to = static_cast<int>(std::lround(checked(at(key), key, least, most)));
+    if (has(key)) to = whole(at(key), key, least, most);
+  }
+  [[nodiscard]] int whole(json const& j, std::string_view key, int least, int most) const {
+    auto const value = checked(j, key, least, most);
+    if (value != std::floor(value))
+      throw usage_error(fmt::format("{}: expected a whole number, got {}", place(key), value));
+    return static_cast<int>(value);
   }
   [[nodiscard]] double checked(json const& j, std::string_view key, double least, double most) const {
     if (j.is_number()) {
@@ -119,6 +125,10 @@ view_spec read_view(json const& j, std::string const& place) {
   s.number("distance", v.distance, 1e-3, 1e6);
   s.number("angle", v.angle, 1e-3, 179);
   s.number("height", v.height, 1e-9, 1e12);
+  for (auto const* const key : {"azimuth", "elevation", "distance"})
+    if (v.from && s.has(key)) s.fail(fmt::format("expected \"from\" or \"{}\", not both", key));
+  if (v.parallel && s.has("angle")) s.fail("angle: only of a perspective view, expected \"height\"");
+  if (!v.parallel && s.has("height")) s.fail("height: only of a parallel view, expected \"angle\"");
   return v;
 }
 
@@ -219,8 +229,8 @@ specification read_all(json const& j, std::string const& place) {
   if (s.has("size")) {
     auto const& size = s.at("size");
     if (!size.is_array() || size.size() != 2) s.fail("size: expected [width, height]");
-    spec.width = static_cast<int>(s.checked(size[0], "size", 1, 65536));
-    spec.height = static_cast<int>(s.checked(size[1], "size", 1, 65536));
+    spec.width = s.whole(size[0], "size", 1, 65536);
+    spec.height = s.whole(size[1], "size", 1, 65536);
   }
   return spec;
 }
@@ -236,7 +246,7 @@ background_spec background_named(std::string const& text, std::string const& pla
 
 specification parse_specification(std::string_view text, std::string const& place) {
   try {
-    return read_all(json::parse(text), place);
+    return read_all(skel::detail::parse_json(text), place);
   } catch (json::exception const& e) {
     std::string what = e.what();
     std::ranges::replace(what, '\n', ' ');

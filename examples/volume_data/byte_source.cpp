@@ -56,6 +56,7 @@ class file_source final : public byte_source {
     if (there < bytes) ends_too_early(bytes - there);
   }
   [[nodiscard]] std::uint64_t most() const override { return left_; }
+  [[nodiscard]] bool counted() const override { return true; }
   [[nodiscard]] std::string place() const override { return fmt::format("{}: at byte {}", path_, at_); }
 
  private:
@@ -84,6 +85,13 @@ void byte_source::skip(std::uint64_t bytes) {
     bytes -= part;
   }
 }
+
+void byte_source::expect_end() {
+  std::byte more{};
+  if (read(std::span(&more, 1)) != 0) goes_on();
+}
+
+void byte_source::goes_on() const { fail("expected the values to end here, more data follow"); }
 
 void byte_source::ends_too_early(std::uint64_t missing) const {
   fail(fmt::format("the data end here, {} bytes too early or more", missing));

@@ -24,6 +24,8 @@ class byte_source {
   virtual std::size_t read(std::span<std::byte> to) = 0;
   /// No more bytes than these can still come, whatever they are: what may be allocated for them.
   [[nodiscard]] virtual std::uint64_t most() const = 0;
+  /// Whether exactly most() bytes come, unless the file ends too early.
+  [[nodiscard]] virtual bool counted() const { return false; }
   /// `path: at byte N`
   [[nodiscard]] virtual std::string place() const = 0;
 
@@ -33,10 +35,14 @@ class byte_source {
   [[nodiscard]] virtual bool skips_freely() const { return false; }
   /// Passes over so many bytes, or usage_error: without reading them where the file allows it.
   virtual void skip(std::uint64_t bytes);
+  /// Reads what stands behind the last byte, such as a checksum; usage_error if it is wrong, or more bytes
+  /// follow.
+  virtual void expect_end();
   [[noreturn]] void fail(std::string const& text) const;
 
  protected:
   [[noreturn]] void ends_too_early(std::uint64_t missing) const;
+  [[noreturn]] void goes_on() const;
 };
 
 using source = std::unique_ptr<byte_source>;

@@ -7,7 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
-#include <limits>
+#include <utility>
 #include <vector>
 
 #include "byte_source.hpp"
@@ -143,34 +143,52 @@ class text_source final : public decoder {
     return done;
   }
   [[nodiscard]] std::uint64_t most() const override { return (unread() / 2 + 1) * width_; }
+  void expect_end() override {
+    if (behind_space() >= 0) goes_on();
+  }
 
  private:
+  int behind_space() {
+    int c = next();
+    while (is_space(c)) c = next();
+    return c;
+  }
   bool number(std::byte* to) {
     std::array<char, 64> word{};
     std::size_t length = 0;
-    int c = next();
-    while (is_space(c)) c = next();
+    int c = behind_space();
     for (; c >= 0 && !is_space(c); c = next()) {
       if (length == word.size()) fail("expected a number, got more than 64 characters");
       word[length++] = static_cast<char>(c);
     }
     if (length == 0) return false;
-    double value = 0;
-    auto const [end, code] = std::from_chars(word.data(), word.data() + length, value);
-    bool const whole = code == std::errc{} && end == word.data() + length;
-    with_type(type_, [&](auto zero) {
-      using type = decltype(zero);
-      bool good = whole;
-      if constexpr (std::is_integral_v<type>)
-        good = good && value == std::floor(value) && value >= std::numeric_limits<type>::min() &&
-               value <= std::numeric_limits<type>::max();
-      if (!good)
-        fail(fmt::format("expected a number of type {}, got \"{}\"", name_of(type_),
-                         std::string_view(word.data(), length)));
-      auto const stored = static_cast<type>(value);
-      std::memcpy(to, &stored, sizeof stored);
+    std::string_view const text(word.data(), length);
+    with_type(type_, [&](auto value) {
+      if (!parse(text, value))
+        fail(fmt::format("expected a number of type {}, got \"{}\"", name_of(type_), text));
+      std::memcpy(to, &value, sizeof value);
     });
     return true;
+  }
+  template <class Number>
+  static bool parse_whole(std::string_view text, Number& to) {
+    auto const [end, code] = std::from_chars(text.data(), text.data() + text.size(), to);
+    return code == std::errc{} && end == text.data() + text.size();
+  }
+  /// Integers may be written as 5.0 or 1e3, but not beyond 2^53, where that is not exact.
+  template <class Number>
+  static bool parse(std::string_view text, Number& to) {
+    if (parse_whole(text, to)) return true;
+    if constexpr (std::is_integral_v<Number>) {
+      constexpr double exact = 9007199254740992.0;
+      double value = 0;
+      if (!parse_whole(text, value) || value != std::floor(value) || !(std::abs(value) < exact)) return false;
+      if (!std::in_range<Number>(static_cast<std::int64_t>(value))) return false;
+      to = static_cast<Number>(value);
+      return true;
+    } else {
+      return false;
+    }
   }
 
   scalar_type type_;

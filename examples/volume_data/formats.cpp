@@ -24,6 +24,7 @@ class stored final : public volume_reader {
  private:
   void fill(std::span<std::byte> next) override {
     values_->require(next);
+    if (position() + next.size() / header().slice_bytes() == header().size[2]) values_->expect_end();
     if (swapped_) reverse_each(next, size_of(header().type));
   }
   void pass(std::size_t slices) override { values_->skip(slices * header().slice_bytes()); }
@@ -53,10 +54,16 @@ void check_size(volume_header const& header) {
 
 void check_size(volume_header const& header, byte_source const& values) {
   check_size(header);
-  if (header.bytes() > values.most())
-    values.fail(fmt::format("{} x {} x {} values of type {} need {} bytes, there are at most {}",
-                            header.size[0], header.size[1], header.size[2], name_of(header.type),
-                            header.bytes(), values.most()));
+  check_bytes(values, header.bytes(),
+              fmt::format("{} x {} x {} values of type {}", header.size[0], header.size[1], header.size[2],
+                          name_of(header.type)));
+}
+
+void check_bytes(byte_source const& values, std::uint64_t needed, std::string const& what) {
+  auto const most = values.most();
+  if (needed > most) values.fail(fmt::format("{} need {} bytes, there are at most {}", what, needed, most));
+  if (values.counted() && needed < most)
+    values.fail(fmt::format("{} need {} bytes, there are {}", what, needed, most));
 }
 
 void space_evenly(volume_header& header, std::array<double, 3> const& origin,

@@ -21,8 +21,11 @@ namespace skel::volume_data {
 
 /// usage_error unless sizes are 1 to 2^31 - 1, and 2^63 bytes hold the values.
 void check_size(volume_header const& header);
-/// And unless `values` may hold so many numbers. Before anything is allocated.
+/// And unless `values` may hold so many numbers, and no more where that is known. Before anything is
+/// allocated.
 void check_size(volume_header const& header, byte_source const& values);
+/// Likewise for so many bytes; `what` needs them.
+void check_bytes(byte_source const& values, std::uint64_t needed, std::string const& what);
 /// origin + i * spacing, for each axis.
 void space_evenly(volume_header& header, std::array<double, 3> const& origin,
                   std::array<double, 3> const& spacing, std::string const& place);

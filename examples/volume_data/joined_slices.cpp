@@ -24,6 +24,7 @@ class joined final : public byte_source {
       current_->require(to.subspan(done, part));
       done += part;
       left_ -= part;
+      if (left_ == 0) current_->expect_end();
     }
     return done;
   }
@@ -73,9 +74,9 @@ source joined_slices(volume_header const& header, slice_files files, open_file o
                                   header.size[2], files.size()));
   auto const slice = header.slice_bytes();
   for (auto const& file : files)
-    if (auto const bytes = open(file); bytes->most() < slice)
-      bytes->fail(fmt::format("{} x {} values of type {} need {} bytes, there are at most {}", header.size[0],
-                              header.size[1], name_of(header.type), slice, bytes->most()));
+    check_bytes(
+        *open(file), slice,
+        fmt::format("{} x {} values of type {}", header.size[0], header.size[1], name_of(header.type)));
   return std::make_unique<joined>(std::move(files), std::move(open), slice);
 }
 

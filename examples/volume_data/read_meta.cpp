@@ -18,15 +18,17 @@ namespace {
 
 scalar_type meta_type(std::string const& name, std::string const& place) {
   static std::map<std::string, scalar_type, std::less<>> const types{
-      {"MET_CHAR", scalar_type::int8},     {"MET_UCHAR", scalar_type::uint8},
-      {"MET_SHORT", scalar_type::int16},   {"MET_USHORT", scalar_type::uint16},
-      {"MET_FLOAT", scalar_type::float32}, {"MET_DOUBLE", scalar_type::float64}};
+      {"MET_CHAR", scalar_type::int8},       {"MET_UCHAR", scalar_type::uint8},
+      {"MET_SHORT", scalar_type::int16},     {"MET_USHORT", scalar_type::uint16},
+      {"MET_INT", scalar_type::int32},       {"MET_UINT", scalar_type::uint32},
+      {"MET_LONG_LONG", scalar_type::int64}, {"MET_ULONG_LONG", scalar_type::uint64},
+      {"MET_FLOAT", scalar_type::float32},   {"MET_DOUBLE", scalar_type::float64}};
   auto const found = types.find(name);
   if (found == types.end())
-    throw usage_error(
-        fmt::format("{}: ElementType: expected MET_CHAR, MET_UCHAR, MET_SHORT, MET_USHORT, MET_FLOAT or "
-                    "MET_DOUBLE, got \"{}\"",
-                    place, name));
+    throw usage_error(fmt::format(
+        "{}: ElementType: expected MET_CHAR, MET_UCHAR, MET_SHORT, MET_USHORT, MET_INT, MET_UINT, "
+        "MET_LONG_LONG, MET_ULONG_LONG, MET_FLOAT or MET_DOUBLE, got \"{}\"",
+        place, name));
   return found->second;
 }
 
@@ -43,7 +45,8 @@ void expect(header_lines const& lines, char const* key, std::string_view value) 
     throw usage_error(fmt::format("{}: {}: expected {}, got \"{}\"", lines.path(), key, value, got));
 }
 
-/// The values in one file, `count` bytes of them, from `at` or behind its own header.
+/// The values in one file, `count` bytes of them, from `at` or behind its own header. More may follow where a
+/// HeaderSize is given.
 source meta_file(header_lines const& lines, std::string const& file, std::uint64_t at, std::uint64_t count) {
   if (truth(lines, "CompressedData")) return inflated(file_bytes(file, at));
   auto const skip = lines.value("headersize", "0");
@@ -55,7 +58,7 @@ source meta_file(header_lines const& lines, std::string const& file, std::uint64
   auto const [end, code] = std::from_chars(skip.data(), skip.data() + skip.size(), bytes);
   if (code != std::errc{} || end != skip.data() + skip.size() || bytes > UINT64_MAX - at)
     throw usage_error(fmt::format("{}: HeaderSize: expected a number, got \"{}\"", lines.path(), skip));
-  return file_bytes(file, at + bytes);
+  return file_bytes(file, at + bytes, lines.has("headersize") ? count : UINT64_MAX);
 }
 
 source meta_values(header_lines const& lines, volume_header const& header) {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
-#include <cmath>
 #include <map>
+#include <sstream>
 
 #include "formats.hpp"
 #include "header_lines.hpp"
@@ -37,12 +37,33 @@ scalar_type nrrd_type(std::string_view name, std::string const& place) {
       {"unsigned short int", scalar_type::uint16},
       {"uint16", scalar_type::uint16},
       {"uint16_t", scalar_type::uint16},
+      {"int", scalar_type::int32},
+      {"signed int", scalar_type::int32},
+      {"int32", scalar_type::int32},
+      {"int32_t", scalar_type::int32},
+      {"uint", scalar_type::uint32},
+      {"unsigned int", scalar_type::uint32},
+      {"uint32", scalar_type::uint32},
+      {"uint32_t", scalar_type::uint32},
+      {"longlong", scalar_type::int64},
+      {"long long", scalar_type::int64},
+      {"long long int", scalar_type::int64},
+      {"signed long long", scalar_type::int64},
+      {"signed long long int", scalar_type::int64},
+      {"int64", scalar_type::int64},
+      {"int64_t", scalar_type::int64},
+      {"ulonglong", scalar_type::uint64},
+      {"unsigned long long", scalar_type::uint64},
+      {"unsigned long long int", scalar_type::uint64},
+      {"uint64", scalar_type::uint64},
+      {"uint64_t", scalar_type::uint64},
       {"float", scalar_type::float32},
       {"double", scalar_type::float64}};
   auto const found = types.find(name);
   if (found == types.end())
     throw usage_error(fmt::format(
-        "{}: type: expected a char or short, signed or not, float or double, got \"{}\"", place, name));
+        "{}: type: expected an integer of 8 to 64 bits, signed or not, float or double, got \"{}\"", place,
+        name));
   return found->second;
 }
 
@@ -54,10 +75,47 @@ void space_directions(std::string_view text, std::array<double, 3>& spacing, std
   std::array<double, 9> m{};
   parse_numbers(plain, m, place, "space directions");
   for (std::size_t i = 0; i < 9; ++i)
-    if (i % 4 != 0 && m[i] != 0)
-      throw usage_error(place + ": space directions: expected directions along the axes, got \"" +
+    if (i % 4 == 0 ? m[i] < 0 : m[i] != 0)
+      throw usage_error(place +
+                        ": space directions: expected directions along the axes, none backwards, got \"" +
                         std::string(text.substr(0, 60)) + '"');
-  spacing = {std::abs(m[0]), std::abs(m[4]), std::abs(m[8])};
+  spacing = {m[0], m[4], m[8]};
+}
+
+/// Three axes may as well be pictures of three colours, say: those are no volume.
+void check_kinds(header_lines const& lines) {
+  static constexpr std::array known{"domain", "space", "time", "none", "???"};
+  std::istringstream words(lines.value("kinds", ""));
+  for (std::string word; words >> word;)
+    if (std::ranges::find(known, lower(word)) == known.end())
+      throw usage_error(fmt::format("{}: kinds: expected axes of space or time, got \"{}\"", lines.path(),
+                                    lines.need("kinds").substr(0, 60)));
+}
+
+struct axes {
+  std::array<double, 3> origin{}, spacing{1, 1, 1};
+};
+
+axes read_axes(header_lines const& lines) {
+  auto const& path = lines.path();
+  axes a;
+  bool const directed = lines.has("space directions");
+  if (directed && lines.has("spacings"))
+    throw usage_error(path + ": expected spacings or space directions, not both");
+  if (!directed && !lines.has("spacings") && lines.has("axis maxs"))
+    throw usage_error(path + ": axis maxs: expected spacings or space directions");
+  if (lines.has("spacings")) parse_numbers(lines.need("spacings"), a.spacing, path, "spacings");
+  if (lines.has("axis mins")) parse_numbers(lines.need("axis mins"), a.origin, path, "axis mins");
+  if (directed) space_directions(lines.need("space directions"), a.spacing, path);
+  if (lines.has("space origin")) {
+    auto const t = lines.need("space origin");
+    auto const inside = t.size() > 2 && t.front() == '(' && t.back() == ')' ? t.substr(1, t.size() - 2) : t;
+    std::string plain(inside);
+    for (auto& c : plain)
+      if (c == ',') c = ' ';
+    parse_numbers(plain, a.origin, path, "space origin");
+  }
+  return a;
 }
 
 std::uint64_t skip(header_lines const& lines, char const* key) {
@@ -73,7 +131,8 @@ bool is_text(std::string_view encoding) {
   return encoding == "text" || encoding == "txt" || encoding == "ascii";
 }
 
-/// The values in one file, `count` bytes of them, behind what is to be skipped from `at`.
+/// The values in one file, `count` bytes of them, behind what is to be skipped from `at`. Where something is,
+/// more may follow.
 source nrrd_file(header_lines const& lines, scalar_type type, std::string const& file, std::uint64_t at,
                  std::uint64_t count) {
   at = after_lines(file, at, skip(lines, "line skip"));
@@ -81,7 +140,9 @@ source nrrd_file(header_lines const& lines, scalar_type type, std::string const&
   auto const bytes = skip(lines, "byte skip");
   if (is_text(encoding)) return from_text(file_bytes(file, at), type);
   if (encoding == "raw") {
-    if (bytes != UINT64_MAX) return file_bytes(file, at > UINT64_MAX - bytes ? UINT64_MAX : at + bytes);
+    bool const chosen = lines.has("line skip") || lines.has("byte skip");
+    if (bytes != UINT64_MAX)
+      return file_bytes(file, at > UINT64_MAX - bytes ? UINT64_MAX : at + bytes, chosen ? count : UINT64_MAX);
     auto const length = file_length(file);  // -1: the values are at the end of the file
     return file_bytes(file, std::max(at, length - std::min(length, count)));
   }
@@ -139,19 +200,8 @@ std::unique_ptr<volume_reader> open_nrrd(std::string const& path) {
   auto values = nrrd_values(lines, header);
   check_size(header, *values);
 
-  std::array<double, 3> origin{};
-  std::array<double, 3> spacing{1, 1, 1};
-  if (lines.has("spacings")) parse_numbers(lines.need("spacings"), spacing, path, "spacings");
-  if (lines.has("axis mins")) parse_numbers(lines.need("axis mins"), origin, path, "axis mins");
-  if (lines.has("space directions")) space_directions(lines.need("space directions"), spacing, path);
-  if (lines.has("space origin")) {
-    auto const t = lines.need("space origin");
-    auto const inside = t.size() > 2 && t.front() == '(' && t.back() == ')' ? t.substr(1, t.size() - 2) : t;
-    std::string plain(inside);
-    for (auto& c : plain)
-      if (c == ',') c = ' ';
-    parse_numbers(plain, origin, path, "space origin");
-  }
+  check_kinds(lines);
+  auto const [origin, spacing] = read_axes(lines);
   space_evenly(header, origin, spacing, path);
   auto const endian = lower(lines.value("endian", size_of(header.type) > 1 && !text ? "" : "little"));
   if (endian != "little" && endian != "big")

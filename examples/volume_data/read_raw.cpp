@@ -2,11 +2,13 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "formats.hpp"
 #include "skel/error.hpp"
 #include "slice_files.hpp"
+#include "values/parse_json.hpp"
 
 namespace skel::volume_data {
 
@@ -22,6 +24,8 @@ std::array<double, 3> three(json const& j, char const* key, double otherwise) {
 void read_coordinates(json const& j, volume_header& header, std::string const& path) {
   if (!j.contains("coordinates"))
     return space_evenly(header, three(j, "origin", 0), three(j, "spacing", 1), path);
+  if (j.contains("origin") || j.contains("spacing"))
+    throw usage_error(path + ": expected \"coordinates\", or \"origin\" and \"spacing\", not both");
   header.coordinates = j.at("coordinates").get<std::array<std::vector<double>, 3>>();
   for (std::size_t axis = 0; axis < 3; ++axis)
     if (header.coordinates[axis].size() != header.size[axis])
@@ -42,19 +46,30 @@ void check_keys(json const& j, std::string const& path) {
 void read_size(json const& j, volume_header& header, std::string const& path) {
   for (std::size_t axis = 0; axis < 3; ++axis) {
     auto const n = j.at("size").at(axis).get<double>();
-    if (!(n >= 1 && n < 2147483648.0))
-      throw usage_error(path + ": size: expected three from 1 to 2147483647");
+    if (!(n >= 1 && n < 2147483648.0) || n != std::floor(n))
+      throw usage_error(path + ": size: expected three whole numbers from 1 to 2147483647");
     header.size[axis] = static_cast<std::size_t>(n);
   }
   if (j.at("size").size() != 3) throw usage_error(path + ": size: expected three numbers");
 }
 
+std::int64_t first_number(json const& j, std::string const& path) {
+  if (!j.contains("first")) return 0;
+  if (!j.contains("files") || !j.at("files").is_string())
+    throw usage_error(path + ": first: expected \"files\" to be a name with %d");
+  constexpr double most = 1e9;
+  auto const& first = j.at("first");
+  if (!first.is_number_integer() || std::abs(first.get<double>()) > most)
+    throw usage_error(path + ": first: expected a whole number from -1e9 to 1e9");
+  return first.get<std::int64_t>();
+}
+
 /// "files": a list of names, or a name with %d: from number "first" on, as many as slices or, where no size
 /// is given, as there are.
-slice_files listed_files(json const& j, volume_header const& header, std::string const& path) {
+slice_files listed_files(json const& j, std::int64_t first, volume_header const& header,
+                         std::string const& path) {
   auto const& files = j.at("files");
   if (files.is_string()) {
-    auto const first = j.value("first", std::int64_t{0});
     auto const pattern = files.get<std::string>();
     return header.size[2] > 0 ? numbered_files(path, pattern, first, 1, header.size[2])
                               : numbered_files_present(path, pattern, first);
@@ -64,15 +79,18 @@ slice_files listed_files(json const& j, volume_header const& header, std::string
   return names;
 }
 
-/// The values' bytes, in one file or in one for each slice.
+/// The values' bytes, in one file or in one for each slice. A file with an "offset" may hold more than them.
 source raw_values(json const& j, volume_header const& header, slice_files const& files,
                   std::string const& path) {
   auto const offset = j.value("offset", 0.0);
-  if (!(offset >= 0 && offset < 9e15)) throw usage_error(path + ": offset: expected a number of bytes");
+  if (!(offset >= 0 && offset < 9e15) || offset != std::floor(offset))
+    throw usage_error(path + ": offset: expected a whole number of bytes");
   bool const compressed = j.value("compressed", false);
-  auto const open_one = [=](std::string const& file) {
-    auto values = file_bytes(file, static_cast<std::uint64_t>(offset));
-    return compressed || file.ends_with(".gz") ? inflated(std::move(values)) : std::move(values);
+  auto const needed = files.empty() ? header.bytes() : header.slice_bytes();
+  auto const open_one = [=, most = j.contains("offset") ? needed : UINT64_MAX](std::string const& file) {
+    auto const at = static_cast<std::uint64_t>(offset);
+    if (compressed || file.ends_with(".gz")) return inflated(file_bytes(file, at));
+    return file_bytes(file, at, most);
   };
   if (!files.empty()) return joined_slices(header, files, open_one);
   std::string const own = path.ends_with(".raw.json") ? path.substr(0, path.size() - 5) : "";
@@ -95,10 +113,11 @@ std::unique_ptr<volume_reader> open_described(json const& j, std::string const& 
   volume_header header;
   header.name = path;
   if (j.contains("size")) read_size(j, header, path);
+  auto const first = first_number(j, path);
   slice_files files;
   if (j.contains("files")) {
     if (j.contains("file")) throw usage_error(path + ": expected \"file\" or \"files\", not both");
-    files = listed_files(j, header, path);
+    files = listed_files(j, first, header, path);
     if (files.empty()) throw usage_error(path + ": files: expected names of slices, there are none");
     if (files[0].ends_with(".png")) return open_pictures(j, std::move(header), std::move(files), path);
   }
@@ -119,7 +138,7 @@ std::unique_ptr<volume_reader> open_described(json const& j, std::string const& 
 
 std::unique_ptr<volume_reader> open_raw(std::string const& sidecar) {
   try {
-    return open_described(json::parse(read_text(sidecar, std::size_t{64} << 20)), sidecar);
+    return open_described(skel::detail::parse_json(read_text(sidecar, std::size_t{64} << 20)), sidecar);
   } catch (json::exception const& e) {
     std::string text = e.what();
     for (auto& c : text)

@@ -2,9 +2,8 @@
 #include <fmt/format.h>
 
 #include <bit>
-#include <charconv>
 #include <cmath>
-#include <optional>
+#include <utility>
 
 #include "formats.hpp"
 #include "skel/error.hpp"
@@ -14,16 +13,6 @@
 namespace skel::volume_data {
 
 namespace {
-
-scalar_type vtk_type(std::string_view name, xml_scanner const& xml) {
-  if (name == "Int8") return scalar_type::int8;
-  if (name == "UInt8") return scalar_type::uint8;
-  if (name == "Int16") return scalar_type::int16;
-  if (name == "UInt16") return scalar_type::uint16;
-  if (name == "Float32") return scalar_type::float32;
-  if (name == "Float64") return scalar_type::float64;
-  xml.fail(fmt::format("unknown type \"{}\"; known: Int8, UInt8, Int16, UInt16, Float32, Float64", name));
-}
 
 /// What the tags of the file say.
 struct contents {
@@ -41,52 +30,53 @@ class vtk_parser {
 
   contents parse() {
     while (auto const tag = xml_.next()) {
-      if (!found_root_ && tag->name != "VTKFile") break;
-      bool const more = tag->opens ? open(*tag) : close(*tag);
-      if (!more) return found_;
+      if (tag->depth == 0 && tag->name != "VTKFile") break;
+      found_root_ = true;
+      text_before(*tag);
+      if (tag->opens && !open(*tag)) break;
+      text_at_ = tag->end;
     }
     if (!found_root_) xml_.fail("expected <VTKFile>: not a VTK XML file");
-    return found_;
+    if (pieces_ == 0) xml_.fail("expected <ImageData> or <RectilinearGrid> with a Piece");
+    return std::move(found_);
   }
 
  private:
+  /// False if nothing but data follows.
   bool open(xml_tag const& tag) {
-    if (tag.name == "VTKFile") root(tag);
-    if (tag.name == "ImageData" || tag.name == "RectilinearGrid") shape(tag);
-    if (tag.name == "Piece") piece(tag);
-    if (tag.name == "PointData") found_.wanted = tag.attribute("Scalars");
-    if (tag.name == "DataArray") array(tag);
-    if (tag.name == "AppendedData") {
-      found_.file.appended_raw = tag.attribute("encoding", "raw") == "raw";
-      found_.file.appended_at = xml_.behind('_');
-      return false;  // the rest is data
-    }
-    content_ = tag.end;
-    if (!tag.closes) section_ = tag.name == "DataArray" || tag.name == "InformationKey" ? section_ : tag.name;
-    return true;
+    if (tag.depth == 0) root(tag);
+    if (tag.parent == "VTKFile" && (tag.name == "ImageData" || tag.name == "RectilinearGrid")) shape(tag);
+    if (tag.parent == shape_ && tag.name == "Piece") piece(tag);
+    if (tag.parent == "Piece" && tag.name == "PointData") found_.wanted = tag.attribute("Scalars");
+    if (tag.name == "DataArray" && tag.parent == "PointData") array(tag, found_.point_arrays);
+    if (tag.name == "DataArray" && tag.parent == "Coordinates") array(tag, found_.coordinates);
+    if (tag.name != "AppendedData") return true;
+    auto const encoding = tag.attribute("encoding", "raw");
+    if (encoding != "raw" && encoding != "base64")
+      xml_.fail(fmt::format("expected encoding raw or base64, got \"{}\"", encoding));
+    found_.file.appended_raw = encoding == "raw";
+    found_.file.appended_at = xml_.behind('_');
+    return false;
   }
 
-  bool close(xml_tag const& tag) {
-    if (tag.name == "DataArray" && open_array_ != nullptr) {
-      open_array_->begin = content_;
-      open_array_->end = tag.begin;
-      open_array_ = nullptr;
+  /// The values of an array are the only text in its element; what children have is theirs.
+  void text_before(xml_tag const& tag) {
+    if (array_ == nullptr) return;
+    bool const ends = tag.depth == array_depth_;  // its own </DataArray>
+    if (tag.after_text && (ends || (tag.opens && tag.depth == array_depth_ + 1))) {
+      if (array_->end != 0) xml_.fail(fmt::format("expected the values of {} in one place", array_->name));
+      array_->begin = text_at_;
+      array_->end = tag.begin;
     }
-    content_ = tag.end;
-    if (tag.name == section_) section_.clear();
-    return tag.name != "VTKFile";
+    if (ends) array_ = nullptr;
   }
 
   void root(xml_tag const& tag) {
-    found_root_ = true;
     auto const order = tag.attribute("byte_order", "LittleEndian");
     if (order != "LittleEndian" && order != "BigEndian")
       xml_.fail(fmt::format("expected byte_order LittleEndian or BigEndian, got \"{}\"", order));
     found_.file.swapped = (order == "BigEndian") == (std::endian::native == std::endian::little);
-    auto const compressor = tag.attribute("compressor");
-    found_.file.compressed = !compressor.empty();
-    if (!compressor.empty() && compressor != "vtkZLibDataCompressor")
-      xml_.fail(fmt::format("expected compressor vtkZLibDataCompressor or none, got \"{}\"", compressor));
+    found_.file.compressor = tag.attribute("compressor");
     auto const width = tag.attribute("header_type", "UInt32");
     if (width != "UInt32" && width != "UInt64")
       xml_.fail(fmt::format("expected header_type UInt32 or UInt64, got \"{}\"", width));
@@ -95,8 +85,9 @@ class vtk_parser {
 
   void shape(xml_tag const& tag) {
     auto const& path = found_.file.path;
+    if (!shape_.empty()) xml_.fail("expected one grid in the file");
+    shape_ = tag.name;
     found_.rectilinear = tag.name == "RectilinearGrid";
-    has_shape_ = true;
     parse_numbers(tag.attribute("WholeExtent"), found_.extent, path, "WholeExtent");
     if (found_.rectilinear) return;
     parse_numbers(tag.attribute("Origin", "0 0 0"), found_.origin, path, "Origin");
@@ -113,60 +104,50 @@ class vtk_parser {
     if (++pieces_ > 1 || extent != found_.extent) xml_.fail("expected one Piece with the whole extent");
   }
 
-  void array(xml_tag const& tag) {
-    bool const point = section_ == "PointData";
-    if (!point && section_ != "Coordinates") return;
-    if (tag.attribute("NumberOfComponents", "1") != "1") {
-      if (point) return;
-      xml_.fail("expected coordinates of one component");
-    }
-    vtk_array a;
+  /// An array that cannot be read matters only where it is the wanted one.
+  void array(xml_tag const& tag, std::vector<vtk_array>& to) {
+    if (array_ != nullptr)
+      xml_.fail(fmt::format("expected the values of {}, got another array", array_->name));
+    if (to.size() == 4096) xml_.fail("expected at most 4096 arrays");
+    auto& a = to.emplace_back();
     a.name = tag.attribute("Name");
-    a.type = vtk_type(tag.attribute("type"), xml_);
-    auto const format = tag.attribute("format", "ascii");
-    if (format == "appended") {
-      a.format = vtk_array::kind::appended;
-      auto const text = tag.attribute("offset");
-      auto const [end, code] = std::from_chars(text.data(), text.data() + text.size(), a.offset);
-      if (code != std::errc{} || end != text.data() + text.size())
-        xml_.fail(fmt::format("expected an offset, got \"{}\"", text));
-    } else if (format == "binary") {
-      a.format = vtk_array::kind::binary;
-    } else if (format != "ascii") {
-      xml_.fail(fmt::format("expected format ascii, binary or appended, got \"{}\"", format));
-    }
-    auto& list = point ? found_.point_arrays : found_.coordinates;
-    if (list.size() == 4096) xml_.fail("expected at most 4096 arrays");
-    list.push_back(a);
-    open_array_ = tag.closes ? nullptr : &list.back();
+    a.type_name = tag.attribute("type");
+    a.components = tag.attribute("NumberOfComponents", "1");
+    a.format = tag.attribute("format", "ascii");
+    a.offset = tag.attribute("offset");
+    if (tag.closes) return;
+    array_ = &a;
+    array_depth_ = tag.depth;
   }
 
   xml_scanner xml_;
   contents found_;
-  std::string section_;
-  vtk_array* open_array_ = nullptr;
-  std::uint64_t content_ = 0;
+  std::string shape_;           // the element
+  vtk_array* array_ = nullptr;  // inside of which the parser is
+  std::size_t array_depth_ = 0;
+  std::uint64_t text_at_ = 0;  // behind the tag before
   int pieces_ = 0;
-  bool found_root_ = false, has_shape_ = false;
+  bool found_root_ = false;
 };
 
 std::vector<double> read_coordinates(vtk_file const& file, vtk_array const& array, std::size_t count) {
+  auto const type = type_of(file, array);
   auto const from = open_array(file, array);
-  auto const width = size_of(array.type);
-  if (count > from->most() / width)
-    from->fail(fmt::format("{} coordinates need {} bytes, there are at most {}", count, count * width,
-                           from->most()));
+  auto const width = size_of(type);
+  check_bytes(*from, count * width, fmt::format("{} coordinates of type {}", count, name_of(type)));
   std::vector<std::byte> bytes(count * width);
   from->require(bytes);
+  from->expect_end();
   if (swapped(file, array)) reverse_each(bytes, width);
   std::vector<double> values(count);
-  convert(array.type, bytes, std::span<double>(values));
+  convert(type, bytes, std::span<double>(values));
   return values;
 }
 
+/// The Scalars of the points, or the first array that can be read; flags of hidden points are no values.
 vtk_array const& chosen(contents const& c) {
   for (auto const& a : c.point_arrays)
-    if (c.wanted.empty() || a.name == c.wanted) return a;
+    if (c.wanted.empty() ? is_scalar(a) && a.name != "vtkGhostType" : a.name == c.wanted) return a;
   throw usage_error(c.file.path + ": expected PointData with an array of one component" +
                     (c.wanted.empty() ? "" : " named " + c.wanted));
 }
@@ -179,14 +160,16 @@ std::unique_ptr<volume_reader> open_vtk(std::string const& path) {
   header.name = path;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     double const n = c.extent[2 * axis + 1] - c.extent[2 * axis] + 1;
-    if (!(n >= 1 && n < 2147483648.0) || n != std::floor(n))
-      throw usage_error(fmt::format("{}: WholeExtent: expected from {} to at least that, got {}", path,
-                                    c.extent[2 * axis], c.extent[2 * axis + 1]));
+    bool const whole = c.extent[2 * axis] == std::floor(c.extent[2 * axis]) && n == std::floor(n);
+    if (!(n >= 1 && n < 2147483648.0) || !whole)
+      throw usage_error(
+          fmt::format("{}: WholeExtent: expected whole numbers, the second at least the first, got {} {}",
+                      path, c.extent[2 * axis], c.extent[2 * axis + 1]));
     header.size[axis] = static_cast<std::size_t>(n);
     c.origin[axis] += c.spacing[axis] * c.extent[2 * axis];
   }
   auto const& array = chosen(c);
-  header.type = array.type;
+  header.type = type_of(c.file, array);
   auto values = open_array(c.file, array);
   check_size(header, *values);
   if (c.rectilinear) {

@@ -12,7 +12,8 @@ namespace skel::volume_data {
 
 namespace {
 
-constexpr std::array<std::string_view, 6> names{"int8", "uint8", "int16", "uint16", "float32", "float64"};
+constexpr std::array<std::string_view, 10> names{"int8",   "uint8", "int16",  "uint16",  "int32",
+                                                 "uint32", "int64", "uint64", "float32", "float64"};
 
 template <class To>
 void convert_to(scalar_type type, std::span<std::byte const> from, std::span<To> to) {
@@ -37,8 +38,7 @@ std::string_view name_of(scalar_type type) { return names[static_cast<std::size_
 scalar_type type_named(std::string_view name, std::string_view place) {
   auto const at = std::ranges::find(names, name);
   if (at == names.end())
-    throw usage_error(fmt::format(
-        "{}: unknown type \"{}\"; known: int8, uint8, int16, uint16, float32, float64", place, name));
+    throw usage_error(fmt::format("{}: unknown type \"{}\"; known: {}", place, name, fmt::join(names, ", ")));
   return static_cast<scalar_type>(at - names.begin());
 }
 

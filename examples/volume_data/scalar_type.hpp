@@ -8,7 +8,18 @@
 
 namespace skel::volume_data {
 
-enum class scalar_type : std::uint8_t { int8, uint8, int16, uint16, float32, float64 };
+enum class scalar_type : std::uint8_t {
+  int8,
+  uint8,
+  int16,
+  uint16,
+  int32,
+  uint32,
+  int64,
+  uint64,
+  float32,
+  float64
+};
 
 [[nodiscard]] std::size_t size_of(scalar_type type);  ///< bytes
 [[nodiscard]] std::string_view name_of(scalar_type type);
@@ -27,6 +38,14 @@ decltype(auto) with_type(scalar_type type, F&& f) {
       return f(std::int16_t{});
     case scalar_type::uint16:
       return f(std::uint16_t{});
+    case scalar_type::int32:
+      return f(std::int32_t{});
+    case scalar_type::uint32:
+      return f(std::uint32_t{});
+    case scalar_type::int64:
+      return f(std::int64_t{});
+    case scalar_type::uint64:
+      return f(std::uint64_t{});
     case scalar_type::float32:
       return f(float{});
     case scalar_type::float64:
@@ -35,7 +54,7 @@ decltype(auto) with_type(scalar_type type, F&& f) {
   return f(double{});
 }
 
-/// to.size() numbers of `type`, in the machine's byte order.
+/// to.size() numbers of `type`, in the machine's byte order; rounded where `to` has fewer digits.
 void convert(scalar_type type, std::span<std::byte const> from, std::span<float> to);
 void convert(scalar_type type, std::span<std::byte const> from, std::span<double> to);
 

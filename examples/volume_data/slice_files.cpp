@@ -84,12 +84,14 @@ slice_files numbered_files(std::string const& header, std::string_view pattern, 
 
 slice_files numbered_files_present(std::string const& header, std::string_view pattern, std::int64_t first) {
   numbered_name const name(header, pattern);
+  auto const file = [&](std::int64_t n) { return beside(header, name.at(n)); };
   slice_files files;
-  for (auto n = first;; ++n) {
-    auto file = beside(header, name.at(n));
-    if (!fs::exists(file)) break;
-    files.push_back(std::move(file));
-  }
+  auto n = first;
+  for (; fs::exists(file(n)); ++n) files.push_back(file(n));
+  constexpr std::int64_t look_ahead = 1000;  // a slice that is missing must not end the stack
+  for (auto later = n + 1; later <= n + look_ahead; ++later)
+    if (fs::exists(file(later)))
+      throw usage_error(fmt::format("{}: missing, but {} is there", file(n), file(later)));
   if (files.empty())
     static_cast<void>(file_length(beside(header, name.at(first))));  // says that it is missing
   return files;

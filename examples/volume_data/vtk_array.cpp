@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <vector>
 
 #include "skel/error.hpp"
@@ -26,10 +27,10 @@ std::uint64_t read_count(vtk_file const& file, byte_source& from) {
   return count;
 }
 
-/// As many bytes as a count in front of them says.
+/// As many bytes as a count in front of them says. `alone`: nothing follows them.
 class counted_source final : public byte_source {
  public:
-  counted_source(vtk_file const& file, source from) : from_(std::move(from)) {
+  counted_source(vtk_file const& file, source from, bool alone) : from_(std::move(from)), alone_(alone) {
     left_ = read_count(file, *from_);
   }
   std::size_t read(std::span<std::byte> to) override {
@@ -43,19 +44,26 @@ class counted_source final : public byte_source {
     left_ -= there;
     if (there < bytes) ends_too_early(bytes - there);
   }
+  void expect_end() override {
+    if (left_ > 0) goes_on();
+    if (alone_) from_->expect_end();
+  }
   [[nodiscard]] std::uint64_t most() const override { return std::min(left_, from_->most()); }
+  [[nodiscard]] bool counted() const override { return true; }
   [[nodiscard]] std::string place() const override { return from_->place(); }
 
  private:
   source from_;
-  std::uint64_t left_;
+  std::uint64_t left_ = 0;
+  bool alone_;
 };
 
 /// vtkZLibDataCompressor: the number of blocks, their size, the last one's size (0: as the others), the
 /// compressed size of each, and then the blocks, each a zlib stream.
 class blocks_source final : public byte_source {
  public:
-  blocks_source(vtk_file const& file, source from) : from_(std::move(from)), buffer_(buffer_size) {
+  blocks_source(vtk_file const& file, source from, bool alone)
+      : from_(std::move(from)), alone_(alone), buffer_(buffer_size) {
     auto const blocks = read_count(file, *from_);
     block_ = read_count(file, *from_);
     last_ = read_count(file, *from_);
@@ -93,6 +101,11 @@ class blocks_source final : public byte_source {
     }
     byte_source::skip(bytes);
   }
+  void expect_end() override {
+    if (left_ > 0) goes_on();
+    if (alone_) from_->expect_end();
+  }
+  [[nodiscard]] bool counted() const override { return true; }
   [[nodiscard]] std::uint64_t most() const override {
     auto const in = from_->most() + (end_ - at_);
     return std::min(left_, in > (UINT64_MAX >> 11U) ? UINT64_MAX : in * 1032 + 1032 * 64);
@@ -110,7 +123,6 @@ class blocks_source final : public byte_source {
     }
     return false;
   }
-  // A block's stream may have its checksum left when all of its bytes are out.
   void skip_packed() {
     from_->skip(packed_left_);
     packed_left_ = 0;
@@ -125,23 +137,39 @@ class blocks_source final : public byte_source {
   void inflate_some(std::span<std::byte> to) {
     stream_.next_out = reinterpret_cast<Bytef*>(to.data());
     stream_.avail_out = static_cast<uInt>(to.size());
-    while (stream_.avail_out > 0) {
-      if (at_ == end_) {
-        if (packed_left_ == 0) from_->fail("a compressed block is shorter than it should be");
-        refill();
-      }
-      stream_.next_in = reinterpret_cast<Bytef*>(buffer_.data() + at_);
-      stream_.avail_in = static_cast<uInt>(end_ - at_);
-      int const code = inflate(&stream_, Z_NO_FLUSH);
-      at_ = end_ - stream_.avail_in;
-      if (code != Z_OK && code != Z_BUF_ERROR && !(code == Z_STREAM_END && stream_.avail_out == 0))
-        from_->fail(fmt::format("a compressed block is damaged ({})",
-                                stream_.msg != nullptr ? stream_.msg : "shorter than it should be"));
+    bool ended = false;
+    while (stream_.avail_out > 0 && !ended) ended = inflate_once();
+    if (stream_.avail_out > 0) from_->fail("a compressed block is shorter than it should be");
+    if (in_block_ == to.size() && !ended) expect_block_end();
+    if (in_block_ == to.size()) skip_packed();  // what follows belongs to the next block
+  }
+  // Its checksum may be left when all of its bytes are out.
+  void expect_block_end() {
+    std::byte more{};
+    stream_.next_out = reinterpret_cast<Bytef*>(&more);
+    stream_.avail_out = 1;
+    bool ended = false;
+    while (stream_.avail_out > 0 && !ended) ended = inflate_once();
+    if (stream_.avail_out == 0) from_->fail("a compressed block is longer than it should be");
+  }
+  /// Whether the stream ends.
+  bool inflate_once() {
+    if (at_ == end_) {
+      if (packed_left_ == 0) from_->fail("a compressed block is shorter than it should be");
+      refill();
     }
-    if (in_block_ == to.size()) at_ = end_;  // what follows belongs to the next block
+    stream_.next_in = reinterpret_cast<Bytef*>(buffer_.data() + at_);
+    stream_.avail_in = static_cast<uInt>(end_ - at_);
+    int const code = inflate(&stream_, Z_NO_FLUSH);
+    at_ = end_ - stream_.avail_in;
+    if (code != Z_OK && code != Z_BUF_ERROR && code != Z_STREAM_END)
+      from_->fail(fmt::format("a compressed block is damaged ({})",
+                              stream_.msg != nullptr ? stream_.msg : "no reason given"));
+    return code == Z_STREAM_END;
   }
 
   source from_;
+  bool alone_;
   std::vector<std::uint64_t> packed_;
   std::uint64_t block_ = 0, last_ = 0;
   std::size_t next_ = 0;
@@ -151,30 +179,54 @@ class blocks_source final : public byte_source {
   std::size_t at_ = 0, end_ = 0;
 };
 
+constexpr std::array<std::string_view, 10> types{"Int8",   "UInt8", "Int16",  "UInt16",  "Int32",
+                                                 "UInt32", "Int64", "UInt64", "Float32", "Float64"};
+
+[[noreturn]] void refuse(vtk_file const& file, vtk_array const& array, std::string const& text) {
+  throw usage_error(fmt::format("{}: array {}: {}", file.path, array.name, text));
+}
+
+source appended(vtk_file const& file, vtk_array const& array) {
+  if (file.appended_at == 0) refuse(file, array, "expected <AppendedData>, there is none");
+  std::uint64_t offset = 0;
+  auto const* const last = array.offset.data() + array.offset.size();
+  auto const [end, code] = std::from_chars(array.offset.data(), last, offset);
+  if (code != std::errc{} || end != last || offset > UINT64_MAX - file.appended_at)
+    refuse(file, array, fmt::format("expected an offset, got \"{}\"", array.offset));
+  auto bytes = file_bytes(file.path, file.appended_at + offset);
+  return file.appended_raw ? std::move(bytes) : from_base64(std::move(bytes));
+}
+
 }  // namespace
 
-source open_array(vtk_file const& file, vtk_array const& array) {
-  using kind = vtk_array::kind;
-  source bytes;
-  if (array.format == kind::appended) {
-    if (file.appended_at == 0)
-      throw usage_error(
-          fmt::format("{}: array {}: expected <AppendedData>, there is none", file.path, array.name));
-    if (array.offset > UINT64_MAX - file.appended_at)
-      throw usage_error(fmt::format("{}: array {}: an offset of {}", file.path, array.name, array.offset));
-    bytes = file_bytes(file.path, file.appended_at + array.offset);
-    if (!file.appended_raw) bytes = from_base64(std::move(bytes));
-  } else {
-    bytes = file_bytes(file.path, array.begin, array.end - array.begin);
-    if (array.format == kind::ascii) return from_text(std::move(bytes), array.type);
-    bytes = from_base64(std::move(bytes));
-  }
-  if (file.compressed) return std::make_unique<blocks_source>(file, std::move(bytes));
-  return std::make_unique<counted_source>(file, std::move(bytes));
+bool is_scalar(vtk_array const& array) {
+  return array.components == "1" && std::ranges::find(types, array.type_name) != types.end();
 }
 
-bool swapped(vtk_file const& file, vtk_array const& array) {
-  return file.swapped && array.format != vtk_array::kind::ascii;
+scalar_type type_of(vtk_file const& file, vtk_array const& array) {
+  if (array.components != "1")
+    refuse(file, array, fmt::format("expected 1 component, got {}", array.components));
+  auto const at = std::ranges::find(types, array.type_name);
+  if (at == types.end())
+    refuse(file, array,
+           fmt::format("unknown type \"{}\"; known: {}", array.type_name, fmt::join(types, ", ")));
+  return static_cast<scalar_type>(at - types.begin());
 }
+
+source open_array(vtk_file const& file, vtk_array const& array) {
+  bool const inside = array.format != "appended";  // then nothing follows the values
+  if (inside && array.format != "ascii" && array.format != "binary")
+    refuse(file, array, fmt::format("expected format ascii, binary or appended, got \"{}\"", array.format));
+  auto bytes = inside ? file_bytes(file.path, array.begin, array.end - array.begin) : appended(file, array);
+  if (array.format == "ascii") return from_text(std::move(bytes), type_of(file, array));
+  if (inside) bytes = from_base64(std::move(bytes));
+  if (file.compressor.empty()) return std::make_unique<counted_source>(file, std::move(bytes), inside);
+  if (file.compressor == "vtkZLibDataCompressor")
+    return std::make_unique<blocks_source>(file, std::move(bytes), inside);
+  refuse(file, array,
+         fmt::format("expected compressor vtkZLibDataCompressor or none, got \"{}\"", file.compressor));
+}
+
+bool swapped(vtk_file const& file, vtk_array const& array) { return file.swapped && array.format != "ascii"; }
 
 }  // namespace skel::volume_data

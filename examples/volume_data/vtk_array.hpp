@@ -11,22 +11,25 @@ namespace skel::volume_data {
 struct vtk_file {
   std::string path;
   bool swapped = false;           ///< other byte order than the machine's
-  bool compressed = false;        ///< vtkZLibDataCompressor
+  std::string compressor;         ///< of all arrays but those in text; empty: none
   std::size_t header_width = 4;   ///< bytes of the counts in front of data: UInt32 or UInt64
   std::uint64_t appended_at = 0;  ///< behind the _ of <AppendedData>; 0: there is none
   bool appended_raw = true;       ///< or base64
 };
 
+/// Attributes as they stand in the file: those of arrays that nobody reads are not looked at.
 struct vtk_array {
-  std::string name;
-  scalar_type type = scalar_type::float32;
+  std::string name, type_name, components, format, offset;
   std::uint64_t begin = 0, end = 0;  ///< the text between the tags, for ascii and binary
-  std::uint64_t offset = 0;          ///< for appended
-  enum class kind : std::uint8_t { ascii, binary, appended } format = kind::ascii;
 };
 
-/// The values of the array, of which `bytes` are expected; still in the file's byte order (vtk_swapped).
-/// usage_error if the array says that it has another size.
+/// Whether the array has one component, of a type that volumes have.
+[[nodiscard]] bool is_scalar(vtk_array const& array);
+/// usage_error unless it is_scalar().
+[[nodiscard]] scalar_type type_of(vtk_file const& file, vtk_array const& array);
+
+/// The values of the array, which is_scalar(); still in the file's byte order, see swapped(). usage_error
+/// where the file says of them what cannot be.
 [[nodiscard]] source open_array(vtk_file const& file, vtk_array const& array);
 [[nodiscard]] bool swapped(vtk_file const& file, vtk_array const& array);
 

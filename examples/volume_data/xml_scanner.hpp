@@ -1,4 +1,5 @@
-// The tags of an XML file, one after the other, without its text: enough for VTK's files, whose text is data.
+// The tags of an XML file, one after the other. VTK's files need no more: the text between tags is data,
+// which is read where it lies.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +17,21 @@ struct xml_tag {
   std::string name;
   bool opens = true, closes = false;  ///< <a>: opens; </a>: closes; <a/>: both
   std::vector<std::pair<std::string, std::string>> attributes;
+  std::size_t depth = 0;             ///< elements around this one
+  std::string parent;                ///< the innermost of them
   std::uint64_t begin = 0, end = 0;  ///< bytes of the file: from '<' to behind '>'
+  bool after_text = false;  ///< not only white space and comments lie between the tag before and this
 
+  [[nodiscard]] std::optional<std::string_view> find(std::string_view key) const;
   [[nodiscard]] std::string_view attribute(std::string_view key, std::string_view otherwise = "") const;
 };
 
 class xml_scanner {
  public:
   explicit xml_scanner(std::string path);
-  /// The next tag; declarations and comments are passed over. Nothing at the end of the file. usage_error
-  /// `path: at byte N: ...` for what is no tag.
+  /// The next tag, its attributes with references such as &quot; resolved; processing instructions and
+  /// comments are passed over. Nothing at the end of the file. usage_error `path: at byte N: ...` if this is
+  /// no XML, if an element is closed that is not the innermost, or if the file ends inside of one.
   std::optional<xml_tag> next();
   /// Passes over white space and this character, and returns where the file goes on.
   std::uint64_t behind(char c);
@@ -34,9 +40,14 @@ class xml_scanner {
  private:
   int peek();
   int take();
-  void skip_declaration();
+  bool skip_text();
+  void skip_markup();
+  void skip_until(std::string_view end);
   std::string word();
   void attribute(xml_tag& tag);
+  std::string value(std::string const& key);
+  void reference(std::string& to);
+  void nest(xml_tag& tag);
   void skip_space();
 
   std::string path_;
@@ -44,6 +55,7 @@ class xml_scanner {
   std::vector<std::byte> buffer_;
   std::size_t at_ = 0, end_ = 0;
   std::uint64_t offset_ = 0;  // of buffer_[at_] in the file
+  std::vector<std::string> open_;
 };
 
 }  // namespace skel::volume_data

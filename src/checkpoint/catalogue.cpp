@@ -30,7 +30,8 @@ manifest read_manifest(shard_store const& store, stored_object const& from) {
   return manifest::decode(text);
 }
 
-// The objects come with more shards first: of two that claim to be the same part, the first is taken.
+// Of two objects that claim to be the same part, the manifest says which is. Without one it is the only one
+// that can be given back; two that can be leave the part out, since nobody knows.
 stored_generation assemble(generation_key const& key, std::vector<stored_object> const& objects,
                            shard_store const& store, report_problem const& report) {
   stored_generation g;
@@ -53,11 +54,15 @@ stored_generation assemble(generation_key const& key, std::vector<stored_object>
   for (auto const& o : objects) {
     auto const part = o.object.belongs_to.part;
     if (part == key.parts) continue;
-    if (says && says->parts.at(part).hash != o.hash)
+    if (says && says->parts.at(part).hash != o.hash) {
       report(detail::format("{}: not the part of generation {} that was committed", o.shards.begin()->second,
                             key.generation));
-    else
+    } else if (!says && !rivals_of(o, objects).empty()) {
+      report(detail::format("{}: part {} of generation {} is there twice, with other data; it is left out",
+                            o.shards.begin()->second, part, key.generation));
+    } else {
       g.parts.emplace(part, o);
+    }
   }
   return g;
 }

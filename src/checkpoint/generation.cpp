@@ -1,9 +1,12 @@
 #include "skel/checkpoint/generation.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <span>
 #include <string_view>
 
 #include "skel/observe/hash.hpp"
+#include "values/format.hpp"
 
 namespace skel::storage {
 
@@ -33,6 +36,19 @@ char const* to_string(condition c) noexcept {
       break;
   }
   return "lost";
+}
+
+std::string stored_generation::id() const { return detail::format("{:016x}", plan.stamp); }
+
+std::vector<stored_generation> rivals_of(stored_generation const& g,
+                                         std::vector<stored_generation> const& all) {
+  std::vector<stored_generation> rivals;
+  if (g.state() == condition::lost) return rivals;
+  std::ranges::copy_if(all, std::back_inserter(rivals), [&](auto const& other) {
+    return other.plan != g.plan && other.plan.generation == g.plan.generation &&
+           other.identity_hash == g.identity_hash && other.state() != condition::lost;
+  });
+  return rivals;
 }
 
 condition stored_generation::state() const {

@@ -10,6 +10,7 @@ inline std::string in_directory(std::string const& directory, std::string const&
 }
 
 inline std::string directory_of(std::string const& path) { return path.substr(0, path.rfind('/')); }
+inline std::string name_of(std::string const& path) { return path.substr(path.rfind('/') + 1); }
 
 /// Where a shard is written before it is whole. Hidden, and the same for each attempt: what a dead writer has
 /// left is overwritten by the next.

@@ -162,6 +162,7 @@ std::vector<stored_generation> repository::candidates() const {
     if (lost) report_(detail::format("generation {} is lost: {}", g.plan.generation, what_is_lost(g)));
     return lost;
   });
+  all = chosen(std::move(all));
   if (all.empty())
     throw error(detail::format("{}: no generation can be given back",
                                detail::join(directories_of(options_.places), ",")));
@@ -173,6 +174,33 @@ std::vector<stored_generation> repository::candidates() const {
           g.plan.generation, g.attempts));
   std::ranges::stable_partition(all, [&](auto const& g) { return !worn_out(g); });
   return all;
+}
+
+std::vector<stored_generation> repository::chosen(std::vector<stored_generation> all) const {
+  auto const meant = [&](stored_generation const& g) { return g.id().starts_with(options_.object); };
+  if (!all.empty() && std::ranges::none_of(all, meant))
+    throw usage_error(detail::format("{}: no checkpoint has the object {}",
+                                     detail::join(directories_of(options_.places), ","), options_.object));
+  std::vector<stored_generation> left;
+  for (auto const& g : all) {
+    auto rivals = rivals_of(g, all);
+    bool const disputed = !rivals.empty();
+    if (disputed && !options_.object.empty()) {
+      std::erase_if(rivals, [&](auto const& r) { return !meant(r); });
+      if (!meant(g)) continue;
+    }
+    if (!disputed || rivals.empty()) {
+      left.push_back(g);
+      continue;
+    }
+    auto const what = detail::format("generation {} is there more than once, as objects {} and {}",
+                                     g.plan.generation, g.id(), rivals.front().id());
+    bool const newest =
+        std::ranges::none_of(left, [](auto const& l) { return l.state() != condition::lost; });
+    if (newest) throw usage_error(what + ": say which to go on from (--resume-object)");
+    report_(what + ": it is left out");
+  }
+  return left;
 }
 
 void repository::note_attempt(generation_plan const& plan) const {

@@ -13,6 +13,8 @@ namespace skel::storage {
 
 namespace {
 
+void told_by_others(std::string const& /*problem*/) {}
+
 std::vector<std::string> paths_of(stored_object const& o) {
   std::vector<std::string> paths = o.duplicates;
   for (auto const& [index, path] : o.shards) paths.push_back(path);
@@ -57,7 +59,7 @@ void repository::remove_quietly(std::string const& path) const {
 }
 
 void repository::remove_old(generation_plan const& plan) const {
-  auto const all = catalogue([](std::string const& /*told by others*/) {});
+  auto const all = catalogue(told_by_others);
   auto const current = std::ranges::find(all, plan, &stored_generation::plan);
   if (current == all.end() || !current->manifest || current->state() == condition::lost)
     throw error(detail::format("generation {} is not committed: nothing older is removed", plan.generation));
@@ -116,7 +118,8 @@ std::vector<std::string> repository::repair(stored_object const& found, stored_o
   std::vector<std::size_t> taken;
   for (auto const& [index, path] : whole.shards)
     if (auto const at = place_of(path)) taken.push_back(*at);
-  std::vector<bool> const none_failed(options_.places.size());
+  auto const from = store(report_);
+  auto const occupied = from.occupied(found);
   auto const& m = found.object.belongs_to;
   auto const planned = place_shards(options_.places, found.object.code.shards(),
                                     {options_.home, m.part, found.object.generation, options_.remote_every});
@@ -124,14 +127,21 @@ std::vector<std::string> repository::repair(stored_object const& found, stored_o
     if (whole.shards.contains(i)) continue;
     auto const before = found.shards.find(i);
     auto at = before == found.shards.end() ? std::nullopt : place_of(before->second);
-    if (!at) at = spare_place(options_.places, planned[i], taken, none_failed);
+    std::vector<bool> barred;
+    for (auto const& p : options_.places) {
+      auto const path = in_directory(p.directory, shard_header{found.object, i}.file_name());
+      barred.push_back(occupied.contains(path) && (before == found.shards.end() || before->second != path));
+    }
+    if (!at || barred[*at]) at = spare_place(options_.places, planned[i], taken, barred);
+    if (!at)
+      throw usage_error(detail::format("{}, generation {}: no directory is left for shard {}; name another",
+                                       found.object.name, found.object.generation, i));
     wanted[i] = *at;
     taken.push_back(*at);
   }
   if (wanted.empty()) return {};
   taken.resize(taken.size() - wanted.size());
   spread shards(*files_, options_.places, report_);
-  auto const from = store(report_);
   auto const written = shards.write(found.object, wanted, taken, [&](std::vector<byte_sink> const& to) {
     from.open(whole, options_.computed_by, report_)->rebuild(to);
   });
@@ -142,6 +152,30 @@ std::vector<std::string> repository::repair(stored_object const& found, stored_o
     if (before != found.shards.end() && before->second != path) remove_quietly(before->second);
   }
   return paths;
+}
+
+std::vector<std::string> repository::tidy(generation_plan const& plan) const {
+  auto const all = catalogue(told_by_others);
+  auto const current = std::ranges::find(all, plan, &stored_generation::plan);
+  if (current == all.end() || current->state() != condition::whole)
+    throw error(detail::format("generation {} is not whole, so nothing is removed", plan.generation));
+  std::vector<std::string> removed;
+  auto const add = [&](std::vector<std::string> const& more) {
+    removed.insert(removed.end(), more.begin(), more.end());
+  };
+  auto from = store(report_);
+  auto const others = current->manifest ? shard_store::others::all : shard_store::others::lost;
+  for (auto const& [number, part] : current->parts) add(from.tidy(part, others, options_.computed_by));
+  if (current->manifest) add(from.tidy(*current->manifest, shard_store::others::lost, options_.computed_by));
+  for (auto const& g : all) {
+    bool const same_number =
+        g.plan.generation == plan.generation && g.identity_hash == current->identity_hash;
+    if (!same_number || g.plan == plan || g.state() != condition::lost) continue;
+    auto const paths = paths_of(g);
+    for (auto const& path : paths) remove_quietly(path);
+    add(paths);
+  }
+  return removed;
 }
 
 std::vector<std::string> repository::repair(stored_generation const& what,
@@ -155,7 +189,8 @@ std::vector<std::string> repository::repair(stored_generation const& what,
   for (auto const& [number, part] : whole.parts) add(repair(what.parts.at(number), part));
   if (whole.manifest)
     add(repair(*what.manifest, *whole.manifest));
-  else if (whole.written_by.value_or(options_.identity).hash() == whole.identity_hash)
+  else if (whole.written_by.value_or(options_.identity).hash() == whole.identity_hash &&
+           rivals_of(whole, catalogue(told_by_others)).empty())  // whose manifests have the same names
     add(write_manifest(whole));
   return paths;
 }

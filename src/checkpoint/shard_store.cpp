@@ -1,8 +1,12 @@
 #include "skel/checkpoint/shard_store.hpp"
 
 #include <algorithm>
+#include <filesystem>
+#include <iterator>
 #include <set>
+#include <span>
 #include <stdexcept>
+#include <system_error>
 #include <tuple>
 #include <utility>
 
@@ -18,7 +22,40 @@ constexpr std::string_view shard_ending = ".shard";
 
 void unheard(std::string const& /*problem*/) {}
 
+bool same_place(object_info const& a, object_info const& b) {
+  return a.name == b.name && a.generation == b.generation && a.belongs_to == b.belongs_to;
+}
+
+bool is_other(stored_object const& o, stored_object const& than) {
+  return same_place(o.object, than.object) && (o.object != than.object || o.hash != than.hash);
+}
+
+// A directory may have two names.
+bool same_file(std::string const& a, std::string const& b) {
+  std::error_code not_here;
+  return std::filesystem::equivalent(a, b, not_here);
+}
+
+void add_paths(stored_object const& o, std::set<std::string>& to) {
+  for (auto const& [index, path] : o.shards) to.insert(path);
+  to.insert(o.duplicates.begin(), o.duplicates.end());
+}
+
 }  // namespace
+
+std::string stored_object::id() const {
+  std::string text;
+  for (auto const b : std::span(hash).first(8)) text += detail::format("{:02x}", std::to_integer<int>(b));
+  return text;
+}
+
+std::vector<stored_object> rivals_of(stored_object const& o, std::vector<stored_object> const& found) {
+  std::vector<stored_object> rivals;
+  if (!o.enough()) return rivals;
+  std::ranges::copy_if(found, std::back_inserter(rivals),
+                       [&](auto const& other) { return is_other(other, o) && other.enough(); });
+  return rivals;
+}
 
 shard_store::shard_store(std::vector<std::string> directories, report_problem report, file_system& files)
     : directories_(std::move(directories)), report_(std::move(report)), files_(&files) {
@@ -27,7 +64,9 @@ shard_store::shard_store(std::vector<std::string> directories, report_problem re
   for (auto& d : directories_) {
     while (d.size() > 1 && d.ends_with('/')) d.pop_back();
     if (d.empty()) throw usage_error("a directory's name is empty");
-    if (!seen.insert(d).second)
+    std::error_code not_here;  // or of another host
+    auto const real = std::filesystem::canonical(d, not_here).string();
+    if (!seen.insert(real.empty() ? d : real).second)
       throw usage_error(detail::format("{}: named twice; a directory holds one shard", d));
   }
 }
@@ -206,6 +245,7 @@ std::vector<bool> shard_store::verify(stored_object const& what, kernel computed
 
 std::vector<std::string> shard_store::repair(stored_object const& what, std::vector<bool> const& whole,
                                              kernel computed_by, count_bytes const& progress) {
+  auto const kept = occupied(what);
   std::set<std::string> taken;
   for (auto const& [index, path] : what.shards) taken.insert(directory_of(path));
   std::vector<new_file> files;
@@ -215,11 +255,15 @@ std::vector<std::string> shard_store::repair(stored_object const& what, std::vec
     for (std::uint32_t i = 0; i < sinks.size(); ++i) {
       if (whole.at(i)) continue;
       std::string directory;
+      auto name = shard_header{what.object, i}.file_name();
+      auto const free_for_it = [&](std::string const& d) {
+        return !taken.contains(d) && !kept.contains(in_directory(d, name));
+      };
       if (auto const at = what.shards.find(i); at != what.shards.end()) {
         directory = directory_of(at->second);
+        if (kept.contains(in_directory(directory, name))) name = name_of(at->second);
         replaced.push_back(at->second);
-      } else if (auto const free =
-                     std::ranges::find_if(directories_, [&](auto& d) { return !taken.contains(d); });
+      } else if (auto const free = std::ranges::find_if(directories_, free_for_it);
                  free != directories_.end()) {
         directory = *free;
         taken.insert(directory);
@@ -227,7 +271,7 @@ std::vector<std::string> shard_store::repair(stored_object const& what, std::vec
         throw usage_error(
             detail::format("{}: no directory is left for shard {}; name another", what.object.name, i));
       }
-      files.push_back({directory, shard_header{what.object, i}.file_name(), nullptr});
+      files.push_back({directory, std::move(name), nullptr});
       files.back().open = files_->create(files.back().temporary());
       sinks[i] = files.back().sink();
       paths.push_back(files.back().path());
@@ -241,6 +285,70 @@ std::vector<std::string> shard_store::repair(stored_object const& what, std::vec
   for (auto const& path : replaced)  // those that had another name
     if (std::ranges::find(paths, path) == paths.end()) files_->remove(path);
   return paths;
+}
+
+std::set<std::string> shard_store::occupied(stored_object const& what) const {
+  std::set<std::string> paths;
+  for (auto const& [index, path] : what.shards) paths.insert(path);
+  for (auto const& o : scan(what.object.name, unheard))
+    if (o.object.generation == what.object.generation && o.hash != what.hash && o.enough())
+      add_paths(o, paths);
+  return paths;
+}
+
+// Of copies of a shard, the one whose directory holds the fewest other shards of the object.
+stored_object shard_store::best_copies(stored_object const& what) const {
+  auto best = what;
+  best.duplicates.clear();
+  for (auto const& path : what.duplicates) {
+    auto& kept = best.shards.at(shard_reader(*files_, path, unheard).header().index);
+    auto const others_beside = [&](std::string const& copy) {
+      return std::ranges::count_if(best.shards, [&](auto const& shard) {
+        return shard.second != kept && directory_of(shard.second) == directory_of(copy);
+      });
+    };
+    if (others_beside(path) < others_beside(kept)) kept = path;
+  }
+  return best;
+}
+
+std::vector<std::string> shard_store::tidy(stored_object const& what, others which, kernel computed_by,
+                                           count_bytes const& progress) {
+  std::set<std::string> rubbish;
+  auto const all = scan(what.object.name, unheard);
+  for (auto const& o : all)
+    if (is_other(o, what) && (which == others::all || !o.enough())) add_paths(o, rubbish);
+  auto const current = std::ranges::find_if(
+      all, [&](auto const& o) { return o.object == what.object && o.hash == what.hash; });
+  if (current == all.end() || (rubbish.empty() && current->duplicates.empty())) return {};
+
+  auto const is_whole = [&](stored_object const& o) {
+    auto const whole = open(o, computed_by, unheard)->verify(progress);
+    return std::ranges::count(whole, true) == static_cast<std::ptrdiff_t>(o.object.code.shards());
+  };
+  auto kept = best_copies(*current);
+  bool whole = is_whole(kept);
+  if (!whole && kept.shards != current->shards) {
+    kept = *current;
+    whole = is_whole(kept);
+  }
+  if (!whole)
+    throw error(detail::format("{}, generation {}: not all shards are whole, so nothing is removed",
+                               what.object.name, what.object.generation));
+  add_paths(*current, rubbish);
+  for (auto const& [index, path] : kept.shards) {
+    rubbish.erase(path);
+    for (auto const& other : rubbish)
+      if (same_file(path, other))
+        throw usage_error(detail::format("{}: the same file as {}; name a directory once", other, path));
+  }
+  std::set<std::string> touched;
+  for (auto const& path : rubbish) {
+    files_->remove(path);
+    touched.insert(directory_of(path));
+  }
+  for (auto const& directory : touched) files_->sync_directory(directory);
+  return {rubbish.begin(), rubbish.end()};
 }
 
 void shard_store::remove_older_than(std::string const& name, std::uint64_t generation) {

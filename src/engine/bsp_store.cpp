@@ -71,7 +71,7 @@ std::optional<bsp_store::written> bsp_store::poll() {
 
 storage::stored_generation const& bsp_store::find(std::uint64_t generation) {
   if (found_ && found_->plan.generation == generation) return *found_;
-  for (auto& g : store_.catalogue())
+  for (auto& g : store_.chosen(store_.catalogue()))
     if (g.plan.generation == generation && g.identity_hash == store_.options().identity.hash())
       return found_.emplace(std::move(g));
   throw error(detail::format("there is no generation {} in {}", generation, join(options_.store, ", ")));

@@ -45,6 +45,7 @@ storage::repository_options store_options(checkpoint_options const& options, std
   r.places = where.places;
   r.home = where.home;
   r.remote_every = options.remote_every;
+  r.object = options.resume_object;
   auto const text = options.problem + "\n" + std::string(what);
   r.identity = {options.program, options.version, XXH3_64bits(text.data(), text.size())};
   return r;

@@ -7,17 +7,18 @@
 #include "text.hpp"
 #include "values/format.hpp"
 #include "values/one_line.hpp"
+#include "values/parse_json.hpp"
 
 namespace skel::model {
 
 nlohmann::json json_reader::parse(std::string_view text, std::string const& file) {
   try {
-    return nlohmann::json::parse(text);
+    return detail::parse_json(text);
   } catch (nlohmann::json::parse_error const& e) {
     auto const before = text.substr(0, e.byte);
     auto const line = 1 + static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n'));
     fail_at(file, line, detail::format("no JSON: {}", e.what()));
-  } catch (nlohmann::json::exception const& e) {  // a number that no double holds
+  } catch (nlohmann::json::exception const& e) {  // a number that no double holds, a key that is there twice
     fail_at(file, 1, detail::format("no JSON: {}", e.what()));
   }
 }

@@ -112,13 +112,17 @@ void add_checkpoint_options(CLI::App& app, common_options& options) {
           ->check(parsed_by([](std::string const& text) { std::ignore = detail::parse_duration(text); }));
   auto* const resume =
       app.add_flag("--resume", options.resume, "go on from the newest checkpoint that can be read");
+  auto* const object = app.add_option("--resume-object", options.resume_object,
+                                      "from this one, where two have the newest number: skel-checkpoint list")
+                           ->type_name("ID");
   code->needs(store);
   store->needs(code);
   resume->needs(code);
+  object->needs(resume);
   every->needs(code);
   remote->needs(code);
   remote_every->needs(remote);
-  for (auto* const o : {code, store, remote, remote_every, every, resume}) o->group("Checkpoints");
+  for (auto* const o : {code, store, remote, remote_every, every, resume, object}) o->group("Checkpoints");
 }
 
 std::optional<checkpoint_options> common_options::checkpoint(std::string const& program,
@@ -131,6 +135,7 @@ std::optional<checkpoint_options> common_options::checkpoint(std::string const& 
   c.remote_every = remote.empty() ? 0 : remote_every;
   c.every_seconds = every.count();
   c.resume = resume;
+  c.resume_object = resume_object;
   c.program = program;
   c.version = SKEL_VERSION;
   c.problem = problem;

@@ -32,6 +32,7 @@ struct common_options {
   std::uint64_t remote_every = 5;   ///< --remote-every: the paper's four local, one remote
   std::chrono::duration<double> every{10};
   bool resume = false;
+  std::string resume_object;
   bool verify = false;
   bool quiet = false;  ///< no summary, and no progress unless --progress always
 
@@ -55,7 +56,7 @@ void add_common_options(CLI::App& app, common_options& options, option_set which
 
 /// Parts of it, for programs that have only these: --schedule, --results, --root;
 void add_schedule_options(CLI::App& app, common_options& options);
-/// --checkpoint, --store, --remote, --remote-every, --every, --resume.
+/// --checkpoint, --store, --remote, --remote-every, --every, --resume, --resume-object.
 void add_checkpoint_options(CLI::App& app, common_options& options);
 /// --report, --trace, --quiet.
 void add_report_options(CLI::App& app, common_options& options);

@@ -12,6 +12,7 @@
 #include "skel/error.hpp"
 #include "values/format.hpp"
 #include "values/one_line.hpp"
+#include "values/parse_json.hpp"
 
 namespace skel::sim {
 
@@ -195,6 +196,8 @@ failure read_failure(node const& n, platform const& p) {
   auto const at =
       std::find_if(p.machines.begin(), p.machines.end(), [&](auto const& m) { return m.name == name; });
   if (at == p.machines.end()) n.at("host").fail(detail::format("there is no host \"{}\"", name));
+  if (std::any_of(std::next(at), p.machines.end(), [&](auto const& m) { return m.name == name; }))
+    n.at("host").fail(detail::format("several hosts are named \"{}\", expected a \"rank\"", name));
   f.rank = static_cast<int>(at - p.machines.begin());
   return f;
 }
@@ -202,7 +205,7 @@ failure read_failure(node const& n, platform const& p) {
 // nlohmann's own message has its position in the middle.
 json parse_json(std::string_view text, std::string const& file) {
   try {
-    return json::parse(text.begin(), text.end());
+    return detail::parse_json(text);
   } catch (json::parse_error const& e) {
     auto const until = text.substr(0, std::min(text.size(), e.byte));
     auto const line = 1 + std::count(until.begin(), until.end(), '\n');

@@ -83,6 +83,41 @@ TEST_CASE("a call that fails leaves the old generation, or the new one whole, an
   }
 }
 
+TEST_CASE("a repair that tidies, killed at any call, loses nothing") {
+  for (bool const power_lost : {false, true}) {
+    for (std::uint64_t n = 1;; ++n) {
+      test::store_in_memory s(5), t(5);
+      auto const o = s.put("ida:3,2", two, small_blocks());
+      auto const other = t.put("ida:3,2", one, small_blocks());
+      s.files.put("/disk1/copy.shard", s.files.content(o.shards.at(0)));
+      s.files.put("/disk2/other.shard", t.files.content(other.shards.at(2)));
+      s.files.content(o.shards.at(0)).at(200) ^= std::byte{1};  // so that the copy is the better one
+      s.files.remove(o.shards.at(4));
+      auto const found = s.store.scan("state").at(0);
+      auto const whole = s.store.verify(found);
+      s.files.at_call(n, trouble::kill);
+      bool done = false;
+      try {
+        s.store.repair(found, whole);
+        s.store.tidy(found);
+        done = true;
+      } catch (test::killed const&) {
+      }
+      s.files.restart(power_lost);
+      INFO("call " << n << ", power lost: " << power_lost);
+      REQUIRE(s.restore() == two);
+      if (done) {
+        s.problems.clear();
+        auto const all = s.store.scan("state");
+        REQUIRE(all.size() == 1);
+        REQUIRE(s.store.verify(all[0]) == std::vector<bool>(5, true));
+        REQUIRE(s.problems.empty());
+        break;
+      }
+    }
+  }
+}
+
 TEST_CASE("a repair killed at any call loses nothing") {
   for (bool const power_lost : {false, true}) {
     for (std::uint64_t n = 1;; ++n) {

@@ -108,6 +108,95 @@ TEST_CASE("the next generation takes the place of the one before when it is whol
   CHECK_FALSE(contains(checkpoint("list --from " + p.directories).text, "generation 1"));
 }
 
+namespace {
+
+// The eight disks hold an object; the directories "more" another one of the same name and generation.
+struct two_writers : eight_disks {
+  std::string more, ids[2];
+  two_writers() {
+    checkpoint("encode --quiet --code ida:6,2 --to " + directories + " " + file);
+    std::ofstream(file, std::ios::binary) << "of another writer";
+    for (int i = 0; i < 3; ++i) {
+      auto const directory = where.file("more" + std::to_string(i));
+      std::filesystem::create_directory(directory);
+      more += (i == 0 ? "" : ",") + directory;
+    }
+    checkpoint("encode --quiet --code ida:2,1 --to " + more + " " + file);
+    auto const list = checkpoint("list --from " + all()).text;
+    std::size_t at = 0;
+    for (auto& id : ids) {
+      at = list.find(", object ", at) + 9;
+      id = list.substr(at, 16);
+    }
+  }
+  [[nodiscard]] std::string all() const { return directories + "," + more; }
+};
+
+}  // namespace
+
+TEST_CASE("two objects of one name and generation are named, and one has to be chosen") {
+  two_writers const p;
+  auto const list = checkpoint("list --from " + p.all()).text;
+  CHECK(list == "state.bin, generation 1: 1 MB, ida:6,2, 8 of 8 shards, 2 more can be lost, object " +
+                    p.ids[0] +
+                    "\nstate.bin, generation 1: 17 B, ida:2,1, 3 of 3 shards, 1 more can be lost, object " +
+                    p.ids[1] + "\n");
+  auto const refusal = "skel-checkpoint: state.bin, generation 1 is there more than once, as objects " +
+                       p.ids[0] + " and " + p.ids[1] + ": say which with --object\n";
+  auto const decode = "decode --quiet --from " + p.all() + " -o " + p.out + " state.bin";
+  auto const r = checkpoint(decode);
+  CHECK(r.code == 2);
+  CHECK(r.text == refusal);
+  CHECK_FALSE(std::filesystem::exists(p.out));
+  CHECK(checkpoint(decode + " --object " + p.ids[0]).code == 0);
+  CHECK(test::read_file(p.out) == p.data);
+  CHECK(checkpoint(decode + " --object " + p.ids[1].substr(0, 8)).code == 0);
+  CHECK(test::read_file(p.out) == "of another writer");
+  CHECK(checkpoint(decode + " --object xyz").code == 2);
+  auto const verify = checkpoint("verify --quiet --from " + p.all());
+  CHECK(verify.code == 1);
+  CHECK(contains(verify.text, "state.bin, generation 1 is there more than once, as objects"));
+  CHECK(checkpoint("repair --from " + p.all() + " state.bin").text == refusal);
+  // A writer that died is no ambiguity.
+  for (int i = 0; i < 2; ++i)
+    std::filesystem::remove(p.where.file("more" + std::to_string(i)) + "/state.bin.1.00" + std::to_string(i) +
+                            ".shard");
+  CHECK(checkpoint(decode).code == 0);
+  CHECK(test::read_file(p.out) == p.data);
+}
+
+TEST_CASE("repair removes second copies and the shards of a dead writer, and then all is well") {
+  two_writers const p;
+  for (int i = 0; i < 2; ++i)
+    std::filesystem::remove(p.where.file("more" + std::to_string(i)) + "/state.bin.1.00" + std::to_string(i) +
+                            ".shard");
+  std::filesystem::copy_file(p.shard(0), p.disk(1) + "/copy.shard");
+  CHECK(checkpoint("verify --quiet --from " + p.all()).code == 1);
+  auto const repair = checkpoint("repair --from " + p.all() + " state.bin");
+  INFO(repair.text);
+  CHECK(repair.code == 0);
+  CHECK(contains(repair.text, p.disk(1) + "/copy.shard: removed\n"));
+  CHECK(contains(repair.text, "/state.bin.1.002.shard: removed\n"));
+  auto const verify = checkpoint("verify --from " + p.all());
+  CHECK(verify.code == 0);
+  CHECK(verify.text == "state.bin, generation 1: ida:6,2: 8 of 8 shards, 2 more can be lost\n");
+}
+
+TEST_CASE("a directory with two names is no second copy") {
+  eight_disks const p;
+  REQUIRE(checkpoint("encode --quiet --code ida:6,2 --to " + p.directories + " " + p.file).code == 0);
+  auto const link = p.where.file("link");
+  std::filesystem::create_directory_symlink(p.disk(0), link);
+  auto const repair = checkpoint("repair --from " + p.directories + "," + link + " state.bin");
+  CHECK(repair.code == 2);
+  CHECK(contains(repair.text, link + ": named twice; a directory holds one shard"));
+  std::filesystem::create_hard_link(p.shard(1), p.disk(2) + "/link.shard");
+  auto const linked = checkpoint("repair --from " + p.directories + " state.bin");
+  CHECK(linked.code == 2);
+  CHECK(contains(linked.text, "the same file as"));
+  CHECK(std::filesystem::exists(p.shard(1)));
+}
+
 TEST_CASE("mistakes are one line and exit code 2") {
   eight_disks const p;
   auto const check = [](std::string const& arguments, std::string const& text, int code = 2) {
@@ -199,6 +288,13 @@ TEST_CASE("the checkpoints of a program are listed, verified and repaired by gen
   CHECK(contains(repair.text, "/manifest.2.4-of-4.002.shard: written anew"));
   CHECK(contains(repair.text, "skel-test 1.0, generation 2: all shards of 4 parts are whole"));
   CHECK(checkpoint("verify --generation 2 --from " + p.directories).text == whole(2));
+  CHECK(checkpoint("verify --generation 2 --from " + p.directories).code == 0);
+
+  std::filesystem::copy_file(p.path(5, 2, 0, 5), p.disk(6) + "/copy.shard");
+  CHECK(checkpoint("verify --quiet --generation 2 --from " + p.directories).code == 1);
+  auto const tidied = checkpoint("repair --generation 2 --from " + p.directories);
+  CHECK(tidied.code == 0);
+  CHECK(contains(tidied.text, p.disk(6) + "/copy.shard: removed"));
   CHECK(checkpoint("verify --generation 2 --from " + p.directories).code == 0);
 }
 

@@ -333,6 +333,129 @@ TEST_CASE("parts of two runs that used the same number are not mixed") {
   CHECK(r.restore() == two);
 }
 
+namespace {
+
+// Two runs that used one number, each while the other's directories were away; of the same writer.
+struct two_runs {
+  test::parts const one = test::random_parts(2, 1), two = test::random_parts(2, 2),
+                    old = test::random_parts(2, 3);
+  repository_options options = test::options_for(6, "ida:2,1");
+  test::repository_in_memory r{options};
+  generation_plan a{5, 0xaa, 2}, b{5, 0xbb, 2};
+
+  two_runs() {
+    auto left = options, right = options;
+    left.places.resize(3);
+    right.places.erase(right.places.begin(), right.places.begin() + 3);
+    save(left, {4, 0x77, 2}, old);
+    save(left, a, one);
+    save(right, b, two);
+  }
+  void save(repository_options const& o, generation_plan const& plan, test::parts const& state) {
+    repository const store(o, {}, r.files);
+    for (std::uint32_t p = 0; p < 2; ++p) store.prepare(plan, p, "part", state[p]);
+    store.commit(plan);
+  }
+  std::optional<repository::restored> restored(std::string const& object) {
+    auto o = options;
+    o.object = object;
+    return repository(
+               o, [this](auto const& p) { r.problems.push_back(p); }, r.files)
+        .restore();
+  }
+};
+
+}  // namespace
+
+TEST_CASE("two complete generations of one number are refused, unless it is said which") {
+  two_runs s;
+  CHECK(error_of([&] { (void)s.r.store.restore(); }) ==
+        "usage: generation 5 is there more than once, as objects 00000000000000bb and 00000000000000aa: say "
+        "which to "
+        "go on from (--resume-object)");
+  CHECK(s.restored("00000000000000aa")->parts == s.one);
+  CHECK(s.restored("00000000000000b")->parts == s.two);
+  CHECK(error_of([&] { (void)s.restored("00"); }).starts_with("usage: generation 5 is there more than once"));
+  CHECK(error_of([&] { (void)s.restored("cc"); }) ==
+        "usage: /disk0,/disk1,/disk2,/disk3,/disk4,/disk5: no checkpoint has the object cc");
+  // The one that is lost is no rival, and older ones are no reason to stop.
+  for (auto const& p : s.r.files.all_paths())
+    if (p.starts_with("/disk3") || p.starts_with("/disk4")) s.r.files.remove(p);
+  CHECK(s.r.store.restore()->parts == s.one);
+}
+
+TEST_CASE("two complete generations of an older number are left out, which is said") {
+  two_runs s;
+  auto const newest = test::random_parts(2, 9);
+  s.save(s.options, {6, 0xcc, 2}, newest);
+  auto const usable = s.r.store.candidates();
+  REQUIRE(usable.size() == 2);
+  CHECK(usable[0].plan.generation == 6);
+  CHECK(usable[1].plan.generation == 4);
+  CHECK(
+      s.r.told("generation 5 is there more than once, as objects 00000000000000bb and 00000000000000aa: it "
+               "is left out"));
+  CHECK(s.r.store.restore()->parts == newest);
+}
+
+TEST_CASE("repairing one of two generations of a number leaves the other alone") {
+  two_runs s;
+  s.r.files.remove(shard_path(s.r, 5, "0-of-2", 1));
+  s.r.files.remove("/disk3/manifest.5.2-of-2.000.shard");
+  for (auto const& g : s.r.store.catalogue()) {
+    s.r.store.repair(g, s.r.store.verify(g));
+    CHECK(s.r.store.tidy(g.plan).empty());
+  }
+  for (auto const& g : s.r.store.catalogue()) CHECK(g.state() == condition::whole);
+  CHECK(s.restored("00000000000000aa")->parts == s.one);
+  CHECK(s.restored("00000000000000bb")->parts == s.two);
+}
+
+TEST_CASE("a part that is there twice with other data, and no manifest, is not chosen by chance") {
+  test::repository_in_memory r(6, "ida:2,1");
+  auto const old = test::random_parts(1, 1);
+  test::save(r.store, old);
+  auto left = r.store.options(), right = r.store.options();
+  left.places.resize(3);
+  right.places.erase(right.places.begin(), right.places.begin() + 3);
+  generation_plan const plan{2, 1, 1};
+  auto const now = test::random_parts(1, 2);
+  repository(left, {}, r.files).prepare(plan, 0, "part", now[0]);
+  CHECK(r.restore() == now);
+  repository(right, {}, r.files).prepare(plan, 0, "part", test::random_bytes(100, 7));
+  CHECK(r.restore() == old);
+  CHECK(r.told("part 0 of generation 2 is there twice, with other data; it is left out"));
+}
+
+TEST_CASE("tidying a generation removes copies, what is no part of it, and what is left of another run's") {
+  two_runs s;
+  auto const copied = shard_path(s.r, 5, "0-of-2", 0);
+  s.r.files.put("/disk1/copy.shard", s.r.files.content(copied));
+  s.r.files.put("/disk1/manifest-copy.shard", s.r.files.content("/disk0/manifest.5.2-of-2.000.shard"));
+  // Data that this run has not committed, in two shards of three: complete.
+  test::repository_in_memory elsewhere(3, "ida:2,1");
+  elsewhere.store.prepare(s.a, 1, "part", test::random_bytes(77, 5));
+  for (int const i : {0, 1})
+    s.r.files.put("/disk" + std::to_string(i) + "/stray.shard",
+                  elsewhere.files.content(shard_path(elsewhere, 5, "1-of-2", i)));
+  CHECK(error_of([&] {
+          s.r.store.tidy({5, 0xdd, 2});
+        }) == "generation 5 is not whole, so nothing is removed");
+  for (auto const& p : s.r.files.all_paths())  // the other run's is lost
+    if (p.starts_with("/disk3") || p.starts_with("/disk4")) s.r.files.remove(p);
+  auto const removed = s.r.store.tidy(s.a);
+  for (auto const* const path :
+       {"/disk1/copy.shard", "/disk1/manifest-copy.shard", "/disk0/stray.shard", "/disk1/stray.shard"})
+    CHECK(std::ranges::count(removed, path) == 1);
+  CHECK(count_shards(s.r, "/disk5/") == 0);
+  s.r.problems.clear();
+  auto const all = s.r.store.catalogue();
+  REQUIRE(all.size() == 2);  // and the generation before
+  for (auto const& g : all) CHECK(s.r.store.verify(g).state() == condition::whole);
+  CHECK(s.r.problems.empty());
+  CHECK(s.r.store.restore()->parts == s.one);
+}
+
 TEST_CASE("every fifth generation goes to remote directories, and is there when all others are gone") {
   auto o = test::options_for(6, "ida:2,1");
   for (std::size_t i = 3; i < 6; ++i) o.places[i].remote = true;

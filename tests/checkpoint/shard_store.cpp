@@ -179,6 +179,117 @@ TEST_CASE("generations and attempts are not mixed") {
   CHECK(s.store.scan("state").size() == 1);
 }
 
+TEST_CASE("objects of one name and generation have ids, and rivals are those that can be given back") {
+  test::store_in_memory s(3), t(3);
+  auto const a = s.put("ida:2,1", test::random_bytes(50, 1)), b = t.put("ida:2,1", test::random_bytes(50, 2));
+  CHECK(a.id().size() == 16);
+  CHECK(a.id() != b.id());
+  for (auto const& [index, path] : b.shards) s.files.put(path + ".other.shard", t.files.content(path));
+  auto found = s.store.scan("state");
+  REQUIRE(found.size() == 2);
+  CHECK(rivals_of(found[0], found).size() == 1);
+  CHECK(rivals_of(found[0], found)[0].id() == found[1].id());
+  s.put("ida:2,1", test::random_bytes(50, 3));
+  CHECK(rivals_of(s.store.scan("state").at(0), s.store.scan("state")).empty());  // of another generation
+  for (std::uint32_t const i : {0U, 1U}) s.files.remove(b.shards.at(i) + ".other.shard");
+  found = s.store.scan("state");
+  for (auto const& o : found) CHECK(rivals_of(o, found).empty());
+}
+
+namespace {
+
+// Our object has all of its shards, with copies of three; another writer's has one of two that it needs.
+struct untidy_store : test::store_in_memory {
+  test::byte_vector const data = test::random_bytes(300, 1);
+  stored_object ours;
+  untidy_store() : store_in_memory(4) {
+    ours = put("ida:2,2", data, blocks_of(64));
+    for (std::uint32_t const i : {0U, 1U, 2U})
+      files.put("/disk3/copy" + std::to_string(i) + ".shard", files.content(ours.shards.at(i)));
+    test::store_in_memory other(4);
+    auto const theirs = other.put("ida:2,2", test::random_bytes(300, 2), blocks_of(64));
+    files.put("/disk1/other.shard", other.files.content(theirs.shards.at(1)));
+    files.put("/disk2/rubbish.shard", test::random_bytes(100, 3));
+  }
+  stored_object found() { return store.scan("state").at(0); }
+};
+
+}  // namespace
+
+TEST_CASE("tidying removes second copies and what is left of others, and nothing else") {
+  untidy_store s;
+  CHECK(s.store.tidy(s.found()) == std::vector<std::string>{"/disk1/other.shard", "/disk3/copy0.shard",
+                                                            "/disk3/copy1.shard", "/disk3/copy2.shard"});
+  auto const left = s.files.all_paths();
+  CHECK(left.size() == 5);
+  CHECK(std::ranges::count(left, "/disk2/rubbish.shard") == 1);  // nobody knows what that is
+  CHECK(s.restore() == s.data);
+  auto const found = s.found();
+  s.problems.clear();
+  CHECK(s.store.verify(found) == std::vector<bool>(4, true));
+  CHECK(s.problems.empty());
+  auto const calls = s.files.calls();
+  CHECK(s.store.tidy(found).empty());
+  CHECK(s.files.calls() - calls < 30);  // nothing is read where there is nothing to remove
+}
+
+TEST_CASE("of copies of a shard the one in a directory of its own stays") {
+  test::store_in_memory s(3);
+  auto const o = s.put("ida:2,1", test::random_bytes(300, 1));
+  s.files.put("/disk0/a-copy.shard", s.files.content(o.shards.at(2)));  // is found first
+  CHECK(s.store.tidy(s.store.scan("state").at(0)) == std::vector<std::string>{"/disk0/a-copy.shard"});
+  s.files.put("/disk0/a-copy.shard", s.files.content(o.shards.at(2)));
+  s.files.content(o.shards.at(2)).at(200) ^= std::byte{1};
+  CHECK(s.store.tidy(s.store.scan("state").at(0)) == std::vector{o.shards.at(2)});  // but never a damaged one
+}
+
+TEST_CASE("nothing is removed unless all that stays is whole") {
+  untidy_store s;
+  auto const before = s.files.all_paths();
+  s.files.content(s.ours.shards.at(3)).at(200) ^= std::byte{1};
+  CHECK_THROWS_WITH(s.store.tidy(s.found()),
+                    "state, generation 1: not all shards are whole, so nothing is removed");
+  CHECK(s.files.all_paths() == before);
+}
+
+TEST_CASE("a complete object of another writer is neither removed nor written over") {
+  test::store_in_memory s(4), t(4);
+  auto const ours = test::random_bytes(300, 1), theirs = test::random_bytes(300, 2);
+  s.put("ida:2,2", ours);
+  t.put("ida:2,2", theirs);
+  auto const name = [](int i) {
+    auto const n = std::to_string(i);
+    return "/disk" + n + "/state.1.00" + n + ".shard";
+  };
+  for (int const i : {2, 3}) s.files.put(name(i), t.files.content(name(i)));  // two of each
+  auto const found = s.store.scan("state");
+  REQUIRE(found.size() == 2);
+  auto const mine = s.get(found[0]) == ours ? found[0] : found[1];
+  auto const other = s.get(found[0]) == ours ? found[1] : found[0];
+  // Shards 2 and 3 are written, but not where files of these names are the other's.
+  CHECK(s.store.repair(mine, s.store.verify(mine)) ==
+        std::vector<std::string>{"/disk3/state.1.002.shard", "/disk2/state.1.003.shard"});
+  CHECK(s.get(mine) == ours);
+  CHECK(s.get(other) == theirs);
+  auto const whole_one = s.put("ida:2,2", ours, [] {
+    put_options o;
+    o.generation = 7;
+    return o;
+  }());
+  s.store.tidy(whole_one);
+  CHECK(s.get(other) == theirs);  // of another generation
+  // With directories for them both become whole, and neither makes way for the other.
+  test::store_in_memory wide(8);
+  for (int i = 0; i < 4; ++i) wide.files.put(name(i), (i < 2 ? s : t).files.content(name(i)));
+  shard_store turned({"/disk4", "/disk5", "/disk6", "/disk7", "/disk0", "/disk1", "/disk2", "/disk3"}, {},
+                     wide.files);
+  for (auto const& o : turned.scan("state")) {
+    CHECK(turned.repair(o, turned.verify(o)).size() == 2);
+    CHECK(turned.tidy(o).empty());
+  }
+  for (auto const& o : turned.scan("state")) CHECK(o.shards.size() == 4);
+}
+
 TEST_CASE("an empty directory in the place of a lost one is filled by repair") {
   test::store_in_memory s(5);
   auto const data = test::random_bytes(5000, 1);

@@ -1,12 +1,16 @@
-// libFuzzer: any bytes in a file of any format are a volume or an error. The first byte chooses the format;
+// libFuzzer: any bytes in a file of any format are a volume or an error, and whoever passes over slices finds
+// the same values. The first byte chooses the format, unless the input is VTK XML as it stands in a file;
 // what other files a header names, there are none.
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <fstream>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "fuzz.hpp"
 #include "grid.hpp"
@@ -37,15 +41,26 @@ std::string volume_of(std::string const& path) {
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   if (size == 0) return 0;
-  auto const path = path_of(data[0]);
+  bool const xml = data[0] == '<';
+  auto const path = path_of(xml ? 0 : data[0]);
+  auto const content = fuzz::input{data, size}.bytes().subspan(xml ? 0 : 1);
   int const file = open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);  // NOLINT
-  if (file < 0 || write(file, data + 1, size - 1) != static_cast<ssize_t>(size - 1)) std::abort();
+  if (file < 0 || write(file, content.data(), content.size()) != static_cast<ssize_t>(content.size()))
+    std::abort();
   close(file);
+  std::optional<skel::volume_data::grid> read;
   fuzz::expect_error_or_result([&] {
-    auto const g = skel::volume_data::read_grid(volume_of(path));
+    read = skel::volume_data::read_grid(volume_of(path));
+    auto const& g = *read;
     if (g.values.size() != g.header.bytes()) std::abort();
     for (std::size_t d = 0; d < 3; ++d)
       if (g.header.coordinates[d].size() != g.header.size[d]) std::abort();
   });
+  if (!read) return 0;
+  auto const volume = skel::volume_data::open_volume(volume_of(path));
+  std::vector<std::byte> last(read->header.slice_bytes());
+  volume->skip(read->header.size[2] - 1);
+  volume->read(std::span(last));
+  if (!std::ranges::equal(last, std::span(read->values).last(last.size()))) std::abort();
   return 0;
 }

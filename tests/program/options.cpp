@@ -127,6 +127,10 @@ TEST_CASE("checkpoints: a code, directories, and when") {
   CHECK(some->remote_every == 0);
   CHECK(some->every_seconds == 10);
   CHECK_FALSE(some->resume);
+  CHECK(some->resume_object.empty());
+  CHECK(with_checkpoints({"--checkpoint=central", "--store", "a", "--resume", "--resume-object", "3f0a"})
+            .checkpoint("skel-x", "")
+            ->resume_object == "3f0a");
   CHECK_FALSE(with_checkpoints({"--checkpoint", "none", "--store", "a"}).checkpoint("skel-x", ""));
   CHECK_FALSE(with_checkpoints({}).checkpoint("skel-x", ""));
 }
@@ -138,6 +142,8 @@ TEST_CASE("checkpoints: what belongs together, and codes that are none") {
   CHECK(refusal({"--checkpoint", "ida:6,2"}) == "--checkpoint requires --store");
   CHECK(refusal({"--store", "a"}) == "--store requires --checkpoint");
   CHECK(refusal({"--resume"}) == "--resume requires --checkpoint");
+  CHECK(refusal({"--checkpoint", "ida:2,1", "--store", "a", "--resume-object", "3f"}) ==
+        "--resume-object requires --resume");
   CHECK(test::contains(refusal({"--checkpoint", "raid:5", "--store", "a"}), "--checkpoint: "));
   CHECK(test::contains(refusal({"--checkpoint", "ida:200,100", "--store", "a"}), "256"));
   CHECK(

@@ -77,6 +77,10 @@ TEST_CASE("errors of the view") {
         "scene.nff:1: view needs different \"from\" and \"at\"");
   CHECK(error_of("v from 0 0 1 at 0 0 0 up 0 0 2 angle 45 resolution 9 9") ==
         "scene.nff:1: view needs an \"up\" that is not the line of sight");
+  CHECK(error_of("v from 0 0 1 at 0 0 0 up 0 1 0 angle 45\nangle 40 resolution 9 9") ==
+        "scene.nff:2: view needs one \"angle\", got \"angle\"");
+  CHECK(error_of("v from 0 0 1 from 0 0 2 at 0 0 0 up 0 1 0 angle 45 resolution 9 9") ==
+        "scene.nff:1: view needs one \"from\", got \"from\"");
   CHECK(error_of("v from 0 0 1 at 0 0 0 up 0 1 0 angle 180 resolution 9 9") ==
         "scene.nff:1: view needs an angle between 0 and 180 degrees");
   CHECK(error_of("v from 0 0 1 at 0 0 0 up 0 1 0 angle 45 resolution 0 9") ==

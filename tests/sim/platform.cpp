@@ -86,6 +86,11 @@ TEST_CASE("errors name the file and the key") {
         "p.json: failures[0].rank: must be a whole number from 0 to 1, got 2");
   CHECK(error_of(with(one, bus, R"(, "failures": [{"host": "x\n\u001b[31m", "at_seconds": 1}])"))
             .starts_with("p.json: failures[0].host: there is no host \"x"));
+  CHECK(error_of(with(R"([{"name": "a"}, {"name": "a"}])", bus,
+                      R"(, "failures": [{"host": "a", "at_seconds": 1}])")) ==
+        "p.json: failures[0].host: several hosts are named \"a\", expected a \"rank\"");
+  CHECK(error_of(R"({"hosts": [{}], "hosts": [{}, {}], "network": {}})") ==
+        "p.json: not JSON: hosts is there twice");
   CHECK(error_of(std::string(100000, '[')).starts_with("p.json:1: not JSON"));
   CHECK(error_of(std::string(100000, '[') + std::string(100000, ']')) ==
         "p.json: must be an object, got a list of 1");

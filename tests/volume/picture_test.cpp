@@ -101,6 +101,15 @@ TEST_CASE("specifications: what is read, and what is wrong with it") {
                        "do not decrease"));
   CHECK(test::contains(wrong(R"({"rule": "simpson"})"), "expected \"exact\" or \"trapezoid\""));
   CHECK(test::contains(wrong("{"), "x.json: "));
+  CHECK(test::contains(wrong(R"({"size": [20.5, 10]})"), "size: expected a whole number, got 20.5"));
+  CHECK(test::contains(wrong(R"({"light": {"samples": 1.5}})"), "samples: expected a whole number, got 1.5"));
+  CHECK(
+      test::contains(wrong(R"({"tolerance": 0.1, "tolerance": 0.01})"), "x.json: tolerance is there twice"));
+  CHECK(test::contains(wrong(R"({"view": {"from": [1, 2, 3], "azimuth": 5}})"),
+                       "expected \"from\" or \"azimuth\""));
+  CHECK(test::contains(wrong(R"({"view": {"height": 5}})"), "height: only of a parallel view"));
+  CHECK(test::contains(wrong(R"({"view": {"projection": "parallel", "angle": 5}})"),
+                       "angle: only of a perspective"));
 }
 
 TEST_CASE("backgrounds: a colour, a stretched picture, a map, a frame; and what is in front of them") {

@@ -1,35 +1,15 @@
 // The same volume in every format.
 #include "catch.hpp"
+#include "check_volume.hpp"
 #include "files.hpp"
 #include "grid.hpp"
 #include "skel/error.hpp"
 
 using namespace skel::volume_data;
+using test::check_even;
+using test::check_uneven;
 
 namespace {
-
-void check_values(grid const& g) {
-  REQUIRE(g.header.size == std::array<std::size_t, 3>{test::nx, test::ny, test::nz});
-  bool same = true;
-  for (std::size_t z = 0, i = 0; z < test::nz; ++z)
-    for (std::size_t y = 0; y < test::ny; ++y)
-      for (std::size_t x = 0; x < test::nx; ++x, ++i) same = same && g.at(x, y, z) == test::value(i);
-  CHECK(same);
-}
-
-void check_even(grid const& g) {
-  check_values(g);
-  CHECK(g.header.coordinates[0] == std::vector<double>{1, 1.5, 2, 2.5, 3});
-  CHECK(g.header.coordinates[1] == std::vector<double>{2, 3, 4, 5});
-  CHECK(g.header.coordinates[2] == std::vector<double>{3, 5, 7});
-}
-
-void check_uneven(grid const& g) {
-  check_values(g);
-  CHECK(g.header.coordinates[0] == std::vector<double>{0, 1, 3, 4, 8});
-  CHECK(g.header.coordinates[1] == std::vector<double>{-1, 0, 0.5, 2});
-  CHECK(g.header.coordinates[2] == std::vector<double>{0, 0.25, 4});
-}
 
 template <class T>
 void check_vtk_type(test::folder const& in, std::string const& type, scalar_type expected) {
@@ -65,6 +45,10 @@ TEST_CASE("VTK XML, all types") {
   check_vtk_type<std::uint8_t>(in, "UInt8", scalar_type::uint8);
   check_vtk_type<std::int16_t>(in, "Int16", scalar_type::int16);
   check_vtk_type<std::uint16_t>(in, "UInt16", scalar_type::uint16);
+  check_vtk_type<std::int32_t>(in, "Int32", scalar_type::int32);
+  check_vtk_type<std::uint32_t>(in, "UInt32", scalar_type::uint32);
+  check_vtk_type<std::int64_t>(in, "Int64", scalar_type::int64);
+  check_vtk_type<std::uint64_t>(in, "UInt64", scalar_type::uint64);
   check_vtk_type<float>(in, "Float32", scalar_type::float32);
   check_vtk_type<double>(in, "Float64", scalar_type::float64);
 }

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "skel/checkpoint/shard_store.hpp"
 
@@ -44,8 +45,15 @@ struct stored_generation {
   std::map<std::uint32_t, stored_object> parts;  ///< those of which there is a shard, by number
   std::uint64_t attempts = 0;  ///< runs that have gone on from it, see repository::note_attempt()
 
+  /// 16 hexadecimal digits of the stamp: tells apart what two runs have saved under one number.
+  [[nodiscard]] std::string id() const;
+
   /// By the shards' headers, or, after repository::verify(), by every block.
   [[nodiscard]] condition state() const;
 };
+
+/// Of `all`, the others that have the number and the writer of `g`, if neither they nor `g` are lost.
+[[nodiscard]] std::vector<stored_generation> rivals_of(stored_generation const& g,
+                                                       std::vector<stored_generation> const& all);
 
 }  // namespace skel::storage

@@ -20,6 +20,9 @@ struct checkpoint_options {
   /// Goes on from the newest checkpoint that can be read; usage_error where there is none. Without it the
   /// store must hold none: what was computed is not thrown away by mistake.
   bool resume = false;
+  /// Where several checkpoints with the newest number can be read: the beginning of the object (16
+  /// hexadecimal digits) that names one, see `skel-checkpoint list`. Otherwise that is a usage_error.
+  std::string resume_object{};
   /// Who may go on: the same program in the same version with the same problem, that is, with the same text
   /// of all that the result depends on.
   std::string program = "skel", version{}, problem{};

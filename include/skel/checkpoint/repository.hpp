@@ -40,6 +40,9 @@ struct repository_options {
   /// A generation from which so many runs have gone on, none of which has committed a newer one, is tried
   /// after the others: perhaps it is what ends them.
   std::uint64_t attempts = 3;
+  /// Where several complete generations have the same number (two runs used it, each while the other's
+  /// directories were away): the beginning of the id() of the one that is meant.
+  std::string object{};
   std::uint32_t block_size = 1U << 16U;
   std::optional<key> seal_with{};
   kernel computed_by = default_kernel();
@@ -88,6 +91,10 @@ class repository {
   /// the next.
   [[nodiscard]] std::vector<stored_generation> candidates() const;
 
+  /// `all`, of which several may have the same number, without those that options().object does not choose.
+  /// usage_error where it is not said which of the newest to take; older ones are then reported and left out.
+  [[nodiscard]] std::vector<stored_generation> chosen(std::vector<stored_generation> all) const;
+
   /// A run goes on from this generation.
   void note_attempt(generation_plan const& plan) const;
 
@@ -130,6 +137,10 @@ class repository {
   /// Writes the shards that are in `what`, as it was found, and not in `whole`, as verify() left it, or in
   /// neither, anew, the bad ones in place; gives back their paths. skel::error where the generation is lost.
   std::vector<std::string> repair(stored_generation const& what, stored_generation const& whole) const;
+  /// Removes second copies of shards, shards of which the manifest says that they are no part, and what is
+  /// left of lost generations with the same number and writer. Reads before what stays: skel::error, unless
+  /// it is whole; gives back the paths.
+  std::vector<std::string> tidy(generation_plan const& plan) const;
 
  private:
   [[nodiscard]] shard_store store(report_problem const& report) const;

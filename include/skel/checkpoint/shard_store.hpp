@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,15 @@ struct stored_object {
   std::map<std::uint32_t, std::string> shards;  ///< paths, by index
   std::vector<std::string> duplicates;          ///< paths of second copies of a shard
   [[nodiscard]] bool enough() const { return shards.size() >= object.code.data_shards(); }
+  /// 16 hexadecimal digits of the hash: tells apart what two writers have stored under one name and
+  /// generation.
+  [[nodiscard]] std::string id() const;
 };
+
+/// Of `found`, the others that have the name, generation and membership of `o`, if they and `o` can be given
+/// back.
+[[nodiscard]] std::vector<stored_object> rivals_of(stored_object const& o,
+                                                   std::vector<stored_object> const& found);
 
 struct put_options {
   std::optional<std::uint64_t> generation;  ///< otherwise one more than the newest there is
@@ -59,13 +68,25 @@ class shard_store {
                                          count_bytes const& progress = {}) const;
 
   /// Writes the shards that are missing or not whole again: damaged ones in place, missing ones to
-  /// directories without a shard of this object. Gives back the paths. usage_error where there are too few
-  /// directories.
+  /// directories without a shard of this object. Replaces no shard of rivals_of() it. Gives back the paths.
+  /// usage_error where there are too few directories.
   std::vector<std::string> repair(stored_object const& what, std::vector<bool> const& whole,
                                   kernel computed_by = default_kernel(), count_bytes const& progress = {});
 
+  /// What tidy() takes for rubbish beside second copies of shards: shards of other objects with the same
+  /// name, generation and membership, if these are lost, or in any case.
+  enum class others : std::uint8_t { lost, all };
+  /// Removes them, when it has read all shards of the object that stay: skel::error, and nothing is removed,
+  /// unless these are whole. Gives back the paths.
+  std::vector<std::string> tidy(stored_object const& what, others which = others::lost,
+                                kernel computed_by = default_kernel(), count_bytes const& progress = {});
+
   /// Removes the shards of generations of this object before `generation`.
   void remove_older_than(std::string const& name, std::uint64_t generation);
+
+  /// Paths that a shard of `what` must not be written over: those of its own shards, and of all other objects
+  /// with its name and generation that can be given back, whoever wrote them.
+  [[nodiscard]] std::set<std::string> occupied(stored_object const& what) const;
 
   /// The object from those of its shards that can be opened; skel::error where they are too few.
   [[nodiscard]] std::unique_ptr<object_reader> open(stored_object const& what, kernel computed_by,
@@ -75,6 +96,7 @@ class shard_store {
   struct new_file;
   [[nodiscard]] std::vector<stored_object> scan(std::optional<std::string> const& name,
                                                 report_problem const& report) const;
+  [[nodiscard]] stored_object best_copies(stored_object const& what) const;
   void commit(std::vector<new_file>& files);
   void abandon(std::vector<new_file>& files) noexcept;
 

@@ -31,24 +31,18 @@ bool all_manifests(stored_generation const& g) {
   return g.manifest && g.manifest->shards.size() == g.manifest->object.code.shards();
 }
 
-std::string title(stored_generation const& g) {
-  auto const who = g.written_by ? fmt::format("{} {}", g.written_by->program, g.written_by->version)
-                                : std::string("a program");
-  return fmt::format("{}, generation {}", who, g.plan.generation);
-}
-
 std::string spare_in_words(stored_object const& part) {
   auto const m = part.object.code.data_shards(), n = part.object.code.shards(), there = part.shards.size();
   if (there < m) return fmt::format("{} of {} shards, lost: {} are needed", there, n, m);
   return fmt::format("{} of {} shards, {} more can be lost", there, n, there - m);
 }
 
-void print(stored_generation const& g) {
+void print(stored_generation const& g, std::string const& more = "") {
   auto const code = g.parts.empty() ? "" : ", " + g.parts.begin()->second.object.code.to_string();
   bool const sealed = !g.parts.empty() && g.parts.begin()->second.object.sealed != sealing::none;
-  fmt::print("{}: {} part{}, {}{}{}: {}{}\n", title(g), g.plan.parts, g.plan.parts == 1 ? "" : "s",
+  fmt::print("{}: {} part{}, {}{}{}: {}{}{}\n", title(g), g.plan.parts, g.plan.parts == 1 ? "" : "s",
              bytes_in_words(static_cast<double>(content_bytes(g))), code, sealed ? ", encrypted" : "",
-             to_string(g.state()), g.manifest ? "" : ", without a manifest");
+             to_string(g.state()), g.manifest ? "" : ", without a manifest", more);
   std::uint32_t missing = g.plan.parts;
   for (auto const& [number, part] : g.parts) {
     --missing;
@@ -60,7 +54,13 @@ void print(stored_generation const& g) {
 
 }  // namespace
 
-void list_generation(stored_generation const& g) { print(g); }
+std::string title(stored_generation const& g) {
+  auto const who = g.written_by ? fmt::format("{} {}", g.written_by->program, g.written_by->version)
+                                : std::string("a program");
+  return fmt::format("{}, generation {}", who, g.plan.generation);
+}
+
+void list_generation(stored_generation const& g, std::string const& more) { print(g, more); }
 
 bool verify_generation(stored_generation const& g, arguments const& a, report_problem const& report) {
   byte_progress progress("verify " + title(g), a, coded_bytes(g));
@@ -80,8 +80,10 @@ bool repair_generation(stored_generation const& g, arguments const& a) {
     return false;
   }
   auto const written = store.repair(g, whole);
+  auto const removed = store.tidy(g.plan);
   if (a.quiet) return true;
   for (auto const& path : written) fmt::print("{}: written anew\n", path);
+  for (auto const& path : removed) fmt::print("{}: removed\n", path);
   fmt::print("{}: all shards of {} part{} are whole\n", title(g), g.plan.parts, g.plan.parts == 1 ? "" : "s");
   return true;
 }

@@ -1,6 +1,7 @@
 // Checkpoints of programs, as skel-checkpoint tells of them: generations of parts.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "skel/checkpoint/repository.hpp"
@@ -8,8 +9,11 @@
 
 namespace skel::storage {
 
-/// A line for each generation, and one for each part that is not whole.
-void list_generation(stored_generation const& g);
+/// `PROGRAM VERSION, generation N`
+[[nodiscard]] std::string title(stored_generation const& g);
+
+/// A line for each generation, which ends with `more`, and one for each part that is not whole.
+void list_generation(stored_generation const& g, std::string const& more);
 
 /// Reads every block and says likewise what is there; problems go to `report`. True where nothing is amiss.
 bool verify_generation(stored_generation const& g, arguments const& a, report_problem const& report);

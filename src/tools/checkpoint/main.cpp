@@ -30,6 +30,8 @@ void add_directories(CLI::App& app, arguments& a, char const* option, char const
 void add_name(CLI::App& app, arguments& a, char const* what, bool required) {
   app.add_option("NAME", a.name, what)->required(required);
   app.add_option("--generation", a.generation, "this one only [the newest that can be given back]");
+  app.add_option("--object", a.object, "this one only, where two have the same generation; list names them")
+      ->type_name("ID");
 }
 
 void add_output_options(CLI::App& app, arguments& a) {

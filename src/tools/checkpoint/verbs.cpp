@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <set>
 #include <system_error>
 
 #include "checkpoint/catalogue.hpp"
@@ -51,8 +52,11 @@ contents find(shard_store const& store, arguments const& a, report_problem const
     std::erase_if(found.objects, [&](auto const& o) { return o.object.generation != *a.generation; });
     std::erase_if(found.generations, [&](auto const& g) { return g.plan.generation != *a.generation; });
   }
-  if (found.empty() && (name || a.generation)) {
-    std::string const what = a.generation ? fmt::format("generation {} of ", *a.generation) : "";
+  std::erase_if(found.objects, [&](auto const& o) { return !o.id().starts_with(a.object); });
+  std::erase_if(found.generations, [&](auto const& g) { return !g.id().starts_with(a.object); });
+  if (found.empty() && (name || a.generation || !a.object.empty())) {
+    std::string what = a.generation ? fmt::format("generation {} of ", *a.generation) : "";
+    if (!a.object.empty()) what = fmt::format("object {} of {}", a.object, what);
     throw usage_error(fmt::format("{}: no shards of {}\"{}\"", fmt::join(a.directories, ","), what, a.name));
   }
   return found;
@@ -62,10 +66,38 @@ std::string title(stored_object const& o) {
   return fmt::format("{}, generation {}", o.object.name, o.object.generation);
 }
 
+// One line where others can be given back in its place.
+template <class Stored>
+std::optional<std::string> ambiguity(Stored const& o, std::vector<Stored> const& found) {
+  auto const rivals = rivals_of(o, found);
+  if (rivals.empty()) return std::nullopt;
+  return fmt::format("{} is there more than once, as objects {} and {}", title(o), o.id(),
+                     rivals.front().id());
+}
+
+template <class Stored>
+void expect_one(Stored const& o, std::vector<Stored> const& found) {
+  if (auto const text = ambiguity(o, found)) throw usage_error(*text + ": say which with --object");
+}
+
+// Likewise, for what only looks.
+template <class Stored>
+void report_ambiguity(std::vector<Stored> const& found, report_problem const& report) {
+  std::set<std::string> told;
+  for (auto const& o : found)
+    if (auto const text = ambiguity(o, found); text && told.insert(title(o)).second) report(*text);
+}
+
+template <class Stored>
+std::string id_in_words(Stored const& o, std::vector<Stored> const& found) {
+  return ambiguity(o, found) ? fmt::format(", object {}", o.id()) : "";
+}
+
 // The tries in order, the newest first; what is damaged too much makes way for the one before.
 stored_object restore(shard_store const& store, std::vector<stored_object> const& found,
                       std::optional<key> const& with, arguments const& a) {
   for (auto const& o : found) {
+    expect_one(o, found);
     try {
       observe::atomic_file out(a.output);
       byte_progress progress("decode " + title(o), a, o.object.content_length);
@@ -174,13 +206,17 @@ int verify(arguments const& a) {
     good = good && whole == o.object.code.shards();
   }
   for (auto const& g : found.generations) good = verify_generation(g, a, report) && good;
+  report_ambiguity(found.objects, report);
+  report_ambiguity(found.generations, report);
   if (found.empty() && !a.quiet) fmt::print("no shards there\n");
   return good ? 0 : 1;
 }
 
 namespace {
 
-bool repair_object(shard_store& store, stored_object const& o, arguments const& a) {
+bool repair_object(shard_store& store, stored_object const& o, std::vector<stored_object> const& all,
+                   arguments const& a) {
+  expect_one(o, all);
   std::vector<bool> whole;
   try {
     byte_progress progress("verify " + title(o), a, o.object.length);
@@ -191,8 +227,10 @@ bool repair_object(shard_store& store, stored_object const& o, arguments const& 
     return false;
   }
   auto const written = store.repair(o, whole);
+  auto const removed = store.tidy(o);
   if (a.quiet) return true;
   for (auto const& path : written) fmt::print("{}: written anew\n", path);
+  for (auto const& path : removed) fmt::print("{}: removed\n", path);
   fmt::print("{}: all {} shards are whole\n", title(o), o.object.code.shards());
   return true;
 }
@@ -206,10 +244,14 @@ int repair(arguments const& a) {
     throw usage_error(
         fmt::format("{}: no program's checkpoint is there; what stands alone is repaired by NAME",
                     fmt::join(a.directories, ",")));
-  bool const done =
-      a.name.empty()
-          ? std::ranges::any_of(found.generations, [&](auto const& g) { return repair_generation(g, a); })
-          : std::ranges::any_of(found.objects, [&](auto const& o) { return repair_object(store, o, a); });
+  auto const repair_one = [&](stored_generation const& g) {
+    expect_one(g, found.generations);
+    return repair_generation(g, a);
+  };
+  bool const done = a.name.empty() ? std::ranges::any_of(found.generations, repair_one)
+                                   : std::ranges::any_of(found.objects, [&](auto const& o) {
+                                       return repair_object(store, o, found.objects, a);
+                                     });
   if (done) return 0;
   throw error(fmt::format("{}: no generation can be repaired",
                           a.name.empty() ? fmt::format("{}", fmt::join(a.directories, ",")) : a.name));
@@ -219,10 +261,10 @@ int list(arguments const& a) {
   shard_store const store(a.directories, warn);
   auto const found = find(store, a);
   for (auto const& o : found.objects)
-    fmt::print("{}: {}, {}{}, {}\n", title(o), bytes_in_words(static_cast<double>(o.object.content_length)),
+    fmt::print("{}: {}, {}{}, {}{}\n", title(o), bytes_in_words(static_cast<double>(o.object.content_length)),
                o.object.code.to_string(), o.object.sealed == sealing::none ? "" : ", encrypted",
-               state_in_words(o, o.shards.size()));
-  for (auto const& g : found.generations) list_generation(g);
+               state_in_words(o, o.shards.size()), id_in_words(o, found.objects));
+  for (auto const& g : found.generations) list_generation(g, id_in_words(g, found.generations));
   return 0;
 }
 

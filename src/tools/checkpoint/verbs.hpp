@@ -17,6 +17,7 @@ struct arguments {
   std::string output;  ///< what is decoded
   std::string key_file;
   std::optional<std::uint64_t> generation;
+  std::string object;      ///< the beginning of an id(), where several have the same generation
   std::uint64_t keep = 1;  ///< so many generations, 0 for all
   std::uint32_t block_size = 1U << 16U;
   std::string progress = "auto";
