@@ -56,6 +56,8 @@ void world::open_store() {
   committing_.reset();
   last_committed_ = newest;
   gone_.clear();
+  announced_.clear();
+  waited_.reset();
   epoch_ = {};
   moved_ = refused_ = false;
   begun_in_epoch_ = open_ = 0;
@@ -99,7 +101,7 @@ void world::hear_lost(int rank, int peer) {
   auto& n = at(rank);
   protocol::bsp_actions list;
   if (rank == 0) {
-    gone_.insert(peer);
+    if (gone_.insert(peer).second && !waited_) waited_ = 0;
     n.conductor.lost(peer, list);
   }
   n.role.lost(peer, list);
@@ -108,6 +110,7 @@ void world::hear_lost(int rank, int peer) {
 
 void world::hear_tick(int rank) {
   if (rank != 0) return;
+  if (waited_) ++*waited_;
   protocol::bsp_actions list;
   at(rank).conductor.tick(list);
   perform(rank, list);

@@ -138,6 +138,7 @@ class world final : public harness_common::peer_world<scenario, node, packet, pr
   void root_begins(compute const& c);
   void expect_restart(protocol::peer_message const& what);
   void expect_fall_back(protocol::bsp_action::fall_back const& f);
+  void expect_bad(std::uint64_t generation) const;
   void expect_refusal() const;
 
   // The work.
@@ -159,6 +160,8 @@ class world final : public harness_common::peer_world<scenario, node, packet, pr
   // What the conductor has been told, kept a second time to see whether it decides rightly.
   std::vector<protocol::bsp_generation> known_;
   std::set<int> gone_;
+  std::map<std::uint64_t, std::uint64_t> announced_;  // epoch of each generation that was begun
+  std::optional<unsigned> waited_;                    // ticks of the root since a loss
   protocol::bsp_message::restart epoch_;
   bool resumes_ = false, moved_ = false, refused_ = false;
   std::uint64_t begun_in_epoch_ = 0;

@@ -24,6 +24,7 @@ void world::perform(int rank, protocol::bsp_actions& list, letter const& came) {
       n.jobs.push_back({*r});
     } else if (auto const* w = std::get_if<act::save>(&action)) {
       require(!n.writing, "two parts are saved at a time");
+      require(announced_.at(w->generation) == w->epoch, "a generation is saved in another epoch");
       if (w->generation == open_) saves_.insert(rank);
       n.jobs.push_back({*w});
     } else if (auto const* c = std::get_if<act::compute>(&action)) {
@@ -49,6 +50,7 @@ void world::perform_for_conductor(int rank, act::any const& action) {
     require(open_ == 0 && !committing_, "two checkpoints at a time");
     require(store_.upper_bound(a->generation - 1) == store_.end(), "a number is used twice");
     open_ = a->generation;
+    announced_[open_] = epoch_.epoch;
     opened_at_ = n.role.step();
     saves_.clear();
     told_.clear();
@@ -160,6 +162,8 @@ void world::expect_restart(protocol::peer_message const& what) {
   require(r.members.size() == living() &&
               std::none_of(r.members.begin(), r.members.end(), [&](int m) { return gone_.contains(m); }),
           "an epoch of others than the living");
+  require(!waited_ || !committing_ || *waited_ >= 8, "a commit under way is not waited for");
+  waited_.reset();
   if (r.epoch > 1) ++again_;
   epoch_ = r;
   begun_in_epoch_ = 0;
@@ -168,14 +172,23 @@ void world::expect_restart(protocol::peer_message const& what) {
 
 void world::expect_fall_back(act::fall_back const& f) {
   require(f.bad == epoch_.generation, "a generation is given up that is not in use");
+  expect_bad(f.bad);
+  waited_.reset();  // the epoch that begins now is also the one without those that are lost
   std::erase_if(known_, [&](auto const& g) {
     return g.number == f.bad || (!scenario_->splits && g.parts != living());
   });
   require(f.instead == newest_known(), "another generation than the newest that is left");
+  require(f.instead > 0 || !resumes_ || moved_, "a run that was to go on begins anew");
   ++fallen_back_;
 }
 
+void world::expect_bad(std::uint64_t generation) const {
+  auto const g = store_.find(generation);
+  require(g == store_.end() || !g->second.damaged.empty(), "a generation is given up that is sound");
+}
+
 void world::expect_refusal() const {
+  expect_bad(epoch_.generation);
   require(resumes_ && !moved_, "a run is refused that has computed");
   require(std::none_of(known_.begin(), known_.end(),
                        [&](auto const& g) {
@@ -254,7 +267,15 @@ void world::add_to(protocol::digest& d) const {
   for (auto const& counts : {full_disks_, lost_commits_, damages_, reruns_})
     d.add(static_cast<std::uint64_t>(counts));
   d.add(store_.size()).add(known_.size()).add(committing_ ? committing_->number : 0).add(nodes_.size());
-  d.add(gone_.size()).add(moved_).add(open_).add(opened_at_).add(saves_.size()).add(told_.size());
+  for (auto const& [number, epoch] : announced_) d.add(number).add(epoch);
+  d.add(waited_ ? *waited_ + 1 : 0)
+      .add(announced_.size())
+      .add(gone_.size())
+      .add(moved_)
+      .add(open_)
+      .add(opened_at_)
+      .add(saves_.size())
+      .add(told_.size());
   d.add(scenario_->every == 0 ? 0 : root_steps_ % scenario_->every);
 }
 
