@@ -19,17 +19,19 @@ constexpr double patience_with_commit = 2;  // seconds, after a loss
 }  // namespace
 
 bsp_run::bsp_run(context& ctx, bsp_work& work, bsp_options const& options)
-    : peer_run(ctx, call_options_of(options, "bsp")),
+    : peer_run(ctx, call_options_of(options, "bsp"), "bsp"),
       work_(work),
       options_(options),
-      hash_(hash_text(detail::format("bsp|{}|{}", work.type_hash(), options.checkpoint.has_value()))),
       member_(rank_, root_) {
   threads_ = 1;  // a superstep may use more by itself
+  call_.add("checkpoint", options.checkpoint.has_value())
+      .add_types("types", work.types())
+      .add_types("program", work.function());
   if (options_.checkpoint)
-    store_ = std::make_unique<bsp_store>(engine_, *options_.checkpoint, work.type_hash());
+    store_ = std::make_unique<bsp_store>(engine_, *options_.checkpoint, hash_text(work.types()));
   if (!is_root()) return;
   if (store_) open_store();
-  roll_.emplace(ctx.team(), hash_);
+  roll_.emplace(ctx.team(), call_.hash());
   conductor_.emplace(ctx.team(), store_ ? store_->stamp() : 0);
 }
 
@@ -45,7 +47,7 @@ void bsp_run::open_store() {
 }
 
 void bsp_run::begin(std::unique_lock<std::mutex>& /*lock*/) {
-  send(root_, {.kind = kind::hello, .number = hash_});
+  send(root_, {.kind = kind::hello, .number = call_.hash()});
   deliver_own();
   if (conductor_) restart(store_ ? store_->committed() : 0);
 }
@@ -136,6 +138,7 @@ void bsp_run::receive(int from, std::span<std::byte const> body, transport::pack
   if (over_) return;
   last_moved_ = now();
   auto const m = protocol::decode_peer_message(body);
+  if (is_root() && m.kind == kind::hello && of_another_call(from, m.number)) return;
   if (is_root() && m.kind == kind::stopped) add_stats(unpack_stats(from, body));
   deliver(from, m, body);
 }
