@@ -88,11 +88,14 @@ template <class Open>
                 "function, or specialise skel::transfer_traits.");
   std::optional<value> mine;
   if (ctx.size() == 1) {
+    detail::call_slot const call(ctx);
     try {
       mine.emplace(source.open());
     } catch (std::exception const& e) {
+      call.throw_if_nested();
       throw source_error(std::string("the source of the broadcast failed: ") + e.what());
     }
+    call.throw_if_nested();
     return mine;
   }
   auto const packed = [&] {

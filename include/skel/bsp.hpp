@@ -135,9 +135,10 @@ class bsp_work_of final : public bsp_work {
 
  public:
   explicit bsp_work_of(P const& program) : program_(program) {}
-  [[nodiscard]] std::uint64_t type_hash() const override {
-    return hash_text(std::string(typeid(state).name()) + " " + typeid(message).name());
+  [[nodiscard]] std::string types() const override {
+    return std::string(typeid(state).name()) + " " + typeid(message).name();
   }
+  [[nodiscard]] std::string function() const override { return typeid(P).name(); }
   [[nodiscard]] bool splits() const override { return splitting_bsp_program<P>; }
   void begin(int rank, int size) override { part_ = {program_.begin(rank, size), {}}; }
 

@@ -21,9 +21,30 @@ class communicator;
 
 namespace skel {
 
+class context;
+
 namespace detail {
 class engine;
-}
+
+/// A skeleton call's place in the engine, from its beginning until everything of it is gone. Throws
+/// usage_error while another call is in progress on the context.
+class call_slot {
+ public:
+  explicit call_slot(context const& ctx);
+  call_slot(call_slot const&) = delete;
+  call_slot& operator=(call_slot const&) = delete;
+  ~call_slot();
+  /// Which call on this context it is, from 1.
+  [[nodiscard]] std::uint32_t number() const { return number_; }
+  /// Throws usage_error where a call was made inside of this one. For calls without a run in the engine.
+  void throw_if_nested() const;
+
+ private:
+  engine& engine_;
+  std::uint32_t context_;
+  std::uint32_t number_;
+};
+}  // namespace detail
 
 /// How a context behaves. Environment variables (SKEL_THREADS, SKEL_PROGRESS, SKEL_TRACE, SKEL_WATCHDOG,
 /// SKEL_SUSPECT_AFTER, SKEL_HOST) give the defaults.
@@ -108,7 +129,6 @@ class context {
   /// For skeletons, not for users.
   [[nodiscard]] detail::engine& engine() const noexcept { return *engine_; }
   [[nodiscard]] std::uint32_t id() const noexcept { return id_; }
-  [[nodiscard]] std::uint32_t next_run() noexcept { return ++runs_; }
   [[nodiscard]] std::vector<int> const& team() const noexcept { return team_; }
   explicit context(std::shared_ptr<detail::engine> engine);
 
@@ -116,7 +136,6 @@ class context {
   std::shared_ptr<detail::engine> engine_;
   std::vector<int> team_;  // ranks of the engine's transport, the root first
   std::uint32_t id_ = 1;
-  std::uint32_t runs_ = 0;
   bool beside_ = false;
 };
 

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "skel/detail/contents.hpp"
 #include "skel/detail/conversion.hpp"
 #include "skel/detail/farm_work.hpp"
 #include "skel/detail/part_work.hpp"
@@ -145,6 +146,11 @@ void unpack_items(std::span<std::byte const> in, std::vector<T>& items, division
   }
 }
 
+template <class S>
+inline constexpr bool is_replicated_problem = false;
+template <class P>
+inline constexpr bool is_replicated_problem<replicated_problem<P>> = true;
+
 template <class Source, class Job>
 class part_work_of final : public part_work {
   using problem = typename Job::problem;
@@ -155,8 +161,19 @@ class part_work_of final : public part_work {
  public:
   part_work_of(Source& source, Job const& job) : source_(source), job_(job) {}
 
-  [[nodiscard]] std::uint64_t type_hash() const override {
-    return hash_text(std::string(typeid(problem).name()) + " -> " + typeid(solution).name());
+  [[nodiscard]] std::string types() const override {
+    return std::string(typeid(problem).name()) + " -> " + typeid(solution).name();
+  }
+  [[nodiscard]] std::string function() const override { return typeid(Job).name(); }
+  [[nodiscard]] std::optional<std::uint64_t> contents(std::optional<bool> check) const override {
+    if constexpr (is_replicated_problem<Source> && transferable<problem>) {
+      if (check.value_or(checked_build)) {
+        observe::xxh3_hasher hasher;
+        add_contents(hasher, static_cast<problem const&>(source_.problem));
+        return hasher.value();
+      }
+    }
+    return static_cast<void>(check), std::nullopt;
   }
   [[nodiscard]] bool solves_with_threads() const override {
     return detail::solves_with_threads<Job> && !knows_small<Job>;
@@ -308,10 +325,6 @@ class part_work_of final : public part_work {
   Job const& job_;
 };
 
-template <class S>
-inline constexpr bool is_replicated_problem = false;
-template <class P>
-inline constexpr bool is_replicated_problem<replicated_problem<P>> = true;
 template <class S>
 inline constexpr bool is_own_part = false;
 template <class P>

@@ -7,6 +7,7 @@
 #include <typeinfo>
 #include <utility>
 
+#include "skel/detail/contents.hpp"
 #include "skel/detail/farm_work.hpp"
 #include "skel/detail/result_store.hpp"
 #include "skel/detail/task_store.hpp"
@@ -42,9 +43,18 @@ class farm_work_of final : public farm_work {
       require_count("farm", "the window of an ordered sink", sink_.window);
       t.window = sink_.window;
     }
+    t.task_bytes = sizeof(task);
     t.result_bytes = sizeof(result);
-    t.type_hash = hash_text(std::string(typeid(task).name()) + " -> " + typeid(result).name());
+    t.types = std::string(typeid(task).name()) + " -> " + typeid(result).name();
+    t.function = typeid(F).name();
     return t;
+  }
+
+  [[nodiscard]] std::optional<std::uint64_t> contents(std::optional<bool> check) const override {
+    if constexpr (payload)
+      return static_cast<void>(check), std::nullopt;
+    else
+      return list_contents(source_, check);
   }
 
   void run_packed(task_range const& range, std::uint64_t& at, std::uint64_t end,

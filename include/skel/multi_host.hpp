@@ -142,10 +142,10 @@ class group_work_of final : public group_work {
  public:
   group_work_of(Job const& job, Sink& sink) : job_(job), sink_(sink) {}
 
-  [[nodiscard]] std::uint64_t type_hash() const override {
-    return hash_text(std::string(typeid(typename Job::packet).name()) + " -> " +
-                     typeid(typename Job::result).name());
+  [[nodiscard]] std::string types() const override {
+    return std::string(typeid(typename Job::packet).name()) + " -> " + typeid(typename Job::result).name();
   }
+  [[nodiscard]] std::string function() const override { return typeid(Job).name(); }
   [[nodiscard]] std::uint64_t history(std::uint64_t number) const override {
     if constexpr (has_history<Job>)
       return std::min(number, counted(job_.history(), "history()"));

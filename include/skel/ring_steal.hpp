@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "skel/detail/contents.hpp"
 #include "skel/detail/conversion.hpp"
 #include "skel/detail/farm_work.hpp"
 #include "skel/detail/steal_work.hpp"
@@ -105,8 +106,21 @@ class steal_work_of final : public steal_work {
  public:
   steal_work_of(Source& source, Job const& job) : source_(source), job_(job) {}
 
-  [[nodiscard]] std::uint64_t type_hash() const override {
-    return hash_text(std::string(typeid(task).name()) + " -> " + typeid(result).name());
+  [[nodiscard]] std::string types() const override {
+    return std::string(typeid(task).name()) + " -> " + typeid(result).name();
+  }
+  [[nodiscard]] std::string function() const override { return typeid(Job).name(); }
+  [[nodiscard]] std::optional<std::uint64_t> tasks() const override {
+    if constexpr (is_on_root<Source>)
+      return std::nullopt;
+    else
+      return source_.size();
+  }
+  [[nodiscard]] std::optional<std::uint64_t> contents(std::optional<bool> check) const override {
+    if constexpr (is_on_root<Source>)
+      return static_cast<void>(check), std::nullopt;
+    else
+      return list_contents(source_, check);
   }
   [[nodiscard]] std::unique_ptr<task_bag> make_bag() const override { return std::make_unique<bag>(); }
   [[nodiscard]] std::unique_ptr<merged_result> make_result() const override {

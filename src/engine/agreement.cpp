@@ -4,7 +4,6 @@
 
 #include "own_mail.hpp"
 #include "peer_run.hpp"
-#include "skel/detail/farm_work.hpp"
 #include "skel/error.hpp"
 #include "skel/observe/hash.hpp"
 #include "values/format.hpp"
@@ -21,13 +20,14 @@ using kind = protocol::peer_message_kind;
 class agreement_run final : public peer_run {
  public:
   agreement_run(context& ctx, std::string_view name, std::uint64_t digest)
-      : peer_run(ctx, {.label = "require_same", .stop = {}, .time_limit_seconds = {}, .observed = false}),
+      : peer_run(ctx, {.label = "require_same", .stop = {}, .time_limit_seconds = {}, .observed = false},
+                 "require_same"),
         name_(name),
-        digest_(digest),
-        hash_(hash_text(detail::format("require_same|{}", name))) {
+        digest_(digest) {
     threads_ = 1;
+    call_.add("name", name);
     if (!is_root()) return;
-    roll_.emplace(ctx.team(), hash_);
+    roll_.emplace(ctx.team(), call_.hash());
     for (int const r : ctx.team()) digests_[r] = std::nullopt;
   }
 
@@ -58,7 +58,7 @@ class agreement_run final : public peer_run {
 
  private:
   void begin(std::unique_lock<std::mutex>& /*lock*/) override {
-    send(root_, {.kind = kind::hello, .number = hash_, .ids = {digest_}});
+    send(root_, {.kind = kind::hello, .number = call_.hash(), .ids = {digest_}});
     deliver_own();
   }
   [[nodiscard]] bool find_work(unsigned /*thread*/) override { return false; }
@@ -79,12 +79,14 @@ class agreement_run final : public peer_run {
   void receive(int from, std::span<std::byte const> body, transport::packet& /*whole*/) override {
     if (over_) return;
     last_moved_ = now();
-    deliver(from, protocol::decode_peer_message(body));
+    auto const m = protocol::decode_peer_message(body);
+    if (is_root() && m.kind == kind::hello && of_another_call(from, m.number)) return;
+    deliver(from, m);
   }
   void deliver(int from, peer_message const& m) {
     if (is_root() && for_roll_call(m.kind)) {
       call_roll(&protocol::roll_call::on, from, m);
-      if (m.kind != kind::hello || m.number != hash_ || m.ids.size() != 1) return;
+      if (m.kind != kind::hello || m.ids.size() != 1) return;
       digests_[from] = m.ids.front();
       compare();
     } else if (m.kind == kind::stop) {
@@ -112,7 +114,7 @@ class agreement_run final : public peer_run {
   }
 
   std::string name_;
-  std::uint64_t digest_, hash_;
+  std::uint64_t digest_;
   std::map<int, std::optional<std::uint64_t>> digests_;  // on the root: of the ranks that are not lost
   own_mail<peer_message> to_self_;
 };
@@ -124,7 +126,10 @@ class agreement_run final : public peer_run {
 namespace skel {
 
 void context::require_same(std::string_view name, std::span<std::byte const> bytes) {
-  if (size() == 1) return;
+  if (size() == 1) {
+    detail::call_slot const slot(*this);
+    return;
+  }
   observe::xxh3_hasher hasher;
   hasher.update(bytes);
   detail::agreement_run run(*this, name, hasher.value());

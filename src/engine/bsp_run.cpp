@@ -15,17 +15,19 @@ using protocol::peer_message;
 using kind = protocol::peer_message_kind;
 
 bsp_run::bsp_run(context& ctx, bsp_work& work, bsp_options const& options)
-    : peer_run(ctx, call_options_of(options, "bsp")),
+    : peer_run(ctx, call_options_of(options, "bsp"), "bsp"),
       work_(work),
-      options_(options),
-      hash_(hash_text(detail::format("bsp|{}|{}", work.type_hash(), options.checkpoint.has_value()))),
-      member_({rank_, root_, hash_}) {
+      options_(options) {
   threads_ = 1;  // a superstep may use more by itself
+  call_.add("checkpoint", options.checkpoint.has_value())
+      .add_types("types", work.types())
+      .add_types("program", work.function());
+  member_ = protocol::bsp_member({rank_, root_, call_.hash()});
   if (options_.checkpoint)
-    store_ = std::make_unique<bsp_store>(engine_, *options_.checkpoint, work.type_hash());
+    store_ = std::make_unique<bsp_store>(engine_, *options_.checkpoint, hash_text(work.types()));
   if (!is_root()) return;
   conductor_.emplace(conduct());
-  roll_.emplace(ctx.team(), hash_);
+  roll_.emplace(ctx.team(), call_.hash());
 }
 
 bsp_run::~bsp_run() = default;
@@ -93,6 +95,7 @@ void bsp_run::receive(int from, std::span<std::byte const> body, transport::pack
   if (over_) return;
   last_moved_ = now();
   auto const m = protocol::decode_peer_message(body);
+  if (is_root() && m.kind == kind::hello && of_another_call(from, m.number)) return;
   if (is_root() && m.kind == kind::stopped) add_stats(unpack_stats(from, body));
   deliver(from, m, body);
 }

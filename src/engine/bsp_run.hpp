@@ -64,7 +64,6 @@ class bsp_run final : public peer_run {
 
   bsp_work& work_;
   bsp_options options_;
-  std::uint64_t hash_;
   std::unique_ptr<bsp_store> store_;
 
   protocol::bsp_member member_;

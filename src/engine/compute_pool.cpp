@@ -15,7 +15,8 @@ compute_pool::~compute_pool() {
   for (auto& t : threads_) t.join();
 }
 
-void compute_pool::loop(unsigned thread) {
+void compute_pool::loop(unsigned thread, std::function<void()> const& at_start) {
+  at_start();
   std::unique_lock lock(mutex_);
   while (true) {
     wakes_.wait(lock, [&] { return ending_ || work_[thread] != nullptr; });
@@ -29,7 +30,8 @@ void compute_pool::loop(unsigned thread) {
   }
 }
 
-void compute_pool::work_on(run& r, unsigned threads, std::function<void()> const& own) {
+void compute_pool::work_on(run& r, unsigned threads, std::function<void()> const& own,
+                           std::function<void()> const& at_start) {
   if (threads <= 1) {
     own();
     return;
@@ -39,7 +41,8 @@ void compute_pool::work_on(run& r, unsigned threads, std::function<void()> const
     std::lock_guard const lock(mutex_);
     if (work_.size() < threads - 1) work_.resize(threads - 1, nullptr);
     while (threads_.size() < threads - 1)
-      threads_.emplace_back([this, t = static_cast<unsigned>(threads_.size())] { loop(t); });
+      threads_.emplace_back(
+          [this, at_start, t = static_cast<unsigned>(threads_.size())] { loop(t, at_start); });
     for (std::size_t t = 0; t < threads - 1; ++t)
       if (work_[t] == nullptr) {
         work_[t] = &r;

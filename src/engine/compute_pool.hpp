@@ -11,8 +11,8 @@ namespace skel::detail {
 
 class run;
 
-/// Threads are made when they are first wanted and wait for the next run after that. Nested and concurrent
-/// runs share them: each gets those that are free.
+/// Threads are made when they are first wanted and wait for the next run after that. Runs of several contexts
+/// share them: each gets those that are free.
 class compute_pool {
  public:
   compute_pool() = default;
@@ -23,10 +23,12 @@ class compute_pool {
 
   /// Lets up to `threads - 1` threads call r.work(1 ...) while the caller does `own`; returns, or throws what
   /// `own` throws, when they all have returned.
-  void work_on(run& r, unsigned threads, std::function<void()> const& own);
+  /// A new thread calls `at_start` first.
+  void work_on(run& r, unsigned threads, std::function<void()> const& own,
+               std::function<void()> const& at_start);
 
  private:
-  void loop(unsigned thread);
+  void loop(unsigned thread, std::function<void()> const& at_start);
 
   std::mutex mutex_;
   std::condition_variable wakes_;

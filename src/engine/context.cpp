@@ -135,6 +135,9 @@ context context::beside() {
   if (!has_beside())
     throw usage_error(
         "MPI was started with a thread level below SERIALIZED: nothing can be called beside a skeleton call");
+  if (engine_->owns_this_thread() || engine_->gate().is_caller(id_))
+    throw usage_error(
+        "context::beside was called inside a task, merge, source or sink: make the context before the call");
   context other(engine_);
   other.id_ = engine_->next_context();
   other.beside_ = true;

@@ -27,7 +27,7 @@ constexpr double tick_seconds = 0.25;
 constexpr int most_messages_at_once = 64;
 // What has arrived goes to the sink while it is in the cache.
 constexpr std::size_t most_bytes_at_once = std::size_t{256} * 1024;
-// Context 0 is the engine's own: run 0 how ranks leave, run 1 the ranks' disks.
+// Context 0 is the engine's own: run 0 how ranks leave and calls fail, run 1 the ranks' disks.
 constexpr std::uint32_t run_of_disks = 1;
 
 // The name that the user gives this host, %r in it for the rank.
@@ -48,6 +48,7 @@ engine::engine(std::unique_ptr<transport::transport> wires, context_options opti
       links_(static_cast<std::size_t>(size_)),
       lost_(static_cast<std::size_t>(size_)),
       any_time_(wires_->any_time() && any_thread_),
+      gate_(rank_, size_),
       disks_(rank_, size_, host_, [this] {
         std::lock_guard const lock(helper_mutex_);
         helper_wakes_.notify_all();
@@ -59,14 +60,16 @@ engine::engine(std::unique_ptr<transport::transport> wires, context_options opti
   if (any_time_) ensure_helper();
 }
 
-engine::~engine() {
+engine::~engine() { end_talk(); }
+
+void engine::end_talk() {
   {
     std::lock_guard const lock(helper_mutex_);
     ending_ = true;
   }
   helper_wakes_.notify_all();
   if (helper_.joinable()) helper_.join();
-  if (size_ > 1) {
+  if (wires_->size() > 1) {
     try {
       std::unique_lock lock(mutex_);
       serve_disks_to_the_end(lock);
@@ -78,12 +81,19 @@ engine::~engine() {
   }
 }
 
+void engine::close_wires(std::string const& text) {
+  for (std::uint32_t c = 1; c <= contexts_; ++c) gate_.shut(c, text);
+  end_talk();
+  wires_ = std::make_unique<transport::alone>();
+}
+
 bool engine::any_lost() const { return std::find(lost_.begin(), lost_.end(), true) != lost_.end(); }
 
 void engine::open(run_key key, run& r) {
   if (runs_.empty()) detector_.reset(now());
   runs_[key] = &r;
   newest_run_[key.context] = std::max(newest_run_[key.context], key.number);
+  newest_call_[key.context] = r.description();
   std::vector<early> mine;
   for (auto it = early_.begin(); it != early_.end();) {
     if (it->key == key) {
@@ -94,6 +104,9 @@ void engine::open(run_key key, run& r) {
     }
   }
   for (auto& e : mine) r.on_message(e.from, e.body.bytes(), e.body);
+  if (auto const failed = failed_early_.extract(key)) r.on_failure(failed.mapped());
+  if (auto const shut = out_of_step_.find(key.context); shut != out_of_step_.end())
+    r.on_failure(shut->second);
 }
 
 void engine::say_warning() {
@@ -107,6 +120,7 @@ void engine::close(run_key key) {
 }
 
 void engine::send(int to, run_key key, transport::packet body) {
+  settle_failures();  // before what the failed call says
   link_to(to).push(key.context, key.number, std::move(body));
   pump(to);
 }
@@ -163,6 +177,7 @@ double nap(double waited) {
 
 bool engine::progress() {
   if (!may_call()) return false;
+  settle_failures();
   if (!any_thread_)
     for (int r = 0; r < size_; ++r)
       if (links_[static_cast<std::size_t>(r)]) pump(r);  // what pool threads have queued

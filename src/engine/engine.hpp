@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "call_gate.hpp"
 #include "compute_pool.hpp"
 #include "detector.hpp"
 #include "disk_service.hpp"
@@ -40,20 +41,28 @@ class run {
   /// Whether nobody waits for answers of this rank while its compute threads are inside tasks.
   [[nodiscard]] virtual bool patient() const { return false; }
   [[nodiscard]] virtual std::string state() const = 0;
+  /// What call it is, as call_description::text().
+  [[nodiscard]] virtual std::string description() const { return {}; }
+  /// It fails on all ranks, for a reason outside of its protocol.
+  virtual void on_failure(call_failure const& /*why*/) {}
+  /// On the root: a rank that was asked says what call it makes, or that it makes none of this number
+  /// (empty).
+  virtual void on_description(int /*rank*/, std::string const& /*theirs*/) {}
+  /// On the root: a rank cannot read what another one sends it.
+  virtual void on_doubt(int /*rank*/, int /*about*/, std::string const& /*text*/) {}
 };
 
-struct run_key {
-  std::uint32_t context = 0;
-  std::uint32_t number = 0;
-  friend auto operator<=>(run_key const&, run_key const&) = default;
-};
+/// Control messages from here on are about calls (engine_calls.cpp), the others about how ranks leave.
+inline constexpr std::uint8_t first_call_control = 16;
 
 /// How a rank leaves run_main; see farewell.cpp.
 struct farewell {
   int code = 0;
   bool own = false;  // failed by itself, not because it was told that another rank failed
   std::string text{};
-  bool lost = false;  // the verdict: a rank was lost, so nobody may wait for all in MPI_Finalize
+  bool lost = false;      // a rank was lost or left on its own, so nobody may wait for all in MPI_Finalize
+  bool returned = false;  // the code is what the body returned: nothing failed, and the others go on
+  [[nodiscard]] bool failed() const { return code != 0 && !returned; }
 };
 
 class engine {
@@ -101,12 +110,29 @@ class engine {
   [[nodiscard]] std::vector<bool> const& lost() const { return lost_; }
   [[nodiscard]] bool any_lost() const;
   void throw_if_peer_failed() const;
+  /// The call fails on all ranks. (One that this rank has not reached fails when it does.)
+  void fail_call(call_failure failure);
+  /// Sends calls that failed in the gate to the other ranks, and fails them here.
+  void settle_failures();
+  /// On the root: asks a rank what call it makes; the run's on_description() hears the answer.
+  void ask_call(int rank, run_key call);
+  /// Tells the root that this rank cannot read what another one sends it.
+  void tell_doubt(run_key call, int about, std::string const& text);
   /// When the latest message came.
   [[nodiscard]] double last_arrival() const { return last_arrival_; }
   [[nodiscard]] std::uint64_t messages_sent() const { return messages_sent_; }
   [[nodiscard]] std::uint64_t bytes_sent() const { return bytes_sent_; }
 
   // --- without the lock ---
+  [[nodiscard]] call_gate& gate() { return gate_; }
+  /// Whether the calling thread is one of the engine's own: inside of a call, it runs the user's code.
+  [[nodiscard]] bool owns_this_thread() const;
+  /// The process is ending by exit() during a call: tells the other ranks, prints one line, ends with 1.
+  [[noreturn]] void end_by_exit();
+  /// Of run_main; empty elsewhere.
+  std::string program_of_run_main;
+  /// MPI ends, and the context lives on: further calls throw usage_error with this text.
+  void close_wires(std::string const& text);
   /// Makes progress if nobody else is at it and nobody was for `seconds`.
   bool try_progress(double seconds);
   /// While an idle compute thread polls, the helper need not; the thread wakes it when it has got work.
@@ -149,6 +175,10 @@ class engine {
   void dispatch(int from, transport::link::delivery d);
   void on_control(int from, std::span<std::byte const> body);
   void send_control(int to, std::uint8_t kind, farewell const& f);
+  void tell_failure(farewell const& own);
+  void on_call_control(int from, std::span<std::byte const> body);
+  void on_call_failure(call_failure const& failure);
+  void end_talk();
   void helper_loop();
   void ensure_helper();
   [[nodiscard]] bool patient() const;
@@ -174,6 +204,10 @@ class engine {
   std::atomic<std::uint32_t> contexts_{1};
   std::map<run_key, run*> runs_;
   std::map<std::uint32_t, std::uint32_t> newest_run_;  // per context
+  std::map<std::uint32_t, std::string> newest_call_;   // its description
+  std::map<run_key, call_failure> failed_early_;       // calls that this rank has not reached
+  std::map<std::uint32_t, call_failure> out_of_step_;  // contexts that no call can use any more
+  call_gate gate_;
   struct early {
     run_key key;
     int from;

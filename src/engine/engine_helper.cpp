@@ -13,7 +13,13 @@ namespace {
 constexpr auto helper_shortest = std::chrono::microseconds(200);
 constexpr auto helper_longest = std::chrono::microseconds(2000);
 constexpr auto helper_rest = std::chrono::microseconds(20000);
+
+// Whose thread this is: of helpers, and of the pool's threads.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
+thread_local engine const* owner_of_this_thread = nullptr;
 }  // namespace
+
+bool engine::owns_this_thread() const { return owner_of_this_thread == this; }
 
 void engine::ensure_helper() {
   if (!helper_.joinable() && size_ > 1 && any_thread_ && !owns_time_)
@@ -21,6 +27,7 @@ void engine::ensure_helper() {
 }
 
 void engine::helper_loop() {
+  owner_of_this_thread = this;
   auto pause = helper_shortest;
   std::unique_lock lock(helper_mutex_);
   while (!ending_) {
@@ -100,7 +107,7 @@ void engine::with_pool(run& r, unsigned threads, std::function<void()> const& ow
       --of.active_runs_;
     }
   } const on_return{*this};
-  pool_.work_on(r, threads, own);
+  pool_.work_on(r, threads, own, [this] { owner_of_this_thread = this; });
 }
 
 }  // namespace skel::detail

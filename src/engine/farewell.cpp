@@ -1,4 +1,5 @@
 // How the ranks of run_main leave together: everybody says how it ended, rank 0 decides who is heard.
+#include <algorithm>
 #include <cstdio>
 
 #include "engine.hpp"
@@ -19,17 +20,20 @@ void engine::send_control(int to, std::uint8_t kind, farewell const& f) {
   transport::packet p;
   auto& out = p.body();
   out.push_back(static_cast<std::byte>(kind));
-  out.push_back(static_cast<std::byte>(f.own | (f.lost << 1)));
+  out.push_back(static_cast<std::byte>(f.own | (f.lost << 1) | (f.returned << 2)));
   protocol::put_varint(out, static_cast<std::uint64_t>(f.code));
   protocol::put_text(out, f.text);
   send(to, {0, 0}, std::move(p));
 }
 
 void engine::on_control(int from, std::span<std::byte const> body) {
+  if (!body.empty() && std::to_integer<std::uint8_t>(body[0]) >= first_call_control)
+    return on_call_control(from, body);
   auto const head = protocol::get_bytes(body, 2);
   farewell f;
   f.own = (head[1] & std::byte{1}) != std::byte{0};
   f.lost = (head[1] & std::byte{2}) != std::byte{0};
+  f.returned = (head[1] & std::byte{4}) != std::byte{0};
   f.code = static_cast<int>(protocol::get_varint(body));
   f.text = protocol::get_text(body);
   switch (std::to_integer<int>(head[0])) {
@@ -40,7 +44,7 @@ void engine::on_control(int from, std::span<std::byte const> body) {
       break;
     case bye:
       farewells_[from] = f;
-      if (f.code == 0)
+      if (!f.failed())
         for (auto const& [key, running] : runs_) running->on_left(from);
       break;
     case verdict:
@@ -65,6 +69,11 @@ void engine::send_opinion(int to, int about) {
   send_control(to, lost_[static_cast<std::size_t>(about)] ? control::lost : control::found, {.code = about});
 }
 
+void engine::tell_failure(farewell const& own) {
+  for (int r = 0; r < size_; ++r)
+    if (r != rank_) send_control(r, failing, own);
+}
+
 int engine::say_farewell(farewell own, std::string const& program) {
   auto const print = [&](std::string const& text) {
     if (!text.empty() && !program.empty())
@@ -77,11 +86,9 @@ int engine::say_farewell(farewell own, std::string const& program) {
   std::unique_lock lock(mutex_);
   says_farewell_ = true;
   // Of a lost root every rank finds out by itself, and says so.
-  if (own.own && own.code != 0 && !lost_[0])
-    for (int r = 0; r < size_; ++r)
-      if (r != rank_) send_control(r, failing, own);
+  if (own.own && own.failed() && !lost_[0]) tell_failure(own);
   auto const pause = [&](unsigned round) { rest(lock, round < 200 ? 0 : 200e-6); };
-  double failed_since = own.code != 0 ? now() : -1;
+  double failed_since = own.failed() ? now() : -1;
   auto const given_up = [&] {
     if (failed_peer_ && failed_since < 0) failed_since = now();
     return failed_since >= 0 && now() - failed_since > patience_seconds;
@@ -110,7 +117,7 @@ int engine::say_farewell(farewell own, std::string const& program) {
   };
   for (unsigned round = 0; missing() > 0 && !given_up(); ++round) {
     progress();
-    if (farewells_[0].code == 0 && !failed_peer_ &&
+    if (!farewells_[0].failed() && !failed_peer_ &&
         !early_.empty()) {  // it would wait for this rank for ever
       own = {1, true,
              "rank " + std::to_string(early_.front().from) +
@@ -120,14 +127,14 @@ int engine::say_farewell(farewell own, std::string const& program) {
     }
     if (missing() > 0) pause(round);
   }
-  farewell heard;  // the lowest rank that failed by itself
+  // The lowest rank that failed by itself; else the lowest whose body returned another code than 0.
+  farewell heard;
   for (auto const& [rank, f] : farewells_)
-    if (f.own && f.code != 0) {
-      heard = f;
-      break;
-    }
+    if (f.own && f.code != 0 && (heard.code == 0 || (heard.returned && f.failed()))) heard = f;
   // Suspects are told too: most of them live.
-  leaves_abruptly_ = any_lost() || missing() > 0;
+  leaves_abruptly_ =
+      any_lost() || missing() > 0 ||
+      std::any_of(farewells_.begin(), farewells_.end(), [](auto const& f) { return f.second.lost; });
   heard.lost = leaves_abruptly_;
   for (int r = 1; r < size_; ++r) {
     send_control(r, verdict, heard);

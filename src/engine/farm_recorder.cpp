@@ -12,7 +12,7 @@ namespace skel::detail {
 namespace {
 
 std::string text_of(farm_traits const& t) {
-  return detail::format("farm|{}|{}|{}|{}", t.tasks.value_or(0), t.payload, t.merged, t.type_hash);
+  return detail::format("farm|{}|{}|{}|{}", t.tasks.value_or(0), t.payload, t.merged, hash_text(t.types));
 }
 
 }  // namespace

@@ -157,6 +157,7 @@ void farm_run::receive(int from, std::span<std::byte const> body, transport::pac
   }
   auto const size = body.size();
   auto m = protocol::decode(body);
+  if (is_root() && m.kind == message_kind::hello && of_another_call(from, m.number)) return;
   result_batch batch;
   if (m.kind == message_kind::results) {
     batch.ranges = m.ranges;

@@ -58,7 +58,7 @@ class farm_run final : public team_run {
   void open_store();
   void restore();
   void record_rest(std::unique_lock<std::mutex> lock);
-  [[nodiscard]] std::uint64_t call_hash() const;
+  void describe_call();
   [[nodiscard]] protocol::worker_config worker_setup(std::vector<int> const& workers);
   [[nodiscard]] protocol::ledger_config ledger_setup(std::vector<int> workers) const;
   void perform(protocol::actions& list, thread_state* thread);

@@ -17,7 +17,7 @@ constexpr std::size_t first_grant_bytes = std::size_t{256} * 1024;
 }  // namespace
 
 farm_run::farm_run(context& ctx, farm_work& work, farm_policy policy, farm_options const& options)
-    : team_run(ctx, call_options_of(options, "farm")),
+    : team_run(ctx, call_options_of(options, "farm"), "farm"),
       work_(work),
       policy_(std::move(policy)),
       options_(options),
@@ -29,6 +29,7 @@ farm_run::farm_run(context& ctx, farm_work& work, farm_policy policy, farm_optio
       finished_(static_cast<std::size_t>(ctx.size())) {
   if (traits_.payload) policy_ = for_stream(std::move(policy_));
   check_choices();
+  describe_call();
   if (options_.window == 0) options_.window = traits_.window;
   bool const bounded =
       asks_root(policy_) && policy_.start == start_with::nothing && !options_.results.concentrated;
@@ -85,19 +86,30 @@ void farm_run::check_choices() const {
                                      policy_.power.size(), ctx_.size()));
 }
 
-// What every rank must have in common for its messages to make sense.
-std::uint64_t farm_run::call_hash() const {
-  return hash_text(detail::format("farm|{}|{}|{}|{}|{}|{}|{}|{}|{}", to_string(policy_),
-                                  policy_.threshold.value_or(~0ULL), to_string(options_.results),
-                                  static_cast<int>(options_.root), traits_.tasks.value_or(0), traits_.payload,
-                                  traits_.ordered * 2 + traits_.merged, traits_.type_hash, resumes()));
+// What every rank must have in common for its messages to make sense, and its results.
+void farm_run::describe_call() {
+  if (traits_.tasks) call_.add("tasks", *traits_.tasks);
+  call_.add("source", traits_.payload ? "on_root" : "replicated")
+      .add("schedule", to_string(policy_))
+      .add("threshold", policy_.threshold ? std::to_string(*policy_.threshold) : "none")
+      .add("results", to_string(options_.results))
+      .add("root", options_.root == root_role::works ? "works" : "serves")
+      .add("sink", traits_.merged    ? "reduced"
+                   : traits_.ordered ? "ordered"
+                                     : "unordered")
+      .add_types("types", traits_.types)
+      .add("bytes of a task", traits_.task_bytes)
+      .add_types("task function", traits_.function)
+      .add("resume", resumes());
+  if (auto const contents = ctx_.size() > 1 ? work_.contents(options_.check_tasks) : std::nullopt)
+    call_.add_hidden("contents of the task list", *contents);
 }
 
 protocol::worker_config farm_run::worker_setup(std::vector<int> const& workers) {
   protocol::worker_config w;
   w.self = rank_;
   w.root = root_;
-  w.call_hash = call_hash();
+  w.call_hash = call_.hash();
   w.threads = static_cast<int>(threads_);
   w.asks = asks_root(policy_);
   w.computes = computes_;
@@ -142,7 +154,7 @@ protocol::ledger_config farm_run::ledger_setup(std::vector<int> workers) const {
   l.window = options_.window;
   l.first_grant = std::max<std::uint64_t>(least_first_grant,
                                           first_grant_bytes / std::max<std::size_t>(1, traits_.result_bytes));
-  l.call_hash = call_hash();
+  l.call_hash = call_.hash();
   l.resumed = resumes();
   if (recorder_) l.restored = recorder_->restored_tasks();
   return l;

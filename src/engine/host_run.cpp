@@ -163,6 +163,7 @@ void host_run::deliver(int from, peer_message const& m, cargo& with) {
 void host_run::receive(int from, std::span<std::byte const> body, transport::packet& whole) {
   if (over_) return;
   auto const m = protocol::decode_peer_message(body);
+  if (is_root() && m.kind == peer_message_kind::hello && of_another_call(from, m.number)) return;
   if (is_root() && m.kind == peer_message_kind::stopped) {
     taken_back_ += protocol::get_varint(body);
     clock_.add(group_clock::unpack(body));

@@ -128,7 +128,7 @@ class host_run final : public peer_run {
   void describe(observe::progress_state& s, bool last) const override;
 
   void check_choices() const;
-  [[nodiscard]] std::uint64_t call_hash() const;
+  void describe_call();
   void set_up_roles();
   void perform(protocol::group_actions& list, cargo* with = nullptr, thread_state* thread = nullptr);
   void perform_one(protocol::group_action_variant& action, cargo* with, thread_state* thread);

@@ -18,13 +18,14 @@ constexpr double most_left_alone = 1e6;  // units
 }  // namespace
 
 host_run::host_run(context& ctx, std::uint64_t units, group_work& work, multi_host_options const& options)
-    : peer_run(ctx, call_options_of(options, "multi_host")),
+    : peer_run(ctx, call_options_of(options, "multi_host"), "multi_host"),
       units_(units),
       work_(work),
       options_(options),
       sink_on_hosts_(options.results == unit_results::on_hosts),
       state_(threads_) {
   check_choices();
+  describe_call();
   set_up_roles();
 }
 
@@ -61,19 +62,29 @@ void host_run::check_choices() const {
         detail::format("multi_host: sink_cost must be a number from 0 on, got {}", options_.sink_cost));
 }
 
-std::uint64_t host_run::call_hash() const {
+void host_run::describe_call() {
   auto const& o = options_;
-  auto text = detail::format("multi_host|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", units_, o.group_size,
-                             o.reassign, o.split_shares, o.reassign_down_to, o.host_helps, o.preload,
-                             o.measure_power, static_cast<int>(o.results), o.read_ahead, work_.type_hash(),
-                             o.sink_cost, o.power.size());
-  for (double const p : o.power) text += detail::format("|{}", p);
-  return hash_text(text);
+  call_.add("units", units_)
+      .add("group_size", o.group_size)
+      .add("reassign", o.reassign)
+      .add("split_shares", o.split_shares)
+      .add("reassign_down_to", o.reassign_down_to)
+      .add("host_helps", o.host_helps)
+      .add("preload", o.preload)
+      .add("measure_power", o.measure_power)
+      .add("results", o.results == unit_results::in_order       ? "in_order"
+                      : o.results == unit_results::as_they_come ? "as_they_come"
+                                                                : "on_hosts")
+      .add("read_ahead", o.read_ahead)
+      .add("sink_cost", o.sink_cost)
+      .add_types("types", work_.types())
+      .add_types("job", work_.function());
+  if (!o.power.empty()) call_.add("power", detail::join(o.power, " "));
 }
 
 void host_run::set_up_roles() {
   auto const& o = options_;
-  auto const hash = call_hash();
+  auto const hash = call_.hash();
   protocol::group_slave_config s{rank_, root_, hash, threads_, 0, std::nullopt, o.results_level};
   if (o.early_requests) s.threshold = o.threshold;
   if (o.measure_power && engine_.size() > 1) {

@@ -36,13 +36,20 @@ protocol::solution_place place_of_solution(placement p) {
 
 part_run::part_run(context& ctx, part_work& work, part_kind const& kind,
                    divide_and_conquer_options const& options)
-    : peer_run(ctx, call_options_of(options, kind.name)), work_(work), kind_(kind) {
+    : peer_run(ctx, call_options_of(options, kind.name), "divide_and_conquer"), work_(work), kind_(kind) {
   require_count(kind.name, "pieces_per_thread", options.pieces_per_thread);
   if (threads_ > 1 && !work.solves_with_threads())
     piece_depth_ =
         static_cast<unsigned>(std::bit_width(threads_ * std::max(1U, options.pieces_per_thread) - 1));
-  auto const hash = hash_text(detail::format("divide_and_conquer|{}|{}|{}", kind.name,
-                                             static_cast<int>(kind.from), work.type_hash()));
+  call_.add("kind", kind.name)
+      .add("source", kind.from == placement::everywhere ? "replicated_problem"
+                     : kind.from == placement::on_root  ? "on_root"
+                                                        : "own_part")
+      .add_types("types", work.types())
+      .add_types("job", work.function());
+  if (auto const contents = ctx.size() > 1 ? work.contents(options.check_problem) : std::nullopt)
+    call_.add_hidden("contents of the replicated_problem", *contents);
+  auto const hash = call_.hash();
   role_ =
       protocol::partner({rank_, ctx.size(), place_of_problem(kind.from), place_of_solution(kind.to), hash});
   if (is_root()) roll_.emplace(ctx.team(), hash);
@@ -200,6 +207,7 @@ void part_run::receive(int from, std::span<std::byte const> body, transport::pac
   if (over_) return;
   last_moved_ = now();
   auto const m = protocol::decode_peer_message(body);
+  if (is_root() && m.kind == peer_message_kind::hello && of_another_call(from, m.number)) return;
   if (is_root() && m.kind == peer_message_kind::stopped) {
     taken_over_ += protocol::get_varint(body);
     phases_.merge(body);

@@ -12,6 +12,6 @@ namespace skel::detail {
 [[nodiscard]] std::string program_name(int argc, char** argv);
 
 /// Runs the body; what escapes from it becomes an exit code and one line.
-[[nodiscard]] farewell run_body(context& ctx, std::function<void(context&)> const& body);
+[[nodiscard]] farewell run_body(context& ctx, std::function<int(context&)> const& body);
 
 }  // namespace skel::detail

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "engine.hpp"
+#include "launch_environment.hpp"
 #include "run_body.hpp"
 #include "skel/error.hpp"
 #include "skel/run_main.hpp"
@@ -16,10 +17,20 @@ std::string program_name(int argc, char** argv) {
   return slash != nullptr ? slash + 1 : argv[0];
 }
 
-farewell run_body(context& ctx, std::function<void(context&)> const& body) {
+namespace {
+
+// The system keeps eight bits of a code; one that has others must not come out as success.
+int exit_code_of(int returned) {
+  int const kept = returned & 0xff;
+  return kept == 0 && returned != 0 ? 1 : kept;
+}
+
+}  // namespace
+
+farewell run_body(context& ctx, std::function<int(context&)> const& body) {
   try {
-    body(ctx);
-    return {};
+    int const code = exit_code_of(body(ctx));
+    return {.code = code, .own = true, .returned = true};
   } catch (peer_failed const&) {
     return {1, false, {}};
   } catch (usage_error const& e) {
@@ -31,10 +42,18 @@ farewell run_body(context& ctx, std::function<void(context&)> const& body) {
   }
 }
 
-int run_main_alone(int argc, char** argv, std::function<void(context&)> const& body) {
+int run_main_alone(int argc, char** argv, std::function<int(context&)> const& body) {
   std::string const program = program_name(argc, argv);
+  if (auto const job = launched_by(); job && job->processes > 1) {
+    std::fprintf(stderr,
+                 "%s: started as one of %s by %s, but this program was compiled without MPI: compile it with "
+                 "-DSKEL_WITH_MPI=1 and link skel::mpi\n",
+                 program.c_str(), job->number().c_str(), job->launcher);
+    return 2;
+  }
   try {
     context ctx;
+    ctx.engine().program_of_run_main = program;
     return ctx.engine().say_farewell(run_body(ctx, body), program);
   } catch (std::exception const& e) {
     std::fprintf(stderr, "%s: %s\n", program.c_str(), e.what());

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "skel/detail/farm_work.hpp"
 #include "skel/error.hpp"
 #include "steal_run.hpp"
 #include "timed.hpp"
@@ -18,7 +19,7 @@ constexpr double shortest_interval = 10e-3;  // seconds
 }  // namespace
 
 void steal_run::open_store() {
-  recorder_ = std::make_unique<steal_recorder>(engine_, *options_.checkpoint, work_.type_hash());
+  recorder_ = std::make_unique<steal_recorder>(engine_, *options_.checkpoint, hash_text(work_.types()));
   auto const left = recorder_->take_restored();
   if (!left) return;
   if (auto const bad = thrown_by([&] { add(open_debt(0), *left); }))

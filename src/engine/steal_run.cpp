@@ -28,7 +28,7 @@ bool moves_the_run(peer_message_kind kind) {
 }  // namespace
 
 steal_run::steal_run(context& ctx, steal_work& work, ring_steal_options const& options, merged_result& total)
-    : peer_run(ctx, call_options_of(options, "ring_steal")),
+    : peer_run(ctx, call_options_of(options, "ring_steal"), "ring_steal"),
       work_(work),
       options_(options),
       total_(total),
@@ -44,8 +44,15 @@ steal_run::steal_run(context& ctx, steal_work& work, ring_steal_options const& o
   c.ranks = ctx.team();
   c.order = options_.order;
   c.records = options_.checkpoint.has_value();
-  c.call_hash = hash_text(detail::format("ring_steal|{}|{}|{}|{}", static_cast<int>(options_.take),
-                                         static_cast<int>(options_.order), work.type_hash(), c.records));
+  if (auto const tasks = work.tasks()) call_.add("tasks", *tasks);
+  call_.add("take", options_.take == steal_size::one ? "one" : "half")
+      .add("order", static_cast<int>(options_.order))
+      .add("checkpoint", c.records)
+      .add_types("types", work.types())
+      .add_types("job", work.function());
+  if (auto const contents = ctx.size() > 1 ? work.contents(options_.check_tasks) : std::nullopt)
+    call_.add_hidden("contents of the task list", *contents);
+  c.call_hash = call_.hash();
   role_ = protocol::stealer(c);
   for (auto& t : state_) t.bag = work_.make_bag();
   if (is_root()) roll_.emplace(c.ranks, c.call_hash);
@@ -233,6 +240,7 @@ void steal_run::deliver(int from, peer_message const& m, std::span<std::byte con
 void steal_run::receive(int from, std::span<std::byte const> body, transport::packet&) {
   if (over_) return;
   auto const m = protocol::decode_peer_message(body);
+  if (is_root() && m.kind == peer_message_kind::hello && of_another_call(from, m.number)) return;
   if (is_root() && m.kind == peer_message_kind::stopped) {
     steals_ += protocol::get_varint(body);
     taken_back_ += protocol::get_varint(body);

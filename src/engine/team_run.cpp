@@ -29,14 +29,17 @@ struct closed_at_end {
 
 }  // namespace
 
-team_run::team_run(context& ctx, call_options options)
+team_run::team_run(context& ctx, call_options options, std::string_view skeleton)
     : ctx_(ctx),
       engine_(ctx.engine()),
+      slot_(ctx),
+      key_{ctx.id(), slot_.number()},
       rank_(ctx.rank()),
       threads_(static_cast<unsigned>(ctx.threads())),
       start_(engine_.now()),
       clocks_(threads_),
       last_moved_(start_),
+      call_(skeleton),
       options_(std::move(options)) {
   auto const mode = engine_.options().progress;
   bool const observed = options_.observed && !ctx.is_beside();
@@ -47,13 +50,13 @@ team_run::team_run(context& ctx, call_options options)
 
 report team_run::execute() {
   if (options_.observed) engine_.say_warning();
-  key_ = {ctx_.id(), ctx_.next_run()};
   closed_at_end const guard{engine_, key_};
   open();
   engine_.with_pool(*this, threads_, [this] { work(0); });
   std::unique_lock lock(engine_.mutex());
+  engine_.settle_failures();
   bool const broken = error_ != nullptr;
-  if (!broken) engine_.flush(lock, 5.0);
+  if (!broken || failed_on_all_) engine_.flush(lock, 5.0);
   auto result = make_report();
   engine_.close(key_);
   lock.unlock();
@@ -187,15 +190,56 @@ void team_run::check_stop() {
 // --- what comes from outside
 
 void team_run::on_message(int from, std::span<std::byte const> body, transport::packet& whole) {
+  if (doubts_.contains(from)) return;  // the run is about to fail: it must not end well before
   double const begin = span_begin();
   auto const size = body.size();
   try {
     receive(from, body, whole);
     span(threads_, observe::activity::receive, begin, span_begin(), static_cast<std::uint64_t>(from), size);
-  } catch (protocol_error const& e) {
-    give_up(
-        std::make_exception_ptr(protocol_error(detail::format("message from rank {}: {}", from, e.what()))));
+  } catch (protocol_error const& e) {  // most probably of another call, or read as one of another call
+    auto const text = detail::format("message from rank {}: {}", from, e.what());
+    if (is_root())
+      doubt(from, text);
+    else
+      engine_.tell_doubt(key_, from, text);
   }
+}
+
+// Also where the run has ended well on this rank: on one rank, nothing lies between a nested call and the
+// end.
+void team_run::on_failure(call_failure const& why) {
+  if (error_) return;
+  failed_on_all_ = true;
+  give_up(why.what == call_failure::kind::usage ? std::make_exception_ptr(usage_error(why.text))
+                                                : std::make_exception_ptr(protocol_error(why.text)));
+}
+
+bool team_run::of_another_call(int rank, std::uint64_t hash) {
+  if (hash == call_.hash()) return false;
+  doubt(rank, {});
+  return true;
+}
+
+void team_run::doubt(int rank, std::string const& text) {
+  if (over_ || rank == rank_ || !doubts_.try_emplace(rank, question{text}).second) return;
+  engine_.ask_call(rank, key_);
+}
+
+void team_run::on_doubt(int rank, int about, std::string const& text) {
+  doubt(rank, text);
+  doubt(about, text);
+}
+
+void team_run::on_description(int rank, std::string const& theirs) {
+  auto const asked = doubts_.find(rank);
+  if (over_ || asked == doubts_.end()) return;
+  if (auto const how = difference(theirs, call_.text()); !how.empty())
+    engine_.fail_call({key_, call_failure::kind::protocol,
+                       detail::format("rank {} made another skeleton call than the root: {}", rank, how)});
+  else if (asked->second.answered = true; std::all_of(doubts_.begin(), doubts_.end(), [&](auto const& d) {
+             return d.second.answered || engine_.lost()[static_cast<std::size_t>(d.first)];
+           }))
+    engine_.fail_call({key_, call_failure::kind::protocol, asked->second.text});
 }
 
 void team_run::on_left(int rank) {

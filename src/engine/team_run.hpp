@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -13,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "call_description.hpp"
 #include "engine.hpp"
 #include "rank_stats.hpp"
 #include "skel/error.hpp"
@@ -50,10 +52,15 @@ class team_run : public run {
 
   void on_message(int from, std::span<std::byte const> body, transport::packet& whole) final;
   void on_left(int rank) final;
+  void on_failure(call_failure const& why) final;
+  void on_description(int rank, std::string const& theirs) final;
+  void on_doubt(int rank, int about, std::string const& text) final;
+  [[nodiscard]] std::string description() const final { return call_.text(); }
   void work(unsigned thread) final;
 
  protected:
-  team_run(context& ctx, call_options options);
+  /// `skeleton` is its name; what else must be the same on all ranks, it adds to call_.
+  team_run(context& ctx, call_options options, std::string_view skeleton);
 
   // --- what a skeleton adds; called with the engine's lock ---
   /// The roles begin. It may give the lock away for code of the user's: nobody sees the run yet.
@@ -87,6 +94,8 @@ class team_run : public run {
   void give_up(std::exception_ptr error);
   /// Whether somebody wants the run to end early; from any thread, without the lock.
   [[nodiscard]] bool stop_wanted() const;
+  /// On the root: whether a rank's hello has the hash of another call. It is then asked, and the run fails.
+  [[nodiscard]] bool of_another_call(int rank, std::uint64_t hash);
   void check_stop();
   void watch(double t);
   void say_state(std::string const& why) const;
@@ -121,7 +130,8 @@ class team_run : public run {
 
   context& ctx_;
   engine& engine_;
-  run_key key_;  // from execute() on
+  call_slot slot_;
+  run_key key_;
   int rank_;
   int root_ = 0;
   bool computes_ = true;
@@ -135,6 +145,7 @@ class team_run : public run {
   std::exception_ptr error_;
   std::optional<protocol::outcome> outcome_;
   double last_moved_;  // for the watchdog
+  call_description call_;
   std::unique_ptr<observe::trace_buffer> trace_;
   std::unique_ptr<observe::progress_display> display_;
 
@@ -144,9 +155,17 @@ class team_run : public run {
   [[nodiscard]] report make_report();
   [[nodiscard]] report result_or_throw(report r) const;
 
+  void doubt(int rank, std::string const& text);
+
   call_options options_;
   bool stop_sent_ = false;
-  std::vector<rank_stats> stats_;  // of the other ranks, on the root
+  bool failed_on_all_ = false;
+  struct question {
+    std::string text;  // why it was asked
+    bool answered = false;
+  };
+  std::map<int, question> doubts_;  // on the root: ranks that were asked what call they make
+  std::vector<rank_stats> stats_;   // of the other ranks, on the root
   std::uint64_t base_messages_ = 0;
   std::uint64_t base_bytes_ = 0;
 };

@@ -34,7 +34,8 @@ void pack_value(exercise const& what, std::vector<std::byte>& out) {
 calibration_run::calibration_run(context& ctx)
     : ctx_(ctx),
       engine_(ctx.engine()),
-      key_{ctx.id(), ctx.next_run()},
+      slot_(ctx),
+      key_{ctx.id(), slot_.number()},
       offsets_(static_cast<std::size_t>(ctx.size())) {}
 
 double calibration_run::wire_bytes(exercise const& what) {

@@ -63,6 +63,7 @@ class calibration_run final : public detail::run {
 
   context& ctx_;
   detail::engine& engine_;
+  detail::call_slot slot_;
   detail::run_key key_;
   int lost_ = -1;
   std::uint32_t step_ = 0;                      // numbers the supersteps of all exercises

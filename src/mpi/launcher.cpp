@@ -8,17 +8,11 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
+
+#include "engine/launch_environment.hpp"
 
 namespace skel::detail {
-
-namespace {
-
-long number_of(char const* variable) {
-  char const* const text = std::getenv(variable);
-  return text != nullptr ? std::strtol(text, nullptr, 10) : 0;
-}
-
-}  // namespace
 
 bool launcher_survives_losses() {
   // skel-mpiexec sets the first, Open MPI 4 hands its options on as the second.
@@ -30,29 +24,15 @@ bool launcher_survives_losses() {
 }
 
 std::string launcher_mismatch(int size) {
-  if (size > 1) return {};
-  struct launcher {
-    char const* variable;
-    char const* name;
-  };
-  // A Slurm batch script that starts one process directly sets SLURM_NTASKS too; SLURM_STEP_NUM_TASKS is set
-  // by srun only.
-  static constexpr std::array<launcher, 4> launchers{{{"OMPI_COMM_WORLD_SIZE", "Open MPI's mpiexec"},
-                                                      {"PMI_SIZE", "the mpiexec of an MPICH or Intel MPI"},
-                                                      {"MV2_COMM_WORLD_SIZE", "MVAPICH2's mpiexec"},
-                                                      {"SLURM_STEP_NUM_TASKS", "Slurm's srun"}}};
-  for (auto const& l : launchers) {
-    long const n = number_of(l.variable);
-    if (n <= 1) continue;
-    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-    int length = 0;
-    MPI_Get_library_version(version, &length);
-    std::string mpi(version, static_cast<std::size_t>(length));
-    mpi.erase(std::min(mpi.find_first_of(",\n"), mpi.size()));
-    return std::string("started as one of ") + std::to_string(n) + " processes by " + l.name +
-           ", but this program is linked with " + mpi + " and finds itself alone: use that library's mpiexec";
-  }
-  return {};
+  auto const job = size > 1 ? std::nullopt : launched_by();
+  if (!job || job->processes <= 1) return {};
+  char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int length = 0;
+  MPI_Get_library_version(version, &length);
+  std::string mpi(version, static_cast<std::size_t>(length));
+  mpi.erase(std::min(mpi.find_first_of(",\n"), mpi.size()));
+  return "started as one of " + job->number() + " by " + job->launcher +
+         ", but this program is linked with " + mpi + " and finds itself alone: use that library's mpiexec";
 }
 
 int cores_of_all(MPI_Comm here, int own_cores) {

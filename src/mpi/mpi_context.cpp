@@ -19,6 +19,7 @@
 #include "engine/trace_file.hpp"
 #include "guards.hpp"
 #include "launcher.hpp"
+#include "mpi_lifetime.hpp"
 #include "mpi_transport.hpp"
 #include "skel/error.hpp"
 #include "skel/run_main.hpp"
@@ -99,7 +100,28 @@ placement find_placement(MPI_Comm comm, int own_cores) {
 
 namespace detail {
 
+namespace {
+
+// What MPI can be used for just now. A context over a communicator of an MPI that is not there would end the
+// process with the library's own text.
+void check_communicator(MPI_Comm comm) {
+  auto const state = mpi_state();
+  if (state == mpi::not_started)
+    throw usage_error(
+        "a context over a communicator needs MPI: call MPI_Init_thread before, or use run_main");
+  if (state == mpi::ended) throw usage_error(after_mpi);
+  if (comm == MPI_COMM_NULL)
+    throw usage_error("a context needs a communicator that this rank belongs to, got MPI_COMM_NULL");
+  int between_groups = 0;
+  MPI_Comm_test_inter(comm, &between_groups);
+  if (between_groups)
+    throw usage_error("a context needs a communicator of one group, got an intercommunicator");
+}
+
+}  // namespace
+
 std::shared_ptr<engine> make_mpi_engine(MPI_Comm comm, context_options options) {
+  check_communicator(comm);
   int level = MPI_THREAD_SINGLE;
   MPI_Query_thread(&level);
   auto wires = std::make_unique<transport::mpi_transport>(comm, level);
@@ -132,6 +154,7 @@ std::shared_ptr<engine> make_mpi_engine(MPI_Comm comm, context_options options) 
             all[r + 2], all[r], all[r + 1]);
   auto made = std::make_shared<engine>(std::move(wires), std::move(options), name);
   made->warning = std::move(warning);
+  watch_finalize(made);
   return made;
 }
 
@@ -169,7 +192,7 @@ struct ended {
 // Runs what lies between MPI_Init and MPI_Finalize. Each phase has a guard of its own; it begins in that of
 // the start and ends in that of the end.
 ended run_ranks(std::string const& program, int rank, std::unique_ptr<watch>& guard,
-                std::function<void(context&)> const& body) {
+                std::function<int(context&)> const& body) {
   auto const leave_with = [&](int code, std::optional<double> suspect_after = {}) {
     guard = watch_end(program, rank, code, suspect_after);
     return ended{code};
@@ -184,6 +207,7 @@ ended run_ranks(std::string const& program, int rank, std::unique_ptr<watch>& gu
   if (!options) return leave_with(2);
   try {
     auto const engine = make_mpi_engine(MPI_COMM_WORLD, *options);
+    engine->program_of_run_main = program;
     auto const suspect_after = engine->options().suspect_after_seconds;
     guard = watch_calls(program, rank, suspect_after);
     auto const end = [&] {
@@ -191,6 +215,7 @@ ended run_ranks(std::string const& program, int rank, std::unique_ptr<watch>& gu
       return run_body(ctx, body);
     }();
     int const code = engine->say_farewell(end, program);
+    engine->program_of_run_main.clear();  // what follows is run_main's own
     if (engine->leaves_abruptly()) {  // nothing that waits for the dead: neither MPI_Finalize nor destructors
       report_exit_status(rank, code);
       std::fflush(nullptr);
@@ -208,8 +233,17 @@ ended run_ranks(std::string const& program, int rank, std::unique_ptr<watch>& gu
 
 }  // namespace
 
-int run_main_mpi(int argc, char** argv, std::function<void(context&)> const& body) {
+int run_main_mpi(int argc, char** argv, std::function<int(context&)> const& body) {
   std::string const program = program_name(argc, argv);
+  if (auto const unfit = mpi_state(); unfit != mpi::not_started) {
+    std::fprintf(stderr, "%s: %s\n", program.c_str(),
+                 unfit == mpi::ended
+                     ? "run_main starts MPI, which has ended already: call it once, and not after "
+                       "MPI_Finalize"
+                     : "run_main starts MPI, which was started before: make a skel::context over "
+                       "a communicator instead");
+    return 2;
+  }
   auto guard = watch_start(program);
   // MULTIPLE: between skeleton calls, while the user's code may call MPI, a rank gives signs of life.
   int given = MPI_THREAD_SINGLE;

@@ -77,8 +77,8 @@ void world::live(port& me, std::function<void(context&)> const& body) {
     me.attach(engine.get());
     context ctx(engine);
     // One line is enough: where the root is lost, the survivors of a real run would all say so.
-    int const code =
-        engine->say_farewell(detail::run_body(ctx, body), me.rank() == 0 ? options_.program : std::string());
+    auto const end = detail::run_body(ctx, [&](context& own) { return body(own), 0; });
+    int const code = engine->say_farewell(end, me.rank() == 0 ? options_.program : std::string());
     if (me.rank() == 0) result_.exit_code = code;
   } catch (std::exception const&) {
     // Killed, or the simulation has failed; on the root the exit code is still 1.

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "farm_over_hub.hpp"
+#include "observe_support.hpp"
 #include "skel/error.hpp"
 
 using namespace farm_test;

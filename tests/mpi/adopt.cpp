@@ -177,7 +177,32 @@ void ranks_that_disagree(mpi::communicator const& world) {
   if (ctx.is_root()) check_equal(total, 45U, "farm after a mismatch");
 }
 
+// A context over what is no communicator of this rank.
+void no_communicator(mpi::communicator const& world) {
+  mpi::communicator const nothing(MPI_COMM_NULL, mpi::comm_attach);
+  auto const e = test::thrown_by<skel::usage_error>([&] { skel::context const ctx(nothing, options()); },
+                                                    "a context without a communicator");
+  check(test::contains(e.what(), "got MPI_COMM_NULL"), e.what());
+  check_equal(mpi::all_reduce(world, 1, std::plus<>()), world.size(), "MPI is usable afterwards");
+}
+
+// MPI_Finalize comes before the end of a context.
+void after_the_end(skel::context& ctx) {
+  auto const e = test::thrown_by<skel::usage_error>([&] { sum_of(ctx, 10); }, "a farm after MPI_Finalize");
+  check_equal(e.what(), "MPI has ended: skeleton calls must come before MPI_Finalize", "text");
+  auto const again = test::thrown_by<skel::usage_error>(
+      [&] { skel::context const other(mpi::communicator(), options()); }, "a context after MPI_Finalize");
+  check_equal(again.what(), e.what(), "text");
+}
+
+void before_the_beginning() {
+  auto const e = test::thrown_by<skel::usage_error>(
+      [&] { skel::context const ctx(mpi::communicator(), options()); }, "a context before MPI_Init");
+  check(test::contains(e.what(), "call MPI_Init_thread before"), e.what());
+}
+
 void run(mpi::communicator const& world) {
+  no_communicator(world);
   over_the_world(world);
   messages_of_the_user(world);
   over_a_part(world);
@@ -202,13 +227,25 @@ int main(int argc, char** argv) {
                      : level == "funneled" ? mpi::threading::funneled
                      : level == "multiple" ? mpi::threading::multiple
                                            : mpi::threading::single;
-  mpi::environment const environment(argc, argv, asked);
-  mpi::communicator const world;
   try {
-    run(world);
+    before_the_beginning();
+    std::optional<mpi::environment> environment(std::in_place, argc, argv, asked);
+    std::optional<skel::context> outlives;
+    try {
+      mpi::communicator const world;
+      run(world);
+      outlives.emplace(world, options());
+      auto const total = sum_of(*outlives, 10);
+      if (outlives->is_root()) check_equal(total, 45U, "farm before MPI_Finalize");
+    } catch (std::exception const& e) {
+      std::fprintf(stderr, "%s: %s\n", level.c_str(), e.what());
+      mpi::environment::abort(1);
+    }
+    environment.reset();
+    after_the_end(*outlives);
   } catch (std::exception const& e) {
-    std::fprintf(stderr, "rank %d, %s: %s\n", world.rank(), level.c_str(), e.what());
-    mpi::environment::abort(1);
+    std::fprintf(stderr, "%s: %s\n", level.c_str(), e.what());
+    return 1;
   }
   return 0;
 }

@@ -129,15 +129,114 @@ TEST_CASE("an error of MPI names call, rank, text and code") {
 }
 
 TEST_CASE("ranks that do not make the same call: the one that differs is named") {
-  for (auto const* about : {"schedule", "tasks", "types"})
-    check_fails(
-        3, about + std::string(" 2"), 1,
-        "rank 2 made another skeleton call than the root (other skeleton, schedule, number of tasks or "
-        "types)");
+  std::string const begin = "rank 2 made another skeleton call than the root: ";
+  check_fails(3, "tasks 2", 1, begin + "tasks 11 instead of 10");
+  check_fails(3, "schedule 2", 1, begin + "schedule blocks instead of guided");
+  auto const types = run(3, "types 2");
+  check_exits(types, 3, 1);
+  auto const said = complaints(types);
+  REQUIRE(said.size() == 1);
+  CHECK(said[0].starts_with("mpi_misbehave: " + begin + "types unsigned long -> std::"));
   check_fails(3, "one-call-less 2", 1,
               "rank 2 has ended without making this skeleton call: all ranks must make the same calls");
   check_fails(3, "one-call-more 2", 1,
               "rank 2 makes a skeleton call that rank 0 does not make: all ranks must make the same calls");
+}
+
+TEST_CASE("what the body returns is the exit code of the job") {
+  for (int const ranks : {1, 3}) {
+    auto const last = std::to_string(ranks - 1);
+    for (auto const& [returned, code] :
+         {std::pair{"3", 3}, {"0", 0}, {"255", 255}, {"256", 1}, {"-1", 255}}) {
+      CAPTURE(ranks, returned);
+      auto const e = run(ranks, "return " + last + " " + returned);
+      check_exits(e, ranks, code);
+      CHECK(complaints(e).empty());
+    }
+  }
+  auto const each = run(3, "return-rank");
+  check_exits(each, 3, 10);
+  CHECK(complaints(each).empty());
+  check_fails(3, "return-and-fail 2", 1, "it rains");
+  check_fails(3, "return-early 1", 1,
+              "rank 1 has ended without making this skeleton call: all ranks must make the same calls");
+}
+
+TEST_CASE("exit() during a skeleton call: one line, exit code 1 on every rank") {
+  for (int const ranks : {1, 2, 3})
+    for (auto const* where : {"task", "sink"})
+      check_fails(
+          ranks, std::string("exit-in-") + where, 1,
+          "exit() was called during a skeleton call: tasks, merges, sources and sinks must return or throw");
+  auto const merge = run(1, "exit-in-merge");
+  check_exits(merge, 1, 1);
+  CHECK(complaints(merge).size() == 1);
+  auto const outside = run(1, "exit-in-body");
+  check_exits(outside, 1, 0);
+}
+
+TEST_CASE("MPI that is started or ended by somebody else: one line, exit code 2") {
+  for (int const ranks : {1, 2}) {
+    auto const before = run(ranks, "init-before");
+    check_exits(before, ranks, 2);
+    auto const said = complaints(before);
+    REQUIRE(!said.empty());
+    CHECK(said[0] ==
+          "mpi_misbehave: run_main starts MPI, which was started before: make a skel::context over a "
+          "communicator "
+          "instead");
+    auto const twice = run(ranks, "twice");
+    check_exits(twice, ranks, 2);
+    REQUIRE(!complaints(twice).empty());
+    CHECK(complaints(twice)[0] ==
+          "mpi_misbehave: run_main starts MPI, which has ended already: call it once, and not after "
+          "MPI_Finalize");
+    check_fails(ranks, "init", 2, "MPI_Init was called in the body of run_main, which has started MPI");
+    check_fails(ranks, "finalize", 2,
+                "MPI_Finalize was called in the body of run_main, which ends MPI itself");
+  }
+}
+
+TEST_CASE("a call inside of a call: one line, exit code 2") {
+  for (int const ranks : {1, 2, 3}) {
+    auto const e = run(ranks, "nested");
+    check_exits(e, ranks, 2);
+    auto const said = complaints(e);
+    REQUIRE(said.size() == 1);
+    CHECK(test::contains(said[0],
+                         " made a skeleton call inside a task, merge, source or sink of another call"));
+  }
+}
+
+TEST_CASE("a program without MPI refuses to be several ranks") {
+  std::string const alone = "timeout 200 " SKEL_CORE_ONLY;
+  auto const refused = [&](std::string const& environment, std::string const& how) {
+    CAPTURE(environment);
+    auto const e = shell(environment + " " + alone);
+    CHECK(e.code == 2);
+    CHECK(e.out.empty());
+    CHECK(e.errors == std::vector<std::string>{"mpi_core_only: started as one of " + how +
+                                               ", but this program was compiled without MPI: compile it with "
+                                               "-DSKEL_WITH_MPI=1 and link skel::mpi"});
+  };
+  refused("OMPI_COMM_WORLD_SIZE=2", "2 processes by Open MPI's mpiexec");
+  refused("PMI_SIZE=3", "3 processes by the mpiexec of an MPICH or Intel MPI");
+  refused("SLURM_STEP_NUM_TASKS=4 SLURM_NTASKS=8", "4 processes by Slurm's srun");
+  refused("SLURM_NTASKS=4 SLURM_STEP_ID=0 SLURM_PROCID=1", "4 processes by Slurm's srun");
+  refused("PMIX_RANK=1", "several processes by a launcher with PMIx");
+  // One rank of one; a batch script; the shell of an interactive step.
+  for (auto const* fine :
+       {"OMPI_COMM_WORLD_SIZE=1 PMIX_RANK=0", "PMI_SIZE=1", "SLURM_NTASKS=4 SLURM_PROCID=0 SLURM_JOB_ID=7",
+        "SLURM_NTASKS=4 SLURM_STEP_ID=4294967290 SLURM_PROCID=0",
+        "SLURM_NTASKS=4 SLURM_STEP_ID=0 SLURM_STEP_NUM_TASKS=1"}) {
+    CAPTURE(fine);
+    auto const e = shell(std::string(fine) + " " + alone);
+    CHECK(e.code == 0);
+    CHECK(e.out == std::vector<std::string>{"1 rank"});
+    CHECK(e.errors.empty());
+  }
+  auto const e = shell(mpiexec + "-n 2" + " sh -c '" SKEL_CORE_ONLY "; echo \"exit $?\"'");
+  check_exits(e, 2, 2);
 }
 
 TEST_CASE("different programs in one job are refused") {

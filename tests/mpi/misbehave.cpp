@@ -1,5 +1,6 @@
 // A program that misbehaves as it is told: misbehave ACT [RANK]. contract.cpp starts it and looks from
 // outside.
+#include <mpi.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -100,6 +101,30 @@ void disagree(skel::context& ctx, bool me, std::string const& about) {
   }
 }
 
+// exit() where the user's code runs.
+void exit_in(skel::context& ctx, std::string const& where) {
+  auto const leave = [&](char const* here) {
+    if (where == here) std::exit(0);
+  };
+  std::uint64_t total = 0;
+  if (where == "merge")
+    skel::farm(
+        ctx, skel::indices(20), [](std::uint64_t i) { return i; }, skel::guided{},
+        skel::reduced(total, [&](std::uint64_t a, std::uint64_t b) {
+          leave("merge");
+          return a + b;
+        }));
+  else
+    skel::farm(
+        ctx, skel::indices(20),
+        [&](std::uint64_t i) {
+          sleep_ms(5);
+          if (i == 15) leave("task");
+          return i;
+        },
+        skel::guided{}, [&](skel::task_id, std::uint64_t) { leave("sink"); });
+}
+
 using act = std::function<void(skel::context&, bool me)>;
 
 std::map<std::string, act> const acts{
@@ -172,6 +197,32 @@ std::map<std::string, act> const acts{
        else
          farm_of(ctx, 1000, 10);
      }},
+    {"exit-in-task", [](auto& ctx, bool) { exit_in(ctx, "task"); }},
+    {"exit-in-sink", [](auto& ctx, bool) { exit_in(ctx, "sink"); }},
+    {"exit-in-merge", [](auto& ctx, bool) { exit_in(ctx, "merge"); }},
+    {"exit-in-body", [](auto&, bool) { std::exit(0); }},
+    {"finalize",
+     [](auto& ctx, bool) {
+       farm_of(ctx, 10, 0);
+       MPI_Finalize();
+       farm_of(ctx, 10, 0);
+     }},
+    {"init",
+     [](auto& ctx, bool) {
+       farm_of(ctx, 10, 0);
+       MPI_Init(nullptr, nullptr);
+       farm_of(ctx, 10, 0);
+     }},
+    {"nested",
+     [](auto& ctx, bool) {
+       skel::farm(
+           ctx, skel::indices(20),
+           [&](std::uint64_t i) {
+             farm_of(ctx, 5, 0);
+             return i;
+           },
+           skel::guided{}, [](skel::task_id, std::uint64_t) {});
+     }},
     {"schedule", [](auto& ctx, bool me) { disagree(ctx, me, "schedule"); }},
     {"tasks", [](auto& ctx, bool me) { disagree(ctx, me, "tasks"); }},
     {"types", [](auto& ctx, bool me) { disagree(ctx, me, "types"); }},
@@ -207,5 +258,23 @@ std::map<std::string, act> const acts{
 int main(int argc, char** argv) {
   std::string const what = argc > 1 ? argv[1] : "well";
   int const who = argc > 2 ? std::atoi(argv[2]) : 0;
-  return skel::run_main(argc, argv, [&](skel::context& ctx) { acts.at(what)(ctx, ctx.rank() == who); });
+  if (what == "init-before") MPI_Init(&argc, &argv);
+  auto const body = [&](skel::context& ctx) -> int {
+    bool const me = ctx.rank() == who;
+    if (what == "return") return me ? std::atoi(argv[3]) : 0;
+    if (what == "return-rank") return 10 + ctx.rank();
+    if (what == "return-early") {
+      if (me) return 4;
+      farm_of(ctx, 10, 0);
+    } else if (what == "return-and-fail") {
+      if (!me) return 4;
+      throw std::runtime_error("it rains");
+    } else if (acts.contains(what)) {
+      acts.at(what)(ctx, me);
+    }
+    return 0;
+  };
+  int const code = skel::run_main(argc, argv, body);
+  if (what == "init-before") MPI_Finalize();
+  return what == "twice" && code == 0 ? skel::run_main(argc, argv, body) : code;
 }

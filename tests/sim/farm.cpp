@@ -230,6 +230,42 @@ TEST_CASE("failed tasks, and farms called from a handler") {
   CHECK(numbers == std::vector<double>{3 * 14, 3 * 4950, 0});
 }
 
+TEST_CASE("calls inside of calls, other calls, and other input are refused on every rank") {
+  auto const numbers = forked::run([] {
+    std::vector<double> thrown(4);
+    sim::run(sim::platform::ready("lee-1997-14"), [&](skel::context& ctx) {
+      auto const refused = [&](double& count, std::string const& with, auto const& call) {
+        try {
+          call();
+        } catch (skel::error const& e) {
+          if (std::string(e.what()).find(with) != std::string::npos) ++count;
+        }
+      };
+      auto const farm_of = [&](std::uint64_t n, auto const& in_task) {
+        skel::farm(
+            ctx, skel::indices(n),
+            [&](std::uint64_t i) {
+              sim::spend(0.01);
+              in_task();
+              return i;
+            },
+            skel::guided{}, [](skel::task_id, std::uint64_t) {});
+      };
+      refused(thrown[0], "made a skeleton call inside a task",
+              [&] { farm_of(100, [&] { farm_of(10, [] {}); }); });
+      refused(thrown[1], "rank 5 made another skeleton call than the root: tasks 11 instead of 10",
+              [&] { farm_of(ctx.rank() == 5 ? 11 : 10, [] {}); });
+      refused(thrown[2], "seed of rank 7 differs from rank 0's",
+              [&] { ctx.require_same("seed", ctx.rank() < 7 ? "1" : "2"); });
+      ctx.require_same("seed", "1");
+      farm_of(100, [] {});
+      ++thrown[3];
+    });
+    return thrown;
+  });
+  CHECK(numbers == std::vector<double>{14, 14, 14, 14});
+}
+
 TEST_CASE("a sink that takes time, and what is refused") {
   CHECK_THROWS_AS(sim::spend(1), skel::usage_error);
   CHECK_THROWS_AS(sim::now(), skel::usage_error);

@@ -36,7 +36,9 @@ class bsp_work {
   bsp_work(bsp_work const&) = delete;
   bsp_work& operator=(bsp_work const&) = delete;
   virtual ~bsp_work() = default;
-  [[nodiscard]] virtual std::uint64_t type_hash() const = 0;
+  /// Mangled names, which tell calls apart.
+  [[nodiscard]] virtual std::string types() const = 0;
+  [[nodiscard]] virtual std::string function() const = 0;
   /// Whether the program says how its state becomes that of another number of ranks.
   [[nodiscard]] virtual bool splits() const = 0;
 

@@ -33,6 +33,9 @@ struct farm_options {
   std::string label{};                         ///< for progress and trace; default: "farm"
   /// Results that the root has had are saved, and a later run goes on with them (docs/farm.md).
   std::optional<checkpoint_options> checkpoint{};
+  /// Whether the tasks of a replicated list are compared over the ranks (their number always is). Empty: in
+  /// builds with assertions, NDEBUG undefined.
+  std::optional<bool> check_tasks{};
 };
 
 namespace detail {
@@ -59,7 +62,9 @@ struct farm_traits {
   bool merged = false;
   bool in_place = false;  // the root can compute results where they will stay
   std::uint64_t window = 0;
-  std::uint64_t type_hash = 0;
+  std::string types{};     // mangled: task -> result
+  std::string function{};  // likewise
+  std::size_t task_bytes = 0;
   std::size_t result_bytes = 0;  // of one result as an object
 };
 
@@ -70,6 +75,8 @@ class farm_work {
   farm_work& operator=(farm_work const&) = delete;
   virtual ~farm_work() = default;
   [[nodiscard]] virtual farm_traits traits() const = 0;
+  /// A hash of a replicated list, if it is to be compared; see list_contents().
+  [[nodiscard]] virtual std::optional<std::uint64_t> contents(std::optional<bool> check) const = 0;
 
   // Compute threads, concurrently. Runs tasks range[at] ... range[end - 1]; `at` is advanced after each, so
   // that it names the task that threw. `payloads[i]` belongs to range[i] (empty for a replicated list).

@@ -104,7 +104,9 @@ class group_work {
   group_work(group_work const&) = delete;
   group_work& operator=(group_work const&) = delete;
   virtual ~group_work() = default;
-  [[nodiscard]] virtual std::uint64_t type_hash() const = 0;
+  /// Mangled names, which tell calls apart.
+  [[nodiscard]] virtual std::string types() const = 0;
+  [[nodiscard]] virtual std::string function() const = 0;
   /// Units before `unit` that a host must read again when it begins there.
   [[nodiscard]] virtual std::uint64_t history(std::uint64_t unit) const = 0;
 

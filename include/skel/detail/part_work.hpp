@@ -29,6 +29,9 @@ struct divide_and_conquer_options {
   std::stop_token stop{};                      ///< ends the run early when requested on any rank
   std::optional<double> time_limit_seconds{};  ///< ends the run early
   std::string label{};                         ///< for progress and trace; default: the kind's name
+  /// Whether a replicated_problem is compared over the ranks. Empty: in builds with assertions, NDEBUG
+  /// undefined.
+  std::optional<bool> check_problem{};
 };
 
 namespace detail {
@@ -53,14 +56,18 @@ using problem_ptr = std::shared_ptr<part_problem const>;
 using solution_ptr = std::unique_ptr<part_solution>;
 using problem_sizes = std::vector<std::pair<std::string, double>>;
 
-/// All but open() and type_hash() are called concurrently.
+/// All but open() and the names of types are called concurrently.
 class part_work {
  public:
   part_work() = default;
   part_work(part_work const&) = delete;
   part_work& operator=(part_work const&) = delete;
   virtual ~part_work() = default;
-  [[nodiscard]] virtual std::uint64_t type_hash() const = 0;
+  /// Mangled names, which tell calls apart.
+  [[nodiscard]] virtual std::string types() const = 0;
+  [[nodiscard]] virtual std::string function() const = 0;
+  /// A hash of a replicated_problem, if it is to be compared.
+  [[nodiscard]] virtual std::optional<std::uint64_t> contents(std::optional<bool> check) const = 0;
 
   /// The problem that is on this rank at the beginning. `depth`: of a rank's own part, the number of times
   /// that parts are combined.

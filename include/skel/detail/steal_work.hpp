@@ -29,6 +29,7 @@ struct ring_steal_options {
   /// Saves on the root what was found so far and the tasks that are left, now and then and at the end, so
   /// that a later run, on any number of ranks, goes on from there. docs/rollback.md.
   std::optional<checkpoint_options> checkpoint{};
+  std::optional<bool> check_tasks{};  ///< as in farm_options
 };
 
 namespace detail {
@@ -56,7 +57,12 @@ class steal_work {
   steal_work(steal_work const&) = delete;
   steal_work& operator=(steal_work const&) = delete;
   virtual ~steal_work() = default;
-  [[nodiscard]] virtual std::uint64_t type_hash() const = 0;
+  /// Mangled names, which tell calls apart.
+  [[nodiscard]] virtual std::string types() const = 0;
+  [[nodiscard]] virtual std::string function() const = 0;
+  /// Of a replicated list: the number of its tasks, and a hash of them, if they are to be compared.
+  [[nodiscard]] virtual std::optional<std::uint64_t> tasks() const = 0;
+  [[nodiscard]] virtual std::optional<std::uint64_t> contents(std::optional<bool> check) const = 0;
 
   [[nodiscard]] virtual std::unique_ptr<task_bag> make_bag() const = 0;
   [[nodiscard]] virtual std::unique_ptr<merged_result> make_result() const = 0;

@@ -1,0 +1,77 @@
+#include "call_gate.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "skel/error.hpp"
+#include "values/format.hpp"
+
+namespace skel::detail {
+
+std::uint32_t call_gate::enter(std::uint32_t context, bool nested) {
+  std::lock_guard const lock(mutex_);
+  auto& c = contexts_[context];
+  if (!c.shut.empty()) throw usage_error(c.shut);
+  if (!c.busy) {
+    c.busy = true;
+    c.caller = std::this_thread::get_id();
+    return ++c.calls;
+  }
+  nested = nested || c.caller == std::this_thread::get_id();
+  auto text =
+      nested ? detail::format(
+                   "rank {} made a skeleton call inside a task, merge, source or sink of another call on the "
+                   "same context: make it after that call has returned",
+                   rank_)
+             : detail::format(
+                   "two threads of rank {} made skeleton calls on one context at the same time: make "
+                   "one after the other, or give the other thread a context of its own "
+                   "(context::beside)",
+                   rank_);
+  // On one rank the call in progress is whole; on several, who knows which of both the others have joined.
+  if (nested || size_ > 1) {
+    failures_.push_back({{context, c.calls}, call_failure::kind::usage, text, !nested});
+    has_failures_.store(true, std::memory_order_relaxed);
+  }
+  throw usage_error(text);
+}
+
+void call_gate::leave(std::uint32_t context) {
+  std::lock_guard const lock(mutex_);
+  contexts_[context].busy = false;
+}
+
+void call_gate::shut(std::uint32_t context, std::string text) {
+  std::lock_guard const lock(mutex_);
+  contexts_[context].shut = std::move(text);
+}
+
+bool call_gate::busy() {
+  std::lock_guard const lock(mutex_);
+  return std::any_of(contexts_.begin(), contexts_.end(), [](auto const& c) { return c.second.busy; });
+}
+
+bool call_gate::is_caller(std::uint32_t context) {
+  std::lock_guard const lock(mutex_);
+  auto const c = contexts_.find(context);
+  return c != contexts_.end() && c->second.busy && c->second.caller == std::this_thread::get_id();
+}
+
+std::vector<call_failure> call_gate::take_failures() {
+  std::lock_guard const lock(mutex_);
+  has_failures_.store(false, std::memory_order_relaxed);
+  return std::exchange(failures_, {});
+}
+
+std::vector<call_failure> call_gate::take_failures(run_key of) {
+  std::lock_guard const lock(mutex_);
+  auto const mine =
+      std::stable_partition(failures_.begin(), failures_.end(), [&](auto const& f) { return f.call != of; });
+  std::vector<call_failure> taken(std::make_move_iterator(mine), std::make_move_iterator(failures_.end()));
+  failures_.erase(mine, failures_.end());
+  has_failures_.store(!failures_.empty(), std::memory_order_relaxed);
+  return taken;
+}
+
+}  // namespace skel::detail

@@ -1,0 +1,67 @@
+// Skeleton calls on one context come one after the other: this is where that is checked.
+#pragma once
+
+#include <atomic>
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace skel::detail {
+
+struct run_key {
+  std::uint32_t context = 0;
+  std::uint32_t number = 0;
+  friend auto operator<=>(run_key const&, run_key const&) = default;
+};
+
+/// A call that cannot go on, on any rank, by no message of its own protocol.
+struct call_failure {
+  enum class kind : std::uint8_t { usage, protocol };
+  run_key call;
+  kind what = kind::usage;
+  std::string text{};
+  bool out_of_step = false;  ///< the ranks cannot agree on further calls on this context either
+};
+
+/// The calls in progress on the contexts of one rank. Needs no lock of the engine: a merge calls skeletons
+/// with that lock held.
+class call_gate {
+ public:
+  call_gate(int rank, int size) : rank_(rank), size_(size) {}
+
+  /// Begins a call and numbers it. Throws usage_error while another one is in progress on the context. That
+  /// one fails on all ranks: after a nested call, and where several ranks may have taken different threads'
+  /// calls for the same one. `nested`: the caller is one of the engine's own threads.
+  std::uint32_t enter(std::uint32_t context, bool nested);
+  void leave(std::uint32_t context);
+  /// Further calls on the context throw usage_error.
+  void shut(std::uint32_t context, std::string text);
+  [[nodiscard]] bool busy();
+  /// Whether the caller's thread makes a call on this context just now.
+  [[nodiscard]] bool is_caller(std::uint32_t context);
+
+  [[nodiscard]] bool has_failures() const { return has_failures_.load(std::memory_order_relaxed); }
+  /// Calls that have failed here and that the other ranks do not know of.
+  [[nodiscard]] std::vector<call_failure> take_failures();
+  /// Those of one call only.
+  [[nodiscard]] std::vector<call_failure> take_failures(run_key of);
+
+ private:
+  struct state {
+    std::uint32_t calls = 0;
+    bool busy = false;
+    std::thread::id caller{};
+    std::string shut{};
+  };
+  std::mutex mutex_;
+  int rank_, size_;
+  std::map<std::uint32_t, state> contexts_;
+  std::vector<call_failure> failures_;
+  std::atomic<bool> has_failures_{false};
+};
+
+}  // namespace skel::detail

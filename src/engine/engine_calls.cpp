@@ -1,0 +1,164 @@
+// What the engines of all ranks tell each other about calls, whatever the skeleton: that one fails, and which
+// call it is where messages cannot be understood.
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <utility>
+
+#include "engine.hpp"
+#include "exit_guard.hpp"
+#include "exit_status.hpp"
+#include "skel/error.hpp"
+#include "skel/protocol/bytes.hpp"
+
+namespace skel::detail {
+
+namespace {
+
+// Beside those of farewell.cpp.
+enum call_control : std::uint8_t { call_failed = first_call_control, describe, description, doubt };
+
+transport::packet call_message(call_control what, run_key call) {
+  transport::packet p;
+  auto& out = p.body();
+  out.push_back(static_cast<std::byte>(what));
+  protocol::put_varint(out, call.context);
+  protocol::put_varint(out, call.number);
+  return p;
+}
+
+}  // namespace
+
+void engine::fail_call(call_failure failure) {
+  for (int r = 0; r < size_; ++r) {
+    if (r == rank_) continue;
+    auto p = call_message(call_failed, failure.call);
+    protocol::put_varint(p.body(), static_cast<std::uint64_t>(failure.what));
+    protocol::put_varint(p.body(), failure.out_of_step ? 1 : 0);
+    protocol::put_text(p.body(), failure.text);
+    send(r, {0, 0}, std::move(p));
+  }
+  on_call_failure(failure);
+}
+
+void engine::on_call_failure(call_failure const& failure) {
+  auto const& call = failure.call;
+  if (failure.out_of_step) {  // this rank may be in the next call already, or about to open it
+    gate_.shut(call.context, failure.text);
+    out_of_step_.insert_or_assign(call.context, failure);
+    for (auto const& [key, running] : runs_)
+      if (key.context == call.context) running->on_failure(failure);
+    return;
+  }
+  if (auto const at = runs_.find(call); at != runs_.end())
+    at->second->on_failure(failure);
+  else if (call.number > newest_run_[call.context])
+    failed_early_.insert_or_assign(call, failure);
+}
+
+void engine::settle_failures() {
+  if (!gate_.has_failures()) return;
+  for (auto& failure : gate_.take_failures()) fail_call(std::move(failure));
+}
+
+void engine::ask_call(int rank, run_key call) { send(rank, {0, 0}, call_message(describe, call)); }
+
+void engine::tell_doubt(run_key call, int about, std::string const& text) {
+  auto p = call_message(doubt, call);
+  protocol::put_varint(p.body(), static_cast<std::uint64_t>(about));
+  protocol::put_text(p.body(), text);
+  send(0, {0, 0}, std::move(p));
+}
+
+void engine::on_call_control(int from, std::span<std::byte const> body) {
+  auto const what = std::to_integer<std::uint8_t>(protocol::get_bytes(body, 1)[0]);
+  run_key call;
+  call.context = static_cast<std::uint32_t>(protocol::get_varint(body));
+  call.number = static_cast<std::uint32_t>(protocol::get_varint(body));
+  auto const at = runs_.find(call);
+  switch (what) {
+    case call_failed: {
+      call_failure failure{call};
+      failure.what =
+          protocol::get_varint(body) == 0 ? call_failure::kind::usage : call_failure::kind::protocol;
+      failure.out_of_step = protocol::get_varint(body) != 0;
+      failure.text = protocol::get_text(body);
+      on_call_failure(failure);
+      break;
+    }
+    case describe: {
+      auto p = call_message(description, call);
+      bool const made = newest_run_[call.context] == call.number;
+      protocol::put_text(p.body(), made ? newest_call_[call.context] : std::string());
+      send(from, {0, 0}, std::move(p));
+      break;
+    }
+    case description:
+      if (at != runs_.end()) at->second->on_description(from, protocol::get_text(body));
+      break;
+    case doubt:
+      if (auto const about = static_cast<int>(protocol::get_varint(body)); at != runs_.end())
+        at->second->on_doubt(from, about, protocol::get_text(body));
+      break;
+    default:
+      throw protocol_error("unknown control message from rank " + std::to_string(from));
+  }
+}
+
+void engine::end_by_exit() {
+  constexpr auto patience = std::chrono::seconds(1);
+  std::string const text =
+      "exit() was called during a skeleton call: tasks, merges, sources and sinks must return or throw";
+  auto const end = [&](int code) {
+    report_exit_status(rank_, code);
+    std::fflush(nullptr);
+    _exit(code);
+  };
+  auto const say = [&] {
+    std::fprintf(stderr, "%s: %s\n", program_of_run_main.empty() ? "skel" : program_of_run_main.c_str(),
+                 text.c_str());
+    end(1);
+  };
+  if (size_ == 1) say();
+  // A merge that exits holds the lock.
+  auto const give_up = std::chrono::steady_clock::now() + patience;
+  std::unique_lock lock(mutex_, std::try_to_lock);
+  while (!lock && std::chrono::steady_clock::now() < give_up) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    std::ignore = lock.try_lock();
+  }
+  if (!lock) say();
+  try {
+    farewell const own{.code = 1, .own = true, .text = text, .lost = true};
+    if (!program_of_run_main.empty()) {
+      lock.unlock();
+      end(say_farewell(own, program_of_run_main));
+    }
+    tell_failure(own);
+    flush(lock, std::chrono::duration<double>(patience).count());
+  } catch (std::exception const&) {
+    // The wires are broken: the others find out by themselves.
+  }
+  say();
+  _exit(1);
+}
+
+call_slot::call_slot(context const& ctx)
+    : engine_(ctx.engine()),
+      context_(ctx.id()),
+      number_(engine_.gate().enter(context_, engine_.owns_this_thread())) {
+  guard_exit(engine_, true);
+}
+
+void call_slot::throw_if_nested() const {
+  for (auto const& failure : engine_.gate().take_failures({context_, number_}))
+    throw usage_error(failure.text);
+}
+
+call_slot::~call_slot() {
+  guard_exit(engine_, false);
+  engine_.gate().leave(context_);
+}
+
+}  // namespace skel::detail

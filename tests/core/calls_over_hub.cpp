@@ -1,0 +1,460 @@
+// Skeleton calls that must not be made: inside of another one, from two threads at a time, or other ones on
+// other ranks.
+#include <atomic>
+#include <functional>
+#include <map>
+#include <string>
+#include <thread>
+
+#include "farm_over_hub.hpp"
+#include "observe_support.hpp"
+#include "skel/broadcast.hpp"
+#include "skel/bsp.hpp"
+#include "skel/divide_and_conquer.hpp"
+#include "skel/error.hpp"
+#include "skel/multi_host.hpp"
+#include "skel/ring_steal.hpp"
+
+using namespace farm_test;
+
+namespace {
+
+using hook = std::function<void()>;
+
+std::uint64_t add(std::uint64_t a, std::uint64_t b) { return a + b; }
+
+std::uint64_t sum_of(skel::context& ctx, std::uint64_t n) {
+  std::uint64_t total = 0;
+  skel::farm(
+      ctx, skel::indices(n), [](std::uint64_t i) { return i; }, skel::guided{}, skel::reduced(total, add));
+  return total;
+}
+
+// Small calls of every skeleton, with a hook in each kind of the user's functions.
+
+struct spawning {
+  using task = int;
+  using result = std::uint64_t;
+  hook in_task = [] {}, in_merge = [] {};
+  void run(int n, skel::spawner<int>& more, std::uint64_t& sum) const {
+    in_task();
+    ++sum;
+    if (n > 0)
+      for (int i = 0; i < 4; ++i) more(n - 1);
+  }
+  std::uint64_t merge(std::uint64_t a, std::uint64_t b) const {
+    in_merge();
+    return a + b;
+  }
+};
+
+struct halves {
+  using problem = std::pair<int, int>;
+  using solution = std::uint64_t;
+  hook in_conquer = [] {}, in_combine = [] {};
+  bool trivial(problem const& p) const { return p.second - p.first <= 1; }
+  solution conquer(problem const& p) const {
+    in_conquer();
+    return static_cast<solution>(p.first);
+  }
+  std::array<problem, 2> divide(problem const& p) const {
+    int const middle = (p.first + p.second) / 2;
+    return {problem{p.first, middle}, problem{middle, p.second}};
+  }
+  solution combine(solution a, solution b) const {
+    in_combine();
+    return a + b;
+  }
+};
+
+struct units {
+  struct carried {};
+  struct unit {};
+  using packet = std::vector<std::uint64_t>;
+  using result = std::uint64_t;
+  hook in_read = [] {}, in_process = [] {};
+  std::uint64_t read(std::uint64_t, carried&, unit&) const {
+    in_read();
+    return 4;
+  }
+  packet cut(unit const&, std::uint64_t first, std::uint64_t count) const {
+    packet p;
+    for (std::uint64_t i = 0; i < count; ++i) p.push_back(first + i);
+    return p;
+  }
+  result process(packet const& p, std::size_t i) const {
+    in_process();
+    return p[i];
+  }
+};
+
+struct steps {
+  using state = std::uint64_t;
+  using message = std::uint64_t;
+  hook in_begin = [] {}, in_step = [] {};
+  state begin(int, int) const {
+    in_begin();
+    return 0;
+  }
+  bool step(state& s, skel::superstep<message>& now) const {
+    in_step();
+    return ++s, now.number() < 3;
+  }
+};
+
+auto one_to(int n) {
+  return skel::on_root([n] { return std::vector<int>{n}; });
+}
+
+using call = std::function<void(skel::context&, hook const&)>;
+
+std::map<std::string, call> const outer_calls{
+    {"a farm's task",
+     [](auto& ctx, auto const& f) {
+       skel::farm(
+           ctx, skel::indices(40), [&](std::uint64_t i) { return f(), i; }, skel::guided{},
+           [](skel::task_id, std::uint64_t) {});
+     }},
+    {"a farm's sink",
+     [](auto& ctx, auto const& f) {
+       skel::farm(
+           ctx, skel::indices(40), [](std::uint64_t i) { return i; }, skel::guided{},
+           [&](skel::task_id, std::uint64_t) { f(); });
+     }},
+    {"a farm's ordered sink",
+     [](auto& ctx, auto const& f) {
+       skel::farm(
+           ctx, skel::indices(40), [](std::uint64_t i) { return i; }, skel::first_come{},
+           skel::ordered([&](skel::task_id, std::uint64_t) { f(); }));
+     }},
+    {"a farm's merge",
+     [](auto& ctx, auto const& f) {
+       std::uint64_t total = 0;
+       skel::farm(
+           ctx, skel::indices(40), [](std::uint64_t i) { return i; }, skel::blocks{},
+           skel::reduced(total, [&](std::uint64_t a, std::uint64_t b) { return f(), a + b; }));
+     }},
+    {"a farm's source",
+     [](auto& ctx, auto const& f) {
+       auto const open = [&] {
+         f();
+         return std::vector<int>{1, 2, 3};
+       };
+       skel::farm(
+           ctx, skel::on_root(open), [](int i) { return i; }, skel::first_come{}, [](skel::task_id, int) {});
+     }},
+    {"a ring_steal's task",
+     [](auto& ctx, auto const& f) { skel::ring_steal(ctx, one_to(3), spawning{.in_task = f}); }},
+    {"a ring_steal's merge",
+     [](auto& ctx, auto const& f) { skel::ring_steal(ctx, one_to(3), spawning{.in_merge = f}); }},
+    {"a divide_and_conquer's conquer",
+     [](auto& ctx, auto const& f) {
+       skel::divide_and_conquer(ctx, skel::replicated_problem{std::pair{0, 64}}, halves{.in_conquer = f},
+                                skel::hypercube{});
+     }},
+    {"a divide_and_conquer's combine",
+     [](auto& ctx, auto const& f) {
+       skel::divide_and_conquer(ctx, skel::on_root([] {
+                                  return std::pair{0, 64};
+                                }),
+                                halves{.in_combine = f}, skel::tree{});
+     }},
+    {"a multi_host's read",
+     [](auto& ctx, auto const& f) {
+       skel::multi_host(ctx, 6, units{.in_read = f}, [](std::uint64_t, std::uint64_t, std::uint64_t) {});
+     }},
+    {"a multi_host's process",
+     [](auto& ctx, auto const& f) {
+       skel::multi_host(ctx, 6, units{.in_process = f}, [](std::uint64_t, std::uint64_t, std::uint64_t) {});
+     }},
+    {"a multi_host's sink",
+     [](auto& ctx, auto const& f) {
+       skel::multi_host(ctx, 6, units{}, [&](std::uint64_t, std::uint64_t, std::uint64_t) { f(); });
+     }},
+    {"a superstep", [](auto& ctx, auto const& f) { skel::bsp(ctx, steps{.in_step = f}); }},
+    {"a bsp's begin", [](auto& ctx, auto const& f) { skel::bsp(ctx, steps{.in_begin = f}); }},
+    {"a broadcast's source",
+     [](auto& ctx, auto const& f) {
+       static_cast<void>(skel::broadcast(ctx, skel::on_root([&] { return f(), 7; })));
+     }},
+};
+
+std::map<std::string, std::function<void(skel::context&)>> const inner_calls{
+    {"farm", [](auto& ctx) { sum_of(ctx, 100); }},
+    {"ring_steal", [](auto& ctx) { skel::ring_steal(ctx, one_to(2), spawning{}); }},
+    {"divide_and_conquer",
+     [](auto& ctx) {
+       skel::divide_and_conquer(ctx, skel::replicated_problem{std::pair{0, 8}}, halves{}, skel::hypercube{});
+     }},
+    {"multi_host",
+     [](auto& ctx) {
+       skel::multi_host(ctx, 2, units{}, [](std::uint64_t, std::uint64_t, std::uint64_t) {});
+     }},
+    {"bsp", [](auto& ctx) { skel::bsp(ctx, steps{}); }},
+    {"broadcast",
+     [](auto& ctx) { static_cast<void>(skel::broadcast(ctx, skel::on_root([] { return 7; }))); }},
+    {"require_same", [](auto& ctx) { ctx.require_same("seed", "1"); }},
+};
+
+constexpr char const* nested_text =
+    " made a skeleton call inside a task, merge, source or sink of another call on the same context: make it "
+    "after that call has returned";
+
+void check_nested(int ranks, int threads, call const& outer, std::function<void(skel::context&)> const& inner,
+                  bool caught) {
+  hub::job job(ranks, threads);
+  job.run([&](skel::context& ctx) {
+    outer(ctx, [&] {
+      try {
+        inner(ctx);
+      } catch (skel::usage_error const&) {
+        if (!caught) throw;
+      }
+    });
+  });
+  for (int r = 0; r < ranks; ++r) {
+    CAPTURE(r);
+    CHECK(job.error(r).starts_with("rank "));
+    CHECK(job.error(r).ends_with(nested_text));
+    hub::check_thrown<skel::usage_error>(job, r);
+  }
+  std::atomic<std::uint64_t> sum = 0;
+  job.run([&](skel::context& ctx) { sum += sum_of(ctx, 100); });  // the context is in step
+  CHECK(sum == 4950);
+}
+
+}  // namespace
+
+TEST_CASE("a farm inside any function of any skeleton is a usage_error on every rank") {
+  for (auto const& [where, outer] : outer_calls)
+    for (int const ranks : {1, 2, 3})
+      for (int const threads : {1, 2}) {
+        CAPTURE(where, ranks, threads);
+        bool const merges = ranks > 1 || threads > 1 || where != "a ring_steal's merge";
+        if (merges) check_nested(ranks, threads, outer, inner_calls.at("farm"), false);
+      }
+}
+
+TEST_CASE("every skeleton inside a farm's task is a usage_error on every rank, also when it is caught") {
+  for (auto const& [name, inner] : inner_calls)
+    for (int const ranks : {1, 3})
+      for (bool const caught : {false, true}) {
+        CAPTURE(name, ranks, caught);
+        check_nested(ranks, 2, outer_calls.at("a farm's task"), inner, caught);
+      }
+}
+
+TEST_CASE("context::beside inside a task is a usage_error, before a call it is not") {
+  hub::job job(2);
+  job.run([&](skel::context& ctx) {
+    outer_calls.at("a farm's task")(ctx, [&] { static_cast<void>(ctx.beside()); });
+  });
+  for (int r = 0; r < 2; ++r) CHECK(test::contains(job.error(r), "context::beside was called inside a task"));
+  std::atomic<std::uint64_t> sum = 0;
+  job.run([&](skel::context& ctx) {
+    auto other = ctx.beside();
+    std::thread aside([&] {
+      for (int i = 0; i < 10; ++i) sum += sum_of(other, 100);
+    });
+    for (int i = 0; i < 10; ++i) sum += sum_of(ctx, 200);
+    aside.join();
+  });
+  CHECK(sum == 10 * (4950 + 19900));
+}
+
+TEST_CASE("two threads on one context at a time: the second one throws, the first result is right") {
+  for (int const threads : {1, 2}) {
+    hub::job job(1, threads);
+    std::atomic<bool> refused = false;
+    std::uint64_t total = 0;
+    job.run([&](skel::context& ctx) {
+      std::atomic<bool> inside = false;
+      std::thread other([&] {
+        while (!inside) std::this_thread::yield();
+        for (int i = 0; i < 5; ++i) try {
+            sum_of(ctx, 1000);
+          } catch (skel::usage_error const& e) {
+            if (test::contains(e.what(),
+                               "two threads of rank 0 made skeleton calls on one context at the same"))
+              refused = true;
+          }
+      });
+      skel::farm(
+          ctx, skel::indices(50),
+          [&](std::uint64_t i) {
+            inside = true;
+            while (!refused) std::this_thread::yield();
+            return i;
+          },
+          skel::guided{}, skel::reduced(total, add));
+      other.join();
+    });
+    CHECK(job.error(0).empty());
+    CHECK(total == 1225);
+  }
+}
+
+TEST_CASE("two threads on one context of several ranks: no rank has a result, and none waits") {
+  for (int const ranks : {2, 3})
+    for (int repeat = 0; repeat < 20; ++repeat) {
+      hub::job job(ranks);
+      std::atomic<int> wrong = 0, errors = 0;
+      job.run([&](skel::context& ctx) {
+        auto const call = [&](std::uint64_t factor) {
+          std::uint64_t total = 0;
+          try {
+            for (int i = 0; i < 3; ++i) {
+              total = 0;
+              skel::farm(
+                  ctx, skel::indices(100),
+                  [&](std::uint64_t task) {
+                    std::this_thread::sleep_for(std::chrono::microseconds(50));
+                    return factor * task;
+                  },
+                  skel::guided{}, skel::reduced(total, add));
+            }
+            if (ctx.is_root() && total != factor * 4950) ++wrong;
+          } catch (skel::usage_error const& e) {
+            if (test::contains(e.what(), "two threads of rank ")) ++errors;
+          }
+        };
+        std::thread other([&] { call(1000); });
+        call(1);
+        other.join();
+      });
+      CHECK(wrong == 0);
+      CHECK(errors > 0);
+      for (int r = 0; r < ranks; ++r) CHECK(job.error(r).empty());
+    }
+}
+
+namespace {
+
+// What all ranks throw when the last of three makes `another` call.
+std::string said_of(std::function<void(skel::context&)> const& one,
+                    std::function<void(skel::context&)> const& another) {
+  hub::job job(3);
+  job.run([&](skel::context& ctx) { (ctx.rank() == 2 ? another : one)(ctx); });
+  for (int r = 0; r < 3; ++r) {
+    CHECK(job.error(r) == job.error(0));
+    hub::check_thrown<skel::protocol_error>(job, r);
+  }
+  auto const text = job.error(0);
+  std::atomic<std::uint64_t> sum = 0;
+  job.run([&](skel::context& ctx) { sum += sum_of(ctx, 100); });
+  CHECK(sum == 4950);
+  std::string const begin = "rank 2 made another skeleton call than the root: ";
+  CHECK(text.starts_with(begin));
+  return text.substr(std::min(text.size(), begin.size()));
+}
+
+auto farm_of(std::uint64_t tasks, std::string const& schedule, skel::farm_options const& options = {}) {
+  return [=](skel::context& ctx) {
+    skel::farm(
+        ctx, skel::indices(tasks), work, skel::any_schedule(schedule), [](skel::task_id, std::uint64_t) {},
+        options);
+  };
+}
+
+template <class List>
+auto farm_over(List list, std::optional<bool> check = true) {
+  return [=](skel::context& ctx) {
+    skel::farm(
+        ctx, skel::replicated(list), [](auto const&) { return 1; }, skel::guided{}, [](skel::task_id, int) {},
+        {.check_tasks = check});
+  };
+}
+
+}  // namespace
+
+TEST_CASE("ranks that make different calls hear what differs") {
+  CHECK(said_of(farm_of(10, "guided"), farm_of(11, "guided")) == "tasks 11 instead of 10");
+  CHECK(said_of(farm_of(10, "guided"), farm_of(10, "blocks")) == "schedule blocks instead of guided");
+  CHECK(said_of(farm_of(10, "guided"), farm_of(12, "guided:min=2")) ==
+        "tasks 12 instead of 10, schedule guided:min=2 instead of guided");
+  CHECK(said_of(farm_of(10, "guided"), farm_of(10, "guided", {.root = skel::root_role::serves})) ==
+        "root serves instead of works");
+  CHECK(said_of(farm_of(10, "guided"), farm_of(10, "guided", {.results = skel::concentrated()})) ==
+        "results concentrated instead of streamed");
+  auto const texts = [](skel::context& ctx) {
+    skel::farm(
+        ctx, skel::indices(10), [](std::uint64_t) { return 1.0F; }, skel::guided{},
+        [](skel::task_id, float) {});
+  };
+  CHECK(said_of(farm_of(10, "guided"), texts)
+            .starts_with("types unsigned long -> float instead of unsigned long -> unsigned long"));
+  auto const twin = [](skel::context& ctx) {
+    skel::farm(
+        ctx, skel::indices(10), [](std::uint64_t i) { return i; }, skel::guided{},
+        [](skel::task_id, std::uint64_t) {});
+  };
+  CHECK(said_of(farm_of(10, "guided"), twin).starts_with("task function "));
+}
+
+TEST_CASE("ranks that call different skeletons hear which, whoever differs") {
+  std::map<std::string, std::function<void(skel::context&)>> calls = inner_calls;
+  calls.erase("broadcast");  // a divide_and_conquer to its ranks
+  for (auto const& [one, first] : calls)
+    for (auto const& [another, second] : calls) {
+      if (one == another) continue;
+      CAPTURE(one, another);
+      CHECK(said_of(first, second) == another + " instead of " + one);
+    }
+}
+
+TEST_CASE("replicated lists: the number is compared, and the contents where that is asked for") {
+  using ints = std::vector<int>;
+  std::string const contents = "other contents of the task list";
+  CHECK(said_of(farm_over(ints{1, 2, 3}, false), farm_over(ints{1, 2}, false)) == "tasks 2 instead of 3");
+  CHECK(said_of(farm_over(ints{1, 2, 3}), farm_over(ints{1, 2, 4})) == contents);
+  using strings = std::vector<std::string>;
+  CHECK(said_of(farm_over(strings{"a", "b"}), farm_over(strings{"ab", ""})) == contents);
+  using lists = std::vector<std::vector<double>>;
+  CHECK(said_of(farm_over(lists{{1, 2}, {3}}), farm_over(lists{{1}, {2, 3}})) == contents);
+  CHECK(said_of(farm_over(std::views::iota(0, 5)), farm_over(std::views::iota(1, 6))) == contents);
+
+  struct padded {
+    char c;
+    double d;
+  };
+  std::vector<padded> a(20), b(20);
+  std::memset(static_cast<void*>(a.data()), 0x55, a.size() * sizeof(padded));
+  std::memset(static_cast<void*>(b.data()), 0xaa, b.size() * sizeof(padded));
+  for (auto* v : {&a, &b})
+    for (auto& x : *v) {
+      x.c = 1;
+      x.d = 2;
+    }
+  hub::job job(2);
+  job.run([&](skel::context& ctx) { farm_over(ctx.rank() == 0 ? a : b)(ctx); });
+  for (int r = 0; r < 2; ++r) CHECK(job.error(r).empty());
+  job.run([&](skel::context& ctx) {  // who does not ask is not told
+    farm_over(ctx.rank() == 0 ? ints{1} : ints{2}, false)(ctx);
+  });
+  for (int r = 0; r < 2; ++r) CHECK(job.error(r).empty());
+
+  auto const search = [](ints list) {
+    return [=](skel::context& ctx) {
+      skel::ring_steal(ctx, skel::replicated(list), spawning{}, {.check_tasks = true});
+    };
+  };
+  CHECK(said_of(search({1, 1}), search({1})) == "tasks 1 instead of 2, " + contents);
+  CHECK(said_of(search({1, 1}), search({1, 2})) == contents);
+  auto const divided = [](int n) {
+    return [=](skel::context& ctx) {
+      skel::divide_and_conquer(ctx, skel::replicated_problem{std::pair{0, n}}, halves{}, skel::hypercube{},
+                               {.check_problem = true});
+    };
+  };
+  CHECK(said_of(divided(8), divided(9)) == "other contents of the replicated_problem");
+}
+
+TEST_CASE("in a build with assertions contents are compared by default") {
+  hub::job job(2);
+  job.run([&](skel::context& ctx) { farm_over(std::vector<int>{ctx.rank()}, std::nullopt)(ctx); });
+#ifdef NDEBUG
+  CHECK(job.error(0).empty());
+#else
+  CHECK(test::contains(job.error(0), "other contents of the task list"));
+#endif
+}
