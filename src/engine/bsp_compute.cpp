@@ -70,6 +70,9 @@ void bsp_run::load(job const& j, std::unique_lock<std::mutex>& lock) {
   if (over_) return;
   if (bad) return fail(*bad);
   if (no_store) return unreadable(j.epoch, *no_store);
+  // The report says what an earlier run has saved, not what this one goes back to after a loss.
+  if (is_root() && store_ && j.generation == store_->costs().restored_generation)
+    store_->costs().restored_tasks = step;
   protocol::bsp_actions list;
   member_.loaded(j.epoch, step, list);
   perform(list);

@@ -221,7 +221,9 @@ void bsp_run::describe(report& r) const {
   r.results = "in_parts";
   r.tasks = member_.step();
   r.lost_ranks = lost_ranks();
-  r.tasks_handed_out_again = restarts_ > 1 ? supersteps_ - std::min(supersteps_, member_.step()) : 0;
+  auto const restored = store_ ? store_->costs().restored_tasks : 0;
+  auto const needed = member_.step() - std::min(restored, member_.step());
+  r.tasks_handed_out_again = restarts_ > 1 ? supersteps_ - std::min(supersteps_, needed) : 0;
 }
 
 void bsp_run::describe(observe::progress_state& s, bool /*last*/) const {
