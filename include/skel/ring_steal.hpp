@@ -231,7 +231,8 @@ class steal_work_of final : public steal_work {
 /// exact, with result{} as its neutral element: the order is that of arrival.
 ///
 /// Returns result and report on every rank. The report's `tasks` counts what the result holds: each task
-/// once, also when ranks were lost. `stopped_early`: the result is not complete, and stays result{}.
+/// once, also when ranks were lost. After a stop or at the time limit, the report says `stopped_early`, and
+/// the result is that of the tasks that ran, `tasks` of them.
 ///
 /// Throws, on every rank and after the run has drained: task_error when a task or the merge throws (its task
 /// number: how many tasks that rank had run), source_error when the source throws; protocol_error when the

@@ -75,6 +75,9 @@ void bsp_run::do_job(restore_job const& j, unsigned /*thread*/, std::unique_lock
   lock.lock();
   if (over_) return;
   if (bad) return fail(*bad);
+  // The report says what an earlier run has saved, not what this one goes back to after a loss.
+  if (!no_store && is_root() && store_ && j.generation == store_->costs().restored_generation)
+    store_->costs().restored_tasks = step;
   protocol::bsp_actions list;
   if (no_store)
     member_.unreadable(j.epoch, *no_store, list);

@@ -199,8 +199,10 @@ void bsp_run::describe(report& r) const {
   r.results = "in_parts";
   r.tasks = member_.step();
   r.lost_ranks = lost_ranks();
+  auto const restored = store_ ? store_->costs().restored_tasks : 0;
+  auto const needed = member_.step() - std::min(restored, member_.step());
   bool const restarted = conductor_ && conductor_->epoch() > 1;
-  r.tasks_handed_out_again = restarted ? supersteps_ - std::min(supersteps_, member_.step()) : 0;
+  r.tasks_handed_out_again = restarted ? supersteps_ - std::min(supersteps_, needed) : 0;
 }
 
 void bsp_run::describe(observe::progress_state& s, bool /*last*/) const {

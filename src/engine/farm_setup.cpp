@@ -155,6 +155,7 @@ protocol::ledger_config farm_run::ledger_setup(std::vector<int> workers) const {
   l.first_grant = std::max<std::uint64_t>(least_first_grant,
                                           first_grant_bytes / std::max<std::size_t>(1, traits_.result_bytes));
   l.call_hash = call_.hash();
+  l.most_losses = options_.max_losses_per_task;
   l.resumed = resumes();
   if (recorder_) l.restored = recorder_->restored_tasks();
   return l;

@@ -19,7 +19,7 @@ steal_recorder::steal_recorder(engine& of, checkpoint_options const& options, st
     } catch (protocol_error const& bad) {
       throw usage_error(std::string("the checkpoint cannot be used: ") + bad.what());
     }
-    tasks_ = writer_.costs().restored_tasks = restored_->tasks;
+    writer_.costs().restored_tasks = restored_->tasks;
   }
   writer_.save_first(left);
 }
@@ -30,7 +30,6 @@ void steal_recorder::record(steal_statement const& whole) {
   auto bytes = std::make_shared<std::vector<std::byte>>();
   encode(whole, *bytes);
   latest_ = std::move(bytes);
-  tasks_ = whole.tasks;
   dirty_ = true;
 }
 

@@ -31,7 +31,6 @@ class steal_recorder {
   void close();
 
   /// Tasks whose results are in what was recorded last.
-  [[nodiscard]] std::uint64_t tasks() const { return tasks_; }
   [[nodiscard]] checkpoint_report& costs() { return writer_.costs(); }
 
  private:
@@ -40,7 +39,6 @@ class steal_recorder {
   store_writer writer_;
   std::optional<steal_statement> restored_;
   std::shared_ptr<std::vector<std::byte> const> latest_;
-  std::uint64_t tasks_ = 0;
   bool dirty_ = false;  // recorded since the latest checkpoint was begun
 };
 

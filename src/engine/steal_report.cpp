@@ -16,7 +16,6 @@ void steal_run::describe(report& r) const {
   r.steals = steals_ + role_.steals();
   r.tasks_handed_out_again = taken_back_ + role_.taken_back();
   r.lost_ranks = lost_ranks();
-  if (r.stopped_early && recorder_) r.tasks = recorder_->tasks();
 }
 
 void steal_run::describe(observe::progress_state& s, bool last) const {

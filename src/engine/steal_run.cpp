@@ -25,6 +25,10 @@ bool moves_the_run(peer_message_kind kind) {
          kind == peer_message_kind::stopped || kind == peer_message_kind::finish;
 }
 
+bool has_result(protocol::outcome const& o) {
+  return o.how == protocol::outcome::status::done || o.how == protocol::outcome::status::stopped_early;
+}
+
 }  // namespace
 
 steal_run::steal_run(context& ctx, steal_work& work, ring_steal_options const& options, merged_result& total)
@@ -175,7 +179,7 @@ void steal_run::send(act::send& s) {
       encode(statement_of(s.debt), out);
       debts_.erase(s.debt);
     } else if (m.kind == peer_message_kind::finish) {
-      if (m.result->how == protocol::outcome::status::done) work_.pack_result(total_, out);
+      if (has_result(*m.result)) work_.pack_result(total_, out);
     } else if (m.kind == peer_message_kind::stopped) {
       protocol::put_varint(out, role_.steals());
       protocol::put_varint(out, role_.taken_back());
@@ -208,16 +212,21 @@ void steal_run::settle(debt_id id, std::span<std::byte const> payload) {
   if (bad) fail_task(*bad);
 }
 
-// Debt 0 is paid: its result is the run's.
+// Debt 0 ends: its result is the run's.
 void steal_run::complete() {
-  auto const d = debts_.extract(0);
-  if (d.empty()) return;
-  counted_ = d.mapped().tasks;
-  if (auto const bad = thrown_by([&] { work_.merge(total_, *d.mapped().sum); })) {
+  if (!debts_.contains(0)) return;  // the run has failed meanwhile
+  std::uint64_t tasks = 0;
+  auto const bad = thrown_by([&] {
+    gather(0);
+    auto const d = debts_.extract(0);
+    tasks = d.mapped().tasks;
+    work_.merge(total_, *d.mapped().sum);
+  });
+  if (bad) {
     fail_task(*bad);
     return;
   }
-  call_roll(&protocol::roll_call::done, counted_);
+  call_roll(&protocol::roll_call::done, tasks);
 }
 
 // --- messages
@@ -248,8 +257,7 @@ void steal_run::receive(int from, std::span<std::byte const> body, transport::pa
   } else if (is_root() && m.kind == peer_message_kind::hello && !m.ids.empty()) {
     tasks_heard_[static_cast<std::size_t>(from)] = m.ids.front();
     last_moved_ = now();
-  } else if (m.kind == peer_message_kind::finish && m.result &&
-             m.result->how == protocol::outcome::status::done) {
+  } else if (m.kind == peer_message_kind::finish && m.result && has_result(*m.result)) {
     if (auto const bad = thrown_by([&] { work_.unpack_result(body, total_); }))
       throw protocol_error("the result cannot be read: " + *bad);
   }

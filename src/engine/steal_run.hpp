@@ -109,7 +109,6 @@ class steal_run final : public peer_run {
   std::map<debt_id, debt> debts_;
   std::map<loan_id, loan> lent_;
   own_mail<protocol::peer_message> to_self_;
-  std::uint64_t counted_ = 0;  // tasks in the result
 
   std::vector<thread_state> state_;
   unsigned running_ = 0;             // threads inside tasks

@@ -164,6 +164,9 @@ void ledger::on(rank_id from, message const& m, actions& out) {
       }
       begin_stop(out);
       break;
+    case message_kind::begins:
+      on_begins(index, m, out);
+      break;
     case message_kind::stock:
       on_stock(index, m, out);
       break;
@@ -191,10 +194,14 @@ void ledger::on_hello(std::size_t index, message const& m, actions& out) {
         out);
     return;
   }
-  if (!p.hello) quiet_ticks_ = 0;  // said again by a worker that has heard nothing, it is no movement
-  p.hello = true;
+  bool const first = !std::exchange(p.hello, true);
   p.threads = static_cast<int>(std::max<std::uint64_t>(1, m.extra));
+  if (first) {
+    quiet_ticks_ = 0;  // said again by a worker that has heard nothing, it is no movement
+    expect(index, first_share(index));
+  }
   p.power = m.power;
+  give_suspects(out);
   if (stopping_) out.push_back(send{config_.ranks[index], {.kind = message_kind::stop}});
   deal_shares(out);
   if (!pool_.empty() && p.closed) push_to_closed(out);
@@ -204,6 +211,8 @@ void ledger::on_results(std::size_t index, message const& m, actions& out) {
   if (stopping_ || !tasks_exist(index, m.ranges, out)) return;
   auto& p = peers_[index];
   quiet_ticks_ = 0;
+  on_begins(index, m, out);
+  acquit(m.ranges, out);
   if (config_.merged)
     record_merged(m.ranges, out);
   else
@@ -259,7 +268,12 @@ std::uint64_t ledger::hash() const {
   d.add(last_lost_.value_or(~std::size_t{0}));
   d.add(held_back_);
   d.add(stock_round_).add(round_).add(claimed_.count()).add(quiet_ticks_).add(stop_ticks_).add(stock_ticks_);
-  d.add(stock_pause_);
+  d.add(stock_pause_).add(blame_ticks_);
+  for (auto const& [id, s] : suspects_) {
+    d.add(id).add(s.given).add(s.holder ? *s.holder + 1 : 0).add(s.losses.size());
+    for (auto const& l : s.losses) d.add(l.peer * 4 + (l.watched ? 2 : 0) + (l.alone ? 1 : 0));
+  }
+  d.add(suspects_.size());
   for (auto const& p : peers_)
     d.add(p.alive)
         .add(p.hello)
@@ -267,6 +281,8 @@ std::uint64_t ledger::hash() const {
         .add(p.closed)
         .add(p.stopped)
         .add(p.stock_due)
+        .add(p.running)
+        .add(p.judged)
         .add(p.wanted)
         .add(p.grants);
   return d.value();

@@ -72,6 +72,7 @@ void ledger::deal_shares(actions& out) {
     given_ += n;
     if (stock_round_)
       for (auto const& r : shares[k]) claimed_.insert(r);
+    expect(takers[k], shares[k]);
     out.push_back(
         send{config_.ranks[takers[k]], {.kind = message_kind::grant, .ranges = std::move(shares[k])}});
     peers_[takers[k]].waiting = false;

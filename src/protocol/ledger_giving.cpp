@@ -72,7 +72,7 @@ void ledger::take_from_pool(task_range const& recorded) {
 
 void ledger::give(std::size_t index, std::uint64_t n, actions& out) {
   // A rank that was given up may still hold what it is now given a second time: it looks if extra says so.
-  message grant{.kind = message_kind::grant, .extra = handed_out_again_ > 0 ? 1U : 0U};
+  message grant{.kind = message_kind::grant, .extra = handed_out_again_ > 0 ? may_be_held : 0};
   while (n > 0 && !pool_.empty() && room(pool_.front().first)) {
     std::uint64_t most = n;
     auto const stride = pool_.front().stride;
@@ -89,6 +89,7 @@ void ledger::give(std::size_t index, std::uint64_t n, actions& out) {
   }
   if (grant.ranges.empty()) return;
   peers_[index].waiting = false;
+  expect(index, grant.ranges);
   out.push_back(send{config_.ranks[index], std::move(grant)});
 }
 

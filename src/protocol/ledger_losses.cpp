@@ -1,5 +1,6 @@
 // What the ledger does when ranks are lost, or nothing moves: it takes stock.
 #include <algorithm>
+#include <utility>
 
 #include "skel/protocol/ledger.hpp"
 
@@ -18,7 +19,7 @@ void ledger::lost(rank_id rank, actions& out) {
   if (p == nullptr || !p->alive || finished_ || rank == config_.root) return;
   p->alive = false;
   p->waiting = false;
-  p->stock_due = false;
+  p->judged = std::exchange(p->stock_due, false);  // it has claimed nothing in this round
   last_lost_ = static_cast<std::size_t>(p - peers_.data());
   stock_pause_ = 1;
   enlist_root(out);
@@ -44,6 +45,10 @@ void ledger::enlist_root(actions& out) {
 
 void ledger::tick(actions& out) {
   if (finished_) return;
+  if (!stopping_ && !suspects_.empty()) {
+    blame(out);
+    give_suspects(out);
+  }
   if (stopping_) {
     if (++stop_ticks_ % patience != 0) return;
     for (rank_id r : not_stopped()) out.push_back(send{r, {.kind = message_kind::stop}});
@@ -73,6 +78,7 @@ void ledger::take_stock(actions& out) {
   for (std::size_t i = 0; i < peers_.size(); ++i) {
     auto& p = peers_[i];
     p.stock_due = p.computes && p.alive;
+    p.judged = !p.alive;
     if (p.stock_due)
       out.push_back(send{config_.ranks[i],
                          {.kind = message_kind::take_stock, .number = round_, .extra = p.hello ? 0U : 1U}});
@@ -96,11 +102,13 @@ void ledger::stock_complete(actions& out) {
     return;
   }
   for (auto const& r : pool_) claimed_.insert(r);
+  find_suspects();
   auto const missing = recorded_.missing(recorded_.low_water(), available_, claimed_);
   stock_round_ = false;
   claimed_ = {};
   if (!missing.empty()) stock_pause_ = 1;  // there may be more where these were
   put_back(missing);
+  give_suspects(out);
   serve_waiting(out);
   push_to_closed(out);
 }

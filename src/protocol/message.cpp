@@ -10,8 +10,8 @@ namespace skel::protocol {
 
 char const* to_string(message_kind kind) {
   static constexpr std::array<char const*, message_kinds> names{
-      "hello",       "ask",  "grant",   "nothing", "results", "failed", "take_stock", "stock",
-      "please_stop", "stop", "stopped", "finish",  "abort",   "steal",  "give",       "none"};
+      "hello", "ask",     "grant",  "nothing", "results", "failed", "take_stock", "stock", "please_stop",
+      "stop",  "stopped", "finish", "abort",   "steal",   "give",   "none",       "begins"};
   return names.at(static_cast<std::size_t>(kind));
 }
 
@@ -24,6 +24,7 @@ bool for_ledger(message_kind kind) {
     case message_kind::stock:
     case message_kind::please_stop:
     case message_kind::stopped:
+    case message_kind::begins:
       return true;
     default:
       return false;
@@ -41,8 +42,10 @@ enum field : unsigned {
   has_power = 4,
   has_ranges = 8,
   has_text = 16,
-  has_result = 32
+  has_result = 32,
+  has_running = 64
 };
+constexpr unsigned all_fields = 127;
 
 void encode_ranges(range_list const& ranges, std::vector<std::byte>& out) {
   put_varint(out, ranges.size());
@@ -108,6 +111,7 @@ void encode(message const& m, std::vector<std::byte>& out) {
   if (!m.ranges.empty()) fields |= has_ranges;
   if (!m.text.empty()) fields |= has_text;
   if (m.result) fields |= has_result;
+  if (!m.running.empty()) fields |= has_running;
   out.push_back(static_cast<std::byte>(m.kind));
   out.push_back(static_cast<std::byte>(fields));
   if (fields & has_number) put_varint(out, m.number);
@@ -116,6 +120,7 @@ void encode(message const& m, std::vector<std::byte>& out) {
   if (fields & has_ranges) encode_ranges(m.ranges, out);
   if (fields & has_text) put_text(out, m.text);
   if (fields & has_result) encode_outcome(*m.result, out);
+  if (fields & has_running) encode_ranges(m.running, out);
 }
 
 message decode(std::span<std::byte const>& bytes) {
@@ -123,7 +128,7 @@ message decode(std::span<std::byte const>& bytes) {
   auto const head = get_bytes(bytes, 2);
   auto const kind = std::to_integer<unsigned>(head[0]);
   auto const fields = std::to_integer<unsigned>(head[1]);
-  if (kind >= message_kinds || fields > 63) throw protocol_error("message of an unknown kind");
+  if (kind >= message_kinds || fields > all_fields) throw protocol_error("message of an unknown kind");
   m.kind = static_cast<message_kind>(kind);
   if (fields & has_number) m.number = get_varint(bytes);
   if (fields & has_extra) m.extra = get_varint(bytes);
@@ -132,6 +137,7 @@ message decode(std::span<std::byte const>& bytes) {
   if (fields & has_ranges) m.ranges = decode_ranges(bytes);
   if (fields & has_text) m.text = get_text(bytes);
   if (fields & has_result) m.result = decode_outcome(bytes);
+  if (fields & has_running) m.running = decode_ranges(bytes);
   return m;
 }
 

@@ -19,14 +19,17 @@ void roll_call::tell_all(peer_message const& m, peer_messages& out) const {
 }
 
 void roll_call::stop(outcome how, peer_messages& out) {
-  if (stopping_ || finished_) return;
+  if (finished_) return;
+  // What the user's code throws while a run is stopped early is not swallowed.
+  if (early() && how.how == outcome::status::task_failed) outcome_ = std::move(how);
+  if (stopping_) return;
   stopping_ = true;
   outcome_ = std::move(how);
-  bool const early = outcome_.how == outcome::status::stopped_early;
-  tell_all({.kind = kind::stop, .number = early ? 1U : 0U}, out);
+  tell_all({.kind = kind::stop, .number = early() ? 1U : 0U}, out);
 }
 
 void roll_call::done(std::uint64_t tasks, peer_messages& out) {
+  if (early() && !finished_) outcome_.tasks = tasks;
   stop({.how = outcome::status::done, .tasks = tasks}, out);
 }
 

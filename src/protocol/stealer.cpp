@@ -249,7 +249,7 @@ void stealer::on(rank_id from, peer_message const& m, steal_actions& out) {
       break;
     case kind::stop:
       stop_heard_ = true;
-      start_draining(config_.records && m.number == 1, out);
+      start_draining(m.number == 1, out);
       break;
     case kind::finish:
       ended_ = true;
@@ -325,8 +325,8 @@ void stealer::return_debts(steal_actions& out) {
     }
     it = debts_.erase(it);
     if (d.lender == config_.self) {
-      out.push_back(loan_action::record{});
-      out.push_back(loan_action::drop{id});
+      if (config_.records) out.push_back(loan_action::record{});
+      out.push_back(loan_action::complete{});
     } else {
       out.push_back(loan_action::send{d.lender, {.kind = kind::returned_loan, .number = d.number}, id});
     }

@@ -57,12 +57,34 @@ void worker::maybe_ask(actions& out) {
 }
 
 void worker::hand_out(std::uint64_t limit, actions& out) {
-  if (stopping_ || queue_.empty() || limit == 0) return;
+  if (stopping_ || limit == 0) return;
+  if (!suspects_.empty()) {
+    auto const one = suspects_.front().take_front(1);
+    if (suspects_.front().empty()) suspects_.erase(suspects_.begin());
+    watched_.push_back(one);
+    start(one, out);
+    return;
+  }
+  if (queue_.empty()) return;
   auto const range = queue_.front().take_front(limit);
   if (queue_.front().empty()) queue_.pop_front();
   queued_ -= range.count;
+  start(range, out);
+}
+
+void worker::start(task_range const& range, actions& out) {
   running_.push_back(range);
+  if (config_.self != config_.root) untold_.push_back(range);
   out.push_back(execute{range});
+}
+
+// What runs when this rank is lost is suspected. Results say so on their way; a message of its own is sent
+// where much depends on it, or where a theft has been paid for anyway.
+void worker::tell_begun(actions& out) {
+  if (untold_.empty() || !(always_told_ || (stole_ && !config_.results.concentrated))) return;
+  stole_ = false;
+  untold_.clear();
+  tell_root({.kind = message_kind::begins, .running = running_}, out);
 }
 
 void worker::idle(std::uint64_t limit, actions& out) {
@@ -70,6 +92,7 @@ void worker::idle(std::uint64_t limit, actions& out) {
   reach_ = std::max<std::uint64_t>(1, limit) * static_cast<std::uint64_t>(config_.threads);
   hand_out(limit, out);
   maybe_flush(out);
+  tell_begun(out);
   maybe_ask(out);
   maybe_steal(out);
 }
@@ -96,6 +119,7 @@ void worker::not_running(task_range const& range) {
 void worker::finished(task_range const& range, std::uint64_t next_limit, actions& out) {
   if (ended_) return;  // a suspect may be told of the end while it computes
   not_running(range);
+  std::erase_if(untold_, [&](auto const& r) { return r.last() == range.last(); });
   finished_ += range.count;
   if (stopping_) {
     maybe_stopped(out);
@@ -107,7 +131,9 @@ void worker::finished(task_range const& range, std::uint64_t next_limit, actions
     reach_ = next_limit * static_cast<std::uint64_t>(config_.threads);
     hand_out(next_limit, out);
   }
+  if (std::erase(watched_, range) > 0) flush(out);
   maybe_flush(out);
+  tell_begun(out);
   maybe_ask(out);
   maybe_steal(out);
 }
@@ -121,23 +147,26 @@ void worker::failed(task_id id, std::string text, task_range const& dropped, act
   // The root answers with stop; until then this rank holds the rest of the range no more and starts nothing.
   stopping_ = true;
   queue_.clear();
+  suspects_.clear();
   queued_ = 0;
   maybe_stopped(out);
 }
 
 void worker::maybe_flush(actions& out) {
   if (done_count_ == 0) return;
-  bool const dry = queue_.empty() && running_.empty();
   if (config_.results.concentrated
-          ? (closed_ && dry && (!config_.ring || resting_))
-          : (dry || done_count_ >= std::max<std::uint64_t>(1, config_.results.batch)))
+          ? (closed_ && dry() && (!config_.ring || resting_))
+          : (dry() || done_count_ >= std::max<std::uint64_t>(1, config_.results.batch)))
     flush(out);
 }
 
 // All that is done travels in one message, and the request for more rides on it (stormview 4.4:
 // piggybacking).
 void worker::flush(actions& out) {
-  message m{.kind = message_kind::results, .ranges = std::exchange(done_, {})};
+  message m{.kind = message_kind::results,
+            .ranges = std::exchange(done_, {}),
+            .running = std::exchange(untold_, {})};
+  stole_ = false;
   done_count_ = 0;
   unsent_ticks_ = 0;
   if (!asked_ && !closed_ && may_ask()) {
@@ -164,6 +193,12 @@ void worker::on(rank_id from, message const& m, actions& out) {
   if (m.kind != message_kind::take_stock) ticks_ = 0;
   switch (m.kind) {
     case message_kind::grant:
+      always_told_ = always_told_ || m.extra != 0;
+      if ((m.extra & are_suspects) != 0) {  // not what this rank has asked for
+        if (!stopping_)
+          for (auto const& r : not_held(m.ranges)) suspects_.push_back(r);
+        break;
+      }
       asked_ = false;
       if (stopping_) break;
       held_by_others_ = held_by_others_ || m.extra != 0;
@@ -189,6 +224,7 @@ void worker::on(rank_id from, message const& m, actions& out) {
       if (m.extra != 0) say_hello(out);  // the first one was lost
       message stock{.kind = message_kind::stock, .number = m.number, .extra = finished_};
       for (auto const& r : queue_) stock.ranges.push_back(r);
+      stock.ranges.insert(stock.ranges.end(), suspects_.begin(), suspects_.end());
       stock.ranges.insert(stock.ranges.end(), running_.begin(), running_.end());
       stock.ranges.insert(stock.ranges.end(), done_.begin(), done_.end());
       tell_root(std::move(stock), out);
@@ -199,6 +235,7 @@ void worker::on(rank_id from, message const& m, actions& out) {
       stop_heard_ = true;
       told_stopped_ = false;
       queue_.clear();
+      suspects_.clear();
       queued_ = 0;
       done_.clear();
       done_count_ = 0;
@@ -247,7 +284,7 @@ void worker::tick(actions& out) {
   ticks_ = 0;
   // A rank with nothing to do is heard of from time to time: a suspicion is taken back, a lost end said
   // again.
-  bool const silent = queue_.empty() && running_.empty() && !asked_ && !told_stopped_;
+  bool const silent = dry() && !asked_ && !told_stopped_;
   if (!heard_ || silent) say_hello(out);
   if (asked_) tell_root({.kind = message_kind::ask, .number = wanted()}, out);
   if (failure_ && !stop_heard_) tell_root(*failure_, out);
@@ -272,7 +309,8 @@ range_list worker::not_held(range_list const& ranges) const {
   range_list fresh;
   for (auto const& r : ranges)
     for (std::uint64_t i = 0; i < r.count; ++i)
-      if (!holds(queue_, r[i]) && !holds(running_, r[i]) && !holds(done_, r[i])) append(fresh, {r[i], 1, 1});
+      if (!holds(queue_, r[i]) && !holds(suspects_, r[i]) && !holds(running_, r[i]) && !holds(done_, r[i]))
+        append(fresh, {r[i], 1, 1});
   return fresh;
 }
 
@@ -280,22 +318,28 @@ void worker::drop(task_range const& range) {
   auto const inside = [&](task_id id) {
     return id >= range.first && id <= range.last() && (id - range.first) % range.stride == 0;
   };
-  range_list left;
-  for (auto const& r : queue_) {
-    if (r.last() < range.first || r.first > range.last()) {
-      append(left, r);
-      continue;
+  auto const without = [&](auto const& list) {
+    range_list left;
+    for (auto const& r : list) {
+      if (r.last() < range.first || r.first > range.last()) {
+        append(left, r);
+        continue;
+      }
+      for (std::uint64_t i = 0; i < r.count; ++i)
+        if (!inside(r[i])) append(left, {r[i], 1, 1});
     }
-    for (std::uint64_t i = 0; i < r.count; ++i)
-      if (!inside(r[i])) append(left, {r[i], 1, 1});
-  }
+    return left;
+  };
+  auto const left = without(queue_);
   queued_ = count_tasks(left);
   queue_.assign(left.begin(), left.end());
+  if (!suspects_.empty()) suspects_ = without(suspects_);
 }
 
 std::uint64_t worker::hash() const {
   digest d;
-  d.add(queue_).add(running_).add(done_).add(finished_).add(reach_).add(ticks_);
+  d.add(queue_).add(suspects_).add(running_).add(untold_).add(done_).add(finished_).add(reach_).add(ticks_);
+  d.add(watched_).add(always_told_).add(stole_);
   d.add(unsent_ticks_)
       .add(asked_)
       .add(closed_)

@@ -17,7 +17,7 @@ constexpr double clearly_faster = 1.5;
 // Asks the next rank on the ring, if there is nothing left to begin. Small tasks are asked for while the last
 // of them run; with large ones that would only move tasks from one queue into another.
 void worker::maybe_steal(actions& out) {
-  if (!config_.ring || !closed_ || stopping_ || queued_ > 0 || victim_ || resting_) return;
+  if (!config_.ring || !closed_ || stopping_ || has_work() || victim_ || resting_) return;
   auto const threads = static_cast<std::uint64_t>(config_.threads);
   if (running_.size() >= threads && reach_ <= threads) return;
   if (!searching_) {
@@ -60,11 +60,13 @@ double worker::copier_of(task_range const& r) const {
   return power;
 }
 
-// What runs here, and on nobody who is about as fast as a rank of this power.
+// What runs here, and on nobody who is about as fast as a rank of this power. Suspects stay here.
 range_list worker::worth_a_copy(double power) const {
   range_list list;
   for (auto const& r : running_)
-    if (power >= clearly_faster * copier_of(r)) list.push_back(r);
+    if (std::find(watched_.begin(), watched_.end(), r) == watched_.end() &&
+        power >= clearly_faster * copier_of(r))
+      list.push_back(r);
   return list;
 }
 
@@ -124,6 +126,8 @@ void worker::on_give(rank_id victim, message const& m, actions& out) {
   if (victim_ == victim) victim_.reset();
   if (stopping_) return;
   held_by_others_ = held_by_others_ || m.extra != 0;
+  always_told_ = always_told_ || m.extra != 0;
+  stole_ = true;
   ++steals_;
   if (m.number == 0) search_.works(victim);
   searching_ = false;

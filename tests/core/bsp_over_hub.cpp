@@ -33,6 +33,9 @@ TEST_CASE("a run goes on from its last checkpoint, on as many ranks or on others
     for (auto const& text : e.errors) CHECK(text.empty());
     CHECK(e.whole == expected());
     CHECK(least > 0);  // not from the beginning
+    REQUIRE(e.run.checkpoint);
+    CHECK(e.run.checkpoint->restored_tasks == least);
+    CHECK(e.run.tasks == rounds + 2);
   }
 }
 
@@ -64,6 +67,8 @@ void check_goes_on_without(int victim, store const& where) {
   CHECK(e.whole == expected());
   CHECK(e.run.lost_ranks == std::vector<int>{victim});
   CHECK(least_after > 0);  // not from the beginning
+  REQUIRE(e.run.checkpoint);
+  CHECK(e.run.checkpoint->restored_tasks == 0);  // its own checkpoints are no earlier run's
 }
 
 }  // namespace

@@ -38,6 +38,7 @@ world::world(scenario const& s, fault* f)
   state_.counted.resize(s.tasks);
   state_.forgotten.resize(s.tasks);
   state_.early.resize(s.tasks);
+  state_.ran_at_death.resize(s.tasks);
   if (!s.stream) {
     state_.supplied = s.tasks;
     state_.source_ended = true;
@@ -89,6 +90,7 @@ world::world(scenario const& s, fault* f)
   l.first_grant = s.first_grant;
   l.call_hash = call_hash;
   l.resumed = s.resumed;
+  l.most_losses = s.most_losses;
   for (task_id id : s.restored) append(l.restored, {id, 1, 1});
   state_.ledger = protocol::ledger(std::move(l));
 }
@@ -294,6 +296,7 @@ void world::tick(int rank) {
 
 void world::die(event const& e) {
   auto& n = at(e.a);
+  remember_what_it_ran(e.a);
   n.alive = false;
   ++state_.deaths;
   state_.died_at_work = state_.died_at_work || state_.ledger.recorded() < scenario_->tasks;
@@ -304,6 +307,45 @@ void world::die(event const& e) {
   n.threads.clear();
   n.held.clear();
   n.payloads.clear();
+}
+
+// As far as the root can know: the results of what it has finished may be on their way.
+void world::remember_what_it_ran(int rank) {
+  std::vector<bool> ran(scenario_->tasks);
+  auto const mark = [&](range_list const& ranges) {
+    for (task_id id : ids_of(ranges)) ran.at(id) = true;
+  };
+  for (auto const& t : at(rank).threads)
+    if (t.todo) mark({*t.todo});
+  for (auto const& p : state_.wires[wire(rank, 0)])
+    if (p.what.kind == message_kind::results) mark(p.what.ranges);
+  for (std::size_t id = 0; id < ran.size(); ++id)
+    if (ran[id]) ++state_.ran_at_death[id];
+}
+
+// The rank dies of this task. Of its messages to the root the last ones may be lost.
+void world::take_poison(int rank, task_id id, std::uint64_t lost_words) {
+  auto const& s = *scenario_;
+  if (rank != 0) {
+    if (s.last_words) {
+      while (deliverable(rank, 0)) deliver({event::kind::deliver, rank, 0});
+      drain_self();
+    }
+    auto const words = state_.wires[wire(rank, 0)].size();
+    die({event::kind::die, rank, 0, words - lost_words % (words + 1)});
+    // The first loss may tell nothing, the second not for certain; several threads cost one more.
+    require(!s.last_words || s.policy.copies || state_.suspicions > 0 ||
+                state_.ran_at_death[id] <= std::max(2U, s.most_losses) + (s.threads > 1 ? 2 : 1),
+            fmt::format("task {} ends {} ranks and is not named", id, state_.ran_at_death[id]));
+    return;
+  }
+  require(!state_.ledger.blames(id), fmt::format("the root runs task {}, which is to blame for losses", id));
+  bool others = false;
+  for (int r = 1; r < s.ranks; ++r) others = others || (at(r).alive && !lost(r));
+  require(!others || s.policy.copies || state_.suspicions > 0 || !state_.ledger.suspects(id),
+          fmt::format("the root runs task {}, which is suspected, while others could", id));
+  state_.root_died = true;
+  at(0).ended = true;
 }
 
 void world::suspect(int rank) {

@@ -48,6 +48,9 @@ struct scenario {
   int late = 0;                         ///< ranks that begin when much has happened already
   std::optional<task_id> failing_from;  ///< this task and those behind it throw
   std::uint64_t failing_every = 1;
+  std::vector<task_id> poison;  ///< whatever rank runs one of these dies of it
+  bool last_words = false;      ///< all its messages arrive before its loss is noticed
+  unsigned most_losses = 0;     ///< see ledger_config
   std::optional<task_id> sink_fails_at;
   std::optional<std::uint64_t> source_fails_at;
   bool stops_early = false;
@@ -60,7 +63,7 @@ struct scenario {
   std::uint64_t chaos = 100;      ///< events in random order before everything is made to end
 
   /// Nothing that makes a task run twice.
-  [[nodiscard]] bool calm() const { return deaths == 0 && suspicions == 0 && lost_in == 0; }
+  [[nodiscard]] bool calm() const { return deaths == 0 && suspicions == 0 && lost_in == 0 && poison.empty(); }
   [[nodiscard]] std::string describe() const;
 };
 
@@ -70,6 +73,10 @@ struct scenario {
 [[nodiscard]] scenario death_scenario(std::uint64_t seed);
 /// One that goes on with what an earlier run has left, deaths included.
 [[nodiscard]] scenario resumed_scenario(std::uint64_t seed);
+/// One with tasks that end whatever rank runs them.
+[[nodiscard]] scenario poison_scenario(std::uint64_t seed);
+/// One whose ranks die for reasons of their own, while tasks may be blamed.
+[[nodiscard]] scenario blaming_scenario(std::uint64_t seed);
 /// A ring of 64 ranks, deaths included.
 [[nodiscard]] scenario wide_ring_scenario(std::uint64_t seed);
 
@@ -133,6 +140,8 @@ class world {
   /// Somebody died while the run still had tasks without a result.
   [[nodiscard]] bool died_at_work() const { return state_.died_at_work; }
   [[nodiscard]] std::uint64_t again() const { return state_.ledger.handed_out_again(); }
+  /// A task was blamed for the loss of the ranks that ran it.
+  [[nodiscard]] bool blamed() const;
 
  private:
   struct packet {
@@ -178,6 +187,8 @@ class world {
     bool source_ended = false, source_failed = false, sink_failed = false, asked_to_stop = false;
     bool task_failed = false, died_at_work = false;
     int deaths = 0, suspicions = 0, ticks = 0;
+    std::vector<std::uint8_t> ran_at_death;  // per task: ranks that died while they ran it
+    bool root_died = false;                  // of a task
     friend bool operator==(state const&, state const&) = default;
   };
 
@@ -193,6 +204,10 @@ class world {
   [[nodiscard]] bool deliverable(int from, int to) const;
   [[nodiscard]] bool may_die(int rank) const;
   [[nodiscard]] bool fails(task_id id) const;
+  [[nodiscard]] bool is_poison(task_id id) const;
+  void take_poison(int rank, task_id id, std::uint64_t lost_words);
+  void remember_what_it_ran(int rank);
+  void check_blame(protocol::outcome const& how) const;
   [[nodiscard]] std::optional<event> random_event(std::mt19937_64& dice) const;
   void work_off(std::mt19937_64& dice);
 

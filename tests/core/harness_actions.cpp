@@ -121,9 +121,26 @@ void world::check_window() const {
           fmt::format("{} tasks are open, the window is {}", l.given() - sunk, s.window));
 }
 
+bool world::blamed() const {
+  auto const& o = at(0).outcome;
+  return o.how == protocol::outcome::status::task_failed && !fails(o.task);
+}
+
+// Where ranks die of tasks only, and all that they said is heard, it is one of these. Otherwise ranks that
+// died or were suspected ran it, all but the first for certain.
+void world::check_blame(protocol::outcome const& how) const {
+  auto const& s = *scenario_;
+  require(s.most_losses > 0, "a task is blamed that may end any number of ranks");
+  require(!s.last_words || s.deaths > 0 || s.suspicions > 0 || is_poison(how.task),
+          fmt::format("task {} is innocent", how.task));
+  auto const ran = state_.ran_at_death[how.task] + static_cast<unsigned>(state_.suspicions);
+  require(ran >= std::max(1U, s.most_losses - 1),
+          fmt::format("task {} is blamed, but ran on {} lost ranks", how.task, ran));
+}
+
 bool world::ended() const {
-  return std::all_of(state_.nodes.begin(), state_.nodes.end(),
-                     [](auto const& n) { return n.ended || !n.alive; });
+  return state_.root_died || std::all_of(state_.nodes.begin(), state_.nodes.end(),
+                                         [](auto const& n) { return n.ended || !n.alive; });
 }
 
 void world::check_end() const {
@@ -134,6 +151,7 @@ void world::check_end() const {
               "a call that differs is not noticed");
     return;
   }
+  if (state_.root_died) return;
   auto const& root = at(0).outcome;
   for (int r = 1; r < s.ranks; ++r)
     require(!at(r).alive || at(r).outcome == root,
@@ -152,7 +170,10 @@ void world::check_end() const {
       require(state_.asked_to_stop, "nobody has asked to stop");
       break;
     case status::task_failed:
-      require(state_.task_failed && fails(root.task), "no such task has failed");
+      if (blamed())
+        check_blame(root);
+      else
+        require(state_.task_failed && fails(root.task), "no such task has failed");
       break;
     case status::sink_failed:
       require(state_.sink_failed, "the sink has not failed");

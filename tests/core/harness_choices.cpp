@@ -179,6 +179,7 @@ void world::work_off(std::mt19937_64& dice) {
 void world::settle(std::mt19937_64& dice) {
   constexpr int most_ticks = 400;
   auto const& s = *scenario_;
+  if (state_.root_died) return;
   for (int r = 0; r < s.ranks; ++r)
     if (at(r).alive && !at(r).begun) apply({kind::begin, r});
   for (int r = 1; r < s.ranks; ++r) {
@@ -186,6 +187,8 @@ void world::settle(std::mt19937_64& dice) {
     if (at(r).alive && state_.suspected[static_cast<std::size_t>(r)]) apply({kind::heartbeat, r});
   }
   for (int round = 0; round < most_ticks; ++round) {
+    for (int r = 1; r < s.ranks; ++r)  // of a task
+      if (!at(r).alive && !state_.detected[static_cast<std::size_t>(r)]) apply({kind::detect, r});
     work_off(dice);
     if (ended()) return;
     require(s.ticks, "the run does not end without a tick");

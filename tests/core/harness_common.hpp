@@ -53,6 +53,7 @@ struct summary {
   int deaths = 0;
   bool died_at_work = false;
   std::uint64_t again = 0;  ///< tasks handed out again, or loans taken back
+  bool blamed = false;      ///< a task, for losses
 };
 
 /// Runs a scenario to its end: first whatever the seed says, then everything is made to end.
@@ -69,6 +70,7 @@ summary run(Scenario const& s, Fault* f) {
     sum.deaths = w.deaths();
     sum.died_at_work = w.died_at_work();
     sum.again = w.again();
+    if constexpr (requires { w.blamed(); }) sum.blamed = w.blamed();
   } catch (std::exception const& e) {
     throw violation(std::string(e.what()) + "\n  " + s.describe() +
                     "\n  replay it with SKEL_HARNESS_SEED=" + std::to_string(s.seed));

@@ -107,6 +107,21 @@ TEST_CASE("three ranks, one death at every step") {
   }
 }
 
+TEST_CASE("three ranks and a task that ends whatever rank runs it") {
+  for (char const* how : schedules)
+    for (std::vector<skel::task_id> const& poison : {std::vector<skel::task_id>{0}, {1}}) {
+      auto s = small(how, 3, 2);
+      s.deaths = 0;
+      s.root_serves = true;
+      s.poison = poison;
+      s.most_losses = 2;
+      auto const found =
+          try_all((std::string(how) + ", task " + std::to_string(poison[0]) + " kills").c_str(), s, 0,
+                  harness_common::runs_wanted(0) > 0 ? 20000000 : test::fewer_if_slow(60000));
+      CHECK(found.ends > 0);
+    }
+}
+
 TEST_CASE("the ring with payloads, with concentrated and with merged results") {
   auto s = small("ring", 2, 2);
   s.results = skel::concentrated();

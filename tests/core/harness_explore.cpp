@@ -24,7 +24,11 @@ std::uint64_t world::hash() const {
   }
   for (auto const& w : state_.wires) {
     for (auto const& p : w) {
-      d.add(static_cast<std::uint64_t>(p.what.kind)).add(p.what.number).add(p.what.extra).add(p.what.ranges);
+      d.add(static_cast<std::uint64_t>(p.what.kind))
+          .add(p.what.number)
+          .add(p.what.extra)
+          .add(p.what.ranges)
+          .add(p.what.running);
       add_ids(p.content);
     }
     d.add(w.size());
@@ -36,6 +40,8 @@ std::uint64_t world::hash() const {
   for (auto n : state_.recorded) d.add(n);
   for (auto n : state_.forgotten) d.add(n);
   for (bool b : state_.early) d.add(b);
+  add_ids(state_.ran_at_death);
+  d.add(state_.root_died);
   for (auto const& q : state_.sink_queue) add_ids(q);
   d.add(state_.died_at_work)
       .add(state_.supplied)

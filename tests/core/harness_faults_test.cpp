@@ -112,6 +112,35 @@ std::vector<named_fault<mutation>> const resumption_faults{
      [](auto& m) { m.told = [](std::uint64_t n) { return n > 0 ? n - 1 : 0; }; }},
 };
 
+// Of scenarios in which all that a rank said before its task ended it is heard.
+std::vector<named_fault<mutation>> const poison_faults{
+    {"nobody hears which suspect is begun", [](auto& m) { never(m, message_kind::begins); }},
+    {"a rank says that it begins another task",
+     [](auto& m) { change(m, message_kind::begins, [](auto& b) { b.running.front().first ^= 1; }); }},
+    {"a suspect is given to the root",
+     [](auto& m) {
+       m.wanted = [](actions& list) {
+         for (auto& a : list)
+           if (auto* const s = std::get_if<protocol::send>(&a);
+               s && s->what.kind == message_kind::grant && (s->what.extra & protocol::are_suspects) != 0)
+             s->to = 0;
+       };
+     }},
+    {"a suspect is given to nobody",
+     [](auto& m) {
+       m.received = [](int, auto& what) {
+         return what.kind != message_kind::grant || (what.extra & protocol::are_suspects) == 0;
+       };
+     }},
+    {"another task is named",
+     [](auto& m) {
+       m.received = [](int, auto& what) {
+         if (what.kind == message_kind::finish) what.result->task ^= 1;
+         return true;
+       };
+     }},
+};
+
 }  // namespace
 
 TEST_CASE("every deliberate fault is caught") {
@@ -124,4 +153,10 @@ TEST_CASE("faults in what is restored are caught") {
   check_all_are_caught<mutation>(
       resumption_faults,
       [](std::uint64_t seed, mutation& m) { harness::run(harness::resumed_scenario(seed), &m); }, 3);
+}
+
+TEST_CASE("faults in how tasks are blamed are caught") {
+  check_all_are_caught<mutation>(
+      poison_faults,
+      [](std::uint64_t seed, mutation& m) { harness::run(harness::poison_scenario(seed), &m); }, 5);
 }

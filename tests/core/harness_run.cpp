@@ -17,7 +17,9 @@ std::string scenario::describe() const {
       failing_from ? static_cast<long>(*failing_from) : -1,
       sink_fails_at ? static_cast<long>(*sink_fails_at) : -1,
       source_fails_at ? static_cast<long>(*source_fails_at) : -1, stops_early, other_call.value_or(-1), chaos,
-      resumed ? fmt::format(", {} restored", restored.size()) : "");
+      (resumed ? fmt::format(", {} restored", restored.size()) : "") +
+          (poison.empty() ? "" : fmt::format(", poison {}", fmt::join(poison, " "))) +
+          (most_losses > 0 ? fmt::format(", blamed after {}", most_losses) : ""));
 }
 
 namespace {
@@ -135,6 +137,32 @@ scenario resumed_scenario(std::uint64_t seed) {
   for (task_id id = 0; id < s.tasks; ++id)
     if (dice() % in != 0 || dice() % 32 == 0) s.restored.push_back(id);
   if (s.results.concentrated) s.send_after_ticks = static_cast<unsigned>(dice() % 3);
+  return s;
+}
+
+scenario poison_scenario(std::uint64_t seed) {
+  std::mt19937_64 dice(seed * 5 + 1);
+  auto s = draw(seed, dice() % 6 == 0);
+  s.ranks = 3 + static_cast<int>(dice() % 6);
+  if (!s.policy.power.empty()) s.policy.power.assign(static_cast<std::size_t>(s.ranks), 1.0);
+  s.root_serves = dice() % 8 != 0;
+  s.tasks = std::max<std::uint64_t>(1, s.tasks);
+  s.ticks = true;
+  s.lost_in = 0;
+  s.suspicions = dice() % 8 == 0 ? 1 : 0;
+  s.failing_from = s.sink_fails_at = s.source_fails_at = {};
+  s.stops_early = false;
+  s.other_call = {};
+  s.most_losses = dice() % 4 == 0 ? 1 + static_cast<unsigned>(dice() % 3) : 2;
+  s.poison.push_back(dice() % s.tasks);
+  s.last_words = s.deaths == 0 && dice() % 2 == 0;
+  if (dice() % 4 == 0) s.poison.push_back(dice() % s.tasks);
+  return s;
+}
+
+scenario blaming_scenario(std::uint64_t seed) {
+  auto s = draw(seed, seed % 4 != 0);
+  s.most_losses = 1 + static_cast<unsigned>(seed % 3);
   return s;
 }
 

@@ -1,6 +1,8 @@
 // The farm's protocol in random order, with everything going wrong that may.
 #include "harness.hpp"
 
+#include <cstdio>
+
 #include "catch.hpp"
 
 namespace {
@@ -25,6 +27,26 @@ TEST_CASE("farms survive the death of any ranks but the root", "[deaths]") {
 
 TEST_CASE("farms go on with what an earlier run has left", "[deaths]") {
   try_many("resumed", harness::resumed_scenario, 31, runs_wanted(8000));
+}
+
+TEST_CASE("tasks that end whatever rank runs them are named", "[deaths]") {
+  try_many("poison", harness::poison_scenario, 3, runs_wanted(8000));
+  // Where all is heard that a rank said, and the root does not meet the task first, it is always named.
+  int runs = 0;
+  for (std::uint64_t seed = 1; seed <= test::fewer_if_slow(3000); ++seed) {
+    auto const s = harness::poison_scenario(seed);
+    bool const enough = s.ranks >= 5 && s.most_losses <= 2 && s.poison.size() == 1;
+    if (!enough || !s.last_words || !s.root_serves || s.suspicions > 0 || s.policy.copies) continue;
+    ++runs;
+    INFO(s.describe());
+    CHECK(harness::run(s).blamed);
+  }
+  std::printf("%d runs name the task\n", runs);
+  CHECK(runs > 0);
+}
+
+TEST_CASE("ranks that die for reasons of their own, while tasks may be blamed", "[deaths]") {
+  try_many("blaming", harness::blaming_scenario, 17, runs_wanted(8000));
 }
 
 TEST_CASE("64 ranks on the ring, up to 16 of them dying", "[deaths]") {

@@ -39,6 +39,11 @@ void world::start_thread(int rank, thread& t, task_range const& range) {
   }
 }
 
+bool world::is_poison(task_id id) const {
+  auto const& p = scenario_->poison;
+  return std::find(p.begin(), p.end(), id) != p.end();
+}
+
 bool world::fails(task_id id) const {
   auto const& s = *scenario_;
   return s.failing_from && id >= *s.failing_from && (id - *s.failing_from) % s.failing_every == 0;
@@ -50,7 +55,11 @@ void world::finish(event const& e) {
   require(t.todo.has_value(), "a thread without tasks finishes some");
   task_range rest = *t.todo;
   std::uint64_t good = 0;
-  while (good < e.n && !fails(rest[good])) ++good;
+  for (; good < e.n && !fails(rest[good]); ++good)
+    if (is_poison(rest[good])) {
+      take_poison(e.a, rest[good], e.more);
+      return;
+    }
   bool const throws = good < e.n;
   auto const front = rest.take_front(good);
   bool const part = !throws && !rest.empty();

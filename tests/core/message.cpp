@@ -23,6 +23,8 @@ message any_message(std::mt19937_64& dice) {
   if (dice() % 2) m.power = static_cast<double>(dice() % 1000) / 7;
   for (std::uint64_t n = dice() % 5; n > 0; --n)
     m.ranges.push_back({dice() >> (2 + dice() % 60), 1 + dice() % 1000, 1 + dice() % 1000});
+  for (std::uint64_t n = dice() % 8; n > 5; --n)
+    m.running.push_back({any_number(dice) >> 24, 1 + dice() % 9, 1});
   if (dice() % 4 == 0) m.text = std::string(dice() % 300, 'x');
   if (dice() % 4 == 0) {
     outcome o;

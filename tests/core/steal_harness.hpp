@@ -147,6 +147,7 @@ class world {
   [[nodiscard]] statement state(int rank, protocol::debt_id debt) const;
   [[nodiscard]] counts value(statement const& s) const;
   void record(statement const& s);
+  void check_early_result() const;
   void check_last_record() const;
   [[nodiscard]] bool slips(slip which) const { return fault_ != nullptr && fault_->slips(which); }
 

@@ -205,11 +205,28 @@ void world::check_end() const {
       break;
     case status::stopped_early:
       require(asked_to_stop_, "an early stop that nobody wanted");
+      check_early_result();
       check_last_record();
       break;
     default:
       require(false, "an outcome that cannot be");
   }
+}
+
+// A run that is stopped early returns what ran: each node at most once, and all of them where nobody was lost
+// or suspected. A node that threw is a failure, not an early end.
+void world::check_early_result() const {
+  auto const& root = at(0);
+  require(complete_, "an early end without a result");
+  require(root.how->tasks == tasks_, "the number of tasks is wrong");
+  std::uint64_t ran = 0;
+  for (auto const& n : nodes_) {
+    ran += n.ran;
+    if (n.alive) require(n.result == total_, "ranks have different results");
+  }
+  require(std::all_of(total_.begin(), total_.end(), [](auto c) { return c <= 1; }),
+          "a node is counted twice");
+  require(deaths_ > 0 || suspicions_ > 0 || ran == tasks_, "what ran is not in the early result");
 }
 
 // Where nobody was lost or suspected and no task threw, what was done until the early end is in the

@@ -2,6 +2,8 @@
 #include "steal_over_hub.hpp"
 
 #include <atomic>
+#include <stdexcept>
+#include <stop_token>
 #include <string>
 
 using namespace steal_test;
@@ -121,10 +123,73 @@ TEST_CASE("a call ends early when a stop token or the time says so") {
     skel::ring_steal_options options;
     options.time_limit_seconds = 0.03;
     auto const all = skel::ring_steal(ctx, root_node(), tree{40, 100}, options);
-    stopped += all.report.stopped_early && all.result == 0 ? 1 : 0;
+    stopped += all.report.stopped_early && all.result == all.report.tasks && all.result > 0 ? 1 : 0;
   });
   for (int r = 0; r < 3; ++r) CHECK(job.error(r).empty());
   CHECK(stopped == 3);
+}
+
+namespace {
+
+// Counts nodes, and in the upper half of the result solutions. The first of these stops the run, on the rank
+// that finds it.
+struct first_solution : tree {
+  int last = 0;  // so many nodes start before there is a solution
+  std::stop_source found{};
+  void run(node const& n, skel::spawner<node>& more, std::uint64_t& sum) const {
+    tree::run(n, more, sum);
+    if (*started < last || found.stop_requested()) return;
+    sum += std::uint64_t{1} << 32;
+    std::stop_source(found).request_stop();
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a search that stops at its first solution returns it, and the result of all that ran") {
+  for (int ranks : {1, 3, 4})
+    for (int threads : {1, 2})
+      for (auto const take : {skel::half, skel::one}) {
+        INFO(ranks << " ranks, " << threads << " threads");
+        hub::job job(ranks, threads);
+        std::atomic<int> started{0};
+        std::vector<std::uint64_t> got(static_cast<std::size_t>(ranks));
+        std::atomic<int> early{0};
+        std::atomic<std::uint64_t> tasks{0};
+        job.run([&](skel::context& ctx) {
+          first_solution const search{{30, 20, &started}, 300};
+          auto const all =
+              skel::ring_steal(ctx, root_node(), search, {.take = take, .stop = search.found.get_token()});
+          got[static_cast<std::size_t>(ctx.rank())] = all.result;
+          early += all.report.stopped_early ? 1 : 0;
+          if (ctx.is_root()) tasks = all.report.tasks;
+        });
+        for (int r = 0; r < ranks; ++r) CHECK(job.error(r).empty());
+        CHECK(early == ranks);
+        CHECK(got == std::vector<std::uint64_t>(static_cast<std::size_t>(ranks), got[0]));
+        CHECK(got[0] % (std::uint64_t{1} << 32) == static_cast<std::uint64_t>(started));
+        CHECK(got[0] >> 32 >= 1);
+        CHECK(tasks == static_cast<std::uint64_t>(started));
+      }
+}
+
+TEST_CASE("a task that throws while the run stops ends it with its error") {
+  hub::job job(3);
+  struct throws_late : tree {
+    std::stop_source* found;
+    void run(node const& n, skel::spawner<node>& more, std::uint64_t& sum) const {
+      tree::run(n, more, sum);
+      if (*started < 200) return;
+      found->request_stop();
+      throw std::runtime_error("too late");
+    }
+  };
+  std::atomic<int> started{0};
+  job.run([&](skel::context& ctx) {
+    std::stop_source found;
+    skel::ring_steal(ctx, root_node(), throws_late{{30, 20, &started}, &found}, {.stop = found.get_token()});
+  });
+  for (int r = 0; r < 3; ++r) hub::check_thrown<skel::task_error>(job, r);
 }
 
 TEST_CASE("the loss of any ranks but the root does not change the count") {

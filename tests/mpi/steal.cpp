@@ -2,6 +2,7 @@
 #include <chrono>
 #include <cstdint>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -122,7 +123,44 @@ void it_ends_early(skel::context& ctx) {
   options.time_limit_seconds = 0.05;
   auto const all = skel::ring_steal(ctx, root_node(), ternary{40}, options);
   check(all.report.stopped_early, "stopped early");
-  check_equal(all.result, 0U, "the result of half a search");
+  check(all.result > 0, "the result of half a search");
+  check_equal(all.result, all.report.tasks, "the tasks of half a search");
+  the_next_call_works(ctx);
+}
+
+// Only the last rank stops, at a node that it runs itself.
+struct first_solution {
+  using task = node;
+  using result = std::uint64_t;
+  bool stops = false;
+  std::stop_source found{};
+  static constexpr result solution = std::uint64_t{1} << 40;
+
+  void run(node const& n, skel::spawner<node>& more, result& sum) const {
+    std::this_thread::sleep_for(std::chrono::microseconds(20));
+    ++sum;
+    if (stops && n.depth > 20 && !found.stop_requested()) {
+      sum += solution;
+      std::stop_source(found).request_stop();
+    }
+    for (unsigned i = 0; i < 3; ++i) more({n.depth + 1, n.index * 3 + i});
+  }
+  result merge(result a, result b) const { return a + b; }
+};
+
+void it_stops_at_a_solution(skel::context& ctx) {
+  first_solution const search{ctx.rank() == ctx.size() - 1};
+  skel::ring_steal_options options;
+  options.stop = search.found.get_token();
+  auto const all = skel::ring_steal(ctx, root_node(), search, options);
+  check(all.report.stopped_early, "stopped by a task");
+  check(all.result >= first_solution::solution, "the solution is returned, on every rank");
+  check_equal(all.result % first_solution::solution, all.report.tasks, "what ran is in the result");
+  if (ctx.is_root()) {
+    std::uint64_t ran = 0;
+    for (auto const& row : all.report.per_rank) ran += row.tasks;
+    check_equal(all.report.tasks, ran, "the report's tasks");
+  }
   the_next_call_works(ctx);
 }
 
@@ -136,5 +174,6 @@ int main(int argc, char** argv) {
     a_task_throws(ctx);
     ranks_that_disagree(ctx);
     it_ends_early(ctx);
+    it_stops_at_a_solution(ctx);
   });
 }

@@ -31,6 +31,9 @@ struct farm_options {
   std::stop_token stop{};                      ///< ends the run early when requested on any rank
   std::optional<double> time_limit_seconds{};  ///< ends the run early
   std::string label{};                         ///< for progress and trace; default: "farm"
+  /// A task that was running on this many lost ranks ends the run with task_error: it is likely to end the
+  /// others, too. 0: none does.
+  unsigned max_losses_per_task = 2;
   /// Results that the root has had are saved, and a later run goes on with them (docs/farm.md).
   std::optional<checkpoint_options> checkpoint{};
   /// Whether the tasks of a replicated list are compared over the ranks (their number always is). Empty: in

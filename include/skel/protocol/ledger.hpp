@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -25,6 +26,8 @@ struct ledger_config {
   /// what handling a result costs is not known before the first have come. 0: no limit.
   std::uint64_t first_grant = 0;
   std::uint64_t call_hash = 0;
+  /// A task that was running on so many lost ranks ends the run; 0: none does.
+  unsigned most_losses = 0;
   /// This run goes on with an earlier one: the root deals what is left, also where workers would know their
   /// shares of a whole list.
   bool resumed = false;
@@ -34,8 +37,12 @@ struct ledger_config {
 
 /// Gives tasks, records results once (the first wins), finds out what a lost rank took with it. The giver
 /// keeps the task until its result is back: a loss means that the living are asked what they hold, and
-/// whatever is neither recorded nor claimed is dealt out again. A regular value; events append their actions
-/// to `out`.
+/// whatever is neither recorded nor claimed is dealt out again.
+///
+/// What the lost rank was running is suspected of having ended it. Workers say with their results what they
+/// have begun. Suspects are given to one rank at a time each, never to the root while others compute, and a
+/// rank says when it begins one. So the second loss tells which one it was. A regular value; events append
+/// their actions to `out`.
 class ledger {
  public:
   ledger() = default;
@@ -70,6 +77,10 @@ class ledger {
   [[nodiscard]] std::vector<rank_id> lost_ranks() const;
   [[nodiscard]] std::uint64_t handed_out_again() const { return handed_out_again_; }
   [[nodiscard]] std::vector<rank_id> not_stopped() const;
+  /// Whether a lost rank may have been running this task.
+  [[nodiscard]] bool suspects(task_id id) const { return suspects_.contains(id); }
+  /// Whether so many were that it is given to nobody any more.
+  [[nodiscard]] bool blames(task_id id) const;
   friend bool operator==(ledger const&, ledger const&) = default;
   [[nodiscard]] std::uint64_t hash() const;
 
@@ -86,7 +97,22 @@ class ledger {
     std::uint64_t wanted = 1;
     double power = 0;
     unsigned grants = 0;
+    range_list running;   // what its threads run, as it was told last
+    bool judged = false;  // lost, and nothing in this round of stock-taking is claimed by it
     friend bool operator==(peer const&, peer const&) = default;
+  };
+  // A task without a result that was running on a lost rank.
+  struct suspect {
+    struct loss {
+      std::size_t peer = 0;
+      bool watched = false;  // the task was a suspect already, and the rank had said that it began it
+      bool alone = false;    // and nothing else was running there
+      friend bool operator==(loss const&, loss const&) = default;
+    };
+    std::vector<loss> losses;  // ranks that were heard of again do not count
+    bool given = true;
+    std::optional<std::size_t> holder;
+    friend bool operator==(suspect const&, suspect const&) = default;
   };
 
   [[nodiscard]] peer* find(rank_id rank);
@@ -115,6 +141,15 @@ class ledger {
   void take_stock(actions& out);
   void on_stock(std::size_t index, message const& m, actions& out);
   void stock_complete(actions& out);
+  [[nodiscard]] range_list first_share(std::size_t index) const;
+  void expect(std::size_t index, range_list const& given);
+  void on_begins(std::size_t index, message const& m, actions& out);
+  [[nodiscard]] bool blamed(suspect const& s) const;
+  [[nodiscard]] bool still_lost(suspect::loss const& l) const { return !peers_[l.peer].alive; }
+  void find_suspects();
+  void acquit(range_list const& done, actions& out);
+  void give_suspects(actions& out);
+  void blame(actions& out);
   void maybe_complete(actions& out);
   void begin_stop(actions& out);
   void maybe_finish(actions& out);
@@ -146,6 +181,8 @@ class ledger {
   unsigned stop_ticks_ = 0;
   unsigned stock_ticks_ = 0;  // ticks since stock was last taken, while somebody is lost
   unsigned stock_pause_ = 1;  // ticks until it is taken again
+  std::map<task_id, suspect> suspects_;
+  unsigned blame_ticks_ = 0;  // for which there has been a task to blame
   std::optional<std::string> aborted_;
   outcome outcome_;
 };

@@ -17,9 +17,10 @@ enum class message_kind : std::uint8_t {
   hello,    ///< worker to root: I am in this run. number: hash of the call; extra: compute threads; power
   ask,      ///< worker to root: number tasks, please
   grant,    ///< root to worker: ranges are yours (payloads travel with it); extra: 1 if it may hold some of
-            ///< them already
+            ///< them already, 2 if they are suspects
   nothing,  ///< root to worker: the pool is empty for good; results kept back may travel
-  results,  ///< worker to root: ranges are done; number: tasks asked for with it (0: none)
+  results,  ///< worker to root: ranges are done; number: tasks asked for with it (0: none); running: what was
+            ///< begun since the last message
   failed,   ///< worker to root: task `number` threw; text
   take_stock,  ///< root to worker: what do you hold? number: round; extra: 1 if hello has not been heard
   stock,  ///< worker to root: number: round; extra: tasks finished; ranges: what I was given and have not
@@ -33,8 +34,13 @@ enum class message_kind : std::uint8_t {
   give,  ///< worker to worker: ranges are yours now (payloads travel with it); extra: 1 if you may hold some
          ///< of them already
   none,  ///< worker to worker: I have nothing to give; extra: 1 + a rank that had some, or 0
+  begins,  ///< worker to root: I have begun something; running: all that I run
 };
-inline constexpr int message_kinds = 16;
+inline constexpr int message_kinds = 17;
+
+/// Values of grant's extra, which may be added. A suspect was running on a rank that was lost: it is run
+/// alone, not given to a thief, and `begins` tells the root before it runs.
+inline constexpr std::uint64_t may_be_held = 1, are_suspects = 2;
 
 [[nodiscard]] char const* to_string(message_kind kind);
 /// Whether the root's ledger is to hear of it; all else is for workers, abort for both.
@@ -69,6 +75,7 @@ struct message {
   std::uint64_t extra = 0;
   double power = 0;
   range_list ranges{};
+  range_list running{};  ///< results and begins only
   std::string text{};
   std::optional<outcome> result{};  ///< finish only
   friend bool operator==(message const&, message const&) = default;

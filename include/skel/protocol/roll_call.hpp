@@ -16,7 +16,7 @@ class roll_call {
   roll_call() = default;
   roll_call(std::vector<rank_id> const& ranks, std::uint64_t call_hash);
 
-  /// The result is there, of `tasks` tasks.
+  /// The result is there, of `tasks` tasks. After stop_early(): of those that ran.
   void done(std::uint64_t tasks, peer_messages& out);
   void stop_early(peer_messages& out);
   void source_failed(std::string text, peer_messages& out);
@@ -43,6 +43,7 @@ class roll_call {
     friend bool operator==(peer const&, peer const&) = default;
   };
   void stop(outcome how, peer_messages& out);
+  [[nodiscard]] bool early() const { return stopping_ && outcome_.how == outcome::status::stopped_early; }
   void maybe_finish(peer_messages& out);
   void tell_all(peer_message const& m, peer_messages& out) const;
 

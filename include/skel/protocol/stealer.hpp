@@ -74,12 +74,14 @@ struct drop {
   debt_id debt = 0;
   friend bool operator==(drop const&, drop const&) = default;
 };
-/// On the root: debt 0 is paid, its result is that of the run.
+/// On the root: debt 0 is paid, or the run is stopped early and all other debts are returned. The result of
+/// debt 0 is that of the run.
 struct complete {
   friend bool operator==(complete const&, complete const&) = default;
 };
 /// Start nothing more, and say quiet() when no thread runs a task, and again whenever something has come
-/// after that. `keeps`: what this rank owes and has lent is still needed; otherwise drop it all.
+/// after that. `keeps`: what this rank owes and has lent is still needed; otherwise drop it all. It is kept
+/// when the run is stopped early, and dropped when it is done or has failed.
 struct drain {
   bool keeps = false;
   friend bool operator==(drain const&, drain const&) = default;
@@ -98,7 +100,7 @@ struct stealer_config {
   std::vector<rank_id> ranks;  ///< everybody, in the order of the ring
   ring_order order = ring_order::doubling;
   std::uint64_t call_hash = 0;
-  bool records = false;  ///< a run that ends early leaves a checkpoint of all that was done
+  bool records = false;  ///< the root records what debt 0 is worth
   friend bool operator==(stealer_config const&, stealer_config const&) = default;
 };
 
@@ -117,7 +119,8 @@ struct stealer_config {
 /// Whoever runs those and merges gets what the loan asks for, so its lender keeps the statement in place of
 /// what it has lent, and of the statements it has of all its loans and its own tasks makes its own. That of
 /// the root about debt 0 is a checkpoint of the whole run, however old the others were. When the run ends
-/// early, debts are returned the same way, those first of which nothing is lent on.
+/// early, debts are returned the same way, those first of which nothing is lent on: so the root has the
+/// result of all that ran, with checkpoints or without.
 ///
 /// A thief walks the ring as ring_search says, with one request under way at most. When it has come round, or
 /// asked `arc` ranks in vain, it waits for retry(): with thousands of idle ranks whole rounds would be a

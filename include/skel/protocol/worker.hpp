@@ -58,7 +58,7 @@ class worker {
   /// Somebody else was first with these tasks: those that wait are not run. (Those that run do no harm.)
   void drop(task_range const& range);
 
-  [[nodiscard]] bool has_work() const { return !queue_.empty(); }
+  [[nodiscard]] bool has_work() const { return !queue_.empty() || !suspects_.empty(); }
   [[nodiscard]] bool ended() const { return ended_; }
   [[nodiscard]] std::uint64_t queued() const { return queued_; }
   [[nodiscard]] std::uint64_t running() const { return count_tasks(running_); }
@@ -76,6 +76,9 @@ class worker {
   [[nodiscard]] range_list not_held(range_list const& ranges) const;
   [[nodiscard]] std::uint64_t wanted() const;
   void hand_out(std::uint64_t limit, actions& out);
+  void start(task_range const& range, actions& out);
+  void tell_begun(actions& out);
+  [[nodiscard]] bool dry() const { return !has_work() && running_.empty(); }
   [[nodiscard]] bool may_ask() const;
   void maybe_ask(actions& out);
   void maybe_steal(actions& out);
@@ -101,8 +104,13 @@ class worker {
   worker_config config_;
   std::deque<task_range> queue_;
   std::uint64_t queued_ = 0;
+  range_list suspects_;  // given to this rank; they come first, one task at a time
+  range_list watched_;   // those that run: the root waits for their results
   range_list running_;
-  range_list done_;  // finished, results not sent yet
+  range_list untold_;         // of these, what the root has not been told
+  bool always_told_ = false;  // a rank was lost: the root wants to know all that is begun
+  bool stole_ = false;        // the root does not know what this rank begins next
+  range_list done_;           // finished, results not sent yet
   std::uint64_t done_count_ = 0;
   std::uint64_t finished_ = 0;  // tasks finished since begin
   std::uint64_t reach_ = 1;     // tasks that cover a round trip: the latest limit of a compute thread

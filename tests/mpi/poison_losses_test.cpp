@@ -1,0 +1,64 @@
+// A task that ends its process: it is named after it was running on two lost ranks, instead of taking one
+// rank after the other with it.
+#include <algorithm>
+#include <string>
+
+#include "catch.hpp"
+#include "survivors.hpp"
+
+namespace {
+
+test::ended run(std::string const& how, std::string const& results, std::string const& way,
+                std::string const& afterwards, int ranks) {
+  auto const command = std::string(SKEL_LOSSES) + " " + how + " " + results + " " + way + " " + afterwards;
+  return test::run_with_deaths(command, ranks);
+}
+
+// Open MPI may add lines of its own about a rank that aborts.
+void ends_with_the_task(std::string const& how, std::string const& results, std::string const& way,
+                        int ranks) {
+  INFO(how << ", " << results << ", " << way << ", " << ranks << " ranks");
+  auto const e = run(how, results, way, "escape", ranks);
+  CAPTURE(e.out, e.errors);
+  CHECK(e.code == 1);
+  auto const named = [](std::string const& line) {
+    return line.starts_with("mpi_poison_losses: task 37 failed on rank ") &&
+           line.find(": it was running on each of the lost ranks ") != std::string::npos;
+  };
+  CHECK(std::count_if(e.errors.begin(), e.errors.end(), named) == 1);
+  auto const says = [](std::string const& line) { return line.starts_with("mpi_poison_losses: "); };
+  CHECK(std::count_if(e.errors.begin(), e.errors.end(), says) == 1);
+}
+
+}  // namespace
+
+TEST_CASE("a task that kills its process is named, with every schedule") {
+  for (auto const* how : {"blocks", "interleaved", "first-come", "guided", "hybrid", "ring",
+                          "ring:take=one,takeover=predecessor"})
+    ends_with_the_task(how, "streamed", "kill", 4);
+}
+
+TEST_CASE("a task that aborts is named, and one that travels") {
+  ends_with_the_task("guided", "streamed", "abort", 4);
+  ends_with_the_task("ring", "streamed", "abort", 4);
+  ends_with_the_task("first-come", "on-root", "kill", 4);
+}
+
+TEST_CASE("the root does not run it when nobody else is left") {
+  ends_with_the_task("guided", "streamed", "kill", 3);
+  ends_with_the_task("blocks", "streamed", "kill", 3);
+}
+
+TEST_CASE("concentrated results tell less, so one more rank is lost") {
+  ends_with_the_task("guided", "concentrated", "kill", 5);
+}
+
+TEST_CASE("every survivor catches it, and the next farm works") {
+  auto const e = run("guided", "streamed", "kill", "next", 5);
+  CAPTURE(e.out, e.errors);
+  CHECK(e.code == 0);
+  auto const caught = [](std::string const& line) { return line.starts_with("task 37, rank "); };
+  CHECK(std::count_if(e.out.begin(), e.out.end(), caught) == 3);
+  auto const right = [](std::string const& line) { return line.starts_with("right, lost "); };
+  CHECK(std::count_if(e.out.begin(), e.out.end(), right) == 1);
+}
