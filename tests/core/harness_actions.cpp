@@ -181,6 +181,9 @@ void world::check_end() const {
     case status::source_failed:
       require(state_.source_failed, "the source has not failed");
       break;
+    case status::refused:
+      require(false, "a farm of one program refuses nothing");
+      break;
     case status::part_lost:
       require(false, "a farm has no parts to lose");
       break;

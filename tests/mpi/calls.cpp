@@ -105,9 +105,9 @@ void two_threads(skel::context& ctx) {
         std::uint64_t total = 0;
         skel::farm(
             ctx, skel::indices(200),
-            [=](std::uint64_t i) {
+            [=](std::uint64_t task) {
               std::this_thread::sleep_for(std::chrono::microseconds(100));
-              return factor * i;
+              return factor * task;
             },
             skel::guided{}, skel::reduced(total, add));
         if (ctx.is_root() && total != factor * 19900) ++wrong;
