@@ -19,9 +19,10 @@ namespace skel::detail {
 
 namespace {
 
-// A look may miss a process, and a rank that ends a moment before this one is no loss.
+// A look may miss a process, a rank that ends a moment before this one is no loss, and on a busy machine the
+// launcher takes its time between two ranks.
 constexpr double sure_after = 1;
-constexpr double start_patience = 5;
+constexpr double start_patience = 15;
 
 std::string proc(pid_t pid, char const* file) { return detail::format("/proc/{}/{}", pid, file); }
 

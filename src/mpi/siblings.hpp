@@ -18,7 +18,7 @@ class siblings {
   siblings();
 
   /// Looks at the processes. `now`: seconds on any clock. Returns what is wrong, in words, or nothing: a rank
-  /// that has been gone for a second, or one that was not started within five.
+  /// that has been gone for a second, or one that was not there within 15.
   [[nodiscard]] std::string what_is_wrong(double now);
   /// Whether this rank has the lowest number of those here that have not died.
   [[nodiscard]] bool is_spokesman() const;

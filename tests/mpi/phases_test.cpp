@@ -9,7 +9,7 @@ namespace {
 
 // Far below the 60 s after which a rank gives up without a reason.
 test::ended run(std::string const& where, int rank, char const* suspect_after) {
-  return test::shell(std::string("SKEL_THREADS=1 SKEL_SUSPECT_AFTER=") + suspect_after + " timeout 45 " +
+  return test::shell(std::string("SKEL_THREADS=1 SKEL_SUSPECT_AFTER=") + suspect_after + " timeout 100 " +
                      SKEL_MPIEXEC_SCRIPT + " -n 4 --oversubscribe " + SKEL_LOSSES + " " +
                      std::to_string(rank) + " " + where);
 }
