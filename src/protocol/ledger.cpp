@@ -212,6 +212,7 @@ void ledger::on_results(std::size_t index, message const& m, actions& out) {
   auto& p = peers_[index];
   quiet_ticks_ = 0;
   on_begins(index, m, out);
+  if (finished_) return;  // it spoke of tasks that do not exist
   acquit(m.ranges, out);
   if (config_.merged)
     record_merged(m.ranges, out);
