@@ -161,13 +161,11 @@ int main(int argc, char** argv) {
   options o;
   return skel::program::run_program(
       argc, argv,
-      {"skel-components",
-       "Finds the connected components of a graph, on all ranks.",
-       skel::program::option_set::search,
-       false,
-       {},
-       {"--write-graph"},
-       {"GRAPH"}},
+      {.name = "skel-components",
+       .description = "Finds the connected components of a graph, on all ranks.",
+       .options = skel::program::option_set::search,
+       .outputs = {"--write-graph"},
+       .may_differ = {"GRAPH"}},
       [&](CLI::App& app) { add_options(app, o); },
       [&](skel::context& ctx, skel::program::common_options const& common) { return run(ctx, common, o); });
 }

@@ -156,13 +156,11 @@ int main(int argc, char** argv) {
   options o;
   return skel::program::run_program(
       argc, argv,
-      {"skel-isosurface",
-       "Isosurfaces of volumes, with exact normals, by groups of ranks.",
-       skel::program::option_set::search,
-       false,
-       {},
-       {"--preview", "--model", "--trace-costs"},
-       {"VOLUME"}},
+      {.name = "skel-isosurface",
+       .description = "Isosurfaces of volumes, with exact normals, by groups of ranks.",
+       .options = skel::program::option_set::search,
+       .outputs = {"--preview", "--model", "--trace-costs"},
+       .may_differ = {"VOLUME"}},
       [&](CLI::App& app) { add_options(app, o); },
       [&](skel::context& ctx, skel::program::common_options const& common) { return model(ctx, common, o); });
 }

@@ -241,12 +241,11 @@ int main(int argc, char** argv) {
   options o;
   return skel::program::run_program(
       argc, argv,
-      {"skel-raytrace",
-       "Renders scenes of the Neutral File Format on all ranks.",
-       skel::program::option_set::farm,
-       true,
-       {"SCENE"},
-       {"--preview", "--write-scene", "--unit-costs"}},
+      {.name = "skel-raytrace",
+       .description = "Renders scenes of the Neutral File Format on all ranks.",
+       .checkpoints = true,
+       .inputs = {"SCENE"},
+       .outputs = {"--preview", "--write-scene", "--unit-costs"}},
       [&](CLI::App& app) { add_options(app, o); },
       [&](skel::context& ctx, skel::program::common_options const& common) {
         return render_scene(ctx, common, o);

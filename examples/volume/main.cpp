@@ -10,13 +10,12 @@ int main(int argc, char** argv) {
   skel::volume::options o;
   return skel::program::run_program(
       argc, argv,
-      {"skel-volume",
-       "Renders rectilinear grids of scalars on all ranks.",
-       skel::program::option_set::farm,
-       true,
-       {"--spec", "--machine"},
-       {"--unit-costs"},
-       {"FIELD", "--series"}},
+      {.name = "skel-volume",
+       .description = "Renders rectilinear grids of scalars on all ranks.",
+       .checkpoints = true,
+       .inputs = {"--spec", "--machine"},
+       .outputs = {"--unit-costs"},
+       .may_differ = {"FIELD", "--series", "--instructions"}},
       [&](CLI::App& app) { skel::volume::add_options(app, o); },
       [&](skel::context& ctx, skel::program::common_options const& common) {
         return skel::volume::render_all(ctx, common, o);

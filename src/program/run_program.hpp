@@ -27,10 +27,10 @@ struct program_info {
 using body_function = std::function<run_outcome(context&, common_options const&)>;
 
 /// Runs a program and returns its exit code. Every rank adds options and parses alike; the root prints --help
-/// and --version and writes the files. Options and inputs must be the same on all ranks, and on the root the
-/// output paths are tried before the body runs. While it runs,
-/// SIGINT, SIGTERM, SIGUSR1 and --time-limit stop the context: nothing more is handed out. A run they cut
-/// short writes its report, gives no sample, and ends with exit code 1.
+/// and --version and writes the files. Options and inputs must be the same on all ranks, and the output paths
+/// are tried on the root, before the body runs. While it runs, SIGINT, SIGTERM, SIGUSR1 and --time-limit stop
+/// the context: nothing more is handed out. A run they cut short writes its report, gives no sample, and ends
+/// with exit code 1.
 ///
 ///     int main(int argc, char** argv) {
 ///       std::string scene;

@@ -4,15 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <memory>
 #include <set>
-#include <utility>
 
 #include "skel/error.hpp"
 #include "skel/observe/hash.hpp"
