@@ -47,7 +47,7 @@ TEST_CASE("errors of Matrix Market") {
   CHECK(with(head + "3 3 1\n1 4\n") == "g.mtx:3: expected a column from 1 to 3, got \"4\"");
   CHECK(with(head + "3 3 1\n1 2 9\n") == "g.mtx:3: expected the end of the line, got \"9\"");
   CHECK(with(head + "3 3 1 7\n1 2\n") == "g.mtx:2: expected the end of the line, got \"7\"");
-  CHECK(with("%%MatrixMarket matrix coordinate pattern general 5\n3 3 1\n1 2\n") ==
+  CHECK(with("matrix coordinate pattern general 5\n3 3 1\n1 2\n") ==
         "g.mtx:1: expected the end of the line, got \"5\"");
   CHECK(with("matrix coordinate real general\n3 3 1\n1 2\n") ==
         "g.mtx:3: expected a value, got the end of the line");
