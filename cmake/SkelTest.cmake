@@ -2,7 +2,9 @@
 # another option for it.
 #   skel_unit_test(NAME SOURCES... LINK targets... [ARGS...] [LONG])      Catch2; LONG: also as a campaign
 #   skel_mpi_test(NAME TARGET exe RANKS 1 2 3 [ARGS...])                  one ctest test per rank count
-#   skel_losses_test(NAME COST n [LINK targets...] [LONG])                ranks of mpi_NAME are killed by test_NAME
+#   skel_mpi_program(NAME [SOURCE x.cpp] RANKS 1 2 [THREADED 1 2])        a program mpi_NAME and its tests, with an argument
+#                                                                        also with two compute threads per rank
+#   skel_losses_test(NAME [SOURCE x] COST n [LINK targets...] [LONG])     ranks of mpi_NAME (x.cpp) are killed by test_NAME
 
 # One time limit for all tests, in seconds, against hangs: more than ten times what the longest takes on a quiet machine
 # (91 s, test_checkpoint under ASan). Campaigns, labelled "long", get ten times as much.
@@ -58,17 +60,43 @@ function(skel_mpi_test name)
   endforeach()
 endfunction()
 
-# NAME.cpp is the program, NAME_test.cpp the test, which finds it as SKEL_LOSSES. Mostly it waits: what costs most starts
+function(skel_mpi_program name)
+  cmake_parse_arguments(arg "" "SOURCE" "RANKS;THREADED" ${ARGN})
+  if(NOT SKEL_MPI)
+    return()
+  endif()
+  if(NOT arg_SOURCE)
+    set(arg_SOURCE ${name}.cpp)
+    if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${arg_SOURCE})  # beside tests that need no MPI
+      set(arg_SOURCE mpi_${name}.cpp)
+    endif()
+  endif()
+  add_executable(mpi_${name} ${arg_SOURCE})
+  target_link_libraries(mpi_${name} PRIVATE skel::skel skel_warnings)
+  target_compile_options(mpi_${name} PRIVATE $<$<BOOL:${SKEL_SANITIZE}>:-O0>)
+  skel_mpi_test(mpi.${name} TARGET mpi_${name} RANKS ${arg_RANKS})
+  if(arg_THREADED)
+    skel_mpi_test(mpi.${name}.threads TARGET mpi_${name} RANKS ${arg_THREADED} ARGS 2)
+  endif()
+endfunction()
+
+# SOURCE.cpp is the program, SOURCE_test.cpp the test, which finds it as SKEL_LOSSES. Mostly it waits: what costs most starts
 # first. Where sanitizers are, it is built by the target skel_losses only, as scripts/test.sh runs it there with --all only.
 function(skel_losses_test name)
-  cmake_parse_arguments(arg "LONG" "COST" "LINK" ${ARGN})
-  add_executable(mpi_${name} ${name}.cpp)
+  cmake_parse_arguments(arg "LONG" "COST;SOURCE" "LINK" ${ARGN})
+  if(NOT SKEL_MPI)
+    return()
+  endif()
+  if(NOT arg_SOURCE)
+    set(arg_SOURCE ${name})
+  endif()
+  add_executable(mpi_${name} ${arg_SOURCE}.cpp)
   target_link_libraries(mpi_${name} PRIVATE ${arg_LINK} skel::skel skel_warnings)
   set(long)
   if(arg_LONG)
     set(long LONG)
   endif()
-  skel_unit_test(test_${name} SOURCES ${name}_test.cpp LINK skel_warnings ${long})
+  skel_unit_test(test_${name} SOURCES ${arg_SOURCE}_test.cpp LINK skel_warnings ${long})
   target_compile_definitions(test_${name} PRIVATE SKEL_MPIEXEC_SCRIPT="${PROJECT_SOURCE_DIR}/scripts/skel-mpiexec"
                                                   SKEL_LOSSES="$<TARGET_FILE:mpi_${name}>")
   add_dependencies(test_${name} mpi_${name})

@@ -10,10 +10,10 @@
 #include <stdexcept>
 #include <vector>
 
-#include "skel/checkpoint/code.hpp"
-#include "skel/checkpoint/placement.hpp"
+#include "skel/atomic_file.hpp"
 #include "skel/model/plot.hpp"
-#include "skel/observe/atomic_file.hpp"
+#include "skel/storage/code.hpp"
+#include "skel/storage/placement.hpp"
 
 namespace bench {
 
@@ -130,8 +130,8 @@ void availability(std::string const& prefix) {
     }
     plots.push_back(std::move(p));
   }
-  skel::observe::write_file_atomically(prefix + ".csv", csv);
-  skel::observe::write_file_atomically(prefix + ".svg", skel::model::to_svg(plots));
+  skel::write_file_atomically(prefix + ".csv", csv);
+  skel::write_file_atomically(prefix + ".svg", skel::model::to_svg(plots));
 }
 
 }  // namespace bench

@@ -10,8 +10,8 @@
 #include "figure_2.hpp"
 #include "isal_peer.hpp"
 #include "measure.hpp"
-#include "skel/checkpoint/coder.hpp"
-#include "skel/observe/atomic_file.hpp"
+#include "skel/atomic_file.hpp"
+#include "skel/storage/coder.hpp"
 
 namespace {
 
@@ -208,7 +208,7 @@ int main(int argc, char** argv) {
     comparison all(rounds, check);
     for (double const bytes : sizes)
       for (auto const s : shapes) compare(all, s, static_cast<std::size_t>(bytes));
-    if (!csv.empty()) skel::observe::write_file_atomically(csv, all.csv());
+    if (!csv.empty()) skel::write_file_atomically(csv, all.csv());
     if (check && !have_isal()) fmt::print("nothing was checked: ISA-L is missing\n");
     return all.failed() ? 1 : 0;
   } catch (std::exception const& bad) {

@@ -5,9 +5,9 @@
 #include <map>
 
 #include "measure.hpp"
-#include "skel/checkpoint/coder.hpp"
+#include "skel/atomic_file.hpp"
 #include "skel/model/plot.hpp"
-#include "skel/observe/atomic_file.hpp"
+#include "skel/storage/coder.hpp"
 
 namespace bench {
 
@@ -64,8 +64,8 @@ class figure {
       for (auto const& [name, points] : all) p.data.push_back({name, points});
       plots.push_back(std::move(p));
     }
-    skel::observe::write_file_atomically(prefix + ".csv", csv_);
-    skel::observe::write_file_atomically(prefix + ".svg", skel::model::to_svg(plots));
+    skel::write_file_atomically(prefix + ".csv", csv_);
+    skel::write_file_atomically(prefix + ".svg", skel::model::to_svg(plots));
   }
 
  private:

@@ -14,7 +14,7 @@
 #include "generate.hpp"
 #include "job.hpp"
 #include "peers.hpp"
-#include "skel/observe/hash.hpp"
+#include "skel/hash.hpp"
 
 namespace {
 
@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
         double const seconds =
             std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         double const busy = processor_seconds() - cpu;
-        auto const hash = skel::observe::xxh3_hex(std::as_bytes(found.labels()));
+        auto const hash = skel::xxh3_hex(std::as_bytes(found.labels()));
         std::printf("method=%s:%u seconds=%.6f cpu=%.6f xxh3=%s\n", how.name.c_str(), how.threads, seconds,
                     busy, hash.c_str());
       }

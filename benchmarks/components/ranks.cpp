@@ -13,7 +13,7 @@
 
 #include "generate.hpp"
 #include "job.hpp"
-#include "skel/observe/hash.hpp"
+#include "skel/hash.hpp"
 
 namespace {
 
@@ -96,7 +96,7 @@ int main(int argc, char** argv) {
     double slowest = 0, cpu_of_slowest = 0;
     MPI_Reduce(&together.seconds, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
     MPI_Reduce(&together.cpu, &cpu_of_slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-    auto const hash = skel::observe::xxh3_hex(std::as_bytes(mine.labels()));
+    auto const hash = skel::xxh3_hex(std::as_bytes(mine.labels()));
     if (rank == 0)
       std::printf("ranks=%d seconds=%.6f cpu=%.6f alone=%.6f alone_cpu=%.6f bytes=%llu xxh3=%s\n", ranks,
                   slowest, cpu_of_slowest, alone.seconds, alone.cpu,

@@ -8,7 +8,7 @@
 #include <exception>
 
 #include "connect.hpp"
-#include "skel/observe/hash.hpp"
+#include "skel/hash.hpp"
 #include "skel/skel.hpp"
 
 namespace {
@@ -32,7 +32,7 @@ void run(skel::context& ctx, graph_spec const& spec, int repetitions, exchange h
     static_cast<void>(skel::broadcast(ctx, skel::on_root([] { return true; })));  // all begin together
     auto found = connect(ctx, graph, job, kind);
     if (!ctx.is_root()) continue;
-    auto const hash = skel::observe::xxh3_hex(std::as_bytes(found.labels.labels()));
+    auto const hash = skel::xxh3_hex(std::as_bytes(found.labels.labels()));
     std::printf("ranks=%d seconds=%.6f alone=%.6f bytes=%llu xxh3=%s", ctx.size(), found.run.seconds, alone,
                 static_cast<unsigned long long>(found.run.bytes), hash.c_str());
     for (auto const& phase : found.run.phases)

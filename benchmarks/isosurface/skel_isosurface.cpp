@@ -13,7 +13,7 @@
 #include "field.hpp"
 #include "grid.hpp"
 #include "model_surfaces.hpp"
-#include "skel/observe/atomic_file.hpp"
+#include "skel/atomic_file.hpp"
 #include "skel/skel.hpp"
 
 using namespace skel::isosurface;
@@ -68,7 +68,7 @@ int main(int argc, char** argv) {
     std::vector<std::string> const words(argv + 1, argv + argc);
     if (words.size() == 3 && words[0] == "field") {
       auto const volume = skel::volume_data::read_grid(*skel::volume_data::open_field(words[1]));
-      skel::observe::atomic_file file(words[2]);
+      skel::atomic_file file(words[2]);
       file.write(std::span(volume.values));
       file.commit();
     } else if (words.size() == 7 && words[0] == "surfaces") {

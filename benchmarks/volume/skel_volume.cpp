@@ -15,7 +15,7 @@
 #include "grid.hpp"
 #include "image.hpp"
 #include "renderer.hpp"
-#include "skel/observe/atomic_file.hpp"
+#include "skel/atomic_file.hpp"
 #include "tiles.hpp"
 
 using namespace skel::volume;
@@ -31,7 +31,7 @@ void write_field(std::string const& name, std::string const& spacing, std::strin
   for (auto const v : values)
     stored.push_back(static_cast<std::uint16_t>(std::lround((v - least) / (most - least) * 10000)));
   auto const& n = opened->header().size;
-  skel::observe::atomic_file file(path);
+  skel::atomic_file file(path);
   file.write("NRRD0004\ntype: uint16\ndimension: 3\nsizes: " + std::to_string(n[0]) + ' ' +
              std::to_string(n[1]) + ' ' + std::to_string(n[2]) + "\nspacings: 1 1 " + spacing +
              "\nendian: little\nencoding: raw\n\n");

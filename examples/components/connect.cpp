@@ -4,18 +4,19 @@
 #include <utility>
 
 #include "skel/error.hpp"
-#include "skel/protocol/rank_span.hpp"
 
 namespace skel::components {
 
 edge_part part_of_rank(edge_part all, components_job const& job, int rank, int ranks) {
-  for (protocol::rank_span group{0, ranks}; !group.single();) {
-    auto const share = static_cast<double>(group.left().size()) / group.size();
+  // As the skeleton halves groups of ranks: the larger half is the left one.
+  for (int first = 0, last = ranks; last - first > 1;) {
+    int const middle = first + (last - first + 1) / 2;
+    auto const share = static_cast<double>(middle - first) / (last - first);
     constexpr double even = 0.5;
     auto const halves = share == even ? job.divide(all) : job.divide(all, share);
-    bool const left = group.left().contains(rank);
+    bool const left = rank < middle;
     all = halves.at(left ? 0 : 1);
-    group = left ? group.left() : group.right();
+    (left ? last : first) = middle;
   }
   return all;
 }

@@ -5,10 +5,10 @@
 
 #include "job.hpp"
 #include "skel/context.hpp"
+#include "skel/detail/division.hpp"
 #include "skel/divide_and_conquer.hpp"
 #include "skel/observe/samples.hpp"
 #include "skel/report.hpp"
-#include "skel/schedule/division.hpp"
 
 namespace skel::components {
 

@@ -48,15 +48,15 @@ std::array<edge_part, 2> edge_part::split(std::uint64_t count) const {
 void skel::transfer_traits<skel::components::edge_part>::pack(components::edge_part const& part,
                                                               std::vector<std::byte>& out) {
   auto const& formula = part.array_ ? part.array_->formula : std::nullopt;
-  protocol::put_raw(out, static_cast<std::uint8_t>(formula.has_value()));
+  bytes::put_raw(out, static_cast<std::uint8_t>(formula.has_value()));
   if (formula) {
-    protocol::put_raw(out, *formula);
-    protocol::put_raw(out, part.first_);
-    protocol::put_raw(out, part.last_);
+    bytes::put_raw(out, *formula);
+    bytes::put_raw(out, part.first_);
+    bytes::put_raw(out, part.last_);
     return;
   }
   auto const edges = part.edges();
-  protocol::put_varint(out, part.size());
+  bytes::put_varint(out, part.size());
   auto const bytes = std::as_bytes(edges.span());
   out.insert(out.end(), bytes.begin(), bytes.end());
 }
@@ -64,17 +64,17 @@ void skel::transfer_traits<skel::components::edge_part>::pack(components::edge_p
 skel::components::edge_part skel::transfer_traits<skel::components::edge_part>::unpack(
     std::span<std::byte const>& in) {
   using namespace components;
-  if (protocol::get_raw<std::uint8_t>(in) != 0) {
+  if (bytes::get_raw<std::uint8_t>(in) != 0) {
     edge_array a;
-    a.formula = protocol::get_raw<graph_spec>(in);
-    auto const first = protocol::get_raw<std::uint64_t>(in), last = protocol::get_raw<std::uint64_t>(in);
+    a.formula = bytes::get_raw<graph_spec>(in);
+    auto const first = bytes::get_raw<std::uint64_t>(in), last = bytes::get_raw<std::uint64_t>(in);
     if (first > last || last > a.formula->edges)
       throw protocol_error("message holds edges that no graph has");
     return {std::make_shared<edge_array const>(std::move(a)), first, last};
   }
-  auto const count = protocol::get_varint(in);
+  auto const count = bytes::get_varint(in);
   if (count > in.size() / sizeof(edge)) throw protocol_error("message holds fewer edges than it says");
-  auto const bytes = protocol::get_bytes(in, count * sizeof(edge));
+  auto const bytes = bytes::get_bytes(in, count * sizeof(edge));
   big_array<edge> edges(count);
   if (count > 0) std::memcpy(edges.data(), bytes.data(), bytes.size());
   return edge_part(std::move(edges));

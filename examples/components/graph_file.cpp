@@ -6,8 +6,8 @@
 #include <charconv>
 
 #include "graph_reader.hpp"
+#include "skel/atomic_file.hpp"
 #include "skel/error.hpp"
-#include "skel/observe/atomic_file.hpp"
 
 namespace skel::components {
 
@@ -42,7 +42,7 @@ graph read_graph(std::string const& path, std::optional<std::uint64_t> nodes) {
 }
 
 void write_labels(std::string const& path, std::span<node const> labels) {
-  observe::atomic_file file(path);
+  skel::atomic_file file(path);
   if (path.ends_with(".bin")) {
     file.write(std::as_bytes(labels));
   } else {

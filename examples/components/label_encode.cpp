@@ -7,7 +7,7 @@
 #include "label_form.hpp"
 #include "label_sizes.hpp"
 #include "node_bitmap.hpp"
-#include "skel/protocol/bytes.hpp"
+#include "skel/bytes.hpp"
 
 namespace skel::components {
 
@@ -65,8 +65,8 @@ void append_marks(label_kernel const& kernel, std::span<node const> labels, bool
 
 std::vector<std::byte> head_of(encoding form, std::uint64_t nodes, std::uint64_t count) {
   std::vector<std::byte> head{static_cast<std::byte>(form)};
-  protocol::put_varint(head, nodes);
-  protocol::put_varint(head, count);
+  bytes::put_varint(head, nodes);
+  bytes::put_varint(head, count);
   return head;
 }
 
@@ -74,7 +74,7 @@ std::vector<std::byte> head_of(encoding form, std::uint64_t nodes, std::uint64_t
 std::vector<std::byte> head_of_marks(std::uint64_t nodes, std::uint64_t linked) {
   auto const head = head_of(encoding::marks, nodes, linked);
   std::vector<std::byte> all;
-  protocol::put_varint(all, head.size() + bitmap_size(nodes) + linked * fixed_width(nodes));
+  bytes::put_varint(all, head.size() + bitmap_size(nodes) + linked * fixed_width(nodes));
   all.insert(all.end(), head.begin(), head.end());
   return all;
 }
@@ -144,7 +144,7 @@ void pack_shortest(std::span<node const> labels, std::vector<std::byte>& out, la
     return;
   }
   out.resize(before);
-  protocol::put_varint(out, sizes[form]);
+  bytes::put_varint(out, sizes[form]);
   encode(labels, form, sizes, out, kernel);
 }
 

@@ -9,8 +9,8 @@
 
 #include "label_encoding.hpp"
 #include "label_form.hpp"
+#include "skel/bytes.hpp"
 #include "skel/error.hpp"
-#include "skel/protocol/bytes.hpp"
 
 namespace skel::components {
 
@@ -38,21 +38,21 @@ class label_stream {
   label_stream(std::uint64_t nodes, Taker& take) : nodes_(nodes), take_(take) {}
 
   void read(std::span<std::byte const> in) {
-    auto const form = static_cast<encoding>(protocol::get_raw<std::uint8_t>(in));
-    if (protocol::get_varint(in) != nodes_) throw protocol_error("message holds labels of another graph");
-    auto const bits = [&] { return protocol::get_bytes(in, (nodes_ + 63) / 64 * 8); };
+    auto const form = static_cast<encoding>(bytes::get_raw<std::uint8_t>(in));
+    if (bytes::get_varint(in) != nodes_) throw protocol_error("message holds labels of another graph");
+    auto const bits = [&] { return bytes::get_bytes(in, (nodes_ + 63) / 64 * 8); };
     if (form == encoding::dense) {
       read_dense(in);
     } else if (form == encoding::pairs) {
-      auto const count = protocol::get_varint(in);
+      auto const count = bytes::get_varint(in);
       read_pairs(in, count);
     } else if (form == encoding::giant) {
-      auto const count = protocol::get_varint(in), giant = protocol::get_varint(in);
+      auto const count = bytes::get_varint(in), giant = bytes::get_varint(in);
       if (giant >= nodes_) refuse_labels();
       read_giant(bits(), static_cast<node>(giant));
       read_pairs(in, count);
     } else if (form == encoding::marks) {
-      auto const count = protocol::get_varint(in);
+      auto const count = bytes::get_varint(in);
       auto const marked = bits();
       read_marks(marked, in, count);
     } else {
@@ -72,7 +72,7 @@ class label_stream {
     if (count > nodes_) refuse_labels();
     std::uint64_t next = 0;
     for (std::uint64_t i = 0; i < count; ++i) {
-      auto const gap = protocol::get_varint(in), label = protocol::get_varint(in);
+      auto const gap = bytes::get_varint(in), label = bytes::get_varint(in);
       if (gap >= nodes_ || next + gap >= nodes_ || label >= nodes_) refuse_labels();
       take_.pair(static_cast<node>(next + gap), static_cast<node>(label));
       next += gap + 1;

@@ -17,7 +17,7 @@
 #include "program/failure.hpp"
 #include "program/paths.hpp"
 #include "program/run_program.hpp"
-#include "skel/observe/hash.hpp"
+#include "skel/hash.hpp"
 #include "skel/skel.hpp"
 #include "sweep.hpp"
 
@@ -77,9 +77,8 @@ edge_part read_or_generate(skel::context& ctx, options const& o, skel::any_divis
   auto read = read_graph(o.file, o.nodes);
   job.nodes = read.nodes;
   if (ctx.size() > 1)
-    ctx.require_same(
-        "the content of GRAPH",
-        fmt::format("{} {}", read.nodes, skel::observe::xxh3_hex(std::as_bytes(read.edges.span()))));
+    ctx.require_same("the content of GRAPH",
+                     fmt::format("{} {}", read.nodes, skel::xxh3_hex(std::as_bytes(read.edges.span()))));
   return edge_part(std::move(read.edges));
 }
 
@@ -119,7 +118,7 @@ skel::program::run_outcome finish(skel::program::common_options const& common, c
     outcome.fields.emplace_back("one_core_seconds", alone);
   }
   outcome.run = std::move(result.run);
-  outcome.result_xxh3 = skel::observe::xxh3_hex(std::as_bytes(labels));
+  outcome.result_xxh3 = skel::xxh3_hex(std::as_bytes(labels));
   outcome.problem = sizes_of(job, graph.size());
   return outcome;
 }

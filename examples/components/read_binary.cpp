@@ -10,9 +10,9 @@
 
 #include "graph_reader.hpp"
 #include "random_hash.hpp"
+#include "skel/atomic_file.hpp"
 #include "skel/error.hpp"
-#include "skel/observe/atomic_file.hpp"
-#include "skel/observe/hash.hpp"
+#include "skel/hash.hpp"
 
 namespace skel::components {
 
@@ -130,18 +130,18 @@ graph read_binary_edges(input& in, node_limit limit) {
     if (std::max(u, v) >= nodes)
       in.fail_at(40 + 8 * i, fmt::format("expected nodes below {}, got {} and {}", nodes, u, v));
   }
-  observe::xxh3_hasher hasher;
+  skel::xxh3_hasher hasher;
   hasher.update(std::as_bytes(g.edges.span()));
   if (hasher.value() != hash) in.fail_at(32, "the edges are not those that were written (XXH3 differs)");
   return g;
 }
 
 void write_edges(std::string const& path, std::span<edge const> edges, std::uint64_t nodes) {
-  observe::xxh3_hasher hasher;
+  skel::xxh3_hasher hasher;
   hasher.update(std::as_bytes(edges));
   std::array<std::uint64_t, 5> head{0, 1, nodes, edges.size(), hasher.value()};
   std::memcpy(head.data(), binary_magic, 8);
-  observe::atomic_file file(path);
+  skel::atomic_file file(path);
   file.write(std::as_bytes(std::span(head)));
   file.write(std::as_bytes(edges));
   file.commit();

@@ -16,12 +16,12 @@ namespace {
 // A message with at most one pair, whatever the number of nodes.
 std::vector<std::byte> message_of(std::uint64_t nodes, edge const* e) {
   std::vector<std::byte> out{static_cast<std::byte>(encoding::pairs)};
-  protocol::put_varint(out, nodes);
+  bytes::put_varint(out, nodes);
   bool const linked = e != nullptr && e->u != e->v;
-  protocol::put_varint(out, linked ? 1 : 0);
+  bytes::put_varint(out, linked ? 1 : 0);
   if (linked) {
-    protocol::put_varint(out, std::max(e->u, e->v));
-    protocol::put_varint(out, std::min(e->u, e->v));
+    bytes::put_varint(out, std::max(e->u, e->v));
+    bytes::put_varint(out, std::min(e->u, e->v));
   }
   return out;
 }
@@ -104,10 +104,10 @@ roots roots::combine(roots a, roots b) {
 void skel::transfer_traits<skel::components::roots>::pack(components::roots const& r,
                                                           std::vector<std::byte>& out) {
   using namespace components;
-  protocol::put_raw(out, r.how_);
-  protocol::put_varint(out, r.nodes_);
+  bytes::put_raw(out, r.how_);
+  bytes::put_varint(out, r.nodes_);
   if (r.encoded()) {
-    protocol::put_varint(out, r.message_.size());
+    bytes::put_varint(out, r.message_.size());
     out.insert(out.end(), r.message_.begin(), r.message_.end());
     return;
   }
@@ -118,7 +118,7 @@ void skel::transfer_traits<skel::components::roots>::pack(components::roots cons
   }
   encoded_sizes sizes{};
   sizes.bytes[0] = dense_size(labels.size());
-  protocol::put_varint(out, sizes.bytes[0]);
+  bytes::put_varint(out, sizes.bytes[0]);
   encode(labels, encoding::dense, sizes, out);
 }
 
@@ -126,10 +126,10 @@ skel::components::roots skel::transfer_traits<skel::components::roots>::unpack(
     std::span<std::byte const>& in, std::shared_ptr<void const> const& owner) {
   using namespace components;
   roots r;
-  r.how_ = protocol::get_raw<exchange>(in);
-  r.nodes_ = protocol::get_varint(in);
+  r.how_ = bytes::get_raw<exchange>(in);
+  r.nodes_ = bytes::get_varint(in);
   if (r.nodes_ > most_nodes) throw protocol_error("message holds labels of too many nodes");
-  r.message_ = protocol::get_bytes(in, protocol::get_varint(in));
+  r.message_ = bytes::get_bytes(in, bytes::get_varint(in));
   r.owner_ = owner;
   return r;
 }

@@ -88,7 +88,7 @@ using isosurface::range;
 template <class T>
 void pack_rows(std::vector<T> const& all, std::size_t first_row, range rows, std::size_t length,
                std::vector<std::byte>& out) {
-  protocol::put_varint(out, all.empty() ? 0 : (rows.end - rows.first) * length);
+  bytes::put_varint(out, all.empty() ? 0 : (rows.end - rows.first) * length);
   if (all.empty()) return;
   auto const bytes = std::as_bytes(
       std::span(all).subspan((rows.first - first_row) * length, (rows.end - rows.first) * length));
@@ -135,7 +135,7 @@ void transfer_traits<layer_packet>::pack(layer_packet const& p, std::vector<std:
 
 std::size_t transfer_traits<layer_packet>::size(layer_packet const& p) {
   auto const rows = [](range r, std::size_t length, std::size_t bytes) {
-    return protocol::most_varint + (r.end - r.first) * length * bytes;
+    return bytes::most_varint + (r.end - r.first) * length * bytes;
   };
   return sizeof(packet_head) + p.layer.slices.size() * rows(p.samples, p.lengths[0], sizeof(float)) +
          2 * rows(p.nodes, p.lengths[1], 1) + (p.layer.holes ? 1 : 0) * rows(p.cells, p.lengths[2], 1) +

@@ -11,7 +11,7 @@
 #include "model_surfaces.hpp"
 #include "outputs.hpp"
 #include "program/run_program.hpp"
-#include "skel/observe/hash.hpp"
+#include "skel/hash.hpp"
 #include "skel/skel.hpp"
 #include "tolerance.hpp"
 #include "verify.hpp"
@@ -94,7 +94,7 @@ void check(options& o) {
 }
 
 std::string mesh_hash(mesh const& m) {
-  skel::observe::xxh3_hasher hasher;
+  skel::xxh3_hasher hasher;
   hasher.update(std::as_bytes(std::span(m.positions)));
   hasher.update(std::as_bytes(std::span(m.normals)));
   hasher.update(std::as_bytes(std::span(m.triangles)));

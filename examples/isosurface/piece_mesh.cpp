@@ -77,7 +77,7 @@ void put_all(std::vector<std::byte>& out, std::span<From const> from, Convert co
 /// The next n, one after the other, from any address.
 template <class T, class Call>
 void get_all(std::span<std::byte const>& in, std::uint64_t n, Call const& call) {
-  auto const bytes = protocol::get_bytes(in, n * sizeof(T));
+  auto const bytes = bytes::get_bytes(in, n * sizeof(T));
   for (std::size_t i = 0; i < n; ++i) {
     T value;
     std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
@@ -120,8 +120,8 @@ void get_shared(std::span<std::byte const>& in, edge_key first, std::vector<piec
                 std::uint32_t piece_mesh::part::*count, std::vector<shared_vertex>& to) {
   std::uint64_t n = 0;
   for (auto const& p : parts) n += p.*count;
-  auto const edges = protocol::get_bytes(in, n * sizeof(typename Width::edge));
-  auto const vertices = protocol::get_bytes(in, n * sizeof(typename Width::index));
+  auto const edges = bytes::get_bytes(in, n * sizeof(typename Width::edge));
+  auto const vertices = bytes::get_bytes(in, n * sizeof(typename Width::index));
   to.resize(n);
   auto* next = to.data();
   auto rest = edges;
@@ -137,7 +137,7 @@ void get_shared(std::span<std::byte const>& in, edge_key first, std::vector<piec
 
 template <class Width>
 void get_edges(std::span<std::byte const>& in, edge_key first, std::uint64_t foreign, piece_mesh& m) {
-  auto const edges = protocol::get_bytes(in, foreign * sizeof(typename Width::edge));
+  auto const edges = bytes::get_bytes(in, foreign * sizeof(typename Width::edge));
   m.foreign.resize(foreign);
   auto* next = m.foreign.data();
   auto rest = edges;
@@ -150,7 +150,7 @@ void get_edges(std::span<std::byte const>& in, edge_key first, std::uint64_t for
 
 void transfer_traits<piece_mesh>::pack(piece_mesh const& m, std::vector<std::byte>& out) {
   auto const head = head_of(m);
-  protocol::put_raw(out, head);
+  bytes::put_raw(out, head);
   put_bytes(out, std::as_bytes(std::span(m.parts)));
   put_surface(m, head.narrow != 0, out);
   if (head.narrow != 0)
@@ -161,7 +161,7 @@ void transfer_traits<piece_mesh>::pack(piece_mesh const& m, std::vector<std::byt
 
 piece_mesh transfer_traits<piece_mesh>::unpack(std::span<std::byte const>& in,
                                                std::shared_ptr<void const> const& owner) {
-  auto const head = protocol::get_raw<message_head>(in);
+  auto const head = bytes::get_raw<message_head>(in);
   piece_mesh m;
   m.counts = head.counts;
   std::uint64_t vertices = 0, triangles = 0, foreign = 0;
@@ -172,9 +172,9 @@ piece_mesh transfer_traits<piece_mesh>::unpack(std::span<std::byte const>& in,
   m.message = owner;
   m.packed.narrow = head.narrow != 0;
   auto const index_bytes = m.packed.narrow ? sizeof(narrow::index) : sizeof(wide::index);
-  m.packed.positions = protocol::get_bytes(in, vertices * sizeof(isosurface::point));
-  m.packed.normals = protocol::get_bytes(in, vertices * sizeof(isosurface::point));
-  m.packed.triangles = protocol::get_bytes(in, triangles * 3 * index_bytes);
+  m.packed.positions = bytes::get_bytes(in, vertices * sizeof(isosurface::point));
+  m.packed.normals = bytes::get_bytes(in, vertices * sizeof(isosurface::point));
+  m.packed.triangles = bytes::get_bytes(in, triangles * 3 * index_bytes);
   if (m.packed.narrow)
     get_edges<narrow>(in, head.first_edge, foreign, m);
   else

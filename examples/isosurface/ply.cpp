@@ -6,7 +6,7 @@
 #include <cstring>
 #include <span>
 
-#include "skel/observe/atomic_file.hpp"
+#include "skel/atomic_file.hpp"
 
 namespace skel::isosurface {
 
@@ -27,7 +27,7 @@ std::string ply_header(mesh const& m) {
 }  // namespace
 
 void write_ply(std::string const& path, mesh const& m) {
-  observe::atomic_file file(path);
+  skel::atomic_file file(path);
   file.write(ply_header(m));
   for (auto const& part : m.parts)
     for (auto v = part.first_vertex; v < part.end_vertex; ++v) {

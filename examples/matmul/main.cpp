@@ -8,8 +8,8 @@
 #include "program/failure.hpp"
 #include "program/paths.hpp"
 #include "program/run_program.hpp"
-#include "skel/observe/atomic_file.hpp"
-#include "skel/observe/hash.hpp"
+#include "skel/atomic_file.hpp"
+#include "skel/hash.hpp"
 #include "skel/skel.hpp"
 
 namespace {
@@ -42,11 +42,10 @@ skel::program::run_outcome multiply(skel::context& ctx, skel::program::common_op
           fmt::format("verification failed: row {} differs from the one found entry by entry", row));
   }
   if (!common.output.empty())
-    skel::observe::write_file_atomically(common.output,
-                                         {reinterpret_cast<char const*>(bytes.data()), bytes.size()});
+    skel::write_file_atomically(common.output, {reinterpret_cast<char const*>(bytes.data()), bytes.size()});
   skel::program::run_outcome outcome;
   outcome.run = run;
-  outcome.result_xxh3 = skel::observe::xxh3_hex(bytes);
+  outcome.result_xxh3 = skel::xxh3_hex(bytes);
   outcome.fields = {{"order", size.order},
                     {"panels", size.panels()},
                     {"state_bytes", 3 * sizeof(double) * size.order * size.order}};

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "skel/error.hpp"
-#include "skel/schedule/deal.hpp"
 
 namespace skel::matmul {
 
@@ -15,6 +14,16 @@ double entry(std::uint64_t seed, std::uint64_t row, std::uint64_t column) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
   return static_cast<double>(x >> 11) * 0x1p-52 - 1;
+}
+
+// The panels of a rank: neighbours; the first ranks have one more where the number does not divide.
+struct panel_share {
+  std::uint64_t first, count;
+};
+panel_share share_of(std::uint64_t panels, int ranks, int rank) {
+  auto const n = static_cast<std::uint64_t>(ranks), i = static_cast<std::uint64_t>(rank);
+  auto const part = panels / n, longer = panels % n;
+  return {i * part + std::min(i, longer), part + (i < longer ? 1 : 0)};
 }
 
 std::ptrdiff_t offset(std::uint64_t n) { return static_cast<std::ptrdiff_t>(n); }
@@ -48,7 +57,7 @@ void multiply_panel(std::span<double const> a, std::span<double const> b, std::s
 }
 
 block_product::state block_product::begin(int rank, int ranks) const {
-  auto const mine = contiguous_share(size.panels(), ranks, rank);
+  auto const mine = share_of(size.panels(), ranks, rank);
   state s;
   s.first = mine.first;
   s.last = mine.first + mine.count;
@@ -90,7 +99,7 @@ bool block_product::step(state& s, superstep<message>& now) const {
 
 bsp_part<block_product> block_product::split(bsp_parts<block_product> const& parts, int rank,
                                              int ranks) const {
-  auto const mine = contiguous_share(size.panels(), ranks, rank);
+  auto const mine = share_of(size.panels(), ranks, rank);
   bsp_part<block_product> part;
   auto& s = part.state;
   std::vector<double> a, b;

@@ -8,8 +8,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "skel/atomic_file.hpp"
 #include "skel/error.hpp"
-#include "skel/observe/atomic_file.hpp"
 
 namespace skel::picture {
 
@@ -45,7 +45,7 @@ std::vector<std::byte> encode_png(int width, int height, png_uint_32 format,
 }
 
 void write_bytes(std::string const& path, std::span<std::byte const> bytes) {
-  observe::atomic_file file(path);
+  skel::atomic_file file(path);
   file.write(bytes);
   file.commit();
 }

@@ -14,7 +14,7 @@
 #include "pixels.hpp"
 #include "program/preview.hpp"
 #include "program/run_program.hpp"
-#include "skel/observe/hash.hpp"
+#include "skel/hash.hpp"
 #include "skel/skel.hpp"
 #include "spd.hpp"
 
@@ -90,7 +90,7 @@ scene load_scene(options const& o) {
 }
 
 void save_scene(std::string const& path, scene const& world) {
-  skel::observe::atomic_file file(path);
+  skel::atomic_file file(path);
   std::ostringstream text;
   write_nff(text, world, 17);
   file.write(text.str());
@@ -180,7 +180,7 @@ skel::program::run_outcome render_scene(skel::context& ctx, skel::program::commo
     all.picture = image(how.width, how.height);
     all.unit_seconds.resize(units.size());
   }
-  skel::program::preview preview(ctx.is_root() ? o.preview : "", [&](skel::observe::atomic_file& file) {
+  skel::program::preview preview(ctx.is_root() ? o.preview : "", [&](skel::atomic_file& file) {
     file.write(encode_image(o.preview, all.picture));
   });
   skel::farm_options farm;
@@ -215,7 +215,7 @@ skel::program::run_outcome render_scene(skel::context& ctx, skel::program::commo
         all.unit_cost.variance());
   skel::program::run_outcome outcome;
   outcome.run = run;
-  outcome.result_xxh3 = skel::observe::xxh3_hex(std::as_bytes(std::span(all.picture.rgb)));
+  outcome.result_xxh3 = skel::xxh3_hex(std::as_bytes(std::span(all.picture.rgb)));
   outcome.fields = {{"width", how.width},
                     {"height", how.height},
                     {"shapes", static_cast<std::uint64_t>(picture.shapes())},

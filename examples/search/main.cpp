@@ -12,8 +12,8 @@
 #include "program/paths.hpp"
 #include "program/run_program.hpp"
 #include "sequential.hpp"
-#include "skel/observe/atomic_file.hpp"
-#include "skel/observe/hash.hpp"
+#include "skel/atomic_file.hpp"
+#include "skel/hash.hpp"
 #include "skel/skel.hpp"
 
 namespace {
@@ -74,10 +74,10 @@ skel::program::run_outcome finish(skel::program::common_options const& common, s
     throw skel::program::verification_error(
         fmt::format("verification failed: found {}, but another method finds {}", text, other));
   fmt::print("{}\n", text);
-  if (!common.output.empty()) skel::observe::write_file_atomically(common.output, text + "\n");
+  if (!common.output.empty()) skel::write_file_atomically(common.output, text + "\n");
   skel::program::run_outcome outcome;
   outcome.run = std::move(run);
-  outcome.result_xxh3 = skel::observe::xxh3_hex(std::as_bytes(std::span(text)));
+  outcome.result_xxh3 = skel::xxh3_hex(std::as_bytes(std::span(text)));
   outcome.fields = std::move(fields);
   outcome.problem = std::move(problem);
   return outcome;

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "skel/broadcast.hpp"
-#include "skel/observe/hash.hpp"
+#include "skel/hash.hpp"
 #include "task_size.hpp"
 
 namespace skel::volume {
@@ -81,7 +81,7 @@ job_result render(context& ctx, prepared_volume const& volume, job const& what, 
         all.counts.segments += part.counts.segments;
         all.rays.insert(all.rays.end(), part.rays.begin(), part.rays.end());
         if (--at->second.missing > 0) return;
-        all.hashes[frame] = observe::xxh3_hex(std::as_bytes(std::span(at->second.picture.rgba)));
+        all.hashes[frame] = skel::xxh3_hex(std::as_bytes(std::span(at->second.picture.rgba)));
         done(static_cast<int>(frame), views[frame].view(), at->second.picture);
         pictures.erase(at);
       },

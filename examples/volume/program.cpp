@@ -17,7 +17,7 @@
 #include "ray_statistics.hpp"
 #include "report_sum.hpp"
 #include "skel/error.hpp"
-#include "skel/observe/hash.hpp"
+#include "skel/hash.hpp"
 #include "slab_job.hpp"
 #include "verify.hpp"
 
@@ -158,7 +158,7 @@ farm_options program_run::farm() const {
 
 /// All that the pictures depend on, for checkpoints: the values themselves, not where they came from.
 std::string program_run::problem_of(volume_data::grid const& grid) const {
-  observe::xxh3_hasher hasher;
+  skel::xxh3_hasher hasher;
   hasher.update(grid.values);
   for (auto const& axis : grid.header.coordinates) hasher.update(std::as_bytes(std::span(axis)));
   auto text = fmt::format("{} {} {}x{}x{}", hasher.hex(), name_of(grid.header.type), grid.header.size[0],
@@ -237,7 +237,7 @@ void program_run::each_in_slabs() {
 /// Of one picture its own hash, of several that of their hashes.
 std::string result_hash(std::vector<std::string> const& hashes) {
   if (hashes.size() == 1) return hashes[0];
-  observe::xxh3_hasher hasher;
+  skel::xxh3_hasher hasher;
   for (auto const& h : hashes) hasher.update(std::as_bytes(std::span(h)));
   return hasher.hex();
 }

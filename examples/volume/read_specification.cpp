@@ -7,10 +7,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/parse_json.hpp"
 #include "byte_source.hpp"
 #include "skel/error.hpp"
 #include "specification.hpp"
-#include "values/parse_json.hpp"
 
 namespace skel::volume {
 

@@ -6,7 +6,7 @@
 #include "prefetch.hpp"
 #include "report_sum.hpp"
 #include "skel/error.hpp"
-#include "skel/observe/hash.hpp"
+#include "skel/hash.hpp"
 
 namespace skel::volume {
 
@@ -174,7 +174,7 @@ job_result render_in_slabs(context& ctx, opener const& open, grid_source from, s
     bool const last = i + 1 == steps.size() || steps[i + 1].frame != frame;
     if (!last || !rays) continue;
     auto const image = rays->picture(spec.width, spec.height);
-    all.hashes.push_back(observe::xxh3_hex(std::as_bytes(std::span(image.rgba))));
+    all.hashes.push_back(skel::xxh3_hex(std::as_bytes(std::span(image.rgba))));
     done(frame, view, image);
     rays.reset();
   }

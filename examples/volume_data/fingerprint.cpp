@@ -6,13 +6,13 @@
 #include <span>
 #include <vector>
 
-#include "skel/observe/hash.hpp"
+#include "skel/hash.hpp"
 
 namespace skel::volume_data {
 
 namespace {
 
-void add_header(observe::xxh3_hasher& hasher, volume_header const& header) {
+void add_header(skel::xxh3_hasher& hasher, volume_header const& header) {
   auto const text =
       fmt::format("{} {} {} {}", name_of(header.type), header.size[0], header.size[1], header.size[2]);
   hasher.update(std::as_bytes(std::span(text)));
@@ -22,7 +22,7 @@ void add_header(observe::xxh3_hasher& hasher, volume_header const& header) {
 }  // namespace
 
 std::string fingerprint(grid const& g) {
-  observe::xxh3_hasher hasher;
+  skel::xxh3_hasher hasher;
   add_header(hasher, g.header);
   hasher.update(g.values);
   return hasher.hex();
@@ -31,7 +31,7 @@ std::string fingerprint(grid const& g) {
 std::string fingerprint(volume_reader& volume) {
   constexpr std::size_t budget = std::size_t{64} << 20;  // bytes of values: a few hundredths of a second
   auto const& header = volume.header();
-  observe::xxh3_hasher hasher;
+  skel::xxh3_hasher hasher;
   add_header(hasher, header);
   std::vector<std::byte> slice(header.slice_bytes());
   auto const slices = header.size[2];

@@ -5,10 +5,10 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/parse_json.hpp"
 #include "formats.hpp"
 #include "skel/error.hpp"
 #include "slice_files.hpp"
-#include "values/parse_json.hpp"
 
 namespace skel::volume_data {
 

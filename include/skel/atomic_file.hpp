@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace skel::observe {
+namespace skel {
 
 /// Writes to a temporary name in the directory of `path`; commit() renames it to `path`. Without commit(),
 /// after an exception for instance, the temporary file is removed and whatever stood under `path` is
@@ -16,7 +16,7 @@ namespace skel::observe {
 ///
 /// Every error is a skel::error `path: reason`.
 ///
-///     skel::observe::atomic_file file("out.ppm");
+///     skel::atomic_file file("out.ppm");
 ///     file.write("P6\n512 512\n255\n");
 ///     file.write(std::as_bytes(std::span(pixels)));
 ///     file.commit();
@@ -50,4 +50,4 @@ class atomic_file {
 /// The whole of a small file at once.
 void write_file_atomically(std::string const& path, std::string_view text);
 
-}  // namespace skel::observe
+}  // namespace skel

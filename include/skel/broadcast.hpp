@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "skel/bytes.hpp"
 #include "skel/divide_and_conquer.hpp"
 #include "skel/error.hpp"
-#include "skel/protocol/bytes.hpp"
 #include "skel/transfer.hpp"
 
 namespace skel {
@@ -57,12 +57,12 @@ template <>
 struct transfer_traits<detail::byte_stretch> {
   static void pack(detail::byte_stretch const& s, std::vector<std::byte>& out) {
     auto const b = s.bytes();
-    protocol::put_varint(out, b.size());
+    bytes::put_varint(out, b.size());
     out.insert(out.end(), b.begin(), b.end());
   }
   static detail::byte_stretch unpack(std::span<std::byte const>& in) {
-    auto const count = static_cast<std::size_t>(protocol::get_varint(in));
-    auto const b = protocol::get_bytes(in, count);
+    auto const count = static_cast<std::size_t>(bytes::get_varint(in));
+    auto const b = bytes::get_bytes(in, count);
     return {std::make_shared<std::vector<std::byte> const>(b.begin(), b.end()), 0, count};
   }
 };

@@ -10,7 +10,6 @@
 
 #include "skel/detail/bsp_work.hpp"
 #include "skel/detail/conversion.hpp"
-#include "skel/detail/farm_work.hpp"
 #include "skel/error.hpp"
 #include "skel/transfer.hpp"
 
@@ -90,8 +89,8 @@ class bsp_parts {
   static bsp_part<P> unpack_part(std::span<std::byte const>& in) {
     bsp_part<P> part;
     part.state = unpack<typename P::state>(in);
-    for (auto n = protocol::get_varint(in); n > 0; --n) {
-      auto const from = static_cast<int>(protocol::get_varint(in));
+    for (auto n = bytes::get_varint(in); n > 0; --n) {
+      auto const from = static_cast<int>(bytes::get_varint(in));
       part.received.push_back({from, unpack<typename P::message>(in)});
     }
     return part;
@@ -143,13 +142,13 @@ class bsp_work_of final : public bsp_work {
   void begin(int rank, int size) override { part_ = {program_.begin(rank, size), {}}; }
 
   void pack_part(std::vector<std::byte>& out) const override {
-    auto size = out.size() + packed_size(part_.state) + protocol::most_varint;
-    for (auto const& l : part_.received) size += protocol::most_varint + packed_size(l.content);
+    auto size = out.size() + packed_size(part_.state) + bytes::most_varint;
+    for (auto const& l : part_.received) size += bytes::most_varint + packed_size(l.content);
     out.reserve(size);
     pack(part_.state, out);
-    protocol::put_varint(out, part_.received.size());
+    bytes::put_varint(out, part_.received.size());
     for (auto const& l : part_.received) {
-      protocol::put_varint(out, static_cast<std::uint64_t>(l.from));
+      bytes::put_varint(out, static_cast<std::uint64_t>(l.from));
       pack(l.content, out);
     }
   }

@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace skel::protocol {
+namespace skel::bytes {
 
 /// Bytes of the longest varint.
 inline constexpr std::size_t most_varint = 10;
@@ -54,4 +54,4 @@ template <class T>
   return value;
 }
 
-}  // namespace skel::protocol
+}  // namespace skel::bytes

@@ -51,8 +51,8 @@ class call_slot {
 struct context_options {
   int threads = 0;  ///< compute threads of this rank; 0: this rank's share of the cores it may use
   observe::progress_mode progress = observe::progress_mode::never;
-  bool trace = false;           ///< keep spans of what happens when (see context::traces)
-  std::string trace_file;       ///< written by the root at the end, tried at once (usage_error); implies trace
+  bool trace = false;      ///< keep spans of what happens when (see context::traces)
+  std::string trace_file;  ///< written by the root at the end, tried at once (usage_error); implies trace
   double watchdog_seconds = 0;  ///< end the run when nothing moves for so long; 0: never
   /// A rank that is silent for so long is taken for lost, until it is heard of again; 0: never. Empty: 5 s,
   /// 60 s where mpiexec ends the job anyway; never below SERIALIZED: there a rank at work is silent.

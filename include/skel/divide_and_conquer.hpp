@@ -15,13 +15,12 @@
 #include <utility>
 #include <vector>
 
+#include "skel/bytes.hpp"
 #include "skel/detail/contents.hpp"
 #include "skel/detail/conversion.hpp"
-#include "skel/detail/farm_work.hpp"
-#include "skel/detail/part_work.hpp"
+#include "skel/detail/divide_work.hpp"
+#include "skel/detail/division.hpp"
 #include "skel/error.hpp"
-#include "skel/protocol/bytes.hpp"
-#include "skel/schedule/division.hpp"
 #include "skel/source.hpp"
 #include "skel/transfer.hpp"
 
@@ -114,31 +113,31 @@ namespace detail {
 using division_counts = std::vector<std::uint32_t>;
 
 template <class Problem>
-struct typed_problem final : part_problem {
+struct typed_problem final : divide_problem {
   std::vector<Problem> items;
   division_counts divisions;
 };
 
 template <class Solution>
-struct typed_solution final : part_solution {
+struct typed_solution final : divide_solution {
   std::vector<Solution> items;
   division_counts divisions;
 };
 
 template <class T>
 void pack_items(std::vector<T> const& items, division_counts const& divisions, std::vector<std::byte>& out) {
-  protocol::put_varint(out, divisions.size());
-  for (auto const n : divisions) protocol::put_varint(out, n);
-  protocol::put_varint(out, items.size());
+  bytes::put_varint(out, divisions.size());
+  for (auto const n : divisions) bytes::put_varint(out, n);
+  bytes::put_varint(out, items.size());
   for (auto const& item : items) skel::pack(item, out);
 }
 
 template <class T>
 void unpack_items(std::span<std::byte const> in, std::vector<T>& items, division_counts& divisions,
                   std::shared_ptr<void const> const& owner = nullptr) {
-  for (auto n = protocol::get_varint(in); n > 0; --n)
-    divisions.push_back(static_cast<std::uint32_t>(protocol::get_varint(in)));
-  for (auto n = protocol::get_varint(in); n > 0; --n) {
+  for (auto n = bytes::get_varint(in); n > 0; --n)
+    divisions.push_back(static_cast<std::uint32_t>(bytes::get_varint(in)));
+  for (auto n = bytes::get_varint(in); n > 0; --n) {
     if (owner)
       items.push_back(skel::unpack<T>(in, owner));
     else
@@ -152,7 +151,7 @@ template <class P>
 inline constexpr bool is_replicated_problem<replicated_problem<P>> = true;
 
 template <class Source, class Job>
-class part_work_of final : public part_work {
+class part_work_of final : public divide_work {
   using problem = typename Job::problem;
   using solution = typename Job::solution;
   using problems = typed_problem<problem>;
@@ -168,7 +167,7 @@ class part_work_of final : public part_work {
   [[nodiscard]] std::optional<std::uint64_t> contents(std::optional<bool> check) const override {
     if constexpr (is_replicated_problem<Source> && transferable<problem>) {
       if (check.value_or(checked_build)) {
-        observe::xxh3_hasher hasher;
+        skel::xxh3_hasher hasher;
         add_contents(hasher, static_cast<problem const&>(source_.problem));
         return hasher.value();
       }
@@ -189,7 +188,7 @@ class part_work_of final : public part_work {
     return p;
   }
 
-  [[nodiscard]] std::optional<std::pair<problem_ptr, problem_ptr>> divide(part_problem const& p,
+  [[nodiscard]] std::optional<std::pair<problem_ptr, problem_ptr>> divide(divide_problem const& p,
                                                                           double share) const override {
     auto const& from = static_cast<problems const&>(p);
     auto items = from.items;
@@ -210,7 +209,7 @@ class part_work_of final : public part_work {
     return std::pair{half(items.begin(), items.begin() + left), half(items.begin() + left, items.end())};
   }
 
-  [[nodiscard]] solution_ptr solve(part_problem const& p, unsigned threads) const override {
+  [[nodiscard]] solution_ptr solve(divide_problem const& p, unsigned threads) const override {
     auto const& from = static_cast<problems const&>(p);
     auto s = std::make_unique<solutions>();
     s->divisions = from.divisions;
@@ -232,7 +231,7 @@ class part_work_of final : public part_work {
     return left;
   }
 
-  [[nodiscard]] problem_sizes measure(part_problem const& p) const override {
+  [[nodiscard]] problem_sizes measure(divide_problem const& p) const override {
     problem_sizes sizes;
     if constexpr (measures<Job>) {
       auto const& items = static_cast<problems const&>(p).items;
@@ -248,14 +247,14 @@ class part_work_of final : public part_work {
     return sizes;
   }
 
-  void pack(part_problem const& p, std::vector<std::byte>& out) const override {
+  void pack(divide_problem const& p, std::vector<std::byte>& out) const override {
     // Only what is on the root travels; other problems need not be transferable.
     if constexpr (is_on_root<Source>) {
       auto const& from = static_cast<problems const&>(p);
       pack_items(from.items, from.divisions, out);
     }
   }
-  void pack(part_solution const& s, std::vector<std::byte>& out) const override {
+  void pack(divide_solution const& s, std::vector<std::byte>& out) const override {
     auto const& from = static_cast<solutions const&>(s);
     pack_items(from.items, from.divisions, out);
   }

@@ -10,10 +10,10 @@
 #include "skel/detail/contents.hpp"
 #include "skel/detail/farm_work.hpp"
 #include "skel/detail/result_store.hpp"
+#include "skel/detail/task_function.hpp"
 #include "skel/detail/task_store.hpp"
 #include "skel/sink.hpp"
 #include "skel/source.hpp"
-#include "skel/task_function.hpp"
 #include "skel/transfer.hpp"
 
 namespace skel {
@@ -232,13 +232,12 @@ class farm_work_of final : public farm_work {
   // Results that are bytes are copied from the message to where they stay, and nowhere else.
   bool give_packed(task_id id, std::span<std::byte const>& from) {
     if constexpr (raw_bytes<result> && !has_transfer_traits<result> && in_place) {
-      auto const bytes = protocol::get_bytes(from, sizeof(result));
+      auto const bytes = bytes::get_bytes(from, sizeof(result));
       sink_.make_room(id + 1);
       std::memcpy(static_cast<void*>(&sink_.place(id)), bytes.data(), bytes.size());
       return true;
     } else if constexpr (raw_bytes<result> && !has_transfer_traits<result> && alignof(result) == 1) {
-      auto* const bytes =
-          const_cast<std::byte*>(protocol::get_bytes(from, sizeof(result)).data());  // we own it
+      auto* const bytes = const_cast<std::byte*>(bytes::get_bytes(from, sizeof(result)).data());  // we own it
       return give(id, std::move(*reinterpret_cast<result*>(bytes)));
     } else {
       return give(id, unpack<result>(from));

@@ -7,15 +7,16 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
-namespace skel::observe {
+namespace skel {
 
 /// The hash of `bytes` as 16 hexadecimal digits, most significant first, as `xxhsum -H3` prints it.
 std::string xxh3_hex(std::span<std::byte const> bytes);
 
 /// The same hash of bytes that come in pieces; how they were cut does not matter.
 ///
-///     skel::observe::xxh3_hasher hasher;
+///     skel::xxh3_hasher hasher;
 ///     for (auto const& row : rows) hasher.update(std::as_bytes(std::span(row)));
 ///     std::string const hash = hasher.hex();
 class xxh3_hasher {
@@ -34,6 +35,11 @@ class xxh3_hasher {
   struct state;
   std::unique_ptr<state> state_;
 };
+
+namespace detail {
+/// For comparing calls and types between ranks.
+[[nodiscard]] std::uint64_t hash_text(std::string_view text);
+}  // namespace detail
 
 /// 128 bits, the most significant byte first, as `xxhsum -H2` prints them.
 using hash128 = std::array<std::byte, 16>;
@@ -56,4 +62,4 @@ class xxh3_128_hasher {
   std::unique_ptr<state> state_;
 };
 
-}  // namespace skel::observe
+}  // namespace skel

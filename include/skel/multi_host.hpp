@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "skel/detail/conversion.hpp"
-#include "skel/detail/farm_work.hpp"
 #include "skel/detail/group_work.hpp"
 #include "skel/error.hpp"
 #include "skel/sink.hpp"

@@ -9,7 +9,6 @@
 
 #include "skel/detail/contents.hpp"
 #include "skel/detail/conversion.hpp"
-#include "skel/detail/farm_work.hpp"
 #include "skel/detail/steal_work.hpp"
 #include "skel/sink.hpp"
 #include "skel/source.hpp"
@@ -196,12 +195,12 @@ class steal_work_of final : public steal_work {
 
   void pack_bag(task_bag const& from, std::vector<std::byte>& out) const override {
     auto const& b = static_cast<bag const&>(from);
-    protocol::put_varint(out, b.size());
+    bytes::put_varint(out, b.size());
     for (std::size_t i = b.first; i < b.tasks.size(); ++i) pack(b.tasks[i], out);
   }
   void unpack_bag(std::span<std::byte const>& in, task_bag& into) const override {
     auto& tasks = static_cast<bag&>(into).tasks;
-    for (auto n = protocol::get_varint(in); n > 0; --n) tasks.push_back(unpack<task>(in));
+    for (auto n = bytes::get_varint(in); n > 0; --n) tasks.push_back(unpack<task>(in));
   }
   void pack_result(merged_result const& from, std::vector<std::byte>& out) const override {
     pack(static_cast<cell const&>(from).value, out);

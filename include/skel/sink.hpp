@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "skel/detail/conversion.hpp"
-#include "skel/schedule/task_range.hpp"
+#include "skel/detail/task_range.hpp"
 
 namespace skel {
 

@@ -29,9 +29,9 @@
 #include <variant>
 #include <vector>
 
+#include "skel/bytes.hpp"
 #include "skel/detail/addresses.hpp"
 #include "skel/error.hpp"
-#include "skel/protocol/bytes.hpp"
 
 namespace skel {
 
@@ -222,13 +222,13 @@ void pack(T const& value, std::vector<std::byte>& out) {
   if constexpr (detail::has_transfer_traits<T>) {
     transfer_traits<T>::pack(value, out);
   } else if constexpr (detail::raw_bytes<T>) {
-    protocol::put_raw(out, value);
+    bytes::put_raw(out, value);
   } else if constexpr (detail::raw_vector<T>) {
-    protocol::put_varint(out, value.size());
+    bytes::put_varint(out, value.size());
     auto const bytes = std::as_bytes(std::span(value));
     out.insert(out.end(), bytes.begin(), bytes.end());
   } else if constexpr (detail::vector_of_traits<T>) {
-    protocol::put_varint(out, value.size());
+    bytes::put_varint(out, value.size());
     for (auto const& element : value) skel::pack(element, out);
   } else {
     std::vector<std::byte> body;  // archives do not say how much they will read, so the length goes first
@@ -237,7 +237,7 @@ void pack(T const& value, std::vector<std::byte>& out) {
       boost::archive::binary_oarchive archive(buffer, detail::archive_flags);
       archive << value;
     }
-    protocol::put_varint(out, body.size());
+    bytes::put_varint(out, body.size());
     out.insert(out.end(), body.begin(), body.end());
   }
 }
@@ -251,7 +251,7 @@ template <transferable T>
   else if constexpr (detail::raw_bytes<T> && !detail::has_transfer_traits<T>)
     return sizeof(T);
   else if constexpr (detail::raw_vector<T> && !detail::has_transfer_traits<T>)
-    return protocol::most_varint + value.size() * sizeof(typename T::value_type);
+    return bytes::most_varint + value.size() * sizeof(typename T::value_type);
   else
     return 0;
 }
@@ -263,22 +263,22 @@ template <transferable T>
   if constexpr (detail::has_transfer_traits<T>) {
     return transfer_traits<T>::unpack(in);
   } else if constexpr (detail::raw_bytes<T>) {
-    return protocol::get_raw<T>(in);
+    return bytes::get_raw<T>(in);
   } else if constexpr (detail::raw_vector<T>) {
     using element = typename T::value_type;
-    auto const n = protocol::get_varint(in);
+    auto const n = bytes::get_varint(in);
     if (n > in.size() / sizeof(element)) throw protocol_error("message holds a shorter vector than it says");
-    auto const bytes = protocol::get_bytes(in, n * sizeof(element));
+    auto const bytes = bytes::get_bytes(in, n * sizeof(element));
     T value(n);
     if (n > 0) std::memcpy(static_cast<void*>(value.data()), bytes.data(), bytes.size());
     return value;
   } else if constexpr (detail::vector_of_traits<T>) {
     T value;
-    for (auto n = protocol::get_varint(in); n > 0; --n)
+    for (auto n = bytes::get_varint(in); n > 0; --n)
       value.push_back(skel::unpack<typename T::value_type>(in));
     return value;
   } else {
-    auto const body = protocol::get_bytes(in, protocol::get_varint(in));
+    auto const body = bytes::get_bytes(in, bytes::get_varint(in));
     detail::span_buffer buffer(body);
     try {
       boost::archive::binary_iarchive archive(buffer, detail::archive_flags);

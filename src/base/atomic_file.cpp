@@ -1,4 +1,4 @@
-#include "skel/observe/atomic_file.hpp"
+#include "skel/atomic_file.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -14,7 +14,7 @@
 
 #include "skel/error.hpp"
 
-namespace skel::observe {
+namespace skel {
 
 namespace {
 
@@ -129,4 +129,4 @@ void write_file_atomically(std::string const& path, std::string_view text) {
   file.commit();
 }
 
-}  // namespace skel::observe
+}  // namespace skel

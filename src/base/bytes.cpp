@@ -1,8 +1,8 @@
-#include "skel/protocol/bytes.hpp"
+#include "skel/bytes.hpp"
 
 #include "skel/error.hpp"
 
-namespace skel::protocol {
+namespace skel::bytes {
 
 void put_varint(std::vector<std::byte>& out, std::uint64_t value) {
   while (value >= 0x80) {
@@ -53,4 +53,4 @@ std::vector<std::byte> get_block(std::span<std::byte const>& in) {
   return {bytes.begin(), bytes.end()};
 }
 
-}  // namespace skel::protocol
+}  // namespace skel::bytes

@@ -1,4 +1,4 @@
-#include "skel/observe/hash.hpp"
+#include "skel/hash.hpp"
 
 // Compiled in, so that those who link an installed skel need no xxHash library.
 #define XXH_INLINE_ALL
@@ -9,9 +9,9 @@
 
 #include <cstring>
 
-#include "values/format.hpp"
+#include "base/format.hpp"
 
-namespace skel::observe {
+namespace skel {
 
 // XXH3's state is aligned to 64 bytes; operator new honours that.
 struct xxh3_hasher::state {
@@ -21,6 +21,8 @@ struct xxh3_hasher::state {
 std::string xxh3_hex(std::span<std::byte const> bytes) {
   return detail::format("{:016x}", XXH3_64bits(bytes.data(), bytes.size()));
 }
+
+std::uint64_t detail::hash_text(std::string_view text) { return XXH3_64bits(text.data(), text.size()); }
 
 xxh3_hasher::xxh3_hasher() : state_(std::make_unique<state>()) { XXH3_64bits_reset(&state_->value); }
 xxh3_hasher::~xxh3_hasher() = default;
@@ -57,4 +59,4 @@ hash128 xxh3_128_hasher::value() const {
   return bytes;
 }
 
-}  // namespace skel::observe
+}  // namespace skel

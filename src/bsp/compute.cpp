@@ -3,15 +3,15 @@
 #include <utility>
 #include <variant>
 
-#include "bsp_run.hpp"
+#include "base/format.hpp"
+#include "call/user_code.hpp"
+#include "run.hpp"
+#include "skel/bytes.hpp"
 #include "skel/error.hpp"
-#include "skel/protocol/bytes.hpp"
-#include "user_code.hpp"
-#include "values/format.hpp"
 
 namespace skel::detail {
 
-using kind = protocol::peer_message_kind;
+using role::peer_message_kind;
 
 bool bsp_run::find_work(unsigned thread) {
   if (thread != 0) return false;
@@ -26,7 +26,7 @@ bool bsp_run::find_work(unsigned thread) {
 
 void bsp_run::check_quiet() {
   if (!draining_ || running_ || over_) return;
-  protocol::bsp_actions list;
+  role::bsp_actions list;
   member_.quiet(list);
   perform(list);
 }
@@ -63,7 +63,7 @@ void bsp_run::do_job(restore_job const& j, unsigned /*thread*/, std::unique_lock
           [&](int part) {
             auto bytes = store_->read(j.generation, static_cast<std::uint32_t>(part));
             std::span<std::byte const> in(bytes);
-            step = protocol::get_varint(in);
+            step = bytes::get_varint(in);
             bytes.erase(bytes.begin(), bytes.end() - static_cast<std::ptrdiff_t>(in.size()));
             return bytes;
           },
@@ -78,7 +78,7 @@ void bsp_run::do_job(restore_job const& j, unsigned /*thread*/, std::unique_lock
   // The report says what an earlier run has saved, not what this one goes back to after a loss.
   if (!no_store && is_root() && store_ && j.generation == store_->costs().restored_generation)
     store_->costs().restored_tasks = step;
-  protocol::bsp_actions list;
+  role::bsp_actions list;
   if (no_store)
     member_.unreadable(j.epoch, *no_store, list);
   else
@@ -99,7 +99,7 @@ void bsp_run::do_job(compute_job const& j, unsigned thread, std::unique_lock<std
   auto const members = member_.members();
   auto const place = static_cast<int>(member_.place());
   auto const came = bundles_.extract({j.epoch, j.step - 1});
-  protocol::bsp_actions list;
+  role::bsp_actions list;
   if (conductor_) {
     conductor_->begins(j.epoch, store_ && store_->due(now()), list);
     if (!list.empty()) perform(list);
@@ -140,7 +140,7 @@ void bsp_run::do_job(save_job const& j, unsigned thread, std::unique_lock<std::m
   auto const bad = thrown_by([&] { receive_bundles(came, members); });
   double const packing = now();
   if (!bad) {
-    protocol::put_varint(part.packed, j.step);
+    bytes::put_varint(part.packed, j.step);
     packing_may_wait const here(part);
     work_.pack_part(part.packed);
   }
@@ -158,7 +158,7 @@ void bsp_run::do_job(save_job const& j, unsigned thread, std::unique_lock<std::m
 }
 
 void bsp_run::tell_saved(std::uint64_t generation, bool well) {
-  protocol::bsp_actions list;
+  role::bsp_actions list;
   member_.saved(generation, well, list);
   perform(list);
 }
@@ -168,7 +168,7 @@ void bsp_run::poll_store() {
   if (auto const w = store_->poll()) tell_saved(w->generation, w->error.empty());
   if (!conductor_) return;
   if (auto const w = store_->poll_commit()) {
-    protocol::bsp_actions list;
+    role::bsp_actions list;
     conductor_->committed(w->generation, w->error.empty(), list);
     perform(list);
   }

@@ -1,28 +1,26 @@
-#include "bsp_run.hpp"
+#include "run.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "skel/detail/farm_work.hpp"
+#include "base/format.hpp"
+#include "call/user_code.hpp"
+#include "skel/bytes.hpp"
 #include "skel/error.hpp"
-#include "skel/protocol/bytes.hpp"
-#include "user_code.hpp"
-#include "values/format.hpp"
+#include "skel/hash.hpp"
 
 namespace skel::detail {
 
-using protocol::peer_message;
-using kind = protocol::peer_message_kind;
+using role::peer_message;
+using role::peer_message_kind;
 
 bsp_run::bsp_run(context& ctx, bsp_work& work, bsp_options const& options)
-    : peer_run(ctx, call_options_of(options, "bsp"), "bsp"),
-      work_(work),
-      options_(options) {
+    : peer_run(ctx, call_options_of(options, "bsp"), "bsp"), work_(work), options_(options) {
   threads_ = 1;  // a superstep may use more by itself
   call_.add("checkpoint", options.checkpoint.has_value())
       .add_types("types", work.types())
       .add_types("program", work.function());
-  member_ = protocol::bsp_member({rank_, root_, call_.hash()});
+  member_ = role::bsp_member({rank_, root_, call_.hash()});
   if (options_.checkpoint)
     store_ = std::make_unique<bsp_store>(engine_, *options_.checkpoint, hash_text(work.types()));
   if (!is_root()) return;
@@ -32,8 +30,8 @@ bsp_run::bsp_run(context& ctx, bsp_work& work, bsp_options const& options)
 
 bsp_run::~bsp_run() = default;
 
-protocol::bsp_conductor_config bsp_run::conduct() {
-  protocol::bsp_conductor_config c{.self = rank_, .ranks = ctx_.team(), .splits = work_.splits()};
+role::bsp_conductor_config bsp_run::conduct() {
+  role::bsp_conductor_config c{.self = rank_, .ranks = ctx_.team(), .splits = work_.splits()};
   if (!store_) return c;
   auto const found = store_->open();
   for (auto const& g : found) c.usable.push_back({g.generation, g.parts});
@@ -48,7 +46,7 @@ protocol::bsp_conductor_config bsp_run::conduct() {
 }
 
 void bsp_run::begin(std::unique_lock<std::mutex>& /*lock*/) {
-  protocol::bsp_actions list;
+  role::bsp_actions list;
   member_.begin(list);
   if (conductor_) conductor_->begin(list);
   perform(list);
@@ -56,9 +54,9 @@ void bsp_run::begin(std::unique_lock<std::mutex>& /*lock*/) {
 
 void bsp_run::on_lost(int rank) {
   if (over_) return;
-  protocol::bsp_actions list;
+  role::bsp_actions list;
   if (roll_) {
-    call_roll(&protocol::roll_call::lost, rank);
+    call_roll(&role::roll_call::lost, rank);
     conductor_->lost(rank, list);
   }
   member_.lost(rank, list);
@@ -74,14 +72,14 @@ void bsp_run::send(int to, peer_message m) {
   }
   double const begin = span_begin();
   transport::packet body;
-  if (m.kind == kind::bundle) {
+  if (m.kind == peer_message_kind::bundle) {
     auto const& bytes = outgoing_.at(*member_.place_of(to));
     body.body().insert(body.body().end(), bytes.begin(), bytes.end());
-  } else if (m.kind == kind::saved) {
+  } else if (m.kind == peer_message_kind::saved) {
     auto const& c = store_->costs();
-    protocol::put_raw(body.body(), cost{c.blocked_seconds, c.serialise_seconds, c.code_seconds,
-                                        c.transfer_seconds, c.write_seconds, c.sync_seconds});
-  } else if (m.kind == kind::stopped) {
+    bytes::put_raw(body.body(), cost{c.blocked_seconds, c.serialise_seconds, c.code_seconds,
+                                     c.transfer_seconds, c.write_seconds, c.sync_seconds});
+  } else if (m.kind == peer_message_kind::stopped) {
     pack_stats(own_stats(), body.body());
   }
   post(to, m, std::move(body), begin);
@@ -94,26 +92,27 @@ void bsp_run::deliver_own() {
 void bsp_run::receive(int from, std::span<std::byte const> body, transport::packet& /*whole*/) {
   if (over_) return;
   last_moved_ = now();
-  auto const m = protocol::decode_peer_message(body);
-  if (is_root() && m.kind == kind::hello && of_another_call(from, m.number)) return;
-  if (is_root() && m.kind == kind::stopped) add_stats(unpack_stats(from, body));
+  auto const m = role::decode_peer_message(body);
+  if (is_root() && m.kind == peer_message_kind::hello && of_another_call(from, m.number)) return;
+  if (is_root() && m.kind == peer_message_kind::stopped) add_stats(unpack_stats(from, body));
   deliver(from, m, body);
 }
 
 void bsp_run::deliver(int from, peer_message const& m, std::span<std::byte const> payload) {
-  protocol::bsp_actions list;
+  role::bsp_actions list;
   if (is_root()) {
-    call_roll(&protocol::roll_call::on, from, m);
+    call_roll(&role::roll_call::on, from, m);
     if (for_roll_call(m.kind)) return;
-    if (m.kind == kind::saved && !payload.empty()) costs_of_[from] = protocol::get_raw<cost>(payload);
+    if (m.kind == peer_message_kind::saved && !payload.empty())
+      costs_of_[from] = bytes::get_raw<cost>(payload);
     conductor_->on(from, m, list);
   }
   member_.on(from, m, list);
   perform(list, payload);
 }
 
-void bsp_run::perform(protocol::bsp_actions& list, std::span<std::byte const> payload) {
-  namespace act = protocol::bsp_action;
+void bsp_run::perform(role::bsp_actions& list, std::span<std::byte const> payload) {
+  namespace act = role::bsp_action;
   for (auto& a : std::exchange(list, {})) {
     if (auto* const s = std::get_if<act::send>(&a)) {
       send(s->to, std::move(s->what));
@@ -135,9 +134,9 @@ void bsp_run::perform(protocol::bsp_actions& list, std::span<std::byte const> pa
       draining_ = true;
       jobs_.clear();
       if (conductor_) conductor_->stop();
-    } else if (auto const* e = std::get_if<protocol::end>(&a)) {
+    } else if (auto const* e = std::get_if<role::end>(&a)) {
       end_with(e->how);
-    } else if (auto const* failure = std::get_if<protocol::fail>(&a)) {
+    } else if (auto const* failure = std::get_if<role::fail>(&a)) {
       fail_with(*failure);
     } else if (conductor_) {
       perform_for_conductor(a);
@@ -146,10 +145,10 @@ void bsp_run::perform(protocol::bsp_actions& list, std::span<std::byte const> pa
   deliver_own();
 }
 
-void bsp_run::perform_for_conductor(protocol::bsp_action::any const& action) {
-  namespace act = protocol::bsp_action;
+void bsp_run::perform_for_conductor(role::bsp_action::any const& action) {
+  namespace act = role::bsp_action;
   if (auto const* done = std::get_if<act::complete>(&action)) {
-    call_roll(&protocol::roll_call::done, done->steps);
+    call_roll(&role::roll_call::done, done->steps);
   } else if (auto const* a = std::get_if<act::announce>(&action)) {
     store_->begun({a->generation, store_->newest().stamp, 0}, now());
     member_.announce(a->generation);
@@ -167,7 +166,7 @@ void bsp_run::perform_for_conductor(protocol::bsp_action::any const& action) {
 
 // Code of the user's threw: the run fails as if its latest superstep had.
 void bsp_run::fail(std::string text) {
-  protocol::bsp_actions list;
+  role::bsp_actions list;
   member_.failed(std::move(text), list);
   perform(list);
 }
@@ -178,7 +177,7 @@ void bsp_run::on_tick(double t) {
   if (over_) return;
   poll_store();
   if (conductor_) {
-    protocol::bsp_actions list;
+    role::bsp_actions list;
     conductor_->tick(list);
     perform(list);
   }
@@ -186,7 +185,7 @@ void bsp_run::on_tick(double t) {
 }
 
 void bsp_run::please_stop() {
-  protocol::bsp_actions list;
+  role::bsp_actions list;
   member_.please_stop(list);
   perform(list);
 }

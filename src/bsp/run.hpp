@@ -10,11 +10,11 @@
 #include <variant>
 #include <vector>
 
-#include "bsp_store.hpp"
-#include "peer_run.hpp"
+#include "bsp/role/conductor.hpp"
+#include "bsp/role/member.hpp"
+#include "call/peer_run.hpp"
 #include "skel/detail/bsp_work.hpp"
-#include "skel/protocol/bsp_conductor.hpp"
-#include "skel/protocol/bsp_member.hpp"
+#include "store.hpp"
 
 namespace skel::detail {
 
@@ -31,9 +31,9 @@ class bsp_run final : public peer_run {
   [[nodiscard]] std::optional<checkpoint_report> checkpoint_costs();
 
  private:
-  using restore_job = protocol::bsp_action::restore;
-  using save_job = protocol::bsp_action::save;
-  using compute_job = protocol::bsp_action::compute;
+  using restore_job = role::bsp_action::restore;
+  using save_job = role::bsp_action::save;
+  using compute_job = role::bsp_action::compute;
   using job = std::variant<restore_job, save_job, compute_job>;
   // By epoch and superstep, and by rank.
   using bundles_by_step =
@@ -47,17 +47,17 @@ class bsp_run final : public peer_run {
   void describe(report& r) const override;
   void describe(observe::progress_state& s, bool last) const override;
 
-  [[nodiscard]] protocol::bsp_conductor_config conduct();
+  [[nodiscard]] role::bsp_conductor_config conduct();
   void do_job(restore_job const& j, unsigned thread, std::unique_lock<std::mutex>& lock);
   void do_job(save_job const& j, unsigned thread, std::unique_lock<std::mutex>& lock);
   void do_job(compute_job const& j, unsigned thread, std::unique_lock<std::mutex>& lock);
   void receive_bundles(bundles_by_step::node_type const& came, std::vector<int> const& members);
   void tell_saved(std::uint64_t generation, bool well);
   void poll_store();
-  void perform(protocol::bsp_actions& list, std::span<std::byte const> payload = {});
-  void perform_for_conductor(protocol::bsp_action::any const& action);
-  void send(int to, protocol::peer_message m) override;
-  void deliver(int from, protocol::peer_message const& m, std::span<std::byte const> payload);
+  void perform(role::bsp_actions& list, std::span<std::byte const> payload = {});
+  void perform_for_conductor(role::bsp_action::any const& action);
+  void send(int to, role::peer_message m) override;
+  void deliver(int from, role::peer_message const& m, std::span<std::byte const> payload);
   void deliver_own() override;
   void fail(std::string text);
   void check_quiet();
@@ -66,11 +66,11 @@ class bsp_run final : public peer_run {
   bsp_options options_;
   std::unique_ptr<bsp_store> store_;
 
-  protocol::bsp_member member_;
-  std::optional<protocol::bsp_conductor> conductor_;
+  role::bsp_member member_;
+  std::optional<role::bsp_conductor> conductor_;
   bundles_by_step bundles_;                       // that came
   std::vector<std::vector<std::byte>> outgoing_;  // of the superstep done last
-  own_mail<protocol::peer_message> to_self_;
+  loopback<role::peer_message> to_self_;
   std::deque<job> jobs_;
   bool running_ = false;
   struct cost {

@@ -1,20 +1,20 @@
-#include "bsp_store.hpp"
+#include "store.hpp"
 
 #include <chrono>
 #include <utility>
 
-#include "engine.hpp"
+#include "base/format.hpp"
+#include "call/timed.hpp"
+#include "call/user_code.hpp"
+#include "engine/engine.hpp"
 #include "skel/error.hpp"
-#include "timed.hpp"
-#include "user_code.hpp"
-#include "values/format.hpp"
 
 namespace skel::detail {
 
 bsp_store::bsp_store(engine& of, checkpoint_options const& options, std::uint64_t type_hash)
     : options_(options),
       quiet_(of.options().quiet),
-      places_(find_places(of, options)),
+      places_(find_places(of.disks(), options)),
       store_(
           store_options(options, detail::format("bsp|{}", type_hash), places_),
           [quiet = quiet_](std::string const& problem) {

@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "skel/checkpoint/repository.hpp"
+#include "call/store_writer.hpp"
 #include "skel/detail/deferred_packing.hpp"
 #include "skel/report.hpp"
-#include "store_writer.hpp"
+#include "skel/storage/repository.hpp"
 
 namespace skel::detail {
 

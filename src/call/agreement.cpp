@@ -2,18 +2,18 @@
 #include <map>
 #include <utility>
 
-#include "own_mail.hpp"
+#include "base/format.hpp"
+#include "loopback.hpp"
 #include "peer_run.hpp"
 #include "skel/error.hpp"
-#include "skel/observe/hash.hpp"
-#include "values/format.hpp"
+#include "skel/hash.hpp"
 
 namespace skel::detail {
 
 namespace {
 
-using protocol::peer_message;
-using kind = protocol::peer_message_kind;
+using role::peer_message;
+using role::peer_message_kind;
 
 /// Every rank says hello with its digest. When the root has those of all living ranks, it ends the run: well,
 /// or refused.
@@ -34,10 +34,10 @@ class agreement_run final : public peer_run {
   void on_lost(int rank) override {
     if (over_) return;
     if (!roll_) {
-      if (rank == root_) fail_with({protocol::fail::reason::lost_root, {}});
+      if (rank == root_) fail_with({role::fail::reason::lost_root, {}});
       return;
     }
-    call_roll(&protocol::roll_call::lost, rank);
+    call_roll(&role::roll_call::lost, rank);
     if (auto const at = digests_.find(rank); at != digests_.end() && !at->second) digests_.erase(at);
     compare();
   }
@@ -58,7 +58,7 @@ class agreement_run final : public peer_run {
 
  private:
   void begin(std::unique_lock<std::mutex>& /*lock*/) override {
-    send(root_, {.kind = kind::hello, .number = call_.hash(), .ids = {digest_}});
+    send(root_, {.kind = peer_message_kind::hello, .number = call_.hash(), .ids = {digest_}});
     deliver_own();
   }
   [[nodiscard]] bool find_work(unsigned /*thread*/) override { return false; }
@@ -79,23 +79,23 @@ class agreement_run final : public peer_run {
   void receive(int from, std::span<std::byte const> body, transport::packet& /*whole*/) override {
     if (over_) return;
     last_moved_ = now();
-    auto const m = protocol::decode_peer_message(body);
-    if (is_root() && m.kind == kind::hello && of_another_call(from, m.number)) return;
+    auto const m = role::decode_peer_message(body);
+    if (is_root() && m.kind == peer_message_kind::hello && of_another_call(from, m.number)) return;
     deliver(from, m);
   }
   void deliver(int from, peer_message const& m) {
     if (is_root() && for_roll_call(m.kind)) {
-      call_roll(&protocol::roll_call::on, from, m);
-      if (m.kind != kind::hello || m.ids.size() != 1) return;
+      call_roll(&role::roll_call::on, from, m);
+      if (m.kind != peer_message_kind::hello || m.ids.size() != 1) return;
       digests_[from] = m.ids.front();
       compare();
-    } else if (m.kind == kind::stop) {
-      send(root_, {.kind = kind::stopped});
+    } else if (m.kind == peer_message_kind::stop) {
+      send(root_, {.kind = peer_message_kind::stopped});
       deliver_own();
-    } else if (m.kind == kind::finish) {
-      end_with(m.result.value_or(protocol::outcome{}));
-    } else if (m.kind == kind::abort) {
-      fail_with({protocol::fail::reason::protocol, m.text});
+    } else if (m.kind == peer_message_kind::finish) {
+      end_with(m.result.value_or(role::outcome{}));
+    } else if (m.kind == peer_message_kind::abort) {
+      fail_with({role::fail::reason::protocol, m.text});
     }
   }
 
@@ -105,18 +105,18 @@ class agreement_run final : public peer_run {
       if (!digest) return;
     for (auto const& [rank, digest] : digests_)
       if (digest != digest_) {
-        call_roll(&protocol::roll_call::refuse, rank,
+        call_roll(&role::roll_call::refuse, rank,
                   detail::format("{} of rank {} differs from rank {}'s: it must be the same on all ranks",
                                  name_, rank, root_));
         return;
       }
-    call_roll(&protocol::roll_call::done, std::uint64_t{0});
+    call_roll(&role::roll_call::done, std::uint64_t{0});
   }
 
   std::string name_;
   std::uint64_t digest_;
   std::map<int, std::optional<std::uint64_t>> digests_;  // on the root: of the ranks that are not lost
-  own_mail<peer_message> to_self_;
+  loopback<peer_message> to_self_;
 };
 
 }  // namespace
@@ -130,7 +130,7 @@ void context::require_same(std::string_view name, std::span<std::byte const> byt
     detail::call_slot const slot(*this);
     return;
   }
-  observe::xxh3_hasher hasher;
+  skel::xxh3_hasher hasher;
   hasher.update(bytes);
   detail::agreement_run run(*this, name, hasher.value());
   run.execute();

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "skel/detail/farm_work.hpp"
+#include "skel/hash.hpp"
 
 namespace skel::detail {
 

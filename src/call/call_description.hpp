@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "values/format.hpp"
+#include "base/format.hpp"
 
 namespace skel::detail {
 

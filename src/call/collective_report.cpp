@@ -4,21 +4,21 @@
 #include <numeric>
 #include <utility>
 
-#include "team_run.hpp"
+#include "collective_run.hpp"
 
 namespace skel::detail {
 
-void team_run::span(unsigned thread, observe::activity what, double begin, double end, std::uint64_t first,
-                    std::uint64_t count) {
+void collective_run::span(unsigned thread, observe::activity what, double begin, double end,
+                          std::uint64_t first, std::uint64_t count) {
   if (trace_) trace_->add({begin - start_, end - start_, first, count, thread, what});
 }
 
-std::uint64_t team_run::tasks_run() const {
+std::uint64_t collective_run::tasks_run() const {
   return std::accumulate(clocks_.begin(), clocks_.end(), std::uint64_t{0},
                          [](std::uint64_t n, auto const& t) { return n + t.tasks; });
 }
 
-rank_stats team_run::own_stats() {
+rank_stats collective_run::own_stats() {
   rank_stats s;
   auto& r = s.row;
   r.rank = rank_;
@@ -41,13 +41,13 @@ rank_stats team_run::own_stats() {
   return s;
 }
 
-void team_run::add_stats(rank_stats stats) {
+void collective_run::add_stats(rank_stats stats) {
   if (std::any_of(stats_.begin(), stats_.end(), [&](auto const& s) { return s.row.rank == stats.row.rank; }))
     return;  // said twice
   stats_.push_back(std::move(stats));
 }
 
-report team_run::make_report() {
+report collective_run::make_report() {
   report r;
   r.ranks = engine_.size();
   r.threads_per_rank = static_cast<int>(threads_);
@@ -65,14 +65,14 @@ report team_run::make_report() {
   if (outcome_) {
     r.tasks = outcome_->tasks;
     r.tasks_handed_out_again = outcome_->handed_out_again;
-    r.stopped_early = outcome_->how == protocol::outcome::status::stopped_early;
+    r.stopped_early = outcome_->how == role::outcome::status::stopped_early;
   }
   describe(r);
   add_up(r);
   return r;
 }
 
-void team_run::show_progress(bool last) {
+void collective_run::show_progress(bool last) {
   observe::progress_state s;
   s.seconds = now() - start_;
   s.ranks = engine_.size();
@@ -83,7 +83,7 @@ void team_run::show_progress(bool last) {
     display_->update(s);
 }
 
-void team_run::say_state(std::string const& why) const {
+void collective_run::say_state(std::string const& why) const {
   std::fprintf(stderr, "skel: %s: %s\n", why.c_str(), state().c_str());
 }
 

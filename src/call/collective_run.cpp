@@ -1,12 +1,12 @@
-#include "team_run.hpp"
+#include "collective_run.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <utility>
 
+#include "base/format.hpp"
 #include "quantum.hpp"
 #include "skel/error.hpp"
-#include "values/format.hpp"
 
 namespace skel::detail {
 
@@ -29,7 +29,7 @@ struct closed_at_end {
 
 }  // namespace
 
-team_run::team_run(context& ctx, call_options options, std::string_view skeleton)
+collective_run::collective_run(context& ctx, call_options options, std::string_view skeleton)
     : ctx_(ctx),
       engine_(ctx.engine()),
       slot_(ctx),
@@ -48,7 +48,7 @@ team_run::team_run(context& ctx, call_options options, std::string_view skeleton
   if (engine_.options().trace && observed) trace_ = std::make_unique<observe::trace_buffer>();
 }
 
-report team_run::execute() {
+report collective_run::execute() {
   if (options_.observed) engine_.say_warning();
   closed_at_end const guard{engine_, key_};
   open();
@@ -64,7 +64,7 @@ report team_run::execute() {
   return result_or_throw(std::move(result));
 }
 
-void team_run::open() {
+void collective_run::open() {
   std::unique_lock lock(engine_.mutex());
   engine_.throw_if_peer_failed();
   base_messages_ = engine_.messages_sent();
@@ -75,20 +75,20 @@ void team_run::open() {
     if (engine_.lost()[r]) on_lost(static_cast<int>(r));
 }
 
-report team_run::result_or_throw(report r) const {
+report collective_run::result_or_throw(report r) const {
   if (error_) std::rethrow_exception(error_);
   auto const& o = *outcome_;
   switch (o.how) {
-    case protocol::outcome::status::task_failed:
+    case role::outcome::status::task_failed:
       throw task_error(o.task, o.rank, o.text, o.more);
-    case protocol::outcome::status::sink_failed:
+    case role::outcome::status::sink_failed:
       throw sink_error(o.task, o.text);
-    case protocol::outcome::status::source_failed:
+    case role::outcome::status::source_failed:
       throw source_error("the source of tasks failed: " + o.text);
-    case protocol::outcome::status::part_lost:
+    case role::outcome::status::part_lost:
       throw lost_rank_error(o.rank,
                             detail::format("lost rank {}, and with it what no other rank had", o.rank));
-    case protocol::outcome::status::refused:
+    case role::outcome::status::refused:
       throw usage_error(o.text);
     default:
       return r;
@@ -97,7 +97,7 @@ report team_run::result_or_throw(report r) const {
 
 // --- the compute threads
 
-void team_run::work(unsigned thread) {
+void collective_run::work(unsigned thread) {
   auto& t = clocks_[thread];
   auto& idle_since = t.idle_since;
   std::unique_lock lock(engine_.mutex());
@@ -130,7 +130,7 @@ void team_run::work(unsigned thread) {
   idle_since = -1;
 }
 
-void team_run::wait_for_work(unsigned thread, double idle_since, std::unique_lock<std::mutex>& lock) {
+void collective_run::wait_for_work(unsigned thread, double idle_since, std::unique_lock<std::mutex>& lock) {
   bool const polls = (engine_.size() > 1 && thread == 0) || engine_.owns_time();
   if (!polls) {
     ++waiting_threads_;
@@ -153,33 +153,33 @@ void team_run::wait_for_work(unsigned thread, double idle_since, std::unique_loc
 
 // --- how it ends
 
-void team_run::end_with(protocol::outcome const& how) {
+void collective_run::end_with(role::outcome const& how) {
   outcome_ = how;
   over_ = true;
   engine_.work_arrived().notify_all();
 }
 
-void team_run::fail_with(protocol::fail const& why) {
-  if (why.why == protocol::fail::reason::lost_root)
+void collective_run::fail_with(role::fail const& why) {
+  if (why.why == role::fail::reason::lost_root)
     give_up(
         std::make_exception_ptr(lost_rank_error(root_, detail::format("lost the root (rank {})", root_))));
   else
     give_up(std::make_exception_ptr(protocol_error(why.text)));
 }
 
-void team_run::give_up(std::exception_ptr error) {
+void collective_run::give_up(std::exception_ptr error) {
   if (!error_) error_ = std::move(error);
   over_ = true;
   draining_ = true;
   engine_.work_arrived().notify_all();
 }
 
-bool team_run::stop_wanted() const {
+bool collective_run::stop_wanted() const {
   return options_.stop.stop_requested() || engine_.stop_requested().load(std::memory_order_relaxed) ||
          options_.time_limit_seconds;
 }
 
-void team_run::check_stop() {
+void collective_run::check_stop() {
   if (over_ || stop_sent_) return;
   bool const late = options_.time_limit_seconds && now() - start_ >= *options_.time_limit_seconds;
   if (!late && !options_.stop.stop_requested() && !engine_.stop_requested().load()) return;
@@ -189,7 +189,7 @@ void team_run::check_stop() {
 
 // --- what comes from outside
 
-void team_run::on_message(int from, std::span<std::byte const> body, transport::packet& whole) {
+void collective_run::on_message(int from, std::span<std::byte const> body, transport::packet& whole) {
   if (doubts_.contains(from)) return;  // the run is about to fail: it must not end well before
   double const begin = span_begin();
   auto const size = body.size();
@@ -207,30 +207,30 @@ void team_run::on_message(int from, std::span<std::byte const> body, transport::
 
 // Also where the run has ended well on this rank: on one rank, nothing lies between a nested call and the
 // end.
-void team_run::on_failure(call_failure const& why) {
+void collective_run::on_failure(call_failure const& why) {
   if (error_) return;
   failed_on_all_ = true;
   give_up(why.what == call_failure::kind::usage ? std::make_exception_ptr(usage_error(why.text))
                                                 : std::make_exception_ptr(protocol_error(why.text)));
 }
 
-bool team_run::of_another_call(int rank, std::uint64_t hash) {
+bool collective_run::of_another_call(int rank, std::uint64_t hash) {
   if (hash == call_.hash()) return false;
   doubt(rank, {});
   return true;
 }
 
-void team_run::doubt(int rank, std::string const& text) {
+void collective_run::doubt(int rank, std::string const& text) {
   if (over_ || rank == rank_ || !doubts_.try_emplace(rank, question{text}).second) return;
   engine_.ask_call(rank, key_);
 }
 
-void team_run::on_doubt(int rank, int about, std::string const& text) {
+void collective_run::on_doubt(int rank, int about, std::string const& text) {
   doubt(rank, text);
   doubt(about, text);
 }
 
-void team_run::on_description(int rank, std::string const& theirs) {
+void collective_run::on_description(int rank, std::string const& theirs) {
   auto const asked = doubts_.find(rank);
   if (over_ || asked == doubts_.end()) return;
   if (auto const how = difference(theirs, call_.text()); !how.empty())
@@ -242,7 +242,7 @@ void team_run::on_description(int rank, std::string const& theirs) {
     engine_.fail_call({key_, call_failure::kind::protocol, asked->second.text});
 }
 
-void team_run::on_left(int rank) {
+void collective_run::on_left(int rank) {
   if (over_) return;
   auto const text = detail::format(
       "rank {} has ended without making this skeleton call: all ranks must make the same calls", rank);
@@ -254,7 +254,7 @@ void team_run::on_left(int rank) {
 
 // The run makes no progress: this rank says where it stands, and the job ends. The root begins; the others
 // wait a little longer, for the case that it is the root which hangs.
-void team_run::watch(double t) {
+void collective_run::watch(double t) {
   double const limit = engine_.options().watchdog_seconds;
   if (limit <= 0 || over_) return;
   double const quiet = t - last_moved_;

@@ -15,12 +15,12 @@
 #include <vector>
 
 #include "call_description.hpp"
-#include "engine.hpp"
+#include "engine/engine.hpp"
 #include "rank_stats.hpp"
+#include "role/outcome.hpp"
 #include "skel/error.hpp"
 #include "skel/observe/progress.hpp"
 #include "skel/observe/trace.hpp"
-#include "skel/protocol/action.hpp"
 
 namespace skel::detail {
 
@@ -45,7 +45,7 @@ template <class Options>
 /// Enters the run into the engine's table, lets the compute threads work and move messages until it is over,
 /// ends together with the other ranks, and returns the report or throws. A skeleton adds its roles: what they
 /// hear, and what there is to compute.
-class team_run : public run {
+class collective_run : public run {
  public:
   /// The caller's part: returns the report or throws what the failure contract says.
   report execute();
@@ -60,7 +60,7 @@ class team_run : public run {
 
  protected:
   /// `skeleton` is its name; what else must be the same on all ranks, it adds to call_.
-  team_run(context& ctx, call_options options, std::string_view skeleton);
+  collective_run(context& ctx, call_options options, std::string_view skeleton);
 
   // --- what a skeleton adds; called with the engine's lock ---
   /// The roles begin. It may give the lock away for code of the user's: nobody sees the run yet.
@@ -88,8 +88,8 @@ class team_run : public run {
   [[nodiscard]] double now() const { return engine_.now(); }
   [[nodiscard]] bool is_root() const { return rank_ == root_; }
   /// What roles of any skeleton want of the engine in the end.
-  void end_with(protocol::outcome const& how);
-  void fail_with(protocol::fail const& why);
+  void end_with(role::outcome const& how);
+  void fail_with(role::fail const& why);
   /// Ends the run on this rank: execute() throws `error`.
   void give_up(std::exception_ptr error);
   /// Whether somebody wants the run to end early; from any thread, without the lock.
@@ -143,7 +143,7 @@ class team_run : public run {
   std::atomic<bool> over_{false};      // the run has ended or failed here
   std::atomic<bool> draining_{false};  // what tasks return does not matter any more
   std::exception_ptr error_;
-  std::optional<protocol::outcome> outcome_;
+  std::optional<role::outcome> outcome_;
   double last_moved_;  // for the watchdog
   call_description call_;
   std::unique_ptr<observe::trace_buffer> trace_;

@@ -8,7 +8,7 @@ namespace skel::detail {
 
 /// Delivered one after the other, never inside of the delivery of another: roles are not re-entered.
 template <class Message>
-class own_mail {
+class loopback {
  public:
   void push(Message m) { waiting_.push_back(std::move(m)); }
 

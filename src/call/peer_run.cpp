@@ -1,10 +1,10 @@
 #include "peer_run.hpp"
 
-#include "values/format.hpp"
+#include "base/format.hpp"
 
 namespace skel::detail {
 
-void peer_run::send_all(protocol::peer_messages& list) {
+void peer_run::send_all(role::peer_messages& list) {
   for (auto& m : std::exchange(list, {})) send(m.to, std::move(m.what));
   deliver_own();
 }

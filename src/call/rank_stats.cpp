@@ -4,45 +4,45 @@
 
 #include <algorithm>
 
+#include "skel/bytes.hpp"
 #include "skel/error.hpp"
-#include "skel/protocol/bytes.hpp"
 
 namespace skel::detail {
 
 void pack_stats(rank_stats const& stats, std::vector<std::byte>& out) {
   auto const& r = stats.row;
-  protocol::put_text(out, r.host);
-  protocol::put_raw(out, r.busy_seconds);
-  protocol::put_raw(out, r.idle_seconds);
-  protocol::put_raw(out, r.communication_seconds);
+  bytes::put_text(out, r.host);
+  bytes::put_raw(out, r.busy_seconds);
+  bytes::put_raw(out, r.idle_seconds);
+  bytes::put_raw(out, r.communication_seconds);
   for (auto const n :
        {r.tasks, r.messages_sent, r.bytes_sent, r.peak_memory_bytes, static_cast<std::uint64_t>(r.threads)})
-    protocol::put_varint(out, n);
-  protocol::put_varint(out, stats.trace.dropped);
-  protocol::put_varint(out, stats.trace.spans.size());
-  for (auto const& s : stats.trace.spans) protocol::put_raw(out, s);
+    bytes::put_varint(out, n);
+  bytes::put_varint(out, stats.trace.dropped);
+  bytes::put_varint(out, stats.trace.spans.size());
+  for (auto const& s : stats.trace.spans) bytes::put_raw(out, s);
 }
 
 rank_stats unpack_stats(int from, std::span<std::byte const>& bytes) {
   rank_stats stats;
   auto& r = stats.row;
   r.rank = from;
-  r.host = protocol::get_text(bytes);
-  r.busy_seconds = protocol::get_raw<double>(bytes);
-  r.idle_seconds = protocol::get_raw<double>(bytes);
-  r.communication_seconds = protocol::get_raw<double>(bytes);
-  r.tasks = protocol::get_varint(bytes);
-  r.messages_sent = protocol::get_varint(bytes);
-  r.bytes_sent = protocol::get_varint(bytes);
-  r.peak_memory_bytes = protocol::get_varint(bytes);
-  r.threads = static_cast<int>(protocol::get_varint(bytes));
+  r.host = bytes::get_text(bytes);
+  r.busy_seconds = bytes::get_raw<double>(bytes);
+  r.idle_seconds = bytes::get_raw<double>(bytes);
+  r.communication_seconds = bytes::get_raw<double>(bytes);
+  r.tasks = bytes::get_varint(bytes);
+  r.messages_sent = bytes::get_varint(bytes);
+  r.bytes_sent = bytes::get_varint(bytes);
+  r.peak_memory_bytes = bytes::get_varint(bytes);
+  r.threads = static_cast<int>(bytes::get_varint(bytes));
   stats.trace.rank = from;
   stats.trace.host = r.host;
-  stats.trace.dropped = protocol::get_varint(bytes);
-  auto const n = protocol::get_varint(bytes);
+  stats.trace.dropped = bytes::get_varint(bytes);
+  auto const n = bytes::get_varint(bytes);
   if (n > bytes.size() / sizeof(observe::trace_span)) throw protocol_error("a trace shorter than it says");
   for (std::uint64_t i = 0; i < n; ++i)
-    stats.trace.spans.push_back(protocol::get_raw<observe::trace_span>(bytes));
+    stats.trace.spans.push_back(bytes::get_raw<observe::trace_span>(bytes));
   return stats;
 }
 

@@ -6,10 +6,10 @@
 #include <cstdio>
 #include <utility>
 
-#include "engine.hpp"
+#include "base/format.hpp"
+#include "base/one_line.hpp"
+#include "engine/engine.hpp"
 #include "skel/error.hpp"
-#include "values/format.hpp"
-#include "values/one_line.hpp"
 
 namespace skel::detail {
 
@@ -54,7 +54,7 @@ storage::repository_options store_options(checkpoint_options const& options, std
 store_writer::store_writer(engine& of, checkpoint_options const& options, std::string_view what)
     : options_(options),
       quiet_(of.options().quiet),
-      places_(find_places(of, options)),
+      places_(find_places(of.disks(), options)),
       store_(
           store_options(options, what, places_),
           [quiet = quiet_](std::string const& problem) {

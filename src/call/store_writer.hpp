@@ -10,12 +10,14 @@
 #include <string_view>
 #include <vector>
 
-#include "rank_files.hpp"
-#include "skel/checkpoint/options.hpp"
-#include "skel/checkpoint/repository.hpp"
+#include "disks/rank_files.hpp"
 #include "skel/report.hpp"
+#include "skel/storage/options.hpp"
+#include "skel/storage/repository.hpp"
 
 namespace skel::detail {
+
+class engine;
 
 /// What a repository is told; `what` says what the call itself depends on (its types, its number of tasks).
 /// usage_error for options that make no sense, as the command line would say them.

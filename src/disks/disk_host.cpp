@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/format.hpp"
 #include "skel/error.hpp"
-#include "values/format.hpp"
 
 namespace skel::detail {
 

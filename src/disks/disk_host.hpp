@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "disk_message.hpp"
-#include "skel/checkpoint/file_system.hpp"
+#include "skel/storage/file_system.hpp"
 
 namespace skel::detail {
 

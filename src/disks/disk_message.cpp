@@ -1,7 +1,7 @@
 #include "disk_message.hpp"
 
+#include "skel/bytes.hpp"
 #include "skel/error.hpp"
-#include "skel/protocol/bytes.hpp"
 
 namespace skel::detail {
 
@@ -10,14 +10,14 @@ transport::packet encode(std::uint64_t number, disk_request const& r) {
   auto& out = p.body();
   out.reserve(out.size() + r.content.size() + r.path.size() + r.to.size() + 64);
   out.push_back(static_cast<std::byte>(disk_message::request));
-  protocol::put_varint(out, number);
+  bytes::put_varint(out, number);
   out.push_back(static_cast<std::byte>(r.what));
-  protocol::put_varint(out, r.file);
-  protocol::put_varint(out, r.offset);
-  protocol::put_varint(out, r.length);
-  protocol::put_text(out, r.path);
-  protocol::put_text(out, r.to);
-  protocol::put_block(out, r.content);
+  bytes::put_varint(out, r.file);
+  bytes::put_varint(out, r.offset);
+  bytes::put_varint(out, r.length);
+  bytes::put_text(out, r.path);
+  bytes::put_text(out, r.to);
+  bytes::put_block(out, r.content);
   return p;
 }
 
@@ -26,10 +26,10 @@ transport::packet encode(std::uint64_t number, disk_answer const& a) {
   auto& out = p.body();
   out.reserve(out.size() + a.content.size() + a.error.size() + 64);
   out.push_back(static_cast<std::byte>(disk_message::answer));
-  protocol::put_varint(out, number);
-  protocol::put_text(out, a.error);
-  protocol::put_raw(out, a.seconds);
-  protocol::put_block(out, a.content);
+  bytes::put_varint(out, number);
+  bytes::put_text(out, a.error);
+  bytes::put_raw(out, a.seconds);
+  bytes::put_block(out, a.content);
   return p;
 }
 
@@ -40,67 +40,67 @@ transport::packet encode_use(bool begins) {
 }
 
 disk_message kind_of(std::span<std::byte const> body) {
-  auto const said = static_cast<disk_message>(protocol::get_bytes(body, 1)[0]);
+  auto const said = static_cast<disk_message>(bytes::get_bytes(body, 1)[0]);
   if (said > disk_message::ends) throw protocol_error("an unknown message about a disk");
   return said;
 }
 
 std::pair<std::uint64_t, disk_request> decode_request(std::span<std::byte const> body) {
-  static_cast<void>(protocol::get_bytes(body, 1));
+  static_cast<void>(bytes::get_bytes(body, 1));
   std::pair<std::uint64_t, disk_request> all;
   auto& [number, r] = all;
-  number = protocol::get_varint(body);
-  r.what = static_cast<disk_call>(protocol::get_bytes(body, 1)[0]);
+  number = bytes::get_varint(body);
+  r.what = static_cast<disk_call>(bytes::get_bytes(body, 1)[0]);
   if (r.what > disk_call::close_all) throw protocol_error("an unknown call to a disk");
-  r.file = protocol::get_varint(body);
-  r.offset = protocol::get_varint(body);
-  r.length = protocol::get_varint(body);
-  r.path = protocol::get_text(body);
-  r.to = protocol::get_text(body);
-  r.content = protocol::get_bytes(body, protocol::get_varint(body));
+  r.file = bytes::get_varint(body);
+  r.offset = bytes::get_varint(body);
+  r.length = bytes::get_varint(body);
+  r.path = bytes::get_text(body);
+  r.to = bytes::get_text(body);
+  r.content = bytes::get_bytes(body, bytes::get_varint(body));
   return all;
 }
 
 std::pair<std::uint64_t, disk_answer> decode_answer(std::span<std::byte const> body) {
-  static_cast<void>(protocol::get_bytes(body, 1));
+  static_cast<void>(bytes::get_bytes(body, 1));
   std::pair<std::uint64_t, disk_answer> all;
   auto& [number, a] = all;
-  number = protocol::get_varint(body);
-  a.error = protocol::get_text(body);
-  a.seconds = protocol::get_raw<double>(body);
-  a.content = protocol::get_block(body);
+  number = bytes::get_varint(body);
+  a.error = bytes::get_text(body);
+  a.seconds = bytes::get_raw<double>(body);
+  a.content = bytes::get_block(body);
   return all;
 }
 
 std::vector<std::byte> encode(opened_file const& f) {
   std::vector<std::byte> out;
-  protocol::put_varint(out, f.size);
-  protocol::put_block(out, f.head);
-  protocol::put_block(out, f.tail);
+  bytes::put_varint(out, f.size);
+  bytes::put_block(out, f.head);
+  bytes::put_block(out, f.tail);
   return out;
 }
 
 opened_file decode_opened(std::span<std::byte const> bytes) {
   opened_file f;
-  f.size = protocol::get_varint(bytes);
-  f.head = protocol::get_block(bytes);
-  f.tail = protocol::get_block(bytes);
+  f.size = bytes::get_varint(bytes);
+  f.head = bytes::get_block(bytes);
+  f.tail = bytes::get_block(bytes);
   return f;
 }
 
 std::vector<std::byte> encode(std::vector<std::string> const& texts) {
   std::vector<std::byte> out;
-  protocol::put_varint(out, texts.size());
-  for (auto const& t : texts) protocol::put_text(out, t);
+  bytes::put_varint(out, texts.size());
+  for (auto const& t : texts) bytes::put_text(out, t);
   return out;
 }
 
 std::vector<std::string> decode_texts(std::span<std::byte const> bytes) {
-  auto const n = protocol::get_varint(bytes);
+  auto const n = bytes::get_varint(bytes);
   if (n > bytes.size()) throw protocol_error("a list of names ends early");
   std::vector<std::string> texts;
   texts.reserve(n);
-  for (std::uint64_t i = 0; i < n; ++i) texts.push_back(protocol::get_text(bytes));
+  for (std::uint64_t i = 0; i < n; ++i) texts.push_back(bytes::get_text(bytes));
   return texts;
 }
 

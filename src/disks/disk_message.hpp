@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "skel/transport/packet.hpp"
+#include "transport/packet.hpp"
 
 namespace skel::detail {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/format.hpp"
 #include "skel/error.hpp"
-#include "values/format.hpp"
 
 namespace skel::detail {
 
@@ -14,12 +14,14 @@ constexpr auto still_answers = std::chrono::seconds(10);
 constexpr auto look_again = std::chrono::milliseconds(100);
 }  // namespace
 
-disk_service::disk_service(int rank, int size, std::string host, std::function<void()> wake)
+disk_service::disk_service(int rank, int size, std::string host, bool reachable, std::function<void()> wake)
     : rank_(rank),
+      host_(std::move(host)),
+      reachable_(reachable),
       wake_(std::move(wake)),
       lost_(static_cast<std::size_t>(size)),
       stores_of_(static_cast<std::size_t>(size)),
-      disk_(rank, std::move(host)) {}
+      disk_(rank, host_) {}
 
 disk_service::~disk_service() {
   {

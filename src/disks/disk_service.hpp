@@ -24,11 +24,16 @@ namespace skel::detail {
 /// whoever waits must not hold the engine's lock.
 class disk_service {
  public:
-  /// `wake`: somebody should move messages, please.
-  disk_service(int rank, int size, std::string host, std::function<void()> wake);
+  /// `reachable`: whether ranks can ask each other at any time. `wake` asks for messages to be moved.
+  disk_service(int rank, int size, std::string host, bool reachable, std::function<void()> wake);
   ~disk_service();
   disk_service(disk_service const&) = delete;
   disk_service& operator=(disk_service const&) = delete;
+
+  [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] int size() const { return static_cast<int>(lost_.size()); }
+  [[nodiscard]] std::string const& host() const { return host_; }
+  [[nodiscard]] bool reachable() const { return reachable_; }
 
   // --- from any thread, without the engine's lock ---
   using ticket = std::uint64_t;
@@ -75,6 +80,8 @@ class disk_service {
   [[nodiscard]] bool hopeless(int rank) const;
 
   int rank_;
+  std::string host_;
+  bool reachable_;
   std::function<void()> wake_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
-#include "engine.hpp"
+#include "base/format.hpp"
 #include "skel/error.hpp"
-#include "values/format.hpp"
 
 namespace skel::detail {
 
@@ -20,15 +19,15 @@ rank_files::place rank_files::find(std::string const& path) const {
   return {nullptr, path};
 }
 
-bool rank_files::here(place const& p) const { return !p.disk || p.disk->host == engine_.host(); }
+bool rank_files::here(place const& p) const { return !p.disk || p.disk->host == service_.host(); }
 
 bool rank_files::lost(rank_disk const& d) const {
-  return std::ranges::all_of(d.ranks, [&](int r) { return engine_.disks().lost(r); });
+  return std::ranges::all_of(d.ranks, [&](int r) { return service_.lost(r); });
 }
 
 int rank_files::server_of(rank_disk const& d) const {
   for (int const r : d.ranks)
-    if (!engine_.disks().lost(r)) return r;
+    if (!service_.lost(r)) return r;
   throw error(detail::format("{}: rank {} is lost", d.name(), d.ranks.front()));
 }
 
@@ -44,7 +43,7 @@ auto rank_files::with_host(place const& p, Call const& call) {
 }
 
 disk_answer rank_files::ask(place const& p, disk_request const& r) {
-  return wait_for(engine_.disks(), engine_.disks().ask(server_of(*p.disk), r), p.disk->host);
+  return wait_for(service_, service_.ask(server_of(*p.disk), r), p.disk->host);
 }
 
 bool rank_files::gone(std::string const& directory) {
@@ -60,7 +59,7 @@ std::unique_ptr<storage::file> rank_files::open_as(std::string const& path, remo
   auto const p = find(path);
   if (!here(p))
     return std::make_unique<remote_file>(
-        engine_.disks(), remote_file::remote_path{p.disk->host, p.path, server_of(*p.disk)}, how);
+        service_, remote_file::remote_path{p.disk->host, p.path, server_of(*p.disk)}, how);
   return with_host(p, [&](auto& files) {
     return how == remote_file::mode::create ? files.create(p.path) : files.open(p.path);
   });
@@ -102,18 +101,18 @@ void rank_files::sync_directory(std::string const& directory) {
 // --- which there are
 
 rank_files::~rank_files() {
-  if (uses_) engine_.disks().end_use();
+  if (uses_) service_.end_use();
 }
 
 void rank_files::begin_use(std::string const& pattern) {
-  static_cast<void>(expand_disk(pattern, engine_.host(), engine_.rank()));
-  if (engine_.size() == 1 || uses_) return;
-  if (!engine_.any_time() || engine_.owns_time())
+  static_cast<void>(expand_disk(pattern, service_.host(), service_.rank()));
+  if (service_.size() == 1 || uses_) return;
+  if (!service_.reachable())
     throw usage_error(
         detail::format("ranks:{}: ranks can reach each other's disks only where MPI was started with "
                        "MPI_THREAD_MULTIPLE; name directories that all of them reach",
                        pattern));
-  engine_.disks().begin_use();
+  service_.begin_use();
   uses_ = true;
 }
 
@@ -121,13 +120,13 @@ std::vector<rank_disk> rank_files::add(std::string const& pattern) {
   begin_use(pattern);
   disk_request const question{.what = disk_call::describe, .path = pattern};
   std::vector<disk_service::ticket> asked;
-  asked.reserve(static_cast<std::size_t>(engine_.size()));
-  for (int r = 0; r < engine_.size(); ++r)
-    asked.push_back(r == engine_.rank() ? 0 : engine_.disks().ask(r, question));
+  asked.reserve(static_cast<std::size_t>(service_.size()));
+  for (int r = 0; r < service_.size(); ++r)
+    asked.push_back(r == service_.rank() ? 0 : service_.ask(r, question));
   std::vector<rank_disk> found;
-  for (int r = 0; r < engine_.size(); ++r) try {
+  for (int r = 0; r < service_.size(); ++r) try {
       auto const t = asked[static_cast<std::size_t>(r)];
-      auto const a = t != 0 ? engine_.disks().wait(t) : disk_host(r, engine_.host()).perform(r, question);
+      auto const a = t != 0 ? service_.wait(t) : disk_host(r, service_.host()).perform(r, question);
       auto const says = decode_texts(a.content);
       auto const same = std::ranges::find_if(
           found, [&](auto const& d) { return d.host == says.at(0) && d.directory == says.at(1); });
@@ -141,7 +140,7 @@ std::vector<rank_disk> rank_files::add(std::string const& pattern) {
   return found;
 }
 
-store_places find_places(engine& of, checkpoint_options const& options) {
+store_places find_places(disk_service& of, checkpoint_options const& options) {
   constexpr std::string_view on_ranks = "ranks:";
   store_places s;
   auto files = std::make_unique<rank_files>(of);

@@ -7,13 +7,11 @@
 #include <vector>
 
 #include "remote_file.hpp"
-#include "skel/checkpoint/file_system.hpp"
-#include "skel/checkpoint/options.hpp"
-#include "skel/checkpoint/placement.hpp"
+#include "skel/storage/file_system.hpp"
+#include "skel/storage/options.hpp"
+#include "skel/storage/placement.hpp"
 
 namespace skel::detail {
-
-class engine;
 
 /// A directory that only the ranks of one host reach; paths in it begin with name().
 struct rank_disk {
@@ -28,7 +26,7 @@ struct rank_disk {
 class rank_files final : public storage::file_system {
  public:
   /// Finds the disks out later, see add().
-  explicit rank_files(engine& of) : engine_(of) {}
+  explicit rank_files(disk_service& of) : service_(of) {}
   ~rank_files() override;
 
   /// The ranks' directories of this pattern (expand_disk), one for each host and name, made where they are
@@ -59,7 +57,7 @@ class rank_files final : public storage::file_system {
   disk_answer ask(place const& p, disk_request const& r);
   void begin_use(std::string const& pattern);
 
-  engine& engine_;
+  disk_service& service_;
   std::vector<rank_disk> disks_;
   bool uses_ = false;  // the other ranks listen
 };
@@ -73,6 +71,6 @@ struct store_places {
 };
 /// Asks all ranks where their disks are and makes their directories, where the options name any. usage_error
 /// where that is impossible. Without the engine's lock.
-[[nodiscard]] store_places find_places(engine& of, checkpoint_options const& options);
+[[nodiscard]] store_places find_places(disk_service& of, checkpoint_options const& options);
 
 }  // namespace skel::detail

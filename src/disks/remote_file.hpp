@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "disk_service.hpp"
-#include "skel/checkpoint/file_system.hpp"
+#include "skel/storage/file_system.hpp"
 
 namespace skel::detail {
 

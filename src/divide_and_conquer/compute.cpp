@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "part_run.hpp"
+#include "call/user_code.hpp"
+#include "run.hpp"
 #include "skel/error.hpp"
-#include "user_code.hpp"
 
 namespace skel::detail {
 
@@ -12,7 +12,7 @@ namespace {
 double seconds_since(double begin, double end) { return std::max(0.0, end - begin); }
 }  // namespace
 
-void part_run::add_job(job::kind what, rank_span group) {
+void divide_run::add_job(job::kind what, rank_span group) {
   auto p = std::make_shared<piece>();
   p->group = group;
   if (what == job::kind::combine) {
@@ -26,22 +26,22 @@ void part_run::add_job(job::kind what, rank_span group) {
   if (threads_ > 1) engine_.work_arrived().notify_all();
 }
 
-bool part_run::find_work(unsigned /*thread*/) {
+bool divide_run::find_work(unsigned /*thread*/) {
   if (stop_wanted()) check_stop();
   if (!jobs_.empty()) return true;
   check_quiet();
   return false;
 }
 
-void part_run::check_quiet() {
+void divide_run::check_quiet() {
   if (!draining_ || running_ > 0 || over_) return;
-  protocol::part_actions list;
+  role::divide_actions list;
   role_.quiet(list);
   perform(list);
 }
 
 // One job. The lock is held on entry and exit, not meanwhile.
-void part_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
+void divide_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
   auto const j = std::move(jobs_.front());
   jobs_.pop_front();
   ++running_;
@@ -66,12 +66,12 @@ void part_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
     finish(j, d);
 }
 
-problem_ptr part_run::open_problem(held_problem& p) {
+problem_ptr divide_run::open_problem(held_problem& p) {
   if (!p.object) p.object = work_.unpack_problem(p.packed->bytes());
   return p.object;
 }
 
-solution_ptr part_run::open_solution(held_solution& s) {
+solution_ptr divide_run::open_solution(held_solution& s) {
   if (!s.object) {
     auto const message = std::make_shared<bytes const>(std::move(*s.packed));
     s.object = work_.unpack_solution(message->bytes(), message);
@@ -81,14 +81,14 @@ solution_ptr part_run::open_solution(held_solution& s) {
 }
 
 // Whether other ranks wait for the solution of this group of ours.
-bool part_run::travels(rank_span group) const {
+bool divide_run::travels(rank_span group) const {
   if (group == everybody() || kind_.to == placement::in_parts) return false;
   if (kind_.to == placement::everywhere) return group.contains(rank_);
-  return group.first == rank_ && protocol::parent_of(everybody(), group).first != rank_;
+  return group.first == rank_ && role::parent_of(everybody(), group).first != rank_;
 }
 
 // Without the lock.
-void part_run::run(job const& j, done& d) {
+void divide_run::run(job const& j, done& d) {
   auto& p = *j.of;
   auto const pack_solution = [&] {
     if (p.parent || !travels(p.group)) return;
@@ -133,12 +133,12 @@ void part_run::run(job const& j, done& d) {
   pack_solution();
 }
 
-void part_run::finish(job const& j, done& d) {
+void divide_run::finish(job const& j, done& d) {
   using phase = phase_clock::phase;
   auto const& p = j.of;
   auto const group = p->group;
   if (j.what == job::kind::divide) {
-    protocol::part_actions list;
+    role::divide_actions list;
     problems_[group].object = p->problem.object;
     if (d.halves) {
       phases_.add(phase::divide, level(group), d.seconds, d.packed_bytes, std::move(d.sizes));
@@ -192,7 +192,7 @@ void part_run::finish(job const& j, done& d) {
     phases_.sent(at - 1, now());
   }
   ++combined_;
-  protocol::part_actions list;
+  role::divide_actions list;
   role_.solved(group, list);
   perform(list, nullptr, &d);
 }

@@ -4,8 +4,8 @@
 #include <array>
 #include <string>
 
+#include "skel/bytes.hpp"
 #include "skel/error.hpp"
-#include "skel/protocol/bytes.hpp"
 
 namespace skel::detail {
 
@@ -60,48 +60,48 @@ std::map<int, double> phase_clock::waits() const {
 
 void phase_clock::pack(std::vector<std::byte>& out) const {
   auto const entries = with_own_exchanges().entries_;
-  protocol::put_varint(out, entries.size());
+  bytes::put_varint(out, entries.size());
   for (auto const& [where, e] : entries) {
     out.push_back(static_cast<std::byte>(where.first));
-    protocol::put_varint(out, static_cast<std::uint64_t>(where.second));
-    protocol::put_raw(out, e.seconds);
-    protocol::put_varint(out, e.bytes);
-    protocol::put_varint(out, e.sizes.size());
+    bytes::put_varint(out, static_cast<std::uint64_t>(where.second));
+    bytes::put_raw(out, e.seconds);
+    bytes::put_varint(out, e.bytes);
+    bytes::put_varint(out, e.sizes.size());
     for (auto const& [name, value] : e.sizes) {
-      protocol::put_text(out, name);
-      protocol::put_raw(out, value);
+      bytes::put_text(out, name);
+      bytes::put_raw(out, value);
     }
   }
   auto const all = waits();
-  protocol::put_varint(out, all.size());
+  bytes::put_varint(out, all.size());
   for (auto const& [level, wait] : all) {
-    protocol::put_varint(out, static_cast<std::uint64_t>(level));
-    protocol::put_raw(out, wait);
+    bytes::put_varint(out, static_cast<std::uint64_t>(level));
+    bytes::put_raw(out, wait);
   }
 }
 
 void phase_clock::merge(std::span<std::byte const>& in) {
   auto const level_of = [&] {
-    auto const level = protocol::get_varint(in);
+    auto const level = bytes::get_varint(in);
     if (level > most_levels) throw protocol_error("a phase of a level that cannot be");
     return static_cast<int>(level);
   };
-  for (auto n = protocol::get_varint(in); n > 0; --n) {
-    auto const what = protocol::get_raw<std::uint8_t>(in);
+  for (auto n = bytes::get_varint(in); n > 0; --n) {
+    auto const what = bytes::get_raw<std::uint8_t>(in);
     if (what >= names.size()) throw protocol_error("a phase that is not known");
     auto const level = level_of();
     entry e;
-    e.seconds = protocol::get_raw<double>(in);
-    e.bytes = protocol::get_varint(in);
-    for (auto sizes = protocol::get_varint(in); sizes > 0; --sizes) {
-      auto name = protocol::get_text(in);
-      e.sizes.emplace_back(std::move(name), protocol::get_raw<double>(in));
+    e.seconds = bytes::get_raw<double>(in);
+    e.bytes = bytes::get_varint(in);
+    for (auto sizes = bytes::get_varint(in); sizes > 0; --sizes) {
+      auto name = bytes::get_text(in);
+      e.sizes.emplace_back(std::move(name), bytes::get_raw<double>(in));
     }
     add({static_cast<phase>(what), level}, std::move(e));
   }
-  for (auto n = protocol::get_varint(in); n > 0; --n) {
+  for (auto n = bytes::get_varint(in); n > 0; --n) {
     auto const level = level_of();
-    auto const wait = protocol::get_raw<double>(in);
+    auto const wait = bytes::get_raw<double>(in);
     auto const [at, is_new] = other_waits_.try_emplace(level, wait);
     if (!is_new) at->second = std::min(at->second, wait);
   }

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "skel/detail/part_work.hpp"
+#include "skel/detail/divide_work.hpp"
 #include "skel/report.hpp"
 
 namespace skel::detail {

@@ -1,41 +1,40 @@
-#include "part_run.hpp"
+#include "run.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <utility>
 
-#include "skel/detail/farm_work.hpp"
+#include "base/format.hpp"
+#include "call/user_code.hpp"
+#include "skel/bytes.hpp"
 #include "skel/error.hpp"
-#include "skel/protocol/bytes.hpp"
-#include "user_code.hpp"
-#include "values/format.hpp"
 
 namespace skel::detail {
 
-using protocol::group_of;
-using protocol::peer_message;
-using protocol::peer_message_kind;
-using protocol::rank_span;
-namespace part = protocol::part_action;
+using role::group_of;
+using role::peer_message;
+using role::peer_message_kind;
+using role::rank_span;
+namespace part = role::divide_act;
 
 namespace {
 
-protocol::problem_place place_of_problem(placement p) {
-  return p == placement::everywhere ? protocol::problem_place::everywhere
-         : p == placement::on_root  ? protocol::problem_place::root
-                                    : protocol::problem_place::parts;
+role::problem_place place_of_problem(placement p) {
+  return p == placement::everywhere ? role::problem_place::everywhere
+         : p == placement::on_root  ? role::problem_place::root
+                                    : role::problem_place::parts;
 }
 
-protocol::solution_place place_of_solution(placement p) {
-  return p == placement::everywhere ? protocol::solution_place::everywhere
-         : p == placement::on_root  ? protocol::solution_place::root
-                                    : protocol::solution_place::parts;
+role::solution_place place_of_solution(placement p) {
+  return p == placement::everywhere ? role::solution_place::everywhere
+         : p == placement::on_root  ? role::solution_place::root
+                                    : role::solution_place::parts;
 }
 
 }  // namespace
 
-part_run::part_run(context& ctx, part_work& work, part_kind const& kind,
-                   divide_and_conquer_options const& options)
+divide_run::divide_run(context& ctx, divide_work& work, divide_kind const& kind,
+                       divide_and_conquer_options const& options)
     : peer_run(ctx, call_options_of(options, kind.name), "divide_and_conquer"), work_(work), kind_(kind) {
   require_count(kind.name, "pieces_per_thread", options.pieces_per_thread);
   if (threads_ > 1 && !work.solves_with_threads())
@@ -50,18 +49,17 @@ part_run::part_run(context& ctx, part_work& work, part_kind const& kind,
   if (auto const contents = ctx.size() > 1 ? work.contents(options.check_problem) : std::nullopt)
     call_.add_hidden("contents of the replicated_problem", *contents);
   auto const hash = call_.hash();
-  role_ =
-      protocol::partner({rank_, ctx.size(), place_of_problem(kind.from), place_of_solution(kind.to), hash});
+  role_ = role::partner({rank_, ctx.size(), place_of_problem(kind.from), place_of_solution(kind.to), hash});
   if (is_root()) roll_.emplace(ctx.team(), hash);
 }
 
-part_run::~part_run() = default;
+divide_run::~divide_run() = default;
 
-void part_run::begin(std::unique_lock<std::mutex>& lock) {
+void divide_run::begin(std::unique_lock<std::mutex>& lock) {
   std::optional<std::string> bad;
   if (kind_.from != placement::on_root || is_root()) {
     bool const own = kind_.from == placement::in_parts;
-    rank_span const group = own ? protocol::alone(rank_) : everybody();
+    rank_span const group = own ? role::alone(rank_) : everybody();
     held_problem p;
     lock.unlock();
     bad = thrown_by([&] { p.object = work_.open(own ? level(group) : 0); });
@@ -72,20 +70,20 @@ void part_run::begin(std::unique_lock<std::mutex>& lock) {
     end_source(*bad);
     return;
   }
-  protocol::part_actions list;
+  role::divide_actions list;
   role_.begin(list);
   perform(list);
 }
 
 // The root's problem could not be had: nobody begins.
-void part_run::end_source(std::string const& text) {
+void divide_run::end_source(std::string const& text) {
   if (is_root())
-    call_roll(&protocol::roll_call::source_failed, text);
+    call_roll(&role::roll_call::source_failed, text);
   else
     fail(text);
 }
 
-solution_ptr part_run::take_solution() {
+solution_ptr divide_run::take_solution() {
   solution_ptr mine;
   for (auto& [group, s] : solutions_) {
     bool const whole = kind_.to == placement::in_parts
@@ -99,7 +97,7 @@ solution_ptr part_run::take_solution() {
 
 // --- actions
 
-void part_run::perform(protocol::part_actions& list, bytes* payload, done* result) {
+void divide_run::perform(role::divide_actions& list, bytes* payload, done* result) {
   for (auto& action : std::exchange(list, {})) {
     if (auto* const message = std::get_if<part::send>(&action)) {
       send(message->to, std::move(message->what));
@@ -119,20 +117,20 @@ void part_run::perform(protocol::part_actions& list, bytes* payload, done* resul
       else
         s.packed = std::move(*payload);
     } else if (std::holds_alternative<part::complete>(action)) {
-      call_roll(&protocol::roll_call::done, static_cast<std::uint64_t>(engine_.size()));
+      call_roll(&role::roll_call::done, static_cast<std::uint64_t>(engine_.size()));
     } else if (std::holds_alternative<part::drain>(action)) {
       draining_ = true;
       jobs_.clear();
-    } else if (auto const* e = std::get_if<protocol::end>(&action)) {
+    } else if (auto const* e = std::get_if<role::end>(&action)) {
       end_with(e->how);
-    } else if (auto const* failure = std::get_if<protocol::fail>(&action)) {
+    } else if (auto const* failure = std::get_if<role::fail>(&action)) {
       fail_with(*failure);
     }
   }
   deliver_own();
 }
 
-void part_run::send(int to, peer_message m) {
+void divide_run::send(int to, peer_message m) {
   if (to == rank_) {
     to_self_.push(std::move(m));
     return;
@@ -147,7 +145,7 @@ void part_run::send(int to, peer_message m) {
 }
 
 // Problems and solutions are packed here only when nobody foresaw that they would travel: after a loss.
-void part_run::attach(peer_message const& m, int to, bytes& body) {
+void divide_run::attach(peer_message const& m, int to, bytes& body) {
   auto const append = [&](bytes const& more) {
     auto const b = more.bytes();
     body.body().insert(body.body().end(), b.begin(), b.end());
@@ -170,51 +168,51 @@ void part_run::attach(peer_message const& m, int to, bytes& body) {
     add_solution(solutions_.at(group_of(m)));
   } else if (m.kind == peer_message_kind::finish) {
     // One that was taken for lost, and lives, has missed its end.
-    if (kind_.to == placement::everywhere && m.result->how == protocol::outcome::status::done &&
+    if (kind_.to == placement::everywhere && m.result->how == role::outcome::status::done &&
         !role_.has_reached(to))
       add_solution(solutions_.at(everybody()));
   } else if (m.kind == peer_message_kind::stopped) {
-    protocol::put_varint(body.body(), role_.taken_over());
+    skel::bytes::put_varint(body.body(), role_.taken_over());
     phases_.pack(body.body());
     pack_stats(own_stats(), body.body());
   }
 }
 
 // Code of the user's threw: the run fails as if the latest task had.
-void part_run::fail(std::string text) {
-  protocol::part_actions list;
+void divide_run::fail(std::string text) {
+  role::divide_actions list;
   role_.failed(calls_, std::move(text), list);
   perform(list);
 }
 
 // --- messages
 
-void part_run::deliver_own() {
+void divide_run::deliver_own() {
   to_self_.deliver([&](peer_message const& m) { deliver(rank_, m, nullptr); });
 }
 
-void part_run::deliver(int from, peer_message const& m, bytes* payload) {
+void divide_run::deliver(int from, peer_message const& m, bytes* payload) {
   if (is_root()) {
-    call_roll(&protocol::roll_call::on, from, m);
+    call_roll(&role::roll_call::on, from, m);
     if (for_roll_call(m.kind)) return;
   }
-  protocol::part_actions list;
+  role::divide_actions list;
   role_.on(from, m, list);
   perform(list, payload);
 }
 
-void part_run::receive(int from, std::span<std::byte const> body, transport::packet& whole) {
+void divide_run::receive(int from, std::span<std::byte const> body, transport::packet& whole) {
   if (over_) return;
   last_moved_ = now();
-  auto const m = protocol::decode_peer_message(body);
+  auto const m = role::decode_peer_message(body);
   if (is_root() && m.kind == peer_message_kind::hello && of_another_call(from, m.number)) return;
   if (is_root() && m.kind == peer_message_kind::stopped) {
-    taken_over_ += protocol::get_varint(body);
+    taken_over_ += skel::bytes::get_varint(body);
     phases_.merge(body);
     add_stats(unpack_stats(from, body));
   }
   whole.drop_front(whole.size() - body.size());
-  if (m.kind == peer_message_kind::solution && protocol::is_group(everybody(), group_of(m)) &&
+  if (m.kind == peer_message_kind::solution && role::is_group(everybody(), group_of(m)) &&
       !group_of(m).contains(rank_))
     phases_.received(level(group_of(m)) - 1, now());
   if (m.kind == peer_message_kind::finish && !body.empty() && !solutions_.contains(everybody()))
@@ -222,17 +220,17 @@ void part_run::receive(int from, std::span<std::byte const> body, transport::pac
   deliver(from, m, &whole);
 }
 
-void part_run::on_lost(int rank) {
+void divide_run::on_lost(int rank) {
   if (over_) return;
-  if (roll_) call_roll(&protocol::roll_call::lost, rank);
-  protocol::part_actions list;
+  if (roll_) call_roll(&role::roll_call::lost, rank);
+  role::divide_actions list;
   role_.lost(rank, list);
   perform(list);
 }
 
-void part_run::on_tick(double t) {
+void divide_run::on_tick(double t) {
   if (over_) return;
-  protocol::part_actions list;
+  role::divide_actions list;
   role_.tick(list);
   perform(list);
   // The root hears that this rank moves: for its watchdog.
@@ -244,15 +242,15 @@ void part_run::on_tick(double t) {
   after_tick(t);
 }
 
-void part_run::please_stop() {
-  protocol::part_actions list;
+void divide_run::please_stop() {
+  role::divide_actions list;
   role_.please_stop(list);
   perform(list);
 }
 
 // --- what it says of itself
 
-void part_run::describe(report& r) const {
+void divide_run::describe(report& r) const {
   r.skeleton = "divide_and_conquer";
   r.schedule = kind_.name;
   r.results = kind_.to == placement::everywhere ? "everywhere"
@@ -265,14 +263,14 @@ void part_run::describe(report& r) const {
   if (is_root()) r.phases = phases_.phases();
 }
 
-void part_run::describe(observe::progress_state& s, bool last) const {
+void divide_run::describe(observe::progress_state& s, bool last) const {
   int const levels = level({0, 1}) + 1;
   s.done = static_cast<std::uint64_t>(last && outcome_ ? levels : std::min(combined_, levels));
   s.total = static_cast<std::uint64_t>(levels);
   s.lost_ranks = static_cast<int>(lost_ranks().size());
 }
 
-std::string part_run::state() const {
+std::string divide_run::state() const {
   std::string text = detail::format("rank {}: divide_and_conquer {} {} (context {}): {} jobs wait, {} run",
                                     rank_, kind_.name, key_.number, key_.context, jobs_.size(), running_);
   if (role_.draining())
@@ -282,9 +280,9 @@ std::string part_run::state() const {
   return text + waits_to_stop();
 }
 
-part_kind kind_of(any_division const& division, placement from) {
+divide_kind kind_of(any_division const& division, placement from) {
   using kind = any_division::kind;
-  part_kind k{to_string(division), from, placement::on_root};
+  divide_kind k{to_string(division), from, placement::on_root};
   if (division.which() == kind::hypercube) k.to = placement::everywhere;
   if (division.which() == kind::distributed) k.to = placement::in_parts;
   if (division.which() == kind::embarrassing && from == placement::on_root)
@@ -296,9 +294,9 @@ part_kind kind_of(any_division const& division, placement from) {
   return k;
 }
 
-report run_divide_and_conquer(context& ctx, part_work& work, part_kind const& kind,
+report run_divide_and_conquer(context& ctx, divide_work& work, divide_kind const& kind,
                               divide_and_conquer_options const& options, solution_ptr& mine) {
-  part_run run(ctx, work, kind, options);
+  divide_run run(ctx, work, kind, options);
   auto r = run.execute();
   if (!r.stopped_early) mine = run.take_solution();
   return r;

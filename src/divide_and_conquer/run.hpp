@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "peer_run.hpp"
+#include "call/peer_run.hpp"
+#include "divide_and_conquer/role/partner.hpp"
 #include "phase_clock.hpp"
-#include "skel/detail/part_work.hpp"
-#include "skel/protocol/partner.hpp"
+#include "skel/detail/divide_work.hpp"
 
 namespace skel::detail {
 
@@ -20,10 +20,11 @@ namespace skel::detail {
 /// travel and unpacks what has come: the lock is not held while large problems and solutions become bytes.
 /// The problem of this rank alone is divided further into pieces, so that all compute threads have something
 /// to do.
-class part_run final : public peer_run {
+class divide_run final : public peer_run {
  public:
-  part_run(context& ctx, part_work& work, part_kind const& kind, divide_and_conquer_options const& options);
-  ~part_run() override;
+  divide_run(context& ctx, divide_work& work, divide_kind const& kind,
+             divide_and_conquer_options const& options);
+  ~divide_run() override;
   /// After execute(): what this rank has of the solution.
   [[nodiscard]] solution_ptr take_solution();
 
@@ -35,7 +36,7 @@ class part_run final : public peer_run {
   [[nodiscard]] std::string state() const override;
 
  private:
-  using rank_span = protocol::rank_span;
+  using rank_span = role::rank_span;
   using bytes = transport::packet;
   // As an object, as bytes that came, or both: the bytes of an object that will travel.
   struct held_problem {
@@ -82,10 +83,10 @@ class part_run final : public peer_run {
   void describe(report& r) const override;
   void describe(observe::progress_state& s, bool last) const override;
 
-  void perform(protocol::part_actions& list, bytes* payload = nullptr, done* result = nullptr);
-  void send(int to, protocol::peer_message m) override;
-  void attach(protocol::peer_message const& m, int to, bytes& body);
-  void deliver(int from, protocol::peer_message const& m, bytes* payload);
+  void perform(role::divide_actions& list, bytes* payload = nullptr, done* result = nullptr);
+  void send(int to, role::peer_message m) override;
+  void attach(role::peer_message const& m, int to, bytes& body);
+  void deliver(int from, role::peer_message const& m, bytes* payload);
   void deliver_own() override;
   void add_job(job::kind what, rank_span group);
   void run(job const& j, done& d);
@@ -97,15 +98,15 @@ class part_run final : public peer_run {
   [[nodiscard]] solution_ptr open_solution(held_solution& s);
   [[nodiscard]] bool travels(rank_span group) const;
   [[nodiscard]] rank_span everybody() const { return role_.everybody(); }
-  [[nodiscard]] int level(rank_span group) const { return protocol::depth_of(everybody(), group); }
+  [[nodiscard]] int level(rank_span group) const { return role::depth_of(everybody(), group); }
 
-  part_work& work_;
-  part_kind kind_;
+  divide_work& work_;
+  divide_kind kind_;
   unsigned piece_depth_ = 0;
-  protocol::partner role_;
+  role::partner role_;
   std::map<rank_span, held_problem> problems_;
   std::map<rank_span, held_solution> solutions_;
-  own_mail<protocol::peer_message> to_self_;
+  loopback<role::peer_message> to_self_;
   std::deque<job> jobs_;
   unsigned running_ = 0;
   std::uint64_t calls_ = 0;

@@ -4,8 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "base/format.hpp"
 #include "skel/error.hpp"
-#include "values/format.hpp"
 
 namespace skel::detail {
 

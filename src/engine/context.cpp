@@ -7,12 +7,12 @@
 #include <cstring>
 #include <tuple>
 
+#include "base/duration.hpp"
 #include "engine.hpp"
 #include "exit_status.hpp"
+#include "skel/atomic_file.hpp"
 #include "skel/error.hpp"
-#include "skel/observe/atomic_file.hpp"
 #include "trace_file.hpp"
-#include "values/duration.hpp"
 
 namespace skel {
 
@@ -70,7 +70,7 @@ context_options context_options::from_environment() {
 void detail::check_trace_file(context_options const& options) {
   if (options.trace_file.empty()) return;
   try {
-    observe::atomic_file const probe(options.trace_file);
+    skel::atomic_file const probe(options.trace_file);
   } catch (error const& bad) {
     auto const* const variable = environment("SKEL_TRACE");
     bool const from_environment = variable != nullptr && options.trace_file == variable;

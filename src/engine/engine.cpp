@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "base/format.hpp"
 #include "skel/error.hpp"
-#include "values/format.hpp"
 
 namespace skel::detail {
 
@@ -49,7 +49,7 @@ engine::engine(std::unique_ptr<transport::transport> wires, context_options opti
       lost_(static_cast<std::size_t>(size_)),
       any_time_(wires_->any_time() && any_thread_),
       gate_(rank_, size_),
-      disks_(rank_, size_, host_, [this] {
+      disks_(rank_, size_, host_, any_time_ && !owns_time_, [this] {
         std::lock_guard const lock(helper_mutex_);
         helper_wakes_.notify_all();
       }) {

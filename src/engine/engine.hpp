@@ -17,10 +17,10 @@
 #include "call_gate.hpp"
 #include "compute_pool.hpp"
 #include "detector.hpp"
-#include "disk_service.hpp"
+#include "disks/disk_service.hpp"
 #include "skel/context.hpp"
-#include "skel/transport/link.hpp"
-#include "skel/transport/transport.hpp"
+#include "transport/link.hpp"
+#include "transport/transport.hpp"
 
 namespace skel::detail {
 

@@ -9,8 +9,8 @@
 #include "engine.hpp"
 #include "exit_guard.hpp"
 #include "exit_status.hpp"
+#include "skel/bytes.hpp"
 #include "skel/error.hpp"
-#include "skel/protocol/bytes.hpp"
 
 namespace skel::detail {
 
@@ -23,8 +23,8 @@ transport::packet call_message(call_control what, run_key call) {
   transport::packet p;
   auto& out = p.body();
   out.push_back(static_cast<std::byte>(what));
-  protocol::put_varint(out, call.context);
-  protocol::put_varint(out, call.number);
+  bytes::put_varint(out, call.context);
+  bytes::put_varint(out, call.number);
   return p;
 }
 
@@ -34,9 +34,9 @@ void engine::fail_call(call_failure failure) {
   for (int r = 0; r < size_; ++r) {
     if (r == rank_) continue;
     auto p = call_message(call_failed, failure.call);
-    protocol::put_varint(p.body(), static_cast<std::uint64_t>(failure.what));
-    protocol::put_varint(p.body(), failure.out_of_step ? 1 : 0);
-    protocol::put_text(p.body(), failure.text);
+    bytes::put_varint(p.body(), static_cast<std::uint64_t>(failure.what));
+    bytes::put_varint(p.body(), failure.out_of_step ? 1 : 0);
+    bytes::put_text(p.body(), failure.text);
     send(r, {0, 0}, std::move(p));
   }
   on_call_failure(failure);
@@ -66,40 +66,39 @@ void engine::ask_call(int rank, run_key call) { send(rank, {0, 0}, call_message(
 
 void engine::tell_doubt(run_key call, int about, std::string const& text) {
   auto p = call_message(doubt, call);
-  protocol::put_varint(p.body(), static_cast<std::uint64_t>(about));
-  protocol::put_text(p.body(), text);
+  bytes::put_varint(p.body(), static_cast<std::uint64_t>(about));
+  bytes::put_text(p.body(), text);
   send(0, {0, 0}, std::move(p));
 }
 
 void engine::on_call_control(int from, std::span<std::byte const> body) {
-  auto const what = std::to_integer<std::uint8_t>(protocol::get_bytes(body, 1)[0]);
+  auto const what = std::to_integer<std::uint8_t>(bytes::get_bytes(body, 1)[0]);
   run_key call;
-  call.context = static_cast<std::uint32_t>(protocol::get_varint(body));
-  call.number = static_cast<std::uint32_t>(protocol::get_varint(body));
+  call.context = static_cast<std::uint32_t>(bytes::get_varint(body));
+  call.number = static_cast<std::uint32_t>(bytes::get_varint(body));
   auto const at = runs_.find(call);
   switch (what) {
     case call_failed: {
       call_failure failure{call};
-      failure.what =
-          protocol::get_varint(body) == 0 ? call_failure::kind::usage : call_failure::kind::protocol;
-      failure.out_of_step = protocol::get_varint(body) != 0;
-      failure.text = protocol::get_text(body);
+      failure.what = bytes::get_varint(body) == 0 ? call_failure::kind::usage : call_failure::kind::protocol;
+      failure.out_of_step = bytes::get_varint(body) != 0;
+      failure.text = bytes::get_text(body);
       on_call_failure(failure);
       break;
     }
     case describe: {
       auto p = call_message(description, call);
       bool const made = newest_run_[call.context] == call.number;
-      protocol::put_text(p.body(), made ? newest_call_[call.context] : std::string());
+      bytes::put_text(p.body(), made ? newest_call_[call.context] : std::string());
       send(from, {0, 0}, std::move(p));
       break;
     }
     case description:
-      if (at != runs_.end()) at->second->on_description(from, protocol::get_text(body));
+      if (at != runs_.end()) at->second->on_description(from, bytes::get_text(body));
       break;
     case doubt:
-      if (auto const about = static_cast<int>(protocol::get_varint(body)); at != runs_.end())
-        at->second->on_doubt(from, about, protocol::get_text(body));
+      if (auto const about = static_cast<int>(bytes::get_varint(body)); at != runs_.end())
+        at->second->on_doubt(from, about, bytes::get_text(body));
       break;
     default:
       throw protocol_error("unknown control message from rank " + std::to_string(from));

@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/one_line.hpp"
 #include "engine.hpp"
+#include "skel/bytes.hpp"
 #include "skel/error.hpp"
-#include "skel/protocol/bytes.hpp"
-#include "values/one_line.hpp"
 
 namespace skel::detail {
 
@@ -21,21 +21,21 @@ void engine::send_control(int to, std::uint8_t kind, farewell const& f) {
   auto& out = p.body();
   out.push_back(static_cast<std::byte>(kind));
   out.push_back(static_cast<std::byte>(f.own | (f.lost << 1) | (f.returned << 2)));
-  protocol::put_varint(out, static_cast<std::uint64_t>(f.code));
-  protocol::put_text(out, f.text);
+  bytes::put_varint(out, static_cast<std::uint64_t>(f.code));
+  bytes::put_text(out, f.text);
   send(to, {0, 0}, std::move(p));
 }
 
 void engine::on_control(int from, std::span<std::byte const> body) {
   if (!body.empty() && std::to_integer<std::uint8_t>(body[0]) >= first_call_control)
     return on_call_control(from, body);
-  auto const head = protocol::get_bytes(body, 2);
+  auto const head = bytes::get_bytes(body, 2);
   farewell f;
   f.own = (head[1] & std::byte{1}) != std::byte{0};
   f.lost = (head[1] & std::byte{2}) != std::byte{0};
   f.returned = (head[1] & std::byte{4}) != std::byte{0};
-  f.code = static_cast<int>(protocol::get_varint(body));
-  f.text = protocol::get_text(body);
+  f.code = static_cast<int>(bytes::get_varint(body));
+  f.text = bytes::get_text(body);
   switch (std::to_integer<int>(head[0])) {
     case failing:
       if (!failed_peer_) failed_peer_.emplace(from, f.text);

@@ -1,8 +1,8 @@
 // A farm's checkpoints: what an earlier run has left goes to the sink first, and what comes is recorded.
 #include <utility>
 
-#include "farm_run.hpp"
-#include "user_code.hpp"
+#include "call/user_code.hpp"
+#include "run.hpp"
 
 namespace skel::detail {
 

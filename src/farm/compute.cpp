@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "farm_run.hpp"
-#include "quantum.hpp"
-#include "user_code.hpp"
+#include "call/quantum.hpp"
+#include "call/user_code.hpp"
+#include "run.hpp"
 
 namespace skel::detail {
 
@@ -86,7 +86,7 @@ void farm_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
   lock.lock();
   clocks_[thread].tasks += at;
   clocks_[thread].busy += std::exchange(t.busy, 0);
-  protocol::actions list;
+  role::actions list;
   task_range rest = range;
   task_range front = rest.take_front(at);
   if (!front.empty() && !draining_) {

@@ -1,8 +1,8 @@
-#include "farm_help.hpp"
+#include "help.hpp"
 
 #include <deque>
 
-#include "farm_run.hpp"
+#include "run.hpp"
 
 namespace skel::detail {
 
@@ -48,7 +48,7 @@ void farm_run::weigh_help() {
   bool const hold = help_.costs_more_than_it_brings(now());
   if (hold == ledger_->holds_back()) return;
   help_.hold_back(hold);
-  protocol::actions list;
+  role::actions list;
   ledger_->hold_back(hold, list);
   perform(list, nullptr);
 }

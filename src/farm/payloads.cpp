@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "farm_run.hpp"
-#include "skel/protocol/bytes.hpp"
-#include "user_code.hpp"
+#include "call/user_code.hpp"
+#include "run.hpp"
+#include "skel/bytes.hpp"
 
 namespace skel::detail {
 
@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint64_t most_supply = 16384;  // tasks pulled ahead of their being given
 }  // namespace
 
-void farm_run::store_payloads(protocol::message const& m, std::span<std::byte const> bytes,
+void farm_run::store_payloads(role::message const& m, std::span<std::byte const> bytes,
                               transport::packet& whole) {
   auto const offset_of = [base = whole.bytes().data()](std::span<std::byte const> s) {
     return static_cast<std::size_t>(s.data() - base);
@@ -24,7 +24,7 @@ void farm_run::store_payloads(protocol::message const& m, std::span<std::byte co
   std::vector<piece> pieces;
   for (auto const& r : m.ranges)
     for (std::uint64_t i = 0; i < r.count; ++i) {
-      auto const task = protocol::get_bytes(bytes, protocol::get_varint(bytes));
+      auto const task = bytes::get_bytes(bytes, bytes::get_varint(bytes));
       pieces.push_back({r[i], offset_of(task), task.size()});
     }
   auto const all = whole.bytes();
@@ -47,7 +47,7 @@ void farm_run::pack_payloads(range_list const& ranges, std::vector<std::byte>& o
         auto const& p = node.mapped();
         task = std::span(*p.bytes).subspan(p.offset, p.size);
       }
-      protocol::put_varint(out, task.size());
+      bytes::put_varint(out, task.size());
       out.insert(out.end(), task.begin(), task.end());
     }
 }
@@ -85,7 +85,7 @@ void farm_run::supply() {
   auto bad = thrown_by([&] { pulled = work_.pull(ahead - pooled, ended); });
   std::lock_guard const lock(engine_.mutex());
   if (!bad) bad = thrown_by([&] { work_.accept_pulled(); });
-  protocol::actions list;
+  role::actions list;
   if (bad) {
     source_ended_ = true;
     ledger_->source_failed(*bad, list);

@@ -1,11 +1,11 @@
-#include "farm_recorder.hpp"
+#include "recorder.hpp"
 
 #include <limits>
 #include <utility>
 
+#include "base/format.hpp"
+#include "call/timed.hpp"
 #include "skel/error.hpp"
-#include "timed.hpp"
-#include "values/format.hpp"
 
 namespace skel::detail {
 

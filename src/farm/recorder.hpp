@@ -5,10 +5,10 @@
 #include <span>
 #include <vector>
 
+#include "call/store_writer.hpp"
 #include "result_log.hpp"
 #include "sink_stage.hpp"
 #include "skel/detail/farm_work.hpp"
-#include "store_writer.hpp"
 
 namespace skel::detail {
 

@@ -1,10 +1,8 @@
 // What a farm says of itself.
-#include <xxhash.h>
-
 #include <algorithm>
 
-#include "farm_run.hpp"
-#include "values/format.hpp"
+#include "base/format.hpp"
+#include "run.hpp"
 
 namespace skel {
 
@@ -24,8 +22,6 @@ std::vector<double> relative_power(report const& earlier) {
 }  // namespace skel
 
 namespace skel::detail {
-
-std::uint64_t hash_text(std::string_view text) { return XXH3_64bits(text.data(), text.size()); }
 
 void farm_run::describe(report& r) const {
   r.skeleton = "farm";

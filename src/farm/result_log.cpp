@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "skel/bytes.hpp"
 #include "skel/error.hpp"
-#include "skel/protocol/bytes.hpp"
 
 namespace skel::detail {
 
@@ -13,13 +13,13 @@ namespace {
 constexpr std::size_t segment_bytes = std::size_t{1} << 20;
 
 void put_entry(std::vector<std::byte>& out, range_list const& ranges, std::span<std::byte const> results) {
-  protocol::put_varint(out, ranges.size());
+  bytes::put_varint(out, ranges.size());
   for (auto const& r : ranges) {
-    protocol::put_varint(out, r.first);
-    protocol::put_varint(out, r.count);
-    protocol::put_varint(out, r.stride);
+    bytes::put_varint(out, r.first);
+    bytes::put_varint(out, r.count);
+    bytes::put_varint(out, r.stride);
   }
-  protocol::put_varint(out, results.size());
+  bytes::put_varint(out, results.size());
   out.insert(out.end(), results.begin(), results.end());
 }
 
@@ -34,9 +34,9 @@ void add_intervals(std::vector<std::pair<task_id, task_id>>& to, task_range cons
 
 task_range get_range(std::span<std::byte const>& in, std::uint64_t tasks) {
   task_range r;
-  r.first = protocol::get_varint(in);
-  r.count = protocol::get_varint(in);
-  r.stride = protocol::get_varint(in);
+  r.first = bytes::get_varint(in);
+  r.count = bytes::get_varint(in);
+  r.stride = bytes::get_varint(in);
   bool const fits = r.count > 0 && r.stride > 0 && r.first < tasks &&
                     (r.count == 1 || r.stride <= (tasks - 1 - r.first) / (r.count - 1));
   if (!fits) throw protocol_error("a log of results names tasks that cannot exist");
@@ -89,7 +89,7 @@ std::vector<logged_results> read_log(std::span<std::byte const> bytes, std::uint
   std::uint64_t apart = 0;  // tasks of ranges with a stride
   while (!bytes.empty()) {
     logged_results e;
-    auto const n = protocol::get_varint(bytes);
+    auto const n = bytes::get_varint(bytes);
     if (n > bytes.size() / 3) throw protocol_error("a log of results ends early");
     for (std::uint64_t i = 0; i < n; ++i) {
       e.ranges.push_back(get_range(bytes, tasks));
@@ -97,7 +97,7 @@ std::vector<logged_results> read_log(std::span<std::byte const> bytes, std::uint
       if (apart > tasks) throw protocol_error("a log of results names a task twice");
       add_intervals(seen, e.ranges.back());
     }
-    e.results = protocol::get_bytes(bytes, protocol::get_varint(bytes));
+    e.results = bytes::get_bytes(bytes, bytes::get_varint(bytes));
     entries.push_back(std::move(e));
   }
   std::sort(seen.begin(), seen.end());

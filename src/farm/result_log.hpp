@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "skel/schedule/task_range.hpp"
+#include "skel/detail/task_range.hpp"
 
 namespace skel::detail {
 

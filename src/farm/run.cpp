@@ -1,13 +1,13 @@
-#include "farm_run.hpp"
+#include "run.hpp"
 
 #include <utility>
 
-#include "user_code.hpp"
+#include "call/user_code.hpp"
 
 namespace skel::detail {
 
-using protocol::message;
-using protocol::message_kind;
+using role::message;
+using role::message_kind;
 
 namespace {
 
@@ -26,7 +26,7 @@ void farm_run::begin(std::unique_lock<std::mutex>& lock) {
     if (thrown_by([&] { work_.make_places(); })) traits_.in_place = false;
     lock.lock();
   }
-  protocol::actions list;
+  role::actions list;
   restore();
   if (ledger_) ledger_->begin(list);
   perform(list, nullptr);
@@ -36,22 +36,22 @@ void farm_run::begin(std::unique_lock<std::mutex>& lock) {
 
 // --- actions and messages
 
-void farm_run::perform(protocol::actions& list, thread_state* thread) {
+void farm_run::perform(role::actions& list, thread_state* thread) {
   for (auto& a : list) {
-    if (auto* const s = std::get_if<protocol::send>(&a)) {
+    if (auto* const s = std::get_if<role::send>(&a)) {
       send_to(s->to, std::move(s->what));
-    } else if (auto* const e = std::get_if<protocol::execute>(&a)) {
+    } else if (auto* const e = std::get_if<role::execute>(&a)) {
       thread->todo = e->range;
       fetch_payloads(*thread);  // now: another rank may be first with them, and they are forgotten
-    } else if (auto* const r = std::get_if<protocol::record>(&a)) {
+    } else if (auto* const r = std::get_if<role::record>(&a)) {
       append(accepted_, r->range);
-    } else if (auto* const f = std::get_if<protocol::forget>(&a)) {
+    } else if (auto* const f = std::get_if<role::forget>(&a)) {
       if (traits_.payload) work_.forget(f->range);
       if (ledger_->handed_out_again() > 0 || policy_.copies)
         worker_.drop(f->range);  // what another rank was first with
-    } else if (auto const* const end = std::get_if<protocol::end>(&a)) {
+    } else if (auto const* const end = std::get_if<role::end>(&a)) {
       end_with(end->how);
-    } else if (auto const* const failure = std::get_if<protocol::fail>(&a)) {
+    } else if (auto const* const failure = std::get_if<role::fail>(&a)) {
       fail_with(*failure);
     }
   }
@@ -123,7 +123,7 @@ void farm_run::deliver_own() {
 }
 
 void farm_run::deliver(int from, message const& m, result_batch* batch, thread_state* thread) {
-  protocol::actions list;
+  role::actions list;
   if (moves_the_run(m.kind)) last_moved_ = now();
   if (is_root() && (for_ledger(m.kind) || (m.kind == message_kind::abort && from != rank_))) {
     accepted_.clear();
@@ -156,7 +156,7 @@ void farm_run::receive(int from, std::span<std::byte const> body, transport::pac
     last_moved_ = now();
   }
   auto const size = body.size();
-  auto m = protocol::decode(body);
+  auto m = role::decode(body);
   if (is_root() && m.kind == message_kind::hello && of_another_call(from, m.number)) return;
   result_batch batch;
   if (m.kind == message_kind::results) {
@@ -183,7 +183,7 @@ void farm_run::receive(int from, std::span<std::byte const> body, transport::pac
 }
 
 void farm_run::on_lost(int rank) {
-  protocol::actions list;
+  role::actions list;
   if (ledger_) lost_ranks_ = static_cast<int>(ledger_->lost_ranks().size());
   if (ledger_) ledger_->lost(rank, list);
   perform(list, nullptr);
@@ -192,13 +192,13 @@ void farm_run::on_lost(int rank) {
 }
 
 void farm_run::abort(std::string const& text) {
-  protocol::actions list;
+  role::actions list;
   ledger_->abort(text, list);
   perform(list, nullptr);
 }
 
 void farm_run::please_stop() {
-  protocol::actions list;
+  role::actions list;
   if (ledger_)
     ledger_->stop_early(list);
   else
@@ -207,7 +207,7 @@ void farm_run::please_stop() {
 }
 
 void farm_run::on_tick(double t) {
-  protocol::actions list;
+  role::actions list;
   if (ledger_) ledger_->tick(list);
   perform(list, nullptr);
   worker_.tick(list);

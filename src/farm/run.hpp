@@ -9,17 +9,17 @@
 #include <unordered_map>
 #include <vector>
 
-#include "farm_help.hpp"
-#include "farm_recorder.hpp"
+#include "call/collective_run.hpp"
+#include "farm/role/ledger.hpp"
+#include "farm/role/worker.hpp"
+#include "help.hpp"
+#include "recorder.hpp"
 #include "sink_stage.hpp"
 #include "skel/detail/farm_work.hpp"
-#include "skel/protocol/ledger.hpp"
-#include "skel/protocol/worker.hpp"
-#include "team_run.hpp"
 
 namespace skel::detail {
 
-class farm_run final : public team_run {
+class farm_run final : public collective_run {
  public:
   farm_run(context& ctx, farm_work& work, farm_policy policy, farm_options const& options);
   ~farm_run() override;
@@ -40,7 +40,7 @@ class farm_run final : public team_run {
     std::uint64_t limit = 1;  // tasks of the next quantum
     std::optional<task_range> todo;
     std::vector<task_payload> payloads;
-    protocol::actions wanted;  // by the role when it was asked for work; kept for its memory
+    role::actions wanted;  // by the role when it was asked for work; kept for its memory
   };
 
   void begin(std::unique_lock<std::mutex>& lock) override;
@@ -59,14 +59,14 @@ class farm_run final : public team_run {
   void restore();
   void record_rest(std::unique_lock<std::mutex> lock);
   void describe_call();
-  [[nodiscard]] protocol::worker_config worker_setup(std::vector<int> const& workers);
-  [[nodiscard]] protocol::ledger_config ledger_setup(std::vector<int> workers) const;
-  void perform(protocol::actions& list, thread_state* thread);
-  void send_to(int to, protocol::message m);
-  void deliver(int from, protocol::message const& m, result_batch* batch, thread_state* thread);
+  [[nodiscard]] role::worker_config worker_setup(std::vector<int> const& workers);
+  [[nodiscard]] role::ledger_config ledger_setup(std::vector<int> workers) const;
+  void perform(role::actions& list, thread_state* thread);
+  void send_to(int to, role::message m);
+  void deliver(int from, role::message const& m, result_batch* batch, thread_state* thread);
   void deliver_own();
   [[nodiscard]] result_batch take_held();
-  void store_payloads(protocol::message const& m, std::span<std::byte const> bytes, transport::packet& whole);
+  void store_payloads(role::message const& m, std::span<std::byte const> bytes, transport::packet& whole);
   void pack_payloads(range_list const& ranges, std::vector<std::byte>& out);
   void fetch_payloads(thread_state& t);
   void run_slices(unsigned thread, task_range const& range, std::uint64_t& at, result_batch& batch);
@@ -86,8 +86,8 @@ class farm_run final : public team_run {
   bool keeps_local_;  // results stay objects on this rank
 
   std::unique_ptr<farm_recorder> recorder_;  // on the root, with checkpoints
-  protocol::worker worker_;
-  std::optional<protocol::ledger> ledger_;
+  role::worker worker_;
+  std::optional<role::ledger> ledger_;
   sink_stage sink_;
   std::atomic_flag sink_busy_;  // not a mutex: a sink that spends simulated time comes back to drain_sink
   std::mutex source_mutex_;
@@ -96,7 +96,7 @@ class farm_run final : public team_run {
 
   std::deque<result_batch> held_;  // finished, not sent; in the order of the worker role's list
   struct own_message {
-    protocol::message what;
+    role::message what;
     result_batch batch;
   };
   std::deque<own_message> to_self_;

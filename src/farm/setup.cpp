@@ -2,11 +2,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "farm_run.hpp"
-#include "power_probe.hpp"
+#include "base/format.hpp"
+#include "call/power_probe.hpp"
+#include "role/deal.hpp"
+#include "run.hpp"
 #include "skel/error.hpp"
-#include "skel/schedule/deal.hpp"
-#include "values/format.hpp"
+#include "skel/hash.hpp"
 
 namespace skel::detail {
 
@@ -17,7 +18,7 @@ constexpr std::size_t first_grant_bytes = std::size_t{256} * 1024;
 }  // namespace
 
 farm_run::farm_run(context& ctx, farm_work& work, farm_policy policy, farm_options const& options)
-    : team_run(ctx, call_options_of(options, "farm"), "farm"),
+    : collective_run(ctx, call_options_of(options, "farm"), "farm"),
       work_(work),
       policy_(std::move(policy)),
       options_(options),
@@ -42,7 +43,7 @@ farm_run::farm_run(context& ctx, farm_work& work, farm_policy policy, farm_optio
   if (!computes_) threads_ = 1;
 
   if (options_.checkpoint && is_root()) open_store();
-  worker_ = protocol::worker(worker_setup(workers));
+  worker_ = role::worker(worker_setup(workers));
   if (is_root()) ledger_.emplace(ledger_setup(std::move(workers)));
 }
 
@@ -105,8 +106,8 @@ void farm_run::describe_call() {
     call_.add_hidden("contents of the task list", *contents);
 }
 
-protocol::worker_config farm_run::worker_setup(std::vector<int> const& workers) {
-  protocol::worker_config w;
+role::worker_config farm_run::worker_setup(std::vector<int> const& workers) {
+  role::worker_config w;
   w.self = rank_;
   w.root = root_;
   w.call_hash = call_.hash();
@@ -141,8 +142,8 @@ protocol::worker_config farm_run::worker_setup(std::vector<int> const& workers) 
   return w;
 }
 
-protocol::ledger_config farm_run::ledger_setup(std::vector<int> workers) const {
-  protocol::ledger_config l;
+role::ledger_config farm_run::ledger_setup(std::vector<int> workers) const {
+  role::ledger_config l;
   l.root = root_;
   l.ranks = ctx_.team();
   l.workers = std::move(workers);

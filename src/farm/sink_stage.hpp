@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "skel/detail/farm_work.hpp"
-#include "skel/transport/packet.hpp"
+#include "transport/packet.hpp"
 
 namespace skel::detail {
 

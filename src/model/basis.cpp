@@ -5,9 +5,9 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/format.hpp"
 #include "skel/error.hpp"
 #include "text.hpp"
-#include "values/format.hpp"
 
 namespace skel::model {
 

@@ -5,10 +5,10 @@
 #include <cmath>
 #include <set>
 
+#include "base/format.hpp"
 #include "least_squares.hpp"
 #include "skel/error.hpp"
 #include "statistics.hpp"
-#include "values/format.hpp"
 
 namespace skel::model {
 

@@ -5,10 +5,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/format.hpp"
 #include "skel/error.hpp"
 #include "skel/model/sample.hpp"
 #include "text.hpp"
-#include "values/format.hpp"
 
 namespace skel::model {
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/format.hpp"
 #include "least_squares.hpp"
 #include "skel/error.hpp"
 #include "statistics.hpp"
-#include "values/format.hpp"
 
 namespace skel::model {
 

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/format.hpp"
+#include "base/one_line.hpp"
+#include "base/parse_json.hpp"
 #include "skel/error.hpp"
 #include "text.hpp"
-#include "values/format.hpp"
-#include "values/one_line.hpp"
-#include "values/parse_json.hpp"
 
 namespace skel::model {
 

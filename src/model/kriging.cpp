@@ -7,8 +7,8 @@
 #include <limits>
 #include <set>
 
+#include "base/format.hpp"
 #include "skel/error.hpp"
-#include "values/format.hpp"
 
 namespace skel::model {
 

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <set>
 
+#include "base/format.hpp"
 #include "least_squares.hpp"
 #include "skel/error.hpp"
-#include "values/format.hpp"
 
 namespace skel::model {
 

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/format.hpp"
 #include "json_reader.hpp"
 #include "skel/model/machine.hpp"
 #include "text.hpp"
-#include "values/format.hpp"
 
 namespace skel::model {
 

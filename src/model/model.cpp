@@ -6,10 +6,10 @@
 #include <set>
 #include <tuple>
 
+#include "base/format.hpp"
 #include "skel/error.hpp"
 #include "skel/model/predict.hpp"
 #include "statistics.hpp"
-#include "values/format.hpp"
 
 namespace skel::model {
 

@@ -3,11 +3,11 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/format.hpp"
 #include "json_reader.hpp"
 #include "skel/error.hpp"
 #include "skel/model/model.hpp"
 #include "text.hpp"
-#include "values/format.hpp"
 
 namespace skel::model {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "values/format.hpp"
+#include "base/format.hpp"
 
 namespace skel::model {
 

@@ -5,9 +5,9 @@
 #include <limits>
 #include <map>
 
+#include "base/format.hpp"
 #include "skel/error.hpp"
 #include "statistics.hpp"
-#include "values/format.hpp"
 
 namespace skel::model {
 

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <array>
 
+#include "base/format.hpp"
 #include "skel/error.hpp"
 #include "skel/model/sample.hpp"
 #include "skel/observe/samples.hpp"
 #include "text.hpp"
-#include "values/format.hpp"
 
 namespace skel::model {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/format.hpp"
 #include "skel/error.hpp"
-#include "values/format.hpp"
 
 namespace skel::model {
 

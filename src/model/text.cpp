@@ -7,9 +7,9 @@
 #include <memory>
 #include <system_error>
 
+#include "base/format.hpp"
+#include "base/one_line.hpp"
 #include "skel/error.hpp"
-#include "values/format.hpp"
-#include "values/one_line.hpp"
 
 namespace skel::model {
 

@@ -9,12 +9,12 @@
 #include <memory>
 #include <utility>
 
+#include "base/format.hpp"
 #include "engine/exit_status.hpp"
 #include "engine/running_time.hpp"
 #include "launcher.hpp"
 #include "mpi_transport.hpp"
 #include "siblings.hpp"
-#include "values/format.hpp"
 
 namespace skel::detail {
 

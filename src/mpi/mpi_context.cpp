@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/format.hpp"
 #include "engine/engine.hpp"
 #include "engine/exit_status.hpp"
 #include "engine/run_body.hpp"
@@ -23,7 +24,6 @@
 #include "mpi_transport.hpp"
 #include "skel/error.hpp"
 #include "skel/run_main.hpp"
-#include "values/format.hpp"
 
 namespace skel {
 

@@ -9,8 +9,8 @@
 #include <memory>
 #include <vector>
 
-#include "skel/transport/arrival_memory.hpp"
-#include "skel/transport/transport.hpp"
+#include "transport/arrival_memory.hpp"
+#include "transport/transport.hpp"
 
 namespace skel::transport {
 

@@ -13,7 +13,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "values/format.hpp"
+#include "base/format.hpp"
 
 namespace skel::detail {
 

@@ -2,31 +2,30 @@
 #include <memory>
 #include <utility>
 
-#include "host_run.hpp"
-#include "skel/detail/farm_work.hpp"
+#include "call/user_code.hpp"
+#include "run.hpp"
+#include "skel/bytes.hpp"
 #include "skel/error.hpp"
-#include "skel/protocol/bytes.hpp"
-#include "user_code.hpp"
 
 namespace skel::detail {
 
-using protocol::peer_message;
-using protocol::peer_message_kind;
+using role::peer_message;
+using role::peer_message_kind;
 
-std::shared_ptr<host_packet const> host_run::cut(peer_message const& m) {
+std::shared_ptr<host_packet const> group_run::cut(peer_message const& m) {
   double const begin = now();
   auto p = work_.cut(*duty_->units.at(m.ids[0]), m.ids[1], m.ids[2]);
   clock_.send_seconds += now() - begin;
   return p;
 }
 
-host_run::held_piece host_run::take_result(term_id term, std::uint64_t unit, std::uint64_t piece) {
+group_run::held_piece group_run::take_result(term_id term, std::uint64_t unit, std::uint64_t piece) {
   auto node = finished_.extract(finished_.find({term, unit, piece}));
   return std::move(node.mapped());
 }
 
 // On its way to this rank itself, everything stays as it is.
-void host_run::load(peer_message const& m, cargo& with) {
+void group_run::load(peer_message const& m, cargo& with) {
   if (m.kind == peer_message_kind::packet) {
     with.object = cut(m);
   } else if (m.kind == peer_message_kind::returned) {
@@ -43,17 +42,17 @@ void host_run::load(peer_message const& m, cargo& with) {
 }
 
 // The packet in which these results, and no others, lie one after the other.
-std::shared_ptr<transport::packet> host_run::packed_together(std::span<labelled_piece const> pieces) {
+std::shared_ptr<transport::packet> group_run::packed_together(std::span<labelled_piece const> pieces) {
   std::size_t at = 0;
   for (auto const& p : pieces) {
-    if (!p.held.whole || p.held.whole != pieces.front().held.whole || p.held.at != at + protocol::most_varint)
+    if (!p.held.whole || p.held.whole != pieces.front().held.whole || p.held.at != at + bytes::most_varint)
       return nullptr;
     at = p.held.at + p.held.size;
   }
   return at > 0 && at == pieces.front().held.whole->size() ? pieces.front().held.whole : nullptr;
 }
 
-transport::packet host_run::pack_packet(peer_message const& m) {
+transport::packet group_run::pack_packet(peer_message const& m) {
   transport::packet to(engine_.wires().buffer());
   double const begin = now();
   work_.pack(*work_.cut(*duty_->units.at(m.ids[0]), m.ids[1], m.ids[2]), to.body());
@@ -62,31 +61,31 @@ transport::packet host_run::pack_packet(peer_message const& m) {
   return to;
 }
 
-transport::packet host_run::pack_results(peer_message const& m) {
+transport::packet group_run::pack_results(peer_message const& m) {
   cargo with;
   load(m, with);
   auto const all = packed_together(with.pieces);
   auto to = all ? std::exchange(*all, {}) : transport::packet(engine_.wires().buffer());
   if (!all)
-    for (auto const& p : with.pieces) protocol::put_block(to.body(), p.held.packed());
+    for (auto const& p : with.pieces) bytes::put_block(to.body(), p.held.packed());
   if (m.kind == peer_message_kind::unit_done) {
     std::vector<std::byte> front;
-    protocol::put_varint(front, with.pieces.size());
+    bytes::put_varint(front, with.pieces.size());
     to.prepend(front);
   }
   return to;
 }
 
-transport::packet host_run::pack_clocks() {
+transport::packet group_run::pack_clocks() {
   transport::packet to;
-  protocol::put_varint(to.body(), host_.taken_back());
+  bytes::put_varint(to.body(), host_.taken_back());
   clock_.pack(to.body());
   pack_stats(own_stats(), to.body());
   return to;
 }
 
 // What a message to another rank carries.
-transport::packet host_run::pack(peer_message const& m) {
+transport::packet group_run::pack(peer_message const& m) {
   switch (m.kind) {
     case peer_message_kind::packet:
       return pack_packet(m);
@@ -101,12 +100,12 @@ transport::packet host_run::pack(peer_message const& m) {
 }
 
 // What came with a message of another rank. Results stay where they are in it.
-void host_run::unload(peer_message const& m, std::span<std::byte const> body, transport::packet& whole,
-                      cargo& with) const {
+void group_run::unload(peer_message const& m, std::span<std::byte const> body, transport::packet& whole,
+                       cargo& with) const {
   std::shared_ptr<transport::packet> kept;
   auto const one = [&](std::uint64_t unit, std::uint64_t piece) {
     if (!kept) kept = engine_.wires().share(std::move(whole));
-    auto const bytes = protocol::get_bytes(body, protocol::get_varint(body));
+    auto const bytes = bytes::get_bytes(body, bytes::get_varint(body));
     auto const at = static_cast<std::size_t>(bytes.data() - kept->bytes().data());
     with.pieces.push_back({unit, piece, {nullptr, kept, at, bytes.size()}});
   };
@@ -119,13 +118,13 @@ void host_run::unload(peer_message const& m, std::span<std::byte const> body, tr
       for (std::uint64_t p = 0; p < m.ids[k + 2]; ++p) one(m.ids[k], m.ids[k + 1] + p);
     }
   } else if (m.kind == peer_message_kind::unit_done && !m.ids.empty()) {
-    auto const n = protocol::get_varint(body);
+    auto const n = bytes::get_varint(body);
     if (n > body.size()) throw protocol_error("results end early");
     for (std::uint64_t p = 0; p < n; ++p) one(m.ids[0], p);
   }
 }
 
-void host_run::send(int to, peer_message m) {
+void group_run::send(int to, peer_message m) {
   bool const drained =
       draining_ && (m.kind == peer_message_kind::packet || m.kind == peer_message_kind::returned ||
                     m.kind == peer_message_kind::unit_done);

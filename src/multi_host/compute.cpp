@@ -3,15 +3,15 @@
 #include <exception>
 #include <utility>
 
-#include "host_run.hpp"
-#include "quantum.hpp"
-#include "skel/protocol/bytes.hpp"
-#include "user_code.hpp"
+#include "call/quantum.hpp"
+#include "call/user_code.hpp"
+#include "run.hpp"
+#include "skel/bytes.hpp"
 
 namespace skel::detail {
 
 // To read comes first: slaves depend on it.
-bool host_run::find_work(unsigned thread) {
+bool group_run::find_work(unsigned thread) {
   auto& t = state_[thread];
   if (stop_wanted()) check_stop();
   if (draining_) {
@@ -21,7 +21,7 @@ bool host_run::find_work(unsigned thread) {
   }
   deliver_deferred();
   auto const process_next = [&] {
-    protocol::group_actions list;
+    role::group_actions list;
     slave_.idle(tasks_in(quantum_seconds, t.cost, most_tasks_of_quantum), list);
     perform(list, nullptr, &t);
     if (draining_) t.todo = std::monostate{};
@@ -43,7 +43,7 @@ bool host_run::find_work(unsigned thread) {
 }
 
 // The lock is held on entry and exit, not meanwhile.
-void host_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
+void group_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
   auto& t = state_[thread];
   ++inside_;
   if (std::holds_alternative<read_job>(t.todo))
@@ -57,16 +57,16 @@ void host_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
   check_quiet();
 }
 
-void host_run::check_quiet() {
+void group_run::check_quiet() {
   if (!draining_ || inside_ > 0 || over_) return;
-  protocol::group_actions list;
+  role::group_actions list;
   slave_.quiet(list);
   perform(list);
 }
 
 // --- reading
 
-void host_run::read(thread_state& t, std::unique_lock<std::mutex>& lock) {
+void group_run::read(thread_state& t, std::unique_lock<std::mutex>& lock) {
   auto const j = std::get<read_job>(std::exchange(t.todo, std::monostate{}));
   auto const unit = j.of->units.at(j.unit);
   lock.unlock();
@@ -74,7 +74,7 @@ void host_run::read(thread_state& t, std::unique_lock<std::mutex>& lock) {
   std::uint64_t pieces = 0;
   auto const ready = [&](std::uint64_t n) {
     std::lock_guard const again(engine_.mutex());
-    protocol::group_actions list;
+    role::group_actions list;
     if (!draining_) host_.readied(j.of->term, n, list);
     perform(list);
   };
@@ -95,7 +95,7 @@ void host_run::read(thread_state& t, std::unique_lock<std::mutex>& lock) {
   }
   if (pieces > 0) ++trial_units_;
   trial_pieces_ += pieces;
-  protocol::group_actions list;
+  role::group_actions list;
   host_.was_read(j.of->term, pieces, list);
   perform(list);
 }
@@ -103,12 +103,12 @@ void host_run::read(thread_state& t, std::unique_lock<std::mutex>& lock) {
 // --- processing
 
 // Packets that this rank asks for have so many pieces for each thread, at most.
-void host_run::set_pace(std::uint64_t pieces) {
+void group_run::set_pace(std::uint64_t pieces) {
   pace_ = pieces;
   slave_.pace(options_.packet_seconds > 0 ? pieces * threads_ : 0);
 }
 
-void host_run::process(unsigned thread, std::unique_lock<std::mutex>& lock) {
+void group_run::process(unsigned thread, std::unique_lock<std::mutex>& lock) {
   auto& t = state_[thread];
   auto const j = std::get<process_job>(std::exchange(t.todo, std::monostate{}));
   auto const together = room_for_results(t, j);
@@ -144,7 +144,7 @@ void host_run::process(unsigned thread, std::unique_lock<std::mutex>& lock) {
     finished_.emplace(std::array{j.packet->term, j.pieces.unit, j.pieces.first + i}, std::move(results[i]));
   j.packet->unfinished -= n;
   if (j.packet->unfinished == 0) packets_.erase(held);
-  protocol::group_actions list;
+  role::group_actions list;
   slave_.finished(j.id, j.pieces, bytes, list);
   perform(list);
 }
@@ -153,7 +153,7 @@ void host_run::process(unsigned thread, std::unique_lock<std::mutex>& lock) {
 // are there, so nobody reads where a thread appends. But a piece that was taken back from a rank without a
 // sign of life is done twice where that rank lives, and then the unit may leave while a thread is at it:
 // results lie apart from then on. So do those for other hosts, which may be asked for after each call.
-std::shared_ptr<transport::packet> host_run::room_for_results(thread_state& t, process_job const& j) {
+std::shared_ptr<transport::packet> group_run::room_for_results(thread_state& t, process_job const& j) {
   if (j.packet->stays) return nullptr;
   auto& out = t.outgoing;
   bool const together = j.packet->own && host_.taken_back() == 0;
@@ -165,9 +165,9 @@ std::shared_ptr<transport::packet> host_run::room_for_results(thread_state& t, p
   return fresh;
 }
 
-void host_run::process_pieces(unsigned thread, process_job const& j,
-                              std::shared_ptr<transport::packet> const& together,
-                              std::vector<held_piece>& results, std::uint64_t& bytes) {
+void group_run::process_pieces(unsigned thread, process_job const& j,
+                               std::shared_ptr<transport::packet> const& together,
+                               std::vector<held_piece>& results, std::uint64_t& bytes) {
   auto& p = *j.packet;
   std::call_once(p.opened, [&] {
     if (!p.object) p.object = work_.unpack_packet(p.packed.bytes());
@@ -178,8 +178,8 @@ void host_run::process_pieces(unsigned thread, process_job const& j,
     held.object = work_.process(*p.object, j.pieces.first - p.first + i, where);
     if (j.on_trial) measure_sending(j, *held.object);
     if (!p.stays) {
-      held.at = together->size() + protocol::most_varint;
-      protocol::put_block_by(together->body(), [&](auto& to) { work_.pack(*held.object, to); });
+      held.at = together->size() + bytes::most_varint;
+      bytes::put_block_by(together->body(), [&](auto& to) { work_.pack(*held.object, to); });
       held.size = together->size() - held.at;
       held.object.reset();
       held.whole = together;
@@ -194,7 +194,7 @@ void host_run::process_pieces(unsigned thread, process_job const& j,
 
 // --- the sink
 
-bool host_run::give_to_sink(std::uint64_t unit, unit_of_results& results) {
+bool group_run::give_to_sink(std::uint64_t unit, unit_of_results& results) {
   for (std::uint64_t p = 0; p < results.size(); ++p) {
     auto& held = results[p];
     if (!held.object) held.object = work_.unpack_result(held.packed(), held.whole);
@@ -206,7 +206,7 @@ bool host_run::give_to_sink(std::uint64_t unit, unit_of_results& results) {
 }
 
 // On the host that led the unit.
-void host_run::sink_here(thread_state& t, std::unique_lock<std::mutex>& lock) {
+void group_run::sink_here(thread_state& t, std::unique_lock<std::mutex>& lock) {
   auto const j = std::get<sink_job>(std::exchange(t.todo, std::monostate{}));
   auto results = std::move(j.of->kept[j.unit]);
   lock.unlock();
@@ -223,12 +223,12 @@ void host_run::sink_here(thread_state& t, std::unique_lock<std::mutex>& lock) {
     return;
   }
   if (!go_on) please_stop();
-  protocol::group_actions list;
+  role::group_actions list;
   host_.delivered(j.of->term, j.unit, list);
   perform(list);
 }
 
-void host_run::after_quantum(unsigned /*thread*/, std::unique_lock<std::mutex>& lock) {
+void group_run::after_quantum(unsigned /*thread*/, std::unique_lock<std::mutex>& lock) {
   if (!is_root()) return;
   lock.unlock();
   drain_sink();
@@ -236,7 +236,7 @@ void host_run::after_quantum(unsigned /*thread*/, std::unique_lock<std::mutex>& 
 }
 
 // The sink lets messages move. What the wires throw then ends the run: the unit that it was at is gone.
-void host_run::idle_work() {
+void group_run::idle_work() {
   try {
     drain_sink();
   } catch (...) {
@@ -246,7 +246,7 @@ void host_run::idle_work() {
 }
 
 // What the sink gets next, with the lock.
-bool host_run::next_for_sink(std::uint64_t& unit, unit_of_results& results) {
+bool group_run::next_for_sink(std::uint64_t& unit, unit_of_results& results) {
   if (for_sink_.empty() || over_ || roll_->stopping() || sink_stopped_) return false;
   bool const in_order = options_.results == unit_results::in_order;
   if (in_order && for_sink_.begin()->first != next_unit_) return false;
@@ -256,7 +256,7 @@ bool host_run::next_for_sink(std::uint64_t& unit, unit_of_results& results) {
   return true;
 }
 
-void host_run::drain_sink() {
+void group_run::drain_sink() {
   if (!is_root() || sink_busy_.test_and_set(std::memory_order_acquire)) return;
   struct clear_at_end {
     std::atomic_flag& flag;
@@ -282,16 +282,16 @@ void host_run::drain_sink() {
     sunk_ += bad ? 0 : 1;
     sink_stopped_ = bad || !go_on;
     if (bad)
-      call_roll(&protocol::roll_call::sink_failed, unit, *bad);
+      call_roll(&role::roll_call::sink_failed, unit, *bad);
     else if (!go_on)
-      call_roll(&protocol::roll_call::stop_early);
+      call_roll(&role::roll_call::stop_early);
     maybe_complete();
   }
 }
 
-void host_run::maybe_complete() {
+void group_run::maybe_complete() {
   if (sunk_ < units_ || !arbiter_->complete() || roll_->stopping() || roll_->finished()) return;
-  call_roll(&protocol::roll_call::done, units_);
+  call_roll(&role::roll_call::done, units_);
 }
 
 }  // namespace skel::detail

@@ -1,9 +1,9 @@
 // What a multi_host call says of itself.
 #include <algorithm>
 
-#include "host_run.hpp"
-#include "skel/protocol/bytes.hpp"
-#include "values/format.hpp"
+#include "base/format.hpp"
+#include "run.hpp"
+#include "skel/bytes.hpp"
 
 namespace skel::detail {
 
@@ -17,19 +17,19 @@ void group_clock::add(group_clock const& other) {
 }
 
 void group_clock::pack(std::vector<std::byte>& out) const {
-  for (auto const n : {units_read, pieces, pieces_sent}) protocol::put_varint(out, n);
-  for (auto const s : {read_seconds, compute_seconds, send_seconds}) protocol::put_raw(out, s);
+  for (auto const n : {units_read, pieces, pieces_sent}) bytes::put_varint(out, n);
+  for (auto const s : {read_seconds, compute_seconds, send_seconds}) bytes::put_raw(out, s);
 }
 
 group_clock group_clock::unpack(std::span<std::byte const>& in) {
   group_clock c;
-  for (auto* const n : {&c.units_read, &c.pieces, &c.pieces_sent}) *n = protocol::get_varint(in);
+  for (auto* const n : {&c.units_read, &c.pieces, &c.pieces_sent}) *n = bytes::get_varint(in);
   for (auto* const s : {&c.read_seconds, &c.compute_seconds, &c.send_seconds})
-    *s = protocol::get_raw<double>(in);
+    *s = bytes::get_raw<double>(in);
   return c;
 }
 
-void host_run::describe(report& r) const {
+void group_run::describe(report& r) const {
   r.skeleton = "multi_host";
   r.results = options_.results == unit_results::in_order       ? "in_order"
               : options_.results == unit_results::as_they_come ? "as_they_come"
@@ -80,13 +80,13 @@ void host_run::describe(report& r) const {
   r.groups = std::move(g);
 }
 
-void host_run::describe(observe::progress_state& s, bool last) const {
+void group_run::describe(observe::progress_state& s, bool last) const {
   s.done = last && outcome_ ? outcome_->tasks : sunk_.load();
   s.total = units_;
   s.lost_ranks = static_cast<int>(lost_ranks().size());
 }
 
-std::string host_run::state() const {
+std::string group_run::state() const {
   std::string text = detail::format(
       "rank {}: multi_host {} (context {}): {} pieces queued, {} running, {} finished and not sent", rank_,
       key_.number, key_.context, slave_.queued(), slave_.running(), slave_.unsent());

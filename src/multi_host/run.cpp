@@ -1,19 +1,18 @@
-#include "host_run.hpp"
+#include "run.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "skel/detail/farm_work.hpp"
+#include "base/format.hpp"
+#include "call/user_code.hpp"
+#include "skel/bytes.hpp"
 #include "skel/error.hpp"
-#include "skel/protocol/bytes.hpp"
-#include "user_code.hpp"
-#include "values/format.hpp"
 
 namespace skel::detail {
 
-using protocol::peer_message;
-using protocol::peer_message_kind;
-namespace group_act = protocol::group_action;
+using role::peer_message;
+using role::peer_message_kind;
+namespace group_act = role::group_act;
 
 namespace {
 
@@ -28,12 +27,12 @@ bool moves_the_groups(peer_message_kind kind) {
 
 // --- actions
 
-void host_run::perform(protocol::group_actions& list, cargo* with, thread_state* thread) {
+void group_run::perform(role::group_actions& list, cargo* with, thread_state* thread) {
   for (auto& action : std::exchange(list, {})) perform_one(action, with, thread);
   deliver_own();
 }
 
-void host_run::perform_one(protocol::group_action_variant& action, cargo* with, thread_state* thread) {
+void group_run::perform_one(role::group_action& action, cargo* with, thread_state* thread) {
   if (auto* const s = std::get_if<group_act::send>(&action)) {
     send(s->to, std::move(s->what));
   } else if (auto const* a = std::get_if<group_act::accept>(&action)) {
@@ -60,9 +59,9 @@ void host_run::perform_one(protocol::group_action_variant& action, cargo* with, 
     last_moved_ = now();
   } else if (std::holds_alternative<group_act::started>(action)) {
     started_at_ = now();
-  } else if (auto const* e = std::get_if<protocol::end>(&action)) {
+  } else if (auto const* e = std::get_if<role::end>(&action)) {
     end_with(e->how);
-  } else if (auto const* failure = std::get_if<protocol::fail>(&action)) {
+  } else if (auto const* failure = std::get_if<role::fail>(&action)) {
     if (roll_ && !roll_->finished())
       abort(failure->text);
     else
@@ -72,7 +71,7 @@ void host_run::perform_one(protocol::group_action_variant& action, cargo* with, 
   }
 }
 
-void host_run::perform_for_host(protocol::group_action_variant const& action, cargo* with) {
+void group_run::perform_for_host(role::group_action const& action, cargo* with) {
   if (draining_) {  // perhaps since the last action of the same list
     duty_.reset();
     return;
@@ -94,7 +93,7 @@ void host_run::perform_for_host(protocol::group_action_variant const& action, ca
       engine_.work_arrived().notify_all();
       return;
     }
-    protocol::group_actions more;
+    role::group_actions more;
     host_.delivered(d->term, d->unit, more);
     perform(more);
   } else if (std::holds_alternative<group_act::close>(action)) {
@@ -105,7 +104,7 @@ void host_run::perform_for_host(protocol::group_action_variant const& action, ca
 }
 
 // The results of one message come one after the other; what another rank was first with is left out.
-void host_run::keep(piece_run const& fresh, cargo& with) {
+void group_run::keep(piece_run const& fresh, cargo& with) {
   auto& all = duty_->kept[fresh.unit];
   if (all.size() < fresh.first + fresh.count) all.resize(fresh.first + fresh.count);
   for (auto p = fresh.first; p < fresh.first + fresh.count; ++p) {
@@ -114,35 +113,35 @@ void host_run::keep(piece_run const& fresh, cargo& with) {
   }
 }
 
-void host_run::drain() {
+void group_run::drain() {
   draining_ = true;
   reads_.clear();
   deliveries_.clear();
   packets_.clear();
   finished_.clear();
-  protocol::group_actions list;
+  role::group_actions list;
   host_.stop(list);
   perform(list);
 }
 
 // Code of the user's threw.
-void host_run::fail(std::uint64_t unit, std::string text) {
-  protocol::group_actions list;
+void group_run::fail(std::uint64_t unit, std::string text) {
+  role::group_actions list;
   slave_.failed(unit, std::move(text), list);
   perform(list);
 }
 
 // --- messages
 
-void host_run::deliver_own() {
+void group_run::deliver_own() {
   to_self_.deliver([&](own_message& own) { deliver(rank_, own.what, own.with); });
 }
 
-void host_run::deliver(int from, peer_message const& m, cargo& with) {
+void group_run::deliver(int from, peer_message const& m, cargo& with) {
   if (moves_the_groups(m.kind)) last_moved_ = now();
-  protocol::group_actions list;
+  role::group_actions list;
   if (roll_) {
-    call_roll(&protocol::roll_call::on, from, m);
+    call_roll(&role::roll_call::on, from, m);
     if (!roll_->stopping() && !roll_->finished()) arbiter_->on(from, m, list);
     perform(list, &with);
     maybe_complete();
@@ -160,12 +159,12 @@ void host_run::deliver(int from, peer_message const& m, cargo& with) {
   perform(list, &with);
 }
 
-void host_run::receive(int from, std::span<std::byte const> body, transport::packet& whole) {
+void group_run::receive(int from, std::span<std::byte const> body, transport::packet& whole) {
   if (over_) return;
-  auto const m = protocol::decode_peer_message(body);
+  auto const m = role::decode_peer_message(body);
   if (is_root() && m.kind == peer_message_kind::hello && of_another_call(from, m.number)) return;
   if (is_root() && m.kind == peer_message_kind::stopped) {
-    taken_back_ += protocol::get_varint(body);
+    taken_back_ += bytes::get_varint(body);
     clock_.add(group_clock::unpack(body));
     add_stats(unpack_stats(from, body));
   }
@@ -178,7 +177,7 @@ void host_run::receive(int from, std::span<std::byte const> body, transport::pac
     deliver(from, m, with);
 }
 
-void host_run::deliver_deferred() {
+void group_run::deliver_deferred() {
   while (!deferred_.empty() && inside_ == 0) {
     auto d = std::move(deferred_.front());
     deferred_.pop_front();
@@ -186,11 +185,11 @@ void host_run::deliver_deferred() {
   }
 }
 
-void host_run::on_lost(int rank) {
+void group_run::on_lost(int rank) {
   if (over_) return;
-  protocol::group_actions list;
+  role::group_actions list;
   if (roll_) {
-    call_roll(&protocol::roll_call::lost, rank);
+    call_roll(&role::roll_call::lost, rank);
     if (!roll_->stopping() && !roll_->finished()) arbiter_->lost(rank, list);
     perform(list);
   }
@@ -200,9 +199,9 @@ void host_run::on_lost(int rank) {
   perform(list);
 }
 
-void host_run::on_tick(double t) {
+void group_run::on_tick(double t) {
   if (over_) return;
-  protocol::group_actions list;
+  role::group_actions list;
   slave_.tick(list);
   perform(list);
   // The root hears that this rank moves: for its watchdog.
@@ -214,8 +213,8 @@ void host_run::on_tick(double t) {
   after_tick(t);
 }
 
-void host_run::please_stop() {
-  protocol::group_actions list;
+void group_run::please_stop() {
+  role::group_actions list;
   slave_.please_stop(list);
   perform(list);
 }

@@ -14,11 +14,11 @@
 #include <variant>
 #include <vector>
 
-#include "peer_run.hpp"
+#include "call/peer_run.hpp"
+#include "multi_host/role/arbiter.hpp"
+#include "multi_host/role/host.hpp"
+#include "multi_host/role/worker.hpp"
 #include "skel/detail/group_work.hpp"
-#include "skel/protocol/arbiter.hpp"
-#include "skel/protocol/group_host.hpp"
-#include "skel/protocol/group_slave.hpp"
 
 namespace skel::detail {
 
@@ -36,10 +36,10 @@ struct group_clock {
   [[nodiscard]] static group_clock unpack(std::span<std::byte const>& in);
 };
 
-class host_run final : public peer_run {
+class group_run final : public peer_run {
  public:
-  host_run(context& ctx, std::uint64_t units, group_work& work, multi_host_options const& options);
-  ~host_run() override;
+  group_run(context& ctx, std::uint64_t units, group_work& work, multi_host_options const& options);
+  ~group_run() override;
 
   void on_lost(int rank) override;
   void on_tick(double t) override;
@@ -47,8 +47,8 @@ class host_run final : public peer_run {
   [[nodiscard]] std::string state() const override;
 
  private:
-  using term_id = protocol::term_id;
-  using piece_run = protocol::piece_run;
+  using term_id = role::term_id;
+  using piece_run = role::piece_run;
   // The result of a piece: an object where it was made on this rank and stays, otherwise bytes of a message,
   // or of what was packed together.
   struct held_piece {
@@ -96,7 +96,7 @@ class host_run final : public peer_run {
     std::uint64_t unit = 0;
   };
   struct process_job {
-    protocol::packet_id id = 0;
+    role::packet_id id = 0;
     std::shared_ptr<slave_packet> packet;
     piece_run pieces;
     bool on_trial = false;  // what sending would take is measured, too
@@ -114,7 +114,7 @@ class host_run final : public peer_run {
     std::variant<std::monostate, read_job, sink_job, process_job> todo;
   };
   struct own_message {
-    protocol::peer_message what;
+    role::peer_message what;
     cargo with;
   };
 
@@ -130,23 +130,23 @@ class host_run final : public peer_run {
   void check_choices() const;
   void describe_call();
   void set_up_roles();
-  void perform(protocol::group_actions& list, cargo* with = nullptr, thread_state* thread = nullptr);
-  void perform_one(protocol::group_action_variant& action, cargo* with, thread_state* thread);
-  void perform_for_host(protocol::group_action_variant const& action, cargo* with);
-  void send(int to, protocol::peer_message m) override;
-  void load(protocol::peer_message const& m, cargo& with);
-  [[nodiscard]] transport::packet pack(protocol::peer_message const& m);
-  [[nodiscard]] transport::packet pack_packet(protocol::peer_message const& m);
-  [[nodiscard]] transport::packet pack_results(protocol::peer_message const& m);
+  void perform(role::group_actions& list, cargo* with = nullptr, thread_state* thread = nullptr);
+  void perform_one(role::group_action& action, cargo* with, thread_state* thread);
+  void perform_for_host(role::group_action const& action, cargo* with);
+  void send(int to, role::peer_message m) override;
+  void load(role::peer_message const& m, cargo& with);
+  [[nodiscard]] transport::packet pack(role::peer_message const& m);
+  [[nodiscard]] transport::packet pack_packet(role::peer_message const& m);
+  [[nodiscard]] transport::packet pack_results(role::peer_message const& m);
   [[nodiscard]] transport::packet pack_clocks();
-  void unload(protocol::peer_message const& m, std::span<std::byte const> body, transport::packet& whole,
+  void unload(role::peer_message const& m, std::span<std::byte const> body, transport::packet& whole,
               cargo& with) const;
-  [[nodiscard]] std::shared_ptr<host_packet const> cut(protocol::peer_message const& m);
+  [[nodiscard]] std::shared_ptr<host_packet const> cut(role::peer_message const& m);
   [[nodiscard]] static std::shared_ptr<transport::packet> packed_together(
       std::span<labelled_piece const> pieces);
   [[nodiscard]] held_piece take_result(term_id term, std::uint64_t unit, std::uint64_t piece);
   void keep(piece_run const& fresh, cargo& with);
-  void deliver(int from, protocol::peer_message const& m, cargo& with);
+  void deliver(int from, role::peer_message const& m, cargo& with);
   void deliver_own() override;
   void deliver_deferred();
   void drain();
@@ -173,21 +173,21 @@ class host_run final : public peer_run {
   multi_host_options options_;
   bool sink_on_hosts_;
 
-  protocol::group_slave slave_;
-  protocol::group_host host_;
-  std::optional<protocol::arbiter> arbiter_;
+  role::group_worker slave_;
+  role::group_host host_;
+  std::optional<role::arbiter> arbiter_;
   std::shared_ptr<duty> duty_;
   std::deque<read_job> reads_;
   std::deque<sink_job> deliveries_;  // sinks on hosts
   bool sinking_here_ = false;
-  std::map<protocol::packet_id, std::shared_ptr<slave_packet>> packets_;
+  std::map<role::packet_id, std::shared_ptr<slave_packet>> packets_;
   // Results that have not been sent, by term, unit and piece; twice where a host that took this rank for lost
   // gave the same piece again.
   std::multimap<std::array<std::uint64_t, 3>, held_piece> finished_;
-  own_mail<own_message> to_self_;
+  loopback<own_message> to_self_;
   struct deferred_message {
     int from;
-    protocol::peer_message what;
+    role::peer_message what;
     cargo with;
   };
   std::deque<deferred_message> deferred_;  // while the host does not listen

@@ -2,12 +2,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "host_run.hpp"
-#include "power_probe.hpp"
-#include "skel/detail/farm_work.hpp"
+#include "base/format.hpp"
+#include "call/power_probe.hpp"
+#include "call/user_code.hpp"
+#include "run.hpp"
 #include "skel/error.hpp"
-#include "user_code.hpp"
-#include "values/format.hpp"
 
 namespace skel::detail {
 
@@ -17,7 +16,7 @@ constexpr std::uint64_t trial_pieces = 4;
 constexpr double most_left_alone = 1e6;  // units
 }  // namespace
 
-host_run::host_run(context& ctx, std::uint64_t units, group_work& work, multi_host_options const& options)
+group_run::group_run(context& ctx, std::uint64_t units, group_work& work, multi_host_options const& options)
     : peer_run(ctx, call_options_of(options, "multi_host"), "multi_host"),
       units_(units),
       work_(work),
@@ -29,9 +28,9 @@ host_run::host_run(context& ctx, std::uint64_t units, group_work& work, multi_ho
   set_up_roles();
 }
 
-host_run::~host_run() = default;
+group_run::~group_run() = default;
 
-void host_run::check_choices() const {
+void group_run::check_choices() const {
   constexpr auto where = "multi_host";
   require_count(where, "the number of units", units_);
   require_count(where, "group_size", options_.group_size);
@@ -62,7 +61,7 @@ void host_run::check_choices() const {
         detail::format("multi_host: sink_cost must be a number from 0 on, got {}", options_.sink_cost));
 }
 
-void host_run::describe_call() {
+void group_run::describe_call() {
   auto const& o = options_;
   call_.add("units", units_)
       .add("group_size", o.group_size)
@@ -82,10 +81,10 @@ void host_run::describe_call() {
   if (!o.power.empty()) call_.add("power", detail::join(o.power, " "));
 }
 
-void host_run::set_up_roles() {
+void group_run::set_up_roles() {
   auto const& o = options_;
   auto const hash = call_.hash();
-  protocol::group_slave_config s{rank_, root_, hash, threads_, 0, std::nullopt, o.results_level};
+  role::group_slave_config s{rank_, root_, hash, threads_, 0, std::nullopt, o.results_level};
   if (o.early_requests) s.threshold = o.threshold;
   if (o.measure_power && engine_.size() > 1) {
     auto const known = engine_.wires().power();
@@ -93,20 +92,20 @@ void host_run::set_up_roles() {
     s.power =
         static_cast<std::uint64_t>(std::max(1.0, scale * (known ? *known : measured_power()) * threads_));
   }
-  slave_ = protocol::group_slave(s);
+  slave_ = role::group_worker(s);
   auto const policy = o.shrinking ? guided{o.least_pieces}.policy() : first_come{o.least_pieces}.policy();
-  auto const left_alone = static_cast<std::uint64_t>(
-      std::llround(o.reassign_down_to * static_cast<double>(protocol::whole_unit)));
-  host_ = protocol::group_host({rank_, root_, policy, o.read_ahead, o.buffers, left_alone});
+  auto const left_alone =
+      static_cast<std::uint64_t>(std::llround(o.reassign_down_to * static_cast<double>(role::whole_unit)));
+  host_ = role::group_host({rank_, root_, policy, o.read_ahead, o.buffers, left_alone});
   if (!is_root()) return;
-  arbiter_.emplace(protocol::arbiter_config{
+  arbiter_.emplace(role::arbiter_config{
       engine_.size(), units_, o.group_size, o.power, o.measure_power && engine_.size() > 1, o.reassign,
       o.split_shares, o.host_helps, o.preload, left_alone, sink_on_hosts_ ? 0 : o.sink_cost});
   roll_.emplace(ctx_.team(), hash);
 }
 
-void host_run::begin(std::unique_lock<std::mutex>& /*lock*/) {
-  protocol::group_actions list;
+void group_run::begin(std::unique_lock<std::mutex>& /*lock*/) {
+  role::group_actions list;
   slave_.begin(list);
   perform(list);
   if (!arbiter_) return;
@@ -118,7 +117,7 @@ void host_run::begin(std::unique_lock<std::mutex>& /*lock*/) {
 // --- the size of groups
 
 // What it would take to send this piece away, and its result back.
-void host_run::measure_sending(process_job const& j, piece_result const& result) {
+void group_run::measure_sending(process_job const& j, piece_result const& result) {
   double const begin = now();
   auto const message = std::make_shared<std::vector<std::byte>>();
   work_.pack(*j.packet->object, *message);
@@ -132,7 +131,7 @@ void host_run::measure_sending(process_job const& j, piece_result const& result)
   ++clock_.pieces_sent;
 }
 
-void host_run::maybe_measured() {
+void group_run::maybe_measured() {
   if (!arbiter_ || !arbiter_->on_trial() || draining_ || trial_units_ == 0 || clock_.pieces == 0) return;
   bool const enough = clock_.pieces >= trial_pieces * threads_ || clock_.pieces >= trial_pieces_;
   if (!enough) return;
@@ -146,14 +145,14 @@ void host_run::maybe_measured() {
   times.compute_seconds /= threads_;
   auto const history = static_cast<unsigned>(std::min<std::uint64_t>(work_.history(units_), units_));
   size_found_ = true;
-  protocol::group_actions list;
+  role::group_actions list;
   arbiter_->measured(best_group_size(times, engine_.size(), units_, history, options_.reassign), list);
   perform(list);
 }
 
 report run_multi_host(context& ctx, std::uint64_t units, group_work& work,
                       multi_host_options const& options) {
-  host_run run(ctx, units, work, options);
+  group_run run(ctx, units, work, options);
   return run.execute();
 }
 

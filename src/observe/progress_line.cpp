@@ -2,9 +2,9 @@
 #include <cmath>
 #include <vector>
 
+#include "base/format.hpp"
 #include "skel/error.hpp"
 #include "skel/observe/progress.hpp"
-#include "values/format.hpp"
 
 namespace skel::observe {
 

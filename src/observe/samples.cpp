@@ -9,9 +9,9 @@
 #include <cerrno>
 #include <system_error>
 
+#include "base/format.hpp"
+#include "skel/atomic_file.hpp"
 #include "skel/error.hpp"
-#include "skel/observe/atomic_file.hpp"
-#include "values/format.hpp"
 
 namespace skel::observe {
 

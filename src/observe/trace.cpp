@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "skel/observe/atomic_file.hpp"
-#include "values/format.hpp"
+#include "base/format.hpp"
+#include "skel/atomic_file.hpp"
 
 namespace skel::observe {
 

@@ -4,8 +4,8 @@
 #include <iostream>
 #include <string>
 
+#include "base/one_line.hpp"
 #include "skel/error.hpp"
-#include "values/one_line.hpp"
 
 namespace skel::program {
 

@@ -3,9 +3,9 @@
 #include <CLI/CLI.hpp>
 #include <tuple>
 
-#include "skel/checkpoint/code.hpp"
+#include "base/duration.hpp"
 #include "skel/error.hpp"
-#include "values/duration.hpp"
+#include "skel/storage/code.hpp"
 
 namespace skel::program {
 

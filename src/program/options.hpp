@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "skel/checkpoint/options.hpp"
 #include "skel/observe/progress.hpp"
-#include "skel/schedule/policy.hpp"
+#include "skel/schedule.hpp"
+#include "skel/storage/options.hpp"
 
 namespace skel::program {
 

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "skel/atomic_file.hpp"
 #include "skel/error.hpp"
-#include "skel/observe/atomic_file.hpp"
 #include "skel/observe/samples.hpp"
 
 namespace skel::program {
@@ -41,7 +41,7 @@ std::string require_ending(std::string_view path, std::initializer_list<std::str
 
 void check_writable(std::string const& path) {
   try {
-    observe::atomic_file const probe(path);
+    skel::atomic_file const probe(path);
   } catch (error const& bad) {
     throw usage_error(bad.what());
   }

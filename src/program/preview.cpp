@@ -26,7 +26,7 @@ void preview::finish() {
 }
 
 void preview::rewrite() {
-  observe::atomic_file file(path_);
+  skel::atomic_file file(path_);
   write_(file);
   file.commit();
 }

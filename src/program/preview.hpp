@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "skel/observe/atomic_file.hpp"
+#include "skel/atomic_file.hpp"
 
 namespace skel::program {
 
@@ -16,7 +16,7 @@ namespace skel::program {
 class preview {
  public:
   using clock = std::chrono::steady_clock;
-  using writer = std::function<void(observe::atomic_file&)>;
+  using writer = std::function<void(skel::atomic_file&)>;
   static constexpr std::chrono::milliseconds default_interval{500};
 
   preview(std::string path, writer write, clock::duration interval = default_interval);

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "skel/observe/atomic_file.hpp"
+#include "skel/atomic_file.hpp"
 
 namespace skel::program {
 
@@ -19,7 +19,7 @@ void write_run_files(common_options const& options, std::string const& program, 
                      std::span<observe::rank_trace const> traces) {
   if (!options.report.empty()) {
     observe::report_extra const extra{program, outcome.result_xxh3, outcome.fields};
-    observe::write_file_atomically(options.report, observe::report_to_json(outcome.run, extra));
+    skel::write_file_atomically(options.report, observe::report_to_json(outcome.run, extra));
   }
   if (!options.trace.empty()) observe::write_chrome_trace(options.trace, traces);
   if (!options.samples.empty() && !outcome.run.stopped_early) {
@@ -28,7 +28,7 @@ void write_run_files(common_options const& options, std::string const& program, 
 }
 
 void write_costs(std::string const& path, std::span<double const> seconds) {
-  observe::atomic_file file(path);
+  skel::atomic_file file(path);
   for (double const s : seconds) file.write(fmt::format("{:.9f}\n", s));
   file.commit();
 }

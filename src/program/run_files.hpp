@@ -17,7 +17,7 @@ namespace skel::program {
 /// What a program's body hands back. Only the root's counts.
 struct run_outcome {
   report run;
-  std::optional<std::string> result_xxh3;  ///< observe::xxh3_hex of the result's bytes
+  std::optional<std::string> result_xxh3;  ///< skel::xxh3_hex of the result's bytes
   observe::report_object fields;           ///< more for the report, e.g. {{"rays", rays}}
   observe::problem_size problem;           ///< what the cost depends on, for the samples
 };

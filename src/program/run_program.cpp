@@ -6,12 +6,12 @@
 #include <new>
 #include <stop_token>
 
+#include "base/one_line.hpp"
 #include "program/paths.hpp"
 #include "program/same_options.hpp"
 #include "program/signals.hpp"
 #include "skel/error.hpp"
 #include "skel/run_main.hpp"
-#include "values/one_line.hpp"
 
 namespace skel::program {
 

@@ -12,7 +12,7 @@
 #include <set>
 
 #include "skel/error.hpp"
-#include "skel/observe/hash.hpp"
+#include "skel/hash.hpp"
 
 namespace skel::program {
 
@@ -38,7 +38,7 @@ std::string digest_of_file(std::string const& path) {
   if (!std::filesystem::is_regular_file(status)) return {};
   std::unique_ptr<std::FILE, closer> const file(std::fopen(path.c_str(), "rb"));
   if (!file) refuse(errno);
-  observe::xxh3_hasher hasher;
+  skel::xxh3_hasher hasher;
   std::vector<std::byte> block(std::size_t{1} << 20);
   while (auto const n = std::fread(block.data(), 1, block.size(), file.get()))
     hasher.update(std::span(block).first(n));

@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "skel/detail/farm_work.hpp"
+#include "call/timed.hpp"
+#include "call/user_code.hpp"
+#include "run.hpp"
 #include "skel/error.hpp"
-#include "steal_run.hpp"
-#include "timed.hpp"
-#include "user_code.hpp"
+#include "skel/hash.hpp"
 
 namespace skel::detail {
 
@@ -106,7 +106,7 @@ void steal_run::state_if_due() {
     else
       stating_ = true;
   }
-  protocol::steal_actions list;
+  role::steal_actions list;
   for (auto const id : ready) role_.state(id, list);
   perform(list);
   if (stating_ || draining_) return;

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "quantum.hpp"
-#include "steal_run.hpp"
-#include "user_code.hpp"
+#include "call/quantum.hpp"
+#include "call/user_code.hpp"
+#include "run.hpp"
 
 namespace skel::detail {
 
@@ -144,7 +144,7 @@ void steal_run::check_dry() {
       fail_task(*bad);
       return;
     }
-    protocol::steal_actions list;
+    role::steal_actions list;
     role_.dry(*current, list);
     perform(list);
   }
@@ -152,7 +152,7 @@ void steal_run::check_dry() {
 
 void steal_run::check_quiet() {
   if (!draining_ || running_ > 0 || over_) return;
-  protocol::steal_actions list;
+  role::steal_actions list;
   role_.quiet(list);
   perform(list);
 }
@@ -160,7 +160,7 @@ void steal_run::check_quiet() {
 // Gives to the thieves that wait. A debt that no thread works on keeps a task: whoever asks is about to take
 // it.
 void steal_run::serve() {
-  protocol::steal_actions list;
+  role::steal_actions list;
   while (role_.wanted() && !draining_) {
     auto const current = role_.current();
     auto const spare = [&](auto const& entry) {
@@ -204,7 +204,7 @@ void steal_run::retry_when_due() {
   if (now() < retry_at_) return;
   retry_at_ = -1;
   backoff_ = std::min(backoff_ * 2, longest_backoff);
-  protocol::steal_actions list;
+  role::steal_actions list;
   role_.retry(list);
   perform(list);
 }
@@ -216,7 +216,7 @@ void steal_run::rest(std::unique_lock<std::mutex>& lock, double seconds) {
     engine_.wires().wait(std::max(retry_at_ - now(), 1e-6));
     lock.lock();
   } else {
-    team_run::rest(lock, seconds);
+    collective_run::rest(lock, seconds);
   }
 }
 

@@ -1,11 +1,11 @@
-#include "steal_recorder.hpp"
+#include "recorder.hpp"
 
 #include <span>
 #include <utility>
 
+#include "base/format.hpp"
+#include "call/timed.hpp"
 #include "skel/error.hpp"
-#include "timed.hpp"
-#include "values/format.hpp"
 
 namespace skel::detail {
 

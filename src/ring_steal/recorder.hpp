@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
-#include "steal_statement.hpp"
-#include "store_writer.hpp"
+#include "call/store_writer.hpp"
+#include "statement.hpp"
 
 namespace skel::detail {
 

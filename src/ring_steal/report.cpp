@@ -1,8 +1,8 @@
 // What a ring_steal call says of itself.
 #include <numeric>
 
-#include "steal_run.hpp"
-#include "values/format.hpp"
+#include "base/format.hpp"
+#include "run.hpp"
 
 namespace skel::detail {
 

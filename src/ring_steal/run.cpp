@@ -1,19 +1,18 @@
-#include "steal_run.hpp"
+#include "run.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "skel/detail/farm_work.hpp"
+#include "base/format.hpp"
+#include "call/user_code.hpp"
+#include "skel/bytes.hpp"
 #include "skel/error.hpp"
-#include "skel/protocol/bytes.hpp"
-#include "user_code.hpp"
-#include "values/format.hpp"
 
 namespace skel::detail {
 
-using protocol::peer_message;
-using protocol::peer_message_kind;
-namespace act = protocol::loan_action;
+using role::peer_message;
+using role::peer_message_kind;
+namespace act = role::loan_action;
 
 namespace {
 
@@ -25,8 +24,8 @@ bool moves_the_run(peer_message_kind kind) {
          kind == peer_message_kind::stopped || kind == peer_message_kind::finish;
 }
 
-bool has_result(protocol::outcome const& o) {
-  return o.how == protocol::outcome::status::done || o.how == protocol::outcome::status::stopped_early;
+bool has_result(role::outcome const& o) {
+  return o.how == role::outcome::status::done || o.how == role::outcome::status::stopped_early;
 }
 
 }  // namespace
@@ -42,7 +41,7 @@ steal_run::steal_run(context& ctx, steal_work& work, ring_steal_options const& o
   // A thief's answer takes about 80 microseconds, when the victim looks between two slices. A sleep takes
   // longer.
   spin_seconds_ = 200e-6;
-  protocol::stealer_config c;
+  role::stealer_config c;
   c.self = rank_;
   c.root = root_;
   c.ranks = ctx.team();
@@ -57,7 +56,7 @@ steal_run::steal_run(context& ctx, steal_work& work, ring_steal_options const& o
   if (auto const contents = ctx.size() > 1 ? work.contents(options_.check_tasks) : std::nullopt)
     call_.add_hidden("contents of the task list", *contents);
   c.call_hash = call_.hash();
-  role_ = protocol::stealer(c);
+  role_ = role::stealer(c);
   for (auto& t : state_) t.bag = work_.make_bag();
   if (is_root()) roll_.emplace(c.ranks, c.call_hash);
   if (is_root() && c.records) open_store();
@@ -74,10 +73,10 @@ void steal_run::begin(std::unique_lock<std::mutex>& lock) {
     lock.lock();
     open_debt(0).waiting = std::move(source);
   }
-  protocol::steal_actions list;
+  role::steal_actions list;
   role_.begin(list);
   perform(list);
-  if (bad) call_roll(&protocol::roll_call::source_failed, *bad);
+  if (bad) call_roll(&role::roll_call::source_failed, *bad);
 }
 
 // --- actions
@@ -89,14 +88,14 @@ steal_run::debt& steal_run::open_debt(debt_id id) {
   return d;
 }
 
-void steal_run::perform(protocol::steal_actions& list, std::span<std::byte const> payload) {
+void steal_run::perform(role::steal_actions& list, std::span<std::byte const> payload) {
   auto todo = std::exchange(list, {});
   for (auto& action : todo) perform_one(action, payload);
   wanted_.store(role_.wanted(), std::memory_order_relaxed);
   deliver_own();
 }
 
-void steal_run::perform_one(protocol::steal_action& action, std::span<std::byte const> payload) {
+void steal_run::perform_one(role::steal_action& action, std::span<std::byte const> payload) {
   if (auto* const s = std::get_if<act::send>(&action)) {
     send(*s);
   } else if (auto const* a = std::get_if<act::accept>(&action)) {
@@ -129,16 +128,16 @@ void steal_run::perform_one(protocol::steal_action& action, std::span<std::byte 
     if (drained->keeps) return;
     debts_.clear();
     lent_.clear();
-  } else if (auto const* end = std::get_if<protocol::end>(&action)) {
+  } else if (auto const* end = std::get_if<role::end>(&action)) {
     end_with(end->how);
-  } else if (auto const* failure = std::get_if<protocol::fail>(&action)) {
+  } else if (auto const* failure = std::get_if<role::fail>(&action)) {
     fail_with(*failure);
   }
 }
 
 // Code of the user's threw: the run fails as if the latest task had.
 void steal_run::fail_task(std::string text) {
-  protocol::steal_actions list;
+  role::steal_actions list;
   role_.failed(tasks_run(), std::move(text), list);
   perform(list);
 }
@@ -171,7 +170,7 @@ void steal_run::send(act::send& s) {
       pack_loan(m.number, s.debt, out);
     } else if (m.kind == peer_message_kind::paid) {
       auto const d = debts_.extract(s.debt);
-      protocol::put_varint(out, d.mapped().tasks);
+      bytes::put_varint(out, d.mapped().tasks);
       work_.pack_result(*d.mapped().sum, out);
     } else if (m.kind == peer_message_kind::worth) {
       encode(statement_of(s.debt), out);
@@ -181,8 +180,8 @@ void steal_run::send(act::send& s) {
     } else if (m.kind == peer_message_kind::finish) {
       if (has_result(*m.result)) work_.pack_result(total_, out);
     } else if (m.kind == peer_message_kind::stopped) {
-      protocol::put_varint(out, role_.steals());
-      protocol::put_varint(out, role_.taken_back());
+      bytes::put_varint(out, role_.steals());
+      bytes::put_varint(out, role_.taken_back());
       pack_stats(own_stats(), out);
     }
   });
@@ -204,7 +203,7 @@ void steal_run::settle(debt_id id, std::span<std::byte const> payload) {
   if (d == debts_.end()) return;  // a draining rank
   auto const bad = thrown_by([&] {
     d->second.changed = true;
-    d->second.tasks += protocol::get_varint(payload);
+    d->second.tasks += bytes::get_varint(payload);
     auto const part = work_.make_result();
     work_.unpack_result(payload, *part);
     work_.merge(*d->second.sum, *part);
@@ -226,7 +225,7 @@ void steal_run::complete() {
     fail_task(*bad);
     return;
   }
-  call_roll(&protocol::roll_call::done, tasks);
+  call_roll(&role::roll_call::done, tasks);
 }
 
 // --- messages
@@ -238,21 +237,21 @@ void steal_run::deliver_own() {
 void steal_run::deliver(int from, peer_message const& m, std::span<std::byte const> payload) {
   if (moves_the_run(m.kind)) last_moved_ = now();
   if (is_root()) {
-    call_roll(&protocol::roll_call::on, from, m);
+    call_roll(&role::roll_call::on, from, m);
     if (for_roll_call(m.kind)) return;
   }
-  protocol::steal_actions list;
+  role::steal_actions list;
   role_.on(from, m, list);
   perform(list, payload);
 }
 
 void steal_run::receive(int from, std::span<std::byte const> body, transport::packet&) {
   if (over_) return;
-  auto const m = protocol::decode_peer_message(body);
+  auto const m = role::decode_peer_message(body);
   if (is_root() && m.kind == peer_message_kind::hello && of_another_call(from, m.number)) return;
   if (is_root() && m.kind == peer_message_kind::stopped) {
-    steals_ += protocol::get_varint(body);
-    taken_back_ += protocol::get_varint(body);
+    steals_ += bytes::get_varint(body);
+    taken_back_ += bytes::get_varint(body);
     add_stats(unpack_stats(from, body));
   } else if (is_root() && m.kind == peer_message_kind::hello && !m.ids.empty()) {
     tasks_heard_[static_cast<std::size_t>(from)] = m.ids.front();
@@ -268,21 +267,21 @@ void steal_run::receive(int from, std::span<std::byte const> body, transport::pa
 
 void steal_run::on_lost(int rank) {
   if (over_) return;
-  if (roll_) call_roll(&protocol::roll_call::lost, rank);
-  protocol::steal_actions list;
+  if (roll_) call_roll(&role::roll_call::lost, rank);
+  role::steal_actions list;
   role_.lost(rank, list);
   perform(list);
 }
 
 void steal_run::please_stop() {
-  protocol::steal_actions list;
+  role::steal_actions list;
   role_.please_stop(list);
   perform(list);
 }
 
 void steal_run::on_tick(double t) {
   if (over_) return;
-  protocol::steal_actions list;
+  role::steal_actions list;
   role_.tick(list);
   perform(list);
   // The root hears that this rank moves: for its watchdog, and to show progress.

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "peer_run.hpp"
+#include "call/peer_run.hpp"
+#include "recorder.hpp"
+#include "ring_steal/role/stealer.hpp"
 #include "skel/detail/steal_work.hpp"
-#include "skel/protocol/stealer.hpp"
-#include "steal_recorder.hpp"
 
 namespace skel::detail {
 
@@ -32,8 +32,8 @@ class steal_run final : public peer_run {
   [[nodiscard]] std::optional<checkpoint_report> checkpoint_costs() const;
 
  private:
-  using debt_id = protocol::debt_id;
-  using loan_id = protocol::loan_id;
+  using debt_id = role::debt_id;
+  using loan_id = role::loan_id;
   // What one compute thread has; padded so that threads do not share lines.
   struct alignas(128) thread_state {
     double cost = 0;                     // seconds per task, of late
@@ -75,11 +75,11 @@ class steal_run final : public peer_run {
   void describe(observe::progress_state& s, bool last) const override;
 
   debt& open_debt(debt_id id);
-  void perform(protocol::steal_actions& list, std::span<std::byte const> payload = {});
-  void perform_one(protocol::steal_action& action, std::span<std::byte const> payload);
-  void send(protocol::loan_action::send& s);
-  void send(int to, protocol::peer_message m) override;
-  void deliver(int from, protocol::peer_message const& m, std::span<std::byte const> payload);
+  void perform(role::steal_actions& list, std::span<std::byte const> payload = {});
+  void perform_one(role::steal_action& action, std::span<std::byte const> payload);
+  void send(role::loan_action::send& s);
+  void send(int to, role::peer_message m) override;
+  void deliver(int from, role::peer_message const& m, std::span<std::byte const> payload);
   void deliver_own() override;
   void pack_loan(loan_id number, debt_id of, std::vector<std::byte>& out);
   void settle(debt_id id, std::span<std::byte const> payload);
@@ -105,10 +105,10 @@ class steal_run final : public peer_run {
   ring_steal_options options_;
   merged_result& total_;
 
-  protocol::stealer role_;
+  role::stealer role_;
   std::map<debt_id, debt> debts_;
   std::map<loan_id, loan> lent_;
-  own_mail<protocol::peer_message> to_self_;
+  loopback<role::peer_message> to_self_;
 
   std::vector<thread_state> state_;
   unsigned running_ = 0;             // threads inside tasks

@@ -1,4 +1,4 @@
-#include "skel/schedule/deal.hpp"
+#include "role/deal.hpp"
 
 #include <algorithm>
 #include <queue>

@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "skel/schedule/policy.hpp"
-#include "skel/schedule/task_range.hpp"
+#include "skel/detail/task_range.hpp"
+#include "skel/schedule.hpp"
 
 namespace skel {
 

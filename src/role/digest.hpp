@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-#include "skel/schedule/task_range.hpp"
+#include "skel/detail/task_range.hpp"
 
-namespace skel::protocol {
+namespace skel::role {
 
 class digest {
  public:
@@ -26,4 +26,4 @@ class digest {
   std::uint64_t value_ = 0xcbf29ce484222325U;
 };
 
-}  // namespace skel::protocol
+}  // namespace skel::role

@@ -1,11 +1,13 @@
-#include "skel/protocol/peer_message.hpp"
+#include "role/peer_message.hpp"
 
 #include <array>
 
+#include "skel/bytes.hpp"
 #include "skel/error.hpp"
-#include "skel/protocol/bytes.hpp"
 
-namespace skel::protocol {
+namespace skel::role {
+
+using namespace bytes;
 
 namespace {
 constexpr auto first_peer_kind = static_cast<unsigned>(peer_message_kind::hello);
@@ -46,16 +48,11 @@ void encode(peer_message const& m, std::vector<std::byte>& out) {
     for (auto const id : m.ids) put_varint(out, id);
   }
   if (fields & carries_text) put_text(out, m.text);
-  if (!m.result) return;
-  auto const& o = *m.result;
-  put_varint(out, static_cast<std::uint64_t>(o.how));
-  for (auto const n : {o.task, static_cast<std::uint64_t>(o.rank), o.more, o.tasks, o.handed_out_again})
-    put_varint(out, n);
-  put_text(out, o.text);
+  if (m.result) encode(*m.result, out);
 }
 
-peer_message decode_peer_message(std::span<std::byte const>& bytes) {
-  auto const head = get_bytes(bytes, 2);
+peer_message decode_peer_message(std::span<std::byte const>& in) {
+  auto const head = get_bytes(in, 2);
   auto const what = std::to_integer<unsigned>(head[0]);
   auto const fields = std::to_integer<unsigned>(head[1]);
   if (what < first_peer_kind || what >= first_peer_kind + peer_message_kinds ||
@@ -63,28 +60,15 @@ peer_message decode_peer_message(std::span<std::byte const>& bytes) {
     throw protocol_error("not a message of this skeleton: all ranks must make the same calls");
   peer_message m;
   m.kind = static_cast<peer_message_kind>(what);
-  if (fields & carries_number) m.number = get_varint(bytes);
+  if (fields & carries_number) m.number = get_varint(in);
   if (fields & carries_ids) {
-    auto const n = get_varint(bytes);
-    if (n > bytes.size()) throw protocol_error("message holds fewer numbers than it says");
-    for (std::uint64_t i = 0; i < n; ++i) m.ids.push_back(get_varint(bytes));
+    auto const n = get_varint(in);
+    if (n > in.size()) throw protocol_error("message holds fewer numbers than it says");
+    for (std::uint64_t i = 0; i < n; ++i) m.ids.push_back(get_varint(in));
   }
-  if (fields & carries_text) m.text = get_text(bytes);
-  if (fields & carries_result) {
-    outcome o;
-    auto const how = get_varint(bytes);
-    if (how > static_cast<std::uint64_t>(outcome::status::refused))
-      throw protocol_error("message holds an unknown outcome");
-    o.how = static_cast<outcome::status>(how);
-    o.task = get_varint(bytes);
-    o.rank = static_cast<int>(get_varint(bytes));
-    o.more = get_varint(bytes);
-    o.tasks = get_varint(bytes);
-    o.handed_out_again = get_varint(bytes);
-    o.text = get_text(bytes);
-    m.result = std::move(o);
-  }
+  if (fields & carries_text) m.text = get_text(in);
+  if (fields & carries_result) m.result = decode_outcome(in);
   return m;
 }
 
-}  // namespace skel::protocol
+}  // namespace skel::role

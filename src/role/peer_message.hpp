@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "skel/protocol/message.hpp"
+#include "role/outcome.hpp"
 
-namespace skel::protocol {
+namespace skel::role {
 
 /// Kinds begin where those of the farm cannot be: ranks that make different calls notice.
 enum class peer_message_kind : std::uint8_t {
@@ -40,7 +40,7 @@ enum class peer_message_kind : std::uint8_t {
   need_problem,   ///< please send me the group's problem
   need_solution,  ///< please send me the solution of the group's problem, as soon as you have it
   reached,        ///< to the root: the group has what this call gives it
-  // multi_host (arbiter, group_host, group_slave); number: the term, an appointment of a host
+  // multi_host (arbiter, group_host, group_worker); number: the term, an appointment of a host
   lead,       ///< arbiter: lead a group. ids: first unit, end, ranks of the group, 1 if it waits for `go`
   serve,      ///< arbiter: ask this host from now on. ids: the host, a term that is void
   go,         ///< arbiter to host: begin to give
@@ -93,4 +93,4 @@ void encode(peer_message const& m, std::vector<std::byte>& out);
 /// encode() cannot have written.
 [[nodiscard]] peer_message decode_peer_message(std::span<std::byte const>& bytes);
 
-}  // namespace skel::protocol
+}  // namespace skel::role

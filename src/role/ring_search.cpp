@@ -1,9 +1,9 @@
-#include "skel/protocol/ring_search.hpp"
+#include "role/ring_search.hpp"
 
 #include <algorithm>
 #include <utility>
 
-namespace skel::protocol {
+namespace skel::role {
 
 ring_search::ring_search(rank_id self, std::shared_ptr<std::vector<rank_id> const> ring, ring_order order)
     : self_(self), ring_(std::move(ring)), order_(order), visited_(ring_->size()), dead_(ring_->size()) {
@@ -81,4 +81,4 @@ void ring_search::hash(digest& d) const {
   for (std::size_t i = 0; i < visited_.size(); ++i) d.add(visited_[i] * 2U + dead_[i]);
 }
 
-}  // namespace skel::protocol
+}  // namespace skel::role

@@ -5,11 +5,11 @@
 #include <optional>
 #include <vector>
 
-#include "skel/protocol/action.hpp"
-#include "skel/protocol/digest.hpp"
-#include "skel/schedule/policy.hpp"
+#include "role/digest.hpp"
+#include "role/outcome.hpp"
+#include "skel/schedule.hpp"
 
-namespace skel::protocol {
+namespace skel::role {
 
 /// One rank's way along the ring in search of work (gdc section 3, phase 2, cases 1 to 3). A regular value:
 /// next() says whom to ask, the answer is told with works(), idle() or shortcut(). A search visits every rank
@@ -54,4 +54,4 @@ class ring_search {
   std::optional<rank_id> hint_;
 };
 
-}  // namespace skel::protocol
+}  // namespace skel::role

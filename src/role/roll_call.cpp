@@ -1,11 +1,11 @@
-#include "skel/protocol/roll_call.hpp"
+#include "role/roll_call.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "skel/protocol/digest.hpp"
+#include "role/digest.hpp"
 
-namespace skel::protocol {
+namespace skel::role {
 
 using kind = peer_message_kind;
 
@@ -117,4 +117,4 @@ std::uint64_t roll_call::hash() const {
   return d.value();
 }
 
-}  // namespace skel::protocol
+}  // namespace skel::role

@@ -3,10 +3,10 @@
 
 #include <vector>
 
-#include "skel/protocol/action.hpp"
-#include "skel/protocol/peer_message.hpp"
+#include "role/outcome.hpp"
+#include "role/peer_message.hpp"
 
-namespace skel::protocol {
+namespace skel::role {
 
 /// A regular value; events append what the root is to send to `out`. Work is none of its business: it learns
 /// that the run is done, or that it failed, tells every rank to stop, and ends the run when every living one
@@ -54,4 +54,4 @@ class roll_call {
   outcome outcome_;
 };
 
-}  // namespace skel::protocol
+}  // namespace skel::role

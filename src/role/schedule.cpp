@@ -1,4 +1,4 @@
-#include "skel/schedule/policy.hpp"
+#include "skel/schedule.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,8 +8,8 @@
 #include <initializer_list>
 #include <span>
 
+#include "base/format.hpp"
 #include "skel/error.hpp"
-#include "values/format.hpp"
 
 namespace skel {
 

@@ -1,4 +1,4 @@
-#include "skel/schedule/task_set.hpp"
+#include "role/task_set.hpp"
 
 #include <bit>
 

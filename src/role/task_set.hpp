@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <deque>
 
-#include "skel/schedule/task_range.hpp"
+#include "skel/detail/task_range.hpp"
 
 namespace skel {
 

@@ -9,10 +9,10 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/format.hpp"
+#include "base/one_line.hpp"
+#include "base/parse_json.hpp"
 #include "skel/error.hpp"
-#include "values/format.hpp"
-#include "values/one_line.hpp"
-#include "values/parse_json.hpp"
 
 namespace skel::sim {
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "skel/sim/platform.hpp"
-#include "skel/transport/transport.hpp"
+#include "transport/transport.hpp"
 
 namespace skel::detail {
 class engine;

@@ -6,9 +6,9 @@
 #include <optional>
 #include <random>
 
+#include "base/format.hpp"
 #include "skel/error.hpp"
 #include "skel/sim/platform.hpp"
-#include "values/format.hpp"
 
 namespace skel::sim {
 

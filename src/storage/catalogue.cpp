@@ -1,12 +1,12 @@
-#include "checkpoint/catalogue.hpp"
+#include "storage/catalogue.hpp"
 
 #include <algorithm>
 #include <map>
 #include <tuple>
 
-#include "checkpoint/manifest.hpp"
+#include "base/format.hpp"
 #include "skel/error.hpp"
-#include "values/format.hpp"
+#include "storage/manifest.hpp"
 
 namespace skel::storage {
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "skel/checkpoint/generation.hpp"
+#include "skel/storage/generation.hpp"
 
 namespace skel::storage {
 

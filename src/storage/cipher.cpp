@@ -1,4 +1,4 @@
-#include "skel/checkpoint/cipher.hpp"
+#include "skel/storage/cipher.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "skel/checkpoint/file_system.hpp"
+#include "base/format.hpp"
 #include "skel/error.hpp"
-#include "values/format.hpp"
+#include "skel/storage/file_system.hpp"
 
 #if SKEL_WITH_SODIUM
 #include <sodium.h>

@@ -1,12 +1,12 @@
-#include "skel/checkpoint/code.hpp"
+#include "skel/storage/code.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <stdexcept>
 #include <utility>
 
+#include "base/format.hpp"
 #include "skel/error.hpp"
-#include "values/format.hpp"
 
 namespace skel::storage {
 

@@ -1,4 +1,4 @@
-#include "skel/checkpoint/coder.hpp"
+#include "skel/storage/coder.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "skel/checkpoint/file_system.hpp"
+#include "skel/storage/file_system.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>

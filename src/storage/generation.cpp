@@ -1,17 +1,17 @@
-#include "skel/checkpoint/generation.hpp"
+#include "skel/storage/generation.hpp"
 
 #include <algorithm>
 #include <iterator>
 #include <span>
 #include <string_view>
 
-#include "skel/observe/hash.hpp"
-#include "values/format.hpp"
+#include "base/format.hpp"
+#include "skel/hash.hpp"
 
 namespace skel::storage {
 
 std::uint64_t identity::hash() const {
-  observe::xxh3_hasher h;
+  skel::xxh3_hasher h;
   auto const number = [&](std::uint64_t n) {
     for (unsigned shift = 0; shift < 64; shift += 8) {
       auto const b = static_cast<std::byte>(n >> shift);

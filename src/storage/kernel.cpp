@@ -1,11 +1,11 @@
-#include "skel/checkpoint/kernel.hpp"
+#include "skel/storage/kernel.hpp"
 
 #include <array>
 #include <cstdlib>
 
-#include "checkpoint/product.hpp"
+#include "base/format.hpp"
 #include "skel/error.hpp"
-#include "values/format.hpp"
+#include "storage/product.hpp"
 
 namespace skel::storage {
 

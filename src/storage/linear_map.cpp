@@ -1,9 +1,9 @@
-#include "skel/checkpoint/linear_map.hpp"
+#include "skel/storage/linear_map.hpp"
 
 #include <stdexcept>
 #include <utility>
 
-#include "checkpoint/product.hpp"
+#include "storage/product.hpp"
 
 namespace skel::storage {
 

@@ -1,12 +1,12 @@
-#include "checkpoint/manifest.hpp"
+#include "storage/manifest.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "base/format.hpp"
+#include "base/one_line.hpp"
 #include "skel/error.hpp"
-#include "values/format.hpp"
-#include "values/one_line.hpp"
 
 namespace skel::storage {
 

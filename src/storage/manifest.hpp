@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "skel/checkpoint/generation.hpp"
+#include "skel/storage/generation.hpp"
 
 namespace skel::storage {
 

@@ -1,9 +1,9 @@
-#include "skel/checkpoint/matrix.hpp"
+#include "skel/storage/matrix.hpp"
 
 #include <utility>
 
+#include "base/format.hpp"
 #include "skel/error.hpp"
-#include "values/format.hpp"
 
 namespace skel::storage {
 

@@ -1,12 +1,12 @@
-#include "skel/checkpoint/object_reader.hpp"
+#include "skel/storage/object_reader.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
 #include <utility>
 
+#include "base/format.hpp"
 #include "skel/error.hpp"
-#include "values/format.hpp"
 
 namespace skel::storage {
 
@@ -78,7 +78,7 @@ void object_reader::compare_parity(std::size_t size) {
 
 template <class Use>
 void object_reader::walk(depth how_deep, Use const& use) {
-  observe::xxh3_128_hasher hash;
+  skel::xxh3_128_hasher hash;
   for (std::uint64_t stripe = 0; stripe < object_.stripes(); ++stripe) {
     read_stripe(stripe, how_deep);
     for (std::size_t i = 0; i < object_.code.data_shards(); ++i) hash.update(pieces_[i].hash);
@@ -103,7 +103,7 @@ void object_reader::read(byte_sink const& to) {
 
 void object_reader::rebuild(std::vector<byte_sink> const& to, count_bytes const& progress) {
   if (to.size() != pieces_.size()) throw std::invalid_argument("object_reader: a sink for each shard");
-  std::vector<observe::xxh3_128_hasher> hashes(pieces_.size());
+  std::vector<skel::xxh3_128_hasher> hashes(pieces_.size());
   for (std::size_t i = 0; i < to.size(); ++i)
     if (to[i]) to[i](shard_header{object_, static_cast<std::uint32_t>(i)}.encode());
   walk(depth::data_and_parity, [&](std::uint64_t stripe) {

@@ -1,4 +1,4 @@
-#include "skel/checkpoint/object_writer.hpp"
+#include "skel/storage/object_writer.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,8 +1,8 @@
-#include "checkpoint/part_name.hpp"
+#include "storage/part_name.hpp"
 
 #include <charconv>
 
-#include "values/format.hpp"
+#include "base/format.hpp"
 
 namespace skel::storage {
 

@@ -1,4 +1,4 @@
-#include "skel/checkpoint/placement.hpp"
+#include "skel/storage/placement.hpp"
 
 #include <algorithm>
 #include <tuple>

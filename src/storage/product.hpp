@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "skel/checkpoint/kernel.hpp"
-#include "skel/checkpoint/linear_map.hpp"
+#include "skel/storage/kernel.hpp"
+#include "skel/storage/linear_map.hpp"
 
 namespace skel::storage {
 

@@ -1,5 +1,5 @@
 // The vector kernel for 64-bit ARM: as with PSHUFB (product_x86.cpp), the look-ups are TBL's.
-#include "checkpoint/product.hpp"
+#include "storage/product.hpp"
 
 #if SKEL_VECTOR_GF && defined(__aarch64__)
 
@@ -39,7 +39,7 @@ struct instructions {
     return veorq_u8(vqtbl1q_u8(f.low, x.low), vqtbl1q_u8(f.high, x.high));
   }
 };
-#include "checkpoint/product.inl"
+#include "storage/product.inl"
 #undef SKEL_GF_INLINE
 #undef SKEL_GF_TARGET
 }  // namespace neon

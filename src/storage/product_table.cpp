@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <array>
 
-#include "checkpoint/product.hpp"
+#include "storage/product.hpp"
 
 namespace skel::storage {
 

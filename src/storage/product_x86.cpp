@@ -5,7 +5,7 @@
 // 16, which PSHUFB looks up for all bytes of a vector (Plank, Greenan, Miller 2013). Products by bits:
 // multiplication by a constant is linear over {0, 1}, an 8 x 8 matrix of bits, which GF2P8AFFINEQB applies to
 // all bytes.
-#include "checkpoint/product.hpp"
+#include "storage/product.hpp"
 
 #if SKEL_VECTOR_GF && defined(__x86_64__)
 
@@ -49,7 +49,7 @@ struct instructions {
     return _mm_xor_si128(_mm_shuffle_epi8(f.low, x.low), _mm_shuffle_epi8(f.high, x.high));
   }
 };
-#include "checkpoint/product.inl"
+#include "storage/product.inl"
 #undef SKEL_GF_TARGET
 }  // namespace ssse3
 
@@ -86,7 +86,7 @@ struct instructions : vectors {
     return _mm256_xor_si256(_mm256_shuffle_epi8(f.low, x.low), _mm256_shuffle_epi8(f.high, x.high));
   }
 };
-#include "checkpoint/product.inl"
+#include "storage/product.inl"
 #undef SKEL_GF_TARGET
 }  // namespace avx2
 
@@ -103,7 +103,7 @@ struct instructions : avx2::vectors {
   }
   SKEL_GF_INLINE vector product(factor f, operand x) { return _mm256_gf2p8affine_epi64_epi8(x, f, 0); }
 };
-#include "checkpoint/product.inl"
+#include "storage/product.inl"
 #undef SKEL_GF_TARGET
 }  // namespace avx2_gfni
 
@@ -139,7 +139,7 @@ struct instructions : vectors {
     return _mm512_xor_si512(_mm512_shuffle_epi8(f.low, x.low), _mm512_shuffle_epi8(f.high, x.high));
   }
 };
-#include "checkpoint/product.inl"
+#include "storage/product.inl"
 #undef SKEL_GF_TARGET
 }  // namespace avx512
 
@@ -156,7 +156,7 @@ struct instructions : avx512::vectors {
   }
   SKEL_GF_INLINE vector product(factor f, operand x) { return _mm512_gf2p8affine_epi64_epi8(x, f, 0); }
 };
-#include "checkpoint/product.inl"
+#include "storage/product.inl"
 #undef SKEL_GF_TARGET
 }  // namespace avx512_gfni
 

@@ -1,17 +1,17 @@
-#include "skel/checkpoint/repository.hpp"
+#include "skel/storage/repository.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <random>
 #include <set>
 
-#include "checkpoint/catalogue.hpp"
-#include "checkpoint/manifest.hpp"
-#include "checkpoint/part_name.hpp"
-#include "checkpoint/paths.hpp"
-#include "checkpoint/spread.hpp"
+#include "base/format.hpp"
 #include "skel/error.hpp"
-#include "values/format.hpp"
+#include "storage/catalogue.hpp"
+#include "storage/manifest.hpp"
+#include "storage/part_name.hpp"
+#include "storage/paths.hpp"
+#include "storage/spread.hpp"
 
 namespace skel::storage {
 

@@ -2,12 +2,12 @@
 #include <algorithm>
 #include <set>
 
-#include "checkpoint/part_name.hpp"
-#include "checkpoint/paths.hpp"
-#include "checkpoint/spread.hpp"
-#include "skel/checkpoint/repository.hpp"
+#include "base/format.hpp"
 #include "skel/error.hpp"
-#include "values/format.hpp"
+#include "skel/storage/repository.hpp"
+#include "storage/part_name.hpp"
+#include "storage/paths.hpp"
+#include "storage/spread.hpp"
 
 namespace skel::storage {
 

@@ -1,13 +1,13 @@
-#include "skel/checkpoint/shard_format.hpp"
+#include "skel/storage/shard_format.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <string_view>
 
-#include "skel/checkpoint/cipher.hpp"
+#include "base/format.hpp"
+#include "base/one_line.hpp"
 #include "skel/error.hpp"
-#include "values/format.hpp"
-#include "values/one_line.hpp"
+#include "skel/storage/cipher.hpp"
 
 namespace skel::storage {
 
@@ -57,7 +57,7 @@ class reader {
 };
 
 hash128 hash_bytes_of(std::span<std::byte const> bytes) {
-  observe::xxh3_128_hasher h;
+  skel::xxh3_128_hasher h;
   h.update(bytes);
   return h.value();
 }

@@ -1,11 +1,11 @@
-#include "skel/checkpoint/shard_reader.hpp"
+#include "skel/storage/shard_reader.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <utility>
 
+#include "base/format.hpp"
 #include "skel/error.hpp"
-#include "values/format.hpp"
 
 namespace skel::storage {
 

@@ -1,4 +1,4 @@
-#include "skel/checkpoint/shard_store.hpp"
+#include "skel/storage/shard_store.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -10,9 +10,9 @@
 #include <tuple>
 #include <utility>
 
-#include "checkpoint/paths.hpp"
+#include "base/format.hpp"
 #include "skel/error.hpp"
-#include "values/format.hpp"
+#include "storage/paths.hpp"
 
 namespace skel::storage {
 

@@ -1,12 +1,12 @@
-#include "checkpoint/spread.hpp"
+#include "storage/spread.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <set>
 
-#include "checkpoint/paths.hpp"
+#include "base/format.hpp"
 #include "skel/error.hpp"
-#include "values/format.hpp"
+#include "storage/paths.hpp"
 
 namespace skel::storage {
 

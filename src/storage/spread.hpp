@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "skel/checkpoint/object_writer.hpp"
-#include "skel/checkpoint/repository.hpp"
+#include "skel/storage/object_writer.hpp"
+#include "skel/storage/repository.hpp"
 
 namespace skel::storage {
 

@@ -1,4 +1,4 @@
-#include "skel/transport/arrival_memory.hpp"
+#include "transport/arrival_memory.hpp"
 
 #include <sys/mman.h>
 

@@ -1,4 +1,4 @@
-#include "skel/transport/link.hpp"
+#include "transport/link.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "skel/transport/packet.hpp"
+#include "transport/packet.hpp"
 
 namespace skel::transport {
 

@@ -1,4 +1,4 @@
-#include "skel/transport/spare_buffers.hpp"
+#include "transport/spare_buffers.hpp"
 
 #include <algorithm>
 #include <utility>

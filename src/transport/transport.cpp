@@ -1,4 +1,4 @@
-#include "skel/transport/transport.hpp"
+#include "transport/transport.hpp"
 
 #include <chrono>
 #include <thread>

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "skel/transport/packet.hpp"
-#include "skel/transport/spare_buffers.hpp"
+#include "transport/packet.hpp"
+#include "transport/spare_buffers.hpp"
 
 namespace skel::transport {
 

@@ -1,11 +1,12 @@
+#include "skel/atomic_file.hpp"
+
 #include <sys/stat.h>
 
 #include "catch.hpp"
-#include "observe_support.hpp"
+#include "observe/support.hpp"
 #include "skel/error.hpp"
-#include "skel/observe/atomic_file.hpp"
 
-using skel::observe::atomic_file;
+using skel::atomic_file;
 using test::error_text;
 using test::read_file;
 
@@ -34,7 +35,7 @@ TEST_CASE("what stood there stays until commit, and its permissions after it") {
   ::chmod(path.c_str(), 0640);
   { atomic_file(path).write("new"); }
   CHECK(read_file(path) == "old");
-  skel::observe::write_file_atomically(path, "new");
+  skel::write_file_atomically(path, "new");
   CHECK(read_file(path) == "new");
   struct stat status {};
   REQUIRE(::stat(path.c_str(), &status) == 0);
@@ -56,7 +57,7 @@ TEST_CASE("symbolic links are followed, not replaced") {
   test::temporary_directory const directory;
   test::write_file(directory.file("real"), "old");
   std::filesystem::create_symlink("real", directory.file("link"));
-  skel::observe::write_file_atomically(directory.file("link"), "new");
+  skel::write_file_atomically(directory.file("link"), "new");
   CHECK(std::filesystem::is_symlink(directory.file("link")));
   CHECK(read_file(directory.file("real")) == "new");
 
@@ -66,7 +67,7 @@ TEST_CASE("symbolic links are followed, not replaced") {
 }
 
 TEST_CASE("devices are written to, never replaced") {
-  skel::observe::write_file_atomically("/dev/null", "text");
+  skel::write_file_atomically("/dev/null", "text");
   CHECK(std::filesystem::is_character_file("/dev/null"));
 }
 
@@ -77,16 +78,16 @@ TEST_CASE("errors name the path and the reason") {
   CHECK(error_text<skel::error>([&] { atomic_file(directory.file("")); }) ==
         directory.file("") + ": Is a directory");
   CHECK(error_text<skel::error>([] { atomic_file(""); }) == ": No such file or directory");
-  CHECK(error_text<skel::error>([] { skel::observe::write_file_atomically("/dev/full", "x"); }) ==
+  CHECK(error_text<skel::error>([] { skel::write_file_atomically("/dev/full", "x"); }) ==
         "/dev/full: No space left on device");
   auto const too_long = std::string(300, 'x');
-  CHECK(error_text<skel::error>([&] { skel::observe::write_file_atomically(too_long, "x"); }) ==
+  CHECK(error_text<skel::error>([&] { skel::write_file_atomically(too_long, "x"); }) ==
         too_long + ": File name too long");
 }
 
 TEST_CASE("a name of the greatest length can be written") {
   test::temporary_directory const directory;
   auto const path = directory.file(std::string(255, 'x'));
-  skel::observe::write_file_atomically(path, "x");
+  skel::write_file_atomically(path, "x");
   CHECK(read_file(path) == "x");
 }

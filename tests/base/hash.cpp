@@ -1,12 +1,13 @@
+#include "skel/hash.hpp"
+
 #include <span>
 #include <string_view>
 #include <utility>
 
 #include "catch.hpp"
-#include "skel/observe/hash.hpp"
 
-using skel::observe::xxh3_hasher;
-using skel::observe::xxh3_hex;
+using skel::xxh3_hasher;
+using skel::xxh3_hex;
 
 namespace {
 std::span<std::byte const> bytes(std::string_view text) { return std::as_bytes(std::span(text)); }

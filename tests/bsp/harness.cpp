@@ -1,14 +1,14 @@
-#include "bsp_harness.hpp"
+#include "harness.hpp"
 
 #include <algorithm>
 #include <numeric>
 
-#include "skel/schedule/deal.hpp"
+#include "role/deal.hpp"
 
 namespace bsp_harness {
 
-using protocol::bsp_generation;
-using protocol::peer_message_kind;
+using role::bsp_generation;
+using role::peer_message_kind;
 using kind = event::kind;
 
 namespace {
@@ -51,8 +51,8 @@ void world::open_store() {
   std::vector<int> ranks(nodes_.size());
   std::iota(ranks.begin(), ranks.end(), 0);
   auto const newest = store_.empty() ? 0 : store_.rbegin()->first;
-  at(0).conductor = protocol::bsp_conductor({0, ranks, scenario_->splits, 7, newest, known_});
-  for (int const r : ranks) at(r).role = protocol::bsp_member({r, 0, call_hash(r)});
+  at(0).conductor = role::bsp_conductor({0, ranks, scenario_->splits, 7, newest, known_});
+  for (int const r : ranks) at(r).role = role::bsp_member({r, 0, call_hash(r)});
   committing_.reset();
   last_committed_ = newest;
   gone_.clear();
@@ -79,7 +79,7 @@ void world::rerun(int ranks, bool commit_lands) {
 
 void world::begin(int rank) {
   auto& n = at(rank);
-  protocol::bsp_actions list;
+  role::bsp_actions list;
   n.role.begin(list);
   if (rank == 0) n.conductor.begin(list);
   perform(rank, list);
@@ -87,9 +87,9 @@ void world::begin(int rank) {
 
 void world::receive(int from, int to, packet& p) {
   auto& n = at(to);
-  protocol::bsp_actions list;
+  role::bsp_actions list;
   if (to == 0) {
-    call_roll(&protocol::roll_call::on, from, p.what);
+    call_roll(&role::roll_call::on, from, p.what);
     if (for_roll_call(p.what.kind)) return;
     n.conductor.on(from, p.what, list);
   }
@@ -99,7 +99,7 @@ void world::receive(int from, int to, packet& p) {
 
 void world::hear_lost(int rank, int peer) {
   auto& n = at(rank);
-  protocol::bsp_actions list;
+  role::bsp_actions list;
   if (rank == 0) {
     if (gone_.insert(peer).second && !waited_) waited_ = 0;
     n.conductor.lost(peer, list);
@@ -111,13 +111,13 @@ void world::hear_lost(int rank, int peer) {
 void world::hear_tick(int rank) {
   if (rank != 0) return;
   if (waited_) ++*waited_;
-  protocol::bsp_actions list;
+  role::bsp_actions list;
   at(rank).conductor.tick(list);
   perform(rank, list);
 }
 
 void world::please_stop(int rank) {
-  protocol::bsp_actions list;
+  role::bsp_actions list;
   at(rank).role.please_stop(list);
   perform(rank, list);
 }
@@ -172,7 +172,7 @@ void world::apply_own(event const& e) {
 void world::finish(int rank) {
   auto& n = at(rank);
   auto const j = *std::exchange(n.running, std::nullopt);
-  protocol::bsp_actions list;
+  role::bsp_actions list;
   if (auto const* r = std::get_if<restore>(&j.what)) {
     load(rank, *r, list);
   } else if (auto const* s = std::get_if<save>(&j.what)) {
@@ -230,7 +230,7 @@ bool world::mix(node& n, compute const& c, job const& j) const {
   return more && c.step % j.members.size() == j.place;
 }
 
-void world::load(int rank, restore const& r, protocol::bsp_actions& list) {
+void world::load(int rank, restore const& r, role::bsp_actions& list) {
   auto& n = at(rank);
   if (job_fails()) {
     n.role.failed("it throws", list);
@@ -279,7 +279,7 @@ void world::write(int rank, bool well) {
     if (g.whole()) ever_whole_.insert(what.generation);
     if (what.parts == 1) remove_old(what.generation);
   }
-  protocol::bsp_actions list;
+  role::bsp_actions list;
   n.role.saved(what.generation, well, list);
   perform(rank, list);
 }
@@ -294,7 +294,7 @@ void world::end_commit(std::uint64_t how) {
   } else {
     ++lost_commits_;
   }
-  protocol::bsp_actions list;
+  role::bsp_actions list;
   at(0).conductor.committed(g.number, how == 0, list);
   perform(0, list);
 }

@@ -12,13 +12,13 @@
 #include <variant>
 #include <vector>
 
-#include "peer_world.hpp"
-#include "skel/protocol/bsp_conductor.hpp"
-#include "skel/protocol/bsp_member.hpp"
+#include "bsp/role/conductor.hpp"
+#include "bsp/role/member.hpp"
+#include "role/peer_world.hpp"
 
 namespace bsp_harness {
 
-namespace protocol = skel::protocol;
+namespace role = skel::role;
 
 using event = harness_common::peer_event;
 using harness_common::exploration;
@@ -46,13 +46,13 @@ struct letter {
   std::uint64_t epoch = 0, step = 0;
   std::uint32_t from = 0, to = 0;  // places
   values cells{};
-  void add_to(protocol::digest& d) const;
+  void add_to(role::digest& d) const;
 };
 
 struct packet {
-  protocol::peer_message what;
+  role::peer_message what;
   letter content;
-  void add_to(protocol::digest& d) const { content.add_to(d); }
+  void add_to(role::digest& d) const { content.add_to(d); }
 };
 
 // A rank's state and what it has received.
@@ -60,12 +60,12 @@ struct part {
   std::uint64_t step = 0;  // the next one
   int first = 0;           // of its cells
   values cells{}, whole{};
-  void add_to(protocol::digest& d) const;
+  void add_to(role::digest& d) const;
 };
 
-using restore = protocol::bsp_action::restore;
-using save = protocol::bsp_action::save;
-using compute = protocol::bsp_action::compute;
+using restore = role::bsp_action::restore;
+using save = role::bsp_action::save;
+using compute = role::bsp_action::compute;
 using letters = std::map<int, letter>;  // by rank
 
 struct job {
@@ -77,8 +77,8 @@ struct job {
 };
 
 struct node : harness_common::peer_node {
-  protocol::bsp_member role;
-  protocol::bsp_conductor conductor;  // the root's
+  role::bsp_member role;
+  role::bsp_conductor conductor;  // the root's
   part state;
   std::map<std::pair<std::uint64_t, std::uint64_t>, letters> kept;  // by epoch and superstep
   std::vector<letter> outgoing;                                     // of the superstep computed last
@@ -86,7 +86,7 @@ struct node : harness_common::peer_node {
   std::optional<job> running;
   std::optional<std::pair<save, part>> writing;
   values result;
-  void add_to(protocol::digest& d) const;
+  void add_to(role::digest& d) const;
 };
 
 struct stored_generation {
@@ -96,7 +96,7 @@ struct stored_generation {
   [[nodiscard]] bool whole() const { return parts > 0 && stored.size() == parts; }
 };
 
-class world final : public harness_common::peer_world<scenario, node, packet, protocol::bsp_actions> {
+class world final : public harness_common::peer_world<scenario, node, packet, role::bsp_actions> {
  public:
   explicit world(scenario const& s, fault* f = nullptr);
   /// Epochs that were not the first of their job.
@@ -112,7 +112,7 @@ class world final : public harness_common::peer_world<scenario, node, packet, pr
   void hear_lost(int rank, int peer) override;
   void hear_tick(int rank) override;
   void please_stop(int rank) override;
-  void send(int rank, int to, protocol::peer_message const& what) override;
+  void send(int rank, int to, role::peer_message const& what) override;
   void follow_up(int rank) override;
   void add_own(int rank, std::vector<event>& all) const override;
   void apply_own(event const& e) override;
@@ -122,22 +122,22 @@ class world final : public harness_common::peer_world<scenario, node, packet, pr
   void check_done() const override;
   [[nodiscard]] bool may_fail() const override { return refused_; }
   [[nodiscard]] bool may_lose_parts() const override { return !scenario_->splits; }
-  void add_to(protocol::digest& d) const override;
+  void add_to(role::digest& d) const override;
 
   // A job, and what its conductor knows of the store.
   void open_store();
   void rerun(int ranks, bool commit_lands);
-  [[nodiscard]] std::vector<protocol::bsp_generation> restorable() const;
+  [[nodiscard]] std::vector<role::bsp_generation> restorable() const;
   [[nodiscard]] std::uint32_t living() const;
   [[nodiscard]] std::uint64_t newest_known() const { return known_.empty() ? 0 : known_.front().number; }
 
   // What the roles want done.
-  void perform(int rank, protocol::bsp_actions& list, letter const& came = {});
-  void perform_for_conductor(int rank, protocol::bsp_action::any const& action);
+  void perform(int rank, role::bsp_actions& list, letter const& came = {});
+  void perform_for_conductor(int rank, role::bsp_action::any const& action);
   void start_next(int rank);
   void root_begins(compute const& c);
-  void expect_restart(protocol::peer_message const& what);
-  void expect_fall_back(protocol::bsp_action::fall_back const& f);
+  void expect_restart(role::peer_message const& what);
+  void expect_fall_back(role::bsp_action::fall_back const& f);
   void expect_bad(std::uint64_t generation) const;
   void expect_refusal() const;
 
@@ -146,23 +146,23 @@ class world final : public harness_common::peer_world<scenario, node, packet, pr
   void take_letters(node& n, job const& j, std::uint64_t epoch, std::uint64_t step) const;
   /// Whether this rank goes on: one of them, while there is something to do.
   [[nodiscard]] bool mix(node& n, compute const& c, job const& j) const;
-  void load(int rank, restore const& r, protocol::bsp_actions& list);
+  void load(int rank, restore const& r, role::bsp_actions& list);
   void write(int rank, bool well);
   void end_commit(std::uint64_t how);
   void remove_old(std::uint64_t newest);
 
   std::map<std::uint64_t, stored_generation> store_;
   std::set<std::uint64_t> ever_whole_;
-  std::optional<protocol::bsp_generation> committing_;
+  std::optional<role::bsp_generation> committing_;
   std::uint64_t last_committed_ = 0;
   int full_disks_ = 0, lost_commits_ = 0, damages_ = 0, reruns_ = 0;
 
   // What the conductor has been told, kept a second time to see whether it decides rightly.
-  std::vector<protocol::bsp_generation> known_;
+  std::vector<role::bsp_generation> known_;
   std::set<int> gone_;
   std::map<std::uint64_t, std::uint64_t> announced_;  // epoch of each generation that was begun
   std::optional<unsigned> waited_;                    // ticks of the root since a loss
-  protocol::bsp_message::restart epoch_;
+  role::bsp_message::restart epoch_;
   bool resumes_ = false, moved_ = false, refused_ = false;
   std::uint64_t begun_in_epoch_ = 0;
   std::uint64_t root_steps_ = 0;  // begun in all

@@ -1,14 +1,14 @@
 // What the engine does for bsp's roles, in the harness, and what their decisions must be.
 #include <algorithm>
 
-#include "bsp_harness.hpp"
+#include "harness.hpp"
 
 namespace bsp_harness {
 
-using protocol::peer_message_kind;
-namespace act = protocol::bsp_action;
+using role::peer_message_kind;
+namespace act = role::bsp_action;
 
-void world::perform(int rank, protocol::bsp_actions& list, letter const& came) {
+void world::perform(int rank, role::bsp_actions& list, letter const& came) {
   auto& n = at(rank);
   if (fault_ != nullptr) fault_->wants(*this, rank, list);
   for (auto const& action : std::exchange(list, {})) {
@@ -45,7 +45,7 @@ void world::perform_for_conductor(int rank, act::any const& action) {
   if (auto const* done = std::get_if<act::complete>(&action)) {
     require(!complete_, "complete twice");
     complete_ = true;
-    call_roll(&protocol::roll_call::done, done->steps);
+    call_roll(&role::roll_call::done, done->steps);
   } else if (auto const* a = std::get_if<act::announce>(&action)) {
     require(open_ == 0 && !committing_, "two checkpoints at a time");
     require(store_.upper_bound(a->generation - 1) == store_.end(), "a number is used twice");
@@ -73,11 +73,11 @@ void world::perform_for_conductor(int rank, act::any const& action) {
     refused_ = true;
     n.failure = r->text;
     n.ended = true;
-    call_roll(&protocol::roll_call::abort, r->text);
+    call_roll(&role::roll_call::abort, r->text);
   }
 }
 
-void world::send(int rank, int to, protocol::peer_message const& what) {
+void world::send(int rank, int to, role::peer_message const& what) {
   auto& n = at(rank);
   auto p = packet_of(what);
   if (what.kind == peer_message_kind::bundle) {
@@ -85,7 +85,7 @@ void world::send(int rank, int to, protocol::peer_message const& what) {
   } else if (what.kind == peer_message_kind::restart) {
     expect_restart(what);
   } else if (what.kind == peer_message_kind::saved) {
-    auto const s = protocol::bsp_message::saved::decoded(what);
+    auto const s = role::bsp_message::saved::decoded(what);
     if (s.generation == open_) {
       saves_.insert(rank);
       told_.insert(rank);
@@ -103,7 +103,7 @@ void world::follow_up(int rank) {
   if (!active(rank)) return;
   while (!n.draining && !n.running && !n.jobs.empty()) start_next(rank);
   if (!n.draining || n.running || n.ended) return;
-  protocol::bsp_actions list;
+  role::bsp_actions list;
   n.role.quiet(list);
   perform(rank, list);
 }
@@ -116,7 +116,7 @@ void world::start_next(int rank) {
   auto const* s = std::get_if<save>(&j.what);
   auto const* c = std::get_if<compute>(&j.what);
   if (stale) {
-    protocol::bsp_actions list;
+    role::bsp_actions list;
     if (s != nullptr) n.role.saved(s->generation, false, list);
     perform(rank, list);
     return;
@@ -138,7 +138,7 @@ void world::root_begins(compute const& c) {
   if (open_ != 0 && c.step >= opened_at_ + 2)
     require(saves_.size() == epoch_.members.size(), "a member does not save its part");
   bool const due = scenario_->every != 0 && ++root_steps_ % scenario_->every == 0;
-  protocol::bsp_actions list;
+  role::bsp_actions list;
   at(0).conductor.begins(c.epoch, due, list);
   perform(0, list);
 }
@@ -149,8 +149,8 @@ std::uint32_t world::living() const {
   return static_cast<std::uint32_t>(scenario_->ranks) - static_cast<std::uint32_t>(gone_.size());
 }
 
-void world::expect_restart(protocol::peer_message const& what) {
-  auto const r = protocol::bsp_message::restart::decoded(what);
+void world::expect_restart(role::peer_message const& what) {
+  auto const r = role::bsp_message::restart::decoded(what);
   if (r.epoch == epoch_.epoch) {
     require(r == epoch_, "an epoch is not what it was");
     return;
@@ -201,12 +201,12 @@ void world::expect_refusal() const {
 
 namespace {
 
-void add(protocol::digest& d, values const& v) {
+void add(role::digest& d, values const& v) {
   for (auto const x : v) d.add(x);
   d.add(v.size());
 }
 
-void add(protocol::digest& d, letters const& all) {
+void add(role::digest& d, letters const& all) {
   for (auto const& [rank, l] : all) {
     d.add(static_cast<std::uint64_t>(rank));
     l.add_to(d);
@@ -214,11 +214,11 @@ void add(protocol::digest& d, letters const& all) {
   d.add(all.size());
 }
 
-void add(protocol::digest& d, save const& s) {
+void add(role::digest& d, save const& s) {
   d.add(s.epoch).add(s.step).add(s.generation).add(s.place).add(s.parts);
 }
 
-void add(protocol::digest& d, job const& j) {
+void add(role::digest& d, job const& j) {
   if (auto const* r = std::get_if<restore>(&j.what)) d.add(r->epoch).add(r->generation).add(r->place);
   if (auto const* s = std::get_if<save>(&j.what)) add(d, *s);
   if (auto const* c = std::get_if<compute>(&j.what)) d.add(c->epoch).add(c->step);
@@ -228,18 +228,18 @@ void add(protocol::digest& d, job const& j) {
 
 }  // namespace
 
-void letter::add_to(protocol::digest& d) const {
+void letter::add_to(role::digest& d) const {
   d.add(epoch).add(step).add(from).add(to);
   add(d, cells);
 }
 
-void part::add_to(protocol::digest& d) const {
+void part::add_to(role::digest& d) const {
   d.add(step).add(static_cast<std::uint64_t>(first));
   add(d, cells);
   add(d, whole);
 }
 
-void node::add_to(protocol::digest& d) const {
+void node::add_to(role::digest& d) const {
   d.add(role.hash()).add(conductor.hash());
   state.add_to(d);
   for (auto const& [of, l] : kept) {
@@ -255,7 +255,7 @@ void node::add_to(protocol::digest& d) const {
   writing->second.add_to(d);
 }
 
-void world::add_to(protocol::digest& d) const {
+void world::add_to(role::digest& d) const {
   for (auto const& [number, g] : store_) {
     d.add(number).add(g.parts).add(g.damaged.size());
     for (auto const& [place, p] : g.stored) {

@@ -1,13 +1,13 @@
 // The harness of bsp is tested, too: deliberate faults of the protocol must be noticed.
-#include "bsp_harness.hpp"
 #include "catch.hpp"
-#include "harness_mutation.hpp"
+#include "harness.hpp"
+#include "role/harness_mutation.hpp"
 
 namespace {
 
-using kind = skel::protocol::peer_message_kind;
+using kind = skel::role::peer_message_kind;
 using bsp_harness::event;
-namespace act = skel::protocol::bsp_action;
+namespace act = skel::role::bsp_action;
 using namespace harness_common;
 using mutation = basic_mutation<bsp_harness::fault>;
 
@@ -57,7 +57,7 @@ std::vector<named_fault<mutation>> const faults{
     {"the end comes twice", [](auto& m) { twice<act::complete>(m, 1); }},
     {"the end is overlooked", [](auto& m) { drop_nth<act::complete>(m, 1); }},
     {"a rank does not drain", [](auto& m) { drop_nth<act::drain>(m, 2); }},
-    {"a rank does not end", [](auto& m) { drop_nth<skel::protocol::end>(m, 2); }},
+    {"a rank does not end", [](auto& m) { drop_nth<skel::role::end>(m, 2); }},
     // What the conductor decides.
     {"a checkpoint is not announced", [](auto& m) { drop_nth<act::announce>(m, 1); }},
     {"a number is used twice", [](auto& m) { alter<act::announce>(m, 2, [](auto& a) { --a.generation; }); }},

@@ -1,5 +1,5 @@
 // Scenarios drawn from a seed, and running them.
-#include "bsp_harness.hpp"
+#include "harness.hpp"
 
 namespace bsp_harness {
 

@@ -1,5 +1,5 @@
 // Bsp's protocol in random order, with everything going wrong that may; and in every order.
-#include "bsp_harness.hpp"
+#include "harness.hpp"
 
 #include <cstdio>
 #include <cstdlib>
@@ -9,7 +9,7 @@
 
 namespace {
 
-using kind = skel::protocol::peer_message_kind;
+using kind = skel::role::peer_message_kind;
 
 // No trouble but what the scenario says: what happens, and nothing else.
 bsp_harness::world settled(bsp_harness::scenario const& s) {

@@ -115,10 +115,10 @@ struct skel::transfer_traits<framed<Of>> {
     std::vector<std::byte> body;
     skel::pack(f.a, body);
     skel::pack(f.b, body);
-    protocol::put_block(out, body);
+    bytes::put_block(out, body);
   }
   static framed<Of> unpack(std::span<std::byte const>& in) {
-    auto const body = protocol::get_block(in);
+    auto const body = bytes::get_block(in);
     std::span<std::byte const> rest(body);
     auto a = skel::unpack<Of<numbers>>(rest);
     return {std::move(a), skel::unpack<int>(rest)};

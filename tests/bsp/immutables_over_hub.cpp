@@ -2,7 +2,7 @@
 #include <atomic>
 #include <stdexcept>
 
-#include "bsp_over_hub.hpp"
+#include "over_hub.hpp"
 #include "skel/immutable.hpp"
 
 using namespace bsp_test;

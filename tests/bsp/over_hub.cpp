@@ -1,5 +1,5 @@
 // Bulk synchronous programs over several ranks in one process: messages, losses, other numbers of ranks.
-#include "bsp_over_hub.hpp"
+#include "over_hub.hpp"
 
 #include <atomic>
 #include <stdexcept>

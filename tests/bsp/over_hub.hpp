@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "hub_transport.hpp"
-#include "observe_support.hpp"
+#include "observe/support.hpp"
+#include "role/deal.hpp"
 #include "skel/bsp.hpp"
-#include "skel/schedule/deal.hpp"
+#include "transport/hub_transport.hpp"
 
 namespace bsp_test {
 

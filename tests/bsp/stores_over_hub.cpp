@@ -1,7 +1,7 @@
 // The stores of bulk synchronous programs: damaged, another program's, on the ranks' own disks.
 #include <map>
 
-#include "bsp_over_hub.hpp"
+#include "over_hub.hpp"
 
 using namespace bsp_test;
 

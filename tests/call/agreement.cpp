@@ -2,8 +2,8 @@
 #include <array>
 #include <string>
 
-#include "farm_over_hub.hpp"
-#include "observe_support.hpp"
+#include "farm/over_hub.hpp"
+#include "observe/support.hpp"
 #include "skel/error.hpp"
 
 using namespace farm_test;

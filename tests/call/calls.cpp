@@ -6,8 +6,8 @@
 #include <string>
 #include <thread>
 
-#include "farm_over_hub.hpp"
-#include "observe_support.hpp"
+#include "farm/over_hub.hpp"
+#include "observe/support.hpp"
 #include "skel/broadcast.hpp"
 #include "skel/bsp.hpp"
 #include "skel/divide_and_conquer.hpp"

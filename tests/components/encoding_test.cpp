@@ -8,8 +8,8 @@
 #include "random_hash.hpp"
 #include "reference.hpp"
 #include "roots.hpp"
+#include "skel/bytes.hpp"
 #include "skel/error.hpp"
-#include "skel/protocol/bytes.hpp"
 
 using namespace skel::components;
 
@@ -125,7 +125,7 @@ TEST_CASE("one pass packs what two do, right guess or wrong") {
       INFO(kernel->name);
       std::vector<std::byte> bytes(5), expected(5);
       pack_shortest(labels, bytes, *kernel);
-      skel::protocol::put_varint(expected, sizes[sizes.cheapest()]);
+      skel::bytes::put_varint(expected, sizes[sizes.cheapest()]);
       encode(labels, sizes.cheapest(), sizes, expected, portable_label_kernel);
       CHECK((bytes == expected));
     }

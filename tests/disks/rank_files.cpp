@@ -1,5 +1,5 @@
 // The ranks' own disks, over several ranks in one process: files, repositories and whole runs, with losses.
-#include "engine/rank_files.hpp"
+#include "disks/rank_files.hpp"
 
 #include <array>
 #include <atomic>
@@ -9,13 +9,13 @@
 #include <numeric>
 #include <thread>
 
+#include "call/store_writer.hpp"
 #include "catch.hpp"
-#include "engine/store_writer.hpp"
-#include "hub_transport.hpp"
-#include "observe_support.hpp"
-#include "skel/checkpoint/repository.hpp"
+#include "observe/support.hpp"
 #include "skel/error.hpp"
 #include "skel/farm.hpp"
+#include "skel/storage/repository.hpp"
+#include "transport/hub_transport.hpp"
 
 namespace {
 
@@ -87,7 +87,7 @@ TEST_CASE("each host has one place, and a rank's name may be part of it") {
   {
     hub::job job(3);
     on_root(job, [&](auto& e) {
-      auto const s = find_places(e, at({"ranks:" + root.file("%h/%r") + "/", "/given"}));
+      auto const s = find_places(e.disks(), at({"ranks:" + root.file("%h/%r") + "/", "/given"}));
       REQUIRE(s.places.size() == 4);
       for (int r = 0; r < 3; ++r) {
         auto const n = std::to_string(r);
@@ -102,11 +102,11 @@ TEST_CASE("each host has one place, and a rank's name may be part of it") {
   }
   hub::job job(3, 1, std::size_t{1} << 30, {}, "one");
   on_root(job, [&](auto& e) {
-    CHECK(find_places(e, at({"ranks:" + root.file("same")})).places.size() == 1);
-    CHECK(find_places(e, at({"ranks:" + root.file("of-%r")})).places.size() == 3);
-    CHECK(error_of([&] { std::ignore = find_places(e, at({"ranks:"})); }) ==
+    CHECK(find_places(e.disks(), at({"ranks:" + root.file("same")})).places.size() == 1);
+    CHECK(find_places(e.disks(), at({"ranks:" + root.file("of-%r")})).places.size() == 3);
+    CHECK(error_of([&] { std::ignore = find_places(e.disks(), at({"ranks:"})); }) ==
           "\"ranks:\": the ranks' directory is missing: ranks:DIR");
-    CHECK(error_of([&] { std::ignore = find_places(e, at({"ranks:/x/%d"})); }) ==
+    CHECK(error_of([&] { std::ignore = find_places(e.disks(), at({"ranks:/x/%d"})); }) ==
           "\"/x/%d\": a percent sign is followed by h (host), r (rank) or another");
   });
 }
@@ -115,7 +115,7 @@ TEST_CASE("a file of another rank's host has the bytes that were written, whatev
   test::temporary_directory const root;
   hub::job job(2);
   on_root(job, [&](auto& e) {
-    auto const s = find_places(e, at({"ranks:" + root.file("%h")}));
+    auto const s = find_places(e.disks(), at({"ranks:" + root.file("%h")}));
     auto& files = *s.files;
     for (std::size_t const size : {0U, 1U, 47U, 8192U, 8193U, 262144U, 3000001U}) {
       INFO(size);
@@ -154,7 +154,7 @@ TEST_CASE("what is wrong on another host is told with its name") {
   test::temporary_directory const root;
   hub::job job(2);
   on_root(job, [&](auto& e) {
-    auto const s = find_places(e, at({"ranks:" + root.file("%h")}));
+    auto const s = find_places(e.disks(), at({"ranks:" + root.file("%h")}));
     auto& files = *s.files;
     for (std::string const host : {"host0", "host1"}) {
       auto const x = host + ":" + root.file(host + "/x");
@@ -169,7 +169,7 @@ TEST_CASE("a call that waits ends when the rank is lost, and its directory has g
   test::temporary_directory const root;
   hub::job job(3);
   on_root(job, [&](auto& e) {
-    auto const s = find_places(e, at({"ranks:" + root.file("%h")}));
+    auto const s = find_places(e.disks(), at({"ranks:" + root.file("%h")}));
     auto const there = "host1:" + root.file("host1");
     auto const f = s.files->create(there + "/x");
     CHECK_FALSE(s.files->gone(there));
@@ -189,7 +189,7 @@ TEST_CASE("a repository on the ranks' disks loses hosts, and goes on with those 
   hub::job job(4);
   on_root(job, [&](auto& e) {
     auto const options = at({"ranks:" + root.file("%h")});
-    auto const s = find_places(e, options);
+    auto const s = find_places(e.disks(), options);
     std::vector<std::string> problems;
     skel::storage::repository const store(
         skel::detail::store_options(options, "", s), [&](auto const& p) { problems.push_back(p); }, *s.files);
@@ -224,7 +224,7 @@ TEST_CASE("a repository on the ranks' disks loses hosts, and goes on with those 
   hub::job other(3);
   on_root(other, [&](auto& e) {
     auto const options = at({"ranks:" + root.file("%h")});
-    auto const s = find_places(e, options);
+    auto const s = find_places(e.disks(), options);
     skel::storage::repository const store(skel::detail::store_options(options, "", s), {}, *s.files);
     auto const back = store.restore();
     REQUIRE(back);

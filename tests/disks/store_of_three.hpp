@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "observe_support.hpp"
-#include "skel/checkpoint/options.hpp"
+#include "observe/support.hpp"
+#include "skel/storage/options.hpp"
 
 namespace test {
 

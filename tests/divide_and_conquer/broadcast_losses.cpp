@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "deaths.hpp"
+#include "mpi/deaths.hpp"
 #include "skel/skel.hpp"
 
 namespace {

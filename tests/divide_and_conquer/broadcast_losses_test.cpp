@@ -4,7 +4,7 @@
 #include <string>
 
 #include "catch.hpp"
-#include "survivors.hpp"
+#include "mpi/survivors.hpp"
 
 namespace {
 

@@ -1,8 +1,8 @@
-#include "partner_harness.hpp"
+#include "harness.hpp"
 
 namespace partner_harness {
 
-using protocol::peer_message_kind;
+using role::peer_message_kind;
 using kind = event::kind;
 
 namespace {
@@ -12,7 +12,7 @@ std::string text_of(items p) { return std::to_string(p.first) + "-" + std::to_st
 }  // namespace
 
 world::world(scenario const& s, fault* f) : peer_world(s, f) {
-  for (int r = 0; r < s.ranks; ++r) at(r).role = protocol::partner({r, s.ranks, s.from, s.to, call_hash(r)});
+  for (int r = 0; r < s.ranks; ++r) at(r).role = role::partner({r, s.ranks, s.from, s.to, call_hash(r)});
 }
 
 // --- events
@@ -21,10 +21,10 @@ void world::begin(int rank) {
   auto& n = at(rank);
   auto const& s = *scenario_;
   if (s.from == problem_place::parts)
-    n.problems[protocol::alone(rank)] = {rank, rank + 1};
+    n.problems[role::alone(rank)] = {rank, rank + 1};
   else if (s.from == problem_place::everywhere || rank == 0)
     n.problems[{0, s.ranks}] = {0, s.items};
-  protocol::part_actions list;
+  role::divide_actions list;
   n.role.begin(list);
   perform(rank, list);
 }
@@ -32,7 +32,7 @@ void world::begin(int rank) {
 void world::receive(int from, int to, packet& p) {
   auto& n = at(to);
   if (to == 0) {
-    call_roll(&protocol::roll_call::on, from, p.what);
+    call_roll(&role::roll_call::on, from, p.what);
     if (for_roll_call(p.what.kind)) return;
   }
   if (p.what.kind == peer_message_kind::finish) {
@@ -40,25 +40,25 @@ void world::receive(int from, int to, packet& p) {
     if (auto const own = n.solutions.find({0, scenario_->ranks}); own != n.solutions.end())
       n.result = own->second;
   }
-  protocol::part_actions list;
+  role::divide_actions list;
   n.role.on(from, p.what, list);
   perform(to, list, p.problem, p.solution);
 }
 
 void world::hear_lost(int rank, int peer) {
-  protocol::part_actions list;
+  role::divide_actions list;
   at(rank).role.lost(peer, list);
   perform(rank, list);
 }
 
 void world::hear_tick(int rank) {
-  protocol::part_actions list;
+  role::divide_actions list;
   at(rank).role.tick(list);
   perform(rank, list);
 }
 
 void world::please_stop(int rank) {
-  protocol::part_actions list;
+  role::divide_actions list;
   at(rank).role.please_stop(list);
   perform(rank, list);
 }
@@ -73,7 +73,7 @@ void world::apply_own(event const& e) {
   auto const j = n.jobs.at(static_cast<std::size_t>(e.b));
   n.jobs.erase(n.jobs.begin() + e.b);
   ++n.calls;
-  protocol::part_actions list;
+  role::divide_actions list;
   if (job_fails()) {
     n.role.failed(n.calls, "it throws", list);
     perform(e.a, list);

@@ -8,15 +8,15 @@
 #include <utility>
 #include <vector>
 
-#include "peer_world.hpp"
-#include "skel/protocol/partner.hpp"
+#include "divide_and_conquer/role/partner.hpp"
+#include "role/peer_world.hpp"
 
 namespace partner_harness {
 
-namespace protocol = skel::protocol;
-using protocol::problem_place;
-using protocol::rank_span;
-using protocol::solution_place;
+namespace role = skel::role;
+using role::problem_place;
+using role::rank_span;
+using role::solution_place;
 
 using event = harness_common::peer_event;
 using harness_common::exploration;
@@ -35,10 +35,10 @@ struct scenario : harness_common::peer_scenario {
 using items = std::pair<int, int>;
 
 struct packet {
-  protocol::peer_message what;
+  role::peer_message what;
   items problem{};
   std::string solution;
-  void add_to(protocol::digest& d) const;
+  void add_to(role::digest& d) const;
 };
 
 struct job {
@@ -49,16 +49,16 @@ struct job {
 };
 
 struct node : harness_common::peer_node {
-  protocol::partner role;
+  role::partner role;
   std::map<rank_span, items> problems;
   std::map<rank_span, std::string> solutions;
   std::vector<job> jobs;
   std::uint64_t calls = 0;
   std::string result;
-  void add_to(protocol::digest& d) const;
+  void add_to(role::digest& d) const;
 };
 
-class world final : public harness_common::peer_world<scenario, node, packet, protocol::part_actions> {
+class world final : public harness_common::peer_world<scenario, node, packet, role::divide_actions> {
  public:
   explicit world(scenario const& s, fault* f = nullptr);
   /// Groups whose solution another rank has made.
@@ -70,7 +70,7 @@ class world final : public harness_common::peer_world<scenario, node, packet, pr
   void hear_lost(int rank, int peer) override;
   void hear_tick(int rank) override;
   void please_stop(int rank) override;
-  void send(int rank, int to, protocol::peer_message const& what) override;
+  void send(int rank, int to, role::peer_message const& what) override;
   void follow_up(int rank) override;
   void add_own(int rank, std::vector<event>& all) const override;
   void apply_own(event const& e) override;
@@ -82,7 +82,7 @@ class world final : public harness_common::peer_world<scenario, node, packet, pr
   [[nodiscard]] bool atomic(items p) const { return p.second - p.first <= scenario_->trivial; }
   [[nodiscard]] std::string expected(rank_span s, items p) const;
   [[nodiscard]] std::string expected_parts(rank_span s, items p) const;
-  void perform(int rank, protocol::part_actions& list, items problem = {}, std::string const& solution = {});
+  void perform(int rank, role::divide_actions& list, items problem = {}, std::string const& solution = {});
 };
 
 using fault = world::fault;

@@ -1,12 +1,12 @@
 // What the engine does for divide-and-conquer's roles, in the harness.
-#include "partner_harness.hpp"
+#include "harness.hpp"
 
 namespace partner_harness {
 
-using protocol::peer_message_kind;
-namespace act = protocol::part_action;
+using role::peer_message_kind;
+namespace act = role::divide_act;
 
-void world::perform(int rank, protocol::part_actions& list, items problem, std::string const& solution) {
+void world::perform(int rank, role::divide_actions& list, items problem, std::string const& solution) {
   auto& n = at(rank);
   if (fault_ != nullptr) fault_->wants(*this, rank, list);
   for (auto const& action : std::exchange(list, {})) {
@@ -32,7 +32,7 @@ void world::perform(int rank, protocol::part_actions& list, items problem, std::
     } else if (std::holds_alternative<act::complete>(action)) {
       require(rank == 0 && !complete_, "complete twice");
       complete_ = true;
-      call_roll(&protocol::roll_call::done, std::uint64_t{1});
+      call_roll(&role::roll_call::done, std::uint64_t{1});
     } else if (std::holds_alternative<act::drain>(action)) {
       n.draining = true;
     } else {
@@ -41,7 +41,7 @@ void world::perform(int rank, protocol::part_actions& list, items problem, std::
   }
 }
 
-void world::send(int rank, int to, protocol::peer_message const& what) {
+void world::send(int rank, int to, role::peer_message const& what) {
   auto& n = at(rank);
   auto p = packet_of(what);
   if (what.kind == peer_message_kind::problem) {
@@ -49,7 +49,7 @@ void world::send(int rank, int to, protocol::peer_message const& what) {
   } else if (what.kind == peer_message_kind::solution) {
     p.solution = n.solutions.at(group_of(what));
   } else if (what.kind == peer_message_kind::finish && scenario_->to == solution_place::everywhere &&
-             what.result->how == protocol::outcome::status::done && !n.role.has_reached(to)) {
+             what.result->how == role::outcome::status::done && !n.role.has_reached(to)) {
     p.solution = n.solutions.at({0, scenario_->ranks});
   }
   post(rank, to, std::move(p));
@@ -58,7 +58,7 @@ void world::send(int rank, int to, protocol::peer_message const& what) {
 void world::follow_up(int rank) {
   auto& n = at(rank);
   if (!active(rank) || !n.draining || !n.jobs.empty()) return;
-  protocol::part_actions list;
+  role::divide_actions list;
   n.role.quiet(list);
   perform(rank, list);
 }
@@ -67,18 +67,18 @@ void world::follow_up(int rank) {
 
 namespace {
 
-void add(protocol::digest& d, std::string const& text) {
+void add(role::digest& d, std::string const& text) {
   for (char const c : text) d.add(static_cast<unsigned char>(c));
   d.add(text.size());
 }
 
-void add(protocol::digest& d, rank_span s) { d.add(static_cast<std::uint64_t>(s.first * 64 + s.last)); }
+void add(role::digest& d, rank_span s) { d.add(static_cast<std::uint64_t>(s.first * 64 + s.last)); }
 
 }  // namespace
 
-void packet::add_to(protocol::digest& d) const { add(d, solution); }
+void packet::add_to(role::digest& d) const { add(d, solution); }
 
-void node::add_to(protocol::digest& d) const {
+void node::add_to(role::digest& d) const {
   d.add(role.hash());
   for (auto const& [s, p] : problems) add(d, s);
   for (auto const& [s, text] : solutions) {

@@ -1,13 +1,13 @@
 // The harness of divide_and_conquer is tested, too: deliberate faults of the protocol must be noticed.
 #include "catch.hpp"
-#include "harness_mutation.hpp"
-#include "partner_harness.hpp"
+#include "harness.hpp"
+#include "role/harness_mutation.hpp"
 
 namespace {
 
-using kind = skel::protocol::peer_message_kind;
+using kind = skel::role::peer_message_kind;
 using partner_harness::event;
-namespace act = skel::protocol::part_action;
+namespace act = skel::role::divide_act;
 using namespace harness_common;
 using mutation = basic_mutation<partner_harness::fault>;
 
@@ -33,13 +33,13 @@ std::vector<named_fault<mutation>> const faults{
      [](auto& m) {
        change_nth<act::keep_solution>(m, 2, [](auto&, auto it) {
          auto& s = std::get<act::keep_solution>(*it).group;
-         s = s.first > 0 ? skel::protocol::rank_span{s.first - 1, s.last} : s;
+         s = s.first > 0 ? skel::role::rank_span{s.first - 1, s.last} : s;
        });
      }},
     {"the end comes twice", [](auto& m) { twice<act::complete>(m, 1); }},
     {"the end is overlooked", [](auto& m) { drop_nth<act::complete>(m, 1); }},
     {"a rank does not drain", [](auto& m) { drop_nth<act::drain>(m, 2); }},
-    {"a rank does not end", [](auto& m) { drop_nth<skel::protocol::end>(m, 2); }},
+    {"a rank does not end", [](auto& m) { drop_nth<skel::role::end>(m, 2); }},
     {"no problem arrives", [](auto& m) { never(m, kind::problem); }},
     {"a problem is lost", [](auto& m) { once_lost(m, kind::problem, 1); }},
     {"no solution arrives", [](auto& m) { never(m, kind::solution); }},

@@ -1,5 +1,5 @@
 // Scenarios drawn from a seed, and running them.
-#include "partner_harness.hpp"
+#include "harness.hpp"
 
 namespace partner_harness {
 

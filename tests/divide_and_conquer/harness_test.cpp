@@ -1,5 +1,5 @@
 // Divide-and-conquer's protocol in random order, with everything going wrong that may; and in every order.
-#include "partner_harness.hpp"
+#include "harness.hpp"
 
 #include <cstdio>
 #include <cstdlib>

@@ -9,7 +9,7 @@
 #include <thread>
 #include <utility>
 
-#include "deaths.hpp"
+#include "mpi/deaths.hpp"
 #include "skel/skel.hpp"
 
 namespace {

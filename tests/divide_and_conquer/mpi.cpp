@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <random>
 
-#include "check.hpp"
 #include "divide/jobs.hpp"
+#include "mpi/check.hpp"
 #include "skel/skel.hpp"
 
 namespace {

@@ -1,12 +1,11 @@
 // What the root has reaches all ranks, also while a farm of the same ranks goes on.
-#include "skel/broadcast.hpp"
-
 #include <cstdlib>
 #include <future>
 #include <string>
 #include <vector>
 
-#include "check.hpp"
+#include "mpi/check.hpp"
+#include "skel/broadcast.hpp"
 #include "skel/skel.hpp"
 
 namespace {

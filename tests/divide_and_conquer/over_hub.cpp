@@ -6,8 +6,8 @@
 
 #include "catch.hpp"
 #include "divide/jobs.hpp"
-#include "hub_transport.hpp"
 #include "skel/divide_and_conquer.hpp"
+#include "transport/hub_transport.hpp"
 
 namespace {
 

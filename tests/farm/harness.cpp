@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "skel/schedule/deal.hpp"
+#include "role/deal.hpp"
 
 namespace harness {
 
-using protocol::message;
-using protocol::message_kind;
+using role::message;
+using role::message_kind;
 using kind = event::kind;
 
 namespace {
@@ -43,7 +43,7 @@ world::world(scenario const& s, fault* f)
     state_.supplied = s.tasks;
     state_.source_ended = true;
   }
-  protocol::ledger_config l;
+  role::ledger_config l;
   std::vector<int> workers;
   for (int r = 0; r < s.ranks; ++r) {
     l.ranks.push_back(r);
@@ -51,7 +51,7 @@ world::world(scenario const& s, fault* f)
   }
   auto const ring = std::make_shared<std::vector<int> const>(workers);
   for (int r = 0; r < s.ranks; ++r) {
-    protocol::worker_config w;
+    role::worker_config w;
     w.self = r;
     w.call_hash = s.other_call == r ? call_hash + 1 : call_hash;
     w.threads = s.threads;
@@ -77,7 +77,7 @@ world::world(scenario const& s, fault* f)
       w.share = {skel::interleaved_share(s.tasks, count, index)};
     node one;
     one.threads.resize(static_cast<std::size_t>(w.computes ? s.threads : 1));
-    one.worker = protocol::worker(std::move(w));
+    one.worker = role::worker(std::move(w));
     state_.nodes.push_back(std::move(one));
   }
   l.workers = workers;
@@ -92,7 +92,7 @@ world::world(scenario const& s, fault* f)
   l.resumed = s.resumed;
   l.most_losses = s.most_losses;
   for (task_id id : s.restored) append(l.restored, {id, 1, 1});
-  state_.ledger = protocol::ledger(std::move(l));
+  state_.ledger = role::ledger(std::move(l));
 }
 
 // --- events
@@ -120,7 +120,7 @@ void world::apply(event const& e) {
       break;
     case kind::detect: {
       state_.detected[static_cast<std::size_t>(e.a)] = true;
-      protocol::actions list;
+      role::actions list;
       state_.ledger.lost(e.a, list);
       perform(0, true, list);
       at(0).worker.lost(e.a, list);
@@ -142,20 +142,20 @@ void world::apply(event const& e) {
     case kind::source_fails: {
       state_.source_failed = true;
       state_.source_ended = true;
-      protocol::actions list;
+      role::actions list;
       state_.ledger.source_failed("no more", list);
       perform(0, true, list);
       break;
     }
     case kind::stop_early: {
       state_.asked_to_stop = true;
-      protocol::actions list;
+      role::actions list;
       state_.ledger.stop_early(list);
       perform(0, true, list);
       break;
     }
     case kind::hold_back: {
-      protocol::actions list;
+      role::actions list;
       state_.ledger.hold_back(e.n == 1, list);
       perform(0, true, list);
       break;
@@ -163,7 +163,7 @@ void world::apply(event const& e) {
     case kind::please_stop: {
       state_.asked_to_stop = true;
       at(e.a).stop_asked = true;
-      protocol::actions list;
+      role::actions list;
       at(e.a).worker.please_stop(list);
       perform(e.a, false, list);
       break;
@@ -177,7 +177,7 @@ void world::apply(event const& e) {
 
 void world::begin(int rank) {
   at(rank).begun = true;
-  protocol::actions list;
+  role::actions list;
   if (rank == 0) {
     restore();
     state_.ledger.begin(list);
@@ -220,7 +220,7 @@ void world::receive(int from, int to, packet p) {
   // The run is closed on this rank. On a wire that loses messages the root must stay and say the end again.
   if (n.ended && (to != 0 || from == 0 || scenario_->lost_in == 0)) return;
   if (fault_ != nullptr && !fault_->receives(*this, from, to, p.what)) return;
-  protocol::actions list;
+  role::actions list;
   if (to == 0 && (for_ledger(p.what.kind) || (p.what.kind == message_kind::abort && from != 0))) {
     bool const was_stopping = state_.ledger.stopping();
     accepted_.clear();
@@ -274,7 +274,7 @@ void world::tick(int rank) {
     return;
   }
   ++state_.ticks;
-  protocol::actions list;
+  role::actions list;
   if (rank == 0) {
     for (int r = 1; r < scenario_->ranks; ++r) {
       if (!lost(r)) continue;
@@ -351,7 +351,7 @@ void world::take_poison(int rank, task_id id, std::uint64_t lost_words) {
 void world::suspect(int rank) {
   state_.suspected[static_cast<std::size_t>(rank)] = true;
   ++state_.suspicions;
-  protocol::actions list;
+  role::actions list;
   state_.ledger.lost(rank, list);
   perform(0, true, list);
 }

@@ -10,16 +10,16 @@
 #include <string>
 #include <vector>
 
-#include "harness_common.hpp"
-#include "skel/protocol/ledger.hpp"
-#include "skel/protocol/worker.hpp"
+#include "farm/role/ledger.hpp"
+#include "farm/role/worker.hpp"
+#include "role/harness_common.hpp"
 
 namespace harness {
 
 using skel::range_list;
 using skel::task_id;
 using skel::task_range;
-namespace protocol = skel::protocol;
+namespace role = skel::role;
 using harness_common::exploration;
 using harness_common::require;
 using harness_common::summary;
@@ -109,7 +109,7 @@ inline constexpr int everybody = -1;
 
 class world;
 
-struct fault : harness_common::fault<world, event, protocol::actions, protocol::message> {
+struct fault : harness_common::fault<world, event, role::actions, role::message> {
   /// How many results the ledger is told that the sink has had.
   virtual std::uint64_t sunk(std::uint64_t count) { return count; }
 };
@@ -146,7 +146,7 @@ class world {
  private:
   struct packet {
     std::uint64_t sequence = 0;
-    protocol::message what;
+    role::message what;
     std::vector<task_id> content;  // tasks whose results or payloads travel along
     friend bool operator==(packet const&, packet const&) = default;
   };
@@ -156,7 +156,7 @@ class world {
     friend bool operator==(thread const&, thread const&) = default;
   };
   struct node {
-    protocol::worker worker;
+    role::worker worker;
     bool alive = true;
     bool begun = false;
     bool ended = false;
@@ -167,11 +167,11 @@ class world {
     std::vector<thread> threads;
     std::vector<task_id> held;  // finished, results not sent
     std::vector<task_id> payloads;
-    protocol::outcome outcome;
+    role::outcome outcome;
     friend bool operator==(node const&, node const&) = default;
   };
   struct state {
-    protocol::ledger ledger;
+    role::ledger ledger;
     std::vector<node> nodes;
     std::vector<std::vector<packet>> wires;  // from * ranks + to
     std::vector<packet> to_self;
@@ -207,7 +207,7 @@ class world {
   [[nodiscard]] bool is_poison(task_id id) const;
   void take_poison(int rank, task_id id, std::uint64_t lost_words);
   void remember_what_it_ran(int rank);
-  void check_blame(protocol::outcome const& how) const;
+  void check_blame(role::outcome const& how) const;
   [[nodiscard]] std::optional<event> random_event(std::mt19937_64& dice) const;
   void work_off(std::mt19937_64& dice);
 
@@ -221,8 +221,8 @@ class world {
   void suspect(int rank);
   void supply(event const& e);
   void sink(std::uint64_t most);
-  void perform(int rank, bool from_ledger, protocol::actions& list, thread* t = nullptr);
-  void send(int from, int to, protocol::message const& m);
+  void perform(int rank, bool from_ledger, role::actions& list, thread* t = nullptr);
+  void send(int from, int to, role::message const& m);
   void start_thread(int rank, thread& t, task_range const& range);
   void take_results(packet const& p, range_list const& accepted, bool was_stopping);
   void drain_self();

@@ -5,51 +5,51 @@
 #include <utility>
 
 #include "harness.hpp"
-#include "skel/protocol/bytes.hpp"
+#include "skel/bytes.hpp"
 
 namespace harness {
 
-using protocol::message;
-using protocol::message_kind;
+using role::message;
+using role::message_kind;
 
 namespace {
 
 // Every message goes through the codec that the wires use.
 message through_codec(message const& m) {
   std::vector<std::byte> bytes;
-  protocol::encode(m, bytes);
+  role::encode(m, bytes);
   std::span<std::byte const> rest(bytes);
-  auto read = protocol::decode(rest);
+  auto read = role::decode(rest);
   require(read == m && rest.empty(), fmt::format("a {} message is not read as written", to_string(m.kind)));
   return read;
 }
 
 }  // namespace
 
-void world::perform(int rank, bool from_ledger, protocol::actions& list, thread* t) {
+void world::perform(int rank, bool from_ledger, role::actions& list, thread* t) {
   auto& n = at(rank);
   if (fault_ != nullptr) fault_->wants(*this, rank, list);
   for (auto& a : list) {
-    if (auto* const s = std::get_if<protocol::send>(&a)) {
+    if (auto* const s = std::get_if<role::send>(&a)) {
       require(from_ledger || !n.ended,
               fmt::format("rank {} says {} after its end", rank, to_string(s->what.kind)));
       send(rank, s->to, s->what);
-    } else if (auto* const x = std::get_if<protocol::execute>(&a)) {
+    } else if (auto* const x = std::get_if<role::execute>(&a)) {
       require(t != nullptr, "a range is run where no thread is free");
       start_thread(rank, *t, x->range);
-    } else if (auto* const r = std::get_if<protocol::record>(&a)) {
+    } else if (auto* const r = std::get_if<role::record>(&a)) {
       require(delivering_, "a task is recorded that no message brought");
       accepted_.push_back(r->range);
-    } else if (auto* const f = std::get_if<protocol::forget>(&a)) {
+    } else if (auto* const f = std::get_if<role::forget>(&a)) {
       for (task_id id : ids_of({f->range})) state_.forgotten.at(id) = 1;
       if (state_.ledger.handed_out_again() > 0 || scenario_->policy.copies)
         at(0).worker.drop(f->range);  // as the engine does
-    } else if (auto* const end = std::get_if<protocol::end>(&a)) {
+    } else if (auto* const end = std::get_if<role::end>(&a)) {
       require(!n.ended, fmt::format("rank {} ends twice", rank));
       n.ended = true;
       n.outcome = end->how;
     } else {
-      require(scenario_->other_call.has_value(), "the run fails: " + std::get<protocol::fail>(a).text);
+      require(scenario_->other_call.has_value(), "the run fails: " + std::get<role::fail>(a).text);
       n.ended = true;
       n.outcome.text = "failed";
     }
@@ -123,12 +123,12 @@ void world::check_window() const {
 
 bool world::blamed() const {
   auto const& o = at(0).outcome;
-  return o.how == protocol::outcome::status::task_failed && !fails(o.task);
+  return o.how == role::outcome::status::task_failed && !fails(o.task);
 }
 
 // Where ranks die of tasks only, and all that they said is heard, it is one of these. Otherwise ranks that
 // died or were suspected ran it, all but the first for certain.
-void world::check_blame(protocol::outcome const& how) const {
+void world::check_blame(role::outcome const& how) const {
   auto const& s = *scenario_;
   require(s.most_losses > 0, "a task is blamed that may end any number of ranks");
   require(!s.last_words || s.deaths > 0 || s.suspicions > 0 || is_poison(how.task),
@@ -156,7 +156,7 @@ void world::check_end() const {
   for (int r = 1; r < s.ranks; ++r)
     require(!at(r).alive || at(r).outcome == root,
             fmt::format("rank {} has another outcome than the root", r));
-  using status = protocol::outcome::status;
+  using status = role::outcome::status;
   switch (root.how) {
     case status::done: {
       auto const once = [](auto n) { return n == 1; };

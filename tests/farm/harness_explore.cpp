@@ -5,12 +5,12 @@
 #include <unordered_set>
 
 #include "harness.hpp"
-#include "skel/protocol/digest.hpp"
+#include "role/digest.hpp"
 
 namespace harness {
 
 std::uint64_t world::hash() const {
-  protocol::digest d;
+  role::digest d;
   auto const add_ids = [&](auto const& ids) {
     for (auto id : ids) d.add(id);
     d.add(ids.size());

@@ -1,13 +1,13 @@
 // The harness is tested, too: deliberate faults of the protocol must be noticed.
 #include "harness.hpp"
-#include "harness_mutation.hpp"
+#include "role/harness_mutation.hpp"
 
 namespace {
 
 using harness::event;
-using skel::protocol::actions;
-using skel::protocol::message_kind;
-namespace protocol = skel::protocol;
+using skel::role::actions;
+using skel::role::message_kind;
+namespace role = skel::role;
 using namespace harness_common;
 
 struct mutation : basic_mutation<harness::fault> {
@@ -16,18 +16,18 @@ struct mutation : basic_mutation<harness::fault> {
 };
 
 std::vector<named_fault<mutation>> const faults{
-    {"a task is recorded twice", [](auto& m) { twice<protocol::record>(m, 2); }},
-    {"a result is not recorded", [](auto& m) { drop_nth<protocol::record>(m, 2); }},
-    {"a range is not run", [](auto& m) { drop_nth<protocol::execute>(m, 2); }},
-    {"a range is run twice", [](auto& m) { twice<protocol::execute>(m, 1); }},
-    {"an end is forgotten", [](auto& m) { drop_nth<protocol::end>(m, 2); }},
-    {"a rank ends twice", [](auto& m) { twice<protocol::end>(m, 1); }},
+    {"a task is recorded twice", [](auto& m) { twice<role::record>(m, 2); }},
+    {"a result is not recorded", [](auto& m) { drop_nth<role::record>(m, 2); }},
+    {"a range is not run", [](auto& m) { drop_nth<role::execute>(m, 2); }},
+    {"a range is run twice", [](auto& m) { twice<role::execute>(m, 1); }},
+    {"an end is forgotten", [](auto& m) { drop_nth<role::end>(m, 2); }},
+    {"a rank ends twice", [](auto& m) { twice<role::end>(m, 1); }},
     {"a payload is forgotten before its result",
      [](auto& m) {
        m.wanted = [](actions& list) {
          for (auto it = list.begin(); it != list.end(); ++it)
-           if (auto const* s = std::get_if<protocol::send>(&*it); s && s->what.kind == message_kind::grant) {
-             list.insert(it, protocol::forget{s->what.ranges.front()});
+           if (auto const* s = std::get_if<role::send>(&*it); s && s->what.kind == message_kind::grant) {
+             list.insert(it, role::forget{s->what.ranges.front()});
              return;
            }
        };
@@ -121,15 +121,15 @@ std::vector<named_fault<mutation>> const poison_faults{
      [](auto& m) {
        m.wanted = [](actions& list) {
          for (auto& a : list)
-           if (auto* const s = std::get_if<protocol::send>(&a);
-               s && s->what.kind == message_kind::grant && (s->what.extra & protocol::are_suspects) != 0)
+           if (auto* const s = std::get_if<role::send>(&a);
+               s && s->what.kind == message_kind::grant && (s->what.extra & role::are_suspects) != 0)
              s->to = 0;
        };
      }},
     {"a suspect is given to nobody",
      [](auto& m) {
        m.received = [](int, auto& what) {
-         return what.kind != message_kind::grant || (what.extra & protocol::are_suspects) == 0;
+         return what.kind != message_kind::grant || (what.extra & role::are_suspects) == 0;
        };
      }},
     {"another task is named",

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "deaths.hpp"
+#include "mpi/deaths.hpp"
 #include "skel/skel.hpp"
 
 namespace {

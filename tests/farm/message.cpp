@@ -1,15 +1,15 @@
 // The codec of the roles' messages: everything comes back, nothing hostile gets through.
-#include "skel/protocol/message.hpp"
+#include "farm/role/message.hpp"
 
 #include <cmath>
 #include <random>
 
 #include "catch.hpp"
+#include "skel/bytes.hpp"
 #include "skel/error.hpp"
-#include "skel/protocol/bytes.hpp"
 
-using skel::protocol::message;
-using skel::protocol::outcome;
+using skel::role::message;
+using skel::role::outcome;
 
 namespace {
 
@@ -17,7 +17,7 @@ std::uint64_t any_number(std::mt19937_64& dice) { return dice() >> (dice() % 64)
 
 message any_message(std::mt19937_64& dice) {
   message m;
-  m.kind = static_cast<skel::protocol::message_kind>(dice() % skel::protocol::message_kinds);
+  m.kind = static_cast<skel::role::message_kind>(dice() % skel::role::message_kinds);
   if (dice() % 2) m.number = any_number(dice);
   if (dice() % 2) m.extra = any_number(dice);
   if (dice() % 2) m.power = static_cast<double>(dice() % 1000) / 7;
@@ -42,7 +42,7 @@ message any_message(std::mt19937_64& dice) {
 
 std::vector<std::byte> encoded(message const& m) {
   std::vector<std::byte> bytes;
-  skel::protocol::encode(m, bytes);
+  skel::role::encode(m, bytes);
   return bytes;
 }
 
@@ -55,7 +55,7 @@ TEST_CASE("messages are read as they were written, and leave what follows") {
     auto bytes = encoded(m);
     bytes.push_back(std::byte{7});
     std::span<std::byte const> rest(bytes);
-    REQUIRE(skel::protocol::decode(rest) == m);
+    REQUIRE(skel::role::decode(rest) == m);
     REQUIRE(rest.size() == 1);
   }
 }
@@ -66,7 +66,7 @@ TEST_CASE("a message cut off anywhere is refused") {
     auto const bytes = encoded(any_message(dice));
     for (std::size_t n = 0; n < bytes.size(); ++n) {
       std::span<std::byte const> part(bytes.data(), n);
-      REQUIRE_THROWS_AS(skel::protocol::decode(part), skel::protocol_error);
+      REQUIRE_THROWS_AS(skel::role::decode(part), skel::protocol_error);
     }
   }
 }
@@ -77,7 +77,7 @@ TEST_CASE("a power is a number, and not negative") {
     m.power = power;
     auto const bytes = encoded(m);
     std::span<std::byte const> rest(bytes);
-    CHECK_THROWS_AS(skel::protocol::decode(rest), skel::protocol_error);
+    CHECK_THROWS_AS(skel::role::decode(rest), skel::protocol_error);
   }
 }
 
@@ -94,7 +94,7 @@ TEST_CASE("random and damaged bytes are a message or a protocol_error") {
     }
     std::span<std::byte const> rest(bytes);
     try {
-      auto const m = skel::protocol::decode(rest);
+      auto const m = skel::role::decode(rest);
       REQUIRE(m.ranges.capacity() <= bytes.size());
     } catch (skel::protocol_error const&) {
     }
@@ -102,30 +102,30 @@ TEST_CASE("random and damaged bytes are a message or a protocol_error") {
 }
 
 TEST_CASE("a grant of one range takes few bytes") {
-  CHECK(encoded({.kind = skel::protocol::message_kind::grant, .ranges = {{100, 10, 1}}}).size() <= 7);
+  CHECK(encoded({.kind = skel::role::message_kind::grant, .ranges = {{100, 10, 1}}}).size() <= 7);
 }
 
 TEST_CASE("numbers end where 64 bits end") {
   for (std::uint64_t n : {std::uint64_t{0}, std::uint64_t{127}, std::uint64_t{128}, ~std::uint64_t{0}}) {
     std::vector<std::byte> bytes;
-    skel::protocol::put_varint(bytes, n);
+    skel::bytes::put_varint(bytes, n);
     std::span<std::byte const> rest(bytes);
-    CHECK(skel::protocol::get_varint(rest) == n);
+    CHECK(skel::bytes::get_varint(rest) == n);
     CHECK(rest.empty());
   }
   std::vector<std::byte> const endless(20, std::byte{0xff});
   std::span<std::byte const> rest(endless);
-  CHECK_THROWS_AS(skel::protocol::get_varint(rest), skel::protocol_error);
+  CHECK_THROWS_AS(skel::bytes::get_varint(rest), skel::protocol_error);
 }
 
 TEST_CASE("a block that is packed in place is read as any other") {
   for (std::size_t const n : {0U, 1U, 127U, 128U, 20000U}) {
     std::vector<std::byte> bytes(3, std::byte{7});
-    skel::protocol::put_block_by(bytes, [&](auto& out) { out.insert(out.end(), n, std::byte{9}); });
-    skel::protocol::put_block(bytes, std::vector<std::byte>(2, std::byte{1}));
+    skel::bytes::put_block_by(bytes, [&](auto& out) { out.insert(out.end(), n, std::byte{9}); });
+    skel::bytes::put_block(bytes, std::vector<std::byte>(2, std::byte{1}));
     auto in = std::span<std::byte const>(bytes).subspan(3);
-    CHECK(skel::protocol::get_block(in) == std::vector<std::byte>(n, std::byte{9}));
-    CHECK(skel::protocol::get_block(in) == std::vector<std::byte>(2, std::byte{1}));
+    CHECK(skel::bytes::get_block(in) == std::vector<std::byte>(n, std::byte{9}));
+    CHECK(skel::bytes::get_block(in) == std::vector<std::byte>(2, std::byte{1}));
     CHECK(in.empty());
   }
 }

@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "check.hpp"
-#include "skel/observe/hash.hpp"
+#include "mpi/check.hpp"
+#include "skel/hash.hpp"
 #include "skel/skel.hpp"
 
 namespace {
@@ -30,7 +30,7 @@ constexpr char const* schedules[] = {"blocks",
 constexpr char const* ways[] = {"streamed", "streamed:batch=7", "concentrated"};
 
 std::string hash_of(std::vector<std::uint64_t> const& values) {
-  return skel::observe::xxh3_hex(std::as_bytes(std::span(values)));
+  return skel::xxh3_hex(std::as_bytes(std::span(values)));
 }
 
 // Results differ in length, so that a result in a wrong place cannot hide.

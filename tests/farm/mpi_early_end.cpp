@@ -5,7 +5,7 @@
 #include <stop_token>
 #include <thread>
 
-#include "check.hpp"
+#include "mpi/check.hpp"
 #include "skel/skel.hpp"
 
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "check.hpp"
+#include "mpi/check.hpp"
 #include "skel/skel.hpp"
 
 namespace {

@@ -5,7 +5,7 @@
 #include <ranges>
 #include <string>
 
-#include "check.hpp"
+#include "mpi/check.hpp"
 #include "skel/skel.hpp"
 
 namespace {

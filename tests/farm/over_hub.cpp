@@ -1,5 +1,5 @@
 // Whole farms over several ranks in one process: every schedule, source and sink, results compared by bytes.
-#include "farm_over_hub.hpp"
+#include "over_hub.hpp"
 
 #include <sys/resource.h>
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "hub_transport.hpp"
 #include "skel/farm.hpp"
+#include "transport/hub_transport.hpp"
 
 namespace farm_test {
 

@@ -4,9 +4,9 @@
 #include <numeric>
 #include <set>
 
-#include "farm_over_hub.hpp"
+#include "disks/store_of_three.hpp"
+#include "over_hub.hpp"
 #include "skel/error.hpp"
-#include "store_of_three.hpp"
 
 using namespace farm_test;
 

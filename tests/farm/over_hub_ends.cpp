@@ -1,7 +1,7 @@
 // How farms over several ranks in one process fail, end early, and are refused.
 #include <atomic>
 
-#include "farm_over_hub.hpp"
+#include "over_hub.hpp"
 
 using namespace farm_test;
 

@@ -1,7 +1,7 @@
 // Farms over several ranks in one process that lose some of them, or suspect them, or wait for slow ones.
 #include <atomic>
 
-#include "farm_over_hub.hpp"
+#include "over_hub.hpp"
 
 using namespace farm_test;
 

@@ -1,8 +1,8 @@
-#include "engine/result_log.hpp"
+#include "farm/result_log.hpp"
 
 #include "catch.hpp"
+#include "skel/bytes.hpp"
 #include "skel/error.hpp"
-#include "skel/protocol/bytes.hpp"
 
 namespace {
 

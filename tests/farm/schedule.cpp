@@ -1,11 +1,12 @@
 // Deals, grants, and the names of schedules.
+#include "skel/schedule.hpp"
+
 #include <cmath>
 #include <random>
 
 #include "catch.hpp"
+#include "role/deal.hpp"
 #include "skel/error.hpp"
-#include "skel/schedule/deal.hpp"
-#include "skel/schedule/policy.hpp"
 
 using skel::any_schedule;
 using skel::range_list;

@@ -1,12 +1,12 @@
 // The stage between ledger and sink, against a simple model: batches in any order, with tasks that were not
 // accepted in between.
-#include "engine/sink_stage.hpp"
+#include "farm/sink_stage.hpp"
 
 #include <random>
 
 #include "catch.hpp"
+#include "role/task_set.hpp"
 #include "skel/farm.hpp"
-#include "skel/schedule/task_set.hpp"
 
 namespace {
 

@@ -9,14 +9,14 @@
 
 #include "fuzz.hpp"
 #include "piecewise_model.hpp"
-#include "skel/observe/hash.hpp"
+#include "skel/hash.hpp"
 
 namespace {
 
 using bytes = std::vector<std::byte>;
 
 std::uint64_t hash_of(std::uint64_t const* number, std::byte const* data, std::size_t size) {
-  skel::observe::xxh3_hasher hasher;
+  skel::xxh3_hasher hasher;
   if (number != nullptr) hasher.update(std::as_bytes(std::span(number, 1)));
   hasher.update({data, size});
   return hasher.value();

@@ -1,16 +1,16 @@
 // libFuzzer: any text is a manifest, and then the same one when it is written again, or an error; any name of
 // a file is one of a part's shard or is not; and a store whose headers say anything, with hashes made right,
 // gives its catalogue and its newest generation, or an error.
-#include "checkpoint/manifest.hpp"
+#include "storage/manifest.hpp"
 
 #include <cstdlib>
 #include <cstring>
 
-#include "checkpoint/part_name.hpp"
 #include "fuzz.hpp"
 #include "memory_files.hpp"
-#include "skel/checkpoint/object_writer.hpp"
-#include "skel/checkpoint/repository.hpp"
+#include "skel/storage/object_writer.hpp"
+#include "skel/storage/repository.hpp"
+#include "storage/part_name.hpp"
 
 namespace {
 

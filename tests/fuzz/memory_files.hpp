@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "skel/checkpoint/file_system.hpp"
 #include "skel/error.hpp"
+#include "skel/storage/file_system.hpp"
 
 namespace fuzz {
 

@@ -1,13 +1,13 @@
 // libFuzzer: any bytes are a message or a protocol_error, and what was read is written the same again.
-#include "skel/protocol/message.hpp"
+#include "farm/role/message.hpp"
 
 #include <cstdlib>
 #include <vector>
 
-#include "engine/disk_message.hpp"
-#include "engine/phase_clock.hpp"
+#include "disks/disk_message.hpp"
+#include "divide_and_conquer/phase_clock.hpp"
 #include "fuzz.hpp"
-#include "skel/protocol/peer_message.hpp"
+#include "role/peer_message.hpp"
 
 namespace {
 
@@ -16,7 +16,7 @@ void round_trip(std::span<std::byte const> bytes, Decode const& decode) {
   auto rest = bytes;
   auto const m = decode(rest);
   std::vector<std::byte> again;
-  skel::protocol::encode(m, again);
+  skel::role::encode(m, again);
   std::span<std::byte const> second(again);
   if (!(decode(second) == m) || !second.empty()) std::abort();
 }
@@ -25,10 +25,9 @@ void round_trip(std::span<std::byte const> bytes, Decode const& decode) {
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   auto const bytes = fuzz::input{data, size}.bytes();
+  fuzz::expect_error_or_result([&] { round_trip(bytes, [](auto& in) { return skel::role::decode(in); }); });
   fuzz::expect_error_or_result(
-      [&] { round_trip(bytes, [](auto& in) { return skel::protocol::decode(in); }); });
-  fuzz::expect_error_or_result(
-      [&] { round_trip(bytes, [](auto& in) { return skel::protocol::decode_peer_message(in); }); });
+      [&] { round_trip(bytes, [](auto& in) { return skel::role::decode_peer_message(in); }); });
   fuzz::expect_error_or_result([&] {
     skel::detail::phase_clock clock;
     auto rest = bytes;

@@ -1,10 +1,10 @@
 // libFuzzer: the small languages of command lines.
+#include "base/duration.hpp"
 #include "fuzz.hpp"
 #include "generate.hpp"
-#include "skel/schedule/division.hpp"
-#include "skel/schedule/policy.hpp"
+#include "skel/detail/division.hpp"
+#include "skel/schedule.hpp"
 #include "uts.hpp"
-#include "values/duration.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   if (size == 0) return 0;

@@ -1,5 +1,5 @@
 // libFuzzer: any bytes are a farm's checkpoint or a protocol_error; what was read is written and read again.
-#include "engine/result_log.hpp"
+#include "farm/result_log.hpp"
 
 #include <algorithm>
 #include <cstdlib>

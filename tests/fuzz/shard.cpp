@@ -7,8 +7,8 @@
 
 #include "fuzz.hpp"
 #include "memory_files.hpp"
-#include "skel/checkpoint/object_writer.hpp"
-#include "skel/checkpoint/shard_store.hpp"
+#include "skel/storage/object_writer.hpp"
+#include "skel/storage/shard_store.hpp"
 
 namespace {
 
@@ -21,7 +21,7 @@ void make_header_hash_right(std::vector<std::byte>& shard) {
   std::uint32_t length = 0;
   std::memcpy(&length, shard.data() + 12, 4);
   if (length < 32 || length > shard.size()) return;
-  skel::observe::xxh3_128_hasher h;
+  skel::xxh3_128_hasher h;
   h.update(std::span(shard).first(length - 16));
   auto const hash = h.value();
   std::memcpy(shard.data() + length - 16, hash.data(), 16);

@@ -88,7 +88,7 @@ TEST_CASE("values of every kind come back from their bytes") {
 
 TEST_CASE("a vector that says it is longer than its bytes is refused before it is allocated") {
   std::vector<std::byte> bytes;
-  skel::protocol::put_varint(bytes, std::uint64_t{1} << 60);
+  skel::bytes::put_varint(bytes, std::uint64_t{1} << 60);
   std::span<std::byte const> rest(bytes);
   CHECK_THROWS_AS(skel::unpack<std::vector<double>>(rest), skel::protocol_error);
 }

@@ -1,9 +1,9 @@
 // Calibration among ranks that are threads: it ends, measures what it says, and says what is wrong.
 #include "catch.hpp"
-#include "hub_transport.hpp"
 #include "model_support.hpp"
 #include "skel/error.hpp"
-#include "skel/model/calibrate.hpp"
+#include "tools/calibration/calibrate.hpp"
+#include "transport/hub_transport.hpp"
 
 using namespace skel::model;
 

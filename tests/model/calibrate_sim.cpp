@@ -5,8 +5,8 @@
 
 #include "../sim/forked.hpp"
 #include "catch.hpp"
-#include "skel/model/calibrate.hpp"
 #include "skel/sim/run.hpp"
+#include "tools/calibration/calibrate.hpp"
 
 namespace sim = skel::sim;
 using namespace skel::model;

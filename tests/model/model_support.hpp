@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "observe_support.hpp"
+#include "observe/support.hpp"
 #include "skel/model/fit.hpp"
 
 namespace test {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "catch.hpp"
-#include "observe_support.hpp"
+#include "observe/support.hpp"
 #include "running.hpp"
 
 namespace {

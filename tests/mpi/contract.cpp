@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "../core/observe_support.hpp"
 #include "catch.hpp"
+#include "observe/support.hpp"
 #include "shell.hpp"
 
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "../core/observe_support.hpp"
+#include "observe/support.hpp"
 
 namespace test {
 

@@ -1,11 +1,11 @@
 // How groups are formed, ranks dealt, and sizes chosen: pure functions.
-#include "skel/schedule/groups.hpp"
+#include "multi_host/role/groups.hpp"
 
 #include <cmath>
 #include <numeric>
 
 #include "catch.hpp"
-#include "skel/protocol/arbiter.hpp"
+#include "multi_host/role/arbiter.hpp"
 
 namespace {
 
@@ -65,8 +65,8 @@ TEST_CASE("a root with a costly sink leads less, so that all ranks end together"
   for (double const cost : {0.05, 0.1, 0.2})
     for (int ranks = 2; ranks <= 6; ++ranks) {
       constexpr std::uint64_t units = 6000;
-      skel::protocol::arbiter book({.ranks = ranks, .units = units, .sink_cost = cost});
-      skel::protocol::group_actions actions;
+      skel::role::arbiter book({.ranks = ranks, .units = units, .sink_cost = cost});
+      skel::role::group_actions actions;
       book.begin(actions);
       auto const share = [&](std::size_t g) {
         return static_cast<double>(book.plan()[g].end_unit - book.plan()[g].first_unit);

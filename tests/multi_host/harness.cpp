@@ -1,9 +1,9 @@
-#include "group_harness.hpp"
+#include "harness.hpp"
 
 #include <algorithm>
 namespace group_harness {
 
-using protocol::peer_message_kind;
+using role::peer_message_kind;
 using kind = event::kind;
 
 std::uint64_t scenario::pieces(std::uint64_t unit) const {
@@ -11,22 +11,22 @@ std::uint64_t scenario::pieces(std::uint64_t unit) const {
 }
 
 world::world(scenario const& s, fault* f) : peer_world(s, f) {
-  protocol::arbiter_config book{s.ranks,     s.units,  s.group_size, {},         false,
-                                s.reassigns, s.splits, s.hosts_help, s.preloads, s.left_alone};
+  role::arbiter_config book{s.ranks,     s.units,  s.group_size, {},         false,
+                            s.reassigns, s.splits, s.hosts_help, s.preloads, s.left_alone};
   for (int r = 0; r < s.ranks; ++r) {
     if (s.uneven) book.power.push_back(1 + r % 3);
-    at(r).slave = protocol::group_slave({r, 0, call_hash(r), s.threads, 0, s.threshold, s.results_level});
+    at(r).slave = role::group_worker({r, 0, call_hash(r), s.threads, 0, s.threshold, s.results_level});
     auto const policy =
         s.shrinking ? skel::guided{s.least_pieces}.policy() : skel::first_come{s.least_pieces}.policy();
-    at(r).host = protocol::group_host({r, 0, policy, s.read_ahead, s.buffers, s.left_alone});
+    at(r).host = role::group_host({r, 0, policy, s.read_ahead, s.buffers, s.left_alone});
   }
-  arbiter_ = protocol::arbiter(book);
+  arbiter_ = role::arbiter(book);
 }
 
 // --- events
 
 void world::apply_own(event const& e) {
-  protocol::group_actions list;
+  role::group_actions list;
   if (e.what == kind::finish) {
     finish(e.a, e.b);
   } else if (e.what == kind::ready) {
@@ -43,7 +43,7 @@ void world::apply_own(event const& e) {
 }
 
 void world::begin(int rank) {
-  protocol::group_actions list;
+  role::group_actions list;
   at(rank).slave.begin(list);
   perform(rank, list);
   if (rank != 0) return;
@@ -53,9 +53,9 @@ void world::begin(int rank) {
 
 void world::receive(int from, int to, packet& p) {
   auto& n = at(to);
-  protocol::group_actions list;
+  role::group_actions list;
   if (to == 0) {
-    call_roll(&protocol::roll_call::on, from, p.what);
+    call_roll(&role::roll_call::on, from, p.what);
     if (!roll_.stopping()) arbiter_.on(from, p.what, list);
     perform(0, list, p.cargo);
     if (for_roll_call(p.what.kind)) return;
@@ -71,7 +71,7 @@ void world::finish(int rank, int which) {
   auto& n = at(rank);
   auto const j = n.running.at(static_cast<std::size_t>(which));
   n.running.erase(n.running.begin() + which);
-  protocol::group_actions list;
+  role::group_actions list;
   if (job_fails()) {
     n.slave.failed(j.pieces.unit, "it throws", list);
     perform(rank, list);
@@ -99,7 +99,7 @@ void world::finish(int rank, int which) {
 }
 
 void world::hear_lost(int rank, int peer) {
-  protocol::group_actions list;
+  role::group_actions list;
   if (rank == 0) {
     auto const before = arbiter_.taken_over();
     if (!roll_.stopping()) arbiter_.lost(peer, list);
@@ -115,13 +115,13 @@ void world::hear_lost(int rank, int peer) {
 }
 
 void world::hear_tick(int rank) {
-  protocol::group_actions list;
+  role::group_actions list;
   at(rank).slave.tick(list);
   perform(rank, list);
 }
 
 void world::please_stop(int rank) {
-  protocol::group_actions list;
+  role::group_actions list;
   at(rank).slave.please_stop(list);
   perform(rank, list);
 }
@@ -185,7 +185,7 @@ void world::check_done() const {
   require(started_ || scenario_->units == 0, "the clock never started");
 }
 
-void node::add_to(protocol::digest& d) const {
+void node::add_to(role::digest& d) const {
   d.add(slave.hash()).add(host.hash());
   for (auto const* jobs : {&waiting, &running}) {
     for (auto const& j : *jobs)

@@ -11,16 +11,16 @@
 #include <utility>
 #include <vector>
 
-#include "peer_world.hpp"
-#include "skel/protocol/arbiter.hpp"
-#include "skel/protocol/group_host.hpp"
-#include "skel/protocol/group_slave.hpp"
+#include "multi_host/role/arbiter.hpp"
+#include "multi_host/role/host.hpp"
+#include "multi_host/role/worker.hpp"
+#include "role/peer_world.hpp"
 
 namespace group_harness {
 
-namespace protocol = skel::protocol;
-using protocol::piece_run;
-using protocol::term_id;
+namespace role = skel::role;
+using role::piece_run;
+using role::term_id;
 
 using event = harness_common::peer_event;
 using harness_common::exploration;
@@ -43,7 +43,7 @@ struct scenario : harness_common::peer_scenario {
   bool shrinking = true;
   std::optional<std::uint64_t> threshold = 1;
   std::uint64_t results_level = 0;
-  std::uint64_t left_alone = protocol::default_left_alone;
+  std::uint64_t left_alone = role::default_left_alone;
   bool reassigns = true, splits = true, hosts_help = true, preloads = false, uneven = false,
        slow_delivery = false;
   [[nodiscard]] std::string describe() const;
@@ -53,23 +53,23 @@ struct scenario : harness_common::peer_scenario {
 using results = std::vector<std::uint64_t>;
 
 struct packet {
-  protocol::peer_message what;
+  role::peer_message what;
   results cargo;  // pieces as they were cut, or results
-  void add_to(protocol::digest&) const {}
+  void add_to(role::digest&) const {}
 };
 
 struct job {
   enum class kind : std::uint8_t { read, process, take } what = kind::read;
   term_id term = 0;
-  protocol::packet_id id = 0;
+  role::packet_id id = 0;
   piece_run pieces{};
   bool fresh = false;
   std::uint64_t ready = 0;
 };
 
 struct node : harness_common::peer_node {
-  protocol::group_slave slave;
-  protocol::group_host host;
+  role::group_worker slave;
+  role::group_host host;
   std::vector<job> waiting, running;
   // of the share it leads
   std::map<std::uint64_t, std::uint64_t> units;  // pieces that are there
@@ -77,14 +77,14 @@ struct node : harness_common::peer_node {
   std::optional<std::uint64_t> carried;  // the unit read last
   std::uint64_t share_end = 0;           // as it was told, or has said
   // of the slave
-  std::map<protocol::packet_id, std::pair<term_id, std::vector<std::uint64_t>>> packets;
-  std::map<protocol::packet_id, std::uint64_t> first_of;
+  std::map<role::packet_id, std::pair<term_id, std::vector<std::uint64_t>>> packets;
+  std::map<role::packet_id, std::uint64_t> first_of;
   // By term, unit and piece; twice where a host took this rank for lost and gave the same again.
   std::multimap<std::array<std::uint64_t, 3>, std::uint64_t> done;
-  void add_to(protocol::digest& d) const;
+  void add_to(role::digest& d) const;
 };
 
-class world final : public harness_common::peer_world<scenario, node, packet, protocol::group_actions> {
+class world final : public harness_common::peer_world<scenario, node, packet, role::group_actions> {
  public:
   explicit world(scenario const& s, fault* f = nullptr);
   /// Pieces taken back, and shares taken over.
@@ -100,7 +100,7 @@ class world final : public harness_common::peer_world<scenario, node, packet, pr
   void hear_lost(int rank, int peer) override;
   void hear_tick(int rank) override;
   void please_stop(int rank) override;
-  void send(int rank, int to, protocol::peer_message const& what) override;
+  void send(int rank, int to, role::peer_message const& what) override;
   void follow_up(int rank) override;
   void add_own(int rank, std::vector<event>& all) const override;
   void apply_own(event const& e) override;
@@ -110,19 +110,17 @@ class world final : public harness_common::peer_world<scenario, node, packet, pr
   }
   void check() const override;
   void check_done() const override;
-  void add_to(protocol::digest& d) const override { d.add(arbiter_.hash()); }
+  void add_to(role::digest& d) const override { d.add(arbiter_.hash()); }
 
   void finish(int rank, int which);
-  void perform(int rank, protocol::group_actions& list, results const& cargo = {});
-  void perform_one(int rank, protocol::group_action_variant const& action, results const& cargo,
-                   std::size_t& used);
-  void perform_for_host(int rank, protocol::group_action_variant const& action, results const& cargo,
-                        std::size_t& used);
+  void perform(int rank, role::group_actions& list, results const& cargo = {});
+  void perform_one(int rank, role::group_action const& action, results const& cargo, std::size_t& used);
+  void perform_for_host(int rank, role::group_action const& action, results const& cargo, std::size_t& used);
   void attach(int rank, packet& p);
   void record(std::uint64_t unit, results const& cargo);
   void check_no_orphan() const;
 
-  protocol::arbiter arbiter_;
+  role::arbiter arbiter_;
   std::map<std::uint64_t, results> sunk_;
   std::set<std::uint64_t> begun_;  // units that somebody has begun to read
   std::uint64_t reads_ = 0, again_ = 0;

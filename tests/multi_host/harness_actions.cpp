@@ -1,21 +1,20 @@
 // What the engine does for multi_host's roles, in the harness.
 #include <algorithm>
 
-#include "group_harness.hpp"
+#include "harness.hpp"
 
 namespace group_harness {
 
-using protocol::peer_message_kind;
-namespace act = protocol::group_action;
+using role::peer_message_kind;
+namespace act = role::group_act;
 
-void world::perform(int rank, protocol::group_actions& list, results const& cargo) {
+void world::perform(int rank, role::group_actions& list, results const& cargo) {
   if (fault_ != nullptr) fault_->wants(*this, rank, list);
   std::size_t used = 0;
   for (auto const& action : std::exchange(list, {})) perform_one(rank, action, cargo, used);
 }
 
-void world::perform_one(int rank, protocol::group_action_variant const& action, results const& cargo,
-                        std::size_t& used) {
+void world::perform_one(int rank, role::group_action const& action, results const& cargo, std::size_t& used) {
   auto& n = at(rank);
   if (auto const* const s = std::get_if<act::send>(&action)) {
     send(rank, s->to, s->what);
@@ -32,7 +31,7 @@ void world::perform_one(int rank, protocol::group_action_variant const& action, 
   } else if (std::holds_alternative<act::drain>(action)) {
     n.draining = true;
     n.waiting.clear();
-    protocol::group_actions list;
+    role::group_actions list;
     n.host.stop(list);
     perform(rank, list);
   } else if (auto const* r = std::get_if<act::record>(&action)) {
@@ -47,7 +46,7 @@ void world::perform_one(int rank, protocol::group_action_variant const& action, 
   }
 }
 
-void world::perform_for_host(int rank, protocol::group_action_variant const& action, results const& cargo,
+void world::perform_for_host(int rank, role::group_action const& action, results const& cargo,
                              std::size_t& used) {
   auto& n = at(rank);
   if (auto const* r = std::get_if<act::read>(&action)) {
@@ -79,7 +78,7 @@ void world::perform_for_host(int rank, protocol::group_action_variant const& act
       n.waiting.push_back({job::kind::take, d->term, 0, {d->unit, 0, 0}});
       return;
     }
-    protocol::group_actions more;
+    role::group_actions more;
     n.host.delivered(d->term, d->unit, more);
     perform(rank, more);
   } else if (std::holds_alternative<act::close>(action)) {
@@ -111,7 +110,7 @@ void world::attach(int rank, packet& p) {
   }
 }
 
-void world::send(int rank, int to, protocol::peer_message const& what) {
+void world::send(int rank, int to, role::peer_message const& what) {
   auto p = packet_of(what);
   attach(rank, p);
   if (what.kind == peer_message_kind::let_go) at(rank).share_end = what.ids.at(0);
@@ -132,7 +131,7 @@ void world::send(int rank, int to, protocol::peer_message const& what) {
 void world::follow_up(int rank) {
   auto& n = at(rank);
   if (!active(rank)) return;
-  protocol::group_actions list;
+  role::group_actions list;
   while (n.running.size() < scenario_->threads && !n.waiting.empty()) {
     n.running.push_back(n.waiting.front());
     n.waiting.erase(n.waiting.begin());
@@ -146,7 +145,7 @@ void world::follow_up(int rank) {
   }
   if (rank == 0 && arbiter_.complete() && !roll_.stopping()) {
     complete_ = true;
-    call_roll(&protocol::roll_call::done, scenario_->units);
+    call_roll(&role::roll_call::done, scenario_->units);
   }
   if (n.draining && n.running.empty()) {
     n.slave.quiet(list);

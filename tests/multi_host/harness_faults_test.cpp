@@ -2,14 +2,14 @@
 #include <set>
 
 #include "catch.hpp"
-#include "group_harness.hpp"
-#include "harness_mutation.hpp"
+#include "harness.hpp"
+#include "role/harness_mutation.hpp"
 
 namespace {
 
-using kind = skel::protocol::peer_message_kind;
+using kind = skel::role::peer_message_kind;
 using group_harness::event;
-namespace act = skel::protocol::group_action;
+namespace act = skel::role::group_act;
 using namespace harness_common;
 using mutation = basic_mutation<group_harness::fault>;
 
@@ -44,7 +44,7 @@ std::vector<named_fault<mutation>> const faults{
     {"the clock starts twice", [](auto& m) { twice<act::started>(m, 1); }},
     {"the clock does not start", [](auto& m) { drop_nth<act::started>(m, 1); }},
     {"a rank does not drain", [](auto& m) { drop_nth<act::drain>(m, 1); }},
-    {"a rank does not end", [](auto& m) { drop_nth<skel::protocol::end>(m, 2); }},
+    {"a rank does not end", [](auto& m) { drop_nth<skel::role::end>(m, 2); }},
     {"nobody leads", [](auto& m) { never(m, kind::lead); }},
     {"an appointment is lost", [](auto& m) { once_lost(m, kind::lead, 2); }},
     {"an order is lost", [](auto& m) { once_lost(m, kind::serve, 1); }},
@@ -113,7 +113,7 @@ std::vector<named_fault<mutation>> const faults_of_splits{
 };
 
 // A lead for a term that its rank has led before: groups have become larger.
-void when_joined(mutation& m, std::function<bool(protocol::peer_message&)> how) {
+void when_joined(mutation& m, std::function<bool(role::peer_message&)> how) {
   auto led = std::make_shared<std::set<std::uint64_t>>();
   m.received = [&m, led, how](int, auto& message) {
     bool const again = message.kind == kind::lead && !led->insert(message.number).second;

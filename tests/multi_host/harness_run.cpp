@@ -1,7 +1,7 @@
 // Scenarios drawn from a seed, and running them.
 #include <array>
 
-#include "group_harness.hpp"
+#include "harness.hpp"
 
 namespace group_harness {
 
@@ -37,8 +37,8 @@ scenario draw(std::uint64_t seed, bool must_die) {
     s.preloads = maybe();
     s.uneven = maybe();
     s.slow_delivery = maybe();
-    constexpr std::uint64_t whole = protocol::whole_unit;
-    s.left_alone = std::array{protocol::default_left_alone, std::uint64_t{0}, whole / 2, whole - 1}[below(4)];
+    constexpr std::uint64_t whole = role::whole_unit;
+    s.left_alone = std::array{role::default_left_alone, std::uint64_t{0}, whole / 2, whole - 1}[below(4)];
   };
   return harness_common::draw_scenario<scenario>(seed, must_die, own, 4, 300);
 }

@@ -1,5 +1,5 @@
 // multi_host's protocol in random order, with everything going wrong that may; and in every order.
-#include "group_harness.hpp"
+#include "harness.hpp"
 
 #include <cstdio>
 #include <cstdlib>
@@ -9,7 +9,7 @@
 
 namespace {
 
-using kind = skel::protocol::peer_message_kind;
+using kind = skel::role::peer_message_kind;
 
 // No trouble: what happens, and nothing else.
 group_harness::world settled(group_harness::scenario const& s) {

@@ -7,9 +7,9 @@
 #include <string>
 #include <utility>
 
-#include "../slices.hpp"
-#include "deaths.hpp"
+#include "mpi/deaths.hpp"
 #include "skel/skel.hpp"
+#include "slices.hpp"
 
 namespace {
 

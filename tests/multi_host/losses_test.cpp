@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "catch.hpp"
-#include "survivors.hpp"
+#include "mpi/survivors.hpp"
 
 TEST_CASE("a slave is killed while it processes, a host while it reads or gives") {
   test::survives(test::in_groups("process", 4), 1);  // one group: the others are slaves

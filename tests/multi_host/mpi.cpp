@@ -3,9 +3,9 @@
 #include <functional>
 #include <string>
 
-#include "../slices.hpp"
-#include "check.hpp"
+#include "mpi/check.hpp"
 #include "skel/skel.hpp"
+#include "slices.hpp"
 
 namespace {
 

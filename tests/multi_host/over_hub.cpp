@@ -1,5 +1,5 @@
 // The same output of multi_host, whatever the grouping.
-#include "groups_over_hub.hpp"
+#include "over_hub.hpp"
 
 #include <cstring>
 #include <map>
@@ -40,8 +40,8 @@ struct skel::transfer_traits<in_message> {
     return {skel::unpack<std::vector<std::uint64_t>>(in)};
   }
   static in_message unpack(std::span<std::byte const>& in, std::shared_ptr<void const> const& owner) {
-    auto const n = protocol::get_varint(in);
-    return {{}, protocol::get_bytes(in, n * sizeof(std::uint64_t)), owner};
+    auto const n = bytes::get_varint(in);
+    return {{}, bytes::get_bytes(in, n * sizeof(std::uint64_t)), owner};
   }
 };
 

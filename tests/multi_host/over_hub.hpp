@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "hub_transport.hpp"
 #include "slices.hpp"
+#include "transport/hub_transport.hpp"
 
 namespace groups {
 

@@ -1,6 +1,6 @@
 // Calls of multi_host that go wrong: what throws, early ends, calls that differ, lost ranks.
 #include "catch.hpp"
-#include "groups_over_hub.hpp"
+#include "over_hub.hpp"
 
 using namespace std::chrono_literals;
 using groups::run;

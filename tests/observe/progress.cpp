@@ -1,12 +1,13 @@
+#include "skel/observe/progress.hpp"
+
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 
 #include "catch.hpp"
-#include "observe_support.hpp"
 #include "skel/error.hpp"
-#include "skel/observe/progress.hpp"
+#include "support.hpp"
 
 using namespace skel::observe;
 

@@ -2,8 +2,8 @@
 #include <nlohmann/json.hpp>
 
 #include "catch.hpp"
-#include "observe_support.hpp"
 #include "skel/observe/report_json.hpp"
+#include "support.hpp"
 
 using namespace skel::observe;
 

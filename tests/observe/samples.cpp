@@ -1,3 +1,5 @@
+#include "skel/observe/samples.hpp"
+
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -5,9 +7,8 @@
 #include <set>
 
 #include "catch.hpp"
-#include "observe_support.hpp"
 #include "skel/error.hpp"
-#include "skel/observe/samples.hpp"
+#include "support.hpp"
 
 using namespace skel::observe;
 using test::error_text;

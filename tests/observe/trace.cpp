@@ -1,11 +1,12 @@
+#include "skel/observe/trace.hpp"
+
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #include "catch.hpp"
-#include "observe_support.hpp"
 #include "skel/error.hpp"
-#include "skel/observe/trace.hpp"
+#include "support.hpp"
 
 using namespace skel::observe;
 

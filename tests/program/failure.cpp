@@ -1,5 +1,5 @@
+#include "base/one_line.hpp"
 #include "catch.hpp"
-#include "values/one_line.hpp"
 
 using skel::detail::one_line;
 

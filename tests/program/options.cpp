@@ -3,10 +3,10 @@
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 
+#include "base/duration.hpp"
 #include "catch.hpp"
-#include "observe_support.hpp"
+#include "observe/support.hpp"
 #include "skel/error.hpp"
-#include "values/duration.hpp"
 
 using skel::observe::progress_mode;
 using skel::program::common_options;

@@ -1,7 +1,7 @@
 #include "program/preview.hpp"
 
 #include "catch.hpp"
-#include "observe_support.hpp"
+#include "observe/support.hpp"
 #include "skel/error.hpp"
 
 using namespace std::chrono_literals;

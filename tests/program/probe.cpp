@@ -7,7 +7,7 @@
 #include "program/failure.hpp"
 #include "program/paths.hpp"
 #include "program/run_program.hpp"
-#include "skel/observe/atomic_file.hpp"
+#include "skel/atomic_file.hpp"
 
 using namespace skel::program;
 
@@ -35,7 +35,7 @@ run_outcome act(skel::context& ctx, std::string const& act, common_options const
   if (act == "differs") throw verification_error("the result differs from the brute-force one in row 3");
   if (act == "memory") throw std::bad_alloc();
   if (act == "wait" || act == "sleep") {
-    if (!options.output.empty()) skel::observe::write_file_atomically(options.output, "ready");
+    if (!options.output.empty()) skel::write_file_atomically(options.output, "ready");
     if (act == "sleep") std::this_thread::sleep_for(std::chrono::seconds(60));
     while (!ctx.stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     outcome.run.stopped_early = true;

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "catch.hpp"
-#include "observe_support.hpp"
+#include "observe/support.hpp"
 
 using namespace skel::program;
 

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "catch.hpp"
-#include "observe_support.hpp"
+#include "observe/support.hpp"
 
 namespace {
 

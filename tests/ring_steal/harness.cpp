@@ -1,11 +1,11 @@
-#include "steal_harness.hpp"
+#include "harness.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace steal_harness {
 
-using protocol::peer_message_kind;
+using role::peer_message_kind;
 using kind = event::kind;
 
 namespace {
@@ -22,17 +22,17 @@ world::world(scenario const& s, fault* f) : scenario_(std::make_shared<scenario 
   children_ = std::make_shared<std::vector<std::vector<int>> const>(std::move(children));
   wires_.resize(n * n);
   lost_.resize(n * n);
-  protocol::stealer_config c;
+  role::stealer_config c;
   for (int r = 0; r < s.ranks; ++r) c.ranks.push_back(r);
   c.order = s.order;
   c.call_hash = call_hash;
   c.records = s.records;
-  roll_ = protocol::roll_call(c.ranks, c.call_hash);
+  roll_ = role::roll_call(c.ranks, c.call_hash);
   for (int r = 0; r < s.ranks; ++r) {
     c.self = r;
     c.call_hash = s.other_call == r ? call_hash + 1 : call_hash;
     node one;
-    one.role = protocol::stealer(c);
+    one.role = role::stealer(c);
     nodes_.push_back(std::move(one));
   }
 }
@@ -41,7 +41,7 @@ world::world(scenario const& s, fault* f) : scenario_(std::make_shared<scenario 
 
 void world::apply(event const& e) {
   if (fault_ != nullptr && !fault_->hears(*this, e)) return;
-  protocol::steal_actions list;
+  role::steal_actions list;
   switch (e.what) {
     case kind::begin:
       begin(e.a);
@@ -105,7 +105,7 @@ void world::begin(int rank) {
   auto& n = at(rank);
   n.begun = true;
   if (rank == 0) n.debts[0] = {{0}, none()};
-  protocol::steal_actions list;
+  role::steal_actions list;
   n.role.begin(list);
   perform(rank, list);
 }
@@ -129,13 +129,13 @@ void world::receive(int from, int to, packet p) {
   if (n.ended) return;
   if (fault_ != nullptr && !fault_->receives(*this, from, to, p.what)) return;
   if (to == 0) {
-    protocol::peer_messages told;
+    role::peer_messages told;
     roll_.on(from, p.what, told);
     send_all(told);
     if (for_roll_call(p.what.kind)) return;
   }
   if (p.what.kind == peer_message_kind::finish) n.result = p.body.result;
-  protocol::steal_actions list;
+  role::steal_actions list;
   n.role.on(from, p.what, list);
   perform(to, list, &p);
 }
@@ -149,7 +149,7 @@ void world::finish(int rank) {
   if (s == n.debts.end()) return;  // void meanwhile
   if (scenario_->failing == task) {
     failed_ = true;
-    protocol::steal_actions list;
+    role::steal_actions list;
     n.role.failed(n.ran, "it throws", list);
     perform(rank, list);
     return;
@@ -179,11 +179,11 @@ void world::lose(int rank, int peer) {
   lost_[wire(rank, peer)] = true;
   if (!active(rank)) return;
   if (rank == 0) {
-    protocol::peer_messages told;
+    role::peer_messages told;
     roll_.lost(peer, told);
     send_all(told);
   }
-  protocol::steal_actions list;
+  role::steal_actions list;
   at(rank).role.lost(peer, list);
   perform(rank, list);
 }
@@ -192,7 +192,7 @@ void world::tick(int rank) {
   ++ticks_;
   for (int r = 0; r < scenario_->ranks; ++r)
     if (lost_[wire(rank, r)]) lose(rank, r);
-  protocol::steal_actions list;
+  role::steal_actions list;
   at(rank).role.tick(list);
   perform(rank, list);
 }

@@ -10,13 +10,13 @@
 #include <string>
 #include <vector>
 
-#include "harness_common.hpp"
-#include "skel/protocol/roll_call.hpp"
-#include "skel/protocol/stealer.hpp"
+#include "ring_steal/role/stealer.hpp"
+#include "role/harness_common.hpp"
+#include "role/roll_call.hpp"
 
 namespace steal_harness {
 
-namespace protocol = skel::protocol;
+namespace role = skel::role;
 using harness_common::exploration;
 using harness_common::require;
 using harness_common::summary;
@@ -71,7 +71,7 @@ enum class slip : std::uint8_t {
   forgets_a_stated_result,        // when it takes the tasks back
 };
 
-struct fault : harness_common::fault<world, event, protocol::steal_actions, protocol::peer_message> {
+struct fault : harness_common::fault<world, event, role::steal_actions, role::peer_message> {
   virtual bool slips(slip) { return false; }
 };
 
@@ -104,24 +104,24 @@ class world {
     counts result;
   };
   struct loan {
-    protocol::debt_id of = 0;
+    role::debt_id of = 0;
     std::vector<int> lent;
     statement worth;
   };
   struct packet {
-    protocol::peer_message what;
+    role::peer_message what;
     statement body;
   };
   struct node {
-    protocol::stealer role;
-    std::map<protocol::debt_id, store> debts;
-    std::map<protocol::loan_id, loan> lent;
-    std::optional<std::pair<protocol::debt_id, int>> running;
+    role::stealer role;
+    std::map<role::debt_id, store> debts;
+    std::map<role::loan_id, loan> lent;
+    std::optional<std::pair<role::debt_id, int>> running;
     std::uint64_t ran = 0;
     bool begun = false, alive = true, ended = false, draining = false;
     bool told_quiet = false;
     std::string failure;
-    std::optional<protocol::outcome> how;
+    std::optional<role::outcome> how;
     counts result;
   };
 
@@ -139,12 +139,12 @@ class world {
   void die(int rank, std::uint64_t last_words);
   void lose(int rank, int peer);
   void tick(int rank);
-  void perform(int rank, protocol::steal_actions& list, packet* cause = nullptr);
-  void send_all(protocol::peer_messages& list);
-  void perform_send(int rank, protocol::loan_action::send& s);
+  void perform(int rank, role::steal_actions& list, packet* cause = nullptr);
+  void send_all(role::peer_messages& list);
+  void perform_send(int rank, role::loan_action::send& s);
   void follow_up(int rank);
   [[nodiscard]] counts none() const { return counts(scenario_->parent.size()); }
-  [[nodiscard]] statement state(int rank, protocol::debt_id debt) const;
+  [[nodiscard]] statement state(int rank, role::debt_id debt) const;
   [[nodiscard]] counts value(statement const& s) const;
   void record(statement const& s);
   void check_early_result() const;
@@ -155,7 +155,7 @@ class world {
   std::shared_ptr<std::vector<std::vector<int>> const> children_;
   fault* fault_ = nullptr;
   std::vector<node> nodes_;
-  protocol::roll_call roll_;
+  role::roll_call roll_;
   std::vector<std::vector<packet>> wires_;
   std::vector<bool> lost_;  // wire(a, b): a takes b for lost
   counts total_;

@@ -2,22 +2,22 @@
 #include <algorithm>
 #include <utility>
 
-#include "skel/protocol/bytes.hpp"
-#include "steal_harness.hpp"
+#include "harness.hpp"
+#include "skel/bytes.hpp"
 
 namespace steal_harness {
 
-using protocol::peer_message;
-using protocol::peer_message_kind;
-namespace act = protocol::loan_action;
+using role::peer_message;
+using role::peer_message_kind;
+namespace act = role::loan_action;
 
 namespace {
 
 peer_message through_codec(peer_message const& m) {
   std::vector<std::byte> bytes;
-  protocol::encode(m, bytes);
+  role::encode(m, bytes);
   std::span<std::byte const> rest(bytes);
-  auto read = protocol::decode_peer_message(rest);
+  auto read = role::decode_peer_message(rest);
   require(read == m && rest.empty(), std::string("not read as written: ") + to_string(m.kind));
   return read;
 }
@@ -33,7 +33,7 @@ void append(std::vector<int>& to, std::vector<int> const& more) {
 
 }  // namespace
 
-void world::perform(int rank, protocol::steal_actions& list, packet* cause) {
+void world::perform(int rank, role::steal_actions& list, packet* cause) {
   auto& n = at(rank);
   if (fault_ != nullptr) fault_->wants(*this, rank, list);
   auto const todo = std::exchange(list, {});
@@ -72,7 +72,7 @@ void world::perform(int rank, protocol::steal_actions& list, packet* cause) {
       total_ = n.debts.at(0).result;
       n.debts.erase(0);
       for (auto const c : total_) tasks_ += c;
-      protocol::peer_messages told;
+      role::peer_messages told;
       roll_.done(tasks_, told);
       send_all(told);
     } else if (auto const* drained = std::get_if<act::drain>(&action)) {
@@ -80,18 +80,18 @@ void world::perform(int rank, protocol::steal_actions& list, packet* cause) {
       if (drained->keeps) continue;
       n.debts.clear();
       n.lent.clear();
-    } else if (auto const* e = std::get_if<protocol::end>(&action)) {
+    } else if (auto const* e = std::get_if<role::end>(&action)) {
       require(!n.ended, "a rank ends twice");
       n.ended = true;
       n.how = e->how;
-    } else if (auto const* failure = std::get_if<protocol::fail>(&action)) {
+    } else if (auto const* failure = std::get_if<role::fail>(&action)) {
       n.ended = true;
-      n.failure = failure->why == protocol::fail::reason::lost_root ? "lost root" : failure->text;
+      n.failure = failure->why == role::fail::reason::lost_root ? "lost root" : failure->text;
     }
   }
 }
 
-void world::send_all(protocol::peer_messages& list) {
+void world::send_all(role::peer_messages& list) {
   for (auto& m : std::exchange(list, {})) {
     act::send s{m.to, std::move(m.what), 0};
     perform_send(0, s);
@@ -125,7 +125,7 @@ void world::perform_send(int rank, act::send& s) {
 }
 
 // What a debt is worth: of a task that runs it is not known what it will have done, so it is still to be run.
-world::statement world::state(int rank, protocol::debt_id debt) const {
+world::statement world::state(int rank, role::debt_id debt) const {
   auto const& n = at(rank);
   auto const& d = n.debts.at(debt);
   statement s{d.waiting, d.result};
@@ -162,7 +162,7 @@ void world::record(statement const& s) {
 void world::follow_up(int rank) {
   auto& n = at(rank);
   if (!active(rank)) return;
-  protocol::steal_actions list;
+  role::steal_actions list;
   while (true) {
     auto const c = n.role.current();
     if (!c || !n.debts.at(*c).waiting.empty() || (n.running && n.running->first == *c)) break;
@@ -182,7 +182,7 @@ bool world::ended() const {
 }
 
 void world::check_end() const {
-  using status = protocol::outcome::status;
+  using status = role::outcome::status;
   auto const& s = *scenario_;
   auto const& root = at(0);
   if (s.other_call) {

@@ -1,7 +1,7 @@
 // What may happen next in a simulated ring_steal: everything, something, or what makes it end.
 #include <algorithm>
 
-#include "steal_harness.hpp"
+#include "harness.hpp"
 
 namespace steal_harness {
 

@@ -1,12 +1,12 @@
 // The harness of ring_steal is tested, too: deliberate faults of the protocol must be noticed.
-#include "harness_mutation.hpp"
-#include "steal_harness.hpp"
+#include "harness.hpp"
+#include "role/harness_mutation.hpp"
 
 namespace {
 
-using skel::protocol::peer_message_kind;
+using skel::role::peer_message_kind;
 using steal_harness::event;
-namespace act = skel::protocol::loan_action;
+namespace act = skel::role::loan_action;
 using namespace harness_common;
 using steal_harness::slip;
 
@@ -28,7 +28,7 @@ std::vector<named_fault<mutation>> const faults{
     {"the end comes twice", [](auto& m) { twice<act::complete>(m, 1); }},
     {"the end is overlooked", [](auto& m) { drop_nth<act::complete>(m, 1); }},
     {"a rank does not drain", [](auto& m) { drop_nth<act::drain>(m, 2); }},
-    {"a rank does not end", [](auto& m) { drop_nth<skel::protocol::end>(m, 2); }},
+    {"a rank does not end", [](auto& m) { drop_nth<skel::role::end>(m, 2); }},
     {"nobody asks whether loans are held", [](auto& m) { never(m, peer_message_kind::held); }, 4900},
     {"nobody says that a loan is not held", [](auto& m) { never(m, peer_message_kind::not_held); }, 4900},
     // A lost request costs time, a lost repayment is repaired on the next tick: both were tried, neither is a

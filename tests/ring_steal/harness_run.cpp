@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "steal_harness.hpp"
+#include "harness.hpp"
 
 namespace steal_harness {
 
@@ -55,7 +55,7 @@ scenario death_scenario(std::uint64_t seed) { return draw(seed, true); }
 summary run(scenario const& s, fault* f) { return harness_common::run<world>(s, f); }
 
 std::uint64_t world::hash() const {
-  protocol::digest d;
+  role::digest d;
   auto const add_list = [&](auto const& list) {
     for (auto const x : list) d.add(static_cast<std::uint64_t>(x));
     d.add(list.size());

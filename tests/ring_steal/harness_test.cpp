@@ -1,5 +1,5 @@
 // ring_steal's protocol in random order, with everything going wrong that may; and in every order.
-#include "steal_harness.hpp"
+#include "harness.hpp"
 
 #include <cstdio>
 #include <cstdlib>

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "deaths.hpp"
+#include "mpi/deaths.hpp"
 #include "skel/skel.hpp"
 
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "catch.hpp"
-#include "survivors.hpp"
+#include "mpi/survivors.hpp"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "check.hpp"
+#include "mpi/check.hpp"
 #include "skel/skel.hpp"
 
 namespace {

@@ -1,5 +1,5 @@
 // Whole ring_steal calls over several ranks in one process: every tree counted exactly, whatever happens.
-#include "steal_over_hub.hpp"
+#include "over_hub.hpp"
 
 #include <atomic>
 #include <stdexcept>

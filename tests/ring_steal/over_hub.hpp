@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "hub_transport.hpp"
 #include "skel/ring_steal.hpp"
+#include "transport/hub_transport.hpp"
 
 namespace steal_test {
 

@@ -3,11 +3,11 @@
 #include <stop_token>
 #include <string>
 
-#include "skel/checkpoint/repository.hpp"
+#include "disks/store_of_three.hpp"
+#include "over_hub.hpp"
 #include "skel/error.hpp"
 #include "skel/farm.hpp"
-#include "steal_over_hub.hpp"
-#include "store_of_three.hpp"
+#include "skel/storage/repository.hpp"
 
 using namespace steal_test;
 using test::store_of_three;

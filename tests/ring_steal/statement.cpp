@@ -1,5 +1,5 @@
 // Statements of what a search is worth, as bytes: read as written, and refused when cut off.
-#include "engine/steal_statement.hpp"
+#include "ring_steal/statement.hpp"
 
 #include "catch.hpp"
 #include "skel/error.hpp"

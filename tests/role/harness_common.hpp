@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "../fewer.hpp"
+#include "fewer.hpp"
 
 namespace harness_common {
 

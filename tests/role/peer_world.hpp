@@ -19,13 +19,13 @@
 
 #include "harness_common.hpp"
 #include "peer_scenario.hpp"
-#include "skel/protocol/bytes.hpp"
-#include "skel/protocol/digest.hpp"
-#include "skel/protocol/roll_call.hpp"
+#include "role/digest.hpp"
+#include "role/roll_call.hpp"
+#include "skel/bytes.hpp"
 
 namespace harness_common {
 
-namespace protocol = skel::protocol;
+namespace role = skel::role;
 
 inline constexpr std::uint64_t peer_call_hash = 42;
 
@@ -33,14 +33,14 @@ inline constexpr std::uint64_t peer_call_hash = 42;
 struct peer_node {
   bool begun = false, alive = true, ended = false, draining = false;
   std::string failure{};
-  std::optional<protocol::outcome> how{};
+  std::optional<role::outcome> how{};
 };
 
-inline protocol::peer_message through_codec(protocol::peer_message const& m) {
+inline role::peer_message through_codec(role::peer_message const& m) {
   std::vector<std::byte> bytes;
-  protocol::encode(m, bytes);
+  role::encode(m, bytes);
   std::span<std::byte const> rest(bytes);
-  auto read = protocol::decode_peer_message(rest);
+  auto read = role::decode_peer_message(rest);
   require(read == m && rest.empty(), std::string("not read as written: ") + to_string(m.kind));
   return read;
 }
@@ -52,7 +52,7 @@ class peer_world {
  public:
   using event = peer_event;
   using kind = event::kind;
-  using fault = harness_common::fault<peer_world, event, Actions, protocol::peer_message>;
+  using fault = harness_common::fault<peer_world, event, Actions, role::peer_message>;
 
   peer_world(peer_world const&) = default;
   peer_world(peer_world&&) noexcept = default;
@@ -73,7 +73,7 @@ class peer_world {
   void check_end() const;
   [[nodiscard]] int deaths() const { return deaths_; }
   [[nodiscard]] bool died_at_work() const { return died_at_work_; }
-  [[nodiscard]] std::uint64_t messages(protocol::peer_message_kind what) const {
+  [[nodiscard]] std::uint64_t messages(role::peer_message_kind what) const {
     auto const at = messages_.find(what);
     return at == messages_.end() ? 0 : at->second;
   }
@@ -95,7 +95,7 @@ class peer_world {
   virtual void hear_tick(int rank) = 0;
   virtual void please_stop(int rank) = 0;
   /// Attaches what travels with a message, and posts it.
-  virtual void send(int rank, int to, protocol::peer_message const& what) = 0;
+  virtual void send(int rank, int to, role::peer_message const& what) = 0;
   /// What the engine does at once after an event.
   virtual void follow_up(int rank) = 0;
   /// Its own kinds of events: of an active rank, and when they happen.
@@ -111,7 +111,7 @@ class peer_world {
   [[nodiscard]] virtual bool may_fail() const { return false; }
   /// What `part_lost` may follow from.
   [[nodiscard]] virtual bool may_lose_parts() const { return false; }
-  virtual void add_to(protocol::digest&) const {}
+  virtual void add_to(role::digest&) const {}
 
   // --- what a world uses ---
   /// A job begins; what was before it is gone.
@@ -126,14 +126,14 @@ class peer_world {
   [[nodiscard]] std::uint64_t call_hash(int rank) const {
     return scenario_->other_call == rank ? peer_call_hash + 1 : peer_call_hash;
   }
-  /// A step of the root's roll call, and what it says: `call_roll(&protocol::roll_call::done, 1)`.
+  /// A step of the root's roll call, and what it says: `call_roll(&role::roll_call::done, 1)`.
   template <class... Parameters, class... Arguments>
-  void call_roll(void (protocol::roll_call::*what)(Parameters...), Arguments&&... arguments) {
-    protocol::peer_messages told;
+  void call_roll(void (role::roll_call::*what)(Parameters...), Arguments&&... arguments) {
+    role::peer_messages told;
     (roll_.*what)(std::forward<Arguments>(arguments)..., told);
     for (auto const& m : told) send(0, m.to, m.what);
   }
-  [[nodiscard]] Packet packet_of(protocol::peer_message const& what) {
+  [[nodiscard]] Packet packet_of(role::peer_message const& what) {
     ++messages_[what.kind];
     Packet p{};
     p.what = through_codec(what);
@@ -150,11 +150,11 @@ class peer_world {
   /// Whether the action is that the rank ends.
   template <class Variant>
   bool ends(Node& n, Variant const& action) {
-    if (auto const* e = std::get_if<protocol::end>(&action)) {
+    if (auto const* e = std::get_if<role::end>(&action)) {
       require(!n.ended, "a rank ends twice");
       n.how = e->how;
-    } else if (auto const* failure = std::get_if<protocol::fail>(&action)) {
-      n.failure = failure->why == protocol::fail::reason::lost_root ? "lost root" : failure->text;
+    } else if (auto const* failure = std::get_if<role::fail>(&action)) {
+      n.failure = failure->why == role::fail::reason::lost_root ? "lost root" : failure->text;
     } else {
       return false;
     }
@@ -164,7 +164,7 @@ class peer_world {
   std::shared_ptr<Scenario const> scenario_;
   fault* fault_ = nullptr;
   std::vector<Node> nodes_;
-  protocol::roll_call roll_;
+  role::roll_call roll_;
   std::vector<std::vector<Packet>> wires_;
   std::vector<bool> lost_;  // wire(a, b): a takes b for lost
   int deaths_ = 0, suspicions_ = 0;
@@ -183,7 +183,7 @@ class peer_world {
   void tick(int rank);
   void notice_all();
 
-  std::map<protocol::peer_message_kind, std::uint64_t> messages_;
+  std::map<role::peer_message_kind, std::uint64_t> messages_;
   std::uint64_t jobs_ = 0;
   bool failed_ = false, asked_to_stop_ = false, died_at_work_ = false;
 };

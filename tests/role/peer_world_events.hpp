@@ -18,7 +18,7 @@ void peer_world<Scenario, Node, Packet, Actions>::start_job(Scenario const& s) {
   complete_ = false;
   std::vector<int> all(ranks);
   std::iota(all.begin(), all.end(), 0);
-  roll_ = protocol::roll_call(all, peer_call_hash);
+  roll_ = role::roll_call(all, peer_call_hash);
 }
 
 // --- events
@@ -90,7 +90,7 @@ template <class Scenario, class Node, class Packet, class Actions>
 void peer_world<Scenario, Node, Packet, Actions>::lose(int rank, int peer) {
   lost_[wire(rank, peer)] = true;
   if (!active(rank)) return;
-  if (rank == 0) call_roll(&protocol::roll_call::lost, peer);
+  if (rank == 0) call_roll(&role::roll_call::lost, peer);
   hear_lost(rank, peer);
 }
 
@@ -190,7 +190,7 @@ void peer_world<Scenario, Node, Packet, Actions>::settle(std::mt19937_64& dice) 
 
 template <class Scenario, class Node, class Packet, class Actions>
 void peer_world<Scenario, Node, Packet, Actions>::check_end() const {
-  using status = protocol::outcome::status;
+  using status = role::outcome::status;
   auto const& s = *scenario_;
   auto const& root = at(0);
   if (s.other_call) {
@@ -221,7 +221,7 @@ void peer_world<Scenario, Node, Packet, Actions>::check_end() const {
 
 template <class Scenario, class Node, class Packet, class Actions>
 std::uint64_t peer_world<Scenario, Node, Packet, Actions>::hash() const {
-  protocol::digest d;
+  role::digest d;
   for (auto const& n : nodes_) {
     n.add_to(d);
     d.add((n.begun ? 1U : 0U) + (n.alive ? 2U : 0U) + (n.ended ? 4U : 0U) + (n.draining ? 8U : 0U));

@@ -1,12 +1,12 @@
 // The three cases of GDC's second phase (gdc section 3), by name.
-#include "skel/protocol/ring_search.hpp"
+#include "role/ring_search.hpp"
 
 #include "catch.hpp"
 
 namespace {
 
-using skel::protocol::rank_id;
-using skel::protocol::ring_search;
+using skel::role::rank_id;
+using skel::role::ring_search;
 
 ring_search search_of(rank_id self, int ranks, skel::ring_order order = skel::ring_order::successors) {
   auto ring = std::make_shared<std::vector<rank_id>>();

@@ -1,12 +1,12 @@
 // Encrypted objects: they come back with the key and not without, and shards need none.
-#include "skel/checkpoint/cipher.hpp"
+#include "skel/storage/cipher.hpp"
 
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
 
 #include "catch.hpp"
-#include "observe_support.hpp"
+#include "observe/support.hpp"
 #include "skel/error.hpp"
 #include "store_support.hpp"
 

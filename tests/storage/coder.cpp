@@ -1,5 +1,5 @@
 // Codes: names, published vectors, and that any m of m + k shards give the data back.
-#include "skel/checkpoint/coder.hpp"
+#include "skel/storage/coder.hpp"
 
 #include <algorithm>
 #include <bit>

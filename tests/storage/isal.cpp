@@ -3,7 +3,7 @@
 
 #include "catch.hpp"
 #include "codes_support.hpp"
-#include "skel/checkpoint/coder.hpp"
+#include "skel/storage/coder.hpp"
 
 namespace {
 

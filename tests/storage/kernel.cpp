@@ -1,13 +1,13 @@
 // Every kernel of this machine gives the bytes of a product bit by bit, at every length and alignment.
-#include "skel/checkpoint/kernel.hpp"
+#include "skel/storage/kernel.hpp"
 
 #include <algorithm>
 
 #include "catch.hpp"
 #include "codes_support.hpp"
 #include "fewer.hpp"
-#include "skel/checkpoint/linear_map.hpp"
 #include "skel/error.hpp"
+#include "skel/storage/linear_map.hpp"
 
 using namespace skel::storage;
 

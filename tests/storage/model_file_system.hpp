@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "codes_support.hpp"
-#include "skel/checkpoint/file_system.hpp"
+#include "skel/storage/file_system.hpp"
 
 namespace test {
 

@@ -1,5 +1,5 @@
 // Where shards go: all small arrangements of hosts and directories.
-#include "skel/checkpoint/placement.hpp"
+#include "skel/storage/placement.hpp"
 
 #include <algorithm>
 #include <map>

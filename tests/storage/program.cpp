@@ -6,10 +6,10 @@
 
 #include "catch.hpp"
 #include "codes_support.hpp"
-#include "observe_support.hpp"
+#include "observe/support.hpp"
 #include "running.hpp"
-#include "skel/checkpoint/cipher.hpp"
-#include "skel/checkpoint/repository.hpp"
+#include "skel/storage/cipher.hpp"
+#include "skel/storage/repository.hpp"
 
 namespace {
 

@@ -1,13 +1,13 @@
 // Generations of parts: saved, found, given back, and what happens to damaged ones.
-#include "skel/checkpoint/repository.hpp"
+#include "skel/storage/repository.hpp"
 
 #include <algorithm>
 #include <array>
 
 #include "catch.hpp"
 #include "repository_support.hpp"
-#include "skel/checkpoint/object_writer.hpp"
 #include "skel/error.hpp"
+#include "skel/storage/object_writer.hpp"
 
 using namespace skel::storage;
 

@@ -9,7 +9,7 @@
 #include <random>
 
 #include "catch.hpp"
-#include "observe_support.hpp"
+#include "observe/support.hpp"
 #include "repository_support.hpp"
 #include "skel/error.hpp"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "skel/checkpoint/repository.hpp"
+#include "skel/storage/repository.hpp"
 #include "store_support.hpp"
 
 namespace test {

@@ -1,6 +1,6 @@
 // Objects in directories: every length and loss, damage that is found and named, generations that are not
 // mixed.
-#include "skel/checkpoint/shard_store.hpp"
+#include "skel/storage/shard_store.hpp"
 
 #include <algorithm>
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "model_file_system.hpp"
-#include "skel/checkpoint/shard_store.hpp"
 #include "skel/error.hpp"
+#include "skel/storage/shard_store.hpp"
 
 namespace test {
 

@@ -16,7 +16,7 @@
 #include "catch.hpp"
 #include "engine/engine.hpp"
 #include "skel/context.hpp"
-#include "skel/transport/transport.hpp"
+#include "transport/transport.hpp"
 
 namespace hub {
 

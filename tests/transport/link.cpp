@@ -1,5 +1,5 @@
 // One rank's end of a connection: numbers, credits, pieces, duplicates.
-#include "skel/transport/link.hpp"
+#include "transport/link.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,8 +12,8 @@
 
 #include "catch.hpp"
 #include "skel/error.hpp"
-#include "skel/transport/arrival_memory.hpp"
-#include "skel/transport/transport.hpp"
+#include "transport/arrival_memory.hpp"
+#include "transport/transport.hpp"
 
 using skel::transport::header;
 using end = skel::transport::link;

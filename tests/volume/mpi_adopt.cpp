@@ -9,7 +9,7 @@
 #include <iterator>
 #include <string>
 
-#include "check.hpp"
+#include "mpi/check.hpp"
 #include "program.hpp"
 #include "skel/skel.hpp"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <ctime>
 
-#include "skel/observe/atomic_file.hpp"
+#include "skel/atomic_file.hpp"
 
 namespace skel::isosurface {
 
@@ -46,7 +46,7 @@ void trace_costs(std::string const& path, open_function const& open, surface_opt
   options.rows_per_piece = 1;
   node_grid const grid(open()->header(), options);
   modeler const job(grid, options, open);
-  observe::atomic_file file(path);
+  skel::atomic_file file(path);
   file.write("what,layer,row,seconds,bytes\n");
   auto const slices = slice_seconds(open);
   for (std::size_t k = 0; k < slices.size(); ++k)

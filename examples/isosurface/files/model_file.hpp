@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "skel/observe/atomic_file.hpp"
+#include "skel/atomic_file.hpp"
 
 namespace skel::isosurface {
 
@@ -43,7 +43,7 @@ class model_writer {
 
  private:
   model_header header_;
-  observe::atomic_file file_;
+  skel::atomic_file file_;
   std::uint64_t next_ = 0;
 };
 

@@ -6,7 +6,7 @@
 #include "model_file.hpp"
 #include "model_layout.hpp"
 #include "skel/error.hpp"
-#include "skel/observe/hash.hpp"
+#include "skel/hash.hpp"
 
 namespace skel::isosurface {
 
@@ -61,7 +61,7 @@ model_reader::model_reader(std::string path) : path_(std::move(path)) {
   auto const from = volume_data::file_bytes(path_);
   auto const head = read_head(*from);
   check_length(*from, head);
-  observe::xxh3_hasher hasher;
+  skel::xxh3_hasher hasher;
   hasher.update(std::as_bytes(std::span(&head, 1)));
   header_.order = static_cast<int>(head.order);
   for (std::size_t axis = 0; axis < 3; ++axis) {

@@ -5,7 +5,7 @@
 #include "model_file.hpp"
 #include "model_layout.hpp"
 #include "skel/error.hpp"
-#include "skel/observe/hash.hpp"
+#include "skel/hash.hpp"
 
 namespace skel::isosurface {
 
@@ -20,7 +20,7 @@ void append(std::vector<std::byte>& out, T const& values) {
 }  // namespace
 
 std::uint64_t slice_hash(std::uint64_t number, std::span<double const> data) {
-  observe::xxh3_hasher hasher;
+  skel::xxh3_hasher hasher;
   hasher.update(std::as_bytes(std::span(&number, 1)));
   hasher.update(std::as_bytes(data));
   return hasher.value();
@@ -35,7 +35,7 @@ model_writer::model_writer(std::string const& path, model_header header)
   std::vector<std::byte> bytes;
   append(bytes, std::span(&head, 1));
   for (auto const& c : header_.coordinates) append(bytes, c);
-  observe::xxh3_hasher hasher;
+  skel::xxh3_hasher hasher;
   hasher.update(bytes);
   auto const hash = hasher.value();
   append(bytes, std::span(&hash, 1));

@@ -5,7 +5,7 @@
 #include <iterator>
 
 #include "mesh_files.hpp"
-#include "skel/observe/atomic_file.hpp"
+#include "skel/atomic_file.hpp"
 
 namespace skel::isosurface {
 
@@ -31,7 +31,7 @@ class lines {
     file_.write(std::string_view(text_.data(), text_.size()));
     text_.clear();
   }
-  observe::atomic_file file_;
+  skel::atomic_file file_;
   fmt::memory_buffer text_;
 };
 

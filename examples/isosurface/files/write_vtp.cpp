@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "mesh_files.hpp"
-#include "skel/observe/atomic_file.hpp"
+#include "skel/atomic_file.hpp"
 
 namespace skel::isosurface {
 
 namespace {
 
-using observe::atomic_file;
+using skel::atomic_file;
 
 /// An array of the file: what its tag says, how many bytes it has, and what writes them.
 struct array {

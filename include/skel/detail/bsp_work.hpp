@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "skel/checkpoint/options.hpp"
 #include "skel/context.hpp"
 #include "skel/report.hpp"
+#include "skel/storage/options.hpp"
 
 namespace skel {
 

@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "skel/observe/hash.hpp"
+#include "skel/hash.hpp"
 #include "skel/source.hpp"
 #include "skel/transfer.hpp"
 
@@ -39,7 +39,7 @@ concept list_of_values =
     std::ranges::sized_range<T const> && !raw_bytes<T> && transferable<std::ranges::range_value_t<T const>>;
 
 template <transferable T>
-void add_contents(observe::xxh3_hasher& hasher, T const& value) {
+void add_contents(skel::xxh3_hasher& hasher, T const& value) {
   if constexpr (has_transfer_traits<T>) {
     std::vector<std::byte> bytes;
     pack(value, bytes);
@@ -76,7 +76,7 @@ template <class Source>
 [[nodiscard]] std::optional<std::uint64_t> list_contents(Source const& list, std::optional<bool> check) {
   using task = source_task<Source>;
   if constexpr (transferable<task>) {
-    observe::xxh3_hasher hasher;
+    skel::xxh3_hasher hasher;
     if constexpr (counts_up<Source>) {
       if (list.size() > 0) add_contents(hasher, static_cast<task>(list[0]));
       return hasher.value();

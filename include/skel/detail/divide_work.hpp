@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "skel/context.hpp"
+#include "skel/detail/division.hpp"
 #include "skel/report.hpp"
-#include "skel/schedule/division.hpp"
 
 namespace skel {
 
@@ -37,32 +37,32 @@ struct divide_and_conquer_options {
 namespace detail {
 
 /// Problems that belong together: one, or several of those that a division has made.
-struct part_problem {
-  part_problem() = default;
-  part_problem(part_problem const&) = delete;
-  part_problem& operator=(part_problem const&) = delete;
-  virtual ~part_problem() = default;
+struct divide_problem {
+  divide_problem() = default;
+  divide_problem(divide_problem const&) = delete;
+  divide_problem& operator=(divide_problem const&) = delete;
+  virtual ~divide_problem() = default;
 };
 
 /// Their solutions.
-struct part_solution {
-  part_solution() = default;
-  part_solution(part_solution const&) = delete;
-  part_solution& operator=(part_solution const&) = delete;
-  virtual ~part_solution() = default;
+struct divide_solution {
+  divide_solution() = default;
+  divide_solution(divide_solution const&) = delete;
+  divide_solution& operator=(divide_solution const&) = delete;
+  virtual ~divide_solution() = default;
 };
 
-using problem_ptr = std::shared_ptr<part_problem const>;
-using solution_ptr = std::unique_ptr<part_solution>;
+using problem_ptr = std::shared_ptr<divide_problem const>;
+using solution_ptr = std::unique_ptr<divide_solution>;
 using problem_sizes = std::vector<std::pair<std::string, double>>;
 
 /// All but open() and the names of types are called concurrently.
-class part_work {
+class divide_work {
  public:
-  part_work() = default;
-  part_work(part_work const&) = delete;
-  part_work& operator=(part_work const&) = delete;
-  virtual ~part_work() = default;
+  divide_work() = default;
+  divide_work(divide_work const&) = delete;
+  divide_work& operator=(divide_work const&) = delete;
+  virtual ~divide_work() = default;
   /// Mangled names, which tell calls apart.
   [[nodiscard]] virtual std::string types() const = 0;
   [[nodiscard]] virtual std::string function() const = 0;
@@ -73,17 +73,17 @@ class part_work {
   /// that parts are combined.
   [[nodiscard]] virtual problem_ptr open(int depth) = 0;
   /// Both halves, the first with about `share` of the work; nothing where the problem cannot be divided.
-  [[nodiscard]] virtual std::optional<std::pair<problem_ptr, problem_ptr>> divide(part_problem const& p,
+  [[nodiscard]] virtual std::optional<std::pair<problem_ptr, problem_ptr>> divide(divide_problem const& p,
                                                                                   double share) const = 0;
-  [[nodiscard]] virtual solution_ptr solve(part_problem const& p, unsigned threads) const = 0;
+  [[nodiscard]] virtual solution_ptr solve(divide_problem const& p, unsigned threads) const = 0;
   [[nodiscard]] virtual solution_ptr combine(solution_ptr left, solution_ptr right) const = 0;
   /// Whether solve() uses several threads by itself.
   [[nodiscard]] virtual bool solves_with_threads() const = 0;
   /// What the cost depends on.
-  [[nodiscard]] virtual problem_sizes measure(part_problem const& p) const = 0;
+  [[nodiscard]] virtual problem_sizes measure(divide_problem const& p) const = 0;
 
-  virtual void pack(part_problem const& p, std::vector<std::byte>& out) const = 0;
-  virtual void pack(part_solution const& s, std::vector<std::byte>& out) const = 0;
+  virtual void pack(divide_problem const& p, std::vector<std::byte>& out) const = 0;
+  virtual void pack(divide_solution const& s, std::vector<std::byte>& out) const = 0;
   [[nodiscard]] virtual problem_ptr unpack_problem(std::span<std::byte const> in) const = 0;
   /// `in` stays as long as `owner`.
   [[nodiscard]] virtual solution_ptr unpack_solution(std::span<std::byte const> in,
@@ -91,17 +91,17 @@ class part_work {
 };
 
 /// What a kind of divide-and-conquer is, as values.
-struct part_kind {
+struct divide_kind {
   std::string name;
   placement from = placement::on_root;
   placement to = placement::everywhere;
 };
 
 /// Throws usage_error for choices that exclude each other.
-[[nodiscard]] part_kind kind_of(any_division const& division, placement from);
+[[nodiscard]] divide_kind kind_of(any_division const& division, placement from);
 
 /// `mine` receives what this rank has of the solution: nothing on some.
-[[nodiscard]] report run_divide_and_conquer(context& ctx, part_work& work, part_kind const& kind,
+[[nodiscard]] report run_divide_and_conquer(context& ctx, divide_work& work, divide_kind const& kind,
                                             divide_and_conquer_options const& options, solution_ptr& mine);
 
 }  // namespace detail

@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "skel/checkpoint/options.hpp"
 #include "skel/context.hpp"
+#include "skel/detail/task_range.hpp"
 #include "skel/report.hpp"
-#include "skel/schedule/policy.hpp"
-#include "skel/schedule/task_range.hpp"
+#include "skel/schedule.hpp"
+#include "skel/storage/options.hpp"
 #include "skel/worker.hpp"
 
 namespace skel {
@@ -125,7 +125,6 @@ class farm_work {
 
 [[nodiscard]] report run_farm(context& ctx, farm_work& work, farm_policy const& policy,
                               farm_options const& options);
-[[nodiscard]] std::uint64_t hash_text(std::string_view text);
 
 }  // namespace detail
 }  // namespace skel

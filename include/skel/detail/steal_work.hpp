@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "skel/checkpoint/options.hpp"
 #include "skel/context.hpp"
 #include "skel/report.hpp"
-#include "skel/schedule/policy.hpp"
+#include "skel/schedule.hpp"
+#include "skel/storage/options.hpp"
 #include "skel/worker.hpp"
 
 namespace skel {

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "skel/checkpoint/linear_map.hpp"
-#include "skel/checkpoint/matrix.hpp"
+#include "skel/storage/linear_map.hpp"
+#include "skel/storage/matrix.hpp"
 
 namespace skel::storage {
 

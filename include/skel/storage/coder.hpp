@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "skel/checkpoint/code.hpp"
+#include "skel/storage/code.hpp"
 
 namespace skel::storage {
 

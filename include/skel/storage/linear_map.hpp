@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "skel/checkpoint/kernel.hpp"
-#include "skel/checkpoint/matrix.hpp"
+#include "skel/storage/kernel.hpp"
+#include "skel/storage/matrix.hpp"
 
 namespace skel::storage {
 

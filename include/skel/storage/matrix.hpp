@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "skel/checkpoint/field.hpp"
+#include "skel/storage/field.hpp"
 
 namespace skel::storage {
 

@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "skel/checkpoint/coder.hpp"
-#include "skel/checkpoint/object_writer.hpp"
-#include "skel/checkpoint/shard_reader.hpp"
+#include "skel/storage/coder.hpp"
+#include "skel/storage/object_writer.hpp"
+#include "skel/storage/shard_reader.hpp"
 
 namespace skel::storage {
 

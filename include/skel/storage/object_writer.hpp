@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "skel/checkpoint/coder.hpp"
-#include "skel/checkpoint/shard_format.hpp"
+#include "skel/storage/coder.hpp"
+#include "skel/storage/shard_format.hpp"
 
 namespace skel::storage {
 
@@ -47,7 +47,7 @@ class object_writer {
     byte_sink to;
     hash128 header;
     stripe_buffer block;
-    observe::xxh3_128_hasher hashes;
+    skel::xxh3_128_hasher hashes;
   };
   void write_stripe();
 
@@ -55,7 +55,7 @@ class object_writer {
   coder coder_;
   std::vector<shard> shards_;
   block_hasher hasher_;
-  observe::xxh3_128_hasher object_hash_;
+  skel::xxh3_128_hasher object_hash_;
   std::uint64_t stripe_ = 0, written_ = 0;
   std::size_t filled_ = 0;  // of the stripe
 };

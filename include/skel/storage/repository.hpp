@@ -20,8 +20,8 @@
 #include <utility>
 #include <vector>
 
-#include "skel/checkpoint/generation.hpp"
-#include "skel/checkpoint/placement.hpp"
+#include "skel/storage/generation.hpp"
+#include "skel/storage/placement.hpp"
 
 namespace skel::storage {
 

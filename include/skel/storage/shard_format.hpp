@@ -15,12 +15,12 @@
 #include <string>
 #include <vector>
 
-#include "skel/checkpoint/code.hpp"
-#include "skel/observe/hash.hpp"
+#include "skel/hash.hpp"
+#include "skel/storage/code.hpp"
 
 namespace skel::storage {
 
-using observe::hash128;
+using skel::hash128;
 /// Takes bytes in order.
 using byte_sink = std::function<void(std::span<std::byte const>)>;
 /// Takes what a user should hear of, `path: what is wrong`, where things go on all the same.
@@ -96,7 +96,7 @@ class block_hasher {
                                    std::span<std::byte const> block);
 
  private:
-  observe::xxh3_128_hasher hasher_;
+  skel::xxh3_128_hasher hasher_;
 };
 
 struct shard_footer {

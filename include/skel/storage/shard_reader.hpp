@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "skel/checkpoint/file_system.hpp"
-#include "skel/checkpoint/shard_format.hpp"
+#include "skel/storage/file_system.hpp"
+#include "skel/storage/shard_format.hpp"
 
 namespace skel::storage {
 
@@ -50,7 +50,7 @@ class shard_reader {
   shard_layout layout_;
   hash128 header_hash_{}, block_hash_{};
   block_hasher hasher_;
-  observe::xxh3_128_hasher hashes_;
+  skel::xxh3_128_hasher hashes_;
   std::uint64_t next_ = 0;  // stripe in order; past the end where one was left out
   std::uint64_t bad_blocks_ = 0;
 };

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "skel/checkpoint/cipher.hpp"
-#include "skel/checkpoint/object_reader.hpp"
+#include "skel/storage/cipher.hpp"
+#include "skel/storage/object_reader.hpp"
 
 namespace skel::storage {
 

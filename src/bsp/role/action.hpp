@@ -6,10 +6,10 @@
 #include <variant>
 #include <vector>
 
-#include "skel/protocol/action.hpp"
-#include "skel/protocol/peer_message.hpp"
+#include "role/outcome.hpp"
+#include "role/peer_message.hpp"
 
-namespace skel::protocol {
+namespace skel::role {
 
 namespace bsp_action {
 
@@ -104,4 +104,4 @@ using any = std::variant<send, keep, forget, restore, save, compute, complete, d
 
 using bsp_actions = std::vector<bsp_action::any>;
 
-}  // namespace skel::protocol
+}  // namespace skel::role

@@ -1,11 +1,11 @@
-#include "skel/protocol/bsp_conductor.hpp"
+#include "bsp/role/conductor.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "skel/protocol/digest.hpp"
+#include "role/digest.hpp"
 
-namespace skel::protocol {
+namespace skel::role {
 
 using kind = peer_message_kind;
 namespace bsp = bsp_action;
@@ -142,4 +142,4 @@ std::uint64_t bsp_conductor::hash() const {
   return d.add(begun_).add(moved_).add(stopped_).value();
 }
 
-}  // namespace skel::protocol
+}  // namespace skel::role

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "skel/protocol/bsp_action.hpp"
-#include "skel/protocol/bsp_message.hpp"
+#include "bsp/role/action.hpp"
+#include "bsp/role/message.hpp"
 
-namespace skel::protocol {
+namespace skel::role {
 
 /// A checkpoint that can be restored, as far as is known.
 struct bsp_generation {
@@ -90,4 +90,4 @@ class bsp_conductor {
   bool stopped_ = false;
 };
 
-}  // namespace skel::protocol
+}  // namespace skel::role

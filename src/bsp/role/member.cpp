@@ -1,10 +1,10 @@
-#include "skel/protocol/bsp_member.hpp"
+#include "bsp/role/member.hpp"
 
 #include <algorithm>
 
-#include "skel/protocol/digest.hpp"
+#include "role/digest.hpp"
 
-namespace skel::protocol {
+namespace skel::role {
 
 using kind = peer_message_kind;
 namespace bsp = bsp_action;
@@ -187,4 +187,4 @@ std::uint64_t bsp_member::hash() const {
   return d.add(complete_).add(draining_).add(stop_heard_).add(told_stopped_).add(ended_).value();
 }
 
-}  // namespace skel::protocol
+}  // namespace skel::role

@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "skel/protocol/bsp_action.hpp"
-#include "skel/protocol/bsp_message.hpp"
+#include "bsp/role/action.hpp"
+#include "bsp/role/message.hpp"
 
-namespace skel::protocol {
+namespace skel::role {
 
 struct bsp_member_config {
   rank_id self = 0;
@@ -94,4 +94,4 @@ class bsp_member {
   bool ended_ = false;
 };
 
-}  // namespace skel::protocol
+}  // namespace skel::role

@@ -1,8 +1,8 @@
-#include "skel/protocol/bsp_message.hpp"
+#include "bsp/role/message.hpp"
 
 #include "skel/error.hpp"
 
-namespace skel::protocol::bsp_message {
+namespace skel::role::bsp_message {
 
 using kind = peer_message_kind;
 
@@ -41,4 +41,4 @@ peer_message unreadable::encoded() const { return {.kind = kind::unreadable, .nu
 
 unreadable unreadable::decoded(peer_message const& m) { return {m.number, m.text}; }
 
-}  // namespace skel::protocol::bsp_message
+}  // namespace skel::role::bsp_message

@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "skel/protocol/action.hpp"
-#include "skel/protocol/peer_message.hpp"
+#include "role/outcome.hpp"
+#include "role/peer_message.hpp"
 
 /// Each message has one place that says which numbers of a peer_message hold it. decoded() throws
 /// protocol_error where a message is not whole.
-namespace skel::protocol::bsp_message {
+namespace skel::role::bsp_message {
 
 /// Root to members: a new epoch begins, from this state.
 struct restart {
@@ -51,4 +51,4 @@ struct unreadable {
   friend bool operator==(unreadable const&, unreadable const&) = default;
 };
 
-}  // namespace skel::protocol::bsp_message
+}  // namespace skel::role::bsp_message

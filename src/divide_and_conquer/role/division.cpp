@@ -1,4 +1,4 @@
-#include "skel/schedule/division.hpp"
+#include "skel/detail/division.hpp"
 
 #include <array>
 

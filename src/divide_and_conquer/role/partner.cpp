@@ -1,14 +1,14 @@
-#include "skel/protocol/partner.hpp"
+#include "divide_and_conquer/role/partner.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "skel/protocol/digest.hpp"
+#include "role/digest.hpp"
 
-namespace skel::protocol {
+namespace skel::role {
 
 using kind = peer_message_kind;
-namespace part = part_action;
+namespace part = divide_act;
 
 namespace {
 
@@ -28,14 +28,14 @@ partner::partner(partner_config config) : config_(config) {}
 
 // --- what others are told
 
-void partner::tell(rank_id to, peer_message_kind what, rank_span group, part_actions& out) const {
+void partner::tell(rank_id to, peer_message_kind what, rank_span group, divide_actions& out) const {
   peer_message m{.kind = what};
   m.ids = {static_cast<std::uint64_t>(group.first), static_cast<std::uint64_t>(group.last)};
   out.push_back(part::send{to, std::move(m)});
 }
 
 // Where this rank's groups have partners that wait for them: sent before they are combined away.
-void partner::push_solutions(part_actions& out) {
+void partner::push_solutions(divide_actions& out) {
   auto const push = [&](rank_span group, auto const& partners) {
     auto const have = solution_with(group);
     if (!have || !pushed_.insert(group).second) return;
@@ -58,7 +58,7 @@ void partner::push_solutions(part_actions& out) {
   }
 }
 
-void partner::answer_requests(part_actions& out) {
+void partner::answer_requests(divide_actions& out) {
   std::vector<request> const open(requests_.begin(), requests_.end());
   for (auto const& r : open) {
     if (is_lost(r.from)) continue;  // until it is heard of
@@ -78,7 +78,7 @@ void partner::answer_requests(part_actions& out) {
   }
 }
 
-void partner::check_reached(part_actions& out) {
+void partner::check_reached(divide_actions& out) {
   if (config_.to == solution_place::root) {
     if (config_.self == 0 && !complete_ && solution_with(everybody())) {
       complete_ = true;
@@ -103,7 +103,7 @@ void partner::check_reached(part_actions& out) {
   out.push_back(part::complete{});
 }
 
-void partner::advance(part_actions& out) {
+void partner::advance(divide_actions& out) {
   if (!begun_ || draining_ || ended_) return;
   push_solutions(out);
   pursue(target(), out);
@@ -113,7 +113,7 @@ void partner::advance(part_actions& out) {
 
 // --- events
 
-void partner::begin(part_actions& out) {
+void partner::begin(divide_actions& out) {
   begun_ = true;
   out.push_back(part::send{0, {.kind = kind::hello, .number = config_.call_hash}});
   if (config_.from == problem_place::parts)
@@ -123,7 +123,7 @@ void partner::begin(part_actions& out) {
   advance(out);
 }
 
-void partner::on(rank_id from, peer_message const& m, part_actions& out) {
+void partner::on(rank_id from, peer_message const& m, divide_actions& out) {
   if (ended_) return;
   lost_.erase(from);
   auto const group = group_of(m);
@@ -159,7 +159,7 @@ void partner::on(rank_id from, peer_message const& m, part_actions& out) {
   advance(out);
 }
 
-void partner::lost(rank_id rank, part_actions& out) {
+void partner::lost(rank_id rank, divide_actions& out) {
   if (ended_ || rank == config_.self) return;
   if (rank == 0) {
     ended_ = true;
@@ -174,29 +174,29 @@ void partner::lost(rank_id rank, part_actions& out) {
   advance(out);
 }
 
-void partner::tick(part_actions& out) {
+void partner::tick(divide_actions& out) {
   lost_ = std::exchange(said_lost_, {});
   advance(out);
 }
 
-void partner::start_draining(part_actions& out) {
+void partner::start_draining(divide_actions& out) {
   stop_heard_ = true;
   if (std::exchange(draining_, true)) return;
   out.push_back(part::drain{});
 }
 
-void partner::failed(std::uint64_t number, std::string text, part_actions& out) {
+void partner::failed(std::uint64_t number, std::string text, divide_actions& out) {
   if (ended_) return;
   out.push_back(part::send{0, {.kind = kind::failed, .number = number, .text = std::move(text)}});
   if (std::exchange(draining_, true)) return;
   out.push_back(part::drain{});
 }
 
-void partner::please_stop(part_actions& out) {
+void partner::please_stop(divide_actions& out) {
   if (!ended_ && !draining_) out.push_back(part::send{0, {.kind = kind::please_stop}});
 }
 
-void partner::quiet(part_actions& out) {
+void partner::quiet(divide_actions& out) {
   if (!stop_heard_ || told_stopped_ || ended_) return;
   told_stopped_ = true;
   out.push_back(part::send{0, {.kind = kind::stopped}});
@@ -249,4 +249,4 @@ std::uint64_t partner::hash() const {
   return d.value();
 }
 
-}  // namespace skel::protocol
+}  // namespace skel::role

@@ -9,17 +9,17 @@
 #include <variant>
 #include <vector>
 
-#include "skel/protocol/action.hpp"
-#include "skel/protocol/peer_message.hpp"
-#include "skel/protocol/rank_span.hpp"
+#include "divide_and_conquer/role/rank_span.hpp"
+#include "role/outcome.hpp"
+#include "role/peer_message.hpp"
 
-namespace skel::protocol {
+namespace skel::role {
 
 /// Where the problem is at the beginning, and the solution at the end.
 enum class problem_place : std::uint8_t { everywhere, root, parts };
 enum class solution_place : std::uint8_t { everywhere, root, parts };
 
-namespace part_action {
+namespace divide_act {
 /// Send `what` to `to`, perhaps this rank itself. For `problem` and `solution` the engine attaches the
 /// group's.
 struct send {
@@ -60,13 +60,12 @@ struct complete {
 struct drain {
   friend bool operator==(drain const&, drain const&) = default;
 };
-}  // namespace part_action
+}  // namespace divide_act
 
-using part_action_variant =
-    std::variant<part_action::send, part_action::divide, part_action::solve, part_action::combine,
-                 part_action::keep_problem, part_action::keep_solution, part_action::complete,
-                 part_action::drain, end, fail>;
-using part_actions = std::vector<part_action_variant>;
+using divide_action = std::variant<divide_act::send, divide_act::divide, divide_act::solve,
+                                   divide_act::combine, divide_act::keep_problem, divide_act::keep_solution,
+                                   divide_act::complete, divide_act::drain, end, fail>;
+using divide_actions = std::vector<divide_action>;
 
 /// The group that a message is about; an empty one if it names none.
 [[nodiscard]] rank_span group_of(peer_message const& m);
@@ -100,21 +99,21 @@ class partner {
   partner() = default;
   explicit partner(partner_config config);
 
-  void begin(part_actions& out);
+  void begin(divide_actions& out);
   /// The problems of both halves are there.
-  void divided(rank_span group, part_actions& out);
+  void divided(rank_span group, divide_actions& out);
   /// The problem of this group cannot be divided.
-  void whole(rank_span group, part_actions& out);
-  void solved(rank_span group, part_actions& out);
+  void whole(rank_span group, divide_actions& out);
+  void solved(rank_span group, divide_actions& out);
   /// A function of the user's threw, the `number`-th call on this rank.
-  void failed(std::uint64_t number, std::string text, part_actions& out);
-  void please_stop(part_actions& out);
+  void failed(std::uint64_t number, std::string text, divide_actions& out);
+  void please_stop(divide_actions& out);
   /// After drain: no thread is inside the user's functions any more.
-  void quiet(part_actions& out);
-  void on(rank_id from, peer_message const& m, part_actions& out);
-  void lost(rank_id rank, part_actions& out);
+  void quiet(divide_actions& out);
+  void on(rank_id from, peer_message const& m, divide_actions& out);
+  void lost(rank_id rank, divide_actions& out);
   /// Who is lost has been said again since the last tick; others are alive.
-  void tick(part_actions& out);
+  void tick(divide_actions& out);
 
   [[nodiscard]] rank_span everybody() const { return {0, config_.ranks}; }
   [[nodiscard]] std::uint64_t call_hash() const { return config_.call_hash; }
@@ -145,18 +144,18 @@ class partner {
     friend auto operator<=>(request const&, request const&) = default;
   };
 
-  void advance(part_actions& out);
-  void push_solutions(part_actions& out);
-  void answer_requests(part_actions& out);
-  void check_reached(part_actions& out);
-  bool pursue(rank_span s, part_actions& out);
-  void make(rank_span s, goal& g, part_actions& out);
-  bool obtain_problem(rank_span s, part_actions& out);
-  void want_problem(rank_span s, part_actions& out);
-  void tell(rank_id to, peer_message_kind what, rank_span group, part_actions& out) const;
-  void on_problem(rank_span s, part_actions& out);
-  void on_solution(rank_span s, part_actions& out);
-  void start_draining(part_actions& out);
+  void advance(divide_actions& out);
+  void push_solutions(divide_actions& out);
+  void answer_requests(divide_actions& out);
+  void check_reached(divide_actions& out);
+  bool pursue(rank_span s, divide_actions& out);
+  void make(rank_span s, goal& g, divide_actions& out);
+  bool obtain_problem(rank_span s, divide_actions& out);
+  void want_problem(rank_span s, divide_actions& out);
+  void tell(rank_id to, peer_message_kind what, rank_span group, divide_actions& out) const;
+  void on_problem(rank_span s, divide_actions& out);
+  void on_solution(rank_span s, divide_actions& out);
+  void start_draining(divide_actions& out);
   [[nodiscard]] std::optional<rank_span> solution_with(rank_span s) const;
   [[nodiscard]] std::map<rank_span, problem_state>::const_iterator problem_with(rank_span s) const;
   [[nodiscard]] rank_span target() const;
@@ -187,4 +186,4 @@ class partner {
   bool ended_ = false;
 };
 
-}  // namespace skel::protocol
+}  // namespace skel::role

@@ -1,12 +1,12 @@
 // What a partner has and wants: problems and solutions of groups of ranks, and how it comes by them.
 #include <utility>
 
-#include "skel/protocol/partner.hpp"
+#include "divide_and_conquer/role/partner.hpp"
 
-namespace skel::protocol {
+namespace skel::role {
 
 using kind = peer_message_kind;
-namespace part = part_action;
+namespace part = divide_act;
 
 // --- what there is, and who has the rest
 
@@ -61,7 +61,7 @@ std::optional<rank_id> partner::who_has_solution(rank_span s) const {
 
 // --- problems
 
-void partner::want_problem(rank_span s, part_actions& out) {
+void partner::want_problem(rank_span s, divide_actions& out) {
   if (config_.from == problem_place::parts) {
     if (std::exchange(told_part_lost_, true)) return;
     out.push_back(part::send{0, {.kind = kind::part_lost, .number = static_cast<std::uint64_t>(s.first)}});
@@ -83,7 +83,7 @@ void partner::want_problem(rank_span s, part_actions& out) {
 }
 
 // Whether the problem of `s` is here; if not, what brings it here is set going.
-bool partner::obtain_problem(rank_span s, part_actions& out) {
+bool partner::obtain_problem(rank_span s, divide_actions& out) {
   auto const at = problem_with(s);
   if (at == problems_.end()) {
     want_problem(s, out);
@@ -98,7 +98,7 @@ bool partner::obtain_problem(rank_span s, part_actions& out) {
   return false;
 }
 
-void partner::divided(rank_span group, part_actions& out) {
+void partner::divided(rank_span group, divide_actions& out) {
   if (draining_ || ended_) return;
   problems_.erase(group);
   problems_.try_emplace(group.left(), problem_state::here);
@@ -108,14 +108,14 @@ void partner::divided(rank_span group, part_actions& out) {
   advance(out);
 }
 
-void partner::whole(rank_span group, part_actions& out) {
+void partner::whole(rank_span group, divide_actions& out) {
   if (draining_ || ended_) return;
   problems_[group] = problem_state::undivided;
   solved_whole_.insert(group);
   advance(out);
 }
 
-void partner::on_problem(rank_span s, part_actions& out) {
+void partner::on_problem(rank_span s, divide_actions& out) {
   wanted_problems_.erase(s);
   if (problem_with(s) != problems_.end()) return;
   problems_[s] = problem_state::here;
@@ -125,7 +125,7 @@ void partner::on_problem(rank_span s, part_actions& out) {
 // --- solutions
 
 // Whether the solution of `s`, or of more, is here; if not, what brings it here is set going.
-bool partner::pursue(rank_span s, part_actions& out) {
+bool partner::pursue(rank_span s, divide_actions& out) {
   if (solution_with(s)) return true;
   auto& g = goals_[s];
   if (g.busy) return false;
@@ -150,7 +150,7 @@ bool partner::pursue(rank_span s, part_actions& out) {
   return false;
 }
 
-void partner::make(rank_span s, goal& g, part_actions& out) {
+void partner::make(rank_span s, goal& g, divide_actions& out) {
   auto const around = problem_with(s);
   if (around != problems_.end() && around->second == problem_state::undivided) {
     auto const all = around->first;
@@ -176,17 +176,17 @@ void partner::make(rank_span s, goal& g, part_actions& out) {
   }
 }
 
-void partner::solved(rank_span group, part_actions& out) {
+void partner::solved(rank_span group, divide_actions& out) {
   if (draining_ || ended_) return;
   on_solution(group, out);
   advance(out);
 }
 
-void partner::on_solution(rank_span s, part_actions& out) {
+void partner::on_solution(rank_span s, divide_actions& out) {
   if (solution_with(s)) return;
   std::erase_if(solutions_, [&](rank_span inner) { return s.contains(inner); });
   solutions_.insert(s);
   out.push_back(part::keep_solution{s});
 }
 
-}  // namespace skel::protocol
+}  // namespace skel::role

@@ -3,7 +3,7 @@
 
 #include <compare>
 
-namespace skel::protocol {
+namespace skel::role {
 
 /// The ranks first ... last - 1. The larger half of a group is the left one, so that any number of ranks
 /// will do; with a power of two the groups are the subcubes of a hypercube.
@@ -61,4 +61,4 @@ struct rank_span {
   return group.first + (place < group.size() ? place : (group.size() - 1) / 2);
 }
 
-}  // namespace skel::protocol
+}  // namespace skel::role

@@ -4,11 +4,9 @@
 #include <variant>
 #include <vector>
 
-#include "skel/protocol/message.hpp"
+#include "farm/role/message.hpp"
 
-namespace skel::protocol {
-
-using rank_id = int;
+namespace skel::role {
 
 /// Send `what` to `to`; a role may send to its own rank, the engine then delivers it at once.
 struct send {
@@ -31,19 +29,7 @@ struct forget {
   task_range range;
   friend bool operator==(forget const&, forget const&) = default;
 };
-/// The run is over on this rank.
-struct end {
-  outcome how;
-  friend bool operator==(end const&, end const&) = default;
-};
-/// The run cannot go on: the ranks do not agree, or the root is gone.
-struct fail {
-  enum class reason : std::uint8_t { protocol, lost_root } why = reason::protocol;
-  std::string text;
-  friend bool operator==(fail const&, fail const&) = default;
-};
-
 using action = std::variant<send, execute, record, forget, end, fail>;
 using actions = std::vector<action>;
 
-}  // namespace skel::protocol
+}  // namespace skel::role

@@ -1,11 +1,11 @@
-#include "skel/protocol/ledger.hpp"
+#include "farm/role/ledger.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "skel/protocol/digest.hpp"
+#include "role/digest.hpp"
 
-namespace skel::protocol {
+namespace skel::role {
 
 ledger::ledger(ledger_config config) : config_(std::move(config)), peers_(config_.ranks.size()) {
   bool const asks = asks_root(config_.policy);
@@ -289,4 +289,4 @@ std::uint64_t ledger::hash() const {
   return d.value();
 }
 
-}  // namespace skel::protocol
+}  // namespace skel::role

@@ -6,11 +6,11 @@
 #include <optional>
 #include <vector>
 
-#include "skel/protocol/action.hpp"
-#include "skel/schedule/policy.hpp"
-#include "skel/schedule/task_set.hpp"
+#include "farm/role/action.hpp"
+#include "role/task_set.hpp"
+#include "skel/schedule.hpp"
 
-namespace skel::protocol {
+namespace skel::role {
 
 struct ledger_config {
   rank_id root = 0;
@@ -187,4 +187,4 @@ class ledger {
   outcome outcome_;
 };
 
-}  // namespace skel::protocol
+}  // namespace skel::role

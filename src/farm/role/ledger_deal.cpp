@@ -1,10 +1,10 @@
 // What the root deals by itself: the first part of a hybrid, and the rest of a farm that goes on.
 #include <algorithm>
 
-#include "skel/protocol/ledger.hpp"
-#include "skel/schedule/deal.hpp"
+#include "farm/role/ledger.hpp"
+#include "role/deal.hpp"
 
-namespace skel::protocol {
+namespace skel::role {
 
 namespace {
 
@@ -81,4 +81,4 @@ void ledger::deal_shares(actions& out) {
   serve_waiting(out);
 }
 
-}  // namespace skel::protocol
+}  // namespace skel::role

@@ -3,10 +3,10 @@
 #include <ranges>
 #include <utility>
 
-#include "skel/protocol/ledger.hpp"
-#include "skel/schedule/deal.hpp"
+#include "farm/role/ledger.hpp"
+#include "role/deal.hpp"
 
-namespace skel::protocol {
+namespace skel::role {
 
 namespace {
 // What "every task" means when tasks are dealt before anything is known about them.
@@ -150,4 +150,4 @@ void ledger::push_to_closed(actions& out) {
   }
 }
 
-}  // namespace skel::protocol
+}  // namespace skel::role

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "skel/protocol/ledger.hpp"
+#include "farm/role/ledger.hpp"
 
-namespace skel::protocol {
+namespace skel::role {
 
 namespace {
 // Ticks without movement after which stock is taken although nobody is known to be lost (a lossy wire), and
@@ -113,4 +113,4 @@ void ledger::stock_complete(actions& out) {
   push_to_closed(out);
 }
 
-}  // namespace skel::protocol
+}  // namespace skel::role

@@ -1,9 +1,9 @@
 // Results are recorded once.
 #include <algorithm>
 
-#include "skel/protocol/ledger.hpp"
+#include "farm/role/ledger.hpp"
 
-namespace skel::protocol {
+namespace skel::role {
 
 range_list ledger::not_recorded(range_list const& ranges) const {
   range_list left;
@@ -60,4 +60,4 @@ void ledger::record_merged(range_list const& ranges, actions& out) {
   push_to_closed(out);
 }
 
-}  // namespace skel::protocol
+}  // namespace skel::role

@@ -2,15 +2,15 @@
 #include <algorithm>
 #include <utility>
 
-#include "skel/protocol/ledger.hpp"
-#include "skel/schedule/deal.hpp"
+#include "farm/role/ledger.hpp"
+#include "role/deal.hpp"
 
-namespace skel::protocol {
+namespace skel::role {
 
 namespace {
 
 // Ticks for which the ranks must stay lost before a task is blamed: suspicions are mostly taken back sooner.
-constexpr unsigned patience = 8;
+constexpr unsigned suspects_patience = 8;
 
 bool holds(task_range const& r, task_id id) {
   return id >= r.first && id <= r.last() && (id - r.first) % r.stride == 0;
@@ -154,7 +154,7 @@ void ledger::blame(actions& out) {
     blame_ticks_ = 0;
     return;
   }
-  if (++blame_ticks_ < patience) return;
+  if (++blame_ticks_ < suspects_patience) return;
   std::string ranks;
   for (auto const& l : suspects_[guilty.front()].losses) {
     if (!still_lost(l)) continue;
@@ -168,4 +168,4 @@ void ledger::blame(actions& out) {
   begin_stop(out);
 }
 
-}  // namespace skel::protocol
+}  // namespace skel::role

@@ -1,12 +1,14 @@
-#include "skel/protocol/message.hpp"
+#include "farm/role/message.hpp"
 
 #include <array>
 #include <cmath>
 
+#include "skel/bytes.hpp"
 #include "skel/error.hpp"
-#include "skel/protocol/bytes.hpp"
 
-namespace skel::protocol {
+namespace skel::role {
+
+using namespace bytes;
 
 char const* to_string(message_kind kind) {
   static constexpr std::array<char const*, message_kinds> names{
@@ -76,31 +78,6 @@ range_list decode_ranges(std::span<std::byte const>& in) {
   return ranges;
 }
 
-void encode_outcome(outcome const& o, std::vector<std::byte>& out) {
-  out.push_back(static_cast<std::byte>(o.how));
-  put_varint(out, o.task);
-  put_varint(out, static_cast<std::uint64_t>(o.rank));
-  put_varint(out, o.more);
-  put_text(out, o.text);
-  put_varint(out, o.tasks);
-  put_varint(out, o.handed_out_again);
-}
-
-outcome decode_outcome(std::span<std::byte const>& in) {
-  outcome o;
-  auto const how = std::to_integer<unsigned>(get_bytes(in, 1)[0]);
-  if (how > static_cast<unsigned>(outcome::status::source_failed))
-    throw protocol_error("message holds no outcome");
-  o.how = static_cast<outcome::status>(how);
-  o.task = get_varint(in);
-  o.rank = static_cast<int>(get_varint(in));
-  o.more = get_varint(in);
-  o.text = get_text(in);
-  o.tasks = get_varint(in);
-  o.handed_out_again = get_varint(in);
-  return o;
-}
-
 }  // namespace
 
 void encode(message const& m, std::vector<std::byte>& out) {
@@ -119,26 +96,26 @@ void encode(message const& m, std::vector<std::byte>& out) {
   if (fields & has_power) put_raw(out, m.power);
   if (fields & has_ranges) encode_ranges(m.ranges, out);
   if (fields & has_text) put_text(out, m.text);
-  if (fields & has_result) encode_outcome(*m.result, out);
+  if (fields & has_result) encode(*m.result, out);
   if (fields & has_running) encode_ranges(m.running, out);
 }
 
-message decode(std::span<std::byte const>& bytes) {
+message decode(std::span<std::byte const>& in) {
   message m;
-  auto const head = get_bytes(bytes, 2);
+  auto const head = get_bytes(in, 2);
   auto const kind = std::to_integer<unsigned>(head[0]);
   auto const fields = std::to_integer<unsigned>(head[1]);
   if (kind >= message_kinds || fields > all_fields) throw protocol_error("message of an unknown kind");
   m.kind = static_cast<message_kind>(kind);
-  if (fields & has_number) m.number = get_varint(bytes);
-  if (fields & has_extra) m.extra = get_varint(bytes);
-  if (fields & has_power) m.power = get_raw<double>(bytes);
+  if (fields & has_number) m.number = get_varint(in);
+  if (fields & has_extra) m.extra = get_varint(in);
+  if (fields & has_power) m.power = get_raw<double>(in);
   if (!(m.power >= 0 && std::isfinite(m.power))) throw protocol_error("message holds a power that cannot be");
-  if (fields & has_ranges) m.ranges = decode_ranges(bytes);
-  if (fields & has_text) m.text = get_text(bytes);
-  if (fields & has_result) m.result = decode_outcome(bytes);
-  if (fields & has_running) m.running = decode_ranges(bytes);
+  if (fields & has_ranges) m.ranges = decode_ranges(in);
+  if (fields & has_text) m.text = get_text(in);
+  if (fields & has_result) m.result = decode_outcome(in);
+  if (fields & has_running) m.running = decode_ranges(in);
   return m;
 }
 
-}  // namespace skel::protocol
+}  // namespace skel::role

@@ -9,9 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "skel/schedule/task_range.hpp"
+#include "role/outcome.hpp"
+#include "skel/detail/task_range.hpp"
 
-namespace skel::protocol {
+namespace skel::role {
 
 enum class message_kind : std::uint8_t {
   hello,    ///< worker to root: I am in this run. number: hash of the call; extra: compute threads; power
@@ -48,27 +49,6 @@ inline constexpr std::uint64_t may_be_held = 1, are_suspects = 2;
 /// Whether payloads travel with it where tasks do.
 [[nodiscard]] bool carries_tasks(message_kind kind);
 
-/// How a run ended, the same on every rank.
-struct outcome {
-  enum class status : std::uint8_t {
-    done,
-    stopped_early,
-    task_failed,
-    sink_failed,
-    source_failed,
-    part_lost,
-    refused  ///< what must be the same on all ranks is not: rank, text
-  };
-  status how = status::done;
-  task_id task = 0;        ///< the failed task
-  int rank = 0;            ///< the rank it failed on, or that was lost
-  std::uint64_t more = 0;  ///< further failures
-  std::string text{};
-  std::uint64_t tasks = 0;  ///< tasks recorded
-  std::uint64_t handed_out_again = 0;
-  friend bool operator==(outcome const&, outcome const&) = default;
-};
-
 struct message {
   message_kind kind = message_kind::hello;
   std::uint64_t number = 0;
@@ -88,4 +68,4 @@ void encode(message const& m, std::vector<std::byte>& out);
 /// encode() cannot have written; never allocates more than the bytes present justify.
 [[nodiscard]] message decode(std::span<std::byte const>& bytes);
 
-}  // namespace skel::protocol
+}  // namespace skel::role

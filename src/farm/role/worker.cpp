@@ -1,11 +1,11 @@
-#include "skel/protocol/worker.hpp"
+#include "farm/role/worker.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "skel/protocol/digest.hpp"
+#include "role/digest.hpp"
 
-namespace skel::protocol {
+namespace skel::role {
 
 namespace {
 // Ticks without an answer after which a message is said again. The MPI transport loses none; a lossy wire
@@ -359,4 +359,4 @@ std::uint64_t worker::hash() const {
   return d.value();
 }
 
-}  // namespace skel::protocol
+}  // namespace skel::role

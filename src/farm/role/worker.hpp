@@ -4,11 +4,11 @@
 #include <deque>
 #include <optional>
 
-#include "skel/protocol/action.hpp"
-#include "skel/protocol/ring_search.hpp"
-#include "skel/schedule/policy.hpp"
+#include "farm/role/action.hpp"
+#include "role/ring_search.hpp"
+#include "skel/schedule.hpp"
 
-namespace skel::protocol {
+namespace skel::role {
 
 struct worker_config {
   rank_id self = 0;
@@ -150,4 +150,4 @@ class worker {
   std::uint64_t tasks_given_ = 0;
 };
 
-}  // namespace skel::protocol
+}  // namespace skel::role

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <limits>
 
-#include "skel/protocol/worker.hpp"
+#include "farm/role/worker.hpp"
 
-namespace skel::protocol {
+namespace skel::role {
 
 namespace {
 // Requests without an answer after which the thief goes on to the next rank (gdc section 3, fault tolerance:
@@ -170,4 +170,4 @@ void worker::tick_ring(actions& out) {
   maybe_steal(out);
 }
 
-}  // namespace skel::protocol
+}  // namespace skel::role

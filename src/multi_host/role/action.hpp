@@ -6,10 +6,10 @@
 #include <variant>
 #include <vector>
 
-#include "skel/protocol/action.hpp"
-#include "skel/protocol/peer_message.hpp"
+#include "role/outcome.hpp"
+#include "role/peer_message.hpp"
 
-namespace skel::protocol {
+namespace skel::role {
 
 /// An appointment of one host by the arbiter; never used twice. 0: none.
 using term_id = std::uint64_t;
@@ -35,7 +35,7 @@ inline constexpr std::uint64_t default_left_alone = whole_unit / 8;
 /// A packet on a slave, by the slave's own number.
 using packet_id = std::uint64_t;
 
-namespace group_action {
+namespace group_act {
 /// Send `what` to `to`, perhaps this rank itself. The engine attaches: to `packet` the pieces, cut from their
 /// unit; to `returned` the results of its runs; to `unit_done` the results of the unit.
 struct send {
@@ -103,12 +103,11 @@ struct record {
 struct started {
   friend bool operator==(started const&, started const&) = default;
 };
-}  // namespace group_action
+}  // namespace group_act
 
-using group_action_variant =
-    std::variant<group_action::send, group_action::read, group_action::keep, group_action::deliver,
-                 group_action::close, group_action::accept, group_action::execute, group_action::forget,
-                 group_action::drain, group_action::record, group_action::started, end, fail>;
-using group_actions = std::vector<group_action_variant>;
+using group_action = std::variant<group_act::send, group_act::read, group_act::keep, group_act::deliver,
+                                  group_act::close, group_act::accept, group_act::execute, group_act::forget,
+                                  group_act::drain, group_act::record, group_act::started, end, fail>;
+using group_actions = std::vector<group_action>;
 
-}  // namespace skel::protocol
+}  // namespace skel::role

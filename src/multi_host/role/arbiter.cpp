@@ -1,14 +1,14 @@
-#include "skel/protocol/arbiter.hpp"
+#include "multi_host/role/arbiter.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "skel/protocol/digest.hpp"
+#include "role/digest.hpp"
 
-namespace skel::protocol {
+namespace skel::role {
 
 using group_kind = peer_message_kind;
-namespace act = group_action;
+namespace act = group_act;
 
 arbiter::arbiter(arbiter_config config)
     : config_(std::move(config)), members_(static_cast<std::size_t>(config_.ranks)) {
@@ -330,4 +330,4 @@ std::uint64_t arbiter::hash() const {
   return d.value();
 }
 
-}  // namespace skel::protocol
+}  // namespace skel::role

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "skel/protocol/group_action.hpp"
-#include "skel/schedule/groups.hpp"
-#include "skel/schedule/task_set.hpp"
+#include "multi_host/role/action.hpp"
+#include "multi_host/role/groups.hpp"
+#include "role/task_set.hpp"
 
-namespace skel::protocol {
+namespace skel::role {
 
 struct arbiter_config {
   int ranks = 1;  ///< rank 0 is the root
@@ -141,4 +141,4 @@ class arbiter {
   bool gone_ = false;  // hosts may give
 };
 
-}  // namespace skel::protocol
+}  // namespace skel::role

@@ -3,12 +3,12 @@
 #include <cmath>
 #include <utility>
 
-#include "skel/protocol/arbiter.hpp"
+#include "multi_host/role/arbiter.hpp"
 
-namespace skel::protocol {
+namespace skel::role {
 
 using group_kind = peer_message_kind;
-namespace act = group_action;
+namespace act = group_act;
 
 // Where shares may be split, those that still lead come first: they can help, but not lead another one.
 std::vector<rank_id> arbiter::free_ranks() const {
@@ -156,4 +156,4 @@ void arbiter::found_group(int g, std::uint64_t most_ranks, group_actions& out) {
   appoint(g, movers.front(), out);
 }
 
-}  // namespace skel::protocol
+}  // namespace skel::role

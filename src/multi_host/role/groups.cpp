@@ -1,4 +1,4 @@
-#include "skel/schedule/groups.hpp"
+#include "multi_host/role/groups.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,16 +1,16 @@
-#include "skel/protocol/group_host.hpp"
+#include "multi_host/role/host.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "skel/protocol/digest.hpp"
-#include "skel/schedule/deal.hpp"
-#include "skel/schedule/groups.hpp"
+#include "multi_host/role/groups.hpp"
+#include "role/deal.hpp"
+#include "role/digest.hpp"
 
-namespace skel::protocol {
+namespace skel::role {
 
 using group_kind = peer_message_kind;
-namespace act = group_action;
+namespace act = group_act;
 
 std::uint64_t group_host::pooled() const {
   std::uint64_t n = 0;
@@ -278,4 +278,4 @@ std::uint64_t group_host::hash() const {
   return d.add(units_.size()).add(waiting_.size()).add(told_left_).value();
 }
 
-}  // namespace skel::protocol
+}  // namespace skel::role

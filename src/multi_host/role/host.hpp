@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "skel/protocol/group_action.hpp"
-#include "skel/schedule/policy.hpp"
+#include "multi_host/role/action.hpp"
+#include "skel/schedule.hpp"
 
-namespace skel::protocol {
+namespace skel::role {
 
 struct group_host_config {
   rank_id self = 0;
@@ -113,4 +113,4 @@ class group_host {
   std::uint64_t taken_back_ = 0;
 };
 
-}  // namespace skel::protocol
+}  // namespace skel::role

@@ -1,10 +1,10 @@
 // Results come back to a host, and leave as whole units.
-#include "skel/protocol/group_host.hpp"
+#include "multi_host/role/host.hpp"
 
-namespace skel::protocol {
+namespace skel::role {
 
 using group_kind = peer_message_kind;
-namespace act = group_action;
+namespace act = group_act;
 
 void group_host::on_returned(rank_id from, std::vector<std::uint64_t> const& ids, group_actions& out) {
   for (std::size_t i = 2; i + 2 < ids.size(); i += 3) {
@@ -51,4 +51,4 @@ void group_host::delivered(term_id term, std::uint64_t unit, group_actions& out)
   advance(out);
 }
 
-}  // namespace skel::protocol
+}  // namespace skel::role

@@ -1,27 +1,27 @@
-#include "skel/protocol/group_slave.hpp"
+#include "multi_host/role/worker.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "skel/protocol/digest.hpp"
+#include "role/digest.hpp"
 
-namespace skel::protocol {
+namespace skel::role {
 
 using group_kind = peer_message_kind;
-namespace act = group_action;
+namespace act = group_act;
 
 namespace {
 // Ticks after which a request is said again: a host that took this rank for lost has forgotten it.
 constexpr unsigned slave_patience = 4;
 }  // namespace
 
-std::uint64_t group_slave::queued() const {
+std::uint64_t group_worker::queued() const {
   std::uint64_t n = 0;
   for (auto const& p : queue_) n += p.pieces.count;
   return n;
 }
 
-void group_slave::begin(group_actions& out) {
+void group_worker::begin(group_actions& out) {
   peer_message hello{.kind = group_kind::hello, .number = config_.call_hash};
   if (config_.power > 0) hello.ids = {config_.power};
   tell_root(std::move(hello), out);
@@ -29,14 +29,14 @@ void group_slave::begin(group_actions& out) {
 
 // --- requests
 
-bool group_slave::may_ask() const {
+bool group_worker::may_ask() const {
   if (!host_ || asked_ || draining_ || ended_) return false;
   if (!config_.threshold) return queue_.empty() && running_.empty();
   auto const reach = pace_ > 0 ? std::min(reach_, pace_) : reach_;
   return queued() <= std::max(*config_.threshold, reach);
 }
 
-void group_slave::maybe_ask(group_actions& out) {
+void group_worker::maybe_ask(group_actions& out) {
   if (!may_ask()) return;
   asked_ = true;
   ticks_ = 0;
@@ -46,7 +46,7 @@ void group_slave::maybe_ask(group_actions& out) {
 
 // --- work
 
-void group_slave::idle(std::uint64_t limit, group_actions& out) {
+void group_worker::idle(std::uint64_t limit, group_actions& out) {
   if (ended_ || draining_) return;
   reach_ = limit > 1 ? limit * config_.threads : 0;
   if (!queue_.empty() && limit > 0) {
@@ -63,7 +63,7 @@ void group_slave::idle(std::uint64_t limit, group_actions& out) {
   maybe_ask(out);
 }
 
-void group_slave::finished(packet_id id, piece_run pieces, std::uint64_t bytes, group_actions& out) {
+void group_worker::finished(packet_id id, piece_run pieces, std::uint64_t bytes, group_actions& out) {
   if (ended_ || draining_) return;
   auto const at = std::find_if(running_.begin(), running_.end(),
                                [&](part const& p) { return p.id == id && p.pieces == pieces; });
@@ -83,7 +83,7 @@ void group_slave::finished(packet_id id, piece_run pieces, std::uint64_t bytes, 
 }
 
 // All that is done for one host travels in one message, and the next request rides on it.
-void group_slave::flush(rank_id host, term_id term, group_actions& out) {
+void group_worker::flush(rank_id host, term_id term, group_actions& out) {
   peer_message m{.kind = group_kind::returned, .number = term, .ids = {0, pace_}};
   for (auto const& p : done_)
     if (p.term == term) m.ids.insert(m.ids.end(), {p.pieces.unit, p.pieces.first, p.pieces.count});
@@ -98,7 +98,7 @@ void group_slave::flush(rank_id host, term_id term, group_actions& out) {
 
 // At the level, or when nothing more of their unit is here: who waits for the unit should not wait for this
 // rank's next one.
-void group_slave::maybe_flush(group_actions& out) {
+void group_worker::maybe_flush(group_actions& out) {
   bool const full = done_bytes_ >= config_.results_level;
   while (true) {
     auto const is_last_of_unit = [&](part const& done) {
@@ -119,7 +119,7 @@ void group_slave::maybe_flush(group_actions& out) {
 
 // --- messages
 
-void group_slave::on_serve(peer_message const& m, group_actions& out) {
+void group_worker::on_serve(peer_message const& m, group_actions& out) {
   if (m.ids.size() < 2 || draining_) return;
   if (term_id const ended = m.ids[1]; ended != 0) {
     auto const of_it = [&](part const& p) { return p.term == ended; };
@@ -136,7 +136,7 @@ void group_slave::on_serve(peer_message const& m, group_actions& out) {
   maybe_ask(out);
 }
 
-void group_slave::on_packet(rank_id from, peer_message const& m, group_actions& out) {
+void group_worker::on_packet(rank_id from, peer_message const& m, group_actions& out) {
   if (m.ids.size() < 4 || draining_) return;
   if (m.number == term_) asked_ = false;
   ticks_ = 0;
@@ -148,7 +148,7 @@ void group_slave::on_packet(rank_id from, peer_message const& m, group_actions& 
   maybe_ask(out);
 }
 
-void group_slave::on(rank_id from, peer_message const& m, group_actions& out) {
+void group_worker::on(rank_id from, peer_message const& m, group_actions& out) {
   if (ended_) return;
   switch (m.kind) {
     case group_kind::serve:
@@ -175,13 +175,13 @@ void group_slave::on(rank_id from, peer_message const& m, group_actions& out) {
 }
 
 // Who takes a host's place is the arbiter's to say; without the root nobody says anything.
-void group_slave::lost(rank_id rank, group_actions& out) {
+void group_worker::lost(rank_id rank, group_actions& out) {
   if (ended_ || rank != config_.root || rank == config_.self) return;
   ended_ = true;
   out.push_back(fail{fail::reason::lost_root, {}});
 }
 
-void group_slave::tick(group_actions& out) {
+void group_worker::tick(group_actions& out) {
   if (ended_ || draining_ || !asked_ || !host_ || ++ticks_ < slave_patience) return;
   ticks_ = 0;
   out.push_back(
@@ -190,7 +190,7 @@ void group_slave::tick(group_actions& out) {
 
 // --- the end
 
-void group_slave::start_draining(group_actions& out) {
+void group_worker::start_draining(group_actions& out) {
   if (draining_) return;
   draining_ = true;
   queue_.clear();
@@ -200,23 +200,23 @@ void group_slave::start_draining(group_actions& out) {
   out.push_back(act::drain{});
 }
 
-void group_slave::failed(std::uint64_t unit, std::string text, group_actions& out) {
+void group_worker::failed(std::uint64_t unit, std::string text, group_actions& out) {
   if (ended_) return;
   tell_root({.kind = group_kind::failed, .number = unit, .text = std::move(text)}, out);
   start_draining(out);
 }
 
-void group_slave::please_stop(group_actions& out) {
+void group_worker::please_stop(group_actions& out) {
   if (!ended_ && !draining_) tell_root({.kind = group_kind::please_stop}, out);
 }
 
-void group_slave::quiet(group_actions& out) {
+void group_worker::quiet(group_actions& out) {
   if (!stop_heard_ || told_stopped_ || ended_) return;
   told_stopped_ = true;
   tell_root({.kind = group_kind::stopped}, out);
 }
 
-std::uint64_t group_slave::hash() const {
+std::uint64_t group_worker::hash() const {
   digest d;
   auto const add = [&](auto const& parts) {
     for (auto const& p : parts)
@@ -231,4 +231,4 @@ std::uint64_t group_slave::hash() const {
   return d.value();
 }
 
-}  // namespace skel::protocol
+}  // namespace skel::role

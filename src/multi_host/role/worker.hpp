@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "skel/protocol/group_action.hpp"
+#include "multi_host/role/action.hpp"
 
-namespace skel::protocol {
+namespace skel::role {
 
 struct group_slave_config {
   rank_id self = 0;
@@ -30,10 +30,10 @@ struct group_slave_config {
 ///
 /// It also has the rank's part in the end of the call: stop, finish, abort, and the loss of the root. A
 /// regular value; events append their actions to `out`. It relies on the wire contract.
-class group_slave {
+class group_worker {
  public:
-  group_slave() = default;
-  explicit group_slave(group_slave_config config) : config_(config) {}
+  group_worker() = default;
+  explicit group_worker(group_slave_config config) : config_(config) {}
 
   void begin(group_actions& out);
   /// So many pieces make a packet of the right length, as far as this rank knows; 0: any number.
@@ -60,7 +60,7 @@ class group_slave {
   [[nodiscard]] bool draining() const { return draining_; }
   [[nodiscard]] bool ended() const { return ended_; }
   [[nodiscard]] std::uint64_t call_hash() const { return config_.call_hash; }
-  friend bool operator==(group_slave const&, group_slave const&) = default;
+  friend bool operator==(group_worker const&, group_worker const&) = default;
   [[nodiscard]] std::uint64_t hash() const;
 
  private:
@@ -73,7 +73,7 @@ class group_slave {
   };
 
   void tell_root(peer_message m, group_actions& out) const {
-    out.push_back(group_action::send{config_.root, std::move(m)});
+    out.push_back(group_act::send{config_.root, std::move(m)});
   }
   [[nodiscard]] bool may_ask() const;
   void maybe_ask(group_actions& out);
@@ -101,4 +101,4 @@ class group_slave {
   bool ended_ = false;
 };
 
-}  // namespace skel::protocol
+}  // namespace skel::role

@@ -1,9 +1,9 @@
-#include "skel/protocol/stealer.hpp"
+#include "ring_steal/role/stealer.hpp"
 
 #include <algorithm>
 #include <utility>
 
-namespace skel::protocol {
+namespace skel::role {
 
 using kind = peer_message_kind;
 
@@ -367,4 +367,4 @@ std::uint64_t stealer::hash() const {
   return d.value();
 }
 
-}  // namespace skel::protocol
+}  // namespace skel::role

@@ -7,10 +7,10 @@
 #include <variant>
 #include <vector>
 
-#include "skel/protocol/peer_message.hpp"
-#include "skel/protocol/ring_search.hpp"
+#include "role/peer_message.hpp"
+#include "role/ring_search.hpp"
 
-namespace skel::protocol {
+namespace skel::role {
 
 /// A debt: a loan from the borrower's side, by the borrower's own number. Number 0 is the root's: the whole
 /// run.
@@ -223,4 +223,4 @@ class stealer {
   bool ended_ = false;
 };
 
-}  // namespace skel::protocol
+}  // namespace skel::role

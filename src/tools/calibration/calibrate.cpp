@@ -1,14 +1,14 @@
-#include "skel/model/calibrate.hpp"
+#include "tools/calibration/calibrate.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <set>
 
+#include "base/format.hpp"
 #include "calibration_run.hpp"
-#include "least_squares.hpp"
+#include "model/least_squares.hpp"
+#include "model/statistics.hpp"
 #include "skel/error.hpp"
-#include "statistics.hpp"
-#include "values/format.hpp"
 
 namespace skel::model {
 

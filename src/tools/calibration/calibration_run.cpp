@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/format.hpp"
 #include "skel/error.hpp"
 #include "skel/transfer.hpp"
-#include "values/format.hpp"
 
 namespace skel::model {
 
@@ -49,7 +49,7 @@ double calibration_run::wire_bytes(exercise const& what) {
 
 void calibration_run::send(int to, kind what, std::vector<std::byte> const& content) {
   transport::packet p;
-  protocol::put_raw(p.body(), what);
+  bytes::put_raw(p.body(), what);
   p.body().insert(p.body().end(), content.begin(), content.end());
   std::lock_guard const lock(engine_.mutex());
   engine_.send(to, key_, std::move(p));
@@ -57,19 +57,19 @@ void calibration_run::send(int to, kind what, std::vector<std::byte> const& cont
 
 void calibration_run::send_data(int to, exercise const& what) {
   transport::packet p(engine_.wires().buffer());
-  protocol::put_raw(p.body(), kind::data);
-  protocol::put_raw(p.body(), step_);
-  protocol::put_raw(p.body(), what.serialised);
+  bytes::put_raw(p.body(), kind::data);
+  bytes::put_raw(p.body(), step_);
+  bytes::put_raw(p.body(), what.serialised);
   pack_value(what, p.body());
   std::lock_guard const lock(engine_.mutex());
   engine_.send(to, key_, std::move(p));
 }
 
 void calibration_run::on_message(int from, std::span<std::byte const> body, transport::packet& whole) {
-  switch (protocol::get_raw<kind>(body)) {
+  switch (bytes::get_raw<kind>(body)) {
     case kind::data: {
-      auto const step = protocol::get_raw<std::uint32_t>(body);
-      if (protocol::get_raw<bool>(body))
+      auto const step = bytes::get_raw<std::uint32_t>(body);
+      if (bytes::get_raw<bool>(body))
         std::ignore = unpack<serialised_value>(body);
       else
         std::ignore = unpack<raw_value>(body);
@@ -80,20 +80,20 @@ void calibration_run::on_message(int from, std::span<std::byte const> body, tran
     case kind::clock:  // a question without content, an answer with it
       if (body.empty()) {
         transport::packet p;
-        protocol::put_raw(p.body(), kind::clock);
-        protocol::put_raw(p.body(), engine_.now());
+        bytes::put_raw(p.body(), kind::clock);
+        bytes::put_raw(p.body(), engine_.now());
         engine_.send(from, key_, std::move(p));
         break;
       }
       [[fallthrough]];
     case kind::done:
-      told_[from] = protocol::get_raw<double>(body);
+      told_[from] = bytes::get_raw<double>(body);
       break;
     case kind::start: {
       order o{};
-      o.what = protocol::get_raw<exercise>(body);
-      o.when = protocol::get_raw<double>(body);
-      o.step = protocol::get_raw<std::uint32_t>(body);
+      o.what = bytes::get_raw<exercise>(body);
+      o.when = bytes::get_raw<double>(body);
+      o.step = bytes::get_raw<std::uint32_t>(body);
       orders_.push_back(o);
       break;
     }
@@ -192,9 +192,9 @@ double calibration_run::time(exercise const& what) {
   told_.clear();
   for (std::uint32_t r = 1; r < what.ranks; ++r) {
     std::vector<std::byte> content;
-    protocol::put_raw(content, what);
-    protocol::put_raw(content, when + offsets_[r]);
-    protocol::put_raw(content, step_);
+    bytes::put_raw(content, what);
+    bytes::put_raw(content, when + offsets_[r]);
+    bytes::put_raw(content, step_);
     send(static_cast<int>(r), kind::start, content);
   }
   double last = perform(what, when);
@@ -216,7 +216,7 @@ void calibration_run::obey() {
     step_ = o.step;
     double const end = perform(o.what, o.when);
     std::vector<std::byte> content;
-    protocol::put_raw(content, end);
+    bytes::put_raw(content, end);
     send(0, kind::done, content);
   }
 }

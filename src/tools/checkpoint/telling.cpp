@@ -4,7 +4,7 @@
 
 #include <cstdio>
 
-#include "values/one_line.hpp"
+#include "base/one_line.hpp"
 
 namespace skel::storage {
 

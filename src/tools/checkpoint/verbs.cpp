@@ -10,11 +10,11 @@
 #include <set>
 #include <system_error>
 
-#include "checkpoint/catalogue.hpp"
 #include "program/paths.hpp"
-#include "skel/checkpoint/shard_store.hpp"
+#include "skel/atomic_file.hpp"
 #include "skel/error.hpp"
-#include "skel/observe/atomic_file.hpp"
+#include "skel/storage/shard_store.hpp"
+#include "storage/catalogue.hpp"
 #include "tools/checkpoint/generations.hpp"
 #include "tools/checkpoint/telling.hpp"
 
@@ -99,7 +99,7 @@ stored_object restore(shard_store const& store, std::vector<stored_object> const
   for (auto const& o : found) {
     expect_one(o, found);
     try {
-      observe::atomic_file out(a.output);
+      skel::atomic_file out(a.output);
       byte_progress progress("decode " + title(o), a, o.object.content_length);
       store.get(
           o,

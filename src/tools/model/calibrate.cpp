@@ -1,5 +1,5 @@
 // skel-model calibrate: measures the machine, under mpiexec.
-#include "skel/model/calibrate.hpp"
+#include "tools/calibration/calibrate.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -9,8 +9,8 @@
 #include <memory>
 
 #include "program/paths.hpp"
+#include "skel/atomic_file.hpp"
 #include "skel/error.hpp"
-#include "skel/observe/atomic_file.hpp"
 #include "tools/model/commands.hpp"
 #include "tools/model/figures.hpp"
 #include "tools/model/table.hpp"
@@ -90,8 +90,8 @@ void run(context& ctx, calibrate_arguments const& o) {
   auto m = calibrate(ctx, o.how);
   if (!ctx.is_root()) return;
   if (!o.name.empty()) m.name = o.name;
-  if (!o.output.empty()) observe::write_file_atomically(o.output, m.to_json());
-  if (!o.plot.empty()) observe::write_file_atomically(o.plot, to_svg(machine_figures(m)));
+  if (!o.output.empty()) skel::write_file_atomically(o.output, m.to_json());
+  if (!o.plot.empty()) skel::write_file_atomically(o.plot, to_svg(machine_figures(m)));
   if (o.json)
     fmt::print("{}", m.to_json());
   else

@@ -9,10 +9,10 @@
 #include <tuple>
 
 #include "program/paths.hpp"
+#include "skel/atomic_file.hpp"
 #include "skel/error.hpp"
 #include "skel/model/model.hpp"
 #include "skel/model/predict.hpp"
-#include "skel/observe/atomic_file.hpp"
 #include "tools/model/choice.hpp"
 #include "tools/model/commands.hpp"
 #include "tools/model/figures.hpp"
@@ -202,10 +202,10 @@ void run(fit_arguments const& o) {
   for (auto const* path : {&output, &o.plot, &o.extra_p})
     if (!path->empty()) program::check_writable(*path);
   auto const samples = samples_of(o);
-  if (!o.extra_p.empty()) observe::write_file_atomically(o.extra_p, to_extra_p(samples));
+  if (!o.extra_p.empty()) skel::write_file_atomically(o.extra_p, to_extra_p(samples));
   auto const m = fit_model(samples, how_to_fit(o));
-  if (!o.plot.empty()) observe::write_file_atomically(o.plot, to_svg(fit_figures(m, samples)));
-  if (!output.empty()) observe::write_file_atomically(output, m.to_json());
+  if (!o.plot.empty()) skel::write_file_atomically(o.plot, to_svg(fit_figures(m, samples)));
+  if (!output.empty()) skel::write_file_atomically(output, m.to_json());
   if (o.json) {
     fmt::print("{}", m.to_json());
     return;

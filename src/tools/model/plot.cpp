@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "program/paths.hpp"
+#include "skel/atomic_file.hpp"
 #include "skel/error.hpp"
-#include "skel/observe/atomic_file.hpp"
 #include "tools/model/choice.hpp"
 #include "tools/model/commands.hpp"
 #include "tools/model/figures.hpp"
@@ -52,7 +52,7 @@ command add_plot(CLI::App& program) {
   return {app, [o] {
             program::require_ending(o->output, {".svg"});
             program::check_writable(o->output);
-            observe::write_file_atomically(o->output, to_svg(figures(*o)));
+            skel::write_file_atomically(o->output, to_svg(figures(*o)));
           }};
 }
 

@@ -9,10 +9,10 @@
 #include <numbers>
 #include <random>
 
+#include "base/one_line.hpp"
+#include "skel/atomic_file.hpp"
 #include "skel/error.hpp"
-#include "skel/observe/atomic_file.hpp"
 #include "tools/simulate/costs.hpp"
-#include "values/one_line.hpp"
 
 namespace skel::simulate {
 
@@ -94,7 +94,7 @@ void block_costs::save(std::string const& path) const {
   std::string text = std::string(header) + "\n";
   for (auto const& [k, seconds] : used_)
     text += fmt::format("{},{},{},{},{}\n", k.call, k.rank, k.phase, k.number, seconds);
-  observe::write_file_atomically(path, text);
+  skel::write_file_atomically(path, text);
 }
 
 double thread_seconds() {

@@ -1,7 +1,7 @@
 // The micro-benchmarks of the cost model on a simulated cluster.
-#include "skel/model/calibrate.hpp"
+#include "tools/calibration/calibrate.hpp"
 
-#include "skel/observe/atomic_file.hpp"
+#include "skel/atomic_file.hpp"
 #include "tools/simulate/simulation.hpp"
 
 namespace skel::simulate {
@@ -9,7 +9,7 @@ namespace skel::simulate {
 void calibrate(context& ctx, options const& o) {
   auto m = model::calibrate(ctx);
   m.name = o.platform;
-  if (ctx.is_root()) observe::write_file_atomically(o.machine, m.to_json());
+  if (ctx.is_root()) skel::write_file_atomically(o.machine, m.to_json());
 }
 
 }  // namespace skel::simulate

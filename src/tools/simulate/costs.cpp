@@ -9,10 +9,10 @@
 #include <random>
 #include <string_view>
 
+#include "base/duration.hpp"
+#include "base/one_line.hpp"
 #include "skel/error.hpp"
 #include "skel/observe/samples.hpp"
-#include "values/duration.hpp"
-#include "values/one_line.hpp"
 
 namespace skel::simulate {
 

@@ -3,12 +3,12 @@
 #include <memory>
 #include <vector>
 
+#include "base/format.hpp"
 #include "skel/error.hpp"
 #include "skel/multi_host.hpp"
 #include "skel/sim/run.hpp"
 #include "tools/simulate/layer_costs.hpp"
 #include "tools/simulate/simulation.hpp"
-#include "values/format.hpp"
 
 namespace skel::simulate {
 

@@ -7,9 +7,9 @@
 #include <fstream>
 #include <numeric>
 
+#include "base/one_line.hpp"
 #include "skel/error.hpp"
 #include "tools/simulate/costs.hpp"
-#include "values/one_line.hpp"
 
 namespace skel::simulate {
 

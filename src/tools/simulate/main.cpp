@@ -19,7 +19,7 @@
 #if SKEL_SIMULATE_COMPONENTS
 #include "tools/simulate/components.hpp"
 #endif
-#include "values/duration.hpp"
+#include "base/duration.hpp"
 
 namespace {
 

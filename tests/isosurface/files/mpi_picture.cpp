@@ -1,6 +1,6 @@
 // The preview has the same pixels for every number of ranks and threads: those of one renderer.
-#include "check.hpp"
 #include "mesh_picture.hpp"
+#include "mpi/check.hpp"
 #include "renderer.hpp"
 #include "skel/skel.hpp"
 #include "small_mesh.hpp"

@@ -1,0 +1,53 @@
+// How a call ends, in the words that the roles of all skeletons share.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "skel/detail/task_range.hpp"
+
+namespace skel::role {
+
+using rank_id = int;
+
+/// How a run ended, the same on every rank.
+struct outcome {
+  enum class status : std::uint8_t {
+    done,
+    stopped_early,
+    task_failed,
+    sink_failed,
+    source_failed,
+    part_lost,
+    refused  ///< what must be the same on all ranks is not: rank, text
+  };
+  status how = status::done;
+  task_id task = 0;        ///< the failed task
+  int rank = 0;            ///< the rank it failed on, or that was lost
+  std::uint64_t more = 0;  ///< further failures
+  std::string text{};
+  std::uint64_t tasks = 0;  ///< tasks recorded
+  std::uint64_t handed_out_again = 0;
+  friend bool operator==(outcome const&, outcome const&) = default;
+};
+
+void encode(outcome const& o, std::vector<std::byte>& out);
+/// Throws protocol_error for anything that encode() cannot have written.
+[[nodiscard]] outcome decode_outcome(std::span<std::byte const>& in);
+
+/// An action: the run is over on this rank.
+struct end {
+  outcome how;
+  friend bool operator==(end const&, end const&) = default;
+};
+/// An action: the run cannot go on, because the ranks do not agree or the root is gone.
+struct fail {
+  enum class reason : std::uint8_t { protocol, lost_root } why = reason::protocol;
+  std::string text;
+  friend bool operator==(fail const&, fail const&) = default;
+};
+
+}  // namespace skel::role
