@@ -12,7 +12,7 @@ Builds skel and runs its tests and checks; a summary and the exit code tell how 
   asan       the tests under AddressSanitizer and UndefinedBehaviorSanitizer
   format     clang-format, all files
   lint       clang-tidy, the files changed since the branch left its upstream (or in the last commits)
-  scripts    includes point down the floors; shellcheck, where it is installed
+  scripts    includes stay within the rooms they may use; shellcheck, where it is installed
   docs       doxygen, warnings are errors
 
   --all         also: build and tests as on a machine without MPI, the benchmarks built, ranks killed under asan, tsan
@@ -86,7 +86,7 @@ lint() {
 }
 
 check_scripts() {
-  scripts/check_floors.sh
+  cmake -P cmake/check_rooms.cmake
   if command -v shellcheck >/dev/null; then
     shellcheck scripts/*.sh scripts/skel-mpiexec .ci/run
   else
