@@ -1,4 +1,5 @@
 // The stores of bulk synchronous programs: damaged, another program's, on the ranks' own disks.
+#include <atomic>
 #include <map>
 
 #include "over_hub.hpp"
@@ -101,6 +102,25 @@ TEST_CASE("what cannot be given back is told, and the generation before is gone 
   for (auto const& f : std::filesystem::directory_iterator(where.directories[0]))
     noted += f.path().filename().string().find("attempt") != std::string::npos ? 1 : 0;
   CHECK(noted == 2);
+}
+
+TEST_CASE("a run that cannot resume is refused, though the root can read its own part") {
+  store const where;
+  run_until(3, circle{}, where, 20);
+  for (auto const& d : where.directories)
+    for (auto const& f : std::filesystem::directory_iterator(d)) {
+      if (f.path().filename().string().find(".1-of-3.") == std::string::npos) continue;
+      auto bytes = test::read_file(f.path().string());  // its headers stay, so it looks well
+      bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 4);
+      test::write_file(f.path().string(), bytes);
+    }
+  std::atomic<bool> began_anew{false};
+  circle p;
+  p.event = [&](int, std::uint64_t n) { began_anew = began_anew || n == 0; };
+  auto const e = run(3, p, where.options(true));
+  INFO(e.errors[0]);
+  CHECK(e.errors[0].find("0 of 4 blocks") != std::string::npos);
+  CHECK_FALSE(began_anew);
 }
 
 TEST_CASE("another program's, version's or problem's store is refused in one line") {
