@@ -86,6 +86,7 @@ void farm_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
   lock.lock();
   clocks_[thread].tasks += at;
   clocks_[thread].busy += std::exchange(t.busy, 0);
+  if (over_) return;  // the call has failed meanwhile: there is no one to hand the results to
   role::actions list;
   task_range rest = range;
   task_range front = rest.take_front(at);

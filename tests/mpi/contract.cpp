@@ -162,12 +162,23 @@ TEST_CASE("what the body returns is the exit code of the job") {
               "rank 1 has ended without making this skeleton call: all ranks must make the same calls");
 }
 
-TEST_CASE("exit() during a skeleton call: one line, exit code 1 on every rank") {
+// Open MPI ends the other ranks as soon as it notices one that left without MPI_Finalize, so some may not get
+// to say how they left. Those that do must agree.
+TEST_CASE("exit() during a skeleton call: one line, and no rank ends with 0") {
   for (int const ranks : {1, 2, 3})
-    for (auto const* where : {"task", "sink"})
-      check_fails(
-          ranks, std::string("exit-in-") + where, 1,
-          "exit() was called during a skeleton call: tasks, merges, sources and sinks must return or throw");
+    for (auto const* where : {"task", "sink"}) {
+      CAPTURE(ranks, where);
+      auto const e = run(ranks, std::string("exit-in-") + where);
+      CHECK(!e.out.empty());
+      CHECK(std::all_of(e.out.begin(), e.out.end(), [](auto const& line) { return line == "exit 1"; }));
+      auto const said = complaints(e);
+      CHECK(std::count_if(said.begin(), said.end(), [](auto const& line) {
+              return test::contains(
+                  line,
+                  "exit() was called during a skeleton call: tasks, merges, sources and sinks "
+                  "must return or throw");
+            }) == 1);
+    }
   auto const merge = run(1, "exit-in-merge");
   check_exits(merge, 1, 1);
   CHECK(complaints(merge).size() == 1);

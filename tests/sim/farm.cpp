@@ -124,7 +124,13 @@ TEST_CASE("times are those computed by hand") {
   }
   double const greedy = *std::max_element(free_at.begin(), free_at.end());
   auto const asked = farm(p, "first-come:threshold=0", n);
-  CHECK(asked.seconds == Approx(greedy).epsilon(0.05));  // a message is 1 ms
+  // A message is 1 ms: where two ranks ask at nearly the same time, a slower one may be first and end one
+  // task later.
+  double longest = 0, slowest_power = p.machines[0].power;
+  for (std::uint64_t i = 0; i < n; ++i) longest = std::max(longest, cost(i));
+  for (auto const& m : p.machines) slowest_power = std::min(slowest_power, m.power);
+  CHECK(asked.seconds > 0.95 * greedy);
+  CHECK(asked.seconds < greedy + longest / slowest_power);
   CHECK(asked.seconds < 1.1 * p.ideal_seconds(total_cost(n)));
 }
 
