@@ -9,7 +9,7 @@ namespace {
 
 // The time is for a busy machine: that the cause is named shows that nobody gave up after 60 s without one.
 test::ended run(std::string const& where, int rank, char const* suspect_after) {
-  return test::shell(std::string("SKEL_THREADS=1 SKEL_SUSPECT_AFTER=") + suspect_after + " timeout 100 " +
+  return test::shell(std::string("SKEL_THREADS=1 SKEL_SUSPECT_AFTER=") + suspect_after + " timeout 300 " +
                      SKEL_MPIEXEC_SCRIPT + " -n 4 --oversubscribe " + SKEL_LOSSES + " " +
                      std::to_string(rank) + " " + where);
 }
