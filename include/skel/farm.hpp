@@ -94,7 +94,7 @@ class farm_work_of final : public farm_work {
   }
 
   void make_places() override {
-    if constexpr (in_place) sink_.make_room(source_.size());
+    if constexpr (in_place) sink_.make_places(source_.size());
   }
 
   void run_in_place(task_range const& range, std::uint64_t& at, std::uint64_t end,

@@ -57,8 +57,9 @@ class places {
     make_room(id + 1);
     (*results_)[id] = std::move(value);
   }
+  void make_places(std::uint64_t tasks) const { results_->resize(tasks); }
   void make_room(std::uint64_t tasks) const {
-    if (results_->size() < tasks) results_->resize(tasks);
+    if (results_->size() < tasks) make_places(tasks);
   }
   [[nodiscard]] T& place(task_id id) const { return (*results_)[id]; }
 
@@ -66,9 +67,9 @@ class places {
   std::vector<T>* results_;
 };
 
-/// A sink that stores result i in place i of a vector. Exists on every rank, filled on the root; there it
-/// grows to the number of tasks when the farm begins, or as results come where that is not known; elements
-/// beyond stay. Tasks that the root runs itself write their results straight into their places.
+/// A sink that stores result i in place i of a vector. Exists on every rank, filled on the root; there it is
+/// resized to the number of tasks when the farm begins, or grows as results come where that is not known.
+/// Tasks that the root runs itself write their results straight into their places.
 template <class T>
 [[nodiscard]] places<T> into(std::vector<T>& results) {
   return places<T>(results);

@@ -54,8 +54,7 @@ TEST_CASE("results of the root's own tasks are written once, where they stay") {
   for (int ranks : {1, 3})
     for (unsigned threads : {1U, 3U}) {
       INFO(ranks << " ranks, " << threads << " threads");
-      std::vector<settler> got(500);  // more than there are tasks: what is behind them stays
-      got.back().value = 77;
+      std::vector<settler> got(500);  // results of an earlier run, more than there are tasks now
       hub::job job(ranks, threads);
       job.run([&](skel::context& ctx) {
         skel::farm(
@@ -63,8 +62,7 @@ TEST_CASE("results of the root's own tasks are written once, where they stay") {
             skel::into(got));
       });
       for (int r = 0; r < ranks; ++r) CHECK(job.error(r).empty());
-      REQUIRE(got.size() == 500);
-      CHECK(got.back().value == 77);
+      REQUIRE(got.size() == 400);
       std::size_t at_home = 0;
       for (std::size_t i = 0; i < 400; ++i) {
         CHECK(got[i].value == work(i));
