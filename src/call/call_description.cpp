@@ -67,19 +67,21 @@ std::uint64_t call_description::hash() const { return hash_text(text_); }
 
 std::string difference(std::string_view theirs, std::string_view ours) {
   auto const a = aspects_of(theirs), b = aspects_of(ours);
-  std::string all;
-  auto const add = [&](std::string const& one) { all += (all.empty() ? "" : ", ") + one; };
   auto const skeleton = value_of(a, "skeleton"), our_skeleton = value_of(b, "skeleton");
   if (skeleton != our_skeleton) return shown(skeleton) + " instead of " + shown(our_skeleton);
+  // A hash says only that something differs: of no use beside a difference that can be read, which often is
+  // its cause.
+  std::string read, hashed;
+  auto const add = [](std::string& all, std::string const& one) { all += (all.empty() ? "" : ", ") + one; };
   for (auto const& [name, value] : b) {
     auto const other = value_of(a, name);
     if (other == value) continue;
     if (value.starts_with('#') || other.starts_with('#'))
-      add("other " + std::string(name));
+      add(hashed, "other " + std::string(name));
     else
-      add(std::string(name) + " " + shown(other) + " instead of " + shown(value));
+      add(read, std::string(name) + " " + shown(other) + " instead of " + shown(value));
   }
-  return all;
+  return read.empty() ? hashed : read;
 }
 
 }  // namespace skel::detail

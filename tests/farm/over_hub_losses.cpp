@@ -33,6 +33,7 @@ TEST_CASE("the loss of any ranks but the root does not change the results") {
         hub::job job(4, 2);
         std::vector<std::uint64_t> got;
         skel::farm_options options;
+        options.max_losses_per_task = 0;  // a task may be on one rank after another when it is killed
         if (concentrated) options.results = skel::concentrated();
         if (serves) options.root = skel::root_role::serves;
         std::atomic<int> started{0};
