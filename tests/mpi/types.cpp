@@ -77,6 +77,7 @@ class pointing {
   pointing() = default;
   explicit pointing(int i) : value_(i) {}
   pointing(pointing const&) = default;
+  pointing& operator=(pointing const&) = default;
   friend bool operator==(pointing const& a, pointing const& b) { return a.where() == b.where(); }
 
  private:

@@ -86,6 +86,7 @@ struct wrapped_address_probe {
 // are members. A member that is an array, or a class without addresses, passes the probe on to its first.
 template <class T>
 constexpr bool aggregate_holds_address() {
+  // NOLINTBEGIN(bugprone-branch-clone): the same questions for each member
 #define SKEL_NOTHING(z, i, unused) {},
 #define SKEL_MEMBER(z, n, unused)                                                      \
   if constexpr (                                                                       \
@@ -98,28 +99,27 @@ constexpr bool aggregate_holds_address() {
   BOOST_PP_REPEAT(48, SKEL_MEMBER, )
 #undef SKEL_MEMBER
 #undef SKEL_NOTHING
+  // NOLINTEND(bugprone-branch-clone)
   return false;
 }
 
 template <class T>
 constexpr bool find_address() {
-  if constexpr (std::is_pointer_v<T> || std::is_member_pointer_v<T> || std::is_null_pointer_v<T> ||
-                std::is_reference_v<T> || is_address<T>)
-    return true;
-  else if constexpr (std::is_array_v<T>)
+  constexpr bool is_one = std::is_pointer_v<T> || std::is_member_pointer_v<T> || std::is_null_pointer_v<T> ||
+                          std::is_reference_v<T> || is_address<T>;
+  if constexpr (std::is_array_v<T>) {
     return holds_address<std::remove_extent_t<T>>;
-  else if constexpr (wrapped<T>::known)
+  } else if constexpr (wrapped<T>::known) {
     return wrapped<T>::address;
-  else if constexpr (!std::is_class_v<T> && !std::is_union_v<T>)
-    return false;
-  else if constexpr (is_counting<T>)
-    return false;
-  else if constexpr (std::ranges::enable_view<T> || std::input_or_output_iterator<T>)
-    return true;
-  else if constexpr (std::is_aggregate_v<T> && std::is_trivially_copyable_v<T>)
-    return aggregate_holds_address<T>();
-  else
-    return false;
+  } else if constexpr (is_one || (!std::is_class_v<T> && !std::is_union_v<T>) || is_counting<T>) {
+    return is_one;
+  } else {
+    constexpr bool looks_at_others = std::ranges::enable_view<T> || std::input_or_output_iterator<T>;
+    if constexpr (!looks_at_others && std::is_aggregate_v<T> && std::is_trivially_copyable_v<T>)
+      return aggregate_holds_address<T>();
+    else
+      return looks_at_others;
+  }
 }
 
 }  // namespace skel::detail
