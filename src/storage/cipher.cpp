@@ -1,4 +1,4 @@
-#include "skel/storage/cipher.hpp"
+#include "cipher.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "skel/storage/linear_map.hpp"
+#include "linear_map.hpp"
 
 #include <stdexcept>
 #include <utility>

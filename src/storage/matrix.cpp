@@ -1,4 +1,4 @@
-#include "skel/storage/matrix.hpp"
+#include "matrix.hpp"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "skel/storage/object_reader.hpp"
+#include "object_reader.hpp"
 
 #include <algorithm>
 #include <cstring>

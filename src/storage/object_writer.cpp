@@ -1,4 +1,4 @@
-#include "skel/storage/object_writer.hpp"
+#include "object_writer.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "skel/storage/shard_reader.hpp"
+#include "shard_reader.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "skel/storage/shard_store.hpp"
+#include "shard_store.hpp"
 
 #include <algorithm>
 #include <filesystem>

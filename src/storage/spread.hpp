@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "skel/storage/object_writer.hpp"
+#include "object_writer.hpp"
 #include "skel/storage/repository.hpp"
 
 namespace skel::storage {

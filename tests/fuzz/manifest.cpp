@@ -8,7 +8,7 @@
 
 #include "fuzz.hpp"
 #include "memory_files.hpp"
-#include "skel/storage/object_writer.hpp"
+#include "storage/object_writer.hpp"
 #include "skel/storage/repository.hpp"
 #include "storage/part_name.hpp"
 

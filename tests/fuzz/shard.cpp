@@ -7,8 +7,8 @@
 
 #include "fuzz.hpp"
 #include "memory_files.hpp"
-#include "skel/storage/object_writer.hpp"
-#include "skel/storage/shard_store.hpp"
+#include "storage/object_writer.hpp"
+#include "storage/shard_store.hpp"
 
 namespace {
 

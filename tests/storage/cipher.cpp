@@ -1,5 +1,5 @@
 // Encrypted objects: they come back with the key and not without, and shards need none.
-#include "skel/storage/cipher.hpp"
+#include "storage/cipher.hpp"
 
 #include <algorithm>
 #include <cstdio>

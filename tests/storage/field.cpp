@@ -1,10 +1,10 @@
 // GF(2^8) and matrices over it, against arithmetic bit by bit and published values.
-#include "skel/storage/field.hpp"
+#include "storage/field.hpp"
 
 #include "catch.hpp"
 #include "codes_support.hpp"
 #include "skel/error.hpp"
-#include "skel/storage/matrix.hpp"
+#include "storage/matrix.hpp"
 
 using namespace skel::storage;
 

@@ -7,7 +7,7 @@
 #include "codes_support.hpp"
 #include "fewer.hpp"
 #include "skel/error.hpp"
-#include "skel/storage/linear_map.hpp"
+#include "storage/linear_map.hpp"
 
 using namespace skel::storage;
 

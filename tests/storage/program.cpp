@@ -8,7 +8,7 @@
 #include "codes_support.hpp"
 #include "observe/support.hpp"
 #include "running.hpp"
-#include "skel/storage/cipher.hpp"
+#include "storage/cipher.hpp"
 #include "skel/storage/repository.hpp"
 
 namespace {

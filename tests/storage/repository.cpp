@@ -7,7 +7,7 @@
 #include "catch.hpp"
 #include "repository_support.hpp"
 #include "skel/error.hpp"
-#include "skel/storage/object_writer.hpp"
+#include "storage/object_writer.hpp"
 
 using namespace skel::storage;
 

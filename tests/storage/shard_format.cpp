@@ -1,12 +1,12 @@
 // What stands in a shard, byte by byte; and what is not a shard.
-#include "skel/storage/shard_format.hpp"
+#include "storage/shard_format.hpp"
 
 #include <algorithm>
 
 #include "catch.hpp"
 #include "codes_support.hpp"
 #include "skel/error.hpp"
-#include "skel/storage/object_writer.hpp"
+#include "storage/object_writer.hpp"
 
 using namespace skel::storage;
 

@@ -1,6 +1,6 @@
 // Objects in directories: every length and loss, damage that is found and named, generations that are not
 // mixed.
-#include "skel/storage/shard_store.hpp"
+#include "storage/shard_store.hpp"
 
 #include <algorithm>
 

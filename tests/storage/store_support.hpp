@@ -6,7 +6,7 @@
 
 #include "model_file_system.hpp"
 #include "skel/error.hpp"
-#include "skel/storage/shard_store.hpp"
+#include "storage/shard_store.hpp"
 
 namespace test {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "skel/storage/linear_map.hpp"
-#include "skel/storage/matrix.hpp"
+#include "storage/linear_map.hpp"
+#include "storage/matrix.hpp"
 
 namespace skel::storage {
 

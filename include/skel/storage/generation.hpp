@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "skel/storage/shard_store.hpp"
+#include "storage/shard_store.hpp"
 
 namespace skel::storage {
 

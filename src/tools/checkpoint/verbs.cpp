@@ -13,7 +13,7 @@
 #include "program/paths.hpp"
 #include "skel/atomic_file.hpp"
 #include "skel/error.hpp"
-#include "skel/storage/shard_store.hpp"
+#include "storage/shard_store.hpp"
 #include "storage/catalogue.hpp"
 #include "tools/checkpoint/generations.hpp"
 #include "tools/checkpoint/telling.hpp"

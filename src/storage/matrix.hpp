@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "skel/storage/field.hpp"
+#include "field.hpp"
 
 namespace skel::storage {
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "skel/storage/cipher.hpp"
-#include "skel/storage/object_reader.hpp"
+#include "cipher.hpp"
+#include "object_reader.hpp"
 
 namespace skel::storage {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "skel/storage/coder.hpp"
-#include "skel/storage/object_writer.hpp"
-#include "skel/storage/shard_reader.hpp"
+#include "object_writer.hpp"
+#include "shard_reader.hpp"
 
 namespace skel::storage {
 

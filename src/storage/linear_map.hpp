@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "skel/storage/kernel.hpp"
-#include "skel/storage/matrix.hpp"
+#include "matrix.hpp"
 
 namespace skel::storage {
 

@@ -11,7 +11,7 @@
 #include <span>
 #include <string>
 
-#include "skel/storage/shard_format.hpp"
+#include "shard_format.hpp"
 
 namespace skel::storage {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "skel/storage/file_system.hpp"
-#include "skel/storage/shard_format.hpp"
+#include "shard_format.hpp"
 
 namespace skel::storage {
 
