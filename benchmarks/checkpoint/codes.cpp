@@ -12,6 +12,7 @@
 #include "measure.hpp"
 #include "skel/atomic_file.hpp"
 #include "skel/storage/coder.hpp"
+#include "storage/linear_map.hpp"
 
 namespace {
 
@@ -68,7 +69,7 @@ class comparison {
     add("skel", [&] { ours.apply(sources, outputs, size); });
     if (have_isal_avx2()) add("ISA-L avx2", [&] { theirs.run(isal_kernel::avx2, sources, outputs, size); });
     if (runs_here(kernel::avx2)) add("skel avx2", [&] { ours.apply(sources, outputs, size, kernel::avx2); });
-    auto const sum = code(fmt::format("parity:{}", sources.size())).encoder();
+    auto const sum = encoder(code(fmt::format("parity:{}", sources.size())));
     add("xor", [&] { sum.apply(sources, std::span(outputs).first(1), size); });
     add("read", [&] { read_all(sources, size); });
     add("memcpy", [&] {
@@ -149,10 +150,10 @@ void compare(comparison& all, shape s, std::size_t bytes) {
   auto const data = pointers(b.data), parity = pointers(b.parity), recovered = pointers(b.recovered);
   std::vector<std::byte const*> sources(data.begin(), data.end());
   code const c(fmt::format("ida:{},{},matrix=isa-l", m, k));
-  auto const encoder = c.encoder();
-  all.run("encode", s, bytes, encoder, isal_product::encode(s.m, s.k), sources, parity, b.size);
+  auto const encode = encoder(c);
+  all.run("encode", s, bytes, encode, isal_product::encode(s.m, s.k), sources, parity, b.size);
   // The first shards are lost; as many parity shards stand in for them.
-  encoder.apply(sources, parity, b.size);
+  encode.apply(sources, parity, b.size);
   auto const lost = recovered.size();
   std::vector<std::size_t> available, wanted;
   sources.clear();
@@ -161,10 +162,10 @@ void compare(comparison& all, shape s, std::size_t bytes) {
     sources.push_back(i < m ? data[i] : parity[i - m]);
   }
   for (std::size_t i = 0; i < lost; ++i) wanted.push_back(i);
-  all.run("decode", s, bytes, c.recovery(available, wanted), isal_product::decode(s.m, s.k), sources,
+  all.run("decode", s, bytes, recovery(c, available, wanted), isal_product::decode(s.m, s.k), sources,
           recovered, b.size);
   for (std::size_t i = 0; i < lost; ++i) recovered[i][0] = ~data[i][0];
-  c.recovery(available, wanted).apply(sources, recovered, b.size);
+  recovery(c, available, wanted).apply(sources, recovered, b.size);
   for (std::size_t i = 0; i < lost; ++i)
     if (std::memcmp(recovered[i], data[i], b.size) != 0)
       throw std::runtime_error("decoded data is not the data");

@@ -1,4 +1,4 @@
-#include "skel/model/choose.hpp"
+#include "model/choose.hpp"
 
 #include <algorithm>
 #include <array>

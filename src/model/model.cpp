@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "base/format.hpp"
+#include "model/choose.hpp"
 #include "skel/error.hpp"
 #include "skel/model/predict.hpp"
 #include "statistics.hpp"

@@ -1,8 +1,8 @@
 // The basis functions under what kriging adds.
 #include <utility>
 
+#include "model/choose.hpp"
 #include "skel/error.hpp"
-#include "skel/model/choose.hpp"
 
 namespace skel::model {
 

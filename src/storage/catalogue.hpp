@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "skel/storage/generation.hpp"
+#include "storage/shard_store.hpp"
 
 namespace skel::storage {
 

@@ -1,4 +1,4 @@
-#include "cipher.hpp"
+#include "storage/cipher.hpp"
 
 #include <algorithm>
 #include <limits>

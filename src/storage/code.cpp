@@ -7,6 +7,7 @@
 
 #include "base/format.hpp"
 #include "skel/error.hpp"
+#include "storage/linear_map.hpp"
 
 namespace skel::storage {
 
@@ -104,28 +105,30 @@ std::string code::to_string() const {
   return text;
 }
 
-matrix code::parity() const {
-  if (family_ == family::dispersal) return parity_matrix(how_, data_, parity_);
-  matrix ones(parity_, data_);
-  for (std::size_t i = 0; i < parity_; ++i)
-    for (std::size_t j = 0; j < data_; ++j) ones.at(i, j) = 1;
+matrix parity_of(code const& c) {
+  if (c.family_ == code::family::dispersal) return parity_matrix(c.how_, c.data_, c.parity_);
+  matrix ones(c.parity_, c.data_);
+  for (std::size_t i = 0; i < c.parity_; ++i)
+    for (std::size_t j = 0; j < c.data_; ++j) ones.at(i, j) = 1;
   return ones;
 }
 
-linear_map code::encoder() const { return linear_map(parity()); }
+linear_map encoder(code const& c) { return linear_map(parity_of(c)); }
 
-linear_map code::recovery(std::span<std::size_t const> available, std::span<std::size_t const> wanted) const {
-  auto const below = parity();
+linear_map recovery(code const& c, std::span<std::size_t const> available,
+                    std::span<std::size_t const> wanted) {
+  auto const data = c.data_shards();
+  auto const below = parity_of(c);
   auto const rows_of = [&](std::span<std::size_t const> numbers) {
-    matrix rows(numbers.size(), data_);
+    matrix rows(numbers.size(), data);
     for (std::size_t i = 0; i < numbers.size(); ++i) {
-      if (numbers[i] >= shards()) throw std::invalid_argument("code: no such shard");
-      for (std::size_t j = 0; j < data_; ++j)
-        rows.at(i, j) = numbers[i] < data_ ? element{numbers[i] == j} : below.at(numbers[i] - data_, j);
+      if (numbers[i] >= c.shards()) throw std::invalid_argument("code: no such shard");
+      for (std::size_t j = 0; j < data; ++j)
+        rows.at(i, j) = numbers[i] < data ? element{numbers[i] == j} : below.at(numbers[i] - data, j);
     }
     return rows;
   };
-  if (available.size() != data_)
+  if (available.size() != data)
     throw std::invalid_argument("code: recovery needs as many shards as hold the data");
   auto const back = inverse(rows_of(available));
   if (!back) throw std::invalid_argument("code: recovery needs different shards");

@@ -2,30 +2,54 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <stdexcept>
 #include <utility>
 
+#include "storage/linear_map.hpp"
+
 namespace skel::storage {
 
-coder::coder(storage::code which, kernel with) : code_(which), kernel_(with), encoder_(code_.encoder()) {}
+// What the matrices of a code have become: to encode, and to recover from the losses seen so far.
+struct coder::maps {
+  struct losses {
+    std::vector<bool> present, wanted;
+    friend auto operator<=>(losses const&, losses const&) = default;
+  };
+  struct plan {
+    std::vector<std::size_t> sources, outputs;
+    linear_map map;
+  };
+
+  explicit maps(storage::code const& which) : encode(encoder(which)) {}
+
+  plan const& plan_for(storage::code const& c, losses what) {
+    if (auto const known = plans.find(what); known != plans.end()) return known->second;
+    constexpr std::size_t most_remembered = 64;  // bad blocks at random may make a new pattern in each stripe
+    if (plans.size() == most_remembered) plans.clear();
+    std::vector<std::size_t> sources, outputs;
+    for (std::size_t i = 0; i < c.shards(); ++i) {
+      if (what.present[i] && sources.size() < c.data_shards()) sources.push_back(i);
+      if (what.wanted[i]) outputs.push_back(i);
+    }
+    auto map = recovery(c, sources, outputs);
+    return plans.emplace(std::move(what), plan{std::move(sources), std::move(outputs), std::move(map)})
+        .first->second;
+  }
+
+  linear_map encode;
+  std::map<losses, plan> plans;
+};
+
+coder::coder(storage::code which, kernel with)
+    : code_(which), kernel_(with), maps_(std::make_unique<maps>(which)) {}
+coder::coder(coder&&) noexcept = default;
+coder& coder::operator=(coder&&) noexcept = default;
+coder::~coder() = default;
 
 void coder::encode(std::span<std::byte const* const> data, std::span<std::byte* const> parity,
                    std::size_t size) const {
-  encoder_.apply(data, parity, size, kernel_);
-}
-
-coder::plan const& coder::plan_for(losses what) {
-  if (auto const known = plans_.find(what); known != plans_.end()) return known->second;
-  constexpr std::size_t most_remembered = 64;  // bad blocks at random may make a new pattern in each stripe
-  if (plans_.size() == most_remembered) plans_.clear();
-  std::vector<std::size_t> sources, outputs;
-  for (std::size_t i = 0; i < code_.shards(); ++i) {
-    if (what.present[i] && sources.size() < code_.data_shards()) sources.push_back(i);
-    if (what.wanted[i]) outputs.push_back(i);
-  }
-  auto map = code_.recovery(sources, outputs);
-  return plans_.emplace(std::move(what), plan{std::move(sources), std::move(outputs), std::move(map)})
-      .first->second;
+  maps_->encode.apply(data, parity, size, kernel_);
 }
 
 bool coder::rebuild(std::span<std::byte* const> shards, std::vector<bool> const& present, std::size_t size) {
@@ -33,12 +57,12 @@ bool coder::rebuild(std::span<std::byte* const> shards, std::vector<bool> const&
     throw std::invalid_argument("coder: a pointer and a presence for each shard");
   auto const there = static_cast<std::size_t>(std::ranges::count(present, true));
   if (there < code_.data_shards()) return false;
-  losses what{present, std::vector<bool>(present.size())};
+  maps::losses what{present, std::vector<bool>(present.size())};
   bool any = false;
   for (std::size_t i = 0; i < shards.size(); ++i)
     if (!present[i] && shards[i] != nullptr) what.wanted[i] = any = true;
   if (!any) return true;
-  auto const& p = plan_for(std::move(what));
+  auto const& p = maps_->plan_for(code_, std::move(what));
   std::vector<std::byte const*> sources;
   std::vector<std::byte*> outputs;
   sources.reserve(p.sources.size());
@@ -57,7 +81,7 @@ void coder::update(std::size_t shard, std::byte const* before, std::byte const* 
   for (std::size_t at = 0; at < size; at += strip) {
     auto const part = std::min(strip, size - at);
     for (std::size_t i = 0; i < part; ++i) difference[i] = before[at + i] ^ after[at + i];
-    encoder_.add_column(shard, difference.data(), outputs, part, kernel_);
+    maps_->encode.add_column(shard, difference.data(), outputs, part, kernel_);
     for (auto& output : outputs) output += part;
   }
 }

@@ -1,4 +1,4 @@
-#include "linear_map.hpp"
+#include "storage/linear_map.hpp"
 
 #include <stdexcept>
 #include <utility>

@@ -8,8 +8,9 @@
 #include <span>
 #include <vector>
 
+#include "skel/storage/code.hpp"
 #include "skel/storage/kernel.hpp"
-#include "matrix.hpp"
+#include "storage/matrix.hpp"
 
 namespace skel::storage {
 
@@ -45,5 +46,12 @@ class linear_map {
   std::vector<std::uint64_t> bits_;
   std::vector<nibble_table> nibbles_;
 };
+
+/// From the m data shards of a code to its k parity shards.
+[[nodiscard]] linear_map encoder(code const& c);
+/// From m shards that are there to those that are wanted, both by number (data 0 … m - 1, parity m … m + k
+/// - 1). std::invalid_argument unless `available` are m different shards of the code.
+[[nodiscard]] linear_map recovery(code const& c, std::span<std::size_t const> available,
+                                  std::span<std::size_t const> wanted);
 
 }  // namespace skel::storage

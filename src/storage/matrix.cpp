@@ -1,4 +1,4 @@
-#include "matrix.hpp"
+#include "storage/matrix.hpp"
 
 #include <utility>
 

@@ -6,7 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "field.hpp"
+#include "skel/storage/code.hpp"
+#include "storage/field.hpp"
 
 namespace skel::storage {
 
@@ -55,5 +56,8 @@ enum class construction : std::uint8_t {
 /// The k x m matrix whose product with m data shards are the k parity shards (Malluhi and Johnston 1998: the
 /// first m shards of the code are the data). m >= 1, m + k <= 256; otherwise usage_error.
 [[nodiscard]] matrix parity_matrix(construction how, std::size_t data, std::size_t parity);
+
+/// That of a code.
+[[nodiscard]] matrix parity_of(code const& c);
 
 }  // namespace skel::storage

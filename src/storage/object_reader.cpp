@@ -1,4 +1,4 @@
-#include "object_reader.hpp"
+#include "storage/object_reader.hpp"
 
 #include <algorithm>
 #include <cstring>

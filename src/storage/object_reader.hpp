@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "skel/storage/coder.hpp"
-#include "object_writer.hpp"
-#include "shard_reader.hpp"
+#include "storage/object_writer.hpp"
+#include "storage/shard_reader.hpp"
 
 namespace skel::storage {
 

@@ -1,4 +1,4 @@
-#include "object_writer.hpp"
+#include "storage/object_writer.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "skel/storage/coder.hpp"
-#include "shard_format.hpp"
+#include "storage/shard_format.hpp"
 
 namespace skel::storage {
 

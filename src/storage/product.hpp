@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "skel/storage/kernel.hpp"
-#include "linear_map.hpp"
+#include "storage/linear_map.hpp"
 
 namespace skel::storage {
 

@@ -8,9 +8,11 @@
 #include "base/format.hpp"
 #include "skel/error.hpp"
 #include "storage/catalogue.hpp"
+#include "storage/cipher.hpp"
 #include "storage/manifest.hpp"
 #include "storage/part_name.hpp"
 #include "storage/paths.hpp"
+#include "storage/shard_store.hpp"
 #include "storage/spread.hpp"
 
 namespace skel::storage {

@@ -7,6 +7,7 @@
 #include "skel/storage/repository.hpp"
 #include "storage/part_name.hpp"
 #include "storage/paths.hpp"
+#include "storage/shard_store.hpp"
 #include "storage/spread.hpp"
 
 namespace skel::storage {

@@ -1,4 +1,4 @@
-#include "shard_format.hpp"
+#include "storage/shard_format.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -7,7 +7,7 @@
 #include "base/format.hpp"
 #include "base/one_line.hpp"
 #include "skel/error.hpp"
-#include "cipher.hpp"
+#include "storage/cipher.hpp"
 
 namespace skel::storage {
 

@@ -1,4 +1,4 @@
-#include "shard_reader.hpp"
+#include "storage/shard_reader.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "skel/storage/file_system.hpp"
-#include "shard_format.hpp"
+#include "storage/shard_format.hpp"
 
 namespace skel::storage {
 

@@ -1,4 +1,4 @@
-#include "shard_store.hpp"
+#include "storage/shard_store.hpp"
 
 #include <algorithm>
 #include <filesystem>

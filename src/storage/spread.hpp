@@ -7,8 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "object_writer.hpp"
+#include "skel/storage/file_system.hpp"
 #include "skel/storage/repository.hpp"
+#include "storage/object_writer.hpp"
 
 namespace skel::storage {
 

@@ -8,8 +8,8 @@
 
 #include "fuzz.hpp"
 #include "memory_files.hpp"
-#include "storage/object_writer.hpp"
 #include "skel/storage/repository.hpp"
+#include "storage/object_writer.hpp"
 #include "storage/part_name.hpp"
 
 namespace {

@@ -4,6 +4,7 @@
 #include "catch.hpp"
 #include "codes_support.hpp"
 #include "skel/storage/coder.hpp"
+#include "storage/field.hpp"
 
 namespace {
 

@@ -8,8 +8,8 @@
 #include "codes_support.hpp"
 #include "observe/support.hpp"
 #include "running.hpp"
-#include "storage/cipher.hpp"
 #include "skel/storage/repository.hpp"
+#include "storage/cipher.hpp"
 
 namespace {
 

@@ -8,11 +8,22 @@
 #include <string_view>
 #include <vector>
 
-#include "skel/model/choose.hpp"
 #include "skel/model/fit.hpp"
 #include "skel/model/sample.hpp"
 
 namespace skel::model {
+
+/// Relative errors on samples that the fit has not seen.
+struct held_out {
+  int fitted = 0, predicted = 0;  ///< samples
+  double median = 0, percentile_90 = 0;
+};
+
+/// How far repetitions of one configuration are from their median, relative to it.
+struct repetition_noise {
+  int configurations = 0, samples = 0;
+  double median = 0, percentile_90 = 0;
+};
 
 /// The cost of one phase: seconds, or another measured quantity such as bytes.
 struct term {

@@ -7,10 +7,10 @@
 #include <string>
 #include <string_view>
 
-#include "storage/linear_map.hpp"
-#include "storage/matrix.hpp"
-
 namespace skel::storage {
+
+enum class construction : std::uint8_t;
+class matrix;
 
 /// A systematic code of m data and k parity shards: the data cut into m parts, and k more parts computed from
 /// them; any m of the m + k give the data back (de Camargo, Cerqueira, Kon 2006, "Data storage strategies").
@@ -32,21 +32,15 @@ class code {
   /// The shortest spec that gives this code.
   [[nodiscard]] std::string to_string() const;
 
-  /// From the m data shards to the k parity shards.
-  [[nodiscard]] linear_map encoder() const;
-  /// From m shards that are there to those that are wanted, both by number (data 0 … m - 1, parity m … m + k
-  /// - 1). std::invalid_argument unless `available` are m different shards of the code.
-  [[nodiscard]] linear_map recovery(std::span<std::size_t const> available,
-                                    std::span<std::size_t const> wanted) const;
-
   friend bool operator==(code const&, code const&) = default;
 
  private:
   enum class family : std::uint8_t { replicate, parity, dispersal };
-  [[nodiscard]] matrix parity() const;
+
+  friend matrix parity_of(code const&);
 
   family family_ = family::dispersal;
-  construction how_ = construction::vandermonde;
+  construction how_{};
   std::size_t data_ = 1, parity_ = 0;
 };
 

@@ -2,11 +2,12 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "skel/storage/code.hpp"
+#include "skel/storage/kernel.hpp"
 
 namespace skel::storage {
 
@@ -21,6 +22,9 @@ namespace skel::storage {
 class coder {
  public:
   explicit coder(storage::code which, kernel with = default_kernel());
+  coder(coder&&) noexcept;
+  coder& operator=(coder&&) noexcept;
+  ~coder();
 
   [[nodiscard]] storage::code const& which() const noexcept { return code_; }
 
@@ -39,20 +43,11 @@ class coder {
               std::span<std::byte* const> parity, std::size_t size) const;
 
  private:
-  struct losses {
-    std::vector<bool> present, wanted;
-    friend auto operator<=>(losses const&, losses const&) = default;
-  };
-  struct plan {
-    std::vector<std::size_t> sources, outputs;
-    linear_map map;
-  };
-  plan const& plan_for(losses what);
+  struct maps;
 
   storage::code code_;
   kernel kernel_;
-  linear_map encoder_;
-  std::map<losses, plan> plans_;
+  std::unique_ptr<maps> maps_;
 };
 
 }  // namespace skel::storage

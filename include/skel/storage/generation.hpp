@@ -8,9 +8,26 @@
 #include <string>
 #include <vector>
 
-#include "storage/shard_store.hpp"
+#include "skel/storage/object.hpp"
 
 namespace skel::storage {
+
+/// What there is of one generation of an object: shards with the same header and the same hash of the object.
+struct stored_object {
+  object_info object;
+  hash128 hash{};
+  std::map<std::uint32_t, std::string> shards;  ///< paths, by index
+  std::vector<std::string> duplicates;          ///< paths of second copies of a shard
+  [[nodiscard]] bool enough() const { return shards.size() >= object.code.data_shards(); }
+  /// 16 hexadecimal digits of the hash: tells apart what two writers have stored under one name and
+  /// generation.
+  [[nodiscard]] std::string id() const;
+};
+
+/// Of `found`, the others that have the name, generation and membership of `o`, if they and `o` can be given
+/// back.
+[[nodiscard]] std::vector<stored_object> rivals_of(stored_object const& o,
+                                                   std::vector<stored_object> const& found);
 
 /// Who may go on from a checkpoint: the same program in the same version with the same problem.
 struct identity {

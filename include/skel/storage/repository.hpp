@@ -20,13 +20,17 @@
 #include <utility>
 #include <vector>
 
+#include "skel/storage/file_system.hpp"
 #include "skel/storage/generation.hpp"
+#include "skel/storage/kernel.hpp"
+#include "skel/storage/key.hpp"
 #include "skel/storage/placement.hpp"
 
 namespace skel::storage {
 
 struct part_name;
 struct attempt_name;
+class shard_store;
 
 struct repository_options {
   std::vector<place> places;

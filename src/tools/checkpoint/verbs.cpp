@@ -13,8 +13,8 @@
 #include "program/paths.hpp"
 #include "skel/atomic_file.hpp"
 #include "skel/error.hpp"
-#include "storage/shard_store.hpp"
 #include "storage/catalogue.hpp"
+#include "storage/shard_store.hpp"
 #include "tools/checkpoint/generations.hpp"
 #include "tools/checkpoint/telling.hpp"
 

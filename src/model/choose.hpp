@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "skel/model/fit.hpp"
+#include "skel/model/model.hpp"
 
 namespace skel::model {
 
@@ -26,12 +27,6 @@ namespace skel::model {
 /// samples, are 0 in some, or are in proportion to another one.
 [[nodiscard]] std::vector<std::string> variables_left_out(std::span<observation const> samples);
 
-/// Relative errors on samples that the fit has not seen.
-struct held_out {
-  int fitted = 0, predicted = 0;  ///< samples
-  double median = 0, percentile_90 = 0;
-};
-
 using fitting = std::function<fitted(std::span<observation const>)>;
 
 /// Fits the smaller two thirds of the configurations (by the product of their variables) and predicts the
@@ -45,11 +40,7 @@ using fitting = std::function<fitted(std::span<observation const>)>;
 [[nodiscard]] fitted with_best_trend(std::string const& name, fitted f, std::span<observation const> samples,
                                      fit_options const& options);
 
-/// How far repetitions of one configuration are from their median, relative to it. Empty without repetitions.
-struct repetition_noise {
-  int configurations = 0, samples = 0;
-  double median = 0, percentile_90 = 0;
-};
+/// Empty without repetitions.
 [[nodiscard]] std::optional<repetition_noise> noise_of(std::span<observation const> samples);
 
 }  // namespace skel::model
