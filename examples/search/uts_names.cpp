@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <cstdlib>
+#include <set>
 
 #include "skel/error.hpp"
 #include "uts.hpp"
@@ -93,11 +94,14 @@ named_tree parse_tree(std::string_view spec) {
         "with their parameters, as in geometric:shape=fixed,d=10,b=4,r=19",
         spec));
   auto rest = colon == std::string_view::npos ? std::string_view{} : spec.substr(colon + 1);
+  std::set<std::string_view> seen;
   while (!rest.empty()) {
     auto const item = rest.substr(0, rest.find(','));
     rest.remove_prefix(std::min(rest.size(), item.size() + 1));
     auto const equals = item.find('=');
     if (equals == std::string_view::npos) refuse(spec, fmt::format("expected key=value, got \"{}\"", item));
+    if (!seen.insert(item.substr(0, equals)).second)
+      refuse(spec, fmt::format("{} stands twice", item.substr(0, equals)));
     set(p, spec, item.substr(0, equals), std::string(item.substr(equals + 1)));
   }
   if (p.type != type::binomial && p.depth == 0) refuse(spec, "d must be at least 1");

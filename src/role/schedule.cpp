@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 #include <initializer_list>
+#include <set>
 #include <span>
 
 #include "base/format.hpp"
@@ -105,8 +106,11 @@ void for_each_option(std::string_view spec, std::string_view known,
   auto const colon = spec.find(':');
   if (colon == std::string_view::npos) return;
   if (colon + 1 == spec.size()) throw usage_error(detail::format("\"{}\": nothing behind the colon", spec));
+  std::set<std::string_view> seen;
   for (auto const part : split(spec.substr(colon + 1), ',')) {
     auto const equals = part.find('=');
+    if (!seen.insert(part.substr(0, equals)).second)
+      throw usage_error(detail::format("\"{}\": {} stands twice", spec, part.substr(0, equals)));
     if (equals == std::string_view::npos || !set(part.substr(0, equals), part.substr(equals + 1)))
       throw usage_error(detail::format("\"{}\": unknown option \"{}\"; known: {}", spec, part, known));
   }

@@ -1,5 +1,6 @@
 #include "role/task_set.hpp"
 
+#include <algorithm>
 #include <bit>
 
 namespace skel {
@@ -81,13 +82,21 @@ task_id task_set::low_water() const {
 range_list task_set::missing(task_id first, task_id last, task_set const& other) const {
   range_list out;
   for (task_id id = first; id < last;) {
-    std::uint64_t const present = word(id / 64) | other.word(id / 64);
-    if (present == all_ones) {  // whole words are skipped: most of a long run is recorded
-      id = (id / 64 + 1) * 64;
-      continue;
+    std::uint64_t const index = id / 64;
+    std::uint64_t const present = word(index) | other.word(index);
+    // Whole words are taken at once, and all of them behind the last: most of a long run is recorded, or has
+    // not begun.
+    if (present == all_ones) {
+      id = (index + 1) * 64;
+    } else if (present == 0) {
+      bool const behind = index >= words_end() && index >= other.words_end();
+      auto const end = behind ? last : std::min(last, (index + 1) * 64);
+      append(out, {id, end - id, 1});
+      id = end;
+    } else {
+      if (!((present >> (id % 64)) & 1U)) append(out, {id, 1, 1});
+      ++id;
     }
-    if (!((present >> (id % 64)) & 1U)) append(out, {id, 1, 1});
-    ++id;
   }
   return out;
 }

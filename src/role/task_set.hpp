@@ -30,6 +30,7 @@ class task_set {
 
  private:
   [[nodiscard]] std::uint64_t word(std::uint64_t index) const;
+  [[nodiscard]] std::uint64_t words_end() const { return base_ + words_.size(); }
   void drop_full_words();
 
   std::uint64_t base_ = 0;  // number of full words dropped

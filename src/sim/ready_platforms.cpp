@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 #include <random>
+#include <set>
 
 #include "base/format.hpp"
 #include "skel/error.hpp"
@@ -100,12 +101,14 @@ struct uneven_spec {
 };
 uneven_spec parse_uneven(std::string_view spec) {
   uneven_spec u;
+  std::set<std::string_view> seen;
   while (!spec.empty()) {
     auto const part = spec.substr(0, spec.find(','));
     spec.remove_prefix(std::min(spec.size(), part.size() + 1));
     auto const equals = part.find('=');
     auto const key = part.substr(0, equals);
     auto const value = equals == std::string_view::npos ? std::string_view() : part.substr(equals + 1);
+    if (!seen.insert(key).second) throw usage_error(detail::format("platform uneven: {} stands twice", key));
     std::uint64_t n = 0;
     auto const [end, error] = std::from_chars(value.data(), value.data() + value.size(), n);
     bool const whole = error == std::errc{} && end == value.data() + value.size() && !value.empty();

@@ -449,6 +449,16 @@ TEST_CASE("replicated lists: the number is compared, and the contents where that
   CHECK(said_of(divided(8), divided(9)) == "other contents of the replicated_problem");
 }
 
+TEST_CASE("task numbers are compared without a look at each") {
+  hub::job job(2);
+  job.run([](skel::context& ctx) {
+    skel::farm(
+        ctx, skel::indices(std::uint64_t{1} << 62), [](std::uint64_t) { return 1; }, skel::guided{},
+        [](skel::task_id, int) { return skel::flow::stop; }, {.check_tasks = true});
+  });
+  for (int r = 0; r < 2; ++r) CHECK(job.error(r).empty());
+}
+
 TEST_CASE("in a build with assertions contents are compared by default") {
   hub::job job(2);
   job.run([&](skel::context& ctx) { farm_over(std::vector<int>{ctx.rank()}, std::nullopt)(ctx); });

@@ -121,6 +121,7 @@ TEST_CASE("what is wrong with a schedule is said, with what is known") {
   };
   says("fastest", "unknown schedule \"fastest\"; known: blocks, interleaved, first-come");
   says("", "known: blocks");
+  says("guided:min=1,min=2", "min stands twice");
   says("blocks:x=1", "unknown option \"x=1\"; known: none");
   says("first-come:min=1", "known: chunk=N, threshold=N");
   says("first-come:chunk=0", "chunk must be a whole number of at least 1, got \"0\"");

@@ -91,3 +91,12 @@ TEST_CASE("a task_set that fills from below stays small") {
   CHECK(tasks.count() == 1000000);
   CHECK(most <= 2);
 }
+
+TEST_CASE("what is missing of a list without end is few ranges, and found at once") {
+  task_set tasks;
+  tasks.insert(task_range{0, 640, 1});
+  tasks.insert(task_id{1000});
+  task_id const end = task_id{1} << 62;
+  range_list const expected{{640, 360, 1}, {1001, end - 1001, 1}};
+  CHECK(tasks.missing(0, end, {}) == expected);
+}

@@ -69,7 +69,8 @@ TEST_CASE("a tree that is not understood is refused") {
         wrong{"geometric:shape=round", "unknown shape \"round\" (known: linear, expdec, cyclic, fixed)"},
         wrong{"geometric:x=1", "unknown key \"x\" (known: shape, d, b, q, m, f, r)"},
         wrong{"geometric:b=many", "b must be a number from 0 to 1e+06, got \"many\""},
-        wrong{"geometric:d", "expected key=value, got \"d\""}, wrong{"geometric:d=0", "d must be at least 1"},
+        wrong{"geometric:d", "expected key=value, got \"d\""}, wrong{"geometric:d=3,d=4", "d stands twice"},
+        wrong{"geometric:d=0", "d must be at least 1"},
         wrong{"binomial:q=0.5,m=2", "q times m must be less than 1"}}) {
     INFO(w.spec);
     try {

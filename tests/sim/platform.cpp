@@ -132,6 +132,7 @@ TEST_CASE("ready platforms") {
   }
   CHECK(uneven.machines[7].power != platform::ready("uneven:ranks=300,seed=6").machines[7].power);
   CHECK_THROWS_AS(platform::ready("uneven:ranks=0"), skel::usage_error);
+  CHECK_THROWS_AS(platform::ready("uneven:ranks=3,ranks=4"), skel::usage_error);
   uneven.failures = {{299, 1}, {3, 1}};
   uneven.take(10);
   CHECK(uneven.ranks() == 10);

@@ -69,6 +69,8 @@ template <class R>
 inline constexpr bool counts_up = false;
 template <class W, class B>
 inline constexpr bool counts_up<replicated<std::ranges::iota_view<W, B>>> = true;
+template <>
+inline constexpr bool counts_up<task_numbers> = true;
 
 /// Of a task list; nothing where `check` says so (empty: a build without assertions) or the tasks have no
 /// bytes that could be compared. A list that counts up is known by its first task, so it is always compared.
