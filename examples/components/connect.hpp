@@ -5,7 +5,6 @@
 
 #include "job.hpp"
 #include "skel/context.hpp"
-#include "skel/detail/division.hpp"
 #include "skel/divide_and_conquer.hpp"
 #include "skel/observe/samples.hpp"
 #include "skel/report.hpp"

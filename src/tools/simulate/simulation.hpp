@@ -11,7 +11,7 @@
 #include "program/options.hpp"
 #include "program/run_files.hpp"
 #include "skel/context.hpp"
-#include "skel/detail/group_work.hpp"
+#include "skel/multi_host.hpp"
 #include "skel/sim/platform.hpp"
 
 namespace skel::simulate {
