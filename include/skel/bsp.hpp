@@ -16,7 +16,7 @@
 //       }
 //     };
 //
-//     double about_one(skel::context& ctx) { return skel::bsp(ctx, diffusion{}).state; }
+//     double about_one(skel::context& ctx) { return skel::bsp(ctx, diffusion{}).value; }
 #pragma once
 
 #include <concepts>
@@ -150,12 +150,6 @@ concept splitting_bsp_program = bsp_program<P> && requires(P const& p, bsp_parts
   { p.split(parts, 0, 1) } -> std::convertible_to<bsp_part<P>>;
 };
 
-template <class P>
-struct bsp_result {
-  typename P::state state;  ///< of the root at the end; elsewhere this rank's, unless it was given up
-  report run;
-};
-
 /// Runs the program's supersteps on all ranks until none goes on.
 ///
 /// Collective. The messages of a superstep come in the order of ranks: what is computed does not depend on
@@ -164,13 +158,15 @@ struct bsp_result {
 /// others go on from the last checkpoint, or from the beginning, without it; that needs `split` where there
 /// is a checkpoint. Only the loss of the root ends the run.
 ///
+/// The value is the state of the root at the end; elsewhere this rank's, unless it was given up.
+///
 /// Throws, on every rank: task_error when `begin`, `step` or `split` throws; usage_error for a store that is
 /// not what it should be; lost_rank_error where a rank is lost and the program cannot be split.
 ///
 /// Sources: de Camargo, Cerqueira and Kon, "Strategies for checkpoint storage on opportunistic grids" (state
 /// at the end of supersteps); Valiant, "A bridging model for parallel computation", 1990.
 template <bsp_program P>
-bsp_result<P> bsp(context& ctx, P const& program, bsp_options const& options = {});
+result<typename P::state> bsp(context& ctx, P const& program, bsp_options const& options = {});
 
 }  // namespace skel
 

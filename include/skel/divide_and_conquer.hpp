@@ -14,7 +14,7 @@
 //
 //     std::uint64_t sum(skel::context& ctx) {  // on every rank
 //       skel::replicated_problem const all{sum_of_numbers::problem{0, 1'000'000}};
-//       return skel::divide_and_conquer(ctx, all, sum_of_numbers{}, skel::hypercube{}).value();
+//       return *skel::divide_and_conquer(ctx, all, sum_of_numbers{}, skel::hypercube{}).value;
 //     }
 #pragma once
 
@@ -112,21 +112,25 @@ concept divide_and_conquer_problem = requires(Job const& job, typename Job::prob
   { *std::begin(job.divide(p)) } -> detail::becomes<typename Job::problem>;
 } && (detail::combines_two<Job> || detail::combines_all<Job>);
 
-/// What a divide_and_conquer call returns. It knows where the solution is.
+/// What a divide_and_conquer call returns as its value: the solution, on the ranks that have it.
+///
+///     auto const [sorted, report] = skel::divide_and_conquer(ctx, source, job, division);
+///     if (sorted.here()) print(*sorted);
 template <class Solution>
 struct placed {
   placement where = placement::everywhere;
   std::vector<Solution> parts;  ///< what this rank has; in_parts: in the order of the ranks, all there is
-  skel::report report{};
 
-  /// Whether value() may be called on this rank.
+  /// Whether this rank has the solution.
   [[nodiscard]] bool here() const { return where != placement::in_parts && !parts.empty(); }
   /// The solution. Throws usage_error on a rank that does not have it.
-  [[nodiscard]] Solution& value() {
+  [[nodiscard]] Solution const& operator*() const& {
     if (!here()) throw usage_error("the solution is not on this rank: see placed::where and placed::here()");
     return parts.front();
   }
-  [[nodiscard]] Solution const& value() const { return const_cast<placed&>(*this).value(); }
+  [[nodiscard]] Solution& operator*() & { return const_cast<Solution&>(*std::as_const(*this)); }
+  [[nodiscard]] Solution&& operator*() && { return std::move(**this); }
+  [[nodiscard]] Solution const* operator->() const { return &**this; }
 };
 
 /// Divides the problem, solves its parts on all ranks, and combines their solutions.
@@ -155,8 +159,9 @@ struct placed {
 /// Source: the paper on the DC_Call skeleton ("hypercube divide and conquer"), sections 3 and 5.
 /// docs/divide-and-conquer.md has examples.
 template <problem_source Source, class Job>
-auto divide_and_conquer(context& ctx, Source&& source, Job const& job, any_division const& division,
-                        divide_and_conquer_options const& options = {});
+result<placed<detail::solution_of<Job>>> divide_and_conquer(context& ctx, Source&& source, Job const& job,
+                                                            any_division const& division,
+                                                            divide_and_conquer_options const& options = {});
 
 }  // namespace skel
 

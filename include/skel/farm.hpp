@@ -75,8 +75,8 @@ concept task_function =
 /// Sources: Lee, Lee and Lu, "Comparisons of load balancing strategies for ray tracing on network clustered
 /// environments", sections 2 and 3; StormView, section 4.
 template <task_source Source, class F, schedule S, class Sink>
-report farm(context& ctx, Source&& source, F const& f, S const& how, Sink&& sink,
-            farm_options const& options = {});
+result<void> farm(context& ctx, Source&& source, F const& f, S const& how, Sink&& sink,
+                  farm_options const& options = {});
 
 }  // namespace skel
 

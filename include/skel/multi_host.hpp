@@ -143,8 +143,8 @@ concept multi_host_job =
 /// Source: Bajaj and Lin, "Scalar field modeling & visualization on the Intel Delta", sections 4 and 5.
 /// docs/multi-host.md has an example and says what each option is worth.
 template <class Job, class Sink>
-report multi_host(context& ctx, std::uint64_t units, Job const& job, Sink&& sink,
-                  multi_host_options const& options = {});
+result<void> multi_host(context& ctx, std::uint64_t units, Job const& job, Sink&& sink,
+                        multi_host_options const& options = {});
 
 }  // namespace skel
 

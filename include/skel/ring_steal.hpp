@@ -11,7 +11,7 @@
 //     };
 //
 //     std::uint64_t nodes(skel::context& ctx) {  // on every rank
-//       return skel::ring_steal(ctx, skel::on_root([] { return std::vector{20}; }), binary_tree{}).result;
+//       return skel::ring_steal(ctx, skel::on_root([] { return std::vector{20}; }), binary_tree{}).value;
 //     }
 #pragma once
 
@@ -78,13 +78,6 @@ concept spawning_task = requires(Job const& job, typename Job::task const& task,
   { job.merge(std::move(sum), std::move(sum)) } -> detail::becomes<typename Job::result>;
 };
 
-/// What a ring_steal call returns, on every rank.
-template <class Result>
-struct stolen {
-  Result result{};
-  skel::report report{};
-};
-
 /// Runs the tasks of the source and all that they spawn, once each, on all ranks, and merges their results.
 ///
 /// Collective: every rank of `ctx` makes the same call; the source is opened on the root. `job.run(task,
@@ -94,9 +87,9 @@ struct stolen {
 /// few wait at a time (depth first); thieves get the oldest. `job.merge` must be associative, commutative and
 /// exact, with result{} as its neutral element: the order is that of arrival.
 ///
-/// Returns result and report on every rank. The report's `tasks` counts what the result holds: each task
-/// once, also when ranks were lost. After a stop or at the time limit, the report says `stopped_early`, and
-/// the result is that of the tasks that ran, `tasks` of them.
+/// Returns the result and the report on every rank. The report's `tasks` counts what the result holds: each
+/// task once, also when ranks were lost. After a stop or at the time limit, the report says `stopped_early`,
+/// and the result is that of the tasks that ran, `tasks` of them.
 ///
 /// Throws, on every rank and after the run has drained: task_error when a task or the merge throws (its task
 /// number: how many tasks that rank had run), source_error when the source throws; protocol_error when the
@@ -105,7 +98,8 @@ struct stolen {
 /// Source: Lee, Lee and Lu, "Comparisons of load balancing strategies for ray tracing on network clustered
 /// environments", section 3 (GDC). docs/ring-steal.md describes the loans.
 template <task_source Source, class Job>
-auto ring_steal(context& ctx, Source&& source, Job const& job, ring_steal_options const& options = {});
+result<detail::result_of<Job>> ring_steal(context& ctx, Source&& source, Job const& job,
+                                          ring_steal_options const& options = {});
 
 }  // namespace skel
 

@@ -244,18 +244,19 @@ TEST_CASE("a farm whose store is on the ranks' disks goes on, though a rank was 
       where.every_seconds = 0;
       where.resume = resume;
       auto const r = skel::farm(
-          ctx, skel::indices(tasks),
-          [&](std::uint64_t i) {
-            std::this_thread::sleep_for(500us);
-            if (++done == last / 2) job.kill(2);
-            return i;
-          },
-          skel::first_come{},
-          [&](skel::task_id, std::uint64_t i) {
-            sum += i;
-            return done >= last ? skel::flow::stop : skel::flow::go_on;
-          },
-          {.checkpoint = where});
+                         ctx, skel::indices(tasks),
+                         [&](std::uint64_t i) {
+                           std::this_thread::sleep_for(500us);
+                           if (++done == last / 2) job.kill(2);
+                           return i;
+                         },
+                         skel::first_come{},
+                         [&](skel::task_id, std::uint64_t i) {
+                           sum += i;
+                           return done >= last ? skel::flow::stop : skel::flow::go_on;
+                         },
+                         {.checkpoint = where})
+                         .report;
       if (ctx.is_root()) costs = r.checkpoint;
     });
     CHECK(job.error(0).empty());

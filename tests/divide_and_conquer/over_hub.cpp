@@ -66,14 +66,14 @@ TEST_CASE("merge sort: every rank or the root has the sorted numbers") {
         job.run([&](skel::context& ctx) {
           auto const cube =
               skel::divide_and_conquer(ctx, on_root_numbers(all), merge_sort{}, skel::hypercube{});
-          right += cube.here() && cube.value() == sorted ? 1 : 0;
+          right += cube.value.here() && *cube.value == sorted ? 1 : 0;
           auto const same =
               skel::divide_and_conquer(ctx, skel::replicated_problem{all}, merge_sort{}, skel::hypercube{});
-          right += same.here() && same.value() == sorted ? 1 : 0;
+          right += same.value.here() && *same.value == sorted ? 1 : 0;
           auto const root = skel::divide_and_conquer(ctx, on_root_numbers(all), merge_sort{}, skel::tree{});
-          here += root.here() ? 1 : 0;
-          if (ctx.is_root()) right += root.value() == sorted ? 1 : 0;
-          if (!ctx.is_root() && root.where != skel::placement::on_root) right = -100;
+          here += root.value.here() ? 1 : 0;
+          if (ctx.is_root()) right += *root.value == sorted ? 1 : 0;
+          if (!ctx.is_root() && root.value.where != skel::placement::on_root) right = -100;
         });
         INFO(ranks << " ranks, " << threads << " threads, " << n << " numbers: " << job.error(0));
         CHECK(right == 2 * ranks + 1);
@@ -89,8 +89,8 @@ TEST_CASE("quicksort: each rank keeps its part, in the order of the ranks") {
     std::vector<numbers> part(static_cast<std::size_t>(ranks));
     job.run([&](skel::context& ctx) {
       auto const mine = skel::divide_and_conquer(ctx, on_root_numbers(all), quicksort{}, skel::distributed{});
-      CHECK_FALSE(mine.here());
-      for (auto const& p : mine.parts) {
+      CHECK_FALSE(mine.value.here());
+      for (auto const& p : mine.value.parts) {
         auto& own = part[static_cast<std::size_t>(ctx.rank())];
         own.insert(own.end(), p.begin(), p.end());
       }
@@ -118,10 +118,10 @@ TEST_CASE("three subproblems: the product of polynomials") {
       auto const source = [&] { return polynomial_product::problem{a, b}; };
       auto const root =
           skel::divide_and_conquer(ctx, skel::on_root(source), polynomial_product{}, skel::tree{});
-      if (ctx.is_root()) right += root.value() == expected ? 1 : 0;
+      if (ctx.is_root()) right += *root.value == expected ? 1 : 0;
       auto const cube =
           skel::divide_and_conquer(ctx, skel::on_root(source), polynomial_product{}, skel::hypercube{});
-      right += cube.value() == expected ? 1 : 0;
+      right += *cube.value == expected ? 1 : 0;
     });
     INFO(ranks << " ranks: " << job.error(0));
     CHECK(right == ranks + 1);
@@ -150,8 +150,8 @@ TEST_CASE("scalar product of the ranks' own parts, matrix product of what all ha
       auto const m = skel::divide_and_conquer(ctx, skel::replicated_problem{matrix_product::rows{0, 17}},
                                               matrix_product{a, b}, skel::embarrassing{});
       if (!ctx.is_root()) return;
-      sum = s.value();
-      product = m.value();
+      sum = *s.value;
+      product = *m.value;
     });
     INFO(ranks << " ranks: " << job.error(0));
     CHECK(sum == 5000.0 * 4999.0);
@@ -175,9 +175,9 @@ TEST_CASE("the tree is the problem's own, for every number of ranks and threads"
             for (auto const& kind : {skel::any_division("hypercube"), skel::any_division("tree")}) {
               auto const a = skel::divide_and_conquer(ctx, skel::on_root([&] { return whole; }), sum, kind);
               auto const b = skel::divide_and_conquer(ctx, skel::replicated_problem{whole}, sum, kind);
-              right += !a.here() || a.value() == shape(sum, whole) ? 1 : 0;
-              right += !b.here() || b.value() == shape(sum, whole) ? 1 : 0;
-              right += a.here() == b.here() ? 1 : 0;
+              right += !a.value.here() || *a.value == shape(sum, whole) ? 1 : 0;
+              right += !b.value.here() || *b.value == shape(sum, whole) ? 1 : 0;
+              right += a.value.here() == b.value.here() ? 1 : 0;
             }
           });
           INFO(ranks << " ranks, " << threads << " threads, n " << n << ", least " << least << job.error(0));
@@ -226,7 +226,7 @@ TEST_CASE("a function that throws fails the call on every rank, and the next cal
       job.run([&](skel::context& ctx) {
         auto const s = skel::divide_and_conquer(ctx, skel::replicated_problem{std::pair{0, 16}}, slow_sum{},
                                                 skel::hypercube{});
-        right += s.value() == shape(slow_sum{}, {0, 16}) ? 1 : 0;
+        right += *s.value == shape(slow_sum{}, {0, 16}) ? 1 : 0;
       });
       CHECK(right == 4);
     }
@@ -277,7 +277,7 @@ TEST_CASE("a call ends early when the time says so") {
     options.time_limit_seconds = 0.03;
     auto const s = skel::divide_and_conquer(ctx, skel::replicated_problem{std::pair{0, 5000}}, slow_sum{200},
                                             skel::hypercube{}, options);
-    stopped += s.report.stopped_early && !s.here() ? 1 : 0;
+    stopped += s.report.stopped_early && !s.value.here() ? 1 : 0;
   });
   for (int r = 0; r < 3; ++r) CHECK(job.error(r).empty());
   CHECK(stopped == 3);
@@ -308,7 +308,7 @@ TEST_CASE("the loss of any ranks but the root does not change the solution") {
                          : skel::divide_and_conquer(ctx, skel::replicated_problem{whole}, sum, kind);
       if (!ctx.is_root()) return;
       over = true;
-      got = s.value();
+      got = *s.value;
     });
     killer.join();
     INFO("turn " << turn << ": " << job.error(0));
@@ -342,7 +342,7 @@ TEST_CASE("what only a lost rank had is lost, and every rank hears of it") {
       if (ctx.rank() == 3) return;
       auto const s = skel::divide_and_conquer(ctx, skel::replicated_problem{std::pair{0, 16}}, slow_sum{},
                                               skel::hypercube{});
-      right += s.value() == shape(slow_sum{}, {0, 16}) ? 1 : 0;
+      right += *s.value == shape(slow_sum{}, {0, 16}) ? 1 : 0;
     });
     CHECK(right == 3);
   }
@@ -383,7 +383,7 @@ TEST_CASE("a rank that solves its part is left alone") {
   job.run([&](skel::context& ctx) {
     auto const sum = skel::divide_and_conquer(ctx, skel::replicated_problem{std::pair{0, 2}},
                                               watched_leaf{&job, &too_often}, skel::hypercube{});
-    right += sum.value() == 2 ? 1 : 0;
+    right += *sum.value == 2 ? 1 : 0;
   });
   CHECK(right == 2);
   CHECK(too_often == 0);

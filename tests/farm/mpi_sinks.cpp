@@ -55,7 +55,8 @@ void merged(skel::context& ctx, skel::any_schedule const& how, skel::results_pol
   std::uint64_t total = 5;  // the initial value counts once, on the root
   auto const r = skel::farm(ctx, skel::indices(10001), [](std::uint64_t i) { return test::mix(i) >> 32; },
                             how, skel::reduced(total, [](std::uint64_t a, std::uint64_t b) { return a + b; }),
-                            {.results = results});
+                            {.results = results})
+                     .report;
   if (!ctx.is_root()) {
     check_equal(total, 5U, "elsewhere the total stays");
     return;

@@ -52,7 +52,8 @@ void a_stream_travels_from_the_root(skel::context& ctx, skel::any_schedule const
   };
   std::vector<std::string> got;
   auto const r = skel::farm(ctx, skel::on_root(open), [](std::string const& text) { return text + "!"; }, how,
-                            skel::into(got), {.root = role});
+                            skel::into(got), {.root = role})
+                     .report;
   check_equal(opened, ctx.is_root() ? 1 : 0, "the stream is opened once, on the root");
   if (!ctx.is_root()) return;
   check_equal(r.tasks, n, "tasks of a stream");
@@ -61,9 +62,11 @@ void a_stream_travels_from_the_root(skel::context& ctx, skel::any_schedule const
 }
 
 void an_empty_stream_ends(skel::context& ctx) {
-  auto const r = skel::farm(
-      ctx, skel::on_root([] { return std::vector<int>{}; }), [](int i) { return i; }, skel::guided{},
-      [](skel::task_id, int) { check(false, "an empty stream has no results"); });
+  auto const r =
+      skel::farm(
+          ctx, skel::on_root([] { return std::vector<int>{}; }), [](int i) { return i; }, skel::guided{},
+          [](skel::task_id, int) { check(false, "an empty stream has no results"); })
+          .report;
   check_equal(r.tasks, 0U, "tasks of an empty stream");
 }
 

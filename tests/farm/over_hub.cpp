@@ -27,7 +27,7 @@ TEST_CASE("every schedule gives every result once, on any number of ranks and th
             INFO(how.to_string() << ", " << ranks << " ranks, " << threads << " threads, " << n << " tasks");
             std::atomic<std::uint64_t> sum{0};
             job.run([&](skel::context& ctx) {
-              auto const r = skel::farm(ctx, skel::indices(n), work, how, skel::into(got), options);
+              auto const r = skel::farm(ctx, skel::indices(n), work, how, skel::into(got), options).report;
               if (ctx.is_root()) sum = r.tasks;
             });
             for (int r = 0; r < ranks; ++r) CHECK(job.error(r).empty());

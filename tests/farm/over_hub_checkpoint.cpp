@@ -55,8 +55,8 @@ void run(seen& s, int ranks, trial const& t, skel::farm_options options) {
       return ++s.sunk == t.most ? skel::flow::stop : skel::flow::go_on;
     };
     auto const call = [&](auto source) {
-      auto const r = t.ordered ? skel::farm(ctx, source, f, t.how, skel::ordered(sink), options)
-                               : skel::farm(ctx, source, f, t.how, sink, options);
+      auto const r = t.ordered ? skel::farm(ctx, source, f, t.how, skel::ordered(sink), options).report
+                               : skel::farm(ctx, source, f, t.how, sink, options).report;
       if (ctx.is_root()) s.report = r;
     };
     if (t.stream)
@@ -154,7 +154,8 @@ TEST_CASE("a merged result goes on where it was") {
             return slow_work(i);
           };
           auto const r = skel::farm(ctx, skel::indices(all_tasks), f, skel::any_schedule(how),
-                                    skel::reduced(total, std::plus<>()), options);
+                                    skel::reduced(total, std::plus<>()), options)
+                             .report;
           if (!ctx.is_root() || !resume) return;
           REQUIRE(r.checkpoint);
           CHECK(r.tasks == all_tasks);

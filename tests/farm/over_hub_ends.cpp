@@ -83,7 +83,7 @@ TEST_CASE("a run ends early when the sink, a stop token or the time says so") {
       over = true;
       return skel::flow::stop;
     };
-    stopped += skel::farm(ctx, skel::indices(100000), slow_work, skel::guided{}, sink).stopped_early;
+    stopped += skel::farm(ctx, skel::indices(100000), slow_work, skel::guided{}, sink).report.stopped_early;
   });
   CHECK(stopped == 3);
   CHECK(quiet);
@@ -97,7 +97,7 @@ TEST_CASE("a run ends early when the sink, a stop token or the time says so") {
     stopped += skel::farm(
                    ctx, skel::indices(1000000), slow_work, skel::guided{},
                    [](skel::task_id, std::uint64_t) {}, options)
-                   .stopped_early;
+                   .report.stopped_early;
     presses.join();
   });
   CHECK(stopped == 3);
@@ -108,7 +108,7 @@ TEST_CASE("a run ends early when the sink, a stop token or the time says so") {
     stopped += skel::farm(
                    ctx, skel::indices(1000000), slow_work, skel::interleaved{},
                    [](skel::task_id, std::uint64_t) {}, options)
-                   .stopped_early;
+                   .report.stopped_early;
   });
   CHECK(stopped == 3);
   for (int r = 0; r < 3; ++r) CHECK(job.error(r).empty());

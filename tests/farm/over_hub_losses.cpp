@@ -54,7 +54,7 @@ TEST_CASE("the loss of any ranks but the root does not change the results") {
               while (!somebody_dead) std::this_thread::yield();
             return slow_work(i);
           };
-          auto const r = skel::farm(ctx, skel::indices(120), f, how, skel::into(got), options);
+          auto const r = skel::farm(ctx, skel::indices(120), f, how, skel::into(got), options).report;
           if (ctx.is_root()) again = r.tasks_handed_out_again;
         });
         killer.join();

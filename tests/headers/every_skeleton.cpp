@@ -108,10 +108,13 @@ int main(int argc, char** argv) {
     auto const total = skel::divide_and_conquer(ctx, skel::replicated_problem{std::vector<double>{1, 2}},
                                                 sum_of_numbers{}, skel::hypercube{});
     auto const pieces =
-        skel::multi_host(ctx, nodes.result, layers{}, [](std::uint64_t, std::uint64_t, point&&) {});
+        skel::multi_host(ctx, nodes.value, layers{}, [](std::uint64_t, std::uint64_t, point&&) {});
     auto const ended = skel::bsp(ctx, heat{});
     auto const text = skel::broadcast(ctx, skel::on_root([] { return std::string("text"); }));
-    large const shared{std::vector<double>(3, total.here() ? total.value() : 0)};
-    if (!text || pieces.stopped_early || ended.state.empty() || shared.values->empty()) ctx.request_stop();
+    large const shared{std::vector<double>(3, total.value.here() ? *total.value : 0)};
+    bool stopped_early = false;  // a report stands in the same place of all
+    for (auto const* r : {&pieces.report, &nodes.report, &total.report, &ended.report})
+      stopped_early |= r->stopped_early;
+    if (!text || stopped_early || ended.value.empty() || shared.values->empty()) ctx.request_stop();
   });
 }

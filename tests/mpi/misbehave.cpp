@@ -26,12 +26,13 @@ void sleep_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms
 
 skel::report farm_of(skel::context& ctx, std::uint64_t tasks, int ms, char const* how = "guided") {
   return skel::farm(
-      ctx, skel::indices(tasks),
-      [=](std::uint64_t i) {
-        sleep_ms(ms);
-        return i;
-      },
-      skel::any_schedule(how), [](skel::task_id, std::uint64_t) {});
+             ctx, skel::indices(tasks),
+             [=](std::uint64_t i) {
+               sleep_ms(ms);
+               return i;
+             },
+             skel::any_schedule(how), [](skel::task_id, std::uint64_t) {})
+      .report;
 }
 
 double cpu_seconds() {

@@ -23,7 +23,7 @@ skel::multi_host_options of_size(unsigned n) {
 skel::report run(skel::context& ctx, std::uint64_t units, slices const& what,
                  skel::multi_host_options const& how) {
   written out;
-  auto const r = skel::multi_host(ctx, units, what, std::ref(out), how);
+  auto const r = skel::multi_host(ctx, units, what, std::ref(out), how).report;
   if (ctx.is_root()) check(out.text == what.expected(units), "the output");
   check(r.tasks == units, "the number of units");
   return r;

@@ -133,13 +133,14 @@ TEST_CASE("results may come unit by unit in any order, or stay on the hosts") {
   std::set<int> hosts;
   job.run([&](skel::context& ctx) {
     auto const r = skel::multi_host(
-        ctx, 25, what,
-        [&](auto unit, auto piece, auto&& result) {
-          std::lock_guard const lock(mutex);
-          hosts.insert(ctx.rank());
-          add(here, unit, piece, result);
-        },
-        how);
+                       ctx, 25, what,
+                       [&](auto unit, auto piece, auto&& result) {
+                         std::lock_guard const lock(mutex);
+                         hosts.insert(ctx.rank());
+                         add(here, unit, piece, result);
+                       },
+                       how)
+                       .report;
     if (ctx.is_root()) CHECK(r.tasks == 25);
   });
   CHECK(text_of(here) == what.expected(25));
@@ -188,15 +189,16 @@ TEST_CASE("who is through early leads the end of another share; the output is th
     skel::report report;
     job.run([&](skel::context& ctx) {
       auto r = skel::multi_host(
-          ctx, 60, what,
-          [&](auto unit, auto piece, auto&& result) {
-            std::lock_guard const lock(mutex);
-            auto& to = by_unit[unit];
-            to.push_back(unit);
-            to.push_back(piece);
-            to.insert(to.end(), result.begin(), result.end());
-          },
-          how);
+                   ctx, 60, what,
+                   [&](auto unit, auto piece, auto&& result) {
+                     std::lock_guard const lock(mutex);
+                     auto& to = by_unit[unit];
+                     to.push_back(unit);
+                     to.push_back(piece);
+                     to.insert(to.end(), result.begin(), result.end());
+                   },
+                   how)
+                   .report;
       if (ctx.is_root()) report = std::move(r);
     });
     std::vector<std::uint64_t> text;

@@ -51,11 +51,12 @@ TEST_CASE("a call ends early when the sink or the caller wants it") {
   std::atomic<int> stopped{0};
   job.run([&](skel::context& ctx) {
     auto const r = skel::multi_host(
-        ctx, 200, what,
-        [](std::uint64_t unit, std::uint64_t, slices::result&&) {
-          return unit < 3 ? skel::flow::go_on : skel::flow::stop;
-        },
-        size(2));
+                       ctx, 200, what,
+                       [](std::uint64_t unit, std::uint64_t, slices::result&&) {
+                         return unit < 3 ? skel::flow::go_on : skel::flow::stop;
+                       },
+                       size(2))
+                       .report;
     stopped += r.stopped_early ? 1 : 0;
   });
   CHECK(stopped == 4);
@@ -65,7 +66,8 @@ TEST_CASE("a call ends early when the sink or the caller wants it") {
     how.stop = source.get_token();
     if (ctx.rank() == 3) source.request_stop();
     auto const r = skel::multi_host(
-        ctx, 100000, what, [](std::uint64_t, std::uint64_t, slices::result&&) {}, how);
+                       ctx, 100000, what, [](std::uint64_t, std::uint64_t, slices::result&&) {}, how)
+                       .report;
     stopped += r.stopped_early ? 1 : 0;
   });
   CHECK(stopped == 8);

@@ -60,7 +60,7 @@ void counts(skel::context& ctx) {
   for (auto const take : {skel::half, skel::one})
     for (int depth : {0, 1, 5, 11}) {
       auto const all = skel::ring_steal(ctx, root_node(), ternary{depth}, {.take = take});
-      check_equal(all.result, nodes(depth), "nodes, on every rank");
+      check_equal(all.value, nodes(depth), "nodes, on every rank");
       check_equal(all.report.tasks, nodes(depth), "tasks of the report");
       check_equal(all.report.skeleton, "ring_steal", "skeleton of the report");
       check(all.report.steals.has_value(), "the report has steals");
@@ -75,11 +75,11 @@ void farms_in_between(skel::context& ctx) {
       ctx, skel::indices(100), [](std::uint64_t i) { return i; }, skel::guided{},
       [&](skel::task_id, std::uint64_t i) { sum += i; });
   if (ctx.is_root()) check_equal(sum, 4950U, "sum of the farm");
-  check_equal(skel::ring_steal(ctx, root_node(), ternary{7}).result, nodes(7), "nodes after a farm");
+  check_equal(skel::ring_steal(ctx, root_node(), ternary{7}).value, nodes(7), "nodes after a farm");
 }
 
 void the_next_call_works(skel::context& ctx) {
-  check_equal(skel::ring_steal(ctx, root_node(), ternary{4}).result, nodes(4), "nodes of the next call");
+  check_equal(skel::ring_steal(ctx, root_node(), ternary{4}).value, nodes(4), "nodes of the next call");
 }
 
 void a_task_throws(skel::context& ctx) {
@@ -123,8 +123,8 @@ void it_ends_early(skel::context& ctx) {
   options.time_limit_seconds = 0.05;
   auto const all = skel::ring_steal(ctx, root_node(), ternary{40}, options);
   check(all.report.stopped_early, "stopped early");
-  check(all.result > 0, "the result of half a search");
-  check_equal(all.result, all.report.tasks, "the tasks of half a search");
+  check(all.value > 0, "the result of half a search");
+  check_equal(all.value, all.report.tasks, "the tasks of half a search");
   the_next_call_works(ctx);
 }
 
@@ -154,8 +154,8 @@ void it_stops_at_a_solution(skel::context& ctx) {
   options.stop = search.found.get_token();
   auto const all = skel::ring_steal(ctx, root_node(), search, options);
   check(all.report.stopped_early, "stopped by a task");
-  check(all.result >= first_solution::solution, "the solution is returned, on every rank");
-  check_equal(all.result % first_solution::solution, all.report.tasks, "what ran is in the result");
+  check(all.value >= first_solution::solution, "the solution is returned, on every rank");
+  check_equal(all.value % first_solution::solution, all.report.tasks, "what ran is in the result");
   if (ctx.is_root()) {
     std::uint64_t ran = 0;
     for (auto const& row : all.report.per_rank) ran += row.tasks;

@@ -50,7 +50,7 @@ outcome search(int ranks, int threads, tree t, skel::ring_steal_options options,
     } const end{ctx.is_root(), over};
     auto const found = skel::ring_steal(ctx, root_node(), t, options);
     if (!ctx.is_root()) return;
-    all.result = found.result;
+    all.result = found.value;
     all.report = found.report;
   });
   watcher.join();
@@ -198,7 +198,7 @@ TEST_CASE("a task that runs for long holds no checkpoint up") {
   std::uint64_t got = 0;
   job.run([&](skel::context& ctx) {
     auto const all = skel::ring_steal(ctx, root_node(), t, options_for(where, false));
-    got = all.result;
+    got = all.value;
     report = all.report;
   });
   CHECK(job.error(0).empty());

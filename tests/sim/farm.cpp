@@ -44,16 +44,17 @@ found farm(sim::platform const& p, std::string const& schedule, std::uint64_t n,
             p,
             [&](skel::context& ctx) {
               auto const r = skel::farm(
-                  ctx, skel::indices(n),
-                  [&](std::uint64_t i) {
-                    sim::spend(scale * cost(i));
-                    return work(i);
-                  },
-                  skel::any_schedule(schedule),
-                  [&](skel::task_id id, std::uint64_t&& value) {
-                    skel::into(got)(id, std::move(value));
-                    if (at_sink) at_sink(++sunk);
-                  });
+                                 ctx, skel::indices(n),
+                                 [&](std::uint64_t i) {
+                                   sim::spend(scale * cost(i));
+                                   return work(i);
+                                 },
+                                 skel::any_schedule(schedule),
+                                 [&](skel::task_id id, std::uint64_t&& value) {
+                                   skel::into(got)(id, std::move(value));
+                                   if (at_sink) at_sink(++sunk);
+                                 })
+                                 .report;
               if (!ctx.is_root()) return;
               out = {0,
                      r.seconds,
@@ -286,8 +287,9 @@ TEST_CASE("a sink that takes time, and what is refused") {
         ++refused;
       }
       auto const r = skel::farm(
-          ctx, skel::indices(100), [](std::uint64_t i) { return i; }, skel::guided{},
-          [](skel::task_id, std::uint64_t) { sim::spend(0.5); });
+                         ctx, skel::indices(100), [](std::uint64_t i) { return i; }, skel::guided{},
+                         [](skel::task_id, std::uint64_t) { sim::spend(0.5); })
+                         .report;
       if (ctx.is_root()) seconds = r.seconds;
     });
     try {

@@ -77,12 +77,14 @@ found run(sim::platform const& p, skel::multi_host_options const& how, double de
           std::uint64_t next = 0;
           bool right = true;
           auto const r = skel::multi_host(
-              ctx, 64, job,
-              [&](std::uint64_t unit, std::uint64_t piece, layers::result&& value) {
-                right = right && value == next && unit == next / layers::rows && piece == next % layers::rows;
-                ++next;
-              },
-              how);
+                             ctx, 64, job,
+                             [&](std::uint64_t unit, std::uint64_t piece, layers::result&& value) {
+                               right = right && value == next && unit == next / layers::rows &&
+                                       piece == next % layers::rows;
+                               ++next;
+                             },
+                             how)
+                             .report;
           if (!ctx.is_root()) return;
           right = right && next == 64 * layers::rows;
           out = {0,

@@ -98,9 +98,9 @@ auto broadcast(context& ctx, on_root<Open> source, std::string const& label)
   divide_and_conquer_options options;
   options.label = label;
   auto const all = divide_and_conquer(ctx, on_root(packed), detail::broadcast_job{}, hypercube{}, options);
-  if (!all.here()) return std::nullopt;
+  if (!all.value.here()) return std::nullopt;
   if (!mine) {
-    std::span<std::byte const> in(all.value());
+    std::span<std::byte const> in(*all.value);
     mine.emplace(unpack<value>(in));
   }
   return mine;

@@ -81,7 +81,7 @@ class bsp_work_of final : public bsp_work {
 }  // namespace detail
 
 template <bsp_program P>
-bsp_result<P> bsp(context& ctx, P const& program, bsp_options const& options) {
+result<typename P::state> bsp(context& ctx, P const& program, bsp_options const& options) {
   static_assert(detail::can_travel<typename P::state>(),
                 "skel::bsp: the state cannot be saved. Make it trivially copyable without pointers or views, "
                 "give it a serialize() "

@@ -241,8 +241,9 @@ class part_work_of final : public divide_work {
 }  // namespace detail
 
 template <problem_source Source, class Job>
-auto divide_and_conquer(context& ctx, Source&& source, Job const& job, any_division const& division,
-                        divide_and_conquer_options const& options) {
+result<placed<detail::solution_of<Job>>> divide_and_conquer(context& ctx, Source&& source, Job const& job,
+                                                            any_division const& division,
+                                                            divide_and_conquer_options const& options) {
   static_assert(
       divide_and_conquer_problem<Job>,
       "skel::divide_and_conquer: the job must have nested types problem and solution, and const "
@@ -268,7 +269,7 @@ auto divide_and_conquer(context& ctx, Source&& source, Job const& job, any_divis
                   "skel::divide_and_conquer: the solution type cannot be sent. Make it trivially copyable "
                   "without pointers or views, give "
                   "it a serialize() function, or specialise skel::transfer_traits.");
-    placed<solution> all;
+    result<placed<solution>> all;
     if constexpr (same_problem && transferable<solution> && (!problem_travels || transferable<problem>)) {
       constexpr auto from = problem_travels                              ? placement::on_root
                             : detail::is_replicated_problem<source_type> ? placement::everywhere
@@ -277,10 +278,12 @@ auto divide_and_conquer(context& ctx, Source&& source, Job const& job, any_divis
       detail::part_work_of<source_type, Job> work(const_cast<source_type&>(source), job);
       detail::solution_ptr mine;
       all.report = detail::run_divide_and_conquer(ctx, work, kind, options, mine);
-      all.where = kind.to;
-      if (mine) all.parts = std::move(static_cast<detail::typed_solution<solution>&>(*mine).items);
+      all.value.where = kind.to;
+      if (mine) all.value.parts = std::move(static_cast<detail::typed_solution<solution>&>(*mine).items);
     }
     return all;
+  } else {
+    return {};
   }
 }
 

@@ -308,8 +308,8 @@ constexpr bool fits_farm() {
 }  // namespace detail
 
 template <task_source Source, class F, schedule S, class Sink>
-report farm(context& ctx, Source&& source, F const& f, S const& how, Sink&& sink,
-            farm_options const& options) {
+skel::result<void> farm(context& ctx, Source&& source, F const& f, S const& how, Sink&& sink,
+                        farm_options const& options) {
   using source_type = std::remove_cvref_t<Source>;
   using task = detail::source_task<source_type>;
   constexpr bool callable = std::is_invocable_v<F const&, task const&> || detail::takes_worker<F, task>;
@@ -336,7 +336,7 @@ report farm(context& ctx, Source&& source, F const& f, S const& how, Sink&& sink
     if constexpr (fits && transferable<result> && (is_replicated<source_type> || transferable<task>)) {
       kept to = sink;
       detail::farm_work_of<source_type, F, sink_type> work(const_cast<source_type&>(source), f, to);
-      return detail::run_farm(ctx, work, how.policy(), options);
+      return {detail::run_farm(ctx, work, how.policy(), options)};
     }
   }
   return {};

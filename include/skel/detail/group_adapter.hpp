@@ -162,8 +162,8 @@ class group_work_of final : public group_work {
 }  // namespace detail
 
 template <class Job, class Sink>
-report multi_host(context& ctx, std::uint64_t units, Job const& job, Sink&& sink,
-                  multi_host_options const& options) {
+result<void> multi_host(context& ctx, std::uint64_t units, Job const& job, Sink&& sink,
+                        multi_host_options const& options) {
   static_assert(
       multi_host_job<Job>,
       "skel::multi_host: the job must have nested types carried, unit, packet and result, and const "
@@ -185,7 +185,7 @@ report multi_host(context& ctx, std::uint64_t units, Job const& job, Sink&& sink
     constexpr bool fits = detail::fits_groups<sink_type, typename Job::result>();
     if constexpr (transferable<typename Job::packet> && transferable<typename Job::result> && fits) {
       detail::group_work_of<Job, sink_type> work(job, sink);
-      return detail::run_multi_host(ctx, units, work, options);
+      return {detail::run_multi_host(ctx, units, work, options)};
     }
   }
   return {};

@@ -181,7 +181,8 @@ class steal_work_of final : public steal_work {
 }  // namespace detail
 
 template <task_source Source, class Job>
-auto ring_steal(context& ctx, Source&& source, Job const& job, ring_steal_options const& options) {
+skel::result<detail::result_of<Job>> ring_steal(context& ctx, Source&& source, Job const& job,
+                                                ring_steal_options const& options) {
   static_assert(
       spawning_task<Job>,
       "skel::ring_steal: the job must have nested types task and result, and const members run(task "
@@ -211,14 +212,16 @@ auto ring_steal(context& ctx, Source&& source, Job const& job, ring_steal_option
         exact_merge<result>,
         "skel::ring_steal: results merge in any order, so the result type must merge exactly: use an "
         "integer, or specialise skel::exact_merge for a reproducible type.");
-    stolen<result> all;
+    skel::result<result> all;
     if constexpr (same_task && transferable<task> && transferable<result>) {
       detail::steal_work_of<source_type, Job> work(const_cast<source_type&>(source), job);
       detail::typed_merged<result> total;
       all.report = detail::run_ring_steal(ctx, work, options, total);
-      all.result = std::move(total.value);
+      all.value = std::move(total.value);
     }
     return all;
+  } else {
+    return {};
   }
 }
 

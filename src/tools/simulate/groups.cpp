@@ -122,14 +122,15 @@ void simulate_groups(context& ctx, options const& o, layer_costs const& costs, r
   simulated_layers const job{g, costs, by_rows, std::static_pointer_cast<disks>(shared)};
   std::uint64_t pieces = 0;
   auto const r = multi_host(
-      ctx, costs.layers(), job,
-      [&](std::uint64_t unit, std::uint64_t piece, simulated_layers::result&& bytes) {
-        bool const right = bytes.size() == costs.result_bytes(unit, piece) &&
-                           (bytes.empty() || bytes[0] == static_cast<std::byte>(unit));
-        if (!right) ++out.wrong;
-        ++pieces;
-      },
-      parse(g));
+                     ctx, costs.layers(), job,
+                     [&](std::uint64_t unit, std::uint64_t piece, simulated_layers::result&& bytes) {
+                       bool const right = bytes.size() == costs.result_bytes(unit, piece) &&
+                                          (bytes.empty() || bytes[0] == static_cast<std::byte>(unit));
+                       if (!right) ++out.wrong;
+                       ++pieces;
+                     },
+                     parse(g))
+                     .report;
   out.checked += pieces;
   if (!ctx.is_root()) return;
   out.cost = costs.total_seconds();

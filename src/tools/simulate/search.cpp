@@ -29,10 +29,10 @@ void simulate_search(context& ctx, options const& o, double node_seconds, result
   auto const root = [&] { return std::array{job.tree.root()}; };
   auto const r = ring_steal(ctx, on_root(root), job, how);
   if (!ctx.is_root()) return;
-  out.cost = static_cast<double>(r.result.nodes) * node_seconds;
+  out.cost = static_cast<double>(r.value.nodes) * node_seconds;
   out.run.run = r.report;
   out.traces = ctx.traces();
-  if (tree.published && !(*tree.published == r.result)) ++out.wrong;
+  if (tree.published && !(*tree.published == r.value)) ++out.wrong;
 }
 
 }  // namespace skel::simulate
