@@ -43,7 +43,8 @@ int main(int argc, char** argv) {
     double const before = cpu_seconds();
     auto const report =
         skel::farm(
-            ctx, skel::on_root(open), [](std::int64_t born) { return now_ns() - born; }, skel::first_come{},
+            ctx, skel::on_root(open), [](std::int64_t born) { return now_ns() - born; },
+            skel::schedule::first_come{},
             [&](skel::task_id, std::int64_t age) { ms.push_back(static_cast<double>(age) * 1e-6); },
             {.root = skel::root_role::serves, .window = 1})
             .report;  // one at a time: the others sleep meanwhile

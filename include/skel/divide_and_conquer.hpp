@@ -14,7 +14,7 @@
 //
 //     std::uint64_t sum(skel::context& ctx) {  // on every rank
 //       skel::replicated_problem const all{sum_of_numbers::problem{0, 1'000'000}};
-//       return *skel::divide_and_conquer(ctx, all, sum_of_numbers{}, skel::hypercube{}).value;
+//       return *skel::divide_and_conquer(ctx, all, sum_of_numbers{}, skel::division::hypercube{}).value;
 //     }
 #pragma once
 
@@ -38,7 +38,9 @@
 
 namespace skel {
 
-// Source of all: the paper on the DC_Call skeleton ("hypercube divide and conquer"), section 3.
+/// Kinds of divide-and-conquer by the names that the literature has for them. Source of all: the paper on the
+/// DC_Call skeleton ("hypercube divide and conquer"), section 3.
+namespace division {
 
 /// Groups of ranks halve; ranks of equal place in two groups exchange their solutions: every rank ends with
 /// the solution.
@@ -51,14 +53,16 @@ struct embarrassing {};
 /// Combining is trivial: each rank keeps its part of the solution.
 struct distributed {};
 
+}  // namespace division
+
 /// Any of them, chosen when the program runs.
 class any_division {
  public:
   enum class kind : std::uint8_t { hypercube, tree, embarrassing, distributed };
-  any_division(hypercube) : kind_(kind::hypercube) {}
-  any_division(tree) : kind_(kind::tree) {}
-  any_division(embarrassing) : kind_(kind::embarrassing) {}
-  any_division(distributed) : kind_(kind::distributed) {}
+  any_division(division::hypercube) : kind_(kind::hypercube) {}
+  any_division(division::tree) : kind_(kind::tree) {}
+  any_division(division::embarrassing) : kind_(kind::embarrassing) {}
+  any_division(division::distributed) : kind_(kind::distributed) {}
   /// "hypercube", "tree", "embarrassing", "distributed"; anything else throws usage_error that lists them.
   explicit any_division(std::string_view name);
 
@@ -114,10 +118,10 @@ concept divide_and_conquer_problem = requires(Job const& job, typename Job::prob
 
 /// What a divide_and_conquer call returns as its value: the solution, on the ranks that have it.
 ///
-///     auto const [sorted, report] = skel::divide_and_conquer(ctx, source, job, division);
+///     auto const [sorted, report] = skel::divide_and_conquer(ctx, source, job, skel::division::tree{});
 ///     if (sorted.here()) print(*sorted);
 template <class Solution>
-struct placed {
+struct placed_solution {
   placement where = placement::everywhere;
   std::vector<Solution> parts;  ///< what this rank has; in_parts: in the order of the ranks, all there is
 
@@ -125,7 +129,9 @@ struct placed {
   [[nodiscard]] bool here() const { return where != placement::in_parts && !parts.empty(); }
   /// The solution. Throws usage_error on a rank that does not have it.
   [[nodiscard]] Solution const& operator*() const& {
-    if (!here()) throw usage_error("the solution is not on this rank: see placed::where and placed::here()");
+    if (!here())
+      throw usage_error(
+          "the solution is not on this rank: see placed_solution::where and placed_solution::here()");
     return parts.front();
   }
   [[nodiscard]] Solution& operator*() & { return const_cast<Solution&>(*std::as_const(*this)); }
@@ -135,11 +141,12 @@ struct placed {
 
 /// Divides the problem, solves its parts on all ranks, and combines their solutions.
 ///
-/// Collective: every rank of `ctx` makes the same call. `division`: hypercube{} (every rank ends with the
-/// solution), tree{} and embarrassing{} (the root does), distributed{} (each rank keeps its part), or an
-/// any_division. Any number of ranks; a division may make any number of problems. The job's functions are
-/// called concurrently by the compute threads of a rank, on a const object. Inside a rank the problem is
-/// divided further, so that all its threads have pieces to solve, unless job.solve takes threads.
+/// Collective: every rank of `ctx` makes the same call. `how`: division::hypercube{} (every rank ends
+/// with the solution), division::tree{} and division::embarrassing{} (the root does), division::distributed{}
+/// (each rank keeps its part), or an any_division. Any number of ranks; a division may make any number of
+/// problems. The job's functions are called concurrently by the compute threads of a rank, on a const object.
+/// Inside a rank the problem is divided further, so that all its threads have pieces to solve, unless
+/// job.solve takes threads.
 ///
 /// The solution is the same, to the byte, for every number of ranks and threads, and after losses
 /// - always, if the job has no solve(), or has small(): then the tree of divisions is the problem's own
@@ -159,9 +166,9 @@ struct placed {
 /// Source: the paper on the DC_Call skeleton ("hypercube divide and conquer"), sections 3 and 5.
 /// docs/divide-and-conquer.md has examples.
 template <problem_source Source, class Job>
-result<placed<detail::solution_of<Job>>> divide_and_conquer(context& ctx, Source&& source, Job const& job,
-                                                            any_division const& division,
-                                                            divide_and_conquer_options const& options = {});
+result<placed_solution<detail::solution_of<Job>>> divide_and_conquer(
+    context& ctx, Source&& source, Job const& job, any_division const& how,
+    divide_and_conquer_options const& options = {});
 
 }  // namespace skel
 

@@ -4,7 +4,7 @@
 //
 //     std::vector<std::uint64_t> squares(skel::context& ctx) {  // on every rank; filled on the root
 //       std::vector<std::uint64_t> all;
-//       skel::farm(ctx, skel::indices(1000), square, skel::guided{}, skel::into(all));
+//       skel::farm(ctx, skel::indices(1000), square, skel::schedule::guided{}, skel::into(all));
 //       return all;
 //     }
 #pragma once
@@ -32,7 +32,7 @@ enum class root_role : std::uint8_t { works, serves };
 
 /// Everything about a farm call beside tasks, function, schedule and sink. The same on every rank.
 struct farm_options {
-  results_policy results = streamed();
+  results_policy results = results::streamed();
   root_role root = root_role::works;  ///< serves: the root only hands out and collects (ignored on one rank)
   /// Most tasks given out whose results the sink has not had; 0: 65,536 where the schedule allows a bound.
   std::uint64_t window = 0;
@@ -74,7 +74,7 @@ concept task_function =
 ///
 /// Sources: Lee, Lee and Lu, "Comparisons of load balancing strategies for ray tracing on network clustered
 /// environments", sections 2 and 3; StormView, section 4.
-template <task_source Source, class F, schedule S, class Sink>
+template <task_source Source, class F, farm_schedule S, class Sink>
 result<void> farm(context& ctx, Source&& source, F const& f, S const& how, Sink&& sink,
                   farm_options const& options = {});
 

@@ -32,9 +32,6 @@
 
 namespace skel {
 
-inline constexpr steal_size one = steal_size::one;
-inline constexpr steal_size half = steal_size::half;
-
 /// Everything about a ring_steal call beside source and job. The same on every rank.
 struct ring_steal_options {
   steal_size take = steal_size::half;          ///< what a thief is given: half of what waits, or one task

@@ -13,7 +13,7 @@
 namespace skel {
 
 /// The result of a task function that returns nothing.
-struct nothing {};
+struct no_result {};
 
 /// What a sink may return to end the run early (the first solution was enough).
 enum class flow : bool { go_on, stop };
@@ -102,7 +102,7 @@ template <class Sink, class R>
 inline constexpr bool takes_result = std::is_invocable_v<Sink&, task_id, R&&>;
 template <class Sink, class R>
 inline constexpr bool callable_sink =
-    takes_result<Sink, R> || (std::is_same_v<R, nothing> && std::is_invocable_v<Sink&, task_id>);
+    takes_result<Sink, R> || (std::is_same_v<R, no_result> && std::is_invocable_v<Sink&, task_id>);
 template <class Sink, class R>
 inline constexpr bool keeps_values = holds_task_ids<std::remove_cvref_t<parameter<Sink, 0>>> &&
                                      holds_every<R, std::remove_cvref_t<parameter<Sink, 1>>>();

@@ -93,7 +93,8 @@ void group_run::set_up_roles() {
         static_cast<std::uint64_t>(std::max(1.0, scale * (known ? *known : measured_power()) * threads_));
   }
   slave_ = role::group_worker(s);
-  auto const policy = o.shrinking ? guided{o.least_pieces}.policy() : first_come{o.least_pieces}.policy();
+  auto const policy =
+      o.shrinking ? schedule::guided{o.least_pieces}.policy() : schedule::first_come{o.least_pieces}.policy();
   auto const left_alone =
       static_cast<std::uint64_t>(std::llround(o.reassign_down_to * static_cast<double>(role::whole_unit)));
   host_ = role::group_host({rank_, root_, policy, o.read_ahead, o.buffers, left_alone});

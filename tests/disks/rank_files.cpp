@@ -250,7 +250,7 @@ TEST_CASE("a farm whose store is on the ranks' disks goes on, though a rank was 
                            if (++done == last / 2) job.kill(2);
                            return i;
                          },
-                         skel::first_come{},
+                         skel::schedule::first_come{},
                          [&](skel::task_id, std::uint64_t i) {
                            sum += i;
                            return done >= last ? skel::flow::stop : skel::flow::go_on;

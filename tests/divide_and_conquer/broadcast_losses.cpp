@@ -42,7 +42,7 @@ skel::report farm(skel::context& ctx, std::chrono::milliseconds task, bool& righ
                        std::this_thread::sleep_for(task);
                        return i * i;
                      },
-                     skel::first_come{}, skel::into(squares))
+                     skel::schedule::first_come{}, skel::into(squares))
                      .report;
   right = squares.size() == 40;
   for (std::uint64_t i = 0; right && i < 40; ++i) right = squares[i] == i * i;

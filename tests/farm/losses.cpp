@@ -37,7 +37,7 @@ int main(int argc, char** argv) {
   return skel::run_main(argc, argv, [&](skel::context& ctx) {
     test::plan_of_deaths const p{argv[3], std::strtoull(argv[4], nullptr, 10), ctx.size(), 120ms};
     skel::farm_options options;
-    if (std::string(argv[2]) == "concentrated") options.results = skel::concentrated();
+    if (std::string(argv[2]) == "concentrated") options.results = skel::results::concentrated();
     if (p.when == "last") options.max_losses_per_task = 0;  // one task ends them all
     std::atomic<std::uint64_t> done_here = 0;
     auto const run = [&](bool dying) {

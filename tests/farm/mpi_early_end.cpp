@@ -40,7 +40,7 @@ void the_sink_has_enough(skel::context& ctx, skel::any_schedule const& how) {
 void an_ordered_sink_has_enough(skel::context& ctx) {
   std::uint64_t last = 0;
   auto const r = skel::farm(
-                     ctx, skel::indices(many), [](std::uint64_t i) { return i; }, skel::guided{},
+                     ctx, skel::indices(many), [](std::uint64_t i) { return i; }, skel::schedule::guided{},
                      skel::ordered(
                          [&](skel::task_id id, std::uint64_t) {
                            last = id;
@@ -60,14 +60,15 @@ void a_rank_asks(skel::context& ctx, int who) {
     std::this_thread::sleep_for(100ms);
     asking.request_stop();
   });
-  auto const r = skel::farm(
-                     ctx, skel::indices(many),
-                     [](std::uint64_t i) {
-                       std::this_thread::sleep_for(1ms);
-                       return i;
-                     },
-                     skel::guided{}, [](skel::task_id, std::uint64_t) {}, {.stop = asking.get_token()})
-                     .report;
+  auto const r =
+      skel::farm(
+          ctx, skel::indices(many),
+          [](std::uint64_t i) {
+            std::this_thread::sleep_for(1ms);
+            return i;
+          },
+          skel::schedule::guided{}, [](skel::task_id, std::uint64_t) {}, {.stop = asking.get_token()})
+          .report;
   check(r.stopped_early, "rank " + std::to_string(who) + " asked for a stop");
 }
 
@@ -75,7 +76,7 @@ void asked_before_the_start(skel::context& ctx) {
   std::stop_source asking;
   asking.request_stop();
   auto const r = skel::farm(
-                     ctx, skel::indices(many), [](std::uint64_t i) { return i; }, skel::blocks{},
+                     ctx, skel::indices(many), [](std::uint64_t i) { return i; }, skel::schedule::blocks{},
                      [](skel::task_id, std::uint64_t) {}, {.stop = asking.get_token()})
                      .report;
   check(r.stopped_early, "asked before the start");
@@ -101,7 +102,7 @@ void a_stream_without_end(skel::context& ctx) {
   auto const r =
       skel::farm(
           ctx, skel::on_root([] { return std::views::iota(std::uint64_t{0}); }),
-          [](std::uint64_t i) { return i; }, skel::guided{},
+          [](std::uint64_t i) { return i; }, skel::schedule::guided{},
           [&](skel::task_id, std::uint64_t) { return ++sunk < 5000 ? skel::flow::go_on : skel::flow::stop; })
           .report;
   check(r.stopped_early, "an endless stream");
@@ -110,7 +111,7 @@ void a_stream_without_end(skel::context& ctx) {
 void afterwards_all_is_well(skel::context& ctx) {
   std::uint64_t total = 0;
   auto const r = skel::farm(
-                     ctx, skel::indices(1000), [](std::uint64_t i) { return i; }, skel::guided{},
+                     ctx, skel::indices(1000), [](std::uint64_t i) { return i; }, skel::schedule::guided{},
                      skel::reduced(total, [](std::uint64_t a, std::uint64_t b) { return a + b; }))
                      .report;
   check(!r.stopped_early, "the next run is whole");
@@ -127,7 +128,7 @@ void the_context_is_stopped(skel::context& ctx) {
                          std::this_thread::sleep_for(1ms);
                          return k;
                        },
-                       skel::guided{}, [](skel::task_id, std::uint64_t) {})
+                       skel::schedule::guided{}, [](skel::task_id, std::uint64_t) {})
                        .report;
     check(r.stopped_early, "a stopped context ends every run");
   }

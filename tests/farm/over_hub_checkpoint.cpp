@@ -39,7 +39,7 @@ struct trial {
 };
 
 void run(seen& s, int ranks, trial const& t, skel::farm_options options) {
-  if (t.concentrated) options.results = skel::concentrated();
+  if (t.concentrated) options.results = skel::results::concentrated();
   if (t.serves) options.root = skel::root_role::serves;
   hub::job job(ranks, 2);
   job.run([&](skel::context& ctx) {
@@ -138,7 +138,7 @@ TEST_CASE("a merged result goes on where it was") {
     for (bool concentrated : {false, true}) {
       store const where;
       auto options = where.options(false);
-      if (concentrated) options.results = skel::concentrated();
+      if (concentrated) options.results = skel::results::concentrated();
       std::atomic<std::uint64_t> runs{0};
       std::uint64_t total = 0;
       for (bool resume : {false, true}) {
@@ -184,7 +184,7 @@ TEST_CASE("what was finished before a task threw is kept") {
         if (resume) run_later.insert(i);
         return slow_work(i);
       };
-      skel::farm(ctx, skel::indices(all_tasks), f, skel::first_come{}, skel::into(got), options);
+      skel::farm(ctx, skel::indices(all_tasks), f, skel::schedule::first_come{}, skel::into(got), options);
     });
     CHECK(job.error(0).empty() == resume);
     if (resume) CHECK(got == expected(all_tasks));
@@ -228,7 +228,7 @@ TEST_CASE("a checkpoint of a longer stream is refused") {
   hub::job job(2, 1);
   job.run([&](skel::context& ctx) {
     skel::farm(
-        ctx, counting(100), [](std::uint64_t i) { return std::to_string(i); }, skel::guided{},
+        ctx, counting(100), [](std::uint64_t i) { return std::to_string(i); }, skel::schedule::guided{},
         [](skel::task_id, std::string&&) {}, where.options(true));
   });
   CHECK(job.error(0) ==

@@ -33,7 +33,7 @@ TEST_CASE("the loss of any ranks but the root does not change the results") {
         hub::job job(4, 2);
         std::vector<std::uint64_t> got;
         skel::farm_options options;
-        if (concentrated) options.results = skel::concentrated();
+        if (concentrated) options.results = skel::results::concentrated();
         if (serves) options.root = skel::root_role::serves;
         std::atomic<int> started{0};
         std::atomic<bool> somebody_dead{false};
@@ -85,7 +85,7 @@ TEST_CASE("a stream survives losses and false suspicions") {
         std::this_thread::sleep_for(std::chrono::microseconds(50));
         return work(i);
       };
-      skel::farm(ctx, counting(1000), f, skel::first_come{.chunk = 5}, skel::into(got));
+      skel::farm(ctx, counting(1000), f, skel::schedule::first_come{.chunk = 5}, skel::into(got));
       if (!ctx.is_root()) return;
       over = true;
       // As the farewell of run_main does: a suspect that shows up late hears of the end.

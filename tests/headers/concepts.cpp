@@ -47,8 +47,8 @@ static_assert(skel::task_function<squares, int>);
 static_assert(!skel::task_function<squares, std::string>);
 static_assert(!skel::task_function<mutable_squares, int>);  // it is called by several threads
 
-static_assert(skel::schedule<skel::guided>);
-static_assert(!skel::schedule<int>);
+static_assert(skel::farm_schedule<skel::schedule::guided>);
+static_assert(!skel::farm_schedule<int>);
 
 static_assert(skel::task_source<decltype(skel::indices(3))>);
 static_assert(!skel::task_source<std::vector<int>>);

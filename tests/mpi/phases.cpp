@@ -104,7 +104,7 @@ int main(int argc, char** argv) {
                               std::this_thread::sleep_for(1ms);
                               return i;
                             },
-                            skel::guided{}, [&](skel::task_id, std::uint64_t i) { sum += i; })
+                            skel::schedule::guided{}, [&](skel::task_id, std::uint64_t i) { sum += i; })
                             .report;
     if (where == "bye") test::die_in(200ms);
     if (ctx.is_root()) {

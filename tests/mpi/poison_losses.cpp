@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
   return skel::run_main(argc, argv, [&](skel::context& ctx) {
     skel::farm_options options;
     options.root = skel::root_role::serves;  // it would be the first to die now and then
-    if (results == "concentrated") options.results = skel::concentrated();
+    if (results == "concentrated") options.results = skel::results::concentrated();
     auto const run = [&](bool deadly) {
       std::vector<std::uint64_t> got;
       auto const task = [&](std::uint64_t id) {

@@ -57,7 +57,7 @@ constexpr std::uint64_t nodes(int depth) {
 }
 
 void counts(skel::context& ctx) {
-  for (auto const take : {skel::half, skel::one})
+  for (auto const take : {skel::steal_size::half, skel::steal_size::one})
     for (int depth : {0, 1, 5, 11}) {
       auto const all = skel::ring_steal(ctx, root_node(), ternary{depth}, {.take = take});
       check_equal(all.value, nodes(depth), "nodes, on every rank");
@@ -72,7 +72,7 @@ void counts(skel::context& ctx) {
 void farms_in_between(skel::context& ctx) {
   std::uint64_t sum = 0;
   skel::farm(
-      ctx, skel::indices(100), [](std::uint64_t i) { return i; }, skel::guided{},
+      ctx, skel::indices(100), [](std::uint64_t i) { return i; }, skel::schedule::guided{},
       [&](skel::task_id, std::uint64_t i) { sum += i; });
   if (ctx.is_root()) check_equal(sum, 4950U, "sum of the farm");
   check_equal(skel::ring_steal(ctx, root_node(), ternary{7}).value, nodes(7), "nodes after a farm");
@@ -111,7 +111,8 @@ void ranks_that_disagree(skel::context& ctx) {
   if (ctx.size() == 1) return;
   auto const other_options = thrown_by<skel::protocol_error>(
       [&] {
-        skel::ring_steal(ctx, root_node(), ternary{9}, {.take = ctx.rank() == 1 ? skel::one : skel::half});
+        skel::ring_steal(ctx, root_node(), ternary{9},
+                         {.take = ctx.rank() == 1 ? skel::steal_size::one : skel::steal_size::half});
       },
       "ranks with other options");
   check(contains(other_options.what(), "rank 1 made another skeleton call"), other_options.what());

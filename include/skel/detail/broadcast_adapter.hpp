@@ -97,7 +97,8 @@ auto broadcast(context& ctx, on_root<Open> source, std::string const& label)
   };
   divide_and_conquer_options options;
   options.label = label;
-  auto const all = divide_and_conquer(ctx, on_root(packed), detail::broadcast_job{}, hypercube{}, options);
+  auto const all =
+      divide_and_conquer(ctx, on_root(packed), detail::broadcast_job{}, division::hypercube{}, options);
   if (!all.value.here()) return std::nullopt;
   if (!mine) {
     std::span<std::byte const> in(*all.value);

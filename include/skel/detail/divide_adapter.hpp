@@ -241,9 +241,9 @@ class part_work_of final : public divide_work {
 }  // namespace detail
 
 template <problem_source Source, class Job>
-result<placed<detail::solution_of<Job>>> divide_and_conquer(context& ctx, Source&& source, Job const& job,
-                                                            any_division const& division,
-                                                            divide_and_conquer_options const& options) {
+result<placed_solution<detail::solution_of<Job>>> divide_and_conquer(
+    context& ctx, Source&& source, Job const& job, any_division const& how,
+    divide_and_conquer_options const& options) {
   static_assert(
       divide_and_conquer_problem<Job>,
       "skel::divide_and_conquer: the job must have nested types problem and solution, and const "
@@ -269,12 +269,12 @@ result<placed<detail::solution_of<Job>>> divide_and_conquer(context& ctx, Source
                   "skel::divide_and_conquer: the solution type cannot be sent. Make it trivially copyable "
                   "without pointers or views, give "
                   "it a serialize() function, or specialise skel::transfer_traits.");
-    result<placed<solution>> all;
+    result<placed_solution<solution>> all;
     if constexpr (same_problem && transferable<solution> && (!problem_travels || transferable<problem>)) {
       constexpr auto from = problem_travels                              ? placement::on_root
                             : detail::is_replicated_problem<source_type> ? placement::everywhere
                                                                          : placement::in_parts;
-      auto const kind = detail::kind_of(division, from);
+      auto const kind = detail::kind_of(how, from);
       detail::part_work_of<source_type, Job> work(const_cast<source_type&>(source), job);
       detail::solution_ptr mine;
       all.report = detail::run_divide_and_conquer(ctx, work, kind, options, mine);

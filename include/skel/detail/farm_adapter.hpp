@@ -215,7 +215,7 @@ class farm_work_of final : public farm_work {
                  worker_info const& where) const {
     auto const call = [&](task const& t) -> result {
       if constexpr (std::is_void_v<typename task_result<F, task>::raw>)
-        return call_task(f_, t, where), nothing{};
+        return call_task(f_, t, where), no_result{};
       else
         return call_task(f_, t, where);
     };
@@ -307,7 +307,7 @@ constexpr bool fits_farm() {
 
 }  // namespace detail
 
-template <task_source Source, class F, schedule S, class Sink>
+template <task_source Source, class F, farm_schedule S, class Sink>
 skel::result<void> farm(context& ctx, Source&& source, F const& f, S const& how, Sink&& sink,
                         farm_options const& options) {
   using source_type = std::remove_cvref_t<Source>;

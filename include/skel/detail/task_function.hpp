@@ -24,7 +24,7 @@ template <class F, class Task>
 struct task_result {
   using raw = std::remove_cvref_t<decltype(call_task(std::declval<F const&>(), std::declval<Task const&>(),
                                                      std::declval<worker_info const&>()))>;
-  using type = std::conditional_t<std::is_void_v<raw>, nothing, raw>;
+  using type = std::conditional_t<std::is_void_v<raw>, no_result, raw>;
 };
 
 }  // namespace skel::detail

@@ -42,7 +42,7 @@ struct outcome {
 ///
 ///     skel::sim::run(skel::sim::platform::ready("lee-1997-14"), [](skel::context& ctx) {
 ///       auto const [report] = skel::farm(ctx, skel::indices(512),
-///           [](std::uint64_t line) { skel::sim::spend(1.2); return line; }, skel::guided{}, ...);
+///           [](std::uint64_t line) { skel::sim::spend(1.2); return line; }, skel::schedule::guided{}, ...);
 ///       if (ctx.is_root()) std::printf("%g virtual seconds\n", report.seconds);
 ///     });
 outcome run(platform const& where, std::function<void(context&)> const& body,

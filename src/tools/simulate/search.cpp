@@ -25,7 +25,7 @@ void simulate_search(context& ctx, options const& o, double node_seconds, result
   auto const tree = search::parse_tree(o.tree);
   simulated_search const job{{search::uts_tree(tree.parameters)}, node_seconds};
   ring_steal_options how;
-  how.take = o.take == "one" ? one : half;
+  how.take = o.take == "one" ? steal_size::one : steal_size::half;
   auto const root = [&] { return std::array{job.tree.root()}; };
   auto const r = ring_steal(ctx, on_root(root), job, how);
   if (!ctx.is_root()) return;

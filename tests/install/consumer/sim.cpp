@@ -12,7 +12,7 @@ int main() {
                          skel::sim::spend(1);
                          return i;
                        },
-                       skel::blocks{}, [](skel::task_id, std::uint64_t) {})
+                       skel::schedule::blocks{}, [](skel::task_id, std::uint64_t) {})
                        .report;
     if (ctx.is_root()) seconds = r.seconds;
   });
