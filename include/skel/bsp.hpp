@@ -20,7 +20,9 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <stop_token>
@@ -30,7 +32,6 @@
 
 #include "skel/bytes.hpp"
 #include "skel/context.hpp"
-#include "skel/detail/bsp_work.hpp"
 #include "skel/detail/conversion.hpp"
 #include "skel/error.hpp"
 #include "skel/report.hpp"
@@ -48,6 +49,11 @@ struct bsp_options {
   /// from there, and so does a later run (docs/rollback.md).
   std::optional<checkpoint_options> checkpoint{};
 };
+
+namespace detail {
+template <class P>
+class bsp_work_of;
+}
 
 /// What a program does within one superstep, beside its state.
 template <class Message>
@@ -80,7 +86,7 @@ class superstep {
 
  private:
   template <class P>
-  friend class bsp_part;
+  friend class detail::bsp_work_of;
   superstep(std::uint64_t number, int rank, int size, std::vector<letter>& received,
             std::vector<std::vector<std::byte>>& bundles)
       : number_(number), rank_(rank), size_(size), received_(&received), bundles_(&bundles) {}
@@ -99,27 +105,23 @@ class bsp_part {
   using letter = typename superstep<typename P::message>::letter;
   typename P::state state{};
   std::vector<letter> received{};
-
-  /// For the engine.
-  static bool run(P const& program, bsp_part& part, std::uint64_t number, int rank, int size,
-                  std::vector<std::vector<std::byte>>& bundles) {
-    superstep<typename P::message> s(number, rank, size, part.received, bundles);
-    bool const goes_on = program.step(part.state, s);
-    return goes_on || s.sent_;
-  }
 };
 
 /// The parts of a checkpoint, read as they are asked for.
 template <class P>
 class bsp_parts {
  public:
-  bsp_parts(detail::bsp_work::part_reader const& read, int size) : read_(read), size_(size) {}
   [[nodiscard]] int size() const { return size_; }
   [[nodiscard]] bsp_part<P> operator[](int i) const {
     auto const bytes = read_(i);
     std::span<std::byte const> in(bytes);
     return unpack_part(in);
   }
+
+ private:
+  friend class detail::bsp_work_of<P>;
+  using part_reader = std::function<std::vector<std::byte>(int)>;
+  bsp_parts(part_reader const& read, int size) : read_(read), size_(size) {}
   static bsp_part<P> unpack_part(std::span<std::byte const>& in) {
     bsp_part<P> part;
     part.state = unpack<typename P::state>(in);
@@ -130,8 +132,7 @@ class bsp_parts {
     return part;
   }
 
- private:
-  detail::bsp_work::part_reader const& read_;
+  part_reader const& read_;
   int size_;
 };
 

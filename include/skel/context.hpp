@@ -25,6 +25,7 @@ class context;
 
 namespace detail {
 class engine;
+struct context_access;
 
 /// A skeleton call's place in the engine, from its beginning until everything of it is gone. Throws
 /// usage_error while another call is in progress on the context.
@@ -126,13 +127,10 @@ class context {
   /// Ends the process with this exit code without MPI_Finalize, which would hang after the loss of a rank.
   [[noreturn]] void leave(int code);
 
-  /// For skeletons, not for users.
-  [[nodiscard]] detail::engine& engine() const noexcept { return *engine_; }
-  [[nodiscard]] std::uint32_t id() const noexcept { return id_; }
-  [[nodiscard]] std::vector<int> const& team() const noexcept { return team_; }
+ private:
+  friend struct detail::context_access;
   explicit context(std::shared_ptr<detail::engine> engine);
 
- private:
   std::shared_ptr<detail::engine> engine_;
   std::vector<int> team_;  // ranks of the engine's transport, the root first
   std::uint32_t id_ = 1;

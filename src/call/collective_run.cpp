@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/format.hpp"
+#include "engine/context_access.hpp"
 #include "quantum.hpp"
 #include "skel/error.hpp"
 
@@ -31,9 +32,9 @@ struct closed_at_end {
 
 collective_run::collective_run(context& ctx, call_options options, std::string_view skeleton)
     : ctx_(ctx),
-      engine_(ctx.engine()),
+      engine_(context_access::engine_of(ctx)),
       slot_(ctx),
-      key_{ctx.id(), slot_.number()},
+      key_{context_access::id(ctx), slot_.number()},
       rank_(ctx.rank()),
       threads_(static_cast<unsigned>(ctx.threads())),
       start_(engine_.now()),

@@ -4,6 +4,7 @@
 
 #include "base/format.hpp"
 #include "call/power_probe.hpp"
+#include "engine/context_access.hpp"
 #include "role/deal.hpp"
 #include "run.hpp"
 #include "skel/error.hpp"
@@ -36,7 +37,7 @@ farm_run::farm_run(context& ctx, farm_work& work, farm_policy policy, farm_optio
       asks_root(policy_) && policy_.start == start_with::nothing && !options_.results.concentrated;
   if (options_.window == 0 && bounded) options_.window = default_window;
 
-  std::vector<int> workers = ctx.team();
+  std::vector<int> workers = context_access::team(ctx);
   bool const serves = options_.root == root_role::serves && ctx.size() > 1;
   if (serves) std::erase(workers, root_);
   computes_ = std::find(workers.begin(), workers.end(), rank_) != workers.end();
@@ -145,7 +146,7 @@ role::worker_config farm_run::worker_setup(std::vector<int> const& workers) {
 role::ledger_config farm_run::ledger_setup(std::vector<int> workers) const {
   role::ledger_config l;
   l.root = root_;
-  l.ranks = ctx_.team();
+  l.ranks = context_access::team(ctx_);
   l.workers = std::move(workers);
   l.tasks = traits_.tasks;
   l.policy = policy_;

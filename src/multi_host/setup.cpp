@@ -5,6 +5,7 @@
 #include "base/format.hpp"
 #include "call/power_probe.hpp"
 #include "call/user_code.hpp"
+#include "engine/context_access.hpp"
 #include "run.hpp"
 #include "skel/error.hpp"
 
@@ -102,7 +103,7 @@ void group_run::set_up_roles() {
   arbiter_.emplace(role::arbiter_config{
       engine_.size(), units_, o.group_size, o.power, o.measure_power && engine_.size() > 1, o.reassign,
       o.split_shares, o.host_helps, o.preload, left_alone, sink_on_hosts_ ? 0 : o.sink_cost});
-  roll_.emplace(ctx_.team(), hash);
+  roll_.emplace(context_access::team(ctx_), hash);
 }
 
 void group_run::begin(std::unique_lock<std::mutex>& /*lock*/) {

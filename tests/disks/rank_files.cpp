@@ -11,6 +11,7 @@
 
 #include "call/store_writer.hpp"
 #include "catch.hpp"
+#include "engine/context_access.hpp"
 #include "observe/support.hpp"
 #include "skel/error.hpp"
 #include "skel/farm.hpp"
@@ -45,7 +46,7 @@ skel::checkpoint_options at(std::vector<std::string> store) {
 void on_root(hub::job& job, std::function<void(skel::detail::engine&)> const& what) {
   std::atomic<bool> done{false};
   job.run([&](skel::context& ctx) {
-    auto& e = ctx.engine();
+    auto& e = skel::detail::context_access::engine_of(ctx);
     if (!ctx.is_root()) {
       while (!done) {
         {

@@ -1,6 +1,7 @@
 // Farms over several ranks in one process that lose some of them, or suspect them, or wait for slow ones.
 #include <atomic>
 
+#include "engine/context_access.hpp"
 #include "over_hub.hpp"
 
 using namespace farm_test;
@@ -90,7 +91,7 @@ TEST_CASE("a stream survives losses and false suspicions") {
       over = true;
       // As the farewell of run_main does: a suspect that shows up late hears of the end.
       for (int i = 0; i < 20 || !quiet; ++i) {
-        static_cast<void>(ctx.engine().try_progress(0));
+        static_cast<void>(skel::detail::context_access::engine_of(ctx).try_progress(0));
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
       }
     });

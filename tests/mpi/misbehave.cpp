@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "engine/context_access.hpp"
 #include "engine/engine.hpp"
 #include "skel/skel.hpp"
 
@@ -194,7 +195,7 @@ std::map<std::string, act> const acts{
     {"mpi",
      [](auto& ctx, bool me) {
        if (me)
-         ctx.engine().wires().send(1000, {});
+         skel::detail::context_access::engine_of(ctx).wires().send(1000, {});
        else
          farm_of(ctx, 1000, 10);
      }},

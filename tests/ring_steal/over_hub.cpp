@@ -6,6 +6,8 @@
 #include <stop_token>
 #include <string>
 
+#include "engine/context_access.hpp"
+
 using namespace steal_test;
 
 TEST_CASE("every node is counted once, on any number of ranks and threads") {
@@ -248,7 +250,7 @@ TEST_CASE("false suspicions do not change the count") {
       got = all.value;
       // As the farewell of run_main does: a suspect that shows up late hears of the end.
       for (int i = 0; i < 20 || !quiet; ++i) {
-        static_cast<void>(ctx.engine().try_progress(0));
+        static_cast<void>(skel::detail::context_access::engine_of(ctx).try_progress(0));
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
       }
     });

@@ -68,7 +68,9 @@ class bsp_work_of final : public bsp_work {
   }
   bool superstep(std::uint64_t number, int rank, int size,
                  std::vector<std::vector<std::byte>>& bundles) override {
-    return bsp_part<P>::run(program_, part_, number, rank, size, bundles);
+    skel::superstep<message> now(number, rank, size, part_.received, bundles);
+    bool const goes_on = program_.step(part_.state, now);
+    return goes_on || now.sent_;
   }
 
   [[nodiscard]] state take() { return std::move(part_.state); }
