@@ -34,9 +34,7 @@ enum class root_role : std::uint8_t { works, serves };
 struct farm_options {
   results_policy results = results::streamed();
   root_role root = root_role::works;  ///< serves: the root only hands out and collects (ignored on one rank)
-  /// Most tasks given out whose results the sink has not had; 0: 65,536 where the schedule allows a bound.
-  std::uint64_t window = 0;
-  std::stop_token stop{};                      ///< ends the run early when requested on any rank
+  std::stop_token stop{};             ///< ends the run early when requested on any rank
   std::optional<double> time_limit_seconds{};  ///< ends the run early
   std::string label{};                         ///< for progress and trace; default: "farm"
   /// A task that was running on this many lost ranks ends the run with task_error: it is likely to end the

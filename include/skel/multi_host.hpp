@@ -47,20 +47,11 @@ enum class unit_results : std::uint8_t {
   on_hosts       ///< to the sink on the host that led the unit, and nowhere else
 };
 
-/// Everything about a multi_host call beside units, job and sink. The same on every rank. Each of the paper's
-/// measures can be switched off, to see what it is worth (docs/multi-host.md).
-struct multi_host_options {
-  /// Ranks per group: 1 is the symmetric partition, all of them the host-slave partition. 0: found from the
-  /// times of the first units, and told in the report.
-  unsigned group_size = 0;
-  /// Relative power of the ranks: groups of about equal power, shares in proportion. Empty: all alike, or
-  /// measured by a short probe.
-  std::vector<double> power{};
-  bool measure_power = false;
-  /// What the sink on the root takes of a unit, of what it takes to read and process it (of a run before:
-  /// report groups->sink_seconds). The root leads so much less, and all ranks end together. 0: next to
-  /// nothing.
-  double sink_cost = 0;
+/// Measures of the paper and of this library against ranks that wait. The defaults are the best that we know;
+/// each can be switched off, to see what it is worth, or to repeat the paper's experiments
+/// (docs/multi-host.md).
+struct multi_host_measures {
+  bool measure_power = false;  ///< a short probe finds the ranks' power, instead of multi_host_options::power
   bool reassign = true;  ///< ranks of a group that is through go to others, in proportion to what is left
   /// Ranks of a group that is through lead the end of another one's share themselves, where enough whole
   /// units are left that nobody has begun to read; false: they only help, as in the paper.
@@ -79,13 +70,27 @@ struct multi_host_options {
   double packet_seconds = 0.02;
   bool early_requests = true;  ///< a slave asks when `threshold` pieces are left; false: when it is idle
   std::uint64_t threshold = 1;
-  unsigned buffers =
-      0;  ///< packets of a host under way and not received: 1 synchronous, 2 the paper's, 0 any
+  /// Packets of a host under way and not received: 1 synchronous, 2 the paper's, 0 any number.
+  unsigned buffers = 0;
   std::size_t results_level = std::size_t{64} * 1024;  ///< bytes of results that a slave keeps; 0: none
+};
+
+/// Everything about a multi_host call beside units, job and sink. The same on every rank.
+struct multi_host_options {
+  /// Ranks per group: 1 is the symmetric partition, all of them the host-slave partition. 0: found from the
+  /// times of the first units, and told in the report.
+  unsigned group_size = 0;
+  /// Relative power of the ranks: groups of about equal power, shares in proportion. Empty: all alike.
+  std::vector<double> power{};
+  /// What the sink on the root takes of a unit, of what it takes to read and process it (of a run before:
+  /// report groups->sink_seconds). The root leads so much less, and all ranks end together. 0: next to
+  /// nothing.
+  double sink_cost = 0;
   unit_results results = unit_results::in_order;
   std::stop_token stop{};                      ///< ends the run early when requested on any rank
   std::optional<double> time_limit_seconds{};  ///< ends the run early
   std::string label{};                         ///< for progress and trace; default: "multi_host"
+  multi_host_measures paper{};                 ///< what an experiment switches off
 };
 
 /// How a job says, while it reads a unit, that its first n pieces are there: they may be processed at once.
@@ -129,8 +134,8 @@ concept multi_host_job =
 /// from unit to unit (new at the beginning of a share). `job.cut(unit, first, count)` takes neighbouring
 /// pieces out of a unit; it is called at any time, also while the same or another unit is read, under a lock:
 /// copying is what it is for. `job.process(packet, i)` is called concurrently by the compute threads of all
-/// ranks. All on a const object. A host holds read_ahead + 2 units at most. The sink is called by one thread
-/// at a time; it may return flow::stop.
+/// ranks. All on a const object. A host holds paper.read_ahead + 2 units at most. The sink is called by one
+/// thread at a time; it may return flow::stop.
 ///
 /// Losses: a lost slave's pieces are given to others; another rank takes over a lost host's share from its
 /// first unit whose results have not reached the root. Results count once.

@@ -161,12 +161,14 @@ class any_schedule {
 struct results_policy {
   bool concentrated = false;
   std::uint64_t batch = 0;  ///< streamed: results per message; 0: about every 100 microseconds of work
+  /// Most tasks given out whose results the sink has not had; 0: 65,536 where the schedule allows a bound.
+  std::uint64_t window = 0;
   friend bool operator==(results_policy const&, results_policy const&) = default;
 };
 /// The two results policies.
 namespace results {
-[[nodiscard]] constexpr results_policy streamed(std::uint64_t batch = 0) { return {false, batch}; }
-[[nodiscard]] constexpr results_policy concentrated() { return {true, 0}; }
+[[nodiscard]] constexpr results_policy streamed(std::uint64_t batch = 0) { return {false, batch, 0}; }
+[[nodiscard]] constexpr results_policy concentrated() { return {true, 0, 0}; }
 }  // namespace results
 /// "streamed[:batch=N]" or "concentrated"; anything else throws usage_error.
 [[nodiscard]] results_policy parse_results(std::string_view spec);

@@ -89,7 +89,7 @@ void a_stream_is_pulled_as_it_is_needed(skel::context& ctx) {
         sum += i;
         ++sunk;
       },
-      {.window = window});
+      {.results = {.window = window}});
   if (!ctx.is_root()) return;
   check_equal(sum, std::uint64_t{100000} * 99999 / 2, "sum over the stream");
   check(most_open <= 3 * window, "a window of 256 tasks had " + std::to_string(most_open) + " open");

@@ -134,7 +134,7 @@ TEST_CASE("a window and tasks dealt beforehand exclude each other") {
   for (char const* name : {"blocks", "interleaved", "hybrid"}) {
     job.run([&](skel::context& ctx) {
       skel::farm_options options;
-      options.window = 4;
+      options.results.window = 4;
       skel::farm(
           ctx, skel::indices(10), work, skel::any_schedule(name), [](skel::task_id, std::uint64_t) {},
           options);
@@ -172,7 +172,7 @@ TEST_CASE("counts and times that are negative are refused by name") {
     return job.error(1);
   };
   skel::schedule::guided const guided;
-  CHECK(refused(guided, {.window = minus_two}) == "farm: window must be at least 0, got -2");
+  CHECK(refused(guided, {.results = {.window = minus_two}}) == "farm: window must be at least 0, got -2");
   CHECK(refused(guided, {.results = skel::results::streamed(minus_two)}) ==
         "farm: the batch of streamed results must be at least 0, got -2");
   CHECK(refused(guided, {.time_limit_seconds = -1}) ==
