@@ -113,7 +113,6 @@ class context {
   [[nodiscard]] context beside();
   /// Whether beside() is there, or throws. The same on every rank.
   [[nodiscard]] bool has_beside() const noexcept;
-  [[nodiscard]] bool is_beside() const noexcept { return beside_; }
 
   /// Throws usage_error on every rank unless `bytes` are the same on all of them: options, input, whatever
   /// the ranks compute from and each has for itself. The error names `name` and the lowest rank that differs
@@ -136,11 +135,5 @@ class context {
   std::uint32_t id_ = 1;
   bool beside_ = false;
 };
-
-/// This process's share of the cores it may use (affinity mask and cgroup quota), if `ranks_here` ranks share
-/// the host and may use `host_cores` cores together. At least 1.
-[[nodiscard]] int default_threads(int own_cores, int host_cores, int ranks_here);
-/// Cores this process may use: its affinity mask, limited by the cgroup's CPU quota (rounded up). At least 1.
-[[nodiscard]] int usable_cores();
 
 }  // namespace skel

@@ -103,9 +103,4 @@ struct result<void> {
   skel::report report{};
 };
 
-/// Relative computing power of the ranks as an earlier run found it: tasks per busy second of each rank's
-/// threads together, in the order of the ranks, 1 for the slowest. For hybrid::power. Empty if a rank has
-/// finished nothing.
-[[nodiscard]] std::vector<double> relative_power(report const& earlier);
-
 }  // namespace skel

@@ -123,13 +123,6 @@ struct ring {
 
 }  // namespace schedule
 
-/// Whether workers get tasks from the root on demand (on a ring: before they begin to steal).
-[[nodiscard]] constexpr bool asks_root(farm_policy const& p) {
-  return p.more == more_from::root || (p.more == more_from::ring && p.start == start_with::nothing);
-}
-/// The policy for a source whose end is not known beforehand: nothing can be dealt, so a ring begins guided.
-[[nodiscard]] farm_policy for_stream(farm_policy policy);
-
 /// Satisfied by the presets of namespace schedule, farm_policy and any_schedule.
 template <class S>
 concept farm_schedule = requires(S const& s) {

@@ -15,6 +15,7 @@
 
 #include "base/format.hpp"
 #include "engine/context_access.hpp"
+#include "engine/cores.hpp"
 #include "engine/engine.hpp"
 #include "engine/exit_status.hpp"
 #include "engine/run_body.hpp"

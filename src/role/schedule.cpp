@@ -43,14 +43,6 @@ farm_policy ring::policy() const {
 
 }  // namespace schedule
 
-farm_policy for_stream(farm_policy policy) {
-  if (policy.more == more_from::ring) {
-    policy.start = start_with::nothing;
-    policy.size = grant_size::shrinking;
-  }
-  return policy;
-}
-
 void farm_policy::check() const {
   auto const where = "schedule " + name;
   detail::require_count(where, "the number of tasks of a grant", chunk, 1);

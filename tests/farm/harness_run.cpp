@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "harness.hpp"
+#include "role/deal.hpp"
 
 namespace harness {
 

@@ -92,12 +92,3 @@ TEST_CASE("a vector that says it is longer than its bytes is refused before it i
   std::span<std::byte const> rest(bytes);
   CHECK_THROWS_AS(skel::unpack<std::vector<double>>(rest), skel::protocol_error);
 }
-
-TEST_CASE("a rank uses its share of the cores, at least one") {
-  CHECK(skel::usable_cores() >= 1);
-  CHECK(skel::default_threads(8, 8, 1) == 8);
-  CHECK(skel::default_threads(8, 8, 4) == 2);
-  CHECK(skel::default_threads(2, 8, 2) == 2);
-  CHECK(skel::default_threads(1, 1, 16) == 1);
-  CHECK(skel::default_threads(4, 8, 0) == 4);
-}
