@@ -41,10 +41,13 @@ int main(int argc, char** argv) {
     };
     std::vector<double> ms;
     double const before = cpu_seconds();
-    auto const report = skel::farm(
-        ctx, skel::on_root(open), [](std::int64_t born) { return now_ns() - born; }, skel::first_come{},
-        [&](skel::task_id, std::int64_t age) { ms.push_back(static_cast<double>(age) * 1e-6); },
-        {.root = skel::root_role::serves, .window = 1});  // one at a time: the others sleep meanwhile
+    auto const report =
+        skel::farm(
+            ctx, skel::on_root(open), [](std::int64_t born) { return now_ns() - born; },
+            skel::schedule::first_come{},
+            [&](skel::task_id, std::int64_t age) { ms.push_back(static_cast<double>(age) * 1e-6); },
+            {.results = {.window = 1}, .root = skel::root_role::serves})
+            .report;  // one at a time: the others sleep meanwhile
     if (!ctx.is_root()) {
       std::printf("rank %d: %.1f %% of a core\n", ctx.rank(),
                   100 * (cpu_seconds() - before) / report.seconds);

@@ -44,18 +44,20 @@ int main(int argc, char** argv) {
     skel::farm_options options;
     if (std::string(argv[3]) == "serves") options.root = skel::root_role::serves;
     std::size_t had = 0;
-    auto const r = skel::farm(
-        ctx, skel::indices(costs.size()),
-        [&](std::uint64_t task) {
-          smpi_execute_flops(costs[task] * flops_at_power_1);
-          return std::vector<std::uint8_t>(bytes, static_cast<std::uint8_t>(task));
-        },
-        skel::any_schedule(argv[2]),
-        [&](skel::task_id task, std::vector<std::uint8_t>&& got) {
-          right = right && got == std::vector<std::uint8_t>(bytes, static_cast<std::uint8_t>(task));
-          ++had;
-        },
-        options);
+    auto const r =
+        skel::farm(
+            ctx, skel::indices(costs.size()),
+            [&](std::uint64_t task) {
+              smpi_execute_flops(costs[task] * flops_at_power_1);
+              return std::vector<std::uint8_t>(bytes, static_cast<std::uint8_t>(task));
+            },
+            skel::any_schedule(argv[2]),
+            [&](skel::task_id task, std::vector<std::uint8_t>&& got) {
+              right = right && got == std::vector<std::uint8_t>(bytes, static_cast<std::uint8_t>(task));
+              ++had;
+            },
+            options)
+            .report;
     if (ctx.is_root()) {
       right = right && had == costs.size();
       std::printf("%s %.9g %llu %llu\n", right ? "right" : "WRONG", r.seconds,

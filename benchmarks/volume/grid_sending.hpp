@@ -35,9 +35,10 @@ inline double in_series(skel::context& ctx, std::size_t bytes) {
   skel::farm_options options;
   options.root = skel::root_role::serves;
   auto const run = skel::farm(
-      ctx, skel::on_root(grids), [&](grid const& g) { return g == expected; },
-      skel::first_come{.chunk = 1, .threshold = {}, .early = false},
-      [&](skel::task_id, bool same) { right += same ? 1 : 0; }, options);
+                       ctx, skel::on_root(grids), [&](grid const& g) { return g == expected; },
+                       skel::schedule::first_come{.chunk = 1, .threshold = {}, .early = false},
+                       [&](skel::task_id, bool same) { right += same ? 1 : 0; }, options)
+                       .report;
   if (ctx.is_root() && right != copies) throw skel::error("a grid did not arrive");
   return run.seconds;
 }

@@ -5,7 +5,6 @@
 
 #include "job.hpp"
 #include "skel/context.hpp"
-#include "skel/detail/division.hpp"
 #include "skel/divide_and_conquer.hpp"
 #include "skel/observe/samples.hpp"
 #include "skel/report.hpp"
@@ -32,7 +31,7 @@ template <class Job>
                    ? divide_and_conquer(ctx, on_root([&] { return graph; }), job, kind)
                    : divide_and_conquer(ctx, replicated_problem{graph}, job, kind);
   connected result{{}, std::move(found.report)};
-  if (found.here()) result.labels = std::move(found.value());
+  if (found.value.here()) result.labels = *std::move(found.value);
   return result;
 }
 

@@ -67,11 +67,11 @@ void add_options(CLI::App& app, options& o) {
   app.add_flag("--no-reassign", o.no_reassign, "ranks of finished groups do not help others");
   app.add_flag("--no-split", o.no_split,
                "they help only, and do not lead layers that the others have not begun");
-  app.add_option("--reassign-down-to", o.how.reassign_down_to,
+  app.add_option("--reassign-down-to", o.how.paper.reassign_down_to,
                  "layers that a group must have left for others to help it; the paper has 0.5")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 1e6));
-  app.add_flag("--preload", o.how.preload, "first slices are read before the clock starts");
+  app.add_flag("--preload", o.how.paper.preload, "first slices are read before the clock starts");
   add_output_options(app, o.outputs);
 }
 
@@ -86,8 +86,8 @@ void check(options& o) {
   if (values.size() > most_values)
     throw skel::usage_error(fmt::format("--iso: {} values; {} at most", values.size(), most_values));
   o.surface.rule = difference_rule_named(o.differences);
-  o.how.reassign = !o.no_reassign;
-  o.how.split_shares = !o.no_split;
+  o.how.paper.reassign = !o.no_reassign;
+  o.how.paper.split_shares = !o.no_split;
   if (o.group_size == "auto") return;
   if (!CLI::detail::lexical_cast(o.group_size, o.how.group_size) || o.how.group_size == 0)
     throw skel::usage_error("--group-size: expected auto or a number of ranks, got \"" + o.group_size + "\"");

@@ -16,11 +16,12 @@ modeled model_surfaces(context& ctx, open_function const& open, surface_options 
   mesh_builder builder(grid, lattice, options.values);
   modeled all;
   all.run = multi_host(
-      ctx, grid.layers(), job,
-      [&](std::uint64_t layer, std::uint64_t piece, piece_mesh&& m) {
-        builder.add(layer, piece, std::move(m));
-      },
-      how);
+                ctx, grid.layers(), job,
+                [&](std::uint64_t layer, std::uint64_t piece, piece_mesh&& m) {
+                  builder.add(layer, piece, std::move(m));
+                },
+                how)
+                .report;
   all.counts = builder.counts();
   if (ctx.is_root()) all.surfaces = builder.finish();
   return all;

@@ -81,7 +81,7 @@ int level_for(context& ctx, open_function const& open, surface_options const& op
   node_grid const grid(open()->header(), options);
   greatest_deviation const job{grid, options, open};
   auto const source = on_root([&] { return range{0, grid.layers()}; });
-  double left = divide_and_conquer(ctx, source, job, hypercube{}, {.label = "tolerance"}).value();
+  double left = *divide_and_conquer(ctx, source, job, division::hypercube{}, {.label = "tolerance"}).value;
   int level = 0;
   for (; left > tolerance && level < 60; left /= 4) ++level;
   return level;

@@ -190,17 +190,18 @@ skel::program::run_outcome render_scene(skel::context& ctx, skel::program::commo
   if (!common.checkpoint_code.empty())
     farm.checkpoint = common.checkpoint("skel-raytrace", problem_text(world, o));
   auto const run = skel::farm(
-      ctx, skel::replicated(units), [&](rectangle const& r) { return render(picture, r, o.costs); },
-      common.schedule(),
-      [&](skel::task_id id, pixels&& p) {
-        paste(all.picture, units[id], p);
-        all.rays += p.rays;
-        all.unit_cost.add(p.seconds);
-        all.unit_seconds[id] = p.seconds;
-        for (float const s : p.pixel_seconds) all.pixel_cost.add(s);
-        preview.update();
-      },
-      farm);
+                       ctx, skel::replicated(units),
+                       [&](rectangle const& r) { return render(picture, r, o.costs); }, common.schedule(),
+                       [&](skel::task_id id, pixels&& p) {
+                         paste(all.picture, units[id], p);
+                         all.rays += p.rays;
+                         all.unit_cost.add(p.seconds);
+                         all.unit_seconds[id] = p.seconds;
+                         for (float const s : p.pixel_seconds) all.pixel_cost.add(s);
+                         preview.update();
+                       },
+                       farm)
+                       .report;
   if (!ctx.is_root()) return {run, {}, {}, {}};
 
   preview.finish();

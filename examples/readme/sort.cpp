@@ -24,8 +24,9 @@ struct merge_sort {
 int main(int argc, char** argv) {
   return skel::run_main(argc, argv, [](skel::context& ctx) {
     auto const open = [] { return std::vector<int>{3, 1, 4, 1, 5, 9, 2, 6}; };  // on the root
-    auto const sorted = skel::divide_and_conquer(ctx, skel::on_root(open), merge_sort{}, skel::hypercube{});
+    auto const sorted =
+        skel::divide_and_conquer(ctx, skel::on_root(open), merge_sort{}, skel::division::hypercube{});
     if (ctx.is_root())  // but every rank has them
-      for (int const n : sorted.value()) std::printf("%d ", n);
+      for (int const n : *sorted.value) std::printf("%d ", n);
   });
 }

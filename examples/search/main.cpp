@@ -58,7 +58,7 @@ skel::ring_steal_options steal_options(skel::program::common_options const& comm
                                        std::string const& problem) {
   skel::ring_steal_options steal;
   steal.checkpoint = common.checkpoint("skel-search", problem);
-  steal.take = o.take == "one" ? skel::one : skel::half;
+  steal.take = o.take == "one" ? skel::steal_size::one : skel::steal_size::half;
   steal.order = o.order == "successors"     ? skel::ring_order::successors
                 : o.order == "predecessors" ? skel::ring_order::predecessors
                                             : skel::ring_order::doubling;

@@ -65,27 +65,28 @@ job_result render(context& ctx, prepared_volume const& volume, job const& what, 
   std::map<std::uint64_t, unfinished> pictures;
   if (options.label.empty()) options.label = what.frames > 1 ? "render turntable" : "render";
   all.run = farm(
-      ctx, indices(cut.tasks() * views.size()),
-      [&](std::uint64_t id) {
-        return render(views[id / cut.tasks()], cut, id % cut.tasks(), what.time_rays);
-      },
-      schedule,
-      [&](task_id id, sub_image&& part) {
-        auto const frame = id / cut.tasks();
-        if (id >= all.task_seconds.size()) all.task_seconds.resize(id + 1);
-        all.task_seconds[id] = part.seconds;
-        auto [at, fresh] = pictures.try_emplace(frame);
-        if (fresh) at->second = {picture::transparent_image(spec.width, spec.height), cut.tasks()};
-        paste(at->second.picture, views[frame].tiling(), cut, id % cut.tasks(), part.pixels);
-        all.counts.cells += part.counts.cells;
-        all.counts.segments += part.counts.segments;
-        all.rays.insert(all.rays.end(), part.rays.begin(), part.rays.end());
-        if (--at->second.missing > 0) return;
-        all.hashes[frame] = skel::xxh3_hex(std::as_bytes(std::span(at->second.picture.rgba)));
-        done(static_cast<int>(frame), views[frame].view(), at->second.picture);
-        pictures.erase(at);
-      },
-      options);
+                ctx, indices(cut.tasks() * views.size()),
+                [&](std::uint64_t id) {
+                  return render(views[id / cut.tasks()], cut, id % cut.tasks(), what.time_rays);
+                },
+                schedule,
+                [&](task_id id, sub_image&& part) {
+                  auto const frame = id / cut.tasks();
+                  if (id >= all.task_seconds.size()) all.task_seconds.resize(id + 1);
+                  all.task_seconds[id] = part.seconds;
+                  auto [at, fresh] = pictures.try_emplace(frame);
+                  if (fresh) at->second = {picture::transparent_image(spec.width, spec.height), cut.tasks()};
+                  paste(at->second.picture, views[frame].tiling(), cut, id % cut.tasks(), part.pixels);
+                  all.counts.cells += part.counts.cells;
+                  all.counts.segments += part.counts.segments;
+                  all.rays.insert(all.rays.end(), part.rays.begin(), part.rays.end());
+                  if (--at->second.missing > 0) return;
+                  all.hashes[frame] = skel::xxh3_hex(std::as_bytes(std::span(at->second.picture.rgba)));
+                  done(static_cast<int>(frame), views[frame].view(), at->second.picture);
+                  pictures.erase(at);
+                },
+                options)
+                .report;
   return all;
 }
 

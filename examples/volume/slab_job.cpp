@@ -169,7 +169,8 @@ job_result render_in_slabs(context& ctx, opener const& open, grid_source from, s
                        all.counts.cells += back.counts.cells;
                        all.counts.segments += back.counts.segments;
                      },
-                     how));
+                     how)
+                     .report);
     if (all.run.stopped_early) return all;
     bool const last = i + 1 == steps.size() || steps[i + 1].frame != frame;
     if (!last || !rays) continue;

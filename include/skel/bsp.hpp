@@ -1,19 +1,59 @@
 // Bulk synchronous parallel programs: supersteps over a state that is spread over the ranks, saved now and
 // then, and had again after a loss.
+//
+//     struct diffusion {  // on a ring of ranks, one of which holds all
+//       using state = double;
+//       using message = double;
+//       state begin(int rank, int size) const { return rank == 0 ? size : 0; }
+//       bool step(state& mine, skel::superstep<message>& now) const {
+//         for (auto const& l : now.received()) mine += l.content;
+//         if (now.number() == 100) return false;  // has no more to do
+//         double const part = mine / 4;
+//         mine -= 2 * part;
+//         now.send((now.rank() + 1) % now.size(), part);
+//         now.send((now.rank() + now.size() - 1) % now.size(), part);
+//         return true;
+//       }
+//     };
+//
+//     double about_one(skel::context& ctx) { return skel::bsp(ctx, diffusion{}).value; }
 #pragma once
 
 #include <concepts>
-#include <memory>
-#include <typeinfo>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
 #include <utility>
 #include <vector>
 
-#include "skel/detail/bsp_work.hpp"
+#include "skel/bytes.hpp"
+#include "skel/context.hpp"
 #include "skel/detail/conversion.hpp"
 #include "skel/error.hpp"
+#include "skel/report.hpp"
+#include "skel/storage/options.hpp"
 #include "skel/transfer.hpp"
 
 namespace skel {
+
+/// Everything about a bsp call beside the program. The same on every rank.
+struct bsp_options {
+  std::stop_token stop{};                      ///< ends the run early when requested on any rank
+  std::optional<double> time_limit_seconds{};  ///< ends the run early
+  std::string label{};                         ///< for progress and trace; default: "bsp"
+  /// The state of all ranks is saved at the end of a superstep; after the loss of a rank the others go on
+  /// from there, and so does a later run (docs/rollback.md).
+  std::optional<checkpoint_options> checkpoint{};
+};
+
+namespace detail {
+template <class P>
+class bsp_work_of;
+}
 
 /// What a program does within one superstep, beside its state.
 template <class Message>
@@ -46,7 +86,7 @@ class superstep {
 
  private:
   template <class P>
-  friend class bsp_part;
+  friend class detail::bsp_work_of;
   superstep(std::uint64_t number, int rank, int size, std::vector<letter>& received,
             std::vector<std::vector<std::byte>>& bundles)
       : number_(number), rank_(rank), size_(size), received_(&received), bundles_(&bundles) {}
@@ -65,27 +105,23 @@ class bsp_part {
   using letter = typename superstep<typename P::message>::letter;
   typename P::state state{};
   std::vector<letter> received{};
-
-  /// For the engine.
-  static bool run(P const& program, bsp_part& part, std::uint64_t number, int rank, int size,
-                  std::vector<std::vector<std::byte>>& bundles) {
-    superstep<typename P::message> s(number, rank, size, part.received, bundles);
-    bool const goes_on = program.step(part.state, s);
-    return goes_on || s.sent_;
-  }
 };
 
 /// The parts of a checkpoint, read as they are asked for.
 template <class P>
 class bsp_parts {
  public:
-  bsp_parts(detail::bsp_work::part_reader const& read, int size) : read_(read), size_(size) {}
   [[nodiscard]] int size() const { return size_; }
   [[nodiscard]] bsp_part<P> operator[](int i) const {
     auto const bytes = read_(i);
     std::span<std::byte const> in(bytes);
     return unpack_part(in);
   }
+
+ private:
+  friend class detail::bsp_work_of<P>;
+  using part_reader = std::function<std::vector<std::byte>(int)>;
+  bsp_parts(part_reader const& read, int size) : read_(read), size_(size) {}
   static bsp_part<P> unpack_part(std::span<std::byte const>& in) {
     bsp_part<P> part;
     part.state = unpack<typename P::state>(in);
@@ -96,8 +132,7 @@ class bsp_parts {
     return part;
   }
 
- private:
-  detail::bsp_work::part_reader const& read_;
+  part_reader const& read_;
   int size_;
 };
 
@@ -116,87 +151,7 @@ concept splitting_bsp_program = bsp_program<P> && requires(P const& p, bsp_parts
   { p.split(parts, 0, 1) } -> std::convertible_to<bsp_part<P>>;
 };
 
-namespace detail {
-
-// Whether step is seen to work on a copy, where it is neither overloaded nor a template.
-template <class P>
-constexpr bool steps_on_copy() {
-  if constexpr (requires { &P::step; })
-    return takes_copy<decltype(&P::step), 0>;
-  else
-    return false;
-}
-
-template <class P>
-class bsp_work_of final : public bsp_work {
-  using state = typename P::state;
-  using message = typename P::message;
-
- public:
-  explicit bsp_work_of(P const& program) : program_(program) {}
-  [[nodiscard]] std::string types() const override {
-    return std::string(typeid(state).name()) + " " + typeid(message).name();
-  }
-  [[nodiscard]] std::string function() const override { return typeid(P).name(); }
-  [[nodiscard]] bool splits() const override { return splitting_bsp_program<P>; }
-  void begin(int rank, int size) override { part_ = {program_.begin(rank, size), {}}; }
-
-  void pack_part(std::vector<std::byte>& out) const override {
-    auto size = out.size() + packed_size(part_.state) + bytes::most_varint;
-    for (auto const& l : part_.received) size += bytes::most_varint + packed_size(l.content);
-    out.reserve(size);
-    pack(part_.state, out);
-    bytes::put_varint(out, part_.received.size());
-    for (auto const& l : part_.received) {
-      bytes::put_varint(out, static_cast<std::uint64_t>(l.from));
-      pack(l.content, out);
-    }
-  }
-  void load(part_reader const& part, int parts, int rank, int size) override {
-    bsp_parts<P> const all(part, parts);
-    if (parts == size) {
-      part_ = all[rank];
-      return;
-    }
-    if constexpr (splitting_bsp_program<P>) part_ = program_.split(all, rank, size);
-  }
-
-  void receive(std::vector<std::span<std::byte const>> const& bundles) override {
-    part_.received.clear();
-    for (std::size_t from = 0; from < bundles.size(); ++from)
-      for (auto rest = bundles[from]; !rest.empty();)
-        part_.received.push_back({static_cast<int>(from), unpack<message>(rest)});
-  }
-  bool superstep(std::uint64_t number, int rank, int size,
-                 std::vector<std::vector<std::byte>>& bundles) override {
-    return bsp_part<P>::run(program_, part_, number, rank, size, bundles);
-  }
-
-  [[nodiscard]] state take() { return std::move(part_.state); }
-
- private:
-  P const& program_;
-  bsp_part<P> part_;
-};
-
-}  // namespace detail
-
-template <class P>
-struct bsp_result {
-  typename P::state state;  ///< of the root at the end; elsewhere this rank's, unless it was given up
-  report run;
-};
-
 /// Runs the program's supersteps on all ranks until none goes on.
-///
-///     struct heat {                                             // concept skel::bsp_program
-///       using state = std::vector<double>;  using message = double;
-///       state begin(int rank, int size) const;
-///       bool step(state&, skel::superstep<message>&) const;
-///       skel::bsp_part<heat> split(skel::bsp_parts<heat> const&, int rank, int size) const;   // may be left
-///       out
-///     };
-///     auto const [state, report] = skel::bsp(ctx, heat{}, {.checkpoint = where});
 ///
 /// Collective. The messages of a superstep come in the order of ranks: what is computed does not depend on
 /// time. With a checkpoint the state of all ranks, and the messages that are to be received, are saved at the
@@ -204,27 +159,16 @@ struct bsp_result {
 /// others go on from the last checkpoint, or from the beginning, without it; that needs `split` where there
 /// is a checkpoint. Only the loss of the root ends the run.
 ///
+/// The value is the state of the root at the end; elsewhere this rank's, unless it was given up.
+///
 /// Throws, on every rank: task_error when `begin`, `step` or `split` throws; usage_error for a store that is
 /// not what it should be; lost_rank_error where a rank is lost and the program cannot be split.
 ///
 /// Sources: de Camargo, Cerqueira and Kon, "Strategies for checkpoint storage on opportunistic grids" (state
 /// at the end of supersteps); Valiant, "A bridging model for parallel computation", 1990.
 template <bsp_program P>
-bsp_result<P> bsp(context& ctx, P const& program, bsp_options const& options = {}) {
-  static_assert(detail::can_travel<typename P::state>(),
-                "skel::bsp: the state cannot be saved. Make it trivially copyable without pointers or views, "
-                "give it a serialize() "
-                "function, or specialise skel::transfer_traits.");
-  static_assert(detail::can_travel<typename P::message>(),
-                "skel::bsp: the message type cannot be sent. Make it trivially copyable without pointers or "
-                "views, give it a serialize() "
-                "function, or specialise skel::transfer_traits.");
-  static_assert(
-      !detail::steps_on_copy<P>(),
-      "skel::bsp: step must take the state by reference, state&: what it writes to a copy is lost.");
-  detail::bsp_work_of<P> work(program);
-  auto r = detail::run_bsp(ctx, work, options);
-  return {work.take(), std::move(r)};
-}
+result<typename P::state> bsp(context& ctx, P const& program, bsp_options const& options = {});
 
 }  // namespace skel
+
+#include "skel/detail/bsp_adapter.hpp"

@@ -25,6 +25,7 @@ class context;
 
 namespace detail {
 class engine;
+struct context_access;
 
 /// A skeleton call's place in the engine, from its beginning until everything of it is gone. Throws
 /// usage_error while another call is in progress on the context.
@@ -112,7 +113,6 @@ class context {
   [[nodiscard]] context beside();
   /// Whether beside() is there, or throws. The same on every rank.
   [[nodiscard]] bool has_beside() const noexcept;
-  [[nodiscard]] bool is_beside() const noexcept { return beside_; }
 
   /// Throws usage_error on every rank unless `bytes` are the same on all of them: options, input, whatever
   /// the ranks compute from and each has for itself. The error names `name` and the lowest rank that differs
@@ -126,23 +126,14 @@ class context {
   /// Ends the process with this exit code without MPI_Finalize, which would hang after the loss of a rank.
   [[noreturn]] void leave(int code);
 
-  /// For skeletons, not for users.
-  [[nodiscard]] detail::engine& engine() const noexcept { return *engine_; }
-  [[nodiscard]] std::uint32_t id() const noexcept { return id_; }
-  [[nodiscard]] std::vector<int> const& team() const noexcept { return team_; }
+ private:
+  friend struct detail::context_access;
   explicit context(std::shared_ptr<detail::engine> engine);
 
- private:
   std::shared_ptr<detail::engine> engine_;
   std::vector<int> team_;  // ranks of the engine's transport, the root first
   std::uint32_t id_ = 1;
   bool beside_ = false;
 };
-
-/// This process's share of the cores it may use (affinity mask and cgroup quota), if `ranks_here` ranks share
-/// the host and may use `host_cores` cores together. At least 1.
-[[nodiscard]] int default_threads(int own_cores, int host_cores, int ranks_here);
-/// Cores this process may use: its affinity mask, limited by the cgroup's CPU quota (rounded up). At least 1.
-[[nodiscard]] int usable_cores();
 
 }  // namespace skel

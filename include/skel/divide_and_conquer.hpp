@@ -1,69 +1,95 @@
 // divide_and_conquer: problems that divide and solutions that combine, over all ranks and their threads.
+//
+//     struct sum_of_numbers {
+//       using problem = std::pair<std::uint64_t, std::uint64_t>;  // the numbers first ... last - 1
+//       using solution = std::uint64_t;
+//       bool trivial(problem const& p) const { return p.second - p.first <= 1; }
+//       solution conquer(problem const& p) const { return p.first; }
+//       std::array<problem, 2> divide(problem const& p) const {
+//         auto const middle = p.first + (p.second - p.first) / 2;
+//         return {problem{p.first, middle}, problem{middle, p.second}};
+//       }
+//       solution combine(solution a, solution b) const { return a + b; }
+//     };
+//
+//     std::uint64_t sum(skel::context& ctx) {  // on every rank
+//       skel::replicated_problem const all{sum_of_numbers::problem{0, 1'000'000}};
+//       return *skel::divide_and_conquer(ctx, all, sum_of_numbers{}, skel::division::hypercube{}).value;
+//     }
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cmath>
 #include <concepts>
+#include <cstdint>
 #include <iterator>
-#include <memory>
 #include <optional>
-#include <span>
+#include <stop_token>
 #include <string>
+#include <string_view>
 #include <type_traits>
-#include <typeinfo>
 #include <utility>
 #include <vector>
 
-#include "skel/bytes.hpp"
-#include "skel/detail/contents.hpp"
+#include "skel/context.hpp"
 #include "skel/detail/conversion.hpp"
-#include "skel/detail/divide_work.hpp"
-#include "skel/detail/division.hpp"
+#include "skel/detail/divide_job.hpp"
 #include "skel/error.hpp"
+#include "skel/report.hpp"
 #include "skel/source.hpp"
-#include "skel/transfer.hpp"
 
 namespace skel {
 
-namespace detail {
+/// Kinds of divide-and-conquer by the names that the literature has for them. Source of all: the paper on the
+/// DC_Call skeleton ("hypercube divide and conquer"), section 3.
+namespace division {
 
-template <class Job>
-constexpr bool seen_to_narrow() {
-  if constexpr (requires { &Job::combine; })
-    return !receives<decltype(&Job::combine), typename Job::solution, typename Job::solution>;
-  else
-    return false;
-}
-template <class Job>
-concept combines_two = requires(Job const& job, typename Job::solution s) {
-  { job.combine(std::move(s), std::move(s)) } -> becomes<typename Job::solution>;
-} && !seen_to_narrow<Job>();
-template <class Job>
-concept combines_all = requires(Job const& job, std::vector<typename Job::solution> all) {
-  { job.combine(std::move(all)) } -> becomes<typename Job::solution>;
-};
-template <class Job>
-concept solves = requires(Job const& job, typename Job::problem const& p) {
-  { job.solve(p) } -> becomes<typename Job::solution>;
-};
-template <class Job>
-concept solves_with_threads = requires(Job const& job, typename Job::problem const& p, unsigned threads) {
-  { job.solve(p, threads) } -> becomes<typename Job::solution>;
-};
-template <class Job>
-concept knows_small = requires(Job const& job, typename Job::problem const& p) {
-  { job.small(p) } -> std::convertible_to<bool>;
-};
-template <class Job>
-concept divides_unevenly =
-    requires(Job const& job, typename Job::problem const& p, double share) { job.divide(p, share); };
-template <class Job>
-concept measures = requires(Job const& job, typename Job::problem const& p) {
-  { job.measure(p) } -> std::convertible_to<problem_sizes>;
+/// Groups of ranks halve; ranks of equal place in two groups exchange their solutions: every rank ends with
+/// the solution.
+struct hypercube {};
+/// Classical: subproblems travel to other ranks, solutions return; the root ends with the solution.
+struct tree {};
+/// The data is distributed already, or on every rank: dividing needs no communication. The root ends with the
+/// solution.
+struct embarrassing {};
+/// Combining is trivial: each rank keeps its part of the solution.
+struct distributed {};
+
+}  // namespace division
+
+/// Any of them, chosen when the program runs.
+class any_division {
+ public:
+  enum class kind : std::uint8_t { hypercube, tree, embarrassing, distributed };
+  any_division(division::hypercube) : kind_(kind::hypercube) {}
+  any_division(division::tree) : kind_(kind::tree) {}
+  any_division(division::embarrassing) : kind_(kind::embarrassing) {}
+  any_division(division::distributed) : kind_(kind::distributed) {}
+  /// "hypercube", "tree", "embarrassing", "distributed"; anything else throws usage_error that lists them.
+  explicit any_division(std::string_view name);
+
+  [[nodiscard]] kind which() const { return kind_; }
+  friend bool operator==(any_division const&, any_division const&) = default;
+
+ private:
+  kind kind_;
 };
 
-}  // namespace detail
+[[nodiscard]] std::string to_string(any_division const& division);
+
+/// Where the solution of a divide_and_conquer call is at its end.
+enum class placement : std::uint8_t { everywhere, on_root, in_parts };
+
+/// Everything about a divide_and_conquer call beside source, job and kind. The same on every rank.
+struct divide_and_conquer_options {
+  /// A rank's problem is divided on, as far as it goes, until there are so many pieces for each of its
+  /// compute threads. Fewer pieces are combined sooner, more keep unequal threads busy.
+  unsigned pieces_per_thread = 4;
+  std::stop_token stop{};                      ///< ends the run early when requested on any rank
+  std::optional<double> time_limit_seconds{};  ///< ends the run early
+  std::string label{};                         ///< for progress and trace; default: the kind's name
+  /// Whether a replicated_problem is compared over the ranks. Empty: in builds with assertions, NDEBUG
+  /// undefined.
+  std::optional<bool> check_problem{};
+};
 
 /// Satisfied by a type that names problem and solution and has the four operations:
 ///
@@ -90,273 +116,37 @@ concept divide_and_conquer_problem = requires(Job const& job, typename Job::prob
   { *std::begin(job.divide(p)) } -> detail::becomes<typename Job::problem>;
 } && (detail::combines_two<Job> || detail::combines_all<Job>);
 
-/// What a divide_and_conquer call returns. It knows where the solution is.
+/// What a divide_and_conquer call returns as its value: the solution, on the ranks that have it.
+///
+///     auto const [sorted, report] = skel::divide_and_conquer(ctx, source, job, skel::division::tree{});
+///     if (sorted.here()) print(*sorted);
 template <class Solution>
-struct placed {
+struct placed_solution {
   placement where = placement::everywhere;
   std::vector<Solution> parts;  ///< what this rank has; in_parts: in the order of the ranks, all there is
-  skel::report report{};
 
-  /// Whether value() may be called on this rank.
+  /// Whether this rank has the solution.
   [[nodiscard]] bool here() const { return where != placement::in_parts && !parts.empty(); }
   /// The solution. Throws usage_error on a rank that does not have it.
-  [[nodiscard]] Solution& value() {
-    if (!here()) throw usage_error("the solution is not on this rank: see placed::where and placed::here()");
+  [[nodiscard]] Solution const& operator*() const& {
+    if (!here())
+      throw usage_error(
+          "the solution is not on this rank: see placed_solution::where and placed_solution::here()");
     return parts.front();
   }
-  [[nodiscard]] Solution const& value() const { return const_cast<placed&>(*this).value(); }
+  [[nodiscard]] Solution& operator*() & { return const_cast<Solution&>(*std::as_const(*this)); }
+  [[nodiscard]] Solution&& operator*() && { return std::move(**this); }
+  [[nodiscard]] Solution const* operator->() const { return &**this; }
 };
-
-namespace detail {
-
-// How many problems each division on the way down has made: solutions are complete when so many are together.
-using division_counts = std::vector<std::uint32_t>;
-
-template <class Problem>
-struct typed_problem final : divide_problem {
-  std::vector<Problem> items;
-  division_counts divisions;
-};
-
-template <class Solution>
-struct typed_solution final : divide_solution {
-  std::vector<Solution> items;
-  division_counts divisions;
-};
-
-template <class T>
-void pack_items(std::vector<T> const& items, division_counts const& divisions, std::vector<std::byte>& out) {
-  bytes::put_varint(out, divisions.size());
-  for (auto const n : divisions) bytes::put_varint(out, n);
-  bytes::put_varint(out, items.size());
-  for (auto const& item : items) skel::pack(item, out);
-}
-
-template <class T>
-void unpack_items(std::span<std::byte const> in, std::vector<T>& items, division_counts& divisions,
-                  std::shared_ptr<void const> const& owner = nullptr) {
-  for (auto n = bytes::get_varint(in); n > 0; --n)
-    divisions.push_back(static_cast<std::uint32_t>(bytes::get_varint(in)));
-  for (auto n = bytes::get_varint(in); n > 0; --n) {
-    if (owner)
-      items.push_back(skel::unpack<T>(in, owner));
-    else
-      items.push_back(skel::unpack<T>(in));
-  }
-}
-
-template <class S>
-inline constexpr bool is_replicated_problem = false;
-template <class P>
-inline constexpr bool is_replicated_problem<replicated_problem<P>> = true;
-
-template <class Source, class Job>
-class part_work_of final : public divide_work {
-  using problem = typename Job::problem;
-  using solution = typename Job::solution;
-  using problems = typed_problem<problem>;
-  using solutions = typed_solution<solution>;
-
- public:
-  part_work_of(Source& source, Job const& job) : source_(source), job_(job) {}
-
-  [[nodiscard]] std::string types() const override {
-    return std::string(typeid(problem).name()) + " -> " + typeid(solution).name();
-  }
-  [[nodiscard]] std::string function() const override { return typeid(Job).name(); }
-  [[nodiscard]] std::optional<std::uint64_t> contents(std::optional<bool> check) const override {
-    if constexpr (is_replicated_problem<Source> && transferable<problem>) {
-      if (check.value_or(checked_build)) {
-        skel::xxh3_hasher hasher;
-        add_contents(hasher, static_cast<problem const&>(source_.problem));
-        return hasher.value();
-      }
-    }
-    return static_cast<void>(check), std::nullopt;
-  }
-  [[nodiscard]] bool solves_with_threads() const override {
-    return detail::solves_with_threads<Job> && !knows_small<Job>;
-  }
-
-  [[nodiscard]] problem_ptr open(int depth) override {
-    auto p = std::make_shared<problems>();
-    if constexpr (is_on_root<Source>)
-      p->items.push_back(source_.open());
-    else
-      p->items.push_back(source_.problem);
-    p->divisions.assign(static_cast<std::size_t>(depth), 2);  // parts are combined in pairs
-    return p;
-  }
-
-  [[nodiscard]] std::optional<std::pair<problem_ptr, problem_ptr>> divide(divide_problem const& p,
-                                                                          double share) const override {
-    auto const& from = static_cast<problems const&>(p);
-    auto items = from.items;
-    auto divisions = from.divisions;
-    if (items.size() == 1) {
-      if (is_undivided(items.front())) return std::nullopt;
-      items = divided(items.front(), share);
-      divisions.push_back(static_cast<std::uint32_t>(items.size()));
-    }
-    auto const n = static_cast<double>(items.size());
-    auto const left = static_cast<std::ptrdiff_t>(std::clamp(std::floor(n * share + 0.5), 1.0, n - 1));
-    auto const half = [&](auto begin, auto end) {
-      auto h = std::make_shared<problems>();
-      h->items.assign(std::make_move_iterator(begin), std::make_move_iterator(end));
-      h->divisions = divisions;
-      return problem_ptr(std::move(h));
-    };
-    return std::pair{half(items.begin(), items.begin() + left), half(items.begin() + left, items.end())};
-  }
-
-  [[nodiscard]] solution_ptr solve(divide_problem const& p, unsigned threads) const override {
-    auto const& from = static_cast<problems const&>(p);
-    auto s = std::make_unique<solutions>();
-    s->divisions = from.divisions;
-    for (auto const& item : from.items) s->items.push_back(solved(item, threads));
-    return s;
-  }
-
-  [[nodiscard]] solution_ptr combine(solution_ptr left, solution_ptr right) const override {
-    auto* const s = static_cast<solutions*>(left.get());
-    auto& more = static_cast<solutions&>(*right).items;
-    s->items.insert(s->items.end(), std::make_move_iterator(more.begin()),
-                    std::make_move_iterator(more.end()));
-    if (!s->divisions.empty() && s->items.size() == s->divisions.back()) {
-      s->divisions.pop_back();
-      auto all = combined(std::move(s->items));
-      s->items.clear();
-      s->items.push_back(std::move(all));
-    }
-    return left;
-  }
-
-  [[nodiscard]] problem_sizes measure(divide_problem const& p) const override {
-    problem_sizes sizes;
-    if constexpr (measures<Job>) {
-      auto const& items = static_cast<problems const&>(p).items;
-      for (auto const& item : items) {  // problems that belong together cost what their sizes are together
-        problem_sizes const more = job_.measure(item);
-        if (sizes.empty())
-          sizes = more;
-        else
-          for (std::size_t i = 0; i < std::min(sizes.size(), more.size()); ++i)
-            sizes[i].second += more[i].second;
-      }
-    }
-    return sizes;
-  }
-
-  void pack(divide_problem const& p, std::vector<std::byte>& out) const override {
-    // Only what is on the root travels; other problems need not be transferable.
-    if constexpr (is_on_root<Source>) {
-      auto const& from = static_cast<problems const&>(p);
-      pack_items(from.items, from.divisions, out);
-    }
-  }
-  void pack(divide_solution const& s, std::vector<std::byte>& out) const override {
-    auto const& from = static_cast<solutions const&>(s);
-    pack_items(from.items, from.divisions, out);
-  }
-  [[nodiscard]] problem_ptr unpack_problem(std::span<std::byte const> in) const override {
-    auto p = std::make_shared<problems>();
-    if constexpr (is_on_root<Source>) unpack_items(in, p->items, p->divisions);
-    return p;
-  }
-  [[nodiscard]] solution_ptr unpack_solution(std::span<std::byte const> in,
-                                             std::shared_ptr<void const> const& owner) const override {
-    auto s = std::make_unique<solutions>();
-    unpack_items(in, s->items, s->divisions, owner);
-    return s;
-  }
-
- private:
-  [[nodiscard]] bool is_undivided(problem const& p) const {
-    if constexpr (knows_small<Job>)
-      if (job_.small(p)) return true;
-    return job_.trivial(p);
-  }
-
-  [[nodiscard]] std::vector<problem> divided(problem const& p, double share) const {
-    std::vector<problem> items;
-    constexpr double even = 0.5;
-    if constexpr (divides_unevenly<Job>) {
-      if (share != even) {
-        for (auto& part : job_.divide(p, share)) items.push_back(std::move(part));
-        return items;
-      }
-    }
-    for (auto&& part : job_.divide(p)) items.push_back(std::move(part));
-    if (items.size() < 2) throw error("divide has made fewer than two problems");
-    return items;
-  }
-
-  [[nodiscard]] solution combined(std::vector<solution> all) const {
-    if constexpr (combines_all<Job>) {
-      return job_.combine(std::move(all));
-    } else {
-      auto sum = std::move(all.front());
-      for (std::size_t i = 1; i < all.size(); ++i) sum = job_.combine(std::move(sum), std::move(all[i]));
-      return sum;
-    }
-  }
-
-  [[nodiscard]] solution recursion(problem const& p, unsigned threads) const {
-    std::vector<solution> all;
-    constexpr double even = 0.5;
-    for (auto const& part : divided(p, even)) all.push_back(solved(part, threads));
-    return combined(std::move(all));
-  }
-
-  [[nodiscard]] solution solved(problem const& p, unsigned threads) const {
-    if (job_.trivial(p)) return job_.conquer(p);
-    if constexpr (knows_small<Job>)
-      if (!job_.small(p)) return recursion(p, threads);
-    if constexpr (detail::solves_with_threads<Job>)
-      return job_.solve(p, threads);
-    else if constexpr (solves<Job>)
-      return job_.solve(p);
-    else
-      return recursion(p, threads);
-  }
-
-  Source& source_;
-  Job const& job_;
-};
-
-template <class S>
-inline constexpr bool is_own_part = false;
-template <class P>
-inline constexpr bool is_own_part<own_part<P>> = true;
-
-template <class S>
-struct problem_of;
-template <class Open>
-struct problem_of<on_root<Open>> {
-  using type = std::remove_cvref_t<typename on_root<Open>::opened>;
-};
-template <class P>
-struct problem_of<replicated_problem<P>> {
-  using type = P;
-};
-template <class P>
-struct problem_of<own_part<P>> {
-  using type = P;
-};
-
-}  // namespace detail
-
-/// Satisfied by skel::on_root<...>, skel::replicated_problem<...> and skel::own_part<...>.
-template <class S>
-concept problem_source = requires { typename detail::problem_of<std::remove_cvref_t<S>>::type; };
 
 /// Divides the problem, solves its parts on all ranks, and combines their solutions.
 ///
-/// Collective: every rank of `ctx` makes the same call. `division`: hypercube{} (every rank ends with the
-/// solution), tree{} and embarrassing{} (the root does), distributed{} (each rank keeps its part), or an
-/// any_division. Any number of ranks; a division may make any number of problems. The job's functions are
-/// called concurrently by the compute threads of a rank, on a const object. Inside a rank the problem is
-/// divided further, so that all its threads have pieces to solve, unless job.solve takes threads.
+/// Collective: every rank of `ctx` makes the same call. `how`: division::hypercube{} (every rank ends
+/// with the solution), division::tree{} and division::embarrassing{} (the root does), division::distributed{}
+/// (each rank keeps its part), or an any_division. Any number of ranks; a division may make any number of
+/// problems. The job's functions are called concurrently by the compute threads of a rank, on a const object.
+/// Inside a rank the problem is divided further, so that all its threads have pieces to solve, unless
+/// job.solve takes threads.
 ///
 /// The solution is the same, to the byte, for every number of ranks and threads, and after losses
 /// - always, if the job has no solve(), or has small(): then the tree of divisions is the problem's own
@@ -376,47 +166,10 @@ concept problem_source = requires { typename detail::problem_of<std::remove_cvre
 /// Source: the paper on the DC_Call skeleton ("hypercube divide and conquer"), sections 3 and 5.
 /// docs/divide-and-conquer.md has examples.
 template <problem_source Source, class Job>
-auto divide_and_conquer(context& ctx, Source&& source, Job const& job, any_division const& division,
-                        divide_and_conquer_options const& options = {}) {
-  static_assert(
-      divide_and_conquer_problem<Job>,
-      "skel::divide_and_conquer: the job must have nested types problem and solution, and const "
-      "members bool trivial(problem const&), solution conquer(problem const&), divide(problem const&) "
-      "that returns an array or vector of problems, and solution combine(solution, solution) or "
-      "combine(std::vector<solution>). None of them may take or return another type of number, which "
-      "changes values.");
-  if constexpr (divide_and_conquer_problem<Job>) {
-    using source_type = std::remove_cvref_t<Source>;
-    using problem = typename Job::problem;
-    using solution = typename Job::solution;
-    constexpr bool same_problem =
-        std::is_convertible_v<typename detail::problem_of<source_type>::type, problem> &&
-        detail::holds_small<typename detail::problem_of<source_type>::type, problem>();
-    constexpr bool problem_travels = is_on_root<source_type>;
-    static_assert(same_problem, "skel::divide_and_conquer: the source must have the job's problem.");
-    static_assert(detail::can_travel<problem, problem_travels>(),
-                  "skel::divide_and_conquer: the problem type cannot be sent. Make it trivially copyable "
-                  "without pointers or views, give "
-                  "it a serialize() function, or specialise skel::transfer_traits; or use a "
-                  "replicated_problem.");
-    static_assert(detail::can_travel<solution>(),
-                  "skel::divide_and_conquer: the solution type cannot be sent. Make it trivially copyable "
-                  "without pointers or views, give "
-                  "it a serialize() function, or specialise skel::transfer_traits.");
-    placed<solution> all;
-    if constexpr (same_problem && transferable<solution> && (!problem_travels || transferable<problem>)) {
-      constexpr auto from = problem_travels                              ? placement::on_root
-                            : detail::is_replicated_problem<source_type> ? placement::everywhere
-                                                                         : placement::in_parts;
-      auto const kind = detail::kind_of(division, from);
-      detail::part_work_of<source_type, Job> work(const_cast<source_type&>(source), job);
-      detail::solution_ptr mine;
-      all.report = detail::run_divide_and_conquer(ctx, work, kind, options, mine);
-      all.where = kind.to;
-      if (mine) all.parts = std::move(static_cast<detail::typed_solution<solution>&>(*mine).items);
-    }
-    return all;
-  }
-}
+result<placed_solution<detail::solution_of<Job>>> divide_and_conquer(
+    context& ctx, Source&& source, Job const& job, any_division const& how,
+    divide_and_conquer_options const& options = {});
 
 }  // namespace skel
+
+#include "skel/detail/divide_adapter.hpp"

@@ -1,312 +1,59 @@
 // The farm: independent tasks over all ranks, results to a sink on the root.
+//
+//     std::uint64_t square(std::uint64_t i) { return i * i; }
+//
+//     std::vector<std::uint64_t> squares(skel::context& ctx) {  // on every rank; filled on the root
+//       std::vector<std::uint64_t> all;
+//       skel::farm(ctx, skel::indices(1000), square, skel::schedule::guided{}, skel::into(all));
+//       return all;
+//     }
 #pragma once
 
-#include <cstring>
-#include <iterator>
-#include <new>
-#include <typeinfo>
-#include <utility>
+#include <cstdint>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <type_traits>
 
-#include "skel/detail/contents.hpp"
-#include "skel/detail/farm_work.hpp"
-#include "skel/detail/result_store.hpp"
+#include "skel/context.hpp"
 #include "skel/detail/task_function.hpp"
-#include "skel/detail/task_store.hpp"
+#include "skel/report.hpp"
+#include "skel/schedule.hpp"
 #include "skel/sink.hpp"
 #include "skel/source.hpp"
+#include "skel/storage/options.hpp"
 #include "skel/transfer.hpp"
+#include "skel/worker.hpp"
 
 namespace skel {
 
-namespace detail {
+/// Whether the root computes, too.
+enum class root_role : std::uint8_t { works, serves };
 
-template <class Source, class F, class Sink>
-class farm_work_of final : public farm_work {
-  using task = source_task<Source>;
-  using result = typename task_result<F, task>::type;
-  static constexpr bool payload = is_on_root<Source>;
-  static constexpr bool merged = is_reduced<Sink>;
-  static constexpr bool in_place = has_places<Sink, result> && !payload;
-  using store = typed_results<result>;
-
- public:
-  farm_work_of(Source& source, F const& f, Sink& sink) : source_(source), f_(f), sink_(sink) {}
-
-  [[nodiscard]] farm_traits traits() const override {
-    farm_traits t;
-    if constexpr (!payload) t.tasks = source_.size();
-    t.payload = payload;
-    t.ordered = is_ordered<Sink>;
-    t.merged = merged;
-    t.in_place = in_place;
-    if constexpr (is_ordered<Sink>) {
-      require_count("farm", "the window of an ordered sink", sink_.window);
-      t.window = sink_.window;
-    }
-    t.task_bytes = sizeof(task);
-    t.result_bytes = sizeof(result);
-    t.types = std::string(typeid(task).name()) + " -> " + typeid(result).name();
-    t.function = typeid(F).name();
-    return t;
-  }
-
-  [[nodiscard]] std::optional<std::uint64_t> contents(std::optional<bool> check) const override {
-    if constexpr (payload)
-      return static_cast<void>(check), std::nullopt;
-    else
-      return list_contents(source_, check);
-  }
-
-  void run_packed(task_range const& range, std::uint64_t& at, std::uint64_t end,
-                  std::span<task_payload const> payloads, worker_info const& where,
-                  std::vector<std::byte>& out) const override {
-    for (; at < end; ++at) {
-      auto const before = out.size();
-      try {
-        pack(compute(range[at], at, payloads, where), out);
-      } catch (...) {
-        out.resize(before);  // half a result is none
-        throw;
-      }
-    }
-  }
-
-  [[nodiscard]] std::unique_ptr<local_results> make_local() const override {
-    return std::make_unique<store>(pool_);
-  }
-
-  void run_local(task_range const& range, std::uint64_t& at, std::uint64_t end,
-                 std::span<task_payload const> payloads, worker_info const& where,
-                 local_results& out) const override {
-    auto& values = static_cast<store&>(out).values;
-    for (; at < end; ++at) {
-      if constexpr (merged) {
-        result r = compute(range[at], at, payloads, where);
-        if (values.empty())
-          values.emplace_back(std::move(r));
-        else
-          values[0].value = sink_.merge(std::move(values[0].value), std::move(r));
-      } else {
-        values.emplace_back(
-            constructed_by{[&]() -> result { return compute(range[at], at, payloads, where); }});
-      }
-    }
-  }
-
-  void make_places() override {
-    if constexpr (in_place) sink_.make_places(source_.size());
-  }
-
-  void run_in_place(task_range const& range, std::uint64_t& at, std::uint64_t end,
-                    worker_info const& where) const override {
-    if constexpr (in_place) {
-      for (; at < end; ++at) {
-        result& to = sink_.place(range[at]);
-        // Constructed there where nothing has to be destroyed: assigning would write it twice.
-        if constexpr (std::is_trivially_copyable_v<result>)
-          ::new (static_cast<void*>(&to)) result(compute(range[at], at, {}, where));
-        else
-          to = compute(range[at], at, {}, where);
-      }
-    }
-  }
-
-  void pack_in_place(task_range const& range, std::vector<std::byte>& out) const override {
-    if constexpr (in_place)
-      for (std::uint64_t i = 0; i < range.count; ++i) pack(sink_.place(range[i]), out);
-  }
-
-  void merge(local_results& into, local_results& from) const override {
-    if constexpr (merged) {
-      auto& a = static_cast<store&>(into).values;
-      auto& b = static_cast<store&>(from).values;
-      if (b.empty()) return;
-      if (a.empty())
-        a = std::move(b);
-      else
-        a[0].value = sink_.merge(std::move(a[0].value), std::move(b[0].value));
-    }
-  }
-
-  void pack_merged(local_results& from, std::vector<std::byte>& out) const override {
-    if constexpr (merged)
-      for (auto const& c : static_cast<store&>(from).values) pack(c.value, out);
-  }
-
-  void merge_packed(std::vector<std::byte>& into, std::span<std::byte const> more) const override {
-    if constexpr (merged) {
-      std::span<std::byte const> from = into;
-      result sum = sink_.merge(unpack<result>(from), unpack<result>(more));
-      into.clear();
-      pack(sum, into);
-    }
-  }
-
-  void pack_local(std::uint64_t count, std::uint64_t index, local_results const& from,
-                  std::vector<std::byte>& out) const override {
-    auto const& values = static_cast<store const&>(from).values;
-    for (std::uint64_t i = index; i < index + count; ++i) pack(values[i].value, out);
-  }
-
-  bool sink_local(task_range const& piece, std::uint64_t& done, std::uint64_t index,
-                  local_results& from) override {
-    auto& values = static_cast<store&>(from).values;
-    if constexpr (merged) {
-      if (!values.empty()) *sink_.total = sink_.merge(std::move(*sink_.total), std::move(values[0].value));
-      done = piece.count;
-      return true;
-    } else {
-      for (; done < piece.count; ++done)
-        if (!give(piece[done], std::move(values[index + done].value))) return ++done, false;
-      return true;
-    }
-  }
-
-  bool sink_packed(task_range const& piece, std::uint64_t& done, std::span<std::byte const>& from) override {
-    if constexpr (merged) {
-      if (!from.empty()) *sink_.total = sink_.merge(std::move(*sink_.total), unpack<result>(from));
-      done = piece.count;
-      return true;
-    } else {
-      for (; done < piece.count; ++done)
-        if (!give_packed(piece[done], from)) return ++done, false;
-      return true;
-    }
-  }
-
-  void skip_packed(std::uint64_t count, std::span<std::byte const>& from) const override {
-    for (; count > 0; --count) static_cast<void>(unpack<result>(from));
-  }
-
-  std::uint64_t pull(std::uint64_t most, bool& ended) override {
-    if constexpr (payload) {
-      if (!range_) {
-        range_.emplace(source_.open());
-        next_.emplace(std::ranges::begin(*range_));
-      }
-      for (; pulled_.size() < most && *next_ != std::ranges::end(*range_); ++*next_)
-        pulled_.push_back(**next_);
-      ended = *next_ == std::ranges::end(*range_);
-      return pulled_.size();
-    } else {
-      ended = true;
-      return 0;
-    }
-  }
-
-  void accept_pulled() override {
-    if constexpr (payload) tasks_.add(std::exchange(pulled_, {}));
-  }
-  [[nodiscard]] task_payload payload_of(task_id id) const override {
-    if constexpr (payload)
-      return tasks_.payload_of(id);
-    else
-      return static_cast<void>(id), task_payload{};
-  }
-  void pack_task(task_id id, std::vector<std::byte>& out) const override {
-    if constexpr (payload) pack(tasks_[id], out);
-  }
-  void forget(task_range const& range) override {
-    if constexpr (payload)
-      for (std::uint64_t i = 0; i < range.count; ++i) tasks_.forget(range[i]);
-  }
-
- private:
-  result compute(task_id id, std::uint64_t at, std::span<task_payload const> payloads,
-                 worker_info const& where) const {
-    auto const call = [&](task const& t) -> result {
-      if constexpr (std::is_void_v<typename task_result<F, task>::raw>)
-        return call_task(f_, t, where), nothing{};
-      else
-        return call_task(f_, t, where);
-    };
-    if constexpr (payload) {
-      if (payloads[at].typed != nullptr) return call(*static_cast<task const*>(payloads[at].typed));
-      auto bytes = payloads[at].bytes;
-      return call(unpack<task>(bytes));
-    } else {
-      return call(source_[id]);
-    }
-  }
-
-  // Results that are bytes are copied from the message to where they stay, and nowhere else.
-  bool give_packed(task_id id, std::span<std::byte const>& from) {
-    if constexpr (raw_bytes<result> && !has_transfer_traits<result> && in_place) {
-      auto const bytes = bytes::get_bytes(from, sizeof(result));
-      sink_.make_room(id + 1);
-      std::memcpy(static_cast<void*>(&sink_.place(id)), bytes.data(), bytes.size());
-      return true;
-    } else if constexpr (raw_bytes<result> && !has_transfer_traits<result> && alignof(result) == 1) {
-      auto* const bytes = const_cast<std::byte*>(bytes::get_bytes(from, sizeof(result)).data());  // we own it
-      return give(id, std::move(*reinterpret_cast<result*>(bytes)));
-    } else {
-      return give(id, unpack<result>(from));
-    }
-  }
-
-  bool give(task_id id, result&& r) {
-    if constexpr (is_ordered<Sink>)
-      return call_sink(sink_.function, id, r);
-    else
-      return call_sink(sink_, id, r);
-  }
-
-  Source& source_;
-  F const& f_;
-  Sink& sink_;
-  mutable result_pool<result> pool_;
-  template <class S, bool = is_on_root<S>>
-  struct stream_of {
-    using range = std::vector<int>;
-    using kept = int;
-  };
-  template <class S>
-  struct stream_of<S, true> {
-    using range = typename S::opened;
-    using kept = source_task<S>;
-  };
-  using stream_range = typename kept<typename stream_of<Source>::range>::type;
-  std::optional<stream_range> range_;
-  std::optional<std::ranges::iterator_t<stream_range>> next_;
-  std::vector<typename stream_of<Source>::kept> pulled_;
-  task_store<typename stream_of<Source>::kept> tasks_;
+/// Everything about a farm call beside tasks, function, schedule and sink. The same on every rank.
+struct farm_options {
+  results_policy results = results::streamed();
+  root_role root = root_role::works;  ///< serves: the root only hands out and collects (ignored on one rank)
+  std::stop_token stop{};             ///< ends the run early when requested on any rank
+  std::optional<double> time_limit_seconds{};  ///< ends the run early
+  std::string label{};                         ///< for progress and trace; default: "farm"
+  /// A task that was running on this many lost ranks ends the run with task_error: it is likely to end the
+  /// others, too. 0: none does.
+  unsigned max_losses_per_task = 2;
+  /// Results that the root has had are saved, and a later run goes on with them (docs/farm.md).
+  std::optional<checkpoint_options> checkpoint{};
+  /// Whether the tasks of a replicated list are compared over the ranks (their number always is). Empty: in
+  /// builds with assertions, NDEBUG undefined.
+  std::optional<bool> check_tasks{};
 };
 
-// Whether a farm's results may go to this sink, and a sentence about why not.
-template <class Sink, class R>
-constexpr bool fits_farm() {
-  if constexpr (is_reduced<Sink>) {
-    constexpr bool exact = exact_merge<R>;
-    constexpr bool same = std::is_same_v<typename Sink::value_type, R>;
-    constexpr bool mergeable = merges<typename Sink::merge_type, R>;
-    static_assert(exact,
-                  "skel::farm: a reduced sink merges in any order, so the result type must merge exactly: "
-                  "use an integer, or specialise skel::exact_merge for a reproducible type.");
-    static_assert(same,
-                  "skel::farm: the total of a reduced sink must have the type that the task function "
-                  "returns: each rank merges its results in that type.");
-    static_assert(mergeable,
-                  "skel::farm: the merge of a reduced sink must be callable as merge(result, result) on a "
-                  "const object, and neither take nor return another type of number, which changes values.");
-    return exact && same && mergeable;
-  } else {
-    using function = typename function_of_sink<Sink>::type;
-    constexpr bool callable = callable_sink<function, R>;
-    static_assert(callable, "skel::farm: the sink must be callable as sink(task_id, result&&).");
-    if constexpr (callable) {
-      static_assert(
-          keeps_values<function, R>,
-          "skel::farm: the sink's parameters, first a task_id and then the result, cannot hold every "
-          "task number and every result: they are swapped, or too narrow.");
-      static_assert(!sink_returns_bool<function, R>(),
-                    "skel::farm: the sink returns a bool, which ends nothing: return skel::flow::stop or "
-                    "skel::flow::go_on, or void.");
-    }
-    return callable;
-  }
-}
-
-}  // namespace detail
+/// Satisfied by f(task const&) and f(task const&, worker_info const&) on a const object, with a result that
+/// can travel.
+template <class F, class Task>
+concept task_function =
+    (std::is_invocable_v<F const&, Task const&> ||
+     std::is_invocable_v<F const&, Task const&,
+                         worker_info const&>)&&transferable<typename detail::task_result<F, Task>::type>;
 
 /// Runs f(task) once for every task of the source, on all ranks, and gives each result once to the sink on
 /// the root.
@@ -325,39 +72,10 @@ constexpr bool fits_farm() {
 ///
 /// Sources: Lee, Lee and Lu, "Comparisons of load balancing strategies for ray tracing on network clustered
 /// environments", sections 2 and 3; StormView, section 4.
-template <task_source Source, class F, schedule S, class Sink>
-report farm(context& ctx, Source&& source, F const& f, S const& how, Sink&& sink,
-            farm_options const& options = {}) {
-  using source_type = std::remove_cvref_t<Source>;
-  using task = detail::source_task<source_type>;
-  constexpr bool callable = std::is_invocable_v<F const&, task const&> || detail::takes_worker<F, task>;
-  static_assert(callable,
-                "skel::farm: the task function must be callable as f(task const&) or f(task const&, "
-                "worker_info const&) on a const function object.");
-  static_assert(detail::holds_small<task, std::remove_cvref_t<detail::parameter<F, 0>>>(),
-                "skel::farm: the parameter of the task function cannot hold every task: it loses the "
-                "fraction or the precision of a floating-point number.");
-  if constexpr (callable) {
-    using result = typename detail::task_result<F, task>::type;
-    static_assert(detail::can_travel<result>(),
-                  "skel::farm: the result type cannot be sent. Make it trivially copyable without pointers "
-                  "or views, give it a serialize() function, or specialise skel::transfer_traits.");
-    static_assert(detail::can_travel<task, !is_replicated<source_type>>(),
-                  "skel::farm: the task type of an on_root source cannot be sent. Make it trivially copyable "
-                  "without pointers or views, give it a serialize() function, or specialise "
-                  "skel::transfer_traits.");
-    // A sink that nobody may change is copied.
-    using given = std::remove_reference_t<Sink>;
-    using kept = std::conditional_t<std::is_const_v<given>, std::remove_const_t<given>, given&>;
-    using sink_type = std::remove_reference_t<kept>;
-    constexpr bool fits = detail::fits_farm<sink_type, result>();
-    if constexpr (fits && transferable<result> && (is_replicated<source_type> || transferable<task>)) {
-      kept to = sink;
-      detail::farm_work_of<source_type, F, sink_type> work(const_cast<source_type&>(source), f, to);
-      return detail::run_farm(ctx, work, how.policy(), options);
-    }
-  }
-  return {};
-}
+template <task_source Source, class F, farm_schedule S, class Sink>
+result<void> farm(context& ctx, Source&& source, F const& f, S const& how, Sink&& sink,
+                  farm_options const& options = {});
 
 }  // namespace skel
+
+#include "skel/detail/farm_adapter.hpp"

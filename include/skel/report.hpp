@@ -88,9 +88,19 @@ struct report {
   std::optional<checkpoint_report> checkpoint;  ///< on the root, where there were any
 };
 
-/// Relative computing power of the ranks as an earlier run found it: tasks per busy second of each rank's
-/// threads together, in the order of the ranks, 1 for the slowest. For hybrid::power. Empty if a rank has
-/// finished nothing.
-[[nodiscard]] std::vector<double> relative_power(report const& earlier);
+/// What a skeleton call returns, on every rank: its value, where it has one, and the report.
+///
+///     auto const [nodes, report] = skel::ring_steal(ctx, source, job);
+///     double const seconds = skel::farm(ctx, source, f, schedule, sink).report.seconds;
+template <class T>
+struct result {
+  T value{};
+  skel::report report{};
+};
+/// Of a call that gives its results to a sink.
+template <>
+struct result<void> {
+  skel::report report{};
+};
 
 }  // namespace skel

@@ -76,6 +76,9 @@ struct farm_policy {
   friend bool operator==(farm_policy const&, farm_policy const&) = default;
 };
 
+/// The points among the four choices that have names in the literature.
+namespace schedule {
+
 /// Worker i gets the i-th contiguous part (stormview 4.1: the simplest static distribution).
 struct blocks {
   [[nodiscard]] farm_policy policy() const;
@@ -118,15 +121,11 @@ struct ring {
   [[nodiscard]] farm_policy policy() const;
 };
 
-/// Whether workers get tasks from the root on demand (on a ring: before they begin to steal).
-[[nodiscard]] constexpr bool asks_root(farm_policy const& p) {
-  return p.more == more_from::root || (p.more == more_from::ring && p.start == start_with::nothing);
-}
-/// The policy for a source whose end is not known beforehand: nothing can be dealt, so a ring begins guided.
-[[nodiscard]] farm_policy for_stream(farm_policy policy);
+}  // namespace schedule
 
+/// Satisfied by the presets of namespace schedule, farm_policy and any_schedule.
 template <class S>
-concept schedule = requires(S const& s) {
+concept farm_schedule = requires(S const& s) {
   { s.policy() } -> std::same_as<farm_policy>;
 };
 
@@ -139,14 +138,14 @@ class any_schedule {
  public:
   any_schedule() = default;
   explicit any_schedule(std::string_view spec);
-  template <schedule S>
+  template <farm_schedule S>
   explicit any_schedule(S const& s) : policy_(s.policy()) {}
   [[nodiscard]] farm_policy policy() const { return policy_; }
   /// The same text that the constructor reads.
   [[nodiscard]] std::string to_string() const;
 
  private:
-  farm_policy policy_ = guided{}.policy();
+  farm_policy policy_ = schedule::guided{}.policy();
 };
 
 [[nodiscard]] std::string to_string(farm_policy const& policy);
@@ -155,10 +154,15 @@ class any_schedule {
 struct results_policy {
   bool concentrated = false;
   std::uint64_t batch = 0;  ///< streamed: results per message; 0: about every 100 microseconds of work
+  /// Most tasks given out whose results the sink has not had; 0: 65,536 where the schedule allows a bound.
+  std::uint64_t window = 0;
   friend bool operator==(results_policy const&, results_policy const&) = default;
 };
-[[nodiscard]] constexpr results_policy streamed(std::uint64_t batch = 0) { return {false, batch}; }
-[[nodiscard]] constexpr results_policy concentrated() { return {true, 0}; }
+/// The two results policies.
+namespace results {
+[[nodiscard]] constexpr results_policy streamed(std::uint64_t batch = 0) { return {false, batch, 0}; }
+[[nodiscard]] constexpr results_policy concentrated() { return {true, 0, 0}; }
+}  // namespace results
 /// "streamed[:batch=N]" or "concentrated"; anything else throws usage_error.
 [[nodiscard]] results_policy parse_results(std::string_view spec);
 [[nodiscard]] std::string to_string(results_policy const& results);

@@ -13,7 +13,7 @@
 namespace skel {
 
 /// The result of a task function that returns nothing.
-struct nothing {};
+struct no_result {};
 
 /// What a sink may return to end the run early (the first solution was enough).
 enum class flow : bool { go_on, stop };
@@ -48,22 +48,30 @@ struct reduced {
   reduced(T& into, Merge m) : total(&into), merge(std::move(m)) {}
 };
 
+namespace detail {
+template <class Source, class F, class Sink>
+class farm_work_of;
+}
+
 /// What into() makes.
 template <class T>
-class places {
+class vector_sink {
  public:
-  explicit places(std::vector<T>& results) : results_(&results) {}
+  explicit vector_sink(std::vector<T>& results) : results_(&results) {}
   void operator()(task_id id, T&& value) const {
     make_room(id + 1);
     (*results_)[id] = std::move(value);
   }
+
+ private:
+  template <class Source, class F, class Sink>
+  friend class detail::farm_work_of;
   void make_places(std::uint64_t tasks) const { results_->resize(tasks); }
   void make_room(std::uint64_t tasks) const {
     if (results_->size() < tasks) make_places(tasks);
   }
   [[nodiscard]] T& place(task_id id) const { return (*results_)[id]; }
 
- private:
   std::vector<T>* results_;
 };
 
@@ -71,8 +79,8 @@ class places {
 /// resized to the number of tasks when the farm begins, or grows as results come where that is not known.
 /// Tasks that the root runs itself write their results straight into their places.
 template <class T>
-[[nodiscard]] places<T> into(std::vector<T>& results) {
-  return places<T>(results);
+[[nodiscard]] vector_sink<T> into(std::vector<T>& results) {
+  return vector_sink<T>(results);
 }
 
 namespace detail {
@@ -90,7 +98,7 @@ inline constexpr bool is_reduced<reduced<T, M>> = true;
 template <class S, class R>
 inline constexpr bool has_places = false;
 template <class R>
-inline constexpr bool has_places<places<R>, R> = !std::is_same_v<R, bool>;
+inline constexpr bool has_places<vector_sink<R>, R> = !std::is_same_v<R, bool>;
 
 // Whether a parameter takes task numbers: 64 bits, signed or not.
 template <class P>
@@ -102,7 +110,7 @@ template <class Sink, class R>
 inline constexpr bool takes_result = std::is_invocable_v<Sink&, task_id, R&&>;
 template <class Sink, class R>
 inline constexpr bool callable_sink =
-    takes_result<Sink, R> || (std::is_same_v<R, nothing> && std::is_invocable_v<Sink&, task_id>);
+    takes_result<Sink, R> || (std::is_same_v<R, no_result> && std::is_invocable_v<Sink&, task_id>);
 template <class Sink, class R>
 inline constexpr bool keeps_values = holds_task_ids<std::remove_cvref_t<parameter<Sink, 0>>> &&
                                      holds_every<R, std::remove_cvref_t<parameter<Sink, 1>>>();

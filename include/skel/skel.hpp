@@ -4,7 +4,6 @@
 #include "skel/broadcast.hpp"
 #include "skel/bsp.hpp"
 #include "skel/context.hpp"
-#include "skel/detail/task_function.hpp"
 #include "skel/divide_and_conquer.hpp"
 #include "skel/error.hpp"
 #include "skel/farm.hpp"

@@ -168,4 +168,27 @@ using source_task = typename task_of<std::remove_cvref_t<Source>>::type;
 template <class S>
 concept task_source = is_replicated<std::remove_cvref_t<S>> || is_on_root<std::remove_cvref_t<S>>;
 
+namespace detail {
+
+template <class S>
+struct problem_of;
+template <class Open>
+struct problem_of<on_root<Open>> {
+  using type = std::remove_cvref_t<typename on_root<Open>::opened>;
+};
+template <class P>
+struct problem_of<replicated_problem<P>> {
+  using type = P;
+};
+template <class P>
+struct problem_of<own_part<P>> {
+  using type = P;
+};
+
+}  // namespace detail
+
+/// Satisfied by skel::on_root<...>, skel::replicated_problem<...> and skel::own_part<...>.
+template <class S>
+concept problem_source = requires { typename detail::problem_of<std::remove_cvref_t<S>>::type; };
+
 }  // namespace skel

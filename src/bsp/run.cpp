@@ -5,6 +5,7 @@
 
 #include "base/format.hpp"
 #include "call/user_code.hpp"
+#include "engine/context_access.hpp"
 #include "skel/bytes.hpp"
 #include "skel/error.hpp"
 #include "skel/hash.hpp"
@@ -25,13 +26,13 @@ bsp_run::bsp_run(context& ctx, bsp_work& work, bsp_options const& options)
     store_ = std::make_unique<bsp_store>(engine_, *options_.checkpoint, hash_text(work.types()));
   if (!is_root()) return;
   conductor_.emplace(conduct());
-  roll_.emplace(ctx.team(), call_.hash());
+  roll_.emplace(context_access::team(ctx), call_.hash());
 }
 
 bsp_run::~bsp_run() = default;
 
 role::bsp_conductor_config bsp_run::conduct() {
-  role::bsp_conductor_config c{.self = rank_, .ranks = ctx_.team(), .splits = work_.splits()};
+  role::bsp_conductor_config c{.self = rank_, .ranks = context_access::team(ctx_), .splits = work_.splits()};
   if (!store_) return c;
   auto const found = store_->open();
   for (auto const& g : found) c.usable.push_back({g.generation, g.parts});

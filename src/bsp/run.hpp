@@ -13,6 +13,7 @@
 #include "bsp/role/conductor.hpp"
 #include "bsp/role/member.hpp"
 #include "call/peer_run.hpp"
+#include "skel/bsp.hpp"
 #include "skel/detail/bsp_work.hpp"
 #include "store.hpp"
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/format.hpp"
+#include "engine/context_access.hpp"
 #include "loopback.hpp"
 #include "peer_run.hpp"
 #include "skel/error.hpp"
@@ -27,8 +28,8 @@ class agreement_run final : public peer_run {
     threads_ = 1;
     call_.add("name", name);
     if (!is_root()) return;
-    roll_.emplace(ctx.team(), call_.hash());
-    for (int const r : ctx.team()) digests_[r] = std::nullopt;
+    roll_.emplace(context_access::team(ctx), call_.hash());
+    for (int const r : context_access::team(ctx)) digests_[r] = std::nullopt;
   }
 
   void on_lost(int rank) override {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/format.hpp"
+#include "engine/context_access.hpp"
 #include "quantum.hpp"
 #include "skel/error.hpp"
 
@@ -31,9 +32,9 @@ struct closed_at_end {
 
 collective_run::collective_run(context& ctx, call_options options, std::string_view skeleton)
     : ctx_(ctx),
-      engine_(ctx.engine()),
+      engine_(context_access::engine_of(ctx)),
       slot_(ctx),
-      key_{ctx.id(), slot_.number()},
+      key_{context_access::id(ctx), slot_.number()},
       rank_(ctx.rank()),
       threads_(static_cast<unsigned>(ctx.threads())),
       start_(engine_.now()),
@@ -42,7 +43,7 @@ collective_run::collective_run(context& ctx, call_options options, std::string_v
       call_(skeleton),
       options_(std::move(options)) {
   auto const mode = engine_.options().progress;
-  bool const observed = options_.observed && !ctx.is_beside();
+  bool const observed = options_.observed && !context_access::is_beside(ctx);
   if (is_root() && observed && mode != observe::progress_mode::never)
     display_ = std::make_unique<observe::progress_display>(options_.label, mode);
   if (engine_.options().trace && observed) trace_ = std::make_unique<observe::trace_buffer>();

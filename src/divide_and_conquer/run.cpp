@@ -6,6 +6,7 @@
 
 #include "base/format.hpp"
 #include "call/user_code.hpp"
+#include "engine/context_access.hpp"
 #include "skel/bytes.hpp"
 #include "skel/error.hpp"
 
@@ -50,7 +51,7 @@ divide_run::divide_run(context& ctx, divide_work& work, divide_kind const& kind,
     call_.add_hidden("contents of the replicated_problem", *contents);
   auto const hash = call_.hash();
   role_ = role::partner({rank_, ctx.size(), place_of_problem(kind.from), place_of_solution(kind.to), hash});
-  if (is_root()) roll_.emplace(ctx.team(), hash);
+  if (is_root()) roll_.emplace(context_access::team(ctx), hash);
 }
 
 divide_run::~divide_run() = default;

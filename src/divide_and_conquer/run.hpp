@@ -13,6 +13,7 @@
 #include "divide_and_conquer/role/partner.hpp"
 #include "phase_clock.hpp"
 #include "skel/detail/divide_work.hpp"
+#include "skel/divide_and_conquer.hpp"
 
 namespace skel::detail {
 

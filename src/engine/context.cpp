@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "base/duration.hpp"
+#include "cores.hpp"
 #include "engine.hpp"
 #include "exit_status.hpp"
 #include "skel/atomic_file.hpp"
@@ -80,7 +81,8 @@ void detail::check_trace_file(context_options const& options) {
 
 context::context(context_options options) {
   detail::check_trace_file(options);
-  if (options.threads == 0) options.threads = default_threads(usable_cores(), usable_cores(), 1);
+  if (options.threads == 0)
+    options.threads = detail::default_threads(detail::usable_cores(), detail::usable_cores(), 1);
   engine_ =
       std::make_shared<detail::engine>(std::make_unique<transport::alone>(), std::move(options), host_name());
   team_ = {0};

@@ -1,4 +1,6 @@
 // How many cores this process may use: affinity mask and cgroup quota.
+#include "cores.hpp"
+
 #include <sched.h>
 
 #include <algorithm>
@@ -10,9 +12,7 @@
 #include <string>
 #include <thread>
 
-#include "skel/context.hpp"
-
-namespace skel {
+namespace skel::detail {
 
 namespace {
 
@@ -64,4 +64,4 @@ int default_threads(int own_cores, int host_cores, int ranks_here) {
   return std::max(1, std::min(own_cores, host_cores / std::max(1, ranks_here)));
 }
 
-}  // namespace skel
+}  // namespace skel::detail

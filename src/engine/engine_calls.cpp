@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "context_access.hpp"
 #include "engine.hpp"
 #include "exit_guard.hpp"
 #include "exit_status.hpp"
@@ -144,8 +145,8 @@ void engine::end_by_exit() {
 }
 
 call_slot::call_slot(context const& ctx)
-    : engine_(ctx.engine()),
-      context_(ctx.id()),
+    : engine_(context_access::engine_of(ctx)),
+      context_(context_access::id(ctx)),
       number_(engine_.gate().enter(context_, engine_.owns_this_thread())) {
   guard_exit(engine_, true);
 }

@@ -3,6 +3,7 @@
 #include <exception>
 #include <string>
 
+#include "context_access.hpp"
 #include "engine.hpp"
 #include "launch_environment.hpp"
 #include "run_body.hpp"
@@ -53,8 +54,8 @@ int run_main_alone(int argc, char** argv, std::function<int(context&)> const& bo
   }
   try {
     context ctx;
-    ctx.engine().program_of_run_main = program;
-    return ctx.engine().say_farewell(run_body(ctx, body), program);
+    context_access::engine_of(ctx).program_of_run_main = program;
+    return context_access::engine_of(ctx).say_farewell(run_body(ctx, body), program);
   } catch (std::exception const& e) {
     std::fprintf(stderr, "%s: %s\n", program.c_str(), e.what());
     return 2;

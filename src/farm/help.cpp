@@ -2,6 +2,7 @@
 
 #include <deque>
 
+#include "role/deal.hpp"
 #include "run.hpp"
 
 namespace skel::detail {

@@ -71,7 +71,7 @@ void farm_run::supply() {
   if (!is_root() || !traits_.payload) return;
   std::unique_lock const source_lock(source_mutex_, std::try_to_lock);
   if (!source_lock || source_ended_) return;
-  std::uint64_t const ahead = std::min(options_.window, most_supply);
+  std::uint64_t const ahead = std::min(options_.results.window, most_supply);
   std::uint64_t pooled = 0;
   {
     std::lock_guard const lock(engine_.mutex());

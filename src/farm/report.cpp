@@ -1,25 +1,6 @@
 // What a farm says of itself.
-#include <algorithm>
-
 #include "base/format.hpp"
 #include "run.hpp"
-
-namespace skel {
-
-std::vector<double> relative_power(report const& earlier) {
-  std::vector<double> power;
-  for (auto const& r : earlier.per_rank) {
-    double const used = r.busy_seconds;
-    if (r.tasks == 0 || used <= 0) return {};
-    power.push_back(static_cast<double>(r.tasks) / used * r.threads);
-  }
-  if (power.empty()) return power;
-  double const slowest = *std::min_element(power.begin(), power.end());
-  for (double& p : power) p /= slowest;
-  return power;
-}
-
-}  // namespace skel
 
 namespace skel::detail {
 

@@ -16,6 +16,7 @@
 #include "recorder.hpp"
 #include "sink_stage.hpp"
 #include "skel/detail/farm_work.hpp"
+#include "skel/farm.hpp"
 
 namespace skel::detail {
 

@@ -4,6 +4,7 @@
 
 #include "base/format.hpp"
 #include "call/power_probe.hpp"
+#include "engine/context_access.hpp"
 #include "role/deal.hpp"
 #include "run.hpp"
 #include "skel/error.hpp"
@@ -31,12 +32,12 @@ farm_run::farm_run(context& ctx, farm_work& work, farm_policy policy, farm_optio
   if (traits_.payload) policy_ = for_stream(std::move(policy_));
   check_choices();
   describe_call();
-  if (options_.window == 0) options_.window = traits_.window;
+  if (options_.results.window == 0) options_.results.window = traits_.window;
   bool const bounded =
       asks_root(policy_) && policy_.start == start_with::nothing && !options_.results.concentrated;
-  if (options_.window == 0 && bounded) options_.window = default_window;
+  if (options_.results.window == 0 && bounded) options_.results.window = default_window;
 
-  std::vector<int> workers = ctx.team();
+  std::vector<int> workers = context_access::team(ctx);
   bool const serves = options_.root == root_role::serves && ctx.size() > 1;
   if (serves) std::erase(workers, root_);
   computes_ = std::find(workers.begin(), workers.end(), rank_) != workers.end();
@@ -52,10 +53,10 @@ farm_run::~farm_run() = default;
 // Promises that exclude each other; every rank finds the same, before anything is sent.
 void farm_run::check_choices() const {
   policy_.check();
-  require_count("farm", "window", options_.window);
+  require_count("farm", "window", options_.results.window);
   require_count("farm", "the batch of streamed results", options_.results.batch);
   bool const dealt = policy_.start != start_with::nothing;
-  bool const window = options_.window > 0 || traits_.window > 0;
+  bool const window = options_.results.window > 0 || traits_.window > 0;
   if (traits_.payload && dealt)
     throw usage_error("schedule " + policy_.name +
                       " deals tasks beforehand, but an on_root source is a stream whose end "
@@ -145,14 +146,14 @@ role::worker_config farm_run::worker_setup(std::vector<int> const& workers) {
 role::ledger_config farm_run::ledger_setup(std::vector<int> workers) const {
   role::ledger_config l;
   l.root = root_;
-  l.ranks = ctx_.team();
+  l.ranks = context_access::team(ctx_);
   l.workers = std::move(workers);
   l.tasks = traits_.tasks;
   l.policy = policy_;
   l.results = options_.results;
   l.ordered = traits_.ordered;
   l.merged = traits_.merged;
-  l.window = options_.window;
+  l.window = options_.results.window;
   l.first_grant = std::max<std::uint64_t>(least_first_grant,
                                           first_grant_bytes / std::max<std::size_t>(1, traits_.result_bytes));
   l.call_hash = call_.hash();

@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "base/format.hpp"
+#include "engine/context_access.hpp"
+#include "engine/cores.hpp"
 #include "engine/engine.hpp"
 #include "engine/exit_status.hpp"
 #include "engine/run_body.hpp"
@@ -211,7 +213,7 @@ ended run_ranks(std::string const& program, int rank, std::unique_ptr<watch>& gu
     auto const suspect_after = engine->options().suspect_after_seconds;
     guard = watch_calls(program, rank, suspect_after);
     auto const end = [&] {
-      context ctx(engine);
+      context ctx = context_access::make(engine);
       return run_body(ctx, body);
     }();
     int const code = engine->say_farewell(end, program);

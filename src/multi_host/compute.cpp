@@ -105,7 +105,7 @@ void group_run::read(thread_state& t, std::unique_lock<std::mutex>& lock) {
 // Packets that this rank asks for have so many pieces for each thread, at most.
 void group_run::set_pace(std::uint64_t pieces) {
   pace_ = pieces;
-  slave_.pace(options_.packet_seconds > 0 ? pieces * threads_ : 0);
+  slave_.pace(options_.paper.packet_seconds > 0 ? pieces * threads_ : 0);
 }
 
 void group_run::process(unsigned thread, std::unique_lock<std::mutex>& lock) {
@@ -131,7 +131,7 @@ void group_run::process(unsigned thread, std::unique_lock<std::mutex>& lock) {
     t.cost = std::max((end - begin) / static_cast<double>(n), 1e-9);
     // Growing by steps: cheap pieces say little of the next ones.
     if (j.packet->term == paced_for_)
-      set_pace(std::min(2 * pace_, tasks_in(options_.packet_seconds, t.cost, most_tasks_of_quantum)));
+      set_pace(std::min(2 * pace_, tasks_in(options_.paper.packet_seconds, t.cost, most_tasks_of_quantum)));
   }
   if (draining_) return;
   if (bad) {
@@ -185,7 +185,7 @@ void group_run::process_pieces(unsigned thread, process_job const& j,
       held.whole = together;
       bytes += held.size;
     }
-    if (p.own) bytes = options_.results_level;  // what does not travel yet is not kept back
+    if (p.own) bytes = options_.paper.results_level;  // what does not travel yet is not kept back
     results.push_back(std::move(held));
     if (draining_.load(std::memory_order_relaxed)) break;
     not_of_the_user([&] { engine_.try_progress(slice_seconds); });

@@ -36,8 +36,8 @@ void group_run::describe(report& r) const {
                                                                : "on_hosts";
   r.schedule = detail::format(
       "groups:size={}{}{}{}{}", options_.group_size == 0 ? "auto" : detail::format("{}", options_.group_size),
-      options_.reassign ? "" : ",reassign=no", options_.split_shares ? "" : ",split=no",
-      options_.preload ? ",preload=yes" : "", options_.host_helps ? "" : ",host=serves");
+      options_.paper.reassign ? "" : ",reassign=no", options_.paper.split_shares ? "" : ",split=no",
+      options_.paper.preload ? ",preload=yes" : "", options_.paper.host_helps ? "" : ",host=serves");
   if (!arbiter_) return;
   r.lost_ranks = lost_ranks();
   r.tasks_handed_out_again = taken_back_ + host_.taken_back() + arbiter_->taken_over();
@@ -54,7 +54,7 @@ void group_run::describe(report& r) const {
     g.send_seconds = clock_.send_seconds / static_cast<double>(units_);
     if (!sink_on_hosts_) g.sink_seconds = sink_seconds_ / static_cast<double>(units_);
   }
-  if (options_.preload && started_at_ >= 0) {
+  if (options_.paper.preload && started_at_ >= 0) {
     g.preload_seconds = started_at_ - start_;
     r.seconds -= g.preload_seconds;
   }

@@ -171,7 +171,7 @@ void group_run::receive(int from, std::span<std::byte const> body, transport::pa
   cargo with;
   unload(m, body, whole, with);
   bool const asks = m.kind == peer_message_kind::request || m.kind == peer_message_kind::returned;
-  if (!options_.host_listens && asks && inside_ > 0)
+  if (!options_.paper.host_listens && asks && inside_ > 0)
     deferred_.push_back({from, m, std::move(with)});
   else
     deliver(from, m, with);

@@ -19,6 +19,7 @@
 #include "multi_host/role/host.hpp"
 #include "multi_host/role/worker.hpp"
 #include "skel/detail/group_work.hpp"
+#include "skel/multi_host.hpp"
 
 namespace skel::detail {
 

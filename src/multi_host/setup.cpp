@@ -5,6 +5,7 @@
 #include "base/format.hpp"
 #include "call/power_probe.hpp"
 #include "call/user_code.hpp"
+#include "engine/context_access.hpp"
 #include "run.hpp"
 #include "skel/error.hpp"
 
@@ -34,11 +35,11 @@ void group_run::check_choices() const {
   constexpr auto where = "multi_host";
   require_count(where, "the number of units", units_);
   require_count(where, "group_size", options_.group_size);
-  require_count(where, "read_ahead", options_.read_ahead);
-  require_count(where, "least_pieces", options_.least_pieces, 1);
-  require_count(where, "threshold", options_.threshold);
-  require_count(where, "buffers", options_.buffers);
-  require_count(where, "results_level", options_.results_level);
+  require_count(where, "read_ahead", options_.paper.read_ahead);
+  require_count(where, "least_pieces", options_.paper.least_pieces, 1);
+  require_count(where, "threshold", options_.paper.threshold);
+  require_count(where, "buffers", options_.paper.buffers);
+  require_count(where, "results_level", options_.paper.results_level);
   auto const ranks = static_cast<std::size_t>(engine_.size());
   if (!options_.power.empty() && options_.power.size() != ranks)
     throw usage_error(
@@ -46,16 +47,16 @@ void group_run::check_choices() const {
   if (std::any_of(options_.power.begin(), options_.power.end(),
                   [](double p) { return !(p > 0) || !std::isfinite(p); }))
     throw usage_error("multi_host: the power of a rank must be a positive number");
-  if (!options_.power.empty() && options_.measure_power)
+  if (!options_.power.empty() && options_.paper.measure_power)
     throw usage_error("multi_host: power is given and to be measured; choose one of them");
-  if (options_.preload && options_.group_size == 0)
+  if (options_.paper.preload && options_.group_size == 0)
     throw usage_error(
         "multi_host: preload needs a group_size: while the size is being found, nothing is preloaded");
-  if (!(options_.packet_seconds >= 0))
+  if (!(options_.paper.packet_seconds >= 0))
     throw usage_error("multi_host: packet_seconds must be a number of seconds, 0 for no limit");
-  if (!(options_.reassign_down_to >= 0) || options_.reassign_down_to > most_left_alone)
+  if (!(options_.paper.reassign_down_to >= 0) || options_.paper.reassign_down_to > most_left_alone)
     throw usage_error(detail::format("multi_host: reassign_down_to must be 0 to {} units, got {}",
-                                     most_left_alone, options_.reassign_down_to));
+                                     most_left_alone, options_.paper.reassign_down_to));
   if (!(options_.sink_cost >= 0) || !std::isfinite(options_.sink_cost))
     throw usage_error(
         detail::format("multi_host: sink_cost must be a number from 0 on, got {}", options_.sink_cost));
@@ -65,16 +66,16 @@ void group_run::describe_call() {
   auto const& o = options_;
   call_.add("units", units_)
       .add("group_size", o.group_size)
-      .add("reassign", o.reassign)
-      .add("split_shares", o.split_shares)
-      .add("reassign_down_to", o.reassign_down_to)
-      .add("host_helps", o.host_helps)
-      .add("preload", o.preload)
-      .add("measure_power", o.measure_power)
+      .add("reassign", o.paper.reassign)
+      .add("split_shares", o.paper.split_shares)
+      .add("reassign_down_to", o.paper.reassign_down_to)
+      .add("host_helps", o.paper.host_helps)
+      .add("preload", o.paper.preload)
+      .add("measure_power", o.paper.measure_power)
       .add("results", o.results == unit_results::in_order       ? "in_order"
                       : o.results == unit_results::as_they_come ? "as_they_come"
                                                                 : "on_hosts")
-      .add("read_ahead", o.read_ahead)
+      .add("read_ahead", o.paper.read_ahead)
       .add("sink_cost", o.sink_cost)
       .add_types("types", work_.types())
       .add_types("job", work_.function());
@@ -84,24 +85,26 @@ void group_run::describe_call() {
 void group_run::set_up_roles() {
   auto const& o = options_;
   auto const hash = call_.hash();
-  role::group_slave_config s{rank_, root_, hash, threads_, 0, std::nullopt, o.results_level};
-  if (o.early_requests) s.threshold = o.threshold;
-  if (o.measure_power && engine_.size() > 1) {
+  role::group_slave_config s{rank_, root_, hash, threads_, 0, std::nullopt, o.paper.results_level};
+  if (o.paper.early_requests) s.threshold = o.paper.threshold;
+  if (o.paper.measure_power && engine_.size() > 1) {
     auto const known = engine_.wires().power();
     constexpr double scale = 1000;  // it travels as an integer
     s.power =
         static_cast<std::uint64_t>(std::max(1.0, scale * (known ? *known : measured_power()) * threads_));
   }
   slave_ = role::group_worker(s);
-  auto const policy = o.shrinking ? guided{o.least_pieces}.policy() : first_come{o.least_pieces}.policy();
-  auto const left_alone =
-      static_cast<std::uint64_t>(std::llround(o.reassign_down_to * static_cast<double>(role::whole_unit)));
-  host_ = role::group_host({rank_, root_, policy, o.read_ahead, o.buffers, left_alone});
+  auto const policy = o.paper.shrinking ? schedule::guided{o.paper.least_pieces}.policy()
+                                        : schedule::first_come{o.paper.least_pieces}.policy();
+  auto const left_alone = static_cast<std::uint64_t>(
+      std::llround(o.paper.reassign_down_to * static_cast<double>(role::whole_unit)));
+  host_ = role::group_host({rank_, root_, policy, o.paper.read_ahead, o.paper.buffers, left_alone});
   if (!is_root()) return;
-  arbiter_.emplace(role::arbiter_config{
-      engine_.size(), units_, o.group_size, o.power, o.measure_power && engine_.size() > 1, o.reassign,
-      o.split_shares, o.host_helps, o.preload, left_alone, sink_on_hosts_ ? 0 : o.sink_cost});
-  roll_.emplace(ctx_.team(), hash);
+  arbiter_.emplace(role::arbiter_config{engine_.size(), units_, o.group_size, o.power,
+                                        o.paper.measure_power && engine_.size() > 1, o.paper.reassign,
+                                        o.paper.split_shares, o.paper.host_helps, o.paper.preload, left_alone,
+                                        sink_on_hosts_ ? 0 : o.sink_cost});
+  roll_.emplace(context_access::team(ctx_), hash);
 }
 
 void group_run::begin(std::unique_lock<std::mutex>& /*lock*/) {
@@ -146,7 +149,7 @@ void group_run::maybe_measured() {
   auto const history = static_cast<unsigned>(std::min<std::uint64_t>(work_.history(units_), units_));
   size_found_ = true;
   role::group_actions list;
-  arbiter_->measured(best_group_size(times, engine_.size(), units_, history, options_.reassign), list);
+  arbiter_->measured(best_group_size(times, engine_.size(), units_, history, options_.paper.reassign), list);
   perform(list);
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/format.hpp"
 #include "call/user_code.hpp"
+#include "engine/context_access.hpp"
 #include "skel/bytes.hpp"
 #include "skel/error.hpp"
 
@@ -44,7 +45,7 @@ steal_run::steal_run(context& ctx, steal_work& work, ring_steal_options const& o
   role::stealer_config c;
   c.self = rank_;
   c.root = root_;
-  c.ranks = ctx.team();
+  c.ranks = context_access::team(ctx);
   c.order = options_.order;
   c.records = options_.checkpoint.has_value();
   if (auto const tasks = work.tasks()) call_.add("tasks", *tasks);

@@ -12,6 +12,7 @@
 #include "recorder.hpp"
 #include "ring_steal/role/stealer.hpp"
 #include "skel/detail/steal_work.hpp"
+#include "skel/ring_steal.hpp"
 
 namespace skel::detail {
 

@@ -6,6 +6,14 @@
 
 namespace skel {
 
+farm_policy for_stream(farm_policy policy) {
+  if (policy.more == more_from::ring) {
+    policy.start = start_with::nothing;
+    policy.size = grant_size::shrinking;
+  }
+  return policy;
+}
+
 task_range contiguous_share(std::uint64_t tasks, int workers, int index) {
   auto const n = static_cast<std::uint64_t>(workers);
   auto const i = static_cast<std::uint64_t>(index);

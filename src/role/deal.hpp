@@ -9,6 +9,13 @@
 
 namespace skel {
 
+/// Whether workers get tasks from the root on demand (on a ring: before they begin to steal).
+[[nodiscard]] constexpr bool asks_root(farm_policy const& p) {
+  return p.more == more_from::root || (p.more == more_from::ring && p.start == start_with::nothing);
+}
+/// The policy for a source whose end is not known beforehand: nothing can be dealt, so a ring begins guided.
+[[nodiscard]] farm_policy for_stream(farm_policy policy);
+
 /// Worker `index` of `workers` gets a contiguous part; parts differ by at most one task.
 [[nodiscard]] task_range contiguous_share(std::uint64_t tasks, int workers, int index);
 

@@ -15,6 +15,7 @@
 namespace skel {
 
 // The presets as points in the space of choices.
+namespace schedule {
 
 farm_policy blocks::policy() const {
   return {.name = "blocks", .start = start_with::contiguous, .more = more_from::nowhere};
@@ -41,13 +42,7 @@ farm_policy ring::policy() const {
           .copies = copies};
 }
 
-farm_policy for_stream(farm_policy policy) {
-  if (policy.more == more_from::ring) {
-    policy.start = start_with::nothing;
-    policy.size = grant_size::shrinking;
-  }
-  return policy;
-}
+}  // namespace schedule
 
 void farm_policy::check() const {
   auto const where = "schedule " + name;
@@ -179,20 +174,20 @@ farm_policy read(std::string_view spec, std::span<option<S> const> options) {
   return p;
 }
 
-constexpr option<first_come> first_come_options[] = {
+constexpr option<schedule::first_come> first_come_options[] = {
     {"chunk", "N", [](auto& s, auto& o) { s.chunk = count_of(o, 1); }},
     {"threshold", "N", [](auto& s, auto& o) { s.threshold = count_of(o, 0); }},
     {"early", "yes|no", [](auto& s, auto& o) { s.early = is_yes(o); }},
 };
-constexpr option<guided> guided_options[] = {
+constexpr option<schedule::guided> guided_options[] = {
     {"min", "N", [](auto& s, auto& o) { s.min = count_of(o, 1); }},
 };
-constexpr option<hybrid> hybrid_options[] = {
+constexpr option<schedule::hybrid> hybrid_options[] = {
     {"cut", "P%|N", [](auto& s, auto& o) { s.cut = cut_of(o); }},
     {"threshold", "N", [](auto& s, auto& o) { s.threshold = count_of(o, 0); }},
     {"power", "P/P/...", [](auto& s, auto& o) { s.power = powers_of(o); }},
 };
-constexpr option<ring> ring_options[] = {
+constexpr option<schedule::ring> ring_options[] = {
     {"take", "one|half", [](auto& s, auto& o) { s.take = word_of<steal_size>(o, take_words); }},
     {"give", "last|next", [](auto& s, auto& o) { s.give = word_of<steal_end>(o, give_words); }},
     {"order", "successors|predecessors|doubling",
@@ -219,12 +214,12 @@ constexpr named_preset with_options(std::string_view name) {
 }
 
 constexpr named_preset presets[] = {
-    plain<blocks>("blocks"),
-    plain<interleaved>("interleaved"),
-    with_options<first_come, first_come_options>("first-come"),
-    with_options<guided, guided_options>("guided"),
-    with_options<hybrid, hybrid_options>("hybrid"),
-    with_options<ring, ring_options>("ring"),
+    plain<schedule::blocks>("blocks"),
+    plain<schedule::interleaved>("interleaved"),
+    with_options<schedule::first_come, first_come_options>("first-come"),
+    with_options<schedule::guided, guided_options>("guided"),
+    with_options<schedule::hybrid, hybrid_options>("hybrid"),
+    with_options<schedule::ring, ring_options>("ring"),
 };
 
 farm_policy parse_schedule(std::string_view spec) {
@@ -277,7 +272,7 @@ std::string to_string(farm_policy const& p) {
 results_policy parse_results(std::string_view spec) {
   results_policy r;
   auto const name = spec.substr(0, spec.find(':'));
-  if (name == "concentrated" && name == spec) return concentrated();
+  if (name == "concentrated" && name == spec) return results::concentrated();
   if (name != "streamed")
     throw usage_error(
         detail::format("unknown results policy \"{}\"; known: streamed[:batch=N], concentrated", spec));

@@ -5,6 +5,7 @@
 #include <simgrid/s4u.hpp>
 #include <string>
 
+#include "engine/context_access.hpp"
 #include "engine/run_body.hpp"
 #include "simgrid_network.hpp"
 #include "skel/error.hpp"
@@ -75,7 +76,7 @@ void world::live(port& me, std::function<void(context&)> const& body) {
     auto const name = where_.machines[static_cast<std::size_t>(me.rank())].name;
     auto const engine = std::make_shared<detail::engine>(std::make_unique<wires>(me), std::move(o), name);
     me.attach(engine.get());
-    context ctx(engine);
+    context ctx = detail::context_access::make(engine);
     // One line is enough: where the root is lost, the survivors of a real run would all say so.
     auto const end = detail::run_body(ctx, [&](context& own) { return body(own), 0; });
     int const code = engine->say_farewell(end, me.rank() == 0 ? options_.program : std::string());

@@ -171,9 +171,9 @@ TEST_CASE("the product of two matrices goes on on other numbers of ranks, to the
     second.run([&](skel::context& ctx) {
       auto const r = skel::bsp(ctx, product, where.options(true));
       if (!ctx.is_root()) return;
-      whole = r.state.whole;
-      REQUIRE(r.run.checkpoint);
-      CHECK(r.run.checkpoint->restored_generation > 0);
+      whole = r.value.whole;
+      REQUIRE(r.report.checkpoint);
+      CHECK(r.report.checkpoint->restored_generation > 0);
     });
     for (int r = 0; r < after; ++r) CHECK(second.error(r).empty());
     REQUIRE(whole.size() == size.order * size.order);

@@ -188,8 +188,8 @@ ended run(hub::job& job, int ranks, P const& program, skel::bsp_options const& o
   job.run([&](skel::context& ctx) {
     auto r = skel::bsp(ctx, program, options);
     if (!ctx.is_root()) return;
-    e.whole = r.state.whole;
-    e.run = r.run;
+    e.whole = r.value.whole;
+    e.run = r.report;
   });
   for (int r = 0; r < ranks; ++r) e.errors.push_back(job.error(r));
   return e;

@@ -36,8 +36,9 @@ TEST_CASE("require_same: equal texts pass, the lowest rank that differs is named
   check_refused(job, 4, {"45", "45", "45", "45"}, {});  // the context is usable afterwards
 
   std::vector<std::uint64_t> got;
-  job.run(
-      [&](skel::context& ctx) { skel::farm(ctx, skel::indices(50), work, skel::guided{}, skel::into(got)); });
+  job.run([&](skel::context& ctx) {
+    skel::farm(ctx, skel::indices(50), work, skel::schedule::guided{}, skel::into(got));
+  });
   CHECK(got == expected(50));
 }
 

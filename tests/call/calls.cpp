@@ -26,7 +26,8 @@ std::uint64_t add(std::uint64_t a, std::uint64_t b) { return a + b; }
 std::uint64_t sum_of(skel::context& ctx, std::uint64_t n) {
   std::uint64_t total = 0;
   skel::farm(
-      ctx, skel::indices(n), [](std::uint64_t i) { return i; }, skel::guided{}, skel::reduced(total, add));
+      ctx, skel::indices(n), [](std::uint64_t i) { return i; }, skel::schedule::guided{},
+      skel::reduced(total, add));
   return total;
 }
 
@@ -112,26 +113,26 @@ std::map<std::string, call> const outer_calls{
     {"a farm's task",
      [](auto& ctx, auto const& f) {
        skel::farm(
-           ctx, skel::indices(40), [&](std::uint64_t i) { return f(), i; }, skel::guided{},
+           ctx, skel::indices(40), [&](std::uint64_t i) { return f(), i; }, skel::schedule::guided{},
            [](skel::task_id, std::uint64_t) {});
      }},
     {"a farm's sink",
      [](auto& ctx, auto const& f) {
        skel::farm(
-           ctx, skel::indices(40), [](std::uint64_t i) { return i; }, skel::guided{},
+           ctx, skel::indices(40), [](std::uint64_t i) { return i; }, skel::schedule::guided{},
            [&](skel::task_id, std::uint64_t) { f(); });
      }},
     {"a farm's ordered sink",
      [](auto& ctx, auto const& f) {
        skel::farm(
-           ctx, skel::indices(40), [](std::uint64_t i) { return i; }, skel::first_come{},
+           ctx, skel::indices(40), [](std::uint64_t i) { return i; }, skel::schedule::first_come{},
            skel::ordered([&](skel::task_id, std::uint64_t) { f(); }));
      }},
     {"a farm's merge",
      [](auto& ctx, auto const& f) {
        std::uint64_t total = 0;
        skel::farm(
-           ctx, skel::indices(40), [](std::uint64_t i) { return i; }, skel::blocks{},
+           ctx, skel::indices(40), [](std::uint64_t i) { return i; }, skel::schedule::blocks{},
            skel::reduced(total, [&](std::uint64_t a, std::uint64_t b) { return f(), a + b; }));
      }},
     {"a farm's source",
@@ -141,7 +142,8 @@ std::map<std::string, call> const outer_calls{
          return std::vector<int>{1, 2, 3};
        };
        skel::farm(
-           ctx, skel::on_root(open), [](int i) { return i; }, skel::first_come{}, [](skel::task_id, int) {});
+           ctx, skel::on_root(open), [](int i) { return i; }, skel::schedule::first_come{},
+           [](skel::task_id, int) {});
      }},
     {"a ring_steal's task",
      [](auto& ctx, auto const& f) { skel::ring_steal(ctx, one_to(3), spawning{.in_task = f}); }},
@@ -150,14 +152,14 @@ std::map<std::string, call> const outer_calls{
     {"a divide_and_conquer's conquer",
      [](auto& ctx, auto const& f) {
        skel::divide_and_conquer(ctx, skel::replicated_problem{std::pair{0, 64}}, halves{.in_conquer = f},
-                                skel::hypercube{});
+                                skel::division::hypercube{});
      }},
     {"a divide_and_conquer's combine",
      [](auto& ctx, auto const& f) {
        skel::divide_and_conquer(ctx, skel::on_root([] {
                                   return std::pair{0, 64};
                                 }),
-                                halves{.in_combine = f}, skel::tree{});
+                                halves{.in_combine = f}, skel::division::tree{});
      }},
     {"a multi_host's read",
      [](auto& ctx, auto const& f) {
@@ -184,7 +186,8 @@ std::map<std::string, std::function<void(skel::context&)>> const inner_calls{
     {"ring_steal", [](auto& ctx) { skel::ring_steal(ctx, one_to(2), spawning{}); }},
     {"divide_and_conquer",
      [](auto& ctx) {
-       skel::divide_and_conquer(ctx, skel::replicated_problem{std::pair{0, 8}}, halves{}, skel::hypercube{});
+       skel::divide_and_conquer(ctx, skel::replicated_problem{std::pair{0, 8}}, halves{},
+                                skel::division::hypercube{});
      }},
     {"multi_host",
      [](auto& ctx) {
@@ -286,7 +289,7 @@ TEST_CASE("two threads on one context at a time: the second one throws, the firs
             while (!refused) std::this_thread::yield();
             return i;
           },
-          skel::guided{}, skel::reduced(total, add));
+          skel::schedule::guided{}, skel::reduced(total, add));
       other.join();
     });
     CHECK(job.error(0).empty());
@@ -311,7 +314,7 @@ TEST_CASE("two threads on one context of several ranks: no rank has a result, an
                     std::this_thread::sleep_for(std::chrono::microseconds(50));
                     return factor * task;
                   },
-                  skel::guided{}, skel::reduced(total, add));
+                  skel::schedule::guided{}, skel::reduced(total, add));
             }
             if (ctx.is_root() && total != factor * 4950) ++wrong;
           } catch (skel::usage_error const& e) {
@@ -360,8 +363,8 @@ template <class List>
 auto farm_over(List list, std::optional<bool> check = true) {
   return [=](skel::context& ctx) {
     skel::farm(
-        ctx, skel::replicated(list), [](auto const&) { return 1; }, skel::guided{}, [](skel::task_id, int) {},
-        {.check_tasks = check});
+        ctx, skel::replicated(list), [](auto const&) { return 1; }, skel::schedule::guided{},
+        [](skel::task_id, int) {}, {.check_tasks = check});
   };
 }
 
@@ -374,18 +377,18 @@ TEST_CASE("ranks that make different calls hear what differs") {
         "tasks 12 instead of 10, schedule guided:min=2 instead of guided");
   CHECK(said_of(farm_of(10, "guided"), farm_of(10, "guided", {.root = skel::root_role::serves})) ==
         "root serves instead of works");
-  CHECK(said_of(farm_of(10, "guided"), farm_of(10, "guided", {.results = skel::concentrated()})) ==
+  CHECK(said_of(farm_of(10, "guided"), farm_of(10, "guided", {.results = skel::results::concentrated()})) ==
         "results concentrated instead of streamed");
   auto const texts = [](skel::context& ctx) {
     skel::farm(
-        ctx, skel::indices(10), [](std::uint64_t) { return 1.0F; }, skel::guided{},
+        ctx, skel::indices(10), [](std::uint64_t) { return 1.0F; }, skel::schedule::guided{},
         [](skel::task_id, float) {});
   };
   CHECK(said_of(farm_of(10, "guided"), texts)
             .starts_with("types unsigned long -> float instead of unsigned long -> unsigned long"));
   auto const twin = [](skel::context& ctx) {
     skel::farm(
-        ctx, skel::indices(10), [](std::uint64_t i) { return i; }, skel::guided{},
+        ctx, skel::indices(10), [](std::uint64_t i) { return i; }, skel::schedule::guided{},
         [](skel::task_id, std::uint64_t) {});
   };
   CHECK(said_of(farm_of(10, "guided"), twin).starts_with("task function "));
@@ -442,8 +445,8 @@ TEST_CASE("replicated lists: the number is compared, and the contents where that
   CHECK(said_of(search({1, 1}), search({1, 2})) == contents);
   auto const divided = [](int n) {
     return [=](skel::context& ctx) {
-      skel::divide_and_conquer(ctx, skel::replicated_problem{std::pair{0, n}}, halves{}, skel::hypercube{},
-                               {.check_problem = true});
+      skel::divide_and_conquer(ctx, skel::replicated_problem{std::pair{0, n}}, halves{},
+                               skel::division::hypercube{}, {.check_problem = true});
     };
   };
   CHECK(said_of(divided(8), divided(9)) == "other contents of the replicated_problem");
@@ -453,7 +456,7 @@ TEST_CASE("task numbers are compared without a look at each") {
   hub::job job(2);
   job.run([](skel::context& ctx) {
     skel::farm(
-        ctx, skel::indices(std::uint64_t{1} << 62), [](std::uint64_t) { return 1; }, skel::guided{},
+        ctx, skel::indices(std::uint64_t{1} << 62), [](std::uint64_t) { return 1; }, skel::schedule::guided{},
         [](skel::task_id, int) { return skel::flow::stop; }, {.check_tasks = true});
   });
   for (int r = 0; r < 2; ++r) CHECK(job.error(r).empty());

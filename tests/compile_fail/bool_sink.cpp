@@ -3,7 +3,7 @@
 
 void run(skel::context& ctx) {
   skel::farm(
-      ctx, skel::indices(10), [](std::uint64_t) { return 1; }, skel::guided{},
+      ctx, skel::indices(10), [](std::uint64_t) { return 1; }, skel::schedule::guided{},
 #ifdef SKEL_COMPILE_FAIL
       [](skel::task_id, int x) { return x == 3; });
 #else

@@ -19,6 +19,6 @@ struct sum {
 };
 
 void f(skel::context& ctx) {
-  static_cast<void>(
-      skel::divide_and_conquer(ctx, skel::replicated_problem{std::pair{0, 9}}, sum{}, skel::hypercube{}));
+  static_cast<void>(skel::divide_and_conquer(ctx, skel::replicated_problem{std::pair{0, 9}}, sum{},
+                                             skel::division::hypercube{}));
 }

@@ -24,5 +24,6 @@ struct sum {
 };
 
 void f(skel::context& ctx) {
-  static_cast<void>(skel::divide_and_conquer(ctx, skel::on_root([] { return part{}; }), sum{}, skel::tree{}));
+  static_cast<void>(
+      skel::divide_and_conquer(ctx, skel::on_root([] { return part{}; }), sum{}, skel::division::tree{}));
 }

@@ -9,5 +9,6 @@ inline constexpr auto tasks = 2;
 
 void run(skel::context& ctx) {
   skel::farm(
-      ctx, skel::indices(tasks), [](std::uint64_t) { return 1; }, skel::guided{}, [](skel::task_id, int) {});
+      ctx, skel::indices(tasks), [](std::uint64_t) { return 1; }, skel::schedule::guided{},
+      [](skel::task_id, int) {});
 }

@@ -10,7 +10,7 @@ using number = long;
 number run(skel::context& ctx) {
   number total = 0;
   skel::farm(
-      ctx, skel::indices(10), [](std::uint64_t) { return number{1}; }, skel::guided{},
+      ctx, skel::indices(10), [](std::uint64_t) { return number{1}; }, skel::schedule::guided{},
       skel::reduced(total, [](number a, number b) { return a + b; }));
   return total;
 }

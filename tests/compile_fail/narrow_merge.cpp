@@ -4,7 +4,7 @@
 void run(skel::context& ctx) {
   long n = 0;
   skel::farm(
-      ctx, skel::indices(10), [](std::uint64_t) { return 1L; }, skel::guided{},
+      ctx, skel::indices(10), [](std::uint64_t) { return 1L; }, skel::schedule::guided{},
 #ifdef SKEL_COMPILE_FAIL
       skel::reduced(n, [](int a, int b) { return a + b; }));
 #else

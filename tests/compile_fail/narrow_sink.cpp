@@ -4,7 +4,7 @@
 void run(skel::context& ctx) {
   double n = 0;
   skel::farm(
-      ctx, skel::indices(10), [](std::uint64_t) { return 0.5; }, skel::guided{},
+      ctx, skel::indices(10), [](std::uint64_t) { return 0.5; }, skel::schedule::guided{},
 #ifdef SKEL_COMPILE_FAIL
       [&](skel::task_id, int x) { n += x; });
 #else

@@ -10,6 +10,6 @@ using argument = double;
 
 void run(skel::context& ctx) {
   skel::farm(
-      ctx, skel::replicated(std::vector{0.5, 1.5}), [](argument x) { return x > 1; }, skel::guided{},
-      [](skel::task_id, bool) {});
+      ctx, skel::replicated(std::vector{0.5, 1.5}), [](argument x) { return x > 1; },
+      skel::schedule::guided{}, [](skel::task_id, bool) {});
 }

@@ -9,5 +9,5 @@ void run(skel::context& ctx) {
   auto source = skel::on_root([] { return std::vector<int>{1}; });
 #endif
   skel::farm(
-      ctx, source, [](int) { return 1; }, skel::guided{}, [](skel::task_id, int&&) {});
+      ctx, source, [](int) { return 1; }, skel::schedule::guided{}, [](skel::task_id, int&&) {});
 }

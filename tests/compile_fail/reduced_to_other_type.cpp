@@ -5,7 +5,7 @@ void run(skel::context& ctx) {
   int n = 0;
   long wide = 0;
   skel::farm(
-      ctx, skel::indices(10), [](std::uint64_t) { return 1; }, skel::guided{},
+      ctx, skel::indices(10), [](std::uint64_t) { return 1; }, skel::schedule::guided{},
 #ifdef SKEL_COMPILE_FAIL
       skel::reduced(wide, [](long a, long b) { return a + b; }));
 #else

@@ -14,6 +14,6 @@ using value = std::vector<std::pair<int, std::string>>;
 
 void run(skel::context& ctx) {
   skel::farm(
-      ctx, skel::indices(10), [](std::uint64_t) { return value{}; }, skel::guided{},
+      ctx, skel::indices(10), [](std::uint64_t) { return value{}; }, skel::schedule::guided{},
       [](skel::task_id, value&&) {});
 }

@@ -12,6 +12,6 @@ struct picture {
 
 void run(skel::context& ctx) {
   skel::farm(
-      ctx, skel::indices(10), [](std::uint64_t) { return picture{}; }, skel::guided{},
+      ctx, skel::indices(10), [](std::uint64_t) { return picture{}; }, skel::schedule::guided{},
       [](skel::task_id, picture&&) {});
 }

@@ -4,7 +4,7 @@
 void run(skel::context& ctx) {
   int n = 0;
   skel::farm(
-      ctx, skel::indices(10), [](std::uint64_t) { return 1; }, skel::guided{},
+      ctx, skel::indices(10), [](std::uint64_t) { return 1; }, skel::schedule::guided{},
 #ifdef SKEL_COMPILE_FAIL
       [&](int x) { n += x; });
 #else

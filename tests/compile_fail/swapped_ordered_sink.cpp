@@ -3,7 +3,7 @@
 
 void run(skel::context& ctx) {
   skel::farm(
-      ctx, skel::indices(10), [](std::uint64_t) { return 1U; }, skel::guided{},
+      ctx, skel::indices(10), [](std::uint64_t) { return 1U; }, skel::schedule::guided{},
 #ifdef SKEL_COMPILE_FAIL
       skel::ordered([](unsigned, skel::task_id) {}));
 #else

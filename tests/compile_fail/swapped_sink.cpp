@@ -3,7 +3,7 @@
 
 void run(skel::context& ctx) {
   skel::farm(
-      ctx, skel::indices(10), [](std::uint64_t) { return 1; }, skel::guided{},
+      ctx, skel::indices(10), [](std::uint64_t) { return 1; }, skel::schedule::guided{},
 #ifdef SKEL_COMPILE_FAIL
       [](int, skel::task_id) {});
 #else

@@ -19,5 +19,5 @@ struct task {
 void run(skel::context& ctx) {
   skel::farm(
       ctx, skel::on_root([] { return std::vector<task>(3); }), [](task const& t) { return t.number; },
-      skel::guided{}, [](skel::task_id, int) {});
+      skel::schedule::guided{}, [](skel::task_id, int) {});
 }

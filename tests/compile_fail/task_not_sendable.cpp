@@ -11,6 +11,6 @@ using task = int;
 
 void run(skel::context& ctx) {
   skel::farm(
-      ctx, skel::on_root([] { return std::vector<task>(3); }), [](task const&) { return 1; }, skel::guided{},
-      [](skel::task_id, int&&) {});
+      ctx, skel::on_root([] { return std::vector<task>(3); }), [](task const&) { return 1; },
+      skel::schedule::guided{}, [](skel::task_id, int&&) {});
 }

@@ -3,7 +3,7 @@
 
 void run(skel::context& ctx) {
   skel::farm(
-      ctx, skel::indices(10), [](std::uint64_t) { return std::string("x"); }, skel::guided{},
+      ctx, skel::indices(10), [](std::uint64_t) { return std::string("x"); }, skel::schedule::guided{},
 #ifdef SKEL_COMPILE_FAIL
       [](std::string&&, skel::task_id) {});
 #else

@@ -11,6 +11,6 @@ using argument = std::string const&;
 
 void run(skel::context& ctx, std::vector<std::string> const& names) {
   skel::farm(
-      ctx, skel::replicated(names), [](argument name) { return name.size(); }, skel::guided{},
+      ctx, skel::replicated(names), [](argument name) { return name.size(); }, skel::schedule::guided{},
       [](skel::task_id, std::size_t&&) {});
 }

@@ -11,6 +11,7 @@
 
 #include "call/store_writer.hpp"
 #include "catch.hpp"
+#include "engine/context_access.hpp"
 #include "observe/support.hpp"
 #include "skel/error.hpp"
 #include "skel/farm.hpp"
@@ -45,7 +46,7 @@ skel::checkpoint_options at(std::vector<std::string> store) {
 void on_root(hub::job& job, std::function<void(skel::detail::engine&)> const& what) {
   std::atomic<bool> done{false};
   job.run([&](skel::context& ctx) {
-    auto& e = ctx.engine();
+    auto& e = skel::detail::context_access::engine_of(ctx);
     if (!ctx.is_root()) {
       while (!done) {
         {
@@ -244,18 +245,19 @@ TEST_CASE("a farm whose store is on the ranks' disks goes on, though a rank was 
       where.every_seconds = 0;
       where.resume = resume;
       auto const r = skel::farm(
-          ctx, skel::indices(tasks),
-          [&](std::uint64_t i) {
-            std::this_thread::sleep_for(500us);
-            if (++done == last / 2) job.kill(2);
-            return i;
-          },
-          skel::first_come{},
-          [&](skel::task_id, std::uint64_t i) {
-            sum += i;
-            return done >= last ? skel::flow::stop : skel::flow::go_on;
-          },
-          {.checkpoint = where});
+                         ctx, skel::indices(tasks),
+                         [&](std::uint64_t i) {
+                           std::this_thread::sleep_for(500us);
+                           if (++done == last / 2) job.kill(2);
+                           return i;
+                         },
+                         skel::schedule::first_come{},
+                         [&](skel::task_id, std::uint64_t i) {
+                           sum += i;
+                           return done >= last ? skel::flow::stop : skel::flow::go_on;
+                         },
+                         {.checkpoint = where})
+                         .report;
       if (ctx.is_root()) costs = r.checkpoint;
     });
     CHECK(job.error(0).empty());

@@ -37,12 +37,13 @@ void send(skel::context& ctx, std::size_t n, std::uint64_t seed) {
 skel::report farm(skel::context& ctx, std::chrono::milliseconds task, bool& right) {
   std::vector<std::uint64_t> squares;
   auto const r = skel::farm(
-      ctx, skel::indices(40),
-      [&](std::uint64_t i) {
-        std::this_thread::sleep_for(task);
-        return i * i;
-      },
-      skel::first_come{}, skel::into(squares));
+                     ctx, skel::indices(40),
+                     [&](std::uint64_t i) {
+                       std::this_thread::sleep_for(task);
+                       return i * i;
+                     },
+                     skel::schedule::first_come{}, skel::into(squares))
+                     .report;
   right = squares.size() == 40;
   for (std::uint64_t i = 0; right && i < 40; ++i) right = squares[i] == i * i;
   return r;

@@ -46,8 +46,8 @@ std::string expected(std::pair<int, int> p) {
   return "(" + expected({p.first, middle}) + " " + expected({middle, p.second}) + ")";
 }
 
-skel::placed<std::string> solve(skel::context& ctx, tree_text const& job, std::string const& kind,
-                                std::string const& source) {
+skel::result<skel::placed_solution<std::string>> solve(skel::context& ctx, tree_text const& job,
+                                                       std::string const& kind, std::string const& source) {
   skel::any_division const division(kind);
   if (source == "root")
     return skel::divide_and_conquer(ctx, skel::on_root([] { return tree_text::all; }), job, division);
@@ -59,8 +59,9 @@ skel::placed<std::string> solve(skel::context& ctx, tree_text const& job, std::s
 
 // Where the call throws because a rank was lost, each survivor says how long after its beginning: "rank 0 was
 // told of 2 after 0.7 s".
-skel::placed<std::string> solve_or_tell(skel::context& ctx, tree_text const& job, std::string const& kind,
-                                        std::string const& source) {
+skel::result<skel::placed_solution<std::string>> solve_or_tell(skel::context& ctx, tree_text const& job,
+                                                               std::string const& kind,
+                                                               std::string const& source) {
   auto const begin = std::chrono::steady_clock::now();
   try {
     return solve(ctx, job, kind, source);
@@ -83,7 +84,7 @@ int main(int argc, char** argv) {
     if (auto const time = p.lifetime(ctx.rank())) test::die_in(*time);
     for (auto const& job : {first, tree_text{}}) {
       auto const s = solve_or_tell(ctx, job, argv[2], argv[3]);
-      if (ctx.is_root()) test::say_losses(s.value() == expected(tree_text::all), s.report);
+      if (ctx.is_root()) test::say_losses(*s.value == expected(tree_text::all), s.report);
     }
   });
 }

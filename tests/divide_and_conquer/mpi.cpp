@@ -29,16 +29,19 @@ int main(int argc, char** argv) {
       auto sorted = all;
       std::sort(sorted.begin(), sorted.end());
       auto const root = [&] { return all; };
-      auto const cube = skel::divide_and_conquer(ctx, skel::on_root(root), merge_sort{}, skel::hypercube{});
-      check(cube.here() && cube.value() == sorted, "hypercube");
-      auto const tree = skel::divide_and_conquer(ctx, skel::on_root(root), merge_sort{}, skel::tree{});
-      check(tree.here() == ctx.is_root() && (!tree.here() || tree.value() == sorted), "tree");
-      auto const same =
-          skel::divide_and_conquer(ctx, skel::replicated_problem{all}, merge_sort{}, skel::hypercube{});
-      check(same.here() && same.value() == sorted, "replicated");
-      auto const parts = skel::divide_and_conquer(ctx, skel::on_root(root), quicksort{}, skel::distributed{});
+      auto const cube =
+          skel::divide_and_conquer(ctx, skel::on_root(root), merge_sort{}, skel::division::hypercube{});
+      check(cube.value.here() && *cube.value == sorted, "hypercube");
+      auto const tree =
+          skel::divide_and_conquer(ctx, skel::on_root(root), merge_sort{}, skel::division::tree{});
+      check(tree.value.here() == ctx.is_root() && (!tree.value.here() || *tree.value == sorted), "tree");
+      auto const same = skel::divide_and_conquer(ctx, skel::replicated_problem{all}, merge_sort{},
+                                                 skel::division::hypercube{});
+      check(same.value.here() && *same.value == sorted, "replicated");
+      auto const parts =
+          skel::divide_and_conquer(ctx, skel::on_root(root), quicksort{}, skel::division::distributed{});
       std::size_t mine = 0;
-      for (auto const& p : parts.parts) {
+      for (auto const& p : parts.value.parts) {
         check(std::is_sorted(p.begin(), p.end()), "distributed");
         check(p.empty() || std::includes(sorted.begin(), sorted.end(), p.begin(), p.end()), "parts");
         mine += p.size();
@@ -49,7 +52,7 @@ int main(int argc, char** argv) {
     auto const product = skel::divide_and_conquer(ctx, skel::on_root([&] {
                                                     return polynomial_product::problem{a, b};
                                                   }),
-                                                  polynomial_product{}, skel::tree{});
-    if (ctx.is_root()) check(product.value() == numbers{5, 16, 34, 60, 61, 52, 32}, "polynomials");
+                                                  polynomial_product{}, skel::division::tree{});
+    if (ctx.is_root()) check(*product.value == numbers{5, 16, 34, 60, 61, 52, 32}, "polynomials");
   });
 }

@@ -38,7 +38,8 @@ std::uint64_t sum_of(skel::context& ctx, std::uint64_t n) {
         for (int k = 0; k < 500; ++k) x = test::mix(x);
         return x == 0 ? i + 1 : i;
       },
-      skel::first_come{}, skel::reduced(total, [](std::uint64_t a, std::uint64_t b) { return a + b; }));
+      skel::schedule::first_come{},
+      skel::reduced(total, [](std::uint64_t a, std::uint64_t b) { return a + b; }));
   return total;
 }
 

@@ -65,15 +65,16 @@ TEST_CASE("merge sort: every rank or the root has the sorted numbers") {
         std::atomic<int> right{0}, here{0};
         job.run([&](skel::context& ctx) {
           auto const cube =
-              skel::divide_and_conquer(ctx, on_root_numbers(all), merge_sort{}, skel::hypercube{});
-          right += cube.here() && cube.value() == sorted ? 1 : 0;
-          auto const same =
-              skel::divide_and_conquer(ctx, skel::replicated_problem{all}, merge_sort{}, skel::hypercube{});
-          right += same.here() && same.value() == sorted ? 1 : 0;
-          auto const root = skel::divide_and_conquer(ctx, on_root_numbers(all), merge_sort{}, skel::tree{});
-          here += root.here() ? 1 : 0;
-          if (ctx.is_root()) right += root.value() == sorted ? 1 : 0;
-          if (!ctx.is_root() && root.where != skel::placement::on_root) right = -100;
+              skel::divide_and_conquer(ctx, on_root_numbers(all), merge_sort{}, skel::division::hypercube{});
+          right += cube.value.here() && *cube.value == sorted ? 1 : 0;
+          auto const same = skel::divide_and_conquer(ctx, skel::replicated_problem{all}, merge_sort{},
+                                                     skel::division::hypercube{});
+          right += same.value.here() && *same.value == sorted ? 1 : 0;
+          auto const root =
+              skel::divide_and_conquer(ctx, on_root_numbers(all), merge_sort{}, skel::division::tree{});
+          here += root.value.here() ? 1 : 0;
+          if (ctx.is_root()) right += *root.value == sorted ? 1 : 0;
+          if (!ctx.is_root() && root.value.where != skel::placement::on_root) right = -100;
         });
         INFO(ranks << " ranks, " << threads << " threads, " << n << " numbers: " << job.error(0));
         CHECK(right == 2 * ranks + 1);
@@ -88,9 +89,10 @@ TEST_CASE("quicksort: each rank keeps its part, in the order of the ranks") {
     auto const all = random_numbers(3000);
     std::vector<numbers> part(static_cast<std::size_t>(ranks));
     job.run([&](skel::context& ctx) {
-      auto const mine = skel::divide_and_conquer(ctx, on_root_numbers(all), quicksort{}, skel::distributed{});
-      CHECK_FALSE(mine.here());
-      for (auto const& p : mine.parts) {
+      auto const mine =
+          skel::divide_and_conquer(ctx, on_root_numbers(all), quicksort{}, skel::division::distributed{});
+      CHECK_FALSE(mine.value.here());
+      for (auto const& p : mine.value.parts) {
         auto& own = part[static_cast<std::size_t>(ctx.rank())];
         own.insert(own.end(), p.begin(), p.end());
       }
@@ -117,11 +119,11 @@ TEST_CASE("three subproblems: the product of polynomials") {
     job.run([&](skel::context& ctx) {
       auto const source = [&] { return polynomial_product::problem{a, b}; };
       auto const root =
-          skel::divide_and_conquer(ctx, skel::on_root(source), polynomial_product{}, skel::tree{});
-      if (ctx.is_root()) right += root.value() == expected ? 1 : 0;
-      auto const cube =
-          skel::divide_and_conquer(ctx, skel::on_root(source), polynomial_product{}, skel::hypercube{});
-      right += cube.value() == expected ? 1 : 0;
+          skel::divide_and_conquer(ctx, skel::on_root(source), polynomial_product{}, skel::division::tree{});
+      if (ctx.is_root()) right += *root.value == expected ? 1 : 0;
+      auto const cube = skel::divide_and_conquer(ctx, skel::on_root(source), polynomial_product{},
+                                                 skel::division::hypercube{});
+      right += *cube.value == expected ? 1 : 0;
     });
     INFO(ranks << " ranks: " << job.error(0));
     CHECK(right == ranks + 1);
@@ -145,13 +147,13 @@ TEST_CASE("scalar product of the ranks' own parts, matrix product of what all ha
           own.x.push_back(i);
           own.y.push_back(2);
         }
-      auto const s =
-          skel::divide_and_conquer(ctx, skel::own_part{own}, scalar_product{}, skel::embarrassing{});
+      auto const s = skel::divide_and_conquer(ctx, skel::own_part{own}, scalar_product{},
+                                              skel::division::embarrassing{});
       auto const m = skel::divide_and_conquer(ctx, skel::replicated_problem{matrix_product::rows{0, 17}},
-                                              matrix_product{a, b}, skel::embarrassing{});
+                                              matrix_product{a, b}, skel::division::embarrassing{});
       if (!ctx.is_root()) return;
-      sum = s.value();
-      product = m.value();
+      sum = *s.value;
+      product = *m.value;
     });
     INFO(ranks << " ranks: " << job.error(0));
     CHECK(sum == 5000.0 * 4999.0);
@@ -175,9 +177,9 @@ TEST_CASE("the tree is the problem's own, for every number of ranks and threads"
             for (auto const& kind : {skel::any_division("hypercube"), skel::any_division("tree")}) {
               auto const a = skel::divide_and_conquer(ctx, skel::on_root([&] { return whole; }), sum, kind);
               auto const b = skel::divide_and_conquer(ctx, skel::replicated_problem{whole}, sum, kind);
-              right += !a.here() || a.value() == shape(sum, whole) ? 1 : 0;
-              right += !b.here() || b.value() == shape(sum, whole) ? 1 : 0;
-              right += a.here() == b.here() ? 1 : 0;
+              right += !a.value.here() || *a.value == shape(sum, whole) ? 1 : 0;
+              right += !b.value.here() || *b.value == shape(sum, whole) ? 1 : 0;
+              right += a.value.here() == b.value.here() ? 1 : 0;
             }
           });
           INFO(ranks << " ranks, " << threads << " threads, n " << n << ", least " << least << job.error(0));
@@ -191,7 +193,8 @@ TEST_CASE("the report says how long each phase took on each level") {
   skel::report report;
   auto const all = random_numbers(4000);
   job.run([&](skel::context& ctx) {
-    auto const r = skel::divide_and_conquer(ctx, on_root_numbers(all), merge_sort{}, skel::hypercube{});
+    auto const r =
+        skel::divide_and_conquer(ctx, on_root_numbers(all), merge_sort{}, skel::division::hypercube{});
     if (ctx.is_root()) report = r.report;
   });
   CHECK(report.skeleton == "divide_and_conquer");
@@ -215,7 +218,7 @@ TEST_CASE("a function that throws fails the call on every rank, and the next cal
       hub::job job(4, threads);
       job.run([&](skel::context& ctx) {
         skel::divide_and_conquer(ctx, skel::replicated_problem{std::pair{0, 16}},
-                                 slow_sum{10, 1, nullptr, bad}, skel::hypercube{});
+                                 slow_sum{10, 1, nullptr, bad}, skel::division::hypercube{});
       });
       for (int r = 0; r < 4; ++r) {
         check_thrown<skel::task_error>(job, r);
@@ -225,8 +228,8 @@ TEST_CASE("a function that throws fails the call on every rank, and the next cal
       std::atomic<int> right{0};
       job.run([&](skel::context& ctx) {
         auto const s = skel::divide_and_conquer(ctx, skel::replicated_problem{std::pair{0, 16}}, slow_sum{},
-                                                skel::hypercube{});
-        right += s.value() == shape(slow_sum{}, {0, 16}) ? 1 : 0;
+                                                skel::division::hypercube{});
+        right += *s.value == shape(slow_sum{}, {0, 16}) ? 1 : 0;
       });
       CHECK(right == 4);
     }
@@ -236,12 +239,13 @@ TEST_CASE("a source that throws, a call that differs, choices that exclude each 
   hub::job job(3, 1);
   job.run([&](skel::context& ctx) {
     auto const open = []() -> numbers { throw std::runtime_error("no numbers"); };
-    skel::divide_and_conquer(ctx, skel::on_root(open), merge_sort{}, skel::hypercube{});
+    skel::divide_and_conquer(ctx, skel::on_root(open), merge_sort{}, skel::division::hypercube{});
   });
   for (int r = 0; r < 3; ++r) check_thrown<skel::source_error>(job, r);
   hub::job other(3, 1);
   other.run([&](skel::context& ctx) {
-    skel::any_division const kind = ctx.rank() == 1 ? skel::any_division("tree") : skel::hypercube{};
+    skel::any_division const kind =
+        ctx.rank() == 1 ? skel::any_division("tree") : skel::division::hypercube{};
     skel::divide_and_conquer(ctx, skel::replicated_problem{std::pair{0, 1000}}, slow_sum{20}, kind);
   });
   for (int r = 0; r < 3; ++r)
@@ -251,16 +255,16 @@ TEST_CASE("a source that throws, a call that differs, choices that exclude each 
     skel::divide_and_conquer(ctx, skel::on_root([] {
                                return std::pair{0, 9};
                              }),
-                             slow_sum{}, skel::embarrassing{});
+                             slow_sum{}, skel::division::embarrassing{});
   });
   check_thrown<skel::usage_error>(wrong, 0);
   wrong.run([&](skel::context& ctx) {
-    skel::divide_and_conquer(ctx, skel::own_part{std::pair{0, 9}}, slow_sum{}, skel::tree{});
+    skel::divide_and_conquer(ctx, skel::own_part{std::pair{0, 9}}, slow_sum{}, skel::division::tree{});
   });
   check_thrown<skel::usage_error>(wrong, 1);
   wrong.run([&](skel::context& ctx) {
-    skel::divide_and_conquer(ctx, skel::replicated_problem{std::pair{0, 9}}, slow_sum{}, skel::hypercube{},
-                             {.pieces_per_thread = static_cast<unsigned>(-3)});
+    skel::divide_and_conquer(ctx, skel::replicated_problem{std::pair{0, 9}}, slow_sum{},
+                             skel::division::hypercube{}, {.pieces_per_thread = static_cast<unsigned>(-3)});
   });
   check_thrown<skel::usage_error>(wrong, 1);
   CHECK(wrong.error(1) == "hypercube: pieces_per_thread must be at least 0, got -3");
@@ -276,8 +280,8 @@ TEST_CASE("a call ends early when the time says so") {
     skel::divide_and_conquer_options options;
     options.time_limit_seconds = 0.03;
     auto const s = skel::divide_and_conquer(ctx, skel::replicated_problem{std::pair{0, 5000}}, slow_sum{200},
-                                            skel::hypercube{}, options);
-    stopped += s.report.stopped_early && !s.here() ? 1 : 0;
+                                            skel::division::hypercube{}, options);
+    stopped += s.report.stopped_early && !s.value.here() ? 1 : 0;
   });
   for (int r = 0; r < 3; ++r) CHECK(job.error(r).empty());
   CHECK(stopped == 3);
@@ -301,14 +305,14 @@ TEST_CASE("the loss of any ranks but the root does not change the solution") {
       }
     });
     std::string got;
-    skel::any_division const kind = turn % 2 == 0 ? skel::any_division("hypercube") : skel::tree{};
+    skel::any_division const kind = turn % 2 == 0 ? skel::any_division("hypercube") : skel::division::tree{};
     job.run([&](skel::context& ctx) {
       auto const s = turn % 4 < 2
                          ? skel::divide_and_conquer(ctx, skel::on_root([&] { return whole; }), sum, kind)
                          : skel::divide_and_conquer(ctx, skel::replicated_problem{whole}, sum, kind);
       if (!ctx.is_root()) return;
       over = true;
-      got = s.value();
+      got = *s.value;
     });
     killer.join();
     INFO("turn " << turn << ": " << job.error(0));
@@ -328,9 +332,10 @@ TEST_CASE("what only a lost rank had is lost, and every rank hears of it") {
     job.run([&](skel::context& ctx) {
       std::pair<int, int> const part{0, 16};
       if (own)
-        skel::divide_and_conquer(ctx, skel::own_part{part}, sum, skel::embarrassing{});
+        skel::divide_and_conquer(ctx, skel::own_part{part}, sum, skel::division::embarrassing{});
       else
-        skel::divide_and_conquer(ctx, skel::replicated_problem{std::pair{0, 64}}, sum, skel::distributed{});
+        skel::divide_and_conquer(ctx, skel::replicated_problem{std::pair{0, 64}}, sum,
+                                 skel::division::distributed{});
     });
     killer.join();
     for (int r = 0; r < 3; ++r) {
@@ -341,8 +346,8 @@ TEST_CASE("what only a lost rank had is lost, and every rank hears of it") {
     job.run([&](skel::context& ctx) {
       if (ctx.rank() == 3) return;
       auto const s = skel::divide_and_conquer(ctx, skel::replicated_problem{std::pair{0, 16}}, slow_sum{},
-                                              skel::hypercube{});
-      right += s.value() == shape(slow_sum{}, {0, 16}) ? 1 : 0;
+                                              skel::division::hypercube{});
+      right += *s.value == shape(slow_sum{}, {0, 16}) ? 1 : 0;
     });
     CHECK(right == 3);
   }
@@ -382,8 +387,8 @@ TEST_CASE("a rank that solves its part is left alone") {
   std::atomic<int> too_often{0}, right{0};
   job.run([&](skel::context& ctx) {
     auto const sum = skel::divide_and_conquer(ctx, skel::replicated_problem{std::pair{0, 2}},
-                                              watched_leaf{&job, &too_often}, skel::hypercube{});
-    right += sum.value() == 2 ? 1 : 0;
+                                              watched_leaf{&job, &too_often}, skel::division::hypercube{});
+    right += *sum.value == 2 ? 1 : 0;
   });
   CHECK(right == 2);
   CHECK(too_often == 0);

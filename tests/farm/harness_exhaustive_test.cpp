@@ -4,6 +4,7 @@
 #include "catch.hpp"
 #include "fewer.hpp"
 #include "harness.hpp"
+#include "role/deal.hpp"
 
 namespace {
 
@@ -71,10 +72,10 @@ TEST_CASE("two ranks with merged, concentrated, windowed and streamed results") 
   auto s = small("first-come", 2, 2);
   s.merged = true;
   CHECK(try_all("merged", s, 1).complete);
-  s.results = skel::concentrated();
+  s.results = skel::results::concentrated();
   CHECK(try_all("merged, concentrated", s, 1).complete);
   s = small("interleaved", 2, 3);
-  s.results = skel::concentrated();
+  s.results = skel::results::concentrated();
   CHECK(try_all("interleaved, concentrated", s, 1).complete);
   s = small("first-come:threshold=0", 2, 2);
   s.stream = true;
@@ -124,7 +125,7 @@ TEST_CASE("three ranks and a task that ends whatever rank runs it") {
 
 TEST_CASE("the ring with payloads, with concentrated and with merged results") {
   auto s = small("ring", 2, 2);
-  s.results = skel::concentrated();
+  s.results = skel::results::concentrated();
   CHECK(try_all("ring, concentrated", s, 1).complete);
   s.merged = true;
   CHECK(try_all("ring, concentrated, merged", s, 0).complete);

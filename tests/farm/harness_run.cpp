@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "harness.hpp"
+#include "role/deal.hpp"
 
 namespace harness {
 
@@ -34,17 +35,17 @@ scenario draw(std::uint64_t seed, bool must_die) {
   s.tasks = below(8) == 0 ? below(3) : below(40);
   s.threads = 1 + static_cast<int>(below(3));
   s.most_at_once = 1 + below(below(2) == 0 ? 1 : 12);
-  if (below(3) == 0) s.results = skel::streamed(1 + below(6));
+  if (below(3) == 0) s.results = skel::results::streamed(1 + below(6));
   switch (below(9)) {
     case 0:
-      s.policy = skel::blocks{}.policy();
+      s.policy = skel::schedule::blocks{}.policy();
       break;
     case 1:
-      s.policy = skel::interleaved{}.policy();
+      s.policy = skel::schedule::interleaved{}.policy();
       break;
     case 2:
     case 3: {
-      skel::first_come f;
+      skel::schedule::first_come f;
       f.chunk = 1 + below(4);
       if (below(2) == 0) f.threshold = below(4);
       f.early = below(4) != 0;
@@ -52,20 +53,20 @@ scenario draw(std::uint64_t seed, bool must_die) {
       break;
     }
     case 4:
-      s.policy = skel::guided{.min = 1 + below(3)}.policy();
+      s.policy = skel::schedule::guided{.min = 1 + below(3)}.policy();
       break;
     case 5:
     case 6:
     case 7:
-      s.policy = skel::ring{.take = below(2) == 0 ? skel::steal_size::one : skel::steal_size::half,
-                            .give = static_cast<skel::steal_end>(below(2)),
-                            .order = static_cast<skel::ring_order>(below(3)),
-                            .after_loss = static_cast<skel::takeover>(below(2))}
+      s.policy = skel::schedule::ring{.take = below(2) == 0 ? skel::steal_size::one : skel::steal_size::half,
+                                      .give = static_cast<skel::steal_end>(below(2)),
+                                      .order = static_cast<skel::ring_order>(below(3)),
+                                      .after_loss = static_cast<skel::takeover>(below(2))}
                      .policy();
       if (below(3) == 0) s.policy = skel::for_stream(s.policy);
       break;
     default: {
-      skel::hybrid h;
+      skel::schedule::hybrid h;
       h.cut =
           below(2) == 0 ? skel::cut_at::percent(static_cast<double>(below(101))) : skel::cut_at(below(50));
       h.threshold = below(3);
@@ -85,7 +86,7 @@ scenario draw(std::uint64_t seed, bool must_die) {
   } else if (pulls && below(3) == 0) {
     s.window = 1 + below(12);
   } else if (below(4) == 0) {
-    s.results = skel::concentrated();
+    s.results = skel::results::concentrated();
   }
   s.policy.copies = copies && !s.merged && !s.stream;
   switch (below(10)) {
@@ -172,8 +173,8 @@ scenario wide_ring_scenario(std::uint64_t seed) {
   s.seed = seed;
   s.ranks = 64;
   s.tasks = 64 + dice() % 256;
-  s.policy = skel::ring{.order = static_cast<skel::ring_order>(dice() % 3)}.policy();
-  if (dice() % 3 == 0) s.results = skel::concentrated();
+  s.policy = skel::schedule::ring{.order = static_cast<skel::ring_order>(dice() % 3)}.policy();
+  if (dice() % 3 == 0) s.results = skel::results::concentrated();
   s.deaths = static_cast<int>(dice() % 17);
   s.chaos = 3000 + dice() % 6000;
   return s;

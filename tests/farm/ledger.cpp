@@ -19,7 +19,7 @@ struct book {
     role::ledger_config c;
     c.ranks = c.workers = {0, 1, 2, 3};
     c.tasks = 1000;
-    c.policy = skel::blocks{}.policy();
+    c.policy = skel::schedule::blocks{}.policy();
     ledger = role::ledger(c);
     role::actions list;
     for (int r = 0; r < 4; ++r) ledger.on(r, {.kind = role::message_kind::hello}, list);

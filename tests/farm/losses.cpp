@@ -37,7 +37,7 @@ int main(int argc, char** argv) {
   return skel::run_main(argc, argv, [&](skel::context& ctx) {
     test::plan_of_deaths const p{argv[3], std::strtoull(argv[4], nullptr, 10), ctx.size(), 120ms};
     skel::farm_options options;
-    if (std::string(argv[2]) == "concentrated") options.results = skel::concentrated();
+    if (std::string(argv[2]) == "concentrated") options.results = skel::results::concentrated();
     if (p.when == "last") options.max_losses_per_task = 0;  // one task ends them all
     std::atomic<std::uint64_t> done_here = 0;
     auto const run = [&](bool dying) {
@@ -49,9 +49,10 @@ int main(int argc, char** argv) {
       };
       auto const list = [] { return std::views::iota(std::uint64_t{0}, tasks); };
       skel::any_schedule const how(argv[1]);
-      auto const report = std::string(argv[2]) == "on-root"
-                              ? skel::farm(ctx, skel::on_root(list), task, how, skel::into(got), options)
-                              : skel::farm(ctx, skel::indices(tasks), task, how, skel::into(got), options);
+      auto const report =
+          std::string(argv[2]) == "on-root"
+              ? skel::farm(ctx, skel::on_root(list), task, how, skel::into(got), options).report
+              : skel::farm(ctx, skel::indices(tasks), task, how, skel::into(got), options).report;
       bool right = got.size() == tasks;
       for (std::uint64_t i = 0; right && i < tasks; ++i) right = got[i] == work(i);
       if (ctx.is_root()) test::say_losses(right, report);

@@ -76,12 +76,13 @@ void run(skel::context& ctx, std::uint64_t tasks, char const* schedule, char con
   options.results = skel::parse_results(way);
   options.root = serves ? skel::root_role::serves : skel::root_role::works;
   auto const report = skel::farm(
-      ctx, skel::indices(tasks), [](std::uint64_t task) { return result_of(task); }, how,
-      [&](skel::task_id id, std::vector<std::uint64_t>&& value) {
-        ++times.at(id);
-        got.at(id) = std::move(value);
-      },
-      options);
+                          ctx, skel::indices(tasks), [](std::uint64_t task) { return result_of(task); }, how,
+                          [&](skel::task_id id, std::vector<std::uint64_t>&& value) {
+                            ++times.at(id);
+                            got.at(id) = std::move(value);
+                          },
+                          options)
+                          .report;
   auto const where = std::string(schedule) + " " + way + " with " + std::to_string(tasks) + " tasks";
   try {
     check_report(ctx, report, how, tasks, serves);

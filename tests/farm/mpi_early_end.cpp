@@ -24,11 +24,12 @@ void the_sink_has_enough(skel::context& ctx, skel::any_schedule const& how) {
   int after = 0;
   int sunk = 0;
   auto const r = skel::farm(
-      ctx, skel::indices(many), [](std::uint64_t i) { return i; }, how,
-      [&](skel::task_id, std::uint64_t) {
-        if (sunk == 1000) ++after;
-        return ++sunk >= 1000 ? skel::flow::stop : skel::flow::go_on;
-      });
+                     ctx, skel::indices(many), [](std::uint64_t i) { return i; }, how,
+                     [&](skel::task_id, std::uint64_t) {
+                       if (sunk == 1000) ++after;
+                       return ++sunk >= 1000 ? skel::flow::stop : skel::flow::go_on;
+                     })
+                     .report;
   check(r.stopped_early, how.to_string() + ": stopped early, on every rank");
   if (!ctx.is_root()) return;
   check_equal(sunk, 1000, how.to_string() + ": results before the sink had enough");
@@ -39,13 +40,14 @@ void the_sink_has_enough(skel::context& ctx, skel::any_schedule const& how) {
 void an_ordered_sink_has_enough(skel::context& ctx) {
   std::uint64_t last = 0;
   auto const r = skel::farm(
-      ctx, skel::indices(many), [](std::uint64_t i) { return i; }, skel::guided{},
-      skel::ordered(
-          [&](skel::task_id id, std::uint64_t) {
-            last = id;
-            return id == 500 ? skel::flow::stop : skel::flow::go_on;
-          },
-          1000));
+                     ctx, skel::indices(many), [](std::uint64_t i) { return i; }, skel::schedule::guided{},
+                     skel::ordered(
+                         [&](skel::task_id id, std::uint64_t) {
+                           last = id;
+                           return id == 500 ? skel::flow::stop : skel::flow::go_on;
+                         },
+                         1000))
+                     .report;
   check(r.stopped_early, "stopped early");
   if (ctx.is_root()) check_equal(last, 500U, "the last result in order");
 }
@@ -58,13 +60,15 @@ void a_rank_asks(skel::context& ctx, int who) {
     std::this_thread::sleep_for(100ms);
     asking.request_stop();
   });
-  auto const r = skel::farm(
-      ctx, skel::indices(many),
-      [](std::uint64_t i) {
-        std::this_thread::sleep_for(1ms);
-        return i;
-      },
-      skel::guided{}, [](skel::task_id, std::uint64_t) {}, {.stop = asking.get_token()});
+  auto const r =
+      skel::farm(
+          ctx, skel::indices(many),
+          [](std::uint64_t i) {
+            std::this_thread::sleep_for(1ms);
+            return i;
+          },
+          skel::schedule::guided{}, [](skel::task_id, std::uint64_t) {}, {.stop = asking.get_token()})
+          .report;
   check(r.stopped_early, "rank " + std::to_string(who) + " asked for a stop");
 }
 
@@ -72,20 +76,22 @@ void asked_before_the_start(skel::context& ctx) {
   std::stop_source asking;
   asking.request_stop();
   auto const r = skel::farm(
-      ctx, skel::indices(many), [](std::uint64_t i) { return i; }, skel::blocks{},
-      [](skel::task_id, std::uint64_t) {}, {.stop = asking.get_token()});
+                     ctx, skel::indices(many), [](std::uint64_t i) { return i; }, skel::schedule::blocks{},
+                     [](skel::task_id, std::uint64_t) {}, {.stop = asking.get_token()})
+                     .report;
   check(r.stopped_early, "asked before the start");
 }
 
 void time_is_over(skel::context& ctx, skel::any_schedule const& how) {
   auto const start = std::chrono::steady_clock::now();
   auto const r = skel::farm(
-      ctx, skel::indices(many),
-      [](std::uint64_t i) {
-        std::this_thread::sleep_for(200us);
-        return i;
-      },
-      how, [](skel::task_id, std::uint64_t) {}, {.time_limit_seconds = 0.3});
+                     ctx, skel::indices(many),
+                     [](std::uint64_t i) {
+                       std::this_thread::sleep_for(200us);
+                       return i;
+                     },
+                     how, [](skel::task_id, std::uint64_t) {}, {.time_limit_seconds = 0.3})
+                     .report;
   check(r.stopped_early, "time limit");
   auto const took = seconds_since(start);
   check(took >= 0.2, "a limit of 0.3 s took " + std::to_string(took) + " s");
@@ -93,18 +99,21 @@ void time_is_over(skel::context& ctx, skel::any_schedule const& how) {
 
 void a_stream_without_end(skel::context& ctx) {
   int sunk = 0;
-  auto const r = skel::farm(
-      ctx, skel::on_root([] { return std::views::iota(std::uint64_t{0}); }),
-      [](std::uint64_t i) { return i; }, skel::guided{},
-      [&](skel::task_id, std::uint64_t) { return ++sunk < 5000 ? skel::flow::go_on : skel::flow::stop; });
+  auto const r =
+      skel::farm(
+          ctx, skel::on_root([] { return std::views::iota(std::uint64_t{0}); }),
+          [](std::uint64_t i) { return i; }, skel::schedule::guided{},
+          [&](skel::task_id, std::uint64_t) { return ++sunk < 5000 ? skel::flow::go_on : skel::flow::stop; })
+          .report;
   check(r.stopped_early, "an endless stream");
 }
 
 void afterwards_all_is_well(skel::context& ctx) {
   std::uint64_t total = 0;
   auto const r = skel::farm(
-      ctx, skel::indices(1000), [](std::uint64_t i) { return i; }, skel::guided{},
-      skel::reduced(total, [](std::uint64_t a, std::uint64_t b) { return a + b; }));
+                     ctx, skel::indices(1000), [](std::uint64_t i) { return i; }, skel::schedule::guided{},
+                     skel::reduced(total, [](std::uint64_t a, std::uint64_t b) { return a + b; }))
+                     .report;
   check(!r.stopped_early, "the next run is whole");
   if (ctx.is_root()) check_equal(total, 499500U, "the next run's result");
 }
@@ -114,12 +123,13 @@ void the_context_is_stopped(skel::context& ctx) {
   if (ctx.rank() == ctx.size() - 1) ctx.request_stop();
   for (int i = 0; i < 2; ++i) {
     auto const r = skel::farm(
-        ctx, skel::indices(many),
-        [](std::uint64_t k) {
-          std::this_thread::sleep_for(1ms);
-          return k;
-        },
-        skel::guided{}, [](skel::task_id, std::uint64_t) {});
+                       ctx, skel::indices(many),
+                       [](std::uint64_t k) {
+                         std::this_thread::sleep_for(1ms);
+                         return k;
+                       },
+                       skel::schedule::guided{}, [](skel::task_id, std::uint64_t) {})
+                       .report;
     check(r.stopped_early, "a stopped context ends every run");
   }
 }

@@ -18,7 +18,7 @@ constexpr std::uint64_t tasks = 300;
 void usable(skel::context& ctx) {
   std::uint64_t total = 0;
   skel::farm(
-      ctx, skel::indices(100), [](std::uint64_t i) { return i; }, skel::guided{},
+      ctx, skel::indices(100), [](std::uint64_t i) { return i; }, skel::schedule::guided{},
       skel::reduced(total, [](std::uint64_t a, std::uint64_t b) { return a + b; }));
   if (ctx.is_root()) check_equal(total, 4950U, "the run after a failed one");
 }
@@ -60,7 +60,7 @@ void the_rank_is_named(skel::context& ctx) {
                 if (i == static_cast<std::uint64_t>(r)) throw std::logic_error("mine");
                 return i;
               },
-              skel::interleaved{}, ignore);
+              skel::schedule::interleaved{}, ignore);
         },
         "interleaved");
     check_equal(e.rank(), r, "rank of the task that failed");
@@ -73,7 +73,7 @@ void missing_memory_is_named(skel::context& ctx) {
       [&] {
         skel::farm(
             ctx, skel::indices(tasks), [](std::uint64_t) -> std::uint64_t { throw std::bad_alloc(); },
-            skel::interleaved{}, ignore);
+            skel::schedule::interleaved{}, ignore);
       },
       "no memory");
   check_equal(e.text(), "out of memory", "no memory: text");
@@ -86,7 +86,7 @@ void several_tasks_throw(skel::context& ctx) {
         skel::farm(
             ctx, skel::indices(tasks),
             [](std::uint64_t i) -> std::uint64_t { throw std::runtime_error("all " + std::to_string(i)); },
-            skel::interleaved{}, ignore);
+            skel::schedule::interleaved{}, ignore);
       },
       "all tasks throw");
   check_equal(e.text(), "all " + std::to_string(e.task()), "text belongs to the task");
@@ -105,7 +105,7 @@ void what_is_thrown_may_be_anything(skel::context& ctx) {
               if (i == 17) throw 42;
               return i;
             },
-            skel::guided{}, ignore);
+            skel::schedule::guided{}, ignore);
       },
       "a task throws an int");
   check_equal(e.text(), "an exception that is no std::exception", "text of an int");
@@ -114,11 +114,11 @@ void what_is_thrown_may_be_anything(skel::context& ctx) {
 
 template <class Sink>
 void a_sink_throws(skel::context& ctx, Sink sink, std::string const& text, std::string const& where) {
-  for (auto const results : {skel::streamed(), skel::concentrated()}) {
+  for (auto const results : {skel::results::streamed(), skel::results::concentrated()}) {
     auto const e = thrown_by<skel::sink_error>(
         [&] {
-          skel::farm(ctx, skel::indices(tasks), [](std::uint64_t i) { return i; }, skel::interleaved{}, sink,
-                     {.results = results});
+          skel::farm(ctx, skel::indices(tasks), [](std::uint64_t i) { return i; },
+                     skel::schedule::interleaved{}, sink, {.results = results});
         },
         where);
     check_equal(e.task(), 100U, where + ": task");
@@ -144,7 +144,7 @@ void a_merge_throws(skel::context& ctx) {
   bool failed = false;
   try {
     skel::farm(
-        ctx, skel::indices(tasks), [](std::uint64_t i) { return i; }, skel::interleaved{},
+        ctx, skel::indices(tasks), [](std::uint64_t i) { return i; }, skel::schedule::interleaved{},
         skel::reduced(total, [](std::uint64_t, std::uint64_t) -> std::uint64_t {
           throw std::runtime_error("cannot merge");
         }));
@@ -167,7 +167,8 @@ void a_source_throws(skel::context& ctx, Thrown const& what, std::string const& 
   auto const e = thrown_by<skel::source_error>(
       [&] {
         skel::farm(
-            ctx, skel::on_root(open), [](int i) { return i; }, skel::guided{}, [](skel::task_id, int) {});
+            ctx, skel::on_root(open), [](int i) { return i; }, skel::schedule::guided{},
+            [](skel::task_id, int) {});
       },
       "a source throws");
   check_equal(e.what(), "the source of tasks failed: " + text, "text of a source_error");
@@ -179,7 +180,8 @@ void a_source_does_not_open(skel::context& ctx) {
   auto const e = thrown_by<skel::source_error>(
       [&] {
         skel::farm(
-            ctx, skel::on_root(open), [](int i) { return i; }, skel::first_come{}, [](skel::task_id, int) {});
+            ctx, skel::on_root(open), [](int i) { return i; }, skel::schedule::first_come{},
+            [](skel::task_id, int) {});
       },
       "a source that does not open");
   check_equal(e.what(), "the source of tasks failed: no such file", "text of a source_error");
@@ -192,7 +194,7 @@ int main(int argc, char** argv) {
   return skel::run_main(argc, argv, [&](skel::context& ctx) {
     if (argc > 1) ctx.set_threads(std::atoi(argv[1]));
     for (auto const* how : {"blocks", "interleaved", "first-come", "guided", "hybrid"})
-      for (auto const results : {skel::streamed(), skel::concentrated()})
+      for (auto const results : {skel::results::streamed(), skel::results::concentrated()})
         for (std::uint64_t const which : {std::uint64_t{0}, tasks / 2, tasks - 1})
           one_task_throws(ctx, skel::any_schedule(how), results, which);
     the_rank_is_named(ctx);

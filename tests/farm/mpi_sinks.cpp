@@ -40,7 +40,7 @@ void an_ordered_window(skel::context& ctx) {
         if (i % 50 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));
         return i;
       },
-      skel::first_come{.chunk = 3},
+      skel::schedule::first_come{.chunk = 3},
       skel::ordered(
           [&](skel::task_id id, std::uint64_t) {
             check_equal(id, next, "ordered window");
@@ -55,7 +55,8 @@ void merged(skel::context& ctx, skel::any_schedule const& how, skel::results_pol
   std::uint64_t total = 5;  // the initial value counts once, on the root
   auto const r = skel::farm(ctx, skel::indices(10001), [](std::uint64_t i) { return test::mix(i) >> 32; },
                             how, skel::reduced(total, [](std::uint64_t a, std::uint64_t b) { return a + b; }),
-                            {.results = results});
+                            {.results = results})
+                     .report;
   if (!ctx.is_root()) {
     check_equal(total, 5U, "elsewhere the total stays");
     return;
@@ -70,7 +71,8 @@ void tasks_without_result(skel::context& ctx) {
   std::atomic<int> ran = 0;
   int sunk = 0;
   skel::farm(
-      ctx, skel::indices(30), [&](std::uint64_t) { ++ran; }, skel::guided{}, [&](skel::task_id) { ++sunk; });
+      ctx, skel::indices(30), [&](std::uint64_t) { ++ran; }, skel::schedule::guided{},
+      [&](skel::task_id) { ++sunk; });
   if (ctx.is_root()) check_equal(sunk, 30, "tasks that return nothing are told to the sink");
 }
 
@@ -84,7 +86,7 @@ void where_a_task_runs(skel::context& ctx) {
         scratch[where].assign(3, static_cast<int>(i));
         return where.rank;
       },
-      skel::interleaved{}, skel::into(ranks));
+      skel::schedule::interleaved{}, skel::into(ranks));
   if (!ctx.is_root()) return;
   for (std::size_t i = 0; i < 64; ++i)
     check_equal(ranks[i], static_cast<int>(i) % ctx.size(), "interleaved: task i runs on rank i mod N");
@@ -101,12 +103,12 @@ void add(skel::task_id, std::uint64_t x) { summed += x; }
 void sinks_that_collect(skel::context& ctx) {
   collector any, in_order;
   auto const same = [](std::uint64_t i) { return i; };
-  skel::farm(ctx, skel::indices(50), same, skel::guided{}, any);
-  skel::farm(ctx, skel::indices(50), same, skel::guided{}, skel::ordered(in_order));
+  skel::farm(ctx, skel::indices(50), same, skel::schedule::guided{}, any);
+  skel::farm(ctx, skel::indices(50), same, skel::schedule::guided{}, skel::ordered(in_order));
   summed = 0;
-  skel::farm(ctx, skel::indices(50), same, skel::guided{}, add);
+  skel::farm(ctx, skel::indices(50), same, skel::schedule::guided{}, add);
   auto const nobody = [](skel::task_id, std::uint64_t) {};
-  skel::farm(ctx, skel::indices(50), same, skel::guided{}, nobody);
+  skel::farm(ctx, skel::indices(50), same, skel::schedule::guided{}, nobody);
   std::size_t const all = ctx.is_root() ? 50 : 0;
   check_equal(any.got.size(), all, "a sink holds what it has collected");
   check_equal(in_order.got.size(), all, "an ordered sink holds what it has collected");
@@ -117,7 +119,7 @@ void sinks_that_collect(skel::context& ctx) {
 void places_of_an_earlier_run(skel::context& ctx) {
   std::vector<int> got(7, -1);
   skel::farm(
-      ctx, skel::indices(5), [](std::uint64_t i) { return static_cast<int>(i); }, skel::guided{},
+      ctx, skel::indices(5), [](std::uint64_t i) { return static_cast<int>(i); }, skel::schedule::guided{},
       skel::into(got));
   if (ctx.is_root()) check(got == std::vector{0, 1, 2, 3, 4}, "as many places as tasks");
 }
@@ -126,19 +128,19 @@ void an_initializer_list(skel::context& ctx) {
   auto const source = skel::replicated(std::initializer_list<int>{5, 6, 7});  // its elements end here
   std::vector<int> got;
   skel::farm(
-      ctx, source, [](int i) { return i; }, skel::guided{}, skel::into(got));
+      ctx, source, [](int i) { return i; }, skel::schedule::guided{}, skel::into(got));
   if (ctx.is_root()) check(got == std::vector{5, 6, 7}, "a list keeps the elements of an initializer_list");
 }
 
 void results_that_are_only_moved(skel::context& ctx) {
   std::vector<std::vector<bool>> bits;
   skel::farm(
-      ctx, skel::indices(10), [](std::uint64_t i) { return std::vector<bool>(i, true); }, skel::blocks{},
-      skel::into(bits));
+      ctx, skel::indices(10), [](std::uint64_t i) { return std::vector<bool>(i, true); },
+      skel::schedule::blocks{}, skel::into(bits));
   if (ctx.is_root()) check(bits.at(9) == std::vector<bool>(9, true), "vector<bool> travels");
   std::vector<bool> flags;
   skel::farm(
-      ctx, skel::indices(10), [](std::uint64_t i) { return i % 2 == 0; }, skel::blocks{},
+      ctx, skel::indices(10), [](std::uint64_t i) { return i % 2 == 0; }, skel::schedule::blocks{},
       [&](skel::task_id, bool even) { flags.push_back(even); });
   if (ctx.is_root()) check_equal(flags.size(), 10U, "bool travels");
 }
@@ -149,7 +151,8 @@ int main(int argc, char** argv) {
   return skel::run_main(argc, argv, [&](skel::context& ctx) {
     if (argc > 1) ctx.set_threads(std::atoi(argv[1]));
     for (auto const* name : schedules)
-      for (auto const results : {skel::streamed(), skel::streamed(3), skel::concentrated()}) {
+      for (auto const results :
+           {skel::results::streamed(), skel::results::streamed(3), skel::results::concentrated()}) {
         task_order(ctx, skel::any_schedule(name), results);
         merged(ctx, skel::any_schedule(name), results);
       }

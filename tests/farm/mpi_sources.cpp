@@ -24,7 +24,7 @@ void a_list_on_every_rank_is_not_copied(skel::context& ctx) {
               "a task is a reference into the list");
         return text.size();
       },
-      skel::interleaved{}, skel::into(lengths));
+      skel::schedule::interleaved{}, skel::into(lengths));
   if (ctx.is_root()) check(lengths == std::vector<std::size_t>{3, 3, 5, 4}, "lengths");
 }
 
@@ -32,11 +32,11 @@ void a_list_may_be_any_random_access_range(skel::context& ctx) {
   std::vector<double> halves;
   skel::farm(
       ctx, skel::replicated(std::views::iota(0, 9) | std::views::transform([](int i) { return i / 2.0; })),
-      [](double x) { return x; }, skel::guided{}, skel::into(halves));
+      [](double x) { return x; }, skel::schedule::guided{}, skel::into(halves));
   if (ctx.is_root()) check_equal(halves.at(5), 2.5, "a computed list");
   std::vector<int> numbers;
   skel::farm(
-      ctx, skel::replicated(std::deque<int>{5, 6, 7}), [](int i) { return i; }, skel::first_come{},
+      ctx, skel::replicated(std::deque<int>{5, 6, 7}), [](int i) { return i; }, skel::schedule::first_come{},
       skel::into(numbers));
   if (ctx.is_root()) check(numbers == std::vector<int>{5, 6, 7}, "a list that the source owns");
 }
@@ -52,7 +52,8 @@ void a_stream_travels_from_the_root(skel::context& ctx, skel::any_schedule const
   };
   std::vector<std::string> got;
   auto const r = skel::farm(ctx, skel::on_root(open), [](std::string const& text) { return text + "!"; }, how,
-                            skel::into(got), {.root = role});
+                            skel::into(got), {.root = role})
+                     .report;
   check_equal(opened, ctx.is_root() ? 1 : 0, "the stream is opened once, on the root");
   if (!ctx.is_root()) return;
   check_equal(r.tasks, n, "tasks of a stream");
@@ -62,8 +63,10 @@ void a_stream_travels_from_the_root(skel::context& ctx, skel::any_schedule const
 
 void an_empty_stream_ends(skel::context& ctx) {
   auto const r = skel::farm(
-      ctx, skel::on_root([] { return std::vector<int>{}; }), [](int i) { return i; }, skel::guided{},
-      [](skel::task_id, int) { check(false, "an empty stream has no results"); });
+                     ctx, skel::on_root([] { return std::vector<int>{}; }), [](int i) { return i; },
+                     skel::schedule::guided{},
+                     [](skel::task_id, int) { check(false, "an empty stream has no results"); })
+                     .report;
   check_equal(r.tasks, 0U, "tasks of an empty stream");
 }
 
@@ -81,12 +84,12 @@ void a_stream_is_pulled_as_it_is_needed(skel::context& ctx) {
   };
   std::uint64_t sum = 0;
   skel::farm(
-      ctx, skel::on_root(open), [](std::uint64_t i) { return i; }, skel::guided{},
+      ctx, skel::on_root(open), [](std::uint64_t i) { return i; }, skel::schedule::guided{},
       [&](skel::task_id, std::uint64_t i) {
         sum += i;
         ++sunk;
       },
-      {.window = window});
+      {.results = {.window = window}});
   if (!ctx.is_root()) return;
   check_equal(sum, std::uint64_t{100000} * 99999 / 2, "sum over the stream");
   check(most_open <= 3 * window, "a window of 256 tasks had " + std::to_string(most_open) + " open");

@@ -25,7 +25,7 @@ void sum(skel::context& ctx, std::uint64_t tasks, skel::root_role role) {
   std::uint64_t total = 0;
   skel::farm(
       ctx, skel::on_root([&] { return std::views::iota(std::uint64_t{0}, tasks); }),
-      [](std::uint64_t i) { return 2 * i; }, skel::guided{},
+      [](std::uint64_t i) { return 2 * i; }, skel::schedule::guided{},
       [&](std::uint64_t, std::uint64_t&& doubled) { total += doubled; }, {.root = role});
   if (ctx.is_root()) check_equal(total, tasks * (tasks - 1), "sum of all results");
 }

@@ -22,12 +22,12 @@ TEST_CASE("every schedule gives every result once, on any number of ranks and th
           for (bool concentrated : {false, true}) {
             std::vector<std::uint64_t> got;
             skel::farm_options options;
-            if (concentrated) options.results = skel::concentrated();
+            if (concentrated) options.results = skel::results::concentrated();
             if (n == 3) options.root = skel::root_role::serves;
             INFO(how.to_string() << ", " << ranks << " ranks, " << threads << " threads, " << n << " tasks");
             std::atomic<std::uint64_t> sum{0};
             job.run([&](skel::context& ctx) {
-              auto const r = skel::farm(ctx, skel::indices(n), work, how, skel::into(got), options);
+              auto const r = skel::farm(ctx, skel::indices(n), work, how, skel::into(got), options).report;
               if (ctx.is_root()) sum = r.tasks;
             });
             for (int r = 0; r < ranks; ++r) CHECK(job.error(r).empty());
@@ -58,8 +58,8 @@ TEST_CASE("results of the root's own tasks are written once, where they stay") {
       hub::job job(ranks, threads);
       job.run([&](skel::context& ctx) {
         skel::farm(
-            ctx, skel::indices(400), [](std::uint64_t i) { return settler(work(i)); }, skel::guided{},
-            skel::into(got));
+            ctx, skel::indices(400), [](std::uint64_t i) { return settler(work(i)); },
+            skel::schedule::guided{}, skel::into(got));
       });
       for (int r = 0; r < ranks; ++r) CHECK(job.error(r).empty());
       REQUIRE(got.size() == 400);
@@ -80,10 +80,10 @@ TEST_CASE("results that own memory have their places, too") {
   std::vector<std::string> got;
   hub::job job(1, 2);
   job.run([&](skel::context& ctx) {
-    skel::farm(ctx, skel::indices(30), text, skel::first_come{}, skel::into(got));
+    skel::farm(ctx, skel::indices(30), text, skel::schedule::first_come{}, skel::into(got));
     REQUIRE(got.size() == 30);
     for (std::size_t i = 0; i < got.size(); ++i) CHECK(got[i] == text(i));
-    skel::farm(ctx, skel::indices(40), text, skel::first_come{}, skel::into(got));
+    skel::farm(ctx, skel::indices(40), text, skel::schedule::first_come{}, skel::into(got));
   });
   CHECK(job.error(0).find("no text") != std::string::npos);
 }
@@ -111,8 +111,8 @@ TEST_CASE("where there is no memory for all places the sink makes them one by on
       hub::job job(ranks, 1);
       job.run([&](skel::context& ctx) {
         skel::farm(
-            ctx, skel::indices(50), [](std::uint64_t i) { return reluctant(work(i)); }, skel::first_come{},
-            skel::into(got));
+            ctx, skel::indices(50), [](std::uint64_t i) { return reluctant(work(i)); },
+            skel::schedule::first_come{}, skel::into(got));
       });
       for (int r = 0; r < ranks; ++r) CHECK(job.error(r).empty() == (refusals == 1));
       if (refusals > 1) continue;
@@ -126,9 +126,9 @@ TEST_CASE("farms follow each other, with ranks that come late") {
   std::vector<std::uint64_t> first, second;
   job.run([&](skel::context& ctx) {
     if (ctx.rank() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    skel::farm(ctx, skel::indices(100), work, skel::guided{}, skel::into(first));
+    skel::farm(ctx, skel::indices(100), work, skel::schedule::guided{}, skel::into(first));
     if (ctx.rank() == 2) std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    skel::farm(ctx, skel::indices(50), work, skel::blocks{}, skel::into(second));
+    skel::farm(ctx, skel::indices(50), work, skel::schedule::blocks{}, skel::into(second));
   });
   for (int r = 0; r < 3; ++r) CHECK(job.error(r).empty());
   CHECK(first == expected(100));
@@ -142,7 +142,7 @@ TEST_CASE("a stream on the root travels and does not gather in memory") {
   rusage before{};
   getrusage(RUSAGE_SELF, &before);
   job.run([&](skel::context& ctx) {
-    skel::farm(ctx, counting(n), work, skel::guided{},
+    skel::farm(ctx, counting(n), work, skel::schedule::guided{},
                [&](skel::task_id, std::uint64_t r) { sum += r, ++count; });
   });
   rusage after{};
@@ -170,7 +170,7 @@ TEST_CASE("an ordered sink has the results in task order, within its window") {
   }
   std::vector<std::uint64_t> got;
   job.run([&](skel::context& ctx) {
-    skel::farm(ctx, counting(500), work, skel::first_come{.chunk = 2},
+    skel::farm(ctx, counting(500), work, skel::schedule::first_come{.chunk = 2},
                skel::ordered([&](skel::task_id, std::uint64_t r) { got.push_back(r); }, 8));
   });
   CHECK(got == expected(500));
@@ -184,7 +184,7 @@ TEST_CASE("a reduced sink merges every result once") {
         if (how.policy().copies) continue;  // refused
         std::uint64_t total = 5;
         skel::farm_options options;
-        if (concentrated) options.results = skel::concentrated();
+        if (concentrated) options.results = skel::results::concentrated();
         job.run([&](skel::context& ctx) {
           skel::farm(ctx, skel::indices(1000), work, how, skel::reduced(total, std::plus<>{}), options);
         });
@@ -210,7 +210,7 @@ TEST_CASE("results and tasks larger than a message travel in pieces") {
       skel::farm(
           ctx, skel::on_root(open),
           [](std::string const& s) { return std::vector<int>(s.size(), static_cast<int>(s.size())); },
-          skel::first_come{.chunk = 4}, sink);
+          skel::schedule::first_come{.chunk = 4}, sink);
     };
     job.run([&](skel::context& ctx) {
       if (ordered)
@@ -234,7 +234,7 @@ TEST_CASE("a quantum that ends early because its results are large keeps the pay
     // Cheap at first, so that a quantum holds many tasks; then large.
     auto const f = [](std::uint64_t i) { return std::vector<char>(i < 3000 ? 1 : 50000); };
     skel::farm(
-        ctx, counting(3300), f, skel::guided{},
+        ctx, counting(3300), f, skel::schedule::guided{},
         [&](skel::task_id, std::vector<char>&& v) { bytes += v.size(); }, options);
   });
   CHECK(job.error(0).empty());
@@ -246,7 +246,8 @@ TEST_CASE("tasks without results are counted") {
   std::vector<int> seen(40);
   job.run([&](skel::context& ctx) {
     skel::farm(
-        ctx, skel::indices(40), [](std::uint64_t) {}, skel::guided{}, [&](skel::task_id id) { ++seen[id]; });
+        ctx, skel::indices(40), [](std::uint64_t) {}, skel::schedule::guided{},
+        [&](skel::task_id id) { ++seen[id]; });
   });
   CHECK(seen == std::vector<int>(40, 1));
 }

@@ -39,7 +39,7 @@ struct trial {
 };
 
 void run(seen& s, int ranks, trial const& t, skel::farm_options options) {
-  if (t.concentrated) options.results = skel::concentrated();
+  if (t.concentrated) options.results = skel::results::concentrated();
   if (t.serves) options.root = skel::root_role::serves;
   hub::job job(ranks, 2);
   job.run([&](skel::context& ctx) {
@@ -55,8 +55,8 @@ void run(seen& s, int ranks, trial const& t, skel::farm_options options) {
       return ++s.sunk == t.most ? skel::flow::stop : skel::flow::go_on;
     };
     auto const call = [&](auto source) {
-      auto const r = t.ordered ? skel::farm(ctx, source, f, t.how, skel::ordered(sink), options)
-                               : skel::farm(ctx, source, f, t.how, sink, options);
+      auto const r = t.ordered ? skel::farm(ctx, source, f, t.how, skel::ordered(sink), options).report
+                               : skel::farm(ctx, source, f, t.how, sink, options).report;
       if (ctx.is_root()) s.report = r;
     };
     if (t.stream)
@@ -138,7 +138,7 @@ TEST_CASE("a merged result goes on where it was") {
     for (bool concentrated : {false, true}) {
       store const where;
       auto options = where.options(false);
-      if (concentrated) options.results = skel::concentrated();
+      if (concentrated) options.results = skel::results::concentrated();
       std::atomic<std::uint64_t> runs{0};
       std::uint64_t total = 0;
       for (bool resume : {false, true}) {
@@ -154,7 +154,8 @@ TEST_CASE("a merged result goes on where it was") {
             return slow_work(i);
           };
           auto const r = skel::farm(ctx, skel::indices(all_tasks), f, skel::any_schedule(how),
-                                    skel::reduced(total, std::plus<>()), options);
+                                    skel::reduced(total, std::plus<>()), options)
+                             .report;
           if (!ctx.is_root() || !resume) return;
           REQUIRE(r.checkpoint);
           CHECK(r.tasks == all_tasks);
@@ -183,7 +184,7 @@ TEST_CASE("what was finished before a task threw is kept") {
         if (resume) run_later.insert(i);
         return slow_work(i);
       };
-      skel::farm(ctx, skel::indices(all_tasks), f, skel::first_come{}, skel::into(got), options);
+      skel::farm(ctx, skel::indices(all_tasks), f, skel::schedule::first_come{}, skel::into(got), options);
     });
     CHECK(job.error(0).empty() == resume);
     if (resume) CHECK(got == expected(all_tasks));
@@ -227,7 +228,7 @@ TEST_CASE("a checkpoint of a longer stream is refused") {
   hub::job job(2, 1);
   job.run([&](skel::context& ctx) {
     skel::farm(
-        ctx, counting(100), [](std::uint64_t i) { return std::to_string(i); }, skel::guided{},
+        ctx, counting(100), [](std::uint64_t i) { return std::to_string(i); }, skel::schedule::guided{},
         [](skel::task_id, std::string&&) {}, where.options(true));
   });
   CHECK(job.error(0) ==

@@ -40,7 +40,7 @@ TEST_CASE("all tasks throw on all threads of all ranks") {
     auto const begin = std::chrono::steady_clock::now();
     job.run([&](skel::context& ctx) {
       auto const f = [](std::uint64_t) -> int { throw std::runtime_error("never"); };
-      skel::farm(ctx, skel::indices(100), f, skel::first_come{}, [](skel::task_id, int) {});
+      skel::farm(ctx, skel::indices(100), f, skel::schedule::first_come{}, [](skel::task_id, int) {});
     });
     quick = std::chrono::steady_clock::now() - begin < std::chrono::seconds(1);
     for (int r = 0; r < 3; ++r) CHECK_FALSE(job.error(r).empty());
@@ -51,7 +51,7 @@ TEST_CASE("all tasks throw on all threads of all ranks") {
 TEST_CASE("a sink or a source that throws fails the run on every rank") {
   hub::job job(3, 2);
   job.run([&](skel::context& ctx) {
-    skel::farm(ctx, skel::indices(100), work, skel::guided{}, [](skel::task_id id, std::uint64_t) {
+    skel::farm(ctx, skel::indices(100), work, skel::schedule::guided{}, [](skel::task_id id, std::uint64_t) {
       if (id == 40) throw std::runtime_error("disk full");
     });
   });
@@ -64,7 +64,8 @@ TEST_CASE("a sink or a source that throws fails the run on every rank") {
              });
     };
     skel::farm(
-        ctx, skel::on_root(open), [](int i) { return i; }, skel::guided{}, [](skel::task_id, int) {});
+        ctx, skel::on_root(open), [](int i) { return i; }, skel::schedule::guided{},
+        [](skel::task_id, int) {});
   });
   for (int r = 0; r < 3; ++r) {
     CHECK(job.error(r).find("no more") != std::string::npos);
@@ -83,7 +84,8 @@ TEST_CASE("a run ends early when the sink, a stop token or the time says so") {
       over = true;
       return skel::flow::stop;
     };
-    stopped += skel::farm(ctx, skel::indices(100000), slow_work, skel::guided{}, sink).stopped_early;
+    stopped += skel::farm(ctx, skel::indices(100000), slow_work, skel::schedule::guided{}, sink)
+                   .report.stopped_early;
   });
   CHECK(stopped == 3);
   CHECK(quiet);
@@ -95,9 +97,9 @@ TEST_CASE("a run ends early when the sink, a stop token or the time says so") {
     std::thread presses(
         [&] { std::this_thread::sleep_for(std::chrono::milliseconds(30)), stop.request_stop(); });
     stopped += skel::farm(
-                   ctx, skel::indices(1000000), slow_work, skel::guided{},
+                   ctx, skel::indices(1000000), slow_work, skel::schedule::guided{},
                    [](skel::task_id, std::uint64_t) {}, options)
-                   .stopped_early;
+                   .report.stopped_early;
     presses.join();
   });
   CHECK(stopped == 3);
@@ -106,9 +108,9 @@ TEST_CASE("a run ends early when the sink, a stop token or the time says so") {
     skel::farm_options options;
     options.time_limit_seconds = 0.03;
     stopped += skel::farm(
-                   ctx, skel::indices(1000000), slow_work, skel::interleaved{},
+                   ctx, skel::indices(1000000), slow_work, skel::schedule::interleaved{},
                    [](skel::task_id, std::uint64_t) {}, options)
-                   .stopped_early;
+                   .report.stopped_early;
   });
   CHECK(stopped == 3);
   for (int r = 0; r < 3; ++r) CHECK(job.error(r).empty());
@@ -118,7 +120,8 @@ TEST_CASE("a call that differs is refused with the rank that made it") {
   hub::job job(3);
   std::vector<std::uint64_t> got;
   job.run([&](skel::context& ctx) {
-    skel::farm(ctx, skel::indices(ctx.rank() == 2 ? 11 : 10), work, skel::guided{}, skel::into(got));
+    skel::farm(ctx, skel::indices(ctx.rank() == 2 ? 11 : 10), work, skel::schedule::guided{},
+               skel::into(got));
   });
   for (int r = 0; r < 3; ++r) {
     CHECK(job.error(r).find("rank 2 made another skeleton call") != std::string::npos);
@@ -131,7 +134,7 @@ TEST_CASE("a window and tasks dealt beforehand exclude each other") {
   for (char const* name : {"blocks", "interleaved", "hybrid"}) {
     job.run([&](skel::context& ctx) {
       skel::farm_options options;
-      options.window = 4;
+      options.results.window = 4;
       skel::farm(
           ctx, skel::indices(10), work, skel::any_schedule(name), [](skel::task_id, std::uint64_t) {},
           options);
@@ -168,20 +171,20 @@ TEST_CASE("counts and times that are negative are refused by name") {
     for (int r = 0; r < 2; ++r) hub::check_thrown<skel::usage_error>(job, r);
     return job.error(1);
   };
-  skel::guided const guided;
-  CHECK(refused(guided, {.window = minus_two}) == "farm: window must be at least 0, got -2");
-  CHECK(refused(guided, {.results = skel::streamed(minus_two)}) ==
+  skel::schedule::guided const guided;
+  CHECK(refused(guided, {.results = {.window = minus_two}}) == "farm: window must be at least 0, got -2");
+  CHECK(refused(guided, {.results = skel::results::streamed(minus_two)}) ==
         "farm: the batch of streamed results must be at least 0, got -2");
   CHECK(refused(guided, {.time_limit_seconds = -1}) ==
         "farm: time_limit_seconds must be a number of seconds from 0 on, got -1");
   CHECK(refused(guided, {}, minus_two) == "farm: the window of an ordered sink must be at least 0, got -2");
-  CHECK(refused(skel::guided{minus_two}) ==
+  CHECK(refused(skel::schedule::guided{minus_two}) ==
         "schedule guided: the number of tasks of a grant must be at least 1, got -2");
-  CHECK(refused(skel::first_come{.chunk = 0}) ==
+  CHECK(refused(skel::schedule::first_come{.chunk = 0}) ==
         "schedule first-come: the number of tasks of a grant must be at least 1, got 0");
-  CHECK(refused(skel::first_come{.threshold = minus_two}) ==
+  CHECK(refused(skel::schedule::first_come{.threshold = minus_two}) ==
         "schedule first-come: threshold must be at least 0, got -2");
-  CHECK(refused(skel::hybrid{.cut = -2}) == "schedule hybrid: cut must be at least 0, got -2");
+  CHECK(refused(skel::schedule::hybrid{.cut = -2}) == "schedule hybrid: cut must be at least 0, got -2");
   CHECK_THROWS_WITH(skel::indices(static_cast<std::uint64_t>(-3)),
                     "indices: the number of tasks must be at least 0, got -3");
 }

@@ -1,6 +1,7 @@
 // Farms over several ranks in one process that lose some of them, or suspect them, or wait for slow ones.
 #include <atomic>
 
+#include "engine/context_access.hpp"
 #include "over_hub.hpp"
 
 using namespace farm_test;
@@ -34,7 +35,7 @@ TEST_CASE("the loss of any ranks but the root does not change the results") {
         std::vector<std::uint64_t> got;
         skel::farm_options options;
         options.max_losses_per_task = 0;  // a task may be on one rank after another when it is killed
-        if (concentrated) options.results = skel::concentrated();
+        if (concentrated) options.results = skel::results::concentrated();
         if (serves) options.root = skel::root_role::serves;
         std::atomic<int> started{0};
         std::atomic<bool> somebody_dead{false};
@@ -55,7 +56,7 @@ TEST_CASE("the loss of any ranks but the root does not change the results") {
               while (!somebody_dead) std::this_thread::yield();
             return slow_work(i);
           };
-          auto const r = skel::farm(ctx, skel::indices(120), f, how, skel::into(got), options);
+          auto const r = skel::farm(ctx, skel::indices(120), f, how, skel::into(got), options).report;
           if (ctx.is_root()) again = r.tasks_handed_out_again;
         });
         killer.join();
@@ -86,12 +87,12 @@ TEST_CASE("a stream survives losses and false suspicions") {
         std::this_thread::sleep_for(std::chrono::microseconds(50));
         return work(i);
       };
-      skel::farm(ctx, counting(1000), f, skel::first_come{.chunk = 5}, skel::into(got));
+      skel::farm(ctx, counting(1000), f, skel::schedule::first_come{.chunk = 5}, skel::into(got));
       if (!ctx.is_root()) return;
       over = true;
       // As the farewell of run_main does: a suspect that shows up late hears of the end.
       for (int i = 0; i < 20 || !quiet; ++i) {
-        static_cast<void>(ctx.engine().try_progress(0));
+        static_cast<void>(skel::detail::context_access::engine_of(ctx).try_progress(0));
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
       }
     });

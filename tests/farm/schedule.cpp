@@ -79,11 +79,11 @@ TEST_CASE("fractional powers get their proportion") {
 }
 
 TEST_CASE("grants are whole chunks or a shrinking share, never more than is left") {
-  auto const fixed = skel::first_come{.chunk = 4}.policy();
+  auto const fixed = skel::schedule::first_come{.chunk = 4}.policy();
   CHECK(skel::next_grant(fixed, 100, 1, 1, 8) == 4);
   CHECK(skel::next_grant(fixed, 100, 5, 1, 8) == 8);
   CHECK(skel::next_grant(fixed, 3, 5, 1, 8) == 3);
-  auto const guided = skel::guided{.min = 2}.policy();
+  auto const guided = skel::schedule::guided{.min = 2}.policy();
   CHECK(skel::next_grant(guided, 1600, 1, 1, 8) == 100);
   CHECK(skel::next_grant(guided, 1600, 1, 2, 8) == 200);
   CHECK(skel::next_grant(guided, 10, 1, 1, 8) == 2);
@@ -108,7 +108,7 @@ TEST_CASE("schedules are written as they are read") {
 }
 
 TEST_CASE("powers keep all their digits when written") {
-  skel::hybrid h;
+  skel::schedule::hybrid h;
   h.power = {1.0 / 3, 123456.789};
   any_schedule const s(h);
   CHECK(any_schedule(s.to_string()).policy().power == h.power);

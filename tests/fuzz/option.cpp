@@ -2,7 +2,7 @@
 #include "base/duration.hpp"
 #include "fuzz.hpp"
 #include "generate.hpp"
-#include "skel/detail/division.hpp"
+#include "skel/divide_and_conquer.hpp"
 #include "skel/schedule.hpp"
 #include "uts.hpp"
 

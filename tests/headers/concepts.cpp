@@ -47,8 +47,8 @@ static_assert(skel::task_function<squares, int>);
 static_assert(!skel::task_function<squares, std::string>);
 static_assert(!skel::task_function<mutable_squares, int>);  // it is called by several threads
 
-static_assert(skel::schedule<skel::guided>);
-static_assert(!skel::schedule<int>);
+static_assert(skel::farm_schedule<skel::schedule::guided>);
+static_assert(!skel::farm_schedule<int>);
 
 static_assert(skel::task_source<decltype(skel::indices(3))>);
 static_assert(!skel::task_source<std::vector<int>>);
@@ -91,13 +91,4 @@ TEST_CASE("a vector that says it is longer than its bytes is refused before it i
   skel::bytes::put_varint(bytes, std::uint64_t{1} << 60);
   std::span<std::byte const> rest(bytes);
   CHECK_THROWS_AS(skel::unpack<std::vector<double>>(rest), skel::protocol_error);
-}
-
-TEST_CASE("a rank uses its share of the cores, at least one") {
-  CHECK(skel::usable_cores() >= 1);
-  CHECK(skel::default_threads(8, 8, 1) == 8);
-  CHECK(skel::default_threads(8, 8, 4) == 2);
-  CHECK(skel::default_threads(2, 8, 2) == 2);
-  CHECK(skel::default_threads(1, 1, 16) == 1);
-  CHECK(skel::default_threads(4, 8, 0) == 4);
 }

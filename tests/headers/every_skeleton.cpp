@@ -27,11 +27,11 @@ struct named {
 void farms(skel::context& ctx) {
   std::vector<std::string> const names{"a", "bc"};
   std::vector<std::size_t> lengths;
-  skel::farm(ctx, skel::replicated(names), [](std::string const& s) { return s.size(); }, skel::guided{},
-             skel::into(lengths), {.results = skel::concentrated()});
+  skel::farm(ctx, skel::replicated(names), [](std::string const& s) { return s.size(); },
+             skel::schedule::guided{}, skel::into(lengths), {.results = skel::results::concentrated()});
   skel::farm(
       ctx, skel::replicated(std::deque<int>{1, 2}),
-      [](int i, skel::worker_info const& w) { return i + w.rank; }, skel::ring{},
+      [](int i, skel::worker_info const& w) { return i + w.rank; }, skel::schedule::ring{},
       skel::ordered([](skel::task_id, int) {}));
   std::uint64_t sum = 0;
   skel::farm(
@@ -39,10 +39,11 @@ void farms(skel::context& ctx) {
       skel::reduced(sum, [](std::uint64_t a, std::uint64_t b) { return a + b; }));
   skel::farm(
       ctx, skel::on_root([&]() -> std::vector<std::string> const& { return names; }),
-      [](std::string const&) { return named{}; }, skel::first_come{}, [](skel::task_id, named&&) {});
+      [](std::string const&) { return named{}; }, skel::schedule::first_come{},
+      [](skel::task_id, named&&) {});
   skel::farm(
-      ctx, skel::on_root([] { return std::vector<point>(3); }), [](point const&) {}, skel::first_come{},
-      [](skel::task_id) { return skel::flow::go_on; });
+      ctx, skel::on_root([] { return std::vector<point>(3); }), [](point const&) {},
+      skel::schedule::first_come{}, [](skel::task_id) { return skel::flow::go_on; });
 }
 
 struct search {
@@ -106,12 +107,15 @@ int main(int argc, char** argv) {
     skel::per_thread<std::string> const scratch(ctx);
     auto const nodes = skel::ring_steal(ctx, skel::on_root([] { return std::vector<int>{3}; }), search{});
     auto const total = skel::divide_and_conquer(ctx, skel::replicated_problem{std::vector<double>{1, 2}},
-                                                sum_of_numbers{}, skel::hypercube{});
+                                                sum_of_numbers{}, skel::division::hypercube{});
     auto const pieces =
-        skel::multi_host(ctx, nodes.result, layers{}, [](std::uint64_t, std::uint64_t, point&&) {});
+        skel::multi_host(ctx, nodes.value, layers{}, [](std::uint64_t, std::uint64_t, point&&) {});
     auto const ended = skel::bsp(ctx, heat{});
     auto const text = skel::broadcast(ctx, skel::on_root([] { return std::string("text"); }));
-    large const shared{std::vector<double>(3, total.here() ? total.value() : 0)};
-    if (!text || pieces.stopped_early || ended.state.empty() || shared.values->empty()) ctx.request_stop();
+    large const shared{std::vector<double>(3, total.value.here() ? *total.value : 0)};
+    bool stopped_early = false;  // a report stands in the same place of all
+    for (auto const* r : {&pieces.report, &nodes.report, &total.report, &ended.report})
+      stopped_early |= r->stopped_early;
+    if (!text || stopped_early || ended.value.empty() || shared.values->empty()) ctx.request_stop();
   });
 }

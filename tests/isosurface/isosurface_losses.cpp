@@ -57,11 +57,12 @@ int main(int argc, char** argv) {
     for (auto const* job : {&std::as_const(first), &second}) {
       iso::mesh_builder builder(grid, lattice, options.values);
       auto const r = skel::multi_host(
-          ctx, grid.layers(), *job,
-          [&](std::uint64_t layer, std::uint64_t piece, iso::piece_mesh&& m) {
-            builder.add(layer, piece, std::move(m));
-          },
-          how);
+                         ctx, grid.layers(), *job,
+                         [&](std::uint64_t layer, std::uint64_t piece, iso::piece_mesh&& m) {
+                           builder.add(layer, piece, std::move(m));
+                         },
+                         how)
+                         .report;
       if (ctx.is_root()) test::say_losses(test::same(builder.finish(), expected), r);
     }
   });

@@ -138,8 +138,10 @@ void messages_in_pieces(mpi::communicator const& world) {
              std::views::transform([&](int i) { return std::vector<int>(length, i); });
     };
     std::vector<std::vector<int>> got;
-    auto const r = skel::farm(ctx, skel::on_root(open), [](std::vector<int> const& v) { return v; },
-                              skel::first_come{}, skel::into(got), {.root = skel::root_role::serves});
+    auto const r =
+        skel::farm(ctx, skel::on_root(open), [](std::vector<int> const& v) { return v; },
+                   skel::schedule::first_come{}, skel::into(got), {.root = skel::root_role::serves})
+            .report;
     if (!ctx.is_root()) continue;
     for (int i = 0; i < 20; ++i)
       check(got.at(static_cast<std::size_t>(i)) == std::vector<int>(length, i), "a message in pieces");
@@ -157,7 +159,7 @@ void errors_leave_all_usable(mpi::communicator const& world) {
               if (i == 99) throw std::runtime_error("last");
               return i;
             },
-            skel::blocks{}, [](skel::task_id, std::uint64_t) {});
+            skel::schedule::blocks{}, [](skel::task_id, std::uint64_t) {});
       },
       "a throwing task");
   check_equal(e.rank(), world.size() - 1, "rank of the last task");

@@ -19,7 +19,8 @@ std::uint64_t add(std::uint64_t a, std::uint64_t b) { return a + b; }
 std::uint64_t sum_of(skel::context& ctx, std::uint64_t n) {
   std::uint64_t total = 0;
   skel::farm(
-      ctx, skel::indices(n), [](std::uint64_t i) { return i; }, skel::guided{}, skel::reduced(total, add));
+      ctx, skel::indices(n), [](std::uint64_t i) { return i; }, skel::schedule::guided{},
+      skel::reduced(total, add));
   return total;
 }
 
@@ -40,18 +41,18 @@ void check_nested(skel::context& ctx, std::string const& where, Call const& call
 void nested(skel::context& ctx) {
   check_nested(ctx, "a task", [&] {
     skel::farm(
-        ctx, skel::indices(50), [&](std::uint64_t i) { return i + sum_of(ctx, 10); }, skel::guided{},
-        [](skel::task_id, std::uint64_t) {});
+        ctx, skel::indices(50), [&](std::uint64_t i) { return i + sum_of(ctx, 10); },
+        skel::schedule::guided{}, [](skel::task_id, std::uint64_t) {});
   });
   check_nested(ctx, "a sink", [&] {
     skel::farm(
-        ctx, skel::indices(50), [](std::uint64_t i) { return i; }, skel::guided{},
+        ctx, skel::indices(50), [](std::uint64_t i) { return i; }, skel::schedule::guided{},
         [&](skel::task_id, std::uint64_t) { sum_of(ctx, 10); });
   });
   check_nested(ctx, "a merge", [&] {
     std::uint64_t total = 0;
     skel::farm(
-        ctx, skel::indices(50), [](std::uint64_t i) { return i; }, skel::blocks{},
+        ctx, skel::indices(50), [](std::uint64_t i) { return i; }, skel::schedule::blocks{},
         skel::reduced(total, [&](std::uint64_t a, std::uint64_t b) { return a + b + sum_of(ctx, 10); }));
   });
   check_nested(ctx, "a source", [&] {
@@ -60,12 +61,13 @@ void nested(skel::context& ctx) {
       return std::vector<int>{1};
     };
     skel::farm(
-        ctx, skel::on_root(open), [](int i) { return i; }, skel::first_come{}, [](skel::task_id, int) {});
+        ctx, skel::on_root(open), [](int i) { return i; }, skel::schedule::first_come{},
+        [](skel::task_id, int) {});
   });
   check_nested(ctx, "require_same in a task", [&] {
     skel::farm(
         ctx, skel::indices(50), [&](std::uint64_t i) { return ctx.require_same("seed", "1"), i; },
-        skel::guided{}, [](skel::task_id, std::uint64_t) {});
+        skel::schedule::guided{}, [](skel::task_id, std::uint64_t) {});
   });
 }
 
@@ -85,8 +87,8 @@ void other_calls(skel::context& ctx) {
              "require_same instead of farm");
   auto const farm_over = [&](std::vector<std::string> const& list) {
     skel::farm(
-        ctx, skel::replicated(list), [](std::string const& s) { return s.size(); }, skel::interleaved{},
-        [](skel::task_id, std::size_t) {}, {.check_tasks = true});
+        ctx, skel::replicated(list), [](std::string const& s) { return s.size(); },
+        skel::schedule::interleaved{}, [](skel::task_id, std::size_t) {}, {.check_tasks = true});
   };
   check_said(
       [&] {
@@ -109,7 +111,7 @@ void two_threads(skel::context& ctx) {
               std::this_thread::sleep_for(std::chrono::microseconds(100));
               return factor * task;
             },
-            skel::guided{}, skel::reduced(total, add));
+            skel::schedule::guided{}, skel::reduced(total, add));
         if (ctx.is_root() && total != factor * 19900) ++wrong;
       }
     } catch (skel::usage_error const& e) {

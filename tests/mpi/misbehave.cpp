@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "engine/context_access.hpp"
 #include "engine/engine.hpp"
 #include "skel/skel.hpp"
 
@@ -26,12 +27,13 @@ void sleep_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms
 
 skel::report farm_of(skel::context& ctx, std::uint64_t tasks, int ms, char const* how = "guided") {
   return skel::farm(
-      ctx, skel::indices(tasks),
-      [=](std::uint64_t i) {
-        sleep_ms(ms);
-        return i;
-      },
-      skel::any_schedule(how), [](skel::task_id, std::uint64_t) {});
+             ctx, skel::indices(tasks),
+             [=](std::uint64_t i) {
+               sleep_ms(ms);
+               return i;
+             },
+             skel::any_schedule(how), [](skel::task_id, std::uint64_t) {})
+      .report;
 }
 
 double cpu_seconds() {
@@ -53,7 +55,7 @@ void idle(skel::context& ctx) {
         sleep_ms(2000);
         return i;
       },
-      skel::interleaved{}, [](skel::task_id, std::uint64_t) {});
+      skel::schedule::interleaved{}, [](skel::task_id, std::uint64_t) {});
   double const wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   std::printf("rank %d cpu %.1f %%\n", ctx.rank(), 100 * (cpu_seconds() - before) / wall);
 }
@@ -78,7 +80,7 @@ void busy_root(skel::context& ctx) {
         }
         return 0;
       },
-      skel::first_come{},
+      skel::schedule::first_come{},
       [&](skel::task_id, std::int64_t began) {
         if (began != 0) begun_elsewhere.push_back(began);
       });
@@ -94,7 +96,7 @@ void disagree(skel::context& ctx, bool me, std::string const& about) {
   if (about == "types") {
     if (me)
       skel::farm(
-          ctx, skel::indices(10), [](std::uint64_t i) { return std::to_string(i); }, skel::guided{},
+          ctx, skel::indices(10), [](std::uint64_t i) { return std::to_string(i); }, skel::schedule::guided{},
           [](skel::task_id, std::string) {});
     else
       farm_of(ctx, 10, 0);
@@ -109,7 +111,7 @@ void exit_in(skel::context& ctx, std::string const& where) {
   std::uint64_t total = 0;
   if (where == "merge")
     skel::farm(
-        ctx, skel::indices(20), [](std::uint64_t i) { return i; }, skel::guided{},
+        ctx, skel::indices(20), [](std::uint64_t i) { return i; }, skel::schedule::guided{},
         skel::reduced(total, [&](std::uint64_t a, std::uint64_t b) {
           leave("merge");
           return a + b;
@@ -122,7 +124,7 @@ void exit_in(skel::context& ctx, std::string const& where) {
           if (i == 15) leave("task");
           return i;
         },
-        skel::guided{}, [&](skel::task_id, std::uint64_t) { leave("sink"); });
+        skel::schedule::guided{}, [&](skel::task_id, std::uint64_t) { leave("sink"); });
 }
 
 using act = std::function<void(skel::context&, bool me)>;
@@ -167,8 +169,8 @@ std::map<std::string, act> const acts{
     {"excluded",
      [](auto& ctx, bool) {
        skel::farm(
-           ctx, skel::on_root([] { return std::vector<int>{1}; }), [](int i) { return i; }, skel::blocks{},
-           [](skel::task_id, int) {});
+           ctx, skel::on_root([] { return std::vector<int>{1}; }), [](int i) { return i; },
+           skel::schedule::blocks{}, [](skel::task_id, int) {});
      }},
     {"escape",
      [](auto& ctx, bool me) {
@@ -188,12 +190,12 @@ std::map<std::string, act> const acts{
              if (i == 37) throw std::runtime_error("bad scene");
              return i;
            },
-           skel::guided{}, [](skel::task_id, std::uint64_t) {});
+           skel::schedule::guided{}, [](skel::task_id, std::uint64_t) {});
      }},
     {"mpi",
      [](auto& ctx, bool me) {
        if (me)
-         ctx.engine().wires().send(1000, {});
+         skel::detail::context_access::engine_of(ctx).wires().send(1000, {});
        else
          farm_of(ctx, 1000, 10);
      }},
@@ -221,7 +223,7 @@ std::map<std::string, act> const acts{
              farm_of(ctx, 5, 0);
              return i;
            },
-           skel::guided{}, [](skel::task_id, std::uint64_t) {});
+           skel::schedule::guided{}, [](skel::task_id, std::uint64_t) {});
      }},
     {"schedule", [](auto& ctx, bool me) { disagree(ctx, me, "schedule"); }},
     {"tasks", [](auto& ctx, bool me) { disagree(ctx, me, "tasks"); }},
@@ -249,7 +251,7 @@ std::map<std::string, act> const acts{
              if (me) sleep_ms(60'000);
              return i;
            },
-           skel::interleaved{}, [](skel::task_id, std::uint64_t) {});
+           skel::schedule::interleaved{}, [](skel::task_id, std::uint64_t) {});
      }},
 };
 

@@ -98,13 +98,14 @@ int main(int argc, char** argv) {
   return skel::run_main(argc, argv, [](skel::context& ctx) {
     std::uint64_t sum = 0;
     auto const report = skel::farm(
-        ctx, skel::indices(400),
-        [](std::uint64_t i) {
-          if (where == "spin" && i > 20) spins = true;
-          std::this_thread::sleep_for(1ms);
-          return i;
-        },
-        skel::guided{}, [&](skel::task_id, std::uint64_t i) { sum += i; });
+                            ctx, skel::indices(400),
+                            [](std::uint64_t i) {
+                              if (where == "spin" && i > 20) spins = true;
+                              std::this_thread::sleep_for(1ms);
+                              return i;
+                            },
+                            skel::schedule::guided{}, [&](skel::task_id, std::uint64_t i) { sum += i; })
+                            .report;
     if (where == "bye") test::die_in(200ms);
     if (ctx.is_root()) {
       std::this_thread::sleep_for(500ms);  // the others have said that they are done

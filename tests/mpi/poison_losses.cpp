@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
   return skel::run_main(argc, argv, [&](skel::context& ctx) {
     skel::farm_options options;
     options.root = skel::root_role::serves;  // it would be the first to die now and then
-    if (results == "concentrated") options.results = skel::concentrated();
+    if (results == "concentrated") options.results = skel::results::concentrated();
     auto const run = [&](bool deadly) {
       std::vector<std::uint64_t> got;
       auto const task = [&](std::uint64_t id) {
@@ -39,8 +39,8 @@ int main(int argc, char** argv) {
       skel::any_schedule const schedule(how);
       auto const report =
           results == "on-root"
-              ? skel::farm(ctx, skel::on_root(list), task, schedule, skel::into(got), options)
-              : skel::farm(ctx, skel::indices(tasks), task, schedule, skel::into(got), options);
+              ? skel::farm(ctx, skel::on_root(list), task, schedule, skel::into(got), options).report
+              : skel::farm(ctx, skel::indices(tasks), task, schedule, skel::into(got), options).report;
       bool right = got.size() == tasks;
       for (std::uint64_t i = 0; right && i < tasks; ++i) right = got[i] == i * i;
       if (ctx.is_root()) test::say_losses(right, report);

@@ -154,7 +154,7 @@ void there_and_back(skel::context& ctx, Make make, std::string const& what) {
   std::vector<value> got;
   skel::farm(
       ctx, skel::on_root([&] { return std::views::iota(0, n) | std::views::transform(make); }),
-      [](value const& v) { return v; }, skel::first_come{}, skel::into(got));
+      [](value const& v) { return v; }, skel::schedule::first_come{}, skel::into(got));
   if (!ctx.is_root()) return;
   for (int i = 0; i < n; ++i) check(got.at(static_cast<std::size_t>(i)) == make(i), what + " there and back");
 }
@@ -248,7 +248,7 @@ void types_that_cannot_be_copied(skel::context& ctx) {
   skel::farm(
       ctx, skel::indices(50),
       [](std::uint64_t i) { return foreign{std::make_unique<int>(static_cast<int>(i * i))}; },
-      skel::interleaved{}, [&](skel::task_id id, foreign&& f) { got.at(id) = *f.value; });
+      skel::schedule::interleaved{}, [&](skel::task_id id, foreign&& f) { got.at(id) = *f.value; });
   if (ctx.is_root()) check(got.at(7) == 49 && got.at(8) == 64, "transfer_traits");
 }
 
@@ -257,7 +257,7 @@ void large_and_empty_results_mixed(skel::context& ctx) {
   skel::farm(
       ctx, skel::indices(40),
       [](std::uint64_t i) { return std::vector<int>(i % 3 == 0 ? 0 : 200'000 + i, static_cast<int>(i)); },
-      skel::guided{}, skel::into(got));
+      skel::schedule::guided{}, skel::into(got));
   if (!ctx.is_root()) return;
   for (std::uint64_t i = 0; i < 40; ++i)
     check(got.at(i) == std::vector<int>(i % 3 == 0 ? 0 : 200'000 + i, static_cast<int>(i)), "large results");

@@ -16,8 +16,8 @@ world::world(scenario const& s, fault* f) : peer_world(s, f) {
   for (int r = 0; r < s.ranks; ++r) {
     if (s.uneven) book.power.push_back(1 + r % 3);
     at(r).slave = role::group_worker({r, 0, call_hash(r), s.threads, 0, s.threshold, s.results_level});
-    auto const policy =
-        s.shrinking ? skel::guided{s.least_pieces}.policy() : skel::first_come{s.least_pieces}.policy();
+    auto const policy = s.shrinking ? skel::schedule::guided{s.least_pieces}.policy()
+                                    : skel::schedule::first_come{s.least_pieces}.policy();
     at(r).host = role::group_host({r, 0, policy, s.read_ahead, s.buffers, s.left_alone});
   }
   arbiter_ = role::arbiter(book);

@@ -50,7 +50,7 @@ int main(int argc, char** argv) {
     how.group_size = static_cast<unsigned>(std::atoi(argv[2]));
     for (auto const* job : {&std::as_const(first), &second}) {
       groups::written out;
-      auto const r = skel::multi_host(ctx, 24, *job, std::ref(out), how);
+      auto const r = skel::multi_host(ctx, 24, *job, std::ref(out), how).report;
       if (ctx.is_root()) test::say_losses(out.text == job->expected(24), r);
     }
   });

@@ -23,7 +23,7 @@ skel::multi_host_options of_size(unsigned n) {
 skel::report run(skel::context& ctx, std::uint64_t units, slices const& what,
                  skel::multi_host_options const& how) {
   written out;
-  auto const r = skel::multi_host(ctx, units, what, std::ref(out), how);
+  auto const r = skel::multi_host(ctx, units, what, std::ref(out), how).report;
   if (ctx.is_root()) check(out.text == what.expected(units), "the output");
   check(r.tasks == units, "the number of units");
   return r;
@@ -46,14 +46,15 @@ void every_grouping(skel::context& ctx) {
 
 void every_measure_off(skel::context& ctx) {
   auto how = of_size(3);
-  how.reassign = how.host_helps = how.host_listens = how.shrinking = how.early_requests = false;
-  how.read_ahead = 0;
-  how.buffers = 1;
-  how.results_level = 0;
+  how.paper.reassign = how.paper.host_helps = how.paper.host_listens = how.paper.shrinking =
+      how.paper.early_requests = false;
+  how.paper.read_ahead = 0;
+  how.paper.buffers = 1;
+  how.paper.results_level = 0;
   run(ctx, 15, slices{}, how);
   how = of_size(2);
-  how.preload = how.measure_power = true;
-  how.buffers = 2;
+  how.paper.preload = how.paper.measure_power = true;
+  how.paper.buffers = 2;
   run(ctx, 15, slices{}, how);
 }
 

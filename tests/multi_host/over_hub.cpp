@@ -68,32 +68,33 @@ TEST_CASE("it is the same whichever measure is switched off") {
     change(o);
     all.emplace_back(name, o);
   };
-  with("reassign", [](auto& o) { o.reassign = false; });
-  with("split_shares", [](auto& o) { o.split_shares = false; });
-  with("reassign_down_to 0", [](auto& o) { o.reassign_down_to = 0; });
-  with("the paper's half", [](auto& o) { o.reassign_down_to = 0.5; });
-  with("nobody is helped", [](auto& o) { o.reassign_down_to = 1000; });
-  with("host_helps", [](auto& o) { o.host_helps = false; });
-  with("host_listens", [](auto& o) { o.host_listens = false; });
-  with("read_ahead", [](auto& o) { o.read_ahead = 0; });
-  with("read_ahead 5", [](auto& o) { o.read_ahead = 5; });
-  with("preload", [](auto& o) { o.preload = true; });
-  with("least_pieces", [](auto& o) { o.least_pieces = 4; });
+  with("reassign", [](auto& o) { o.paper.reassign = false; });
+  with("split_shares", [](auto& o) { o.paper.split_shares = false; });
+  with("reassign_down_to 0", [](auto& o) { o.paper.reassign_down_to = 0; });
+  with("the paper's half", [](auto& o) { o.paper.reassign_down_to = 0.5; });
+  with("nobody is helped", [](auto& o) { o.paper.reassign_down_to = 1000; });
+  with("host_helps", [](auto& o) { o.paper.host_helps = false; });
+  with("host_listens", [](auto& o) { o.paper.host_listens = false; });
+  with("read_ahead", [](auto& o) { o.paper.read_ahead = 0; });
+  with("read_ahead 5", [](auto& o) { o.paper.read_ahead = 5; });
+  with("preload", [](auto& o) { o.paper.preload = true; });
+  with("least_pieces", [](auto& o) { o.paper.least_pieces = 4; });
   with("sink_cost", [](auto& o) { o.sink_cost = 0.3; });
-  with("shrinking", [](auto& o) { o.shrinking = false; });
-  with("early_requests", [](auto& o) { o.early_requests = false; });
-  with("threshold", [](auto& o) { o.threshold = 7; });
-  with("buffers 1", [](auto& o) { o.buffers = 1; });
-  with("buffers 2", [](auto& o) { o.buffers = 2; });
-  with("results_level", [](auto& o) { o.results_level = 0; });
-  with("a huge results_level", [](auto& o) { o.results_level = 1U << 30; });
+  with("shrinking", [](auto& o) { o.paper.shrinking = false; });
+  with("early_requests", [](auto& o) { o.paper.early_requests = false; });
+  with("threshold", [](auto& o) { o.paper.threshold = 7; });
+  with("buffers 1", [](auto& o) { o.paper.buffers = 1; });
+  with("buffers 2", [](auto& o) { o.paper.buffers = 2; });
+  with("results_level", [](auto& o) { o.paper.results_level = 0; });
+  with("a huge results_level", [](auto& o) { o.paper.results_level = 1U << 30; });
   with("power", [](auto& o) { o.power = {1, 2, 3, 1, 2, 3, 1}; });
-  with("measured power", [](auto& o) { o.measure_power = true; });
+  with("measured power", [](auto& o) { o.paper.measure_power = true; });
   with("all off", [](auto& o) {
-    o.reassign = o.host_helps = o.host_listens = o.shrinking = o.early_requests = false;
-    o.read_ahead = 0;
-    o.buffers = 1;
-    o.results_level = 0;
+    o.paper.reassign = o.paper.host_helps = o.paper.host_listens = o.paper.shrinking =
+        o.paper.early_requests = false;
+    o.paper.read_ahead = 0;
+    o.paper.buffers = 1;
+    o.paper.results_level = 0;
   });
   hub::job job(7, 1);
   for (auto const& [name, how] : all) {
@@ -127,19 +128,20 @@ TEST_CASE("results may come unit by unit in any order, or stay on the hosts") {
   CHECK(text_of(by_unit) == what.expected(25));
 
   how.results = skel::unit_results::on_hosts;
-  how.split_shares = false;  // the hosts of the beginning lead to the end
+  how.paper.split_shares = false;  // the hosts of the beginning lead to the end
   std::mutex mutex;
   std::map<std::uint64_t, std::vector<std::uint64_t>> here;
   std::set<int> hosts;
   job.run([&](skel::context& ctx) {
     auto const r = skel::multi_host(
-        ctx, 25, what,
-        [&](auto unit, auto piece, auto&& result) {
-          std::lock_guard const lock(mutex);
-          hosts.insert(ctx.rank());
-          add(here, unit, piece, result);
-        },
-        how);
+                       ctx, 25, what,
+                       [&](auto unit, auto piece, auto&& result) {
+                         std::lock_guard const lock(mutex);
+                         hosts.insert(ctx.rank());
+                         add(here, unit, piece, result);
+                       },
+                       how)
+                       .report;
     if (ctx.is_root()) CHECK(r.tasks == 25);
   });
   CHECK(text_of(here) == what.expected(25));
@@ -188,15 +190,16 @@ TEST_CASE("who is through early leads the end of another share; the output is th
     skel::report report;
     job.run([&](skel::context& ctx) {
       auto r = skel::multi_host(
-          ctx, 60, what,
-          [&](auto unit, auto piece, auto&& result) {
-            std::lock_guard const lock(mutex);
-            auto& to = by_unit[unit];
-            to.push_back(unit);
-            to.push_back(piece);
-            to.insert(to.end(), result.begin(), result.end());
-          },
-          how);
+                   ctx, 60, what,
+                   [&](auto unit, auto piece, auto&& result) {
+                     std::lock_guard const lock(mutex);
+                     auto& to = by_unit[unit];
+                     to.push_back(unit);
+                     to.push_back(piece);
+                     to.insert(to.end(), result.begin(), result.end());
+                   },
+                   how)
+                   .report;
       if (ctx.is_root()) report = std::move(r);
     });
     std::vector<std::uint64_t> text;
@@ -237,7 +240,7 @@ TEST_CASE("pieces leave while their unit is being read, and a new host reads as 
   hub::job job(4, 1);
   written out;
   auto how = size(2);
-  how.split_shares = false;
+  how.paper.split_shares = false;
   job.run([&](skel::context& ctx) { skel::multi_host(ctx, 12, what, std::ref(out), how); });
   CHECK(out.text == what.expected(12));
   CHECK(first == 1);  // of two groups one begins in the middle
@@ -266,10 +269,10 @@ TEST_CASE("the report says what the groups were and did") {
   CHECK(g.sink_seconds > 0);
   CHECK(g.preload_seconds == 0);
   auto how = size(2);
-  how.preload = true;
+  how.paper.preload = true;
   run(job, 40, what, how, &r);
   CHECK(r.groups->preload_seconds >= 3 * 200e-6);  // history and the first unit
-  how.reassign = false;
+  how.paper.reassign = false;
   run(job, 40, what, how, &r);
   CHECK(r.groups->reassigned == 0);
 }

@@ -16,7 +16,7 @@ inline std::vector<std::uint64_t> run(hub::job& job, std::uint64_t units, slices
                                       skel::multi_host_options const& how, skel::report* report = nullptr) {
   written out;
   job.run([&](skel::context& ctx) {
-    auto r = skel::multi_host(ctx, units, what, std::ref(out), how);
+    auto r = skel::multi_host(ctx, units, what, std::ref(out), how).report;
     if (report != nullptr && ctx.is_root()) *report = std::move(r);
   });
   return out.text;

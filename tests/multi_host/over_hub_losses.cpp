@@ -51,11 +51,12 @@ TEST_CASE("a call ends early when the sink or the caller wants it") {
   std::atomic<int> stopped{0};
   job.run([&](skel::context& ctx) {
     auto const r = skel::multi_host(
-        ctx, 200, what,
-        [](std::uint64_t unit, std::uint64_t, slices::result&&) {
-          return unit < 3 ? skel::flow::go_on : skel::flow::stop;
-        },
-        size(2));
+                       ctx, 200, what,
+                       [](std::uint64_t unit, std::uint64_t, slices::result&&) {
+                         return unit < 3 ? skel::flow::go_on : skel::flow::stop;
+                       },
+                       size(2))
+                       .report;
     stopped += r.stopped_early ? 1 : 0;
   });
   CHECK(stopped == 4);
@@ -65,7 +66,8 @@ TEST_CASE("a call ends early when the sink or the caller wants it") {
     how.stop = source.get_token();
     if (ctx.rank() == 3) source.request_stop();
     auto const r = skel::multi_host(
-        ctx, 100000, what, [](std::uint64_t, std::uint64_t, slices::result&&) {}, how);
+                       ctx, 100000, what, [](std::uint64_t, std::uint64_t, slices::result&&) {}, how)
+                       .report;
     stopped += r.stopped_early ? 1 : 0;
   });
   CHECK(stopped == 8);
@@ -86,31 +88,32 @@ TEST_CASE("choices that exclude each other, and calls that differ") {
         }) == "multi_host: the power of a rank must be a positive number");
   CHECK(refused([](auto& o) {
           o.power = {1, 2};
-          o.measure_power = true;
+          o.paper.measure_power = true;
         }) == "multi_host: power is given and to be measured; choose one of them");
   CHECK(refused([](auto& o) {
-          o.preload = true;
+          o.paper.preload = true;
           o.group_size = 0;
         }).starts_with("multi_host: preload needs a group_size"));
-  CHECK(refused([](auto& o) { o.reassign_down_to = -0.5; }) ==
+  CHECK(refused([](auto& o) { o.paper.reassign_down_to = -0.5; }) ==
         "multi_host: reassign_down_to must be 0 to 1000000 units, got -0.5");
   CHECK(refused([](auto& o) { o.sink_cost = -1; }) ==
         "multi_host: sink_cost must be a number from 0 on, got -1");
-  CHECK(refused([](auto& o) { o.least_pieces = 0; }) == "multi_host: least_pieces must be at least 1, got 0");
+  CHECK(refused([](auto& o) { o.paper.least_pieces = 0; }) ==
+        "multi_host: least_pieces must be at least 1, got 0");
   // A negative number in a variable becomes a large one; literals do not compile.
   constexpr auto minus_three = static_cast<unsigned>(-3);
   constexpr auto minus_four = static_cast<std::uint64_t>(-4);
   CHECK(refused([](auto& o) { o.group_size = minus_three; }) ==
         "multi_host: group_size must be at least 0, got -3");
-  CHECK(refused([](auto& o) { o.read_ahead = minus_three; }) ==
+  CHECK(refused([](auto& o) { o.paper.read_ahead = minus_three; }) ==
         "multi_host: read_ahead must be at least 0, got -3");
-  CHECK(refused([](auto& o) { o.buffers = minus_three; }) ==
+  CHECK(refused([](auto& o) { o.paper.buffers = minus_three; }) ==
         "multi_host: buffers must be at least 0, got -3");
-  CHECK(refused([](auto& o) { o.least_pieces = minus_four; }) ==
+  CHECK(refused([](auto& o) { o.paper.least_pieces = minus_four; }) ==
         "multi_host: least_pieces must be at least 1, got -4");
-  CHECK(refused([](auto& o) { o.threshold = minus_four; }) ==
+  CHECK(refused([](auto& o) { o.paper.threshold = minus_four; }) ==
         "multi_host: threshold must be at least 0, got -4");
-  CHECK(refused([](auto& o) { o.results_level = minus_four; }) ==
+  CHECK(refused([](auto& o) { o.paper.results_level = minus_four; }) ==
         "multi_host: results_level must be at least 0, got -4");
   CHECK(refused([](auto& o) { o.time_limit_seconds = -0.5; }) ==
         "multi_host: time_limit_seconds must be a number of seconds from 0 on, got -0.5");

@@ -43,7 +43,7 @@ class environment {
 TEST_CASE("the defaults of the common options") {
   auto const options = parsed({});
   CHECK(options.schedule().to_string() == skel::any_schedule().to_string());
-  CHECK(options.results() == skel::streamed());
+  CHECK(options.results() == skel::results::streamed());
   CHECK(options.root_works);
   CHECK_FALSE(options.threads);
   CHECK_FALSE(options.time_limit);
@@ -76,7 +76,7 @@ TEST_CASE("every common option arrives") {
                                "-o",
                                "x.png"});
   CHECK(options.schedule().to_string() == "first-come:chunk=4");
-  CHECK(options.results() == skel::concentrated());
+  CHECK(options.results() == skel::results::concentrated());
   CHECK_FALSE(options.root_works);
   CHECK(options.threads == 3);
   CHECK(options.time_limit->count() == 90);

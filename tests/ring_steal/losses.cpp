@@ -52,7 +52,7 @@ int main(int argc, char** argv) {
     if (auto const time = p.lifetime(ctx.rank())) test::die_in(*time);
     for (auto const& job : {first, tree{}}) {
       auto const all = skel::ring_steal(ctx, root, job);
-      if (ctx.is_root()) test::say_losses(all.result == tree::nodes, all.report);
+      if (ctx.is_root()) test::say_losses(all.value == tree::nodes, all.report);
     }
   });
 }

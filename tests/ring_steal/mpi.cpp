@@ -57,10 +57,10 @@ constexpr std::uint64_t nodes(int depth) {
 }
 
 void counts(skel::context& ctx) {
-  for (auto const take : {skel::half, skel::one})
+  for (auto const take : {skel::steal_size::half, skel::steal_size::one})
     for (int depth : {0, 1, 5, 11}) {
       auto const all = skel::ring_steal(ctx, root_node(), ternary{depth}, {.take = take});
-      check_equal(all.result, nodes(depth), "nodes, on every rank");
+      check_equal(all.value, nodes(depth), "nodes, on every rank");
       check_equal(all.report.tasks, nodes(depth), "tasks of the report");
       check_equal(all.report.skeleton, "ring_steal", "skeleton of the report");
       check(all.report.steals.has_value(), "the report has steals");
@@ -72,14 +72,14 @@ void counts(skel::context& ctx) {
 void farms_in_between(skel::context& ctx) {
   std::uint64_t sum = 0;
   skel::farm(
-      ctx, skel::indices(100), [](std::uint64_t i) { return i; }, skel::guided{},
+      ctx, skel::indices(100), [](std::uint64_t i) { return i; }, skel::schedule::guided{},
       [&](skel::task_id, std::uint64_t i) { sum += i; });
   if (ctx.is_root()) check_equal(sum, 4950U, "sum of the farm");
-  check_equal(skel::ring_steal(ctx, root_node(), ternary{7}).result, nodes(7), "nodes after a farm");
+  check_equal(skel::ring_steal(ctx, root_node(), ternary{7}).value, nodes(7), "nodes after a farm");
 }
 
 void the_next_call_works(skel::context& ctx) {
-  check_equal(skel::ring_steal(ctx, root_node(), ternary{4}).result, nodes(4), "nodes of the next call");
+  check_equal(skel::ring_steal(ctx, root_node(), ternary{4}).value, nodes(4), "nodes of the next call");
 }
 
 void a_task_throws(skel::context& ctx) {
@@ -111,7 +111,8 @@ void ranks_that_disagree(skel::context& ctx) {
   if (ctx.size() == 1) return;
   auto const other_options = thrown_by<skel::protocol_error>(
       [&] {
-        skel::ring_steal(ctx, root_node(), ternary{9}, {.take = ctx.rank() == 1 ? skel::one : skel::half});
+        skel::ring_steal(ctx, root_node(), ternary{9},
+                         {.take = ctx.rank() == 1 ? skel::steal_size::one : skel::steal_size::half});
       },
       "ranks with other options");
   check(contains(other_options.what(), "rank 1 made another skeleton call"), other_options.what());
@@ -123,8 +124,8 @@ void it_ends_early(skel::context& ctx) {
   options.time_limit_seconds = 0.05;
   auto const all = skel::ring_steal(ctx, root_node(), ternary{40}, options);
   check(all.report.stopped_early, "stopped early");
-  check(all.result > 0, "the result of half a search");
-  check_equal(all.result, all.report.tasks, "the tasks of half a search");
+  check(all.value > 0, "the result of half a search");
+  check_equal(all.value, all.report.tasks, "the tasks of half a search");
   the_next_call_works(ctx);
 }
 
@@ -154,8 +155,8 @@ void it_stops_at_a_solution(skel::context& ctx) {
   options.stop = search.found.get_token();
   auto const all = skel::ring_steal(ctx, root_node(), search, options);
   check(all.report.stopped_early, "stopped by a task");
-  check(all.result >= first_solution::solution, "the solution is returned, on every rank");
-  check_equal(all.result % first_solution::solution, all.report.tasks, "what ran is in the result");
+  check(all.value >= first_solution::solution, "the solution is returned, on every rank");
+  check_equal(all.value % first_solution::solution, all.report.tasks, "what ran is in the result");
   if (ctx.is_root()) {
     std::uint64_t ran = 0;
     for (auto const& row : all.report.per_rank) ran += row.tasks;

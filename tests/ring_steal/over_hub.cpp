@@ -6,20 +6,22 @@
 #include <stop_token>
 #include <string>
 
+#include "engine/context_access.hpp"
+
 using namespace steal_test;
 
 TEST_CASE("every node is counted once, on any number of ranks and threads") {
   for (int ranks : {1, 2, 3, 5, 8})
     for (int threads : {1, 2}) {
       hub::job job(ranks, threads);
-      for (auto const take : {skel::half, skel::one})
+      for (auto const take : {skel::steal_size::half, skel::steal_size::one})
         for (std::uint32_t depth : {0U, 1U, 6U, 11U}) {
           tree const t{depth};
           std::vector<std::uint64_t> got(static_cast<std::size_t>(ranks));
           skel::report report;
           job.run([&](skel::context& ctx) {
             auto const all = skel::ring_steal(ctx, root_node(), t, {.take = take});
-            got[static_cast<std::size_t>(ctx.rank())] = all.result;
+            got[static_cast<std::size_t>(ctx.rank())] = all.value;
             if (ctx.is_root()) report = all.report;
           });
           INFO(ranks << " ranks, " << threads << " threads, depth " << depth);
@@ -42,9 +44,9 @@ TEST_CASE("a source may hold many tasks, or none, or be the same on every rank")
     auto const empty = skel::ring_steal(ctx, skel::on_root([] { return std::vector<node>{}; }), t);
     auto const list = skel::ring_steal(ctx, skel::replicated(roots), t);
     if (ctx.rank() != 2) return;
-    many = from_root.result;
-    none = empty.result;
-    same = list.result;
+    many = from_root.value;
+    none = empty.value;
+    same = list.value;
   });
   for (int r = 0; r < 3; ++r) CHECK(job.error(r).empty());
   tree const t{3};
@@ -86,7 +88,7 @@ TEST_CASE("a task that throws fails the call on every rank, and the next call wo
         CHECK(job.error(r).find("no luck") != std::string::npos);
       }
       std::atomic<std::uint64_t> got{0};
-      job.run([&](skel::context& ctx) { got = skel::ring_steal(ctx, root_node(), tree{5}).result; });
+      job.run([&](skel::context& ctx) { got = skel::ring_steal(ctx, root_node(), tree{5}).value; });
       CHECK(got == count(tree{5}));
     }
 }
@@ -108,7 +110,8 @@ TEST_CASE("a source or a merge that throws fails the call on every rank") {
 TEST_CASE("a call that differs is refused with the rank that made it") {
   hub::job job(3);
   job.run([&](skel::context& ctx) {
-    skel::ring_steal(ctx, root_node(), tree{9, 20}, {.take = ctx.rank() == 2 ? skel::one : skel::half});
+    skel::ring_steal(ctx, root_node(), tree{9, 20},
+                     {.take = ctx.rank() == 2 ? skel::steal_size::one : skel::steal_size::half});
   });
   for (int r = 0; r < 3; ++r) {
     CHECK(job.error(r).find("rank 2 made another skeleton call") != std::string::npos);
@@ -123,7 +126,7 @@ TEST_CASE("a call ends early when a stop token or the time says so") {
     skel::ring_steal_options options;
     options.time_limit_seconds = 0.03;
     auto const all = skel::ring_steal(ctx, root_node(), tree{40, 100}, options);
-    stopped += all.report.stopped_early && all.result == all.report.tasks && all.result > 0 ? 1 : 0;
+    stopped += all.report.stopped_early && all.value == all.report.tasks && all.value > 0 ? 1 : 0;
   });
   for (int r = 0; r < 3; ++r) CHECK(job.error(r).empty());
   CHECK(stopped == 3);
@@ -149,7 +152,7 @@ struct first_solution : tree {
 TEST_CASE("a search that stops at its first solution returns it, and the result of all that ran") {
   for (int ranks : {1, 3, 4})
     for (int threads : {1, 2})
-      for (auto const take : {skel::half, skel::one}) {
+      for (auto const take : {skel::steal_size::half, skel::steal_size::one}) {
         INFO(ranks << " ranks, " << threads << " threads");
         hub::job job(ranks, threads);
         std::atomic<int> started{0};
@@ -160,7 +163,7 @@ TEST_CASE("a search that stops at its first solution returns it, and the result 
           first_solution const search{{30, 20, &started}, 300};
           auto const all =
               skel::ring_steal(ctx, root_node(), search, {.take = take, .stop = search.found.get_token()});
-          got[static_cast<std::size_t>(ctx.rank())] = all.result;
+          got[static_cast<std::size_t>(ctx.rank())] = all.value;
           early += all.report.stopped_early ? 1 : 0;
           if (ctx.is_root()) tasks = all.report.tasks;
         });
@@ -213,7 +216,7 @@ TEST_CASE("the loss of any ranks but the root does not change the count") {
       auto const all = skel::ring_steal(ctx, root_node(), t);
       if (!ctx.is_root()) return;
       over = true;
-      got = all.result;
+      got = all.value;
       again = all.report.tasks_handed_out_again;
     });
     killer.join();
@@ -244,10 +247,10 @@ TEST_CASE("false suspicions do not change the count") {
       auto const all = skel::ring_steal(ctx, root_node(), t);
       if (!ctx.is_root()) return;
       over = true;
-      got = all.result;
+      got = all.value;
       // As the farewell of run_main does: a suspect that shows up late hears of the end.
       for (int i = 0; i < 20 || !quiet; ++i) {
-        static_cast<void>(ctx.engine().try_progress(0));
+        static_cast<void>(skel::detail::context_access::engine_of(ctx).try_progress(0));
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
       }
     });

@@ -50,7 +50,7 @@ outcome search(int ranks, int threads, tree t, skel::ring_steal_options options,
     } const end{ctx.is_root(), over};
     auto const found = skel::ring_steal(ctx, root_node(), t, options);
     if (!ctx.is_root()) return;
-    all.result = found.result;
+    all.result = found.value;
     all.report = found.report;
   });
   watcher.join();
@@ -60,7 +60,7 @@ outcome search(int ranks, int threads, tree t, skel::ring_steal_options options,
 }
 
 skel::ring_steal_options options_for(store_of_three const& where, bool resume,
-                                     skel::steal_size take = skel::half) {
+                                     skel::steal_size take = skel::steal_size::half) {
   skel::ring_steal_options o;
   o.take = take;
   o.checkpoint = where.options(resume);
@@ -76,9 +76,9 @@ TEST_CASE("a search goes on where an earlier one has ended, on any number of ran
   };
   tree const t{8, 20};
   auto const whole = count(t);
-  for (auto const& x :
-       {trial{1, 1, 1, 1, skel::half}, trial{1, 2, 3, 1, skel::half}, trial{4, 1, 2, 2, skel::one},
-        trial{3, 2, 1, 1, skel::half}, trial{2, 1, 5, 1, skel::one}}) {
+  for (auto const& x : {trial{1, 1, 1, 1, skel::steal_size::half}, trial{1, 2, 3, 1, skel::steal_size::half},
+                        trial{4, 1, 2, 2, skel::steal_size::one}, trial{3, 2, 1, 1, skel::steal_size::half},
+                        trial{2, 1, 5, 1, skel::steal_size::one}}) {
     INFO(x.ranks << " ranks, then " << x.later);
     store_of_three const where;
     auto const first = search(x.ranks, x.threads, t, options_for(where, false, x.take), 300);
@@ -198,7 +198,7 @@ TEST_CASE("a task that runs for long holds no checkpoint up") {
   std::uint64_t got = 0;
   job.run([&](skel::context& ctx) {
     auto const all = skel::ring_steal(ctx, root_node(), t, options_for(where, false));
-    got = all.result;
+    got = all.value;
     report = all.report;
   });
   CHECK(job.error(0).empty());
@@ -242,7 +242,7 @@ TEST_CASE("a store that is none, another's, a farm's, or not asked for is refuse
     skel::farm_options options;
     options.checkpoint = of_farm.options(false);
     skel::farm(
-        ctx, skel::indices(3), [](std::uint64_t i) { return static_cast<int>(i); }, skel::guided{},
+        ctx, skel::indices(3), [](std::uint64_t i) { return static_cast<int>(i); }, skel::schedule::guided{},
         skel::into(got), options);
   });
   CHECK(job.error(0).empty());

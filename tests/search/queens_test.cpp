@@ -11,7 +11,7 @@ std::uint64_t by_ring_steal(unsigned n) {
   options.threads = 2;
   skel::context ctx(options);
   auto const open = [] { return std::vector<placement>{placement{}}; };
-  return skel::ring_steal(ctx, skel::on_root(open), queens_search{n}).result;
+  return skel::ring_steal(ctx, skel::on_root(open), queens_search{n}).value;
 }
 
 }  // namespace

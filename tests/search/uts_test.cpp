@@ -17,8 +17,8 @@ tree_counts by_ring_steal(uts_parameters const& p, int threads) {
   tree_search const job{uts_tree(p)};
   auto const open = [&] { return std::vector<uts_node>{job.tree.root()}; };
   auto const found = skel::ring_steal(ctx, skel::on_root(open), job);
-  CHECK(found.report.tasks == found.result.nodes);
-  return found.result;
+  CHECK(found.report.tasks == found.value.nodes);
+  return found.value;
 }
 
 }  // namespace

@@ -44,16 +44,17 @@ found farm(sim::platform const& p, std::string const& schedule, std::uint64_t n,
             p,
             [&](skel::context& ctx) {
               auto const r = skel::farm(
-                  ctx, skel::indices(n),
-                  [&](std::uint64_t i) {
-                    sim::spend(scale * cost(i));
-                    return work(i);
-                  },
-                  skel::any_schedule(schedule),
-                  [&](skel::task_id id, std::uint64_t&& value) {
-                    skel::into(got)(id, std::move(value));
-                    if (at_sink) at_sink(++sunk);
-                  });
+                                 ctx, skel::indices(n),
+                                 [&](std::uint64_t i) {
+                                   sim::spend(scale * cost(i));
+                                   return work(i);
+                                 },
+                                 skel::any_schedule(schedule),
+                                 [&](skel::task_id id, std::uint64_t&& value) {
+                                   skel::into(got)(id, std::move(value));
+                                   if (at_sink) at_sink(++sunk);
+                                 })
+                                 .report;
               if (!ctx.is_root()) return;
               out = {0,
                      r.seconds,
@@ -187,7 +188,7 @@ TEST_CASE("the root's death ends the simulation with exit code 1") {
     p.failures = {{0, 5}};
     auto const end = sim::run(p, [](skel::context& ctx) {
       skel::farm(
-          ctx, skel::indices(100), [](std::uint64_t) { sim::spend(10); }, skel::guided{},
+          ctx, skel::indices(100), [](std::uint64_t) { sim::spend(10); }, skel::schedule::guided{},
           [](skel::task_id) {});
     });
     return std::vector<double>{static_cast<double>(end.exit_code), end.failure.empty() ? 0.0 : 1.0,
@@ -213,7 +214,7 @@ TEST_CASE("failed tasks, and farms called from a handler") {
                 if (i % 40 == 30) throw std::runtime_error("no luck");
                 return i;
               },
-              skel::guided{}, [](skel::task_id, std::uint64_t) {});
+              skel::schedule::guided{}, [](skel::task_id, std::uint64_t) {});
         } catch (skel::task_error const& e) {
           sim::spend(0.001 * ctx.rank());
           skel::farm(
@@ -226,7 +227,8 @@ TEST_CASE("failed tasks, and farms called from a handler") {
                   return n;
                 }
               },
-              skel::guided{}, [&](skel::task_id, std::uint64_t i) { sum += static_cast<double>(i); });
+              skel::schedule::guided{},
+              [&](skel::task_id, std::uint64_t i) { sum += static_cast<double>(i); });
           if (std::string(e.what()).find("no luck") != std::string::npos && std::uncaught_exceptions() == 0)
             ++caught;
         }
@@ -255,7 +257,7 @@ TEST_CASE("calls inside of calls, other calls, and other input are refused on ev
               in_task();
               return i;
             },
-            skel::guided{}, [](skel::task_id, std::uint64_t) {});
+            skel::schedule::guided{}, [](skel::task_id, std::uint64_t) {});
       };
       refused(thrown[0], "made a skeleton call inside a task",
               [&] { farm_of(100, [&] { farm_of(10, [] {}); }); });
@@ -286,8 +288,9 @@ TEST_CASE("a sink that takes time, and what is refused") {
         ++refused;
       }
       auto const r = skel::farm(
-          ctx, skel::indices(100), [](std::uint64_t i) { return i; }, skel::guided{},
-          [](skel::task_id, std::uint64_t) { sim::spend(0.5); });
+                         ctx, skel::indices(100), [](std::uint64_t i) { return i; }, skel::schedule::guided{},
+                         [](skel::task_id, std::uint64_t) { sim::spend(0.5); })
+                         .report;
       if (ctx.is_root()) seconds = r.seconds;
     });
     try {

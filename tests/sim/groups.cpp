@@ -77,12 +77,14 @@ found run(sim::platform const& p, skel::multi_host_options const& how, double de
           std::uint64_t next = 0;
           bool right = true;
           auto const r = skel::multi_host(
-              ctx, 64, job,
-              [&](std::uint64_t unit, std::uint64_t piece, layers::result&& value) {
-                right = right && value == next && unit == next / layers::rows && piece == next % layers::rows;
-                ++next;
-              },
-              how);
+                             ctx, 64, job,
+                             [&](std::uint64_t unit, std::uint64_t piece, layers::result&& value) {
+                               right = right && value == next && unit == next / layers::rows &&
+                                       piece == next % layers::rows;
+                               ++next;
+                             },
+                             how)
+                             .report;
           if (!ctx.is_root()) return;
           right = right && next == 64 * layers::rows;
           out = {0,
@@ -140,7 +142,7 @@ TEST_CASE("256 nodes, and what preloading is worth (tables 2 and 4)") {
   auto const groups = run(delta(256), of_size(8));
   CHECK(speed(groups, 256) > 0.80);  // printed: 0.564
   auto how = of_size(8);
-  how.preload = true;
+  how.paper.preload = true;
   auto const preloaded = run(delta(256), how);
   CHECK(speed(preloaded, 256) > 0.92);  // printed: 0.826; preloaded slices count as the paper counts them
   CHECK(preloaded.preload >= 2.44);
@@ -150,7 +152,7 @@ TEST_CASE("on an uneven field ranks that move are worth more than twice their nu
   auto how = of_size(8);
   auto const moving = run(delta(128), how, 0.1);
   CHECK(moving.moved > 0);
-  how.reassign = false;
+  how.paper.reassign = false;
   auto const fixed = run(delta(128), how, 0.1);
   CHECK(fixed.moved == 0);
   CHECK(fixed.seconds > 2 * moving.seconds);
@@ -168,7 +170,7 @@ TEST_CASE("what moving ranks are worth where all work is in a tenth of the units
        {clusters{16, 4, 2.7}, {64, 4, 6}, {64, 8, 3.6}, {256, 8, 3.3}}) {  // found: 3.19, 7.08, 4.25, 3.89
     auto how = of_size(group_size);
     auto const moving = run(delta(ranks), how, 0.1).seconds;
-    how.reassign = false;
+    how.paper.reassign = false;
     auto const fixed = run(delta(ranks), how, 0.1).seconds;
     CAPTURE(ranks, group_size, moving, fixed);
     CHECK(fixed > gain * moving);
@@ -178,7 +180,7 @@ TEST_CASE("what moving ranks are worth where all work is in a tenth of the units
 TEST_CASE("groups with no more than reassign_down_to units left are left alone (5.2)") {
   auto const with = [](double units) {
     auto how = of_size(4);
-    how.reassign_down_to = units;
+    how.paper.reassign_down_to = units;
     return run(delta(16), how, 0.3);
   };
   auto const eighth = run(delta(16), of_size(4), 0.3);
@@ -199,8 +201,8 @@ TEST_CASE("hosts that do not listen, or do not help, are slower (5.1)") {
     change(how);
     return run(delta(16), how).seconds;
   };
-  CHECK(without([](auto& o) { o.host_listens = false; }) > 1.05 * best);
-  CHECK(without([](auto& o) { o.host_helps = false; }) > 1.02 * best);
+  CHECK(without([](auto& o) { o.paper.host_listens = false; }) > 1.05 * best);
+  CHECK(without([](auto& o) { o.paper.host_helps = false; }) > 1.02 * best);
 }
 
 TEST_CASE("ranks die on a cluster of 128, hosts among them") {
@@ -214,7 +216,7 @@ TEST_CASE("ranks die on a cluster of 128, hosts among them") {
 TEST_CASE("unequal machines: groups of equal power") {
   auto const p = sim::platform::ready("uneven:ranks=32,seed=1");
   auto how = of_size(4);
-  how.measure_power = true;
+  how.paper.measure_power = true;
   auto const f = run(p, how);
   CHECK(f.seconds < 1.6 * p.ideal_seconds(64 * (1.22 + 16.1)));
 }

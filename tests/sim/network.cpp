@@ -26,7 +26,7 @@ double result_time(sim::platform p, int worker, std::size_t bytes) {
             if (rank == static_cast<std::uint64_t>(worker)) finished = sim::now();
             return std::vector<std::uint8_t>(rank == static_cast<std::uint64_t>(worker) ? bytes : 0);
           },
-          skel::interleaved{},
+          skel::schedule::interleaved{},
           [&](skel::task_id task, std::vector<std::uint8_t>&&) {
             if (task == static_cast<std::uint64_t>(worker)) arrived = sim::now();
           });
@@ -112,7 +112,7 @@ TEST_CASE("a small message does not wait behind a large one of another rank") {
                 sim::spend(task == 1 ? 0.1 : 1);  // rank 1 is first, and has much to send
                 return std::vector<std::uint8_t>(task == 1 ? 20000000 : 10);
               },
-              skel::interleaved{},
+              skel::schedule::interleaved{},
               [&](skel::task_id task, std::vector<std::uint8_t>&&) { arrived[task] = sim::now(); });
         },
         patient);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "engine/context_access.hpp"
 #include "engine/engine.hpp"
 #include "skel/context.hpp"
 #include "transport/transport.hpp"
@@ -119,7 +120,7 @@ class job {
       options.watchdog_seconds = 15;  // says where every rank stands instead of hanging
       engines_.push_back(std::make_shared<skel::detail::engine>(std::make_unique<transport>(net_, r), options,
                                                                 "host" + std::to_string(r)));
-      contexts_.emplace_back(engines_.back());
+      contexts_.push_back(skel::detail::context_access::make(engines_.back()));
     }
   }
 

@@ -81,7 +81,7 @@ picture::image mesh_picture(context& ctx, mesh const& surfaces, picture_view con
   farm_options options;
   options.label = "preview";
   farm(
-      ctx, tasks, render, first_come{},
+      ctx, tasks, render, schedule::first_come{},
       [&](task_id id, std::vector<float>&& rgb) {
         auto const row = whole.row(0).size();
         auto from = rgb.begin();

@@ -5,27 +5,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <span>
-#include <stop_token>
 #include <string>
 #include <vector>
 
 #include "skel/context.hpp"
 #include "skel/report.hpp"
-#include "skel/storage/options.hpp"
 
 namespace skel {
 
-/// Everything about a bsp call beside the program. The same on every rank.
-struct bsp_options {
-  std::stop_token stop{};                      ///< ends the run early when requested on any rank
-  std::optional<double> time_limit_seconds{};  ///< ends the run early
-  std::string label{};                         ///< for progress and trace; default: "bsp"
-  /// The state of all ranks is saved at the end of a superstep; after the loss of a rank the others go on
-  /// from there, and so does a later run (docs/rollback.md).
-  std::optional<checkpoint_options> checkpoint{};
-};
+struct bsp_options;
 
 namespace detail {
 

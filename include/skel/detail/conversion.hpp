@@ -62,6 +62,27 @@ template <class R, class C, class... P> struct parameters_of<R (C::*)(P...) & no
 template <class R, class C, class... P> struct parameters_of<R (C::*)(P...) const& noexcept> : parameters_of<R(P...)> {};
 // clang-format on
 
+/// The types that a job names; `missing` where it does not, which its call refuses in a sentence.
+struct missing {};
+template <class Job>
+constexpr auto named_result() {
+  if constexpr (requires { typename Job::result; })
+    return std::type_identity<typename Job::result>{};
+  else
+    return std::type_identity<missing>{};
+}
+template <class Job>
+constexpr auto named_solution() {
+  if constexpr (requires { typename Job::solution; })
+    return std::type_identity<typename Job::solution>{};
+  else
+    return std::type_identity<missing>{};
+}
+template <class Job>
+using result_of = typename decltype(named_result<Job>())::type;
+template <class Job>
+using solution_of = typename decltype(named_solution<Job>())::type;
+
 struct unseen {};  // a parameter that cannot be seen
 template <class F, std::size_t I>
 constexpr auto seen_parameter() {

@@ -7,32 +7,19 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "skel/context.hpp"
-#include "skel/detail/division.hpp"
+#include "skel/detail/divide_job.hpp"
 #include "skel/report.hpp"
 
 namespace skel {
 
-/// Where the solution of a divide_and_conquer call is at its end.
-enum class placement : std::uint8_t { everywhere, on_root, in_parts };
-
-/// Everything about a divide_and_conquer call beside source, job and kind. The same on every rank.
-struct divide_and_conquer_options {
-  /// A rank's problem is divided on, as far as it goes, until there are so many pieces for each of its
-  /// compute threads. Fewer pieces are combined sooner, more keep unequal threads busy.
-  unsigned pieces_per_thread = 4;
-  std::stop_token stop{};                      ///< ends the run early when requested on any rank
-  std::optional<double> time_limit_seconds{};  ///< ends the run early
-  std::string label{};                         ///< for progress and trace; default: the kind's name
-  /// Whether a replicated_problem is compared over the ranks. Empty: in builds with assertions, NDEBUG
-  /// undefined.
-  std::optional<bool> check_problem{};
-};
+class any_division;
+enum class placement : std::uint8_t;
+struct divide_and_conquer_options;
 
 namespace detail {
 
@@ -54,7 +41,6 @@ struct divide_solution {
 
 using problem_ptr = std::shared_ptr<divide_problem const>;
 using solution_ptr = std::unique_ptr<divide_solution>;
-using problem_sizes = std::vector<std::pair<std::string, double>>;
 
 /// All but open() and the names of types are called concurrently.
 class divide_work {
@@ -93,8 +79,8 @@ class divide_work {
 /// What a kind of divide-and-conquer is, as values.
 struct divide_kind {
   std::string name;
-  placement from = placement::on_root;
-  placement to = placement::everywhere;
+  placement from{};
+  placement to{};
 };
 
 /// Throws usage_error for choices that exclude each other.

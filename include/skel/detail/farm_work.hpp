@@ -7,7 +7,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -15,31 +14,11 @@
 #include "skel/detail/task_range.hpp"
 #include "skel/report.hpp"
 #include "skel/schedule.hpp"
-#include "skel/storage/options.hpp"
 #include "skel/worker.hpp"
 
 namespace skel {
 
-enum class root_role : std::uint8_t { works, serves };
-
-/// Everything about a farm call beside tasks, function, schedule and sink. The same on every rank.
-struct farm_options {
-  results_policy results = streamed();
-  root_role root = root_role::works;  ///< serves: the root only hands out and collects (ignored on one rank)
-  /// Most tasks given out whose results the sink has not had; 0: 65,536 where the schedule allows a bound.
-  std::uint64_t window = 0;
-  std::stop_token stop{};                      ///< ends the run early when requested on any rank
-  std::optional<double> time_limit_seconds{};  ///< ends the run early
-  std::string label{};                         ///< for progress and trace; default: "farm"
-  /// A task that was running on this many lost ranks ends the run with task_error: it is likely to end the
-  /// others, too. 0: none does.
-  unsigned max_losses_per_task = 2;
-  /// Results that the root has had are saved, and a later run goes on with them (docs/farm.md).
-  std::optional<checkpoint_options> checkpoint{};
-  /// Whether the tasks of a replicated list are compared over the ranks (their number always is). Empty: in
-  /// builds with assertions, NDEBUG undefined.
-  std::optional<bool> check_tasks{};
-};
+struct farm_options;
 
 namespace detail {
 

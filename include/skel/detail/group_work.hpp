@@ -6,9 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
-#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -18,53 +16,7 @@
 
 namespace skel {
 
-/// Where the results of a unit go when all are there.
-enum class unit_results : std::uint8_t {
-  in_order,      ///< to the sink on the root, unit by unit; what comes early waits there
-  as_they_come,  ///< to the sink on the root, each unit as a whole, its pieces in order
-  on_hosts       ///< to the sink on the host that led the unit, and nowhere else
-};
-
-/// Everything about a multi_host call beside units, job and sink. The same on every rank. Each of the paper's
-/// measures can be switched off, to see what it is worth (docs/multi-host.md).
-struct multi_host_options {
-  /// Ranks per group: 1 is the symmetric partition, all of them the host-slave partition. 0: found from the
-  /// times of the first units, and told in the report.
-  unsigned group_size = 0;
-  /// Relative power of the ranks: groups of about equal power, shares in proportion. Empty: all alike, or
-  /// measured by a short probe.
-  std::vector<double> power{};
-  bool measure_power = false;
-  /// What the sink on the root takes of a unit, of what it takes to read and process it (of a run before:
-  /// report groups->sink_seconds). The root leads so much less, and all ranks end together. 0: next to
-  /// nothing.
-  double sink_cost = 0;
-  bool reassign = true;  ///< ranks of a group that is through go to others, in proportion to what is left
-  /// Ranks of a group that is through lead the end of another one's share themselves, where enough whole
-  /// units are left that nobody has begun to read; false: they only help, as in the paper.
-  bool split_shares = true;
-  /// Units: a group with no more than so much left to give is left alone, no ranks go there any more. The
-  /// paper has 0.5 (section 5.2). 0: as long as there is anything.
-  double reassign_down_to = 0.125;
-  bool host_helps = true;    ///< hosts process pieces, too, while there is nothing to read
-  bool host_listens = true;  ///< false: requests wait while the host reads or processes
-  unsigned read_ahead = 1;   ///< units that are read before anybody needs them; 0: when all pieces are given
-  bool preload = false;  ///< each host reads its first unit before anything is given, and the clock starts
-  std::uint64_t least_pieces = 1;  ///< of a packet: neighbours travel together
-  bool shrinking = true;           ///< packets shrink with what is left; false: least_pieces each
-  /// A packet keeps a slave busy for about so long at most, by what its latest pieces took; 0: no limit. Who
-  /// comes to help later finds something to do.
-  double packet_seconds = 0.02;
-  bool early_requests = true;  ///< a slave asks when `threshold` pieces are left; false: when it is idle
-  std::uint64_t threshold = 1;
-  unsigned buffers =
-      0;  ///< packets of a host under way and not received: 1 synchronous, 2 the paper's, 0 any
-  std::size_t results_level = std::size_t{64} * 1024;  ///< bytes of results that a slave keeps; 0: none
-  unit_results results = unit_results::in_order;
-  std::stop_token stop{};                      ///< ends the run early when requested on any rank
-  std::optional<double> time_limit_seconds{};  ///< ends the run early
-  std::string label{};                         ///< for progress and trace; default: "multi_host"
-};
+struct multi_host_options;
 
 namespace detail {
 

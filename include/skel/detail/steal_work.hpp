@@ -7,30 +7,16 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <stop_token>
 #include <string>
 #include <vector>
 
 #include "skel/context.hpp"
 #include "skel/report.hpp"
-#include "skel/schedule.hpp"
-#include "skel/storage/options.hpp"
 #include "skel/worker.hpp"
 
 namespace skel {
 
-/// Everything about a ring_steal call beside source and job. The same on every rank.
-struct ring_steal_options {
-  steal_size take = steal_size::half;          ///< what a thief is given: half of what waits, or one task
-  ring_order order = ring_order::doubling;     ///< whom a thief asks next
-  std::stop_token stop{};                      ///< ends the run early when requested on any rank
-  std::optional<double> time_limit_seconds{};  ///< ends the run early
-  std::string label{};                         ///< for progress and trace; default: "ring_steal"
-  /// Saves on the root what was found so far and the tasks that are left, now and then and at the end, so
-  /// that a later run, on any number of ranks, goes on from there. docs/rollback.md.
-  std::optional<checkpoint_options> checkpoint{};
-  std::optional<bool> check_tasks{};  ///< as in farm_options
-};
+struct ring_steal_options;
 
 namespace detail {
 

@@ -5,12 +5,9 @@
 #include <utility>
 
 #include "skel/sink.hpp"
-#include "skel/transfer.hpp"
 #include "skel/worker.hpp"
 
-namespace skel {
-
-namespace detail {
+namespace skel::detail {
 
 template <class F, class Task>
 inline constexpr bool takes_worker = std::is_invocable_v<F const&, Task const&, worker_info const&>;
@@ -27,17 +24,7 @@ template <class F, class Task>
 struct task_result {
   using raw = std::remove_cvref_t<decltype(call_task(std::declval<F const&>(), std::declval<Task const&>(),
                                                      std::declval<worker_info const&>()))>;
-  using type = std::conditional_t<std::is_void_v<raw>, nothing, raw>;
+  using type = std::conditional_t<std::is_void_v<raw>, no_result, raw>;
 };
 
-}  // namespace detail
-
-/// Satisfied by f(task const&) and f(task const&, worker_info const&) on a const object, with a result that
-/// can travel.
-template <class F, class Task>
-concept task_function =
-    (std::is_invocable_v<F const&, Task const&> ||
-     std::is_invocable_v<F const&, Task const&,
-                         worker_info const&>)&&transferable<typename detail::task_result<F, Task>::type>;
-
-}  // namespace skel
+}  // namespace skel::detail

@@ -41,9 +41,9 @@ struct outcome {
 /// Once per process (SimGrid cannot be started again): a second call throws usage_error.
 ///
 ///     skel::sim::run(skel::sim::platform::ready("lee-1997-14"), [](skel::context& ctx) {
-///       auto const r = skel::farm(ctx, skel::indices(512),
-///           [](std::uint64_t line) { skel::sim::spend(1.2); return line; }, skel::guided{}, ...);
-///       if (ctx.is_root()) std::printf("%g virtual seconds\n", r.seconds);
+///       auto const [report] = skel::farm(ctx, skel::indices(512),
+///           [](std::uint64_t line) { skel::sim::spend(1.2); return line; }, skel::schedule::guided{}, ...);
+///       if (ctx.is_root()) std::printf("%g virtual seconds\n", report.seconds);
 ///     });
 outcome run(platform const& where, std::function<void(context&)> const& body,
             run_options const& options = {});

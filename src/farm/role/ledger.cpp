@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "role/deal.hpp"
 #include "role/digest.hpp"
 
 namespace skel::role {

@@ -15,10 +15,10 @@ namespace skel::role {
 struct group_host_config {
   rank_id self = 0;
   rank_id root = 0;
-  farm_policy policy = guided{}.policy();         ///< how many pieces a packet has: size and chunk
-  unsigned read_ahead = 1;                        ///< units read that nobody has begun
-  unsigned buffers = 0;                           ///< packets under way and not received; 0: no limit
-  std::uint64_t left_alone = default_left_alone;  ///< the arbiter's: it wants to know when that is reached
+  farm_policy policy = schedule::guided{}.policy();  ///< how many pieces a packet has: size and chunk
+  unsigned read_ahead = 1;                           ///< units read that nobody has begun
+  unsigned buffers = 0;                              ///< packets under way and not received; 0: no limit
+  std::uint64_t left_alone = default_left_alone;     ///< the arbiter's: it wants to know when that is reached
   friend bool operator==(group_host_config const&, group_host_config const&) = default;
 };
 

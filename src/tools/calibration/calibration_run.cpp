@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/format.hpp"
+#include "engine/context_access.hpp"
 #include "skel/error.hpp"
 #include "skel/transfer.hpp"
 
@@ -33,9 +34,9 @@ void pack_value(exercise const& what, std::vector<std::byte>& out) {
 
 calibration_run::calibration_run(context& ctx)
     : ctx_(ctx),
-      engine_(ctx.engine()),
+      engine_(detail::context_access::engine_of(ctx)),
       slot_(ctx),
-      key_{ctx.id(), slot_.number()},
+      key_{detail::context_access::id(ctx), slot_.number()},
       offsets_(static_cast<std::size_t>(ctx.size())) {}
 
 double calibration_run::wire_bytes(exercise const& what) {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "edge_part.hpp"
-#include "skel/detail/division.hpp"
+#include "skel/divide_and_conquer.hpp"
 #include "tools/simulate/block_costs.hpp"
 #include "tools/simulate/simulation.hpp"
 

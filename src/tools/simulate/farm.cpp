@@ -24,19 +24,20 @@ void simulate_farm(context& ctx, options const& o, std::vector<double> const& co
   how.results = o.common.results();
   how.root = o.common.root_works ? root_role::works : root_role::serves;
   auto const r = farm(
-      ctx, indices(costs.size()),
-      [&](std::uint64_t task) {
-        sim::spend(costs[task]);
-        return result_of(task, o.result_bytes);
-      },
-      o.common.schedule(),
-      [&](task_id task, std::vector<std::uint8_t>&& got) {
-        if (got != result_of(task, o.result_bytes)) ++out.wrong;
-        ++had;
-        for (auto const& f : failures)
-          if (f.results == had) sim::kill(f.at.rank);
-      },
-      how);
+                     ctx, indices(costs.size()),
+                     [&](std::uint64_t task) {
+                       sim::spend(costs[task]);
+                       return result_of(task, o.result_bytes);
+                     },
+                     o.common.schedule(),
+                     [&](task_id task, std::vector<std::uint8_t>&& got) {
+                       if (got != result_of(task, o.result_bytes)) ++out.wrong;
+                       ++had;
+                       for (auto const& f : failures)
+                         if (f.results == had) sim::kill(f.at.rank);
+                     },
+                     how)
+                     .report;
   if (!ctx.is_root()) return;
   out.run.run = r;
   out.traces = ctx.traces();

@@ -91,24 +91,24 @@ struct simulated_layers {
 multi_host_options parse(group_options const& o) {
   multi_host_options how;
   how.group_size = o.group_size;
-  how.preload = o.preload;
-  how.reassign_down_to = o.reassign_down_to;
-  how.buffers = o.buffers;
-  how.least_pieces = o.least_pieces;
-  how.packet_seconds = o.packet_seconds;
-  how.results_level = o.results_level;
-  how.measure_power = o.measure_power;
+  how.paper.preload = o.preload;
+  how.paper.reassign_down_to = o.reassign_down_to;
+  how.paper.buffers = o.buffers;
+  how.paper.least_pieces = o.least_pieces;
+  how.paper.packet_seconds = o.packet_seconds;
+  how.paper.results_level = o.results_level;
+  how.paper.measure_power = o.measure_power;
   how.results = o.sink == "root" ? unit_results::in_order : unit_results::on_hosts;
   auto const without = [&](char const* name) {
     return std::find(o.without.begin(), o.without.end(), name) != o.without.end();
   };
-  how.reassign = !without("reassign");
-  how.split_shares = !without("split");
-  how.host_helps = !without("host-helps");
-  how.host_listens = !without("host-listens");
-  how.shrinking = !without("shrinking");
-  how.early_requests = !without("early-requests");
-  if (without("read-ahead")) how.read_ahead = 0;
+  how.paper.reassign = !without("reassign");
+  how.paper.split_shares = !without("split");
+  how.paper.host_helps = !without("host-helps");
+  how.paper.host_listens = !without("host-listens");
+  how.paper.shrinking = !without("shrinking");
+  how.paper.early_requests = !without("early-requests");
+  if (without("read-ahead")) how.paper.read_ahead = 0;
   return how;
 }
 
@@ -122,14 +122,15 @@ void simulate_groups(context& ctx, options const& o, layer_costs const& costs, r
   simulated_layers const job{g, costs, by_rows, std::static_pointer_cast<disks>(shared)};
   std::uint64_t pieces = 0;
   auto const r = multi_host(
-      ctx, costs.layers(), job,
-      [&](std::uint64_t unit, std::uint64_t piece, simulated_layers::result&& bytes) {
-        bool const right = bytes.size() == costs.result_bytes(unit, piece) &&
-                           (bytes.empty() || bytes[0] == static_cast<std::byte>(unit));
-        if (!right) ++out.wrong;
-        ++pieces;
-      },
-      parse(g));
+                     ctx, costs.layers(), job,
+                     [&](std::uint64_t unit, std::uint64_t piece, simulated_layers::result&& bytes) {
+                       bool const right = bytes.size() == costs.result_bytes(unit, piece) &&
+                                          (bytes.empty() || bytes[0] == static_cast<std::byte>(unit));
+                       if (!right) ++out.wrong;
+                       ++pieces;
+                     },
+                     parse(g))
+                     .report;
   out.checked += pieces;
   if (!ctx.is_root()) return;
   out.cost = costs.total_seconds();

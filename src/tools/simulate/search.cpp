@@ -25,14 +25,14 @@ void simulate_search(context& ctx, options const& o, double node_seconds, result
   auto const tree = search::parse_tree(o.tree);
   simulated_search const job{{search::uts_tree(tree.parameters)}, node_seconds};
   ring_steal_options how;
-  how.take = o.take == "one" ? one : half;
+  how.take = o.take == "one" ? steal_size::one : steal_size::half;
   auto const root = [&] { return std::array{job.tree.root()}; };
   auto const r = ring_steal(ctx, on_root(root), job, how);
   if (!ctx.is_root()) return;
-  out.cost = static_cast<double>(r.result.nodes) * node_seconds;
+  out.cost = static_cast<double>(r.value.nodes) * node_seconds;
   out.run.run = r.report;
   out.traces = ctx.traces();
-  if (tree.published && !(*tree.published == r.result)) ++out.wrong;
+  if (tree.published && !(*tree.published == r.value)) ++out.wrong;
 }
 
 }  // namespace skel::simulate

@@ -11,7 +11,7 @@
 #include "program/options.hpp"
 #include "program/run_files.hpp"
 #include "skel/context.hpp"
-#include "skel/detail/group_work.hpp"
+#include "skel/multi_host.hpp"
 #include "skel/sim/platform.hpp"
 
 namespace skel::simulate {
@@ -31,7 +31,7 @@ struct group_options {
   unsigned disks = 0;
   unsigned group_size = 8;
   bool preload = false;
-  double reassign_down_to = multi_host_options{}.reassign_down_to;
+  double reassign_down_to = multi_host_options{}.paper.reassign_down_to;
   bool measure_power = false;
   unsigned buffers = 0;
   std::uint64_t least_pieces = 1;

@@ -10,7 +10,7 @@ int main(int argc, char** argv) {
     std::vector<long> squares(100);
     skel::farm(
         ctx, skel::indices(squares.size()), [](std::uint64_t i) { return static_cast<long>(i * i); },
-        skel::guided{}, skel::into(squares));
+        skel::schedule::guided{}, skel::into(squares));
     if (ctx.is_root() && squares.at(99) != 99 * 99) throw skel::error("wrong result");
   });
 }

@@ -1,7 +1,8 @@
-#include "skel/detail/division.hpp"
-
 #include <array>
+#include <string>
+#include <string_view>
 
+#include "skel/divide_and_conquer.hpp"
 #include "skel/error.hpp"
 
 namespace skel {

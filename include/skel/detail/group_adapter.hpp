@@ -1,0 +1,194 @@
+// multi_host's adapter: the user's job and sink as a group_work.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <typeinfo>
+#include <utility>
+#include <vector>
+
+#include "skel/detail/group_work.hpp"
+#include "skel/error.hpp"
+#include "skel/multi_host.hpp"
+#include "skel/sink.hpp"
+#include "skel/transfer.hpp"
+
+namespace skel {
+
+namespace detail {
+
+// Whether read is seen to fill a copy, where it is neither overloaded nor a template.
+template <class Job>
+constexpr bool reads_into_copy() {
+  constexpr std::size_t carried = 1, unit = 2;
+  if constexpr (requires { &Job::read; })
+    return takes_copy<decltype(&Job::read), carried> || takes_copy<decltype(&Job::read), unit>;
+  else
+    return false;
+}
+
+// What read and history return: a negative number is no number of pieces.
+template <class N>
+std::uint64_t counted(N n, char const* what) {
+  if constexpr (std::is_signed_v<N>)
+    if (n < 0) throw error(std::string(what) + " has returned a negative number");
+  return static_cast<std::uint64_t>(n);
+}
+
+template <class T, class Base>
+struct holder final : Base {
+  holder() = default;
+  explicit holder(T v) : value(std::move(v)) {}
+  T value{};
+};
+
+// Whether results may go to this sink, and a sentence about why not.
+template <class Sink, class R>
+constexpr bool fits_groups() {
+  constexpr bool callable = std::is_invocable_v<Sink&, std::uint64_t, std::uint64_t, R&&>;
+  static_assert(callable, "skel::multi_host: the sink must be callable as sink(unit, piece, result&&).");
+  if constexpr (callable) {
+    static_assert(holds_task_ids<std::remove_cvref_t<parameter<Sink, 0>>> &&
+                      holds_task_ids<std::remove_cvref_t<parameter<Sink, 1>>> &&
+                      holds_every<R, std::remove_cvref_t<parameter<Sink, 2>>>(),
+                  "skel::multi_host: the sink's parameters, first the unit, then the piece and then the "
+                  "result, cannot hold all of them: they are swapped, or too narrow.");
+    using returned = std::remove_cvref_t<std::invoke_result_t<Sink&, std::uint64_t, std::uint64_t, R&&>>;
+    static_assert(!std::is_same_v<returned, bool>,
+                  "skel::multi_host: the sink returns a bool, which ends nothing: return skel::flow::stop or "
+                  "skel::flow::go_on, or void.");
+  }
+  return callable;
+}
+
+template <class Job, class Sink>
+class group_work_of final : public group_work {
+  using carried = holder<typename Job::carried, host_state>;
+  using unit = holder<typename Job::unit, host_unit>;
+  using packet = holder<typename Job::packet, host_packet>;
+  using result = holder<typename Job::result, piece_result>;
+
+ public:
+  group_work_of(Job const& job, Sink& sink) : job_(job), sink_(sink) {}
+
+  [[nodiscard]] std::string types() const override {
+    return std::string(typeid(typename Job::packet).name()) + " -> " + typeid(typename Job::result).name();
+  }
+  [[nodiscard]] std::string function() const override { return typeid(Job).name(); }
+  [[nodiscard]] std::uint64_t history(std::uint64_t number) const override {
+    if constexpr (has_history<Job>)
+      return std::min(number, counted(job_.history(), "history()"));
+    else
+      return 0;
+  }
+  [[nodiscard]] std::unique_ptr<host_state> make_state() const override {
+    return std::make_unique<carried>();
+  }
+  [[nodiscard]] std::shared_ptr<host_unit> make_unit() const override { return std::make_shared<unit>(); }
+
+  std::uint64_t read(std::uint64_t number, bool fresh, host_state& state, host_unit& into,
+                     pieces_ready const& ready) const override {
+    auto& c = static_cast<carried&>(state).value;
+    auto& u = static_cast<unit&>(into).value;
+    if constexpr (begins_anywhere<Job>) {
+      if (fresh) return counted(job_.read_first(number, c, u, ready), "read_first()");
+    } else if (fresh) {
+      for (auto before = number - history(number); before < number; ++before) {
+        typename Job::unit unused{};
+        read_one(before, c, unused, [](std::uint64_t) {});
+      }
+    }
+    return read_one(number, c, u, ready);
+  }
+  [[nodiscard]] std::shared_ptr<host_packet const> cut(host_unit const& from, std::uint64_t first,
+                                                       std::uint64_t count) const override {
+    return std::make_shared<packet>(job_.cut(static_cast<unit const&>(from).value, first, count));
+  }
+  [[nodiscard]] std::unique_ptr<piece_result> process(host_packet const& p, std::uint64_t index,
+                                                      worker_info const& where) const override {
+    auto const& pieces = static_cast<packet const&>(p).value;
+    auto const i = static_cast<std::size_t>(index);
+    if constexpr (processes_with_worker<Job>)
+      return std::make_unique<result>(job_.process(pieces, i, where));
+    else
+      return std::make_unique<result>(job_.process(pieces, i));
+  }
+
+  void pack(host_packet const& p, std::vector<std::byte>& out) const override {
+    auto const& value = static_cast<packet const&>(p).value;
+    out.reserve(out.size() + skel::packed_size(value));  // its slave waits for it
+    skel::pack(value, out);
+  }
+  [[nodiscard]] std::shared_ptr<host_packet const> unpack_packet(
+      std::span<std::byte const> in) const override {
+    return std::make_shared<packet>(skel::unpack<typename Job::packet>(in));
+  }
+  void pack(piece_result const& r, std::vector<std::byte>& out) const override {
+    skel::pack(static_cast<result const&>(r).value, out);
+  }
+  [[nodiscard]] std::unique_ptr<piece_result> unpack_result(
+      std::span<std::byte const> in, std::shared_ptr<void const> const& owner) const override {
+    return std::make_unique<result>(skel::unpack<typename Job::result>(in, owner));
+  }
+
+  bool sink(std::uint64_t number, std::uint64_t piece, piece_result& r) override {
+    auto& value = static_cast<result&>(r).value;
+    using returned = std::invoke_result_t<Sink&, std::uint64_t, std::uint64_t, typename Job::result&&>;
+    if constexpr (std::is_same_v<returned, flow>) {
+      return sink_(number, piece, std::move(value)) == flow::go_on;
+    } else {
+      sink_(number, piece, std::move(value));
+      return true;
+    }
+  }
+
+ private:
+  std::uint64_t read_one(std::uint64_t number, typename Job::carried& c, typename Job::unit& u,
+                         pieces_ready const& ready) const {
+    if constexpr (reads_in_parts<Job>)
+      return counted(job_.read(number, c, u, ready), "read()");
+    else
+      return counted(job_.read(number, c, u), "read()");
+  }
+  Job const& job_;
+  Sink& sink_;
+};
+
+}  // namespace detail
+
+template <class Job, class Sink>
+result<void> multi_host(context& ctx, std::uint64_t units, Job const& job, Sink&& sink,
+                        multi_host_options const& options) {
+  static_assert(
+      multi_host_job<Job>,
+      "skel::multi_host: the job must have nested types carried, unit, packet and result, and const "
+      "members std::uint64_t read(std::uint64_t, carried&, unit&), packet cut(unit const&, "
+      "std::uint64_t first, std::uint64_t count) and result process(packet const&, std::size_t).");
+  if constexpr (multi_host_job<Job>) {
+    static_assert(detail::can_travel<typename Job::packet>(),
+                  "skel::multi_host: the packet type cannot be sent. Make it trivially copyable without "
+                  "pointers or views, give it a "
+                  "serialize() function, or specialise skel::transfer_traits.");
+    static_assert(detail::can_travel<typename Job::result>(),
+                  "skel::multi_host: the result type cannot be sent. Make it trivially copyable without "
+                  "pointers or views, give it a "
+                  "serialize() function, or specialise skel::transfer_traits.");
+    static_assert(!detail::reads_into_copy<Job>(),
+                  "skel::multi_host: read must take what it carries and the unit by reference, carried& and "
+                  "unit&: what it writes to a copy is lost.");
+    using sink_type = std::remove_reference_t<Sink>;
+    constexpr bool fits = detail::fits_groups<sink_type, typename Job::result>();
+    if constexpr (transferable<typename Job::packet> && transferable<typename Job::result> && fits) {
+      detail::group_work_of<Job, sink_type> work(job, sink);
+      return {detail::run_multi_host(ctx, units, work, options)};
+    }
+  }
+  return {};
+}
+
+}  // namespace skel

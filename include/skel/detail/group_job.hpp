@@ -1,0 +1,43 @@
+// The members that a multi_host job must or may have, one by one.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+#include "skel/detail/conversion.hpp"
+#include "skel/worker.hpp"
+
+namespace skel::detail {
+
+template <class Job>
+concept reads_whole =
+    requires(Job const& job, std::uint64_t n, typename Job::carried& c, typename Job::unit& u) {
+      { job.read(n, c, u) } -> std::convertible_to<std::uint64_t>;
+    };
+template <class Job>
+concept reads_in_parts = requires(Job const& job, std::uint64_t n, typename Job::carried& c,
+                                  typename Job::unit& u, std::function<void(std::uint64_t)> const& ready) {
+  { job.read(n, c, u, ready) } -> std::convertible_to<std::uint64_t>;
+};
+template <class Job>
+concept begins_anywhere = requires(Job const& job, std::uint64_t n, typename Job::carried& c,
+                                   typename Job::unit& u, std::function<void(std::uint64_t)> const& ready) {
+  { job.read_first(n, c, u, ready) } -> std::convertible_to<std::uint64_t>;
+};
+template <class Job>
+concept has_history = requires(Job const& job) {
+  { job.history() } -> std::convertible_to<std::uint64_t>;
+};
+template <class Job>
+inline constexpr bool processes_with_worker =
+    requires(Job const& job, typename Job::packet const& p, std::size_t i, worker_info const& where) {
+      { job.process(p, i, where) } -> becomes<typename Job::result>;
+    };
+template <class Job>
+inline constexpr bool processes = requires(Job const& job, typename Job::packet const& p, std::size_t i) {
+  { job.process(p, i) } -> becomes<typename Job::result>;
+};
+
+}  // namespace skel::detail
