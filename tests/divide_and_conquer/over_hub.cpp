@@ -235,6 +235,24 @@ TEST_CASE("a function that throws fails the call on every rank, and the next cal
     }
 }
 
+TEST_CASE("a problem that never becomes trivial ends the call with an error") {
+  struct endless : slow_sum {
+    bool trivial(problem const& p) const { return p.second == p.first; }
+    std::array<problem, 2> divide(problem const& p) const { return {p, problem{0, 0}}; }
+  };
+  for (int ranks : {1, 3}) {
+    hub::job job(ranks, 1);
+    job.run([&](skel::context& ctx) {
+      skel::divide_and_conquer(ctx, skel::replicated_problem{std::pair{0, 16}}, endless{},
+                               skel::division::hypercube{});
+    });
+    for (int r = 0; r < ranks; ++r) {
+      check_thrown<skel::task_error>(job, r);
+      CHECK(job.error(r).find("not trivial after 10000 divisions") != std::string::npos);
+    }
+  }
+}
+
 TEST_CASE("a source that throws, a call that differs, choices that exclude each other") {
   hub::job job(3, 1);
   job.run([&](skel::context& ctx) {
