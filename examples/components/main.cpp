@@ -10,20 +10,20 @@
 #include <optional>
 #include <string>
 
-#include "certificate.hpp"
-#include "connect.hpp"
 #include "graph_file.hpp"
-#include "parallel_link.hpp"
+#include "job.hpp"
 #include "program/failure.hpp"
 #include "program/paths.hpp"
 #include "program/run_program.hpp"
+#include "search.hpp"
 #include "skel/hash.hpp"
 #include "skel/skel.hpp"
 #include "sweep.hpp"
+#include "union_find.hpp"
 
 namespace {
 
-using namespace skel::components;
+using namespace components;
 
 struct options {
   std::string file, formula;
