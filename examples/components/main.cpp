@@ -61,7 +61,7 @@ void add_options(CLI::App& app, options& o) {
   choice("--local", o.local, {"union-find", "dfs"},
          "what one rank does: union-find, or the paper's adjacency list and depth-first search");
   choice("--exchange", o.exchange, {"cheapest", "dense"},
-         "what partners send: the shortest encoding, or the paper's vector of all roots");
+         "what partners send: a short exact form, or the paper's vector of all roots");
 }
 
 // What this rank needs of the graph. Every rank reads a file.
