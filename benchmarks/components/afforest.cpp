@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "big_array.hpp"
+#include "generate.hpp"
 #include "peers.hpp"
-#include "random_hash.hpp"
 
 namespace peers {
 
 namespace {
 
-using skel::components::big_array;
+using components::big_array;
 
 // f(first, last) of a part of 0 ... n - 1 on each thread.
 template <class F>
@@ -83,8 +83,7 @@ void compress(node* label, std::size_t first, std::size_t last) {
 
 node most_frequent(node const* label, std::size_t nodes) {
   std::unordered_map<node, int> counts;
-  for (std::uint64_t i = 0; i < 1024; ++i)
-    ++counts[label[skel::components::below(skel::components::mix(i), nodes)]];
+  for (std::uint64_t i = 0; i < 1024; ++i) ++counts[label[components::below(components::mix(i), nodes)]];
   return std::max_element(counts.begin(), counts.end(),
                           [](auto const& a, auto const& b) { return a.second < b.second; })
       ->first;

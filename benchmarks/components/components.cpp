@@ -18,7 +18,7 @@
 
 namespace {
 
-using namespace skel::components;
+using namespace components;
 
 struct method {
   std::string name;

@@ -7,8 +7,8 @@
 
 namespace peers {
 
-using skel::components::edge;
-using skel::components::node;
+using components::edge;
+using components::node;
 
 /// Union-find with path halving and links to the smaller root, one edge after the other.
 void union_find(std::span<edge const> edges, std::span<node> label);

@@ -17,7 +17,7 @@
 
 namespace {
 
-using namespace skel::components;
+using namespace components;
 
 edge_part part_of(graph_spec const& spec, std::uint64_t first, std::uint64_t last) {
   big_array<edge> edges(last - first);

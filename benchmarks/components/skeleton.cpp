@@ -7,13 +7,13 @@
 #include <cstring>
 #include <exception>
 
-#include "connect.hpp"
+#include "job.hpp"
 #include "skel/hash.hpp"
 #include "skel/skel.hpp"
 
 namespace {
 
-using namespace skel::components;
+using namespace components;
 
 void run(skel::context& ctx, graph_spec const& spec, int repetitions, exchange how) {
   components_job const job{.nodes = spec.nodes, .how = how};

@@ -2,6 +2,9 @@
 // their size is known from the start.
 #pragma once
 
+#include <sys/mman.h>
+
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -10,9 +13,21 @@
 #include <type_traits>
 #include <utility>
 
-#include "large_pages.hpp"
+namespace components {
 
-namespace skel::components {
+inline constexpr std::size_t large_page = std::size_t{1} << 21;
+
+/// As std::malloc, to be given to std::free; nullptr where there is none. Random access to 8 MB costs a tenth
+/// less than on pages of 4 KB, and the first access to each page, which takes 3 ms there, 0.4 ms.
+[[nodiscard]] inline void* allocate_on_large_pages(std::size_t bytes) noexcept {
+  if (bytes > PTRDIFF_MAX - large_page) return nullptr;
+  auto const whole = (bytes + large_page - 1) / large_page * large_page;
+  void* const memory = std::aligned_alloc(large_page, whole);
+#ifdef MADV_HUGEPAGE
+  if (memory != nullptr) ::madvise(memory, whole, MADV_HUGEPAGE);
+#endif
+  return memory;
+}
 
 /// A fixed or growing array of plain values. std::vector would write all of them once before they are
 /// written, and hold two copies while it grows; glibc's realloc moves large blocks by changing page tables.
@@ -23,11 +38,14 @@ class big_array {
  public:
   big_array() = default;
   explicit big_array(std::size_t size) { resize(size); }
+  big_array(big_array const& other) : big_array(other.size_) {
+    std::copy(other.begin(), other.end(), begin());
+  }
   big_array(big_array&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)),
         size_(std::exchange(other.size_, 0)),
         capacity_(std::exchange(other.capacity_, 0)) {}
-  big_array& operator=(big_array&& other) noexcept {
+  big_array& operator=(big_array other) noexcept {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
     std::swap(capacity_, other.capacity_);
@@ -75,4 +93,4 @@ class big_array {
   std::size_t size_ = 0, capacity_ = 0;
 };
 
-}  // namespace skel::components
+}  // namespace components

@@ -4,7 +4,7 @@
 #include <compare>
 #include <cstdint>
 
-namespace skel::components {
+namespace components {
 
 /// Nodes are numbered from 0 and have 32 bits.
 using node = std::uint32_t;
@@ -19,4 +19,4 @@ struct edge {
 };
 static_assert(sizeof(edge) == 8);
 
-}  // namespace skel::components
+}  // namespace components

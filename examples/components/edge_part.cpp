@@ -1,24 +1,16 @@
 #include "edge_part.hpp"
 
+#include <algorithm>
 #include <cstring>
 
+#include "skel/bytes.hpp"
 #include "skel/error.hpp"
 
-namespace skel::components {
-
-namespace {
-
-edge_array array_of(big_array<edge> edges) {
-  edge_array a;
-  a.edges = std::move(edges);
-  return a;
-}
-
-}  // namespace
+namespace components {
 
 edge_part::edge_part(big_array<edge> edges) {
   last_ = edges.size();
-  array_ = std::make_shared<edge_array const>(array_of(std::move(edges)));
+  array_ = std::make_shared<edge_array const>(edge_array{std::move(edges), 0, std::nullopt});
 }
 
 edge_part::view edge_part::edges() const {
@@ -30,7 +22,7 @@ edge_part::view edge_part::edges() const {
     v.owner_ = array_;
     return v;
   }
-  if (!a.formula) throw error("edges of the graph are used on a rank that does not hold them");
+  if (!a.formula) throw skel::error("edges of the graph are used on a rank that does not hold them");
   auto const made = std::make_shared<big_array<edge>>(size());
   generate(*a.formula, first_, {made->data(), made->size()});
   v.edges_ = made->span();
@@ -43,10 +35,10 @@ std::array<edge_part, 2> edge_part::split(std::uint64_t count) const {
   return {edge_part(array_, first_, middle), edge_part(array_, middle, last_)};
 }
 
-}  // namespace skel::components
+}  // namespace components
 
-void skel::transfer_traits<skel::components::edge_part>::pack(components::edge_part const& part,
-                                                              std::vector<std::byte>& out) {
+void skel::transfer_traits<components::edge_part>::pack(components::edge_part const& part,
+                                                        std::vector<std::byte>& out) {
   auto const& formula = part.array_ ? part.array_->formula : std::nullopt;
   bytes::put_raw(out, static_cast<std::uint8_t>(formula.has_value()));
   if (formula) {
@@ -61,19 +53,18 @@ void skel::transfer_traits<skel::components::edge_part>::pack(components::edge_p
   out.insert(out.end(), bytes.begin(), bytes.end());
 }
 
-skel::components::edge_part skel::transfer_traits<skel::components::edge_part>::unpack(
-    std::span<std::byte const>& in) {
+components::edge_part skel::transfer_traits<components::edge_part>::unpack(std::span<std::byte const>& in) {
   using namespace components;
   if (bytes::get_raw<std::uint8_t>(in) != 0) {
-    edge_array a;
-    a.formula = bytes::get_raw<graph_spec>(in);
+    edge_array none;
+    none.formula = bytes::get_raw<graph_spec>(in);
     auto const first = bytes::get_raw<std::uint64_t>(in), last = bytes::get_raw<std::uint64_t>(in);
-    if (first > last || last > a.formula->edges)
-      throw protocol_error("message holds edges that no graph has");
-    return {std::make_shared<edge_array const>(std::move(a)), first, last};
+    if (first > last || last > none.formula->edges)
+      throw skel::protocol_error("message holds edges that no graph has");
+    return {std::make_shared<edge_array const>(std::move(none)), first, last};
   }
   auto const count = bytes::get_varint(in);
-  if (count > in.size() / sizeof(edge)) throw protocol_error("message holds fewer edges than it says");
+  if (count > in.size() / sizeof(edge)) throw skel::protocol_error("message holds fewer edges than it says");
   auto const bytes = bytes::get_bytes(in, count * sizeof(edge));
   big_array<edge> edges(count);
   if (count > 0) std::memcpy(edges.data(), bytes.data(), bytes.size());

@@ -12,7 +12,7 @@
 #include "generate.hpp"
 #include "skel/transfer.hpp"
 
-namespace skel::components {
+namespace components {
 
 /// Edges that are in memory: all of a graph, or those from number `first` on. Where the graph comes from a
 /// formula, the others can be made.
@@ -53,16 +53,16 @@ class edge_part {
   [[nodiscard]] std::array<edge_part, 2> split(std::uint64_t count) const;
 
  private:
-  friend struct transfer_traits<edge_part>;
+  friend struct skel::transfer_traits<edge_part>;
   std::shared_ptr<edge_array const> array_;
   std::uint64_t first_ = 0, last_ = 0;
 };
 
-}  // namespace skel::components
+}  // namespace components
 
 /// Only the edges of the part travel; of a generated graph only its parameters do.
 template <>
-struct skel::transfer_traits<skel::components::edge_part> {
+struct skel::transfer_traits<components::edge_part> {
   static void pack(components::edge_part const& part, std::vector<std::byte>& out);
   static components::edge_part unpack(std::span<std::byte const>& in);
 };

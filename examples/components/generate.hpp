@@ -9,7 +9,7 @@
 
 #include "edge.hpp"
 
-namespace skel::components {
+namespace components {
 
 enum class graph_kind : std::uint8_t { uniform, kronecker, grid };
 
@@ -38,4 +38,38 @@ struct graph_spec {
 /// Edges first, first + 1, ... of the graph, as many as fit.
 void generate(graph_spec const& spec, std::uint64_t first, std::span<edge> edges);
 
-}  // namespace skel::components
+// Random numbers without a state: a hash of what they are for.
+
+/// The finaliser of splitmix64 (Steele, Lea and Flood 2014), a bijection of 64 bits.
+constexpr std::uint64_t mix(std::uint64_t x) {
+  x += 0x9e3779b97f4a7c15;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+/// A random number below n for n of at most 2^32 (Lemire 2019, without his rejection: the bias is n / 2^32).
+constexpr std::uint64_t below(std::uint64_t random, std::uint64_t n) { return ((random >> 32) * n) >> 32; }
+
+/// A random permutation of 0 ... 2^bits - 1: multiplications by odd numbers and shifts can be undone.
+class permutation_of_bits {
+ public:
+  permutation_of_bits(unsigned bits, std::uint64_t seed)
+      : mask_(bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1),
+        shift_(bits < 4 ? 1 : bits / 2),
+        key_(mix(seed ^ 0x5bd1e995)) {}
+  [[nodiscard]] std::uint64_t operator()(std::uint64_t x) const {
+    for (std::uint64_t round = 0; round < 4; ++round) {
+      x = ((x ^ key_) * (mix(key_ + round) | 1)) & mask_;
+      x ^= x >> shift_;
+    }
+    return x;
+  }
+
+ private:
+  std::uint64_t mask_;
+  unsigned shift_;
+  std::uint64_t key_;
+};
+
+}  // namespace components

@@ -3,17 +3,18 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <array>
 #include <charconv>
 
-#include "graph_reader.hpp"
+#include "input.hpp"
 #include "skel/atomic_file.hpp"
 #include "skel/error.hpp"
 
-namespace skel::components {
+namespace components {
 
 std::uint64_t at_least(std::uint64_t known, node_limit nodes, std::string const& path) {
   if (nodes && *nodes < known)
-    throw usage_error(fmt::format("{}: {} nodes, expected at most --nodes {}", path, known, *nodes));
+    throw skel::usage_error(fmt::format("{}: {} nodes, expected at most --nodes {}", path, known, *nodes));
   return nodes.value_or(known);
 }
 
@@ -22,8 +23,8 @@ void require_memory(std::uint64_t bytes, std::string const& what) {
   if (pages <= 0 || size <= 0) return;
   auto const memory = static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(size);
   if (bytes <= memory) return;
-  throw usage_error(fmt::format("{} need {:.1f} GB, but this machine has {:.1f} GB", what,
-                                static_cast<double>(bytes) / 1e9, static_cast<double>(memory) / 1e9));
+  throw skel::usage_error(fmt::format("{} need {:.1f} GB, but this machine has {:.1f} GB", what,
+                                      static_cast<double>(bytes) / 1e9, static_cast<double>(memory) / 1e9));
 }
 
 graph read_graph(std::string const& path, std::optional<std::uint64_t> nodes) {
@@ -62,4 +63,4 @@ void write_labels(std::string const& path, std::span<node const> labels) {
   file.commit();
 }
 
-}  // namespace skel::components
+}  // namespace components

@@ -9,7 +9,7 @@
 #include "big_array.hpp"
 #include "edge.hpp"
 
-namespace skel::components {
+namespace components {
 
 struct graph {
   big_array<edge> edges;
@@ -45,4 +45,4 @@ void require_memory(std::uint64_t bytes, std::string const& what);
 /// little-endian.
 void write_labels(std::string const& path, std::span<node const> labels);
 
-}  // namespace skel::components
+}  // namespace components

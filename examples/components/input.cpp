@@ -12,7 +12,7 @@
 
 #include "skel/error.hpp"
 
-namespace skel::components {
+namespace components {
 
 // zlib's own reading of files passes over what comes after the packed data, so only its inflate() is used.
 struct input::gzip {
@@ -34,7 +34,7 @@ struct input::gzip {
 };
 
 input::input(std::string path) : path_(std::move(path)), file_(std::fopen(path_.c_str(), "rbe")) {
-  if (!file_) throw usage_error(fmt::format("{}: {}", path_, std::strerror(errno)));
+  if (!file_) throw skel::usage_error(fmt::format("{}: {}", path_, std::strerror(errno)));
   std::setvbuf(file_.get(), nullptr, _IONBF, 0);  // all reads are large
   std::array<std::byte, 2> first{};
   bool const packed = read_file(first) == first.size() && first == gzip::magic;
@@ -46,7 +46,7 @@ input::~input() = default;
 
 void input::rewind() {
   if (std::fseek(file_.get(), 0, SEEK_SET) != 0)
-    throw usage_error(fmt::format("{}: cannot be read twice; not a file?", path_));
+    throw skel::usage_error(fmt::format("{}: cannot be read twice; not a file?", path_));
   if (gzip_) gzip_ = std::make_unique<gzip>();
   position_ = 0;
 }
@@ -60,7 +60,7 @@ std::size_t input::read(std::span<std::byte> to) {
 std::size_t input::read_file(std::span<std::byte> to) {
   auto const got = std::fread(to.data(), 1, to.size(), file_.get());
   if (got < to.size() && std::ferror(file_.get()) != 0)
-    throw usage_error(fmt::format("{}: {}", path_, std::strerror(errno)));
+    throw skel::usage_error(fmt::format("{}: {}", path_, std::strerror(errno)));
   return got;
 }
 
@@ -105,7 +105,7 @@ std::string input::begins_with(std::size_t size) {
 }
 
 void input::fail_at(std::uint64_t at, std::string const& text) const {
-  throw usage_error(
+  throw skel::usage_error(
       fmt::format("{}: at byte {}{}: {}", path_, at, gzip_ ? " of the unpacked data" : "", text));
 }
 
@@ -116,7 +116,8 @@ void input::fail_at_rest() const {
 }
 
 void input::fail_packed(std::string const& text) const {
-  throw usage_error(fmt::format("{}: at byte {} of the packed file: {}", path_, gzip_->position(), text));
+  throw skel::usage_error(
+      fmt::format("{}: at byte {} of the packed file: {}", path_, gzip_->position(), text));
 }
 
-}  // namespace skel::components
+}  // namespace components

@@ -1,14 +1,18 @@
-// The bytes of a file, unpacked if it begins as a gzip file does.
+// The readers behind read_graph, and what they read: the bytes of a file, unpacked if it begins as a gzip
+// file does.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
-namespace skel::components {
+#include "graph_file.hpp"
+
+namespace components {
 
 class input {
  public:
@@ -48,4 +52,14 @@ class input {
   std::unique_ptr<gzip> gzip_;  // where the file is packed
 };
 
-}  // namespace skel::components
+using node_limit = std::optional<std::uint64_t>;
+
+[[nodiscard]] graph read_edge_list(input& in, node_limit nodes);
+[[nodiscard]] graph read_matrix_market(input& in, node_limit nodes);
+[[nodiscard]] graph read_serialized_graph(input& in, node_limit limit);
+[[nodiscard]] graph read_binary_edges(input& in, node_limit limit);
+
+inline constexpr char binary_magic[] = "skeledge";
+inline constexpr char matrix_magic[] = "%%MatrixMarket";
+
+}  // namespace components

@@ -9,9 +9,13 @@
 #include <vector>
 
 #include "edge_part.hpp"
-#include "roots.hpp"
+#include "labels.hpp"
+#include "skel/context.hpp"
+#include "skel/divide_and_conquer.hpp"
+#include "skel/observe/samples.hpp"
+#include "skel/report.hpp"
 
-namespace skel::components {
+namespace components {
 
 /// How a part is solved on one rank.
 enum class local_method : std::uint8_t {
@@ -28,15 +32,14 @@ struct components_job {
   exchange how = exchange::cheapest;
 
   [[nodiscard]] bool trivial(edge_part const& part) const { return part.size() <= 1; }
-  /// Of no edge or one.
-  [[nodiscard]] roots conquer(edge_part const& part) const;
+  [[nodiscard]] roots conquer(edge_part const& part) const { return solve(part); }
   /// The first ceil(M / 2) edges, and the others.
   [[nodiscard]] std::array<edge_part, 2> divide(edge_part const& part) const { return part.halves(); }
   /// The first part has this share of the edges, for numbers of ranks that are no powers of two.
   [[nodiscard]] std::array<edge_part, 2> divide(edge_part const& part, double share) const;
   [[nodiscard]] roots combine(roots a, roots b) const { return roots::combine(std::move(a), std::move(b)); }
   [[nodiscard]] roots solve(edge_part const& part) const { return solve(part, 1); }
-  /// A forest per thread, linked uncompressed: less work than combine() of their solutions.
+  /// All threads link in one forest: less work than combine() of their solutions.
   [[nodiscard]] roots solve(edge_part const& part, unsigned threads) const;
 
   /// What the paper's cost functions depend on: T_div on M, T_comb on N, T_seq on both (section 7).
@@ -45,4 +48,36 @@ struct components_job {
   }
 };
 
-}  // namespace skel::components
+struct connected {
+  roots labels;  ///< on the root
+  skel::report run;
+};
+
+/// Throws usage_error for `distributed`: parts of the labels are no labels.
+void refuse_parts(skel::any_division const& kind);
+
+/// The components of a graph by divide and conquer on all ranks and threads. With `tree` the graph is the
+/// root's, and edges travel. Else every rank gives the same graph, of which it needs to hold in memory only
+/// what it will solve, if the rest can be made (generated_graph). Throws usage_error for `distributed`.
+/// `Job` is components_job, or one made from it.
+template <class Job>
+[[nodiscard]] connected connect(skel::context& ctx, edge_part const& graph, Job const& job,
+                                skel::any_division const& kind) {
+  refuse_parts(kind);
+  auto found = kind.which() == skel::any_division::kind::tree
+                   ? skel::divide_and_conquer(ctx, skel::on_root([&] { return graph; }), job, kind)
+                   : skel::divide_and_conquer(ctx, skel::replicated_problem{graph}, job, kind);
+  connected result{{}, std::move(found.report)};
+  if (found.value.here()) result.labels = *std::move(found.value);
+  return result;
+}
+
+/// A graph from a formula as connect() wants it: with `tree` all edges on the root, else those that the rank
+/// will solve.
+[[nodiscard]] edge_part generated_graph(graph_spec const& spec, components_job const& job,
+                                        skel::any_division const& kind, int rank, int ranks);
+
+/// What a run's cost depends on, for its samples.
+[[nodiscard]] skel::observe::problem_size sizes_of(components_job const& job, std::uint64_t edges);
+
+}  // namespace components

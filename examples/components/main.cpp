@@ -10,20 +10,20 @@
 #include <optional>
 #include <string>
 
-#include "certificate.hpp"
-#include "connect.hpp"
 #include "graph_file.hpp"
-#include "parallel_link.hpp"
+#include "job.hpp"
 #include "program/failure.hpp"
 #include "program/paths.hpp"
 #include "program/run_program.hpp"
+#include "search.hpp"
 #include "skel/hash.hpp"
 #include "skel/skel.hpp"
 #include "sweep.hpp"
+#include "union_find.hpp"
 
 namespace {
 
-using namespace skel::components;
+using namespace components;
 
 struct options {
   std::string file, formula;
@@ -61,7 +61,7 @@ void add_options(CLI::App& app, options& o) {
   choice("--local", o.local, {"union-find", "dfs"},
          "what one rank does: union-find, or the paper's adjacency list and depth-first search");
   choice("--exchange", o.exchange, {"cheapest", "dense"},
-         "what partners send: the shortest encoding, or the paper's vector of all roots");
+         "what partners send: a short exact form, or the paper's vector of all roots");
 }
 
 // What this rank needs of the graph. Every rank reads a file.

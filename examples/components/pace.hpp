@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace skel::components {
+namespace components {
 
 /// Compares pieces of equal work. Where cores share no cache, each store takes a line away from another core:
 /// two threads of two such cores took 30 ms to link what one links in 12. That shows when both have been to
@@ -30,4 +30,4 @@ class pace {
   int slow_ = 0;
 };
 
-}  // namespace skel::components
+}  // namespace components

@@ -8,13 +8,13 @@
 #include <string_view>
 #include <vector>
 
-#include "graph_reader.hpp"
-#include "random_hash.hpp"
+#include "generate.hpp"
+#include "input.hpp"
 #include "skel/atomic_file.hpp"
 #include "skel/error.hpp"
 #include "skel/hash.hpp"
 
-namespace skel::components {
+namespace components {
 
 namespace {
 
@@ -147,4 +147,4 @@ void write_edges(std::string const& path, std::span<edge const> edges, std::uint
   file.commit();
 }
 
-}  // namespace skel::components
+}  // namespace components

@@ -11,13 +11,13 @@
 #include <utility>
 #include <vector>
 
-namespace skel::components {
+namespace components {
 
 namespace {
 
 // What one rank does not do in a run: dividing once, packing what would travel, combining. The paper measures
 // these one after the other, too (section 7). An exchange has bytes, and takes no time: nothing travels.
-void measure_parts(report& run, components_job const& job, edge_part const& graph, unsigned threads) {
+void measure_parts(skel::report& run, components_job const& job, edge_part const& graph, unsigned threads) {
   auto const sizes = job.measure(graph);
   auto const add = [&](char const* phase, int level, auto const& of, auto const& do_it) {
     auto const begin = std::chrono::steady_clock::now();
@@ -31,17 +31,17 @@ void measure_parts(report& run, components_job const& job, edge_part const& grap
   for (std::size_t i = 0; i < halves.size(); ++i)
     add("sequential", 1, job.measure(halves[i]), [&] { solved[i] = job.solve(halves[i], threads); });
   std::vector<std::byte> bytes;
-  pack(solved[1], bytes);
+  skel::pack(solved[1], bytes);
   run.phases.push_back({"exchange", 0, 0, bytes.size(), sizes});
   std::span<std::byte const> in(bytes);
-  solved[1] = unpack<roots>(in);
+  solved[1] = skel::unpack<roots>(in);
   add("combine", 0, sizes, [&] { solved[0] = job.combine(std::move(solved[0]), std::move(solved[1])); });
 }
 
 }  // namespace
 
-swept sweep(context& ctx, components_job job, any_division const& kind, std::string const& samples,
-            int repetitions) {
+swept sweep(skel::context& ctx, components_job job, skel::any_division const& kind,
+            std::string const& samples, int repetitions) {
   swept last;
   bool first = true;
   if (ctx.is_root()) fmt::print("{:>9} {:>9} {:>12} s\n", "nodes", "edges", "median");
@@ -54,12 +54,12 @@ swept sweep(context& ctx, components_job job, any_division const& kind, std::str
         std::vector<double> seconds;
         for (int i = 0; i < repetitions; ++i) {
           if (!first && ctx.is_root() && !samples.empty())
-            observe::append_sample(samples, "skel-components", last.run, sizes_of(job, last.edges));
+            skel::observe::append_sample(samples, "skel-components", last.run, sizes_of(job, last.edges));
           first = false;
           last = {connect(ctx, graph, job, kind).run, job.nodes, spec.edges};
           seconds.push_back(last.run.seconds);
           if (last.run.stopped_early) return last;
-          if (ctx.size() == 1 && kind.which() != any_division::kind::embarrassing)
+          if (ctx.size() == 1 && kind.which() != skel::any_division::kind::embarrassing)
             measure_parts(last.run, job, graph, static_cast<unsigned>(last.run.threads_per_rank));
         }
         std::nth_element(seconds.begin(), seconds.begin() + repetitions / 2, seconds.end());
@@ -72,4 +72,4 @@ swept sweep(context& ctx, components_job job, any_division const& kind, std::str
   return last;
 }
 
-}  // namespace skel::components
+}  // namespace components

@@ -3,12 +3,12 @@
 
 #include <string>
 
-#include "connect.hpp"
+#include "job.hpp"
 
-namespace skel::components {
+namespace components {
 
 struct swept {
-  report run;  ///< of the last size
+  skel::report run;  ///< of the last size
   std::uint64_t nodes = 0, edges = 0;
 };
 
@@ -16,7 +16,7 @@ struct swept {
 /// each `repetitions` times on all ranks. On the root it prints a line per size, and appends all runs but the
 /// last to the samples file, if one is named. One rank measures division, halves and combination one after
 /// the other, too. Collective.
-swept sweep(context& ctx, components_job job, any_division const& kind, std::string const& samples,
-            int repetitions);
+swept sweep(skel::context& ctx, components_job job, skel::any_division const& kind,
+            std::string const& samples, int repetitions);
 
-}  // namespace skel::components
+}  // namespace components

@@ -13,13 +13,21 @@
 
 #include "edge.hpp"
 
-namespace skel::components {
+namespace components {
+
+/// Labels of the graph with these edges: label[x] is the smallest node of x's component. `label` need not be
+/// initialised; it holds every node that occurs. The same bytes for every number of threads. Another thread
+/// is started where there are `worthwhile` edges for each; fewer edges are linked one by one, without looking
+/// first for those that join trees. Where threads need more than `tolerated` times as long as one did for the
+/// first edges, all together, one goes on alone; without others it needs up to 1.7 times as long when trees
+/// have grown.
+void label_components(std::span<edge const> edges, std::span<node> label, unsigned threads,
+                      std::size_t worthwhile = 1U << 19U, double tolerated = 1.6);
 
 // Always inlined: GCC 12 takes a function that only prefetches for one without effect, and drops calls of it.
 [[gnu::always_inline]] inline void prefetch(node const* parent, node x) { __builtin_prefetch(parent + x, 1); }
 
-// Threads may link in one forest at the same time (parallel_link.cpp). Where there is one, these are plain
-// loads and stores.
+// Threads may link in one forest at the same time. Where there is one, these are plain loads and stores.
 inline node parent_of(node* parent, node x) {
   return std::atomic_ref(parent[x]).load(std::memory_order_relaxed);
 }
@@ -33,8 +41,8 @@ inline edge parents_of(node* parent, edge e) { return {parent_of(parent, e.u), p
 /// follow (splicing), and `e` is what is left to unite. True if it needs another step. Both ends go on from
 /// their parents; Rem keeps the other one where it is, which takes more steps.
 ///
-/// Which of two random nodes has the larger parent is anybody's guess, and a wrong one costs the processor as
-/// much as ten such steps: so there is no branch.
+/// Which of two random nodes has the larger parent cannot be predicted, and a wrong guess costs the processor
+/// as much as ten such steps: so there is no branch.
 inline bool step(node* parent, edge& e, edge above) {
   node const swap = -static_cast<node>(above.u < above.v);
   node const high = e.u ^ ((e.u ^ e.v) & swap);
@@ -65,20 +73,6 @@ class linker {
       mostly_together_ ? link_part<true, false>(part, edges) : link_part<false, false>(part, edges);
       edges = edges.subspan(part.size());
     }
-  }
-
-  /// All links of another forest of the same nodes.
-  void link_forest(std::span<node const> parents) {
-    std::array<edge, 1024> links;
-    std::size_t size = 0;
-    for (std::size_t x = 0; x < parents.size(); ++x) {
-      links[size] = {static_cast<node>(x), parents[x]};
-      size += static_cast<std::size_t>(parents[x] != x);
-      if (size < links.size()) continue;
-      link(links);
-      size = 0;
-    }
-    link({links.data(), size});
   }
 
   /// Whether most edges of the last sample lay inside of one tree.
@@ -141,18 +135,66 @@ class linker {
   std::array<edge, turn + 1> line_;
 };
 
+/// Links a forest into another one of the same nodes. A node that is a root there just becomes a child of its
+/// label: a store beside the one before, since nodes ascend. Only a node that is a child in both forests
+/// unites two trees: that takes steps at random nodes. In halves of N = M at random that is every second
+/// link.
+class forest_linker {
+ public:
+  explicit forest_linker(node* parent) : parent_(parent), links_(parent) {}
+
+  /// label <= x. Without a branch: whether a node is a root cannot be predicted.
+  void link(node x, node label) {
+    node const above = parent_[x];
+    auto const is_root = static_cast<node>(above == x);
+    parent_[x] = above ^ ((above ^ label) & -is_root);
+    between_[size_] = {above, label};
+    size_ += 1 - is_root;
+    if (size_ == between_.size()) flush();
+  }
+  /// For a loop that does the same for several nodes at once: the forest, and room for `most` edges between
+  /// trees, which are counted by added().
+  [[nodiscard]] node* parent() { return parent_; }
+  [[nodiscard]] edge* room(std::size_t most) {
+    if (size_ + most > between_.size()) flush();
+    return between_.data() + size_;
+  }
+  void added(std::size_t count) { size_ += count; }
+
+  /// Nothing is linked for certain before.
+  void finish() {
+    flush();
+    links_.finish();
+  }
+
+ private:
+  void flush() {
+    links_.link({between_.data(), size_});
+    size_ = 0;
+  }
+
+  node* parent_;
+  linker links_;
+  std::size_t size_ = 0;
+  std::array<edge, 4096> between_;
+};
+
 /// Every node its own tree.
-inline void make_singletons(node* parent, std::size_t first, std::size_t last) {
-  for (std::size_t i = first; i < last; ++i) parent[i] = static_cast<node>(i);
+inline void make_singletons(std::span<node> parent) {
+  for (std::size_t i = 0; i < parent.size(); ++i) parent[i] = static_cast<node>(i);
 }
 
 /// Every node points to its root. In ascending order one look suffices: a parent comes before its children.
-inline void compress(node* parent, std::size_t nodes) {
+inline void compress(std::span<node> parent) {
   constexpr std::size_t ahead = 64;
-  for (std::size_t i = 0; i < nodes; ++i) {
-    prefetch(parent, parent[i + ahead < nodes ? i + ahead : nodes - 1]);
+  for (std::size_t i = 0; i < parent.size(); ++i) {
+    prefetch(parent.data(), parent[i + ahead < parent.size() ? i + ahead : parent.size() - 1]);
     parent[i] = parent[parent[i]];
   }
 }
 
-}  // namespace skel::components
+/// The label of a component with at least a sixteenth of the nodes, as a thousand of them tell, as in
+/// Afforest (Sutton, Ben-Nun and Barak 2018); most_nodes, which labels no node, if there is none.
+[[nodiscard]] node label_of_giant(std::span<node const> labels);
+
+}  // namespace components

@@ -1,11 +1,10 @@
 // The certificate accepts the right labels, and nothing else.
-#include "certificate.hpp"
-
 #include "catch.hpp"
-#include "random_hash.hpp"
+#include "generate.hpp"
 #include "reference.hpp"
+#include "search.hpp"
 
-using namespace skel::components;
+using namespace components;
 
 TEST_CASE("what is wrong with labels is said") {
   std::vector<edge> const edges{{0, 1}, {1, 2}, {4, 5}};

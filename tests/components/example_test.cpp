@@ -4,7 +4,7 @@
 #include "job.hpp"
 #include "reference.hpp"
 
-using namespace skel::components;
+using namespace components;
 
 namespace {
 

@@ -30,10 +30,10 @@ class temporary {
   std::string path_;
 };
 
-inline skel::components::graph read(std::string const& name, std::string const& content,
-                                    std::optional<std::uint64_t> nodes = {}) {
+inline components::graph read(std::string const& name, std::string const& content,
+                              std::optional<std::uint64_t> nodes = {}) {
   temporary const file(name, content);
-  return skel::components::read_graph(file.path(), nodes);
+  return components::read_graph(file.path(), nodes);
 }
 
 inline std::string gzipped(std::string const& text) {
@@ -50,7 +50,7 @@ inline std::string error_of(std::string const& name, std::string const& content,
                             std::optional<std::uint64_t> nodes = {}) {
   temporary const file(name, content);
   try {
-    (void)skel::components::read_graph(file.path(), nodes);
+    (void)components::read_graph(file.path(), nodes);
   } catch (skel::usage_error const& e) {
     std::string const text = e.what();
     return text.starts_with(file.path()) ? name + text.substr(file.path().size()) : text;

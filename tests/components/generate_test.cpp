@@ -1,13 +1,14 @@
 // Graphs by formula: any part is the same wherever it is made, and the whole is what its name says.
+#include "generate.hpp"
+
 #include <algorithm>
 #include <set>
 
 #include "catch.hpp"
-#include "random_hash.hpp"
 #include "reference.hpp"
 #include "skel/error.hpp"
 
-using namespace skel::components;
+using namespace components;
 
 namespace {
 

@@ -125,7 +125,6 @@ TEST_CASE("a truncated gzip file, a folder, and no file") {
   // "0 1\n" a thousand times, cut
   std::string const packed("\x1f\x8b\x08\0\0\0\0\0\0\x03\xed\xc1\x01\x01\0\0", 16);
   CHECK(error_of("g.gz", packed) == "g.gz: at byte 16 of the packed file: the gzip file is truncated");
-  CHECK_THROWS_WITH(skel::components::read_graph("/tmp", {}), "/tmp: Is a directory");
-  CHECK_THROWS_WITH(skel::components::read_graph("/tmp/none.el", {}),
-                    "/tmp/none.el: No such file or directory");
+  CHECK_THROWS_WITH(components::read_graph("/tmp", {}), "/tmp: Is a directory");
+  CHECK_THROWS_WITH(components::read_graph("/tmp/none.el", {}), "/tmp/none.el: No such file or directory");
 }

@@ -5,7 +5,7 @@
 #include "files.hpp"
 #include "reference.hpp"
 
-using namespace skel::components;
+using namespace components;
 using files::bytes_of;
 using files::gzipped;
 

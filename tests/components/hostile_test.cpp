@@ -2,10 +2,10 @@
 // are among its nodes; nothing else.
 #include "catch.hpp"
 #include "files.hpp"
-#include "random_hash.hpp"
+#include "generate.hpp"
 #include "reference.hpp"
 
-using namespace skel::components;
+using namespace components;
 using files::bytes_of;
 
 namespace {

@@ -5,15 +5,14 @@
 #include <string>
 
 #include "catch.hpp"
-#include "certificate.hpp"
+#include "generate.hpp"
 #include "job.hpp"
 #include "pace.hpp"
-#include "parallel_link.hpp"
-#include "random_hash.hpp"
 #include "reference.hpp"
-#include "team.hpp"
+#include "search.hpp"
+#include "union_find.hpp"
 
-using namespace skel::components;
+using namespace components;
 
 namespace {
 
@@ -124,28 +123,6 @@ TEST_CASE("threads part where they are slower than one") {
   pace three(3, 0.9);
   three.alone(1);
   for (int i = 0; i < 9; ++i) CHECK(!three.together(2.6));
-}
-
-TEST_CASE("a team does phases one after the other, and passes on what is thrown") {
-  for (unsigned const threads : {1U, 2U, 5U}) {
-    team all(threads);
-    REQUIRE(all.size() == threads);
-    std::vector<unsigned> done(threads);
-    for (unsigned phase = 0; phase < 100; ++phase) {
-      all.run([&](unsigned t) { ++done[t]; });
-      CHECK(std::ranges::count(done, phase + 1) == threads);
-    }
-    for (unsigned thrower = 0; thrower < threads; ++thrower) {
-      auto const run = [&] {
-        all.run([&](unsigned t) {
-          if (t == thrower) throw std::runtime_error("of " + std::to_string(t));
-          ++done[t];
-        });
-      };
-      CHECK_THROWS_WITH(run(), "of " + std::to_string(thrower));
-    }
-    CHECK(std::ranges::count(done, 100 + threads - 1) == threads);
-  }
 }
 
 TEST_CASE("threads expect a dense graph, and then everything is a path") {

@@ -1,12 +1,11 @@
-#include "large_pages.hpp"
-
+#include <algorithm>
 #include <cstring>
 #include <memory>
 
 #include "big_array.hpp"
 #include "catch.hpp"
 
-using namespace skel::components;
+using namespace components;
 
 namespace {
 
@@ -35,5 +34,8 @@ TEST_CASE("arrays keep their values where they grow beyond a large page") {
   std::uint64_t sum = 0;
   for (auto const v : growing) sum += v;
   CHECK(sum == std::uint64_t{large_page} * (large_page - 1) / 2);
+  auto const copy = growing;
+  CHECK(copy.data() != growing.data());
+  CHECK(std::equal(copy.begin(), copy.end(), growing.begin(), growing.end()));
   CHECK_THROWS_AS(growing.reserve(SIZE_MAX / 4), std::bad_alloc);
 }

@@ -9,7 +9,7 @@
 
 namespace reference {
 
-using namespace skel::components;
+using namespace components;
 
 /// Labels spread along the edges until nothing changes.
 inline std::vector<node> labels(std::vector<edge> const& edges, std::uint64_t nodes) {

@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
   static std::string const path = "/proc/self/fd/" + std::to_string(file);
   if (ftruncate(file, 0) != 0 || pwrite(file, data, size, 0) != static_cast<ssize_t>(size)) std::abort();
   fuzz::expect_error_or_result([&] {
-    auto const g = skel::components::read_graph(path, std::nullopt);
+    auto const g = components::read_graph(path, std::nullopt);
     for (auto const& e : std::span(g.edges.data(), g.edges.size()))
       if (e.u >= g.nodes || e.v >= g.nodes) std::abort();
   });

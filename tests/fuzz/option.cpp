@@ -24,7 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
         (void)skel::detail::parse_duration(text);
         break;
       case 4:
-        (void)skel::components::parse_graph(text);
+        (void)components::parse_graph(text);
         break;
       default:
         (void)skel::search::parse_tree(text);

@@ -1,7 +1,7 @@
 #include "tools/simulate/components.hpp"
 
-#include "certificate.hpp"
-#include "connect.hpp"
+#include "job.hpp"
+#include "search.hpp"
 #include "skel/sim/run.hpp"
 
 namespace skel::simulate {

@@ -1,0 +1,267 @@
+// SNAP's edge lists and GAPBS's .el; Matrix Market exchange format (Boisvert, Pozo and Remington, NISTIR
+// 5935): the pattern of a square matrix.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "input.hpp"
+#include "skel/error.hpp"
+
+namespace components {
+
+namespace {
+
+// Files of old Macs end lines with \r alone: here these become \n. Of \r\n the \r stays, as a blank. The last
+// of the bytes waits for what comes after it.
+void end_lines(std::span<char> bytes) {
+  if (bytes.empty()) return;
+  auto const* const last = &bytes.back();
+  for (auto* at = bytes.data();; ++at) {
+    at = static_cast<char*>(std::memchr(at, '\r', static_cast<std::size_t>(last - at)));
+    if (at == nullptr) return;
+    if (at[1] != '\n') *at = '\n';
+  }
+}
+
+bool blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
+// As it may stand in an error message.
+std::string printable(std::string_view word) {
+  std::string shown;
+  for (char const c : word.substr(0, 24)) shown += c > ' ' && c < 127 ? c : '?';
+  return word.size() > 24 ? shown + "..." : shown;
+}
+
+// Lines of a file, one after the other, in a buffer of a megabyte. They end with \n, \r\n or \r.
+class text_lines {
+ public:
+  explicit text_lines(input& in) : in_(in), buffer_(std::size_t{1} << 20) {}
+
+  // Goes to the next line; false at the end of the file.
+  bool next();
+
+  [[nodiscard]] std::string_view text() const noexcept { return line_; }
+  [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
+
+  // The next word of the line, removed from it; empty at its end.
+  std::string_view word();
+  // The next word as a number from least to most; `what` is what was expected otherwise.
+  std::uint64_t integer(std::string_view what, std::uint64_t least, std::uint64_t most);
+  // Throws usage_error unless the next word is a number of any kind.
+  void skip_number(std::string_view what);
+
+  // Throws usage_error `path:line: text`.
+  [[noreturn]] void fail(std::string const& text) const;
+  // Throws usage_error `path:line: expected what, got "word"`.
+  [[noreturn]] void fail_at_word(std::string_view what, std::string_view word) const;
+
+ private:
+  bool refill();
+
+  input& in_;
+  std::vector<char> buffer_;
+  std::size_t begin_ = 0, end_ = 0;  // what has not been looked at
+  bool at_end_ = false;
+  std::string_view line_;
+  std::uint64_t number_ = 0;
+};
+
+bool text_lines::next() {
+  for (;;) {
+    auto const* const from = buffer_.data() + begin_;
+    auto const* const newline = static_cast<char const*>(std::memchr(from, '\n', end_ - begin_));
+    if (newline != nullptr) {
+      line_ = {from, static_cast<std::size_t>(newline - from)};
+      begin_ += line_.size() + 1;
+      break;
+    }
+    if (at_end_) {  // the last line may lack its end
+      if (begin_ == end_) return false;
+      line_ = {from, end_ - begin_};
+      begin_ = end_;
+      break;
+    }
+    if (!refill()) {
+      ++number_;
+      fail("a line is longer than a megabyte; not a text?");
+    }
+  }
+  ++number_;
+  return true;
+}
+
+bool text_lines::refill() {
+  std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+  end_ -= begin_;
+  begin_ = 0;
+  if (end_ == buffer_.size()) return false;
+  auto const got = in_.read(std::as_writable_bytes(std::span(buffer_).subspan(end_)));
+  at_end_ = got < buffer_.size() - end_;
+  auto const known = end_ - std::min<std::size_t>(end_, 1);
+  end_ += got;
+  end_lines(std::span(buffer_).subspan(known, end_ - known));
+  return true;
+}
+
+std::string_view text_lines::word() {
+  std::size_t i = 0;
+  while (i < line_.size() && blank(line_[i])) ++i;
+  std::size_t end = i;
+  while (end < line_.size() && !blank(line_[end])) ++end;
+  auto const found = line_.substr(i, end - i);
+  line_.remove_prefix(end);
+  return found;
+}
+
+std::uint64_t text_lines::integer(std::string_view what, std::uint64_t least, std::uint64_t most) {
+  auto const text = word();
+  std::uint64_t value = 0;
+  auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    bool const number =
+        text.find_first_not_of("-0123456789") == std::string_view::npos && !text.empty() && text != "-";
+    if (!number) fail_at_word(what, text);
+    fail_at_word(fmt::format("{} from {} to {}", what, least, most), text);
+  }
+  if (value < least || value > most) fail_at_word(fmt::format("{} from {} to {}", what, least, most), text);
+  return value;
+}
+
+void text_lines::skip_number(std::string_view what) {
+  auto const text = word();
+  auto const digits = text.starts_with('+') ? text.substr(1) : text;
+  double value = 0;
+  auto const [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (error == std::errc::invalid_argument || end != digits.data() + digits.size()) fail_at_word(what, text);
+}
+
+void text_lines::fail(std::string const& text) const {
+  throw skel::usage_error(fmt::format("{}:{}: {}", in_.path(), number_, text));
+}
+
+void text_lines::fail_at_word(std::string_view what, std::string_view word) const {
+  if (word.empty()) fail(fmt::format("expected {}, got the end of the line", what));
+  fail(fmt::format("expected {}, got \"{}\"", what, printable(word)));
+}
+
+struct promise {
+  std::uint64_t edges = 0, line = 0;
+};
+
+// SNAP: "# Nodes: 4039 Edges: 88234". Its number of nodes counts those that occur.
+std::optional<promise> edges_promised(text_lines& lines) {
+  auto const line = lines.number();
+  for (auto word = lines.word(); !word.empty(); word = lines.word()) {
+    if (word != "Edges:") continue;
+    return promise{lines.integer("a number of edges", 0, UINT64_MAX), line};
+  }
+  return std::nullopt;
+}
+
+std::string lower(std::string_view word) {
+  std::string text(word);
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  return text;
+}
+
+// Numbers after row and column.
+int values_of(text_lines& lines) {
+  auto word = lines.word();
+  if (word != matrix_magic) lines.fail_at_word(fmt::format("\"{}\"", matrix_magic), word);
+  word = lines.word();
+  if (lower(word) != "matrix") lines.fail_at_word("\"matrix\"", word);
+  word = lines.word();
+  if (lower(word) != "coordinate") lines.fail_at_word("\"coordinate\"", word);
+  auto const field = lines.word();
+  auto const name = lower(field);
+  auto const symmetry = lines.word();
+  auto const how = lower(symmetry);
+  if (how != "general" && how != "symmetric" && how != "skew-symmetric" && how != "hermitian")
+    lines.fail_at_word("general, symmetric, skew-symmetric or hermitian", symmetry);
+  if (name == "pattern") return 0;
+  if (name == "real" || name == "integer" || name == "double") return 1;
+  if (name == "complex") return 2;
+  lines.fail_at_word("pattern, real, integer or complex", field);
+}
+
+void expect_end_of_line(text_lines& lines) {
+  if (auto const more = lines.word(); !more.empty()) lines.fail_at_word("the end of the line", more);
+}
+
+bool comment(std::string_view text) {
+  auto const first = text.find_first_not_of(" \t\r");
+  return first == std::string_view::npos || text[first] == '%';
+}
+
+}  // namespace
+
+graph read_edge_list(input& in, node_limit nodes) {
+  constexpr std::string_view what = "a node number";
+  auto const most = nodes.value_or(most_nodes) - 1;
+  graph g;
+  node largest = 0;
+  std::optional<promise> promised;
+  text_lines lines(in);
+  while (lines.next()) {
+    auto const text = lines.text();
+    auto const first = text.find_first_not_of(" \t\r");
+    if (first == std::string_view::npos) continue;
+    if (text[first] == '#' || text[first] == '%') {
+      if (text[first] == '#' && !promised) promised = edges_promised(lines);
+      continue;
+    }
+    auto const u = static_cast<node>(lines.integer(what, 0, most));
+    auto const v = static_cast<node>(lines.integer(what, 0, most));
+    for (int more = 0; lines.text().find_first_not_of(" \t\r") != std::string_view::npos; ++more) {
+      if (more == 2) lines.fail_at_word("2 to 4 numbers", lines.word());
+      lines.skip_number("a number after the two nodes");
+    }
+    largest = std::max({largest, u, v});
+    g.edges.push_back({u, v});
+  }
+  if (promised && promised->edges != g.edges.size())
+    lines.fail(fmt::format("{} edges, expected {} as line {} says", g.edges.size(), promised->edges,
+                           promised->line));
+  g.nodes = nodes.value_or(g.edges.empty() ? 0 : std::uint64_t{largest} + 1);
+  return g;
+}
+
+graph read_matrix_market(input& in, node_limit nodes) {
+  text_lines lines(in);
+  if (!lines.next()) in.fail(fmt::format("expected \"{}\", got the end of the file", matrix_magic));
+  int const values = values_of(lines);
+  expect_end_of_line(lines);
+  do {
+    if (!lines.next()) lines.fail("expected rows, columns and entries, got the end of the file");
+  } while (comment(lines.text()));
+  auto const rows = lines.integer("a number of rows", 0, most_nodes);
+  auto const columns = lines.integer("a number of columns", 0, most_nodes);
+  if (rows != columns)
+    lines.fail(fmt::format("expected as many columns as rows, got {} and {}", rows, columns));
+  auto const entries = lines.integer("a number of entries", 0, UINT64_MAX);
+  expect_end_of_line(lines);
+
+  graph g;
+  g.nodes = at_least(rows, nodes, in.path());
+  while (lines.next()) {
+    if (comment(lines.text())) continue;
+    if (g.edges.size() == entries) lines.fail(fmt::format("expected {} entries, got one more", entries));
+    auto const u = lines.integer("a row", 1, rows), v = lines.integer("a column", 1, rows);
+    for (int i = 0; i < values; ++i) lines.skip_number("a value");
+    expect_end_of_line(lines);
+    g.edges.push_back({static_cast<node>(u - 1), static_cast<node>(v - 1)});
+  }
+  if (g.edges.size() < entries)
+    lines.fail(fmt::format("expected {} entries, got {} and the end of the file", entries, g.edges.size()));
+  return g;
+}
+
+}  // namespace components

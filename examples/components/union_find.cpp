@@ -1,0 +1,176 @@
+// All threads link in one forest, with plain loads and stores, until all edges are linked or most lie inside
+// of one tree, as nearly all edges of a dense graph do from then on. A parent is smaller than its child
+// whatever threads do to each other, so what they make are trees, and of connected nodes only; but a link is
+// lost when two of them link one node at the same moment: about one in a million. So with more than one
+// thread all edges are looked at again. Where cores share no cache one thread goes on alone.
+// (Compare-and-swap loses nothing: ConnectIt, by Dhulipala, Hong and Shun, VLDB 2021. It takes two threads
+// longer than one needs without. docs/components.md has what else was tried.)
+//
+// All threads look for edges between two trees, which only reads, and one links these: Afforest's idea
+// (Sutton, Ben-Nun and Barak, "Optimizing parallel graph connectivity computation via subgraph sampling",
+// IPDPS 2018). On dense graphs that is faster than to link edge by edge for one thread, too.
+#include "union_find.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <future>
+#include <vector>
+
+#include "pace.hpp"
+
+namespace components {
+
+namespace {
+
+// work(t) for t < threads at the same time; 0 is the calling thread. Throws what one of them has thrown.
+// Where the system gives no more threads, the calling one does their work afterwards.
+template <class Work>
+void on_threads(unsigned threads, Work const& work) {
+  std::vector<std::future<void>> others;  // wait where they are destroyed
+  for (unsigned t = 1; t < threads; ++t) others.push_back(std::async([&work, t] { work(t); }));
+  work(0);
+  for (auto& other : others) other.get();
+}
+
+template <class F>
+double seconds_of(F const& f) {
+  auto const begin = std::chrono::steady_clock::now();
+  f();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+// Links edges until all are linked or, if `worthwhile` are left, until most lie inside of one tree. Returns
+// the edges that are not linked for certain. Threads that hinder each other become one.
+std::span<edge const> link_first(std::span<edge const> edges, node* parent, unsigned& threads,
+                                 std::size_t worthwhile, double tolerated) {
+  std::atomic<std::size_t> next = 0;
+  std::atomic<bool> dense = false, hindered = false;
+  auto const link_some = [&](linker& links) {  // false if there are no more
+    constexpr std::size_t some = 1U << 13U;
+    auto const first = next.fetch_add(some);
+    if (first >= edges.size()) return false;
+    links.link(edges.subspan(first, std::min(some, edges.size() - first)));
+    if (links.mostly_together() && edges.size() - first > worthwhile) dense = true;
+    return true;
+  };
+  linker alone(parent);
+  if (threads > 1) {
+    pace speed(threads, tolerated);
+    for (int i = 0; i < 2; ++i) speed.alone(seconds_of([&] { link_some(alone); }));
+    alone.finish();
+    on_threads(threads, [&](unsigned t) {
+      linker links(parent);
+      for (bool more = true; more && !dense && !hindered;) {
+        double const seconds = seconds_of([&] { more = link_some(links); });
+        bool const early = next < edges.size() / 4;  // later it would lose more than it gains
+        if (t == 0 && more && early && speed.together(seconds)) hindered = true;
+      }
+      links.finish();
+    });
+    if (!hindered) return edges;
+    threads = 1;
+    alone.link(edges.first(std::min(next.load(), edges.size())));  // again: for certain
+  }
+  while (!dense && link_some(alone)) continue;
+  alone.finish();
+  return edges.subspan(std::min(next.load(), edges.size()));
+}
+
+// Most edges lie inside of the largest component: a bit for each of its nodes tells, in memory that is nearer
+// than the parents, which take 32 times as much.
+std::vector<std::uint64_t> bits_of_giant(std::span<node const> labels) {
+  auto const giant = label_of_giant(labels);
+  std::vector<std::uint64_t> bits(labels.size() / 64 + 1);
+  for (std::size_t w = 0; w < bits.size(); ++w) {
+    auto const some = labels.subspan(64 * w, std::min<std::size_t>(64, labels.size() - 64 * w));
+    for (std::size_t i = 0; i < some.size(); ++i) bits[w] |= std::uint64_t{some[i] == giant} << i;
+  }
+  return bits;
+}
+
+// Appends the edges between two trees, as far as one look at the parents tells: as edges between their roots.
+void find_between_trees(std::span<edge const> edges, std::span<std::uint64_t const> giant, node const* parent,
+                        std::vector<edge>& found) {
+  constexpr std::size_t most = 1024, ahead = 32;
+  std::array<edge, most> rest;
+  auto const inside = [giant](node x) { return giant[x / 64] >> (x % 64); };
+  while (!edges.empty()) {
+    auto const part = edges.first(std::min(edges.size(), most));
+    edges = edges.subspan(part.size());
+    std::size_t size = 0, between = 0;
+    for (edge const e : part) {  // without a branch
+      rest[size] = e;
+      size += ~(inside(e.u) & inside(e.v)) & 1U;
+    }
+    for (std::size_t i = 0; i < size; ++i) {
+      edge const next = rest[std::min(i + ahead, size - 1)];
+      __builtin_prefetch(parent + next.u);
+      __builtin_prefetch(parent + next.v);
+      edge const e = rest[i], roots{parent[e.u], parent[e.v]};
+      rest[between] = roots;
+      between += roots.u != roots.v ? 1 : 0;
+    }
+    found.insert(found.end(), rest.data(), rest.data() + between);
+  }
+}
+
+// All threads look for edges that join trees, and one links these, until most of some do. Returns the edges
+// that were not looked at.
+std::span<edge const> link_rest(std::span<edge const> edges, std::span<node> parent, unsigned threads) {
+  // Edges of a thread at a time: fewer are found each time.
+  constexpr std::size_t first_share = 1U << 19U, largest_share = 1U << 22U, few_of = 16;
+  std::vector<std::vector<edge>> found(threads);
+  for (auto share = first_share; !edges.empty();) {
+    compress(parent);  // so that one look tells nearly all
+    auto const giant = bits_of_giant(parent);
+    std::size_t joining = 0, looked = 0;
+    while (!edges.empty() && joining <= looked / few_of) {
+      auto const part = edges.first(std::min(edges.size(), share * threads));
+      on_threads(threads, [&](unsigned t) {
+        auto const first = part.size() * t / threads, last = part.size() * (t + 1) / threads;
+        found[t].clear();
+        find_between_trees(part.subspan(first, last - first), giant, parent.data(), found[t]);
+      });
+      linker links(parent.data());
+      for (auto const& some : found) {
+        links.link(some);
+        joining += some.size();
+      }
+      links.finish();
+      looked += part.size();
+      edges = edges.subspan(part.size());
+      share = std::min(2 * share, largest_share);
+    }
+    if (joining >= looked / 2) return edges;
+  }
+  return edges;
+}
+
+}  // namespace
+
+void label_components(std::span<edge const> edges, std::span<node> label, unsigned threads,
+                      std::size_t worthwhile, double tolerated) {
+  threads = static_cast<unsigned>(std::clamp<std::size_t>(edges.size() / worthwhile, 1, threads));
+  make_singletons(label);
+  for (auto linking = threads; !edges.empty();)
+    edges = link_rest(link_first(edges, label.data(), linking, worthwhile, tolerated), label, threads);
+  compress(label);
+}
+
+node label_of_giant(std::span<node const> labels) {
+  constexpr std::size_t samples = 1024, least = samples / 16;
+  if (labels.empty()) return static_cast<node>(most_nodes);
+  std::array<node, samples> drawn;
+  for (std::size_t i = 0; i < samples; ++i) drawn[i] = labels[labels.size() * i / samples];
+  std::sort(drawn.begin(), drawn.end());
+  std::size_t most = 0;
+  node giant = 0;
+  for (std::size_t i = 0, begin = 0; i < samples; ++i) {
+    if (drawn[i] != drawn[begin]) begin = i;
+    if (i - begin >= most) most = i - begin + 1, giant = drawn[i];
+  }
+  return most < least ? static_cast<node>(most_nodes) : giant;
+}
+
+}  // namespace components
