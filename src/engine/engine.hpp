@@ -111,7 +111,7 @@ class engine {
   [[nodiscard]] bool any_lost() const;
   void throw_if_peer_failed() const;
   /// The call fails on all ranks. (One that this rank has not reached fails when it does.)
-  void fail_call(call_failure failure);
+  void fail_call(call_failure const& failure);
   /// Sends calls that failed in the gate to the other ranks, and fails them here.
   void settle_failures();
   /// On the root: asks a rank what call it makes; the run's on_description() hears the answer.

@@ -31,7 +31,7 @@ transport::packet call_message(call_control what, run_key call) {
 
 }  // namespace
 
-void engine::fail_call(call_failure failure) {
+void engine::fail_call(call_failure const& failure) {
   for (int r = 0; r < size_; ++r) {
     if (r == rank_) continue;
     auto p = call_message(call_failed, failure.call);
@@ -60,7 +60,7 @@ void engine::on_call_failure(call_failure const& failure) {
 
 void engine::settle_failures() {
   if (!gate_.has_failures()) return;
-  for (auto& failure : gate_.take_failures()) fail_call(std::move(failure));
+  for (auto const& failure : gate_.take_failures()) fail_call(failure);
 }
 
 void engine::ask_call(int rank, run_key call) { send(rank, {0, 0}, call_message(describe, call)); }

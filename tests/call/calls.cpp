@@ -401,7 +401,9 @@ TEST_CASE("ranks that call different skeletons hear which, whoever differs") {
     for (auto const& [another, second] : calls) {
       if (one == another) continue;
       CAPTURE(one, another);
-      CHECK(said_of(first, second) == another + " instead of " + one);
+      std::string expected = another;
+      expected.append(" instead of ").append(one);
+      CHECK(said_of(first, second) == expected);
     }
 }
 
@@ -436,7 +438,7 @@ TEST_CASE("replicated lists: the number is compared, and the contents where that
   });
   for (int r = 0; r < 2; ++r) CHECK(job.error(r).empty());
 
-  auto const search = [](ints list) {
+  auto const search = [](ints const& list) {
     return [=](skel::context& ctx) {
       skel::ring_steal(ctx, skel::replicated(list), spawning{}, {.check_tasks = true});
     };

@@ -39,7 +39,7 @@ TEST_CASE("a source may hold many tasks, or none, or be the same on every rank")
   std::atomic<std::uint64_t> many{0}, none{7}, same{0};
   job.run([&](skel::context& ctx) {
     tree const t{3};
-    std::vector<node> const roots{{1, 0}, {2, 1}, {3, 2}};
+    std::vector<node> roots{{1, 0}, {2, 1}, {3, 2}};
     auto const from_root = skel::ring_steal(ctx, skel::on_root([&] { return roots; }), t);
     auto const empty = skel::ring_steal(ctx, skel::on_root([] { return std::vector<node>{}; }), t);
     auto const list = skel::ring_steal(ctx, skel::replicated(roots), t);
