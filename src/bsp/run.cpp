@@ -102,7 +102,7 @@ void bsp_run::receive(int from, std::span<std::byte const> body, transport::pack
 void bsp_run::deliver(int from, peer_message const& m, std::span<std::byte const> payload) {
   role::bsp_actions list;
   if (is_root()) {
-    call_roll(&role::roll_call::on, from, m);
+    call_roll(&role::roll_call::on_peer, from, m);
     if (for_roll_call(m.kind)) return;
     if (m.kind == peer_message_kind::saved && !payload.empty())
       costs_of_[from] = bytes::get_raw<cost>(payload);

@@ -6,15 +6,32 @@
 #include "engine/context_access.hpp"
 #include "loopback.hpp"
 #include "peer_run.hpp"
+#include "role/attendance.hpp"
+#include "role/codec.hpp"
 #include "skel/error.hpp"
 #include "skel/hash.hpp"
+
+namespace skel::role {
+
+namespace {
+/// To the root, behind hello: the digest of what must be the same.
+struct opinion {
+  std::uint64_t digest = 0;
+};
+using agreement_message = std::variant<call_message, opinion>;
+}  // namespace
+
+template <>
+inline constexpr unsigned first_kind<agreement_message> = 16;
+
+}  // namespace skel::role
 
 namespace skel::detail {
 
 namespace {
 
-using role::peer_message;
-using role::peer_message_kind;
+using role::agreement_message;
+using role::call_message;
 
 /// Every rank says hello with its digest. When the root has those of all living ranks, it ends the run: well,
 /// or refused.
@@ -34,10 +51,10 @@ class agreement_run final : public peer_run {
 
   void on_lost(int rank) override {
     if (over_) return;
-    if (!roll_) {
-      if (rank == root_) fail_with({role::fail::reason::lost_root, {}});
-      return;
-    }
+    actions list;
+    attendance_.lost(rank, list);
+    perform(list);
+    if (!roll_) return;
     call_roll(&role::roll_call::lost, rank);
     if (auto const at = digests_.find(rank); at != digests_.end() && !at->second) digests_.erase(at);
     compare();
@@ -58,8 +75,11 @@ class agreement_run final : public peer_run {
   }
 
  private:
+  using actions = std::vector<std::variant<role::tell_root, role::drain, role::end, role::fail>>;
+
   void begin(std::unique_lock<std::mutex>& /*lock*/) override {
-    send(root_, {.kind = peer_message_kind::hello, .number = call_.hash(), .ids = {digest_}});
+    send(root_, role::hello{call_.hash()});
+    send(root_, role::opinion{digest_});
     deliver_own();
   }
   [[nodiscard]] bool find_work(unsigned /*thread*/) override { return false; }
@@ -68,36 +88,42 @@ class agreement_run final : public peer_run {
   void describe(report& r) const override { r.skeleton = "require_same"; }
   void describe(observe::progress_state& /*s*/, bool /*last*/) const override {}
 
-  void send(int to, peer_message m) override {
+  using peer_run::send;
+  void send(int to, agreement_message m) {
     if (to == rank_)
       to_self_.push(std::move(m));
     else
       post(to, m, {}, span_begin());
   }
+  void send_call(int to, call_message m) override { send(to, std::move(m)); }
   void deliver_own() override {
-    to_self_.deliver([&](peer_message const& m) { deliver(rank_, m); });
+    to_self_.deliver([&](agreement_message const& m) { deliver(rank_, m); });
   }
   void receive(int from, std::span<std::byte const> body, transport::packet& /*whole*/) override {
     if (over_) return;
     last_moved_ = now();
-    auto const m = role::decode_peer_message(body);
-    if (is_root() && m.kind == peer_message_kind::hello && of_another_call(from, m.number)) return;
+    auto const m = role::decode<agreement_message>(body);
+    if (another_call(from, m)) return;
     deliver(from, m);
   }
-  void deliver(int from, peer_message const& m) {
-    if (is_root() && for_roll_call(m.kind)) {
-      call_roll(&role::roll_call::on, from, m);
-      if (m.kind != peer_message_kind::hello || m.ids.size() != 1) return;
-      digests_[from] = m.ids.front();
+  void deliver(int from, agreement_message const& m) {
+    if (auto const* o = std::get_if<role::opinion>(&m)) {
+      if (!roll_) return;
+      digests_[from] = o->digest;
       compare();
-    } else if (m.kind == peer_message_kind::stop) {
-      send(root_, {.kind = peer_message_kind::stopped});
-      deliver_own();
-    } else if (m.kind == peer_message_kind::finish) {
-      end_with(m.result.value_or(role::outcome{}));
-    } else if (m.kind == peer_message_kind::abort) {
-      fail_with({role::fail::reason::protocol, m.text});
+      return;
     }
+    auto const& call = std::get<call_message>(m);
+    if (is_root()) call_roll(&role::roll_call::on, from, call);
+    actions list;
+    attendance_.on(call, list);
+    attendance_.quiet(list);
+    perform(list);
+  }
+
+  void perform(actions& list) {
+    for (auto& action : list) perform_common(action);
+    deliver_own();
   }
 
   void compare() {
@@ -117,7 +143,8 @@ class agreement_run final : public peer_run {
   std::string name_;
   std::uint64_t digest_;
   std::map<int, std::optional<std::uint64_t>> digests_;  // on the root: of the ranks that are not lost
-  loopback<peer_message> to_self_;
+  loopback<agreement_message> to_self_;
+  role::attendance attendance_{rank_, root_};
 };
 
 }  // namespace

@@ -4,8 +4,8 @@
 
 namespace skel::detail {
 
-void peer_run::send_all(role::peer_messages& list) {
-  for (auto& m : std::exchange(list, {})) send(m.to, std::move(m.what));
+void peer_run::send_all(role::call_messages& list) {
+  for (auto& m : std::exchange(list, {})) send_call(m.to, std::move(m.what));
   deliver_own();
 }
 

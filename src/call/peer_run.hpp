@@ -19,20 +19,41 @@ class peer_run : public collective_run {
 
   // --- what a skeleton adds ---
   /// Sends a message with its payload; one to this rank itself waits for deliver_own().
-  virtual void send(int to, role::peer_message m) = 0;
+  virtual void send(int /*to*/, role::peer_message /*m*/) {}
+  virtual void send_call(int to, role::call_message m) { send(to, role::to_peer(m)); }
   virtual void deliver_own() = 0;
 
   // --- what a skeleton uses ---
-  void send_all(role::peer_messages& list);
+  void send_all(role::call_messages& list);
   /// On the root: a step of the roll call, e.g. `call_roll(&role::roll_call::lost, rank)`, and what it
   /// says.
   template <class... Parameters, class... Arguments>
   void call_roll(void (role::roll_call::*step)(Parameters...), Arguments&&... arguments) {
-    role::peer_messages told;
+    role::call_messages told;
     ((*roll_).*step)(std::forward<Arguments>(arguments)..., told);
     send_all(told);
   }
   void abort(std::string const& text) final { call_roll(&role::roll_call::abort, text); }
+  /// Performs what roles of all skeletons want. False: it is an action of the skeleton's own.
+  template <class Action>
+  bool perform_common(Action& action) {
+    if (auto* const t = std::get_if<role::tell_root>(&action))
+      send_call(root_, std::move(t->what));
+    else if (auto const* e = std::get_if<role::end>(&action))
+      end_with(e->how);
+    else if (auto const* f = std::get_if<role::fail>(&action))
+      fail_with(*f);
+    else
+      return false;
+    return true;
+  }
+  /// On the root: whether `m` is the hello of a rank that makes another call.
+  template <class Message>
+  [[nodiscard]] bool another_call(int from, Message const& m) {
+    auto const* const call = std::get_if<role::call_message>(&m);
+    auto const* const hello = call == nullptr ? nullptr : std::get_if<role::hello>(call);
+    return is_root() && hello != nullptr && of_another_call(from, hello->call_hash);
+  }
   /// The end of on_tick().
   void after_tick(double t);
   /// Of the report, of the progress and of state().

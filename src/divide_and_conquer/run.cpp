@@ -194,7 +194,7 @@ void divide_run::deliver_own() {
 
 void divide_run::deliver(int from, peer_message const& m, bytes* payload) {
   if (is_root()) {
-    call_roll(&role::roll_call::on, from, m);
+    call_roll(&role::roll_call::on_peer, from, m);
     if (for_roll_call(m.kind)) return;
   }
   role::divide_actions list;

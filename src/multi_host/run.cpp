@@ -141,7 +141,7 @@ void group_run::deliver(int from, peer_message const& m, cargo& with) {
   if (moves_the_groups(m.kind)) last_moved_ = now();
   role::group_actions list;
   if (roll_) {
-    call_roll(&role::roll_call::on, from, m);
+    call_roll(&role::roll_call::on_peer, from, m);
     if (!roll_->stopping() && !roll_->finished()) arbiter_->on(from, m, list);
     perform(list, &with);
     maybe_complete();

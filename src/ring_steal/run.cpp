@@ -238,7 +238,7 @@ void steal_run::deliver_own() {
 void steal_run::deliver(int from, peer_message const& m, std::span<std::byte const> payload) {
   if (moves_the_run(m.kind)) last_moved_ = now();
   if (is_root()) {
-    call_roll(&role::roll_call::on, from, m);
+    call_roll(&role::roll_call::on_peer, from, m);
     if (for_roll_call(m.kind)) return;
   }
   role::steal_actions list;

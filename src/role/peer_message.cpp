@@ -37,6 +37,48 @@ bool for_roll_call(peer_message_kind what) {
          what == peer_message_kind::stopped;
 }
 
+std::optional<call_message> to_call(peer_message const& m) {
+  using peer = peer_message_kind;
+  switch (m.kind) {
+    case peer::hello:
+      return hello{m.number, 1, m.ids.empty() ? 0.0 : static_cast<double>(m.ids[0])};
+    case peer::failed:
+      return failed{m.number, m.text};
+    case peer::please_stop:
+      return please_stop{};
+    case peer::part_lost:
+      return part_lost{static_cast<rank_id>(m.number)};
+    case peer::stop:
+      return stop{m.number == 1};
+    case peer::stopped:
+      return stopped{};
+    case peer::finish:
+      return finish{m.result.value_or(outcome{})};
+    case peer::abort:
+      return abort{m.text};
+    default:
+      return {};
+  }
+}
+
+peer_message to_peer(call_message const& m) {
+  using peer = peer_message_kind;
+  if (auto const* h = std::get_if<hello>(&m)) {
+    peer_message p{.kind = peer::hello, .number = h->call_hash};
+    if (h->power > 0) p.ids = {static_cast<std::uint64_t>(h->power)};
+    return p;
+  }
+  if (auto const* f = std::get_if<failed>(&m))
+    return {.kind = peer::failed, .number = f->task, .text = f->text};
+  if (std::holds_alternative<please_stop>(m)) return {.kind = peer::please_stop};
+  if (auto const* l = std::get_if<part_lost>(&m))
+    return {.kind = peer::part_lost, .number = static_cast<std::uint64_t>(l->rank)};
+  if (auto const* s = std::get_if<stop>(&m)) return {.kind = peer::stop, .number = s->early ? 1U : 0U};
+  if (auto const* e = std::get_if<finish>(&m)) return {.kind = peer::finish, .result = e->how};
+  if (auto const* a = std::get_if<role::abort>(&m)) return {.kind = peer::abort, .text = a->text};
+  return {.kind = peer::stopped};
+}
+
 void encode(peer_message const& m, std::vector<std::byte>& out) {
   unsigned const fields = (m.number != 0 ? carries_number : 0U) | (m.ids.empty() ? 0U : carries_ids) |
                           (m.text.empty() ? 0U : carries_text) | (m.result ? carries_result : 0U);

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "role/outcome.hpp"
+#include "role/call_message.hpp"
 
 namespace skel::role {
 
@@ -78,13 +78,9 @@ struct peer_message {
   friend bool operator==(peer_message const&, peer_message const&) = default;
 };
 
-/// A message and the rank that it is for.
-struct addressed {
-  int to = 0;
-  peer_message what{};
-  friend bool operator==(addressed const&, addressed const&) = default;
-};
-using peer_messages = std::vector<addressed>;
+/// The same message in the words of call_message, where it is one.
+[[nodiscard]] std::optional<call_message> to_call(peer_message const& m);
+[[nodiscard]] peer_message to_peer(call_message const& m);
 
 /// Appends the message to `out`.
 void encode(peer_message const& m, std::vector<std::byte>& out);

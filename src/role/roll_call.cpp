@@ -7,92 +7,94 @@
 
 namespace skel::role {
 
-using kind = peer_message_kind;
-
 roll_call::roll_call(std::vector<rank_id> const& ranks, std::uint64_t call_hash) : call_hash_(call_hash) {
   for (rank_id const r : ranks) peers_.push_back({r});
 }
 
-void roll_call::tell_all(peer_message const& m, peer_messages& out) const {
+void roll_call::tell_all(call_message const& m, call_messages& out) const {
   // Suspects, too: one that lives hears of it when it is heard again.
   for (auto const& p : peers_) out.push_back({p.rank, m});
 }
 
-void roll_call::stop(outcome how, peer_messages& out) {
+void roll_call::stop(outcome how, call_messages& out) {
   if (finished_) return;
   // What the user's code throws while a run is stopped early is not swallowed.
   if (early() && how.how == outcome::status::task_failed) outcome_ = std::move(how);
   if (stopping_) return;
   stopping_ = true;
   outcome_ = std::move(how);
-  tell_all({.kind = kind::stop, .number = early() ? 1U : 0U}, out);
+  tell_all(role::stop{early()}, out);
 }
 
-void roll_call::done(std::uint64_t tasks, peer_messages& out) {
+void roll_call::done(std::uint64_t tasks, call_messages& out) {
   if (early() && !finished_) outcome_.tasks = tasks;
   stop({.how = outcome::status::done, .tasks = tasks}, out);
 }
 
-void roll_call::stop_early(peer_messages& out) { stop({.how = outcome::status::stopped_early}, out); }
+void roll_call::stop_early(call_messages& out) { stop({.how = outcome::status::stopped_early}, out); }
 
-void roll_call::source_failed(std::string text, peer_messages& out) {
+void roll_call::source_failed(std::string text, call_messages& out) {
   stop({.how = outcome::status::source_failed, .text = std::move(text)}, out);
 }
 
-void roll_call::sink_failed(std::uint64_t task, std::string text, peer_messages& out) {
+void roll_call::sink_failed(std::uint64_t task, std::string text, call_messages& out) {
   stop({.how = outcome::status::sink_failed, .task = task, .text = std::move(text)}, out);
 }
 
-void roll_call::refuse(rank_id rank, std::string text, peer_messages& out) {
+void roll_call::blame(task_id task, std::vector<rank_id> const& ranks, call_messages& out) {
+  std::string names;
+  for (rank_id const r : ranks) names += (names.empty() ? "" : ", ") + std::to_string(r);
+  stop({.how = outcome::status::task_failed,
+        .task = task,
+        .rank = ranks.empty() ? 0 : ranks.back(),
+        .text = "it was running on each of the lost ranks " + names},
+       out);
+}
+
+void roll_call::refuse(rank_id rank, std::string text, call_messages& out) {
   stop({.how = outcome::status::refused, .rank = rank, .text = std::move(text)}, out);
 }
 
-void roll_call::on(rank_id from, peer_message const& m, peer_messages& out) {
+void roll_call::on(rank_id from, call_message const& m, call_messages& out) {
   auto const p = std::find_if(peers_.begin(), peers_.end(), [&](peer const& x) { return x.rank == from; });
   if (finished_ || p == peers_.end()) return;
   p->alive = true;
-  switch (m.kind) {
-    case kind::hello:
-      if (m.number != call_hash_)
-        abort("rank " + std::to_string(from) +
-                  " made another skeleton call than the root (other skeleton, options, or types)",
-              out);
-      break;
-    case kind::failed:
-      if (stopping_ && outcome_.how == outcome::status::task_failed) ++outcome_.more;
-      stop({.how = outcome::status::task_failed, .task = m.number, .rank = from, .text = m.text}, out);
-      break;
-    case kind::please_stop:
-      stop_early(out);
-      break;
-    case kind::part_lost:
-      stop({.how = outcome::status::part_lost, .rank = static_cast<rank_id>(m.number)}, out);
-      break;
-    case kind::stopped:
-      p->stopped = true;
-      maybe_finish(out);
-      break;
-    default:
-      break;
+  if (auto const* h = std::get_if<hello>(&m)) {
+    if (h->call_hash != call_hash_)
+      abort("rank " + std::to_string(from) +
+                " made another skeleton call than the root (other skeleton, options, or types)",
+            out);
+  } else if (auto const* f = std::get_if<failed>(&m)) {
+    if (stopping_ && outcome_.how == outcome::status::task_failed) ++outcome_.more;
+    stop({.how = outcome::status::task_failed, .task = f->task, .rank = from, .text = f->text}, out);
+  } else if (std::holds_alternative<please_stop>(m)) {
+    stop_early(out);
+  } else if (auto const* l = std::get_if<part_lost>(&m)) {
+    stop({.how = outcome::status::part_lost, .rank = l->rank}, out);
+  } else if (auto const* b = std::get_if<blamed>(&m)) {
+    blame(b->task, b->ranks, out);
+  } else if (std::holds_alternative<stopped>(m)) {
+    p->stopped = true;
+    maybe_finish(out);
   }
 }
 
-void roll_call::lost(rank_id rank, peer_messages& out) {
+void roll_call::lost(rank_id rank, call_messages& out) {
   for (auto& p : peers_)
     if (p.rank == rank) p.alive = false;
   maybe_finish(out);
 }
 
-void roll_call::maybe_finish(peer_messages& out) {
+void roll_call::maybe_finish(call_messages& out) {
   if (!stopping_ || finished_ || !not_stopped().empty()) return;
   finished_ = true;
-  tell_all({.kind = kind::finish, .result = outcome_}, out);
+  tell_all(finish{outcome_}, out);
 }
 
-void roll_call::abort(std::string text, peer_messages& out) {
+void roll_call::abort(std::string text, call_messages& out) {
   if (finished_) return;
   finished_ = true;
-  tell_all({.kind = kind::abort, .text = std::move(text)}, out);
+  tell_all(role::abort{std::move(text)}, out);
 }
 
 std::vector<rank_id> roll_call::lost_ranks() const {

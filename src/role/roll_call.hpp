@@ -3,30 +3,44 @@
 
 #include <vector>
 
-#include "role/outcome.hpp"
+#include "role/call_message.hpp"
+#include "role/digest.hpp"
 #include "role/peer_message.hpp"
 
 namespace skel::role {
 
-/// A regular value; events append what the root is to send to `out`. Work is none of its business: it learns
-/// that the run is done, or that it failed, tells every rank to stop, and ends the run when every living one
-/// has.
+/// A message and the rank that it is for.
+struct addressed {
+  rank_id to = 0;
+  call_message what{};
+  friend bool operator==(addressed const&, addressed const&) = default;
+};
+using call_messages = std::vector<addressed>;
+
+/// The counterpart of the ranks' attendance. It learns that the run is done or has failed, tells every rank
+/// to stop, and ends the run when every living rank has stopped. It knows nothing of the work. A regular
+/// value; events append what the root sends to `out`.
 class roll_call {
  public:
   roll_call() = default;
   roll_call(std::vector<rank_id> const& ranks, std::uint64_t call_hash);
 
   /// The result is there, of `tasks` tasks. After stop_early(): of those that ran.
-  void done(std::uint64_t tasks, peer_messages& out);
-  void stop_early(peer_messages& out);
-  void source_failed(std::string text, peer_messages& out);
+  void done(std::uint64_t tasks, call_messages& out);
+  void stop_early(call_messages& out);
+  void source_failed(std::string text, call_messages& out);
   /// The sink threw on the root, for this task.
-  void sink_failed(std::uint64_t task, std::string text, peer_messages& out);
+  void sink_failed(std::uint64_t task, std::string text, call_messages& out);
+  /// This task was running on each of these lost ranks: it fails the run.
+  void blame(task_id task, std::vector<rank_id> const& ranks, call_messages& out);
   /// This rank differs in what must be the same on all.
-  void refuse(rank_id rank, std::string text, peer_messages& out);
-  void on(rank_id from, peer_message const& m, peer_messages& out);
-  void lost(rank_id rank, peer_messages& out);
-  void abort(std::string text, peer_messages& out);
+  void refuse(rank_id rank, std::string text, call_messages& out);
+  void on(rank_id from, call_message const& m, call_messages& out);
+  void on_peer(rank_id from, peer_message const& m, call_messages& out) {
+    if (auto const call = to_call(m)) on(from, *call, out);
+  }
+  void lost(rank_id rank, call_messages& out);
+  void abort(std::string text, call_messages& out);
 
   [[nodiscard]] bool stopping() const { return stopping_; }
   [[nodiscard]] bool finished() const { return finished_; }
@@ -42,10 +56,10 @@ class roll_call {
     bool stopped = false;
     friend bool operator==(peer const&, peer const&) = default;
   };
-  void stop(outcome how, peer_messages& out);
+  void stop(outcome how, call_messages& out);
   [[nodiscard]] bool early() const { return stopping_ && outcome_.how == outcome::status::stopped_early; }
-  void maybe_finish(peer_messages& out);
-  void tell_all(peer_message const& m, peer_messages& out) const;
+  void maybe_finish(call_messages& out);
+  void tell_all(call_message const& m, call_messages& out) const;
 
   std::uint64_t call_hash_ = 0;
   std::vector<peer> peers_;

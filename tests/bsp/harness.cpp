@@ -89,7 +89,7 @@ void world::receive(int from, int to, packet& p) {
   auto& n = at(to);
   role::bsp_actions list;
   if (to == 0) {
-    call_roll(&role::roll_call::on, from, p.what);
+    call_roll(&role::roll_call::on_peer, from, p.what);
     if (for_roll_call(p.what.kind)) return;
     n.conductor.on(from, p.what, list);
   }

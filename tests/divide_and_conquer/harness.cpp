@@ -32,7 +32,7 @@ void world::begin(int rank) {
 void world::receive(int from, int to, packet& p) {
   auto& n = at(to);
   if (to == 0) {
-    call_roll(&role::roll_call::on, from, p.what);
+    call_roll(&role::roll_call::on_peer, from, p.what);
     if (for_roll_call(p.what.kind)) return;
   }
   if (p.what.kind == peer_message_kind::finish) {

@@ -55,7 +55,7 @@ void world::receive(int from, int to, packet& p) {
   auto& n = at(to);
   role::group_actions list;
   if (to == 0) {
-    call_roll(&role::roll_call::on, from, p.what);
+    call_roll(&role::roll_call::on_peer, from, p.what);
     if (!roll_.stopping()) arbiter_.on(from, p.what, list);
     perform(0, list, p.cargo);
     if (for_roll_call(p.what.kind)) return;

@@ -129,8 +129,8 @@ void world::receive(int from, int to, packet p) {
   if (n.ended) return;
   if (fault_ != nullptr && !fault_->receives(*this, from, to, p.what)) return;
   if (to == 0) {
-    role::peer_messages told;
-    roll_.on(from, p.what, told);
+    role::call_messages told;
+    roll_.on_peer(from, p.what, told);
     send_all(told);
     if (for_roll_call(p.what.kind)) return;
   }
@@ -179,7 +179,7 @@ void world::lose(int rank, int peer) {
   lost_[wire(rank, peer)] = true;
   if (!active(rank)) return;
   if (rank == 0) {
-    role::peer_messages told;
+    role::call_messages told;
     roll_.lost(peer, told);
     send_all(told);
   }

@@ -140,7 +140,7 @@ class world {
   void lose(int rank, int peer);
   void tick(int rank);
   void perform(int rank, role::steal_actions& list, packet* cause = nullptr);
-  void send_all(role::peer_messages& list);
+  void send_all(role::call_messages& list);
   void perform_send(int rank, role::loan_action::send& s);
   void follow_up(int rank);
   [[nodiscard]] counts none() const { return counts(scenario_->parent.size()); }

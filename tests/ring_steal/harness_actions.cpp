@@ -72,7 +72,7 @@ void world::perform(int rank, role::steal_actions& list, packet* cause) {
       total_ = n.debts.at(0).result;
       n.debts.erase(0);
       for (auto const c : total_) tasks_ += c;
-      role::peer_messages told;
+      role::call_messages told;
       roll_.done(tasks_, told);
       send_all(told);
     } else if (auto const* drained = std::get_if<act::drain>(&action)) {
@@ -91,9 +91,9 @@ void world::perform(int rank, role::steal_actions& list, packet* cause) {
   }
 }
 
-void world::send_all(role::peer_messages& list) {
+void world::send_all(role::call_messages& list) {
   for (auto& m : std::exchange(list, {})) {
-    act::send s{m.to, std::move(m.what), 0};
+    act::send s{m.to, role::to_peer(m.what), 0};
     perform_send(0, s);
   }
 }

@@ -5,11 +5,13 @@
 #include <cstdio>
 #include <functional>
 #include <string>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
 #include "catch.hpp"
 #include "harness_common.hpp"
+#include "role/call_message.hpp"
 
 namespace harness_common {
 
@@ -79,6 +81,41 @@ void never(Mutation& m, Kind kind) {
 template <class Mutation, class Kind>
 void once_lost(Mutation& m, Kind kind, int n) {
   m.received = [&m, kind, n](int, auto& what) { return what.kind != kind || !m.nth(n); };
+}
+
+/// The `Own` in a message, which may stand in its call_message; null where it is another kind.
+template <class Own, class... Kinds>
+Own* as(std::variant<Kinds...>& m) {
+  if constexpr ((std::is_same_v<Own, Kinds> || ...)) {
+    return std::get_if<Own>(&m);
+  } else {
+    auto* const call = std::get_if<skel::role::call_message>(&m);
+    return call == nullptr ? nullptr : std::get_if<Own>(call);
+  }
+}
+/// Changes every message that is an `Own`.
+template <class Own, class Mutation, class How>
+void change(Mutation& m, How how) {
+  m.received = [how](int, auto& what) {
+    if (auto* const own = as<Own>(what)) how(*own);
+    return true;
+  };
+}
+template <class Own, class Mutation>
+void never(Mutation& m) {
+  m.received = [](int, auto& what) { return as<Own>(what) == nullptr; };
+}
+template <class Own, class Mutation>
+void once_lost(Mutation& m, int n) {
+  m.received = [&m, n](int, auto& what) { return as<Own>(what) == nullptr || !m.nth(n); };
+}
+/// Rank 1 hears another outcome than the others.
+template <class Mutation>
+void tell_another_outcome(Mutation& m) {
+  m.received = [](int to, auto& what) {
+    if (auto* const f = as<skel::role::finish>(what); f != nullptr && to == 1) ++f->how.tasks;
+    return true;
+  };
 }
 /// Rank 1 hears another outcome than the others.
 template <class Mutation, class Kind>

@@ -19,6 +19,7 @@
 
 #include "harness_common.hpp"
 #include "peer_scenario.hpp"
+#include "role/codec.hpp"
 #include "role/digest.hpp"
 #include "role/roll_call.hpp"
 #include "skel/bytes.hpp"
@@ -44,6 +45,30 @@ inline role::peer_message through_codec(role::peer_message const& m) {
   require(read == m && rest.empty(), std::string("not read as written: ") + to_string(m.kind));
   return read;
 }
+template <role::skeleton_message Message>
+Message through_codec(Message const& m) {
+  std::vector<std::byte> bytes;
+  role::encode(m, bytes);
+  std::span<std::byte const> rest(bytes);
+  auto read = role::decode<Message>(rest);
+  require(read == m && rest.empty(), "not read as written: alternative " + std::to_string(m.index()));
+  return read;
+}
+
+// Kinds of messages, to count them.
+inline std::size_t kind_of(role::peer_message const& m) { return static_cast<std::size_t>(m.kind); }
+template <role::skeleton_message Message>
+std::size_t kind_of(Message const& m) {
+  auto const* const call = std::get_if<role::call_message>(&m);
+  return call != nullptr ? call->index() : m.index() + 100;
+}
+inline role::peer_message message_from(role::call_message const& m, role::peer_message const*) {
+  return role::to_peer(m);
+}
+template <role::skeleton_message Message>
+Message message_from(role::call_message const& m, Message const*) {
+  return m;
+}
 
 /// `Scenario` is a peer_scenario. `Node` is a peer_node with the roles of a rank, `Packet` a message `what`
 /// with its payload; both have `void add_to(digest&) const`, for what they add. Copied by explorations.
@@ -52,7 +77,8 @@ class peer_world {
  public:
   using event = peer_event;
   using kind = event::kind;
-  using fault = harness_common::fault<peer_world, event, Actions, role::peer_message>;
+  using message = decltype(Packet::what);
+  using fault = harness_common::fault<peer_world, event, Actions, message>;
 
   peer_world(peer_world const&) = default;
   peer_world(peer_world&&) noexcept = default;
@@ -74,7 +100,13 @@ class peer_world {
   [[nodiscard]] int deaths() const { return deaths_; }
   [[nodiscard]] bool died_at_work() const { return died_at_work_; }
   [[nodiscard]] std::uint64_t messages(role::peer_message_kind what) const {
-    auto const at = messages_.find(what);
+    auto const at = messages_.find(static_cast<std::size_t>(what));
+    return at == messages_.end() ? 0 : at->second;
+  }
+  /// Messages of this kind that were sent.
+  template <class Own>
+  [[nodiscard]] std::uint64_t messages_of() const {
+    auto const at = messages_.find(kind_of(message(Own{})));
     return at == messages_.end() ? 0 : at->second;
   }
   [[nodiscard]] std::uint64_t messages() const {
@@ -95,7 +127,7 @@ class peer_world {
   virtual void hear_tick(int rank) = 0;
   virtual void please_stop(int rank) = 0;
   /// Attaches what travels with a message, and posts it.
-  virtual void send(int rank, int to, role::peer_message const& what) = 0;
+  virtual void send(int rank, int to, message const& what) = 0;
   /// What the engine does at once after an event.
   virtual void follow_up(int rank) = 0;
   /// Its own kinds of events: of an active rank, and when they happen.
@@ -129,12 +161,12 @@ class peer_world {
   /// A step of the root's roll call, and what it says: `call_roll(&role::roll_call::done, 1)`.
   template <class... Parameters, class... Arguments>
   void call_roll(void (role::roll_call::*what)(Parameters...), Arguments&&... arguments) {
-    role::peer_messages told;
+    role::call_messages told;
     (roll_.*what)(std::forward<Arguments>(arguments)..., told);
-    for (auto const& m : told) send(0, m.to, m.what);
+    for (auto const& m : told) send(0, m.to, message_from(m.what, static_cast<message*>(nullptr)));
   }
-  [[nodiscard]] Packet packet_of(role::peer_message const& what) {
-    ++messages_[what.kind];
+  [[nodiscard]] Packet packet_of(message const& what) {
+    ++messages_[kind_of(what)];
     Packet p{};
     p.what = through_codec(what);
     return p;
@@ -146,6 +178,15 @@ class peer_world {
   [[nodiscard]] bool job_fails() {
     if (scenario_->failing != static_cast<int>(jobs_++)) return false;
     return failed_ = true;
+  }
+  /// Does what the roles of all skeletons want. False: it is an action of the skeleton's own.
+  template <class Variant>
+  bool performs(int rank, Variant const& action) {
+    if (auto const* t = std::get_if<role::tell_root>(&action)) {
+      send(rank, 0, message_from(t->what, static_cast<message*>(nullptr)));
+      return true;
+    }
+    return ends(at(rank), action);
   }
   /// Whether the action is that the rank ends.
   template <class Variant>
@@ -183,7 +224,7 @@ class peer_world {
   void tick(int rank);
   void notice_all();
 
-  std::map<role::peer_message_kind, std::uint64_t> messages_;
+  std::map<std::size_t, std::uint64_t> messages_;
   std::uint64_t jobs_ = 0;
   bool failed_ = false, asked_to_stop_ = false, died_at_work_ = false;
 };

@@ -1,0 +1,81 @@
+// What every rank of a call says about taking part and about the end, in all skeletons.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "role/outcome.hpp"
+
+namespace skel::role {
+
+/// To the root: this rank takes part.
+struct hello {
+  std::uint64_t call_hash = 0;  ///< of everything that must be the same on all ranks
+  std::uint64_t threads = 1;    ///< compute threads; 0: it does not compute
+  double power = 0;             ///< relative power, where it is measured; 0: not measured
+  friend bool operator==(hello const&, hello const&) = default;
+};
+/// To the root: a task threw.
+struct failed {
+  task_id task = 0;
+  std::string text{};
+  friend bool operator==(failed const&, failed const&) = default;
+};
+/// To the root: end the run early.
+struct please_stop {
+  friend bool operator==(please_stop const&, please_stop const&) = default;
+};
+/// To the root: only the lost rank `rank` had a part of the work that is still needed.
+struct part_lost {
+  rank_id rank = 0;
+  friend bool operator==(part_lost const&, part_lost const&) = default;
+};
+/// To the root: this task was running on each of these lost ranks; it must not end another one.
+struct blamed {
+  task_id task = 0;
+  std::vector<rank_id> ranks{};
+  friend bool operator==(blamed const&, blamed const&) = default;
+};
+/// To the root: nothing runs any more. The rank's statistics travel with it.
+struct stopped {
+  friend bool operator==(stopped const&, stopped const&) = default;
+};
+/// From the root: start nothing more, and answer with `stopped` when nothing runs.
+struct stop {
+  bool early = false;  ///< what has been computed so far is still wanted
+  friend bool operator==(stop const&, stop const&) = default;
+};
+/// From the root: the run is over. Where all ranks get the result, it travels with it.
+struct finish {
+  outcome how{};
+  friend bool operator==(finish const&, finish const&) = default;
+};
+/// From the root: the run cannot go on.
+struct abort {
+  std::string text{};
+  friend bool operator==(abort const&, abort const&) = default;
+};
+
+using call_message =
+    std::variant<hello, failed, please_stop, part_lost, blamed, stopped, stop, finish, abort>;
+
+/// Whether the root's roll call answers it; the others are for the rank's attendance.
+[[nodiscard]] inline bool for_roll_call(call_message const& m) {
+  return !std::holds_alternative<stop>(m) && !std::holds_alternative<finish>(m) &&
+         !std::holds_alternative<abort>(m);
+}
+
+/// An action: send this to the root.
+struct tell_root {
+  call_message what;
+  friend bool operator==(tell_root const&, tell_root const&) = default;
+};
+/// An action: start nothing more, and answer with quiet() when nothing runs.
+struct drain {
+  bool early = false;  ///< the run ends early: keep what has been computed
+  friend bool operator==(drain const&, drain const&) = default;
+};
+
+}  // namespace skel::role

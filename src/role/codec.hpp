@@ -1,0 +1,205 @@
+// The one codec for messages: structs whose members are numbers, texts, ranges, or lists of those.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "role/call_message.hpp"
+#include "skel/bytes.hpp"
+#include "skel/error.hpp"
+
+namespace skel::role {
+
+/// A skeleton's message is `std::variant<call_message, its own structs...>`. Specialised for each: the kind
+/// byte of its first own struct. Kinds of two skeletons do not overlap, so a rank in another skeleton is
+/// noticed.
+template <class Message>
+inline constexpr unsigned first_kind = 0;
+
+template <class Message>
+concept skeleton_message = first_kind<Message> >= std::variant_size_v<call_message>;
+
+namespace codec {
+
+struct any_field {
+  template <class T>
+  operator T() const;  // NOLINT(google-explicit-constructor): only for counting
+};
+
+template <class T, class... Fields>
+constexpr std::size_t field_count() {
+  if constexpr (requires { T{Fields{}..., any_field{}}; })
+    return field_count<T, Fields..., any_field>();
+  else
+    return sizeof...(Fields);
+}
+
+/// Calls `f` with all members of an aggregate, in the order of their declaration.
+template <class T, class F>
+constexpr void with_fields(T& t, F&& f) {
+  constexpr auto n = field_count<std::remove_const_t<T>>();
+  static_assert(n <= 6, "add a case");
+  if constexpr (n == 1) {
+    auto& [a] = t;
+    f(a);
+  } else if constexpr (n == 2) {
+    auto& [a, b] = t;
+    f(a, b);
+  } else if constexpr (n == 3) {
+    auto& [a, b, c] = t;
+    f(a, b, c);
+  } else if constexpr (n == 4) {
+    auto& [a, b, c, d] = t;
+    f(a, b, c, d);
+  } else if constexpr (n == 5) {
+    auto& [a, b, c, d, e] = t;
+    f(a, b, c, d, e);
+  } else if constexpr (n == 6) {
+    auto& [a, b, c, d, e, g] = t;
+    f(a, b, c, d, e, g);
+  }
+}
+
+template <class T>
+concept number = std::integral<T> || std::is_enum_v<T>;
+
+template <number T>
+void put(T x, std::vector<std::byte>& out) {
+  bytes::put_varint(out, static_cast<std::uint64_t>(x));
+}
+inline void put(std::string const& text, std::vector<std::byte>& out) { bytes::put_text(out, text); }
+inline void put(outcome const& o, std::vector<std::byte>& out) { encode(o, out); }
+// Most are 0, and the last bits of many others: so those come last.
+inline void put(double x, std::vector<std::byte>& out) {
+  bytes::put_varint(out, __builtin_bswap64(std::bit_cast<std::uint64_t>(x)));
+}
+template <class T>
+void put(std::optional<T> const& x, std::vector<std::byte>& out);
+template <class T>
+void put(std::vector<T> const& list, std::vector<std::byte>& out);
+template <class T>
+  requires std::is_aggregate_v<T>
+void put(T const& t, std::vector<std::byte>& out) {
+  with_fields(t, [&](auto const&... field) { (put(field, out), ...); });
+}
+template <class T>
+void put(std::optional<T> const& x, std::vector<std::byte>& out) {
+  put(x.has_value(), out);
+  if (x) put(*x, out);
+}
+template <class T>
+void put(std::vector<T> const& list, std::vector<std::byte>& out) {
+  bytes::put_varint(out, list.size());
+  for (auto const& x : list) put(x, out);
+}
+
+// What put() cannot have written is a protocol_error.
+template <number T>
+void get(T& x, std::span<std::byte const>& in) {
+  auto const value = bytes::get_varint(in);
+  if constexpr (std::is_same_v<T, bool>) {
+    if (value > 1) throw protocol_error("message holds a number out of range");
+    x = value == 1;
+  } else if constexpr (std::is_enum_v<T>) {
+    static_assert(!std::is_enum_v<T>, "read it as a number and check it");
+  } else {
+    if (value > static_cast<std::uint64_t>(std::numeric_limits<T>::max()))
+      throw protocol_error("message holds a number out of range");
+    x = static_cast<T>(value);
+  }
+}
+inline void get(std::string& text, std::span<std::byte const>& in) { text = bytes::get_text(in); }
+inline void get(outcome& o, std::span<std::byte const>& in) { o = decode_outcome(in); }
+inline void get(double& x, std::span<std::byte const>& in) {
+  x = std::bit_cast<double>(__builtin_bswap64(bytes::get_varint(in)));
+  if (!std::isfinite(x) || x < 0) throw protocol_error("message holds a measure that cannot be");
+}
+template <class T>
+void get(std::optional<T>& x, std::span<std::byte const>& in);
+template <class T>
+void get(std::vector<T>& list, std::span<std::byte const>& in);
+template <class T>
+  requires std::is_aggregate_v<T>
+void get(T& t, std::span<std::byte const>& in) {
+  with_fields(t, [&](auto&... field) { (get(field, in), ...); });
+  if constexpr (std::is_same_v<T, task_range>) {  // the last task's number must fit
+    std::uint64_t span = 0;
+    if (t.count == 0 || t.stride == 0 || __builtin_mul_overflow(t.count, t.stride, &span) ||
+        __builtin_add_overflow(t.first, span, &span))
+      throw protocol_error("message holds a range that is no range");
+  }
+}
+template <class T>
+void get(std::optional<T>& x, std::span<std::byte const>& in) {
+  bool there = false;
+  get(there, in);
+  x.reset();
+  if (there) get(x.emplace(), in);
+}
+template <class T>
+void get(std::vector<T>& list, std::span<std::byte const>& in) {
+  auto const n = bytes::get_varint(in);
+  if (n > in.size()) throw protocol_error("message names more than it holds");  // each takes a byte at least
+  list.clear();
+  for (std::uint64_t i = 0; i < n; ++i) get(list.emplace_back(), in);
+}
+
+template <class Variant, class Then>
+void get_alternative(unsigned index, std::span<std::byte const>& in, Then&& then) {
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    auto const one = [&]<std::size_t i>(std::integral_constant<std::size_t, i>) {
+      if (i != index) return false;
+      std::variant_alternative_t<i, Variant> m{};
+      if constexpr (!std::is_same_v<std::remove_cvref_t<decltype(m)>, call_message>) get(m, in);
+      then(std::move(m));
+      return true;
+    };
+    static_cast<void>((one(std::integral_constant<std::size_t, I>{}) || ...));
+  }(std::make_index_sequence<std::variant_size_v<Variant>>{});
+}
+
+}  // namespace codec
+
+/// Appends the message to `out`: a byte for its kind, then its members in order; numbers are varints.
+template <skeleton_message Message>
+void encode(Message const& m, std::vector<std::byte>& out) {
+  std::visit(
+      [&]<class T>(T const& own) {
+        if constexpr (std::is_same_v<T, call_message>) {
+          out.push_back(static_cast<std::byte>(own.index()));
+          std::visit([&](auto const& x) { codec::put(x, out); }, own);
+        } else {
+          out.push_back(static_cast<std::byte>(first_kind<Message> + m.index() - 1));
+          codec::put(own, out);
+        }
+      },
+      m);
+}
+
+/// Reads one message from the front of `in` and removes it. Throws protocol_error for anything that encode()
+/// cannot have written; never allocates more than the bytes present justify.
+template <skeleton_message Message>
+[[nodiscard]] Message decode(std::span<std::byte const>& in) {
+  auto const kind = std::to_integer<unsigned>(bytes::get_bytes(in, 1)[0]);
+  std::optional<Message> read;
+  if (kind < std::variant_size_v<call_message>)
+    codec::get_alternative<call_message>(kind, in, [&](auto m) { read = call_message(std::move(m)); });
+  else if (kind >= first_kind<Message>)
+    codec::get_alternative<Message>(kind - first_kind<Message> + 1, in,
+                                    [&](auto m) { read = Message(std::move(m)); });
+  if (!read) throw protocol_error("not a message of this skeleton: all ranks must make the same calls");
+  return *std::move(read);
+}
+
+}  // namespace skel::role

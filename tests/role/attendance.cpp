@@ -1,0 +1,79 @@
+// A rank's part in the end of a call.
+#include "role/attendance.hpp"
+
+#include <vector>
+
+#include "catch.hpp"
+
+using namespace skel::role;
+
+namespace {
+
+using action = std::variant<tell_root, drain, end, fail>;
+using actions = std::vector<action>;
+
+actions heard(attendance& a, call_message const& m) {
+  actions out;
+  a.on(m, out);
+  return out;
+}
+actions quiet(attendance& a) {
+  actions out;
+  a.quiet(out);
+  return out;
+}
+actions lost(attendance& a, rank_id rank) {
+  actions out;
+  a.lost(rank, out);
+  return out;
+}
+actions only(action a) { return {std::move(a)}; }
+
+}  // namespace
+
+TEST_CASE("stop, drain, stopped, finish") {
+  attendance a(1, 0);
+  CHECK(a.active());
+  CHECK(quiet(a).empty());  // not asked yet
+  CHECK(heard(a, stop{true}) == only(drain{true}));
+  CHECK(heard(a, stop{true}).empty());
+  CHECK(a.awaited());
+  CHECK(quiet(a) == only(tell_root{stopped{}}));
+  CHECK(quiet(a).empty());
+  outcome const how{.how = outcome::status::stopped_early};
+  CHECK(heard(a, finish{how}) == only(end{how}));
+  CHECK(a.ended());
+  CHECK(heard(a, finish{how}).empty());
+  CHECK(lost(a, 0).empty());
+}
+
+TEST_CASE("a failed task is told, and drains before the root says stop") {
+  attendance a(1, 0);
+  actions out;
+  a.failed(7, "why", out);
+  CHECK(out == actions{tell_root{failed{7, "why"}}, drain{}});
+  CHECK(quiet(a).empty());
+  CHECK(heard(a, stop{}).empty());
+  CHECK(quiet(a) == only(tell_root{stopped{}}));
+}
+
+TEST_CASE("abort and the loss of the root end the call at once") {
+  attendance a(1, 0);
+  CHECK(heard(a, skel::role::abort{"why"}) == only(fail{fail::reason::protocol, "why"}));
+  attendance b(1, 0);
+  CHECK(lost(b, 2).empty());
+  CHECK(lost(b, 0) == only(fail{fail::reason::lost_root, {}}));
+  attendance root(0, 0);
+  CHECK(lost(root, 0).empty());
+}
+
+TEST_CASE("only an active rank asks for an early end") {
+  attendance a(1, 0);
+  actions out;
+  a.please_stop(out);
+  CHECK(out == only(tell_root{please_stop{}}));
+  heard(a, stop{});
+  out.clear();
+  a.please_stop(out);
+  CHECK(out.empty());
+}

@@ -1,0 +1,83 @@
+// Work that ends rank after rank is blamed; work that was only near is not.
+#include "role/suspects.hpp"
+
+#include "catch.hpp"
+
+using skel::role::blame_patience;
+using book = skel::role::suspects<int>;
+
+namespace {
+
+// Whether it blames something within `ticks` ticks.
+std::optional<book::verdict> after(book& s, unsigned ticks = blame_patience) {
+  std::optional<book::verdict> v;
+  for (unsigned i = 0; i < ticks && !v; ++i) v = s.tick();
+  return v;
+}
+
+}  // namespace
+
+TEST_CASE("two ranks lost with the same work: it is blamed, after some ticks") {
+  book s(2);
+  s.add(7, 1, true);
+  CHECK(s.next() == 7);
+  CHECK_FALSE(after(s));
+  s.given(7, 2);
+  CHECK_FALSE(s.next());
+  CHECK(s.holds_one(2));
+  s.add(7, 2, true);
+  CHECK(s.blames(7));
+  CHECK_FALSE(s.next());  // no third rank
+  CHECK_FALSE(after(s, blame_patience - 1));
+  auto const v = s.tick();
+  REQUIRE(v);
+  CHECK(v->work == 7);
+  CHECK(v->ranks == std::vector{1, 2});
+}
+
+TEST_CASE("a rank that is heard again does not count") {
+  book s(2);
+  s.add(7, 1, true);
+  s.given(7, 2);
+  s.add(7, 2, true);
+  s.heard(1);
+  CHECK_FALSE(after(s));
+  CHECK(s.next() == 7);
+}
+
+TEST_CASE("work with a result is not suspect") {
+  book s(2);
+  s.add(7, 1, true);
+  CHECK(s.acquit(7));
+  CHECK_FALSE(s.acquit(7));
+  CHECK(s.empty());
+}
+
+TEST_CASE("losses while it was not watched raise suspicion only") {
+  book s(2);
+  s.add(7, 1, true);
+  s.add(7, 2, true);  // it ran there, too, but not as a suspect
+  CHECK_FALSE(after(s));
+}
+
+TEST_CASE("a rank that also ran other work takes one loss more") {
+  book s(2);
+  s.add(7, 1, false);
+  s.given(7, 2);
+  s.add(7, 2, false);
+  CHECK_FALSE(after(s));
+  s.given(7, 3);
+  s.add(7, 3, false);
+  CHECK(after(s));
+}
+
+TEST_CASE("one loss is enough where the user says so, 0 blames nothing") {
+  book strict(1), lenient(0);
+  for (auto* s : {&strict, &lenient}) {
+    s->add(7, 1, true);
+    s->given(7, 2);
+    s->add(7, 2, true);
+  }
+  CHECK(after(strict));
+  CHECK_FALSE(after(lenient));
+}
