@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -25,6 +26,7 @@ class context;
 
 namespace detail {
 class engine;
+class team;
 struct context_access;
 
 /// A skeleton call's place in the engine, from its beginning until everything of it is gone. Throws
@@ -42,7 +44,7 @@ class call_slot {
 
  private:
   engine& engine_;
-  std::uint32_t context_;
+  std::uint64_t context_;
   std::uint32_t number_;
 };
 }  // namespace detail
@@ -88,10 +90,33 @@ class context {
   /// Compute threads of this rank.
   [[nodiscard]] int threads() const noexcept;
   [[nodiscard]] std::string const& host() const noexcept;
-  /// The communicator the context was made from, MPI_COMM_WORLD under run_main. The context's own messages
+  /// The communicator the context was made from, MPI_COMM_WORLD under run_main; of a team, one of exactly its
+  /// ranks in their order, made at the first call (collective over the team). The context's own messages
   /// travel on a duplicate, so all tags are free; but make no MPI calls while a skeleton call runs, unless
   /// MPI was started with MPI_THREAD_MULTIPLE. (In skel::mpi; throws usage_error for a context without MPI.)
   [[nodiscard]] boost::mpi::communicator const& communicator() const;
+
+  /// A context of some of this one's ranks: rank i of it is rank `ranks[i]` of this one, ranks[0] is its
+  /// root. Called by these ranks only, with the same list; no message travels, so forming a team costs
+  /// microseconds. Teams of different ranks work side by side: every skeleton runs on a team as on the whole,
+  /// and numbers its ranks from 0. A list makes the same team again whenever it is given. Throws usage_error
+  /// for a list that is empty, names a rank twice or one that does not exist, or lacks the calling rank.
+  ///
+  ///     auto pair = ctx.team({2 * (ctx.rank() / 2), 2 * (ctx.rank() / 2) + 1});  // on an even number of
+  ///     ranks
+  ///
+  /// The loss of a rank means for a team what it means for the whole: skeletons go on without it; when it is
+  /// the team's root, their calls on that team throw lost_rank_error. Teams neither show progress nor leave a
+  /// trace.
+  [[nodiscard]] context team(std::span<int const> ranks) const;
+  [[nodiscard]] context team(std::initializer_list<int> ranks) const {
+    return team(std::span(ranks.begin(), ranks.size()));
+  }
+  /// One team for each color; within it ranks are ordered by key, then by their rank here (MPI_Comm_split).
+  /// Collective. Ranks that are lost before they have said their color are in no team.
+  ///
+  ///     auto half = ctx.split(ctx.rank() % 2);
+  [[nodiscard]] context split(int color, int key = 0);
 
   /// Changes how later runs are observed; the same on every rank.
   void set_progress(observe::progress_mode mode);
@@ -131,9 +156,12 @@ class context {
   explicit context(std::shared_ptr<detail::engine> engine);
 
   std::shared_ptr<detail::engine> engine_;
-  std::vector<int> team_;  // ranks of the engine's transport, the root first
-  std::uint32_t id_ = 1;
+  std::shared_ptr<detail::team const> team_;
+  int rank_ = 0;  // in the team
+  std::uint64_t id_ = 1;
   bool beside_ = false;
+  bool is_team_ = false;                                                  // of team() or split()
+  mutable std::shared_ptr<boost::mpi::communicator const> communicator_;  // of a team, once it was asked for
 };
 
 }  // namespace skel

@@ -49,7 +49,7 @@ void collective_run::add_stats(rank_stats stats) {
 
 report collective_run::make_report() {
   report r;
-  r.ranks = engine_.size();
+  r.ranks = team_.size();
   r.threads_per_rank = static_cast<int>(threads_);
   r.seconds = now() - start_;
   add_stats(own_stats());
@@ -75,7 +75,7 @@ report collective_run::make_report() {
 void collective_run::show_progress(bool last) {
   observe::progress_state s;
   s.seconds = now() - start_;
-  s.ranks = engine_.size();
+  s.ranks = team_.size();
   describe(s, last);
   if (last)
     display_->finish(s);

@@ -33,6 +33,7 @@ struct closed_at_end {
 collective_run::collective_run(context& ctx, call_options options, std::string_view skeleton)
     : ctx_(ctx),
       engine_(context_access::engine_of(ctx)),
+      team_(context_access::team_of(ctx)),
       slot_(ctx),
       key_{context_access::id(ctx), slot_.number()},
       rank_(ctx.rank()),
@@ -43,7 +44,7 @@ collective_run::collective_run(context& ctx, call_options options, std::string_v
       call_(skeleton),
       options_(std::move(options)) {
   auto const mode = engine_.options().progress;
-  bool const observed = options_.observed && !context_access::is_beside(ctx);
+  bool const observed = options_.observed && context_access::is_observed(ctx);
   if (is_root() && observed && mode != observe::progress_mode::never)
     display_ = std::make_unique<observe::progress_display>(options_.label, mode);
   if (engine_.options().trace && observed) trace_ = std::make_unique<observe::trace_buffer>();
@@ -72,8 +73,8 @@ void collective_run::open() {
   base_bytes_ = engine_.bytes_sent();
   begin(lock);
   engine_.open(key_, *this);
-  for (std::size_t r = 0; r < engine_.lost().size(); ++r)  // in an earlier call
-    if (engine_.lost()[r]) on_lost(static_cast<int>(r));
+  for (int r = 0; r < team_.size(); ++r)  // in an earlier call
+    if (is_lost(r)) on_lost(r);
 }
 
 report collective_run::result_or_throw(report r) const {
@@ -132,7 +133,7 @@ void collective_run::work(unsigned thread) {
 }
 
 void collective_run::wait_for_work(unsigned thread, double idle_since, std::unique_lock<std::mutex>& lock) {
-  bool const polls = (engine_.size() > 1 && thread == 0) || engine_.owns_time();
+  bool const polls = (team_.size() > 1 && thread == 0) || engine_.owns_time();
   if (!polls) {
     ++waiting_threads_;
     engine_.work_arrived().wait_for(lock, std::chrono::milliseconds(5));
@@ -190,7 +191,13 @@ void collective_run::check_stop() {
 
 // --- what comes from outside
 
-void collective_run::on_message(int from, std::span<std::byte const> body, transport::packet& whole) {
+void collective_run::on_rank_lost(int rank) {
+  if (int const r = team_.from_wire(rank); r != team::none) on_lost(r);
+}
+
+void collective_run::on_message(int wire_from, std::span<std::byte const> body, transport::packet& whole) {
+  int const from = team_.from_wire(wire_from);
+  if (from == team::none) return;
   if (doubts_.contains(from)) return;  // the run is about to fail: it must not end well before
   double const begin = span_begin();
   auto const size = body.size();
@@ -202,7 +209,7 @@ void collective_run::on_message(int from, std::span<std::byte const> body, trans
     if (is_root())
       doubt(from, text);
     else
-      engine_.tell_doubt(key_, from, text);
+      engine_.tell_doubt(key_, wire_from, text);
   }
 }
 
@@ -223,28 +230,30 @@ bool collective_run::of_another_call(int rank, std::uint64_t hash) {
 
 void collective_run::doubt(int rank, std::string const& text) {
   if (over_ || rank == rank_ || !doubts_.try_emplace(rank, question{text}).second) return;
-  engine_.ask_call(rank, key_);
+  engine_.ask_call(team_.to_wire(rank), key_);
 }
 
-void collective_run::on_doubt(int rank, int about, std::string const& text) {
-  doubt(rank, text);
-  doubt(about, text);
+void collective_run::on_doubt(int wire_rank, int wire_about, std::string const& text) {
+  for (int const r : {team_.from_wire(wire_rank), team_.from_wire(wire_about)})
+    if (r != team::none) doubt(r, text);
 }
 
-void collective_run::on_description(int rank, std::string const& theirs) {
+void collective_run::on_description(int wire_rank, std::string const& theirs) {
+  int const rank = team_.from_wire(wire_rank);
   auto const asked = doubts_.find(rank);
   if (over_ || asked == doubts_.end()) return;
   if (auto const how = difference(theirs, call_.text()); !how.empty())
     engine_.fail_call({key_, call_failure::kind::protocol,
                        detail::format("rank {} made another skeleton call than the root: {}", rank, how)});
   else if (asked->second.answered = true; std::all_of(doubts_.begin(), doubts_.end(), [&](auto const& d) {
-             return d.second.answered || engine_.lost()[static_cast<std::size_t>(d.first)];
+             return d.second.answered || is_lost(d.first);
            }))
     engine_.fail_call({key_, call_failure::kind::protocol, asked->second.text});
 }
 
-void collective_run::on_left(int rank) {
-  if (over_) return;
+void collective_run::on_left(int wire_rank) {
+  int const rank = team_.from_wire(wire_rank);
+  if (over_ || rank == team::none) return;
   auto const text = detail::format(
       "rank {} has ended without making this skeleton call: all ranks must make the same calls", rank);
   if (is_root())

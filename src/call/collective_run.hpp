@@ -16,6 +16,7 @@
 
 #include "call_description.hpp"
 #include "engine/engine.hpp"
+#include "engine/team.hpp"
 #include "rank_stats.hpp"
 #include "role/outcome.hpp"
 #include "skel/error.hpp"
@@ -50,7 +51,10 @@ class collective_run : public run {
   /// The caller's part: returns the report or throws what the failure contract says.
   report execute();
 
+  /// A rank of the team is lost, perhaps said again.
+  virtual void on_lost(int rank) = 0;
   void on_message(int from, std::span<std::byte const> body, transport::packet& whole) final;
+  void on_rank_lost(int rank) final;
   void on_left(int rank) final;
   void on_failure(call_failure const& why) final;
   void on_description(int rank, std::string const& theirs) final;
@@ -114,7 +118,7 @@ class collective_run : public run {
     encode(m, head);
     body.prepend(head);
     auto const size = body.size();
-    engine_.send(to, key_, std::move(body));
+    engine_.send(team_.to_wire(to), key_, std::move(body));
     span(threads_, observe::activity::send, begin, span_begin(), static_cast<std::uint64_t>(to), size);
   }
   /// The time, where anybody wants to know it.
@@ -130,6 +134,7 @@ class collective_run : public run {
 
   context& ctx_;
   engine& engine_;
+  team const& team_;  // ranks below are ranks of it
   call_slot slot_;
   run_key key_;
   int rank_;
@@ -156,6 +161,9 @@ class collective_run : public run {
   [[nodiscard]] report result_or_throw(report r) const;
 
   void doubt(int rank, std::string const& text);
+  [[nodiscard]] bool is_lost(int rank) const {
+    return engine_.lost()[static_cast<std::size_t>(team_.to_wire(rank))];
+  }
 
   call_options options_;
   bool stop_sent_ = false;

@@ -118,7 +118,7 @@ void divide_run::perform(role::divide_actions& list, bytes* payload, done* resul
       else
         s.packed = std::move(*payload);
     } else if (std::holds_alternative<part::complete>(action)) {
-      call_roll(&role::roll_call::done, static_cast<std::uint64_t>(engine_.size()));
+      call_roll(&role::roll_call::done, static_cast<std::uint64_t>(ctx_.size()));
     } else if (std::holds_alternative<part::drain>(action)) {
       draining_ = true;
       jobs_.clear();

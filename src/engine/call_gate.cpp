@@ -9,7 +9,7 @@
 
 namespace skel::detail {
 
-std::uint32_t call_gate::enter(std::uint32_t context, bool nested) {
+std::uint32_t call_gate::enter(context_id context, bool nested) {
   std::lock_guard const lock(mutex_);
   auto& c = contexts_[context];
   if (!c.shut.empty()) throw usage_error(c.shut);
@@ -22,7 +22,8 @@ std::uint32_t call_gate::enter(std::uint32_t context, bool nested) {
   auto text =
       nested ? detail::format(
                    "rank {} made a skeleton call inside a task, merge, source or sink of another call on the "
-                   "same context: make it after that call has returned",
+                   "same context: make it after that call has returned, or on a team of this rank "
+                   "(context::team)",
                    rank_)
              : detail::format(
                    "two threads of rank {} made skeleton calls on one context at the same time: make "
@@ -37,12 +38,12 @@ std::uint32_t call_gate::enter(std::uint32_t context, bool nested) {
   throw usage_error(text);
 }
 
-void call_gate::leave(std::uint32_t context) {
+void call_gate::leave(context_id context) {
   std::lock_guard const lock(mutex_);
   contexts_[context].busy = false;
 }
 
-void call_gate::shut(std::uint32_t context, std::string text) {
+void call_gate::shut(context_id context, std::string text) {
   std::lock_guard const lock(mutex_);
   contexts_[context].shut = std::move(text);
 }
@@ -52,7 +53,7 @@ bool call_gate::busy() {
   return std::any_of(contexts_.begin(), contexts_.end(), [](auto const& c) { return c.second.busy; });
 }
 
-bool call_gate::is_caller(std::uint32_t context) {
+bool call_gate::is_caller(context_id context) {
   std::lock_guard const lock(mutex_);
   auto const c = contexts_.find(context);
   return c != contexts_.end() && c->second.busy && c->second.caller == std::this_thread::get_id();

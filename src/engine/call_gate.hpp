@@ -12,8 +12,11 @@
 
 namespace skel::detail {
 
+/// Names a context on all of its ranks. 0 is the engine's own, 1 the one over all ranks.
+using context_id = std::uint64_t;
+
 struct run_key {
-  std::uint32_t context = 0;
+  context_id context = 0;
   std::uint32_t number = 0;
   friend auto operator<=>(run_key const&, run_key const&) = default;
 };
@@ -36,13 +39,13 @@ class call_gate {
   /// Begins a call and numbers it. Throws usage_error while another one is in progress on the context. That
   /// one fails on all ranks: after a nested call, and where several ranks may have taken different threads'
   /// calls for the same one. `nested`: the caller is one of the engine's own threads.
-  std::uint32_t enter(std::uint32_t context, bool nested);
-  void leave(std::uint32_t context);
+  std::uint32_t enter(context_id context, bool nested);
+  void leave(context_id context);
   /// Further calls on the context throw usage_error.
-  void shut(std::uint32_t context, std::string text);
+  void shut(context_id context, std::string text);
   [[nodiscard]] bool busy();
   /// Whether the caller's thread makes a call on this context just now.
-  [[nodiscard]] bool is_caller(std::uint32_t context);
+  [[nodiscard]] bool is_caller(context_id context);
 
   [[nodiscard]] bool has_failures() const { return has_failures_.load(std::memory_order_relaxed); }
   /// Calls that have failed here and that the other ranks do not know of.
@@ -59,7 +62,7 @@ class call_gate {
   };
   std::mutex mutex_;
   int rank_, size_;
-  std::map<std::uint32_t, state> contexts_;
+  std::map<context_id, state> contexts_;
   std::vector<call_failure> failures_;
   std::atomic<bool> has_failures_{false};
 };

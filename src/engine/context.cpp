@@ -2,17 +2,21 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <tuple>
 
 #include "base/duration.hpp"
+#include "base/format.hpp"
 #include "cores.hpp"
 #include "engine.hpp"
 #include "exit_status.hpp"
 #include "skel/atomic_file.hpp"
 #include "skel/error.hpp"
+#include "skel/hash.hpp"
+#include "team.hpp"
 #include "trace_file.hpp"
 
 namespace skel {
@@ -85,18 +89,19 @@ context::context(context_options options) {
     options.threads = detail::default_threads(detail::usable_cores(), detail::usable_cores(), 1);
   engine_ =
       std::make_shared<detail::engine>(std::make_unique<transport::alone>(), std::move(options), host_name());
-  team_ = {0};
+  team_ = std::make_shared<detail::team const>(1);
 }
 
 context::context(std::shared_ptr<detail::engine> engine) : engine_(std::move(engine)) {
-  for (int r = 0; r < engine_->size(); ++r) team_.push_back(r);
+  team_ = std::make_shared<detail::team const>(engine_->size());
+  rank_ = engine_->rank();
 }
 
 context::context(context&&) noexcept = default;
 context& context::operator=(context&&) noexcept = default;
 
 context::~context() {
-  if (!engine_ || beside_ || !is_root() || engine_->options().trace_file.empty()) return;
+  if (!engine_ || beside_ || is_team_ || !is_root() || engine_->options().trace_file.empty()) return;
   try {
     observe::write_chrome_trace(engine_->options().trace_file, traces());
   } catch (std::exception const& e) {
@@ -104,8 +109,8 @@ context::~context() {
   }
 }
 
-int context::rank() const noexcept { return engine_->rank(); }
-int context::size() const noexcept { return engine_->size(); }
+int context::rank() const noexcept { return rank_; }
+int context::size() const noexcept { return team_->size(); }
 int context::threads() const noexcept { return beside_ ? 1 : engine_->options().threads; }
 std::string const& context::host() const noexcept { return engine_->host(); }
 void context::set_progress(observe::progress_mode mode) { engine_->options().progress = mode; }
@@ -128,7 +133,7 @@ std::vector<observe::rank_trace> context::traces() {
 }
 
 bool context::has_beside() const noexcept {
-  return !engine_->owns_time() && (size() == 1 || engine_->any_thread());
+  return !is_team_ && !engine_->owns_time() && (size() == 1 || engine_->any_thread());
 }
 
 context context::beside() {
@@ -140,14 +145,43 @@ context context::beside() {
   if (engine_->owns_this_thread() || engine_->gate().is_caller(id_))
     throw usage_error(
         "context::beside was called inside a task, merge, source or sink: make the context before the call");
+  if (is_team_) throw usage_error("context::beside: a team has no context beside it, make another team");
   context other(engine_);
   other.id_ = engine_->next_context();
   other.beside_ = true;
   return other;
 }
 
+context context::team(std::span<int const> ranks) const {
+  auto const text = [&] { return "[" + detail::join(std::vector(ranks.begin(), ranks.end()), " ") + "]"; };
+  if (ranks.empty()) throw usage_error("context::team: a team needs a rank at least");
+  auto sorted = std::vector(ranks.begin(), ranks.end());
+  std::sort(sorted.begin(), sorted.end());
+  if (sorted.front() < 0 || sorted.back() >= size())
+    throw usage_error(detail::format("context::team: ranks must be 0 to {}, got {}", size() - 1, text()));
+  if (auto const twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end())
+    throw usage_error(detail::format("context::team: rank {} stands twice in {}", *twice, text()));
+  auto const mine = std::find(ranks.begin(), ranks.end(), rank());
+  if (mine == ranks.end())
+    throw usage_error(detail::format("context::team: rank {} asks for a team of others, {}", rank(), text()));
+  std::vector<int> wire;
+  for (int const r : ranks) wire.push_back(team_->to_wire(r));
+  // The same number on all of its ranks without a message: a hash of who made it and of its ranks. The
+  // highest bit keeps it apart from contexts that are counted.
+  xxh3_hasher hasher;
+  hasher.update(std::as_bytes(std::span(&id_, 1)));
+  hasher.update(std::as_bytes(std::span(wire)));
+  context other(engine_);
+  other.id_ = hasher.value() | (std::uint64_t{1} << 63);
+  other.rank_ = static_cast<int>(mine - ranks.begin());
+  other.is_team_ = true;
+  engine_->add_team(other.id_, wire);
+  other.team_ = std::make_shared<detail::team const>(std::move(wire));
+  return other;
+}
+
 void context::leave(int code) {
-  detail::report_exit_status(rank(), code);
+  detail::report_exit_status(engine_->rank(), code);
   std::fflush(nullptr);
   _exit(code);
 }

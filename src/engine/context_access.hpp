@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <utility>
 #include <vector>
 
+#include "engine/team.hpp"
 #include "skel/context.hpp"
 
 namespace skel::detail {
@@ -13,11 +15,16 @@ namespace skel::detail {
 struct context_access {
   [[nodiscard]] static context make(std::shared_ptr<engine> from) { return context(std::move(from)); }
   [[nodiscard]] static detail::engine& engine_of(context const& ctx) { return *ctx.engine_; }
-  [[nodiscard]] static std::uint32_t id(context const& ctx) { return ctx.id_; }
-  /// Whether context::beside() made it.
-  [[nodiscard]] static bool is_beside(context const& ctx) { return ctx.beside_; }
-  /// The ranks of the engine's transport, the root first.
-  [[nodiscard]] static std::vector<int> const& team(context const& ctx) { return ctx.team_; }
+  [[nodiscard]] static std::uint64_t id(context const& ctx) { return ctx.id_; }
+  /// Whether its calls show progress and leave a trace: those of beside() and of teams do not.
+  [[nodiscard]] static bool is_observed(context const& ctx) { return !ctx.beside_ && !ctx.is_team_; }
+  [[nodiscard]] static detail::team const& team_of(context const& ctx) { return *ctx.team_; }
+  /// Its ranks, the root first.
+  [[nodiscard]] static std::vector<int> team(context const& ctx) {
+    std::vector<int> all(static_cast<std::size_t>(ctx.size()));
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+  }
 };
 
 }  // namespace skel::detail

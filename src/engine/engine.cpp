@@ -82,12 +82,24 @@ void engine::end_talk() {
 }
 
 void engine::close_wires(std::string const& text) {
-  for (std::uint32_t c = 1; c <= contexts_; ++c) gate_.shut(c, text);
+  for (context_id c = 1; c <= contexts_; ++c) gate_.shut(c, text);
+  for (auto const& [id, ranks] : teams_) gate_.shut(id, text);
   end_talk();
   wires_ = std::make_unique<transport::alone>();
 }
 
 bool engine::any_lost() const { return std::find(lost_.begin(), lost_.end(), true) != lost_.end(); }
+
+void engine::add_team(context_id id, std::vector<int> ranks) {
+  std::lock_guard const lock(mutex_);
+  teams_.try_emplace(id, std::move(ranks));
+}
+
+std::vector<int> const& engine::ranks_of(context_id id) const {
+  static std::vector<int> const all;
+  auto const at = teams_.find(id);
+  return at == teams_.end() ? all : at->second;
+}
 
 void engine::open(run_key key, run& r) {
   if (runs_.empty()) detector_.reset(now());
@@ -213,7 +225,7 @@ bool engine::progress() {
     last_tick_ = t;
     for (std::size_t r = 0; r < lost_.size(); ++r)
       if (lost_[r])
-        for (auto const& [key, running] : runs_) running->on_lost(static_cast<int>(r));
+        for (auto const& [key, running] : runs_) running->on_rank_lost(static_cast<int>(r));
     for (auto const& [key, running] : runs_) running->on_tick(t);
   }
   if (detector_.due(t)) beat(t);
@@ -272,7 +284,7 @@ void engine::declare_lost(int rank) {
   lost_[static_cast<std::size_t>(rank)] = true;
   disks_.set_lost(rank, true);
   announce(rank);
-  for (auto const& [key, running] : runs_) running->on_lost(rank);
+  for (auto const& [key, running] : runs_) running->on_rank_lost(rank);
 }
 
 // Whoever speaks lives.

@@ -24,13 +24,13 @@
 
 namespace skel::detail {
 
-/// A run as the engine sees it. All functions are called with the engine's lock held, except work() and
-/// idle_work().
+/// A run as the engine sees it; ranks are those of the wires. All functions are called with the engine's lock
+/// held, except work() and idle_work().
 class run {
  public:
   virtual ~run() = default;
   virtual void on_message(int from, std::span<std::byte const> body, transport::packet& whole) = 0;
-  virtual void on_lost(int rank) = 0;
+  virtual void on_rank_lost(int rank) = 0;
   /// The rank has left the body of run_main and will never take part again.
   virtual void on_left(int rank) = 0;
   virtual void on_tick(double now) = 0;
@@ -91,9 +91,14 @@ class engine {
 
   /// The number of another context over this engine; the first has 1. The same on all ranks if they ask in
   /// the same order.
-  [[nodiscard]] std::uint32_t next_context() { return ++contexts_; }
+  [[nodiscard]] context_id next_context() { return ++contexts_; }
+
+  /// A context of these ranks; calls on it may come from now on.
+  void add_team(context_id id, std::vector<int> ranks);
 
   // --- with the lock held ---
+  /// The ranks of a context, its root first; empty: all ranks.
+  [[nodiscard]] std::vector<int> const& ranks_of(context_id id) const;
   void open(run_key key, run& r);
   void close(run_key key);
   /// Queues a message to another rank and sends what credit allows.
@@ -114,7 +119,7 @@ class engine {
   void fail_call(call_failure const& failure);
   /// Sends calls that failed in the gate to the other ranks, and fails them here.
   void settle_failures();
-  /// On the root: asks a rank what call it makes; the run's on_description() hears the answer.
+  /// On the root of the call: asks a rank what call it makes; the run's on_description() hears the answer.
   void ask_call(int rank, run_key call);
   /// Tells the root that this rank cannot read what another one sends it.
   void tell_doubt(run_key call, int about, std::string const& text);
@@ -201,12 +206,13 @@ class engine {
   bool any_time_;
   bool leaves_abruptly_ = false;
   unsigned beats_ = 0;
-  std::atomic<std::uint32_t> contexts_{1};
+  std::atomic<context_id> contexts_{1};
   std::map<run_key, run*> runs_;
-  std::map<std::uint32_t, std::uint32_t> newest_run_;  // per context
-  std::map<std::uint32_t, std::string> newest_call_;   // its description
-  std::map<run_key, call_failure> failed_early_;       // calls that this rank has not reached
-  std::map<std::uint32_t, call_failure> out_of_step_;  // contexts that no call can use any more
+  std::map<context_id, std::uint32_t> newest_run_;
+  std::map<context_id, std::string> newest_call_;   // its description
+  std::map<run_key, call_failure> failed_early_;    // calls that this rank has not reached
+  std::map<context_id, call_failure> out_of_step_;  // contexts that no call can use any more
+  std::map<context_id, std::vector<int>> teams_;    // contexts of some of the ranks
   call_gate gate_;
   struct early {
     run_key key;

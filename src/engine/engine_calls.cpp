@@ -32,7 +32,10 @@ transport::packet call_message(call_control what, run_key call) {
 }  // namespace
 
 void engine::fail_call(call_failure const& failure) {
-  for (int r = 0; r < size_; ++r) {
+  auto const& team = ranks_of(failure.call.context);
+  auto const ranks = team.empty() ? size_ : static_cast<int>(team.size());
+  for (int i = 0; i < ranks; ++i) {
+    int const r = team.empty() ? i : team[static_cast<std::size_t>(i)];
     if (r == rank_) continue;
     auto p = call_message(call_failed, failure.call);
     bytes::put_varint(p.body(), static_cast<std::uint64_t>(failure.what));
@@ -69,13 +72,14 @@ void engine::tell_doubt(run_key call, int about, std::string const& text) {
   auto p = call_message(doubt, call);
   bytes::put_varint(p.body(), static_cast<std::uint64_t>(about));
   bytes::put_text(p.body(), text);
-  send(0, {0, 0}, std::move(p));
+  auto const& team = ranks_of(call.context);
+  send(team.empty() ? 0 : team.front(), {0, 0}, std::move(p));
 }
 
 void engine::on_call_control(int from, std::span<std::byte const> body) {
   auto const what = std::to_integer<std::uint8_t>(bytes::get_bytes(body, 1)[0]);
   run_key call;
-  call.context = static_cast<std::uint32_t>(bytes::get_varint(body));
+  call.context = bytes::get_varint(body);
   call.number = static_cast<std::uint32_t>(bytes::get_varint(body));
   auto const at = runs_.find(call);
   switch (what) {

@@ -19,6 +19,7 @@
 #include "engine/engine.hpp"
 #include "engine/exit_status.hpp"
 #include "engine/run_body.hpp"
+#include "engine/team.hpp"
 #include "engine/trace_file.hpp"
 #include "guards.hpp"
 #include "launcher.hpp"
@@ -268,13 +269,38 @@ int run_main_mpi(int argc, char** argv, std::function<int(context&)> const& body
 
 }  // namespace detail
 
+namespace detail {
+namespace {
+
+// Of a part of the ranks: the others take no part, and several teams may do it at a time.
+std::shared_ptr<boost::mpi::communicator const> team_communicator(boost::mpi::communicator const& whole,
+                                                                  team const& ranks, std::uint64_t id) {
+  MPI_Group all = MPI_GROUP_NULL, some = MPI_GROUP_NULL;
+  MPI_Comm made = MPI_COMM_NULL;
+  MPI_Comm_group(whole, &all);
+  MPI_Group_incl(all, ranks.size(), ranks.wire_ranks().data(), &some);
+  constexpr std::uint64_t tags = 32768;  // MPI promises so many
+  int const failed = MPI_Comm_create_group(whole, some, static_cast<int>(id % tags), &made);
+  MPI_Group_free(&some);
+  MPI_Group_free(&all);
+  if (failed != MPI_SUCCESS)
+    throw mpi_error("MPI_Comm_create_group", failed, "no communicator for the team", whole.rank());
+  return std::make_shared<boost::mpi::communicator const>(made, boost::mpi::comm_take_ownership);
+}
+
+}  // namespace
+}  // namespace detail
+
 context::context(boost::mpi::communicator const& communicator, context_options options)
     : context(detail::make_mpi_engine(communicator, std::move(options))) {}
 
 boost::mpi::communicator const& context::communicator() const {
   auto const* const wires = dynamic_cast<transport::mpi_transport const*>(&engine_->wires());
   if (wires == nullptr) throw usage_error("this context runs without MPI and has no communicator");
-  return wires->boost_communicator();
+  auto const& whole = wires->boost_communicator();
+  if (!is_team_) return whole;
+  if (!communicator_) communicator_ = detail::team_communicator(whole, *team_, id_);
+  return *communicator_;
 }
 
 }  // namespace skel

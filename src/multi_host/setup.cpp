@@ -40,7 +40,7 @@ void group_run::check_choices() const {
   require_count(where, "threshold", options_.paper.threshold);
   require_count(where, "buffers", options_.paper.buffers);
   require_count(where, "results_level", options_.paper.results_level);
-  auto const ranks = static_cast<std::size_t>(engine_.size());
+  auto const ranks = static_cast<std::size_t>(ctx_.size());
   if (!options_.power.empty() && options_.power.size() != ranks)
     throw usage_error(
         detail::format("multi_host: power has {} numbers for {} ranks", options_.power.size(), ranks));
@@ -87,7 +87,7 @@ void group_run::set_up_roles() {
   auto const hash = call_.hash();
   role::group_slave_config s{rank_, root_, hash, threads_, 0, std::nullopt, o.paper.results_level};
   if (o.paper.early_requests) s.threshold = o.paper.threshold;
-  if (o.paper.measure_power && engine_.size() > 1) {
+  if (o.paper.measure_power && ctx_.size() > 1) {
     auto const known = engine_.wires().power();
     constexpr double scale = 1000;  // it travels as an integer
     s.power =
@@ -100,8 +100,8 @@ void group_run::set_up_roles() {
       std::llround(o.paper.reassign_down_to * static_cast<double>(role::whole_unit)));
   host_ = role::group_host({rank_, root_, policy, o.paper.read_ahead, o.paper.buffers, left_alone});
   if (!is_root()) return;
-  arbiter_.emplace(role::arbiter_config{engine_.size(), units_, o.group_size, o.power,
-                                        o.paper.measure_power && engine_.size() > 1, o.paper.reassign,
+  arbiter_.emplace(role::arbiter_config{ctx_.size(), units_, o.group_size, o.power,
+                                        o.paper.measure_power && ctx_.size() > 1, o.paper.reassign,
                                         o.paper.split_shares, o.paper.host_helps, o.paper.preload, left_alone,
                                         sink_on_hosts_ ? 0 : o.sink_cost});
   roll_.emplace(context_access::team(ctx_), hash);
@@ -149,7 +149,7 @@ void group_run::maybe_measured() {
   auto const history = static_cast<unsigned>(std::min<std::uint64_t>(work_.history(units_), units_));
   size_found_ = true;
   role::group_actions list;
-  arbiter_->measured(best_group_size(times, engine_.size(), units_, history, options_.paper.reassign), list);
+  arbiter_->measured(best_group_size(times, ctx_.size(), units_, history, options_.paper.reassign), list);
   perform(list);
 }
 

@@ -7,7 +7,7 @@
 
 namespace skel::transport {
 
-void link::push(std::uint32_t context, std::uint32_t run, packet body) {
+void link::push(std::uint64_t context, std::uint32_t run, packet body) {
   auto const whole = body.bytes();
   if (whole.size() <= largest_piece_) {
     queue_.push_back({context, run, 0, std::move(body)});

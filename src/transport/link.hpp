@@ -26,7 +26,7 @@ class link {
   explicit link(std::size_t largest_piece = default_piece) : largest_piece_(largest_piece) {}
 
   /// Accepts a message for sending (split if it is larger than a piece); it waits for credit.
-  void push(std::uint32_t context, std::uint32_t run, packet body);
+  void push(std::uint64_t context, std::uint32_t run, packet body);
   /// The next packet that may travel now, with its header, or nothing.
   [[nodiscard]] std::optional<packet> pop();
   /// An acknowledgement alone, if one is due.
@@ -36,7 +36,7 @@ class link {
   [[nodiscard]] std::size_t waiting() const { return queue_.size(); }
 
   struct delivery {
-    std::uint32_t context = 0;
+    std::uint64_t context = 0;
     std::uint32_t run = 0;
     packet body;
   };
@@ -48,7 +48,8 @@ class link {
   [[nodiscard]] packet with_header(packet body, header h) const;
 
   struct outgoing {
-    std::uint32_t context, run, flags;
+    std::uint64_t context;
+    std::uint32_t run, flags;
     packet body;
   };
   std::size_t largest_piece_;

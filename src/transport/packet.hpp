@@ -14,7 +14,7 @@ namespace skel::transport {
 /// In front of every message. `sequence` counts the messages from one rank to another; 0 is an
 /// acknowledgement alone.
 struct header {
-  std::uint32_t context = 0;
+  std::uint64_t context = 0;
   std::uint32_t run = 0;
   std::uint32_t sequence = 0;
   std::uint32_t acknowledged = 0;  ///< the highest sequence number received from the addressee

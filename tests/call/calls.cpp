@@ -201,7 +201,7 @@ std::map<std::string, std::function<void(skel::context&)>> const inner_calls{
 
 constexpr char const* nested_text =
     " made a skeleton call inside a task, merge, source or sink of another call on the same context: make it "
-    "after that call has returned";
+    "after that call has returned, or on a team of this rank (context::team)";
 
 void check_nested(int ranks, int threads, call const& outer, std::function<void(skel::context&)> const& inner,
                   bool caught) {

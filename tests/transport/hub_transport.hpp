@@ -124,11 +124,12 @@ class job {
     }
   }
 
-  /// The rank is dead from now on, and the others know. (Its own thread hears that the root is gone, so that
-  /// it ends.)
+  /// The rank is dead from now on, and the others know. (Its own thread hears that they are gone, so that it
+  /// ends: the root first.)
   void kill(int rank) {
     net_->kill(rank);
-    declare_lost(*engines_[static_cast<std::size_t>(rank)], 0);
+    for (int r = 0; r < net_->size(); ++r)
+      if (r != rank) declare_lost(*engines_[static_cast<std::size_t>(rank)], r);
     for (std::size_t r = 0; r < engines_.size(); ++r)
       if (static_cast<int>(r) != rank) declare_lost(*engines_[r], rank);
   }

@@ -104,7 +104,7 @@ void calibration_run::on_message(int from, std::span<std::byte const> body, tran
   }
 }
 
-void calibration_run::on_lost(int rank) {
+void calibration_run::on_rank_lost(int rank) {
   if (lost_ < 0) lost_ = rank;
 }
 

@@ -44,8 +44,8 @@ class calibration_run final : public detail::run {
   static double wire_bytes(exercise const& what);
 
   void on_message(int from, std::span<std::byte const> body, transport::packet& whole) override;
-  void on_lost(int rank) override;
-  void on_left(int rank) override { on_lost(rank); }
+  void on_rank_lost(int rank) override;
+  void on_left(int rank) override { on_rank_lost(rank); }
   void on_tick(double) override {}
   void work(unsigned) override {}
   void idle_work() override {}

@@ -1,0 +1,44 @@
+// The ranks of a context: their numbers in it, and those by which the wires know them.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+namespace skel::detail {
+
+/// A regular value. Skeletons and users see ranks 0 ... size() - 1; only the engine sees the numbers of the
+/// wires.
+class team {
+ public:
+  /// All ranks of the wires.
+  explicit team(int wire_size) : wire_(static_cast<std::size_t>(wire_size)), all_(true) {
+    std::iota(wire_.begin(), wire_.end(), 0);
+  }
+  /// These ones: rank i of the team is rank `wire[i]` of the wires.
+  explicit team(std::vector<int> wire) : wire_(std::move(wire)) {
+    for (std::size_t i = 0; i < wire_.size(); ++i) by_wire_.emplace_back(wire_[i], static_cast<int>(i));
+    std::sort(by_wire_.begin(), by_wire_.end());
+  }
+
+  [[nodiscard]] int size() const { return static_cast<int>(wire_.size()); }
+  [[nodiscard]] std::vector<int> const& wire_ranks() const { return wire_; }
+  [[nodiscard]] int to_wire(int rank) const { return wire_[static_cast<std::size_t>(rank)]; }
+  static constexpr int none = -1;
+  /// The rank in the team; none: it is not in it.
+  [[nodiscard]] int from_wire(int rank) const {
+    if (all_) return rank < size() ? rank : none;
+    auto const at = std::lower_bound(by_wire_.begin(), by_wire_.end(), std::pair{rank, 0});
+    return at != by_wire_.end() && at->first == rank ? at->second : none;
+  }
+  friend bool operator==(team const&, team const&) = default;
+
+ private:
+  std::vector<int> wire_;
+  std::vector<std::pair<int, int>> by_wire_;  // sorted; unused where all_
+  bool all_ = false;
+};
+
+}  // namespace skel::detail

@@ -1,0 +1,286 @@
+// Teams: contexts over some of the ranks of another, several at a time, with losses.
+#include <array>
+#include <atomic>
+#include <utility>
+
+#include "farm/over_hub.hpp"
+#include "skel/skel.hpp"
+
+using namespace farm_test;
+
+namespace {
+
+std::uint64_t sum(std::uint64_t a, std::uint64_t b) { return a + b; }
+
+// The sum of work(0 ... n - 1), on the team's root.
+std::uint64_t farmed(skel::context& ctx, std::uint64_t n) {
+  std::uint64_t total = 0;
+  skel::farm(ctx, skel::indices(n), work, skel::schedule::guided{}, skel::reduced(total, sum));
+  return total;
+}
+std::uint64_t expected_sum(std::uint64_t n) {
+  std::uint64_t total = 0;
+  for (std::uint64_t i = 0; i < n; ++i) total += work(i);
+  return total;
+}
+
+struct tree {
+  using task = int;
+  using result = std::uint64_t;
+  void run(int depth, skel::spawner<int>& more, std::uint64_t& nodes) const {
+    ++nodes;
+    for (int child = 0; depth > 0 && child < 2; ++child) more(depth - 1);
+  }
+  std::uint64_t merge(std::uint64_t a, std::uint64_t b) const { return a + b; }
+};
+
+struct sum_of_numbers {
+  using problem = std::pair<std::uint64_t, std::uint64_t>;
+  using solution = std::uint64_t;
+  bool trivial(problem const& p) const { return p.second - p.first <= 1; }
+  solution conquer(problem const& p) const { return p.first; }
+  std::array<problem, 2> divide(problem const& p) const {
+    auto const middle = p.first + (p.second - p.first) / 2;
+    return {problem{p.first, middle}, problem{middle, p.second}};
+  }
+  solution combine(solution a, solution b) const { return a + b; }
+};
+
+struct means {
+  using carried = int;
+  using unit = std::uint64_t;
+  using packet = std::uint64_t;
+  using result = std::uint64_t;
+  std::uint64_t read(std::uint64_t number, int& /*state*/, std::uint64_t& into) const {
+    into = number;
+    return 2;
+  }
+  packet cut(unit const& u, std::uint64_t first, std::uint64_t /*count*/) const { return 10 * u + first; }
+  result process(packet const& p, std::size_t /*piece*/) const { return p; }
+};
+
+// Passes a sum around a circle.
+struct circle {
+  using state = std::uint64_t;
+  using message = std::uint64_t;
+  state begin(int rank, int /*size*/) const { return static_cast<std::uint64_t>(rank) + 1; }
+  bool step(state& mine, skel::superstep<message>& now) const {
+    for (auto const& l : now.received()) mine += l.content;
+    if (now.number() == 2) return false;
+    now.send((now.rank() + 1) % now.size(), mine);
+    return true;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("teams work side by side, each with ranks of its own numbering") {
+  for (int const ranks : {2, 3, 5, 8}) {
+    CAPTURE(ranks);
+    hub::job job(ranks, 2);
+    std::vector<std::uint64_t> got(2);
+    job.run([&](skel::context& ctx) {
+      auto const half = static_cast<std::size_t>(ctx.rank() % 2);
+      auto team = ctx.split(static_cast<int>(half));
+      if (team.rank() != ctx.rank() / 2 || team.size() != (ctx.size() + 1 - static_cast<int>(half)) / 2)
+        throw std::runtime_error("another place in the team");
+      // Different numbers of calls, so that the teams are not in step.
+      for (std::size_t i = 0; i < 5 + 10 * half; ++i) {
+        auto const total = farmed(team, 100 + half);
+        if (team.is_root()) got[half] = total;
+      }
+    });
+    for (int r = 0; r < ranks; ++r) CHECK(job.error(r) == "");
+    CHECK(got[0] == expected_sum(100));
+    CHECK(got[1] == expected_sum(101));
+  }
+}
+
+TEST_CASE("the list orders a team, its first rank is the root") {
+  hub::job job(4);
+  std::atomic<int> root = -1;
+  std::uint64_t got = 0;
+  job.run([&](skel::context& ctx) {
+    if (ctx.rank() == 1) return;
+    auto team = ctx.team({3, 0, 2});
+    auto const total = farmed(team, 50);
+    if (team.is_root()) {
+      root = ctx.rank();
+      got = total;
+    }
+  });
+  CHECK(root == 3);
+  CHECK(got == expected_sum(50));
+}
+
+TEST_CASE("keys order the ranks of a split") {
+  hub::job job(5);
+  std::vector<int> place(5, -1);
+  job.run([&](skel::context& ctx) {
+    auto const team = ctx.split(-7, -ctx.rank());
+    place[static_cast<std::size_t>(ctx.rank())] = team.rank();
+  });
+  CHECK(place == std::vector{4, 3, 2, 1, 0});
+}
+
+TEST_CASE("every skeleton runs on a team") {
+  for (int const ranks : {3, 4, 6}) {
+    CAPTURE(ranks);
+    hub::job job(ranks);
+    std::atomic<int> wrong = 0;
+    job.run([&](skel::context& ctx) {
+      auto team = ctx.split(ctx.rank() == 1 ? 1 : 0);
+      auto const expect = [&](bool holds) { wrong += holds ? 0 : 1; };
+      auto const nodes = skel::ring_steal(team, skel::on_root([] { return std::vector{10}; }), tree{}).value;
+      expect(!team.is_root() || nodes == 2047);
+      skel::replicated_problem const all{sum_of_numbers::problem{0, 1000}};
+      expect(*skel::divide_and_conquer(team, all, sum_of_numbers{}, skel::division::hypercube{}).value ==
+             499500);
+      std::vector<std::uint64_t> results;
+      skel::multi_host(team, 6, means{},
+                       [&](std::uint64_t, std::uint64_t, std::uint64_t r) { results.push_back(r); });
+      expect(!team.is_root() || results.size() == 12);
+      auto const state = skel::bsp(team, circle{}).value;
+      if (team.size() == 1) expect(state == 4);
+      team.require_same("size", std::to_string(team.size()));
+    });
+    for (int r = 0; r < ranks; ++r) CHECK(job.error(r) == "");
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("teams of teams") {
+  hub::job job(8);
+  std::atomic<std::uint64_t> roots = 0;
+  job.run([&](skel::context& ctx) {
+    auto half = ctx.split(ctx.rank() / 4);
+    auto quarter = half.split(half.rank() / 2);
+    auto alone = quarter.team({quarter.rank()});
+    if (quarter.size() != 2 || alone.size() != 1) throw std::runtime_error("another size");
+    auto const total = farmed(quarter, 20);
+    if (quarter.is_root() && total == expected_sum(20)) ++roots;
+    if (farmed(alone, 20) != expected_sum(20)) throw std::runtime_error("another sum");
+    farmed(ctx, 20);
+  });
+  for (int r = 0; r < 8; ++r) CHECK(job.error(r) == "");
+  CHECK(roots == 4);
+}
+
+TEST_CASE("a rank may be in several teams, one after the other") {
+  hub::job job(4);
+  job.run([&](skel::context& ctx) {
+    for (int round = 0; round < 10; ++round) {  // pairs 01 23, then 12 30
+      auto even = ctx.team({2 * (ctx.rank() / 2), 2 * (ctx.rank() / 2) + 1});
+      farmed(even, 10);
+      int const first = ctx.rank() % 2 == 1 ? ctx.rank() : (ctx.rank() + 3) % 4;
+      auto odd = ctx.team({first, (first + 1) % 4});
+      farmed(odd, 10);
+    }
+  });
+  for (int r = 0; r < 4; ++r) CHECK(job.error(r) == "");
+}
+
+TEST_CASE("a call inside a task works on a team of that rank alone") {
+  hub::job job(3);
+  std::uint64_t got = 0;
+  job.run([&](skel::context& ctx) {
+    auto alone = ctx.team({ctx.rank()});
+    skel::farm(
+        ctx, skel::indices(12), [&](std::uint64_t i) { return farmed(alone, i); },
+        skel::schedule::first_come{}, skel::reduced(got, sum));
+  });
+  for (int r = 0; r < 3; ++r) CHECK(job.error(r) == "");
+  std::uint64_t all = 0;
+  for (std::uint64_t i = 0; i < 12; ++i) all += expected_sum(i);
+  CHECK(got == all);
+}
+
+TEST_CASE("an error in one team does not reach the other") {
+  hub::job job(4);
+  std::uint64_t got = 0;
+  job.run([&](skel::context& ctx) {
+    auto team = ctx.split(ctx.rank() / 2);
+    if (ctx.rank() < 2) {
+      skel::farm(
+          team, skel::indices(20),
+          [](std::uint64_t i) -> std::uint64_t { return i == 7 ? throw std::runtime_error("seven") : i; },
+          skel::schedule::guided{}, [](skel::task_id, std::uint64_t) {});
+    }
+    for (int i = 0; i < 20; ++i) {
+      auto const total = farmed(team, 30);
+      if (team.is_root()) got = total;
+    }
+  });
+  for (int r : {0, 1}) hub::check_thrown<skel::task_error>(job, r);
+  for (int r : {2, 3}) CHECK(job.error(r) == "");
+  CHECK(got == expected_sum(30));
+}
+
+TEST_CASE("a team survives the loss of a rank, not of its root; other teams do not notice") {
+  for (int const lost : {1, 2, 3}) {  // 2 is the root of the second team
+    CAPTURE(lost);
+    hub::job job(6);
+    std::atomic<int> begun = 0;
+    std::vector<std::uint64_t> got(2);
+    job.run([&](skel::context& ctx) {
+      auto const color = ctx.rank() < 2 ? 0 : 1;
+      auto team = ctx.split(color);
+      std::uint64_t total = 0;
+      skel::farm(
+          team, skel::indices(60),
+          [&](std::uint64_t i) {
+            if (++begun == 20) job.kill(lost);
+            return slow_work(i);
+          },
+          skel::schedule::first_come{}, skel::reduced(total, sum));
+      if (team.is_root()) got[static_cast<std::size_t>(color)] = total;
+    });
+    for (int r = 0; r < 6; ++r) {
+      CAPTURE(r);
+      bool const without_root = lost == 2 && r >= 2;
+      if (r == lost) continue;
+      if (without_root)
+        hub::check_thrown<skel::lost_rank_error>(job, r);
+      else
+        CHECK(job.error(r) == "");
+    }
+    CHECK(got[0] == expected_sum(60));
+    if (lost != 2) CHECK(got[1] == expected_sum(60));
+  }
+}
+
+TEST_CASE("lists that are no team are refused") {
+  hub::job job(3);
+  job.run([](skel::context& ctx) {
+    auto const refused = [&](std::initializer_list<int> ranks, std::string const& what) {
+      try {
+        static_cast<void>(ctx.team(ranks));
+        throw std::runtime_error("not refused");
+      } catch (skel::usage_error const& e) {
+        if (e.what() != what) throw std::runtime_error(e.what());
+      }
+    };
+    auto const me = ctx.rank();
+    refused({}, "context::team: a team needs a rank at least");
+    refused({me, 3}, "context::team: ranks must be 0 to 2, got [" + std::to_string(me) + " 3]");
+    refused({-1, me}, "context::team: ranks must be 0 to 2, got [-1 " + std::to_string(me) + "]");
+    refused({me, me}, "context::team: rank " + std::to_string(me) + " stands twice in [" +
+                          std::to_string(me) + " " + std::to_string(me) + "]");
+    if (me > 0) refused({0}, "context::team: rank " + std::to_string(me) + " asks for a team of others, [0]");
+  });
+  for (int r = 0; r < 3; ++r) CHECK(job.error(r) == "");
+}
+
+TEST_CASE("ranks that differ within a team are told so") {
+  hub::job job(4);
+  job.run([&](skel::context& ctx) {
+    auto team = ctx.team({2 * (ctx.rank() / 2), 2 * (ctx.rank() / 2) + 1});
+    farmed(team, ctx.rank() == 3 ? 11U : 10U);
+  });
+  for (int r : {0, 1}) CHECK(job.error(r) == "");
+  for (int r : {2, 3}) {
+    hub::check_thrown<skel::protocol_error>(job, r);
+    CHECK(job.error(r).find("rank 1 made another skeleton call than the root: tasks 11 instead of 10") !=
+          std::string::npos);
+  }
+}
