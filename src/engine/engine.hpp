@@ -178,6 +178,8 @@ class engine {
   void tell_failure(farewell const& own);
   void on_call_control(int from, std::span<std::byte const> body);
   void on_call_failure(call_failure const& failure);
+  /// Why the call fails, if the ranks cannot agree on it any more.
+  [[nodiscard]] call_failure const* out_of_step(run_key call) const;
   void end_talk();
   void helper_loop();
   void ensure_helper();
@@ -206,7 +208,7 @@ class engine {
   std::map<std::uint32_t, std::uint32_t> newest_run_;  // per context
   std::map<std::uint32_t, std::string> newest_call_;   // its description
   std::map<run_key, call_failure> failed_early_;       // calls that this rank has not reached
-  std::map<std::uint32_t, call_failure> out_of_step_;  // contexts that no call can use any more
+  std::map<std::uint32_t, call_failure> out_of_step_;  // contexts without further calls; the first to fail
   call_gate gate_;
   struct early {
     run_key key;
