@@ -27,7 +27,7 @@ struct call_failure {
   run_key call;
   kind what = kind::usage;
   std::string text{};
-  bool out_of_step = false;  ///< the ranks cannot agree on further calls on this context either
+  bool out_of_step = false;  ///< the ranks cannot agree on later calls on this context either
 };
 
 /// The calls in progress on the contexts of one rank. Needs no lock of the engine: a merge calls skeletons
@@ -41,8 +41,8 @@ class call_gate {
   /// calls for the same one. `nested`: the caller is one of the engine's own threads.
   std::uint32_t enter(context_id context, bool nested);
   void leave(context_id context);
-  /// Further calls on the context throw usage_error.
-  void shut(context_id context, std::string text);
+  /// Calls on the context throw usage_error, from the one with the number `first` on.
+  void shut(context_id context, std::uint32_t first, std::string text);
   [[nodiscard]] bool busy();
   /// Whether the caller's thread makes a call on this context just now.
   [[nodiscard]] bool is_caller(context_id context);
@@ -58,7 +58,8 @@ class call_gate {
     std::uint32_t calls = 0;
     bool busy = false;
     std::thread::id caller{};
-    std::string shut{};
+    std::string shut{};  // why no call from number first_shut on can begin; empty: all can
+    std::uint32_t first_shut = 0;
   };
   std::mutex mutex_;
   int rank_, size_;

@@ -82,8 +82,8 @@ void engine::end_talk() {
 }
 
 void engine::close_wires(std::string const& text) {
-  for (context_id c = 1; c <= contexts_; ++c) gate_.shut(c, text);
-  for (auto const& [id, ranks] : teams_) gate_.shut(id, text);
+  for (context_id c = 1; c <= contexts_; ++c) gate_.shut(c, 0, text);
+  for (auto const& [id, ranks] : teams_) gate_.shut(id, 0, text);
   end_talk();
   wires_ = std::make_unique<transport::alone>();
 }
@@ -117,8 +117,7 @@ void engine::open(run_key key, run& r) {
   }
   for (auto& e : mine) r.on_message(e.from, e.body.bytes(), e.body);
   if (auto const failed = failed_early_.extract(key)) r.on_failure(failed.mapped());
-  if (auto const shut = out_of_step_.find(key.context); shut != out_of_step_.end())
-    r.on_failure(shut->second);
+  if (auto const* failure = out_of_step(key)) r.on_failure(*failure);
 }
 
 void engine::say_warning() {
@@ -170,9 +169,9 @@ void engine::dispatch(int from, transport::link::delivery d) {
   run_key const key{d.context, d.run};
   if (auto const at = runs_.find(key); at != runs_.end()) {
     at->second->on_message(from, d.body.bytes(), d.body);
-  } else if (d.run > newest_run_[d.context]) {
+  } else if (d.run > newest_run_[d.context] && !out_of_step(key)) {
     early_.push_back({key, from, std::move(d.body)});
-  }  // else: a late message of a run that has ended
+  }  // else: a late message of a run that has ended, or one of a run that cannot begin here
 }
 
 namespace {

@@ -183,6 +183,8 @@ class engine {
   void tell_failure(farewell const& own);
   void on_call_control(int from, std::span<std::byte const> body);
   void on_call_failure(call_failure const& failure);
+  /// Why the call fails, if the ranks cannot agree on it any more.
+  [[nodiscard]] call_failure const* out_of_step(run_key call) const;
   void end_talk();
   void helper_loop();
   void ensure_helper();
@@ -211,7 +213,7 @@ class engine {
   std::map<context_id, std::uint32_t> newest_run_;
   std::map<context_id, std::string> newest_call_;   // its description
   std::map<run_key, call_failure> failed_early_;    // calls that this rank has not reached
-  std::map<context_id, call_failure> out_of_step_;  // contexts that no call can use any more
+  std::map<context_id, call_failure> out_of_step_;  // contexts without further calls; the first to fail
   std::map<context_id, std::vector<int>> teams_;    // contexts of some of the ranks
   call_gate gate_;
   struct early {

@@ -29,7 +29,17 @@ transport::packet call_message(call_control what, run_key call) {
   return p;
 }
 
+// Whether a context that is out of step since `failure` takes this call along.
+bool fails_with(call_failure const& failure, run_key call) {
+  return call.context == failure.call.context && call.number >= failure.call.number;
+}
+
 }  // namespace
+
+call_failure const* engine::out_of_step(run_key call) const {
+  auto const at = out_of_step_.find(call.context);
+  return at != out_of_step_.end() && fails_with(at->second, call) ? &at->second : nullptr;
+}
 
 void engine::fail_call(call_failure const& failure) {
   auto const& team = ranks_of(failure.call.context);
@@ -48,11 +58,16 @@ void engine::fail_call(call_failure const& failure) {
 
 void engine::on_call_failure(call_failure const& failure) {
   auto const& call = failure.call;
-  if (failure.out_of_step) {  // this rank may be in the next call already, or about to open it
-    gate_.shut(call.context, failure.text);
-    out_of_step_.insert_or_assign(call.context, failure);
+  if (failure.out_of_step) {
+    // This rank may be past that call, in a later one that fails too, or before it: an earlier call that has
+    // ended on the failing rank may still be ending here, and must end well.
+    auto const [first, added] = out_of_step_.try_emplace(call.context, failure);
+    if (!added && first->second.call.number <= call.number) return;
+    first->second = failure;
+    gate_.shut(call.context, call.number, failure.text);
     for (auto const& [key, running] : runs_)
-      if (key.context == call.context) running->on_failure(failure);
+      if (fails_with(failure, key)) running->on_failure(failure);
+    std::erase_if(early_, [&](early const& e) { return fails_with(failure, e.key); });
     return;
   }
   if (auto const at = runs_.find(call); at != runs_.end())

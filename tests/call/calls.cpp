@@ -3,6 +3,8 @@
 #include <atomic>
 #include <functional>
 #include <map>
+#include <span>
+#include <stdexcept>
 #include <string>
 #include <thread>
 
@@ -329,6 +331,114 @@ TEST_CASE("two threads on one context of several ranks: no rank has a result, an
       CHECK(errors > 0);
       for (int r = 0; r < ranks; ++r) CHECK(job.error(r).empty());
     }
+}
+
+namespace {
+
+// Counts the failures that it is told of.
+struct deaf_run final : skel::detail::run {
+  int failures = 0;
+  void on_message(int, std::span<std::byte const>, skel::transport::packet&) override {}
+  void on_lost(int) override {}
+  void on_left(int) override {}
+  void on_tick(double) override {}
+  void work(unsigned) override {}
+  void idle_work() override {}
+  [[nodiscard]] std::string state() const override { return {}; }
+  void on_failure(skel::detail::call_failure const&) override { ++failures; }
+};
+
+}  // namespace
+
+TEST_CASE("two threads on one context of several ranks: earlier calls that are still ending end well") {
+  auto const net = std::make_shared<hub::network>(2);
+  skel::context_options options;
+  options.suspect_after_seconds = 0;
+  skel::detail::engine here(std::make_unique<hub::transport>(net, 0), options, "here");
+  skel::detail::engine there(std::make_unique<hub::transport>(net, 1), options, "there");
+  constexpr std::uint32_t context = 1;
+  auto const key = [](std::uint32_t number) { return skel::detail::run_key{context, number}; };
+  auto const with_lock = [](skel::detail::engine& e, auto const& what) {
+    std::lock_guard const lock(e.mutex());
+    what();
+  };
+  // Two threads of the other rank begin its `number`-th call at once.
+  auto const collide = [&](std::uint32_t number) {
+    with_lock(there, [&] {
+      there.fail_call({key(number), skel::detail::call_failure::kind::usage, "collision", true});
+      there.progress();
+    });
+    with_lock(here, [&] { here.progress(); });
+  };
+  deaf_run fifth, sixth, seventh;
+  for (int i = 0; i < 5; ++i) {
+    CHECK_NOTHROW(here.gate().enter(context, false));
+    if (i < 4) here.gate().leave(context);
+  }
+  with_lock(here, [&] { here.open(key(5), fifth); });
+  auto const begin = [&](std::uint32_t number) {  // a rank's first message of a call
+    with_lock(there, [&] { there.send(0, key(number), {}); });
+  };
+  begin(7);
+  collide(7);
+  begin(8);
+  CHECK(fifth.failures == 0);
+  here.gate().leave(context);
+  CHECK(here.gate().enter(context, false) == 6);
+  with_lock(here, [&] { here.open(key(6), sixth); });
+  CHECK(sixth.failures == 0);
+  with_lock(here, [&] { here.open(key(7), seventh); });
+  CHECK(seventh.failures == 1);
+  here.gate().leave(context);
+  CHECK_THROWS_AS(here.gate().enter(context, false), skel::usage_error);
+
+  collide(8);  // the first collision counts
+  CHECK(sixth.failures == 0);
+  collide(6);
+  CHECK(fifth.failures == 0);
+  CHECK(sixth.failures == 1);
+  with_lock(here, [&] {
+    for (std::uint32_t number : {5, 6, 7}) here.close(key(number));
+  });
+
+  // What the other rank began in vain is no call that this one has left out.
+  int codes[] = {-1, -1};
+  std::thread other([&] { codes[1] = there.say_farewell({}, {}); });
+  codes[0] = here.say_farewell({}, {});
+  other.join();
+  CHECK(codes[0] == 0);
+  CHECK(codes[1] == 0);
+}
+
+TEST_CASE("two threads of one rank collide in the call after one that is slow to end elsewhere") {
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    CAPTURE(seed);
+    hub::job job(3, 1, std::size_t{1} << 30, std::chrono::milliseconds(3));
+    job.run([&](skel::context& ctx) {
+      for (std::uint64_t i = 0; i <= seed; ++i) sum_of(ctx, 10);
+      std::atomic<int> refused = 0;
+      auto const colliding = [&] {
+        try {
+          skel::farm(
+              ctx, skel::indices(3),
+              [&](std::uint64_t i) {
+                if (ctx.rank() == 2)
+                  while (refused == 0) std::this_thread::yield();
+                return i;
+              },
+              skel::schedule::blocks{}, [](skel::task_id, std::uint64_t) {});
+        } catch (skel::usage_error const& e) {
+          if (test::contains(e.what(), "two threads of rank 2 made skeleton calls")) ++refused;
+        }
+      };
+      std::thread other;
+      if (ctx.rank() == 2) other = std::thread(colliding);
+      colliding();
+      if (other.joinable()) other.join();
+      if (refused != (ctx.rank() == 2 ? 2 : 1)) throw std::runtime_error("the collision went unnoticed");
+    });
+    for (int r = 0; r < 3; ++r) CHECK(job.error(r).empty());
+  }
 }
 
 namespace {

@@ -2,6 +2,7 @@
 // compute threads per rank.
 #include <atomic>
 #include <cstdlib>
+#include <latch>
 #include <string>
 #include <thread>
 #include <vector>
@@ -98,10 +99,12 @@ void other_calls(skel::context& ctx) {
   farm_over({"a", "b"});
 }
 
-// Last: the ranks do not agree any more on what comes next.
+// The ranks do not agree any more on what comes next on this context.
 void two_threads(skel::context& ctx) {
   std::atomic<int> refused = 0, wrong = 0;
+  std::latch both(2);
   auto const call = [&](std::uint64_t factor) {
+    both.arrive_and_wait();
     try {
       for (int i = 0; i < 5; ++i) {
         std::uint64_t total = 0;
@@ -132,6 +135,11 @@ int main(int argc, char** argv) {
     if (argc > 1) ctx.set_threads(std::atoi(argv[1]));
     nested(ctx);
     other_calls(ctx);
+    for (int i = 0; i < 20; ++i) {  // elsewhere the call before may still be ending when two threads collide
+      auto beside = ctx.beside();
+      check_in_step(beside, "making a context");
+      two_threads(beside);
+    }
     two_threads(ctx);
   });
 }
