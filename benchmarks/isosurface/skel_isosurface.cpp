@@ -16,15 +16,15 @@
 #include "skel/atomic_file.hpp"
 #include "skel/skel.hpp"
 
-using namespace skel::isosurface;
+using namespace isosurface;
 
 namespace {
 
 /// Gives slices out of memory, as Flying Edges takes its samples.
-class memory_volume final : public skel::volume_data::volume_reader {
+class memory_volume final : public volume_data::volume_reader {
  public:
-  explicit memory_volume(skel::volume_data::grid const& grid)
-      : volume_reader(grid.header), values_(grid.values) {}
+  explicit memory_volume(volume_data::grid const& grid) : volume_reader(grid.header), values_(grid.values) {}
+  [[nodiscard]] bool skips_freely() const override { return true; }
 
  private:
   void fill(std::span<std::byte> next) override {
@@ -47,7 +47,7 @@ surface_options parse(std::vector<std::string> const& words) {
 void measure(skel::context& ctx, std::vector<std::string> const& words) {
   using clock = std::chrono::steady_clock;
   ctx.set_threads(1);
-  auto const volume = skel::volume_data::read_grid(*skel::volume_data::open_field(words[1]));
+  auto const volume = volume_data::read_grid(*volume_data::open_field(words[1]));
   auto const options = parse(words);
   skel::multi_host_options how;
   how.group_size = 1;
@@ -67,7 +67,7 @@ int main(int argc, char** argv) {
   return skel::run_main(argc, argv, [&](skel::context& ctx) {
     std::vector<std::string> const words(argv + 1, argv + argc);
     if (words.size() == 3 && words[0] == "field") {
-      auto const volume = skel::volume_data::read_grid(*skel::volume_data::open_field(words[1]));
+      auto const volume = volume_data::read_grid(*volume_data::open_field(words[1]));
       skel::atomic_file file(words[2]);
       file.write(std::span(volume.values));
       file.commit();

@@ -9,7 +9,7 @@
 #include "image.hpp"
 #include "measure.hpp"
 
-using namespace skel::raytrace;
+using namespace raytrace;
 
 namespace {
 
@@ -143,7 +143,7 @@ int main(int argc, char** argv) try {
   }
   auto const scene_value = named_scene(argv[1]);
   int const repetitions = argc > 2 ? std::atoi(argv[2]) : 1;
-  skel::picture::image picture(512, 512);
+  picture::image picture(512, 512);
   for (int i = 0; i < repetitions; ++i) {
     stopwatch const building;
     auto const shapes = prepare(scene_value, true);

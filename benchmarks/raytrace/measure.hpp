@@ -12,7 +12,7 @@
 #include "shading.hpp"
 #include "spd.hpp"
 
-namespace skel::raytrace {
+namespace raytrace {
 
 inline scene named_scene(std::string const& name) {
   return name.ends_with(".nff") ? read_nff(name) : make_spd(name);
@@ -46,4 +46,4 @@ inline void print_measurement(char const* program, std::string const& scene_name
       static_cast<unsigned long long>(c.reflected), static_cast<unsigned long long>(c.refracted));
 }
 
-}  // namespace skel::raytrace
+}  // namespace raytrace

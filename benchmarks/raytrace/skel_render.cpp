@@ -7,7 +7,7 @@
 #include "measure.hpp"
 #include "renderer.hpp"
 
-using namespace skel::raytrace;
+using namespace raytrace;
 
 int main(int argc, char** argv) try {
   if (argc < 2) {
@@ -19,7 +19,7 @@ int main(int argc, char** argv) try {
   settings how;
   if (argc > 3) how.accelerator = accelerator_named(argv[3]);
   if (argc > 5) how.instructions = argv[5];
-  skel::picture::image picture(how.width, how.height);
+  picture::image picture(how.width, how.height);
   for (int i = 0; i < repetitions; ++i) {
     stopwatch const building;
     renderer const r(world, how);

@@ -8,7 +8,7 @@
 #include "geometry.hpp"
 #include "measure.hpp"
 
-using namespace skel::raytrace;
+using namespace raytrace;
 
 namespace {
 

@@ -7,9 +7,9 @@
 
 int main(int argc, char** argv) {
   try {
-    auto const tree = skel::search::parse_tree(argc > 1 ? argv[1] : "T1");
+    auto const tree = search::parse_tree(argc > 1 ? argv[1] : "T1");
     auto const begin = std::chrono::steady_clock::now();
-    auto const found = skel::search::traverse(tree.parameters);
+    auto const found = search::traverse(tree.parameters);
     double const seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     std::printf("nodes=%llu seconds=%.6f\n", static_cast<unsigned long long>(found.nodes), seconds);
   } catch (std::exception const& e) {

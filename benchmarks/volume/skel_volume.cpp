@@ -18,13 +18,13 @@
 #include "skel/atomic_file.hpp"
 #include "tiles.hpp"
 
-using namespace skel::volume;
+using namespace volume;
 
 namespace {
 
 void write_field(std::string const& name, std::string const& spacing, std::string const& path) {
-  auto const opened = skel::volume_data::open_field(name);
-  auto const values = skel::volume_data::read_grid(*opened).floats();
+  auto const opened = volume_data::open_field(name);
+  auto const values = volume_data::read_grid(*opened).floats();
   auto const [least, most] = std::ranges::minmax(values);
   std::vector<std::uint16_t> stored;
   stored.reserve(values.size());
@@ -43,7 +43,7 @@ void render(std::string const& path, std::string const& spec_path, int repetitio
             std::string const& instructions) {
   using clock = std::chrono::steady_clock;
   auto const spec = read_specification(spec_path);
-  auto const grid = skel::volume_data::read_grid(path);
+  auto const grid = volume_data::read_grid(path);
   auto const start = clock::now();
   prepared_volume const volume(grid, spec);
   double const prepare = std::chrono::duration<double>(clock::now() - start).count();
@@ -52,7 +52,7 @@ void render(std::string const& path, std::string const& spec_path, int repetitio
   // As skel-volume cuts a picture: neighbours one after the other, which pass through the same cells.
   constexpr int neighbours = 1024;
   task_cutter const cut(spec.width, spec.height, task_cutter::decomposition::blocks, neighbours);
-  skel::picture::image picture(spec.width, spec.height);
+  picture::image picture(spec.width, spec.height);
   for (int i = 0; i < repetitions; ++i) {
     work_counts counts;
     auto const begin = clock::now();

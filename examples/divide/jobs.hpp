@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace skel::divide {
+namespace divide {
 
 using numbers = std::vector<std::int64_t>;
 
@@ -174,4 +174,4 @@ struct matrix_product {
   }
 };
 
-}  // namespace skel::divide
+}  // namespace divide

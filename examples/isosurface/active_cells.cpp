@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace skel::isosurface {
+namespace isosurface {
 
 active_cells::active_cells(node_grid const& grid, layer_view const& layer, range rows, std::size_t values)
     : rows_(rows), cells_(grid.axis(0).cells()), of_value_(values) {
@@ -61,4 +61,4 @@ void active_cells::add(std::size_t x) {
   }
 }
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

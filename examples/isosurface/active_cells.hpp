@@ -8,7 +8,7 @@
 #include "layer.hpp"
 #include "piece_mesh.hpp"
 
-namespace skel::isosurface {
+namespace isosurface {
 
 struct active_cell {
   std::uint32_t x;
@@ -36,4 +36,4 @@ class active_cells {
   std::vector<std::uint8_t> differ_;
 };
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-namespace skel::isosurface {
+namespace isosurface {
 
 namespace {
 
@@ -99,4 +99,4 @@ std::array<cube_case, 256> const& cube_cases() {
   return table;
 }
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

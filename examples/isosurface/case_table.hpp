@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace skel::isosurface {
+namespace isosurface {
 
 /// An edge of a cube: along an axis, from the corner with these coordinates.
 struct cube_edge {
@@ -39,4 +39,4 @@ struct cube_case {
 /// edge has more than two triangles.
 [[nodiscard]] std::array<cube_case, 256> const& cube_cases();
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

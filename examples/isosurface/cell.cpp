@@ -1,6 +1,6 @@
 #include "cell.hpp"
 
-namespace skel::isosurface {
+namespace isosurface {
 
 namespace {
 
@@ -63,4 +63,4 @@ tricubic hermite(std::array<node_data, 8> const& corners, vector3 const& sides) 
   return cell;
 }
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstddef>
 
-namespace skel::isosurface {
+namespace isosurface {
 
 /// What the paper calls the C3 data of a node: f and its mixed derivatives, at most one along each axis. The
 /// bits of the index are the axes: data[0] = f, [1] = f_x, [2] = f_y, [3] = f_xy, [4] = f_z, [5] = f_xz,
@@ -27,4 +27,4 @@ struct tricubic {
 /// on a face depends, to the bit, only on the corners and sides of that face.
 [[nodiscard]] tricubic hermite(std::array<node_data, 8> const& corners, vector3 const& sides);
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

@@ -1,6 +1,6 @@
 #include "cell_nodes.hpp"
 
-namespace skel::isosurface {
+namespace isosurface {
 
 cell_nodes::cell_nodes(node_grid const& grid, layer_view const& layer) : grid_(grid), layer_(layer) {
   for (auto& r : rows_) r.resize(grid.axis(0).at.size());
@@ -25,4 +25,4 @@ vector3 cell_nodes::sides(std::size_t x, std::size_t row) const {
   return sides;
 }
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

@@ -6,7 +6,7 @@
 
 #include "node_derivatives.hpp"
 
-namespace skel::isosurface {
+namespace isosurface {
 
 /// For the cells of one layer, asked for row by row: each node is computed once per layer.
 class cell_nodes {
@@ -29,4 +29,4 @@ class cell_nodes {
   std::array<std::vector<known>, 4> rows_;  // of two rows, in two slices
 };
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

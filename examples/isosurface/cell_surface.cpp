@@ -7,7 +7,7 @@
 #include "first_user.hpp"
 #include "node_slopes.hpp"
 
-namespace skel::isosurface {
+namespace isosurface {
 
 cell_surface::cell_surface(node_grid const& grid, surface_options const& options, layer_view const& layer,
                            range rows)
@@ -157,4 +157,4 @@ piece_mesh cell_surface::finish() {
   return m;
 }
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

@@ -11,7 +11,7 @@
 #include "piece_mesh.hpp"
 #include "vertex_table.hpp"
 
-namespace skel::isosurface {
+namespace isosurface {
 
 class cell_surface {
  public:
@@ -57,4 +57,4 @@ class cell_surface {
   std::vector<std::uint8_t> classes_;  // of the lattice's points: how many values are not above
 };
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace skel::isosurface {
+namespace isosurface {
 
 namespace {
 
@@ -101,4 +101,4 @@ bool may_hide(tricubic const& cell, double value, int halvings) {
   return false;
 }
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

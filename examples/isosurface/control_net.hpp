@@ -7,7 +7,7 @@
 
 #include "cell.hpp"
 
-namespace skel::isosurface {
+namespace isosurface {
 
 /// An interval that holds all values of a polynomial, since it holds all of its coefficients.
 struct hull {
@@ -51,4 +51,4 @@ class control_net {
 /// after so many halvings some part still straddles it.
 [[nodiscard]] bool may_hide(tricubic const& cell, double value, int halvings);
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-namespace skel::isosurface {
+namespace isosurface {
 
 enum class difference_rule : std::uint8_t {
   paper,   ///< three points, two at the ends: first order there (Bajaj and Lin, section 2, steps 2 and 4)
@@ -30,4 +30,4 @@ struct stencil {
 /// points where there are fewer. `at` increases and has two points at least.
 [[nodiscard]] stencil difference(std::span<double const> at, std::size_t i, difference_rule rule);
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

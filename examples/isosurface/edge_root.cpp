@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace skel::isosurface {
+namespace isosurface {
 
 double edge_root(std::array<double, 4> const& b, double value) {
   constexpr int most = 100;  // halvings alone would need about 55
@@ -22,4 +22,4 @@ double edge_root(std::array<double, 4> const& b, double value) {
   return t;
 }
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

@@ -3,7 +3,7 @@
 
 #include <array>
 
-namespace skel::isosurface {
+namespace isosurface {
 
 /// The t in [0, 1] at which the cubic with these Bernstein coefficients has the value, which lies between its
 /// first and last one: Newton's method, kept inside of an interval that is halved otherwise. One of them
@@ -19,4 +19,4 @@ namespace skel::isosurface {
   return 3 * (s * s * (b[1] - b[0]) + 2 * s * t * (b[2] - b[1]) + t * t * (b[3] - b[2]));
 }
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

@@ -1,6 +1,6 @@
 #include "first_user.hpp"
 
-namespace skel::isosurface {
+namespace isosurface {
 
 namespace {
 
@@ -26,4 +26,4 @@ first_user find_first_user(layer_view const& layer, range rows, std::size_t row,
   return user;
 }
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

@@ -7,7 +7,7 @@
 
 #include "layer.hpp"
 
-namespace skel::isosurface {
+namespace isosurface {
 
 /// Where something lies in a cell along each axis: -1 on the low side, 0 inside, 1 on the high side.
 using place_in_cell = std::array<int, 3>;
@@ -22,4 +22,4 @@ enum class first_user : std::uint8_t {
 [[nodiscard]] first_user find_first_user(layer_view const& layer, range rows, std::size_t row, std::size_t x,
                                          place_in_cell const& place, std::array<std::size_t, 2> const& cells);
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace skel::isosurface {
+namespace isosurface {
 
 void fill_flat_normals(mesh& m) {
   auto const is_flat = [](point const& n) { return n[0] == 0 && n[1] == 0 && n[2] == 0; };
@@ -32,4 +32,4 @@ void fill_flat_normals(mesh& m) {
   }
 }
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

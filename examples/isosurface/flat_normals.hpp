@@ -3,10 +3,10 @@
 
 #include "mesh.hpp"
 
-namespace skel::isosurface {
+namespace isosurface {
 
 /// Gives the vertices whose normal is zero that of the triangles around them, by area; (0, 0, 1) where they
 /// have no area either.
 void fill_flat_normals(mesh& m);
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

@@ -5,7 +5,7 @@
 #include "tricubic.hpp"
 #include "trilinear.hpp"
 
-namespace skel::isosurface {
+namespace isosurface {
 
 std::uint64_t modeler::read(std::uint64_t number, carried& c, unit& into) const {
   auto const layer = static_cast<std::size_t>(number);
@@ -76,9 +76,7 @@ modeler::result modeler::process(packet const& p, std::size_t i) const {
   return m;
 }
 
-}  // namespace skel::isosurface
-
-namespace skel {
+}  // namespace isosurface
 
 namespace {
 
@@ -88,7 +86,7 @@ using isosurface::range;
 template <class T>
 void pack_rows(std::vector<T> const& all, std::size_t first_row, range rows, std::size_t length,
                std::vector<std::byte>& out) {
-  bytes::put_varint(out, all.empty() ? 0 : (rows.end - rows.first) * length);
+  skel::bytes::put_varint(out, all.empty() ? 0 : (rows.end - rows.first) * length);
   if (all.empty()) return;
   auto const bytes = std::as_bytes(
       std::span(all).subspan((rows.first - first_row) * length, (rows.end - rows.first) * length));
@@ -117,7 +115,7 @@ struct packet_head {
 
 }  // namespace
 
-void transfer_traits<layer_packet>::pack(layer_packet const& p, std::vector<std::byte>& out) {
+void skel::transfer_traits<layer_packet>::pack(layer_packet const& p, std::vector<std::byte>& out) {
   auto const& l = p.layer;
   skel::pack(packet_head{l.number, l.first_slice, l.slices.size(), l.slices_read, p.first_piece, p.samples,
                          p.nodes, p.cells, p.lengths},
@@ -133,16 +131,16 @@ void transfer_traits<layer_packet>::pack(layer_packet const& p, std::vector<std:
   pack_holes(l.holes_below.get(), p, out);
 }
 
-std::size_t transfer_traits<layer_packet>::size(layer_packet const& p) {
+std::size_t skel::transfer_traits<layer_packet>::size(layer_packet const& p) {
   auto const rows = [](range r, std::size_t length, std::size_t bytes) {
-    return bytes::most_varint + (r.end - r.first) * length * bytes;
+    return skel::bytes::most_varint + (r.end - r.first) * length * bytes;
   };
   return sizeof(packet_head) + p.layer.slices.size() * rows(p.samples, p.lengths[0], sizeof(float)) +
          2 * rows(p.nodes, p.lengths[1], 1) + (p.layer.holes ? 1 : 0) * rows(p.cells, p.lengths[2], 1) +
          (p.layer.holes_below ? 1 : 0) * rows(p.cells, p.lengths[2], 1) + 2 * sizeof(bool);
 }
 
-layer_packet transfer_traits<layer_packet>::unpack(std::span<std::byte const>& in) {
+layer_packet skel::transfer_traits<layer_packet>::unpack(std::span<std::byte const>& in) {
   auto const head = skel::unpack<packet_head>(in);
   layer_packet p;
   p.first_piece = head.first_piece;
@@ -162,5 +160,3 @@ layer_packet transfer_traits<layer_packet>::unpack(std::span<std::byte const>& i
   p.layer.holes_below = unpack_holes(p, in);
   return p;
 }
-
-}  // namespace skel

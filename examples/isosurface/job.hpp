@@ -9,7 +9,7 @@
 #include "piece_mesh.hpp"
 #include "skel/transfer.hpp"
 
-namespace skel::isosurface {
+namespace isosurface {
 
 /// Some pieces of a layer. On its host it refers to whole slices; on its way it has the rows it needs.
 struct layer_packet {
@@ -51,10 +51,10 @@ class modeler {
   open_function open_;
 };
 
-}  // namespace skel::isosurface
+}  // namespace isosurface
 
 template <>
-struct skel::transfer_traits<skel::isosurface::layer_packet> {
+struct skel::transfer_traits<isosurface::layer_packet> {
   static void pack(isosurface::layer_packet const& p, std::vector<std::byte>& out);
   static std::size_t size(isosurface::layer_packet const& p);
   static isosurface::layer_packet unpack(std::span<std::byte const>& in);

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cmath>
 
-namespace skel::isosurface {
+namespace isosurface {
 
 namespace {
 
@@ -98,4 +98,4 @@ std::shared_ptr<hole_rows const> find_holes(node_grid const& grid, layer_rows co
   return any ? holes : nullptr;
 }
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

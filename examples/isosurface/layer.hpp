@@ -9,7 +9,7 @@
 
 #include "node_grid.hpp"
 
-namespace skel::isosurface {
+namespace isosurface {
 
 /// A sample that is no number, or infinite, belongs to this class.
 inline constexpr std::uint8_t no_class = 255;
@@ -78,4 +78,4 @@ void classify(slice_rows& slice, node_grid const& grid, std::span<double const> 
 [[nodiscard]] std::shared_ptr<hole_rows const> find_holes(node_grid const& grid, layer_rows const& layer,
                                                           int order);
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

@@ -18,7 +18,7 @@
 
 namespace {
 
-using namespace skel::isosurface;
+using namespace isosurface;
 
 struct options {
   std::string file, field, differences = "2", group_size = "auto";
@@ -115,18 +115,18 @@ skel::program::run_outcome model(skel::context& ctx, skel::program::common_optio
   check(o);
   check_outputs(o.outputs, common.output);
   auto const open = [&] {
-    return o.field.empty() ? skel::volume_data::open_volume(o.file) : skel::volume_data::open_field(o.field);
+    return o.field.empty() ? volume_data::open_volume(o.file) : volume_data::open_field(o.field);
   };
   if (ctx.size() > 1) {
     ctx.require_same("--preview", o.outputs.preview.empty() ? "" : "given");  // all ranks render it
-    if (o.field.empty()) ctx.require_same("the content of VOLUME", skel::volume_data::fingerprint(*open()));
+    if (o.field.empty()) ctx.require_same("the content of VOLUME", volume_data::fingerprint(*open()));
   }
   int const wanted = set_level(ctx, open, o);
   auto const all = model_surfaces(ctx, open, o.surface, o.how);
   skel::program::run_outcome outcome;
   outcome.run = all.run;
   if (all.run.stopped_early) return outcome;
-  if (common.verify && ctx.is_root()) verify(skel::volume_data::read_grid(*open()), o.surface, all);
+  if (common.verify && ctx.is_root()) verify(volume_data::read_grid(*open()), o.surface, all);
   write_outputs(ctx, o.outputs, common.output, all, open, o.surface);
   if (!ctx.is_root()) return outcome;
   outcome.result_xxh3 = mesh_hash(all.surfaces);

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace skel::isosurface {
+namespace isosurface {
 
 using point = std::array<float, 3>;
 
@@ -28,4 +28,4 @@ struct mesh {
   std::vector<surface_part> parts;  ///< one for each value, in their order, without gaps
 };
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

@@ -10,12 +10,12 @@
 #include "flat_normals.hpp"
 #include "skel/error.hpp"
 
-namespace skel::isosurface {
+namespace isosurface {
 
 namespace {
 
 [[noreturn]] void nobody_has(std::size_t layer, std::size_t piece, edge_key edge) {
-  throw error(fmt::format("layer {}, piece {}: nobody has edge {}", layer, piece, edge));
+  throw skel::error(fmt::format("layer {}, piece {}: nobody has edge {}", layer, piece, edge));
 }
 
 template <class Index>
@@ -38,7 +38,7 @@ void join_triangles(std::span<std::byte const> from, piece_mesh::part const& cou
       bool const is_foreign = (t[c] & bit) != 0;
       std::uint32_t const i = t[c] & static_cast<Index>(~bit);
       if (i >= (is_foreign ? count.foreign : count.vertices))
-        throw error("a triangle of a piece names a vertex that the piece does not have");
+        throw skel::error("a triangle of a piece names a vertex that the piece does not have");
       (*to)[c] = is_foreign ? elsewhere(i) : first_vertex + i;
     }
   }
@@ -95,10 +95,10 @@ void mesh_builder::find(std::size_t layer, std::size_t piece, std::size_t value,
 }
 
 void mesh_builder::add(std::size_t layer, std::size_t piece, piece_mesh&& m) {
-  if (m.parts.size() != values_.size()) throw error("a piece of other surfaces");
+  if (m.parts.size() != values_.size()) throw skel::error("a piece of other surfaces");
   auto& here = layers_.at(layer);
   if (piece != here.added || whole(layer))
-    throw error(fmt::format("layer {}: piece {} comes after {} pieces", layer, piece, here.added));
+    throw skel::error(fmt::format("layer {}: piece {} comes after {} pieces", layer, piece, here.added));
   here.vertices.resize(values_.size());
   here.triangles.resize(values_.size());
   kept_piece kept;
@@ -107,7 +107,7 @@ void mesh_builder::add(std::size_t layer, std::size_t piece, piece_mesh&& m) {
   for (std::size_t v = 0; v < values_.size(); ++v) {
     auto const& p = m.parts[v];
     if (here.vertices[v] + p.vertices >= below_bit)
-      throw error(fmt::format("more than {} vertices for one value in a layer", below_bit));
+      throw skel::error(fmt::format("more than {} vertices for one value in a layer", below_bit));
     auto const first = static_cast<std::uint32_t>(here.vertices[v]);
     kept.first_vertex.push_back(first);
     for (std::size_t i = 0; i < p.foreign; ++i) find(layer, piece, v, m.foreign.at(foreign + i), kept);
@@ -197,7 +197,7 @@ std::vector<std::uint32_t> mesh_builder::lay_out(std::size_t layers, mesh& to) c
     part.end_triangle = triangles;
     to.parts.push_back(part);
   }
-  if (vertices > UINT32_MAX) throw error("more than 4294967295 vertices");
+  if (vertices > UINT32_MAX) throw skel::error("more than 4294967295 vertices");
   to.positions.resize(vertices);
   to.normals.resize(vertices);
   to.triangles.resize(triangles);
@@ -223,4 +223,4 @@ mesh mesh_builder::finish() {
   return all;
 }
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

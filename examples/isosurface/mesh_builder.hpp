@@ -9,7 +9,7 @@
 
 #include "piece_mesh.hpp"
 
-namespace skel::isosurface {
+namespace isosurface {
 
 /// Takes layers in any order, so that nothing waits for its turn; the mesh does not depend on it, nor on who
 /// made the pieces. Numbers vertices by layer, and keeps which ones a layer shares until the next one is
@@ -81,4 +81,4 @@ class mesh_builder {
   surface_counts counts_;
 };
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

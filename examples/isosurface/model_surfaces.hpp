@@ -5,10 +5,10 @@
 #include "mesh.hpp"
 #include "skel/multi_host.hpp"
 
-namespace skel::isosurface {
+namespace isosurface {
 
 struct modeled {
-  report run;
+  skel::report run;
   mesh surfaces;          ///< on the root
   surface_counts counts;  ///< likewise
 };
@@ -17,9 +17,9 @@ struct modeled {
 /// every number of ranks, grouping and loss. Values of `options` must be increasing and at most
 /// `most_values`. `how.results` is not looked at: the mesh has an order of its own. Errors: those of
 /// multi_host; usage_error for volumes without a cell.
-[[nodiscard]] modeled model_surfaces(context& ctx, open_function const& open, surface_options const& options,
-                                     multi_host_options how);
+[[nodiscard]] modeled model_surfaces(skel::context& ctx, open_function const& open,
+                                     surface_options const& options, skel::multi_host_options how);
 
 inline constexpr std::size_t most_values = 250;
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

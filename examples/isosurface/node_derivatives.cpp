@@ -1,6 +1,6 @@
 #include "node_derivatives.hpp"
 
-namespace skel::isosurface {
+namespace isosurface {
 
 node_data node_derivatives(node_grid const& grid, layer_view const& layer,
                            std::array<std::size_t, 3> const& node) {
@@ -29,4 +29,4 @@ node_data node_derivatives(node_grid const& grid, layer_view const& layer,
   return all;
 }
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

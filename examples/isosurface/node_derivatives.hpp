@@ -6,7 +6,7 @@
 #include "cell.hpp"
 #include "layer.hpp"
 
-namespace skel::isosurface {
+namespace isosurface {
 
 /// Tensor products of the differences along each axis (node_axis::slope), from 27 samples, or 125 with
 /// differences of fourth order. The mixed derivatives that the paper prints (section 2) take two samples on a
@@ -15,4 +15,4 @@ namespace skel::isosurface {
 [[nodiscard]] node_data node_derivatives(node_grid const& grid, layer_view const& layer,
                                          std::array<std::size_t, 3> const& node);
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

@@ -6,7 +6,7 @@
 
 #include "skel/error.hpp"
 
-namespace skel::isosurface {
+namespace isosurface {
 
 namespace {
 
@@ -39,7 +39,7 @@ node_grid::node_grid(volume_data::volume_header const& header, surface_options c
   for (std::size_t a = 0; a < 3; ++a) {
     axes_[a] = make_axis(header.coordinates[a], a < 2 ? options.step : 1, options.rule);
     if (axes_[a].at.size() < 2)
-      throw usage_error(
+      throw skel::usage_error(
           fmt::format("{}: {} samples along {} make no cell{}", header.name, header.size[a], "xyz"[a],
                       a < 2 && options.step > 1 ? " of --grid " + std::to_string(options.step) : ""));
   }
@@ -59,4 +59,4 @@ range node_grid::rows(std::size_t piece) const {
 range node_grid::slices(std::size_t layer) const { return samples_of(axes_[2], {layer, layer + 2}); }
 range node_grid::sample_rows(range nodes) const { return samples_of(axes_[1], nodes); }
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

@@ -9,7 +9,7 @@
 #include "differences.hpp"
 #include "volume_reader.hpp"
 
-namespace skel::isosurface {
+namespace isosurface {
 
 /// What kind of surface is wanted. The same on every rank.
 struct surface_options {
@@ -66,4 +66,4 @@ class node_grid {
   bool may_have_holes_ = true;
 };
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

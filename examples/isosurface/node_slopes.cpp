@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace skel::isosurface {
+namespace isosurface {
 
 namespace {
 
@@ -84,4 +84,4 @@ vector3 node_slopes::careful_slope(std::array<std::size_t, 3> const& node) const
           careful(grid_.axis(2), node[2], [&](std::size_t i) { return layer_.samples(i, y)[x]; })};
 }
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

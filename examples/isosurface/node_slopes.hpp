@@ -7,7 +7,7 @@
 #include "layer.hpp"
 #include "mesh.hpp"
 
-namespace skel::isosurface {
+namespace isosurface {
 
 /// Of the nodes of one layer: slices layer.number() and the next.
 class node_slopes {
@@ -35,4 +35,4 @@ class node_slopes {
 /// Of this length; zero if it has none.
 [[nodiscard]] point normalized(vector3 const& v);
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

@@ -10,7 +10,7 @@
 #include "ply.hpp"
 #include "program/paths.hpp"
 
-namespace skel::isosurface {
+namespace isosurface {
 
 namespace {
 
@@ -39,15 +39,15 @@ void add_output_options(CLI::App& app, output_options& o) {
 }
 
 void check_outputs(output_options& o, std::string const& mesh_path) {
-  if (!mesh_path.empty()) program::require_ending(mesh_path, {".ply", ".obj", ".vtp"});
+  if (!mesh_path.empty()) skel::program::require_ending(mesh_path, {".ply", ".obj", ".vtp"});
   if (!o.preview.empty()) picture::check_image_name(o.preview);
   auto const [width, height] = picture::parse_size(o.preview_size, "--preview-size");
   o.view.width = width;
   o.view.height = height;
 }
 
-void write_outputs(context& ctx, output_options const& o, std::string const& mesh_path, modeled const& all,
-                   open_function const& open, surface_options const& options) {
+void write_outputs(skel::context& ctx, output_options const& o, std::string const& mesh_path,
+                   modeled const& all, open_function const& open, surface_options const& options) {
   if (!o.preview.empty()) {
     auto const picture = mesh_picture(ctx, all.surfaces, o.view);
     if (ctx.is_root()) write_image(o.preview, picture);
@@ -58,4 +58,4 @@ void write_outputs(context& ctx, output_options const& o, std::string const& mes
   if (!o.trace_costs.empty()) trace_costs(o.trace_costs, open, options);
 }
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

@@ -5,8 +5,6 @@
 
 #include "skel/error.hpp"
 
-namespace skel {
-
 namespace isosurface {
 
 piece_mesh::surface_bytes piece_mesh::surface() const {
@@ -77,7 +75,7 @@ void put_all(std::vector<std::byte>& out, std::span<From const> from, Convert co
 /// The next n, one after the other, from any address.
 template <class T, class Call>
 void get_all(std::span<std::byte const>& in, std::uint64_t n, Call const& call) {
-  auto const bytes = bytes::get_bytes(in, n * sizeof(T));
+  auto const bytes = skel::bytes::get_bytes(in, n * sizeof(T));
   for (std::size_t i = 0; i < n; ++i) {
     T value;
     std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
@@ -120,8 +118,8 @@ void get_shared(std::span<std::byte const>& in, edge_key first, std::vector<piec
                 std::uint32_t piece_mesh::part::*count, std::vector<shared_vertex>& to) {
   std::uint64_t n = 0;
   for (auto const& p : parts) n += p.*count;
-  auto const edges = bytes::get_bytes(in, n * sizeof(typename Width::edge));
-  auto const vertices = bytes::get_bytes(in, n * sizeof(typename Width::index));
+  auto const edges = skel::bytes::get_bytes(in, n * sizeof(typename Width::edge));
+  auto const vertices = skel::bytes::get_bytes(in, n * sizeof(typename Width::index));
   to.resize(n);
   auto* next = to.data();
   auto rest = edges;
@@ -130,14 +128,14 @@ void get_shared(std::span<std::byte const>& in, edge_key first, std::vector<piec
   rest = vertices;
   for (auto const& p : parts)
     get_all<typename Width::index>(rest, p.*count, [&](auto v) {
-      if (v >= p.vertices) throw protocol_error("a piece shares a vertex that it does not have");
+      if (v >= p.vertices) throw skel::protocol_error("a piece shares a vertex that it does not have");
       next++->vertex = v;
     });
 }
 
 template <class Width>
 void get_edges(std::span<std::byte const>& in, edge_key first, std::uint64_t foreign, piece_mesh& m) {
-  auto const edges = bytes::get_bytes(in, foreign * sizeof(typename Width::edge));
+  auto const edges = skel::bytes::get_bytes(in, foreign * sizeof(typename Width::edge));
   m.foreign.resize(foreign);
   auto* next = m.foreign.data();
   auto rest = edges;
@@ -148,9 +146,9 @@ void get_edges(std::span<std::byte const>& in, edge_key first, std::uint64_t for
 
 }  // namespace
 
-void transfer_traits<piece_mesh>::pack(piece_mesh const& m, std::vector<std::byte>& out) {
+void skel::transfer_traits<piece_mesh>::pack(piece_mesh const& m, std::vector<std::byte>& out) {
   auto const head = head_of(m);
-  bytes::put_raw(out, head);
+  skel::bytes::put_raw(out, head);
   put_bytes(out, std::as_bytes(std::span(m.parts)));
   put_surface(m, head.narrow != 0, out);
   if (head.narrow != 0)
@@ -159,9 +157,9 @@ void transfer_traits<piece_mesh>::pack(piece_mesh const& m, std::vector<std::byt
     put_edges<wide>(m, head.first_edge, out);
 }
 
-piece_mesh transfer_traits<piece_mesh>::unpack(std::span<std::byte const>& in,
-                                               std::shared_ptr<void const> const& owner) {
-  auto const head = bytes::get_raw<message_head>(in);
+piece_mesh skel::transfer_traits<piece_mesh>::unpack(std::span<std::byte const>& in,
+                                                     std::shared_ptr<void const> const& owner) {
+  auto const head = skel::bytes::get_raw<message_head>(in);
   piece_mesh m;
   m.counts = head.counts;
   std::uint64_t vertices = 0, triangles = 0, foreign = 0;
@@ -172,9 +170,9 @@ piece_mesh transfer_traits<piece_mesh>::unpack(std::span<std::byte const>& in,
   m.message = owner;
   m.packed.narrow = head.narrow != 0;
   auto const index_bytes = m.packed.narrow ? sizeof(narrow::index) : sizeof(wide::index);
-  m.packed.positions = bytes::get_bytes(in, vertices * sizeof(isosurface::point));
-  m.packed.normals = bytes::get_bytes(in, vertices * sizeof(isosurface::point));
-  m.packed.triangles = bytes::get_bytes(in, triangles * 3 * index_bytes);
+  m.packed.positions = skel::bytes::get_bytes(in, vertices * sizeof(isosurface::point));
+  m.packed.normals = skel::bytes::get_bytes(in, vertices * sizeof(isosurface::point));
+  m.packed.triangles = skel::bytes::get_bytes(in, triangles * 3 * index_bytes);
   if (m.packed.narrow)
     get_edges<narrow>(in, head.first_edge, foreign, m);
   else
@@ -182,7 +180,7 @@ piece_mesh transfer_traits<piece_mesh>::unpack(std::span<std::byte const>& in,
   return m;
 }
 
-piece_mesh transfer_traits<piece_mesh>::unpack(std::span<std::byte const>& in) {
+piece_mesh skel::transfer_traits<piece_mesh>::unpack(std::span<std::byte const>& in) {
   auto const begin = in;
   static_cast<void>(unpack(in, nullptr));
   auto const copy = std::make_shared<std::vector<std::byte>>(
@@ -190,5 +188,3 @@ piece_mesh transfer_traits<piece_mesh>::unpack(std::span<std::byte const>& in) {
   std::span<std::byte const> all(*copy);
   return unpack(all, copy);
 }
-
-}  // namespace skel

@@ -14,7 +14,7 @@
 #include "node_grid.hpp"
 #include "skel/transfer.hpp"
 
-namespace skel::isosurface {
+namespace isosurface {
 
 /// Names an edge of the lattice on which surfaces are cut; unique in the volume.
 using edge_key = std::uint64_t;
@@ -87,10 +87,10 @@ struct piece_mesh {
   [[nodiscard]] surface_bytes surface() const;
 };
 
-}  // namespace skel::isosurface
+}  // namespace isosurface
 
 template <>
-struct skel::transfer_traits<skel::isosurface::piece_mesh> {
+struct skel::transfer_traits<isosurface::piece_mesh> {
   static void pack(isosurface::piece_mesh const& m, std::vector<std::byte>& out);
   static isosurface::piece_mesh unpack(std::span<std::byte const>& in);
   static isosurface::piece_mesh unpack(std::span<std::byte const>& in,

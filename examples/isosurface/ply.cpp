@@ -8,7 +8,7 @@
 
 #include "skel/atomic_file.hpp"
 
-namespace skel::isosurface {
+namespace isosurface {
 
 namespace {
 
@@ -43,4 +43,4 @@ void write_ply(std::string const& path, mesh const& m) {
   file.commit();
 }
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

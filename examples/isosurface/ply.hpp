@@ -5,10 +5,10 @@
 
 #include "mesh.hpp"
 
-namespace skel::isosurface {
+namespace isosurface {
 
 /// Binary, little endian: x, y, z, nx, ny, nz and value of each vertex, then the triangles. Error: `path:
 /// reason`.
 void write_ply(std::string const& path, mesh const& m);
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

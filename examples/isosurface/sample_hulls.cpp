@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace skel::isosurface {
+namespace isosurface {
 
 namespace {
 
@@ -53,4 +53,4 @@ hull sample_hulls::of(std::size_t x) const {
   return hull{double{low} - beyond, double{high} + beyond}.widened();
 }
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

@@ -6,7 +6,7 @@
 #include "control_net.hpp"
 #include "layer.hpp"
 
-namespace skel::isosurface {
+namespace isosurface {
 
 /// An interval around all coefficients of a cell: they are weighted sums of the samples around with weights
 /// that add up to 1, so they exceed the samples' range at most by what the negative weights add up to.
@@ -27,4 +27,4 @@ class sample_hulls {
   std::vector<float> low_, high_;  // of all samples with the same x
 };
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

@@ -6,7 +6,7 @@
 #include "skel/divide_and_conquer.hpp"
 #include "tricubic_cells.hpp"
 
-namespace skel::isosurface {
+namespace isosurface {
 
 namespace {
 
@@ -77,14 +77,16 @@ double deviation(node_grid const& grid, surface_options const& options, layer_vi
   return most;
 }
 
-int level_for(context& ctx, open_function const& open, surface_options const& options, double tolerance) {
+int level_for(skel::context& ctx, open_function const& open, surface_options const& options,
+              double tolerance) {
   node_grid const grid(open()->header(), options);
   greatest_deviation const job{grid, options, open};
-  auto const source = on_root([&] { return range{0, grid.layers()}; });
-  double left = *divide_and_conquer(ctx, source, job, division::hypercube{}, {.label = "tolerance"}).value;
+  auto const source = skel::on_root([&] { return range{0, grid.layers()}; });
+  double left =
+      *divide_and_conquer(ctx, source, job, skel::division::hypercube{}, {.label = "tolerance"}).value;
   int level = 0;
   for (; left > tolerance && level < 60; left /= 4) ++level;
   return level;
 }
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

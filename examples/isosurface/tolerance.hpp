@@ -4,7 +4,7 @@
 #include "job.hpp"
 #include "skel/context.hpp"
 
-namespace skel::isosurface {
+namespace isosurface {
 
 inline constexpr int most_level = 6;
 
@@ -18,7 +18,7 @@ inline constexpr int most_level = 6;
 /// The level from which triangles stay within the tolerance of the surface; may be above most_level.
 /// Collective: ranks read parts of the volume (a divide_and_conquer over its layers), and all have the
 /// answer.
-[[nodiscard]] int level_for(context& ctx, open_function const& open, surface_options const& options,
+[[nodiscard]] int level_for(skel::context& ctx, open_function const& open, surface_options const& options,
                             double tolerance);
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

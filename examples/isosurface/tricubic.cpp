@@ -3,7 +3,7 @@
 #include "cell_surface.hpp"
 #include "tricubic_cells.hpp"
 
-namespace skel::isosurface {
+namespace isosurface {
 
 piece_mesh extract_tricubic(node_grid const& grid, surface_options const& options, layer_view const& layer,
                             range rows) {
@@ -20,4 +20,4 @@ piece_mesh extract_tricubic(node_grid const& grid, surface_options const& option
   return surface.finish();
 }
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

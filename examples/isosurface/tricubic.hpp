@@ -4,7 +4,7 @@
 #include "layer.hpp"
 #include "piece_mesh.hpp"
 
-namespace skel::isosurface {
+namespace isosurface {
 
 /// Each cell is the tricubic polynomial that has its nodes' data (Bajaj and Lin, section 2). Cells whose
 /// coefficients lie on one side of a value cannot meet it and are passed over; the others are halved
@@ -17,4 +17,4 @@ namespace skel::isosurface {
 [[nodiscard]] piece_mesh extract_tricubic(node_grid const& grid, surface_options const& options,
                                           layer_view const& layer, range rows);
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

@@ -7,7 +7,7 @@
 #include "control_net.hpp"
 #include "sample_hulls.hpp"
 
-namespace skel::isosurface {
+namespace isosurface {
 
 /// Calls f(cell, hull, sides, x, row) for each, in order of row and x; the hull is widened by what rounding
 /// may add. Returns the number of holes, which are left out.
@@ -37,4 +37,4 @@ std::uint64_t each_active_cell(node_grid const& grid, std::vector<double> const&
   return holes;
 }
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

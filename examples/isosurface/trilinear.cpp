@@ -10,7 +10,7 @@
 #include "first_user.hpp"
 #include "node_slopes.hpp"
 
-namespace skel::isosurface {
+namespace isosurface {
 
 namespace {
 
@@ -170,4 +170,4 @@ piece_mesh extract_trilinear(node_grid const& grid, std::vector<double> const& v
   return extraction(grid, values, layer, rows).run();
 }
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

@@ -4,7 +4,7 @@
 #include "layer.hpp"
 #include "piece_mesh.hpp"
 
-namespace skel::isosurface {
+namespace isosurface {
 
 /// Marching cubes on the cells between nodes. Vertices lie where the field, linear on an edge, has the value;
 /// a node that has it counts as above. Normals are the gradients of the two nodes (differences by the grid's
@@ -15,4 +15,4 @@ namespace skel::isosurface {
 [[nodiscard]] piece_mesh extract_trilinear(node_grid const& grid, std::vector<double> const& values,
                                            layer_view const& layer, range rows);
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

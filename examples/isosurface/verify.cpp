@@ -9,7 +9,7 @@
 
 #include "program/failure.hpp"
 
-namespace skel::isosurface {
+namespace isosurface {
 
 namespace {
 
@@ -137,7 +137,8 @@ class field {
 
 template <class... Args>
 [[noreturn]] void fail(fmt::format_string<Args...> text, Args&&... args) {
-  throw program::verification_error("verification failed: " + fmt::format(text, std::forward<Args>(args)...));
+  throw skel::program::verification_error("verification failed: " +
+                                          fmt::format(text, std::forward<Args>(args)...));
 }
 
 /// Vertices are rounded to floats.
@@ -221,4 +222,4 @@ void verify(volume_data::grid const& volume, surface_options const& options, mod
   if (options.order == 1 && result.counts.holes == 0) count_vertices(f, volume, options, result.surfaces);
 }
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

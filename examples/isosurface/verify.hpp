@@ -5,7 +5,7 @@
 #include "mesh.hpp"
 #include "model_surfaces.hpp"
 
-namespace skel::isosurface {
+namespace isosurface {
 
 /// Reads the whole volume and looks at every vertex: whether the field, interpolated anew, has the value
 /// there to the precision of the vertices' coordinates, and (order 3) the normal against its gradient. Every
@@ -14,4 +14,4 @@ namespace skel::isosurface {
 /// `verification failed: ...`.
 void verify(volume_data::grid const& volume, surface_options const& options, modeled const& result);
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

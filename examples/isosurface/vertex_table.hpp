@@ -8,7 +8,7 @@
 
 #include "piece_mesh.hpp"
 
-namespace skel::isosurface {
+namespace isosurface {
 
 /// A hash table with open addressing: a few entries per cache line, and nothing is ever removed.
 class vertex_table {
@@ -48,4 +48,4 @@ class vertex_table {
   std::size_t used_ = 0;
 };
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

@@ -14,7 +14,7 @@
 
 namespace {
 
-using namespace skel::matmul;
+using namespace matmul;
 
 void add_options(CLI::App& app, sizes& o) {
   app.add_option("--size", o.order, "rows and columns of the matrices")

@@ -5,7 +5,7 @@
 
 #include "skel/error.hpp"
 
-namespace skel::matmul {
+namespace matmul {
 
 namespace {
 
@@ -75,7 +75,7 @@ block_product::state block_product::begin(int rank, int ranks) const {
   return s;
 }
 
-bool block_product::step(state& s, superstep<message>& now) const {
+bool block_product::step(state& s, skel::superstep<message>& now) const {
   auto const k = now.number();
   auto const all = size.panels();
   for (auto& letter : now.received()) {
@@ -97,10 +97,10 @@ bool block_product::step(state& s, superstep<message>& now) const {
   return k < all;
 }
 
-bsp_part<block_product> block_product::split(bsp_parts<block_product> const& parts, int rank,
-                                             int ranks) const {
+skel::bsp_part<block_product> block_product::split(skel::bsp_parts<block_product> const& parts, int rank,
+                                                   int ranks) const {
   auto const mine = share_of(size.panels(), ranks, rank);
-  bsp_part<block_product> part;
+  skel::bsp_part<block_product> part;
   auto& s = part.state;
   std::vector<double> a, b;
   s.first = mine.first;
@@ -139,4 +139,4 @@ std::uint64_t first_wrong_row(sizes const& size, std::span<double const> product
   return size.order;
 }
 
-}  // namespace skel::matmul
+}  // namespace matmul

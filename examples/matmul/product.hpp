@@ -10,7 +10,7 @@
 #include "skel/bsp.hpp"
 #include "skel/immutable.hpp"
 
-namespace skel::matmul {
+namespace matmul {
 
 /// C = A B, all of `order` x `order` doubles with entries from a formula. The rows come in panels of `width`
 /// rows (the last may have fewer); rank r of N has every row of A, B and C of the r-th part of the panels.
@@ -36,8 +36,8 @@ void multiply_panel(std::span<double const> a, std::span<double const> b, std::s
 /// has all of C.
 struct block_product {
   struct state {
-    std::uint64_t first = 0, last = 0;    // panels
-    immutable<std::vector<double>> a, b;  // their rows
+    std::uint64_t first = 0, last = 0;          // panels
+    skel::immutable<std::vector<double>> a, b;  // their rows
     std::vector<double> c;
     std::vector<double> whole;  // C, on rank 0 at the end
   };
@@ -49,9 +49,9 @@ struct block_product {
   sizes size;
 
   [[nodiscard]] state begin(int rank, int ranks) const;
-  [[nodiscard]] bool step(state& s, superstep<message>& now) const;
-  [[nodiscard]] bsp_part<block_product> split(bsp_parts<block_product> const& parts, int rank,
-                                              int ranks) const;
+  [[nodiscard]] bool step(state& s, skel::superstep<message>& now) const;
+  [[nodiscard]] skel::bsp_part<block_product> split(skel::bsp_parts<block_product> const& parts, int rank,
+                                                    int ranks) const;
 };
 
 /// Rows of the product by another method: each entry alone, its products in the same order. Every `every`-th
@@ -59,10 +59,10 @@ struct block_product {
 [[nodiscard]] std::uint64_t first_wrong_row(sizes const& size, std::span<double const> product,
                                             std::uint64_t every);
 
-}  // namespace skel::matmul
+}  // namespace matmul
 
 template <>
-struct skel::transfer_traits<skel::matmul::block_product::message> {
+struct skel::transfer_traits<matmul::block_product::message> {
   static void pack(matmul::block_product::message const& m, std::vector<std::byte>& out) {
     skel::pack(m.panel, out);
     skel::pack(m.values, out);
@@ -77,7 +77,7 @@ struct skel::transfer_traits<skel::matmul::block_product::message> {
 };
 
 template <>
-struct skel::transfer_traits<skel::matmul::block_product::state> {
+struct skel::transfer_traits<matmul::block_product::state> {
   static void pack(matmul::block_product::state const& s, std::vector<std::byte>& out) {
     skel::pack(s.first, out);
     skel::pack(s.last, out);

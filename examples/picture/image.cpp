@@ -11,7 +11,7 @@
 #include "skel/atomic_file.hpp"
 #include "skel/error.hpp"
 
-namespace skel::picture {
+namespace picture {
 
 namespace {
 
@@ -39,7 +39,7 @@ std::vector<std::byte> encode_png(int width, int height, png_uint_32 format,
   png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(header);
   std::vector<std::byte> out(size);
   if (png_image_write_to_memory(&header, out.data(), &size, 0, pixels.data(), 0, nullptr) == 0)
-    throw error(std::string("png: ") + header.message);
+    throw skel::error(std::string("png: ") + header.message);
   out.resize(size);
   return out;
 }
@@ -115,13 +115,13 @@ image read_png(std::string const& path) {
   auto const refuse = [&] {
     std::string const text = header.message;
     png_image_free(&header);
-    throw usage_error(path + ": " + text);
+    throw skel::usage_error(path + ": " + text);
   };
   if (png_image_begin_read_from_file(&header, path.c_str()) == 0) refuse();
   constexpr std::uint64_t most = std::uint64_t{1} << 28;  // pixels: a header can say anything
   if (std::uint64_t{header.width} * header.height > most) {
     png_image_free(&header);
-    throw usage_error(path + ": expected a picture of at most 2^28 pixels");
+    throw skel::usage_error(path + ": expected a picture of at most 2^28 pixels");
   }
   header.format = PNG_FORMAT_RGB;
   std::vector<std::uint8_t> pixels(PNG_IMAGE_SIZE(header));
@@ -133,7 +133,7 @@ image read_png(std::string const& path) {
 
 void check_image_name(std::string const& path) {
   if (path.ends_with(".png") || path.ends_with(".ppm") || path.ends_with(".pfm")) return;
-  throw usage_error(path + ": an image needs a name that ends in .png, .ppm or .pfm");
+  throw skel::usage_error(path + ": an image needs a name that ends in .png, .ppm or .pfm");
 }
 
 std::vector<std::byte> encode_image(std::string const& path, image const& picture) {
@@ -153,4 +153,4 @@ void write_image(std::string const& path, transparent_image const& picture) {
                         : encode_image(path, over(picture, image(picture.width, picture.height))));
 }
 
-}  // namespace skel::picture
+}  // namespace picture

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace skel::picture {
+namespace picture {
 
 /// Linear RGB, rows from the top, three floats to a pixel: 0 is black, 1 white, more is clipped where
 /// written.
@@ -56,4 +56,4 @@ std::vector<std::byte> encode_png(transparent_image const& picture);
 std::vector<std::byte> encode_ppm(image const& picture);
 std::vector<std::byte> encode_pfm(image const& picture);
 
-}  // namespace skel::picture
+}  // namespace picture

@@ -5,7 +5,7 @@
 
 #include "skel/error.hpp"
 
-namespace skel::picture {
+namespace picture {
 
 namespace {
 
@@ -27,9 +27,9 @@ picture_size parse_size(std::string_view text, std::string_view option) {
   if (by) rest.remove_prefix(1);
   int const height = take_length(rest);
   if (!by || width < 1 || height < 1 || !rest.empty())
-    throw usage_error(std::string(option) + ": expected WIDTHxHEIGHT, each 1 to 65536, got \"" +
-                      std::string(text) + "\"");
+    throw skel::usage_error(std::string(option) + ": expected WIDTHxHEIGHT, each 1 to 65536, got \"" +
+                            std::string(text) + "\"");
   return {width, height};
 }
 
-}  // namespace skel::picture
+}  // namespace picture

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-namespace skel::picture {
+namespace picture {
 
 struct picture_size {
   int width, height;
@@ -12,4 +12,4 @@ struct picture_size {
 /// "640x480": pixels, each 1 to 65,536. usage_error that begins with the name of the option.
 [[nodiscard]] picture_size parse_size(std::string_view text, std::string_view option);
 
-}  // namespace skel::picture
+}  // namespace picture

@@ -6,7 +6,7 @@
 
 #include "intersect.hpp"
 
-namespace skel::raytrace {
+namespace raytrace {
 
 namespace {
 
@@ -263,4 +263,4 @@ std::size_t bvh::memory() const {
 
 bvh build_bvh(geometry const& shapes) { return bvh_builder(shapes).run(); }
 
-}  // namespace skel::raytrace
+}  // namespace raytrace

@@ -7,7 +7,7 @@
 
 #include "geometry.hpp"
 
-namespace skel::raytrace {
+namespace raytrace {
 
 constexpr int lanes = 8;
 
@@ -58,4 +58,4 @@ struct bvh {
 
 bvh build_bvh(geometry const& shapes);
 
-}  // namespace skel::raytrace
+}  // namespace raytrace

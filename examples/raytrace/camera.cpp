@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace skel::raytrace {
+namespace raytrace {
 
 camera make_camera(view const& v, int width, int height) {
   auto const forward = normalized(v.at - v.from);
@@ -20,4 +20,4 @@ camera make_camera(view const& v, int width, int height) {
           0.5F * static_cast<float>(height - 1)};
 }
 
-}  // namespace skel::raytrace
+}  // namespace raytrace

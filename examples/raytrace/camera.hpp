@@ -3,7 +3,7 @@
 
 #include "intersect.hpp"
 
-namespace skel::raytrace {
+namespace raytrace {
 
 /// NFF's angle runs from the centres of the first row's pixels to those of the last. An image that is not
 /// square has square pixels and the angle along its shorter side.
@@ -19,4 +19,4 @@ struct camera {
 
 camera make_camera(view const& v, int width, int height);
 
-}  // namespace skel::raytrace
+}  // namespace raytrace

@@ -7,7 +7,7 @@
 
 #include "triangulate.hpp"
 
-namespace skel::raytrace {
+namespace raytrace {
 
 namespace {
 
@@ -284,4 +284,4 @@ class preparation {
 
 geometry prepare(scene const& world, bool triangles_only) { return preparation(world, triangles_only).run(); }
 
-}  // namespace skel::raytrace
+}  // namespace raytrace

@@ -9,7 +9,7 @@
 
 #include "scene.hpp"
 
-namespace skel::raytrace {
+namespace raytrace {
 
 /// Half the distance from 1 to the next float: the relative error of one rounding.
 constexpr float unit_roundoff = 1.0F / (1 << 24);
@@ -120,4 +120,4 @@ SKEL_RT_INLINE void slab_coordinates(vec3<real> p, real (&along)[plane_sets]) {
 /// Prepares a scene. `triangles_only`: no quadrilateral facets.
 geometry prepare(scene const& world, bool triangles_only = false);
 
-}  // namespace skel::raytrace
+}  // namespace raytrace

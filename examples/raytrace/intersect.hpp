@@ -11,7 +11,7 @@
 
 #include "geometry.hpp"
 
-namespace skel::raytrace {
+namespace raytrace {
 
 /// The origin is no farther out than geometry::reach, and the direction has length 1.
 struct ray {
@@ -108,4 +108,4 @@ SKEL_RT_INLINE float intersect(frustum const& c, ray const& r) {
   return -1;
 }
 
-}  // namespace skel::raytrace
+}  // namespace raytrace

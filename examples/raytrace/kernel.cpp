@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-namespace skel::raytrace {
+namespace raytrace {
 
 kernel const* find_kernel(char const* name) {
 #if SKEL_RT_HAVE_AVX2
@@ -21,4 +21,4 @@ kernel const& best_kernel() {
   return *best;
 }
 
-}  // namespace skel::raytrace
+}  // namespace raytrace

@@ -10,7 +10,7 @@
 #include "bvh.hpp"
 #include "shading.hpp"
 
-namespace skel::raytrace {
+namespace raytrace {
 
 struct rectangle {
   int x0, y0, x1, y1;  ///< pixels x0 <= x < x1
@@ -41,4 +41,4 @@ kernel const& best_kernel();
 /// By name, nullptr if this program or this processor does not have it: `portable`, `avx2`.
 kernel const* find_kernel(char const* name);
 
-}  // namespace skel::raytrace
+}  // namespace raytrace

@@ -5,7 +5,7 @@
 #include <immintrin.h>
 #endif
 
-namespace skel::raytrace::SKEL_RT_TARGET {
+namespace raytrace::SKEL_RT_TARGET {
 
 namespace {
 
@@ -39,4 +39,4 @@ hit closest(world_view const& world, bvh_view const& tree, ray const& r) {
 
 kernel const functions{SKEL_RT_NAME, render, closest};
 
-}  // namespace skel::raytrace::SKEL_RT_TARGET
+}  // namespace raytrace::SKEL_RT_TARGET

@@ -20,9 +20,9 @@
 
 namespace {
 
-using namespace skel::raytrace;
-using skel::picture::check_image_name;
-using skel::picture::image;
+using namespace raytrace;
+using picture::check_image_name;
+using picture::image;
 
 struct options {
   std::string file;
@@ -162,7 +162,7 @@ std::string problem_text(scene const& world, options const& o) {
 skel::program::run_outcome render_scene(skel::context& ctx, skel::program::common_options const& common,
                                         options const& o) {
   settings how;
-  auto const [width, height] = skel::picture::parse_size(o.size, "--size");
+  auto const [width, height] = picture::parse_size(o.size, "--size");
   how.width = width;
   how.height = height;
   how.depth = o.depth;

@@ -7,7 +7,7 @@
 
 #include "scene.hpp"
 
-namespace skel::raytrace {
+namespace raytrace {
 
 /// Reads a whole NFF text: v b l f s c p pp #. Never allocates more than in proportion to the text.
 /// Errors: scene_error `name:12: polygon needs 3 vertices, got "2"`; `name` also becomes the scene's name.
@@ -19,4 +19,4 @@ scene read_nff(std::string const& path);
 /// Writes a scene as SPD's programs do: `digits` significant digits as of printf's %g (17 loses nothing).
 void write_nff(std::ostream& out, scene const& world, int digits = 6);
 
-}  // namespace skel::raytrace
+}  // namespace raytrace

@@ -10,7 +10,7 @@
 #include "nff.hpp"
 #include "nff_tokens.hpp"
 
-namespace skel::raytrace {
+namespace raytrace {
 
 namespace {
 
@@ -211,4 +211,4 @@ scene read_nff(std::string const& path) {
   return parse_nff(text, path);
 }
 
-}  // namespace skel::raytrace
+}  // namespace raytrace

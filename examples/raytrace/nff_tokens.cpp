@@ -5,7 +5,7 @@
 
 #include "scene.hpp"
 
-namespace skel::raytrace {
+namespace raytrace {
 
 namespace {
 
@@ -94,4 +94,4 @@ void nff_tokens::fail_at_word(std::string const& entity, std::string const& what
   fail_on(line_, entity + " needs " + what + ", got " + got);
 }
 
-}  // namespace skel::raytrace
+}  // namespace raytrace

@@ -6,7 +6,7 @@
 
 #include "vec3.hpp"
 
-namespace skel::raytrace {
+namespace raytrace {
 
 /// A cursor over blank-separated words. `#` starts a comment until the end of the line.
 class nff_tokens {
@@ -40,4 +40,4 @@ class nff_tokens {
 /// A word as it may stand in an error message: shortened, without control characters.
 std::string printable(std::string_view word);
 
-}  // namespace skel::raytrace
+}  // namespace raytrace

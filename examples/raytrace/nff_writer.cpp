@@ -3,7 +3,7 @@
 
 #include "nff.hpp"
 
-namespace skel::raytrace {
+namespace raytrace {
 
 namespace {
 
@@ -109,4 +109,4 @@ class nff_writer {
 
 void write_nff(std::ostream& out, scene const& world, int digits) { nff_writer(out, digits).write(world); }
 
-}  // namespace skel::raytrace
+}  // namespace raytrace

@@ -7,7 +7,7 @@
 
 #include "skel/error.hpp"
 
-namespace skel::raytrace {
+namespace raytrace {
 
 namespace {
 
@@ -26,8 +26,8 @@ std::vector<rectangle> cut_picture(std::string_view unit, int width, int height)
     auto const digits = unit.substr(std::min(unit.size(), prefix.size()));
     auto const [end, bad] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
     if (!unit.starts_with(prefix) || bad != std::errc{} || end != digits.data() + digits.size() || n < 1)
-      throw usage_error("a unit of work is \"rows\" or \"tiles:N\" (N x N pixels), got \"" +
-                        std::string(unit) + "\"");
+      throw skel::usage_error("a unit of work is \"rows\" or \"tiles:N\" (N x N pixels), got \"" +
+                              std::string(unit) + "\"");
     tile_width = tile_height = n;
   }
   std::vector<rectangle> cut;
@@ -56,4 +56,4 @@ pixels render(renderer const& picture, rectangle const& r, bool time_pixels) {
   return p;
 }
 
-}  // namespace skel::raytrace
+}  // namespace raytrace

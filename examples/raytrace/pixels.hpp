@@ -9,7 +9,7 @@
 #include "renderer.hpp"
 #include "skel/transfer.hpp"
 
-namespace skel::raytrace {
+namespace raytrace {
 
 /// Pixels x0 <= x < x1, y0 <= y < y1.
 struct rectangle {
@@ -31,10 +31,10 @@ struct pixels {
 /// Renders one rectangle; pixel by pixel, each timed, if `time_pixels`.
 pixels render(renderer const& picture, rectangle const& r, bool time_pixels);
 
-}  // namespace skel::raytrace
+}  // namespace raytrace
 
 template <>
-struct skel::transfer_traits<skel::raytrace::pixels> {
+struct skel::transfer_traits<raytrace::pixels> {
   static void pack(raytrace::pixels const& p, std::vector<std::byte>& out) {
     skel::pack(p.rays, out);
     skel::pack(p.seconds, out);

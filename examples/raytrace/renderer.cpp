@@ -6,7 +6,7 @@
 #include "kernel.hpp"
 #include "slabs.hpp"
 
-namespace skel::raytrace {
+namespace raytrace {
 
 namespace {
 
@@ -178,4 +178,4 @@ std::uint32_t renderer::primitive_of(std::uint32_t shape) const {
 
 ray renderer::primary(int x, int y) const { return parts_->world.camera.through(x, y); }
 
-}  // namespace skel::raytrace
+}  // namespace raytrace

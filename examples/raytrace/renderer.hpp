@@ -10,7 +10,7 @@
 #include "scene.hpp"
 #include "shading.hpp"
 
-namespace skel::raytrace {
+namespace raytrace {
 
 /// All give the same picture to the bit.
 enum class accelerator {
@@ -35,9 +35,9 @@ struct settings {
 
 /// Building takes the accelerator's time; rendering is const and may be called from many threads at once.
 ///
-///     skel::raytrace::renderer const picture(skel::raytrace::make_spd("balls:4"), {});
+///     raytrace::renderer const picture(raytrace::make_spd("balls:4"), {});
 ///     std::vector<float> row(3 * 512);
-///     skel::raytrace::ray_counts counts;
+///     raytrace::ray_counts counts;
 ///     picture.render_row(0, row, counts);
 class renderer {
  public:
@@ -70,4 +70,4 @@ class renderer {
   std::unique_ptr<parts> parts_;
 };
 
-}  // namespace skel::raytrace
+}  // namespace raytrace

@@ -1,6 +1,6 @@
 #include "scene.hpp"
 
-namespace skel::raytrace {
+namespace raytrace {
 
 namespace {
 
@@ -31,4 +31,4 @@ double default_intensity(std::size_t lights) {
   return lights == 0 ? 0 : std::sqrt(n) / (2 * n);
 }
 
-}  // namespace skel::raytrace
+}  // namespace raytrace

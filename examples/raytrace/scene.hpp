@@ -10,7 +10,7 @@
 #include "skel/error.hpp"
 #include "vec3.hpp"
 
-namespace skel::raytrace {
+namespace raytrace {
 
 /// A scene that cannot be read, made or rendered. what() is `place: what is wrong, what was expected`.
 class scene_error : public skel::usage_error {
@@ -95,4 +95,4 @@ struct scene {
 /// picture.
 double default_intensity(std::size_t lights);
 
-}  // namespace skel::raytrace
+}  // namespace raytrace

@@ -5,7 +5,7 @@
 
 #include "camera.hpp"
 
-namespace skel::raytrace {
+namespace raytrace {
 
 struct ray_counts {
   std::uint64_t primary = 0, primary_hits = 0, shadow = 0, reflected = 0, refracted = 0;
@@ -44,4 +44,4 @@ struct contact {
   std::uint32_t material;
 };
 
-}  // namespace skel::raytrace
+}  // namespace raytrace

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace skel::raytrace {
+namespace raytrace {
 
 float intersect_shape(geometry const& shapes, std::uint32_t id, ray const& r) {
   auto const& s = shapes.surfaces[id];
@@ -134,4 +134,4 @@ bool slabs::occluded(geometry const& shapes, ray const& r, float distance) const
   return false;
 }
 
-}  // namespace skel::raytrace
+}  // namespace raytrace

@@ -9,7 +9,7 @@
 #include "geometry.hpp"
 #include "intersect.hpp"
 
-namespace skel::raytrace {
+namespace raytrace {
 
 class slabs {
  public:
@@ -52,4 +52,4 @@ class slabs {
 /// Any shape, by its id: t > 0 of a hit that counts, else -1.
 float intersect_shape(geometry const& shapes, std::uint32_t id, ray const& r);
 
-}  // namespace skel::raytrace
+}  // namespace raytrace

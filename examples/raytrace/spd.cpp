@@ -5,7 +5,7 @@
 #include <numbers>
 #include <string>
 
-namespace skel::raytrace {
+namespace raytrace {
 
 namespace {
 
@@ -62,4 +62,4 @@ view biased(view const& balanced) {
   return v;
 }
 
-}  // namespace skel::raytrace
+}  // namespace raytrace

@@ -6,7 +6,7 @@
 
 #include "scene.hpp"
 
-namespace skel::raytrace {
+namespace raytrace {
 
 /// The NFF that SPD prints gives the transmitting gears Ks = 0; the ray counts SPD publishes belong to Ks =
 /// 0.2.
@@ -27,4 +27,4 @@ scene make_spd(std::string_view specification);
 /// they crowd the lower side of the image and the cost of its rows varies more.
 view biased(view const& balanced);
 
-}  // namespace skel::raytrace
+}  // namespace raytrace

@@ -3,7 +3,7 @@
 
 #include "spd.hpp"
 
-namespace skel::raytrace {
+namespace raytrace {
 
 namespace {
 
@@ -73,4 +73,4 @@ scene make_balls(int size) {
   return world;
 }
 
-}  // namespace skel::raytrace
+}  // namespace raytrace

@@ -5,7 +5,7 @@
 
 #include "spd.hpp"
 
-namespace skel::raytrace {
+namespace raytrace {
 
 namespace {
 
@@ -99,4 +99,4 @@ scene make_gears(int size, gears_material kind) {
   return world;
 }
 
-}  // namespace skel::raytrace
+}  // namespace raytrace

@@ -2,7 +2,7 @@
 
 #include "spd.hpp"
 
-namespace skel::raytrace {
+namespace raytrace {
 
 namespace {
 
@@ -39,4 +39,4 @@ scene make_tetra(int size) {
   return world;
 }
 
-}  // namespace skel::raytrace
+}  // namespace raytrace

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace skel::raytrace {
+namespace raytrace {
 
 namespace {
 
@@ -197,4 +197,4 @@ std::vector<piece> triangulate(std::span<vec3d const> corners, vec3d normal, boo
   return pieces;
 }
 
-}  // namespace skel::raytrace
+}  // namespace raytrace

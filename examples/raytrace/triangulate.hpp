@@ -8,7 +8,7 @@
 
 #include "vec3.hpp"
 
-namespace skel::raytrace {
+namespace raytrace {
 
 /// A convex piece of a polygon: 3 or 4 of its corners, in its order of rotation. `outer` bit i: the edge from
 /// corner i to the next is an edge of the polygon, not a diagonal that a neighbouring piece shares.
@@ -27,4 +27,4 @@ vec3d newell_normal(std::span<vec3d const> corners);
 /// or none; a corner that equals the next one is left out.
 std::vector<piece> triangulate(std::span<vec3d const> corners, vec3d normal, bool triangles_only);
 
-}  // namespace skel::raytrace
+}  // namespace raytrace

@@ -8,7 +8,7 @@
 // line.
 #define SKEL_RT_INLINE [[gnu::always_inline]] inline
 
-namespace skel::raytrace {
+namespace raytrace {
 
 template <class real>
 struct vec3 {
@@ -60,4 +60,4 @@ SKEL_RT_INLINE constexpr vec3d to_double(vec3f a) {
   return {static_cast<double>(a.x), static_cast<double>(a.y), static_cast<double>(a.z)};
 }
 
-}  // namespace skel::raytrace
+}  // namespace raytrace

@@ -7,9 +7,9 @@
 
 /// Sums and a maximum: the order does not matter.
 template <>
-inline constexpr bool skel::exact_merge<skel::search::tree_counts> = true;
+inline constexpr bool skel::exact_merge<search::tree_counts> = true;
 
-namespace skel::search {
+namespace search {
 
 /// A task is a node; its children are its tasks.
 struct tree_search {
@@ -17,7 +17,7 @@ struct tree_search {
   using result = tree_counts;
   uts_tree tree;
 
-  void run(uts_node const& n, spawner<uts_node>& more, tree_counts& found) const {
+  void run(uts_node const& n, skel::spawner<uts_node>& more, tree_counts& found) const {
     unsigned const children = tree.number_of_children(n);
     ++found.nodes;
     if (children == 0) ++found.leaves;
@@ -34,7 +34,7 @@ struct queens_search {
   static constexpr unsigned rows_of_a_task = 9;
   unsigned n = 8;
 
-  void run(placement const& p, spawner<placement>& more, std::uint64_t& solutions) const {
+  void run(placement const& p, skel::spawner<placement>& more, std::uint64_t& solutions) const {
     if (p.row + rows_of_a_task >= n) {
       solutions += count_queens(p, n);
       return;
@@ -44,4 +44,4 @@ struct queens_search {
   [[nodiscard]] std::uint64_t merge(std::uint64_t a, std::uint64_t b) const { return a + b; }
 };
 
-}  // namespace skel::search
+}  // namespace search

@@ -18,7 +18,7 @@
 
 namespace {
 
-using namespace skel::search;
+using namespace search;
 
 struct options {
   std::string tree;
@@ -113,8 +113,8 @@ skel::program::run_outcome search_queens(skel::context& ctx, skel::program::comm
                 common.verify ? text(count_queens_slowly(n)) : "");
 }
 
-skel::program::run_outcome search(skel::context& ctx, skel::program::common_options const& common,
-                                  options const& o) {
+skel::program::run_outcome run_search(skel::context& ctx, skel::program::common_options const& common,
+                                      options const& o) {
   if (o.tree.empty() == !o.queens)
     throw skel::usage_error("expected one search: --tree with one of T1 to T5, T1L, T3L, or --queens N");
   if (!common.output.empty()) skel::program::require_ending(common.output, {".txt"});
@@ -131,6 +131,6 @@ int main(int argc, char** argv) {
        skel::program::option_set::search, true},
       [&](CLI::App& app) { add_options(app, o); },
       [&](skel::context& ctx, skel::program::common_options const& common) {
-        return search(ctx, common, o);
+        return run_search(ctx, common, o);
       });
 }

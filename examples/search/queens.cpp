@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <vector>
 
-namespace skel::search {
+namespace search {
 
 std::uint64_t count_queens(placement const& p, unsigned n) {
   if (p.row == n) return 1;
@@ -38,4 +38,4 @@ std::uint64_t count_queens_slowly(unsigned n) {
   return found;
 }
 
-}  // namespace skel::search
+}  // namespace search

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace skel::search {
+namespace search {
 
 inline constexpr unsigned most_queens = 24;
 
@@ -27,4 +27,4 @@ struct placement {
 /// By another method, plain backtracking over an array of columns: for --verify.
 [[nodiscard]] std::uint64_t count_queens_slowly(unsigned n);
 
-}  // namespace skel::search
+}  // namespace search

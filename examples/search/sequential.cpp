@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-namespace skel::search {
+namespace search {
 
 tree_counts traverse(uts_parameters const& parameters) {
   uts_tree const tree(parameters);
@@ -108,4 +108,4 @@ tree_counts traverse_independently(uts_parameters const& parameters) {
   return independent_traversal(parameters).from_root();
 }
 
-}  // namespace skel::search
+}  // namespace search

@@ -3,7 +3,7 @@
 
 #include "uts.hpp"
 
-namespace skel::search {
+namespace search {
 
 /// Depth first with a stack of nodes, as one would write it: the yardstick of the benchmark.
 [[nodiscard]] tree_counts traverse(uts_parameters const& parameters);
@@ -12,4 +12,4 @@ namespace skel::search {
 /// the root instead of a stack of nodes. Slower; for --verify.
 [[nodiscard]] tree_counts traverse_independently(uts_parameters const& parameters);
 
-}  // namespace skel::search
+}  // namespace search

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace skel::search {
+namespace search {
 
 tree_counts operator+(tree_counts const& a, tree_counts const& b) {
   return {a.nodes + b.nodes, a.leaves + b.leaves, std::max(a.depth, b.depth)};
@@ -47,4 +47,4 @@ uts_node uts_tree::root() const {
   return n;
 }
 
-}  // namespace skel::search
+}  // namespace search

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace skel::search {
+namespace search {
 
 struct uts_node {
   std::array<std::uint8_t, 20> state{};
@@ -133,4 +133,4 @@ class uts_tree {
   std::vector<double> log_fail_;  // by depth: log(1 - p) of a geometric node
 };
 
-}  // namespace skel::search
+}  // namespace search

@@ -9,7 +9,7 @@
 #include "skel/error.hpp"
 #include "uts.hpp"
 
-namespace skel::search {
+namespace search {
 
 namespace {
 
@@ -17,7 +17,7 @@ using type = tree_type;
 using shape = tree_shape;
 
 [[noreturn]] void refuse(std::string_view spec, std::string const& why) {
-  throw usage_error(fmt::format("--tree: {} in \"{}\"", why, spec));
+  throw skel::usage_error(fmt::format("--tree: {} in \"{}\"", why, spec));
 }
 
 double number_of(std::string_view spec, std::string_view key, std::string const& text, double most) {
@@ -89,7 +89,7 @@ named_tree parse_tree(std::string_view spec) {
   else if (name == "hybrid")
     p.type = type::hybrid;
   else if (name != "geometric")
-    throw usage_error(fmt::format(
+    throw skel::usage_error(fmt::format(
         "--tree: unknown tree \"{}\"; known: T1, T2, T3, T4, T5, T1L, T3L, or binomial, geometric, hybrid "
         "with their parameters, as in geometric:shape=fixed,d=10,b=4,r=19",
         spec));
@@ -110,4 +110,4 @@ named_tree parse_tree(std::string_view spec) {
   return {spec, p, std::nullopt};
 }
 
-}  // namespace skel::search
+}  // namespace search

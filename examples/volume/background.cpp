@@ -7,7 +7,7 @@
 
 #include "noise.hpp"
 
-namespace skel::volume {
+namespace volume {
 
 namespace {
 
@@ -213,4 +213,4 @@ picture::image background::behind(camera const& view) const {
   return out;
 }
 
-}  // namespace skel::volume
+}  // namespace volume

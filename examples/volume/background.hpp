@@ -7,7 +7,7 @@
 #include "image.hpp"
 #include "specification.hpp"
 
-namespace skel::volume {
+namespace volume {
 
 class background {
  public:
@@ -25,4 +25,4 @@ class background {
   std::unique_ptr<parts> parts_;
 };
 
-}  // namespace skel::volume
+}  // namespace volume

@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-namespace skel::volume {
+namespace volume {
 
 namespace {
 
@@ -153,4 +153,4 @@ std::array<double, 4> brute_force(volume_data::grid const& grid, specification c
   return {color[0], color[1], color[2], 1 - transparency};
 }
 
-}  // namespace skel::volume
+}  // namespace volume

@@ -8,7 +8,7 @@
 #include "mapping.hpp"
 #include "renderer.hpp"
 
-namespace skel::volume {
+namespace volume {
 
 /// Every plane that the ray crosses, sorted; between two of them the cell is found by bisection, and the
 /// midpoint rule takes `steps` steps. Double precision, the mapping evaluated from its knots, no early end,
@@ -17,4 +17,4 @@ namespace skel::volume {
                                                 mapping_spec const& knots, camera::ray const& ray,
                                                 bool parallel, int steps);
 
-}  // namespace skel::volume
+}  // namespace volume

@@ -5,7 +5,7 @@
 
 #include "skel/error.hpp"
 
-namespace skel::volume {
+namespace volume {
 
 namespace {
 
@@ -59,7 +59,8 @@ camera make_camera(specification const& spec, vec3 const& low, vec3 const& sides
   c.parallel = v.parallel;
   c.eye = eye;
   vec3 const ahead = add(at, -1, eye);
-  if (!(dot(ahead, ahead) > 0)) throw usage_error("view: expected \"from\" and \"at\" to be two points");
+  if (!(dot(ahead, ahead) > 0))
+    throw skel::usage_error("view: expected \"from\" and \"at\" to be two points");
   c.forward = normalized(ahead);
   vec3 right = cross(c.forward, up);
   if (dot(right, right) < 1e-18) {  // straight down or up: north is at the top
@@ -92,4 +93,4 @@ bool camera::project(vec3 const& point, double& x, double& y) const {
   return true;
 }
 
-}  // namespace skel::volume
+}  // namespace volume

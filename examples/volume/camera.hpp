@@ -3,7 +3,7 @@
 
 #include "specification.hpp"
 
-namespace skel::volume {
+namespace volume {
 
 struct camera {
   int width = 0, height = 0;
@@ -36,4 +36,4 @@ struct camera {
 }
 [[nodiscard]] vec3 normalized(vec3 const& a);
 
-}  // namespace skel::volume
+}  // namespace volume

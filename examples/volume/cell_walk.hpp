@@ -10,7 +10,7 @@
 
 #include "camera.hpp"
 
-namespace skel::volume {
+namespace volume {
 
 using planes = std::array<std::vector<double>, 3>;
 
@@ -64,4 +64,4 @@ void walk_cells(planes const& grid, camera::ray const& ray, double least, F&& vi
   }
 }
 
-}  // namespace skel::volume
+}  // namespace volume

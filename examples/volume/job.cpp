@@ -7,7 +7,7 @@
 #include "skel/hash.hpp"
 #include "task_size.hpp"
 
-namespace skel::volume {
+namespace volume {
 
 namespace {
 
@@ -38,10 +38,10 @@ camera view_of(prepared_volume const& volume, job const& what, int frame) {
 
 }  // namespace
 
-std::optional<int> find_task_size(context& ctx, prepared_volume const& volume, job const& what,
-                                  model::machine_at const& where) {
+std::optional<int> find_task_size(skel::context& ctx, prepared_volume const& volume, job const& what,
+                                  skel::model::machine_at const& where) {
   auto quiet = ctx.beside();  // no progress, no trace
-  return broadcast(quiet, on_root([&] {
+  return broadcast(quiet, skel::on_root([&] {
                      renderer const picture(volume, what.spec, view_of(volume, what, 0), what.instructions);
                      auto const pixels = static_cast<std::uint64_t>(what.spec.width) *
                                          static_cast<std::uint64_t>(what.spec.height) *
@@ -51,8 +51,8 @@ std::optional<int> find_task_size(context& ctx, prepared_volume const& volume, j
                    }));
 }
 
-job_result render(context& ctx, prepared_volume const& volume, job const& what, any_schedule const& schedule,
-                  farm_options options, picture_sink const& done) {
+job_result render(skel::context& ctx, prepared_volume const& volume, job const& what,
+                  skel::any_schedule const& schedule, skel::farm_options options, picture_sink const& done) {
   auto const& spec = what.spec;
   task_cutter const cut(spec.width, spec.height, what.decomposition, what.pixels_per_task);
   std::vector<renderer> views;
@@ -65,12 +65,12 @@ job_result render(context& ctx, prepared_volume const& volume, job const& what, 
   std::map<std::uint64_t, unfinished> pictures;
   if (options.label.empty()) options.label = what.frames > 1 ? "render turntable" : "render";
   all.run = farm(
-                ctx, indices(cut.tasks() * views.size()),
+                ctx, skel::indices(cut.tasks() * views.size()),
                 [&](std::uint64_t id) {
                   return render(views[id / cut.tasks()], cut, id % cut.tasks(), what.time_rays);
                 },
                 schedule,
-                [&](task_id id, sub_image&& part) {
+                [&](skel::task_id id, sub_image&& part) {
                   auto const frame = id / cut.tasks();
                   if (id >= all.task_seconds.size()) all.task_seconds.resize(id + 1);
                   all.task_seconds[id] = part.seconds;
@@ -90,4 +90,4 @@ job_result render(context& ctx, prepared_volume const& volume, job const& what, 
   return all;
 }
 
-}  // namespace skel::volume
+}  // namespace volume

@@ -12,7 +12,7 @@
 #include "skel/model/machine.hpp"
 #include "tiles.hpp"
 
-namespace skel::volume {
+namespace volume {
 
 struct job {
   specification spec;
@@ -24,7 +24,7 @@ struct job {
 };
 
 struct job_result {
-  report run;
+  skel::report run;
   std::vector<std::string> hashes;  ///< xxh3 of each picture's floats, in their order
   work_counts counts;
   std::vector<ray_time> rays;
@@ -38,11 +38,12 @@ using picture_sink = std::function<void(int, camera const&, picture::transparent
 /// Collective: pixels_per_task by the cost model (task_size.hpp), from what a pixel takes on the root now and
 /// from what messages cost on this machine. The same on every rank; nothing if the job was stopped early.
 /// Makes a call beside those of the context.
-[[nodiscard]] std::optional<int> find_task_size(context& ctx, prepared_volume const& volume, job const& what,
-                                                model::machine_at const& where);
+[[nodiscard]] std::optional<int> find_task_size(skel::context& ctx, prepared_volume const& volume,
+                                                job const& what, skel::model::machine_at const& where);
 
 /// Collective. Every rank has the volume; tasks are numbers, and only sub-images travel.
-[[nodiscard]] job_result render(context& ctx, prepared_volume const& volume, job const& what,
-                                any_schedule const& schedule, farm_options options, picture_sink const& done);
+[[nodiscard]] job_result render(skel::context& ctx, prepared_volume const& volume, job const& what,
+                                skel::any_schedule const& schedule, skel::farm_options options,
+                                picture_sink const& done);
 
-}  // namespace skel::volume
+}  // namespace volume

@@ -5,7 +5,7 @@
 #include <cpuid.h>
 #endif
 
-namespace skel::volume {
+namespace volume {
 
 namespace {
 
@@ -44,4 +44,4 @@ kernel const* find_kernel(std::string_view name) {
   return at == kernels().end() ? nullptr : *at;
 }
 
-}  // namespace skel::volume
+}  // namespace volume

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace skel::volume {
+namespace volume {
 
 /// A tile of pixels is what a kernel is given. All kernels have the same, since ranks with different
 /// processors share a picture; each takes its rays through in packets of as many as it has lanes, eight
@@ -113,4 +113,4 @@ extern kernel const functions;
 /// One of them by name, nullptr if it is not there: `avx512`, `avx512-gather`, `avx2`, `portable`.
 [[nodiscard]] kernel const* find_kernel(std::string_view name);
 
-}  // namespace skel::volume
+}  // namespace volume

@@ -5,7 +5,7 @@
 #include <immintrin.h>
 #endif
 
-namespace skel::volume::SKEL_VOLUME_TARGET {
+namespace volume::SKEL_VOLUME_TARGET {
 
 namespace {
 
@@ -23,4 +23,4 @@ namespace {
 
 kernel const functions{SKEL_VOLUME_NAME, integrate_tile<false>, integrate_tile<true>};
 
-}  // namespace skel::volume::SKEL_VOLUME_TARGET
+}  // namespace volume::SKEL_VOLUME_TARGET

@@ -9,31 +9,32 @@
 #include "skel/error.hpp"
 #include "travelling.hpp"
 
-namespace skel::volume {
+namespace volume {
 
 namespace {
 
 /// What `read` returns on the root, or on each rank by itself. Nothing if the job was stopped early.
 template <class Read>
-auto on_all_ranks(context& ctx, grid_source from, Read const& read) {
+auto on_all_ranks(skel::context& ctx, grid_source from, Read const& read) {
   using what = decltype(read());
   auto const safely = [&] {
     reading<what> r;
     try {
       r.what = read();
-    } catch (usage_error const& bad) {
+    } catch (skel::usage_error const& bad) {
       r.error = bad.what();
     }
     return r;
   };
-  auto got = from == grid_source::all ? std::optional(safely()) : broadcast(ctx, on_root(safely), "grid");
-  if (got && !got->error.empty()) throw usage_error(got->error);
+  auto got =
+      from == grid_source::all ? std::optional(safely()) : broadcast(ctx, skel::on_root(safely), "grid");
+  if (got && !got->error.empty()) throw skel::usage_error(got->error);
   return got;
 }
 
 /// Where each rank has read a volume for itself. `digest` is not called where it is not needed.
 template <class Digest>
-void require_same_volume(context& ctx, grid_source from, Digest const& digest) {
+void require_same_volume(skel::context& ctx, grid_source from, Digest const& digest) {
   if (from == grid_source::all && ctx.size() > 1)
     ctx.require_same("the volume (FIELD or --series)", digest());
 }
@@ -82,7 +83,7 @@ void find_box(opener const& open, specification spec, surveyed_grid& grid) {
 
 }  // namespace
 
-std::unique_ptr<loaded_volume> load_volume(context& ctx, opener const& open, grid_source from,
+std::unique_ptr<loaded_volume> load_volume(skel::context& ctx, opener const& open, grid_source from,
                                            specification const& spec) {
   auto got = on_all_ranks(ctx, from, [&] { return volume_data::read_grid(*open()); });
   if (!got) return nullptr;
@@ -91,13 +92,14 @@ std::unique_ptr<loaded_volume> load_volume(context& ctx, opener const& open, gri
   return std::make_unique<loaded_volume>(loaded_volume{std::move(got->what), std::move(prepared)});
 }
 
-std::unique_ptr<surveyed_grid> survey(context& ctx, opener const& open, grid_source from,
+std::unique_ptr<surveyed_grid> survey(skel::context& ctx, opener const& open, grid_source from,
                                       specification const& spec, std::size_t slabs, std::size_t memory) {
   auto got = on_all_ranks(ctx, from, [&] {
     auto const volume = open();
     auto const& header = volume->header();
     for (auto const n : header.size)
-      if (n < 2) throw usage_error(header.name + ": a volume needs at least two points along each axis");
+      if (n < 2)
+        throw skel::usage_error(header.name + ": a volume needs at least two points along each axis");
     surveyed_grid grid;
     auto const count = slabs > 0 ? slabs : slabs_for_memory(header, memory, spec.light.has_value());
     grid.slabs = cut_into_slabs(header.size[2] - 1, count);
@@ -113,7 +115,7 @@ std::unique_ptr<surveyed_grid> survey(context& ctx, opener const& open, grid_sou
   return std::make_unique<surveyed_grid>(std::move(got->what));
 }
 
-std::unique_ptr<prepared_volume> load_slab(context& ctx, opener const& open, grid_source from,
+std::unique_ptr<prepared_volume> load_slab(skel::context& ctx, opener const& open, grid_source from,
                                            specification const& spec, surveyed_grid const& grid,
                                            std::size_t number) {
   auto const& part = grid.slabs[number];
@@ -122,4 +124,4 @@ std::unique_ptr<prepared_volume> load_slab(context& ctx, opener const& open, gri
   return got ? std::make_unique<prepared_volume>(got->what, spec, grid.whole, part) : nullptr;
 }
 
-}  // namespace skel::volume
+}  // namespace volume

@@ -10,7 +10,7 @@
 #include "skel/context.hpp"
 #include "slabs.hpp"
 
-namespace skel::volume {
+namespace volume {
 
 /// Who reads a volume.
 enum class grid_source : unsigned char {
@@ -27,8 +27,8 @@ struct loaded_volume {
 
 /// Collective, as all of these; nullptr if the job was stopped early. usage_error on every rank for what
 /// cannot be read. `spec` must outlive the volume.
-[[nodiscard]] std::unique_ptr<loaded_volume> load_volume(context& ctx, opener const& open, grid_source from,
-                                                         specification const& spec);
+[[nodiscard]] std::unique_ptr<loaded_volume> load_volume(skel::context& ctx, opener const& open,
+                                                         grid_source from, specification const& spec);
 
 /// A grid that is taken slab by slab.
 struct surveyed_grid {
@@ -38,12 +38,12 @@ struct surveyed_grid {
 
 /// So many slabs, or (0) as few as fit into so many bytes of memory of each rank. Reads the volume twice, a
 /// slab at a time.
-[[nodiscard]] std::unique_ptr<surveyed_grid> survey(context& ctx, opener const& open, grid_source from,
+[[nodiscard]] std::unique_ptr<surveyed_grid> survey(skel::context& ctx, opener const& open, grid_source from,
                                                     specification const& spec, std::size_t slabs,
                                                     std::size_t memory);
 
-[[nodiscard]] std::unique_ptr<prepared_volume> load_slab(context& ctx, opener const& open, grid_source from,
-                                                         specification const& spec, surveyed_grid const& grid,
-                                                         std::size_t number);
+[[nodiscard]] std::unique_ptr<prepared_volume> load_slab(skel::context& ctx, opener const& open,
+                                                         grid_source from, specification const& spec,
+                                                         surveyed_grid const& grid, std::size_t number);
 
-}  // namespace skel::volume
+}  // namespace volume

@@ -7,7 +7,7 @@
 #include "program/run_program.hpp"
 
 int main(int argc, char** argv) {
-  skel::volume::options o;
+  volume::options o;
   return skel::program::run_program(
       argc, argv,
       {.name = "skel-volume",
@@ -16,8 +16,8 @@ int main(int argc, char** argv) {
        .inputs = {"--spec", "--machine"},
        .outputs = {"--unit-costs"},
        .may_differ = {"FIELD", "--series", "--instructions"}},
-      [&](CLI::App& app) { skel::volume::add_options(app, o); },
+      [&](CLI::App& app) { volume::add_options(app, o); },
       [&](skel::context& ctx, skel::program::common_options const& common) {
-        return skel::volume::render_all(ctx, common, o);
+        return volume::render_all(ctx, common, o);
       });
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace skel::volume {
+namespace volume {
 
 namespace {
 
@@ -88,4 +88,4 @@ bool mapping::visible(float least, float most) const {
   });
 }
 
-}  // namespace skel::volume
+}  // namespace volume

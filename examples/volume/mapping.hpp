@@ -6,7 +6,7 @@
 
 #include "specification.hpp"
 
-namespace skel::volume {
+namespace volume {
 
 /// Between two neighbouring knots of either function both are linear in s, the scalar divided so that the
 /// mapping's range is [0, 1]: extinction k0 + k1 (s - knot), colour c0 + c1 (s - knot). The first and the
@@ -39,4 +39,4 @@ class mapping {
   std::vector<mapping_piece> pieces_;
 };
 
-}  // namespace skel::volume
+}  // namespace volume

@@ -8,7 +8,7 @@
 #include "picture_size.hpp"
 #include "skel/error.hpp"
 
-namespace skel::volume {
+namespace volume {
 
 void add_options(CLI::App& app, options& o) {
   app.add_option("FIELD", o.file,
@@ -76,12 +76,12 @@ specification options::rendering() const {
 
 std::vector<std::string> options::names() const {
   if ((file.empty() ? 0 : 1) + (field.empty() ? 0 : 1) + (series.empty() ? 0 : 1) != 1)
-    throw usage_error("expected one volume: a file FIELD, --field NAME, or --series FILE ...");
-  if (!series.empty() && frames > 1) throw usage_error("--series and --frames exclude each other");
-  if (steps > 1 && frames > 1) throw usage_error("--steps and --frames exclude each other");
-  if (steps > 1 && field.empty()) throw usage_error("--steps needs a --field that changes with time");
+    throw skel::usage_error("expected one volume: a file FIELD, --field NAME, or --series FILE ...");
+  if (!series.empty() && frames > 1) throw skel::usage_error("--series and --frames exclude each other");
+  if (steps > 1 && frames > 1) throw skel::usage_error("--steps and --frames exclude each other");
+  if (steps > 1 && field.empty()) throw skel::usage_error("--steps needs a --field that changes with time");
   if (steps > 1 && field.find('@') != std::string::npos)
-    throw usage_error("--steps begins at hour 0: leave @HOURS out of --field");
+    throw skel::usage_error("--steps begins at hour 0: leave @HOURS out of --field");
   if (!series.empty()) return series;
   if (steps == 1) return {field.empty() ? file : field};
   std::vector<std::string> all;
@@ -101,8 +101,8 @@ std::vector<opener> options::volumes() const {
   return all;
 }
 
-model::machine options::messages() const {
-  return machine.empty() ? model::machine::assumed() : model::machine::read(machine);
+skel::model::machine options::messages() const {
+  return machine.empty() ? skel::model::machine::assumed() : skel::model::machine::read(machine);
 }
 
-}  // namespace skel::volume
+}  // namespace volume

@@ -9,7 +9,7 @@
 #include "skel/model/machine.hpp"
 #include "specification.hpp"
 
-namespace skel::volume {
+namespace volume {
 
 struct options {
   std::string file, field, spec, size, background;
@@ -33,10 +33,10 @@ struct options {
   /// The same, to be opened.
   [[nodiscard]] std::vector<opener> volumes() const;
   /// What messages cost, as --machine says or as assumed. usage_error for a file that is none.
-  [[nodiscard]] model::machine messages() const;
+  [[nodiscard]] skel::model::machine messages() const;
   [[nodiscard]] grid_source source() const { return grid == "root" ? grid_source::root : grid_source::all; }
 };
 
 void add_options(CLI::App& app, options& o);
 
-}  // namespace skel::volume
+}  // namespace volume

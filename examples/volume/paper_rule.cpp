@@ -6,7 +6,7 @@
 
 #include "cell_walk.hpp"
 
-namespace skel::volume {
+namespace volume {
 
 namespace {
 
@@ -172,4 +172,4 @@ rgba trapezoid_along(prepared_volume const& volume, specification const& spec, c
   });
 }
 
-}  // namespace skel::volume
+}  // namespace volume

@@ -4,7 +4,7 @@
 
 #include "renderer.hpp"
 
-namespace skel::volume {
+namespace volume {
 
 /// The number of steps in a cell doubles until opacity and colour of the cell change by less than the
 /// specification's tolerance (at most 1,024): it "depends on the complexity of the integrands" (section 4.1).
@@ -15,4 +15,4 @@ namespace skel::volume {
 [[nodiscard]] rgba trapezoid_along(prepared_volume const& volume, specification const& spec,
                                    camera::ray const& ray, double least, int steps, work_counts& counts);
 
-}  // namespace skel::volume
+}  // namespace volume

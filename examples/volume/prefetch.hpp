@@ -11,7 +11,7 @@
 #include "skel/context.hpp"
 #include "stopwatch.hpp"
 
-namespace skel::volume {
+namespace volume {
 
 /// Every rank has one and calls next() alike. Of several things the next is loaded by a thread of its own,
 /// whose collective calls go beside those of the context (context::beside()). A single one is loaded by
@@ -20,9 +20,9 @@ template <class T>
 class prefetch {
  public:
   /// Collective on the context that it is given. nullptr: the job was stopped early.
-  using loader = std::function<std::unique_ptr<T>(context&, std::size_t)>;
+  using loader = std::function<std::unique_ptr<T>(skel::context&, std::size_t)>;
 
-  prefetch(context& ctx, std::size_t count, loader load)
+  prefetch(skel::context& ctx, std::size_t count, loader load)
       : beside_(count > 1 && ctx.has_beside() ? std::optional(ctx.beside()) : std::nullopt),
         calls_(beside_ ? *beside_ : ctx),
         count_(count),
@@ -60,12 +60,12 @@ class prefetch {
     ++begun_;
   }
 
-  std::optional<context> beside_;
-  context& calls_;
+  std::optional<skel::context> beside_;
+  skel::context& calls_;
   std::size_t count_, begun_ = 0;
   loader load_;
   double waited_ = 0, loading_ = 0;
   std::future<delivery> coming_;  // last: its end is waited for before the rest is gone
 };
 
-}  // namespace skel::volume
+}  // namespace volume

@@ -9,7 +9,7 @@
 #include "camera.hpp"
 #include "skel/error.hpp"
 
-namespace skel::volume {
+namespace volume {
 
 namespace {
 
@@ -66,11 +66,12 @@ void prepared_volume::prepare(volume_data::grid const& grid, specification const
   auto const& n = grid.header.size;
   for (std::size_t d = 0; d < 3; ++d)
     if (n[d] < 2 || whole.coordinates[d].size() < 2)
-      throw usage_error(fmt::format("{}: {} x {} x {} points; a volume needs at least two along each axis",
-                                    grid.header.name, n[0], n[1], n[2]));
+      throw skel::usage_error(
+          fmt::format("{}: {} x {} x {} points; a volume needs at least two along each axis",
+                      grid.header.name, n[0], n[1], n[2]));
   if (grid.header.samples() > std::numeric_limits<std::int32_t>::max() / 4)
-    throw usage_error(fmt::format("{}: {} points, expected at most 536870911; see --slabs", grid.header.name,
-                                  grid.header.samples()));
+    throw skel::usage_error(fmt::format("{}: {} points, expected at most 536870911; see --slabs",
+                                        grid.header.name, grid.header.samples()));
   stretch(whole.coordinates, spec, grid.header.name);
   scale_values(grid, spec, whole.least, whole.most);
   lay_out_pieces();
@@ -89,7 +90,7 @@ void prepared_volume::stretch(std::array<std::vector<double>, 3> const& coordina
     sides_[d] = planes_[d].back();
     for (std::size_t i = 1; i < from.size(); ++i)
       if (!(static_cast<float>(planes_[d][i - 1]) < static_cast<float>(planes_[d][i])))
-        throw usage_error(fmt::format(
+        throw skel::usage_error(fmt::format(
             "{}: coordinates {} and {} along axis {} are too close for single precision", name, i - 1, i, d));
   }
   diagonal_ = std::sqrt(dot(sides_, sides_));
@@ -317,4 +318,4 @@ std::size_t prepared_volume::memory() const noexcept {
          visible_.size() + missing_.size() + axes_.size() * sizeof(axis_cell);
 }
 
-}  // namespace skel::volume
+}  // namespace volume

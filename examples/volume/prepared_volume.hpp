@@ -16,7 +16,7 @@
 #include "mapping.hpp"
 #include "specification.hpp"
 
-namespace skel::volume {
+namespace volume {
 
 /// What a slab of a grid must know of the whole.
 struct whole_grid {
@@ -32,7 +32,7 @@ struct slab {
   /// The planes that a slab is made of: its own, and one more on each side for the gradients, where there
   /// are.
   [[nodiscard]] std::size_t first_plane() const { return first == 0 ? 0 : first - 1; }
-  [[nodiscard]] std::size_t end_plane(std::size_t planes) const { return std::min(planes, end + 2); }
+  [[nodiscard]] std::size_t end_plane(std::size_t count) const { return std::min(count, end + 2); }
 };
 
 class prepared_volume {
@@ -97,4 +97,4 @@ class range_finder {
   double least_ = std::numeric_limits<double>::infinity(), most_ = -std::numeric_limits<double>::infinity();
 };
 
-}  // namespace skel::volume
+}  // namespace volume

@@ -21,7 +21,7 @@
 #include "slab_job.hpp"
 #include "verify.hpp"
 
-namespace skel::volume {
+namespace volume {
 
 namespace {
 
@@ -38,7 +38,7 @@ std::string numbered(std::string const& path, int number, std::size_t of) {
 }
 
 struct totals {
-  report run;
+  skel::report run;
   work_counts counts;
   std::vector<ray_time> rays;
   std::vector<double> task_seconds;
@@ -60,7 +60,7 @@ struct totals {
 /// A job's volumes, one after the other.
 class program_run {
  public:
-  program_run(context& ctx, program::common_options const& common, options const& o)
+  program_run(skel::context& ctx, skel::program::common_options const& common, options const& o)
       : ctx_(ctx), common_(common), options_(o), names_(o.names()) {
     what_.spec = o.rendering();
     what_.frames = o.frames;
@@ -75,9 +75,9 @@ class program_run {
                                               ? fmt::format("{}", fmt::join(names_, "\n"))
                                               : std::to_string(names_.size()));
     if (in_slabs() && common.verify)
-      throw usage_error("--verify needs the whole grid: not with --slabs or --memory");
+      throw skel::usage_error("--verify needs the whole grid: not with --slabs or --memory");
     if (saves() && (in_slabs() || names_.size() > 1))
-      throw usage_error("--checkpoint holds one farm: not with --series, --slabs or --memory");
+      throw skel::usage_error("--checkpoint holds one farm: not with --series, --slabs or --memory");
     pictures_ = names_.size() * static_cast<std::size_t>(o.frames);
     if (!ctx.has_beside()) say_what_is_missing();
   }
@@ -88,10 +88,10 @@ class program_run {
     else
       each_whole();
     if (ctx_.is_root() && !options_.unit_costs.empty() && !all_.run.stopped_early)
-      program::write_costs(options_.unit_costs, all_.task_seconds);
+      skel::program::write_costs(options_.unit_costs, all_.task_seconds);
   }
 
-  [[nodiscard]] program::run_outcome outcome() const;
+  [[nodiscard]] skel::program::run_outcome outcome() const;
 
  private:
   [[nodiscard]] bool in_slabs() const { return options_.slabs > 0 || options_.memory > 0; }
@@ -102,7 +102,7 @@ class program_run {
   void each_in_slabs();
   void render_whole(loaded_volume const& volume, int number);
   [[nodiscard]] bool saves() const { return !common_.checkpoint_code.empty(); }
-  [[nodiscard]] farm_options farm() const;
+  [[nodiscard]] skel::farm_options farm() const;
   [[nodiscard]] std::string problem_of(volume_data::grid const& grid) const;
   /// Of whoever writes pictures; before hours of rendering, as it may fail.
   [[nodiscard]] std::optional<background> scenery(vec3 const& sides) const {
@@ -118,12 +118,12 @@ class program_run {
       picture::write_image(path, picture);
   }
 
-  context& ctx_;
-  program::common_options const& common_;
+  skel::context& ctx_;
+  skel::program::common_options const& common_;
   options const& options_;
   std::vector<std::string> names_;
   job what_;
-  model::machine messages_;
+  skel::model::machine messages_;
   std::size_t pictures_, slabs_ = 0;
   totals all_;
 };
@@ -149,10 +149,10 @@ int program_run::task_size(prepared_volume const& volume) {
   return find_task_size(ctx_, volume, what_, where).value_or(pixels_of_the_paper);
 }
 
-farm_options program_run::farm() const {
-  farm_options f;
+skel::farm_options program_run::farm() const {
+  skel::farm_options f;
   f.results = common_.results();
-  f.root = common_.root_works ? root_role::works : root_role::serves;
+  f.root = common_.root_works ? skel::root_role::works : skel::root_role::serves;
   return f;
 }
 
@@ -175,7 +175,7 @@ std::string program_run::problem_of(volume_data::grid const& grid) const {
 
 void program_run::each_whole() {
   auto const volumes = options_.volumes();
-  prefetch<loaded_volume> feed(ctx_, volumes.size(), [&](context& calls, std::size_t i) {
+  prefetch<loaded_volume> feed(ctx_, volumes.size(), [&](skel::context& calls, std::size_t i) {
     return load_volume(calls, volumes[i], options_.source(), what_.spec);
   });
   for (std::size_t i = 0; i < volumes.size() && !all_.run.stopped_early; ++i) {
@@ -242,9 +242,9 @@ std::string result_hash(std::vector<std::string> const& hashes) {
   return hasher.hex();
 }
 
-program::run_outcome program_run::outcome() const {
+skel::program::run_outcome program_run::outcome() const {
   if (!ctx_.is_root()) return {all_.run, {}, {}, {}};
-  program::run_outcome outcome;
+  skel::program::run_outcome outcome;
   outcome.run = all_.run;
   if (!all_.run.stopped_early) outcome.result_xxh3 = result_hash(all_.hashes);
   outcome.fields = {{"width", what_.spec.width},
@@ -271,10 +271,11 @@ program::run_outcome program_run::outcome() const {
 
 }  // namespace
 
-program::run_outcome render_all(context& ctx, program::common_options const& common, options const& o) {
+skel::program::run_outcome render_all(skel::context& ctx, skel::program::common_options const& common,
+                                      options const& o) {
   program_run run(ctx, common, o);
   run.render();
   return run.outcome();
 }
 
-}  // namespace skel::volume
+}  // namespace volume

@@ -5,10 +5,11 @@
 #include "program/run_program.hpp"
 #include "skel/context.hpp"
 
-namespace skel::volume {
+namespace volume {
 
 /// Collective. Writes the pictures; what is left to be written is in the outcome.
-[[nodiscard]] program::run_outcome render_all(context& ctx, program::common_options const& common,
-                                              options const& o);
+[[nodiscard]] skel::program::run_outcome render_all(skel::context& ctx,
+                                                    skel::program::common_options const& common,
+                                                    options const& o);
 
-}  // namespace skel::volume
+}  // namespace volume

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace skel::volume {
+namespace volume {
 
 time_summary summarize(std::vector<ray_time> const& rays, bool hit) {
   std::vector<double> seconds;
@@ -37,7 +37,7 @@ std::string table(time_summary const& hitting, time_summary const& missing) {
          row("Std.dev", hitting.deviation, missing.deviation);
 }
 
-observe::report_object fields(time_summary const& s) {
+skel::observe::report_object fields(time_summary const& s) {
   return {{"rays", s.rays},
           {"seconds_minimum", s.least},
           {"seconds_maximum", s.most},
@@ -46,4 +46,4 @@ observe::report_object fields(time_summary const& s) {
           {"seconds_deviation", s.deviation}};
 }
 
-}  // namespace skel::volume
+}  // namespace volume

@@ -7,7 +7,7 @@
 #include "skel/observe/report_json.hpp"
 #include "tiles.hpp"
 
-namespace skel::volume {
+namespace volume {
 
 struct time_summary {
   std::size_t rays = 0;
@@ -18,6 +18,6 @@ struct time_summary {
 [[nodiscard]] time_summary summarize(std::vector<ray_time> const& rays, bool hit);
 /// The table as the paper prints it.
 [[nodiscard]] std::string table(time_summary const& hitting, time_summary const& missing);
-[[nodiscard]] observe::report_object fields(time_summary const& s);
+[[nodiscard]] skel::observe::report_object fields(time_summary const& s);
 
-}  // namespace skel::volume
+}  // namespace volume

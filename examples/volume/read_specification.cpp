@@ -7,12 +7,12 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "base/parse_json.hpp"
 #include "byte_source.hpp"
+#include "program/parse_json.hpp"
 #include "skel/error.hpp"
 #include "specification.hpp"
 
-namespace skel::volume {
+namespace volume {
 
 namespace {
 
@@ -32,7 +32,7 @@ class section {
   [[nodiscard]] bool has(char const* key) const { return j_.contains(key); }
   [[nodiscard]] json const& at(char const* key) const { return j_.at(key); }
   [[nodiscard]] std::string place(std::string_view key) const { return fmt::format("{}: {}", place_, key); }
-  [[noreturn]] void fail(std::string const& text) const { throw usage_error(place_ + ": " + text); }
+  [[noreturn]] void fail(std::string const& text) const { throw skel::usage_error(place_ + ": " + text); }
 
   void number(char const* key, double& to, double least, double most) const {
     if (has(key)) to = checked(at(key), key, least, most);
@@ -46,7 +46,7 @@ class section {
   [[nodiscard]] int whole(json const& j, std::string_view key, int least, int most) const {
     auto const value = checked(j, key, least, most);
     if (value != std::floor(value))
-      throw usage_error(fmt::format("{}: expected a whole number, got {}", place(key), value));
+      throw skel::usage_error(fmt::format("{}: expected a whole number, got {}", place(key), value));
     return static_cast<int>(value);
   }
   [[nodiscard]] double checked(json const& j, std::string_view key, double least, double most) const {
@@ -54,22 +54,22 @@ class section {
       auto const value = j.get<double>();
       if (value >= least && value <= most) return value;
     }
-    throw usage_error(fmt::format("{}: expected a number from {} to {}, got {}", place(key), least, most,
-                                  j.dump().substr(0, 60)));
+    throw skel::usage_error(fmt::format("{}: expected a number from {} to {}, got {}", place(key), least,
+                                        most, j.dump().substr(0, 60)));
   }
   [[nodiscard]] vec3 vector(char const* key) const {
     auto const& j = at(key);
-    if (!j.is_array() || j.size() != 3) throw usage_error(place(key) + ": expected [x, y, z]");
+    if (!j.is_array() || j.size() != 3) throw skel::usage_error(place(key) + ": expected [x, y, z]");
     vec3 v{};
     for (std::size_t i = 0; i < 3; ++i) v[i] = checked(j[i], key, -1e9, 1e9);
     return v;
   }
   [[nodiscard]] bool flag(char const* key) const {
-    if (!at(key).is_boolean()) throw usage_error(place(key) + ": expected true or false");
+    if (!at(key).is_boolean()) throw skel::usage_error(place(key) + ": expected true or false");
     return at(key).get<bool>();
   }
   [[nodiscard]] std::string text(char const* key) const {
-    if (!at(key).is_string()) throw usage_error(place(key) + ": expected a text");
+    if (!at(key).is_string()) throw skel::usage_error(place(key) + ": expected a text");
     return at(key).get<std::string>();
   }
 
@@ -102,8 +102,8 @@ rgb color(json const& j, std::string const& place) {
     }
     if (good) return c;
   }
-  throw usage_error(fmt::format("{}: expected a colour \"#rrggbb\" or [r, g, b] from 0 to 1, got {}", place,
-                                j.dump().substr(0, 60)));
+  throw skel::usage_error(fmt::format("{}: expected a colour \"#rrggbb\" or [r, g, b] from 0 to 1, got {}",
+                                      place, j.dump().substr(0, 60)));
 }
 
 view_spec read_view(json const& j, std::string const& place) {
@@ -240,17 +240,17 @@ specification read_all(json const& j, std::string const& place) {
 background_spec background_named(std::string const& text, std::string const& place) {
   if (auto const plain = plain_background(text)) return *plain;
   if (text.ends_with(".png")) return {background_spec::kind::image, {}, text};
-  throw usage_error(
+  throw skel::usage_error(
       fmt::format("{}: expected a FILE.png, \"map\", \"none\" or #rrggbb, got \"{}\"", place, text));
 }
 
 specification parse_specification(std::string_view text, std::string const& place) {
   try {
-    return read_all(skel::detail::parse_json(text), place);
+    return read_all(skel::program::parse_json(text), place);
   } catch (json::exception const& e) {
     std::string what = e.what();
     std::ranges::replace(what, '\n', ' ');
-    throw usage_error(place + ": " + what.substr(0, 200));
+    throw skel::usage_error(place + ": " + what.substr(0, 200));
   }
 }
 
@@ -261,4 +261,4 @@ specification read_specification(std::string const& path) {
   return spec;
 }
 
-}  // namespace skel::volume
+}  // namespace volume

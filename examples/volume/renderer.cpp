@@ -6,14 +6,14 @@
 #include "paper_rule.hpp"
 #include "skel/error.hpp"
 
-namespace skel::volume {
+namespace volume {
 
 namespace {
 
 kernel const& chosen(std::string const& instructions) {
   if (instructions.empty()) return *kernels().front();
   if (auto const* const found = find_kernel(instructions)) return *found;
-  throw usage_error("this processor has no instructions \"" + instructions + "\"");
+  throw skel::usage_error("this processor has no instructions \"" + instructions + "\"");
 }
 
 void put(tile_rays& to, int lane, camera::ray const& ray) {
@@ -97,4 +97,4 @@ bool renderer::hits(camera::ray const& ray) const {
   return near < far;
 }
 
-}  // namespace skel::volume
+}  // namespace volume

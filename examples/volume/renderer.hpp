@@ -11,7 +11,7 @@
 #include "kernel.hpp"
 #include "prepared_volume.hpp"
 
-namespace skel::volume {
+namespace volume {
 
 /// Premultiplied: colour times opacity, and opacity, 0 to 1.
 struct rgba {
@@ -55,10 +55,10 @@ class tiling {
 
 /// Const, and may be called from many threads at once.
 ///
-///     skel::volume::specification const spec = skel::volume::read_specification("storm.json");
-///     skel::volume::prepared_volume const volume(skel::volume_data::read_grid("wind.vtr"), spec);
-///     skel::volume::renderer const picture(volume, spec, skel::volume::make_camera(spec, volume.low(),
-///     volume.sides(), 500, 500)); skel::volume::work_counts counts; auto const pixels = picture.tile(0,
+///     volume::specification const spec = volume::read_specification("storm.json");
+///     volume::prepared_volume const volume(volume_data::read_grid("wind.vtr"), spec);
+///     volume::renderer const picture(volume, spec, volume::make_camera(spec, volume.low(),
+///     volume.sides(), 500, 500)); volume::work_counts counts; auto const pixels = picture.tile(0,
 ///     counts);
 class renderer {
  public:
@@ -89,4 +89,4 @@ class renderer {
   kernel_function kernel_;
 };
 
-}  // namespace skel::volume
+}  // namespace volume

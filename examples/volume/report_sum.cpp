@@ -1,8 +1,8 @@
 #include "report_sum.hpp"
 
-namespace skel::volume {
+namespace volume {
 
-void add(report& total, report const& next) {
+void add(skel::report& total, skel::report const& next) {
   if (total.ranks == 0) {
     total = next;
     return;
@@ -21,4 +21,4 @@ void add(report& total, report const& next) {
   total.per_rank = next.per_rank;
 }
 
-}  // namespace skel::volume
+}  // namespace volume

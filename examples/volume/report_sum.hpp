@@ -3,9 +3,9 @@
 
 #include "skel/report.hpp"
 
-namespace skel::volume {
+namespace volume {
 
 /// Adds the next call's; rows per rank are those of the last.
-void add(report& total, report const& next);
+void add(skel::report& total, skel::report const& next);
 
-}  // namespace skel::volume
+}  // namespace volume

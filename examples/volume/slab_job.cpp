@@ -8,7 +8,7 @@
 #include "skel/error.hpp"
 #include "skel/hash.hpp"
 
-namespace skel::volume {
+namespace volume {
 
 namespace {
 
@@ -21,10 +21,10 @@ struct travelling_rays {
 
 }  // namespace
 
-}  // namespace skel::volume
+}  // namespace volume
 
 template <>
-struct skel::transfer_traits<skel::volume::travelling_rays> {
+struct skel::transfer_traits<volume::travelling_rays> {
   static void pack(volume::travelling_rays const& r, std::vector<std::byte>& out) {
     skel::pack(r.tiles, out);
     skel::pack(r.states, out);
@@ -39,7 +39,7 @@ struct skel::transfer_traits<skel::volume::travelling_rays> {
   }
 };
 
-namespace skel::volume {
+namespace volume {
 
 namespace {
 
@@ -132,15 +132,16 @@ std::vector<step> plan(surveyed_grid const& grid, job const& what) {
 
 }  // namespace
 
-job_result render_in_slabs(context& ctx, opener const& open, grid_source from, surveyed_grid const& grid,
-                           job const& what, any_schedule const& schedule, farm_options const& options,
-                           picture_sink const& done) {
+job_result render_in_slabs(skel::context& ctx, opener const& open, grid_source from,
+                           surveyed_grid const& grid, job const& what, skel::any_schedule const& schedule,
+                           skel::farm_options const& options, picture_sink const& done) {
   auto const& spec = what.spec;
-  if (spec.rule == rule::trapezoid) throw usage_error("slabs need the rule \"exact\", not \"trapezoid\"");
+  if (spec.rule == rule::trapezoid)
+    throw skel::usage_error("slabs need the rule \"exact\", not \"trapezoid\"");
   if (what.time_rays)
-    throw usage_error("rays are not timed slab by slab: --ray-statistics needs the whole grid");
+    throw skel::usage_error("rays are not timed slab by slab: --ray-statistics needs the whole grid");
   auto const steps = plan(grid, what);
-  prefetch<prepared_volume> slabs(ctx, steps.size(), [&](context& calls, std::size_t i) {
+  prefetch<prepared_volume> slabs(ctx, steps.size(), [&](skel::context& calls, std::size_t i) {
     return load_slab(calls, open, from, spec, grid, steps[i].slab);
   });
   job_result all;
@@ -156,21 +157,22 @@ job_result render_in_slabs(context& ctx, opener const& open, grid_source from, s
     auto how = options;
     if (how.label.empty())
       how.label = "slab " + std::to_string(i + 1) + " of " + std::to_string(steps.size());
-    add(all.run, farm(
-                     ctx, on_root([&] { return rays->tasks(grid.slabs[number], what.pixels_per_task); }),
-                     [&](travelling_rays r) {
-                       for (std::size_t k = 0; k < r.tiles.size(); ++k)
-                         picture.take_through(r.tiles[k], r.states[k], r.counts);
-                       return r;
-                     },
-                     schedule,
-                     [&](task_id, travelling_rays&& back) {
-                       rays->record(back);
-                       all.counts.cells += back.counts.cells;
-                       all.counts.segments += back.counts.segments;
-                     },
-                     how)
-                     .report);
+    add(all.run,
+        farm(
+            ctx, skel::on_root([&] { return rays->tasks(grid.slabs[number], what.pixels_per_task); }),
+            [&](travelling_rays r) {
+              for (std::size_t k = 0; k < r.tiles.size(); ++k)
+                picture.take_through(r.tiles[k], r.states[k], r.counts);
+              return r;
+            },
+            schedule,
+            [&](skel::task_id, travelling_rays&& back) {
+              rays->record(back);
+              all.counts.cells += back.counts.cells;
+              all.counts.segments += back.counts.segments;
+            },
+            how)
+            .report);
     if (all.run.stopped_early) return all;
     bool const last = i + 1 == steps.size() || steps[i + 1].frame != frame;
     if (!last || !rays) continue;
@@ -184,4 +186,4 @@ job_result render_in_slabs(context& ctx, opener const& open, grid_source from, s
   return all;
 }
 
-}  // namespace skel::volume
+}  // namespace volume

@@ -6,7 +6,7 @@
 
 #include "skel/error.hpp"
 
-namespace skel::volume {
+namespace volume {
 
 std::vector<slab> cut_into_slabs(std::size_t layers, std::size_t count) {
   std::vector<slab> all;
@@ -28,8 +28,8 @@ std::size_t slabs_for_memory(volume_data::volume_header const& header, std::size
   if (slab_memory(header, layers, lit) <= bytes) return 1;
   for (std::size_t count = 2; count <= layers; ++count)
     if (2 * slab_memory(header, (layers + count - 1) / count, lit) <= bytes) return count;
-  throw usage_error(fmt::format("{}: two layers of cells need {} bytes of memory, allowed are {}",
-                                header.name, 2 * slab_memory(header, 1, lit), bytes));
+  throw skel::usage_error(fmt::format("{}: two layers of cells need {} bytes of memory, allowed are {}",
+                                      header.name, 2 * slab_memory(header, 1, lit), bytes));
 }
 
 std::vector<std::size_t> front_to_back(std::vector<slab> const& slabs, std::vector<double> const& planes,
@@ -46,4 +46,4 @@ std::vector<std::size_t> front_to_back(std::vector<slab> const& slabs, std::vect
   return order;
 }
 
-}  // namespace skel::volume
+}  // namespace volume

@@ -7,7 +7,7 @@
 #include "camera.hpp"
 #include "prepared_volume.hpp"
 
-namespace skel::volume {
+namespace volume {
 
 /// `layers` of cells in `count` slabs (at most a layer each) of sizes that differ by one at most.
 [[nodiscard]] std::vector<slab> cut_into_slabs(std::size_t layers, std::size_t count);
@@ -26,4 +26,4 @@ namespace skel::volume {
 [[nodiscard]] std::vector<std::size_t> front_to_back(std::vector<slab> const& slabs,
                                                      std::vector<double> const& planes, camera const& view);
 
-}  // namespace skel::volume
+}  // namespace volume

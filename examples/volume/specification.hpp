@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace skel::volume {
+namespace volume {
 
 using vec3 = std::array<double, 3>;
 using rgb = std::array<float, 3>;  ///< 0 to 1
@@ -87,4 +87,4 @@ struct specification {
 /// The one for the storm, which is also specs/storm.json.
 [[nodiscard]] std::string_view storm_specification();
 
-}  // namespace skel::volume
+}  // namespace volume

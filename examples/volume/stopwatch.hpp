@@ -4,7 +4,7 @@
 #include <chrono>
 #include <ctime>
 
-namespace skel::volume {
+namespace volume {
 
 inline double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -17,4 +17,4 @@ inline double thread_seconds() {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-}  // namespace skel::volume
+}  // namespace volume

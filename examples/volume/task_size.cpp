@@ -7,7 +7,7 @@
 #include "stopwatch.hpp"
 #include "tiles.hpp"
 
-namespace skel::volume {
+namespace volume {
 
 double pixel_seconds(renderer const& picture) {
   constexpr std::uint64_t most = 256;
@@ -24,11 +24,11 @@ double pixel_seconds(renderer const& picture) {
 }
 
 int best_task_size(std::uint64_t pixels, double seconds_per_pixel, int workers,
-                   model::machine_at const* where) {
+                   skel::model::machine_at const* where) {
   constexpr double tile = tile_pixels, most = 1e8;
-  double const best =
-      model::best_task_units({static_cast<double>(pixels), seconds_per_pixel, sizeof(rgba), workers}, where);
+  double const best = skel::model::best_task_units(
+      {static_cast<double>(pixels), seconds_per_pixel, sizeof(rgba), workers}, where);
   return static_cast<int>(std::clamp(tile * std::round(best / tile), tile, most));
 }
 
-}  // namespace skel::volume
+}  // namespace volume

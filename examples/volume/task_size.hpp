@@ -6,7 +6,7 @@
 #include "renderer.hpp"
 #include "skel/model/task_size.hpp"
 
-namespace skel::volume {
+namespace volume {
 
 /// What rendering a pixel takes here and now: a few tiles all over the picture, 5 ms or so. Seconds.
 [[nodiscard]] double pixel_seconds(renderer const& picture);
@@ -14,6 +14,6 @@ namespace skel::volume {
 /// The size with the least cost by the model (model::best_task_units), in whole tiles. `where` has what
 /// messages cost; nullptr: all workers are threads of this process.
 [[nodiscard]] int best_task_size(std::uint64_t pixels, double seconds_per_pixel, int workers,
-                                 model::machine_at const* where);
+                                 skel::model::machine_at const* where);
 
-}  // namespace skel::volume
+}  // namespace volume

@@ -8,12 +8,12 @@
 #include "skel/error.hpp"
 #include "stopwatch.hpp"
 
-namespace skel::volume {
+namespace volume {
 
 task_cutter::decomposition task_cutter::named(std::string_view text) {
   if (text == "scattered") return decomposition::scattered;
   if (text == "blocks") return decomposition::blocks;
-  throw usage_error("unknown decomposition \"" + std::string(text) + "\"; known: scattered, blocks");
+  throw skel::usage_error("unknown decomposition \"" + std::string(text) + "\"; known: scattered, blocks");
 }
 
 task_cutter::task_cutter(int width, int height, decomposition how, int pixels)
@@ -54,4 +54,4 @@ sub_image render(renderer const& picture, task_cutter const& cut, std::uint64_t 
   return s;
 }
 
-}  // namespace skel::volume
+}  // namespace volume

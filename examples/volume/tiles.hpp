@@ -8,7 +8,7 @@
 #include "renderer.hpp"
 #include "skel/transfer.hpp"
 
-namespace skel::volume {
+namespace volume {
 
 /// The pixels of a picture dealt into tasks of about `pixels` each (StormView, sections 3.2 and 4.1).
 class task_cutter {
@@ -54,10 +54,10 @@ struct sub_image {
 [[nodiscard]] sub_image render(renderer const& picture, task_cutter const& cut, std::uint64_t task,
                                bool time_rays);
 
-}  // namespace skel::volume
+}  // namespace volume
 
 template <>
-struct skel::transfer_traits<skel::volume::sub_image> {
+struct skel::transfer_traits<volume::sub_image> {
   static void pack(volume::sub_image const& s, std::vector<std::byte>& out) {
     skel::pack(s.counts, out);
     skel::pack(s.pixels, out);

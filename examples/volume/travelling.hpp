@@ -7,7 +7,7 @@
 #include "loading.hpp"
 #include "skel/transfer.hpp"
 
-namespace skel::volume {
+namespace volume {
 
 /// What the root has read, or why it could not: bad input is bad input on every rank.
 template <class T>
@@ -16,10 +16,10 @@ struct reading {
   std::string error;
 };
 
-}  // namespace skel::volume
+}  // namespace volume
 
 template <>
-struct skel::transfer_traits<skel::volume_data::grid> {
+struct skel::transfer_traits<volume_data::grid> {
   static void pack(volume_data::grid const& g, std::vector<std::byte>& out) {
     skel::pack(g.header.name, out);
     skel::pack(g.header.type, out);
@@ -39,7 +39,7 @@ struct skel::transfer_traits<skel::volume_data::grid> {
 };
 
 template <>
-struct skel::transfer_traits<skel::volume::surveyed_grid> {
+struct skel::transfer_traits<volume::surveyed_grid> {
   static void pack(volume::surveyed_grid const& g, std::vector<std::byte>& out) {
     for (auto const& axis : g.whole.coordinates) skel::pack(axis, out);
     skel::pack(std::array{g.whole.least, g.whole.most}, out);
@@ -61,7 +61,7 @@ struct skel::transfer_traits<skel::volume::surveyed_grid> {
 };
 
 template <class T>
-struct skel::transfer_traits<skel::volume::reading<T>> {
+struct skel::transfer_traits<volume::reading<T>> {
   static void pack(volume::reading<T> const& r, std::vector<std::byte>& out) {
     skel::pack(r.what, out);
     skel::pack(r.error, out);

@@ -8,7 +8,7 @@
 #include "brute_force.hpp"
 #include "program/failure.hpp"
 
-namespace skel::volume {
+namespace volume {
 
 double allowed_error(specification const& spec) {
   return (spec.light ? 2 : 1) / 255.0 + 1.01 * (1 - spec.visibility_limit);
@@ -28,11 +28,11 @@ void verify(volume_data::grid const& grid, prepared_volume const& volume, specif
     for (std::size_t c = 0; c < 4; ++c) {
       auto const got = static_cast<double>(picture.rgba[4 * i + c]);
       if (!(std::abs(got - expected[c]) <= allowed))
-        throw program::verification_error(fmt::format(
+        throw skel::program::verification_error(fmt::format(
             "verification failed: pixel ({}, {}): {} is {:.6f}, but {:.6f} by brute force (allowed {:.6f})",
             x, y, c == 3 ? "opacity" : "colour", got, expected[c], allowed));
     }
   }
 }
 
-}  // namespace skel::volume
+}  // namespace volume

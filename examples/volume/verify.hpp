@@ -5,7 +5,7 @@
 #include "image.hpp"
 #include "renderer.hpp"
 
-namespace skel::volume {
+namespace volume {
 
 /// What a pixel may differ by from the integral: one of 255 steps, and what lies behind the visibility limit;
 /// with light two, as it may turn by more in an opaque part of a cell than the four places or more say at
@@ -16,4 +16,4 @@ namespace skel::volume {
 void verify(volume_data::grid const& grid, prepared_volume const& volume, specification const& spec,
             camera const& view, picture::transparent_image const& picture);
 
-}  // namespace skel::volume
+}  // namespace volume

@@ -13,7 +13,7 @@
 
 #include "skel/error.hpp"
 
-namespace skel::volume_data {
+namespace volume_data {
 
 namespace {
 
@@ -25,7 +25,7 @@ class file_source final : public byte_source {
     struct stat status {};
     if (::fstat(file_, &status) != 0 || !S_ISREG(status.st_mode)) {
       ::close(file_);
-      throw usage_error(path_ + ": not a regular file");
+      throw skel::usage_error(path_ + ": not a regular file");
     }
     auto const size = static_cast<std::uint64_t>(status.st_size);
     left_ = std::min(length, size - std::min(size, offset));
@@ -61,7 +61,7 @@ class file_source final : public byte_source {
 
  private:
   [[noreturn]] void refuse(int code) const {
-    throw usage_error(fmt::format("{}: {}", path_, std::strerror(code)));
+    throw skel::usage_error(fmt::format("{}: {}", path_, std::strerror(code)));
   }
 
   std::string path_;
@@ -97,7 +97,7 @@ void byte_source::ends_too_early(std::uint64_t missing) const {
   fail(fmt::format("the data end here, {} bytes too early or more", missing));
 }
 
-void byte_source::fail(std::string const& text) const { throw usage_error(place() + ": " + text); }
+void byte_source::fail(std::string const& text) const { throw skel::usage_error(place() + ": " + text); }
 
 source file_bytes(std::string const& path, std::uint64_t offset, std::uint64_t length) {
   return std::make_unique<file_source>(path, offset, length);
@@ -108,7 +108,8 @@ std::uint64_t file_length(std::string const& path) { return file_bytes(path)->mo
 std::string read_text(std::string const& path, std::size_t most) {
   auto const file = file_bytes(path);
   if (file->most() > most)
-    throw usage_error(fmt::format("{}: {} bytes, expected a header of at most {}", path, file->most(), most));
+    throw skel::usage_error(
+        fmt::format("{}: {} bytes, expected a header of at most {}", path, file->most(), most));
   std::string text(file->most(), '\0');
   text.resize(file->read(std::as_writable_bytes(std::span(text))));
   return text;
@@ -118,4 +119,4 @@ std::string beside(std::string const& header, std::string const& name) {
   return (std::filesystem::path(header).parent_path() / name).string();
 }
 
-}  // namespace skel::volume_data
+}  // namespace volume_data

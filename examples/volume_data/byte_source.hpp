@@ -9,7 +9,7 @@
 
 #include "scalar_type.hpp"
 
-namespace skel::volume_data {
+namespace volume_data {
 
 class byte_source {
  public:
@@ -64,4 +64,4 @@ using source = std::unique_ptr<byte_source>;
 /// A file named in the header of another: relative names are relative to that file's folder.
 [[nodiscard]] std::string beside(std::string const& header, std::string const& name);
 
-}  // namespace skel::volume_data
+}  // namespace volume_data

@@ -14,7 +14,7 @@
 #include "characters.hpp"
 #include "skel/error.hpp"
 
-namespace skel::volume_data {
+namespace volume_data {
 
 namespace {
 
@@ -203,4 +203,4 @@ source from_text(source from, scalar_type type) {
   return std::make_unique<text_source>(std::move(from), type);
 }
 
-}  // namespace skel::volume_data
+}  // namespace volume_data

@@ -12,7 +12,7 @@
 #include "skel/error.hpp"
 #include "storm.hpp"
 
-namespace skel::volume_data {
+namespace volume_data {
 
 namespace {
 
@@ -106,9 +106,10 @@ double parse_hours(std::string const& what, std::string const& text, field const
   double hours = 0;
   char rest = 0;
   if (std::sscanf(text.c_str(), "%10lf%c", &hours, &rest) != 1 || !(hours >= 0 && hours <= most))
-    throw usage_error(fmt::format("field {}: expected 0 to 240 hours behind @, got \"{}\"", what, text));
+    throw skel::usage_error(
+        fmt::format("field {}: expected 0 to 240 hours behind @, got \"{}\"", what, text));
   if (f.value != storm_wind_speed)
-    throw usage_error(fmt::format("field {}: only wind changes with time", what));
+    throw skel::usage_error(fmt::format("field {}: only wind changes with time", what));
   return hours;
 }
 
@@ -118,7 +119,7 @@ std::array<std::size_t, 3> parse_size(std::string const& what, std::string const
   char rest = 0;
   if (std::sscanf(text.c_str(), "%5zux%5zux%5zu%c", n.data(), &n[1], &n[2], &rest) != 3 ||
       std::ranges::any_of(n, [](std::size_t a) { return a < 2 || a > most; }))
-    throw usage_error(fmt::format("field {}: expected NAME:AxBxC, each 2 to 65536", what));
+    throw skel::usage_error(fmt::format("field {}: expected NAME:AxBxC, each 2 to 65536", what));
   return n;
 }
 
@@ -129,8 +130,8 @@ std::unique_ptr<volume_reader> open_field(std::string_view what) {
   auto const colon = std::min(what.find(':'), at);
   auto const f = std::ranges::find(fields, what.substr(0, colon), &field::name);
   if (f == fields.end())
-    throw usage_error(fmt::format("unknown field \"{}\"; known: {}, each also as NAME:AxBxC",
-                                  what.substr(0, colon), known()));
+    throw skel::usage_error(fmt::format("unknown field \"{}\"; known: {}, each also as NAME:AxBxC",
+                                        what.substr(0, colon), known()));
   volume_header header;
   header.name = what;
   header.size =
@@ -142,4 +143,4 @@ std::unique_ptr<volume_reader> open_field(std::string_view what) {
   return std::make_unique<field_volume>(std::move(header), f->value, hours);
 }
 
-}  // namespace skel::volume_data
+}  // namespace volume_data

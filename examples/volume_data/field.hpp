@@ -7,7 +7,7 @@
 
 #include "volume_reader.hpp"
 
-namespace skel::volume_data {
+namespace volume_data {
 
 /// "NAME" or "NAME:AxBxC" with the grid points along x, y, z; either with "@HOURS" behind it for a field that
 /// changes with time, which only wind does (0 to 240 hours; without: 0):
@@ -24,4 +24,4 @@ namespace skel::volume_data {
 /// Values are float32. usage_error lists the names.
 [[nodiscard]] std::unique_ptr<volume_reader> open_field(std::string_view what);
 
-}  // namespace skel::volume_data
+}  // namespace volume_data

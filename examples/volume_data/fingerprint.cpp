@@ -8,7 +8,7 @@
 
 #include "skel/hash.hpp"
 
-namespace skel::volume_data {
+namespace volume_data {
 
 namespace {
 
@@ -45,4 +45,4 @@ std::string fingerprint(volume_reader& volume) {
   return hasher.hex();
 }
 
-}  // namespace skel::volume_data
+}  // namespace volume_data

@@ -5,7 +5,7 @@
 
 #include "grid.hpp"
 
-namespace skel::volume_data {
+namespace volume_data {
 
 /// A hash of type, size, coordinates and values: the same for the same volume in another file or format.
 [[nodiscard]] std::string fingerprint(grid const& g);
@@ -15,4 +15,4 @@ namespace skel::volume_data {
 /// not have been read from.
 [[nodiscard]] std::string fingerprint(volume_reader& volume);
 
-}  // namespace skel::volume_data
+}  // namespace volume_data

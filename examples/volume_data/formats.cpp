@@ -11,7 +11,7 @@
 #include "characters.hpp"
 #include "skel/error.hpp"
 
-namespace skel::volume_data {
+namespace volume_data {
 
 namespace {
 
@@ -43,11 +43,11 @@ void check_size(volume_header const& header) {
   std::uint64_t bytes = size_of(header.type);
   for (auto const n : header.size) {
     if (n < 1 || n > std::numeric_limits<std::int32_t>::max())
-      throw usage_error(
+      throw skel::usage_error(
           fmt::format("{}: a size of {}, expected 1 to 2147483647 along each axis", header.name, n));
     if (bytes > std::numeric_limits<std::int64_t>::max() / n)
-      throw usage_error(fmt::format("{}: {} x {} x {} values are more than there can be", header.name,
-                                    header.size[0], header.size[1], header.size[2]));
+      throw skel::usage_error(fmt::format("{}: {} x {} x {} values are more than there can be", header.name,
+                                          header.size[0], header.size[1], header.size[2]));
     bytes *= n;
   }
 }
@@ -70,8 +70,8 @@ void space_evenly(volume_header& header, std::array<double, 3> const& origin,
                   std::array<double, 3> const& spacing, std::string const& place) {
   for (std::size_t axis = 0; axis < 3; ++axis) {
     if (!(spacing[axis] > 0) || !std::isfinite(spacing[axis]) || !std::isfinite(origin[axis]))
-      throw usage_error(fmt::format("{}: a spacing of {} from {} on, expected a positive one", place,
-                                    spacing[axis], origin[axis]));
+      throw skel::usage_error(fmt::format("{}: a spacing of {} from {} on, expected a positive one", place,
+                                          spacing[axis], origin[axis]));
     auto& to = header.coordinates[axis];
     to.resize(header.size[axis]);
     for (std::size_t i = 0; i < to.size(); ++i) to[i] = origin[axis] + static_cast<double>(i) * spacing[axis];
@@ -83,7 +83,8 @@ void check_coordinates(volume_header const& header, std::string const& place) {
   for (auto const& c : header.coordinates)
     for (std::size_t i = 0; i < c.size(); ++i)
       if (!std::isfinite(c[i]) || (i > 0 && !(c[i - 1] < c[i])))
-        throw usage_error(fmt::format("{}: coordinates must increase, got {} in place {}", place, c[i], i));
+        throw skel::usage_error(
+            fmt::format("{}: coordinates must increase, got {} in place {}", place, c[i], i));
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -106,12 +107,12 @@ void parse_numbers(std::string_view text, std::span<double> to, std::string cons
     auto const [end, code] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
     bool const ends = end == rest.data() + rest.size() || is_space(*end);
     if (code != std::errc{} || !ends)
-      throw usage_error(
+      throw skel::usage_error(
           fmt::format("{}: {}: expected {} numbers, got \"{}\"", place, key, to.size(), text.substr(0, 60)));
     rest = trimmed(rest.substr(static_cast<std::size_t>(end - rest.data())));
   }
   if (!rest.empty())
-    throw usage_error(
+    throw skel::usage_error(
         fmt::format("{}: {}: expected {} numbers, got \"{}\"", place, key, to.size(), text.substr(0, 60)));
 }
 
@@ -121,10 +122,10 @@ void parse_sizes(std::string_view text, std::array<std::size_t, 3>& to, std::str
   parse_numbers(text, numbers, place, key);
   for (std::size_t i = 0; i < 3; ++i) {
     if (!(numbers[i] >= 1 && numbers[i] < 2147483648.0) || numbers[i] != std::floor(numbers[i]))
-      throw usage_error(fmt::format("{}: {}: expected sizes of 1 to 2147483647, got \"{}\"", place, key,
-                                    text.substr(0, 60)));
+      throw skel::usage_error(fmt::format("{}: {}: expected sizes of 1 to 2147483647, got \"{}\"", place, key,
+                                          text.substr(0, 60)));
     to[i] = static_cast<std::size_t>(numbers[i]);
   }
 }
 
-}  // namespace skel::volume_data
+}  // namespace volume_data

@@ -9,7 +9,7 @@
 #include "byte_source.hpp"
 #include "volume_reader.hpp"
 
-namespace skel::volume_data {
+namespace volume_data {
 
 [[nodiscard]] std::unique_ptr<volume_reader> open_vtk(std::string const& path);
 [[nodiscard]] std::unique_ptr<volume_reader> open_nrrd(std::string const& path);
@@ -40,4 +40,4 @@ void parse_sizes(std::string_view text, std::array<std::size_t, 3>& to, std::str
 [[nodiscard]] std::string_view trimmed(std::string_view text);
 [[nodiscard]] std::string lower(std::string_view text);
 
-}  // namespace skel::volume_data
+}  // namespace volume_data

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace skel::volume_data {
+namespace volume_data {
 
 double grid::at(std::size_t x, std::size_t y, std::size_t z) const {
   auto const index = x + header.size[0] * (y + header.size[1] * z);
@@ -35,4 +35,4 @@ grid read_grid(volume_reader& volume) {
 
 grid read_grid(std::string const& path) { return read_grid(*open_volume(path)); }
 
-}  // namespace skel::volume_data
+}  // namespace volume_data

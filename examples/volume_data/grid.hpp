@@ -7,7 +7,7 @@
 
 #include "volume_reader.hpp"
 
-namespace skel::volume_data {
+namespace volume_data {
 
 struct grid {
   volume_header header;
@@ -26,4 +26,4 @@ struct grid {
 /// `path` as open_volume has it.
 [[nodiscard]] grid read_grid(std::string const& path);
 
-}  // namespace skel::volume_data
+}  // namespace volume_data

@@ -7,7 +7,7 @@
 #include "formats.hpp"
 #include "skel/error.hpp"
 
-namespace skel::volume_data {
+namespace volume_data {
 
 header_lines::header_lines(std::string path, char separator, until what) : path_(std::move(path)) {
   auto const file = file_bytes(path_);
@@ -17,7 +17,8 @@ header_lines::header_lines(std::string path, char separator, until what) : path_
   for (int number = 1; !rest.empty() && !ended_; ++number) {
     auto const length = rest.find('\n');
     if (length == std::string_view::npos && file->most() > 0)
-      throw usage_error(fmt::format("{}:{}: expected a header of at most {} bytes", path_, number, longest));
+      throw skel::usage_error(
+          fmt::format("{}:{}: expected a header of at most {} bytes", path_, number, longest));
     auto const line = trimmed(rest.substr(0, length));
     rest.remove_prefix(length == std::string_view::npos ? rest.size() : length + 1);
     end_ = text.size() - rest.size();
@@ -31,12 +32,12 @@ header_lines::header_lines(std::string path, char separator, until what) : path_
     }
     auto const at = line.find(separator);
     if (at == std::string_view::npos)
-      throw usage_error(fmt::format("{}:{}: expected \"key{} value\", got \"{}\"", path_, number, separator,
-                                    line.substr(0, 60)));
+      throw skel::usage_error(fmt::format("{}:{}: expected \"key{} value\", got \"{}\"", path_, number,
+                                          separator, line.substr(0, 60)));
     if (what == until::empty_line && line.substr(at).starts_with(":=")) continue;
     auto const key = lower(trimmed(line.substr(0, at)));
     if (!values_.emplace(key, trimmed(line.substr(at + 1))).second)
-      throw usage_error(fmt::format("{}:{}: {} is there twice", path_, number, key));
+      throw skel::usage_error(fmt::format("{}:{}: {} is there twice", path_, number, key));
     lists_ = (key == "data file" || key == "datafile" || key == "elementdatafile") &&
              values_[key].starts_with("LIST");
     if (what == until::element_data_file && key == "elementdatafile") ended_ = !lists_;
@@ -46,7 +47,7 @@ header_lines::header_lines(std::string path, char separator, until what) : path_
 
 std::string header_lines::need(std::string_view key) const {
   auto const found = values_.find(key);
-  if (found == values_.end()) throw usage_error(fmt::format("{}: expected a line \"{}\"", path_, key));
+  if (found == values_.end()) throw skel::usage_error(fmt::format("{}: expected a line \"{}\"", path_, key));
   return found->second;
 }
 
@@ -67,4 +68,4 @@ std::uint64_t after_lines(std::string const& file, std::uint64_t at, std::uint64
   from->fail("expected more lines to skip");
 }
 
-}  // namespace skel::volume_data
+}  // namespace volume_data

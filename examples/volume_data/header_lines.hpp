@@ -9,7 +9,7 @@
 
 #include "byte_source.hpp"
 
-namespace skel::volume_data {
+namespace volume_data {
 
 class header_lines {
  public:
@@ -44,4 +44,4 @@ class header_lines {
 /// Where the file goes on behind so many lines from `at`.
 [[nodiscard]] std::uint64_t after_lines(std::string const& file, std::uint64_t at, std::uint64_t lines);
 
-}  // namespace skel::volume_data
+}  // namespace volume_data

@@ -7,7 +7,7 @@
 #include "skel/error.hpp"
 #include "slice_files.hpp"
 
-namespace skel::volume_data {
+namespace volume_data {
 
 namespace {
 
@@ -70,8 +70,8 @@ class joined final : public byte_source {
 source joined_slices(volume_header const& header, slice_files files, open_file open) {
   check_size(header);
   if (files.size() != header.size[2])
-    throw usage_error(fmt::format("{}: expected {} files, one for each slice, got {}", header.name,
-                                  header.size[2], files.size()));
+    throw skel::usage_error(fmt::format("{}: expected {} files, one for each slice, got {}", header.name,
+                                        header.size[2], files.size()));
   auto const slice = header.slice_bytes();
   for (auto const& file : files)
     check_bytes(
@@ -80,4 +80,4 @@ source joined_slices(volume_header const& header, slice_files files, open_file o
   return std::make_unique<joined>(std::move(files), std::move(open), slice);
 }
 
-}  // namespace skel::volume_data
+}  // namespace volume_data

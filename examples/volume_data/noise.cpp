@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace skel::volume_data {
+namespace volume_data {
 
 namespace {
 
@@ -46,4 +46,4 @@ double fractal_noise(double x, double y, double z, int octaves, std::uint32_t se
   return sum / weights;
 }
 
-}  // namespace skel::volume_data
+}  // namespace volume_data

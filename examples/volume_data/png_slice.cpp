@@ -9,7 +9,7 @@
 
 #include "skel/error.hpp"
 
-namespace skel::volume_data {
+namespace volume_data {
 
 // libpng leaves its functions by longjmp: those that call it here have no destructors to pass over, and what
 // they have to say waits in `problem`.
@@ -87,10 +87,10 @@ void png_slice::fail(std::string const& text) const { decoder_->file->fail(text)
 
 void png_slice::read(std::span<std::byte> to) {
   auto const row = width() * size_of(type());
-  if (to.size() != row * height()) throw error(fmt::format("a picture of {} bytes", row * height()));
+  if (to.size() != row * height()) throw skel::error(fmt::format("a picture of {} bytes", row * height()));
   std::vector<png_bytep> rows(height());
   for (std::size_t y = 0; y < rows.size(); ++y) rows[y] = reinterpret_cast<png_bytep>(to.data() + y * row);
   if (!decoder_->read_rows(rows.data())) fail(decoder_->problem);
 }
 
-}  // namespace skel::volume_data
+}  // namespace volume_data

@@ -9,7 +9,7 @@
 #include "byte_source.hpp"
 #include "scalar_type.hpp"
 
-namespace skel::volume_data {
+namespace volume_data {
 
 /// A PNG file of which the header has been read. Every error is a usage_error `path: at byte N: ...`.
 class png_slice {
@@ -36,4 +36,4 @@ class png_slice {
   std::unique_ptr<decoder> decoder_;
 };
 
-}  // namespace skel::volume_data
+}  // namespace volume_data

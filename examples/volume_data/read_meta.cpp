@@ -12,7 +12,7 @@
 #include "skel/error.hpp"
 #include "slice_files.hpp"
 
-namespace skel::volume_data {
+namespace volume_data {
 
 namespace {
 
@@ -25,7 +25,7 @@ scalar_type meta_type(std::string const& name, std::string const& place) {
       {"MET_FLOAT", scalar_type::float32},   {"MET_DOUBLE", scalar_type::float64}};
   auto const found = types.find(name);
   if (found == types.end())
-    throw usage_error(fmt::format(
+    throw skel::usage_error(fmt::format(
         "{}: ElementType: expected MET_CHAR, MET_UCHAR, MET_SHORT, MET_USHORT, MET_INT, MET_UINT, "
         "MET_LONG_LONG, MET_ULONG_LONG, MET_FLOAT or MET_DOUBLE, got \"{}\"",
         place, name));
@@ -36,13 +36,13 @@ bool truth(header_lines const& lines, char const* key) {
   auto const text = lower(lines.value(lower(key), "false"));
   if (text == "true" || text == "1") return true;
   if (text == "false" || text == "0") return false;
-  throw usage_error(fmt::format("{}: {}: expected True or False, got \"{}\"", lines.path(), key, text));
+  throw skel::usage_error(fmt::format("{}: {}: expected True or False, got \"{}\"", lines.path(), key, text));
 }
 
 void expect(header_lines const& lines, char const* key, std::string_view value) {
   auto const got = lines.value(lower(key), value);
   if (got != value)
-    throw usage_error(fmt::format("{}: {}: expected {}, got \"{}\"", lines.path(), key, value, got));
+    throw skel::usage_error(fmt::format("{}: {}: expected {}, got \"{}\"", lines.path(), key, value, got));
 }
 
 /// The values in one file, `count` bytes of them, from `at` or behind its own header. More may follow where a
@@ -57,7 +57,7 @@ source meta_file(header_lines const& lines, std::string const& file, std::uint64
   std::uint64_t bytes = 0;
   auto const [end, code] = std::from_chars(skip.data(), skip.data() + skip.size(), bytes);
   if (code != std::errc{} || end != skip.data() + skip.size() || bytes > UINT64_MAX - at)
-    throw usage_error(fmt::format("{}: HeaderSize: expected a number, got \"{}\"", lines.path(), skip));
+    throw skel::usage_error(fmt::format("{}: HeaderSize: expected a number, got \"{}\"", lines.path(), skip));
   return file_bytes(file, at + bytes, lines.has("headersize") ? count : UINT64_MAX);
 }
 
@@ -65,8 +65,8 @@ source meta_values(header_lines const& lines, volume_header const& header) {
   auto const name = lines.need("elementdatafile");
   bool const list = name.starts_with("LIST");
   if (list && name != "LIST" && name != "LIST 2")
-    throw usage_error(lines.path() + ": ElementDataFile: expected a LIST of files of dimension 2, got \"" +
-                      name + '"');
+    throw skel::usage_error(
+        lines.path() + ": ElementDataFile: expected a LIST of files of dimension 2, got \"" + name + '"');
   if (list || name.find('%') != std::string::npos) {
     auto const slice = header.slice_bytes();
     return joined_slices(
@@ -84,9 +84,9 @@ std::unique_ptr<volume_reader> open_meta_image(std::string const& path) {
   volume_header header;
   header.name = path;
   if (!lines.ended())
-    throw usage_error(path + ": expected a line ElementDataFile = ...: not a MetaImage file");
+    throw skel::usage_error(path + ": expected a line ElementDataFile = ...: not a MetaImage file");
   if (lines.need("ndims") != "3")
-    throw usage_error(fmt::format("{}: NDims: expected 3, got \"{}\"", path, lines.need("ndims")));
+    throw skel::usage_error(fmt::format("{}: NDims: expected 3, got \"{}\"", path, lines.need("ndims")));
   expect(lines, "ElementNumberOfChannels", "1");
   expect(lines, "BinaryData", "True");
   header.type = meta_type(lines.need("elementtype"), path);
@@ -99,8 +99,8 @@ std::unique_ptr<volume_reader> open_meta_image(std::string const& path) {
   for (auto const* const key : {"transformmatrix", "rotation", "orientation"})
     if (lines.has(key)) parse_numbers(lines.need(key), matrix, path, key);
   if (matrix != std::array<double, 9>{1, 0, 0, 0, 1, 0, 0, 0, 1})
-    throw usage_error(path +
-                      ": TransformMatrix: expected 1 0 0 0 1 0 0 0 1: only axis-aligned grids are read");
+    throw skel::usage_error(
+        path + ": TransformMatrix: expected 1 0 0 0 1 0 0 0 1: only axis-aligned grids are read");
   std::array<double, 3> origin{};
   std::array<double, 3> spacing{1, 1, 1};
   for (auto const* const key : {"elementsize", "elementspacing"})
@@ -113,4 +113,4 @@ std::unique_ptr<volume_reader> open_meta_image(std::string const& path) {
   return stored_volume(std::move(header), std::move(values), swapped);
 }
 
-}  // namespace skel::volume_data
+}  // namespace volume_data

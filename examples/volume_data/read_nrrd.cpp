@@ -13,7 +13,7 @@
 #include "skel/error.hpp"
 #include "slice_files.hpp"
 
-namespace skel::volume_data {
+namespace volume_data {
 
 namespace {
 
@@ -61,7 +61,7 @@ scalar_type nrrd_type(std::string_view name, std::string const& place) {
       {"double", scalar_type::float64}};
   auto const found = types.find(name);
   if (found == types.end())
-    throw usage_error(fmt::format(
+    throw skel::usage_error(fmt::format(
         "{}: type: expected an integer of 8 to 64 bits, signed or not, float or double, got \"{}\"", place,
         name));
   return found->second;
@@ -76,9 +76,9 @@ void space_directions(std::string_view text, std::array<double, 3>& spacing, std
   parse_numbers(plain, m, place, "space directions");
   for (std::size_t i = 0; i < 9; ++i)
     if (i % 4 == 0 ? m[i] < 0 : m[i] != 0)
-      throw usage_error(place +
-                        ": space directions: expected directions along the axes, none backwards, got \"" +
-                        std::string(text.substr(0, 60)) + '"');
+      throw skel::usage_error(
+          place + ": space directions: expected directions along the axes, none backwards, got \"" +
+          std::string(text.substr(0, 60)) + '"');
   spacing = {m[0], m[4], m[8]};
 }
 
@@ -88,8 +88,8 @@ void check_kinds(header_lines const& lines) {
   std::istringstream words(lines.value("kinds", ""));
   for (std::string word; words >> word;)
     if (std::ranges::find(known, lower(word)) == known.end())
-      throw usage_error(fmt::format("{}: kinds: expected axes of space or time, got \"{}\"", lines.path(),
-                                    lines.need("kinds").substr(0, 60)));
+      throw skel::usage_error(fmt::format("{}: kinds: expected axes of space or time, got \"{}\"",
+                                          lines.path(), lines.need("kinds").substr(0, 60)));
 }
 
 struct axes {
@@ -101,9 +101,9 @@ axes read_axes(header_lines const& lines) {
   axes a;
   bool const directed = lines.has("space directions");
   if (directed && lines.has("spacings"))
-    throw usage_error(path + ": expected spacings or space directions, not both");
+    throw skel::usage_error(path + ": expected spacings or space directions, not both");
   if (!directed && !lines.has("spacings") && lines.has("axis maxs"))
-    throw usage_error(path + ": axis maxs: expected spacings or space directions");
+    throw skel::usage_error(path + ": axis maxs: expected spacings or space directions");
   if (lines.has("spacings")) parse_numbers(lines.need("spacings"), a.spacing, path, "spacings");
   if (lines.has("axis mins")) parse_numbers(lines.need("axis mins"), a.origin, path, "axis mins");
   if (directed) space_directions(lines.need("space directions"), a.spacing, path);
@@ -123,7 +123,7 @@ std::uint64_t skip(header_lines const& lines, char const* key) {
   std::int64_t n = 0;
   auto const [end, code] = std::from_chars(text.data(), text.data() + text.size(), n);
   if (code != std::errc{} || end != text.data() + text.size() || n < -1)
-    throw usage_error(fmt::format("{}: {}: expected a number, got \"{}\"", lines.path(), key, text));
+    throw skel::usage_error(fmt::format("{}: {}: expected a number, got \"{}\"", lines.path(), key, text));
   return n < 0 ? UINT64_MAX : static_cast<std::uint64_t>(n);
 }
 
@@ -147,7 +147,7 @@ source nrrd_file(header_lines const& lines, scalar_type type, std::string const&
     return file_bytes(file, std::max(at, length - std::min(length, count)));
   }
   if (encoding != "gzip" && encoding != "gz")
-    throw usage_error(
+    throw skel::usage_error(
         fmt::format("{}: encoding: expected raw, gzip or ascii, got \"{}\"", lines.path(), encoding));
   auto values = inflated(file_bytes(file, at));
   if (bytes != UINT64_MAX) values->skip(bytes);
@@ -160,8 +160,8 @@ slice_files nrrd_files(header_lines const& lines, std::string_view name) {
   bool const list = name.starts_with("LIST");
   if (words == (list ? 1 : 4)) {
     if (!name.ends_with(" 2"))
-      throw usage_error(fmt::format("{}: data file: expected files of dimension 2, slices, got \"{}\"",
-                                    lines.path(), name));
+      throw skel::usage_error(fmt::format("{}: data file: expected files of dimension 2, slices, got \"{}\"",
+                                          lines.path(), name));
     name.remove_suffix(2);
   }
   return list ? lines.listed() : numbered_files(lines.path(), name);
@@ -177,7 +177,7 @@ source nrrd_values(header_lines const& lines, volume_header const& header) {
                          });
   }
   if (name.empty() && !lines.ended())
-    throw usage_error(lines.path() + ": expected an empty line after the header, or a \"data file\"");
+    throw skel::usage_error(lines.path() + ": expected an empty line after the header, or a \"data file\"");
   auto const bytes = header.bytes();
   return name.empty() ? nrrd_file(lines, header.type, lines.path(), lines.end(), bytes)
                       : nrrd_file(lines, header.type, beside(lines.path(), name), 0, bytes);
@@ -188,11 +188,12 @@ source nrrd_values(header_lines const& lines, volume_header const& header) {
 std::unique_ptr<volume_reader> open_nrrd(std::string const& path) {
   header_lines const lines(path, ':', header_lines::until::empty_line);
   if (!lines.first().starts_with("NRRD000"))
-    throw usage_error(path + ": expected a first line NRRD0001 to NRRD0005: not a NRRD file");
+    throw skel::usage_error(path + ": expected a first line NRRD0001 to NRRD0005: not a NRRD file");
   volume_header header;
   header.name = path;
   if (lines.need("dimension") != "3")
-    throw usage_error(fmt::format("{}: dimension: expected 3, got \"{}\"", path, lines.need("dimension")));
+    throw skel::usage_error(
+        fmt::format("{}: dimension: expected 3, got \"{}\"", path, lines.need("dimension")));
   header.type = nrrd_type(lower(lines.need("type")), path);
   parse_sizes(lines.need("sizes"), header.size, path, "sizes");
   check_size(header);
@@ -205,9 +206,9 @@ std::unique_ptr<volume_reader> open_nrrd(std::string const& path) {
   space_evenly(header, origin, spacing, path);
   auto const endian = lower(lines.value("endian", size_of(header.type) > 1 && !text ? "" : "little"));
   if (endian != "little" && endian != "big")
-    throw usage_error(fmt::format("{}: endian: expected little or big, got \"{}\"", path, endian));
+    throw skel::usage_error(fmt::format("{}: endian: expected little or big, got \"{}\"", path, endian));
   bool const swapped = !text && (endian == "big") == (std::endian::native == std::endian::little);
   return stored_volume(std::move(header), std::move(values), swapped);
 }
 
-}  // namespace skel::volume_data
+}  // namespace volume_data

@@ -6,7 +6,7 @@
 #include "skel/error.hpp"
 #include "slice_files.hpp"
 
-namespace skel::volume_data {
+namespace volume_data {
 
 namespace {
 
@@ -38,14 +38,14 @@ class pictures final : public volume_reader {
 
 std::unique_ptr<volume_reader> picture_slices(volume_header header, slice_files files,
                                               std::function<void(volume_header&)> const& place_points) {
-  if (files.empty()) throw usage_error(header.name + ": expected the names of slices, there are none");
+  if (files.empty()) throw skel::usage_error(header.name + ": expected the names of slices, there are none");
   {
     png_slice const first(files[0]);
     std::array<std::size_t, 3> const found{first.width(), first.height(), files.size()};
     if (header.size != std::array<std::size_t, 3>{} && header.size != found)
-      throw usage_error(fmt::format("{}: size: {} x {} x {}, but the pictures have {} x {} x {}", header.name,
-                                    header.size[0], header.size[1], header.size[2], found[0], found[1],
-                                    found[2]));
+      throw skel::usage_error(fmt::format("{}: size: {} x {} x {}, but the pictures have {} x {} x {}",
+                                          header.name, header.size[0], header.size[1], header.size[2],
+                                          found[0], found[1], found[2]));
     header.size = found;
     header.type = first.type();
     check_size(header);
@@ -65,4 +65,4 @@ std::unique_ptr<volume_reader> open_folder(std::string const& path) {
   });
 }
 
-}  // namespace skel::volume_data
+}  // namespace volume_data

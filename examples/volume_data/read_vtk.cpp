@@ -10,7 +10,7 @@
 #include "vtk_array.hpp"
 #include "xml_scanner.hpp"
 
-namespace skel::volume_data {
+namespace volume_data {
 
 namespace {
 
@@ -148,8 +148,8 @@ std::vector<double> read_coordinates(vtk_file const& file, vtk_array const& arra
 vtk_array const& chosen(contents const& c) {
   for (auto const& a : c.point_arrays)
     if (c.wanted.empty() ? is_scalar(a) && a.name != "vtkGhostType" : a.name == c.wanted) return a;
-  throw usage_error(c.file.path + ": expected PointData with an array of one component" +
-                    (c.wanted.empty() ? "" : " named " + c.wanted));
+  throw skel::usage_error(c.file.path + ": expected PointData with an array of one component" +
+                          (c.wanted.empty() ? "" : " named " + c.wanted));
 }
 
 }  // namespace
@@ -162,7 +162,7 @@ std::unique_ptr<volume_reader> open_vtk(std::string const& path) {
     double const n = c.extent[2 * axis + 1] - c.extent[2 * axis] + 1;
     bool const whole = c.extent[2 * axis] == std::floor(c.extent[2 * axis]) && n == std::floor(n);
     if (!(n >= 1 && n < 2147483648.0) || !whole)
-      throw usage_error(
+      throw skel::usage_error(
           fmt::format("{}: WholeExtent: expected whole numbers, the second at least the first, got {} {}",
                       path, c.extent[2 * axis], c.extent[2 * axis + 1]));
     header.size[axis] = static_cast<std::size_t>(n);
@@ -174,7 +174,7 @@ std::unique_ptr<volume_reader> open_vtk(std::string const& path) {
   check_size(header, *values);
   if (c.rectilinear) {
     if (c.coordinates.size() != 3)
-      throw usage_error(
+      throw skel::usage_error(
           fmt::format("{}: expected 3 arrays of Coordinates, got {}", path, c.coordinates.size()));
     for (std::size_t axis = 0; axis < 3; ++axis)
       header.coordinates[axis] = read_coordinates(c.file, c.coordinates[axis], header.size[axis]);
@@ -185,4 +185,4 @@ std::unique_ptr<volume_reader> open_vtk(std::string const& path) {
   return stored_volume(std::move(header), std::move(values), swapped(c.file, array));
 }
 
-}  // namespace skel::volume_data
+}  // namespace volume_data

@@ -8,7 +8,7 @@
 
 #include "skel/error.hpp"
 
-namespace skel::volume_data {
+namespace volume_data {
 
 namespace {
 
@@ -38,7 +38,8 @@ std::string_view name_of(scalar_type type) { return names[static_cast<std::size_
 scalar_type type_named(std::string_view name, std::string_view place) {
   auto const at = std::ranges::find(names, name);
   if (at == names.end())
-    throw usage_error(fmt::format("{}: unknown type \"{}\"; known: {}", place, name, fmt::join(names, ", ")));
+    throw skel::usage_error(
+        fmt::format("{}: unknown type \"{}\"; known: {}", place, name, fmt::join(names, ", ")));
   return static_cast<scalar_type>(at - names.begin());
 }
 
@@ -55,4 +56,4 @@ void reverse_each(std::span<std::byte> numbers, std::size_t width) {
     std::ranges::reverse(numbers.subspan(i, width));
 }
 
-}  // namespace skel::volume_data
+}  // namespace volume_data

@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-namespace skel::volume_data {
+namespace volume_data {
 
 enum class scalar_type : std::uint8_t {
   int8,
@@ -61,4 +61,4 @@ void convert(scalar_type type, std::span<std::byte const> from, std::span<double
 /// Turns the bytes of each number around.
 void reverse_each(std::span<std::byte> numbers, std::size_t width);
 
-}  // namespace skel::volume_data
+}  // namespace volume_data

@@ -10,7 +10,7 @@
 #include "formats.hpp"
 #include "skel/error.hpp"
 
-namespace skel::volume_data {
+namespace volume_data {
 
 namespace {
 
@@ -29,8 +29,8 @@ class numbered_name {
       width_ = 10 * width_ + static_cast<std::size_t>(pattern[at] - '0');
     bool const good = at < pattern.size() && pattern[at] == 'd' && width_ <= 20;
     if (!good || pattern.find('%', at) != std::string_view::npos)
-      throw usage_error(fmt::format("{}: expected a name with one %d, as in slice%03d.raw, got \"{}\"",
-                                    header, pattern.substr(0, 60)));
+      throw skel::usage_error(fmt::format("{}: expected a name with one %d, as in slice%03d.raw, got \"{}\"",
+                                          header, pattern.substr(0, 60)));
     before_ = pattern.substr(0, percent);
     after_ = pattern.substr(at + 1);
   }
@@ -91,7 +91,7 @@ slice_files numbered_files_present(std::string const& header, std::string_view p
   constexpr std::int64_t look_ahead = 1000;  // a slice that is missing must not end the stack
   for (auto later = n + 1; later <= n + look_ahead; ++later)
     if (fs::exists(file(later)))
-      throw usage_error(fmt::format("{}: missing, but {} is there", file(n), file(later)));
+      throw skel::usage_error(fmt::format("{}: missing, but {} is there", file(n), file(later)));
   if (files.empty())
     static_cast<void>(file_length(beside(header, name.at(first))));  // says that it is missing
   return files;
@@ -104,9 +104,10 @@ slice_files numbered_files(std::string const& header, std::string_view text) {
   constexpr double most = 1e9;
   for (auto const v : n)
     if (!(std::abs(v) <= most) || v != std::floor(v))
-      throw usage_error(fmt::format("{}: numbers of the data files: expected whole ones, got {}", header, v));
+      throw skel::usage_error(
+          fmt::format("{}: numbers of the data files: expected whole ones, got {}", header, v));
   if (n[2] == 0 || (n[1] - n[0]) / n[2] < 0)
-    throw usage_error(
+    throw skel::usage_error(
         fmt::format("{}: numbers of the data files: from {} to {} by {} are none", header, n[0], n[1], n[2]));
   auto const count = static_cast<std::size_t>(std::floor((n[1] - n[0]) / n[2])) + 1;
   return numbered_files(header, text.substr(0, space), static_cast<std::int64_t>(n[0]),
@@ -118,12 +119,12 @@ slice_files pictures_in(std::string const& folder) {
   std::error_code code;
   for (fs::directory_iterator at(folder, code), end; !code && at != end; at.increment(code))
     if (at->path().extension() == ".png") files.push_back(at->path().string());
-  if (code) throw usage_error(folder + ": " + code.message());
-  if (files.empty()) throw usage_error(folder + ": expected .png files in this folder, there are none");
+  if (code) throw skel::usage_error(folder + ": " + code.message());
+  if (files.empty()) throw skel::usage_error(folder + ": expected .png files in this folder, there are none");
   std::ranges::sort(files, [](auto const& a, auto const& b) {
     return in_natural_order(a, b) || (!in_natural_order(b, a) && a < b);  // 1.png, 01.png: by bytes
   });
   return files;
 }
 
-}  // namespace skel::volume_data
+}  // namespace volume_data

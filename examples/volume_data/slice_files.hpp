@@ -10,7 +10,7 @@
 #include "byte_source.hpp"
 #include "volume_reader.hpp"
 
-namespace skel::volume_data {
+namespace volume_data {
 
 /// The slices' names, from low z to high.
 using slice_files = std::vector<std::string>;
@@ -41,4 +41,4 @@ using open_file = std::function<source(std::string const& path)>;
 
 [[nodiscard]] std::unique_ptr<volume_reader> open_folder(std::string const& path);
 
-}  // namespace skel::volume_data
+}  // namespace volume_data

@@ -5,7 +5,7 @@
 
 #include "noise.hpp"
 
-namespace skel::volume_data {
+namespace volume_data {
 
 namespace {
 
@@ -67,4 +67,4 @@ std::vector<double> storm_coordinates(std::size_t axis, std::size_t points) {
   return to;
 }
 
-}  // namespace skel::volume_data
+}  // namespace volume_data

@@ -11,7 +11,7 @@
 
 #include "scalar_type.hpp"
 
-namespace skel::volume_data {
+namespace volume_data {
 
 /// A rectilinear grid without its values: one scalar at each grid point, x fastest.
 struct volume_header {
@@ -28,7 +28,7 @@ struct volume_header {
 
 /// An opened volume. It keeps no slice: memory is what the caller gives, and buffers of 64 KB.
 ///
-///     auto const volume = skel::volume_data::open_volume("head.nrrd");
+///     auto const volume = volume_data::open_volume("head.nrrd");
 ///     std::vector<float> slice(volume->header().slice_samples());
 ///     for (std::size_t z = 0; z < volume->header().size[2]; ++z) volume->read(slice);
 class volume_reader {
@@ -73,4 +73,4 @@ class volume_reader {
 /// is made sure that the file can hold so many values. Errors: usage_error `path: place: what was expected`.
 [[nodiscard]] std::unique_ptr<volume_reader> open_volume(std::string const& path);
 
-}  // namespace skel::volume_data
+}  // namespace volume_data

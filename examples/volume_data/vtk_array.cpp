@@ -10,7 +10,7 @@
 
 #include "skel/error.hpp"
 
-namespace skel::volume_data {
+namespace volume_data {
 
 namespace {
 
@@ -183,7 +183,7 @@ constexpr std::array<std::string_view, 10> types{"Int8",   "UInt8", "Int16",  "U
                                                  "UInt32", "Int64", "UInt64", "Float32", "Float64"};
 
 [[noreturn]] void refuse(vtk_file const& file, vtk_array const& array, std::string const& text) {
-  throw usage_error(fmt::format("{}: array {}: {}", file.path, array.name, text));
+  throw skel::usage_error(fmt::format("{}: array {}: {}", file.path, array.name, text));
 }
 
 source appended(vtk_file const& file, vtk_array const& array) {
@@ -229,4 +229,4 @@ source open_array(vtk_file const& file, vtk_array const& array) {
 
 bool swapped(vtk_file const& file, vtk_array const& array) { return file.swapped && array.format != "ascii"; }
 
-}  // namespace skel::volume_data
+}  // namespace volume_data

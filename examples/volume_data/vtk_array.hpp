@@ -6,7 +6,7 @@
 
 #include "byte_source.hpp"
 
-namespace skel::volume_data {
+namespace volume_data {
 
 struct vtk_file {
   std::string path;
@@ -33,4 +33,4 @@ struct vtk_array {
 [[nodiscard]] source open_array(vtk_file const& file, vtk_array const& array);
 [[nodiscard]] bool swapped(vtk_file const& file, vtk_array const& array);
 
-}  // namespace skel::volume_data
+}  // namespace volume_data

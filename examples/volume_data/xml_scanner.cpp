@@ -9,7 +9,7 @@
 #include "characters.hpp"
 #include "skel/error.hpp"
 
-namespace skel::volume_data {
+namespace volume_data {
 
 namespace {
 
@@ -96,7 +96,7 @@ int xml_scanner::take() {
 }
 
 void xml_scanner::fail(std::string const& text) const {
-  throw usage_error(fmt::format("{}: at byte {}: {}", path_, offset_, text));
+  throw skel::usage_error(fmt::format("{}: at byte {}: {}", path_, offset_, text));
 }
 
 void xml_scanner::skip_space() {
@@ -225,4 +225,4 @@ std::uint64_t xml_scanner::behind(char c) {
   return offset_;
 }
 
-}  // namespace skel::volume_data
+}  // namespace volume_data

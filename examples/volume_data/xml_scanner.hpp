@@ -11,7 +11,7 @@
 
 #include "byte_source.hpp"
 
-namespace skel::volume_data {
+namespace volume_data {
 
 struct xml_tag {
   std::string name;
@@ -58,4 +58,4 @@ class xml_scanner {
   std::vector<std::string> open_;
 };
 
-}  // namespace skel::volume_data
+}  // namespace volume_data

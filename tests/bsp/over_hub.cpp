@@ -137,9 +137,9 @@ namespace {
 
 // The same state and messages, slower, and stopped when there are checkpoints.
 struct slow_product {
-  using state = skel::matmul::block_product::state;
-  using message = skel::matmul::block_product::message;
-  skel::matmul::block_product product;
+  using state = matmul::block_product::state;
+  using message = matmul::block_product::message;
+  matmul::block_product product;
   std::stop_source* stop;
   store const* where;
   [[nodiscard]] state begin(int rank, int ranks) const { return product.begin(rank, ranks); }
@@ -155,8 +155,8 @@ struct slow_product {
 }  // namespace
 
 TEST_CASE("the product of two matrices goes on on other numbers of ranks, to the bit") {
-  skel::matmul::sizes const size{.order = 75, .width = 2};
-  skel::matmul::block_product const product{size};
+  matmul::sizes const size{.order = 75, .width = 2};
+  matmul::block_product const product{size};
   for (int after : {1, 2, 3, 4}) {
     INFO(after);
     store const where;
@@ -177,6 +177,6 @@ TEST_CASE("the product of two matrices goes on on other numbers of ranks, to the
     });
     for (int r = 0; r < after; ++r) CHECK(second.error(r).empty());
     REQUIRE(whole.size() == size.order * size.order);
-    CHECK(skel::matmul::first_wrong_row(size, whole, 1) == size.order);
+    CHECK(matmul::first_wrong_row(size, whole, 1) == size.order);
   }
 }

@@ -9,7 +9,7 @@
 
 namespace {
 
-using namespace skel::divide;
+using namespace divide;
 using test::check;
 
 numbers random_numbers(std::size_t n) {

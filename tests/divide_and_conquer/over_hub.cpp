@@ -11,7 +11,7 @@
 
 namespace {
 
-using namespace skel::divide;
+using namespace divide;
 using hub::check_thrown;
 
 numbers random_numbers(std::size_t n, unsigned seed = 1) {

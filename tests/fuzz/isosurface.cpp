@@ -64,10 +64,10 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
     std::abort();
   close(file);
   fuzz::expect_error_or_result([] {
-    skel::isosurface::piecewise_model model(path());
+    isosurface::piecewise_model model(path());
     auto const& c = model.header().coordinates;
     for (double const t : {0.0, 0.5, 1.0}) {
-      skel::isosurface::vector3 p{};
+      isosurface::vector3 p{};
       for (std::size_t a = 0; a < 3; ++a)
         p[a] = t == 1 ? c[a].back() : c[a].front() + t * (c[a][1] - c[a].front());
       if (model.contains(p)) static_cast<void>(model.at(p));

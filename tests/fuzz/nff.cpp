@@ -8,7 +8,7 @@
 #include "renderer.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
-  using namespace skel::raytrace;
+  using namespace raytrace;
   try {
     auto const s = parse_nff({reinterpret_cast<char const*>(data), size}, "fuzz");
     settings how;

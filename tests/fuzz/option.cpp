@@ -27,7 +27,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
         (void)components::parse_graph(text);
         break;
       default:
-        (void)skel::search::parse_tree(text);
+        (void)search::parse_tree(text);
         break;
     }
   });

@@ -10,8 +10,8 @@
 #include "renderer.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
-  using namespace skel::volume;
-  static auto const grid = skel::volume_data::read_grid(*skel::volume_data::open_field("metaballs:7x6x5"));
+  using namespace volume;
+  static auto const grid = volume_data::read_grid(*volume_data::open_field("metaballs:7x6x5"));
   fuzz::expect_error_or_result([&] {
     auto spec = parse_specification(fuzz::input{data, size}.text(), "fuzz");
     spec.rule = rule::exact;  // the other takes what time the tolerance asks for

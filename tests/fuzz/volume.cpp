@@ -48,16 +48,16 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
   if (file < 0 || write(file, content.data(), content.size()) != static_cast<ssize_t>(content.size()))
     std::abort();
   close(file);
-  std::optional<skel::volume_data::grid> read;
+  std::optional<volume_data::grid> read;
   fuzz::expect_error_or_result([&] {
-    read = skel::volume_data::read_grid(volume_of(path));
+    read = volume_data::read_grid(volume_of(path));
     auto const& g = *read;
     if (g.values.size() != g.header.bytes()) std::abort();
     for (std::size_t d = 0; d < 3; ++d)
       if (g.header.coordinates[d].size() != g.header.size[d]) std::abort();
   });
   if (!read) return 0;
-  auto const volume = skel::volume_data::open_volume(volume_of(path));
+  auto const volume = volume_data::open_volume(volume_of(path));
   std::vector<std::byte> last(read->header.slice_bytes());
   volume->skip(read->header.size[2] - 1);
   volume->read(std::span(last));

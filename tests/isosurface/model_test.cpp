@@ -25,7 +25,7 @@ struct whole {
       rows.slices.push_back(s);
     }
   }
-  skel::volume_data::volume_header prepare(rule how) {
+  volume_data::volume_header prepare(rule how) {
     options.rule = how;
     return open()->header();
   }

@@ -13,13 +13,13 @@
 
 namespace test {
 
-namespace iso = skel::isosurface;
+namespace iso = isosurface;
 
 using formula = std::function<double(double, double, double)>;
 
-class sampled_volume final : public skel::volume_data::volume_reader {
+class sampled_volume final : public volume_data::volume_reader {
  public:
-  sampled_volume(skel::volume_data::volume_header header, formula f)
+  sampled_volume(volume_data::volume_header header, formula f)
       : volume_reader(std::move(header)), f_(std::move(f)) {}
   [[nodiscard]] bool skips_freely() const override { return true; }
 
@@ -60,7 +60,7 @@ inline axes counted(std::array<std::size_t, 3> n) {
 
 inline iso::open_function volume(axes const& at, formula const& f) {
   return [=] {
-    skel::volume_data::volume_header header;
+    volume_data::volume_header header;
     header.name = "test";
     header.coordinates = at;
     for (std::size_t a = 0; a < 3; ++a) header.size[a] = at[a].size();

@@ -13,7 +13,7 @@
 
 namespace test {
 
-using skel::isosurface::mesh;
+using isosurface::mesh;
 using directed = std::pair<std::uint32_t, std::uint32_t>;
 
 struct topology {

@@ -11,7 +11,7 @@
 #include "catch.hpp"
 #include "skel/error.hpp"
 
-using namespace skel::picture;
+using namespace picture;
 namespace fs = std::filesystem;
 
 namespace {

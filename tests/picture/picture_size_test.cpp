@@ -5,7 +5,7 @@
 #include "catch.hpp"
 #include "skel/error.hpp"
 
-using skel::picture::parse_size;
+using picture::parse_size;
 
 TEST_CASE("a size is two lengths in pixels") {
   auto const size = parse_size("640x480", "--size");

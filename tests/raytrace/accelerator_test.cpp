@@ -10,7 +10,7 @@
 #include "renderer.hpp"
 #include "spd.hpp"
 
-using namespace skel::raytrace;
+using namespace raytrace;
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include "renderer.hpp"
 #include "spd.hpp"
 
-using namespace skel::raytrace;
+using namespace raytrace;
 
 // Sanitizers slow rays by an order of magnitude: there every third row and column must do.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

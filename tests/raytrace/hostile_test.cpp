@@ -7,7 +7,7 @@
 #include "nff.hpp"
 #include "renderer.hpp"
 
-using namespace skel::raytrace;
+using namespace raytrace;
 
 namespace {
 

@@ -5,7 +5,7 @@
 
 #include "catch.hpp"
 
-using namespace skel::raytrace;
+using namespace raytrace;
 
 namespace {
 

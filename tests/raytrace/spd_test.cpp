@@ -9,7 +9,7 @@
 #include "catch.hpp"
 #include "nff.hpp"
 
-using namespace skel::raytrace;
+using namespace raytrace;
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include "catch.hpp"
 #include "spd.hpp"
 
-using namespace skel::raytrace;
+using namespace raytrace;
 
 namespace {
 

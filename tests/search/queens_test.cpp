@@ -4,7 +4,7 @@
 
 namespace {
 
-using namespace skel::search;
+using namespace search;
 
 std::uint64_t by_ring_steal(unsigned n) {
   skel::context_options options;

@@ -8,7 +8,7 @@
 
 namespace {
 
-using namespace skel::search;
+using namespace search;
 
 tree_counts by_ring_steal(uts_parameters const& p, int threads) {
   skel::context_options options;

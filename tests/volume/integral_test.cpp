@@ -4,7 +4,7 @@
 #include "paper_rule.hpp"
 #include "small.hpp"
 
-using namespace skel::volume;
+using namespace volume;
 using test::even;
 using test::uneven;
 

@@ -8,7 +8,7 @@
 #include "catch.hpp"
 #include "small.hpp"
 
-using namespace skel::volume;
+using namespace volume;
 using test::even;
 using test::grid;
 using test::uneven;

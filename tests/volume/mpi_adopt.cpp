@@ -26,8 +26,8 @@ skel::context_options one_thread() {
   return o;
 }
 
-skel::volume::options storm(std::string const& size) {
-  skel::volume::options o;
+volume::options storm(std::string const& size) {
+  volume::options o;
   o.field = "wind:31x25x9";
   o.size = size;
   o.background = "none";
@@ -39,7 +39,7 @@ struct rendered {
 };
 
 // Standard error goes into a file meanwhile.
-rendered render(skel::context& ctx, skel::volume::options const& o) {
+rendered render(skel::context& ctx, volume::options const& o) {
   std::string const file = "/tmp/skel-volume-adopt-" + std::to_string(getpid());
   std::fflush(stderr);
   int const before = dup(2);
@@ -54,7 +54,7 @@ rendered render(skel::context& ctx, skel::volume::options const& o) {
   rendered r;
   try {
     skel::program::common_options const common;
-    auto const outcome = skel::volume::render_all(ctx, common, o);
+    auto const outcome = volume::render_all(ctx, common, o);
     r.hash = outcome.result_xxh3.value_or("");
     for (auto const& [name, value] : outcome.problem)
       if (name == "pixels_per_task") r.pixels_per_task = value;
@@ -70,7 +70,7 @@ rendered render(skel::context& ctx, skel::volume::options const& o) {
   return r;
 }
 
-void same_picture(mpi::communicator const& world, skel::volume::options const& o, bool has_beside,
+void same_picture(mpi::communicator const& world, volume::options const& o, bool has_beside,
                   std::string const& missing) {
   skel::context alone(one_thread());
   auto const expected = render(alone, o);

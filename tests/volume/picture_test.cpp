@@ -8,7 +8,7 @@
 #include "small.hpp"
 #include "tiles.hpp"
 
-using namespace skel::volume;
+using namespace volume;
 
 TEST_CASE("every pixel belongs to one task") {
   using kind = task_cutter::decomposition;
@@ -114,7 +114,7 @@ TEST_CASE("specifications: what is read, and what is wrong with it") {
 
 TEST_CASE("backgrounds: a colour, a stretched picture, a map, a frame; and what is in front of them") {
   test::folder const in("volume-background");
-  skel::picture::image small(2, 1);
+  picture::image small(2, 1);
   small.rgb = {1, 0, 0, 0, 0, 1};
   write_image(in.path("a.png"), small);
   specification s;
@@ -135,9 +135,9 @@ TEST_CASE("backgrounds: a colour, a stretched picture, a map, a frame; and what 
   s.background = {background_spec::kind::image, {}, in.path("none.png")};
   CHECK(test::contains(test::message_of([&] { background(s, sides); }), "none.png: "));
 
-  skel::picture::transparent_image front(1, 1);
+  picture::transparent_image front(1, 1);
   front.rgba = {0.25F, 0, 0, 0.5F};
-  skel::picture::image behind(1, 1);
+  picture::image behind(1, 1);
   behind.rgb = {1, 1, 0};
   CHECK(over(front, behind).rgb == std::vector<float>{0.75F, 0.5F, 0});
 }

@@ -8,7 +8,7 @@
 
 namespace {
 
-using namespace skel::volume;
+using namespace volume;
 using test::grid;
 
 grid planes_of(grid const& g, slab const& part) {
@@ -154,7 +154,7 @@ TEST_CASE("cuts are even, and fit the memory that is allowed") {
       }
       CHECK(at == layers);
     }
-  skel::volume_data::volume_header header;
+  volume_data::volume_header header;
   header.name = "v";
   header.size = {100, 100, 101};
   CHECK(slabs_for_memory(header, std::size_t{1} << 30, false) == 1);

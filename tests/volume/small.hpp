@@ -14,16 +14,16 @@
 
 namespace test {
 
-using skel::volume::camera;
-using skel::volume::specification;
-using skel::volume::vec3;
-using skel::volume_data::grid;
+using volume::camera;
+using volume::specification;
+using volume::vec3;
+using volume_data::grid;
 
 inline grid make_grid(std::array<std::vector<double>, 3> coordinates,
                       std::function<double(double, double, double)> const& f) {
   grid g;
   g.header.name = "test";
-  g.header.type = skel::volume_data::scalar_type::float64;
+  g.header.type = volume_data::scalar_type::float64;
   for (std::size_t d = 0; d < 3; ++d) g.header.size[d] = coordinates[d].size();
   g.values.resize(g.header.bytes());
   auto* to = g.values.data();
@@ -57,8 +57,8 @@ inline std::vector<double> uneven(std::size_t points, unsigned seed, double low 
 }
 
 /// Extinction and colours as given, absolute, per unit of length.
-inline specification with_mapping(std::vector<skel::volume::mapping_spec::color_knot> color,
-                                  std::vector<skel::volume::mapping_spec::opacity_knot> opacity) {
+inline specification with_mapping(std::vector<volume::mapping_spec::color_knot> color,
+                                  std::vector<volume::mapping_spec::opacity_knot> opacity) {
   specification s;
   s.mapping = {std::move(color), std::move(opacity), 1.0, false};
   s.visibility_limit = 1;
@@ -66,18 +66,18 @@ inline specification with_mapping(std::vector<skel::volume::mapping_spec::color_
 }
 
 inline camera::ray ray_between(vec3 const& from, vec3 const& to) {
-  return {from, skel::volume::normalized(skel::volume::add(to, -1, from))};
+  return {from, volume::normalized(volume::add(to, -1, from))};
 }
 
 /// Through a volume made of g; the view does not matter.
-inline skel::volume::rgba along(grid const& g, specification const& s, camera::ray const& ray) {
-  skel::volume::prepared_volume const v(g, s);
-  skel::volume::renderer const r(v, s, skel::volume::make_camera(s, v.low(), v.sides(), 8, 8));
-  skel::volume::work_counts counts;
+inline volume::rgba along(grid const& g, specification const& s, camera::ray const& ray) {
+  volume::prepared_volume const v(g, s);
+  volume::renderer const r(v, s, volume::make_camera(s, v.low(), v.sides(), 8, 8));
+  volume::work_counts counts;
   return r.along(ray, counts);
 }
 
-inline std::array<double, 4> numbers(skel::volume::rgba const& p) {
+inline std::array<double, 4> numbers(volume::rgba const& p) {
   return {static_cast<double>(p.red), static_cast<double>(p.green), static_cast<double>(p.blue),
           static_cast<double>(p.opacity)};
 }

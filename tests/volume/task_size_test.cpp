@@ -5,7 +5,7 @@
 #include "catch.hpp"
 #include "skel/error.hpp"
 
-using skel::volume::best_task_size;
+using volume::best_task_size;
 namespace model = skel::model;
 
 TEST_CASE("tasks are whole tiles, near the best number of units") {

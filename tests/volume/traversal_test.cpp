@@ -8,7 +8,7 @@
 #include "fewer.hpp"
 #include "small.hpp"
 
-using namespace skel::volume;
+using namespace volume;
 using test::uneven;
 
 namespace {

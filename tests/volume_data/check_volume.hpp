@@ -6,7 +6,7 @@
 
 namespace test {
 
-inline void check_values(skel::volume_data::grid const& g) {
+inline void check_values(volume_data::grid const& g) {
   REQUIRE(g.header.size == std::array<std::size_t, 3>{nx, ny, nz});
   bool same = true;
   for (std::size_t z = 0, i = 0; z < nz; ++z)
@@ -15,14 +15,14 @@ inline void check_values(skel::volume_data::grid const& g) {
   CHECK(same);
 }
 
-inline void check_even(skel::volume_data::grid const& g) {
+inline void check_even(volume_data::grid const& g) {
   check_values(g);
   CHECK(g.header.coordinates[0] == std::vector<double>{1, 1.5, 2, 2.5, 3});
   CHECK(g.header.coordinates[1] == std::vector<double>{2, 3, 4, 5});
   CHECK(g.header.coordinates[2] == std::vector<double>{3, 5, 7});
 }
 
-inline void check_uneven(skel::volume_data::grid const& g) {
+inline void check_uneven(volume_data::grid const& g) {
   check_values(g);
   CHECK(g.header.coordinates[0] == std::vector<double>{0, 1, 3, 4, 8});
   CHECK(g.header.coordinates[1] == std::vector<double>{-1, 0, 0.5, 2});

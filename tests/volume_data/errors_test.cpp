@@ -9,7 +9,7 @@
 #include "grid.hpp"
 #include "skel/error.hpp"
 
-using namespace skel::volume_data;
+using namespace volume_data;
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include "files.hpp"
 #include "grid.hpp"
 
-using namespace skel::volume_data;
+using namespace volume_data;
 
 TEST_CASE("fields have their values at their points") {
   auto const linear = read_grid(*open_field("linear:5x4x3"));

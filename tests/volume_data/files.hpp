@@ -35,7 +35,7 @@ inline bool contains(std::string const& text, std::string const& part) {
 /// What is wrong with a volume.
 inline std::string error_of(std::string const& path) {
   try {
-    static_cast<void>(skel::volume_data::read_grid(path));
+    static_cast<void>(volume_data::read_grid(path));
   } catch (skel::usage_error const& e) {  // another error fails the test
     return e.what();
   }

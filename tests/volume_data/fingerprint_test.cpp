@@ -7,7 +7,7 @@
 #include "field.hpp"
 #include "files.hpp"
 
-using namespace skel::volume_data;
+using namespace volume_data;
 
 namespace {
 

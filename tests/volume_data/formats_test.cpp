@@ -5,7 +5,7 @@
 #include "grid.hpp"
 #include "skel/error.hpp"
 
-using namespace skel::volume_data;
+using namespace volume_data;
 using test::check_even;
 using test::check_uneven;
 

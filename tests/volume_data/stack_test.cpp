@@ -11,7 +11,7 @@
 #include "picture_file.hpp"
 #include "skel/error.hpp"
 
-using namespace skel::volume_data;
+using namespace volume_data;
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include "files.hpp"
 #include "picture_file.hpp"
 
-using namespace skel::volume_data;
+using namespace volume_data;
 using test::contains;
 using test::error_of;
 

@@ -4,7 +4,7 @@
 #include "files.hpp"
 #include "xml_scanner.hpp"
 
-using namespace skel::volume_data;
+using namespace volume_data;
 using test::contains;
 using test::error_of;
 

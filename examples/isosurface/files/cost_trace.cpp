@@ -7,7 +7,7 @@
 
 #include "skel/atomic_file.hpp"
 
-namespace skel::isosurface {
+namespace isosurface {
 
 namespace {
 
@@ -70,4 +70,4 @@ void trace_costs(std::string const& path, open_function const& open, surface_opt
   file.commit();
 }
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

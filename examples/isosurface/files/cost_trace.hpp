@@ -5,7 +5,7 @@
 
 #include "job.hpp"
 
-namespace skel::isosurface {
+namespace isosurface {
 
 /// Reads the volume and makes the surfaces again, in this thread, and writes what each slice took to read and
 /// each row of cells to process, in CPU seconds, the least of three times, with the bytes of its surfaces:
@@ -17,4 +17,4 @@ namespace skel::isosurface {
 /// Errors: those of reading; skel::error `path: reason` where it cannot be written.
 void trace_costs(std::string const& path, open_function const& open, surface_options options);
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

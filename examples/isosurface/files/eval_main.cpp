@@ -12,7 +12,7 @@
 
 namespace {
 
-using namespace skel::isosurface;
+using namespace isosurface;
 
 /// Three numbers and nothing else, separated by white space or commas.
 vector3 parse_point(std::string line, std::string const& place) {

@@ -3,7 +3,7 @@
 #include "model_file.hpp"
 #include "node_derivatives.hpp"
 
-namespace skel::isosurface {
+namespace isosurface {
 
 namespace {
 
@@ -42,4 +42,4 @@ void keep_model(std::string const& path, open_function const& open, surface_opti
   writer.commit();
 }
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

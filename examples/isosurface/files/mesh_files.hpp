@@ -5,7 +5,7 @@
 
 #include "mesh.hpp"
 
-namespace skel::isosurface {
+namespace isosurface {
 
 /// Wavefront OBJ: text, an object for each value ("isosurface_300"), positions and normals of the shortest
 /// form that is read back as the same float.
@@ -17,4 +17,4 @@ void write_vtp(std::string const& path, mesh const& surfaces);
 
 // Both: skel::error `path: reason` if it cannot be written; the file appears under its name when it is whole.
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

@@ -6,7 +6,7 @@
 #include "renderer.hpp"
 #include "skel/farm.hpp"
 
-namespace skel::isosurface {
+namespace isosurface {
 
 namespace {
 
@@ -36,10 +36,10 @@ std::vector<float> render(some_rows const& task) {
 
 }  // namespace
 
-}  // namespace skel::isosurface
+}  // namespace isosurface
 
 template <>
-struct skel::transfer_traits<skel::isosurface::some_rows> {
+struct skel::transfer_traits<isosurface::some_rows> {
   using some_rows = isosurface::some_rows;
   static void pack(some_rows const& t, std::vector<std::byte>& out) {
     skel::pack(t.surfaces->positions, out);
@@ -65,11 +65,11 @@ struct skel::transfer_traits<skel::isosurface::some_rows> {
   }
 };
 
-namespace skel::isosurface {
+namespace isosurface {
 
-picture::image mesh_picture(context& ctx, mesh const& surfaces, picture_view const& view) {
+picture::image mesh_picture(skel::context& ctx, mesh const& surfaces, picture_view const& view) {
   int const parts = std::clamp(ctx.size() * ctx.threads(), 1, view.height);
-  auto const tasks = on_root([&] {
+  auto const tasks = skel::on_root([&] {
     std::shared_ptr<mesh const> const lent(std::shared_ptr<void>(), &surfaces);  // outlives the farm
     std::vector<some_rows> all;
     all.reserve(static_cast<std::size_t>(parts));
@@ -78,11 +78,11 @@ picture::image mesh_picture(context& ctx, mesh const& surfaces, picture_view con
   });
   picture::image whole;
   if (ctx.is_root()) whole = picture::image(view.width, view.height);
-  farm_options options;
+  skel::farm_options options;
   options.label = "preview";
   farm(
-      ctx, tasks, render, schedule::first_come{},
-      [&](task_id id, std::vector<float>&& rgb) {
+      ctx, tasks, render, skel::schedule::first_come{},
+      [&](skel::task_id id, std::vector<float>&& rgb) {
         auto const row = whole.row(0).size();
         auto from = rgb.begin();
         for (int y = static_cast<int>(id); y < view.height;
@@ -93,4 +93,4 @@ picture::image mesh_picture(context& ctx, mesh const& surfaces, picture_view con
   return whole;
 }
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

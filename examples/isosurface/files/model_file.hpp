@@ -19,7 +19,7 @@
 
 #include "skel/atomic_file.hpp"
 
-namespace skel::isosurface {
+namespace isosurface {
 
 struct model_header {
   int order = 3;                                   ///< 1: trilinear cells; 3: tricubic ones
@@ -61,4 +61,4 @@ class model_reader {
   std::uint64_t begin_ = 0;  // of the slices
 };
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

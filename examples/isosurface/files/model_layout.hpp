@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-namespace skel::isosurface {
+namespace isosurface {
 
 struct model_head {
   std::array<char, 8> magic{'S', 'K', 'E', 'L', 'M', 'O', 'D', 'L'};
@@ -16,4 +16,4 @@ static_assert(sizeof(model_head) == 48);
 
 [[nodiscard]] std::uint64_t slice_hash(std::uint64_t number, std::span<double const> data);
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

@@ -8,7 +8,7 @@
 #include "skel/error.hpp"
 #include "skel/hash.hpp"
 
-namespace skel::isosurface {
+namespace isosurface {
 
 namespace {
 
@@ -79,7 +79,7 @@ model_reader::model_reader(std::string path) : path_(std::move(path)) {
 
 void model_reader::read(std::size_t slice, std::span<double> to) const {
   if (slice >= header_.slices() || to.size() != header_.slice_numbers())
-    throw error(fmt::format("{}: {} numbers asked for of slice {}", path_, to.size(), slice));
+    throw skel::error(fmt::format("{}: {} numbers asked for of slice {}", path_, to.size(), slice));
   auto const from =
       volume_data::file_bytes(path_, begin_ + slice * (to.size_bytes() + sizeof(std::uint64_t)));
   from->require(std::as_writable_bytes(to));
@@ -89,4 +89,4 @@ void model_reader::read(std::size_t slice, std::span<double> to) const {
     from->fail(fmt::format("slice {} of the nodes is damaged: its checksum is another", slice));
 }
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

@@ -7,7 +7,7 @@
 #include "skel/error.hpp"
 #include "skel/hash.hpp"
 
-namespace skel::isosurface {
+namespace isosurface {
 
 namespace {
 
@@ -44,8 +44,8 @@ model_writer::model_writer(std::string const& path, model_header header)
 
 void model_writer::add(std::span<double const> slice) {
   if (slice.size() != header_.slice_numbers() || next_ == header_.slices())
-    throw error(fmt::format("{}: {} numbers for slice {} of {}, expected {}", file_.path(), slice.size(),
-                            next_, header_.slices(), header_.slice_numbers()));
+    throw skel::error(fmt::format("{}: {} numbers for slice {} of {}, expected {}", file_.path(),
+                                  slice.size(), next_, header_.slices(), header_.slice_numbers()));
   auto const hash = slice_hash(next_++, slice);
   file_.write(std::as_bytes(slice));
   file_.write(std::as_bytes(std::span(&hash, 1)));
@@ -53,8 +53,8 @@ void model_writer::add(std::span<double const> slice) {
 
 void model_writer::commit() {
   if (next_ != header_.slices())
-    throw error(fmt::format("{}: {} slices of {} were written", file_.path(), next_, header_.slices()));
+    throw skel::error(fmt::format("{}: {} slices of {} were written", file_.path(), next_, header_.slices()));
   file_.commit();
 }
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

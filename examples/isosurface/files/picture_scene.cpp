@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace skel::isosurface {
+namespace isosurface {
 
 namespace {
 
@@ -83,4 +83,4 @@ raytrace::scene picture_scene(mesh const& surfaces, picture_view const& view) {
   return world;
 }
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

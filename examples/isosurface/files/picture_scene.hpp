@@ -4,7 +4,7 @@
 #include "mesh.hpp"
 #include "scene.hpp"
 
-namespace skel::isosurface {
+namespace isosurface {
 
 struct picture_view {
   int width = 512, height = 512;  ///< pixels, 1 to 65,536
@@ -17,4 +17,4 @@ struct picture_view {
 /// eye and a weaker one from the eye itself.
 [[nodiscard]] raytrace::scene picture_scene(mesh const& surfaces, picture_view const& view);
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

@@ -7,7 +7,7 @@
 
 #include "skel/error.hpp"
 
-namespace skel::isosurface {
+namespace isosurface {
 
 namespace {
 
@@ -62,7 +62,8 @@ void piecewise_model::load(std::size_t layer) {
 }
 
 piecewise_model::sample piecewise_model::at(vector3 const& p) {
-  if (!contains(p)) throw usage_error(fmt::format("({}, {}, {}) is outside of the model", p[0], p[1], p[2]));
+  if (!contains(p))
+    throw skel::usage_error(fmt::format("({}, {}, {}) is outside of the model", p[0], p[1], p[2]));
   std::array<std::size_t, 3> cell{};
   vector3 u{}, sides{};
   for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -92,4 +93,4 @@ piecewise_model::sample piecewise_model::at(vector3 const& p) {
   return s;
 }
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

@@ -4,12 +4,12 @@
 #include "cell.hpp"
 #include "model_file.hpp"
 
-namespace skel::isosurface {
+namespace isosurface {
 
 /// Values and gradients anywhere on the grid, as the surfaces were found on them. Two slices of nodes are in
 /// memory: points are best asked for in order of z.
 ///
-///     skel::isosurface::piecewise_model model("head.model");
+///     isosurface::piecewise_model model("head.model");
 ///     auto const [value, gradient] = model.at({12.5, 30, 7.25});
 class piecewise_model {
  public:
@@ -34,4 +34,4 @@ class piecewise_model {
   std::size_t layer_;  // slices_ are its lower and upper one
 };
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

@@ -7,7 +7,7 @@
 #include "mesh_files.hpp"
 #include "skel/atomic_file.hpp"
 
-namespace skel::isosurface {
+namespace isosurface {
 
 namespace {
 
@@ -59,4 +59,4 @@ void write_obj(std::string const& path, mesh const& surfaces) {
   to.commit();
 }
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

@@ -10,7 +10,7 @@
 #include "mesh_files.hpp"
 #include "skel/atomic_file.hpp"
 
-namespace skel::isosurface {
+namespace isosurface {
 
 namespace {
 
@@ -20,20 +20,20 @@ using skel::atomic_file;
 struct array {
   std::string attributes;
   std::uint64_t bytes;
-  std::function<void(atomic_file&)> write;
+  std::function<void(skel::atomic_file&)> write;
 };
 
 template <class T>
 array stored(std::string attributes, std::vector<T> const& values) {
   auto const bytes = std::as_bytes(std::span(values));
-  return {std::move(attributes), bytes.size(), [bytes](atomic_file& file) { file.write(bytes); }};
+  return {std::move(attributes), bytes.size(), [bytes](skel::atomic_file& file) { file.write(bytes); }};
 }
 
 /// `count` numbers that are made as they are written; number(i) gives the i-th.
 template <class Number>
 array computed(std::string attributes, std::uint64_t count, Number number) {
   using value = decltype(number(std::uint64_t{}));
-  auto write = [count, number](atomic_file& file) {
+  auto write = [count, number](skel::atomic_file& file) {
     std::vector<value> some;
     for (std::uint64_t i = 0; i < count; ++i) {
       some.push_back(number(i));
@@ -67,7 +67,7 @@ void write_vtp(std::string const& path, mesh const& surfaces) {
                [&](std::uint64_t i) { return std::int64_t{triangles[i / 3][i % 3]}; }),
       computed(R"(type="Int64" Name="offsets")", triangles.size(),
                [](std::uint64_t i) { return static_cast<std::int64_t>(3 * (i + 1)); })};
-  atomic_file file(path);
+  skel::atomic_file file(path);
   std::uint64_t offset = 0;
   std::size_t next = 0;
   auto const tag = [&] {
@@ -97,4 +97,4 @@ void write_vtp(std::string const& path, mesh const& surfaces) {
   file.commit();
 }
 
-}  // namespace skel::isosurface
+}  // namespace isosurface

@@ -13,8 +13,8 @@ auto evaluate(std::string const& arguments) { return test::run_program(SKEL_EVAL
 TEST_CASE("the evaluator prints value and gradient for each point, or says which is wrong") {
   auto const model = test::temporary("eval.model"), points = test::temporary("points.txt");
   {
-    skel::isosurface::model_header const h{1, {{{0, 2}, {0, 1}, {0, 1}}}};
-    skel::isosurface::model_writer writer(model, h);
+    isosurface::model_header const h{1, {{{0, 2}, {0, 1}, {0, 1}}}};
+    isosurface::model_writer writer(model, h);
     writer.add(std::vector<double>{0, 2, 10, 12});  // x + 10 y
     writer.add(std::vector<double>{100, 102, 110, 112});
     writer.commit();

@@ -10,7 +10,7 @@
 #include "small_mesh.hpp"
 #include "temporary_file.hpp"
 
-using namespace skel::isosurface;
+using namespace isosurface;
 
 namespace {
 

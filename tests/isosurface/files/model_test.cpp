@@ -9,7 +9,7 @@
 #include "skel/error.hpp"
 #include "temporary_file.hpp"
 
-using namespace skel::isosurface;
+using namespace isosurface;
 using test::bytes_of;
 using test::put;
 using test::temporary;

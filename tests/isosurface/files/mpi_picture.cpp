@@ -7,16 +7,16 @@
 
 namespace {
 
-using namespace skel::isosurface;
+using namespace isosurface;
 
 std::vector<float> by_one(mesh const& m, picture_view const& view) {
-  skel::raytrace::settings how;
+  raytrace::settings how;
   how.width = view.width;
   how.height = view.height;
   how.depth = 1;
-  skel::raytrace::renderer const r(picture_scene(m, view), how);
+  raytrace::renderer const r(picture_scene(m, view), how);
   std::vector<float> rgb(3 * static_cast<std::size_t>(view.width) * static_cast<std::size_t>(view.height));
-  skel::raytrace::ray_counts rays;
+  raytrace::ray_counts rays;
   r.render_tile(0, 0, view.width, view.height, rgb, rays);
   return rgb;
 }

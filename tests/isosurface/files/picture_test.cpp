@@ -4,21 +4,21 @@
 #include "renderer.hpp"
 #include "small_mesh.hpp"
 
-using namespace skel::isosurface;
+using namespace isosurface;
 
 namespace {
 
-using skel::raytrace::vec3d;
+using raytrace::vec3d;
 
 struct picture_of {
   picture_of(mesh const& m, picture_view const& v) : view(v) {
-    skel::raytrace::settings how;
+    raytrace::settings how;
     how.width = v.width;
     how.height = v.height;
     how.depth = 1;
-    skel::raytrace::renderer const r(picture_scene(m, v), how);
+    raytrace::renderer const r(picture_scene(m, v), how);
     rgb.resize(3 * static_cast<std::size_t>(v.width) * static_cast<std::size_t>(v.height));
-    skel::raytrace::ray_counts rays;
+    raytrace::ray_counts rays;
     r.render_tile(0, 0, v.width, v.height, rgb, rays);
   }
   [[nodiscard]] vec3d at(int x, int y) const {

@@ -9,10 +9,10 @@
 namespace test {
 
 /// A fan of `n` triangles around a point, for values -0.1 (n of them), 300 (none) and 1e-30 (n again).
-inline skel::isosurface::mesh small_mesh(unsigned n) {
-  skel::isosurface::mesh m;
+inline isosurface::mesh small_mesh(unsigned n) {
+  isosurface::mesh m;
   for (double const value : {-0.1, 300.0, 1e-30}) {
-    skel::isosurface::surface_part part{value, m.positions.size(), 0, m.triangles.size(), 0};
+    isosurface::surface_part part{value, m.positions.size(), 0, m.triangles.size(), 0};
     if (value != 300.0 && n > 0) {
       auto const centre = static_cast<std::uint32_t>(m.positions.size());
       for (unsigned i = 0; i <= n + 1; ++i) {
@@ -30,10 +30,10 @@ inline skel::isosurface::mesh small_mesh(unsigned n) {
 }
 
 /// Balls of these radii around (5, -2, 100), each of 2 n x n quadrilaterals by longitude and latitude.
-inline skel::isosurface::mesh balls(std::vector<double> const& radii, unsigned n) {
-  skel::isosurface::mesh m;
+inline isosurface::mesh balls(std::vector<double> const& radii, unsigned n) {
+  isosurface::mesh m;
   for (double const r : radii) {
-    skel::isosurface::surface_part part{r, m.positions.size(), 0, m.triangles.size(), 0};
+    isosurface::surface_part part{r, m.positions.size(), 0, m.triangles.size(), 0};
     auto const first = static_cast<std::uint32_t>(m.positions.size());
     for (unsigned j = 0; j <= n; ++j)
       for (unsigned i = 0; i < 2 * n; ++i) {
