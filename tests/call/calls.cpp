@@ -339,7 +339,7 @@ namespace {
 struct deaf_run final : skel::detail::run {
   int failures = 0;
   void on_message(int, std::span<std::byte const>, skel::transport::packet&) override {}
-  void on_lost(int) override {}
+  void on_rank_lost(int) override {}
   void on_left(int) override {}
   void on_tick(double) override {}
   void work(unsigned) override {}
