@@ -29,8 +29,8 @@ std::vector<named_fault<mutation>> const faults{
     {"the end is overlooked", [](auto& m) { drop_nth<act::complete>(m, 1); }},
     {"a rank does not drain", [](auto& m) { drop_nth<act::drain>(m, 2); }},
     {"a rank does not end", [](auto& m) { drop_nth<skel::role::end>(m, 2); }},
-    {"nobody asks whether loans are held", [](auto& m) { never(m, peer_message_kind::held); }, 4900},
-    {"nobody says that a loan is not held", [](auto& m) { never(m, peer_message_kind::not_held); }, 4900},
+    {"nobody asks whether loans are held", [](auto& m) { never(m, peer_message_kind::held); }},
+    {"nobody says that a loan is not held", [](auto& m) { never(m, peer_message_kind::not_held); }},
     // A lost request costs time, a lost repayment is repaired on the next tick: both were tried, neither is a
     // fault.
     {"a repayment names the next loan",
@@ -42,8 +42,7 @@ std::vector<named_fault<mutation>> const faults{
          if (what.kind == peer_message_kind::not_held) what.ids.clear();
          return true;
        };
-     },
-     4900},
+     }},
     {"a statement names the next loan",
      [](auto& m) { change(m, peer_message_kind::worth, [](auto& w) { ++w.number; }); }},
     {"a statement is taken for a repayment",
@@ -86,7 +85,7 @@ std::vector<named_fault<mutation>> const faults{
        m.heard = [](event const& e) { return e.what != event::kind::detect && e.what != event::kind::tick; };
      }},
     {"time stands still",
-     [](auto& m) { m.heard = [](event const& e) { return e.what != event::kind::tick; }; }, 2400},
+     [](auto& m) { m.heard = [](event const& e) { return e.what != event::kind::tick; }; }},
 };
 
 }  // namespace
