@@ -4,7 +4,6 @@
 
 namespace steal_harness {
 
-using role::peer_message_kind;
 using kind = event::kind;
 
 world::world(scenario const& s, fault* f) : peer_world(s, f), slips_(f) {
@@ -35,11 +34,11 @@ void world::begin(int rank) {
 
 void world::receive(int from, int to, packet& p) {
   auto& n = at(to);
-  if (to == 0) {
-    call_roll(&role::roll_call::on_peer, from, p.what);
-    if (for_roll_call(p.what.kind)) return;
+  if (auto const* call = std::get_if<role::call_message>(&p.what)) {
+    if (to == 0) call_roll(&role::roll_call::on, from, *call);
+    if (for_roll_call(*call)) return;
+    if (std::holds_alternative<role::finish>(*call)) n.result = p.body.result;
   }
-  if (p.what.kind == peer_message_kind::finish) n.result = p.body.result;
   role::steal_actions list;
   n.role.on(from, p.what, list);
   perform(to, list, &p);

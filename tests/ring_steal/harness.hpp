@@ -46,7 +46,7 @@ struct statement {
 };
 
 struct packet {
-  role::peer_message what;
+  role::steal_message what;
   statement body;
   void add_to(role::digest& d) const { body.add_to(d); }
 };
@@ -92,7 +92,7 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   void hear_lost(int rank, int peer) override;
   void hear_tick(int rank) override;
   void please_stop(int rank) override;
-  void send(int rank, int to, role::peer_message const& what) override { send(rank, to, what, 0); }
+  void send(int rank, int to, role::steal_message const& what) override { send(rank, to, what, 0); }
   void follow_up(int rank) override;
   void add_own(int rank, std::vector<event>& all) const override;
   void apply_own(event const& e) override;
@@ -105,7 +105,7 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   void start(int rank);
   void finish(int rank);
   void perform(int rank, role::steal_actions& list, packet* cause = nullptr);
-  void send(int rank, int to, role::peer_message const& what, role::debt_id debt);
+  void send(int rank, int to, role::steal_message const& what, role::debt_id debt);
   void check_last_record() const;
   [[nodiscard]] std::uint64_t ran() const;
   [[nodiscard]] counts none() const { return counts(scenario_->parent.size()); }

@@ -3,8 +3,7 @@
 
 namespace steal_harness {
 
-using role::peer_message_kind;
-namespace act = role::loan_action;
+namespace steal = role::steal;
 
 namespace {
 
@@ -22,73 +21,74 @@ void world::perform(int rank, role::steal_actions& list, packet* cause) {
   auto& n = at(rank);
   if (fault_ != nullptr) fault_->wants(*this, rank, list);
   for (auto const& action : std::exchange(list, {})) {
-    if (auto const* const s = std::get_if<act::send>(&action)) {
+    if (auto const* const s = std::get_if<steal::send>(&action)) {
       send(rank, s->to, s->what, s->debt);
-    } else if (auto const* a = std::get_if<act::accept>(&action)) {
+    } else if (auto const* a = std::get_if<steal::accept>(&action)) {
       require(!cause->body.tasks.empty(), "an empty loan");
       n.debts[a->debt] = {cause->body.tasks, none()};
-    } else if (auto const* w = std::get_if<act::work>(&action)) {
+    } else if (auto const* w = std::get_if<steal::work>(&action)) {
       require(n.debts.contains(w->debt), "work on a debt that does not exist");
-    } else if (auto const* p = std::get_if<act::settle>(&action)) {
+    } else if (auto const* p = std::get_if<steal::settle>(&action)) {
       require(n.lent.erase(p->loan) == 1, "a loan is paid back twice");
       add(n.debts.at(p->debt).result, cause->body.result);
-    } else if (auto const* t = std::get_if<act::take_back>(&action)) {
+    } else if (auto const* t = std::get_if<steal::take_back>(&action)) {
       auto& into = n.debts.at(t->debt);
       auto const& l = n.lent.at(t->loan);
       append(into.tasks, slips(slip::takes_back_what_was_lent) ? l.lent : l.worth.tasks);
       if (!slips(slip::forgets_a_stated_result)) add(into.result, l.worth.result);
       n.lent.erase(t->loan);
-    } else if (auto const* stated = std::get_if<act::restate>(&action)) {
+    } else if (auto const* stated = std::get_if<steal::restate>(&action)) {
       auto& l = n.lent.at(stated->loan);
       require(l.of == stated->debt, "a statement about a loan of another debt");
       require(value(cause->body) == value({l.lent, none()}), "a statement that is not worth the loan");
       l.worth = cause->body;
-    } else if (std::holds_alternative<act::record>(action)) {
+    } else if (std::holds_alternative<steal::record>(action)) {
       require(rank == 0, "a rank that is not the root records");
       recorded_ = state(0, 0);
       // A job that is started again from here has the whole result, to the node.
       require(value(*recorded_) == counts(scenario_->parent.size(), 1), "a wrong checkpoint");
-    } else if (auto const* f = std::get_if<act::forget>(&action)) {
+    } else if (auto const* f = std::get_if<steal::forget>(&action)) {
       require(n.lent.erase(f->loan) == 1, "a loan is forgotten twice");
-    } else if (auto const* d = std::get_if<act::drop>(&action)) {
+    } else if (auto const* d = std::get_if<steal::drop>(&action)) {
       require(n.debts.erase(d->debt) == 1, "a debt is dropped twice");
-    } else if (std::holds_alternative<act::complete>(action)) {
+    } else if (std::holds_alternative<steal::complete>(action)) {
       require(rank == 0 && !complete_, "complete twice");
       complete_ = true;
       total_ = n.debts.at(0).result;
       n.debts.erase(0);
       for (auto const c : total_) tasks_ += c;
       call_roll(&role::roll_call::done, tasks_);
-    } else if (auto const* drained = std::get_if<act::drain>(&action)) {
+    } else if (auto const* drained = std::get_if<role::drain>(&action)) {
       n.draining = true;
-      if (drained->keeps) continue;
+      if (drained->early) continue;
       n.debts.clear();
       n.lent.clear();
     } else {
-      ends(n, action);
+      performs(rank, action);
     }
   }
 }
 
-void world::send(int rank, int to, role::peer_message const& what, role::debt_id debt) {
+void world::send(int rank, int to, role::steal_message const& what, role::debt_id debt) {
   auto& n = at(rank);
   auto p = packet_of(what);
-  if (what.kind == peer_message_kind::loan) {
+  if (auto const* l = std::get_if<steal::loan>(&what)) {
     auto& waiting = n.debts.at(debt).tasks;
     auto const count = static_cast<std::ptrdiff_t>(scenario_->half ? (waiting.size() + 1) / 2 : 1);
     p.body = {{waiting.begin(), waiting.begin() + count}, none()};
     waiting.erase(waiting.begin(), waiting.begin() + count);
-    n.lent[what.number] = {debt, p.body.tasks, p.body};
-  } else if (what.kind == peer_message_kind::paid) {
+    n.lent[l->number] = {debt, p.body.tasks, p.body};
+  } else if (std::holds_alternative<steal::paid>(what)) {
     require(n.debts.at(debt).tasks.empty() && !n.runs(debt), "paid with tasks left");
     p.body = n.debts.extract(debt).mapped();
-  } else if (what.kind == peer_message_kind::worth) {
+  } else if (std::holds_alternative<steal::worth>(what)) {
     p.body = state(rank, debt);
-  } else if (what.kind == peer_message_kind::returned_loan) {
+  } else if (std::holds_alternative<steal::returned>(what)) {
     require(!n.running, "returned while a task runs");
     p.body = state(rank, debt);
     n.debts.erase(debt);
-  } else if (what.kind == peer_message_kind::finish) {
+  } else if (auto const* call = std::get_if<role::call_message>(&what);
+             call != nullptr && std::holds_alternative<role::finish>(*call)) {
     p.body.result = total_;
   }
   post(rank, to, std::move(p));
