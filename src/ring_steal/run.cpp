@@ -1,7 +1,9 @@
 #include "run.hpp"
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 #include "base/format.hpp"
 #include "call/user_code.hpp"
@@ -11,18 +13,37 @@
 
 namespace skel::detail {
 
-using role::peer_message;
-using role::peer_message_kind;
-namespace act = role::loan_action;
+using role::call_message;
+using role::steal_message;
+namespace steal = role::steal;
 
 namespace {
 
 constexpr double shortest_backoff = 100e-6;
 
-bool moves_the_run(peer_message_kind kind) {
-  return kind == peer_message_kind::loan || kind == peer_message_kind::paid ||
-         kind == peer_message_kind::worth || kind == peer_message_kind::returned_loan ||
-         kind == peer_message_kind::stopped || kind == peer_message_kind::finish;
+template <class... Kinds>
+struct any_of {
+  template <class T>
+  bool operator()(T const& /*m*/) const {
+    return (std::is_same_v<T, Kinds> || ...);
+  }
+  bool operator()(call_message const& m) const { return std::visit(*this, m); }
+};
+
+bool moves_the_run(steal_message const& m) {
+  return std::visit(any_of<steal::loan, steal::paid, steal::worth, steal::returned, steal::progress,
+                           role::stopped, role::finish>{},
+                    m);
+}
+bool is_of_a_debt(steal_message const& m) {
+  return std::visit(any_of<steal::loan, steal::paid, steal::worth, steal::returned>{}, m);
+}
+
+// What all skeletons say, of this kind; null where the message is another one.
+template <class T>
+T const* call_part(steal_message const& m) {
+  auto const* const call = std::get_if<call_message>(&m);
+  return call == nullptr ? nullptr : std::get_if<T>(call);
 }
 
 bool has_result(role::outcome const& o) {
@@ -97,42 +118,40 @@ void steal_run::perform(role::steal_actions& list, std::span<std::byte const> pa
 }
 
 void steal_run::perform_one(role::steal_action& action, std::span<std::byte const> payload) {
-  if (auto* const s = std::get_if<act::send>(&action)) {
-    send(*s);
-  } else if (auto const* a = std::get_if<act::accept>(&action)) {
+  if (auto const* s = std::get_if<steal::send>(&action)) {
+    dispatch(s->to, s->what, s->debt);
+  } else if (auto const* a = std::get_if<steal::accept>(&action)) {
     auto& waiting = *open_debt(a->debt).waiting;
     if (auto const bad = thrown_by([&] { work_.unpack_bag(payload, waiting); })) fail_task(*bad);
     backoff_ = shortest_backoff;
-  } else if (std::holds_alternative<act::work>(action)) {
+  } else if (std::holds_alternative<steal::work>(action)) {
     if (threads_ > 1) engine_.work_arrived().notify_all();
-  } else if (auto const* p = std::get_if<act::settle>(&action)) {
+  } else if (auto const* p = std::get_if<steal::settle>(&action)) {
     lent_.erase(p->loan);
     settle(p->debt, payload);
-  } else if (auto const* t = std::get_if<act::take_back>(&action)) {
+  } else if (auto const* t = std::get_if<steal::take_back>(&action)) {
     auto const l = lent_.extract(t->loan);
     auto& d = debts_.at(t->debt);
     d.changed = true;
     if (auto const bad = thrown_by([&] { add(d, l.mapped().worth); })) fail_task(*bad);
-  } else if (auto const* r = std::get_if<act::restate>(&action)) {
+  } else if (auto const* r = std::get_if<steal::restate>(&action)) {
     lent_.at(r->loan).worth = decode_statement(payload);
     debts_.at(r->debt).changed = true;
-  } else if (std::holds_alternative<act::record>(action)) {
+  } else if (std::holds_alternative<steal::record>(action)) {
     record();
-  } else if (auto const* f = std::get_if<act::forget>(&action)) {
+  } else if (auto const* f = std::get_if<steal::forget>(&action)) {
     lent_.erase(f->loan);
-  } else if (auto const* d = std::get_if<act::drop>(&action)) {
+  } else if (auto const* d = std::get_if<steal::drop>(&action)) {
     debts_.erase(d->debt);
-  } else if (std::holds_alternative<act::complete>(action)) {
+  } else if (std::holds_alternative<steal::complete>(action)) {
     complete();
-  } else if (auto const* drained = std::get_if<act::drain>(&action)) {
+  } else if (auto const* drained = std::get_if<role::drain>(&action)) {
     draining_ = true;
-    if (drained->keeps) return;
+    if (drained->early) return;
     debts_.clear();
     lent_.clear();
-  } else if (auto const* end = std::get_if<role::end>(&action)) {
-    end_with(end->how);
-  } else if (auto const* failure = std::get_if<role::fail>(&action)) {
-    fail_with(*failure);
+  } else {
+    perform_common(action);
   }
 }
 
@@ -154,48 +173,41 @@ void steal_run::pack_loan(loan_id number, debt_id of, std::vector<std::byte>& ou
   lent_[number] = {of, {.bags = 1, .waiting = {out.begin() + begin, out.end()}}};
 }
 
-void steal_run::send(act::send& s) {
-  auto& m = s.what;
-  if (s.to == rank_) {
-    to_self_.push(std::move(m));
+void steal_run::dispatch(int to, steal_message const& m, debt_id of) {
+  if (to == rank_) {
+    to_self_.push(m);
     return;
   }
-  bool const of_a_debt = m.kind == peer_message_kind::loan || m.kind == peer_message_kind::paid ||
-                         m.kind == peer_message_kind::worth || m.kind == peer_message_kind::returned_loan;
-  if (of_a_debt && !debts_.contains(s.debt)) return;  // the run has failed meanwhile
+  if (is_of_a_debt(m) && !debts_.contains(of)) return;  // the run has failed meanwhile
   double const begin = span_begin();
   transport::packet body;
-  auto& out = body.body();
+  if (attach(m, of, body.body())) post(to, m, std::move(body), begin);
+}
+
+// False: code of the user's threw, and the run fails.
+bool steal_run::attach(steal_message const& m, debt_id of, std::vector<std::byte>& out) {
   auto const bad = thrown_by([&] {
-    if (m.kind == peer_message_kind::loan) {
-      pack_loan(m.number, s.debt, out);
-    } else if (m.kind == peer_message_kind::paid) {
-      auto const d = debts_.extract(s.debt);
+    if (auto const* l = std::get_if<steal::loan>(&m)) {
+      pack_loan(l->number, of, out);
+    } else if (std::holds_alternative<steal::paid>(m)) {
+      auto const d = debts_.extract(of);
       bytes::put_varint(out, d.mapped().tasks);
       work_.pack_result(*d.mapped().sum, out);
-    } else if (m.kind == peer_message_kind::worth) {
-      encode(statement_of(s.debt), out);
-    } else if (m.kind == peer_message_kind::returned_loan) {
-      encode(statement_of(s.debt), out);
-      debts_.erase(s.debt);
-    } else if (m.kind == peer_message_kind::finish) {
-      if (has_result(*m.result)) work_.pack_result(total_, out);
-    } else if (m.kind == peer_message_kind::stopped) {
+    } else if (std::holds_alternative<steal::worth>(m)) {
+      encode(statement_of(of), out);
+    } else if (std::holds_alternative<steal::returned>(m)) {
+      encode(statement_of(of), out);
+      debts_.erase(of);
+    } else if (auto const* f = call_part<role::finish>(m)) {
+      if (has_result(f->how)) work_.pack_result(total_, out);
+    } else if (call_part<role::stopped>(m) != nullptr) {
       bytes::put_varint(out, role_.steals());
       bytes::put_varint(out, role_.taken_back());
       pack_stats(own_stats(), out);
     }
   });
-  if (bad) {
-    fail_task(*bad);
-    return;
-  }
-  post(s.to, m, std::move(body), begin);
-}
-
-void steal_run::send(int to, peer_message m) {
-  act::send s{to, std::move(m), 0};
-  send(s);
+  if (bad) fail_task(*bad);
+  return !bad;
 }
 
 // A result of a loan comes back into the debt it was part of.
@@ -232,14 +244,14 @@ void steal_run::complete() {
 // --- messages
 
 void steal_run::deliver_own() {
-  to_self_.deliver([&](peer_message const& m) { deliver(rank_, m, {}); });
+  to_self_.deliver([&](steal_message const& m) { deliver(rank_, m, {}); });
 }
 
-void steal_run::deliver(int from, peer_message const& m, std::span<std::byte const> payload) {
-  if (moves_the_run(m.kind)) last_moved_ = now();
-  if (is_root()) {
-    call_roll(&role::roll_call::on_peer, from, m);
-    if (for_roll_call(m.kind)) return;
+void steal_run::deliver(int from, steal_message const& m, std::span<std::byte const> payload) {
+  if (moves_the_run(m)) last_moved_ = now();
+  if (auto const* call = std::get_if<call_message>(&m); call != nullptr && is_root()) {
+    call_roll(&role::roll_call::on, from, *call);
+    if (for_roll_call(*call)) return;
   }
   role::steal_actions list;
   role_.on(from, m, list);
@@ -248,16 +260,16 @@ void steal_run::deliver(int from, peer_message const& m, std::span<std::byte con
 
 void steal_run::receive(int from, std::span<std::byte const> body, transport::packet&) {
   if (over_) return;
-  auto const m = role::decode_peer_message(body);
-  if (is_root() && m.kind == peer_message_kind::hello && of_another_call(from, m.number)) return;
-  if (is_root() && m.kind == peer_message_kind::stopped) {
+  auto const m = role::decode<steal_message>(body);
+  if (another_call(from, m)) return;
+  if (is_root() && call_part<role::stopped>(m) != nullptr) {
     steals_ += bytes::get_varint(body);
     taken_back_ += bytes::get_varint(body);
     add_stats(unpack_stats(from, body));
-  } else if (is_root() && m.kind == peer_message_kind::hello && !m.ids.empty()) {
-    tasks_heard_[static_cast<std::size_t>(from)] = m.ids.front();
-    last_moved_ = now();
-  } else if (m.kind == peer_message_kind::finish && m.result && has_result(*m.result)) {
+  } else if (auto const* p = std::get_if<steal::progress>(&m); p != nullptr && is_root()) {
+    tasks_heard_[static_cast<std::size_t>(from)] = p->tasks;
+    call_roll(&role::roll_call::on, from, role::hello{role_.call_hash()});  // it takes part
+  } else if (auto const* f = call_part<role::finish>(m); f != nullptr && has_result(f->how)) {
     if (auto const bad = thrown_by([&] { work_.unpack_result(body, total_); }))
       throw protocol_error("the result cannot be read: " + *bad);
   }
@@ -289,7 +301,7 @@ void steal_run::on_tick(double t) {
   if (auto const n = tasks_run(); n != tasks_told_) {
     tasks_told_ = n;
     last_moved_ = t;
-    if (!is_root()) send(root_, {.kind = peer_message_kind::hello, .number = role_.call_hash(), .ids = {n}});
+    if (!is_root()) dispatch(root_, steal::progress{n});
   }
   state_if_due();  // also while no thread comes by
   after_tick(t);

@@ -78,9 +78,10 @@ class steal_run final : public peer_run {
   debt& open_debt(debt_id id);
   void perform(role::steal_actions& list, std::span<std::byte const> payload = {});
   void perform_one(role::steal_action& action, std::span<std::byte const> payload);
-  void send(role::loan_action::send& s);
-  void send(int to, role::peer_message m) override;
-  void deliver(int from, role::peer_message const& m, std::span<std::byte const> payload);
+  void dispatch(int to, role::steal_message const& m, debt_id of = 0);
+  void send_call(int to, role::call_message m) override { dispatch(to, std::move(m)); }
+  [[nodiscard]] bool attach(role::steal_message const& m, debt_id of, std::vector<std::byte>& out);
+  void deliver(int from, role::steal_message const& m, std::span<std::byte const> payload);
   void deliver_own() override;
   void pack_loan(loan_id number, debt_id of, std::vector<std::byte>& out);
   void settle(debt_id id, std::span<std::byte const> payload);
@@ -109,7 +110,7 @@ class steal_run final : public peer_run {
   role::stealer role_;
   std::map<debt_id, debt> debts_;
   std::map<loan_id, loan> lent_;
-  loopback<role::peer_message> to_self_;
+  loopback<role::steal_message> to_self_;
 
   std::vector<thread_state> state_;
   unsigned running_ = 0;             // threads inside tasks

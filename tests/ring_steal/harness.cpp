@@ -1,143 +1,106 @@
 #include "harness.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace steal_harness {
 
-using role::peer_message_kind;
 using kind = event::kind;
 
-namespace {
-
-constexpr std::uint64_t call_hash = 42;
-
-}  // namespace
-
-world::world(scenario const& s, fault* f) : scenario_(std::make_shared<scenario const>(s)), fault_(f) {
-  auto const n = static_cast<std::size_t>(s.ranks);
+world::world(scenario const& s, fault* f) : peer_world(s, f), slips_(f) {
   std::vector<std::vector<int>> children(s.parent.size());
   for (std::size_t i = 1; i < s.parent.size(); ++i)
     children[static_cast<std::size_t>(s.parent[i])].push_back(static_cast<int>(i));
   children_ = std::make_shared<std::vector<std::vector<int>> const>(std::move(children));
-  wires_.resize(n * n);
-  lost_.resize(n * n);
   role::stealer_config c;
   for (int r = 0; r < s.ranks; ++r) c.ranks.push_back(r);
   c.order = s.order;
-  c.call_hash = call_hash;
   c.records = s.records;
-  roll_ = role::roll_call(c.ranks, c.call_hash);
   for (int r = 0; r < s.ranks; ++r) {
     c.self = r;
-    c.call_hash = s.other_call == r ? call_hash + 1 : call_hash;
-    node one;
-    one.role = role::stealer(c);
-    nodes_.push_back(std::move(one));
+    c.call_hash = call_hash(r);
+    at(r).role = role::stealer(c);
   }
 }
 
 // --- events
 
-void world::apply(event const& e) {
-  if (fault_ != nullptr && !fault_->hears(*this, e)) return;
-  role::steal_actions list;
-  switch (e.what) {
-    case kind::begin:
-      begin(e.a);
-      break;
-    case kind::deliver:
-      deliver(e.a, e.b);
-      break;
-    case kind::start: {
-      auto& n = at(e.a);
-      auto const debt = *n.role.current();
-      auto& waiting = n.debts.at(debt).waiting;
-      n.running = {debt, waiting.back()};
-      waiting.pop_back();
-      break;
-    }
-    case kind::finish:
-      finish(e.a);
-      break;
-    case kind::lend:
-      at(e.a).role.spare(*at(e.a).role.current(), list);
-      perform(e.a, list);
-      break;
-    case kind::away:
-      at(e.a).role.nothing_to_spare(list);
-      perform(e.a, list);
-      break;
-    case kind::state:
-      ++statements_;
-      at(e.a).role.state(e.n, list);
-      perform(e.a, list);
-      break;
-    case kind::retry:
-      at(e.a).role.retry(list);
-      perform(e.a, list);
-      break;
-    case kind::tick:
-      tick(e.a);
-      break;
-    case kind::die:
-      die(e.a, e.n);
-      break;
-    case kind::detect:
-    case kind::suspect:
-      if (e.what == kind::suspect) ++suspicions_;
-      lose(e.a, e.b);
-      break;
-    case kind::heartbeat:
-      lost_[wire(e.a, e.b)] = false;
-      break;
-    case kind::stop:
-      asked_to_stop_ = true;
-      at(e.a).role.please_stop(list);
-      perform(e.a, list);
-      break;
-  }
-  if (e.what != kind::die) follow_up(e.a);
-  if (e.what == kind::deliver) follow_up(e.b);
-}
-
 void world::begin(int rank) {
   auto& n = at(rank);
-  n.begun = true;
   if (rank == 0) n.debts[0] = {{0}, none()};
   role::steal_actions list;
   n.role.begin(list);
   perform(rank, list);
 }
 
-bool world::deliverable(int from, int to) const {
-  // What waits for a suspect is sent when the suspect is heard again.
-  return !wires_[wire(from, to)].empty() && at(to).begun && at(to).alive &&
-         !(at(from).alive && lost_[wire(from, to)]);
-}
-
-void world::deliver(int from, int to) {
-  auto& w = wires_[wire(from, to)];
-  auto p = std::move(w.front());
-  w.erase(w.begin());
-  lost_[wire(to, from)] = false;  // whoever speaks lives
-  receive(from, to, std::move(p));
-}
-
-void world::receive(int from, int to, packet p) {
+void world::receive(int from, int to, packet& p) {
   auto& n = at(to);
-  if (n.ended) return;
-  if (fault_ != nullptr && !fault_->receives(*this, from, to, p.what)) return;
-  if (to == 0) {
-    role::call_messages told;
-    roll_.on_peer(from, p.what, told);
-    send_all(told);
-    if (for_roll_call(p.what.kind)) return;
+  if (auto const* call = std::get_if<role::call_message>(&p.what)) {
+    if (to == 0) call_roll(&role::roll_call::on, from, *call);
+    if (for_roll_call(*call)) return;
+    if (std::holds_alternative<role::finish>(*call)) n.result = p.body.result;
   }
-  if (p.what.kind == peer_message_kind::finish) n.result = p.body.result;
   role::steal_actions list;
   n.role.on(from, p.what, list);
   perform(to, list, &p);
+}
+
+void world::hear_lost(int rank, int peer) {
+  role::steal_actions list;
+  at(rank).role.lost(peer, list);
+  perform(rank, list);
+}
+
+void world::hear_tick(int rank) {
+  role::steal_actions list;
+  at(rank).role.tick(list);
+  perform(rank, list);
+}
+
+void world::please_stop(int rank) {
+  role::steal_actions list;
+  at(rank).role.please_stop(list);
+  perform(rank, list);
+}
+
+void world::add_own(int rank, std::vector<event>& all) const {
+  auto const& n = at(rank);
+  auto const& s = *scenario_;
+  auto const current = n.role.current();
+  auto const waiting = current ? n.debts.at(*current).tasks.size() : 0;
+  if (n.running)
+    all.push_back({kind::finish, rank});
+  else if (waiting > 0)
+    all.push_back({kind::start, rank});
+  std::size_t const keeps = s.explored && !n.running ? 1 : 0;
+  if (n.role.wanted() && waiting > keeps) all.push_back({kind::lend, rank});
+  if (n.role.wanted() && !s.explored) all.push_back({kind::away, rank});
+  if (s.records && !n.draining && statements_ < s.statements)
+    for (auto const& [debt, what] : n.debts) all.push_back({kind::state, rank, 0, debt});
+  if (s.explored && s.stops_early && !asked_to_stop_) all.push_back({kind::stop, rank});
+  if (n.role.resting()) all.push_back({kind::retry, rank});
+}
+
+void world::apply_own(event const& e) {
+  auto& role = at(e.a).role;
+  role::steal_actions list;
+  if (e.what == kind::start) return start(e.a);
+  if (e.what == kind::finish) return finish(e.a);
+  if (e.what == kind::lend) role.spare(*role.current(), list);
+  if (e.what == kind::away) role.nothing_to_spare(list);
+  if (e.what == kind::retry) role.retry(list);
+  if (e.what == kind::state) {
+    ++statements_;
+    role.state(e.n, list);
+  }
+  perform(e.a, list);
+}
+
+void world::start(int rank) {
+  auto& n = at(rank);
+  auto const debt = *n.role.current();
+  auto& waiting = n.debts.at(debt).tasks;
+  n.running = {debt, waiting.back()};
+  waiting.pop_back();
 }
 
 void world::finish(int rank) {
@@ -145,8 +108,8 @@ void world::finish(int rank) {
   auto const [debt, task] = *n.running;
   n.running.reset();
   ++n.ran;
-  auto const s = n.debts.find(debt);
-  if (s == n.debts.end()) return;  // void meanwhile
+  auto const d = n.debts.find(debt);
+  if (d == n.debts.end()) return;  // void meanwhile
   if (scenario_->failing == task) {
     failed_ = true;
     role::steal_actions list;
@@ -154,47 +117,63 @@ void world::finish(int rank) {
     perform(rank, list);
     return;
   }
-  ++s->second.result[static_cast<std::size_t>(task)];
-  for (int const child : (*children_)[static_cast<std::size_t>(task)]) s->second.waiting.push_back(child);
+  ++d->second.result[static_cast<std::size_t>(task)];
+  for (int const child : (*children_)[static_cast<std::size_t>(task)]) d->second.tasks.push_back(child);
 }
 
-void world::die(int rank, std::uint64_t last_words) {
-  auto& n = at(rank);
-  ++deaths_;
-  died_at_work_ = died_at_work_ || !complete_;
-  n.alive = false;
-  for (int r = 0; r < scenario_->ranks; ++r) {
-    auto& out = wires_[wire(rank, r)];
-    if (lost_[wire(rank, r)]) out.clear();
-    if (last_words < out.size()) out.resize(last_words);
-    wires_[wire(r, rank)].clear();
-  }
-  n.role = {};
-  n.debts.clear();
-  n.lent.clear();
-  n.running.reset();
+std::uint64_t world::most_events() const { return 200 * static_cast<std::uint64_t>(scenario_->ranks); }
+
+std::string world::waits_for() const {
+  std::string text = "debts and loans:";
+  for (int a = 0; a < scenario_->ranks; ++a)
+    if (active(a))
+      text += " rank " + std::to_string(a) + " " + std::to_string(at(a).role.debts()) + "/" +
+              std::to_string(at(a).role.loans());
+  return text;
 }
 
-void world::lose(int rank, int peer) {
-  lost_[wire(rank, peer)] = true;
-  if (!active(rank)) return;
-  if (rank == 0) {
-    role::call_messages told;
-    roll_.lost(peer, told);
-    send_all(told);
-  }
-  role::steal_actions list;
-  at(rank).role.lost(peer, list);
-  perform(rank, list);
+// --- what must hold
+
+void world::check_done() const {
+  auto const& s = *scenario_;
+  require(total_ == counts(s.parent.size(), 1), "not every node is counted once");
+  require(at(0).how->tasks == s.parent.size(), "the number of tasks is wrong");
+  for (auto const& n : nodes_) require(!n.alive || n.result == total_, "ranks have different results");
 }
 
-void world::tick(int rank) {
-  ++ticks_;
-  for (int r = 0; r < scenario_->ranks; ++r)
-    if (lost_[wire(rank, r)]) lose(rank, r);
-  role::steal_actions list;
-  at(rank).role.tick(list);
-  perform(rank, list);
+// A run that is stopped early returns what ran: each node at most once, and all of them where no rank was
+// lost or suspected. A node that threw is a failure, not an early end.
+void world::check_stopped_early() const {
+  require(complete_, "an early end without a result");
+  require(at(0).how->tasks == tasks_, "the number of tasks is wrong");
+  for (auto const& n : nodes_) require(!n.alive || n.result == total_, "ranks have different results");
+  require(std::all_of(total_.begin(), total_.end(), [](auto c) { return c <= 1; }),
+          "a node is counted twice");
+  require(deaths_ > 0 || suspicions_ > 0 || ran() == tasks_, "what ran is not in the early result");
+  check_last_record();
+}
+
+// Where no rank was lost or suspected and no task threw, the last checkpoint has all that ran before the
+// early end.
+void world::check_last_record() const {
+  if (!scenario_->records || failed_) return;
+  require(recorded_.has_value(), "an early end without a checkpoint");
+  if (deaths_ > 0 || suspicions_ > 0) return;
+  std::uint64_t counted = 0;
+  for (auto const c : recorded_->result) counted += c;
+  require(ran() == counted, "what was done is not in the last checkpoint");
+}
+
+std::uint64_t world::ran() const {
+  std::uint64_t n = 0;
+  for (auto const& x : nodes_) n += x.ran;
+  return n;
+}
+
+std::uint64_t world::again() const {
+  std::uint64_t n = 0;
+  for (auto const& x : nodes_) n += x.role.taken_back();
+  return n;
 }
 
 }  // namespace steal_harness

@@ -4,9 +4,10 @@
 
 namespace {
 
-using skel::role::peer_message_kind;
+namespace role = skel::role;
+namespace steal = role::steal;
+using role::steal_message;
 using steal_harness::event;
-namespace act = skel::role::loan_action;
 using namespace harness_common;
 using steal_harness::slip;
 
@@ -15,54 +16,50 @@ struct mutation : basic_mutation<steal_harness::fault> {
   bool slips(slip which) override { return slipping == which; }
 };
 
+// Every message that is an `Own` is taken for another one.
+template <class Own, class How>
+void replace(mutation& m, How how) {
+  m.received = [how](int, steal_message& what) {
+    if (auto* const own = as<Own>(what)) what = how(*own);
+    return true;
+  };
+}
+
 std::vector<named_fault<mutation>> const faults{
-    {"a result is merged twice", [](auto& m) { twice<act::settle>(m, 2); }},
-    {"a result is not merged", [](auto& m) { drop_nth<act::settle>(m, 2); }},
-    {"a loan is not taken back", [](auto& m) { drop_nth<act::take_back>(m, 1); }},
+    {"a result is merged twice", [](auto& m) { twice<steal::settle>(m, 2); }},
+    {"a result is not merged", [](auto& m) { drop_nth<steal::settle>(m, 2); }},
+    {"a loan is not taken back", [](auto& m) { drop_nth<steal::take_back>(m, 1); }},
     {"a loan is taken back into another debt",
      [](auto& m) {
-       change_nth<act::take_back>(m, 1, [](auto&, auto it) { std::get<act::take_back>(*it).debt += 1; });
+       change_nth<steal::take_back>(m, 1, [](auto&, auto it) { std::get<steal::take_back>(*it).debt += 1; });
      }},
-    {"a void debt is kept", [](auto& m) { drop_nth<act::drop>(m, 1); }},
-    {"a loan is not accepted", [](auto& m) { drop_nth<act::accept>(m, 2); }},
-    {"the end comes twice", [](auto& m) { twice<act::complete>(m, 1); }},
-    {"the end is overlooked", [](auto& m) { drop_nth<act::complete>(m, 1); }},
-    {"a rank does not drain", [](auto& m) { drop_nth<act::drain>(m, 2); }},
-    {"a rank does not end", [](auto& m) { drop_nth<skel::role::end>(m, 2); }},
-    {"nobody asks whether loans are held", [](auto& m) { never(m, peer_message_kind::held); }, 4900},
-    {"nobody says that a loan is not held", [](auto& m) { never(m, peer_message_kind::not_held); }, 4900},
+    {"a void debt is kept", [](auto& m) { drop_nth<steal::drop>(m, 1); }},
+    {"a loan is not accepted", [](auto& m) { drop_nth<steal::accept>(m, 2); }},
+    {"the end comes twice", [](auto& m) { twice<steal::complete>(m, 1); }},
+    {"the end is overlooked", [](auto& m) { drop_nth<steal::complete>(m, 1); }},
+    {"a rank does not drain", [](auto& m) { drop_nth<role::drain>(m, 2); }},
+    {"a rank does not end", [](auto& m) { drop_nth<role::end>(m, 2); }},
+    {"nobody asks whether loans are held", [](auto& m) { never<steal::held>(m); }},
+    {"nobody says that a loan is not held", [](auto& m) { never<steal::not_held>(m); }},
     // A lost request costs time, a lost repayment is repaired on the next tick: both were tried, neither is a
     // fault.
-    {"a repayment names the next loan",
-     [](auto& m) { change(m, peer_message_kind::paid, [](auto& p) { ++p.number; }); }},
+    {"a repayment names the next loan", [](auto& m) { change<steal::paid>(m, [](auto& p) { ++p.loan; }); }},
     {"a repayment comes from anybody",
      [](auto& m) {
        m.received = [&m](int, auto& what) {
-         if (what.kind == peer_message_kind::revoke && m.nth(1)) what.kind = peer_message_kind::nothing;
-         if (what.kind == peer_message_kind::not_held) what.ids.clear();
+         if (as<steal::revoke>(what) != nullptr && m.nth(1)) what = steal::nothing{};
+         if (auto* const n = as<steal::not_held>(what)) n->loans.clear();
          return true;
        };
-     },
-     4900},
-    {"a statement names the next loan",
-     [](auto& m) { change(m, peer_message_kind::worth, [](auto& w) { ++w.number; }); }},
+     }},
+    {"a statement names the next loan", [](auto& m) { change<steal::worth>(m, [](auto& w) { ++w.loan; }); }},
     {"a statement is taken for a repayment",
-     [](auto& m) { change(m, peer_message_kind::worth, [](auto& w) { w.kind = peer_message_kind::paid; }); }},
+     [](auto& m) { replace<steal::worth>(m, [](auto& w) { return steal::paid{w.loan}; }); }},
     {"a debt is paid when it is returned",
-     [](auto& m) {
-       change(m, peer_message_kind::returned_loan, [](auto& r) { r.kind = peer_message_kind::paid; });
-     }},
+     [](auto& m) { replace<steal::returned>(m, [](auto& r) { return steal::paid{r.loan}; }); }},
     {"a loan is returned, and its statement is not kept",
-     [](auto& m) {
-       m.received = [](int, auto& what) {
-         if (what.kind == peer_message_kind::returned_loan) {
-           what.ids = {what.number};
-           what.kind = peer_message_kind::not_held;
-         }
-         return true;
-       };
-     }},
-    {"nothing is recorded at an early end", [](auto& m) { never_wanted<act::record>(m); }},
+     [](auto& m) { replace<steal::returned>(m, [](auto& r) { return steal::not_held{{r.loan}}; }); }},
+    {"nothing is recorded at an early end", [](auto& m) { never_wanted<steal::record>(m); }},
     {"a statement leaves out what runs", [](auto& m) { m.slipping = slip::leaves_out_what_runs; }},
     {"a statement leaves out what is lent", [](auto& m) { m.slipping = slip::leaves_out_what_is_lent; }},
     {"a statement has results of loans beside all their tasks",
@@ -72,21 +69,19 @@ std::vector<named_fault<mutation>> const faults{
     {"a stated result is not taken back", [](auto& m) { m.slipping = slip::forgets_a_stated_result; }},
     // A statement that is lost, or the first instead of the latest, is an older checkpoint, and no fault.
     {"an early stop",
-     [](auto& m) {
-       change(m, peer_message_kind::ask, [](auto& a) { a.kind = peer_message_kind::please_stop; });
-     }},
-    {"a stop is lost", [](auto& m) { once_lost(m, peer_message_kind::stop, 2); }},
-    {"a stopped is lost", [](auto& m) { once_lost(m, peer_message_kind::stopped, 2); }},
-    {"a failure is kept secret", [](auto& m) { never(m, peer_message_kind::failed); }},
+     [](auto& m) { replace<steal::ask>(m, [](auto&) { return role::call_message(role::please_stop{}); }); }},
+    {"a stop is lost", [](auto& m) { once_lost<role::stop>(m, 2); }},
+    {"a stopped is lost", [](auto& m) { once_lost<role::stopped>(m, 2); }},
+    {"a failure is kept secret", [](auto& m) { never<role::failed>(m); }},
     {"a rank that makes another call is not noticed",
-     [](auto& m) { change(m, peer_message_kind::hello, [](auto& h) { h.number = 42; }); }},
-    {"the outcome differs", [](auto& m) { tell_another_outcome(m, peer_message_kind::finish); }},
+     [](auto& m) { change<role::hello>(m, [](auto& h) { h.call_hash = peer_call_hash; }); }},
+    {"the outcome differs", [](auto& m) { tell_another_outcome(m); }},
     {"losses are not noticed",
      [](auto& m) {
        m.heard = [](event const& e) { return e.what != event::kind::detect && e.what != event::kind::tick; };
      }},
     {"time stands still",
-     [](auto& m) { m.heard = [](event const& e) { return e.what != event::kind::tick; }; }, 2400},
+     [](auto& m) { m.heard = [](event const& e) { return e.what != event::kind::tick; }; }},
 };
 
 }  // namespace

@@ -7,24 +7,19 @@
 #include "catch.hpp"
 #include "fewer.hpp"
 
-namespace {
-
 using harness_common::runs_wanted;
-
-template <class Draw>
-void try_many(char const* what, Draw draw, std::uint64_t first, std::uint64_t count) {
-  harness_common::try_many(
-      what, [&](std::uint64_t seed) { return steal_harness::run(draw(seed)); }, first, count);
-}
-
-}  // namespace
+using harness_common::try_many;
 
 TEST_CASE("every node is counted once in every order of events", "[random]") {
-  try_many("any", steal_harness::random_scenario, 1, runs_wanted(10000));
+  try_many(
+      "any", [](auto seed) { return steal_harness::run(steal_harness::random_scenario(seed)); }, 1,
+      runs_wanted(10000));
 }
 
 TEST_CASE("ring_steal survives the death of any ranks but the root", "[deaths]") {
-  try_many("deaths", steal_harness::death_scenario, 1000000007, runs_wanted(12000));
+  try_many(
+      "deaths", [](auto seed) { return steal_harness::run(steal_harness::death_scenario(seed)); }, 1000000007,
+      runs_wanted(12000));
 }
 
 TEST_CASE("small trees in every order of events", "[exhaustive]") {
@@ -57,7 +52,10 @@ TEST_CASE("small trees in every order of events", "[exhaustive]") {
     s.suspicions = x.suspicions;
     s.records = x.records;
     s.stops_early = x.stops;
-    auto const found = steal_harness::explore(s, x.ticks, patient ? 5000000 : test::fewer_if_slow(60000));
+    s.statements = x.ticks;
+    s.explored = true;
+    auto const found = harness_common::explore(steal_harness::world(s), x.ticks,
+                                               patient ? 5000000 : test::fewer_if_slow(60000));
     std::printf("%s: %llu states, depth %llu, %llu ends%s\n", x.name,
                 static_cast<unsigned long long>(found.states), static_cast<unsigned long long>(found.depth),
                 static_cast<unsigned long long>(found.ends), found.complete ? "" : " (not all)");

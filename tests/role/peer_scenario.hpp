@@ -74,7 +74,12 @@ struct peer_event {
     saved,      // rank a has written its part of a checkpoint; n: 0, or 1: it could not
     committed,  // of a checkpoint; n: 0, 1: it could not be, 2: it is, though the commit fails
     damage,     // part b of checkpoint n cannot be read any more
-    rerun       // all ranks are killed at once; another job goes on, see the world
+    rerun,      // all ranks are killed at once; another job goes on, see the world
+    start,      // a thread of rank a takes a task
+    lend,       // rank a gives tasks to a thief
+    away,       // rank a has had none to give for some time
+    state,      // rank a states what its debt n is worth
+    retry       // rank a has rested
   };
   kind what = kind::begin;
   int a = 0, b = 0;
@@ -83,7 +88,8 @@ struct peer_event {
   [[nodiscard]] std::string describe() const {
     static constexpr std::array names{"begin",   "deliver",   "tick",      "die",    "detect",
                                       "suspect", "heartbeat", "stop",      "finish", "ready",
-                                      "measure", "saved",     "committed", "damage", "rerun"};
+                                      "measure", "saved",     "committed", "damage", "rerun",
+                                      "start",   "lend",      "away",      "state",  "retry"};
     return std::string(names.at(static_cast<std::size_t>(what))) + "(" + std::to_string(a) + "," +
            std::to_string(b) + ")";
   }

@@ -62,6 +62,17 @@ std::size_t kind_of(Message const& m) {
   auto const* const call = std::get_if<role::call_message>(&m);
   return call != nullptr ? call->index() : m.index() + 100;
 }
+inline void add_to_digest(role::digest& d, role::peer_message const& m) {
+  d.add(static_cast<std::uint64_t>(m.kind)).add(m.number);
+  for (auto const id : m.ids) d.add(id);
+}
+template <role::skeleton_message Message>
+void add_to_digest(role::digest& d, Message const& m) {
+  std::vector<std::byte> bytes;
+  role::encode(m, bytes);
+  for (auto const b : bytes) d.add(std::to_integer<std::uint64_t>(b));
+  d.add(bytes.size());
+}
 inline role::peer_message message_from(role::call_message const& m, role::peer_message const*) {
   return role::to_peer(m);
 }
@@ -139,6 +150,7 @@ class peer_world {
   /// What must hold after each event, and of a run that is done.
   virtual void check() const {}
   virtual void check_done() const = 0;
+  virtual void check_stopped_early() const {}
   /// Whether the root may fail for a reason that is the world's own.
   [[nodiscard]] virtual bool may_fail() const { return false; }
   /// What `part_lost` may follow from.
@@ -210,7 +222,7 @@ class peer_world {
   std::vector<bool> lost_;  // wire(a, b): a takes b for lost
   int deaths_ = 0, suspicions_ = 0;
   std::uint64_t ticks_ = 0;
-  bool complete_ = false;
+  bool complete_ = false, failed_ = false, asked_to_stop_ = false;
 
  private:
   [[nodiscard]] bool deliverable(int from, int to) const {
@@ -226,7 +238,7 @@ class peer_world {
 
   std::map<std::size_t, std::uint64_t> messages_;
   std::uint64_t jobs_ = 0;
-  bool failed_ = false, asked_to_stop_ = false, died_at_work_ = false;
+  bool died_at_work_ = false;
 };
 
 /// Every order of events, to the end, each state once; `ticks` events of time at most.

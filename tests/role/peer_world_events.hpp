@@ -147,7 +147,8 @@ bool peer_world<Scenario, Node, Packet, Actions>::step(std::mt19937_64& dice) {
     auto e = all[below(all.size())];
     bool const rare = e.what == kind::die || e.what == kind::suspect || e.what == kind::tick ||
                       e.what == kind::heartbeat || e.what == kind::detect || e.what == kind::measure ||
-                      e.what == kind::damage || e.what == kind::rerun;
+                      e.what == kind::damage || e.what == kind::rerun || e.what == kind::away ||
+                      e.what == kind::state;
     if (rare && below(10) != 0) continue;
     if (e.what == kind::die) e.n = below(4);
     if (e.what == kind::measure) e.n = 1 + below(ranks);
@@ -210,6 +211,7 @@ void peer_world<Scenario, Node, Packet, Actions>::check_end() const {
       break;
     case status::stopped_early:
       require(asked_to_stop_, "an early stop that nobody wanted");
+      check_stopped_early();
       break;
     case status::part_lost:
       require(may_lose_parts() && (deaths_ > 0 || suspicions_ > 0), "a lost part, out of nothing");
@@ -228,8 +230,7 @@ std::uint64_t peer_world<Scenario, Node, Packet, Actions>::hash() const {
   }
   for (auto const& w : wires_) {
     for (auto const& p : w) {
-      d.add(static_cast<std::uint64_t>(p.what.kind)).add(p.what.number);
-      for (auto const id : p.what.ids) d.add(id);
+      add_to_digest(d, p.what);
       p.add_to(d);
     }
     d.add(w.size());

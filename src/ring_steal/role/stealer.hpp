@@ -4,95 +4,14 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <variant>
+#include <string>
 #include <vector>
 
-#include "role/peer_message.hpp"
+#include "ring_steal/role/action.hpp"
+#include "role/attendance.hpp"
 #include "role/ring_search.hpp"
 
 namespace skel::role {
-
-/// A debt: a loan from the borrower's side, by the borrower's own number. Number 0 is the root's: the whole
-/// run.
-using debt_id = std::uint64_t;
-/// A loan, by the lender's own number; never used twice.
-using loan_id = std::uint64_t;
-
-namespace loan_action {
-/// Send `what` to `to` (perhaps this rank itself). For `loan`, the engine takes tasks of debt `debt` that
-/// wait on this rank, keeps a copy of them under the loan's number, and attaches them. For `paid` it attaches
-/// what it has of debt `debt`, and forgets it. For `worth` and `returned_loan` it attaches what the debt is
-/// worth: the result so far, and the tasks that wait or run or are lent on, the latter as their borrowers
-/// have stated them last; for `returned_loan` it then forgets the debt.
-struct send {
-  rank_id to = 0;
-  peer_message what;
-  debt_id debt = 0;
-  friend bool operator==(send const&, send const&) = default;
-};
-/// What came with the message just handled is what `loan`, a part of `debt`, is worth from now on: a result
-/// so far and the tasks that are left, instead of the tasks that were lent.
-struct restate {
-  loan_id loan = 0;
-  debt_id debt = 0;
-  friend bool operator==(restate const&, restate const&) = default;
-};
-/// On the root: what debt 0 is worth now is a checkpoint of the run.
-struct record {
-  friend bool operator==(record const&, record const&) = default;
-};
-/// The tasks that came with the message just handled are those of a new debt.
-struct accept {
-  debt_id debt = 0;
-  friend bool operator==(accept const&, accept const&) = default;
-};
-/// Compute threads work on this debt now; answer with dry().
-struct work {
-  debt_id debt = 0;
-  friend bool operator==(work const&, work const&) = default;
-};
-/// The result that came with the message just handled is part of `debt`; the tasks of `loan` are not needed
-/// any more.
-struct settle {
-  loan_id loan = 0;
-  debt_id debt = 0;
-  friend bool operator==(settle const&, settle const&) = default;
-};
-/// What `loan` is worth is this rank's again, as part of `debt`: its tasks wait, its result is merged.
-struct take_back {
-  loan_id loan = 0;
-  debt_id debt = 0;
-  friend bool operator==(take_back const&, take_back const&) = default;
-};
-/// The tasks of `loan` are not needed any more: what it was part of is void.
-struct forget {
-  loan_id loan = 0;
-  friend bool operator==(forget const&, forget const&) = default;
-};
-/// This debt is void: its tasks and results so far are to be dropped, and what threads still run of it.
-struct drop {
-  debt_id debt = 0;
-  friend bool operator==(drop const&, drop const&) = default;
-};
-/// On the root: debt 0 is paid, or the run is stopped early and all other debts are returned. The result of
-/// debt 0 is that of the run.
-struct complete {
-  friend bool operator==(complete const&, complete const&) = default;
-};
-/// Start nothing more, and say quiet() when no thread runs a task, and again whenever something has come
-/// after that. `keeps`: what this rank owes and has lent is still needed; otherwise drop it all. It is kept
-/// when the run is stopped early, and dropped when it is done or has failed.
-struct drain {
-  bool keeps = false;
-  friend bool operator==(drain const&, drain const&) = default;
-};
-}  // namespace loan_action
-
-using steal_action =
-    std::variant<loan_action::send, loan_action::accept, loan_action::work, loan_action::settle,
-                 loan_action::take_back, loan_action::forget, loan_action::drop, loan_action::restate,
-                 loan_action::record, loan_action::complete, loan_action::drain, end, fail>;
-using steal_actions = std::vector<steal_action>;
 
 struct stealer_config {
   rank_id self = 0;
@@ -151,21 +70,21 @@ class stealer {
   void state(debt_id id, steal_actions& out) const;
   /// A task threw, the `number`-th that this rank ran.
   void failed(std::uint64_t number, std::string text, steal_actions& out);
-  void please_stop(steal_actions& out);
+  void please_stop(steal_actions& out) const { attendance_.please_stop(out); }
   /// After drain: no thread runs a task any more. Said again, it goes on with what is to be returned.
   void quiet(steal_actions& out);
-  void on(rank_id from, peer_message const& m, steal_actions& out);
+  void on(rank_id from, steal_message const& m, steal_actions& out);
   void lost(rank_id rank, steal_actions& out);
   void tick(steal_actions& out);
 
   [[nodiscard]] std::optional<debt_id> current() const { return current_; }
-  [[nodiscard]] bool hungry() const { return !current_ && !draining_ && !ended_; }
+  [[nodiscard]] bool hungry() const { return !current_ && attendance_.active(); }
   /// Hungry, and without an answer to wait for.
   [[nodiscard]] bool resting() const { return hungry() && !asked_; }
   [[nodiscard]] std::optional<rank_id> asked() const { return asked_; }
   [[nodiscard]] std::uint64_t call_hash() const { return config_.call_hash; }
-  [[nodiscard]] bool draining() const { return draining_; }
-  [[nodiscard]] bool ended() const { return ended_; }
+  [[nodiscard]] bool draining() const { return attendance_.draining(); }
+  [[nodiscard]] bool ended() const { return attendance_.ended(); }
   [[nodiscard]] std::size_t debts() const { return debts_.size(); }
   [[nodiscard]] std::size_t loans() const { return loans_.size(); }
   [[nodiscard]] std::uint64_t steals() const { return steals_; }
@@ -187,18 +106,26 @@ class stealer {
     friend bool operator==(loan const&, loan const&) = default;
   };
 
-  void tell(rank_id to, peer_message_kind what, std::uint64_t number, steal_actions& out) const;
+  // One for each message.
+  void on(rank_id from, call_message const& m, steal_actions& out);
+  void on(rank_id from, steal::ask const& m, steal_actions& out);
+  void on(rank_id from, steal::nothing const& m, steal_actions& out);
+  void on(rank_id from, steal::loan const& m, steal_actions& out);
+  void on(rank_id from, steal::paid const& m, steal_actions& out);
+  void on(rank_id from, steal::worth const& m, steal_actions& out);
+  void on(rank_id from, steal::returned const& m, steal_actions& out);
+  void on(rank_id from, steal::held const& m, steal_actions& out);
+  void on(rank_id from, steal::not_held const& m, steal_actions& out);
+  void on(rank_id from, steal::revoke const& m, steal_actions& out);
+  void on(rank_id from, steal::progress const& m, steal_actions& out);
+
   void turn_to_work(steal_actions& out);
   void ask_next(steal_actions& out);
   void send_away(rank_id thief, std::optional<rank_id> hint, steal_actions& out) const;
   void settle_if_done(debt_id id, steal_actions& out);
-  void on_loan(rank_id from, loan_id number, steal_actions& out);
-  void on_paid(rank_id from, loan_id number, steal_actions& out);
-  void on_held(rank_id from, std::vector<loan_id> const& numbers, steal_actions& out) const;
-  void on_returned(rank_id from, loan_id number, steal_actions& out);
   void take_back(loan_id number, steal_actions& out);
   void drop(debt_id id, steal_actions& out);
-  void start_draining(bool keeps, steal_actions& out);
+  void leave_work(bool returns);
   void return_debts(steal_actions& out);
   [[nodiscard]] bool has_lent(loan_id number, rank_id borrower) const;
   [[nodiscard]] std::optional<debt_id> find(rank_id lender, loan_id number) const;
@@ -216,11 +143,8 @@ class stealer {
   std::deque<rank_id> thieves_;   // they wait for an answer
   std::uint64_t steals_ = 0;      // loans received
   std::uint64_t taken_back_ = 0;
-  bool draining_ = false;
+  attendance attendance_;
   bool returns_ = false;  // draining, and every debt goes back to its lender
-  bool stop_heard_ = false;
-  bool told_stopped_ = false;
-  bool ended_ = false;
 };
 
 }  // namespace skel::role
