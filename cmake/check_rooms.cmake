@@ -25,9 +25,10 @@ room(engine USES base transport observe disks HEADERS context run_main)
 # What the skeletons share above the engine: one call on one rank, and the user's types as bytes.
 room(call USES base role transport observe storage disks engine
      HEADERS transfer source sink worker immutable detail/addresses detail/contents detail/conversion detail/task_function detail/deferred_packing)
-foreach(skeleton farm ring_steal divide_and_conquer multi_host bsp)
+foreach(skeleton farm ring_steal multi_host bsp)
   room(${skeleton}/role USES base role)
 endforeach()
+room(divide_and_conquer/role USES base role HEADERS detail/divide_placement)
 set(below_skeletons base role transport observe storage disks engine call)
 room(farm USES ${below_skeletons} farm/role HEADERS farm detail/farm_adapter detail/farm_work detail/result_store detail/task_store)
 room(ring_steal USES ${below_skeletons} ring_steal/role HEADERS ring_steal detail/steal_adapter detail/steal_work)

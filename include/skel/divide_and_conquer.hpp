@@ -32,6 +32,7 @@
 #include "skel/context.hpp"
 #include "skel/detail/conversion.hpp"
 #include "skel/detail/divide_job.hpp"
+#include "skel/detail/divide_placement.hpp"
 #include "skel/error.hpp"
 #include "skel/report.hpp"
 #include "skel/source.hpp"
@@ -74,9 +75,6 @@ class any_division {
 };
 
 [[nodiscard]] std::string to_string(any_division const& division);
-
-/// Where the solution of a divide_and_conquer call is at its end.
-enum class placement : std::uint8_t { everywhere, on_root, in_parts };
 
 /// Everything about a divide_and_conquer call beside source, job and kind. The same on every rank.
 struct divide_and_conquer_options {
@@ -122,7 +120,7 @@ concept divide_and_conquer_problem = requires(Job const& job, typename Job::prob
 ///     if (sorted.here()) print(*sorted);
 template <class Solution>
 struct placed_solution {
-  placement where = placement::everywhere;
+  placement where = placement::everywhere;  ///< everywhere, on_root or in_parts
   std::vector<Solution> parts;  ///< what this rank has; in_parts: in the order of the ranks, all there is
 
   /// Whether this rank has the solution.

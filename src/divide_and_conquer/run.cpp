@@ -12,27 +12,11 @@
 
 namespace skel::detail {
 
-using role::group_of;
-using role::peer_message;
-using role::peer_message_kind;
+using role::call_message;
+using role::divide_message;
 using role::rank_span;
-namespace part = role::divide_act;
-
-namespace {
-
-role::problem_place place_of_problem(placement p) {
-  return p == placement::everywhere ? role::problem_place::everywhere
-         : p == placement::on_root  ? role::problem_place::root
-                                    : role::problem_place::parts;
-}
-
-role::solution_place place_of_solution(placement p) {
-  return p == placement::everywhere ? role::solution_place::everywhere
-         : p == placement::on_root  ? role::solution_place::root
-                                    : role::solution_place::parts;
-}
-
-}  // namespace
+namespace act = role::divide_act;
+namespace say = role::divide_say;
 
 divide_run::divide_run(context& ctx, divide_work& work, divide_kind const& kind,
                        divide_and_conquer_options const& options)
@@ -50,7 +34,7 @@ divide_run::divide_run(context& ctx, divide_work& work, divide_kind const& kind,
   if (auto const contents = ctx.size() > 1 ? work.contents(options.check_problem) : std::nullopt)
     call_.add_hidden("contents of the replicated_problem", *contents);
   auto const hash = call_.hash();
-  role_ = role::partner({rank_, ctx.size(), place_of_problem(kind.from), place_of_solution(kind.to), hash});
+  role_ = role::divide_partner({rank_, ctx.size(), kind.from, kind.to, hash});
   if (is_root()) roll_.emplace(context_access::team(ctx), hash);
 }
 
@@ -100,38 +84,36 @@ solution_ptr divide_run::take_solution() {
 
 void divide_run::perform(role::divide_actions& list, bytes* payload, done* result) {
   for (auto& action : std::exchange(list, {})) {
-    if (auto* const message = std::get_if<part::send>(&action)) {
+    if (auto* const message = std::get_if<act::send>(&action)) {
       send(message->to, std::move(message->what));
-    } else if (auto const* d = std::get_if<part::divide>(&action)) {
+    } else if (auto const* d = std::get_if<act::divide>(&action)) {
       add_job(job::kind::divide, d->group);
-    } else if (auto const* so = std::get_if<part::solve>(&action)) {
+    } else if (auto const* so = std::get_if<act::solve>(&action)) {
       add_job(job::kind::solve, so->group);
-    } else if (auto const* c = std::get_if<part::combine>(&action)) {
+    } else if (auto const* c = std::get_if<act::combine>(&action)) {
       add_job(job::kind::combine, c->group);
-    } else if (auto const* kp = std::get_if<part::keep_problem>(&action)) {
+    } else if (auto const* kp = std::get_if<act::keep_problem>(&action)) {
       problems_[kp->group] = {nullptr, std::make_shared<bytes const>(std::move(*payload))};
-    } else if (auto const* ks = std::get_if<part::keep_solution>(&action)) {
+    } else if (auto const* ks = std::get_if<act::keep_solution>(&action)) {
       std::erase_if(solutions_, [&](auto const& x) { return ks->group.contains(x.first); });
       auto& s = solutions_[ks->group];
       if (result != nullptr)
         s = std::move(result->solution);
       else
         s.packed = std::move(*payload);
-    } else if (std::holds_alternative<part::complete>(action)) {
+    } else if (std::holds_alternative<act::complete>(action)) {
       call_roll(&role::roll_call::done, static_cast<std::uint64_t>(ctx_.size()));
-    } else if (std::holds_alternative<part::drain>(action)) {
+    } else if (std::holds_alternative<role::drain>(action)) {
       draining_ = true;
       jobs_.clear();
-    } else if (auto const* e = std::get_if<role::end>(&action)) {
-      end_with(e->how);
-    } else if (auto const* failure = std::get_if<role::fail>(&action)) {
-      fail_with(*failure);
+    } else {
+      perform_common(action);
     }
   }
   deliver_own();
 }
 
-void divide_run::send(int to, peer_message m) {
+void divide_run::send(int to, divide_message m) {
   if (to == rank_) {
     to_self_.push(std::move(m));
     return;
@@ -145,38 +127,50 @@ void divide_run::send(int to, peer_message m) {
   post(to, m, std::move(body), begin);
 }
 
-// Problems and solutions are packed here only when nobody foresaw that they would travel: after a loss.
-void divide_run::attach(peer_message const& m, int to, bytes& body) {
-  auto const append = [&](bytes const& more) {
-    auto const b = more.bytes();
-    body.body().insert(body.body().end(), b.begin(), b.end());
-  };
-  auto const add_solution = [&](held_solution& s) {
-    if (s.packed && s.object)
-      body = std::move(*std::exchange(s.packed, std::nullopt));
-    else if (s.packed)
-      append(*s.packed);
-    else
-      work_.pack(*s.object, body.body());
-  };
-  if (m.kind == peer_message_kind::problem) {
-    auto& p = problems_.at(group_of(m));
-    if (p.packed)
-      append(*p.packed);
-    else
-      work_.pack(*p.object, body.body());
-  } else if (m.kind == peer_message_kind::solution) {
-    add_solution(solutions_.at(group_of(m)));
-  } else if (m.kind == peer_message_kind::finish) {
-    // One that was taken for lost, and lives, has missed its end.
-    if (kind_.to == placement::everywhere && m.result->how == role::outcome::status::done &&
+void divide_run::attach(divide_message const& m, int to, bytes& body) {
+  if (auto const* const call = std::get_if<call_message>(&m))
+    attach_to_call(*call, to, body);
+  else if (auto const* const p = std::get_if<say::problem>(&m))
+    append(problems_.at(p->group), body);
+  else if (auto const* const s = std::get_if<say::solution>(&m))
+    append(solutions_.at(s->group), body);
+}
+
+void divide_run::attach_to_call(call_message const& m, int to, bytes& body) {
+  if (auto const* const f = std::get_if<role::finish>(&m)) {
+    // A rank that was taken for lost, and lives, has missed its end.
+    if (kind_.to == placement::everywhere && f->how.how == role::outcome::status::done &&
         !role_.has_reached(to))
-      add_solution(solutions_.at(everybody()));
-  } else if (m.kind == peer_message_kind::stopped) {
+      append(solutions_.at(everybody()), body);
+  } else if (std::holds_alternative<role::stopped>(m)) {
     skel::bytes::put_varint(body.body(), role_.taken_over());
     phases_.pack(body.body());
     pack_stats(own_stats(), body.body());
   }
+}
+
+namespace {
+void append_bytes(transport::packet const& more, transport::packet& body) {
+  auto const b = more.bytes();
+  body.body().insert(body.body().end(), b.begin(), b.end());
+}
+}  // namespace
+
+// Packs here only what was not expected to travel: after a loss.
+void divide_run::append(held_problem const& p, bytes& body) const {
+  if (p.packed)
+    append_bytes(*p.packed, body);
+  else
+    work_.pack(*p.object, body.body());
+}
+
+void divide_run::append(held_solution& s, bytes& body) const {
+  if (s.packed && s.object)
+    body = std::move(*std::exchange(s.packed, std::nullopt));
+  else if (s.packed)
+    append_bytes(*s.packed, body);
+  else
+    work_.pack(*s.object, body.body());
 }
 
 // Code of the user's threw: the run fails as if the latest task had.
@@ -189,13 +183,14 @@ void divide_run::fail(std::string text) {
 // --- messages
 
 void divide_run::deliver_own() {
-  to_self_.deliver([&](peer_message const& m) { deliver(rank_, m, nullptr); });
+  to_self_.deliver([&](divide_message const& m) { deliver(rank_, m, nullptr); });
 }
 
-void divide_run::deliver(int from, peer_message const& m, bytes* payload) {
-  if (is_root()) {
-    call_roll(&role::roll_call::on_peer, from, m);
-    if (for_roll_call(m.kind)) return;
+// The roll call answers what is for it, the partner everything else.
+void divide_run::deliver(int from, divide_message const& m, bytes* payload) {
+  if (auto const* const call = std::get_if<call_message>(&m); call != nullptr && is_root()) {
+    call_roll(&role::roll_call::on, from, *call);
+    if (for_roll_call(*call)) return;
   }
   role::divide_actions list;
   role_.on(from, m, list);
@@ -205,18 +200,20 @@ void divide_run::deliver(int from, peer_message const& m, bytes* payload) {
 void divide_run::receive(int from, std::span<std::byte const> body, transport::packet& whole) {
   if (over_) return;
   last_moved_ = now();
-  auto const m = role::decode_peer_message(body);
-  if (is_root() && m.kind == peer_message_kind::hello && of_another_call(from, m.number)) return;
-  if (is_root() && m.kind == peer_message_kind::stopped) {
+  auto const m = role::decode<divide_message>(body);
+  if (another_call(from, m)) return;
+  auto const* const call = std::get_if<call_message>(&m);
+  if (is_root() && call != nullptr && std::holds_alternative<role::stopped>(*call)) {
     taken_over_ += skel::bytes::get_varint(body);
     phases_.merge(body);
     add_stats(unpack_stats(from, body));
   }
   whole.drop_front(whole.size() - body.size());
-  if (m.kind == peer_message_kind::solution && role::is_group(everybody(), group_of(m)) &&
-      !group_of(m).contains(rank_))
-    phases_.received(level(group_of(m)) - 1, now());
-  if (m.kind == peer_message_kind::finish && !body.empty() && !solutions_.contains(everybody()))
+  if (auto const* const s = std::get_if<say::solution>(&m);
+      s != nullptr && role::is_group(everybody(), s->group) && !s->group.contains(rank_))
+    phases_.received(level(s->group) - 1, now());
+  if (call != nullptr && std::holds_alternative<role::finish>(*call) && !body.empty() &&
+      !solutions_.contains(everybody()))
     solutions_[everybody()].packed = std::move(whole);
   deliver(from, m, &whole);
 }
@@ -238,7 +235,7 @@ void divide_run::on_tick(double t) {
   if (calls_ != calls_told_) {
     calls_told_ = calls_;
     last_moved_ = t;
-    if (!is_root()) send(root_, {.kind = peer_message_kind::hello, .number = role_.call_hash()});
+    if (!is_root()) send_call(root_, role::hello{call_.hash()});
   }
   after_tick(t);
 }

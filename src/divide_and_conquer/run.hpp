@@ -85,9 +85,14 @@ class divide_run final : public peer_run {
   void describe(observe::progress_state& s, bool last) const override;
 
   void perform(role::divide_actions& list, bytes* payload = nullptr, done* result = nullptr);
-  void send(int to, role::peer_message m) override;
-  void attach(role::peer_message const& m, int to, bytes& body);
-  void deliver(int from, role::peer_message const& m, bytes* payload);
+  using peer_run::send;
+  void send(int to, role::divide_message m);
+  void send_call(int to, role::call_message m) override { send(to, std::move(m)); }
+  void attach(role::divide_message const& m, int to, bytes& body);
+  void attach_to_call(role::call_message const& m, int to, bytes& body);
+  void append(held_problem const& p, bytes& body) const;
+  void append(held_solution& s, bytes& body) const;
+  void deliver(int from, role::divide_message const& m, bytes* payload);
   void deliver_own() override;
   void add_job(job::kind what, rank_span group);
   void run(job const& j, done& d);
@@ -98,16 +103,16 @@ class divide_run final : public peer_run {
   [[nodiscard]] problem_ptr open_problem(held_problem& p);
   [[nodiscard]] solution_ptr open_solution(held_solution& s);
   [[nodiscard]] bool travels(rank_span group) const;
-  [[nodiscard]] rank_span everybody() const { return role_.everybody(); }
+  [[nodiscard]] rank_span everybody() const { return role_.groups().everybody(); }
   [[nodiscard]] int level(rank_span group) const { return role::depth_of(everybody(), group); }
 
   divide_work& work_;
   divide_kind kind_;
   unsigned piece_depth_ = 0;
-  role::partner role_;
+  role::divide_partner role_;
   std::map<rank_span, held_problem> problems_;
   std::map<rank_span, held_solution> solutions_;
-  loopback<role::peer_message> to_self_;
+  loopback<role::divide_message> to_self_;
   std::deque<job> jobs_;
   unsigned running_ = 0;
   std::uint64_t calls_ = 0;

@@ -191,12 +191,12 @@ void encode(Message const& m, std::vector<std::byte>& out) {
 /// cannot have written; never allocates more than the bytes present justify.
 template <skeleton_message Message>
 [[nodiscard]] Message decode(std::span<std::byte const>& in) {
-  auto const kind = std::to_integer<unsigned>(bytes::get_bytes(in, 1)[0]);
+  auto const code = std::to_integer<unsigned>(bytes::get_bytes(in, 1)[0]);
   std::optional<Message> read;
-  if (kind < std::variant_size_v<call_message>)
-    codec::get_alternative<call_message>(kind, in, [&](auto m) { read = call_message(std::move(m)); });
-  else if (kind >= first_kind<Message>)
-    codec::get_alternative<Message>(kind - first_kind<Message> + 1, in,
+  if (code < std::variant_size_v<call_message>)
+    codec::get_alternative<call_message>(code, in, [&](auto m) { read = call_message(std::move(m)); });
+  else if (code >= first_kind<Message>)
+    codec::get_alternative<Message>(code - first_kind<Message> + 1, in,
                                     [&](auto m) { read = Message(std::move(m)); });
   if (!read) throw protocol_error("not a message of this skeleton: all ranks must make the same calls");
   return *std::move(read);

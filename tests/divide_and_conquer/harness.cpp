@@ -1,8 +1,7 @@
 #include "harness.hpp"
 
-namespace partner_harness {
+namespace divide_harness {
 
-using role::peer_message_kind;
 using kind = event::kind;
 
 namespace {
@@ -12,7 +11,8 @@ std::string text_of(items p) { return std::to_string(p.first) + "-" + std::to_st
 }  // namespace
 
 world::world(scenario const& s, fault* f) : peer_world(s, f) {
-  for (int r = 0; r < s.ranks; ++r) at(r).role = role::partner({r, s.ranks, s.from, s.to, call_hash(r)});
+  for (int r = 0; r < s.ranks; ++r)
+    at(r).role = role::divide_partner({r, s.ranks, s.from, s.to, call_hash(r)});
 }
 
 // --- events
@@ -20,9 +20,9 @@ world::world(scenario const& s, fault* f) : peer_world(s, f) {
 void world::begin(int rank) {
   auto& n = at(rank);
   auto const& s = *scenario_;
-  if (s.from == problem_place::parts)
+  if (s.from == placement::in_parts)
     n.problems[role::alone(rank)] = {rank, rank + 1};
-  else if (s.from == problem_place::everywhere || rank == 0)
+  else if (s.from == placement::everywhere || rank == 0)
     n.problems[{0, s.ranks}] = {0, s.items};
   role::divide_actions list;
   n.role.begin(list);
@@ -31,11 +31,12 @@ void world::begin(int rank) {
 
 void world::receive(int from, int to, packet& p) {
   auto& n = at(to);
-  if (to == 0) {
-    call_roll(&role::roll_call::on_peer, from, p.what);
-    if (for_roll_call(p.what.kind)) return;
+  auto const* const call = std::get_if<role::call_message>(&p.what);
+  if (to == 0 && call != nullptr) {
+    call_roll(&role::roll_call::on, from, *call);
+    if (for_roll_call(*call)) return;
   }
-  if (p.what.kind == peer_message_kind::finish) {
+  if (call != nullptr && std::holds_alternative<role::finish>(*call)) {
     n.result = p.solution;
     if (auto const own = n.solutions.find({0, scenario_->ranks}); own != n.solutions.end())
       n.result = own->second;
@@ -111,7 +112,7 @@ std::string world::waits_for() const {
 // --- what must hold
 
 std::string world::expected(rank_span s, items p) const {
-  if (scenario_->from == problem_place::parts) {
+  if (scenario_->from == placement::in_parts) {
     if (s.single()) return text_of({s.first, s.last});
   } else if (s.single() || atomic(p)) {
     return text_of(p);
@@ -131,7 +132,7 @@ void world::check_done() const {
   auto const& s = *scenario_;
   rank_span const all{0, s.ranks};
   items const problem{0, s.items};
-  if (s.to == solution_place::parts) {
+  if (s.to == placement::in_parts) {
     std::string text;
     for (auto const& n : nodes_)
       for (auto const& [group, part] : n.solutions) text += (text.empty() ? "" : " ") + part;
@@ -139,12 +140,12 @@ void world::check_done() const {
     return;
   }
   for (int r = 0; r < s.ranks; ++r)
-    if (at(r).alive && (r == 0 || s.to == solution_place::everywhere))
+    if (at(r).alive && (r == 0 || s.to == placement::everywhere))
       require(at(r).result == expected(all, problem), "a wrong solution: " + at(r).result);
 }
 
 bool world::may_lose_parts() const {
-  return scenario_->from == problem_place::parts || scenario_->to == solution_place::parts;
+  return scenario_->from == placement::in_parts || scenario_->to == placement::in_parts;
 }
 
 std::uint64_t world::again() const {
@@ -153,4 +154,4 @@ std::uint64_t world::again() const {
   return n;
 }
 
-}  // namespace partner_harness
+}  // namespace divide_harness

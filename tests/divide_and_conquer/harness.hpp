@@ -11,12 +11,11 @@
 #include "divide_and_conquer/role/partner.hpp"
 #include "role/peer_world.hpp"
 
-namespace partner_harness {
+namespace divide_harness {
 
 namespace role = skel::role;
-using role::problem_place;
 using role::rank_span;
-using role::solution_place;
+using skel::placement;
 
 using event = harness_common::peer_event;
 using harness_common::exploration;
@@ -25,8 +24,8 @@ using harness_common::summary;
 using harness_common::violation;
 
 struct scenario : harness_common::peer_scenario {
-  problem_place from = problem_place::root;
-  solution_place to = solution_place::everywhere;
+  placement from = placement::on_root;
+  placement to = placement::everywhere;
   int items = 8;    // the problem: the numbers 0 ... items - 1
   int trivial = 1;  // problems of so many items cannot be divided
   [[nodiscard]] std::string describe() const;
@@ -35,7 +34,7 @@ struct scenario : harness_common::peer_scenario {
 using items = std::pair<int, int>;
 
 struct packet {
-  role::peer_message what;
+  role::divide_message what;
   items problem{};
   std::string solution;
   void add_to(role::digest& d) const;
@@ -49,7 +48,7 @@ struct job {
 };
 
 struct node : harness_common::peer_node {
-  role::partner role;
+  role::divide_partner role;
   std::map<rank_span, items> problems;
   std::map<rank_span, std::string> solutions;
   std::vector<job> jobs;
@@ -70,7 +69,7 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   void hear_lost(int rank, int peer) override;
   void hear_tick(int rank) override;
   void please_stop(int rank) override;
-  void send(int rank, int to, role::peer_message const& what) override;
+  void send(int rank, int to, role::divide_message const& what) override;
   void follow_up(int rank) override;
   void add_own(int rank, std::vector<event>& all) const override;
   void apply_own(event const& e) override;
@@ -93,4 +92,4 @@ using fault = world::fault;
 /// Throws violation with the seed that replays it.
 summary run(scenario const& s, fault* f = nullptr);
 
-}  // namespace partner_harness
+}  // namespace divide_harness

@@ -1,10 +1,10 @@
 // What the engine does for divide-and-conquer's roles, in the harness.
 #include "harness.hpp"
 
-namespace partner_harness {
+namespace divide_harness {
 
-using role::peer_message_kind;
 namespace act = role::divide_act;
+namespace say = role::divide_say;
 
 void world::perform(int rank, role::divide_actions& list, items problem, std::string const& solution) {
   auto& n = at(rank);
@@ -33,24 +33,26 @@ void world::perform(int rank, role::divide_actions& list, items problem, std::st
       require(rank == 0 && !complete_, "complete twice");
       complete_ = true;
       call_roll(&role::roll_call::done, std::uint64_t{1});
-    } else if (std::holds_alternative<act::drain>(action)) {
+    } else if (std::holds_alternative<role::drain>(action)) {
       n.draining = true;
     } else {
-      ends(n, action);
+      performs(rank, action);
     }
   }
 }
 
-void world::send(int rank, int to, role::peer_message const& what) {
+void world::send(int rank, int to, role::divide_message const& what) {
   auto& n = at(rank);
   auto p = packet_of(what);
-  if (what.kind == peer_message_kind::problem) {
-    p.problem = n.problems.at(group_of(what));
-  } else if (what.kind == peer_message_kind::solution) {
-    p.solution = n.solutions.at(group_of(what));
-  } else if (what.kind == peer_message_kind::finish && scenario_->to == solution_place::everywhere &&
-             what.result->how == role::outcome::status::done && !n.role.has_reached(to)) {
-    p.solution = n.solutions.at({0, scenario_->ranks});
+  if (auto const* const pr = std::get_if<say::problem>(&what)) {
+    p.problem = n.problems.at(pr->group);
+  } else if (auto const* const so = std::get_if<say::solution>(&what)) {
+    p.solution = n.solutions.at(so->group);
+  } else if (auto const* const call = std::get_if<role::call_message>(&what)) {
+    auto const* const f = std::get_if<role::finish>(call);
+    if (f != nullptr && scenario_->to == placement::everywhere && f->how.how == role::outcome::status::done &&
+        !n.role.has_reached(to))
+      p.solution = n.solutions.at({0, scenario_->ranks});
   }
   post(rank, to, std::move(p));
 }
@@ -91,4 +93,4 @@ void node::add_to(role::digest& d) const {
   }
 }
 
-}  // namespace partner_harness
+}  // namespace divide_harness

@@ -5,19 +5,29 @@
 
 namespace {
 
-using kind = skel::role::peer_message_kind;
-using partner_harness::event;
+using divide_harness::event;
 namespace act = skel::role::divide_act;
+namespace say = skel::role::divide_say;
+namespace role = skel::role;
 using namespace harness_common;
-using mutation = basic_mutation<partner_harness::fault>;
+using mutation = basic_mutation<divide_harness::fault>;
 
 // The message is about another group than it says.
-void name_sibling(mutation& m, kind what) {
-  change(m, what, [](auto& message) {
-    if (message.ids.size() != 2 || message.ids[1] - message.ids[0] != 1) return;
-    auto const shift = message.ids[0] % 2 == 0 ? 1 : -1;
-    for (auto& id : message.ids) id = id + static_cast<std::uint64_t>(shift);
+template <class What>
+void name_sibling(mutation& m) {
+  change<What>(m, [](What& what) {
+    if (!what.group.single()) return;
+    auto const shift = what.group.first % 2 == 0 ? 1 : -1;
+    what.group = {what.group.first + shift, what.group.last + shift};
   });
+}
+// Messages of one kind say something else.
+template <class What, class Other>
+void replace(mutation& m, Other other) {
+  m.received = [other](int, auto& what) {
+    if (as<What>(what) != nullptr) what = other;
+    return true;
+  };
 }
 
 std::vector<named_fault<mutation>> const faults{
@@ -33,38 +43,35 @@ std::vector<named_fault<mutation>> const faults{
      [](auto& m) {
        change_nth<act::keep_solution>(m, 2, [](auto&, auto it) {
          auto& s = std::get<act::keep_solution>(*it).group;
-         s = s.first > 0 ? skel::role::rank_span{s.first - 1, s.last} : s;
+         s = s.first > 0 ? role::rank_span{s.first - 1, s.last} : s;
        });
      }},
     {"the end comes twice", [](auto& m) { twice<act::complete>(m, 1); }},
     {"the end is overlooked", [](auto& m) { drop_nth<act::complete>(m, 1); }},
-    {"a rank does not drain", [](auto& m) { drop_nth<act::drain>(m, 2); }},
-    {"a rank does not end", [](auto& m) { drop_nth<skel::role::end>(m, 2); }},
-    {"no problem arrives", [](auto& m) { never(m, kind::problem); }},
-    {"a problem is lost", [](auto& m) { once_lost(m, kind::problem, 1); }},
-    {"no solution arrives", [](auto& m) { never(m, kind::solution); }},
-    {"a solution is lost", [](auto& m) { once_lost(m, kind::solution, 2); }},
-    {"a solution is taken for its neighbour's", [](auto& m) { name_sibling(m, kind::solution); }},
-    {"a problem is taken for its neighbour's", [](auto& m) { name_sibling(m, kind::problem); }},
-    {"nobody is asked for problems", [](auto& m) { never(m, kind::need_problem); }},
-    {"nobody is asked for solutions", [](auto& m) { never(m, kind::need_solution); }},
-    {"the root is not told who is ready", [](auto& m) { never(m, kind::reached); }},
+    {"a rank does not drain", [](auto& m) { drop_nth<role::drain>(m, 2); }},
+    {"a rank does not end", [](auto& m) { drop_nth<role::end>(m, 2); }},
+    {"no problem arrives", [](auto& m) { never<say::problem>(m); }},
+    {"a problem is lost", [](auto& m) { once_lost<say::problem>(m, 1); }},
+    {"no solution arrives", [](auto& m) { never<say::solution>(m); }},
+    {"a solution is lost", [](auto& m) { once_lost<say::solution>(m, 2); }},
+    {"a solution is taken for its neighbour's", [](auto& m) { name_sibling<say::solution>(m); }},
+    {"a problem is taken for its neighbour's", [](auto& m) { name_sibling<say::problem>(m); }},
+    {"nobody is asked for problems", [](auto& m) { never<say::need_problem>(m); }},
+    {"nobody is asked for solutions", [](auto& m) { never<say::need_solution>(m); }},
+    {"the root is not told who is ready", [](auto& m) { never<say::reached>(m); }},
     {"a rank says that it is ready, and is not",
      [](auto& m) {
-       change(m, kind::hello, [](auto& h) {
-         h.kind = kind::reached;
-         h.ids = {0, 2};
-       });
+       replace<role::hello>(m, say::reached{{0, 2}});
      }},
-    {"a lost part is kept secret", [](auto& m) { never(m, kind::part_lost); }},
+    {"a lost part is kept secret", [](auto& m) { never<role::part_lost>(m); }},
     {"a part is called lost that is not",
-     [](auto& m) { change(m, kind::reached, [](auto& r) { r.kind = kind::part_lost; }); }},
-    {"a stop is lost", [](auto& m) { once_lost(m, kind::stop, 2); }},
-    {"a stopped is lost", [](auto& m) { once_lost(m, kind::stopped, 2); }},
-    {"a failure is kept secret", [](auto& m) { never(m, kind::failed); }},
+     [](auto& m) { replace<say::reached>(m, role::call_message(role::part_lost{0})); }},
+    {"a stop is lost", [](auto& m) { once_lost<role::stop>(m, 2); }},
+    {"a stopped is lost", [](auto& m) { once_lost<role::stopped>(m, 2); }},
+    {"a failure is kept secret", [](auto& m) { never<role::failed>(m); }},
     {"a rank that makes another call is not noticed",
-     [](auto& m) { change(m, kind::hello, [](auto& h) { h.number = 42; }); }},
-    {"the outcome differs", [](auto& m) { tell_another_outcome(m, kind::finish); }},
+     [](auto& m) { change<role::hello>(m, [](auto& h) { h.call_hash = peer_call_hash; }); }},
+    {"the outcome differs", [](auto& m) { tell_another_outcome(m); }},
     {"losses are not noticed",
      [](auto& m) {
        m.heard = [](event const& e) { return e.what != event::kind::detect && e.what != event::kind::tick; };
@@ -77,7 +84,7 @@ std::vector<named_fault<mutation>> const faults{
 
 TEST_CASE("every deliberate fault of divide_and_conquer is caught") {
   check_all_are_caught<mutation>(faults, [](std::uint64_t seed, mutation& m) {
-    partner_harness::run(
-        seed % 2 == 0 ? partner_harness::random_scenario(seed) : partner_harness::death_scenario(seed), &m);
+    divide_harness::run(
+        seed % 2 == 0 ? divide_harness::random_scenario(seed) : divide_harness::death_scenario(seed), &m);
   });
 }

@@ -1,7 +1,7 @@
 // Scenarios drawn from a seed, and running them.
 #include "harness.hpp"
 
-namespace partner_harness {
+namespace divide_harness {
 
 std::string scenario::describe() const {
   static constexpr char const* places[] = {"everywhere", "root", "parts"};
@@ -14,8 +14,8 @@ namespace {
 
 scenario draw(std::uint64_t seed, bool must_die) {
   auto const own = [](scenario& s, auto const& below) {
-    s.from = static_cast<problem_place>(below(3));
-    s.to = static_cast<solution_place>(below(3));
+    s.from = static_cast<placement>(below(3));
+    s.to = static_cast<placement>(below(3));
     s.items = 1 + static_cast<int>(below(40));
     s.trivial = 1 + static_cast<int>(below(below(3) == 0 ? 20 : 2));
   };
@@ -29,4 +29,4 @@ scenario death_scenario(std::uint64_t seed) { return draw(seed, true); }
 
 summary run(scenario const& s, fault* f) { return harness_common::run<world>(s, f); }
 
-}  // namespace partner_harness
+}  // namespace divide_harness

@@ -6,6 +6,7 @@
 
 #include "disks/disk_message.hpp"
 #include "divide_and_conquer/phase_clock.hpp"
+#include "divide_and_conquer/role/message.hpp"
 #include "fuzz.hpp"
 #include "ring_steal/role/message.hpp"
 #include "role/peer_message.hpp"
@@ -32,6 +33,9 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
       [&] { round_trip(bytes, [](auto& in) { return skel::role::decode_peer_message(in); }); });
   fuzz::expect_error_or_result(
       [&] { round_trip(bytes, [](auto& in) { return skel::role::decode<skel::role::steal_message>(in); }); });
+  fuzz::expect_error_or_result([&] {
+    round_trip(bytes, [](auto& in) { return skel::role::decode<skel::role::divide_message>(in); });
+  });
   fuzz::expect_error_or_result([&] {
     skel::detail::phase_clock clock;
     auto rest = bytes;

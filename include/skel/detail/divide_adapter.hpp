@@ -65,14 +65,14 @@ template <class P>
 inline constexpr bool is_replicated_problem<replicated_problem<P>> = true;
 
 template <class Source, class Job>
-class part_work_of final : public divide_work {
+class divide_work_of final : public divide_work {
   using problem = typename Job::problem;
   using solution = typename Job::solution;
   using problems = typed_problem<problem>;
   using solutions = typed_solution<solution>;
 
  public:
-  part_work_of(Source& source, Job const& job) : source_(source), job_(job) {}
+  divide_work_of(Source& source, Job const& job) : source_(source), job_(job) {}
 
   [[nodiscard]] std::string types() const override {
     return std::string(typeid(problem).name()) + " -> " + typeid(solution).name();
@@ -282,7 +282,7 @@ result<placed_solution<detail::solution_of<Job>>> divide_and_conquer(
                             : detail::is_replicated_problem<source_type> ? placement::everywhere
                                                                          : placement::in_parts;
       auto const kind = detail::kind_of(how, from);
-      detail::part_work_of<source_type, Job> work(const_cast<source_type&>(source), job);
+      detail::divide_work_of<source_type, Job> work(const_cast<source_type&>(source), job);
       detail::solution_ptr mine;
       all.report = detail::run_divide_and_conquer(ctx, work, kind, options, mine);
       all.value.where = kind.to;

@@ -13,12 +13,12 @@
 
 #include "skel/context.hpp"
 #include "skel/detail/divide_job.hpp"
+#include "skel/detail/divide_placement.hpp"
 #include "skel/report.hpp"
 
 namespace skel {
 
 class any_division;
-enum class placement : std::uint8_t;
 struct divide_and_conquer_options;
 
 namespace detail {

@@ -1,73 +1,140 @@
 #include "divide_and_conquer/role/partner.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "role/digest.hpp"
 
 namespace skel::role {
 
-using kind = peer_message_kind;
-namespace part = divide_act;
+using divide_say::need_problem;
+using divide_say::need_solution;
+using divide_say::problem;
+using divide_say::reached;
+using divide_say::solution;
 
 namespace {
 
-std::string named(rank_span s) {
-  if (s.single()) return "rank " + std::to_string(s.first);
-  return "ranks " + std::to_string(s.first) + " to " + std::to_string(s.last - 1);
+template <class What>
+void tell(rank_id to, What what, divide_actions& out) {
+  out.push_back(divide_act::send{to, what});
 }
 
 }  // namespace
 
-rank_span group_of(peer_message const& m) {
-  if (m.ids.size() != 2) return {};
-  return {static_cast<int>(m.ids[0]), static_cast<int>(m.ids[1])};
+// --- events
+
+void divide_partner::begin(divide_actions& out) {
+  begun_ = true;
+  auto const& c = groups_.config();
+  out.push_back(tell_root{hello{c.call_hash}});
+  if (c.from == placement::in_parts)
+    problems_[alone(c.self)] = problem_state::here;
+  else if (c.from == placement::everywhere || c.self == 0)
+    problems_[everybody()] = problem_state::here;
+  advance(out);
 }
 
-partner::partner(partner_config config) : config_(config) {}
-
-// --- what others are told
-
-void partner::tell(rank_id to, peer_message_kind what, rank_span group, divide_actions& out) const {
-  peer_message m{.kind = what};
-  m.ids = {static_cast<std::uint64_t>(group.first), static_cast<std::uint64_t>(group.last)};
-  out.push_back(part::send{to, std::move(m)});
+void divide_partner::divided(rank_span group, divide_actions& out) {
+  if (!attendance_.active()) return;
+  problems_.erase(group);
+  problems_.try_emplace(group.left(), problem_state::here);
+  problems_.try_emplace(group.right(), problem_state::here);
+  if (groups_.config().from == placement::on_root && group.first == self())
+    tell(group.right().first, problem{group.right()}, out);
+  advance(out);
 }
 
-// Where this rank's groups have partners that wait for them: sent before they are combined away.
-void partner::push_solutions(divide_actions& out) {
-  auto const push = [&](rank_span group, auto const& partners) {
-    auto const have = solution_with(group);
-    if (!have || !pushed_.insert(group).second) return;
-    // Where everybody has the problem, each rank of such a group finds out for itself.
-    if (*have != group && config_.from == problem_place::everywhere && solved_whole_.contains(*have)) return;
-    for (auto const r : partners) tell(r, kind::solution, *have, out);
-  };
-  if (config_.to == solution_place::root) {
-    auto const led = largest_led(config_.self);
-    if (led != everybody()) push(led, std::vector<rank_id>{parent_of(everybody(), led).first});
-  } else if (config_.to == solution_place::everywhere) {
-    for (auto s = alone(config_.self); s != everybody(); s = parent_of(everybody(), s)) {
-      if (pushed_.contains(s)) continue;
-      auto const other = sibling_of(everybody(), s);
-      std::vector<rank_id> partners;
-      for (rank_id r = other.first; r < other.last; ++r)
-        if (partner_of(other, r, s) == config_.self) partners.push_back(r);
-      push(s, partners);
-    }
+void divide_partner::whole(rank_span group, divide_actions& out) {
+  if (!attendance_.active()) return;
+  problems_[group] = problem_state::undivided;
+  solved_whole_.insert(group);
+  advance(out);
+}
+
+void divide_partner::solved(rank_span group, divide_actions& out) {
+  if (!attendance_.active()) return;
+  keep_solution(group, out);
+  advance(out);
+}
+
+void divide_partner::failed(std::uint64_t number, std::string text, divide_actions& out) {
+  attendance_.failed(number, std::move(text), out);
+}
+
+void divide_partner::on(rank_id from, divide_message const& m, divide_actions& out) {
+  if (attendance_.ended()) return;
+  lost_.heard(from);
+  if (auto const* const call = std::get_if<call_message>(&m))
+    attendance_.on(*call, out);
+  else
+    on_own(from, m, out);
+  advance(out);
+}
+
+void divide_partner::on_own(rank_id from, divide_message const& m, divide_actions& out) {
+  auto const is_ours = [&](rank_span group) { return is_group(everybody(), group); };
+  if (auto const* const p = std::get_if<problem>(&m)) {
+    if (is_ours(p->group) && attendance_.active()) keep_problem(p->group, out);
+  } else if (auto const* const s = std::get_if<solution>(&m)) {
+    if (is_ours(s->group) && attendance_.active()) keep_solution(s->group, out);
+  } else if (auto const* const np = std::get_if<need_problem>(&m)) {
+    if (is_ours(np->group)) requests_.insert({from, true, np->group});
+  } else if (auto const* const ns = std::get_if<need_solution>(&m)) {
+    if (is_ours(ns->group)) requests_.insert({from, false, ns->group});
+  } else if (auto const* const done = std::get_if<reached>(&m)) {
+    if (!is_ours(done->group)) return;
+    for (rank_id r = done->group.first; r < done->group.last; ++r) reached_.insert(r);
   }
 }
 
-void partner::answer_requests(divide_actions& out) {
+void divide_partner::lost(rank_id rank, divide_actions& out) {
+  if (attendance_.ended() || rank == self() || attendance_.lost(rank, out)) return;
+  lost_.add(rank);
+  if (self() == 0 && groups_.config().to == placement::in_parts && !complete_) lose_part(rank, out);
+  advance(out);
+}
+
+void divide_partner::tick(divide_actions& out) {
+  lost_.tick();
+  advance(out);
+}
+
+// --- what follows from any of them
+
+void divide_partner::advance(divide_actions& out) {
+  if (!begun_ || !attendance_.active()) return;
+  push_solutions(out);
+  pursue(groups_.target(), out);
+  answer_requests(out);
+  check_reached(out);
+}
+
+// Before the solutions are combined away.
+void divide_partner::push_solutions(divide_actions& out) {
+  for (auto s = alone(self()); s != everybody(); s = parent_of(everybody(), s)) {
+    if (pushed_.contains(s)) continue;
+    auto const ranks = groups_.waiting_for(s);
+    if (ranks.empty()) continue;
+    auto const have = solution_with(s);
+    if (!have) continue;
+    pushed_.insert(s);
+    // With a problem that is everywhere, each rank of a group that is solved whole finds out for itself.
+    if (*have != s && groups_.config().from == placement::everywhere && solved_whole_.contains(*have))
+      continue;
+    for (auto const r : ranks) tell(r, solution{*have}, out);
+  }
+}
+
+void divide_partner::answer_requests(divide_actions& out) {
   std::vector<request> const open(requests_.begin(), requests_.end());
   for (auto const& r : open) {
-    if (is_lost(r.from)) continue;  // until it is heard of
+    if (lost_.contains(r.from)) continue;  // until it is heard again
     if (auto const have = solution_with(r.group)) {
-      tell(r.from, kind::solution, *have, out);
+      tell(r.from, solution{*have}, out);
       requests_.erase(r);
     } else if (r.problem) {
       if (obtain_problem(r.group, out)) {
-        tell(r.from, kind::problem, r.group, out);
+        tell(r.from, problem{r.group}, out);
         requests_.erase(r);
       } else if (auto const at = problem_with(r.group);
                  at != problems_.end() && at->second == problem_state::undivided) {
@@ -78,131 +145,149 @@ void partner::answer_requests(divide_actions& out) {
   }
 }
 
-void partner::check_reached(divide_actions& out) {
-  if (config_.to == solution_place::root) {
-    if (config_.self == 0 && !complete_ && solution_with(everybody())) {
+void divide_partner::check_reached(divide_actions& out) {
+  auto const& c = groups_.config();
+  if (c.to == placement::on_root) {
+    if (c.self == 0 && !complete_ && solution_with(everybody())) {
       complete_ = true;
-      out.push_back(part::complete{});
+      out.push_back(divide_act::complete{});
     }
     return;
   }
   if (!told_reached_) {
-    auto const have = solution_with(target());
-    auto const at = problem_with(alone(config_.self));
-    bool const nothing_to_do = config_.to == solution_place::parts && at != problems_.end() &&
-                               at->second == problem_state::undivided && !mine(at->first);
+    auto const have = solution_with(groups_.target());
+    auto const at = problem_with(alone(c.self));
+    bool const nothing_to_do = c.to == placement::in_parts && at != problems_.end() &&
+                               at->second == problem_state::undivided && !groups_.makes(at->first);
     if (have || nothing_to_do) {
       told_reached_ = true;
-      tell(0, kind::reached, have && config_.to == solution_place::parts ? *have : alone(config_.self), out);
+      tell(0, reached{have && c.to == placement::in_parts ? *have : alone(c.self)}, out);
     }
   }
-  if (config_.self != 0 || complete_) return;
-  for (rank_id r = 0; r < config_.ranks; ++r)
-    if (!reached_.contains(r) && (config_.to == solution_place::parts || !is_lost(r))) return;
+  if (c.self != 0 || complete_) return;
+  for (rank_id r = 0; r < c.ranks; ++r)
+    if (!reached_.contains(r) && (c.to == placement::in_parts || !lost_.contains(r))) return;
   complete_ = true;
-  out.push_back(part::complete{});
+  out.push_back(divide_act::complete{});
 }
 
-void partner::advance(divide_actions& out) {
-  if (!begun_ || draining_ || ended_) return;
-  push_solutions(out);
-  pursue(target(), out);
-  answer_requests(out);
-  check_reached(out);
+void divide_partner::lose_part(rank_id rank, divide_actions& out) {
+  if (!std::exchange(told_part_lost_, true)) out.push_back(tell_root{part_lost{rank}});
 }
 
-// --- events
+// --- problems
 
-void partner::begin(divide_actions& out) {
-  begun_ = true;
-  out.push_back(part::send{0, {.kind = kind::hello, .number = config_.call_hash}});
-  if (config_.from == problem_place::parts)
-    problems_[alone(config_.self)] = problem_state::here;
-  else if (config_.from == problem_place::everywhere || config_.self == 0)
-    problems_[everybody()] = problem_state::here;
-  advance(out);
+// The smallest group around `s` whose problem is here.
+divide_partner::problem_iterator divide_partner::problem_with(rank_span s) const {
+  auto best = problems_.end();
+  for (auto it = problems_.begin(); it != problems_.end(); ++it)
+    if (it->first.contains(s) && (best == problems_.end() || it->first.size() < best->first.size()))
+      best = it;
+  return best;
 }
 
-void partner::on(rank_id from, peer_message const& m, divide_actions& out) {
-  if (ended_) return;
-  lost_.erase(from);
-  auto const group = group_of(m);
-  bool const about_group = is_group(everybody(), group);
-  switch (m.kind) {
-    case kind::problem:
-      if (about_group && !draining_) on_problem(group, out);
-      break;
-    case kind::solution:
-      if (about_group && !draining_) on_solution(group, out);
-      break;
-    case kind::need_problem:
-    case kind::need_solution:
-      if (about_group) requests_.insert({from, m.kind == kind::need_problem, group});
-      break;
-    case kind::reached:
-      for (rank_id r = group.first; about_group && r < group.last; ++r) reached_.insert(r);
-      break;
-    case kind::stop:
-      start_draining(out);
-      break;
-    case kind::finish:
-      ended_ = true;
-      out.push_back(end{m.result.value_or(outcome{})});
-      break;
-    case kind::abort:
-      ended_ = true;
-      out.push_back(fail{fail::reason::protocol, m.text});
-      break;
-    default:
-      break;  // for the root's roll call
+void divide_partner::want_problem(rank_span s, divide_actions& out) {
+  auto const& c = groups_.config();
+  if (c.from == placement::in_parts) return lose_part(s.first, out);
+  // The rank that divides sends it, or the call ends without it: no other rank may have a lost rank's part.
+  if (c.to == placement::in_parts) return;
+  bool const own = s.contains(c.self);
+  if (own) s = groups_.led();  // other ranks wait for their parts of it
+  auto const at = wanted_problems_.find(s);
+  if (at != wanted_problems_.end() && !lost_.contains(at->second)) return;
+  auto const source = groups_.source_of_problem(s, lost_);
+  bool const will_come = own && at == wanted_problems_.end() && source == parent_of(everybody(), s).first;
+  wanted_problems_[s] = source;
+  if (!will_come) tell(source, need_problem{s}, out);
+}
+
+// Whether the problem of `s` is here; if not, sets going what brings it here.
+bool divide_partner::obtain_problem(rank_span s, divide_actions& out) {
+  auto const at = problem_with(s);
+  if (at == problems_.end()) {
+    want_problem(s, out);
+    return false;
   }
-  advance(out);
-}
-
-void partner::lost(rank_id rank, divide_actions& out) {
-  if (ended_ || rank == config_.self) return;
-  if (rank == 0) {
-    ended_ = true;
-    out.push_back(fail{fail::reason::lost_root, {}});
-    return;
+  auto const [group, state] = *at;
+  if (group == s && state != problem_state::dividing) return true;
+  if (state == problem_state::here) {
+    problems_[group] = problem_state::dividing;
+    out.push_back(divide_act::divide{group});
   }
-  lost_.insert(rank);
-  said_lost_.insert(rank);
-  if (config_.self == 0 && config_.to == solution_place::parts && !complete_ &&
-      !std::exchange(told_part_lost_, true))
-    out.push_back(part::send{0, {.kind = kind::part_lost, .number = static_cast<std::uint64_t>(rank)}});
-  advance(out);
+  return false;
 }
 
-void partner::tick(divide_actions& out) {
-  lost_ = std::exchange(said_lost_, {});
-  advance(out);
+void divide_partner::keep_problem(rank_span s, divide_actions& out) {
+  wanted_problems_.erase(s);
+  if (problem_with(s) != problems_.end()) return;
+  problems_[s] = problem_state::here;
+  out.push_back(divide_act::keep_problem{s});
 }
 
-void partner::start_draining(divide_actions& out) {
-  stop_heard_ = true;
-  if (std::exchange(draining_, true)) return;
-  out.push_back(part::drain{});
+// --- solutions
+
+std::optional<rank_span> divide_partner::solution_with(rank_span s) const {
+  for (auto const& have : solutions_)
+    if (have.contains(s)) return have;
+  return std::nullopt;
 }
 
-void partner::failed(std::uint64_t number, std::string text, divide_actions& out) {
-  if (ended_) return;
-  out.push_back(part::send{0, {.kind = kind::failed, .number = number, .text = std::move(text)}});
-  if (std::exchange(draining_, true)) return;
-  out.push_back(part::drain{});
+void divide_partner::keep_solution(rank_span s, divide_actions& out) {
+  if (solution_with(s)) return;
+  std::erase_if(solutions_, [&](rank_span inner) { return s.contains(inner); });
+  solutions_.insert(s);
+  out.push_back(divide_act::keep_solution{s});
 }
 
-void partner::please_stop(divide_actions& out) {
-  if (!ended_ && !draining_) out.push_back(part::send{0, {.kind = kind::please_stop}});
+// Whether the solution of `s`, or of more, is here; if not, sets going what brings it here.
+bool divide_partner::pursue(rank_span s, divide_actions& out) {
+  if (solution_with(s)) return true;
+  auto& g = goals_[s];
+  if (g.busy) return false;
+  if (!g.made_here && !groups_.makes(s)) {
+    if (g.from && !lost_.contains(*g.from)) return false;
+    bool const first = !g.from;
+    g.from = groups_.source_of_solution(s, lost_);
+    if (g.from) {
+      if (!first || !groups_.solution_comes_unasked(s, *g.from)) tell(*g.from, need_solution{s}, out);
+      return false;
+    }
+    g.made_here = true;
+    ++taken_over_;
+  }
+  make(s, g, out);
+  return false;
 }
 
-void partner::quiet(divide_actions& out) {
-  if (!stop_heard_ || told_stopped_ || ended_) return;
-  told_stopped_ = true;
-  out.push_back(part::send{0, {.kind = kind::stopped}});
+void divide_partner::make(rank_span s, goal& g, divide_actions& out) {
+  auto const around = problem_with(s);
+  if (around != problems_.end() && around->second == problem_state::undivided) {
+    auto const all = around->first;
+    if (all == s) {
+      g.busy = true;
+      out.push_back(divide_act::solve{s});
+    } else if (groups_.makes(all) || g.made_here) {
+      if (!groups_.makes(all)) goals_[all].made_here = true;
+      pursue(all, out);
+    }
+  } else if (s.single()) {
+    if (!obtain_problem(s, out)) return;
+    g.busy = true;
+    out.push_back(divide_act::solve{s});
+  } else {
+    bool const left = pursue(s.left(), out);
+    bool const right = pursue(s.right(), out);
+    if (!left || !right) return;
+    goals_[s].busy = true;
+    solutions_.erase(s.left());
+    solutions_.erase(s.right());
+    out.push_back(divide_act::combine{s});
+  }
 }
 
-std::string partner::waits_for() const {
+// --- for people and tests
+
+std::string divide_partner::waits_for() const {
   std::string text;
   auto const add = [&](std::string const& what, rank_span s, rank_id from) {
     text += (text.empty() ? "" : ", ") + what + named(s) + " from rank " + std::to_string(from);
@@ -213,39 +298,27 @@ std::string partner::waits_for() const {
   return text;
 }
 
-std::uint64_t partner::hash() const {
+std::uint64_t divide_partner::hash() const {
   digest d;
-  auto const add = [&](rank_span s) { d.add(static_cast<std::uint64_t>(s.first * 4096 + s.last)); };
-  for (auto const& [s, state] : problems_) {
-    add(s);
-    d.add(static_cast<std::uint64_t>(state));
-  }
+  for (auto const& [s, state] : problems_) d.add(number_of(s)).add(static_cast<std::uint64_t>(state));
   d.add(problems_.size());
-  for (auto const& [s, from] : wanted_problems_) {
-    add(s);
-    d.add(static_cast<std::uint64_t>(from));
-  }
+  for (auto const& [s, from] : wanted_problems_) d.add(number_of(s)).add(static_cast<std::uint64_t>(from));
   d.add(wanted_problems_.size());
   for (auto const* set : {&solutions_, &solved_whole_, &pushed_}) {
-    for (auto const s : *set) add(s);
+    for (auto const s : *set) d.add(number_of(s));
     d.add(set->size());
   }
-  for (auto const& [s, g] : goals_) {
-    add(s);
-    d.add(g.from ? static_cast<std::uint64_t>(*g.from) + 1 : 0).add(g.made_here).add(g.busy);
-  }
+  for (auto const& [s, g] : goals_)
+    d.add(number_of(s)).add(static_cast<std::uint64_t>(g.from.value_or(-1) + 1)).add(g.made_here).add(g.busy);
   d.add(goals_.size());
-  for (auto const& r : requests_) {
-    add(r.group);
-    d.add(static_cast<std::uint64_t>(r.from)).add(r.problem);
-  }
+  for (auto const& r : requests_)
+    d.add(number_of(r.group)).add(static_cast<std::uint64_t>(r.from)).add(r.problem);
   d.add(requests_.size());
-  for (auto const* set : {&lost_, &said_lost_, &reached_}) {
-    for (auto const r : *set) d.add(static_cast<std::uint64_t>(r));
-    d.add(set->size());
-  }
-  d.add(begun_).add(told_reached_).add(told_part_lost_).add(complete_).add(draining_);
-  d.add(stop_heard_).add(told_stopped_).add(ended_).add(taken_over_);
+  for (auto const r : reached_) d.add(static_cast<std::uint64_t>(r));
+  d.add(reached_.size());
+  lost_.hash(d);
+  attendance_.hash(d);
+  d.add(begun_).add(told_reached_).add(told_part_lost_).add(complete_).add(taken_over_);
   return d.value();
 }
 

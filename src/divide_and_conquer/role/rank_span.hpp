@@ -2,6 +2,8 @@
 #pragma once
 
 #include <compare>
+#include <cstdint>
+#include <string>
 
 namespace skel::role {
 
@@ -53,12 +55,23 @@ struct rank_span {
   return depth;
 }
 
-/// Who of `group` deals with `rank` of its sibling: the one of equal place. Where the sibling has one rank
-/// more, its last deals with the last of the group's left half: that one had nobody to serve when the group's
-/// own halves exchanged, if they were unequal, too.
+/// The rank of `group` that deals with `rank` of its sibling: the one of equal place. If the sibling has one
+/// rank more, its last rank deals with the last rank of the group's left half, which had no rank to serve
+/// when the group's own halves exchanged, if they were unequal, too.
 [[nodiscard]] constexpr int partner_of(rank_span sibling, int rank, rank_span group) {
   int const place = rank - sibling.first;
   return group.first + (place < group.size() ? place : (group.size() - 1) / 2);
+}
+
+/// For people: "rank 4", or "ranks 4 to 7".
+[[nodiscard]] inline std::string named(rank_span s) {
+  if (s.single()) return "rank " + std::to_string(s.first);
+  return "ranks " + std::to_string(s.first) + " to " + std::to_string(s.last - 1);
+}
+
+/// For hashes of a role's state.
+[[nodiscard]] constexpr std::uint64_t number_of(rank_span s) {
+  return static_cast<std::uint64_t>(s.first) * 4096 + static_cast<std::uint64_t>(s.last);
 }
 
 }  // namespace skel::role

@@ -1,0 +1,58 @@
+// What the roles of a divide_and_conquer call want done.
+#pragma once
+
+#include <variant>
+#include <vector>
+
+#include "divide_and_conquer/role/message.hpp"
+#include "divide_and_conquer/role/rank_span.hpp"
+#include "role/call_message.hpp"
+#include "role/outcome.hpp"
+
+namespace skel::role {
+
+namespace divide_act {
+/// Send `what` to `to`, which may be this rank itself. To `problem` and `solution` the engine attaches the
+/// group's.
+struct send {
+  rank_id to = 0;
+  divide_message what;
+  friend bool operator==(send const&, send const&) = default;
+};
+/// Divide the problem of this group on a compute thread; answer with divided() or whole().
+struct divide {
+  rank_span group;
+  friend bool operator==(divide const&, divide const&) = default;
+};
+/// Solve the problem of this group; answer with solved().
+struct solve {
+  rank_span group;
+  friend bool operator==(solve const&, solve const&) = default;
+};
+/// Combine the solutions of both halves of this group, which are not needed any more; answer with solved().
+struct combine {
+  rank_span group;
+  friend bool operator==(combine const&, combine const&) = default;
+};
+/// The event just handled brought the problem of this group: keep it.
+struct keep_problem {
+  rank_span group;
+  friend bool operator==(keep_problem const&, keep_problem const&) = default;
+};
+/// The event just handled brought the solution of this group: keep it, and drop those of groups inside it.
+struct keep_solution {
+  rank_span group;
+  friend bool operator==(keep_solution const&, keep_solution const&) = default;
+};
+/// On the root: every rank has what the call gives it.
+struct complete {
+  friend bool operator==(complete const&, complete const&) = default;
+};
+}  // namespace divide_act
+
+using divide_action = std::variant<tell_root, drain, end, fail, divide_act::send, divide_act::divide,
+                                   divide_act::solve, divide_act::combine, divide_act::keep_problem,
+                                   divide_act::keep_solution, divide_act::complete>;
+using divide_actions = std::vector<divide_action>;
+
+}  // namespace skel::role

@@ -1,0 +1,57 @@
+// Which rank of a divide_and_conquer call makes what, and which other rank gets it from there.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "divide_and_conquer/role/lost_ranks.hpp"
+#include "divide_and_conquer/role/rank_span.hpp"
+#include "role/outcome.hpp"
+#include "skel/detail/divide_placement.hpp"
+
+namespace skel::role {
+
+struct divide_config {
+  rank_id self = 0;
+  int ranks = 1;  ///< rank 0 is the root
+  placement from = placement::on_root;
+  placement to = placement::everywhere;
+  std::uint64_t call_hash = 0;
+  friend bool operator==(divide_config const&, divide_config const&) = default;
+};
+
+/// The groups of ranks halve. The rank that divides a group's problem keeps one half for its own group and
+/// hands the other half to the first rank of the other group. On the way back, ranks of equal place in two
+/// groups exchange solutions (`everywhere`), or the first rank of one sends to the first rank of the other
+/// (`on_root`). [Hyper, §3, §5]
+///
+/// Knows the groups, and not what there is of problems and solutions. A regular value.
+class divide_groups {
+ public:
+  divide_groups() = default;
+  explicit divide_groups(divide_config config) : config_(config) {}
+
+  [[nodiscard]] divide_config const& config() const { return config_; }
+  [[nodiscard]] rank_span everybody() const { return {0, config_.ranks}; }
+  /// The largest group whose first rank this one is: its problem is handed to this rank.
+  [[nodiscard]] rank_span led() const;
+  /// The group whose solution this rank is to have.
+  [[nodiscard]] rank_span target() const;
+  /// Whether this rank makes the solution of `s` when no rank is lost.
+  [[nodiscard]] bool makes(rank_span s) const;
+  /// The ranks that wait for this rank's solution of `s`, a group that it belongs to.
+  [[nodiscard]] std::vector<rank_id> waiting_for(rank_span s) const;
+  /// The living rank that has, or makes, the solution of `s`, and that this rank is to get it from.
+  [[nodiscard]] std::optional<rank_id> source_of_solution(rank_span s, lost_ranks const& lost) const;
+  /// Whether `from` sends the solution of `s` to this rank without being asked.
+  [[nodiscard]] bool solution_comes_unasked(rank_span s, rank_id from) const;
+  /// The nearest living rank above `s` that has divided its problem; the last of these is the root.
+  [[nodiscard]] rank_id source_of_problem(rank_span s, lost_ranks const& lost) const;
+  friend bool operator==(divide_groups const&, divide_groups const&) = default;
+
+ private:
+  divide_config config_;
+};
+
+}  // namespace skel::role
