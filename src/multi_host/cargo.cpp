@@ -9,12 +9,33 @@
 
 namespace skel::detail {
 
-using role::peer_message;
-using role::peer_message_kind;
+using role::group_message;
+namespace msg = role::group_msg;
 
-std::shared_ptr<host_packet const> group_run::cut(peer_message const& m) {
+namespace {
+
+template <class M>
+M const* as(group_message const& m) {
+  return std::get_if<M>(&m);
+}
+
+bool carries_work(group_message const& m) {
+  return as<msg::packet>(m) != nullptr || as<msg::returned>(m) != nullptr || as<msg::unit_done>(m) != nullptr;
+}
+
+// The unit that a message which carries something is about.
+std::uint64_t unit_of(group_message const& m) {
+  if (auto const* p = as<msg::packet>(m)) return p->pieces.unit;
+  if (auto const* r = as<msg::returned>(m)) return r->runs.empty() ? 0 : r->runs.front().unit;
+  if (auto const* d = as<msg::unit_done>(m)) return d->unit;
+  return 0;
+}
+
+}  // namespace
+
+std::shared_ptr<host_packet const> group_run::cut(piece_run const& pieces) {
   double const begin = now();
-  auto p = work_.cut(*duty_->units.at(m.ids[0]), m.ids[1], m.ids[2]);
+  auto p = work_.cut(*duty_->units.at(pieces.unit), pieces.first, pieces.count);
   clock_.send_seconds += now() - begin;
   return p;
 }
@@ -25,20 +46,29 @@ group_run::held_piece group_run::take_result(term_id term, std::uint64_t unit, s
 }
 
 // On its way to this rank itself, everything stays as it is.
-void group_run::load(peer_message const& m, cargo& with) {
-  if (m.kind == peer_message_kind::packet) {
-    with.object = cut(m);
-  } else if (m.kind == peer_message_kind::returned) {
-    for (std::size_t k = 2; k + 2 < m.ids.size(); k += 3)
-      for (auto p = m.ids[k + 1]; p < m.ids[k + 1] + m.ids[k + 2]; ++p)
-        with.pieces.push_back({m.ids[k], p, take_result(m.number, m.ids[k], p)});
-  } else if (m.kind == peer_message_kind::unit_done) {
-    std::uint64_t p = 0;
-    if (!sink_on_hosts_)
-      for (auto& held : duty_->kept[m.ids[0]]) with.pieces.push_back({m.ids[0], p++, std::move(held)});
-    duty_->kept.erase(m.ids[0]);
-    duty_->units.erase(m.ids[0]);
-  }
+void group_run::load(group_message const& m, cargo& with) {
+  if (auto const* p = as<msg::packet>(m))
+    load(*p, with);
+  else if (auto const* r = as<msg::returned>(m))
+    load(*r, with);
+  else if (auto const* d = as<msg::unit_done>(m))
+    load(*d, with);
+}
+
+void group_run::load(msg::packet const& m, cargo& with) { with.object = cut(m.pieces); }
+
+void group_run::load(msg::returned const& m, cargo& with) {
+  for (auto const& these : m.runs)
+    for (auto p = these.first; p < these.first + these.count; ++p)
+      with.pieces.push_back({these.unit, p, take_result(m.term, these.unit, p)});
+}
+
+void group_run::load(msg::unit_done const& m, cargo& with) {
+  std::uint64_t p = 0;
+  if (!sink_on_hosts_)
+    for (auto& held : duty_->kept[m.unit]) with.pieces.push_back({m.unit, p++, std::move(held)});
+  duty_->kept.erase(m.unit);
+  duty_->units.erase(m.unit);
 }
 
 // The packet in which these results, and no others, lie one after the other.
@@ -52,27 +82,20 @@ std::shared_ptr<transport::packet> group_run::packed_together(std::span<labelled
   return at > 0 && at == pieces.front().held.whole->size() ? pieces.front().held.whole : nullptr;
 }
 
-transport::packet group_run::pack_packet(peer_message const& m) {
+transport::packet group_run::pack_packet(msg::packet const& m) {
   transport::packet to(engine_.wires().buffer());
   double const begin = now();
-  work_.pack(*work_.cut(*duty_->units.at(m.ids[0]), m.ids[1], m.ids[2]), to.body());
+  work_.pack(*work_.cut(*duty_->units.at(m.pieces.unit), m.pieces.first, m.pieces.count), to.body());
   clock_.send_seconds += now() - begin;
-  clock_.pieces_sent += m.ids[2];
+  clock_.pieces_sent += m.pieces.count;
   return to;
 }
 
-transport::packet group_run::pack_results(peer_message const& m) {
-  cargo with;
-  load(m, with);
+transport::packet group_run::pack_results(cargo with) {
   auto const all = packed_together(with.pieces);
   auto to = all ? std::exchange(*all, {}) : transport::packet(engine_.wires().buffer());
   if (!all)
     for (auto const& p : with.pieces) bytes::put_block(to.body(), p.held.packed());
-  if (m.kind == peer_message_kind::unit_done) {
-    std::vector<std::byte> front;
-    bytes::put_varint(front, with.pieces.size());
-    to.prepend(front);
-  }
   return to;
 }
 
@@ -85,50 +108,51 @@ transport::packet group_run::pack_clocks() {
 }
 
 // What a message to another rank carries.
-transport::packet group_run::pack(peer_message const& m) {
-  switch (m.kind) {
-    case peer_message_kind::packet:
-      return pack_packet(m);
-    case peer_message_kind::returned:
-    case peer_message_kind::unit_done:
-      return pack_results(m);
-    case peer_message_kind::stopped:
-      return pack_clocks();
-    default:
-      return {};
+transport::packet group_run::pack(group_message const& m) {
+  cargo with;
+  if (auto const* p = as<msg::packet>(m)) return pack_packet(*p);
+  if (auto const* r = as<msg::returned>(m)) {
+    load(*r, with);
+    return pack_results(std::move(with));
   }
+  if (auto const* d = as<msg::unit_done>(m)) {
+    load(*d, with);
+    std::vector<std::byte> front;
+    bytes::put_varint(front, with.pieces.size());
+    auto to = pack_results(std::move(with));
+    to.prepend(front);
+    return to;
+  }
+  auto const* const call = as<role::call_message>(m);
+  return call != nullptr && std::holds_alternative<role::stopped>(*call) ? pack_clocks()
+                                                                         : transport::packet{};
 }
 
 // What came with a message of another rank. Results stay where they are in it.
-void group_run::unload(peer_message const& m, std::span<std::byte const> body, transport::packet& whole,
+void group_run::unload(group_message const& m, std::span<std::byte const> body, transport::packet& whole,
                        cargo& with) const {
   std::shared_ptr<transport::packet> kept;
-  auto const one = [&](std::uint64_t unit, std::uint64_t piece) {
-    if (!kept) kept = engine_.wires().share(std::move(whole));
-    auto const bytes = bytes::get_bytes(body, bytes::get_varint(body));
-    auto const at = static_cast<std::size_t>(bytes.data() - kept->bytes().data());
-    with.pieces.push_back({unit, piece, {nullptr, kept, at, bytes.size()}});
+  auto const take = [&](piece_run const& these) {
+    if (these.count > body.size()) throw protocol_error("results end early");
+    for (std::uint64_t p = 0; p < these.count; ++p) {
+      if (!kept) kept = engine_.wires().share(std::move(whole));
+      auto const bytes = bytes::get_bytes(body, bytes::get_varint(body));
+      auto const at = static_cast<std::size_t>(bytes.data() - kept->bytes().data());
+      with.pieces.push_back({these.unit, these.first + p, {nullptr, kept, at, bytes.size()}});
+    }
   };
-  if (m.kind == peer_message_kind::packet) {
+  if (as<msg::packet>(m) != nullptr) {
     whole.drop_front(whole.size() - body.size());
     with.packed = std::move(whole);
-  } else if (m.kind == peer_message_kind::returned) {
-    for (std::size_t k = 2; k + 2 < m.ids.size(); k += 3) {
-      if (m.ids[k + 2] > body.size()) throw protocol_error("results end early");
-      for (std::uint64_t p = 0; p < m.ids[k + 2]; ++p) one(m.ids[k], m.ids[k + 1] + p);
-    }
-  } else if (m.kind == peer_message_kind::unit_done && !m.ids.empty()) {
-    auto const n = bytes::get_varint(body);
-    if (n > body.size()) throw protocol_error("results end early");
-    for (std::uint64_t p = 0; p < n; ++p) one(m.ids[0], p);
+  } else if (auto const* r = as<msg::returned>(m)) {
+    for (auto const& these : r->runs) take(these);
+  } else if (auto const* d = as<msg::unit_done>(m)) {
+    take({d->unit, 0, bytes::get_varint(body)});
   }
 }
 
-void group_run::send(int to, peer_message m) {
-  bool const drained =
-      draining_ && (m.kind == peer_message_kind::packet || m.kind == peer_message_kind::returned ||
-                    m.kind == peer_message_kind::unit_done);
-  if (drained) return;  // what it would carry is gone
+void group_run::send(int to, group_message m) {
+  if (draining_ && carries_work(m)) return;  // it is gone
   double const begin = span_begin();
   cargo with;
   transport::packet body;
@@ -139,7 +163,7 @@ void group_run::send(int to, peer_message m) {
       body = pack(m);
   });
   if (bad) {
-    fail(m.ids.empty() ? 0 : m.ids[m.kind == peer_message_kind::returned && m.ids.size() > 2 ? 2 : 0], *bad);
+    fail(unit_of(m), *bad);
     return;
   }
   if (to == rank_)

@@ -22,7 +22,7 @@ bool group_run::find_work(unsigned thread) {
   deliver_deferred();
   auto const process_next = [&] {
     role::group_actions list;
-    slave_.idle(tasks_in(quantum_seconds, t.cost, most_tasks_of_quantum), list);
+    worker_.idle(tasks_in(quantum_seconds, t.cost, most_tasks_of_quantum), list);
     perform(list, nullptr, &t);
     if (draining_) t.todo = std::monostate{};
     return !std::holds_alternative<std::monostate>(t.todo);
@@ -60,7 +60,7 @@ void group_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
 void group_run::check_quiet() {
   if (!draining_ || inside_ > 0 || over_) return;
   role::group_actions list;
-  slave_.quiet(list);
+  worker_.quiet(list);
   perform(list);
 }
 
@@ -105,7 +105,7 @@ void group_run::read(thread_state& t, std::unique_lock<std::mutex>& lock) {
 // Packets that this rank asks for have so many pieces for each thread, at most.
 void group_run::set_pace(std::uint64_t pieces) {
   pace_ = pieces;
-  slave_.pace(options_.paper.packet_seconds > 0 ? pieces * threads_ : 0);
+  worker_.pace(options_.paper.packet_seconds > 0 ? pieces * threads_ : 0);
 }
 
 void group_run::process(unsigned thread, std::unique_lock<std::mutex>& lock) {
@@ -145,7 +145,7 @@ void group_run::process(unsigned thread, std::unique_lock<std::mutex>& lock) {
   j.packet->unfinished -= n;
   if (j.packet->unfinished == 0) packets_.erase(held);
   role::group_actions list;
-  slave_.finished(j.id, j.pieces, bytes, list);
+  worker_.finished(j.id, j.pieces, bytes, list);
   perform(list);
 }
 

@@ -89,8 +89,8 @@ void group_run::describe(observe::progress_state& s, bool last) const {
 std::string group_run::state() const {
   std::string text = detail::format(
       "rank {}: multi_host {} (context {}): {} pieces queued, {} running, {} finished and not sent", rank_,
-      key_.number, key_.context, slave_.queued(), slave_.running(), slave_.unsent());
-  if (slave_.waiting()) text += detail::format(", waits for rank {}", *slave_.host());
+      key_.number, key_.context, worker_.queued(), worker_.running(), worker_.unsent());
+  if (worker_.waiting()) text += detail::format(", waits for rank {}", *worker_.host());
   if (host_.active())
     text += detail::format("; leads with {} units open, {} pieces to give, {} slaves waiting{}",
                            host_.open_units(), host_.pooled(), host_.waiting(),

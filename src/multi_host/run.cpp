@@ -10,17 +10,27 @@
 
 namespace skel::detail {
 
-using role::peer_message;
-using role::peer_message_kind;
+using role::call_message;
+using role::group_message;
 namespace group_act = role::group_act;
+namespace msg = role::group_msg;
 
 namespace {
 
-bool moves_the_groups(peer_message_kind kind) {
-  return kind == peer_message_kind::packet || kind == peer_message_kind::returned ||
-         kind == peer_message_kind::unit_done || kind == peer_message_kind::left ||
-         kind == peer_message_kind::lead || kind == peer_message_kind::stopped ||
-         kind == peer_message_kind::finish;
+template <class M>
+bool is(group_message const& m) {
+  return std::holds_alternative<M>(m);
+}
+template <class M>
+bool is_call(group_message const& m) {
+  auto const* const call = std::get_if<call_message>(&m);
+  return call != nullptr && std::holds_alternative<M>(*call);
+}
+
+// A hello is repeated by a rank that has processed something.
+bool moves_the_groups(group_message const& m) {
+  return is<msg::packet>(m) || is<msg::returned>(m) || is<msg::unit_done>(m) || is<msg::left>(m) ||
+         is<msg::lead>(m) || is_call<role::hello>(m) || is_call<role::stopped>(m) || is_call<role::finish>(m);
 }
 
 }  // namespace
@@ -36,7 +46,7 @@ void group_run::perform_one(role::group_action& action, cargo* with, thread_stat
   if (auto* const s = std::get_if<group_act::send>(&action)) {
     send(s->to, std::move(s->what));
   } else if (auto const* a = std::get_if<group_act::accept>(&action)) {
-    auto p = std::make_shared<slave_packet>();
+    auto p = std::make_shared<worker_packet>();
     p->term = a->term;
     p->first = a->pieces.first;
     p->unfinished = a->pieces.count;
@@ -51,7 +61,7 @@ void group_run::perform_one(role::group_action& action, cargo* with, thread_stat
   } else if (auto const* f = std::get_if<group_act::forget>(&action)) {
     std::erase_if(packets_, [&](auto const& p) { return p.second->term == f->term; });
     std::erase_if(finished_, [&](auto const& p) { return p.first[0] == f->term; });
-  } else if (std::holds_alternative<group_act::drain>(action)) {
+  } else if (std::holds_alternative<role::drain>(action)) {
     drain();
   } else if (auto const* r = std::get_if<group_act::record>(&action)) {
     auto& results = for_sink_[r->unit];
@@ -59,14 +69,10 @@ void group_run::perform_one(role::group_action& action, cargo* with, thread_stat
     last_moved_ = now();
   } else if (std::holds_alternative<group_act::started>(action)) {
     started_at_ = now();
-  } else if (auto const* e = std::get_if<role::end>(&action)) {
-    end_with(e->how);
-  } else if (auto const* failure = std::get_if<role::fail>(&action)) {
-    if (roll_ && !roll_->finished())
-      abort(failure->text);
-    else
-      fail_with(*failure);
-  } else {
+  } else if (auto const* failure = std::get_if<role::fail>(&action);
+             failure != nullptr && roll_ && !roll_->finished()) {
+    abort(failure->text);
+  } else if (!perform_common(action)) {
     perform_for_host(action, with);
   }
 }
@@ -127,7 +133,7 @@ void group_run::drain() {
 // Code of the user's threw.
 void group_run::fail(std::uint64_t unit, std::string text) {
   role::group_actions list;
-  slave_.failed(unit, std::move(text), list);
+  worker_.failed(unit, std::move(text), list);
   perform(list);
 }
 
@@ -137,42 +143,39 @@ void group_run::deliver_own() {
   to_self_.deliver([&](own_message& own) { deliver(rank_, own.what, own.with); });
 }
 
-void group_run::deliver(int from, peer_message const& m, cargo& with) {
-  if (moves_the_groups(m.kind)) last_moved_ = now();
-  role::group_actions list;
-  if (roll_) {
-    call_roll(&role::roll_call::on_peer, from, m);
-    if (!roll_->stopping() && !roll_->finished()) arbiter_->on(from, m, list);
-    perform(list, &with);
-    maybe_complete();
-    if (for_roll_call(m.kind)) return;
+void group_run::deliver(int from, group_message const& m, cargo& with) {
+  if (moves_the_groups(m)) last_moved_ = now();
+  auto const* const call = std::get_if<call_message>(&m);
+  if (roll_ && call != nullptr) call_roll(&role::roll_call::on, from, *call);
+  if (call != nullptr && !over_) {
+    auto const* const a = std::get_if<role::abort>(call);
+    if (a != nullptr && a->text.starts_with(watchdog_text)) say_state(a->text);
   }
-  if (m.kind == peer_message_kind::abort && !over_ && m.text.starts_with(watchdog_text)) say_state(m.text);
-  if (m.kind == peer_message_kind::serve && m.number != paced_for_) {
-    paced_for_ = m.number;
+  if (auto const* s = std::get_if<msg::serve>(&m); s != nullptr && s->term != paced_for_) {
+    paced_for_ = s->term;
     set_pace(1);  // other units cost otherwise
     for (auto& t : state_) t.cost = 0;
   }
-  host_.on(from, m, list);
+  role::group_actions list;
+  role::route(from, m, {runs_on_root() ? &*arbiter_ : nullptr, host_, worker_}, list);
   perform(list, &with);
-  slave_.on(from, m, list);
-  perform(list, &with);
+  if (roll_) maybe_complete();
 }
 
 void group_run::receive(int from, std::span<std::byte const> body, transport::packet& whole) {
   if (over_) return;
-  auto const m = role::decode_peer_message(body);
-  if (is_root() && m.kind == peer_message_kind::hello && of_another_call(from, m.number)) return;
-  if (is_root() && m.kind == peer_message_kind::stopped) {
+  auto m = role::decode<group_message>(body);
+  if (another_call(from, m)) return;
+  if (is_root() && is_call<role::stopped>(m)) {
     taken_back_ += bytes::get_varint(body);
     clock_.add(group_clock::unpack(body));
     add_stats(unpack_stats(from, body));
   }
   cargo with;
   unload(m, body, whole, with);
-  bool const asks = m.kind == peer_message_kind::request || m.kind == peer_message_kind::returned;
+  bool const asks = is<msg::request>(m) || is<msg::returned>(m);
   if (!options_.paper.host_listens && asks && inside_ > 0)
-    deferred_.push_back({from, m, std::move(with)});
+    deferred_.push_back({from, std::move(m), std::move(with)});
   else
     deliver(from, m, with);
 }
@@ -190,32 +193,32 @@ void group_run::on_lost(int rank) {
   role::group_actions list;
   if (roll_) {
     call_roll(&role::roll_call::lost, rank);
-    if (!roll_->stopping() && !roll_->finished()) arbiter_->lost(rank, list);
+    if (runs_on_root()) arbiter_->lost(rank, list);
     perform(list);
   }
   host_.lost(rank, list);
   perform(list);
-  slave_.lost(rank, list);
+  worker_.lost(rank, list);
   perform(list);
 }
 
 void group_run::on_tick(double t) {
   if (over_) return;
   role::group_actions list;
-  slave_.tick(list);
+  worker_.tick(list);
   perform(list);
   // The root hears that this rank moves: for its watchdog.
   if (auto const n = tasks_run(); n != pieces_told_) {
     pieces_told_ = n;
     last_moved_ = t;
-    if (!is_root()) send(root_, {.kind = peer_message_kind::hello, .number = slave_.call_hash()});
+    if (!is_root()) send(root_, role::hello{worker_.call_hash()});
   }
   after_tick(t);
 }
 
 void group_run::please_stop() {
   role::group_actions list;
-  slave_.please_stop(list);
+  worker_.please_stop(list);
   perform(list);
 }
 

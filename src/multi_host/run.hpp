@@ -15,9 +15,7 @@
 #include <vector>
 
 #include "call/peer_run.hpp"
-#include "multi_host/role/arbiter.hpp"
-#include "multi_host/role/host.hpp"
-#include "multi_host/role/worker.hpp"
+#include "multi_host/role/route.hpp"
 #include "skel/detail/group_work.hpp"
 #include "skel/multi_host.hpp"
 
@@ -77,7 +75,7 @@ class group_run final : public peer_run {
     std::map<std::uint64_t, std::shared_ptr<host_unit>> units;
     std::map<std::uint64_t, unit_of_results> kept;
   };
-  struct slave_packet {
+  struct worker_packet {
     term_id term = 0;
     bool own = false;    // of the share that this rank leads
     bool stays = false;  // its results do not leave this rank
@@ -98,7 +96,7 @@ class group_run final : public peer_run {
   };
   struct process_job {
     role::packet_id id = 0;
-    std::shared_ptr<slave_packet> packet;
+    std::shared_ptr<worker_packet> packet;
     piece_run pieces;
     bool on_trial = false;  // what sending would take is measured, too
   };
@@ -115,7 +113,7 @@ class group_run final : public peer_run {
     std::variant<std::monostate, read_job, sink_job, process_job> todo;
   };
   struct own_message {
-    role::peer_message what;
+    role::group_message what;
     cargo with;
   };
 
@@ -128,26 +126,33 @@ class group_run final : public peer_run {
   void describe(report& r) const override;
   void describe(observe::progress_state& s, bool last) const override;
 
+  /// On the root, while the run neither stops nor is over.
+  [[nodiscard]] bool runs_on_root() const { return roll_ && !roll_->stopping() && !roll_->finished(); }
   void check_choices() const;
   void describe_call();
   void set_up_roles();
   void perform(role::group_actions& list, cargo* with = nullptr, thread_state* thread = nullptr);
   void perform_one(role::group_action& action, cargo* with, thread_state* thread);
   void perform_for_host(role::group_action const& action, cargo* with);
-  void send(int to, role::peer_message m) override;
-  void load(role::peer_message const& m, cargo& with);
-  [[nodiscard]] transport::packet pack(role::peer_message const& m);
-  [[nodiscard]] transport::packet pack_packet(role::peer_message const& m);
-  [[nodiscard]] transport::packet pack_results(role::peer_message const& m);
+  using peer_run::send;
+  void send(int to, role::group_message m);
+  void send_call(int to, role::call_message m) override { send(to, std::move(m)); }
+  void load(role::group_message const& m, cargo& with);
+  void load(role::group_msg::packet const& m, cargo& with);
+  void load(role::group_msg::returned const& m, cargo& with);
+  void load(role::group_msg::unit_done const& m, cargo& with);
+  [[nodiscard]] transport::packet pack(role::group_message const& m);
+  [[nodiscard]] transport::packet pack_packet(role::group_msg::packet const& m);
+  [[nodiscard]] transport::packet pack_results(cargo with);
   [[nodiscard]] transport::packet pack_clocks();
-  void unload(role::peer_message const& m, std::span<std::byte const> body, transport::packet& whole,
+  void unload(role::group_message const& m, std::span<std::byte const> body, transport::packet& whole,
               cargo& with) const;
-  [[nodiscard]] std::shared_ptr<host_packet const> cut(role::peer_message const& m);
+  [[nodiscard]] std::shared_ptr<host_packet const> cut(piece_run const& pieces);
   [[nodiscard]] static std::shared_ptr<transport::packet> packed_together(
       std::span<labelled_piece const> pieces);
   [[nodiscard]] held_piece take_result(term_id term, std::uint64_t unit, std::uint64_t piece);
   void keep(piece_run const& fresh, cargo& with);
-  void deliver(int from, role::peer_message const& m, cargo& with);
+  void deliver(int from, role::group_message const& m, cargo& with);
   void deliver_own() override;
   void deliver_deferred();
   void drain();
@@ -174,21 +179,21 @@ class group_run final : public peer_run {
   multi_host_options options_;
   bool sink_on_hosts_;
 
-  role::group_worker slave_;
+  role::group_worker worker_;
   role::group_host host_;
-  std::optional<role::arbiter> arbiter_;
+  std::optional<role::group_arbiter> arbiter_;
   std::shared_ptr<duty> duty_;
   std::deque<read_job> reads_;
   std::deque<sink_job> deliveries_;  // sinks on hosts
   bool sinking_here_ = false;
-  std::map<role::packet_id, std::shared_ptr<slave_packet>> packets_;
+  std::map<role::packet_id, std::shared_ptr<worker_packet>> packets_;
   // Results that have not been sent, by term, unit and piece; twice where a host that took this rank for lost
   // gave the same piece again.
   std::multimap<std::array<std::uint64_t, 3>, held_piece> finished_;
   loopback<own_message> to_self_;
   struct deferred_message {
     int from;
-    role::peer_message what;
+    role::group_message what;
     cargo with;
   };
   std::deque<deferred_message> deferred_;  // while the host does not listen

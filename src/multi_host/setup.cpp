@@ -85,31 +85,30 @@ void group_run::describe_call() {
 void group_run::set_up_roles() {
   auto const& o = options_;
   auto const hash = call_.hash();
-  role::group_slave_config s{rank_, root_, hash, threads_, 0, std::nullopt, o.paper.results_level};
+  role::group_worker_config s{rank_, root_, hash, threads_, 0, std::nullopt, o.paper.results_level};
   if (o.paper.early_requests) s.threshold = o.paper.threshold;
   if (o.paper.measure_power && ctx_.size() > 1) {
     auto const known = engine_.wires().power();
-    constexpr double scale = 1000;  // it travels as an integer
-    s.power =
-        static_cast<std::uint64_t>(std::max(1.0, scale * (known ? *known : measured_power()) * threads_));
+    constexpr double least = 1e-3;  // 0 would mean that it is not measured
+    s.power = std::max(least, (known ? *known : measured_power()) * threads_);
   }
-  slave_ = role::group_worker(s);
+  worker_ = role::group_worker(s);
   auto const policy = o.paper.shrinking ? schedule::guided{o.paper.least_pieces}.policy()
                                         : schedule::first_come{o.paper.least_pieces}.policy();
   auto const left_alone = static_cast<std::uint64_t>(
       std::llround(o.paper.reassign_down_to * static_cast<double>(role::whole_unit)));
   host_ = role::group_host({rank_, root_, policy, o.paper.read_ahead, o.paper.buffers, left_alone});
   if (!is_root()) return;
-  arbiter_.emplace(role::arbiter_config{ctx_.size(), units_, o.group_size, o.power,
-                                        o.paper.measure_power && ctx_.size() > 1, o.paper.reassign,
-                                        o.paper.split_shares, o.paper.host_helps, o.paper.preload, left_alone,
-                                        sink_on_hosts_ ? 0 : o.sink_cost});
+  arbiter_.emplace(role::group_arbiter_config{ctx_.size(), units_, o.group_size, o.power,
+                                              o.paper.measure_power && ctx_.size() > 1, o.paper.reassign,
+                                              o.paper.split_shares, o.paper.host_helps, o.paper.preload,
+                                              left_alone, sink_on_hosts_ ? 0 : o.sink_cost});
   roll_.emplace(context_access::team(ctx_), hash);
 }
 
 void group_run::begin(std::unique_lock<std::mutex>& /*lock*/) {
   role::group_actions list;
-  slave_.begin(list);
+  worker_.begin(list);
   perform(list);
   if (!arbiter_) return;
   arbiter_->begin(list);

@@ -9,6 +9,7 @@
 #include "divide_and_conquer/role/message.hpp"
 #include "fuzz.hpp"
 #include "ring_steal/role/message.hpp"
+#include "multi_host/role/message.hpp"
 #include "role/peer_message.hpp"
 
 namespace {
@@ -36,6 +37,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
   fuzz::expect_error_or_result([&] {
     round_trip(bytes, [](auto& in) { return skel::role::decode<skel::role::divide_message>(in); });
   });
+      [&] { round_trip(bytes, [](auto& in) { return skel::role::decode<skel::role::group_message>(in); }); });
   fuzz::expect_error_or_result([&] {
     skel::detail::phase_clock clock;
     auto rest = bytes;

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 namespace group_harness {
-
-using role::peer_message_kind;
 using kind = event::kind;
 
 std::uint64_t scenario::pieces(std::uint64_t unit) const {
@@ -11,16 +9,16 @@ std::uint64_t scenario::pieces(std::uint64_t unit) const {
 }
 
 world::world(scenario const& s, fault* f) : peer_world(s, f) {
-  role::arbiter_config book{s.ranks,     s.units,  s.group_size, {},         false,
-                            s.reassigns, s.splits, s.hosts_help, s.preloads, s.left_alone};
+  role::group_arbiter_config book{s.ranks,     s.units,  s.group_size, {},         false,
+                                  s.reassigns, s.splits, s.hosts_help, s.preloads, s.left_alone};
   for (int r = 0; r < s.ranks; ++r) {
     if (s.uneven) book.power.push_back(1 + r % 3);
-    at(r).slave = role::group_worker({r, 0, call_hash(r), s.threads, 0, s.threshold, s.results_level});
+    at(r).worker = role::group_worker({r, 0, call_hash(r), s.threads, 0, s.threshold, s.results_level});
     auto const policy = s.shrinking ? skel::schedule::guided{s.least_pieces}.policy()
                                     : skel::schedule::first_come{s.least_pieces}.policy();
     at(r).host = role::group_host({r, 0, policy, s.read_ahead, s.buffers, s.left_alone});
   }
-  arbiter_ = role::arbiter(book);
+  arbiter_ = role::group_arbiter(book);
 }
 
 // --- events
@@ -44,7 +42,7 @@ void world::apply_own(event const& e) {
 
 void world::begin(int rank) {
   role::group_actions list;
-  at(rank).slave.begin(list);
+  at(rank).worker.begin(list);
   perform(rank, list);
   if (rank != 0) return;
   arbiter_.begin(list);
@@ -54,16 +52,10 @@ void world::begin(int rank) {
 void world::receive(int from, int to, packet& p) {
   auto& n = at(to);
   role::group_actions list;
-  if (to == 0) {
-    call_roll(&role::roll_call::on_peer, from, p.what);
-    if (!roll_.stopping()) arbiter_.on(from, p.what, list);
-    perform(0, list, p.cargo);
-    if (for_roll_call(p.what.kind)) return;
-  }
-  if (p.what.kind == peer_message_kind::lead) n.share_end = p.what.ids.at(1);
-  n.host.on(from, p.what, list);
-  perform(to, list, p.cargo);
-  n.slave.on(from, p.what, list);
+  if (auto const* const call = std::get_if<role::call_message>(&p.what); call != nullptr && to == 0)
+    call_roll(&role::roll_call::on, from, *call);
+  if (auto const* const l = std::get_if<role::group_msg::lead>(&p.what)) n.share_end = l->end;
+  role::route(from, p.what, {to == 0 && !roll_.stopping() ? &arbiter_ : nullptr, n.host, n.worker}, list);
   perform(to, list, p.cargo);
 }
 
@@ -73,7 +65,7 @@ void world::finish(int rank, int which) {
   n.running.erase(n.running.begin() + which);
   role::group_actions list;
   if (job_fails()) {
-    n.slave.failed(j.pieces.unit, "it throws", list);
+    n.worker.failed(j.pieces.unit, "it throws", list);
     perform(rank, list);
     return;
   }
@@ -91,7 +83,7 @@ void world::finish(int rank, int which) {
       for (auto p = j.pieces.first; p < j.pieces.first + j.pieces.count; ++p)
         n.done.insert({{term, j.pieces.unit, p}, result_of(cuts.at(p - n.first_of.at(j.id)))});
     }
-    n.slave.finished(j.id, j.pieces, j.pieces.count, list);
+    n.worker.finished(j.id, j.pieces, j.pieces.count, list);
   } else {
     n.host.delivered(j.term, j.pieces.unit, list);
   }
@@ -110,19 +102,19 @@ void world::hear_lost(int rank, int peer) {
   at(rank).host.lost(peer, list);
   again_ += at(rank).host.taken_back() - before;
   perform(rank, list);
-  at(rank).slave.lost(peer, list);
+  at(rank).worker.lost(peer, list);
   perform(rank, list);
 }
 
 void world::hear_tick(int rank) {
   role::group_actions list;
-  at(rank).slave.tick(list);
+  at(rank).worker.tick(list);
   perform(rank, list);
 }
 
 void world::please_stop(int rank) {
   role::group_actions list;
-  at(rank).slave.please_stop(list);
+  at(rank).worker.please_stop(list);
   perform(rank, list);
 }
 
@@ -166,10 +158,10 @@ void world::check_no_orphan() const {
     return n.host.active() && n.carried && *n.carried + 2 < n.share_end;
   });
   for (int r = 0; r < s.ranks && work; ++r) {
-    auto const& slave = at(r).slave;
-    if (slave.has_work() || slave.running() > 0 || (at(r).host.active() && !s.hosts_help)) continue;
+    auto const& worker = at(r).worker;
+    if (worker.has_work() || worker.running() > 0 || (at(r).host.active() && !s.hosts_help)) continue;
     if (at(r).running.size() >= s.threads) continue;  // it reads
-    require(slave.host() && slave.waiting() && at(*slave.host()).host.active(), "a rank is an orphan");
+    require(worker.host() && worker.waiting() && at(*worker.host()).host.active(), "a rank is an orphan");
   }
 }
 
@@ -186,7 +178,7 @@ void world::check_done() const {
 }
 
 void node::add_to(role::digest& d) const {
-  d.add(slave.hash()).add(host.hash());
+  d.add(worker.hash()).add(host.hash());
   for (auto const* jobs : {&waiting, &running}) {
     for (auto const& j : *jobs)
       d.add(static_cast<std::uint64_t>(j.what))

@@ -11,9 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "multi_host/role/arbiter.hpp"
-#include "multi_host/role/host.hpp"
-#include "multi_host/role/worker.hpp"
+#include "multi_host/role/route.hpp"
 #include "role/peer_world.hpp"
 
 namespace group_harness {
@@ -53,7 +51,7 @@ struct scenario : harness_common::peer_scenario {
 using results = std::vector<std::uint64_t>;
 
 struct packet {
-  role::peer_message what;
+  role::group_message what;
   results cargo;  // pieces as they were cut, or results
   void add_to(role::digest&) const {}
 };
@@ -68,7 +66,7 @@ struct job {
 };
 
 struct node : harness_common::peer_node {
-  role::group_worker slave;
+  role::group_worker worker;
   role::group_host host;
   std::vector<job> waiting, running;
   // of the share it leads
@@ -76,7 +74,7 @@ struct node : harness_common::peer_node {
   std::map<std::uint64_t, std::vector<std::optional<std::uint64_t>>> kept;
   std::optional<std::uint64_t> carried;  // the unit read last
   std::uint64_t share_end = 0;           // as it was told, or has said
-  // of the slave
+  // of the worker
   std::map<role::packet_id, std::pair<term_id, std::vector<std::uint64_t>>> packets;
   std::map<role::packet_id, std::uint64_t> first_of;
   // By term, unit and piece; twice where a host took this rank for lost and gave the same again.
@@ -100,7 +98,7 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   void hear_lost(int rank, int peer) override;
   void hear_tick(int rank) override;
   void please_stop(int rank) override;
-  void send(int rank, int to, role::peer_message const& what) override;
+  void send(int rank, int to, role::group_message const& what) override;
   void follow_up(int rank) override;
   void add_own(int rank, std::vector<event>& all) const override;
   void apply_own(event const& e) override;
@@ -120,7 +118,7 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   void record(std::uint64_t unit, results const& cargo);
   void check_no_orphan() const;
 
-  role::arbiter arbiter_;
+  role::group_arbiter arbiter_;
   std::map<std::uint64_t, results> sunk_;
   std::set<std::uint64_t> begun_;  // units that somebody has begun to read
   std::uint64_t reads_ = 0, again_ = 0;

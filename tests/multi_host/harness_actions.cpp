@@ -5,8 +5,8 @@
 
 namespace group_harness {
 
-using role::peer_message_kind;
 namespace act = role::group_act;
+namespace msg = role::group_msg;
 
 void world::perform(int rank, role::group_actions& list, results const& cargo) {
   if (fault_ != nullptr) fault_->wants(*this, rank, list);
@@ -28,7 +28,7 @@ void world::perform_one(int rank, role::group_action const& action, results cons
   } else if (auto const* f = std::get_if<act::forget>(&action)) {
     std::erase_if(n.packets, [&](auto const& p) { return p.second.first == f->term; });
     std::erase_if(n.done, [&](auto const& d) { return d.first[0] == f->term; });
-  } else if (std::holds_alternative<act::drain>(action)) {
+  } else if (std::holds_alternative<role::drain>(action)) {
     n.draining = true;
     n.waiting.clear();
     role::group_actions list;
@@ -41,7 +41,7 @@ void world::perform_one(int rank, role::group_action const& action, results cons
   } else if (std::holds_alternative<act::started>(action)) {
     require(rank == 0 && !started_, "the clock starts twice");
     started_ = true;
-  } else if (!ends(n, action)) {
+  } else if (!performs(rank, action)) {
     perform_for_host(rank, action, cargo, used);
   }
 }
@@ -91,43 +91,45 @@ void world::perform_for_host(int rank, role::group_action const& action, results
 
 void world::attach(int rank, packet& p) {
   auto& n = at(rank);
-  auto const& ids = p.what.ids;
-  if (p.what.kind == peer_message_kind::packet) {
-    require(n.units.contains(ids.at(0)) && ids.at(1) + ids.at(2) <= n.units.at(ids.at(0)),
+  if (auto const* const m = std::get_if<msg::packet>(&p.what)) {
+    auto const& run = m->pieces;
+    require(n.units.contains(run.unit) && run.first + run.count <= n.units.at(run.unit),
             "pieces are given that have not been read");
-    for (auto i = ids.at(1); i < ids.at(1) + ids.at(2); ++i) p.cargo.push_back(cut_of(ids.at(0), i));
-  } else if (p.what.kind == peer_message_kind::returned) {
-    for (std::size_t k = 2; k + 2 < ids.size(); k += 3)
-      for (auto i = ids[k + 1]; i < ids[k + 1] + ids[k + 2]; ++i) {
-        auto const result = n.done.extract({p.what.number, ids[k], i});
+    for (auto i = run.first; i < run.first + run.count; ++i) p.cargo.push_back(cut_of(run.unit, i));
+  } else if (auto const* const r = std::get_if<msg::returned>(&p.what)) {
+    for (auto const& run : r->runs)
+      for (auto i = run.first; i < run.first + run.count; ++i) {
+        auto const result = n.done.extract({r->term, run.unit, i});
         require(!result.empty(), "a result is returned that is not there");
         p.cargo.push_back(result.mapped());
       }
-  } else if (p.what.kind == peer_message_kind::unit_done) {
-    for (auto const& r : n.kept.at(ids.at(0))) p.cargo.push_back(r.value());
-    n.kept.erase(ids[0]);
-    n.units.erase(ids[0]);
+  } else if (auto const* const d = std::get_if<msg::unit_done>(&p.what)) {
+    for (auto const& result : n.kept.at(d->unit)) p.cargo.push_back(result.value());
+    n.kept.erase(d->unit);
+    n.units.erase(d->unit);
   }
 }
 
-void world::send(int rank, int to, role::peer_message const& what) {
+void world::send(int rank, int to, role::group_message const& what) {
   auto p = packet_of(what);
   attach(rank, p);
-  if (what.kind == peer_message_kind::let_go) at(rank).share_end = what.ids.at(0);
-  if (what.kind == peer_message_kind::packet && to != rank && scenario_->buffers > 0 &&
-      suspicions_ + deaths_ == 0) {
-    std::size_t under_way = 1;
+  if (auto const* const l = std::get_if<msg::let_go>(&what)) at(rank).share_end = l->end;
+  auto const* const m = std::get_if<msg::packet>(&what);
+  if (m != nullptr && to != rank && scenario_->buffers > 0 && suspicions_ + deaths_ == 0) {
+    auto const same = [&](packet const& x) {
+      auto const* const other = std::get_if<msg::packet>(&x.what);
+      return other != nullptr && other->term == m->term;
+    };
+    std::ptrdiff_t under_way = 1;
     for (int r = 0; r < scenario_->ranks; ++r)
-      under_way += static_cast<std::size_t>(
-          std::count_if(wires_[wire(rank, r)].begin(), wires_[wire(rank, r)].end(), [&](packet const& x) {
-            return r != rank && x.what.kind == peer_message_kind::packet && x.what.number == what.number;
-          }));
+      if (auto const& w = wires_[wire(rank, r)]; r != rank)
+        under_way += std::count_if(w.begin(), w.end(), same);
     require(under_way <= scenario_->buffers, "more packets are under way than there are buffers");
   }
   post(rank, to, std::move(p));
 }
 
-// Threads that are free take what waits: to read first, since slaves depend on it.
+// Threads that are free take what waits: to read first, since workers depend on it.
 void world::follow_up(int rank) {
   auto& n = at(rank);
   if (!active(rank)) return;
@@ -138,8 +140,8 @@ void world::follow_up(int rank) {
   }
   while (n.running.size() < scenario_->threads) {
     auto const before = n.running.size();
-    n.slave.pace(scenario_->seed % 4);
-    n.slave.idle(1 + scenario_->seed % 2, list);
+    n.worker.pace(scenario_->seed % 4);
+    n.worker.idle(1 + scenario_->seed % 2, list);
     perform(rank, list);
     if (n.running.size() == before) break;
   }
@@ -148,7 +150,7 @@ void world::follow_up(int rank) {
     call_roll(&role::roll_call::done, scenario_->units);
   }
   if (n.draining && n.running.empty()) {
-    n.slave.quiet(list);
+    n.worker.quiet(list);
     perform(rank, list);
   }
 }

@@ -7,16 +7,18 @@
 
 namespace {
 
-using kind = skel::role::peer_message_kind;
+namespace role = skel::role;
+namespace act = role::group_act;
+namespace msg = role::group_msg;
 using group_harness::event;
-namespace act = skel::role::group_act;
 using namespace harness_common;
 using mutation = basic_mutation<group_harness::fault>;
 
-// Changes number `i` of the n-th message of a kind that has it.
-void change_id(mutation& m, kind what, std::size_t i, int n, std::function<void(std::uint64_t&)> how) {
-  m.received = [&m, what, i, n, how](int, auto& message) {
-    if (message.kind == what && message.ids.size() > i && m.nth(n)) how(message.ids[i]);
+// Changes the n-th message that is an `Own`.
+template <class Own, class How>
+void change_one(mutation& m, int n, How how) {
+  m.received = [&m, n, how](int, auto& message) {
+    if (auto* const own = as<Own>(message); own != nullptr && m.nth(n)) how(*own);
     return true;
   };
 }
@@ -43,42 +45,44 @@ std::vector<named_fault<mutation>> const faults{
     {"a unit is recorded twice", [](auto& m) { twice<act::record>(m, 1); }},
     {"the clock starts twice", [](auto& m) { twice<act::started>(m, 1); }},
     {"the clock does not start", [](auto& m) { drop_nth<act::started>(m, 1); }},
-    {"a rank does not drain", [](auto& m) { drop_nth<act::drain>(m, 1); }},
-    {"a rank does not end", [](auto& m) { drop_nth<skel::role::end>(m, 2); }},
-    {"nobody leads", [](auto& m) { never(m, kind::lead); }},
-    {"an appointment is lost", [](auto& m) { once_lost(m, kind::lead, 2); }},
-    {"an order is lost", [](auto& m) { once_lost(m, kind::serve, 1); }},
-    {"a share is longer than it is",
-     [](auto& m) { change_id(m, kind::lead, 1, 1, [](auto& end) { ++end; }); }},
-    {"a share begins too late",
-     [](auto& m) { change_id(m, kind::lead, 0, 1, [](auto& first) { ++first; }); }},
-    {"a slave is sent to another host",
+    {"a rank does not drain", [](auto& m) { drop_nth<role::drain>(m, 1); }},
+    {"a rank does not end", [](auto& m) { drop_nth<role::end>(m, 2); }},
+    {"nobody leads", [](auto& m) { never<msg::lead>(m); }},
+    {"an appointment is lost", [](auto& m) { once_lost<msg::lead>(m, 2); }},
+    {"an order is lost", [](auto& m) { once_lost<msg::serve>(m, 1); }},
+    {"a share is longer than it is", [](auto& m) { change_one<msg::lead>(m, 1, [](auto& l) { ++l.end; }); }},
+    {"a share begins too late", [](auto& m) { change_one<msg::lead>(m, 1, [](auto& l) { ++l.first; }); }},
+    {"a worker is sent to another host",
      [](auto& m) {
-       change_id(m, kind::serve, 0, 2, [](auto& host) { host = host > 1 ? host - 1 : host + 1; });
+       change_one<msg::serve>(m, 2, [](auto& s) { s.host = s.host && *s.host > 0 ? *s.host - 1 : 1; });
      }},
-    {"nobody may give", [](auto& m) { never(m, kind::go); }},
-    {"a request is lost for ever", [](auto& m) { never(m, kind::request); }},
-    {"a packet is lost", [](auto& m) { once_lost(m, kind::packet, 2); }},
+    {"nobody may give", [](auto& m) { never<msg::go>(m); }},
+    {"a request is lost for ever", [](auto& m) { never<msg::request>(m); }},
+    {"a packet is lost", [](auto& m) { once_lost<msg::packet>(m, 2); }},
     {"packets hold other pieces",
-     [](auto& m) { change_id(m, kind::packet, 1, 2, [](auto& first) { ++first; }); }},
+     [](auto& m) { change_one<msg::packet>(m, 2, [](auto& p) { ++p.pieces.first; }); }},
     {"packets are of another unit",
-     [](auto& m) { change_id(m, kind::packet, 0, 1, [](auto& unit) { ++unit; }); }},
-    {"buffers are never free", [](auto& m) { never(m, kind::got); }},
-    {"results are lost", [](auto& m) { once_lost(m, kind::returned, 1); }},
+     [](auto& m) { change_one<msg::packet>(m, 1, [](auto& p) { ++p.pieces.unit; }); }},
+    {"buffers are never free", [](auto& m) { never<msg::got>(m); }},
+    {"results are lost", [](auto& m) { once_lost<msg::returned>(m, 1); }},
     {"results of other pieces",
-     [](auto& m) { change_id(m, kind::returned, 3, 1, [](auto& first) { ++first; }); }},
-    {"results of a unit are lost", [](auto& m) { once_lost(m, kind::unit_done, 1); }},
+     [](auto& m) {
+       change_one<msg::returned>(m, 1, [](auto& r) {
+         if (!r.runs.empty()) ++r.runs.front().first;
+       });
+     }},
+    {"results of a unit are lost", [](auto& m) { once_lost<msg::unit_done>(m, 1); }},
     {"a unit is taken for another",
-     [](auto& m) { change_id(m, kind::unit_done, 0, 1, [](auto& u) { u ^= 1; }); }},
+     [](auto& m) { change_one<msg::unit_done>(m, 1, [](auto& d) { d.unit ^= 1; }); }},
     {"a unit that does not exist is done",
-     [](auto& m) { change_id(m, kind::unit_done, 0, 1, [](auto& u) { u = 99; }); }},
-    {"nobody hears that the first units are read", [](auto& m) { never(m, kind::loaded); }},
-    {"a stop is lost", [](auto& m) { once_lost(m, kind::stop, 2); }},
-    {"a stopped is lost", [](auto& m) { once_lost(m, kind::stopped, 2); }},
-    {"a failure is kept secret", [](auto& m) { never(m, kind::failed); }},
+     [](auto& m) { change_one<msg::unit_done>(m, 1, [](auto& d) { d.unit = 99; }); }},
+    {"nobody hears that the first units are read", [](auto& m) { never<msg::loaded>(m); }},
+    {"a stop is lost", [](auto& m) { once_lost<role::stop>(m, 2); }},
+    {"a stopped is lost", [](auto& m) { once_lost<role::stopped>(m, 2); }},
+    {"a failure is kept secret", [](auto& m) { never<role::failed>(m); }},
     {"a rank that makes another call is not noticed",
-     [](auto& m) { change(m, kind::hello, [](auto& h) { h.number = 42; }); }},
-    {"the outcome differs", [](auto& m) { tell_another_outcome(m, kind::finish); }},
+     [](auto& m) { change<role::hello>(m, [](auto& h) { h.call_hash = 42; }); }},
+    {"the outcome differs", [](auto& m) { tell_another_outcome(m); }},
     {"losses are not noticed",
      [](auto& m) {
        m.heard = [](event const& e) { return e.what != event::kind::detect && e.what != event::kind::tick; };
@@ -89,35 +93,35 @@ std::vector<named_fault<mutation>> const faults{
 
 // Of the end of a share that goes to a new group.
 std::vector<named_fault<mutation>> const faults_of_splits{
-    {"nobody is asked to let go", [](auto& m) { once_lost(m, kind::split, 1); }},
-    {"nobody hears what was let go", [](auto& m) { once_lost(m, kind::let_go, 1); }},
+    {"nobody is asked to let go", [](auto& m) { once_lost<msg::split>(m, 1); }},
+    {"nobody hears what was let go", [](auto& m) { once_lost<msg::let_go>(m, 1); }},
     {"nobody takes a unit that was let go",
-     [](auto& m) { change_id(m, kind::let_go, 0, 1, [](auto& end) { ++end; }); }},
+     [](auto& m) { change_one<msg::let_go>(m, 1, [](auto& l) { ++l.end; }); }},
     {"a unit that was not let go is taken",
-     [](auto& m) { change_id(m, kind::let_go, 0, 1, [](auto& end) { --end; }); }},
+     [](auto& m) { change_one<msg::let_go>(m, 1, [](auto& l) { --l.end; }); }},
     {"a host goes on with a unit that it let go",
      [](auto& m) {
        m.wanted = [&m](auto& list) {
          for (auto& action : list)
            if (auto* const s = std::get_if<act::send>(&action);
-               s != nullptr && s->what.kind == kind::let_go && m.nth(1))
-             --s->what.ids[0];
+               s != nullptr && std::holds_alternative<msg::let_go>(s->what) && m.nth(1))
+             --std::get<msg::let_go>(s->what).end;
        };
      }},
-    {"all of a share is let go",
-     [](auto& m) { change_id(m, kind::let_go, 0, 1, [](auto& end) { end = 0; }); }},
+    {"all of a share is let go", [](auto& m) { change_one<msg::let_go>(m, 1, [](auto& l) { l.end = 0; }); }},
     {"more is let go than there is",
-     [](auto& m) { change_id(m, kind::let_go, 0, 1, [](auto& end) { end += 99; }); }},
+     [](auto& m) { change_one<msg::let_go>(m, 1, [](auto& l) { l.end += 99; }); }},
     {"what is left after a split is not known",
-     [](auto& m) { change_id(m, kind::let_go, 1, 1, [](auto& left) { left = 0; }); }},
+     [](auto& m) { change_one<msg::let_go>(m, 1, [](auto& l) { l.left = 0; }); }},
 };
 
 // A lead for a term that its rank has led before: groups have become larger.
-void when_joined(mutation& m, std::function<bool(role::peer_message&)> how) {
-  auto led = std::make_shared<std::set<std::uint64_t>>();
+void when_joined(mutation& m, std::function<bool(msg::lead&)> how) {
+  auto led = std::make_shared<std::set<role::term_id>>();
   m.received = [&m, led, how](int, auto& message) {
-    bool const again = message.kind == kind::lead && !led->insert(message.number).second;
-    return !again || !m.nth(1) || how(message);
+    auto* const lead = as<msg::lead>(message);
+    bool const again = lead != nullptr && !led->insert(lead->term).second;
+    return !again || !m.nth(1) || how(*lead);
   };
 }
 
@@ -127,15 +131,14 @@ std::vector<named_fault<mutation>> const faults_of_joining{
     {"a larger group ends early",
      [](auto& m) {
        when_joined(m, [](auto& lead) {
-         --lead.ids[1];
+         --lead.end;
          return true;
        });
      }},
-    {"who led before the groups were joined leads on",
+    {"a host goes on after its group was joined to another",
      [](auto& m) {
        m.received = [&m](int, auto& message) {
-         if (message.kind == kind::serve && message.ids.size() > 1 && message.ids[1] != 0 && m.nth(1))
-           message.ids[1] = 0;
+         if (auto* const s = as<msg::serve>(message); s != nullptr && s->ended != 0 && m.nth(1)) s->ended = 0;
          return true;
        };
      }},

@@ -9,7 +9,7 @@
 
 namespace {
 
-using kind = skel::role::peer_message_kind;
+namespace msg = skel::role::group_msg;
 
 // No trouble: what happens, and nothing else.
 group_harness::world settled(group_harness::scenario const& s) {
@@ -100,19 +100,19 @@ TEST_CASE("what groups read, and who goes where") {
   s.group_size = 2;
   auto const four = settled(s);
   CHECK(four.reads() == 32);  // no unit is read twice; what a host needs of earlier ones is its job's to read
-  CHECK(four.messages(kind::unit_done) == 32);
-  CHECK(four.messages(kind::lead) == 4 + four.split());
+  CHECK(four.messages_of<msg::unit_done>() == 32);
+  CHECK(four.messages_of<msg::lead>() == 4 + four.split());
   CHECK(four.reassigned() > 0);
   s.reassigns = false;
   CHECK(settled(s).reassigned() == 0);
   s.group_size = 1;
   auto const alone = settled(s);  // the symmetric partition: nothing is given to another rank
-  CHECK(alone.messages(kind::lead) == 8);
-  CHECK(alone.messages(kind::got) == 0);
+  CHECK(alone.messages_of<msg::lead>() == 8);
+  CHECK(alone.messages_of<msg::got>() == 0);
   s.group_size = 8;
-  CHECK(settled(s).messages(kind::lead) == 1);
+  CHECK(settled(s).messages_of<msg::lead>() == 1);
   s.buffers = 2;
-  CHECK(settled(s).messages(kind::got) > 0);
+  CHECK(settled(s).messages_of<msg::got>() > 0);
 }
 
 TEST_CASE("the end of a share goes to ranks without work, and is read once") {
@@ -125,14 +125,14 @@ TEST_CASE("the end of a share goes to ranks without work, and is read once") {
     for (s.ranks = 2; s.ranks <= 6; ++s.ranks) {
       auto const w = settled(s);
       CHECK(w.reads() == s.units);
-      CHECK(w.messages(kind::lead) == static_cast<std::uint64_t>(s.ranks) + w.split());
-      CHECK(w.messages(kind::split) >= w.messages(kind::let_go));  // or it has ended meanwhile
-      CHECK(w.messages(kind::let_go) >= w.split());
+      CHECK(w.messages_of<msg::lead>() == static_cast<std::uint64_t>(s.ranks) + w.split());
+      CHECK(w.messages_of<msg::split>() >= w.messages_of<msg::let_go>());  // or it has ended meanwhile
+      CHECK(w.messages_of<msg::let_go>() >= w.split());
       split += w.split();
     }
   CHECK(split > 10);
   s.splits = false;  // the paper's measure alone
   auto const paper = settled(s);
-  CHECK(paper.messages(kind::split) == 0);
-  CHECK(paper.messages(kind::lead) == static_cast<std::uint64_t>(s.ranks));
+  CHECK(paper.messages_of<msg::split>() == 0);
+  CHECK(paper.messages_of<msg::lead>() == static_cast<std::uint64_t>(s.ranks));
 }

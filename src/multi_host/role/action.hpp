@@ -1,38 +1,23 @@
 // What the roles of a multi_host call want done.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <variant>
 #include <vector>
 
+#include "multi_host/role/message.hpp"
 #include "role/outcome.hpp"
-#include "role/peer_message.hpp"
 
 namespace skel::role {
 
-/// An appointment of one host by the arbiter; never used twice. 0: none.
-using term_id = std::uint64_t;
-
-/// Pieces first ... first + count - 1 of a unit.
-struct piece_run {
-  std::uint64_t unit = 0;
-  std::uint64_t first = 0;
-  std::uint64_t count = 0;
-  friend auto operator<=>(piece_run const&, piece_run const&) = default;
-};
-
-/// What is left of a group's work is told in thousandths of units.
-inline constexpr std::uint64_t whole_unit = 1000;
-/// Hosts say how much is left in steps of this.
+/// Hosts report what is left in steps of this.
 inline constexpr std::uint64_t unit_step = whole_unit / 8;
-/// A group with no more than so much left takes no ranks from others, unless the call says otherwise. "When a
-/// group has only half a slice left, it broadcasts a message to avoid the re-assignment of nodes from other
-/// groups to it" (paper on multi-host groups, section 5.2); with few units per group that leaves an eighth of
+/// A group with no more than this left takes no ranks from others, unless the call says otherwise: an eighth
+/// of a unit. The paper has half a slice [Bajaj93, §5.2]; with few units per group that leaves an eighth of
 /// the machine idle at the end.
 inline constexpr std::uint64_t default_left_alone = whole_unit / 8;
 
-/// A packet on a slave, by the slave's own number.
+/// A packet on a worker, by the worker's own number.
 using packet_id = std::uint64_t;
 
 namespace group_act {
@@ -40,7 +25,7 @@ namespace group_act {
 /// unit; to `returned` the results of its runs; to `unit_done` the results of the unit.
 struct send {
   rank_id to = 0;
-  peer_message what;
+  group_message what;
   friend bool operator==(send const&, send const&) = default;
 };
 
@@ -53,7 +38,7 @@ struct read {
   bool fresh = false;
   friend bool operator==(read const&, read const&) = default;
 };
-/// The results of these pieces came with the event just handled, and nobody had them before: keep them.
+/// The results of these pieces came with the event just handled, and are the first: keep them.
 struct keep {
   piece_run pieces;
   friend bool operator==(keep const&, keep const&) = default;
@@ -64,12 +49,12 @@ struct deliver {
   std::uint64_t unit = 0;
   friend bool operator==(deliver const&, deliver const&) = default;
 };
-/// Nobody leads from here any more: units, results and carried state are not needed.
+/// This rank leads no longer: its units, results and carried state are not needed.
 struct close {
   friend bool operator==(close const&, close const&) = default;
 };
 
-// --- of a slave
+// --- of a worker
 /// What came with the event just handled is packet `id`.
 struct accept {
   packet_id id = 0;
@@ -88,10 +73,6 @@ struct forget {
   term_id term = 0;
   friend bool operator==(forget const&, forget const&) = default;
 };
-/// Start nothing more, and answer with quiet() when no thread is inside the user's functions.
-struct drain {
-  friend bool operator==(drain const&, drain const&) = default;
-};
 
 // --- of the arbiter
 /// The results that came with the message just handled are the first of their unit: to the sink.
@@ -105,9 +86,10 @@ struct started {
 };
 }  // namespace group_act
 
+/// drain: answer with quiet() when no thread is inside the user's functions.
 using group_action = std::variant<group_act::send, group_act::read, group_act::keep, group_act::deliver,
                                   group_act::close, group_act::accept, group_act::execute, group_act::forget,
-                                  group_act::drain, group_act::record, group_act::started, end, fail>;
+                                  group_act::record, group_act::started, tell_root, drain, end, fail>;
 using group_actions = std::vector<group_action>;
 
 }  // namespace skel::role

@@ -7,10 +7,9 @@
 
 namespace skel::role {
 
-using group_kind = peer_message_kind;
 namespace act = group_act;
 
-arbiter::arbiter(arbiter_config config)
+group_arbiter::group_arbiter(group_arbiter_config config)
     : config_(std::move(config)), members_(static_cast<std::size_t>(config_.ranks)) {
   for (std::size_t i = 0; i < members_.size() && i < config_.power.size(); ++i)
     members_[i].power = config_.power[i];
@@ -18,10 +17,10 @@ arbiter::arbiter(arbiter_config config)
 
 // --- groups are formed
 
-void arbiter::begin(group_actions& out) { advance(out); }
+void group_arbiter::begin(group_actions& out) { advance(out); }
 
 // Until it is known what units cost, groups are as small as they can be: nobody waits to find out.
-void arbiter::form(group_actions& out) {
+void group_arbiter::form(group_actions& out) {
   trial_ = config_.group_size == 0 && config_.ranks > 1 && config_.units > 1;
   divide(std::max(1U, config_.group_size));
   gone_ = !config_.preloads || trial_ || groups_.empty();
@@ -36,7 +35,7 @@ void arbiter::form(group_actions& out) {
 }
 
 // Into the book: all ranks and all units.
-void arbiter::divide(unsigned size) {
+void group_arbiter::divide(unsigned size) {
   std::vector<double> power;
   power.reserve(members_.size());
   for (rank_id r = 0; r < config_.ranks; ++r) power.push_back(power_of(r));
@@ -55,7 +54,7 @@ void arbiter::divide(unsigned size) {
   }
 }
 
-void arbiter::measured(unsigned group_size, group_actions& out) {
+void group_arbiter::measured(unsigned group_size, group_actions& out) {
   if (!trial_) return;
   trial_ = false;
   if (group_size > 1) join(group_size, out);
@@ -64,7 +63,7 @@ void arbiter::measured(unsigned group_size, group_actions& out) {
 
 // Small groups become larger ones. Where the leader's share begins as its new group's it goes on; what the
 // others have begun is void, but for the units whose results are here.
-void arbiter::join(unsigned size, group_actions& out) {
+void group_arbiter::join(unsigned size, group_actions& out) {
   auto before = std::exchange(groups_, {});
   // Which of them a rank leads, or has led last, or works for.
   std::vector<int> of_rank;
@@ -97,48 +96,48 @@ void arbiter::join(unsigned size, group_actions& out) {
 
 // --- what the book says
 
-bool arbiter::takes_ranks(group const& g) const {
+bool group_arbiter::takes_ranks(group const& g) const {
   return !finished(g) && hosted(g) && g.left > config_.left_alone;
 }
 
-int arbiter::leads(rank_id r) const {
+int group_arbiter::leads(rank_id r) const {
   for (int g = 0; g < groups(); ++g)
     if (of(g).host == r && !finished(of(g))) return g;
   return nobody;
 }
 
 // Its slave has nothing to do where it belongs.
-bool arbiter::free_to_move(rank_id r) const {
+bool group_arbiter::free_to_move(rank_id r) const {
   auto const& m = at(r);
   if (!m.alive) return false;
   if (!config_.hosts_help && leads(r) != nobody && m.group == nobody) return false;  // it only serves
   return m.group == nobody || finished(of(m.group)) || of(m.group).left == 0;
 }
 
-int arbiter::workers(int g) const {
+int group_arbiter::workers(int g) const {
   return static_cast<int>(std::count_if(members_.begin(), members_.end(),
                                         [&](member const& m) { return m.alive && m.group == g; }));
 }
 
-std::uint64_t arbiter::first_unrecorded(group const& g) const {
+std::uint64_t group_arbiter::first_unrecorded(group const& g) const {
   auto u = g.first;
   while (u < g.end && recorded_.contains(u)) ++u;
   return u;
 }
 
-std::uint64_t arbiter::recorded_of(group const& g) const {
+std::uint64_t group_arbiter::recorded_of(group const& g) const {
   std::uint64_t n = 0;
   for (auto u = g.first; u < g.end; ++u) n += recorded_.contains(u) ? 1 : 0;
   return n;
 }
 
-std::optional<rank_id> arbiter::works_for(rank_id rank) const {
+std::optional<rank_id> group_arbiter::works_for(rank_id rank) const {
   auto const g = at(rank).group;
   if (g == nobody || of(g).host == nobody) return std::nullopt;
   return of(g).host;
 }
 
-std::string arbiter::waits_for() const {
+std::string group_arbiter::waits_for() const {
   std::string text;
   for (int g = 0; g < groups(); ++g)
     if (!finished(of(g)))
@@ -151,27 +150,23 @@ std::string arbiter::waits_for() const {
 // --- orders
 
 // Where this rank belongs now, and what it need not finish.
-void arbiter::order(rank_id r, term_id ended, group_actions& out) const {
+void group_arbiter::order(rank_id r, term_id ended, group_actions& out) const {
   auto const g = at(r).group;
-  peer_message m{.kind = group_kind::serve};
-  if (g == nobody) {
-    m.ids = {0, ended};
-  } else {
-    m.number = of(g).term;
-    m.ids = {static_cast<std::uint64_t>(of(g).host) + 1, ended};
+  group_msg::serve m{.ended = ended};
+  if (g != nobody) {
+    if (of(g).host != nobody) m.host = of(g).host;
+    m.term = of(g).term;
   }
-  out.push_back(act::send{r, std::move(m)});
+  out.push_back(act::send{r, m});
 }
 
-void arbiter::lead(group const& g, group_actions& out) {
-  out.push_back(act::send{g.host,
-                          {.kind = group_kind::lead,
-                           .number = g.term,
-                           .ids = {first_unrecorded(g), g.end, static_cast<std::uint64_t>(g.ranks),
-                                   config_.preloads && !gone_ ? 1U : 0U}}});
+void group_arbiter::lead(group const& g, group_actions& out) {
+  out.push_back(
+      act::send{g.host, group_msg::lead{g.term, first_unrecorded(g), g.end,
+                                        static_cast<std::uint64_t>(g.ranks), config_.preloads && !gone_}});
 }
 
-void arbiter::advance(group_actions& out) {
+void group_arbiter::advance(group_actions& out) {
   if (complete()) {
     if (formed_) maybe_go(out);
     return;
@@ -193,7 +188,7 @@ void arbiter::advance(group_actions& out) {
 
 // --- a share without a living host
 
-void arbiter::appoint_where_missing(group_actions& out) {
+void group_arbiter::appoint_where_missing(group_actions& out) {
   for (int g = 0; g < groups(); ++g) {
     if (finished(of(g)) || hosted(of(g))) continue;
     // Where everybody leads, whoever is through first takes it. One that was taken for lost, and lives, leads
@@ -203,7 +198,7 @@ void arbiter::appoint_where_missing(group_actions& out) {
 }
 
 // Of its own group, or one without work, or one of the largest group.
-rank_id arbiter::candidate(int g) const {
+rank_id group_arbiter::candidate(int g) const {
   rank_id best = nobody;
   int best_class = 0;
   for (rank_id r = 0; r < config_.ranks; ++r) {
@@ -217,7 +212,7 @@ rank_id arbiter::candidate(int g) const {
   return best;
 }
 
-void arbiter::appoint(int g, rank_id r, group_actions& out) {
+void group_arbiter::appoint(int g, rank_id r, group_actions& out) {
   auto& x = of(g);
   rank_id const before = x.host;
   term_id const ended = x.term;
@@ -237,7 +232,7 @@ void arbiter::appoint(int g, rank_id r, group_actions& out) {
 // --- ranks without work: arbiter_moves.cpp
 
 // A group whose slaves are lost, or moved before pieces came back to it: its host works.
-void arbiter::employ_hosts(group_actions& out) {
+void group_arbiter::employ_hosts(group_actions& out) {
   for (int g = 0; g < groups(); ++g) {
     auto const& x = of(g);
     if (finished(x) || !hosted(x) || x.left == 0 || workers(g) > 0) continue;
@@ -247,72 +242,68 @@ void arbiter::employ_hosts(group_actions& out) {
   }
 }
 
-void arbiter::maybe_go(group_actions& out) {
+void group_arbiter::maybe_go(group_actions& out) {
   if (gone_) return;
   for (auto const& g : groups_)
     if (!finished(g) && hosted(g) && !g.loaded) return;
   gone_ = true;
   out.push_back(act::started{});
   for (auto const& g : groups_)
-    if (g.host != nobody) out.push_back(act::send{g.host, {.kind = group_kind::go, .number = g.term}});
+    if (g.host != nobody) out.push_back(act::send{g.host, group_msg::go{g.term}});
 }
 
 // --- events
 
-void arbiter::on_unit(rank_id from, std::uint64_t unit, group_actions& out) {
-  if (unit >= config_.units) {
-    out.push_back(
-        fail{fail::reason::protocol, "rank " + std::to_string(from) + " speaks of units that do not exist"});
-    return;
-  }
-  if (!recorded_.insert(unit)) return;
-  for (auto& g : groups_)
-    if (g.first <= unit && unit < g.end) ++g.done;
-  out.push_back(act::record{unit});
+group_arbiter::group* group_arbiter::led_by(rank_id r, term_id term) {
+  auto const g = std::find_if(groups_.begin(), groups_.end(),
+                              [&](group const& x) { return x.host == r && x.term == term; });
+  return g == groups_.end() ? nullptr : &*g;
 }
 
-void arbiter::on(rank_id from, peer_message const& m, group_actions& out) {
-  if (from < 0 || from >= config_.ranks) return;
+void group_arbiter::heard(rank_id rank, group_actions& out) {
+  if (!knows(rank) || at(rank).alive) return;
+  at(rank).alive = true;
+  advance(out);
+}
+
+void group_arbiter::on(rank_id from, hello const& m, group_actions& out) {
+  if (!knows(from)) return;
   auto& x = at(from);
-  bool const for_the_book = m.kind == group_kind::hello || m.kind == group_kind::left ||
-                            m.kind == group_kind::loaded || m.kind == group_kind::unit_done ||
-                            m.kind == group_kind::let_go;
-  if (x.alive && !for_the_book) return;
-  x.alive = true;  // whoever speaks is not lost
-  auto const its_group = std::find_if(groups_.begin(), groups_.end(),
-                                      [&](group const& g) { return g.host == from && g.term == m.number; });
-  switch (m.kind) {
-    case group_kind::hello:
-      x.hello = true;
-      if (config_.measures_power && !formed_ && !m.ids.empty() && m.ids[0] > 0)
-        x.power = static_cast<double>(m.ids[0]);
-      break;
-    case group_kind::left:
-      if (its_group != groups_.end() && !m.ids.empty()) its_group->left = m.ids[0];
-      break;
-    case group_kind::loaded:
-      if (its_group != groups_.end()) its_group->loaded = true;
-      break;
-    case group_kind::unit_done:
-      if (!m.ids.empty()) on_unit(from, m.ids[0], out);
-      break;
-    case group_kind::let_go:
-      if (its_group != groups_.end() && m.ids.size() > 1)
-        on_let_go(static_cast<int>(its_group - groups_.begin()), m.ids[0], m.ids[1], out);
-      break;
-    default:
-      break;
+  x.hello = true;
+  if (config_.measures_power && !formed_ && m.power > 0) x.power = m.power;
+  advance(out);
+}
+
+void group_arbiter::on(rank_id from, group_msg::left const& m, group_actions& out) {
+  if (auto* const g = led_by(from, m.term)) g->left = m.amount;
+  advance(out);
+}
+
+void group_arbiter::on(rank_id from, group_msg::loaded const& m, group_actions& out) {
+  if (auto* const g = led_by(from, m.term)) g->loaded = true;
+  advance(out);
+}
+
+// From any term: results of a host that was taken for lost count, too.
+void group_arbiter::on(rank_id from, group_msg::unit_done const& m, group_actions& out) {
+  if (m.unit >= config_.units) {
+    out.push_back(
+        fail{fail::reason::protocol, "rank " + std::to_string(from) + " speaks of units that do not exist"});
+  } else if (recorded_.insert(m.unit)) {
+    for (auto& g : groups_)
+      if (g.first <= m.unit && m.unit < g.end) ++g.done;
+    out.push_back(act::record{m.unit});
   }
   advance(out);
 }
 
-void arbiter::lost(rank_id rank, group_actions& out) {
-  if (rank <= 0 || rank >= config_.ranks || !at(rank).alive) return;
+void group_arbiter::lost(rank_id rank, group_actions& out) {
+  if (rank == 0 || !knows(rank) || !at(rank).alive) return;
   at(rank).alive = false;
   advance(out);
 }
 
-std::uint64_t arbiter::hash() const {
+std::uint64_t group_arbiter::hash() const {
   digest d;
   auto const number = [](int n) { return static_cast<std::uint64_t>(n + 1); };
   for (auto const& g : groups_)

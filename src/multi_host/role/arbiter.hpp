@@ -13,7 +13,7 @@
 
 namespace skel::role {
 
-struct arbiter_config {
+struct group_arbiter_config {
   int ranks = 1;  ///< rank 0 is the root
   std::uint64_t units = 0;
   unsigned group_size = 1;      ///< 0: as small as can be, until the root knows: measured()
@@ -26,7 +26,7 @@ struct arbiter_config {
   /// A group with no more than so many thousandths of a unit left takes no ranks from others.
   std::uint64_t left_alone = default_left_alone;
   double sink_cost = 0;  ///< of a unit on the root, of what it takes to read and process it
-  friend bool operator==(arbiter_config const&, arbiter_config const&) = default;
+  friend bool operator==(group_arbiter_config const&, group_arbiter_config const&) = default;
 };
 
 /// Decides alone and waits for nobody's consent: it writes into its book and sends an order. After every
@@ -36,15 +36,21 @@ struct arbiter_config {
 /// 5.2, which met deadlock and orphans where groups moved their nodes themselves.)
 ///
 /// A regular value; events append their actions to `out`. It relies on the wire contract.
-class arbiter {
+class group_arbiter {
  public:
-  arbiter() = default;
-  explicit arbiter(arbiter_config config);
+  group_arbiter() = default;
+  explicit group_arbiter(group_arbiter_config config);
 
   void begin(group_actions& out);
   /// The root knows what units cost: groups have this size from now on.
   void measured(unsigned group_size, group_actions& out);
-  void on(rank_id from, peer_message const& m, group_actions& out);
+  void on(rank_id from, hello const& m, group_actions& out);
+  void on(rank_id from, group_msg::loaded const& m, group_actions& out);
+  void on(rank_id from, group_msg::left const& m, group_actions& out);
+  void on(rank_id from, group_msg::unit_done const& m, group_actions& out);
+  void on(rank_id from, group_msg::let_go const& m, group_actions& out);
+  /// Whatever this rank says: one that was taken for lost lives.
+  void heard(rank_id rank, group_actions& out);
   void lost(rank_id rank, group_actions& out);
 
   [[nodiscard]] bool complete() const { return recorded_.count() == config_.units; }
@@ -65,7 +71,7 @@ class arbiter {
   [[nodiscard]] int orphans() const;
   /// What it waits for, for people.
   [[nodiscard]] std::string waits_for() const;
-  friend bool operator==(arbiter const&, arbiter const&) = default;
+  friend bool operator==(group_arbiter const&, group_arbiter const&) = default;
   [[nodiscard]] std::uint64_t hash() const;
 
  private:
@@ -120,14 +126,15 @@ class arbiter {
   [[nodiscard]] bool may_split(int g, std::span<rank_id const> comers) const;
   void move_free_ranks(group_actions& out);
   void ask_to_split(int g, std::span<rank_id const> comers, group_actions& out);
-  void on_let_go(int g, std::uint64_t end, std::uint64_t left, group_actions& out);
+  void cut_share(int g, group_msg::let_go const& m, group_actions& out);
   void found_group(int g, std::uint64_t most_ranks, group_actions& out);
   void employ_hosts(group_actions& out);
   void order(rank_id r, term_id ended, group_actions& out) const;
   void maybe_go(group_actions& out);
-  void on_unit(rank_id from, std::uint64_t unit, group_actions& out);
+  [[nodiscard]] bool knows(rank_id r) const { return r >= 0 && r < config_.ranks; }
+  [[nodiscard]] group* led_by(rank_id r, term_id term);
 
-  arbiter_config config_;
+  group_arbiter_config config_;
   std::vector<group> groups_;
   std::vector<member> members_;
   std::vector<group_plan> plan_;

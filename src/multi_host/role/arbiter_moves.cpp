@@ -7,11 +7,10 @@
 
 namespace skel::role {
 
-using group_kind = peer_message_kind;
 namespace act = group_act;
 
 // Where shares may be split, those that still lead come first: they can help, but not lead another one.
-std::vector<rank_id> arbiter::free_ranks() const {
+std::vector<rank_id> group_arbiter::free_ranks() const {
   std::vector<rank_id> all;
   for (rank_id r = 0; r < config_.ranks; ++r)
     if (free_to_move(r)) all.push_back(r);
@@ -22,13 +21,13 @@ std::vector<rank_id> arbiter::free_ranks() const {
   return all;
 }
 
-std::uint64_t arbiter::promised() const {
+std::uint64_t group_arbiter::promised() const {
   std::uint64_t n = 0;
   for (auto const& g : groups_) n += !finished(g) && hosted(g) ? g.promised : 0;
   return n;
 }
 
-int arbiter::orphans() const {
+int group_arbiter::orphans() const {
   if (!formed_ || trial_ || !config_.reassigns || complete() || promised() > 0) return 0;
   bool const wanted =
       std::any_of(groups_.begin(), groups_.end(), [&](group const& g) { return takes_ranks(g); });
@@ -40,7 +39,7 @@ int arbiter::orphans() const {
   return n;
 }
 
-void arbiter::move_free_ranks(group_actions& out) {
+void group_arbiter::move_free_ranks(group_actions& out) {
   if (!config_.reassigns || trial_) return;
   std::vector<std::uint64_t> weights;
   weights.reserve(groups_.size());
@@ -73,7 +72,7 @@ void arbiter::move_free_ranks(group_actions& out) {
 // The sink takes some of the root's. Let N units take one second each at power 1, and s more in the sink:
 // ranks of power P together are through after N (1 + s) / P. The root of power p spends N s on the sink, so
 // what is left for units is p - P s / (1 + s).
-double arbiter::power_of(rank_id r) const {
+double group_arbiter::power_of(rank_id r) const {
   constexpr double least = 1.0 / 64;  // of a root that has all it can do with the sink
   double const own = at(r).power;
   if (r != 0) return own;
@@ -82,20 +81,20 @@ double arbiter::power_of(rank_id r) const {
   return std::max(own * least, own - all * config_.sink_cost / (1 + config_.sink_cost));
 }
 
-double arbiter::power_of(std::span<rank_id const> ranks) const {
+double group_arbiter::power_of(std::span<rank_id const> ranks) const {
   double sum = 0;
   for (rank_id const r : ranks) sum += power_of(r);
   return sum;
 }
 
-double arbiter::power_at(int g) const {
+double group_arbiter::power_at(int g) const {
   double sum = 0;
   for (rank_id r = 0; r < config_.ranks; ++r) sum += at(r).alive && at(r).group == g ? power_of(r) : 0;
   return sum;
 }
 
 // As far as the book says; its host knows better.
-bool arbiter::may_split(int g, std::span<rank_id const> comers) const {
+bool group_arbiter::may_split(int g, std::span<rank_id const> comers) const {
   auto const& x = of(g);
   if (!config_.splits || !gone_ || x.whole) return false;
   return units_to_let_go({.left = static_cast<double>(x.left) / whole_unit,
@@ -105,32 +104,31 @@ bool arbiter::may_split(int g, std::span<rank_id const> comers) const {
                           .power = power_of(comers)}) > 0;
 }
 
-void arbiter::ask_to_split(int g, std::span<rank_id const> comers, group_actions& out) {
+void group_arbiter::ask_to_split(int g, std::span<rank_id const> comers, group_actions& out) {
   auto& x = of(g);
   x.promised = comers.size();
-  auto const number = [](double power) {
-    return static_cast<std::uint64_t>(std::llround(power * whole_unit));
-  };
-  out.push_back(act::send{x.host,
-                          {.kind = group_kind::split,
-                           .number = x.term,
-                           .ids = {x.promised, number(power_of(comers)), number(power_at(g))}}});
+  out.push_back(act::send{x.host, group_msg::split{x.term, x.promised, power_of(comers), power_at(g)}});
 }
 
-void arbiter::on_let_go(int g, std::uint64_t end, std::uint64_t left, group_actions& out) {
+void group_arbiter::on(rank_id from, group_msg::let_go const& m, group_actions& out) {
+  if (auto* const g = led_by(from, m.term)) cut_share(static_cast<int>(g - groups_.data()), m, out);
+  advance(out);
+}
+
+void group_arbiter::cut_share(int g, group_msg::let_go const& m, group_actions& out) {
   auto& x = of(g);
   auto const ranks = std::exchange(x.promised, 0);
-  if (ranks == 0 || end <= x.first || end > x.end) {
+  if (ranks == 0 || m.end <= x.first || m.end > x.end) {
     out.push_back(fail{fail::reason::protocol,
                        "rank " + std::to_string(x.host) + " lets go of units that it was not asked for"});
     return;
   }
-  x.left = left;
-  x.whole = end == x.end;
+  x.left = m.left;
+  x.whole = m.end == x.end;
   if (x.whole) return;
   group tail;
-  tail.first = end;
-  tail.end = std::exchange(x.end, end);
+  tail.first = m.end;
+  tail.end = std::exchange(x.end, m.end);
   tail.done = recorded_of(tail);
   x.done -= tail.done;
   groups_.push_back(tail);
@@ -139,7 +137,7 @@ void arbiter::on_let_go(int g, std::uint64_t end, std::uint64_t left, group_acti
 }
 
 // Where nobody is free any more, the share waits for a host as if it had lost one.
-void arbiter::found_group(int g, std::uint64_t most_ranks, group_actions& out) {
+void group_arbiter::found_group(int g, std::uint64_t most_ranks, group_actions& out) {
   auto movers = free_ranks();
   auto const weaker = [&](rank_id a, rank_id b) {
     bool const lead_a = leads(a) == nobody, lead_b = leads(b) == nobody;

@@ -9,7 +9,6 @@
 
 namespace skel::role {
 
-using group_kind = peer_message_kind;
 namespace act = group_act;
 
 std::uint64_t group_host::pooled() const {
@@ -20,26 +19,26 @@ std::uint64_t group_host::pooled() const {
 
 // --- units are read
 
-void group_host::on_lead(peer_message const& m, group_actions& out) {
-  if (m.ids.size() < 4 || m.number < term_) return;
-  if (term_ == m.number) {  // the share has another end; what is read already is finished
-    if (!active_ && m.ids[1] <= end_) return;
-    if (!active_) fresh_ = true;  // it was through
+void group_host::on(rank_id /*from*/, group_msg::lead const& m, group_actions& out) {
+  if (stopped_ || m.term < term_) return;
+  if (term_ == m.term) {  // the share has another end; what is read already is finished
+    if (!active_ && m.end <= end_) return;
+    if (!active_) fresh_ = true;  // it was done
     active_ = true;
-    end_ = m.ids[1];
-    ranks_ = m.ids[2];
+    end_ = m.end;
+    ranks_ = m.ranks;
     told_left_ = ~std::uint64_t{0};
     advance(out);
     return;
   }
   if (active_) close(out);
   active_ = true;
-  term_ = m.number;
-  next_ = m.ids[0];
-  end_ = m.ids[1];
-  ranks_ = m.ids[2];
+  term_ = m.term;
+  next_ = m.first;
+  end_ = m.end;
+  ranks_ = m.ranks;
   fresh_ = true;
-  holding_ = m.ids[3] != 0;
+  holding_ = m.waits;
   loaded_ = false;
   told_left_ = (end_ - next_) * whole_unit;
   for (auto const& [term, r] : std::exchange(early_, {}))
@@ -47,6 +46,17 @@ void group_host::on_lead(peer_message const& m, group_actions& out) {
       clients_[r.from] = r.threads;
       waiting_.push_back(r);
     }
+  advance(out);
+}
+
+// This rank was taken for lost: another host has its place.
+void group_host::on(rank_id /*from*/, group_msg::serve const& m, group_actions& out) {
+  if (m.ended != 0 && in(m.ended)) close(out);
+}
+
+void group_host::on(rank_id /*from*/, group_msg::go const& m, group_actions& out) {
+  if (!in(m.term)) return;
+  holding_ = false;
   advance(out);
 }
 
@@ -97,8 +107,7 @@ void group_host::was_read(term_id term, std::uint64_t pieces, group_actions& out
   units_[next_].whole = true;
   reading_ = false;
   auto const unit = next_++;
-  if (holding_ && !loaded_)
-    out.push_back(act::send{config_.root, {.kind = group_kind::loaded, .number = term_}});
+  if (holding_ && !loaded_) out.push_back(act::send{config_.root, group_msg::loaded{term_}});
   loaded_ = true;
   maybe_deliver(unit, out);
   advance(out);
@@ -147,26 +156,33 @@ void group_host::give(group_actions& out) {
       ++sent;
       ++under_way_[it->from];
     }
-    out.push_back(act::send{it->from,
-                            {.kind = group_kind::packet,
-                             .number = term_,
-                             .ids = {run.unit, run.first, run.count, limited ? 1U : 0U}}});
+    out.push_back(act::send{it->from, group_msg::packet{term_, run, limited}});
     it = waiting_.erase(it);
   }
 }
 
-void group_host::on_request(rank_id from, term_id term, request r, group_actions& out) {
-  r.from = from;
+void group_host::on(rank_id from, group_msg::request const& m, group_actions& out) {
+  if (!stopped_) asks(m.term, {from, m.threads, m.most}, out);
+}
+
+void group_host::asks(term_id term, request r, group_actions& out) {
   r.threads = std::clamp<std::uint64_t>(r.threads, 1, 1U << 16);
-  if (term > term_) {  // the slave has heard before its host
-    std::erase_if(early_, [&](auto const& e) { return e.second.from == from; });
+  if (term > term_) {  // the worker heard of the term before its host
+    std::erase_if(early_, [&](auto const& e) { return e.second.from == r.from; });
     early_.emplace_back(term, r);
     return;
   }
-  if (!active_ || term != term_) return;
-  clients_[from] = r.threads;
-  if (std::none_of(waiting_.begin(), waiting_.end(), [&](request const& x) { return x.from == from; }))
+  if (!in(term)) return;
+  clients_[r.from] = r.threads;
+  if (std::none_of(waiting_.begin(), waiting_.end(), [&](request const& x) { return x.from == r.from; }))
     waiting_.push_back(r);
+  advance(out);
+}
+
+void group_host::on(rank_id from, group_msg::got const& m, group_actions& out) {
+  if (!in(m.term)) return;
+  if (auto const at = under_way_.find(from); at != under_way_.end() && --at->second == 0)
+    under_way_.erase(at);
   advance(out);
 }
 
@@ -178,7 +194,7 @@ std::uint64_t group_host::left() const {
   return left;
 }
 
-// Said whenever it matters to the arbiter: another step, nothing, or more again.
+// Said when it matters to the arbiter: another step, nothing, or more again.
 void group_host::tell_left(group_actions& out) {
   auto const now = left();
   bool const matters = now > told_left_ || (now == 0) != (told_left_ == 0) ||
@@ -186,22 +202,20 @@ void group_host::tell_left(group_actions& out) {
                        now + unit_step <= told_left_;
   if (!matters && told_left_ != ~std::uint64_t{0}) return;
   told_left_ = now;
-  out.push_back(act::send{config_.root, {.kind = group_kind::left, .number = term_, .ids = {now}}});
+  out.push_back(act::send{config_.root, group_msg::left{term_, now}});
 }
 
-// What it has begun to read it keeps. It always answers: ranks wait for that.
-void group_host::on_split(std::vector<std::uint64_t> const& ids, group_actions& out) {
-  if (ids.size() < 3) return;
+// The host keeps what it has begun to read. It always answers: ranks wait for that.
+void group_host::on(rank_id /*from*/, group_msg::split const& m, group_actions& out) {
+  if (!in(m.term)) return;
   auto const first = next_ + (reading_ ? 1 : 0);
-  auto const whole = [](std::uint64_t n) { return static_cast<double>(n) / whole_unit; };
-  end_ -= units_to_let_go({.left = whole(left()),
+  end_ -= units_to_let_go({.left = static_cast<double>(left()) / whole_unit,
                            .untouched = end_ > first ? end_ - first : 0,
-                           .own_power = whole(ids[2]),
-                           .ranks = ids[0],
-                           .power = whole(ids[1])});
+                           .own_power = m.staying,
+                           .ranks = m.ranks,
+                           .power = m.power});
   told_left_ = left();
-  out.push_back(
-      act::send{config_.root, {.kind = group_kind::let_go, .number = term_, .ids = {end_, told_left_}}});
+  out.push_back(act::send{config_.root, group_msg::let_go{term_, end_, told_left_}});
   advance(out);
 }
 
@@ -213,37 +227,7 @@ void group_host::advance(group_actions& out) {
   if (next_ >= end_ && !reading_ && units_.empty()) close(out);
 }
 
-// --- messages and losses
-
-void group_host::on(rank_id from, peer_message const& m, group_actions& out) {
-  if (stopped_) return;
-  if (m.kind == group_kind::lead) {
-    on_lead(m, out);
-    return;
-  }
-  if (m.kind == group_kind::request) {
-    if (m.ids.size() > 1) on_request(from, m.number, {from, m.ids[0], m.ids[1]}, out);
-    return;
-  }
-  if (!active_) return;
-  if (m.kind == group_kind::serve) {
-    if (m.ids.size() > 1 && m.ids[1] == term_) close(out);  // this rank was taken for lost
-    return;
-  }
-  if (m.number != term_) return;
-  if (m.kind == group_kind::returned) {
-    on_returned(from, m.ids, out);
-  } else if (m.kind == group_kind::got) {
-    if (auto const at = under_way_.find(from); at != under_way_.end() && --at->second == 0)
-      under_way_.erase(at);
-    advance(out);
-  } else if (m.kind == group_kind::go) {
-    holding_ = false;
-    advance(out);
-  } else if (m.kind == group_kind::split) {
-    on_split(m.ids, out);
-  }
-}
+// --- losses
 
 void group_host::put_back(open_unit& u, std::uint64_t piece) {
   u.pieces[piece] = in_pool;

@@ -1,4 +1,4 @@
-// Who leads a group: reads units in order, gives their pieces, keeps each until its result is back.
+// The host of a group: reads units in order, gives their pieces, keeps each until its result is back.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,13 @@ class group_host {
   void was_read(term_id term, std::uint64_t pieces, group_actions& out);
   /// The results of the unit may leave, or stay where they have been taken.
   void delivered(term_id term, std::uint64_t unit, group_actions& out);
-  void on(rank_id from, peer_message const& m, group_actions& out);
+  void on(rank_id from, group_msg::lead const& m, group_actions& out);
+  void on(rank_id from, group_msg::serve const& m, group_actions& out);
+  void on(rank_id from, group_msg::go const& m, group_actions& out);
+  void on(rank_id from, group_msg::split const& m, group_actions& out);
+  void on(rank_id from, group_msg::request const& m, group_actions& out);
+  void on(rank_id from, group_msg::got const& m, group_actions& out);
+  void on(rank_id from, group_msg::returned const& m, group_actions& out);
   /// The call ends: nobody leads any more.
   void stop(group_actions& out);
   void lost(rank_id rank, group_actions& out);
@@ -77,9 +83,8 @@ class group_host {
     friend bool operator==(request const&, request const&) = default;
   };
 
-  void on_lead(peer_message const& m, group_actions& out);
-  void on_request(rank_id from, term_id term, request r, group_actions& out);
-  void on_returned(rank_id from, std::vector<std::uint64_t> const& ids, group_actions& out);
+  [[nodiscard]] bool in(term_id term) const { return active_ && !stopped_ && term == term_; }
+  void asks(term_id term, request r, group_actions& out);
   void close(group_actions& out);
   void advance(group_actions& out);
   void maybe_read(group_actions& out);
@@ -90,7 +95,6 @@ class group_host {
   void maybe_deliver(std::uint64_t unit, group_actions& out);
   [[nodiscard]] std::uint64_t left() const;
   void tell_left(group_actions& out);
-  void on_split(std::vector<std::uint64_t> const& ids, group_actions& out);
   void extend(std::uint64_t unit, std::uint64_t pieces);
 
   group_host_config config_;

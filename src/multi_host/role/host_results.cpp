@@ -3,12 +3,11 @@
 
 namespace skel::role {
 
-using group_kind = peer_message_kind;
 namespace act = group_act;
 
-void group_host::on_returned(rank_id from, std::vector<std::uint64_t> const& ids, group_actions& out) {
-  for (std::size_t i = 2; i + 2 < ids.size(); i += 3) {
-    piece_run const run{ids[i], ids[i + 1], ids[i + 2]};
+void group_host::on(rank_id from, group_msg::returned const& m, group_actions& out) {
+  if (!in(m.term)) return;
+  for (auto const& run : m.runs) {
     auto const at = units_.find(run.unit);
     if (at == units_.end()) continue;  // another rank was first with all of it
     auto& u = at->second;
@@ -32,8 +31,8 @@ void group_host::on_returned(rank_id from, std::vector<std::uint64_t> const& ids
     if (fresh.count > 0) out.push_back(act::keep{fresh});
     maybe_deliver(run.unit, out);
   }
-  if (ids.size() > 1 && ids[0] > 0)
-    on_request(from, term_, {from, ids[0], ids[1]}, out);
+  if (m.threads > 0)
+    asks(term_, {from, m.threads, m.most}, out);
   else
     advance(out);
 }
@@ -47,7 +46,7 @@ void group_host::maybe_deliver(std::uint64_t unit, group_actions& out) {
 
 void group_host::delivered(term_id term, std::uint64_t unit, group_actions& out) {
   if (!active_ || term != term_ || units_.erase(unit) == 0) return;
-  out.push_back(act::send{config_.root, {.kind = group_kind::unit_done, .number = term_, .ids = {unit}}});
+  out.push_back(act::send{config_.root, group_msg::unit_done{term_, unit}});
   advance(out);
 }
 

@@ -7,12 +7,11 @@
 
 namespace skel::role {
 
-using group_kind = peer_message_kind;
 namespace act = group_act;
 
 namespace {
-// Ticks after which a request is said again: a host that took this rank for lost has forgotten it.
-constexpr unsigned slave_patience = 4;
+// Ticks after which a request is repeated: a host that took this rank for lost has forgotten it.
+constexpr unsigned request_patience = 4;
 }  // namespace
 
 std::uint64_t group_worker::queued() const {
@@ -22,32 +21,32 @@ std::uint64_t group_worker::queued() const {
 }
 
 void group_worker::begin(group_actions& out) {
-  peer_message hello{.kind = group_kind::hello, .number = config_.call_hash};
-  if (config_.power > 0) hello.ids = {config_.power};
-  tell_root(std::move(hello), out);
+  out.push_back(tell_root{hello{config_.call_hash, config_.threads, config_.power}});
 }
 
 // --- requests
 
 bool group_worker::may_ask() const {
-  if (!host_ || asked_ || draining_ || ended_) return false;
+  if (!host_ || asked_ || !attendance_.active()) return false;
   if (!config_.threshold) return queue_.empty() && running_.empty();
   auto const reach = pace_ > 0 ? std::min(reach_, pace_) : reach_;
   return queued() <= std::max(*config_.threshold, reach);
 }
 
 void group_worker::maybe_ask(group_actions& out) {
-  if (!may_ask()) return;
+  if (may_ask()) ask(out);
+}
+
+void group_worker::ask(group_actions& out) {
   asked_ = true;
   ticks_ = 0;
-  out.push_back(
-      act::send{*host_, {.kind = group_kind::request, .number = term_, .ids = {config_.threads, pace_}}});
+  out.push_back(act::send{*host_, group_msg::request{term_, config_.threads, pace_}});
 }
 
 // --- work
 
 void group_worker::idle(std::uint64_t limit, group_actions& out) {
-  if (ended_ || draining_) return;
+  if (!attendance_.active()) return;
   reach_ = limit > 1 ? limit * config_.threads : 0;
   if (!queue_.empty() && limit > 0) {
     auto& front = queue_.front();
@@ -64,7 +63,7 @@ void group_worker::idle(std::uint64_t limit, group_actions& out) {
 }
 
 void group_worker::finished(packet_id id, piece_run pieces, std::uint64_t bytes, group_actions& out) {
-  if (ended_ || draining_) return;
+  if (!attendance_.active()) return;
   auto const at = std::find_if(running_.begin(), running_.end(),
                                [&](part const& p) { return p.id == id && p.pieces == pieces; });
   if (at == running_.end()) return;  // void meanwhile
@@ -84,20 +83,20 @@ void group_worker::finished(packet_id id, piece_run pieces, std::uint64_t bytes,
 
 // All that is done for one host travels in one message, and the next request rides on it.
 void group_worker::flush(rank_id host, term_id term, group_actions& out) {
-  peer_message m{.kind = group_kind::returned, .number = term, .ids = {0, pace_}};
+  group_msg::returned m{.term = term, .most = pace_};
   for (auto const& p : done_)
-    if (p.term == term) m.ids.insert(m.ids.end(), {p.pieces.unit, p.pieces.first, p.pieces.count});
+    if (p.term == term) m.runs.push_back(p.pieces);
   std::erase_if(done_, [&](part const& p) { return p.term == term; });
   if (term == term_ && may_ask()) {
     asked_ = true;
     ticks_ = 0;
-    m.ids[0] = config_.threads;
+    m.threads = config_.threads;
   }
   out.push_back(act::send{host, std::move(m)});
 }
 
-// At the level, or when nothing more of their unit is here: who waits for the unit should not wait for this
-// rank's next one.
+// At the level, or when nothing more of their unit is here: the unit should not wait for this rank's next
+// one.
 void group_worker::maybe_flush(group_actions& out) {
   bool const full = done_bytes_ >= config_.results_level;
   while (true) {
@@ -119,101 +118,60 @@ void group_worker::maybe_flush(group_actions& out) {
 
 // --- messages
 
-void group_worker::on_serve(peer_message const& m, group_actions& out) {
-  if (m.ids.size() < 2 || draining_) return;
-  if (term_id const ended = m.ids[1]; ended != 0) {
-    auto const of_it = [&](part const& p) { return p.term == ended; };
+void group_worker::on(rank_id /*from*/, group_msg::serve const& m, group_actions& out) {
+  if (!attendance_.active()) return;
+  if (m.ended != 0) {
+    auto const of_it = [&](part const& p) { return p.term == m.ended; };
     std::erase_if(queue_, of_it);
     std::erase_if(running_, of_it);
     std::erase_if(done_, of_it);
-    out.push_back(act::forget{ended});
+    out.push_back(act::forget{m.ended});
   }
-  auto const host = m.ids[0] == 0 ? std::nullopt : std::optional(static_cast<rank_id>(m.ids[0] - 1));
-  if (host != host_ || m.number != term_) asked_ = false;
-  host_ = host;
-  term_ = m.number;
+  if (m.host != host_ || m.term != term_) asked_ = false;
+  host_ = m.host;
+  term_ = m.term;
   maybe_flush(out);
   maybe_ask(out);
 }
 
-void group_worker::on_packet(rank_id from, peer_message const& m, group_actions& out) {
-  if (m.ids.size() < 4 || draining_) return;
-  if (m.number == term_) asked_ = false;
+void group_worker::on(rank_id from, group_msg::packet const& m, group_actions& out) {
+  if (!attendance_.active()) return;
+  if (m.term == term_) asked_ = false;
   ticks_ = 0;
-  part const p{next_id_++, from, m.number, {m.ids[0], m.ids[1], m.ids[2]}};
-  if (m.ids[3] != 0) out.push_back(act::send{from, {.kind = group_kind::got, .number = m.number}});
+  part const p{next_id_++, from, m.term, m.pieces};
+  if (m.confirm) out.push_back(act::send{from, group_msg::got{m.term}});
   if (p.pieces.count == 0) return;
   queue_.push_back(p);
   out.push_back(act::accept{p.id, p.term, p.pieces});
   maybe_ask(out);
 }
 
-void group_worker::on(rank_id from, peer_message const& m, group_actions& out) {
-  if (ended_) return;
-  switch (m.kind) {
-    case group_kind::serve:
-      on_serve(m, out);
-      break;
-    case group_kind::packet:
-      on_packet(from, m, out);
-      break;
-    case group_kind::stop:
-      stop_heard_ = true;
-      start_draining(out);
-      break;
-    case group_kind::finish:
-      ended_ = true;
-      out.push_back(end{m.result.value_or(outcome{})});
-      break;
-    case group_kind::abort:
-      ended_ = true;
-      out.push_back(fail{fail::reason::protocol, m.text});
-      break;
-    default:
-      break;  // for the host, or the root
-  }
-}
-
-// Who takes a host's place is the arbiter's to say; without the root nobody says anything.
-void group_worker::lost(rank_id rank, group_actions& out) {
-  if (ended_ || rank != config_.root || rank == config_.self) return;
-  ended_ = true;
-  out.push_back(fail{fail::reason::lost_root, {}});
-}
-
 void group_worker::tick(group_actions& out) {
-  if (ended_ || draining_ || !asked_ || !host_ || ++ticks_ < slave_patience) return;
-  ticks_ = 0;
-  out.push_back(
-      act::send{*host_, {.kind = group_kind::request, .number = term_, .ids = {config_.threads, pace_}}});
+  if (!attendance_.active() || !asked_ || !host_ || ++ticks_ < request_patience) return;
+  ask(out);
 }
 
 // --- the end
 
-void group_worker::start_draining(group_actions& out) {
-  if (draining_) return;
-  draining_ = true;
+void group_worker::on(rank_id /*from*/, call_message const& m, group_actions& out) {
+  attendance_.on(m, out);
+  drop_if_draining();
+}
+
+void group_worker::failed(std::uint64_t unit, std::string text, group_actions& out) {
+  attendance_.failed(unit, std::move(text), out);
+  drop_if_draining();
+}
+
+// The arbiter replaces a lost host; without the root there is no arbiter.
+void group_worker::lost(rank_id rank, group_actions& out) { attendance_.lost(rank, out); }
+
+void group_worker::drop_if_draining() {
+  if (!attendance_.draining()) return;
   queue_.clear();
   running_.clear();
   done_.clear();
   asked_ = false;
-  out.push_back(act::drain{});
-}
-
-void group_worker::failed(std::uint64_t unit, std::string text, group_actions& out) {
-  if (ended_) return;
-  tell_root({.kind = group_kind::failed, .number = unit, .text = std::move(text)}, out);
-  start_draining(out);
-}
-
-void group_worker::please_stop(group_actions& out) {
-  if (!ended_ && !draining_) tell_root({.kind = group_kind::please_stop}, out);
-}
-
-void group_worker::quiet(group_actions& out) {
-  if (!stop_heard_ || told_stopped_ || ended_) return;
-  told_stopped_ = true;
-  tell_root({.kind = group_kind::stopped}, out);
 }
 
 std::uint64_t group_worker::hash() const {
@@ -227,7 +185,8 @@ std::uint64_t group_worker::hash() const {
   add(running_);
   add(done_);
   d.add(static_cast<std::uint64_t>(host_.value_or(-1) + 1)).add(term_).add(asked_).add(next_id_).add(ticks_);
-  d.add(done_bytes_).add(reach_).add(pace_).add(draining_).add(stop_heard_).add(told_stopped_).add(ended_);
+  d.add(done_bytes_).add(reach_).add(pace_);
+  attendance_.hash(d);
   return d.value();
 }
 

@@ -1,4 +1,4 @@
-// Who processes pieces, for whichever host the arbiter says: every rank of a multi_host call.
+// The worker of a multi_host call, on every rank: processes pieces for the host that the arbiter names.
 #pragma once
 
 #include <cstdint>
@@ -8,35 +8,36 @@
 #include <vector>
 
 #include "multi_host/role/action.hpp"
+#include "role/attendance.hpp"
 
 namespace skel::role {
 
-struct group_slave_config {
+struct group_worker_config {
   rank_id self = 0;
   rank_id root = 0;
   std::uint64_t call_hash = 0;
   unsigned threads = 1;
-  std::uint64_t power = 0;  ///< told when it says hello; 0: not
-  /// Requests leave when so many pieces wait for a thread, or as many as threads take at a time, where they
-  /// are small. Empty: when nothing waits or runs any more.
+  double power = 0;  ///< told when it says hello; 0: not
+  /// A request leaves when this number of pieces waits for a thread, or as many as threads take at a time,
+  /// where pieces are small. Empty: when no piece waits or runs any more.
   std::optional<std::uint64_t> threshold = 1;
   std::uint64_t results_level = 0;  ///< bytes of results that are kept before they leave together
-  friend bool operator==(group_slave_config const&, group_slave_config const&) = default;
+  friend bool operator==(group_worker_config const&, group_worker_config const&) = default;
 };
 
-/// Asks its host for packets, processes their pieces, empties their results "when [they] accumulate to a
-/// certain level" (paper on multi-host groups, section 5.1) or nothing more of their unit is here. When the
-/// arbiter sends it elsewhere, it finishes what it holds and returns that to whom it came from.
+/// Requests packets from its host and processes their pieces. Results leave when they "accumulate to a
+/// certain level" [Bajaj93, §5.1], or when nothing more of their unit is here. When the arbiter sends the
+/// worker elsewhere, it finishes what it holds and returns the results to where the pieces came from.
 ///
-/// It also has the rank's part in the end of the call: stop, finish, abort, and the loss of the root. A
-/// regular value; events append their actions to `out`. It relies on the wire contract.
+/// A regular value; events append their actions to `out`. It relies on the wire contract.
 class group_worker {
  public:
   group_worker() = default;
-  explicit group_worker(group_slave_config config) : config_(config) {}
+  explicit group_worker(group_worker_config config)
+      : config_(config), attendance_(config.self, config.root) {}
 
   void begin(group_actions& out);
-  /// So many pieces make a packet of the right length, as far as this rank knows; 0: any number.
+  /// This number of pieces makes a packet of the right length, as far as this rank knows; 0: any number.
   void pace(std::uint64_t pieces) { pace_ = pieces; }
   /// A compute thread is free and would take at most `limit` pieces.
   void idle(std::uint64_t limit, group_actions& out);
@@ -44,10 +45,12 @@ class group_worker {
   void finished(packet_id id, piece_run pieces, std::uint64_t bytes, group_actions& out);
   /// A function of the user's threw, for this unit.
   void failed(std::uint64_t unit, std::string text, group_actions& out);
-  void please_stop(group_actions& out);
+  void please_stop(group_actions& out) { attendance_.please_stop(out); }
   /// After drain: no thread is inside the user's functions any more.
-  void quiet(group_actions& out);
-  void on(rank_id from, peer_message const& m, group_actions& out);
+  void quiet(group_actions& out) { attendance_.quiet(out); }
+  void on(rank_id from, call_message const& m, group_actions& out);
+  void on(rank_id from, group_msg::serve const& m, group_actions& out);
+  void on(rank_id from, group_msg::packet const& m, group_actions& out);
   void lost(rank_id rank, group_actions& out);
   void tick(group_actions& out);
 
@@ -57,8 +60,6 @@ class group_worker {
   [[nodiscard]] std::size_t unsent() const { return done_.size(); }
   [[nodiscard]] std::optional<rank_id> host() const { return host_; }
   [[nodiscard]] bool waiting() const { return asked_; }
-  [[nodiscard]] bool draining() const { return draining_; }
-  [[nodiscard]] bool ended() const { return ended_; }
   [[nodiscard]] std::uint64_t call_hash() const { return config_.call_hash; }
   friend bool operator==(group_worker const&, group_worker const&) = default;
   [[nodiscard]] std::uint64_t hash() const;
@@ -72,18 +73,15 @@ class group_worker {
     friend bool operator==(part const&, part const&) = default;
   };
 
-  void tell_root(peer_message m, group_actions& out) const {
-    out.push_back(group_act::send{config_.root, std::move(m)});
-  }
   [[nodiscard]] bool may_ask() const;
   void maybe_ask(group_actions& out);
+  void ask(group_actions& out);
   void maybe_flush(group_actions& out);
   void flush(rank_id host, term_id term, group_actions& out);
-  void on_serve(peer_message const& m, group_actions& out);
-  void on_packet(rank_id from, peer_message const& m, group_actions& out);
-  void start_draining(group_actions& out);
+  void drop_if_draining();
 
-  group_slave_config config_;
+  group_worker_config config_;
+  attendance attendance_;
   std::optional<rank_id> host_;
   term_id term_ = 0;
   bool asked_ = false;
@@ -94,11 +92,7 @@ class group_worker {
   std::uint64_t done_bytes_ = 0;
   std::uint64_t pace_ = 0;
   std::uint64_t reach_ = 0;  // pieces that threads take at a time, where it is more than one each
-  unsigned ticks_ = 0;       // since it asked, or was given something
-  bool draining_ = false;
-  bool stop_heard_ = false;
-  bool told_stopped_ = false;
-  bool ended_ = false;
+  unsigned ticks_ = 0;       // since the last request or packet
 };
 
 }  // namespace skel::role

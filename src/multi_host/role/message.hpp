@@ -1,0 +1,133 @@
+// What the ranks of a multi_host call say to each other. Pieces and results are not part of it: the engine
+// attaches their bytes.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "role/call_message.hpp"
+#include "role/codec.hpp"
+
+namespace skel::role {
+
+/// An appointment of a host by the arbiter; never used twice. 0: none.
+using term_id = std::uint64_t;
+
+/// Pieces first ... first + count - 1 of a unit.
+struct piece_run {
+  std::uint64_t unit = 0;
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+  friend auto operator<=>(piece_run const&, piece_run const&) = default;
+};
+
+/// What is left of a group's work is told in thousandths of units.
+inline constexpr std::uint64_t whole_unit = 1000;
+
+/// The term of a message to a host, or from one, is the appointment that it is about.
+namespace group_msg {
+
+// --- from the arbiter
+
+/// To a rank: lead a group, under this term. The same term again: the end of the share has changed, perhaps
+/// after all of it was done.
+struct lead {
+  term_id term = 0;
+  std::uint64_t first = 0;  ///< units [first, end)
+  std::uint64_t end = 0;
+  std::uint64_t ranks = 1;  ///< of the group, as planned
+  bool waits = false;       ///< gives nothing before `go`
+  friend bool operator==(lead const&, lead const&) = default;
+};
+/// To a rank: work for this host of this term from now on.
+struct serve {
+  std::optional<rank_id> host{};  ///< none: there is no work
+  term_id term = 0;
+  term_id ended = 0;  ///< what belongs to this term is void
+  friend bool operator==(serve const&, serve const&) = default;
+};
+/// To a host: every host has read its first unit, begin to give.
+struct go {
+  term_id term = 0;
+  friend bool operator==(go const&, go const&) = default;
+};
+/// To a host: let go of the end of your share.
+struct split {
+  term_id term = 0;
+  std::uint64_t ranks = 0;  ///< would take it
+  double power = 0;         ///< of these ranks
+  double staying = 0;       ///< power of the ranks that stay
+  friend bool operator==(split const&, split const&) = default;
+};
+
+// --- between a worker and its host
+
+/// To the host: pieces, please.
+struct request {
+  term_id term = 0;
+  std::uint64_t threads = 1;
+  std::uint64_t most = 0;  ///< pieces it takes at most; 0: any number
+  friend bool operator==(request const&, request const&) = default;
+};
+/// To the worker: these pieces, which travel with the message.
+struct packet {
+  term_id term = 0;
+  piece_run pieces{};
+  bool confirm = false;  ///< the host waits for `got`
+  friend bool operator==(packet const&, packet const&) = default;
+};
+/// To the host: a packet is here.
+struct got {
+  term_id term = 0;
+  friend bool operator==(got const&, got const&) = default;
+};
+/// To the host: results of these pieces, which travel with the message; and perhaps the next request.
+struct returned {
+  term_id term = 0;
+  std::uint64_t threads = 0;  ///< 0: requests nothing
+  std::uint64_t most = 0;     ///< as in request
+  std::vector<piece_run> runs{};
+  friend bool operator==(returned const&, returned const&) = default;
+};
+
+// --- from a host to the arbiter
+
+/// Its first unit is read.
+struct loaded {
+  term_id term = 0;
+  friend bool operator==(loaded const&, loaded const&) = default;
+};
+/// What it has not given out yet.
+struct left {
+  term_id term = 0;
+  std::uint64_t amount = 0;  ///< thousandths of units
+  friend bool operator==(left const&, left const&) = default;
+};
+/// All results of a unit are there. They travel with the message, unless they stay on the host.
+struct unit_done {
+  term_id term = 0;
+  std::uint64_t unit = 0;
+  friend bool operator==(unit_done const&, unit_done const&) = default;
+};
+/// The answer to `split`.
+struct let_go {
+  term_id term = 0;
+  std::uint64_t end = 0;   ///< of its share from now on
+  std::uint64_t left = 0;  ///< of it, in thousandths of units
+  friend bool operator==(let_go const&, let_go const&) = default;
+};
+
+}  // namespace group_msg
+
+using group_message =
+    std::variant<call_message, group_msg::lead, group_msg::serve, group_msg::go, group_msg::split,
+                 group_msg::request, group_msg::packet, group_msg::got, group_msg::returned,
+                 group_msg::loaded, group_msg::left, group_msg::unit_done, group_msg::let_go>;
+
+template <>
+inline constexpr unsigned first_kind<group_message> = 64;
+
+}  // namespace skel::role

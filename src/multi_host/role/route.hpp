@@ -1,0 +1,50 @@
+// Who answers which message of a multi_host call.
+#pragma once
+
+#include <concepts>
+#include <variant>
+
+#include "multi_host/role/arbiter.hpp"
+#include "multi_host/role/host.hpp"
+#include "multi_host/role/worker.hpp"
+
+namespace skel::role {
+
+/// The roles of one rank. `arbiter`: on the root, while the run goes on; otherwise null.
+struct group_roles {
+  group_arbiter* arbiter = nullptr;
+  group_host& host;
+  group_worker& worker;
+};
+
+namespace detail {
+template <class T, class... Others>
+concept one_of = (std::same_as<T, Others> || ...);
+}  // namespace detail
+
+/// Takes a message to the role that answers it. The part of the roll call comes before that.
+inline void route(rank_id from, group_message const& m, group_roles const& to, group_actions& out) {
+  using namespace group_msg;
+  using detail::one_of;
+  if (to.arbiter != nullptr) to.arbiter->heard(from, out);
+  std::visit(
+      [&]<class M>(M const& x) {
+        if constexpr (one_of<M, lead, go, split, request, got, returned>) {
+          to.host.on(from, x, out);
+        } else if constexpr (one_of<M, packet>) {
+          to.worker.on(from, x, out);
+        } else if constexpr (one_of<M, serve>) {
+          to.host.on(from, x, out);
+          to.worker.on(from, x, out);
+        } else if constexpr (one_of<M, loaded, left, unit_done, let_go>) {
+          if (to.arbiter != nullptr) to.arbiter->on(from, x, out);
+        } else if (!for_roll_call(x)) {
+          to.worker.on(from, x, out);
+        } else if (auto const* const h = std::get_if<hello>(&x); h != nullptr && to.arbiter != nullptr) {
+          to.arbiter->on(from, *h, out);
+        }
+      },
+      m);
+}
+
+}  // namespace skel::role
