@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "bsp/role/message.hpp"
 #include "disks/disk_message.hpp"
 #include "divide_and_conquer/phase_clock.hpp"
 #include "fuzz.hpp"
@@ -28,6 +29,8 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
   fuzz::expect_error_or_result([&] { round_trip(bytes, [](auto& in) { return skel::role::decode(in); }); });
   fuzz::expect_error_or_result(
       [&] { round_trip(bytes, [](auto& in) { return skel::role::decode_peer_message(in); }); });
+  fuzz::expect_error_or_result(
+      [&] { round_trip(bytes, [](auto& in) { return skel::role::decode<skel::role::bsp_message>(in); }); });
   fuzz::expect_error_or_result([&] {
     skel::detail::phase_clock clock;
     auto rest = bytes;

@@ -62,6 +62,17 @@ std::size_t kind_of(Message const& m) {
   auto const* const call = std::get_if<role::call_message>(&m);
   return call != nullptr ? call->index() : m.index() + 100;
 }
+inline void add_to_digest(role::digest& d, role::peer_message const& m) {
+  d.add(static_cast<std::uint64_t>(m.kind)).add(m.number);
+  for (auto const id : m.ids) d.add(id);
+}
+template <role::skeleton_message Message>
+void add_to_digest(role::digest& d, Message const& m) {
+  std::vector<std::byte> bytes;
+  role::encode(m, bytes);
+  for (auto const b : bytes) d.add(std::to_integer<std::uint64_t>(b));
+  d.add(bytes.size());
+}
 inline role::peer_message message_from(role::call_message const& m, role::peer_message const*) {
   return role::to_peer(m);
 }

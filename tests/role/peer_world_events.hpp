@@ -228,8 +228,7 @@ std::uint64_t peer_world<Scenario, Node, Packet, Actions>::hash() const {
   }
   for (auto const& w : wires_) {
     for (auto const& p : w) {
-      d.add(static_cast<std::uint64_t>(p.what.kind)).add(p.what.number);
-      for (auto const id : p.what.ids) d.add(id);
+      add_to_digest(d, p.what);
       p.add_to(d);
     }
     d.add(w.size());
