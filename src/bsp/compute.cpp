@@ -11,8 +11,6 @@
 
 namespace skel::detail {
 
-using role::peer_message_kind;
-
 bool bsp_run::find_work(unsigned thread) {
   if (thread != 0) return false;
   if (stop_wanted()) check_stop();

@@ -12,8 +12,17 @@
 
 namespace skel::detail {
 
-using role::peer_message;
-using role::peer_message_kind;
+using role::bsp_message;
+using role::call_message;
+
+namespace {
+
+bool says_stopped(bsp_message const& m) {
+  auto const* const call = std::get_if<call_message>(&m);
+  return call != nullptr && std::holds_alternative<role::stopped>(*call);
+}
+
+}  // namespace
 
 bsp_run::bsp_run(context& ctx, bsp_work& work, bsp_options const& options)
     : peer_run(ctx, call_options_of(options, "bsp"), "bsp"), work_(work), options_(options) {
@@ -66,54 +75,57 @@ void bsp_run::on_lost(int rank) {
 
 // --- messages
 
-void bsp_run::send(int to, peer_message m) {
+void bsp_run::send(int to, bsp_message m) {
   if (to == rank_) {
     to_self_.push(std::move(m));
     return;
   }
   double const begin = span_begin();
+  post(to, m, payload_of(to, m), begin);
+}
+
+transport::packet bsp_run::payload_of(int to, bsp_message const& m) {
   transport::packet body;
-  if (m.kind == peer_message_kind::bundle) {
+  if (std::holds_alternative<role::bsp::bundle>(m)) {
     auto const& bytes = outgoing_.at(*member_.place_of(to));
     body.body().insert(body.body().end(), bytes.begin(), bytes.end());
-  } else if (m.kind == peer_message_kind::saved) {
+  } else if (std::holds_alternative<role::bsp::saved>(m)) {
     auto const& c = store_->costs();
     bytes::put_raw(body.body(), cost{c.blocked_seconds, c.serialise_seconds, c.code_seconds,
                                      c.transfer_seconds, c.write_seconds, c.sync_seconds});
-  } else if (m.kind == peer_message_kind::stopped) {
+  } else if (says_stopped(m)) {
     pack_stats(own_stats(), body.body());
   }
-  post(to, m, std::move(body), begin);
+  return body;
 }
 
 void bsp_run::deliver_own() {
-  to_self_.deliver([&](peer_message const& m) { deliver(rank_, m, {}); });
+  to_self_.deliver([&](bsp_message const& m) { deliver(rank_, m, {}); });
 }
 
 void bsp_run::receive(int from, std::span<std::byte const> body, transport::packet& /*whole*/) {
   if (over_) return;
   last_moved_ = now();
-  auto const m = role::decode_peer_message(body);
-  if (is_root() && m.kind == peer_message_kind::hello && of_another_call(from, m.number)) return;
-  if (is_root() && m.kind == peer_message_kind::stopped) add_stats(unpack_stats(from, body));
+  auto const m = role::decode<bsp_message>(body);
+  if (another_call(from, m)) return;
+  if (is_root() && says_stopped(m)) add_stats(unpack_stats(from, body));
   deliver(from, m, body);
 }
 
-void bsp_run::deliver(int from, peer_message const& m, std::span<std::byte const> payload) {
-  role::bsp_actions list;
-  if (is_root()) {
-    call_roll(&role::roll_call::on_peer, from, m);
-    if (for_roll_call(m.kind)) return;
-    if (m.kind == peer_message_kind::saved && !payload.empty())
-      costs_of_[from] = bytes::get_raw<cost>(payload);
-    conductor_->on(from, m, list);
+void bsp_run::deliver(int from, bsp_message const& m, std::span<std::byte const> payload) {
+  if (auto const* call = std::get_if<call_message>(&m); call != nullptr && for_roll_call(*call)) {
+    if (is_root()) call_roll(&role::roll_call::on, from, *call);
+    return;
   }
-  member_.on(from, m, list);
+  if (is_root() && std::holds_alternative<role::bsp::saved>(m) && !payload.empty())
+    costs_of_[from] = bytes::get_raw<cost>(payload);
+  role::bsp_actions list;
+  route(from, m, member_, conductor_ ? &*conductor_ : nullptr, list);
   perform(list, payload);
 }
 
 void bsp_run::perform(role::bsp_actions& list, std::span<std::byte const> payload) {
-  namespace act = role::bsp_action;
+  namespace act = role::bsp;
   for (auto& a : std::exchange(list, {})) {
     if (auto* const s = std::get_if<act::send>(&a)) {
       send(s->to, std::move(s->what));
@@ -131,23 +143,19 @@ void bsp_run::perform(role::bsp_actions& list, std::span<std::byte const> payloa
       jobs_.push_back(*r);
     } else if (auto const* f = std::get_if<act::forget>(&a)) {
       std::erase_if(bundles_, [&](auto const& b) { return b.first.first < f->epoch; });
-    } else if (std::holds_alternative<act::drain>(a)) {
+    } else if (std::holds_alternative<role::drain>(a)) {
       draining_ = true;
       jobs_.clear();
       if (conductor_) conductor_->stop();
-    } else if (auto const* e = std::get_if<role::end>(&a)) {
-      end_with(e->how);
-    } else if (auto const* failure = std::get_if<role::fail>(&a)) {
-      fail_with(*failure);
-    } else if (conductor_) {
+    } else if (!perform_common(a) && conductor_) {
       perform_for_conductor(a);
     }
   }
   deliver_own();
 }
 
-void bsp_run::perform_for_conductor(role::bsp_action::any const& action) {
-  namespace act = role::bsp_action;
+void bsp_run::perform_for_conductor(role::bsp_action const& action) {
+  namespace act = role::bsp;
   if (auto const* done = std::get_if<act::complete>(&action)) {
     call_roll(&role::roll_call::done, done->steps);
   } else if (auto const* a = std::get_if<act::announce>(&action)) {

@@ -10,8 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "bsp/role/conductor.hpp"
-#include "bsp/role/member.hpp"
+#include "bsp/role/route.hpp"
 #include "call/peer_run.hpp"
 #include "skel/bsp.hpp"
 #include "skel/detail/bsp_work.hpp"
@@ -32,9 +31,9 @@ class bsp_run final : public peer_run {
   [[nodiscard]] std::optional<checkpoint_report> checkpoint_costs();
 
  private:
-  using restore_job = role::bsp_action::restore;
-  using save_job = role::bsp_action::save;
-  using compute_job = role::bsp_action::compute;
+  using restore_job = role::bsp::restore;
+  using save_job = role::bsp::save;
+  using compute_job = role::bsp::compute;
   using job = std::variant<restore_job, save_job, compute_job>;
   // By epoch and superstep, and by rank.
   using bundles_by_step =
@@ -56,9 +55,12 @@ class bsp_run final : public peer_run {
   void tell_saved(std::uint64_t generation, bool well);
   void poll_store();
   void perform(role::bsp_actions& list, std::span<std::byte const> payload = {});
-  void perform_for_conductor(role::bsp_action::any const& action);
-  void send(int to, role::peer_message m) override;
-  void deliver(int from, role::peer_message const& m, std::span<std::byte const> payload);
+  void perform_for_conductor(role::bsp_action const& action);
+  using peer_run::send;
+  void send(int to, role::bsp_message m);
+  void send_call(int to, role::call_message m) override { send(to, std::move(m)); }
+  [[nodiscard]] transport::packet payload_of(int to, role::bsp_message const& m);
+  void deliver(int from, role::bsp_message const& m, std::span<std::byte const> payload);
   void deliver_own() override;
   void fail(std::string text);
   void check_quiet();
@@ -71,7 +73,7 @@ class bsp_run final : public peer_run {
   std::optional<role::bsp_conductor> conductor_;
   bundles_by_step bundles_;                       // that came
   std::vector<std::vector<std::byte>> outgoing_;  // of the superstep done last
-  loopback<role::peer_message> to_self_;
+  loopback<role::bsp_message> to_self_;
   std::deque<job> jobs_;
   bool running_ = false;
   struct cost {

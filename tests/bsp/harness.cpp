@@ -8,7 +8,6 @@
 namespace bsp_harness {
 
 using role::bsp_generation;
-using role::peer_message_kind;
 using kind = event::kind;
 
 namespace {
@@ -86,14 +85,13 @@ void world::begin(int rank) {
 }
 
 void world::receive(int from, int to, packet& p) {
+  if (auto const* call = std::get_if<role::call_message>(&p.what); call != nullptr && for_roll_call(*call)) {
+    if (to == 0) call_roll(&role::roll_call::on, from, *call);
+    return;
+  }
   auto& n = at(to);
   role::bsp_actions list;
-  if (to == 0) {
-    call_roll(&role::roll_call::on_peer, from, p.what);
-    if (for_roll_call(p.what.kind)) return;
-    n.conductor.on(from, p.what, list);
-  }
-  n.role.on(from, p.what, list);
+  route(from, p.what, n.role, to == 0 ? &n.conductor : nullptr, list);
   perform(to, list, p.content);
 }
 
@@ -349,7 +347,7 @@ void world::check() const {
   for (int const r : epoch_.members) {
     if (!at(r).alive || !gone_.empty()) return;
     for (auto const& p : wires_[wire(r, 0)])
-      if (p.what.kind == peer_message_kind::saved) return;
+      if (std::holds_alternative<role::bsp::saved>(p.what)) return;
   }
   require(false, "all parts are saved, and the conductor does not know");
 }

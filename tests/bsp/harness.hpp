@@ -12,8 +12,7 @@
 #include <variant>
 #include <vector>
 
-#include "bsp/role/conductor.hpp"
-#include "bsp/role/member.hpp"
+#include "bsp/role/route.hpp"
 #include "role/peer_world.hpp"
 
 namespace bsp_harness {
@@ -50,7 +49,7 @@ struct letter {
 };
 
 struct packet {
-  role::peer_message what;
+  role::bsp_message what;
   letter content;
   void add_to(role::digest& d) const { content.add_to(d); }
 };
@@ -63,9 +62,9 @@ struct part {
   void add_to(role::digest& d) const;
 };
 
-using restore = role::bsp_action::restore;
-using save = role::bsp_action::save;
-using compute = role::bsp_action::compute;
+using restore = role::bsp::restore;
+using save = role::bsp::save;
+using compute = role::bsp::compute;
 using letters = std::map<int, letter>;  // by rank
 
 struct job {
@@ -112,7 +111,7 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   void hear_lost(int rank, int peer) override;
   void hear_tick(int rank) override;
   void please_stop(int rank) override;
-  void send(int rank, int to, role::peer_message const& what) override;
+  void send(int rank, int to, role::bsp_message const& what) override;
   void follow_up(int rank) override;
   void add_own(int rank, std::vector<event>& all) const override;
   void apply_own(event const& e) override;
@@ -133,11 +132,11 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
 
   // What the roles want done.
   void perform(int rank, role::bsp_actions& list, letter const& came = {});
-  void perform_for_conductor(int rank, role::bsp_action::any const& action);
+  void perform_for_conductor(int rank, role::bsp_action const& action);
   void start_next(int rank);
   void root_begins(compute const& c);
-  void expect_restart(role::peer_message const& what);
-  void expect_fall_back(role::bsp_action::fall_back const& f);
+  void expect_restart(role::bsp::restart const& r);
+  void expect_fall_back(role::bsp::fall_back const& f);
   void expect_bad(std::uint64_t generation) const;
   void expect_refusal() const;
 
@@ -162,7 +161,7 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   std::set<int> gone_;
   std::map<std::uint64_t, std::uint64_t> announced_;  // epoch of each generation that was begun
   std::optional<unsigned> waited_;                    // ticks of the root since a loss
-  role::bsp_message::restart epoch_;
+  role::bsp::restart epoch_;
   bool resumes_ = false, moved_ = false, refused_ = false;
   std::uint64_t begun_in_epoch_ = 0;
   std::uint64_t root_steps_ = 0;  // begun in all

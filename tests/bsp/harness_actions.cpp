@@ -5,8 +5,7 @@
 
 namespace bsp_harness {
 
-using role::peer_message_kind;
-namespace act = role::bsp_action;
+namespace act = role::bsp;
 
 void world::perform(int rank, role::bsp_actions& list, letter const& came) {
   auto& n = at(rank);
@@ -29,17 +28,17 @@ void world::perform(int rank, role::bsp_actions& list, letter const& came) {
       n.jobs.push_back({*w});
     } else if (auto const* c = std::get_if<act::compute>(&action)) {
       n.jobs.push_back({*c});
-    } else if (std::holds_alternative<act::drain>(action)) {
+    } else if (std::holds_alternative<role::drain>(action)) {
       n.draining = true;
       n.jobs.clear();
       if (rank == 0) n.conductor.stop();
-    } else if (!ends(n, action)) {
+    } else if (!performs(rank, action)) {
       perform_for_conductor(rank, action);
     }
   }
 }
 
-void world::perform_for_conductor(int rank, act::any const& action) {
+void world::perform_for_conductor(int rank, role::bsp_action const& action) {
   require(rank == 0, "a member conducts");
   auto& n = at(rank);
   if (auto const* done = std::get_if<act::complete>(&action)) {
@@ -77,20 +76,20 @@ void world::perform_for_conductor(int rank, act::any const& action) {
   }
 }
 
-void world::send(int rank, int to, role::peer_message const& what) {
+void world::send(int rank, int to, role::bsp_message const& what) {
   auto& n = at(rank);
   auto p = packet_of(what);
-  if (what.kind == peer_message_kind::bundle) {
+  if (std::holds_alternative<act::bundle>(what)) {
     p.content = n.outgoing.at(n.role.place_of(to).value());
-  } else if (what.kind == peer_message_kind::restart) {
-    expect_restart(what);
-  } else if (what.kind == peer_message_kind::saved) {
-    auto const s = role::bsp_message::saved::decoded(what);
-    if (s.generation == open_) {
+  } else if (auto const* r = std::get_if<act::restart>(&what)) {
+    expect_restart(*r);
+  } else if (auto const* s = std::get_if<act::saved>(&what)) {
+    if (s->generation == open_) {
       saves_.insert(rank);
       told_.insert(rank);
     }
-  } else if (what.kind == peer_message_kind::part_lost) {
+  } else if (auto const* call = std::get_if<role::call_message>(&what);
+             call != nullptr && std::holds_alternative<role::part_lost>(*call)) {
     require(!known_.empty() && known_.front().parts != living(), "a lost part that all can have again");
   }
   post(rank, to, std::move(p));
@@ -149,8 +148,7 @@ std::uint32_t world::living() const {
   return static_cast<std::uint32_t>(scenario_->ranks) - static_cast<std::uint32_t>(gone_.size());
 }
 
-void world::expect_restart(role::peer_message const& what) {
-  auto const r = role::bsp_message::restart::decoded(what);
+void world::expect_restart(act::restart const& r) {
   if (r.epoch == epoch_.epoch) {
     require(r == epoch_, "an epoch is not what it was");
     return;

@@ -5,9 +5,9 @@
 
 namespace {
 
-using kind = skel::role::peer_message_kind;
 using bsp_harness::event;
-namespace act = skel::role::bsp_action;
+namespace act = skel::role::bsp;
+namespace role = skel::role;
 using namespace harness_common;
 using mutation = basic_mutation<bsp_harness::fault>;
 
@@ -17,10 +17,11 @@ void alter(mutation& m, int n, How how) {
   change_nth<A>(m, n, [how](auto&, auto it) { how(std::get<A>(*it)); });
 }
 
-// Changes number `i` of the n-th message of a kind.
-void change_id(mutation& m, kind what, std::size_t i, int n, std::function<void(std::uint64_t&)> how) {
-  m.received = [&m, what, i, n, how](int, auto& message) {
-    if (message.kind == what && message.ids.size() > i && m.nth(n)) how(message.ids[i]);
+// Changes the n-th message that is an `Own`.
+template <class Own>
+void change_message(mutation& m, int n, std::function<void(Own&)> how) {
+  m.received = [&m, n, how](int, auto& what) {
+    if (auto* const own = as<Own>(what); own != nullptr && m.nth(n)) how(*own);
     return true;
   };
 }
@@ -56,8 +57,8 @@ std::vector<named_fault<mutation>> const faults{
     {"a part is saved a superstep late", [](auto& m) { alter<act::save>(m, 1, [](auto& s) { ++s.step; }); }},
     {"the end comes twice", [](auto& m) { twice<act::complete>(m, 1); }},
     {"the end is overlooked", [](auto& m) { drop_nth<act::complete>(m, 1); }},
-    {"a rank does not drain", [](auto& m) { drop_nth<act::drain>(m, 2); }},
-    {"a rank does not end", [](auto& m) { drop_nth<skel::role::end>(m, 2); }},
+    {"a rank does not drain", [](auto& m) { drop_nth<role::drain>(m, 2); }},
+    {"a rank does not end", [](auto& m) { drop_nth<role::end>(m, 2); }},
     // What the conductor decides.
     {"a checkpoint is not announced", [](auto& m) { drop_nth<act::announce>(m, 1); }},
     {"a number is used twice", [](auto& m) { alter<act::announce>(m, 2, [](auto& a) { --a.generation; }); }},
@@ -71,55 +72,60 @@ std::vector<named_fault<mutation>> const faults{
     {"a store is refused too early",
      [](auto& m) { change_nth<act::fall_back>(m, 1, [](auto&, auto it) { *it = act::refuse{"no"}; }); }},
     // Messages.
-    {"an epoch is kept secret", [](auto& m) { never(m, kind::restart); }},
+    {"an epoch is kept secret", [](auto& m) { never<act::restart>(m); }},
     {"a member restores another generation",
-     [](auto& m) { change_id(m, kind::restart, 0, 4, [](auto& g) { g = g > 0 ? g - 1 : 0; }); }},
+     [](auto& m) {
+       change_message<act::restart>(m, 4, [](auto& r) { r.generation -= r.generation > 0 ? 1 : 0; });
+     }},
     {"a member goes on in the old epoch",
      [](auto& m) {
        m.received = [](int to, auto& what) {
-         return what.kind != kind::restart || to != 1 || what.number == 1;
+         auto const* const r = as<act::restart>(what);
+         return r == nullptr || to != 1 || r->epoch == 1;
        };
      }},
     {"an epoch lacks a member",
      [](auto& m) {
        m.received = [&m](int, auto& what) {
-         if (what.kind == kind::restart && what.ids.size() > 3 && m.nth(2)) what.ids.pop_back();
+         auto* const r = as<act::restart>(what);
+         if (r != nullptr && r->members.size() > 1 && m.nth(2)) r->members.pop_back();
          return true;
        };
      }},
-    {"a bundle is lost", [](auto& m) { once_lost(m, kind::bundle, 2); }},
+    {"a bundle is lost", [](auto& m) { once_lost<act::bundle>(m, 2); }},
     {"a bundle is of another superstep",
-     [](auto& m) { change_id(m, kind::bundle, 0, 2, [](auto& s) { ++s; }); }},
+     [](auto& m) { change_message<act::bundle>(m, 2, [](auto& b) { ++b.step; }); }},
     {"a rank stops too early",
-     [](auto& m) { change_id(m, kind::bundle, 1, 3, [](auto& more) { more = 0; }); }},
-    {"a rank never stops", [](auto& m) { change_id(m, kind::bundle, 1, 5, [](auto& more) { more = 1; }); }},
+     [](auto& m) { change_message<act::bundle>(m, 3, [](auto& b) { b.more = false; }); }},
+    {"a rank never stops",
+     [](auto& m) { change_message<act::bundle>(m, 5, [](auto& b) { b.more = true; }); }},
     {"a member does not hear of a checkpoint",
      [](auto& m) {
        m.received = [&m](int, auto& what) {
-         if (what.kind == kind::bundle && what.ids[2] != 0 && m.nth(1)) what.ids[2] = 0;
+         if (auto* const b = as<act::bundle>(what); b != nullptr && b->save != 0 && m.nth(1)) b->save = 0;
          return true;
        };
      }},
-    {"a saved part is kept secret", [](auto& m) { once_lost(m, kind::saved, 2); }},
+    {"a saved part is kept secret", [](auto& m) { once_lost<act::saved>(m, 2); }},
     {"a part that is not saved counts",
-     [](auto& m) { change_id(m, kind::saved, 1, 2, [](auto& w) { w = 1; }); }},
+     [](auto& m) { change_message<act::saved>(m, 2, [](auto& s) { s.well = true; }); }},
     {"a saved part is of another generation",
-     [](auto& m) { change_id(m, kind::saved, 0, 1, [](auto& g) { ++g; }); }},
-    {"nobody hears that a part cannot be read", [](auto& m) { never(m, kind::unreadable); }},
-    {"a lost part is kept secret", [](auto& m) { never(m, kind::part_lost); }},
+     [](auto& m) { change_message<act::saved>(m, 1, [](auto& s) { ++s.generation; }); }},
+    {"nobody hears that a part cannot be read", [](auto& m) { never<act::unreadable>(m); }},
+    {"a lost part is kept secret", [](auto& m) { never<role::part_lost>(m); }},
     {"a part is called lost that is not",
      [](auto& m) {
-       change(m, kind::saved, [](auto& s) {
-         s.kind = kind::part_lost;
-         s.ids.clear();
-       });
+       m.received = [](int, auto& what) {
+         if (as<act::saved>(what) != nullptr) what = role::call_message(role::part_lost{0});
+         return true;
+       };
      }},
-    {"a stop is lost", [](auto& m) { once_lost(m, kind::stop, 2); }},
-    {"a stopped is lost", [](auto& m) { once_lost(m, kind::stopped, 2); }},
-    {"a failure is kept secret", [](auto& m) { never(m, kind::failed); }},
+    {"a stop is lost", [](auto& m) { once_lost<role::stop>(m, 2); }},
+    {"a stopped is lost", [](auto& m) { once_lost<role::stopped>(m, 2); }},
+    {"a failure is kept secret", [](auto& m) { never<role::failed>(m); }},
     {"a rank that makes another call is not noticed",
-     [](auto& m) { change(m, kind::hello, [](auto& h) { h.number = 42; }); }},
-    {"the outcome differs", [](auto& m) { tell_another_outcome(m, kind::finish); }},
+     [](auto& m) { change<role::hello>(m, [](auto& h) { h.call_hash = 42; }); }},
+    {"the outcome differs", [](auto& m) { tell_another_outcome(m); }},
     // Time and losses.
     {"losses are not noticed",
      [](auto& m) {

@@ -9,7 +9,7 @@
 
 namespace {
 
-using kind = skel::role::peer_message_kind;
+namespace bsp = skel::role::bsp;
 
 // No trouble but what the scenario says: what happens, and nothing else.
 bsp_harness::world settled(bsp_harness::scenario const& s) {
@@ -132,10 +132,10 @@ TEST_CASE("a superstep costs one message per pair of ranks, a checkpoint one per
     auto const ranks = static_cast<std::uint64_t>(s.ranks);
     auto const bundles = (s.rounds + 2) * ranks * (ranks - 1);
     auto const plain = settled(s);
-    CHECK(plain.messages(kind::bundle) == bundles);
+    CHECK(plain.messages_of<bsp::bundle>() == bundles);
     CHECK(plain.messages() == bundles + 5 * ranks);  // hello, restart, stop, stopped, finish: one each
     s.every = s.rounds + 2;
-    CHECK(settled(s).messages(kind::saved) == 0);  // one that begins with the last superstep
+    CHECK(settled(s).messages_of<bsp::saved>() == 0);  // one that begins with the last superstep
     s.every = s.rounds + 1;
     CHECK(settled(s).messages() <= bundles + 6 * ranks);
   }

@@ -6,12 +6,11 @@
 #include <variant>
 #include <vector>
 
-#include "role/outcome.hpp"
-#include "role/peer_message.hpp"
+#include "bsp/role/message.hpp"
 
 namespace skel::role {
 
-namespace bsp_action {
+namespace bsp {
 
 // --- of a member ---
 
@@ -19,7 +18,7 @@ namespace bsp_action {
 /// last has sent to that rank.
 struct send {
   rank_id to = 0;
-  peer_message what{};
+  bsp_message what{};
   friend bool operator==(send const&, send const&) = default;
 };
 /// Keep the messages of the bundle that has just come as those of rank `from` in this epoch and superstep;
@@ -63,10 +62,6 @@ struct complete {
   std::uint64_t steps = 0;
   friend bool operator==(complete const&, complete const&) = default;
 };
-/// Start no more jobs, and answer with quiet() when none runs.
-struct drain {
-  friend bool operator==(drain const&, drain const&) = default;
-};
 
 // --- of the conductor ---
 
@@ -97,11 +92,12 @@ struct refuse {
   friend bool operator==(refuse const&, refuse const&) = default;
 };
 
-using any = std::variant<send, keep, forget, restore, save, compute, complete, drain, announce, abandon,
-                         commit, fall_back, refuse, end, fail>;
+}  // namespace bsp
 
-}  // namespace bsp_action
-
-using bsp_actions = std::vector<bsp_action::any>;
+/// What the roles of a bsp call want done; the first four are those of every call.
+using bsp_action = std::variant<tell_root, drain, end, fail, bsp::send, bsp::keep, bsp::forget, bsp::restore,
+                                bsp::save, bsp::compute, bsp::complete, bsp::announce, bsp::abandon,
+                                bsp::commit, bsp::fall_back, bsp::refuse>;
+using bsp_actions = std::vector<bsp_action>;
 
 }  // namespace skel::role

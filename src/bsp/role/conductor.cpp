@@ -7,9 +7,6 @@
 
 namespace skel::role {
 
-using kind = peer_message_kind;
-namespace bsp = bsp_action;
-
 namespace {
 constexpr unsigned patience_with_commit = 8;  // ticks after a loss
 constexpr unsigned patience_with_member = 8;  // ticks, until a restart is said again
@@ -34,8 +31,7 @@ void bsp_conductor::restart(bsp_actions& out) {
 }
 
 void bsp_conductor::tell_restart(rank_id to, bsp_actions& out) const {
-  out.emplace_back(
-      bsp::send{to, bsp_message::restart{epoch_, generation_, config_.stamp, members_}.encoded()});
+  out.emplace_back(bsp::send{to, bsp::restart{epoch_, generation_, config_.stamp, members_}});
 }
 
 void bsp_conductor::lost(rank_id rank, bsp_actions& out) {
@@ -52,18 +48,16 @@ void bsp_conductor::go_on_without_lost(bsp_actions& out) {
     restart(out);
     return;
   }
-  auto const rank = static_cast<std::uint64_t>(*std::exchange(lost_, std::nullopt));
   stopped_ = true;
-  out.emplace_back(bsp::send{config_.self, {.kind = kind::part_lost, .number = rank}});
+  out.emplace_back(tell_root{part_lost{*std::exchange(lost_, std::nullopt)}});
 }
 
-// A generation that looked well cannot be read after all: the one before, on all ranks.
-void bsp_conductor::on_unreadable(bsp_message::unreadable u, bsp_actions& out) {
+void bsp_conductor::on(bsp::unreadable const& u, bsp_actions& out) {
   if (u.epoch != epoch_ || stopped_) return;
   std::erase_if(usable_, [&](auto const& g) { return g.number == generation_ || !fits(g); });
   if (usable_.empty() && !config_.usable.empty() && !moved_) {
     stopped_ = true;
-    out.emplace_back(bsp::refuse{std::move(u.text)});
+    out.emplace_back(bsp::refuse{u.text});
     return;
   }
   out.emplace_back(bsp::fall_back{generation_, newest_usable()});
@@ -93,17 +87,11 @@ void bsp_conductor::begins(std::uint64_t epoch, bool due, bsp_actions& out) {
   out.emplace_back(bsp::announce{saving_});
 }
 
-void bsp_conductor::on(rank_id from, peer_message const& m, bsp_actions& out) {
-  if (m.kind == kind::bundle) {
-    if (m.number == epoch_) heard_.insert(from);
-  } else if (m.kind == kind::saved) {
-    on_saved(from, bsp_message::saved::decoded(m), out);
-  } else if (m.kind == kind::unreadable) {
-    on_unreadable(bsp_message::unreadable::decoded(m), out);
-  }
+void bsp_conductor::on(rank_id from, bsp::bundle const& b) {
+  if (b.epoch == epoch_) heard_.insert(from);
 }
 
-void bsp_conductor::on_saved(rank_id from, bsp_message::saved const& s, bsp_actions& out) {
+void bsp_conductor::on(rank_id from, bsp::saved const& s, bsp_actions& out) {
   if (saving_ == 0 || s.generation != saving_) return;
   if (!s.well) {
     out.emplace_back(bsp::abandon{std::exchange(saving_, 0)});

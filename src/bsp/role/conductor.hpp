@@ -46,7 +46,10 @@ class bsp_conductor {
   explicit bsp_conductor(bsp_conductor_config config);
 
   void begin(bsp_actions& out) { restart(out); }
-  void on(rank_id from, peer_message const& m, bsp_actions& out);
+  void on(rank_id from, bsp::bundle const& b);
+  void on(rank_id from, bsp::saved const& s, bsp_actions& out);
+  /// A generation that looked well cannot be read after all: all ranks take the one before.
+  void on(bsp::unreadable const& u, bsp_actions& out);
   /// The root's member begins a superstep. `due`: the time between checkpoints is over.
   void begins(std::uint64_t epoch, bool due, bsp_actions& out);
   void committed(std::uint64_t generation, bool well, bsp_actions& out);
@@ -67,8 +70,6 @@ class bsp_conductor {
   void restart(bsp_actions& out);
   void tell_restart(rank_id to, bsp_actions& out) const;
   void go_on_without_lost(bsp_actions& out);
-  void on_saved(rank_id from, bsp_message::saved const& s, bsp_actions& out);
-  void on_unreadable(bsp_message::unreadable u, bsp_actions& out);
   [[nodiscard]] std::uint64_t newest_usable() const { return usable_.empty() ? 0 : usable_.front().number; }
   [[nodiscard]] bool fits(bsp_generation const& g) const {
     return config_.splits || g.parts == living_.size();

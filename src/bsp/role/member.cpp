@@ -6,10 +6,7 @@
 
 namespace skel::role {
 
-using kind = peer_message_kind;
-namespace bsp = bsp_action;
-
-void bsp_member::tell_root(peer_message what, bsp_actions& out) const {
+void bsp_member::send_root(bsp_message what, bsp_actions& out) const {
   out.emplace_back(bsp::send{config_.root, std::move(what)});
 }
 
@@ -21,15 +18,13 @@ std::optional<std::uint32_t> bsp_member::place_of(rank_id rank) const {
 
 // --- epochs
 
-void bsp_member::begin(bsp_actions& out) {
-  tell_root({.kind = kind::hello, .number = config_.call_hash}, out);
-}
+void bsp_member::begin(bsp_actions& out) { out.emplace_back(tell_root{hello{config_.call_hash}}); }
 
-void bsp_member::on_restart(bsp_message::restart r, bsp_actions& out) {
-  if (r.epoch <= epoch_ || complete_) return;  // said again, or too late
+void bsp_member::on(bsp::restart const& r, bsp_actions& out) {
+  if (!attendance_.active() || complete_ || r.epoch <= epoch_) return;  // too late, or said again
   epoch_ = r.epoch;
   stamp_ = r.stamp;
-  members_ = std::move(r.members);
+  members_ = r.members;
   waits_ = false;
   announced_ = 0;
   std::erase_if(arrivals_, [&](auto const& a) { return a.first.first < epoch_; });
@@ -41,38 +36,39 @@ void bsp_member::on_restart(bsp_message::restart r, bsp_actions& out) {
 }
 
 void bsp_member::restored(std::uint64_t epoch, std::uint64_t step, bsp_actions& out) {
-  if (epoch != epoch_ || draining_) return;
+  if (epoch != epoch_ || !attendance_.active()) return;
   step_ = step;
   out.emplace_back(bsp::compute{epoch_, step_});
 }
 
 void bsp_member::unreadable(std::uint64_t epoch, std::string text, bsp_actions& out) {
-  if (epoch != epoch_ || draining_) return;
-  tell_root(bsp_message::unreadable{epoch, std::move(text)}.encoded(), out);
+  if (epoch != epoch_ || !attendance_.active()) return;
+  send_root(bsp::unreadable{epoch, std::move(text)}, out);
 }
 
 // --- supersteps
 
 void bsp_member::computed(std::uint64_t epoch, bool more, bsp_actions& out) {
-  if (epoch != epoch_ || draining_) return;
-  bsp_message::bundle const b{epoch_, step_, more, std::exchange(announced_, 0)};
+  if (epoch != epoch_ || !attendance_.active()) return;
+  bsp::bundle const b{epoch_, step_, more, std::exchange(announced_, 0)};
   out.reserve(out.size() + members_.size() + 2);  // all that it adds but for a save
   for (rank_id const r : members_)
-    if (r != config_.self) out.emplace_back(bsp::send{r, b.encoded()});
+    if (r != config_.self) out.emplace_back(bsp::send{r, b});
   out.emplace_back(bsp::keep{epoch_, step_, config_.self});
   arrived(config_.self, b);
   waits_ = true;
   maybe_next(out);
 }
 
-void bsp_member::on_bundle(rank_id from, bsp_message::bundle const& b, bsp_actions& out) {
-  if (b.epoch < epoch_) return;  // one of a later epoch may come before the root's word of it
+void bsp_member::on(rank_id from, bsp::bundle const& b, bsp_actions& out) {
+  if (!attendance_.active() || b.epoch < epoch_)
+    return;  // one of a later epoch may come before the root's word of it
   out.emplace_back(bsp::keep{b.epoch, b.step, from});
   arrived(from, b);
   maybe_next(out);
 }
 
-void bsp_member::arrived(rank_id from, bsp_message::bundle const& b) {
+void bsp_member::arrived(rank_id from, bsp::bundle const& b) {
   auto& a = arrivals_[{b.epoch, b.step}];
   a.from.insert(from);
   a.more = a.more || b.more;
@@ -103,7 +99,7 @@ void bsp_member::maybe_next(bsp_actions& out) {
 // A part of an epoch that has ended may still be written: one at a time.
 void bsp_member::save(std::uint64_t generation, bsp_actions& out) {
   if (writing_) {
-    tell_root(bsp_message::saved{epoch_, generation, false}.encoded(), out);
+    send_root(bsp::saved{epoch_, generation, false}, out);
     return;
   }
   writing_ = written{epoch_, generation};
@@ -114,61 +110,7 @@ void bsp_member::save(std::uint64_t generation, bsp_actions& out) {
 void bsp_member::saved(std::uint64_t generation, bool well, bsp_actions& out) {
   if (!writing_ || writing_->generation != generation) return;
   auto const w = *std::exchange(writing_, std::nullopt);
-  if (!ended_) tell_root(bsp_message::saved{w.epoch, generation, well}.encoded(), out);
-}
-
-// --- the end
-
-void bsp_member::on(rank_id from, peer_message const& m, bsp_actions& out) {
-  if (ended_) return;
-  switch (m.kind) {
-    case kind::restart:
-      if (!draining_) on_restart(bsp_message::restart::decoded(m), out);
-      break;
-    case kind::bundle:
-      if (!draining_) on_bundle(from, bsp_message::bundle::decoded(m), out);
-      break;
-    case kind::stop:
-      stop_heard_ = true;
-      start_draining(out);
-      break;
-    case kind::finish:
-      ended_ = true;
-      out.emplace_back(end{m.result.value_or(outcome{})});
-      break;
-    case kind::abort:
-      ended_ = true;
-      out.emplace_back(fail{fail::reason::protocol, m.text});
-      break;
-    default:
-      break;  // for the root's roll call and its conductor
-  }
-}
-
-void bsp_member::start_draining(bsp_actions& out) {
-  if (!std::exchange(draining_, true)) out.emplace_back(bsp::drain{});
-}
-
-void bsp_member::failed(std::string text, bsp_actions& out) {
-  if (ended_) return;
-  tell_root({.kind = kind::failed, .number = step_, .text = std::move(text)}, out);
-  start_draining(out);
-}
-
-void bsp_member::please_stop(bsp_actions& out) {
-  if (!ended_ && !draining_) tell_root({.kind = kind::please_stop}, out);
-}
-
-void bsp_member::quiet(bsp_actions& out) {
-  if (!stop_heard_ || told_stopped_ || ended_) return;
-  told_stopped_ = true;
-  tell_root({.kind = kind::stopped}, out);
-}
-
-void bsp_member::lost(rank_id rank, bsp_actions& out) {
-  if (ended_ || rank != config_.root || rank == config_.self) return;
-  ended_ = true;
-  out.emplace_back(fail{fail::reason::lost_root, {}});
+  if (!attendance_.ended()) send_root(bsp::saved{w.epoch, generation, well}, out);
 }
 
 std::uint64_t bsp_member::hash() const {
@@ -184,7 +126,8 @@ std::uint64_t bsp_member::hash() const {
   d.add(arrivals_.size());
   d.add(writing_.has_value());
   if (writing_) d.add(writing_->epoch).add(writing_->generation);
-  return d.add(complete_).add(draining_).add(stop_heard_).add(told_stopped_).add(ended_).value();
+  attendance_.hash(d);
+  return d.add(complete_).value();
 }
 
 }  // namespace skel::role

@@ -11,6 +11,7 @@
 
 #include "bsp/role/action.hpp"
 #include "bsp/role/message.hpp"
+#include "role/attendance.hpp"
 
 namespace skel::role {
 
@@ -30,10 +31,12 @@ struct bsp_member_config {
 class bsp_member {
  public:
   bsp_member() = default;
-  explicit bsp_member(bsp_member_config config) : config_(config) {}
+  explicit bsp_member(bsp_member_config config) : config_(config), attendance_(config.self, config.root) {}
 
   void begin(bsp_actions& out);
-  void on(rank_id from, peer_message const& m, bsp_actions& out);
+  void on(call_message const& m, bsp_actions& out) { attendance_.on(m, out); }
+  void on(bsp::restart const& r, bsp_actions& out);
+  void on(rank_id from, bsp::bundle const& b, bsp_actions& out);
   /// The state of the epoch is there; its next superstep is `step`.
   void restored(std::uint64_t epoch, std::uint64_t step, bsp_actions& out);
   void unreadable(std::uint64_t epoch, std::string text, bsp_actions& out);
@@ -44,11 +47,11 @@ class bsp_member {
   /// The part of the latest `save` is durable, or cannot be.
   void saved(std::uint64_t generation, bool well, bsp_actions& out);
   /// A function of the user's threw.
-  void failed(std::string text, bsp_actions& out);
-  void please_stop(bsp_actions& out);
+  void failed(std::string text, bsp_actions& out) { attendance_.failed(step_, std::move(text), out); }
+  void please_stop(bsp_actions& out) { attendance_.please_stop(out); }
   /// After drain: no job runs any more.
-  void quiet(bsp_actions& out);
-  void lost(rank_id rank, bsp_actions& out);
+  void quiet(bsp_actions& out) { attendance_.quiet(out); }
+  void lost(rank_id rank, bsp_actions& out) { attendance_.lost(rank, out); }
 
   [[nodiscard]] std::uint64_t epoch() const { return epoch_; }
   [[nodiscard]] std::uint64_t step() const { return step_; }
@@ -71,15 +74,13 @@ class bsp_member {
     std::uint64_t epoch = 0, generation = 0;
     friend bool operator==(written const&, written const&) = default;
   };
-  void on_restart(bsp_message::restart r, bsp_actions& out);
-  void on_bundle(rank_id from, bsp_message::bundle const& b, bsp_actions& out);
-  void arrived(rank_id from, bsp_message::bundle const& b);
+  void arrived(rank_id from, bsp::bundle const& b);
   void maybe_next(bsp_actions& out);
   void save(std::uint64_t generation, bsp_actions& out);
-  void tell_root(peer_message what, bsp_actions& out) const;
-  void start_draining(bsp_actions& out);
+  void send_root(bsp_message what, bsp_actions& out) const;
 
   bsp_member_config config_;
+  attendance attendance_;
   std::uint64_t epoch_ = 0, step_ = 0, stamp_ = 0;
   std::vector<rank_id> members_;
   std::uint32_t place_ = 0;
@@ -88,10 +89,6 @@ class bsp_member {
   std::uint64_t announced_ = 0;
   std::optional<written> writing_;  // the part that is being saved
   bool complete_ = false;           // on the root: it has the result
-  bool draining_ = false;
-  bool stop_heard_ = false;
-  bool told_stopped_ = false;
-  bool ended_ = false;
 };
 
 }  // namespace skel::role

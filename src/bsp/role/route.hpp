@@ -1,0 +1,29 @@
+// Who answers which message of a bsp call.
+#pragma once
+
+#include "bsp/role/conductor.hpp"
+#include "bsp/role/member.hpp"
+
+namespace skel::role {
+
+/// Gives a message of rank `from` to the roles that answer it. `conductor`: the root's; elsewhere null. What
+/// is for_roll_call() goes to the root's roll call instead.
+inline void route(rank_id from, bsp_message const& m, bsp_member& member, bsp_conductor* conductor,
+                  bsp_actions& out) {
+  if (auto const* call = std::get_if<call_message>(&m)) {
+    member.on(*call, out);
+  } else if (auto const* r = std::get_if<bsp::restart>(&m)) {
+    member.on(*r, out);
+  } else if (auto const* b = std::get_if<bsp::bundle>(&m)) {
+    if (conductor != nullptr) conductor->on(from, *b);
+    member.on(from, *b, out);
+  } else if (conductor == nullptr) {
+    return;
+  } else if (auto const* s = std::get_if<bsp::saved>(&m)) {
+    conductor->on(from, *s, out);
+  } else if (auto const* u = std::get_if<bsp::unreadable>(&m)) {
+    conductor->on(*u, out);
+  }
+}
+
+}  // namespace skel::role
