@@ -56,7 +56,6 @@ class bsp_run final : public peer_run {
   void poll_store();
   void perform(role::bsp_actions& list, std::span<std::byte const> payload = {});
   void perform_for_conductor(role::bsp_action const& action);
-  using peer_run::send;
   void send(int to, role::bsp_message m);
   void send_call(int to, role::call_message m) override { send(to, std::move(m)); }
   [[nodiscard]] transport::packet payload_of(int to, role::bsp_message const& m);

@@ -94,7 +94,6 @@ class census_run final : public peer_run {
   void describe(report& r) const override { r.skeleton = census_.skeleton; }
   void describe(observe::progress_state& /*s*/, bool /*last*/) const override {}
 
-  using peer_run::send;
   void send(int to, census_message m) {
     if (to == rank_)
       to_self_.push(std::move(m));

@@ -1,4 +1,4 @@
-// A collective call whose ranks are peers: they speak peer_message, and a roll call of the root ends it.
+// A collective call whose ranks are peers: a roll call of the root ends it.
 #pragma once
 
 #include <optional>
@@ -18,9 +18,8 @@ class peer_run : public collective_run {
   using collective_run::collective_run;
 
   // --- what a skeleton adds ---
-  /// Sends a message with its payload; one to this rank itself waits for deliver_own().
-  virtual void send(int /*to*/, role::peer_message /*m*/) {}
-  virtual void send_call(int to, role::call_message m) { send(to, role::to_peer(m)); }
+  /// Sends a message; one to this rank itself waits for deliver_own().
+  virtual void send_call(int to, role::call_message m) = 0;
   virtual void deliver_own() = 0;
 
   // --- what a skeleton uses ---

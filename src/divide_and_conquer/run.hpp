@@ -85,7 +85,6 @@ class divide_run final : public peer_run {
   void describe(observe::progress_state& s, bool last) const override;
 
   void perform(role::divide_actions& list, bytes* payload = nullptr, done* result = nullptr);
-  using peer_run::send;
   void send(int to, role::divide_message m);
   void send_call(int to, role::call_message m) override { send(to, std::move(m)); }
   void attach(role::divide_message const& m, int to, bytes& body);

@@ -134,7 +134,6 @@ class group_run final : public peer_run {
   void perform(role::group_actions& list, cargo* with = nullptr, thread_state* thread = nullptr);
   void perform_one(role::group_action& action, cargo* with, thread_state* thread);
   void perform_for_host(role::group_action const& action, cargo* with);
-  using peer_run::send;
   void send(int to, role::group_message m);
   void send_call(int to, role::call_message m) override { send(to, std::move(m)); }
   void load(role::group_message const& m, cargo& with);

@@ -7,7 +7,6 @@
 
 #include "role/call_message.hpp"
 #include "role/digest.hpp"
-#include "role/peer_message.hpp"
 
 namespace skel::role {
 
@@ -38,9 +37,6 @@ class roll_call {
   /// This rank differs in what must be the same on all.
   void refuse(rank_id rank, std::string text, call_messages& out);
   void on(rank_id from, call_message const& m, call_messages& out);
-  void on_peer(rank_id from, peer_message const& m, call_messages& out) {
-    if (auto const call = to_call(m)) on(from, *call, out);
-  }
   void lost(rank_id rank, call_messages& out);
   void abort(std::string text, call_messages& out);
   /// For a wire that loses messages: while ranks have not stopped, `stop` is said again now and then.

@@ -1,8 +1,9 @@
 // libFuzzer: any bytes are a message or a protocol_error, and what was read is written the same again.
+#include "bsp/role/message.hpp"
+
 #include <cstdlib>
 #include <vector>
 
-#include "bsp/role/message.hpp"
 #include "disks/disk_message.hpp"
 #include "divide_and_conquer/phase_clock.hpp"
 #include "divide_and_conquer/role/message.hpp"

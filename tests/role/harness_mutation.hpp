@@ -66,23 +66,6 @@ void twice(Mutation& m, int n) {
   });
 }
 
-/// Changes every message of a kind.
-template <class Mutation, class Kind, class How>
-void change(Mutation& m, Kind kind, How how) {
-  m.received = [kind, how](int, auto& what) {
-    if (what.kind == kind) how(what);
-    return true;
-  };
-}
-template <class Mutation, class Kind>
-void never(Mutation& m, Kind kind) {
-  m.received = [kind](int, auto& what) { return what.kind != kind; };
-}
-template <class Mutation, class Kind>
-void once_lost(Mutation& m, Kind kind, int n) {
-  m.received = [&m, kind, n](int, auto& what) { return what.kind != kind || !m.nth(n); };
-}
-
 /// The `Own` in a message, which may stand in its call_message; null where it is another kind.
 template <class Own, class... Kinds>
 Own* as(std::variant<Kinds...>& m) {
@@ -117,15 +100,6 @@ void tell_another_outcome(Mutation& m) {
     return true;
   };
 }
-/// Rank 1 hears another outcome than the others.
-template <class Mutation, class Kind>
-void tell_another_outcome(Mutation& m, Kind finish) {
-  m.received = [finish](int to, auto& what) {
-    if (what.kind == finish && to == 1) ++what.result->tasks;
-    return true;
-  };
-}
-
 template <class Mutation>
 struct named_fault {
   char const* name;

@@ -1,4 +1,4 @@
-// Ranks that are peers (peer_message, and a roll call in the end) without wires, clock and threads: events in
+// Ranks that are peers (with a roll call in the end) without wires, clock and threads: events in
 // any order, deaths, suspicions. A protocol's world adds its roles, what they want done, and what must hold
 // of it.
 #pragma once
@@ -37,14 +37,6 @@ struct peer_node {
   std::optional<role::outcome> how{};
 };
 
-inline role::peer_message through_codec(role::peer_message const& m) {
-  std::vector<std::byte> bytes;
-  role::encode(m, bytes);
-  std::span<std::byte const> rest(bytes);
-  auto read = role::decode_peer_message(rest);
-  require(read == m && rest.empty(), std::string("not read as written: ") + to_string(m.kind));
-  return read;
-}
 template <role::skeleton_message Message>
 Message through_codec(Message const& m) {
   std::vector<std::byte> bytes;
@@ -56,15 +48,10 @@ Message through_codec(Message const& m) {
 }
 
 // Kinds of messages, to count them.
-inline std::size_t kind_of(role::peer_message const& m) { return static_cast<std::size_t>(m.kind); }
 template <role::skeleton_message Message>
 std::size_t kind_of(Message const& m) {
   auto const* const call = std::get_if<role::call_message>(&m);
   return call != nullptr ? call->index() : m.index() + 100;
-}
-inline void add_to_digest(role::digest& d, role::peer_message const& m) {
-  d.add(static_cast<std::uint64_t>(m.kind)).add(m.number);
-  for (auto const id : m.ids) d.add(id);
 }
 template <role::skeleton_message Message>
 void add_to_digest(role::digest& d, Message const& m) {
@@ -72,13 +59,6 @@ void add_to_digest(role::digest& d, Message const& m) {
   role::encode(m, bytes);
   for (auto const b : bytes) d.add(std::to_integer<std::uint64_t>(b));
   d.add(bytes.size());
-}
-inline role::peer_message message_from(role::call_message const& m, role::peer_message const*) {
-  return role::to_peer(m);
-}
-template <role::skeleton_message Message>
-Message message_from(role::call_message const& m, Message const*) {
-  return m;
 }
 
 /// `Scenario` is a peer_scenario. `Node` is a peer_node with the roles of a rank, `Packet` a message `what`
@@ -110,10 +90,6 @@ class peer_world {
   void check_end() const;
   [[nodiscard]] int deaths() const { return deaths_; }
   [[nodiscard]] bool died_at_work() const { return died_at_work_; }
-  [[nodiscard]] std::uint64_t messages(role::peer_message_kind what) const {
-    auto const at = messages_.find(static_cast<std::size_t>(what));
-    return at == messages_.end() ? 0 : at->second;
-  }
   /// Messages of this kind that were sent.
   template <class Own>
   [[nodiscard]] std::uint64_t messages_of() const {
@@ -175,7 +151,7 @@ class peer_world {
   void call_roll(void (role::roll_call::*what)(Parameters...), Arguments&&... arguments) {
     role::call_messages told;
     (roll_.*what)(std::forward<Arguments>(arguments)..., told);
-    for (auto const& m : told) send(0, m.to, message_from(m.what, static_cast<message*>(nullptr)));
+    for (auto const& m : told) send(0, m.to, message(m.what));
   }
   [[nodiscard]] Packet packet_of(message const& what) {
     ++messages_[kind_of(what)];
@@ -195,7 +171,7 @@ class peer_world {
   template <class Variant>
   bool performs(int rank, Variant const& action) {
     if (auto const* t = std::get_if<role::tell_root>(&action)) {
-      send(rank, 0, message_from(t->what, static_cast<message*>(nullptr)));
+      send(rank, 0, message(t->what));
       return true;
     }
     return ends(at(rank), action);
