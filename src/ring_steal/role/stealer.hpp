@@ -70,7 +70,7 @@ class stealer {
   void state(debt_id id, steal_actions& out) const;
   /// A task threw, the `number`-th that this rank ran.
   void failed(std::uint64_t number, std::string text, steal_actions& out);
-  void please_stop(steal_actions& out) const { attendance_.please_stop(out); }
+  void please_stop(steal_actions& out) { attendance_.please_stop(out); }
   /// After drain: no thread runs a task any more. Said again, it goes on with what is to be returned.
   void quiet(steal_actions& out);
   void on(rank_id from, steal_message const& m, steal_actions& out);
