@@ -55,6 +55,10 @@ void roll_call::refuse(rank_id rank, std::string text, call_messages& out) {
   stop({.how = outcome::status::refused, .rank = rank, .text = std::move(text)}, out);
 }
 
+void roll_call::task_failed(task_id task, rank_id rank, std::string text, call_messages& out) {
+  stop({.how = outcome::status::task_failed, .task = task, .rank = rank, .text = std::move(text)}, out);
+}
+
 void roll_call::on(rank_id from, call_message const& m, call_messages& out) {
   auto const p = std::find_if(peers_.begin(), peers_.end(), [&](peer const& x) { return x.rank == from; });
   if (finished_ || p == peers_.end()) return;

@@ -35,6 +35,8 @@ class roll_call {
   void blame(task_id task, std::vector<rank_id> const& ranks, call_messages& out);
   /// This rank differs in what must be the same on all.
   void refuse(rank_id rank, std::string text, call_messages& out);
+  /// The root has found that this task fails the run; `rank` ran it last.
+  void task_failed(task_id task, rank_id rank, std::string text, call_messages& out);
   void on(rank_id from, call_message const& m, call_messages& out);
   void on_peer(rank_id from, peer_message const& m, call_messages& out) {
     if (auto const call = to_call(m)) on(from, *call, out);

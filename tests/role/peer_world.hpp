@@ -190,6 +190,8 @@ class peer_world {
     if (scenario_->failing != static_cast<int>(jobs_++)) return false;
     return failed_ = true;
   }
+  /// The rank dies; of its messages to each rank so many arrive.
+  void die(int rank, std::uint64_t last_words);
   /// Does what the roles of all skeletons want. False: it is an action of the skeleton's own.
   template <class Variant>
   bool performs(int rank, Variant const& action) {
@@ -221,7 +223,7 @@ class peer_world {
   std::vector<bool> lost_;  // wire(a, b): a takes b for lost
   int deaths_ = 0, suspicions_ = 0;
   std::uint64_t ticks_ = 0;
-  bool complete_ = false;
+  bool complete_ = false, failed_ = false, asked_to_stop_ = false;
 
  private:
   [[nodiscard]] bool deliverable(int from, int to) const {
@@ -230,14 +232,13 @@ class peer_world {
            !(at(from).alive && lost_[wire(from, to)]);
   }
   void deliver(int from, int to);
-  void die(int rank, std::uint64_t last_words);
   void lose(int rank, int peer);
   void tick(int rank);
   void notice_all();
 
   std::map<std::size_t, std::uint64_t> messages_;
   std::uint64_t jobs_ = 0;
-  bool failed_ = false, asked_to_stop_ = false, died_at_work_ = false;
+  bool died_at_work_ = false;
 };
 
 /// Every order of events, to the end, each state once; `ticks` events of time at most.
