@@ -45,6 +45,10 @@ struct bsp_options {
   std::stop_token stop{};                      ///< ends the run early when requested on any rank
   std::optional<double> time_limit_seconds{};  ///< ends the run early
   std::string label{};                         ///< for progress and trace; default: "bsp"
+  /// A superstep that one more lost rank than this was computing, each in another attempt and without
+  /// progress beyond it, ends the run with task_error: it is likely to end the others, too. 1 counts as 2; 0:
+  /// none does.
+  unsigned max_losses_per_task = 2;
   /// The state of all ranks is saved at the end of a superstep; after the loss of a rank the others go on
   /// from there, and so does a later run (docs/rollback.md).
   std::optional<checkpoint_options> checkpoint{};
@@ -157,11 +161,13 @@ concept splitting_bsp_program = bsp_program<P> && requires(P const& p, bsp_parts
 /// time. With a checkpoint the state of all ranks, and the messages that are to be received, are saved at the
 /// end of a superstep when the interval is over, by threads that do nothing else. When a rank is lost, the
 /// others go on from the last checkpoint, or from the beginning, without it; that needs `split` where there
-/// is a checkpoint. Only the loss of the root ends the run.
+/// is a checkpoint. The run ends with the loss of the root, or when a superstep ends one rank after another
+/// (bsp_options::max_losses_per_task).
 ///
 /// The value is the state of the root at the end; elsewhere this rank's, unless it was given up.
 ///
-/// Throws, on every rank: task_error when `begin`, `step` or `split` throws; usage_error for a store that is
+/// Throws, on every rank: task_error, whose task is the superstep, when `begin`, `step` or `split` throws or
+/// ends one rank after another; usage_error for a store that is
 /// not what it should be; lost_rank_error where a rank is lost and the program cannot be split.
 ///
 /// Sources: de Camargo, Cerqueira and Kon, "Strategies for checkpoint storage on opportunistic grids" (state

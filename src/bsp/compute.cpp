@@ -99,7 +99,7 @@ void bsp_run::do_job(compute_job const& j, unsigned thread, std::unique_lock<std
   auto const came = bundles_.extract({j.epoch, j.step - 1});
   role::bsp_actions list;
   if (conductor_) {
-    conductor_->begins(j.epoch, store_ && store_->due(now()), list);
+    conductor_->begins(j.epoch, j.step, store_ && store_->due(now()), list);
     if (!list.empty()) perform(list);
   }
   std::vector<std::vector<std::byte>> made(members.size());
@@ -120,6 +120,7 @@ void bsp_run::do_job(compute_job const& j, unsigned thread, std::unique_lock<std
   if (bad) return fail(*bad);
   if (j.epoch != member_.epoch()) return;
   outgoing_ = std::move(made);
+  if (conductor_) conductor_->on(rank_, role::bsp::bundle{j.epoch, j.step, more});
   member_.computed(j.epoch, more, list);
   perform(list);
 }

@@ -41,7 +41,10 @@ bsp_run::bsp_run(context& ctx, bsp_work& work, bsp_options const& options)
 bsp_run::~bsp_run() = default;
 
 role::bsp_conductor_config bsp_run::conduct() {
-  role::bsp_conductor_config c{.self = rank_, .ranks = context_access::team(ctx_), .splits = work_.splits()};
+  role::bsp_conductor_config c{.self = rank_,
+                               .ranks = context_access::team(ctx_),
+                               .splits = work_.splits(),
+                               .max_losses = options_.max_losses_per_task};
   if (!store_) return c;
   auto const found = store_->open();
   for (auto const& g : found) c.usable.push_back({g.generation, g.parts});
@@ -167,6 +170,8 @@ void bsp_run::perform_for_conductor(role::bsp_action const& action) {
     ++store_->costs().failed;
   } else if (auto const* f = std::get_if<act::fall_back>(&action)) {
     store_->fall_back(f->bad, f->instead);
+  } else if (auto const* b = std::get_if<act::blame>(&action)) {
+    call_roll(&role::roll_call::task_failed, b->step, b->rank, b->text);
   } else if (auto const* r = std::get_if<act::refuse>(&action)) {
     give_up(std::make_exception_ptr(usage_error(r->text)));
     abort(r->text);

@@ -71,6 +71,10 @@ void roll_call::refuse(rank_id rank, std::string text, call_messages& out) {
   stop({.how = outcome::status::refused, .rank = rank, .text = std::move(text)}, out);
 }
 
+void roll_call::task_failed(task_id task, rank_id rank, std::string text, call_messages& out) {
+  stop({.how = outcome::status::task_failed, .task = task, .rank = rank, .text = std::move(text)}, out);
+}
+
 void roll_call::on(rank_id from, call_message const& m, call_messages& out) {
   auto* const p = find(from);
   if (finished_ || p == nullptr) return;

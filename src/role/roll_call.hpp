@@ -36,6 +36,8 @@ class roll_call {
   void blame(task_id task, std::vector<rank_id> const& ranks, call_messages& out);
   /// This rank differs in what must be the same on all.
   void refuse(rank_id rank, std::string text, call_messages& out);
+  /// The root has found that this task fails the run; `rank` ran it last.
+  void task_failed(task_id task, rank_id rank, std::string text, call_messages& out);
   void on(rank_id from, call_message const& m, call_messages& out);
   void lost(rank_id rank, call_messages& out);
   void abort(std::string text, call_messages& out);

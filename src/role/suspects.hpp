@@ -42,6 +42,10 @@ class suspects {
   }
   /// The work has a result, or is not needed any more. True: it was suspect.
   bool acquit(Work const& work) { return all_.erase(work) > 0; }
+  /// The same for all work that comes before `end`.
+  bool acquit_before(Work const& end) {
+    return std::erase_if(all_, [&](auto const& s) { return s.first < end; }) > 0;
+  }
   /// A rank that was taken for lost is heard again.
   void heard(rank_id rank) { lost_.erase(rank); }
   /// The same for all suspects with a result. True: there were some.

@@ -50,7 +50,8 @@ void world::open_store() {
   std::vector<int> ranks(nodes_.size());
   std::iota(ranks.begin(), ranks.end(), 0);
   auto const newest = store_.empty() ? 0 : store_.rbegin()->first;
-  at(0).conductor = role::bsp_conductor({0, ranks, scenario_->splits, 7, newest, known_});
+  at(0).conductor =
+      role::bsp_conductor({0, ranks, scenario_->splits, 7, newest, known_, scenario_->max_losses});
   for (int const r : ranks) at(r).role = role::bsp_member({r, 0, call_hash(r)});
   committing_.reset();
   last_committed_ = newest;
@@ -60,6 +61,10 @@ void world::open_store() {
   epoch_ = {};
   moved_ = refused_ = false;
   begun_in_epoch_ = open_ = 0;
+  told_of_.clear();
+  begins_with_.clear();
+  losses_.clear();
+  poisoned_in_.clear();
 }
 
 // All are killed; what was durable stays, perhaps with the manifest that was being written.
@@ -89,6 +94,12 @@ void world::receive(int from, int to, packet& p) {
     if (to == 0) call_roll(&role::roll_call::on, from, *call);
     return;
   }
+  if (to == 0) {
+    if (auto const* j = std::get_if<role::bsp::joined>(&p.what); j != nullptr && j->epoch == epoch_.epoch)
+      if (auto const at = told_of_.find(from); at != told_of_.end()) at->second.joined = true;
+    if (auto const* b = std::get_if<role::bsp::bundle>(&p.what); b != nullptr && b->epoch == epoch_.epoch)
+      if (auto const at = told_of_.find(from); at != told_of_.end()) at->second = {true, b->step + 1};
+  }
   auto& n = at(to);
   role::bsp_actions list;
   route(from, p.what, n.role, to == 0 ? &n.conductor : nullptr, list);
@@ -100,6 +111,7 @@ void world::hear_lost(int rank, int peer) {
   role::bsp_actions list;
   if (rank == 0) {
     if (gone_.insert(peer).second && !waited_) waited_ = 0;
+    note_loss(peer);
     n.conductor.lost(peer, list);
   }
   n.role.lost(peer, list);
@@ -169,6 +181,11 @@ void world::apply_own(event const& e) {
 
 void world::finish(int rank) {
   auto& n = at(rank);
+  if (is_poison(rank, *n.running)) {
+    poisoned_in_[rank] = n.role.epoch();
+    die(rank, ~0ULL);
+    return;
+  }
   auto const j = *std::exchange(n.running, std::nullopt);
   role::bsp_actions list;
   if (auto const* r = std::get_if<restore>(&j.what)) {
@@ -189,10 +206,23 @@ void world::finish(int rank) {
     if (n.draining) return;
     if (throws)
       n.role.failed("it throws", list);
-    else
+    else {
+      if (rank == 0 && c.epoch == epoch_.epoch) {
+        n.conductor.on(0, role::bsp::bundle{c.epoch, c.step, more});
+        told_of_[0] = {true, c.step + 1};
+      }
       n.role.computed(c.epoch, more, list);
+    }
   }
   perform(rank, list);
+}
+
+bool world::is_poison(int rank, job const& j) const {
+  if (!scenario_->poison || rank == 0) return false;
+  if (auto const* r = std::get_if<restore>(&j.what))
+    return *scenario_->poison == scenario::restoring && r->place + 1 == r->members;
+  auto const* c = std::get_if<compute>(&j.what);
+  return c != nullptr && c->step == *scenario_->poison && j.place + 1 == j.members.size();
 }
 
 // The bundles of the superstep before, where they are not part of the state already.

@@ -35,6 +35,10 @@ struct scenario : harness_common::peer_scenario {
   int damages = 0;            // parts that cannot be read after all
   int reruns = 0;             // the whole job is killed, and another one goes on
   bool commits_hang = false;  // none ever ends
+  unsigned max_losses = 2;    // of ranks that were computing the same superstep, and one more
+  // Whoever has the last cell in this superstep dies, unless it is the root; ~0: while it restores.
+  std::optional<std::uint64_t> poison{};
+  static constexpr std::uint64_t restoring = ~std::uint64_t{0};
   [[nodiscard]] std::string describe() const;
 };
 
@@ -104,6 +108,9 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   [[nodiscard]] std::uint64_t fallen_back() const { return fallen_back_; }
   [[nodiscard]] std::uint64_t resumed() const { return resumed_; }
   [[nodiscard]] bool refused() const { return refused_; }
+  [[nodiscard]] bool blamed() const { return blamed_; }
+  /// Ranks that the poison has ended.
+  [[nodiscard]] int poisoned() const { return static_cast<int>(poisoned_in_.size()); }
 
  private:
   void begin(int rank) override;
@@ -139,9 +146,19 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   void expect_fall_back(role::bsp::fall_back const& f);
   void expect_bad(std::uint64_t generation) const;
   void expect_refusal() const;
+  void expect_blame(role::bsp::blame const& b) const;
+
+  // Losses, as a superstep_watch should see them.
+  using superstep = std::optional<std::uint64_t>;
+  void note_loss(int rank);
+  void note_begin(std::uint64_t step);
+  /// Those that count against this superstep, of ranks that are lost.
+  [[nodiscard]] std::set<int> losses_at(superstep step) const;
+  [[nodiscard]] bool to_blame(superstep step) const;
 
   // The work.
   void finish(int rank);
+  [[nodiscard]] bool is_poison(int rank, job const& j) const;
   void take_letters(node& n, job const& j, std::uint64_t epoch, std::uint64_t step) const;
   /// Whether this rank goes on: one of them, while there is something to do.
   [[nodiscard]] bool mix(node& n, compute const& c, job const& j) const;
@@ -169,6 +186,18 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   std::uint64_t opened_at_ = 0;   // in this superstep of the root
   std::set<int> saves_, told_;    // of its members: have been told to save, have said how it went
 
+  struct progress {
+    bool joined = false;
+    superstep next{};
+  };
+  std::map<int, progress> told_of_;                     // what the root knows of the members of its epoch
+  superstep first_;                                     // of the epoch
+  std::map<std::uint64_t, std::uint64_t> begins_with_;  // the superstep of a generation, where known
+  bool counted_ = false;                                // a loss of this epoch
+  std::map<superstep, std::set<int>> losses_;
+  bool blamed_ = false;
+  std::map<int, std::uint64_t> poisoned_in_;  // epochs of ranks
+
   std::uint64_t again_ = 0, commits_ = 0, fallen_back_ = 0, resumed_ = 0;
 };
 
@@ -179,6 +208,8 @@ using fault = world::fault;
 [[nodiscard]] scenario death_scenario(std::uint64_t seed);
 /// Checkpoints that get whole, and jobs that are killed.
 [[nodiscard]] scenario rerun_scenario(std::uint64_t seed);
+/// A superstep, or a restore, that ends whatever rank runs it; other trouble too, where the seed is odd.
+[[nodiscard]] scenario poison_scenario(std::uint64_t seed);
 /// Throws violation with the seed that replays it.
 summary run(scenario const& s, fault* f = nullptr);
 

@@ -49,6 +49,7 @@ void world::perform_for_conductor(int rank, role::bsp_action const& action) {
     require(open_ == 0 && !committing_, "two checkpoints at a time");
     require(store_.upper_bound(a->generation - 1) == store_.end(), "a number is used twice");
     open_ = a->generation;
+    begins_with_[open_] = n.role.step() + 1;
     announced_[open_] = epoch_.epoch;
     opened_at_ = n.role.step();
     saves_.clear();
@@ -67,6 +68,10 @@ void world::perform_for_conductor(int rank, role::bsp_action const& action) {
     open_ = 0;
   } else if (auto const* f = std::get_if<act::fall_back>(&action)) {
     expect_fall_back(*f);
+  } else if (auto const* w = std::get_if<act::blame>(&action)) {
+    expect_blame(*w);
+    blamed_ = failed_ = true;
+    call_roll(&role::roll_call::task_failed, w->step, w->rank, w->text);
   } else if (auto const* r = std::get_if<act::refuse>(&action)) {
     expect_refusal();
     refused_ = true;
@@ -138,7 +143,8 @@ void world::root_begins(compute const& c) {
     require(saves_.size() == epoch_.members.size(), "a member does not save its part");
   bool const due = scenario_->every != 0 && ++root_steps_ % scenario_->every == 0;
   role::bsp_actions list;
-  at(0).conductor.begins(c.epoch, due, list);
+  note_begin(c.step);
+  at(0).conductor.begins(c.epoch, c.step, due, list);
   perform(0, list);
 }
 
@@ -162,6 +168,13 @@ void world::expect_restart(act::restart const& r) {
           "an epoch of others than the living");
   require(!waited_ || !committing_ || *waited_ >= 8, "a commit under way is not waited for");
   waited_.reset();
+  require(std::none_of(losses_.begin(), losses_.end(), [&](auto const& x) { return to_blame(x.first); }),
+          "an epoch begins while a superstep is to blame");
+  told_of_.clear();
+  for (int const m : r.members) told_of_[m] = {};
+  auto const at = begins_with_.find(r.generation);
+  first_ = r.generation == 0 ? superstep{0} : at == begins_with_.end() ? superstep{} : superstep{at->second};
+  counted_ = false;
   if (r.epoch > 1) ++again_;
   epoch_ = r;
   begun_in_epoch_ = 0;
@@ -193,6 +206,55 @@ void world::expect_refusal() const {
                          return g.number != epoch_.generation && (scenario_->splits || g.parts == living());
                        }),
           "a store is refused that can be read");
+}
+
+// --- losses
+
+void world::note_begin(std::uint64_t step) {
+  if (at(0).role.epoch() != epoch_.epoch) return;
+  if (!first_) first_ = begins_with_[epoch_.generation] = step;
+  std::erase_if(losses_, [&](auto const& x) { return x.first < superstep{step}; });
+}
+
+void world::note_loss(int rank) {
+  auto const found = told_of_.find(rank);
+  if (found == told_of_.end()) return;
+  auto oldest = superstep{~std::uint64_t{0}};
+  for (auto const& [r, p] : told_of_) oldest = std::min(oldest, p.next ? p.next : first_);
+  auto const p = found->second;
+  told_of_.erase(found);
+  if (auto const died = poisoned_in_.find(rank);
+      died != poisoned_in_.end() && died->second == epoch_.epoch && !p.joined) {
+    auto const& coming = wires_[wire(rank, 0)];
+    require(std::any_of(coming.begin(), coming.end(),
+                        [](auto const& x) { return std::holds_alternative<act::joined>(x.what); }),
+            "a rank has not said that it has joined");
+  }
+  bool const computes = p.joined && (p.next ? p.next : first_) == oldest;
+  if (std::exchange(counted_, counted_ || computes) || !computes) return;
+  losses_[oldest].insert(rank);
+}
+
+std::set<int> world::losses_at(superstep step) const {
+  std::set<int> all;
+  if (auto const at = losses_.find(step); at != losses_.end())
+    for (int const r : at->second)
+      if (lost_[wire(0, r)]) all.insert(r);
+  return all;
+}
+
+bool world::to_blame(superstep step) const {
+  return scenario_->max_losses > 0 && losses_at(step).size() > std::max(2U, scenario_->max_losses);
+}
+
+void world::expect_blame(act::blame const& b) const {
+  auto const step = losses_.contains(superstep{}) && b.step == 0 ? superstep{} : superstep{b.step};
+  auto const ranks = losses_at(step);
+  require(to_blame(step), "a superstep is blamed that is not to blame");
+  require(ranks.contains(b.rank), "a superstep is blamed for a rank that it has not ended");
+  for (int const r : ranks)
+    require((b.text + ",").find(" " + std::to_string(r) + ",") != std::string::npos,
+            "a lost rank is not named");
 }
 
 // --- what tells states apart
@@ -274,6 +336,13 @@ void world::add_to(role::digest& d) const {
       .add(opened_at_)
       .add(saves_.size())
       .add(told_.size());
+  for (auto const& [rank, p] : told_of_)
+    d.add(static_cast<std::uint64_t>(rank)).add(p.joined).add(p.next ? *p.next + 1 : 0);
+  for (auto const& [step, ranks] : losses_) {
+    d.add(step ? *step + 1 : 0).add(ranks.size());
+    for (int const r : ranks) d.add(static_cast<std::uint64_t>(r));
+  }
+  d.add(told_of_.size()).add(losses_.size()).add(counted_).add(first_ ? *first_ + 1 : 0);
   d.add(scenario_->every == 0 ? 0 : root_steps_ % scenario_->every);
 }
 

@@ -26,6 +26,22 @@ void change_message(mutation& m, int n, std::function<void(Own&)> how) {
   };
 }
 
+// Instead of beginning this epoch, the root blames superstep 0 for the loss before it.
+void blame_in_epoch(mutation& m, std::uint64_t epoch) {
+  m.wanted = [&m, epoch](auto& list) {
+    for (auto& a : list) {
+      auto* const s = std::get_if<act::send>(&a);
+      auto* const r = s == nullptr ? nullptr : std::get_if<act::restart>(&s->what);
+      if (r != nullptr && r->epoch == epoch && m.nth(1)) {
+        a = act::blame{0, 1, "superstep 0 was running on each of the lost ranks 1, 2, 3, 4, 5, 6, 7, 8"};
+        return;
+      }
+    }
+  };
+}
+
+constexpr std::uint64_t poison = 3000000019;  // where poison_scenario() is drawn
+
 std::vector<named_fault<mutation>> const faults{
     // What a member does.
     {"a bundle is not kept", [](auto& m) { drop_nth<act::keep>(m, 2); }},
@@ -71,6 +87,26 @@ std::vector<named_fault<mutation>> const faults{
     {"a store without anything readable is not refused", [](auto& m) { drop_nth<act::refuse>(m, 1); }},
     {"a store is refused too early",
      [](auto& m) { change_nth<act::fall_back>(m, 1, [](auto&, auto it) { *it = act::refuse{"no"}; }); }},
+    // Supersteps that kill.
+    {"a superstep that kills is not blamed", [](auto& m) { drop_nth<act::blame>(m, 1); }, poison},
+    {"a superstep that kills is never blamed", [](auto& m) { never_wanted<act::blame>(m); }, poison},
+    {"another superstep is blamed", [](auto& m) { alter<act::blame>(m, 1, [](auto& b) { ++b.step; }); },
+     poison},
+    {"a superstep is blamed for another rank",
+     [](auto& m) { alter<act::blame>(m, 1, [](auto& b) { b.rank = 0; }); }, poison},
+    {"a lost rank is not named",
+     [](auto& m) { alter<act::blame>(m, 1, [](auto& b) { b.text.resize(b.text.rfind(',')); }); }, poison},
+    {"a superstep is blamed at once", [](auto& m) { blame_in_epoch(m, 2); }, poison},
+    {"a superstep is blamed too early", [](auto& m) { blame_in_epoch(m, 3); }, poison},
+    {"members keep secret that they join", [](auto& m) { never<act::joined>(m); }, poison},
+    {"a member is taken for one that has joined",
+     [](auto& m) {
+       m.received = [](int, auto& what) {
+         if (auto* const j = as<act::joined>(what)) --j->epoch;
+         return true;
+       };
+     },
+     poison},
     // Messages.
     {"an epoch is kept secret", [](auto& m) { never<act::restart>(m); }},
     {"a member restores another generation",
@@ -139,7 +175,8 @@ std::vector<named_fault<mutation>> const faults{
 
 TEST_CASE("every deliberate fault of bsp is caught") {
   check_all_are_caught<mutation>(faults, [](std::uint64_t seed, mutation& m) {
-    auto const s = seed % 3 == 0   ? bsp_harness::random_scenario(seed)
+    auto const s = seed >= poison  ? bsp_harness::poison_scenario(seed)
+                   : seed % 3 == 0 ? bsp_harness::random_scenario(seed)
                    : seed % 3 == 1 ? bsp_harness::death_scenario(seed)
                                    : bsp_harness::rerun_scenario(seed);
     bsp_harness::run(s, &m);

@@ -16,6 +16,9 @@ std::string scenario::describe() const {
   add(damages, "damaged parts");
   add(reruns, "further jobs");
   if (commits_hang) text += ", commits hang";
+  if (poison && *poison == restoring) text += ", restoring kills";
+  if (poison && *poison != restoring) text += ", superstep " + std::to_string(*poison) + " kills";
+  if (max_losses == 0) text += ", none is blamed";
   return text + describe_trouble();
 }
 
@@ -42,7 +45,13 @@ scenario draw(std::uint64_t seed, bool must_die) {
 }  // namespace
 
 scenario random_scenario(std::uint64_t seed) { return draw(seed, false); }
-scenario death_scenario(std::uint64_t seed) { return draw(seed, true); }
+
+// Most deaths have nothing to do with the work.
+scenario death_scenario(std::uint64_t seed) {
+  auto s = draw(seed, true);
+  if (seed % 4 != 0) s.max_losses = 0;
+  return s;
+}
 
 scenario rerun_scenario(std::uint64_t seed) {
   auto s = draw(seed, false);
@@ -56,6 +65,23 @@ scenario rerun_scenario(std::uint64_t seed) {
   s.other_call.reset();
   s.stops_early = false;
   s.chaos = 800;
+  return s;
+}
+
+scenario poison_scenario(std::uint64_t seed) {
+  auto s = draw(seed, false);
+  s.ranks = 5 + static_cast<int>(seed % 4);
+  s.splits = true;
+  s.poison = seed % 5 == 0 ? scenario::restoring : seed % (s.rounds + 2);
+  s.failing.reset();
+  s.other_call.reset();
+  s.stops_early = false;
+  s.reruns = 0;
+  s.commits_hang = false;  // each loss would wait for one
+  if (seed % 2 != 0) return s;
+  s.deaths = s.suspicions = 0;
+  s.damages = 0;
+  s.chaos = 0;
   return s;
 }
 

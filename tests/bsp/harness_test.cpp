@@ -1,6 +1,7 @@
 // Bsp's protocol in random order, with everything going wrong that may; and in every order.
 #include "harness.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -16,6 +17,23 @@ bsp_harness::world settled(bsp_harness::scenario const& s) {
   bsp_harness::world w(s);
   std::mt19937_64 dice(s.seed);
   w.settle(dice);
+  w.check_end();
+  return w;
+}
+
+// Messages and jobs take no time, losses are noticed later, and ticks come last.
+bsp_harness::world slowly_noticed(bsp_harness::scenario const& s) {
+  bsp_harness::world w(s);
+  std::mt19937_64 dice(s.seed);
+  auto const rank_of = [](bsp_harness::event const& e) {
+    return e.what == bsp_harness::event::kind::tick ? 2 : e.what == bsp_harness::event::kind::detect ? 1 : 0;
+  };
+  for (int left = 100000; !w.ended(); --left) {
+    auto all = w.possible(~0ULL);
+    bsp_harness::require(left > 0 && !all.empty(), "the run is stuck");
+    std::ranges::shuffle(all, dice);
+    w.apply(*std::ranges::min_element(all, {}, rank_of));
+  }
   w.check_end();
   return w;
 }
@@ -42,7 +60,7 @@ TEST_CASE("jobs are killed as a whole, and others go on from what is stored", "[
 
 TEST_CASE("what goes wrong in the harness does happen") {
   std::uint64_t resumed = 0, commits = 0, fallen_back = 0, refused = 0;
-  for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
     auto const s = bsp_harness::rerun_scenario(seed);
     bsp_harness::world w(s);
     std::mt19937_64 dice(seed);
@@ -60,6 +78,38 @@ TEST_CASE("what goes wrong in the harness does happen") {
   CHECK(refused > 5);
 }
 
+TEST_CASE("a superstep that kills is blamed once it has ended three ranks", "[poison]") {
+  std::uint64_t blamed = 0;
+  harness_common::try_many(
+      "poison",
+      [&](auto seed) {
+        auto const s = bsp_harness::poison_scenario(seed);
+        auto const sum = bsp_harness::run(s);
+        blamed += sum.blamed ? 1 : 0;
+        return sum;
+      },
+      3000000019, harness_common::runs_wanted(4000));
+  CHECK(blamed > 0);
+}
+
+TEST_CASE("a superstep that kills ends no fourth rank, and the root goes on", "[poison]") {
+  for (int ranks = 4; ranks <= 9; ++ranks)
+    for (std::uint64_t const poison :
+         {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{3}, bsp_harness::scenario::restoring})
+      for (std::uint64_t const every : {0, 1, 2}) {
+        INFO(ranks << " ranks, superstep " << poison << ", a checkpoint every " << every);
+        bsp_harness::scenario s;
+        s.ranks = ranks;
+        s.cells = 10;
+        s.rounds = 4;
+        s.every = every;
+        s.poison = poison;
+        auto const w = slowly_noticed(s);
+        CHECK(w.blamed());
+        CHECK(w.poisoned() == 3);
+      }
+}
+
 TEST_CASE("32 ranks, 12 deaths, 12 suspicions", "[random]") {
   for (bool const splits : {false, true}) {
     bsp_harness::scenario s;
@@ -71,6 +121,7 @@ TEST_CASE("32 ranks, 12 deaths, 12 suspicions", "[random]") {
     s.every = splits ? 1 : 0;
     s.deaths = 12;
     s.suspicions = 12;
+    s.max_losses = 0;
     s.chaos = 8000;
     CHECK(bsp_harness::run(s).deaths > 0);
   }
@@ -133,10 +184,11 @@ TEST_CASE("a superstep costs one message per pair of ranks, a checkpoint one per
     auto const bundles = (s.rounds + 2) * ranks * (ranks - 1);
     auto const plain = settled(s);
     CHECK(plain.messages_of<bsp::bundle>() == bundles);
-    CHECK(plain.messages() == bundles + 5 * ranks);  // hello, restart, stop, stopped, finish: one each
+    // hello, restart, stop, stopped, finish: one each; joined: one each but the root
+    CHECK(plain.messages() == bundles + 6 * ranks - 1);
     s.every = s.rounds + 2;
     CHECK(settled(s).messages_of<bsp::saved>() == 0);  // one that begins with the last superstep
     s.every = s.rounds + 1;
-    CHECK(settled(s).messages() <= bundles + 6 * ranks);
+    CHECK(settled(s).messages() <= bundles + 7 * ranks);
   }
 }

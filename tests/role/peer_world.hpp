@@ -167,6 +167,8 @@ class peer_world {
     if (scenario_->failing != static_cast<int>(jobs_++)) return false;
     return failed_ = true;
   }
+  /// The rank dies; of its messages to each rank so many arrive.
+  void die(int rank, std::uint64_t last_words);
   /// Does what the roles of all skeletons want. False: it is an action of the skeleton's own.
   template <class Variant>
   bool performs(int rank, Variant const& action) {
@@ -207,7 +209,6 @@ class peer_world {
            !(at(from).alive && lost_[wire(from, to)]);
   }
   void deliver(int from, int to);
-  void die(int rank, std::uint64_t last_words);
   void lose(int rank, int peer);
   void tick(int rank);
   void notice_all();

@@ -86,6 +86,13 @@ struct fall_back {
   std::uint64_t bad = 0, instead = 0;
   friend bool operator==(fall_back const&, fall_back const&) = default;
 };
+/// This superstep was running on each of several lost ranks, of which `rank` is the last: it fails the run.
+struct blame {
+  std::uint64_t step = 0;
+  rank_id rank = 0;
+  std::string text{};
+  friend bool operator==(blame const&, blame const&) = default;
+};
 /// The store that the run was to resume from gives nothing back: the call fails on all ranks.
 struct refuse {
   std::string text{};
@@ -97,7 +104,7 @@ struct refuse {
 /// What the roles of a bsp call want done; the first four are those of every call.
 using bsp_action = std::variant<tell_root, drain, end, fail, bsp::send, bsp::keep, bsp::forget, bsp::restore,
                                 bsp::save, bsp::compute, bsp::complete, bsp::announce, bsp::abandon,
-                                bsp::commit, bsp::fall_back, bsp::refuse>;
+                                bsp::commit, bsp::fall_back, bsp::blame, bsp::refuse>;
 using bsp_actions = std::vector<bsp_action>;
 
 }  // namespace skel::role

@@ -14,7 +14,11 @@ constexpr std::size_t most_usable = 16;       // more than a store keeps
 }  // namespace
 
 bsp_conductor::bsp_conductor(bsp_conductor_config config)
-    : config_(std::move(config)), living_(config_.ranks), usable_(config_.usable), newest_(config_.newest) {}
+    : config_(std::move(config)),
+      living_(config_.ranks),
+      usable_(config_.usable),
+      watch_(config_.max_losses),
+      newest_(config_.newest) {}
 
 // --- epochs
 
@@ -22,7 +26,7 @@ void bsp_conductor::restart(bsp_actions& out) {
   ++epoch_;
   generation_ = newest_usable();
   members_ = living_;
-  heard_.clear();
+  watch_.begin(members_, usable_.empty() ? std::uint64_t{0} : usable_.front().step);
   begun_ = false;
   saving_ = 0;
   lost_.reset();
@@ -35,6 +39,7 @@ void bsp_conductor::tell_restart(rank_id to, bsp_actions& out) const {
 }
 
 void bsp_conductor::lost(rank_id rank, bsp_actions& out) {
+  if (!stopped_) watch_.lost(rank);
   if (std::erase(living_, rank) == 0 || stopped_) return;
   if (!lost_) waited_ = 0;
   lost_ = rank;
@@ -42,7 +47,7 @@ void bsp_conductor::lost(rank_id rank, bsp_actions& out) {
 }
 
 void bsp_conductor::go_on_without_lost(bsp_actions& out) {
-  if (!lost_ || stopped_) return;
+  if (!lost_ || stopped_ || watch_.blames()) return;
   if (committing_.number != 0 && waited_ < patience_with_commit) return;
   if (usable_.empty() || fits(usable_.front())) {
     restart(out);
@@ -53,7 +58,7 @@ void bsp_conductor::go_on_without_lost(bsp_actions& out) {
 }
 
 void bsp_conductor::on(bsp::unreadable const& u, bsp_actions& out) {
-  if (u.epoch != epoch_ || stopped_) return;
+  if (u.epoch != epoch_ || stopped_ || watch_.blames()) return;
   std::erase_if(usable_, [&](auto const& g) { return g.number == generation_ || !fits(g); });
   if (usable_.empty() && !config_.usable.empty() && !moved_) {
     stopped_ = true;
@@ -66,29 +71,48 @@ void bsp_conductor::on(bsp::unreadable const& u, bsp_actions& out) {
 
 void bsp_conductor::tick(bsp_actions& out) {
   if (stopped_) return;
+  if (auto const v = watch_.tick()) return blame(*v, out);
   if (lost_) {
     ++waited_;
     go_on_without_lost(out);
   }
   if (++ticks_ % patience_with_member != 0) return;
   for (rank_id const r : members_)
-    if (r != config_.self && !heard_.contains(r)) tell_restart(r, out);
+    if (r != config_.self && !watch_.has_joined(r)) tell_restart(r, out);
+}
+
+void bsp_conductor::blame(superstep_watch::verdict const& v, bsp_actions& out) {
+  std::string text;
+  for (rank_id const r : v.ranks) text += (text.empty() ? "" : ", ") + std::to_string(r);
+  auto const step = v.work ? "superstep " + std::to_string(*v.work) : std::string("the first superstep");
+  auto const what = v.work == watch_.first() ? step + ", or making the state for it," : step;
+  text = what + " was running on each of the lost ranks " + text;
+  stopped_ = true;
+  out.emplace_back(bsp::blame{v.work.value_or(0), v.ranks.empty() ? 0 : v.ranks.back(), std::move(text)});
 }
 
 // --- checkpoints
 
-void bsp_conductor::begins(std::uint64_t epoch, bool due, bsp_actions& out) {
+void bsp_conductor::begins(std::uint64_t epoch, std::uint64_t step, bool due, bsp_actions& out) {
   if (epoch != epoch_ || stopped_) return;
+  for (auto& g : usable_)
+    if (!begun_ && g.number == generation_) g.step = step;
+  watch_.begins(step);
   moved_ = moved_ || begun_;
   begun_ = true;
   if (!due || saving_ != 0 || committing_.number != 0 || lost_) return;
   saving_ = ++newest_;
+  saving_step_ = step + 1;
   saved_.clear();
   out.emplace_back(bsp::announce{saving_});
 }
 
+void bsp_conductor::on(rank_id from, bsp::joined const& j) {
+  if (j.epoch == epoch_) watch_.joined(from);
+}
+
 void bsp_conductor::on(rank_id from, bsp::bundle const& b) {
-  if (b.epoch == epoch_) heard_.insert(from);
+  if (b.epoch == epoch_) watch_.finished(from, b.step);
 }
 
 void bsp_conductor::on(rank_id from, bsp::saved const& s, bsp_actions& out) {
@@ -99,7 +123,7 @@ void bsp_conductor::on(rank_id from, bsp::saved const& s, bsp_actions& out) {
   }
   saved_.insert(from);
   if (!std::all_of(members_.begin(), members_.end(), [&](rank_id r) { return saved_.contains(r); })) return;
-  committing_ = {std::exchange(saving_, 0), static_cast<std::uint32_t>(members_.size())};
+  committing_ = {std::exchange(saving_, 0), static_cast<std::uint32_t>(members_.size()), saving_step_};
   out.emplace_back(bsp::commit{committing_.number, committing_.parts});
 }
 
@@ -120,10 +144,9 @@ std::uint64_t bsp_conductor::hash() const {
     for (rank_id const r : *list) d.add(static_cast<std::uint64_t>(r));
     d.add(list->size());
   }
-  for (auto const* set : {&heard_, &saved_}) {
-    for (rank_id const r : *set) d.add(static_cast<std::uint64_t>(r));
-    d.add(set->size());
-  }
+  for (rank_id const r : saved_) d.add(static_cast<std::uint64_t>(r));
+  d.add(saved_.size());
+  watch_.hash(d);
   for (auto const& g : usable_) d.add(g.number).add(g.parts);
   d.add(usable_.size());
   d.add(lost_ ? static_cast<std::uint64_t>(*lost_) + 1 : 0).add(waited_).add(ticks_);

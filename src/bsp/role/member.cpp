@@ -32,6 +32,7 @@ void bsp_member::on(bsp::restart const& r, bsp_actions& out) {
   auto const place = place_of(config_.self);
   if (!place) return;
   place_ = *place;
+  if (config_.self != config_.root) send_root(bsp::joined{epoch_}, out);
   out.emplace_back(bsp::restore{epoch_, r.generation, place_, static_cast<std::uint32_t>(members_.size())});
 }
 

@@ -22,6 +22,12 @@ struct restart {
   friend bool operator==(restart const&, restart const&) = default;
 };
 
+/// Member to root: it has heard of the epoch. A member that dies later was lost to this epoch's work.
+struct joined {
+  std::uint64_t epoch = 0;
+  friend bool operator==(joined const&, joined const&) = default;
+};
+
 /// Member to member: superstep `step` is done; what the sender has sent in it travels with the bundle.
 struct bundle {
   std::uint64_t epoch = 0;
@@ -48,7 +54,8 @@ struct unreadable {
 
 }  // namespace bsp
 
-using bsp_message = std::variant<call_message, bsp::restart, bsp::bundle, bsp::saved, bsp::unreadable>;
+using bsp_message =
+    std::variant<call_message, bsp::restart, bsp::joined, bsp::bundle, bsp::saved, bsp::unreadable>;
 template <>
 inline constexpr unsigned first_kind<bsp_message> = 96;
 

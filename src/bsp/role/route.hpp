@@ -19,6 +19,8 @@ inline void route(rank_id from, bsp_message const& m, bsp_member& member, bsp_co
     member.on(from, *b, out);
   } else if (conductor == nullptr) {
     return;
+  } else if (auto const* j = std::get_if<bsp::joined>(&m)) {
+    conductor->on(from, *j);
   } else if (auto const* s = std::get_if<bsp::saved>(&m)) {
     conductor->on(from, *s, out);
   } else if (auto const* u = std::get_if<bsp::unreadable>(&m)) {

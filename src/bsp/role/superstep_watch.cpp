@@ -1,0 +1,67 @@
+#include "bsp/role/superstep_watch.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace skel::role {
+
+namespace {
+std::uint64_t number_of(superstep_watch::superstep s) { return s ? *s + 1 : 0; }
+}  // namespace
+
+void superstep_watch::begin(std::vector<rank_id> const& members, superstep first) {
+  members_.clear();
+  for (rank_id const r : members) members_.try_emplace(r);
+  first_ = first;
+  counted_ = false;
+}
+
+void superstep_watch::begins(std::uint64_t step) {
+  if (!first_) first_ = step;
+  suspects_.acquit_before(step);
+}
+
+void superstep_watch::finished(rank_id rank, std::uint64_t step) {
+  auto const at = members_.find(rank);
+  if (at != members_.end()) at->second = {true, step + 1};
+}
+
+superstep_watch::superstep superstep_watch::oldest_unfinished() const {
+  auto const least = std::min_element(members_.begin(), members_.end(), [](auto const& a, auto const& b) {
+    return a.second.next < b.second.next;
+  });
+  return least->second.next ? least->second.next : first_;
+}
+
+void superstep_watch::lost(rank_id rank) {
+  lost_[rank] = true;
+  suspects_.take_back(rank);
+  auto const at = members_.find(rank);
+  if (at == members_.end()) return;
+  auto const oldest = oldest_unfinished();
+  auto const [had_joined, next] = at->second;
+  members_.erase(at);
+  bool const computed_it = !next || next == oldest;
+  if (counted_ || !had_joined || !computed_it) return;
+  counted_ = true;
+  latest_ = oldest;
+  // Every member of an epoch computes a part of the suspected superstep.
+  if (suspects_.contains(oldest)) suspects_.given(oldest, rank);
+  suspects_.add(oldest, rank, false);
+}
+
+std::optional<superstep_watch::verdict> superstep_watch::tick() {
+  for (auto& [rank, again] : lost_)
+    if (!std::exchange(again, false)) suspects_.heard(rank);
+  return suspects_.tick();
+}
+
+void superstep_watch::hash(digest& d) const {
+  for (auto const& [rank, m] : members_)
+    d.add(static_cast<std::uint64_t>(rank)).add(m.joined).add(number_of(m.next));
+  for (auto const& [rank, again] : lost_) d.add(static_cast<std::uint64_t>(rank)).add(again);
+  d.add(members_.size()).add(lost_.size()).add(number_of(first_)).add(number_of(latest_)).add(counted_);
+  suspects_.hash(d, number_of);
+}
+
+}  // namespace skel::role

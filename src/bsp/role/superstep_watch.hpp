@@ -1,0 +1,70 @@
+// Which superstep each member computes, and whether one of them ends rank after rank.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "role/digest.hpp"
+#include "role/outcome.hpp"
+#include "role/suspects.hpp"
+
+namespace skel::role {
+
+/// The conductor's book of losses. A loss counts against the oldest superstep that not all members have
+/// finished, under three conditions: the lost rank has joined the epoch, so it did not die with an earlier
+/// one; it has not finished that superstep; and no other loss of the epoch counts, because ranks of one host
+/// die together. Once all members finish a superstep, the losses before it no longer count.
+///
+/// The next epoch may cut the state differently, so it is unknown whether the next rank lost computed the
+/// same part. A superstep is therefore blamed after one loss more than `max_losses`, see role/suspects.hpp.
+///
+/// A regular value.
+class superstep_watch {
+ public:
+  /// Empty: before the first superstep of a state whose superstep is not known yet.
+  using superstep = std::optional<std::uint64_t>;
+  using verdict = suspects<superstep>::verdict;
+
+  explicit superstep_watch(unsigned max_losses = 2) : suspects_(max_losses) {}
+
+  /// An epoch begins with superstep `first`.
+  void begin(std::vector<rank_id> const& members, superstep first);
+  void joined(rank_id rank) {
+    if (auto const at = members_.find(rank); at != members_.end()) at->second.joined = true;
+  }
+  /// The root begins `step`, so all members have finished the supersteps before it.
+  void begins(std::uint64_t step);
+  void finished(rank_id rank, std::uint64_t step);
+  /// Repeated on every tick while the rank is lost.
+  void lost(rank_id rank);
+  [[nodiscard]] std::optional<verdict> tick();
+
+  [[nodiscard]] bool has_joined(rank_id rank) const {
+    auto const at = members_.find(rank);
+    return at != members_.end() && at->second.joined;
+  }
+  [[nodiscard]] superstep first() const { return first_; }
+  /// The superstep of the latest loss is to blame, unless lost ranks are heard again.
+  [[nodiscard]] bool blames() const { return suspects_.blames(latest_); }
+  friend bool operator==(superstep_watch const&, superstep_watch const&) = default;
+  void hash(digest& d) const;
+
+ private:
+  struct member {
+    bool joined = false;
+    superstep next{};  // empty: it has finished none in this epoch
+    friend bool operator==(member const&, member const&) = default;
+  };
+  [[nodiscard]] superstep oldest_unfinished() const;
+
+  std::map<rank_id, member> members_;  // of this epoch, without those that were lost in it
+  superstep first_;
+  bool counted_ = false;          // a loss of this epoch
+  std::map<rank_id, bool> lost_;  // true: since the last tick
+  superstep latest_;
+  suspects<superstep> suspects_;
+};
+
+}  // namespace skel::role

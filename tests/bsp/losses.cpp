@@ -1,0 +1,112 @@
+// A bsp call some of whose ranks end themselves: losses WHERE AFTERWARDS [STORE]. WHERE: step, begin or split
+// for whichever rank holds the last cell, or apart for two ranks in different supersteps. AFTERWARDS: escape,
+// or next for a second call by those that are left. losses_test.cpp starts it.
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "mpi/deaths.hpp"
+#include "role/deal.hpp"
+#include "skel/skel.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+constexpr std::uint64_t cells = 60, rounds = 12, poison = 7;
+
+using values = std::vector<std::uint64_t>;
+
+// Each cell is computed anew from itself in each superstep; at the end the root gets all.
+struct counting {
+  using state = values;
+  using message = values;
+  std::string where;
+  int ranks = 1;  // before any loss
+
+  [[nodiscard]] state begin(int rank, int size) const {
+    last_cell_kills("begin", rank, size);
+    auto const mine = skel::contiguous_share(cells, size, rank);
+    state s;
+    for (std::uint64_t i = 0; i < mine.count; ++i) s.push_back(mine[i]);
+    return s;
+  }
+  bool step(state& s, skel::superstep<message>& now) const {
+    std::this_thread::sleep_for(10ms);
+    auto const n = now.number();
+    if (n == poison) last_cell_kills("step", now.rank(), now.size());
+    if (where == "apart" && now.rank() == now.size() - 1 && n == (now.size() == ranks ? 3 : 6) &&
+        now.size() > ranks - 2)
+      test::die();
+    if (where == "split" && now.size() == ranks && now.rank() == now.size() - 1 && n == poison) {
+      std::this_thread::sleep_for(200ms);  // a checkpoint is committed
+      test::die();
+    }
+    if (n > rounds) {
+      s.clear();
+      for (auto const& l : now.received()) s.insert(s.end(), l.content.begin(), l.content.end());
+      return false;
+    }
+    for (auto& x : s) x = 3 * x + n;
+    if (n == rounds) now.send(0, s);
+    return true;
+  }
+  [[nodiscard]] skel::bsp_part<counting> split(skel::bsp_parts<counting> const& parts, int rank,
+                                               int size) const {
+    last_cell_kills("split", rank, size);
+    values all;
+    for (int i = 0; i < parts.size(); ++i) {
+      auto const p = parts[i];
+      all.insert(all.end(), p.state.begin(), p.state.end());
+    }
+    auto const mine = skel::contiguous_share(cells, size, rank);
+    auto const first = all.begin() + static_cast<std::ptrdiff_t>(mine.first);
+    return {{first, first + static_cast<std::ptrdiff_t>(mine.count)}, {}};
+  }
+
+ private:
+  void last_cell_kills(char const* here, int rank, int size) const {
+    if (where == here && rank > 0 && rank == size - 1) test::die();
+  }
+};
+
+values expected() {
+  values all;
+  for (std::uint64_t i = 0; i < cells; ++i) {
+    all.push_back(i);
+    for (std::uint64_t n = 0; n <= rounds; ++n) all.back() = 3 * all.back() + n;
+  }
+  return all;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 3 && argc != 4) return 2;
+  std::string const where = argv[1], afterwards = argv[2];
+  return skel::run_main(argc, argv, [&](skel::context& ctx) {
+    auto const run = [&](std::string const& deadly) {
+      skel::bsp_options options;
+      if (argc == 4) {
+        auto& c = options.checkpoint.emplace();
+        c.code = "replicate:1";
+        c.store = {argv[3]};
+        c.every_seconds = 0;
+        c.program = "losses";
+        c.version = "1";
+      }
+      auto const r = skel::bsp(ctx, counting{deadly, ctx.size()}, options);
+      if (ctx.is_root()) test::say_losses(r.value == expected(), r.report);
+    };
+    if (afterwards == "escape") return run(where);
+    try {
+      run(where);
+    } catch (skel::task_error const& e) {
+      std::printf("superstep %llu, rank %d\n", static_cast<unsigned long long>(e.task()), e.rank());
+      std::fflush(stdout);
+    }
+    run("");
+  });
+}

@@ -1,0 +1,67 @@
+// Ranks of a bsp call end themselves: the others go on, unless a superstep ends rank after rank.
+#include <algorithm>
+#include <string>
+
+#include "catch.hpp"
+#include "mpi/survivors.hpp"
+#include "observe/support.hpp"
+
+namespace {
+
+test::ended run(std::string const& arguments, int ranks) {
+  return test::run_with_deaths(std::string(SKEL_LOSSES) + " " + arguments, ranks);
+}
+
+void ends_with_the_superstep(std::string const& arguments, int ranks, std::string const& what) {
+  INFO(arguments << ", " << ranks << " ranks");
+  auto const e = run(arguments, ranks);
+  CAPTURE(e.out, e.errors);
+  CHECK(e.code == 1);
+  auto const says = [](std::string const& line) { return line.starts_with("mpi_bsp_losses: "); };
+  CHECK(std::count_if(e.errors.begin(), e.errors.end(), says) == 1);
+  auto const named = [&](std::string const& line) {
+    return says(line) && line.find(what) != std::string::npos;
+  };
+  CHECK(std::count_if(e.errors.begin(), e.errors.end(), named) == 1);
+}
+
+}  // namespace
+
+TEST_CASE("a superstep that kills its process is named after three losses, and the root lives") {
+  ends_with_the_superstep("step escape", 5, "superstep 7 was running on each of the lost ranks 4, 3, 2");
+  ends_with_the_superstep("step escape", 4, "superstep 7 was running on each of the lost ranks 3, 2, 1");
+}
+
+TEST_CASE("so is the first superstep where begin kills") {
+  ends_with_the_superstep("begin escape", 5,
+                          "superstep 0, or making the state for it, was running on each of the lost ranks");
+}
+
+TEST_CASE("so is the superstep of a checkpoint where split kills") {
+  test::temporary_directory const d;
+  ends_with_the_superstep("split escape " + d.file(""), 6,
+                          ", or making the state for it, was running on each of the lost ranks");
+}
+
+TEST_CASE("so it is with checkpoints, from which the run goes on after each loss") {
+  test::temporary_directory const d;
+  ends_with_the_superstep("step escape " + d.file(""), 5, "superstep 7");
+}
+
+TEST_CASE("losses in different supersteps end no run") {
+  auto const e = run("apart escape", 5);
+  CAPTURE(e.out, e.errors);
+  CHECK(e.code == 0);
+  REQUIRE(e.out.size() == 1);
+  CHECK(e.out[0].starts_with("right, lost 3 4, again "));
+}
+
+TEST_CASE("every survivor catches it, and the next bsp works") {
+  auto const e = run("step next", 5);
+  CAPTURE(e.out, e.errors);
+  CHECK(e.code == 0);
+  auto const caught = [](std::string const& line) { return line == "superstep 7, rank 2"; };
+  CHECK(std::count_if(e.out.begin(), e.out.end(), caught) == 2);
+  auto const right = [](std::string const& line) { return line.starts_with("right, lost 2 3 4"); };
+  CHECK(std::count_if(e.out.begin(), e.out.end(), right) == 1);
+}
