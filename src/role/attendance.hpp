@@ -1,6 +1,7 @@
 // One rank's part in the end of a call: stop, drain, stopped, finish, abort, lost root.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -11,7 +12,8 @@
 namespace skel::role {
 
 /// Written once for the participants of all skeletons; the root's counterpart is roll_call. A regular value;
-/// events append actions (tell_root, drain, end, fail) to `out`, a list of the skeleton's own actions.
+/// events append actions (tell_root, drain, end, fail) to `out`, a list of the skeleton's own actions. On a
+/// wire that loses messages, a role calls say_again() after some ticks without an answer.
 class attendance {
  public:
   attendance() = default;
@@ -21,13 +23,16 @@ class attendance {
   template <class Actions>
   void failed(task_id task, std::string text, Actions& out) {
     if (ended_) return;
-    out.push_back(tell_root{role::failed{task, std::move(text)}});
+    failure_ = role::failed{task, std::move(text)};
+    out.push_back(tell_root{*failure_});
     drain_once(false, out);
   }
   /// This rank wants the run to end early.
   template <class Actions>
-  void please_stop(Actions& out) const {
-    if (active()) out.push_back(tell_root{role::please_stop{}});
+  void please_stop(Actions& out) {
+    if (!active()) return;
+    wants_stop_ = true;
+    out.push_back(tell_root{role::please_stop{}});
   }
   /// After drain: nothing runs. True: the root has just been told.
   template <class Actions>
@@ -37,11 +42,20 @@ class attendance {
     out.push_back(tell_root{stopped{}});
     return true;
   }
+  /// What this rank has told the root, and the root has not answered.
+  template <class Actions>
+  void say_again(Actions& out) const {
+    if (ended_) return;
+    if (failure_ && !stop_heard_) out.push_back(tell_root{*failure_});
+    if (wants_stop_ && !draining_) out.push_back(tell_root{role::please_stop{}});
+    if (told_stopped_) out.push_back(tell_root{stopped{}});
+  }
   template <class Actions>
   void on(call_message const& m, Actions& out) {
     if (ended_) return;
     if (auto const* s = std::get_if<stop>(&m)) {
       stop_heard_ = true;
+      told_stopped_ = false;  // the root says it again: it has not heard the answer
       drain_once(s->early, out);
     } else if (auto const* f = std::get_if<finish>(&m)) {
       ended_ = true;
@@ -65,10 +79,14 @@ class attendance {
   [[nodiscard]] bool draining() const { return draining_; }
   [[nodiscard]] bool ended() const { return ended_; }
   [[nodiscard]] bool stop_heard() const { return stop_heard_; }
+  [[nodiscard]] bool told_stopped() const { return told_stopped_; }
   /// The root waits to hear that nothing runs here.
   [[nodiscard]] bool awaited() const { return stop_heard_ && !told_stopped_ && !ended_; }
   friend bool operator==(attendance const&, attendance const&) = default;
-  void hash(digest& d) const { d.add(draining_).add(stop_heard_).add(told_stopped_).add(ended_); }
+  void hash(digest& d) const {
+    d.add(draining_).add(stop_heard_).add(told_stopped_).add(ended_).add(wants_stop_);
+    d.add(failure_ ? failure_->task + 1 : 0);
+  }
 
  private:
   template <class Actions>
@@ -82,6 +100,8 @@ class attendance {
   bool stop_heard_ = false;
   bool told_stopped_ = false;
   bool ended_ = false;
+  bool wants_stop_ = false;
+  std::optional<role::failed> failure_{};  // the latest
 };
 
 }  // namespace skel::role

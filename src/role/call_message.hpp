@@ -36,6 +36,7 @@ struct part_lost {
 struct blamed {
   task_id task = 0;
   std::vector<rank_id> ranks{};
+  std::uint64_t more = 0;  ///< other tasks to blame
   friend bool operator==(blamed const&, blamed const&) = default;
 };
 /// To the root: nothing runs any more. The rank's statistics travel with it.

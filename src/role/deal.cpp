@@ -28,6 +28,28 @@ task_range interleaved_share(std::uint64_t tasks, int workers, int index) {
   return {i, i < tasks ? (tasks - i + n - 1) / n : 0, n};
 }
 
+range_list known_share(farm_policy const& policy, std::uint64_t tasks, int workers, int index) {
+  if (policy.start == start_with::contiguous) return {contiguous_share(tasks, workers, index)};
+  if (policy.start == start_with::interleaved) return {interleaved_share(tasks, workers, index)};
+  return {};
+}
+
+range_list at_positions(range_list const& all, range_list const& positions) {
+  range_list chosen;
+  for (auto const& p : positions) {
+    std::uint64_t before = 0;  // tasks in the ranges that were passed
+    std::size_t k = 0;
+    for (std::uint64_t i = 0; i < p.count;) {
+      while (p[i] - before >= all[k].count) before += all[k++].count;
+      auto const within = p[i] - before;
+      auto const n = std::min(p.count - i, (all[k].count - within + p.stride - 1) / p.stride);
+      append(chosen, {all[k][within], n, all[k].stride * p.stride});
+      i += n;
+    }
+  }
+  return chosen;
+}
+
 std::vector<range_list> weighted_shares(std::uint64_t tasks, std::span<double const> power) {
   std::vector<range_list> shares(power.size());
   // (virtual time of the next turn, worker, turns had): the earliest turn gets the next task

@@ -22,6 +22,13 @@ namespace skel {
 /// Worker `index` of `workers` gets the tasks i with i mod workers == index.
 [[nodiscard]] task_range interleaved_share(std::uint64_t tasks, int workers, int index);
 
+/// The share of a list of `tasks` that worker `index` of `workers` knows by itself; empty where the root
+/// deals.
+[[nodiscard]] range_list known_share(farm_policy const& policy, std::uint64_t tasks, int workers, int index);
+
+/// Those tasks of `all` that stand at these positions.
+[[nodiscard]] range_list at_positions(range_list const& all, range_list const& positions);
+
 /// Deals `tasks` tasks interleaved in proportion to relative power (gdc section 2): a worker of power 2
 /// counts as two workers, so powers 1, 2, 1 give the order w1, w2, w3, w2. Fractions are exact in the long
 /// run: the k-th turn of a worker of power p comes at virtual time k / p. Returns one list of ranges per

@@ -7,8 +7,18 @@
 
 namespace skel::role {
 
+namespace {
+// Ticks after which `stop` is said again. The MPI transport loses no message; another wire may.
+constexpr unsigned stop_patience = 8;
+}  // namespace
+
 roll_call::roll_call(std::vector<rank_id> const& ranks, std::uint64_t call_hash) : call_hash_(call_hash) {
   for (rank_id const r : ranks) peers_.push_back({r});
+}
+
+roll_call::peer* roll_call::find(rank_id rank) {
+  auto const p = std::find_if(peers_.begin(), peers_.end(), [&](peer const& x) { return x.rank == rank; });
+  return p == peers_.end() ? nullptr : &*p;
 }
 
 void roll_call::tell_all(call_message const& m, call_messages& out) const {
@@ -18,8 +28,9 @@ void roll_call::tell_all(call_message const& m, call_messages& out) const {
 
 void roll_call::stop(outcome how, call_messages& out) {
   if (finished_) return;
-  // What the user's code throws while a run is stopped early is not swallowed.
-  if (early() && how.how == outcome::status::task_failed) outcome_ = std::move(how);
+  // What a task or the sink throws while a run is stopped early is not swallowed.
+  bool const threw = how.how == outcome::status::task_failed || how.how == outcome::status::sink_failed;
+  if (early() && threw) outcome_ = std::move(how);
   if (stopping_) return;
   stopping_ = true;
   outcome_ = std::move(how);
@@ -42,11 +53,16 @@ void roll_call::sink_failed(std::uint64_t task, std::string text, call_messages&
 }
 
 void roll_call::blame(task_id task, std::vector<rank_id> const& ranks, call_messages& out) {
+  stop_for({task, ranks}, out);
+}
+
+void roll_call::stop_for(blamed const& b, call_messages& out) {
   std::string names;
-  for (rank_id const r : ranks) names += (names.empty() ? "" : ", ") + std::to_string(r);
+  for (rank_id const r : b.ranks) names += (names.empty() ? "" : ", ") + std::to_string(r);
   stop({.how = outcome::status::task_failed,
-        .task = task,
-        .rank = ranks.empty() ? 0 : ranks.back(),
+        .task = b.task,
+        .rank = b.ranks.empty() ? 0 : b.ranks.back(),
+        .more = b.more,
         .text = "it was running on each of the lost ranks " + names},
        out);
 }
@@ -56,8 +72,8 @@ void roll_call::refuse(rank_id rank, std::string text, call_messages& out) {
 }
 
 void roll_call::on(rank_id from, call_message const& m, call_messages& out) {
-  auto const p = std::find_if(peers_.begin(), peers_.end(), [&](peer const& x) { return x.rank == from; });
-  if (finished_ || p == peers_.end()) return;
+  auto* const p = find(from);
+  if (finished_ || p == nullptr) return;
   p->alive = true;
   if (auto const* h = std::get_if<hello>(&m)) {
     if (h->call_hash != call_hash_)
@@ -65,14 +81,17 @@ void roll_call::on(rank_id from, call_message const& m, call_messages& out) {
                 " made another skeleton call than the root (other skeleton, options, or types)",
             out);
   } else if (auto const* f = std::get_if<failed>(&m)) {
-    if (stopping_ && outcome_.how == outcome::status::task_failed) ++outcome_.more;
+    if (stopping_ && outcome_.how == outcome::status::task_failed) {
+      bool const said_again = outcome_.task == f->task && outcome_.rank == from;
+      if (!said_again) ++outcome_.more;
+    }
     stop({.how = outcome::status::task_failed, .task = f->task, .rank = from, .text = f->text}, out);
   } else if (std::holds_alternative<please_stop>(m)) {
     stop_early(out);
   } else if (auto const* l = std::get_if<part_lost>(&m)) {
     stop({.how = outcome::status::part_lost, .rank = l->rank}, out);
   } else if (auto const* b = std::get_if<blamed>(&m)) {
-    blame(b->task, b->ranks, out);
+    stop_for(*b, out);
   } else if (std::holds_alternative<stopped>(m)) {
     p->stopped = true;
     maybe_finish(out);
@@ -80,9 +99,32 @@ void roll_call::on(rank_id from, call_message const& m, call_messages& out) {
 }
 
 void roll_call::lost(rank_id rank, call_messages& out) {
-  for (auto& p : peers_)
-    if (p.rank == rank) p.alive = false;
+  if (auto* const p = find(rank)) p->alive = false;
   maybe_finish(out);
+}
+
+void roll_call::heard(rank_id rank) {
+  if (auto* const p = find(rank)) p->alive = true;
+}
+
+void roll_call::tick(call_messages& out) {
+  if (!stopping_ || finished_ || ++stop_ticks_ % stop_patience != 0) return;
+  for (rank_id const r : not_stopped()) say_again(r, out);
+}
+
+void roll_call::say_again(rank_id rank, call_messages& out) const {
+  if (aborted_)
+    out.push_back({rank, role::abort{*aborted_}});
+  else if (finished_)
+    out.push_back({rank, finish{outcome_}});
+  else if (stopping_)
+    out.push_back({rank, role::stop{early()}});
+}
+
+void roll_call::count(std::uint64_t tasks, std::uint64_t handed_out_again) {
+  if (finished_) return;
+  outcome_.tasks = tasks;
+  outcome_.handed_out_again = handed_out_again;
 }
 
 void roll_call::maybe_finish(call_messages& out) {
@@ -94,7 +136,8 @@ void roll_call::maybe_finish(call_messages& out) {
 void roll_call::abort(std::string text, call_messages& out) {
   if (finished_) return;
   finished_ = true;
-  tell_all(role::abort{std::move(text)}, out);
+  aborted_ = std::move(text);
+  tell_all(role::abort{*aborted_}, out);
 }
 
 std::vector<rank_id> roll_call::lost_ranks() const {
@@ -114,7 +157,7 @@ std::vector<rank_id> roll_call::not_stopped() const {
 std::uint64_t roll_call::hash() const {
   digest d;
   for (auto const& p : peers_) d.add((p.alive ? 1U : 0U) + (p.stopped ? 2U : 0U));
-  d.add(stopping_).add(finished_).add(outcome_.more).add(outcome_.tasks);
+  d.add(stopping_).add(finished_).add(stop_ticks_).add(outcome_.more).add(outcome_.tasks);
   d.add(static_cast<std::uint64_t>(outcome_.how));
   return d.value();
 }

@@ -1,6 +1,8 @@
 // The root's book of who takes part in a call, and its end: stop, stopped, finish.
 #pragma once
 
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "role/call_message.hpp"
@@ -41,6 +43,14 @@ class roll_call {
   }
   void lost(rank_id rank, call_messages& out);
   void abort(std::string text, call_messages& out);
+  /// For a wire that loses messages: while ranks have not stopped, `stop` is said again now and then.
+  void tick(call_messages& out);
+  /// Says to `rank` again what all were told last: stop, finish or abort.
+  void say_again(rank_id rank, call_messages& out) const;
+  /// A rank that was taken for lost says something that is not for the roll call.
+  void heard(rank_id rank);
+  /// What the outcome counts, for a skeleton that knows it at the end only; it replaces what done() said.
+  void count(std::uint64_t tasks, std::uint64_t handed_out_again);
 
   [[nodiscard]] bool stopping() const { return stopping_; }
   [[nodiscard]] bool finished() const { return finished_; }
@@ -56,7 +66,9 @@ class roll_call {
     bool stopped = false;
     friend bool operator==(peer const&, peer const&) = default;
   };
+  [[nodiscard]] peer* find(rank_id rank);
   void stop(outcome how, call_messages& out);
+  void stop_for(blamed const& b, call_messages& out);
   [[nodiscard]] bool early() const { return stopping_ && outcome_.how == outcome::status::stopped_early; }
   void maybe_finish(call_messages& out);
   void tell_all(call_message const& m, call_messages& out) const;
@@ -65,6 +77,8 @@ class roll_call {
   std::vector<peer> peers_;
   bool stopping_ = false;
   bool finished_ = false;
+  unsigned stop_ticks_ = 0;  // since the ranks were told to stop
+  std::optional<std::string> aborted_{};
   outcome outcome_;
 };
 

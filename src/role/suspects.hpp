@@ -44,11 +44,24 @@ class suspects {
   bool acquit(Work const& work) { return all_.erase(work) > 0; }
   /// A rank that was taken for lost is heard again.
   void heard(rank_id rank) { lost_.erase(rank); }
+  /// The same for all suspects with a result. True: there were some.
+  template <class Done>
+  bool acquit_if(Done const& done) {
+    return std::erase_if(all_, [&](auto const& s) { return done(s.first); }) > 0;
+  }
+  /// A rank is lost. What it ran, and what it held, is not known yet: add() and take_back() follow.
+  void lost(rank_id rank) { lost_.insert(rank); }
   /// What `rank` held is to be given again.
   void take_back(rank_id rank) {
     lost_.insert(rank);
     for (auto& [work, s] : all_)
       if (s.holder == rank) s.holder.reset();
+  }
+  /// These suspects are to be given again, although their holders may live.
+  template <class Missing>
+  void take_back_if(Missing const& missing) {
+    for (auto& [work, s] : all_)
+      if (s.holder && missing(work)) s.holder.reset();
   }
   void given(Work const& work, rank_id to) { all_.at(work).holder = to; }
 
@@ -64,6 +77,13 @@ class suspects {
       if (!s.holder && !to_blame(s)) return work;
     return std::nullopt;
   }
+  /// All that no rank holds, also those to blame.
+  [[nodiscard]] std::vector<Work> not_held() const {
+    std::vector<Work> list;
+    for (auto const& [work, s] : all_)
+      if (!s.holder) list.push_back(work);
+    return list;
+  }
   [[nodiscard]] bool blames(Work const& work) const {
     auto const at = all_.find(work);
     return at != all_.end() && to_blame(at->second);
@@ -72,17 +92,18 @@ class suspects {
   struct verdict {
     Work work{};
     std::vector<rank_id> ranks{};  ///< that ran it and are lost
+    std::uint64_t more = 0;        ///< other work to blame
   };
   /// Work to blame, when there has been some for `blame_patience` ticks.
   [[nodiscard]] std::optional<verdict> tick() {
-    auto const guilty =
-        std::find_if(all_.begin(), all_.end(), [&](auto const& s) { return to_blame(s.second); });
+    auto const blame = [&](auto const& s) { return to_blame(s.second); };
+    auto const guilty = std::find_if(all_.begin(), all_.end(), blame);
     if (guilty == all_.end()) {
       ticks_ = 0;
       return std::nullopt;
     }
     if (++ticks_ < blame_patience) return std::nullopt;
-    verdict v{guilty->first, {}};
+    verdict v{guilty->first, {}, static_cast<std::uint64_t>(std::count_if(guilty, all_.end(), blame)) - 1};
     for (auto const& l : guilty->second.losses)
       if (lost_.contains(l.rank)) v.ranks.push_back(l.rank);
     return v;

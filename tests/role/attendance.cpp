@@ -67,6 +67,29 @@ TEST_CASE("abort and the loss of the root end the call at once") {
   CHECK(lost(root, 0).empty());
 }
 
+TEST_CASE("what the root has not answered is said again") {
+  attendance a(1, 0);
+  auto const again = [&] {
+    actions out;
+    a.say_again(out);
+    return out;
+  };
+  CHECK(again().empty());
+  actions out;
+  a.please_stop(out);
+  CHECK(again() == only(tell_root{please_stop{}}));
+  a.failed(7, "why", out);
+  CHECK(again() == only(tell_root{failed{7, "why"}}));
+  heard(a, stop{});
+  CHECK(again().empty());
+  quiet(a);
+  CHECK(again() == only(tell_root{stopped{}}));
+  CHECK(heard(a, stop{}).empty());  // said again: the root has not heard the answer
+  CHECK(quiet(a) == only(tell_root{stopped{}}));
+  heard(a, finish{});
+  CHECK(again().empty());
+}
+
 TEST_CASE("only an active rank asks for an early end") {
   attendance a(1, 0);
   actions out;

@@ -81,3 +81,34 @@ TEST_CASE("one loss is enough where the user says so, 0 blames nothing") {
   CHECK(after(strict));
   CHECK_FALSE(after(lenient));
 }
+
+TEST_CASE("ranks that are lost again count again, and other work to blame is counted") {
+  book s(2);
+  for (int work : {7, 8}) {
+    s.add(work, 1, true);
+    s.given(work, 2);
+    s.add(work, 2, true);
+  }
+  s.heard(1);
+  CHECK_FALSE(after(s));
+  s.lost(1);
+  auto const v = after(s);
+  REQUIRE(v);
+  CHECK(v->work == 7);
+  CHECK(v->more == 1);
+}
+
+TEST_CASE("suspects that are missing are given again, suspects with a result are not") {
+  book s(2);
+  for (int work : {7, 8}) {
+    s.add(work, 1, true);
+    s.given(work, 2);
+  }
+  CHECK(s.not_held().empty());
+  s.take_back_if([](int work) { return work == 8; });
+  CHECK(s.not_held() == std::vector{8});
+  CHECK(s.next() == 8);
+  CHECK_FALSE(s.acquit_if([](int work) { return work == 9; }));
+  CHECK(s.acquit_if([](int work) { return work == 8; }));
+  CHECK_FALSE(s.next());
+}

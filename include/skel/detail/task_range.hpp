@@ -20,6 +20,9 @@ struct task_range {
   [[nodiscard]] constexpr task_id operator[](std::uint64_t i) const { return first + i * stride; }
   [[nodiscard]] constexpr task_id last() const { return first + (count - 1) * stride; }
   [[nodiscard]] constexpr bool empty() const { return count == 0; }
+  [[nodiscard]] constexpr bool contains(task_id id) const {
+    return count > 0 && id >= first && id <= last() && (id - first) % stride == 0;
+  }
   /// Splits off and returns the first n tasks (all if there are fewer).
   constexpr task_range take_front(std::uint64_t n) {
     n = std::min(n, count);
