@@ -87,7 +87,7 @@ void farm_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
   clocks_[thread].tasks += at;
   clocks_[thread].busy += std::exchange(t.busy, 0);
   if (over_) return;  // the call has failed meanwhile: there is no one to hand the results to
-  role::actions list;
+  role::farm_actions list;
   task_range rest = range;
   task_range front = rest.take_front(at);
   if (!front.empty() && !draining_) {
@@ -109,7 +109,6 @@ void farm_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
     task_id const id = rest.first;
     rest.take_front(1);
     worker_.failed(id, *error, rest, list);
-    draining_ = true;
   } else if (part && draining_) {
     worker_.finished(rest, 0, list);  // stopped in the middle: nobody waits for the rest
   } else if (part) {

@@ -49,7 +49,7 @@ void farm_run::weigh_help() {
   bool const hold = help_.costs_more_than_it_brings(now());
   if (hold == ledger_->holds_back()) return;
   help_.hold_back(hold);
-  role::actions list;
+  role::farm_actions list;
   ledger_->hold_back(hold, list);
   perform(list, nullptr);
 }

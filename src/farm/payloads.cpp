@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint64_t most_supply = 16384;  // tasks pulled ahead of their being given
 }  // namespace
 
-void farm_run::store_payloads(role::message const& m, std::span<std::byte const> bytes,
+void farm_run::store_payloads(std::span<task_range const> ranges, std::span<std::byte const> bytes,
                               transport::packet& whole) {
   auto const offset_of = [base = whole.bytes().data()](std::span<std::byte const> s) {
     return static_cast<std::size_t>(s.data() - base);
@@ -22,7 +22,7 @@ void farm_run::store_payloads(role::message const& m, std::span<std::byte const>
     std::size_t offset, size;
   };
   std::vector<piece> pieces;
-  for (auto const& r : m.ranges)
+  for (auto const& r : ranges)
     for (std::uint64_t i = 0; i < r.count; ++i) {
       auto const task = bytes::get_bytes(bytes, bytes::get_varint(bytes));
       pieces.push_back({r[i], offset_of(task), task.size()});
@@ -32,7 +32,7 @@ void farm_run::store_payloads(role::message const& m, std::span<std::byte const>
   for (auto const& p : pieces) payloads_[p.id] = {kept, p.offset, p.size};
 }
 
-void farm_run::pack_payloads(range_list const& ranges, std::vector<std::byte>& out) {
+void farm_run::pack_payloads(std::span<task_range const> ranges, std::vector<std::byte>& out) {
   std::vector<std::byte> packed;
   for (auto const& r : ranges)
     for (std::uint64_t i = 0; i < r.count; ++i) {
@@ -85,7 +85,7 @@ void farm_run::supply() {
   auto bad = thrown_by([&] { pulled = work_.pull(ahead - pooled, ended); });
   std::lock_guard const lock(engine_.mutex());
   if (!bad) bad = thrown_by([&] { work_.accept_pulled(); });
-  role::actions list;
+  role::farm_actions list;
   if (bad) {
     source_ended_ = true;
     ledger_->source_failed(*bad, list);

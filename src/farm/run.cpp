@@ -6,15 +6,22 @@
 
 namespace skel::detail {
 
-using role::message;
-using role::message_kind;
+using role::call_message;
+using role::farm_message;
 
 namespace {
 
 // Whether a message shows that the run goes on, for the watchdog. What impatient roles say again does not.
-bool moves_the_run(message_kind kind) {
-  return carries_tasks(kind) || kind == message_kind::results || kind == message_kind::failed ||
-         kind == message_kind::finish;
+bool moves_the_run(farm_message const& m) {
+  auto const* const call = std::get_if<call_message>(&m);
+  if (call == nullptr) return std::holds_alternative<role::farm::results>(m) || !given_tasks(m).empty();
+  return std::holds_alternative<role::failed>(*call) || std::holds_alternative<role::finish>(*call);
+}
+
+template <class Own>
+bool is_call(farm_message const& m) {
+  auto const* const call = std::get_if<call_message>(&m);
+  return call != nullptr && std::holds_alternative<Own>(*call);
 }
 
 }  // namespace
@@ -26,7 +33,7 @@ void farm_run::begin(std::unique_lock<std::mutex>& lock) {
     if (thrown_by([&] { work_.make_places(); })) traits_.in_place = false;
     lock.lock();
   }
-  role::actions list;
+  role::farm_actions list;
   restore();
   if (ledger_) ledger_->begin(list);
   perform(list, nullptr);
@@ -36,27 +43,35 @@ void farm_run::begin(std::unique_lock<std::mutex>& lock) {
 
 // --- actions and messages
 
-void farm_run::perform(role::actions& list, thread_state* thread) {
-  for (auto& a : list) {
-    if (auto* const s = std::get_if<role::send>(&a)) {
-      send_to(s->to, std::move(s->what));
-    } else if (auto* const e = std::get_if<role::execute>(&a)) {
-      thread->todo = e->range;
-      fetch_payloads(*thread);  // now: another rank may be first with them, and they are forgotten
-    } else if (auto* const r = std::get_if<role::record>(&a)) {
-      append(accepted_, r->range);
-    } else if (auto* const f = std::get_if<role::forget>(&a)) {
-      if (traits_.payload) work_.forget(f->range);
-      if (ledger_->handed_out_again() > 0 || policy_.copies)
-        worker_.drop(f->range);  // what another rank was first with
-    } else if (auto const* const end = std::get_if<role::end>(&a)) {
-      end_with(end->how);
-    } else if (auto const* const failure = std::get_if<role::fail>(&a)) {
-      fail_with(*failure);
-    }
-  }
+void farm_run::perform(role::farm_actions& list, thread_state* thread) {
+  for (auto& a : list) perform(a, thread);
   list.clear();
   deliver_own();
+}
+
+void farm_run::perform(role::farm_action& action, thread_state* thread) {
+  if (auto* const s = std::get_if<role::farm::send>(&action)) {
+    send_to(s->to, std::move(s->what));
+  } else if (auto* const e = std::get_if<role::farm::execute>(&action)) {
+    thread->todo = e->range;
+    fetch_payloads(*thread);  // now: another rank may be first with them, and they are forgotten
+  } else if (auto* const r = std::get_if<role::farm::record>(&action)) {
+    append(accepted_, r->range);
+  } else if (auto* const f = std::get_if<role::farm::forget>(&action)) {
+    if (traits_.payload) work_.forget(f->range);
+    if (ledger_->handed_out_again() > 0 || policy_.copies)
+      worker_.drop(f->range);  // another rank was first with them
+  } else if (auto* const t = std::get_if<role::tell_root>(&action)) {
+    send_to(root_, std::move(t->what));
+  } else if (std::holds_alternative<role::drain>(action)) {
+    draining_ = true;
+    held_.clear();
+    payloads_.clear();
+  } else if (auto const* const end = std::get_if<role::end>(&action)) {
+    end_with(end->how);
+  } else if (auto const* const failure = std::get_if<role::fail>(&action)) {
+    fail_with(*failure);
+  }
 }
 
 // All that is held, as one batch: what a results message carries.
@@ -76,78 +91,67 @@ result_batch farm_run::take_held() {
   return all;
 }
 
-void farm_run::send_to(int to, message m) {
+void farm_run::send_to_self(farm_message m) {
+  auto const* const results = std::get_if<role::farm::results>(&m);
+  if (results == nullptr) {
+    to_self_.push({std::move(m), {}});
+    return;
+  }
+  // One message per batch: they stay objects, which cannot be joined. The last one asks for more.
+  auto batches = std::exchange(held_, {});
+  for (auto& b : batches)
+    to_self_.push({role::farm::results{b.ranges, &b == &batches.back() ? results->wanted : 0}, std::move(b)});
+}
+
+void farm_run::send_to(int to, farm_message m) {
   if (to == rank_) {
-    if (m.kind != message_kind::results) {
-      to_self_.push_back({std::move(m), {}});
-      return;
-    }
-    // One message per batch: they stay objects, which cannot be joined.
-    for (auto& b : std::exchange(held_, {})) {
-      message part{.kind = message_kind::results, .ranges = b.ranges};
-      to_self_.push_back({std::move(part), std::move(b)});
-    }
-    to_self_.back().what.number = m.number;
+    send_to_self(std::move(m));
     return;
   }
   double const begin = span_begin();
   transport::packet body;
-  if (m.kind == message_kind::results) {
+  if (auto* const results = std::get_if<role::farm::results>(&m)) {
     task_id const first = held_.front().ranges.front().first;
     auto const bad = thrown_by([&] {
       auto batch = take_held();
-      m.ranges = std::move(batch.ranges);
+      results->ranges = std::move(batch.ranges);
       body = std::move(batch.packed);
     });
     if (bad) {  // the user's merge: these tasks have no result
       held_.clear();
-      m = {.kind = message_kind::failed, .number = first, .text = *bad};
+      m = call_message(role::failed{first, *bad});
     }
-  } else if (carries_tasks(m.kind) && traits_.payload) {
-    pack_payloads(m.ranges, body.body());
-  } else if (m.kind == message_kind::stopped) {
+  } else if (traits_.payload && !given_tasks(m).empty()) {
+    pack_payloads(given_tasks(m), body.body());
+  } else if (is_call<role::stopped>(m)) {
     pack_stats(own_stats(), body.body());
   }
   post(to, m, std::move(body), begin);
 }
 
 void farm_run::deliver_own() {
-  if (delivering_) return;
-  delivering_ = true;
-  while (!to_self_.empty()) {
-    auto own = std::move(to_self_.front());
-    to_self_.pop_front();
-    deliver(rank_, own.what, &own.batch, nullptr);
-  }
-  delivering_ = false;
+  to_self_.deliver([&](own_message& own) { deliver(rank_, own.what, std::move(own.batch)); });
 }
 
-void farm_run::deliver(int from, message const& m, result_batch* batch, thread_state* thread) {
-  role::actions list;
-  if (moves_the_run(m.kind)) last_moved_ = now();
-  if (is_root() && (for_ledger(m.kind) || (m.kind == message_kind::abort && from != rank_))) {
+// The one place that decides which role answers a message.
+void farm_run::deliver(int from, farm_message const& m, result_batch batch) {
+  if (moves_the_run(m)) last_moved_ = now();
+  role::farm_actions list;
+  if (is_root() && for_ledger(m)) {
     accepted_.clear();
     ledger_->on(from, m, list);
-    auto const keep = std::exchange(delivering_, true);
-    perform(list, thread);
-    delivering_ = keep;
-    if (m.kind == message_kind::results && !accepted_.empty() && batch != nullptr) {
-      sink_.push(std::move(*batch), accepted_);
-      accepted_.clear();
-    }
-  } else {
-    if (m.kind == message_kind::abort && !over_ && m.text.starts_with(watchdog_text)) say_state(m.text);
-    if (m.kind == message_kind::stop) {
-      draining_ = true;
-      held_.clear();
-      payloads_.clear();
-    }
-    worker_.on(from, m, list);
-    auto const keep = std::exchange(delivering_, true);
-    perform(list, thread);
-    delivering_ = keep;
-    if (threads_ > 1 && worker_.has_work()) engine_.work_arrived().notify_all();
+    for (auto& a : list) perform(a, nullptr);
+    if (!accepted_.empty()) sink_.push(std::move(batch), accepted_);
+    accepted_.clear();
+    return;
   }
+  if (auto const* const call = std::get_if<call_message>(&m); call != nullptr && from != rank_ && !over_)
+    if (auto const* const a = std::get_if<role::abort>(call);
+        a != nullptr && a->text.starts_with(watchdog_text))
+      say_state(a->text);
+  worker_.on(from, m, list);
+  for (auto& a : list) perform(a, nullptr);
+  if (threads_ > 1 && worker_.has_work()) engine_.work_arrived().notify_all();
 }
 
 void farm_run::receive(int from, std::span<std::byte const> body, transport::packet& whole) {
@@ -156,34 +160,42 @@ void farm_run::receive(int from, std::span<std::byte const> body, transport::pac
     last_moved_ = now();
   }
   auto const size = body.size();
-  auto m = role::decode(body);
-  if (is_root() && m.kind == message_kind::hello && of_another_call(from, m.number)) return;
+  auto m = role::decode<farm_message>(body);
+  if (auto const* const call = std::get_if<call_message>(&m); call != nullptr && is_root())
+    if (auto const* const h = std::get_if<role::hello>(call);
+        h != nullptr && of_another_call(from, h->call_hash))
+      return;
   result_batch batch;
-  if (m.kind == message_kind::results) {
-    batch.ranges = m.ranges;
+  bool const stopped = is_root() && is_call<role::stopped>(m);
+  if (auto const* const results = std::get_if<role::farm::results>(&m)) {
+    batch.ranges = results->ranges;
     whole.drop_front(size - body.size());
     batch.packed = std::move(whole);
-  } else if (carries_tasks(m.kind) && traits_.payload) {
-    if (!is_root()) store_payloads(m, body, whole);  // the root has them all
-  } else if (m.kind == message_kind::stopped && is_root()) {
+  } else if (traits_.payload && !is_root()) {  // the root has them all
+    if (!given_tasks(m).empty()) store_payloads(given_tasks(m), body, whole);
+  } else if (stopped) {
     add_stats(unpack_stats(from, body));
-  } else if (m.kind == message_kind::stock && is_root()) {
-    if (auto const i = static_cast<std::size_t>(from); i < finished_.size() && finished_[i] != m.extra) {
-      finished_[i] = m.extra;
+  } else if (auto const* const stock = std::get_if<role::farm::stock>(&m); stock != nullptr && is_root()) {
+    if (auto const i = static_cast<std::size_t>(from);
+        i < finished_.size() && finished_[i] != stock->finished) {
+      finished_[i] = stock->finished;
       last_moved_ = now();
     }
   }
-  if (m.kind == message_kind::give && ledger_) m.ranges = ledger_->not_recorded(m.ranges);
-  deliver(from, m, &batch, nullptr);
+  if (auto* const give = std::get_if<role::farm::give>(&m); give != nullptr && ledger_)
+    give->ranges = ledger_->not_recorded(give->ranges);
+  deliver(from, m, std::move(batch));
   deliver_own();
-  if (m.kind == message_kind::stopped && ledger_) {
-    if (auto const left = ledger_->not_stopped().size(); left != not_stopped_) last_moved_ = now();
-    not_stopped_ = ledger_->not_stopped().size();
+  if (stopped) {
+    if (auto const left = ledger_->not_stopped().size(); left != not_stopped_) {
+      last_moved_ = now();
+      not_stopped_ = left;
+    }
   }
 }
 
 void farm_run::on_lost(int rank) {
-  role::actions list;
+  role::farm_actions list;
   if (ledger_) lost_ranks_ = static_cast<int>(ledger_->lost_ranks().size());
   if (ledger_) ledger_->lost(rank, list);
   perform(list, nullptr);
@@ -192,13 +204,13 @@ void farm_run::on_lost(int rank) {
 }
 
 void farm_run::abort(std::string const& text) {
-  role::actions list;
+  role::farm_actions list;
   ledger_->abort(text, list);
   perform(list, nullptr);
 }
 
 void farm_run::please_stop() {
-  role::actions list;
+  role::farm_actions list;
   if (ledger_)
     ledger_->stop_early(list);
   else
@@ -207,7 +219,7 @@ void farm_run::please_stop() {
 }
 
 void farm_run::on_tick(double t) {
-  role::actions list;
+  role::farm_actions list;
   if (ledger_) ledger_->tick(list);
   perform(list, nullptr);
   worker_.tick(list);

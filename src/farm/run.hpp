@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "call/collective_run.hpp"
+#include "call/loopback.hpp"
 #include "farm/role/ledger.hpp"
 #include "farm/role/worker.hpp"
 #include "help.hpp"
@@ -41,7 +42,7 @@ class farm_run final : public collective_run {
     std::uint64_t limit = 1;  // tasks of the next quantum
     std::optional<task_range> todo;
     std::vector<task_payload> payloads;
-    role::actions wanted;  // by the role when it was asked for work; kept for its memory
+    role::farm_actions wanted;  // by the role when it was asked for work; kept for its memory
   };
 
   void begin(std::unique_lock<std::mutex>& lock) override;
@@ -60,15 +61,18 @@ class farm_run final : public collective_run {
   void restore();
   void record_rest(std::unique_lock<std::mutex> lock);
   void describe_call();
-  [[nodiscard]] role::worker_config worker_setup(std::vector<int> const& workers);
-  [[nodiscard]] role::ledger_config ledger_setup(std::vector<int> workers) const;
-  void perform(role::actions& list, thread_state* thread);
-  void send_to(int to, role::message m);
-  void deliver(int from, role::message const& m, result_batch* batch, thread_state* thread);
+  [[nodiscard]] role::farm_worker_config worker_setup(std::vector<int> const& workers);
+  [[nodiscard]] role::farm_ledger_config ledger_setup(std::vector<int> workers) const;
+  void perform(role::farm_actions& list, thread_state* thread);
+  void perform(role::farm_action& action, thread_state* thread);
+  void send_to(int to, role::farm_message m);
+  void send_to_self(role::farm_message m);
+  void deliver(int from, role::farm_message const& m, result_batch batch);
   void deliver_own();
   [[nodiscard]] result_batch take_held();
-  void store_payloads(role::message const& m, std::span<std::byte const> bytes, transport::packet& whole);
-  void pack_payloads(range_list const& ranges, std::vector<std::byte>& out);
+  void store_payloads(std::span<task_range const> ranges, std::span<std::byte const> bytes,
+                      transport::packet& whole);
+  void pack_payloads(std::span<task_range const> ranges, std::vector<std::byte>& out);
   void fetch_payloads(thread_state& t);
   void run_slices(unsigned thread, task_range const& range, std::uint64_t& at, result_batch& batch);
   void hold(result_batch batch);
@@ -87,8 +91,8 @@ class farm_run final : public collective_run {
   bool keeps_local_;  // results stay objects on this rank
 
   std::unique_ptr<farm_recorder> recorder_;  // on the root, with checkpoints
-  role::worker worker_;
-  std::optional<role::ledger> ledger_;
+  role::farm_worker worker_;
+  std::optional<role::farm_ledger> ledger_;
   sink_stage sink_;
   std::atomic_flag sink_busy_;  // not a mutex: a sink that spends simulated time comes back to drain_sink
   std::mutex source_mutex_;
@@ -97,11 +101,10 @@ class farm_run final : public collective_run {
 
   std::deque<result_batch> held_;  // finished, not sent; in the order of the worker role's list
   struct own_message {
-    role::message what;
+    role::farm_message what;
     result_batch batch;
   };
-  std::deque<own_message> to_self_;
-  bool delivering_ = false;
+  loopback<own_message> to_self_;
   range_list accepted_;  // by the ledger, of the message being handled
   struct packed_task {
     std::shared_ptr<std::vector<std::byte> const> bytes;

@@ -44,7 +44,7 @@ farm_run::farm_run(context& ctx, farm_work& work, farm_policy policy, farm_optio
   if (!computes_) threads_ = 1;
 
   if (options_.checkpoint && is_root()) open_store();
-  worker_ = role::worker(worker_setup(workers));
+  worker_ = role::farm_worker(worker_setup(workers));
   if (is_root()) ledger_.emplace(ledger_setup(std::move(workers)));
 }
 
@@ -107,8 +107,8 @@ void farm_run::describe_call() {
     call_.add_hidden("contents of the task list", *contents);
 }
 
-role::worker_config farm_run::worker_setup(std::vector<int> const& workers) {
-  role::worker_config w;
+role::farm_worker_config farm_run::worker_setup(std::vector<int> const& workers) {
+  role::farm_worker_config w;
   w.self = rank_;
   w.root = root_;
   w.call_hash = call_.hash();
@@ -119,21 +119,17 @@ role::worker_config farm_run::worker_setup(std::vector<int> const& workers) {
   w.threshold = policy_.threshold;
   w.early = policy_.early;
   if (policy_.more == more_from::ring && workers.size() > 1)
-    w.ring = std::make_shared<std::vector<int> const>(workers);
-  w.take = policy_.take;
-  w.give = policy_.give;
-  w.order = policy_.order;
-  w.copies = policy_.copies;
+    w.ring.ranks = std::make_shared<std::vector<int> const>(workers);
+  w.ring.take = policy_.take;
+  w.ring.give = policy_.give;
+  w.ring.order = policy_.order;
+  w.ring.copies = policy_.copies;
   if (options_.checkpoint && options_.results.concentrated)
     w.send_after_ticks = static_cast<unsigned>(std::clamp(options_.checkpoint->every_seconds * 4, 1.0, 1e6));
   if (computes_ && traits_.tasks) {
     auto const index = static_cast<int>(std::find(workers.begin(), workers.end(), rank_) - workers.begin());
     auto const count = static_cast<int>(workers.size());
-    bool const knows_share = !resumes();
-    if (knows_share && policy_.start == start_with::contiguous)
-      w.share = {contiguous_share(*traits_.tasks, count, index)};
-    if (knows_share && policy_.start == start_with::interleaved)
-      w.share = {interleaved_share(*traits_.tasks, count, index)};
+    if (!resumes()) w.share = known_share(policy_, *traits_.tasks, count, index);
     bool const deals_by_power = policy_.start == start_with::weighted && policy_.power.empty();
     if ((deals_by_power || policy_.copies) && count > 1) {
       auto const known = engine_.wires().power();
@@ -143,14 +139,13 @@ role::worker_config farm_run::worker_setup(std::vector<int> const& workers) {
   return w;
 }
 
-role::ledger_config farm_run::ledger_setup(std::vector<int> workers) const {
-  role::ledger_config l;
+role::farm_ledger_config farm_run::ledger_setup(std::vector<int> workers) const {
+  role::farm_ledger_config l;
   l.root = root_;
   l.ranks = context_access::team(ctx_);
   l.workers = std::move(workers);
   l.tasks = traits_.tasks;
   l.policy = policy_;
-  l.results = options_.results;
   l.ordered = traits_.ordered;
   l.merged = traits_.merged;
   l.window = options_.results.window;

@@ -41,7 +41,7 @@ void farm_run::drain_sink() {
     for (auto& e : entries)
       if (e.batch.use_count() == 1 && e.batch->is_packed())
         engine_.wires().recycle(std::move(e.batch->packed).release());
-    role::actions list;
+    role::farm_actions list;
     if (progress.error) ledger_->sink_failed(progress.error->first, progress.error->second, list);
     ledger_->sunk(progress.sunk, progress.next, list);
     if (progress.stop) ledger_->stop_early(list);

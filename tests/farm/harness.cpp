@@ -9,8 +9,6 @@
 
 namespace harness {
 
-using role::message;
-using role::message_kind;
 using kind = event::kind;
 
 namespace {
@@ -43,7 +41,7 @@ world::world(scenario const& s, fault* f)
     state_.supplied = s.tasks;
     state_.source_ended = true;
   }
-  role::ledger_config l;
+  role::farm_ledger_config l;
   std::vector<int> workers;
   for (int r = 0; r < s.ranks; ++r) {
     l.ranks.push_back(r);
@@ -51,16 +49,16 @@ world::world(scenario const& s, fault* f)
   }
   auto const ring = std::make_shared<std::vector<int> const>(workers);
   for (int r = 0; r < s.ranks; ++r) {
-    role::worker_config w;
+    role::farm_worker_config w;
     w.self = r;
     w.call_hash = s.other_call == r ? call_hash + 1 : call_hash;
     w.threads = s.threads;
     w.asks = skel::asks_root(s.policy);
-    if (s.policy.more == skel::more_from::ring && workers.size() > 1) w.ring = ring;
-    w.take = s.policy.take;
-    w.give = s.policy.give;
-    w.order = s.policy.order;
-    w.copies = s.policy.copies;
+    if (s.policy.more == skel::more_from::ring && workers.size() > 1) w.ring.ranks = ring;
+    w.ring.take = s.policy.take;
+    w.ring.give = s.policy.give;
+    w.ring.order = s.policy.order;
+    w.ring.copies = s.policy.copies;
     w.results = s.results;
     w.send_after_ticks = s.send_after_ticks;
     w.threshold = s.policy.threshold;
@@ -70,20 +68,15 @@ world::world(scenario const& s, fault* f)
     if (w.computes && s.policy.power.empty()) w.power = 1.0 + r % 3;
     auto const index = static_cast<int>(at - workers.begin());
     auto const count = static_cast<int>(workers.size());
-    bool const knows_share = w.computes && !s.resumed;
-    if (knows_share && s.policy.start == skel::start_with::contiguous)
-      w.share = {skel::contiguous_share(s.tasks, count, index)};
-    if (knows_share && s.policy.start == skel::start_with::interleaved)
-      w.share = {skel::interleaved_share(s.tasks, count, index)};
+    if (w.computes && !s.resumed) w.share = skel::known_share(s.policy, s.tasks, count, index);
     node one;
     one.threads.resize(static_cast<std::size_t>(w.computes ? s.threads : 1));
-    one.worker = role::worker(std::move(w));
+    one.worker = role::farm_worker(std::move(w));
     state_.nodes.push_back(std::move(one));
   }
   l.workers = workers;
   if (!s.stream) l.tasks = s.tasks;
   l.policy = s.policy;
-  l.results = s.results;
   l.ordered = s.ordered;
   l.merged = s.merged;
   l.window = s.window;
@@ -92,7 +85,7 @@ world::world(scenario const& s, fault* f)
   l.resumed = s.resumed;
   l.most_losses = s.most_losses;
   for (task_id id : s.restored) append(l.restored, {id, 1, 1});
-  state_.ledger = role::ledger(std::move(l));
+  state_.ledger = role::farm_ledger(std::move(l));
 }
 
 // --- events
@@ -120,7 +113,7 @@ void world::apply(event const& e) {
       break;
     case kind::detect: {
       state_.detected[static_cast<std::size_t>(e.a)] = true;
-      role::actions list;
+      role::farm_actions list;
       state_.ledger.lost(e.a, list);
       perform(0, true, list);
       at(0).worker.lost(e.a, list);
@@ -142,20 +135,20 @@ void world::apply(event const& e) {
     case kind::source_fails: {
       state_.source_failed = true;
       state_.source_ended = true;
-      role::actions list;
+      role::farm_actions list;
       state_.ledger.source_failed("no more", list);
       perform(0, true, list);
       break;
     }
     case kind::stop_early: {
       state_.asked_to_stop = true;
-      role::actions list;
+      role::farm_actions list;
       state_.ledger.stop_early(list);
       perform(0, true, list);
       break;
     }
     case kind::hold_back: {
-      role::actions list;
+      role::farm_actions list;
       state_.ledger.hold_back(e.n == 1, list);
       perform(0, true, list);
       break;
@@ -163,7 +156,7 @@ void world::apply(event const& e) {
     case kind::please_stop: {
       state_.asked_to_stop = true;
       at(e.a).stop_asked = true;
-      role::actions list;
+      role::farm_actions list;
       at(e.a).worker.please_stop(list);
       perform(e.a, false, list);
       break;
@@ -177,7 +170,7 @@ void world::apply(event const& e) {
 
 void world::begin(int rank) {
   at(rank).begun = true;
-  role::actions list;
+  role::farm_actions list;
   if (rank == 0) {
     restore();
     state_.ledger.begin(list);
@@ -220,12 +213,12 @@ void world::receive(int from, int to, packet p) {
   // The run is closed on this rank. On a wire that loses messages the root must stay and say the end again.
   if (n.ended && (to != 0 || from == 0 || scenario_->lost_in == 0)) return;
   if (fault_ != nullptr && !fault_->receives(*this, from, to, p.what)) return;
-  role::actions list;
-  if (to == 0 && (for_ledger(p.what.kind) || (p.what.kind == message_kind::abort && from != 0))) {
+  role::farm_actions list;
+  if (to == 0 && for_ledger(p.what)) {
     bool const was_stopping = state_.ledger.stopping();
     accepted_.clear();
     state_.ledger.on(from, p.what, list);
-    bool const keep = std::exchange(delivering_, p.what.kind == message_kind::results);
+    bool const keep = std::exchange(delivering_, std::holds_alternative<role::farm::results>(p.what));
     perform(0, true, list);
     delivering_ = keep;
     if (!accepted_.empty()) {
@@ -234,13 +227,9 @@ void world::receive(int from, int to, packet p) {
     }
     return;
   }
-  if (p.what.kind == message_kind::stop) {
-    n.draining = true;
-    n.held.clear();
-    n.payloads.clear();
-  }
-  if (p.what.kind == message_kind::give && to == 0) p.what.ranges = state_.ledger.not_recorded(p.what.ranges);
-  if (carries_tasks(p.what.kind) && scenario_->stream && to != 0)
+  if (auto* const g = std::get_if<role::farm::give>(&p.what); g != nullptr && to == 0)
+    g->ranges = state_.ledger.not_recorded(g->ranges);
+  if (!given_tasks(p.what).empty() && scenario_->stream && to != 0)
     n.payloads.insert(n.payloads.end(), p.content.begin(), p.content.end());
   n.worker.on(from, p.what, list);
   perform(to, false, list);
@@ -274,7 +263,7 @@ void world::tick(int rank) {
     return;
   }
   ++state_.ticks;
-  role::actions list;
+  role::farm_actions list;
   if (rank == 0) {
     for (int r = 1; r < scenario_->ranks; ++r) {
       if (!lost(r)) continue;
@@ -318,7 +307,7 @@ void world::remember_what_it_ran(int rank) {
   for (auto const& t : at(rank).threads)
     if (t.todo) mark({*t.todo});
   for (auto const& p : state_.wires[wire(rank, 0)])
-    if (p.what.kind == message_kind::results) mark(p.what.ranges);
+    if (auto const* const r = std::get_if<role::farm::results>(&p.what)) mark(r->ranges);
   for (std::size_t id = 0; id < ran.size(); ++id)
     if (ran[id]) ++state_.ran_at_death[id];
 }
@@ -342,7 +331,7 @@ void world::take_poison(int rank, task_id id, std::uint64_t lost_words) {
   require(!state_.ledger.blames(id), fmt::format("the root runs task {}, which is to blame for losses", id));
   bool others = false;
   for (int r = 1; r < s.ranks; ++r) others = others || (at(r).alive && !lost(r));
-  require(!others || s.policy.copies || state_.suspicions > 0 || !state_.ledger.suspects(id),
+  require(!others || s.policy.copies || state_.suspicions > 0 || !state_.ledger.is_suspect(id),
           fmt::format("the root runs task {}, which is suspected, while others could", id));
   state_.root_died = true;
   at(0).ended = true;
@@ -351,7 +340,7 @@ void world::take_poison(int rank, task_id id, std::uint64_t lost_words) {
 void world::suspect(int rank) {
   state_.suspected[static_cast<std::size_t>(rank)] = true;
   ++state_.suspicions;
-  role::actions list;
+  role::farm_actions list;
   state_.ledger.lost(rank, list);
   perform(0, true, list);
 }

@@ -50,7 +50,7 @@ struct scenario {
   std::uint64_t failing_every = 1;
   std::vector<task_id> poison;  ///< whatever rank runs one of these dies of it
   bool last_words = false;      ///< all its messages arrive before its loss is noticed
-  unsigned most_losses = 0;     ///< see ledger_config
+  unsigned most_losses = 0;     ///< see farm_ledger_config
   std::optional<task_id> sink_fails_at;
   std::optional<std::uint64_t> source_fails_at;
   bool stops_early = false;
@@ -58,7 +58,7 @@ struct scenario {
   std::uint64_t first_grant = 0;
   bool resumed = false;           ///< the run goes on with an earlier one,
   std::vector<task_id> restored;  ///< which has left these results; in ascending order
-  unsigned send_after_ticks = 0;  ///< see worker_config
+  unsigned send_after_ticks = 0;  ///< see farm_worker_config
   bool holds_back = false;        ///< the root now and then keeps what is left for itself
   std::uint64_t chaos = 100;      ///< events in random order before everything is made to end
 
@@ -109,7 +109,7 @@ inline constexpr int everybody = -1;
 
 class world;
 
-struct fault : harness_common::fault<world, event, role::actions, role::message> {
+struct fault : harness_common::fault<world, event, role::farm_actions, role::farm_message> {
   /// How many results the ledger is told that the sink has had.
   virtual std::uint64_t sunk(std::uint64_t count) { return count; }
 };
@@ -146,7 +146,7 @@ class world {
  private:
   struct packet {
     std::uint64_t sequence = 0;
-    role::message what;
+    role::farm_message what;
     std::vector<task_id> content;  // tasks whose results or payloads travel along
     friend bool operator==(packet const&, packet const&) = default;
   };
@@ -156,7 +156,7 @@ class world {
     friend bool operator==(thread const&, thread const&) = default;
   };
   struct node {
-    role::worker worker;
+    role::farm_worker worker;
     bool alive = true;
     bool begun = false;
     bool ended = false;
@@ -171,7 +171,7 @@ class world {
     friend bool operator==(node const&, node const&) = default;
   };
   struct state {
-    role::ledger ledger;
+    role::farm_ledger ledger;
     std::vector<node> nodes;
     std::vector<std::vector<packet>> wires;  // from * ranks + to
     std::vector<packet> to_self;
@@ -221,8 +221,8 @@ class world {
   void suspect(int rank);
   void supply(event const& e);
   void sink(std::uint64_t most);
-  void perform(int rank, bool from_ledger, role::actions& list, thread* t = nullptr);
-  void send(int from, int to, role::message const& m);
+  void perform(int rank, bool from_ledger, role::farm_actions& list, thread* t = nullptr);
+  void send(int from, int to, role::farm_message const& m);
   void start_thread(int rank, thread& t, task_range const& range);
   void take_results(packet const& p, range_list const& accepted, bool was_stopping);
   void drain_self();

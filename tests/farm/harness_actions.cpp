@@ -9,38 +9,41 @@
 
 namespace harness {
 
-using role::message;
-using role::message_kind;
-
 namespace {
 
 // Every message goes through the codec that the wires use.
-message through_codec(message const& m) {
+role::farm_message through_codec(role::farm_message const& m) {
   std::vector<std::byte> bytes;
   role::encode(m, bytes);
   std::span<std::byte const> rest(bytes);
-  auto read = role::decode(rest);
-  require(read == m && rest.empty(), fmt::format("a {} message is not read as written", to_string(m.kind)));
+  auto read = role::decode<role::farm_message>(rest);
+  require(read == m && rest.empty(), fmt::format("message {} is not read as written", m.index()));
   return read;
 }
 
 }  // namespace
 
-void world::perform(int rank, bool from_ledger, role::actions& list, thread* t) {
+void world::perform(int rank, bool from_ledger, role::farm_actions& list, thread* t) {
   auto& n = at(rank);
   if (fault_ != nullptr) fault_->wants(*this, rank, list);
   for (auto& a : list) {
-    if (auto* const s = std::get_if<role::send>(&a)) {
-      require(from_ledger || !n.ended,
-              fmt::format("rank {} says {} after its end", rank, to_string(s->what.kind)));
+    if (auto* const s = std::get_if<role::farm::send>(&a)) {
+      require(from_ledger || !n.ended, fmt::format("rank {} speaks after its end", rank));
       send(rank, s->to, s->what);
-    } else if (auto* const x = std::get_if<role::execute>(&a)) {
+    } else if (auto* const root = std::get_if<role::tell_root>(&a)) {
+      require(!n.ended, fmt::format("rank {} speaks after its end", rank));
+      send(rank, 0, root->what);
+    } else if (std::holds_alternative<role::drain>(a)) {
+      n.draining = true;
+      n.held.clear();
+      n.payloads.clear();
+    } else if (auto* const x = std::get_if<role::farm::execute>(&a)) {
       require(t != nullptr, "a range is run where no thread is free");
       start_thread(rank, *t, x->range);
-    } else if (auto* const r = std::get_if<role::record>(&a)) {
+    } else if (auto* const r = std::get_if<role::farm::record>(&a)) {
       require(delivering_, "a task is recorded that no message brought");
       accepted_.push_back(r->range);
-    } else if (auto* const f = std::get_if<role::forget>(&a)) {
+    } else if (auto* const f = std::get_if<role::farm::forget>(&a)) {
       for (task_id id : ids_of({f->range})) state_.forgotten.at(id) = 1;
       if (state_.ledger.handed_out_again() > 0 || scenario_->policy.copies)
         at(0).worker.drop(f->range);  // as the engine does
@@ -57,22 +60,23 @@ void world::perform(int rank, bool from_ledger, role::actions& list, thread* t) 
   list.clear();
 }
 
-void world::send(int from, int to, message const& m) {
+void world::send(int from, int to, role::farm_message const& m) {
   auto& n = at(from);
   packet p;
-  if (m.kind == message_kind::results) {
+  auto const given = given_tasks(m);
+  if (auto const* const r = std::get_if<role::farm::results>(&m)) {
     p.content = std::exchange(n.held, {});
-    require(p.content == ids_of(m.ranges), fmt::format("rank {} says other results than it sends", from));
-  } else if (m.kind == message_kind::grant) {
-    p.content = ids_of(m.ranges);
+    require(p.content == ids_of(r->ranges), fmt::format("rank {} says other results than it sends", from));
+  } else if (!given.empty() && !std::holds_alternative<role::farm::give>(m)) {
+    p.content = ids_of({given.begin(), given.end()});
     for (task_id id : p.content) {
       require(id < state_.supplied, fmt::format("task {} is given before it exists", id));
       require(!scenario_->stream || !state_.forgotten[id],
               fmt::format("task {} is given, but forgotten", id));
     }
     require(!state_.ledger.stopping(), "tasks are given after stop");
-  } else if (m.kind == message_kind::give) {
-    p.content = ids_of(m.ranges);
+  } else if (auto const* const g = std::get_if<role::farm::give>(&m)) {
+    p.content = ids_of(g->ranges);
     require(!p.content.empty(), "a victim gives nothing");
     for (task_id id : p.content) {
       require(id < scenario_->tasks, fmt::format("task {} does not exist", id));

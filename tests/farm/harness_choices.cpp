@@ -31,7 +31,7 @@ std::vector<event> world::possible(int early_ticks) const {
           list.push_back({kind::finish, r, t, todo->count, 0});
         } else {
           auto copy = n.worker;  // only where it changes something
-          role::actions actions;
+          role::farm_actions actions;
           copy.idle(s.most_at_once, actions);
           if (!(copy == n.worker) || !actions.empty()) list.push_back({kind::idle, r, t, s.most_at_once});
         }

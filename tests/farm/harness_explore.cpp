@@ -22,13 +22,12 @@ std::uint64_t world::hash() const {
     add_ids(n.held);
     add_ids(n.payloads);
   }
+  std::vector<std::byte> written;
   for (auto const& w : state_.wires) {
     for (auto const& p : w) {
-      d.add(static_cast<std::uint64_t>(p.what.kind))
-          .add(p.what.number)
-          .add(p.what.extra)
-          .add(p.what.ranges)
-          .add(p.what.running);
+      written.clear();
+      role::encode(p.what, written);
+      for (auto const b : written) d.add(std::to_integer<std::uint64_t>(b));
       add_ids(p.content);
     }
     d.add(w.size());

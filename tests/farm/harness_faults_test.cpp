@@ -5,9 +5,9 @@
 namespace {
 
 using harness::event;
-using skel::role::actions;
-using skel::role::message_kind;
 namespace role = skel::role;
+namespace farm = skel::role::farm;
+using skel::role::farm_actions;
 using namespace harness_common;
 
 struct mutation : basic_mutation<harness::fault> {
@@ -16,66 +16,71 @@ struct mutation : basic_mutation<harness::fault> {
 };
 
 std::vector<named_fault<mutation>> const faults{
-    {"a task is recorded twice", [](auto& m) { twice<role::record>(m, 2); }},
-    {"a result is not recorded", [](auto& m) { drop_nth<role::record>(m, 2); }},
-    {"a range is not run", [](auto& m) { drop_nth<role::execute>(m, 2); }},
-    {"a range is run twice", [](auto& m) { twice<role::execute>(m, 1); }},
+    {"a task is recorded twice", [](auto& m) { twice<farm::record>(m, 2); }},
+    {"a result is not recorded", [](auto& m) { drop_nth<farm::record>(m, 2); }},
+    {"a range is not run", [](auto& m) { drop_nth<farm::execute>(m, 2); }},
+    {"a range is run twice", [](auto& m) { twice<farm::execute>(m, 1); }},
     {"an end is forgotten", [](auto& m) { drop_nth<role::end>(m, 2); }},
     {"a rank ends twice", [](auto& m) { twice<role::end>(m, 1); }},
     {"a payload is forgotten before its result",
      [](auto& m) {
-       m.wanted = [](actions& list) {
+       m.wanted = [](farm_actions& list) {
          for (auto it = list.begin(); it != list.end(); ++it)
-           if (auto const* s = std::get_if<role::send>(&*it); s && s->what.kind == message_kind::grant) {
-             list.insert(it, role::forget{s->what.ranges.front()});
-             return;
-           }
+           if (auto const* s = std::get_if<farm::send>(&*it))
+             if (auto const* g = std::get_if<farm::grant>(&s->what)) {
+               list.insert(it, farm::forget{g->ranges.front()});
+               return;
+             }
        };
      }},
-    {"take_stock is ignored", [](auto& m) { never(m, message_kind::take_stock); }},
-    {"stock never arrives", [](auto& m) { never(m, message_kind::stock); }},
+    {"take_stock is ignored", [](auto& m) { never<farm::take_stock>(m); }},
+    {"stock never arrives", [](auto& m) { never<farm::stock>(m); }},
     {"stock leaves out what is held",
-     [](auto& m) { change(m, message_kind::stock, [](auto& s) { s.ranges.clear(); }); }, 2100},
+     [](auto& m) { change<farm::stock>(m, [](auto& s) { s.held.clear(); }); }, 2100},
     {"stock leaves out one range",
      [](auto& m) {
-       change(m, message_kind::stock, [](auto& s) {
-         if (!s.ranges.empty()) s.ranges.pop_back();
+       change<farm::stock>(m, [](auto& s) {
+         if (!s.held.empty()) s.held.pop_back();
        });
      },
      2800},
     {"stock claims all tasks",
-     [](auto& m) { change(m, message_kind::stock, [](auto& s) {
-                     s.ranges = {{0, 1, 1}};
+     [](auto& m) { change<farm::stock>(m, [](auto& s) {
+                     s.held = {{0, 1, 1}};
                    }); }},
-    {"stock answers an older round",
-     [](auto& m) { change(m, message_kind::stock, [](auto& s) { --s.number; }); }},
-    {"a request is never answered", [](auto& m) { never(m, message_kind::ask); }},
+    {"stock answers an older round", [](auto& m) { change<farm::stock>(m, [](auto& s) { --s.round; }); }},
+    {"a request is never answered", [](auto& m) { never<farm::ask>(m); }},
     {"a request inside the results is overlooked",
-     [](auto& m) { change(m, message_kind::results, [](auto& r) { r.number = 0; }); }},
-    {"a grant is lost", [](auto& m) { once_lost(m, message_kind::grant, 2); }},
+     [](auto& m) { change<farm::results>(m, [](auto& r) { r.wanted = 0; }); }},
+    {"a grant is lost", [](auto& m) { once_lost<farm::grant>(m, 2); }},
     {"a grant loses a range",
      [](auto& m) {
-       change(m, message_kind::grant, [](auto& g) {
+       change<farm::grant>(m, [](auto& g) {
          if (g.ranges.front().count > 1) --g.ranges.front().count;
        });
      }},
     {"a grant is one task off",
-     [](auto& m) { change(m, message_kind::grant, [](auto& g) { ++g.ranges.front().first; }); }},
-    {"results are lost", [](auto& m) { once_lost(m, message_kind::results, 2); }},
+     [](auto& m) { change<farm::grant>(m, [](auto& g) { ++g.ranges.front().first; }); }},
+    {"results are lost", [](auto& m) { once_lost<farm::results>(m, 2); }},
     {"results name one task too few",
      [](auto& m) {
-       change(m, message_kind::results, [](auto& r) {
+       change<farm::results>(m, [](auto& r) {
          if (r.ranges.back().count > 1) --r.ranges.back().count;
        });
      }},
-    {"nobody hears that the pool is empty", [](auto& m) { never(m, message_kind::nothing); }},
-    {"hello is lost", [](auto& m) { once_lost(m, message_kind::hello, 1); }},
-    {"stop is lost", [](auto& m) { once_lost(m, message_kind::stop, 2); }},
+    {"nobody hears that the pool is empty", [](auto& m) { never<farm::nothing>(m); }},
+    {"hello is lost", [](auto& m) { once_lost<role::hello>(m, 1); }},
+    {"stop is lost", [](auto& m) { once_lost<role::stop>(m, 2); }},
     {"a rank is stopped early",
-     [](auto& m) { change(m, message_kind::take_stock, [](auto& t) { t.kind = message_kind::stop; }); }},
-    {"stopped is lost", [](auto& m) { once_lost(m, message_kind::stopped, 2); }},
-    {"finish tells another outcome", [](auto& m) { tell_another_outcome(m, message_kind::finish); }},
-    {"a failure is kept secret", [](auto& m) { never(m, message_kind::failed); }},
+     [](auto& m) {
+       m.received = [](int, auto& what) {
+         if (std::holds_alternative<farm::take_stock>(what)) what = role::call_message(role::stop{});
+         return true;
+       };
+     }},
+    {"stopped is lost", [](auto& m) { once_lost<role::stopped>(m, 2); }},
+    {"finish tells another outcome", [](auto& m) { tell_another_outcome(m); }},
+    {"a failure is kept secret", [](auto& m) { never<role::failed>(m); }},
     {"losses are not noticed",
      [](auto& m) {
        m.heard = [](event const& e) { return e.what != event::kind::detect && e.what != event::kind::tick; };
@@ -86,17 +91,17 @@ std::vector<named_fault<mutation>> const faults{
      [](auto& m) { m.heard = [](event const& e) { return e.what != event::kind::tick || e.a != 0; }; }},
     {"the workers have no ticks",
      [](auto& m) { m.heard = [](event const& e) { return e.what != event::kind::tick || e.a == 0; }; }},
-    {"what a victim gives is lost", [](auto& m) { once_lost(m, message_kind::give, 1); }},
+    {"what a victim gives is lost", [](auto& m) { once_lost<farm::give>(m, 1); }},
     {"what a victim gives is one task off",
-     [](auto& m) { change(m, message_kind::give, [](auto& g) { ++g.ranges.front().first; }); }},
+     [](auto& m) { change<farm::give>(m, [](auto& g) { ++g.ranges.front().first; }); }},
     {"what a victim gives loses a task",
      [](auto& m) {
-       change(m, message_kind::give, [](auto& g) {
+       change<farm::give>(m, [](auto& g) {
          if (g.ranges.front().count > 1) --g.ranges.front().count;
        });
      }},
-    {"a victim without work does not answer", [](auto& m) { never(m, message_kind::none); }},
-    {"a thief is not heard", [](auto& m) { never(m, message_kind::steal); }},
+    {"a victim without work does not answer", [](auto& m) { never<farm::none>(m); }},
+    {"a thief is not heard", [](auto& m) { never<farm::steal>(m); }},
     {"the sink tells one result too many", [](auto& m) { m.told = [](std::uint64_t n) { return n + 1; }; }},
     {"the sink tells one result too few",
      [](auto& m) { m.told = [](std::uint64_t n) { return n > 0 ? n - 1 : 0; }; }},
@@ -104,41 +109,30 @@ std::vector<named_fault<mutation>> const faults{
 
 std::vector<named_fault<mutation>> const resumption_faults{
     {"a restored task is dealt out",
-     [](auto& m) { change(m, message_kind::grant, [](auto& g) {
+     [](auto& m) { change<farm::grant>(m, [](auto& g) {
                      g.ranges.push_back({0, 1, 1});
                    }); }},
-    {"what is left is not dealt", [](auto& m) { once_lost(m, message_kind::grant, 1); }},
+    {"what is left is not dealt", [](auto& m) { once_lost<farm::grant>(m, 1); }},
     {"the sink is not told of what was restored",
      [](auto& m) { m.told = [](std::uint64_t n) { return n > 0 ? n - 1 : 0; }; }},
 };
 
 // Of scenarios in which all that a rank said before its task ended it is heard.
 std::vector<named_fault<mutation>> const poison_faults{
-    {"nobody hears which suspect is begun", [](auto& m) { never(m, message_kind::begins); }},
+    {"nobody hears which suspect is begun", [](auto& m) { never<farm::begins>(m); }},
     {"a rank says that it begins another task",
-     [](auto& m) { change(m, message_kind::begins, [](auto& b) { b.running.front().first ^= 1; }); }},
+     [](auto& m) { change<farm::begins>(m, [](auto& b) { b.running.front().first ^= 1; }); }},
     {"a suspect is given to the root",
      [](auto& m) {
-       m.wanted = [](actions& list) {
+       m.wanted = [](farm_actions& list) {
          for (auto& a : list)
-           if (auto* const s = std::get_if<role::send>(&a);
-               s && s->what.kind == message_kind::grant && (s->what.extra & role::are_suspects) != 0)
+           if (auto* const s = std::get_if<farm::send>(&a);
+               s && std::holds_alternative<farm::grant_suspect>(s->what))
              s->to = 0;
        };
      }},
-    {"a suspect is given to nobody",
-     [](auto& m) {
-       m.received = [](int, auto& what) {
-         return what.kind != message_kind::grant || (what.extra & role::are_suspects) == 0;
-       };
-     }},
-    {"another task is named",
-     [](auto& m) {
-       m.received = [](int, auto& what) {
-         if (what.kind == message_kind::finish) what.result->task ^= 1;
-         return true;
-       };
-     }},
+    {"a suspect is given to nobody", [](auto& m) { never<farm::grant_suspect>(m); }},
+    {"another task is named", [](auto& m) { change<role::finish>(m, [](auto& f) { f.how.task ^= 1; }); }},
 };
 
 }  // namespace

@@ -12,7 +12,7 @@ void world::idle(event const& e) {
   auto& t = n.threads[static_cast<std::size_t>(e.b)];
   require(!t.todo, "a busy thread asks for work");
   n.rested = true;
-  role::actions list;
+  role::farm_actions list;
   n.worker.idle(e.n, list);
   perform(e.a, false, list, &t);
 }
@@ -64,7 +64,7 @@ void world::finish(event const& e) {
   auto const front = rest.take_front(good);
   bool const part = !throws && !rest.empty();
   t.todo.reset();
-  role::actions list;
+  role::farm_actions list;
   if (!front.empty()) {
     if (!n.draining)
       for (std::uint64_t i = 0; i < front.count; ++i) n.held.push_back(front[i]);
@@ -77,7 +77,6 @@ void world::finish(event const& e) {
     auto const id = rest.first;
     rest.take_front(1);
     n.worker.failed(id, "it throws", rest, list);
-    n.draining = true;
   } else if (part && n.draining) {
     n.worker.finished(rest, 0, list);
   } else if (part) {
@@ -89,7 +88,7 @@ void world::finish(event const& e) {
 void world::supply(event const& e) {
   state_.supplied = std::min(scenario_->tasks, state_.supplied + e.n);
   state_.source_ended = state_.source_ended || (e.more == 1 && state_.supplied == scenario_->tasks);
-  role::actions list;
+  role::farm_actions list;
   state_.ledger.supplied(state_.supplied, state_.source_ended, list);
   perform(0, true, list);
 }
@@ -117,7 +116,7 @@ void world::sink(std::uint64_t most) {
   queue.erase(queue.begin(), queue.begin() + static_cast<std::ptrdiff_t>(entries));
   while (scenario_->ordered && !bad && state_.sunk < scenario_->tasks && state_.early[state_.sunk])
     give(state_.sunk);
-  role::actions list;
+  role::farm_actions list;
   if (bad) {
     state_.sink_failed = true;
     state_.ledger.sink_failed(*bad, "disk full", list);

@@ -12,37 +12,37 @@ namespace role = skel::role;
 
 // A ledger whose ranks 0 ... 3 live, but for rank 3, and hold all tasks. Time passes, results come in.
 struct book {
-  role::ledger ledger;
+  role::farm_ledger ledger;
   int stocks = 0;  // taken so far
 
   book() {
-    role::ledger_config c;
+    role::farm_ledger_config c;
     c.ranks = c.workers = {0, 1, 2, 3};
     c.tasks = 1000;
     c.policy = skel::schedule::blocks{}.policy();
-    ledger = role::ledger(c);
-    role::actions list;
-    for (int r = 0; r < 4; ++r) ledger.on(r, {.kind = role::message_kind::hello}, list);
+    ledger = role::farm_ledger(c);
+    role::farm_actions list;
+    for (int r = 0; r < 4; ++r) ledger.on(r, role::call_message(role::hello{}), list);
   }
   // Every living rank but `silent` answers that it holds `claimed`.
-  void answer(role::actions& list, skel::task_range claimed, int silent = -1) {
+  void answer(role::farm_actions& list, skel::task_range claimed, int silent = -1) {
     for (auto const& a : std::exchange(list, {})) {
-      auto const* const s = std::get_if<role::send>(&a);
-      if (s == nullptr || s->what.kind != role::message_kind::take_stock) continue;
+      auto const* const s = std::get_if<role::farm::send>(&a);
+      auto const* const asked = s == nullptr ? nullptr : std::get_if<role::farm::take_stock>(&s->what);
+      if (asked == nullptr) continue;
       stocks += s->to == 0 ? 1 : 0;
       if (s->to == silent) continue;
-      ledger.on(s->to, {.kind = role::message_kind::stock, .number = s->what.number, .ranges = {claimed}},
-                list);
+      ledger.on(s->to, role::farm::stock{asked->round, 0, {claimed}}, list);
     }
   }
   void lose(int rank, skel::task_range claimed) {
-    role::actions list;
+    role::farm_actions list;
     ledger.lost(rank, list);
     answer(list, claimed);
   }
   void pass(int ticks, skel::task_range claimed, int silent = -1) {
     for (int i = 0; i < ticks; ++i) {
-      role::actions list;
+      role::farm_actions list;
       ledger.lost(3, list);     // as the engine does on every tick
       ledger.sunk(0, 0, list);  // the run moves
       ledger.tick(list);
@@ -86,7 +86,7 @@ TEST_CASE("stock that misses something is taken again soon, and a round without 
 TEST_CASE("where nobody is lost and the run moves, no stock is taken") {
   book b;
   for (int i = 0; i < 100; ++i) {
-    role::actions list;
+    role::farm_actions list;
     b.ledger.sunk(0, 0, list);
     b.ledger.tick(list);
     b.answer(list, everything);

@@ -25,7 +25,8 @@ void round_trip(std::span<std::byte const> bytes, Decode const& decode) {
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   auto const bytes = fuzz::input{data, size}.bytes();
-  fuzz::expect_error_or_result([&] { round_trip(bytes, [](auto& in) { return skel::role::decode(in); }); });
+  fuzz::expect_error_or_result(
+      [&] { round_trip(bytes, [](auto& in) { return skel::role::decode<skel::role::farm_message>(in); }); });
   fuzz::expect_error_or_result(
       [&] { round_trip(bytes, [](auto& in) { return skel::role::decode_peer_message(in); }); });
   fuzz::expect_error_or_result([&] {

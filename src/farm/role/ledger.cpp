@@ -1,61 +1,96 @@
 #include "farm/role/ledger.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "role/deal.hpp"
-#include "role/digest.hpp"
 
 namespace skel::role {
 
-ledger::ledger(ledger_config config) : config_(std::move(config)), peers_(config_.ranks.size()) {
-  bool const asks = asks_root(config_.policy);
-  for (rank_id w : config_.workers)
-    if (auto* p = find(w)) p->computes = true;
-  for (auto& p : peers_) p.closed = p.computes && !asks;
+farm_ledger::farm_ledger(farm_ledger_config config)
+    : config_(std::move(config)),
+      roll_(config_.ranks, config_.call_hash),
+      stock_(config_.ranks.size()),
+      begun_(config_.ranks.size()),
+      suspects_(config_.most_losses) {
   for (auto const& r : config_.restored) {
     recorded_.insert(r);
     restored_end_ = std::max(restored_end_, r.last() + 1);
   }
-  restored_ = recorded_.count();
+  std::vector<bool> computes(config_.ranks.size());
+  for (rank_id const w : config_.workers)
+    if (auto const i = index_of(w)) computes[*i] = true;
+  auto policy = config_.policy;
+  if (!policy.power.empty()) {  // from ranks to their indices
+    policy.power.clear();
+    for (rank_id const r : config_.ranks) {
+      auto const at = static_cast<std::size_t>(r);
+      policy.power.push_back(at < config_.policy.power.size() ? config_.policy.power[at] : 0);
+    }
+  }
+  dealer_ = farm_dealer(std::move(policy), config_.first_grant, computes, index_of(config_.root).value_or(0),
+                        task_pool(config_.window, config_.ordered, recorded_.count()));
   if (!config_.tasks) return;
   available_ = *config_.tasks;
-  restored_here_ = restored_;
   source_ended_ = true;
-  if (config_.policy.start == start_with::weighted || (!asks && config_.resumed)) {
-    dealt_ = false;  // the pool opens when the first part is dealt
-  } else if (!asks) {
-    given_ = available_;  // every worker knows its share
-  } else {
-    add_to_pool(recorded_.missing(0, available_, {}));
-  }
+  bool const asks = asks_root(config_.policy);
+  if (config_.policy.start == start_with::weighted || (!asks && config_.resumed))
+    dealer_.wait_for_deal();
+  else if (!asks)
+    dealer_.known_shares(available_);
+  else
+    dealer_.pool().add(recorded_.missing(0, available_, {}));
 }
 
-ledger::peer* ledger::find(rank_id rank) {
+std::optional<std::size_t> farm_ledger::index_of(rank_id rank) const {
   auto const at = std::find(config_.ranks.begin(), config_.ranks.end(), rank);
-  return at == config_.ranks.end() ? nullptr : &peers_[static_cast<std::size_t>(at - config_.ranks.begin())];
+  if (at == config_.ranks.end()) return std::nullopt;
+  return static_cast<std::size_t>(at - config_.ranks.begin());
 }
 
-std::vector<rank_id> ledger::lost_ranks() const {
-  std::vector<rank_id> ranks;
-  for (std::size_t i = 0; i < peers_.size(); ++i)
-    if (!peers_[i].alive) ranks.push_back(config_.ranks[i]);
-  return ranks;
+// --- what the ranks are told
+
+void farm_ledger::tell(call_messages& told, farm_actions& out) {
+  if (roll_.stopping()) {
+    dealer_.stop();
+    stock_.end();
+  }
+  for (auto& m : told) out.push_back(farm::send{m.to, std::move(m.what)});
 }
 
-std::vector<rank_id> ledger::not_stopped() const {
-  std::vector<rank_id> ranks;
-  for (std::size_t i = 0; i < peers_.size(); ++i)
-    if (peers_[i].alive && !peers_[i].stopped) ranks.push_back(config_.ranks[i]);
-  return ranks;
+void farm_ledger::give(farm_actions& out) {
+  for (auto& a : decided_) {
+    rank_id const to = config_.ranks[a.rank];
+    if (a.tasks.empty()) {
+      out.push_back(farm::send{to, farm::nothing{}});
+      continue;
+    }
+    if (stock_.under_way())  // its new owner may have answered already
+      for (auto const& r : a.tasks) stock_.claim(r);
+    if (watches(a.rank)) begun_.given(a.rank, dealer_.threads(a.rank), a.tasks);
+    // A rank that was given up may still hold what it is given a second time.
+    out.push_back(farm::send{to, farm::grant{std::move(a.tasks), handed_out_again_ > 0}});
+  }
+  decided_.clear();
 }
 
-void ledger::begin(actions& out) {
+void farm_ledger::serve_all(farm_actions& out) {
+  dealer_.serve_all(no_more(), decided_);
+  give(out);
+}
+
+void farm_ledger::push(farm_actions& out) {
+  dealer_.push(decided_);
+  give(out);
+}
+
+// --- the source and the sink
+
+void farm_ledger::begin(farm_actions& out) {
   if (!source_ended_ || restored_fit(out)) maybe_complete(out);
 }
 
 // Restored results belong to tasks of this source: otherwise the run could never be complete.
-bool ledger::restored_fit(actions& out) {
+bool farm_ledger::restored_fit(farm_actions& out) {
   if (restored_end_ <= available_) return true;
   source_failed("it has " + std::to_string(available_) +
                     " tasks, but the checkpoint holds the result of task " +
@@ -64,229 +99,321 @@ bool ledger::restored_fit(actions& out) {
   return false;
 }
 
-// --- events
-
-void ledger::supplied(std::uint64_t available, bool ended, actions& out) {
-  if (stopping_) return;
+void farm_ledger::supplied(std::uint64_t available, bool ended, farm_actions& out) {
+  if (stopping()) return;
   if (available > available_) {
     auto const fresh = recorded_.missing(available_, available, {});
-    add_to_pool(fresh);
-    if (auto const known = available - available_ - count_tasks(fresh); known > 0) {
-      restored_here_ += known;
+    dealer_.pool().add(fresh);
+    if (count_tasks(fresh) < available - available_) {  // the others were restored
       task_set unknown;
       for (auto const& r : fresh) unknown.insert(r);
-      for (auto const& r : unknown.missing(available_, available, {})) out.push_back(forget{r});
+      for (auto const& r : unknown.missing(available_, available, {})) out.push_back(farm::forget{r});
     }
     available_ = available;
-    quiet_ticks_ = 0;
+    stock_.moved();
   }
   source_ended_ = source_ended_ || ended;
   if (source_ended_ && !restored_fit(out)) return;
-  serve_waiting(out);
+  serve_all(out);
   maybe_complete(out);
 }
 
-void ledger::sunk(std::uint64_t count, task_id next, actions& out) {
+void farm_ledger::sunk(std::uint64_t count, task_id next, farm_actions& out) {
   sunk_ = count;
-  sink_next_ = next;
-  quiet_ticks_ = 0;
-  if (config_.window > 0) serve_waiting(out);
-  if (config_.window > 0 && !pool_.empty()) push_to_closed(out);
+  dealer_.pool().sunk(count, next);
+  stock_.moved();
+  if (config_.window > 0) {
+    serve_all(out);
+    if (!dealer_.pool().empty()) push(out);
+  }
   maybe_complete(out);
 }
 
-void ledger::sink_failed(task_id id, std::string text, actions& out) {
-  if (finished_) return;
-  if (outcome_.how == outcome::status::done || outcome_.how == outcome::status::stopped_early) {
-    outcome_.how = outcome::status::sink_failed;
-    outcome_.task = id;
-    outcome_.rank = config_.root;
-    outcome_.text = std::move(text);
-  }
-  begin_stop(out);
+void farm_ledger::maybe_complete(farm_actions& out) {
+  // The sink may still throw while results wait for it, so the run is not done before it has had them all.
+  if (!stopping() && source_ended_ && recorded_.count() == available_ && sunk_ == available_)
+    roll(out, &roll_call::done, sunk_);
 }
 
-void ledger::source_failed(std::string text, actions& out) {
-  if (finished_) return;
-  if (outcome_.how == outcome::status::done) {
-    outcome_.how = outcome::status::source_failed;
-    outcome_.text = std::move(text);
-  }
-  begin_stop(out);
+void farm_ledger::sink_failed(task_id id, std::string text, farm_actions& out) {
+  roll(out, &roll_call::sink_failed, id, std::move(text));
+}
+void farm_ledger::source_failed(std::string text, farm_actions& out) {
+  roll(out, &roll_call::source_failed, std::move(text));
+}
+void farm_ledger::stop_early(farm_actions& out) { roll(out, &roll_call::stop_early); }
+void farm_ledger::abort(std::string text, farm_actions& out) {
+  roll(out, &roll_call::abort, std::move(text));
 }
 
-void ledger::hold_back(bool on, actions& out) {
-  held_back_ = on;
-  if (!on && !finished_) serve_waiting(out);
+void farm_ledger::hold_back(bool on, farm_actions& out) {
+  dealer_.hold_back(on);
+  if (!on && !finished()) serve_all(out);
 }
 
-void ledger::stop_early(actions& out) {
-  if (stopping_) return;
-  outcome_.how = outcome::status::stopped_early;
-  begin_stop(out);
-}
+// --- messages
 
-void ledger::on(rank_id from, message const& m, actions& out) {
-  auto* const p = find(from);
-  if (p == nullptr) return;
-  if (finished_) {  // it has not heard: say it again
-    if (from == config_.root) return;
-    if (aborted_)
-      out.push_back(send{from, {.kind = message_kind::abort, .text = *aborted_}});
-    else
-      out.push_back(send{from, {.kind = message_kind::finish, .result = outcome_}});
+void farm_ledger::on(rank_id from, farm_message const& m, farm_actions& out) {
+  auto const index = index_of(from);
+  if (!index) return;
+  if (finished()) {  // it has not heard of the end
+    if (from != config_.root) {
+      call_messages told;
+      roll_.say_again(from, told);
+      tell(told, out);
+    }
     return;
   }
-  auto const index = static_cast<std::size_t>(p - peers_.data());
-  p->alive = true;  // whoever speaks is not lost: suspicion is taken back
-  switch (m.kind) {
-    case message_kind::hello:
-      on_hello(index, m, out);
-      break;
-    case message_kind::ask:
-      if (p->waiting) break;  // said again by an impatient worker
-      p->waiting = true;
-      p->wanted = m.number;
-      serve(index, out);
-      break;
-    case message_kind::results:
-      on_results(index, m, out);
-      break;
-    case message_kind::failed:
-      if (outcome_.how == outcome::status::task_failed && outcome_.task == m.number && outcome_.rank == from)
-        break;  // said again
-      if (failures_++ == 0 && !stopping_) {
-        outcome_.how = outcome::status::task_failed;
-        outcome_.task = m.number;
-        outcome_.rank = from;
-        outcome_.text = m.text;
-      } else {
-        ++outcome_.more;
-      }
-      begin_stop(out);
-      break;
-    case message_kind::begins:
-      on_begins(index, m, out);
-      break;
-    case message_kind::stock:
-      on_stock(index, m, out);
-      break;
-    case message_kind::please_stop:
-      stop_early(out);
-      break;
-    case message_kind::stopped:
-      p->stopped = stopping_;
-      maybe_finish(out);
-      break;
-    case message_kind::abort:
-      abort(m.text, out);
-      break;
-    default:
-      break;
+  roll_.heard(from);  // a rank that speaks is not lost: suspicion is taken back
+  dealer_.heard(*index);
+  suspects_.heard(from);
+  if (auto const* const call = std::get_if<call_message>(&m)) {
+    roll_.count(sunk_, handed_out_again_);
+    roll(out, &roll_call::on, from, *call);
+    if (auto const* const h = std::get_if<hello>(call); h != nullptr && !finished())
+      on_hello(*index, *h, out);
+  } else if (auto const* const a = std::get_if<farm::ask>(&m)) {
+    dealer_.asks(*index, a->wanted);
+    dealer_.serve(*index, no_more(), decided_);
+    give(out);
+  } else if (auto const* const r = std::get_if<farm::results>(&m)) {
+    on_results(*index, *r, out);
+  } else if (auto const* const b = std::get_if<farm::begins>(&m)) {
+    on_begins(*index, *b, out);
+  } else if (auto const* const s = std::get_if<farm::stock>(&m)) {
+    on_stock(*index, *s, out);
   }
 }
 
-void ledger::on_hello(std::size_t index, message const& m, actions& out) {
-  auto& p = peers_[index];
-  if (m.number != config_.call_hash) {
-    abort(
-        "rank " + std::to_string(config_.ranks[index]) +
-            " made another skeleton call than the root (other skeleton, schedule, number of tasks or types)",
-        out);
-    return;
+void farm_ledger::on_hello(std::size_t index, hello const& m, farm_actions& out) {
+  if (dealer_.hello(index, m.threads, m.power)) {
+    stock_.moved();  // said again by a worker that has heard nothing, it is no movement
+    auto const& workers = config_.workers;
+    auto const at = std::find(workers.begin(), workers.end(), config_.ranks[index]);
+    if (config_.tasks && !config_.resumed && at != workers.end() && watches(index))
+      begun_.given(index, dealer_.threads(index),
+                   known_share(config_.policy, *config_.tasks, static_cast<int>(workers.size()),
+                               static_cast<int>(at - workers.begin())));
   }
-  bool const first = !std::exchange(p.hello, true);
-  p.threads = static_cast<int>(std::max<std::uint64_t>(1, m.extra));
-  if (first) {
-    quiet_ticks_ = 0;  // said again by a worker that has heard nothing, it is no movement
-    expect(index, first_share(index));
-  }
-  p.power = m.power;
   give_suspects(out);
-  if (stopping_) out.push_back(send{config_.ranks[index], {.kind = message_kind::stop}});
-  deal_shares(out);
-  if (!pool_.empty() && p.closed) push_to_closed(out);
+  if (stopping()) {
+    call_messages told;
+    roll_.say_again(config_.ranks[index], told);
+    tell(told, out);
+  }
+  deal(out);
+  if (!dealer_.pool().empty() && dealer_.closed(index)) push(out);
 }
 
-void ledger::on_results(std::size_t index, message const& m, actions& out) {
-  if (stopping_ || !tasks_exist(index, m.ranges, out)) return;
-  auto& p = peers_[index];
-  quiet_ticks_ = 0;
-  on_begins(index, m, out);
-  if (finished_) return;  // it spoke of tasks that do not exist
-  acquit(m.ranges, out);
+// As soon as all living ranks have said that they are there, and how fast they are.
+void farm_ledger::deal(farm_actions& out) {
+  if (!source_ended_ || !dealer_.may_deal()) return;
+  dealer_.deal(recorded_.missing(0, available_, {}), decided_);
+  give(out);
+  serve_all(out);
+}
+
+// Task numbers come from another process: they must exist before they become bits of a set.
+bool farm_ledger::tasks_exist(std::size_t index, range_list const& ranges, farm_actions& out) {
+  if (std::all_of(ranges.begin(), ranges.end(), [&](auto const& r) { return r.last() < available_; }))
+    return true;
+  abort("rank " + std::to_string(config_.ranks[index]) + " speaks of tasks that do not exist", out);
+  return false;
+}
+
+void farm_ledger::on_results(std::size_t index, farm::results const& m, farm_actions& out) {
+  if (stopping() || !tasks_exist(index, m.ranges, out) || !tasks_exist(index, m.begun, out)) return;
+  stock_.moved();
+  if (watches(index)) begun_.results(index, dealer_.threads(index), m.ranges, m.begun);
+  if (!suspects_.empty() &&  // a task with a result did not end its rank
+      suspects_.acquit_if([&](task_id id) { return any_contains(m.ranges, id); }))
+    give_suspects(out);
   if (config_.merged)
     record_merged(m.ranges, out);
   else
-    record_all(m.ranges, out);
-  if (m.number > 0 && !p.waiting) {
-    p.waiting = true;
-    p.wanted = m.number;
-  }
-  serve(index, out);
+    record(m.ranges, out);
+  if (m.wanted > 0) dealer_.asks(index, m.wanted);
+  dealer_.serve(index, no_more(), decided_);
+  give(out);
   maybe_complete(out);
 }
 
-void ledger::abort(std::string text, actions& out) {
-  if (finished_) return;
-  finished_ = true;
-  aborted_ = text;
-  for (rank_id r : config_.ranks)
-    if (r != config_.root) out.push_back(send{r, {.kind = message_kind::abort, .text = text}});
-  out.push_back(fail{fail::reason::protocol, std::move(text)});
+void farm_ledger::record(range_list const& ranges, farm_actions& out) {
+  for (auto const& r : ranges)
+    for (auto const& fresh : recorded_.insert(r)) {
+      // The task may have been given up, and not been given to another rank yet.
+      if (handed_out_again_ > 0) dealer_.pool().remove(fresh, recorded_);
+      out.push_back(farm::record{fresh});
+      out.push_back(farm::forget{fresh});
+    }
 }
 
-// --- the end
-
-void ledger::maybe_complete(actions& out) {
-  // The sink may still throw while results wait for it, so the run is not done before it has had them all.
-  if (!stopping_ && source_ended_ && recorded_.count() == available_ && sunk_ == available_) begin_stop(out);
-}
-
-void ledger::begin_stop(actions& out) {
-  if (stopping_) return;
-  stopping_ = true;
-  stock_round_ = false;
-  pool_.clear();
-  pooled_ = 0;
-  for (rank_id r : config_.ranks) out.push_back(send{r, {.kind = message_kind::stop}});
-  maybe_finish(out);
-}
-
-void ledger::maybe_finish(actions& out) {
-  if (!stopping_ || finished_) return;
-  if (std::any_of(peers_.begin(), peers_.end(), [](auto const& p) { return p.alive && !p.stopped; })) return;
-  finished_ = true;
-  outcome_.tasks = sunk_;
-  outcome_.handed_out_again = handed_out_again_;
-  // Suspects are told too: most of them live.
-  for (rank_id r : config_.ranks) out.push_back(send{r, {.kind = message_kind::finish, .result = outcome_}});
-}
-
-std::uint64_t ledger::hash() const {
-  digest d;
-  d.add(pool_).add(available_).add(source_ended_).add(dealt_).add(given_).add(sunk_).add(recorded_.count());
-  d.add(recorded_.low_water()).add(handed_out_again_).add(failures_).add(stopping_).add(finished_);
-  d.add(last_lost_.value_or(~std::size_t{0}));
-  d.add(held_back_);
-  d.add(stock_round_).add(round_).add(claimed_.count()).add(quiet_ticks_).add(stop_ticks_).add(stock_ticks_);
-  d.add(stock_pause_).add(blame_ticks_);
-  for (auto const& [id, s] : suspects_) {
-    d.add(id).add(s.given).add(s.holder ? *s.holder + 1 : 0).add(s.losses.size());
-    for (auto const& l : s.losses) d.add(l.peer * 4 + (l.watched ? 2 : 0) + (l.alone ? 1 : 0));
+// One value for all of `ranges`: if some have counted already, none may. The others are done again.
+void farm_ledger::record_merged(range_list const& ranges, farm_actions& out) {
+  task_set seen;
+  bool once = true;
+  for (auto const& r : ranges) {
+    once = once && !recorded_.intersects(r);
+    if (handed_out_again_ > 0) once = once && count_tasks(seen.insert(r)) == r.count;
   }
-  d.add(suspects_.size());
-  for (auto const& p : peers_)
-    d.add(p.alive)
-        .add(p.hello)
-        .add(p.waiting)
-        .add(p.closed)
-        .add(p.stopped)
-        .add(p.stock_due)
-        .add(p.running)
-        .add(p.judged)
-        .add(p.wanted)
-        .add(p.grants);
+  if (once) {
+    record(ranges, out);
+    return;
+  }
+  range_list again;
+  task_set chosen;
+  task_set pooled;
+  for (auto const& r : dealer_.pool().ranges()) pooled.insert(r);
+  for (auto const& r : ranges)
+    for (std::uint64_t i = 0; i < r.count; ++i)
+      if (!recorded_.contains(r[i]) && !pooled.contains(r[i]) && chosen.insert(r[i]))
+        append(again, {r[i], 1, 1});
+  put_back(again);
+  serve_all(out);
+  push(out);
+}
+
+void farm_ledger::put_back(range_list const& ranges) {
+  dealer_.pool().put_back(ranges);
+  handed_out_again_ += count_tasks(ranges);
+}
+
+range_list farm_ledger::not_recorded(range_list const& ranges) const {
+  range_list left;
+  for (auto const& r : ranges) {
+    if (!recorded_.intersects(r)) {
+      left.push_back(r);
+      continue;
+    }
+    for (std::uint64_t i = 0; i < r.count; ++i)
+      if (!recorded_.contains(r[i])) append(left, {r[i], 1, 1});
+  }
+  return left;
+}
+
+// --- losses
+
+void farm_ledger::lost(rank_id rank, farm_actions& out) {
+  auto const index = index_of(rank);
+  if (!index || !dealer_.alive(*index) || finished() || rank == config_.root) return;
+  dealer_.lost(*index);
+  suspects_.lost(rank);
+  stock_.lost(*index);
+  stock_.again_soon();
+  dealer_.enlist_root(decided_);
+  give(out);
+  deal(out);
+  roll_.count(sunk_, handed_out_again_);
+  roll(out, &roll_call::lost, rank);
+  if (stopping()) return;
+  if (stock_.under_way())
+    finish_stock(out);  // the next tick counts again without it
+  else
+    take_stock(out);
+}
+
+void farm_ledger::tick(farm_actions& out) {
+  if (finished()) return;
+  if (stopping()) {
+    roll(out, &roll_call::tick);
+    return;
+  }
+  if (auto const guilty = suspects_.tick()) {
+    roll(out, &roll_call::on, config_.root, call_message(blamed{guilty->work, guilty->ranks, guilty->more}));
+    return;
+  }
+  give_suspects(out);
+  if (stock_.tick(!roll_.lost_ranks().empty())) take_stock(out);
+}
+
+void farm_ledger::take_stock(farm_actions& out) {
+  std::vector<bool> asked, gone;
+  for (std::size_t i = 0; i < config_.ranks.size(); ++i) {
+    asked.push_back(dealer_.computes(i));
+    gone.push_back(!dealer_.alive(i));
+  }
+  stock_.begin(asked, gone);
+  for (std::size_t i = 0; i < asked.size(); ++i)
+    if (asked[i])
+      out.push_back(farm::send{config_.ranks[i], farm::take_stock{stock_.round(), !dealer_.said_hello(i)}});
+  finish_stock(out);
+}
+
+void farm_ledger::on_stock(std::size_t index, farm::stock const& m, farm_actions& out) {
+  if (!stock_.awaits(index, m.round) || !tasks_exist(index, m.held, out)) return;
+  stock_.answered(index, m.held);
+  finish_stock(out);
+}
+
+void farm_ledger::finish_stock(farm_actions& out) {
+  if (!stock_.complete()) return;
+  if (!dealer_.dealt()) {
+    stock_.end();
+    return;
+  }
+  for (auto const& r : dealer_.pool().ranges()) stock_.claim(r);
+  find_suspects();
+  auto const missing = recorded_.missing(recorded_.low_water(), available_, stock_.claimed());
+  stock_.end();
+  if (!missing.empty()) stock_.again_soon();  // there may be more where these were
+  put_back(missing);
+  give_suspects(out);
+  serve_all(out);
+  push(out);
+}
+
+// --- tasks that were running on lost ranks
+
+bool farm_ledger::watches(std::size_t index) const {
+  return config_.most_losses > 0 && config_.ranks[index] != config_.root;
+}
+
+void farm_ledger::on_begins(std::size_t index, farm::begins const& m, farm_actions& out) {
+  if (watches(index) && !m.running.empty() && tasks_exist(index, m.running, out))
+    begun_.all(index, dealer_.threads(index), m.running);
+}
+
+// At the end of a round of stock-taking: what is neither recorded nor claimed, and was running on a rank that
+// was lost before the round began. Suspects are given one by one, so they are claimed from here on.
+void farm_ledger::find_suspects() {
+  auto const missing = [&](task_id id) { return !recorded_.contains(id) && !stock_.claimed().contains(id); };
+  auto const before = suspects_.not_held().size();
+  for (std::size_t i = 0; i < config_.ranks.size(); ++i) {
+    if (!stock_.claims_nothing(i) || dealer_.alive(i)) continue;
+    auto const running = begun_.take(i);
+    for (auto const& r : running)
+      for (std::uint64_t k = 0; k < r.count; ++k)
+        if (missing(r[k])) suspects_.add(r[k], config_.ranks[i], running.size() == 1);
+  }
+  suspects_.take_back_if(missing);
+  auto const to_give = suspects_.not_held();
+  handed_out_again_ += to_give.size() - before;
+  for (task_id const id : to_give) stock_.claim({id, 1, 1});
+}
+
+// One at a time to each rank, so that it is known which one ended the next.
+void farm_ledger::give_suspects(farm_actions& out) {
+  if (stopping() || suspects_.empty()) return;
+  for (auto const i : dealer_.takers_of_suspects()) {
+    rank_id const to = config_.ranks[i];
+    if (suspects_.holds_one(to)) continue;
+    auto const task = suspects_.next();
+    if (!task) return;
+    suspects_.given(*task, to);
+    dealer_.count_given();
+    if (stock_.under_way()) stock_.claim({*task, 1, 1});
+    out.push_back(farm::send{to, farm::grant_suspect{{*task, 1, 1}}});
+  }
+}
+
+std::uint64_t farm_ledger::hash() const {
+  digest d;
+  d.add(roll_.hash()).add(available_).add(source_ended_).add(sunk_).add(handed_out_again_);
+  d.add(recorded_.count()).add(recorded_.low_water());
+  dealer_.hash(d);
+  stock_.hash(d);
+  begun_.hash(d);
+  suspects_.hash(d, [](task_id id) { return id; });
   return d.value();
 }
 

@@ -1,71 +1,108 @@
-// What the roles of a run say to each other. Payloads (tasks, results) are not part of it: the engine
-// attaches the bytes that belong to the ranges of a message.
+// What the ranks of a farm say to each other, beside what all skeletons say (call_message). Payloads (tasks,
+// results) are not part of it: the engine attaches the bytes that belong to the ranges of a message.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
-#include <vector>
+#include <variant>
 
-#include "role/outcome.hpp"
+#include "role/call_message.hpp"
+#include "role/codec.hpp"
 #include "skel/detail/task_range.hpp"
 
 namespace skel::role {
 
-enum class message_kind : std::uint8_t {
-  hello,    ///< worker to root: I am in this run. number: hash of the call; extra: compute threads; power
-  ask,      ///< worker to root: number tasks, please
-  grant,    ///< root to worker: ranges are yours (payloads travel with it); extra: 1 if it may hold some of
-            ///< them already, 2 if they are suspects
-  nothing,  ///< root to worker: the pool is empty for good; results kept back may travel
-  results,  ///< worker to root: ranges are done; number: tasks asked for with it (0: none); running: what was
-            ///< begun since the last message
-  failed,   ///< worker to root: task `number` threw; text
-  take_stock,  ///< root to worker: what do you hold? number: round; extra: 1 if hello has not been heard
-  stock,  ///< worker to root: number: round; extra: tasks finished; ranges: what I was given and have not
-          ///< returned
-  please_stop,  ///< worker to root: end the run early
-  stop,         ///< root to worker: start nothing more; tell me when nothing runs
-  stopped,      ///< worker to root: nothing runs (the rank's report travels with it)
-  finish,       ///< root to worker: the run is over; the outcome
-  abort,        ///< either way: the run cannot go on; text says why
-  steal,        ///< worker to worker: I am idle; a task, please (gdc section 3, phase 2)
-  give,  ///< worker to worker: ranges are yours now (payloads travel with it); extra: 1 if you may hold some
-         ///< of them already
-  none,  ///< worker to worker: I have nothing to give; extra: 1 + a rank that had some, or 0
-  begins,  ///< worker to root: I have begun something; running: all that I run
+namespace farm {
+
+/// Worker to root: this many tasks, please.
+struct ask {
+  std::uint64_t wanted = 0;
+  friend bool operator==(ask const&, ask const&) = default;
 };
-inline constexpr int message_kinds = 17;
-
-/// Values of grant's extra, which may be added. A suspect was running on a rank that was lost: it is run
-/// alone, not given to a thief, and `begins` tells the root before it runs.
-inline constexpr std::uint64_t may_be_held = 1, are_suspects = 2;
-
-[[nodiscard]] char const* to_string(message_kind kind);
-/// Whether the root's ledger is to hear of it; all else is for workers, abort for both.
-[[nodiscard]] bool for_ledger(message_kind kind);
-/// Whether payloads travel with it where tasks do.
-[[nodiscard]] bool carries_tasks(message_kind kind);
-
-struct message {
-  message_kind kind = message_kind::hello;
-  std::uint64_t number = 0;
-  std::uint64_t extra = 0;
-  double power = 0;
+/// Root to worker: these tasks are yours. Payloads travel with it.
+struct grant {
   range_list ranges{};
-  range_list running{};  ///< results and begins only
-  std::string text{};
-  std::optional<outcome> result{};  ///< finish only
-  friend bool operator==(message const&, message const&) = default;
+  bool may_be_held = false;  ///< the worker may hold some of them already
+  friend bool operator==(grant const&, grant const&) = default;
+};
+/// Root to worker: this task was running on a rank that was lost. Run it alone, say `begins` before, and give
+/// it to no thief. Its payload travels with it.
+struct grant_suspect {
+  task_range task{0, 1, 1};
+  friend bool operator==(grant_suspect const&, grant_suspect const&) = default;
+};
+/// Root to worker: the pool is empty for good. Results kept back may travel.
+struct nothing {
+  friend bool operator==(nothing const&, nothing const&) = default;
+};
+/// Worker to root: these tasks are done. Their results travel with it.
+struct results {
+  range_list ranges{};
+  std::uint64_t wanted = 0;  ///< tasks asked for at the same time; 0: none
+  range_list begun{};        ///< what the worker began since its last message
+  friend bool operator==(results const&, results const&) = default;
+};
+/// Worker to root: it began something, and these are all the tasks that it runs.
+struct begins {
+  range_list running{};
+  friend bool operator==(begins const&, begins const&) = default;
+};
+/// Root to worker: what do you hold?
+struct take_stock {
+  std::uint64_t round = 0;
+  bool hello_missing = false;  ///< the worker's hello was lost
+  friend bool operator==(take_stock const&, take_stock const&) = default;
+};
+/// Worker to root: the answer.
+struct stock {
+  std::uint64_t round = 0;
+  std::uint64_t finished = 0;  ///< tasks since the run began
+  range_list held{};           ///< given to this worker, and not returned
+  friend bool operator==(stock const&, stock const&) = default;
+};
+/// Worker to worker: this rank is idle; tasks, please (gdc section 3, phase 2).
+struct steal {
+  bool copy = false;  ///< a copy of one that runs will do
+  double power = 0;   ///< of the thief, where there are copies
+  friend bool operator==(steal const&, steal const&) = default;
+};
+/// Worker to worker: these tasks are yours. Payloads travel with it.
+struct give {
+  range_list ranges{};
+  bool may_be_held = false;  ///< the thief may hold some of them already
+  bool copy = false;         ///< the victim runs it, too
+  friend bool operator==(give const&, give const&) = default;
+};
+/// Worker to worker: there is nothing to give.
+struct none {
+  std::optional<rank_id> busy{};  ///< a rank that had some
+  bool copies = false;            ///< a copy of what runs here is worth while
+  double power = 0;               ///< of the fastest rank that runs it, where `copies`
+  friend bool operator==(none const&, none const&) = default;
 };
 
-/// Appends the message to `out`. Numbers are varints, so a grant of one range takes about six bytes.
-void encode(message const& m, std::vector<std::byte>& out);
+}  // namespace farm
 
-/// Reads one message from the front of `bytes` and removes it. Throws protocol_error for anything that
-/// encode() cannot have written; never allocates more than the bytes present justify.
-[[nodiscard]] message decode(std::span<std::byte const>& bytes);
+using farm_message =
+    std::variant<call_message, farm::ask, farm::grant, farm::grant_suspect, farm::nothing, farm::results,
+                 farm::begins, farm::take_stock, farm::stock, farm::steal, farm::give, farm::none>;
+template <>
+inline constexpr unsigned first_kind<farm_message> = 16;
+
+/// Whether the root's ledger answers it. All others are for the worker that receives them.
+[[nodiscard]] inline bool for_ledger(farm_message const& m) {
+  if (auto const* const call = std::get_if<call_message>(&m)) return for_roll_call(*call);
+  return std::holds_alternative<farm::ask>(m) || std::holds_alternative<farm::results>(m) ||
+         std::holds_alternative<farm::begins>(m) || std::holds_alternative<farm::stock>(m);
+}
+
+/// The tasks that the message gives to a worker; their payloads travel with it.
+[[nodiscard]] inline std::span<task_range const> given_tasks(farm_message const& m) {
+  if (auto const* const g = std::get_if<farm::grant>(&m)) return g->ranges;
+  if (auto const* const s = std::get_if<farm::grant_suspect>(&m)) return {&s->task, 1};
+  if (auto const* const v = std::get_if<farm::give>(&m)) return v->ranges;
+  return {};
+}
 
 }  // namespace skel::role

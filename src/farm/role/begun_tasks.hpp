@@ -1,0 +1,39 @@
+// What each rank of a farm runs, as far as the root has been told.
+#pragma once
+
+#include <vector>
+
+#include "role/digest.hpp"
+#include "skel/detail/task_range.hpp"
+
+namespace skel::role {
+
+/// Ranks are named by their index. A regular value.
+class begun_tasks {
+ public:
+  begun_tasks() = default;
+  explicit begun_tasks(std::size_t ranks) : ranks_(ranks) {}
+
+  /// A rank with a free thread begins what it is given. Otherwise the results that it sends next say what it
+  /// begins.
+  void given(std::size_t index, std::size_t threads, range_list const& tasks);
+  /// It says that it has done and begun these, ...
+  void results(std::size_t index, std::size_t threads, range_list const& done, range_list const& begun);
+  /// ... or that it runs just these.
+  void all(std::size_t index, std::size_t threads, range_list const& running);
+  /// What it ran when it was lost; it is forgotten.
+  [[nodiscard]] range_list take(std::size_t index);
+
+  friend bool operator==(begun_tasks const&, begun_tasks const&) = default;
+  void hash(digest& d) const;
+
+ private:
+  void add(std::size_t index, std::size_t threads, range_list const& begun);
+
+  std::vector<range_list> ranks_;
+};
+
+/// Whether one of the ranges holds this task.
+[[nodiscard]] bool any_contains(range_list const& ranges, task_id id);
+
+}  // namespace skel::role

@@ -1,0 +1,209 @@
+#include "farm/role/dealer.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "role/deal.hpp"
+
+namespace skel::role {
+
+namespace {
+// Grants after which a rank's limit, four times as large each time, does not count any more.
+constexpr unsigned limited_grants = 16;
+}  // namespace
+
+farm_dealer::farm_dealer(farm_policy policy, std::uint64_t first_grant, std::vector<bool> const& computes,
+                         std::size_t root, task_pool pool)
+    : policy_(std::move(policy)),
+      first_grant_(first_grant),
+      root_(root),
+      ranks_(computes.size()),
+      pool_(std::move(pool)) {
+  bool const asks = asks_root(policy_);
+  for (std::size_t i = 0; i < ranks_.size(); ++i) {
+    ranks_[i].computes = computes[i];
+    ranks_[i].closed = computes[i] && !asks;
+  }
+}
+
+// --- the ranks
+
+bool farm_dealer::hello(std::size_t index, std::uint64_t threads, double power) {
+  auto& r = ranks_[index];
+  r.threads = static_cast<int>(std::max<std::uint64_t>(1, threads));
+  r.power = power;
+  return !std::exchange(r.hello, true);
+}
+
+void farm_dealer::lost(std::size_t index) {
+  ranks_[index].alive = false;
+  ranks_[index].waiting = false;
+  last_lost_ = index;
+}
+
+void farm_dealer::asks(std::size_t index, std::uint64_t n) {
+  auto& r = ranks_[index];
+  if (r.waiting) return;
+  r.waiting = true;
+  r.wanted = n;
+}
+
+void farm_dealer::enlist_root(assignments& out) {
+  if (stopped_ ||
+      std::any_of(ranks_.begin(), ranks_.end(), [](auto const& r) { return r.computes && r.alive; }))
+    return;
+  ranks_[root_].computes = true;
+  ranks_[root_].closed = true;
+  out.push_back({root_, {}});
+}
+
+std::vector<std::size_t> farm_dealer::takers_of_suspects() const {
+  bool others = false;
+  for (std::size_t i = 0; i < ranks_.size(); ++i) others = others || (computes(i) && i != root_);
+  std::vector<std::size_t> takers;
+  for (bool const waiting : {true, false})
+    for (std::size_t i = 0; i < ranks_.size(); ++i)
+      if (computes(i) && ranks_[i].hello && ranks_[i].waiting == waiting && !(others && i == root_))
+        takers.push_back(i);
+  return takers;
+}
+
+int farm_dealer::all_threads() const {
+  int n = 0;
+  for (auto const& r : ranks_)
+    if (r.computes && r.alive) n += std::max(1, r.threads);
+  return n;
+}
+
+// --- the first part
+
+bool farm_dealer::may_deal() const {
+  if (dealt_ || stopped_) return false;
+  bool any = false;
+  for (auto const& r : ranks_) {
+    if (!r.computes || !r.alive) continue;
+    if (!r.hello) return false;
+    any = true;
+  }
+  return any;
+}
+
+void farm_dealer::deal(range_list const& left, assignments& out) {
+  std::vector<std::size_t> takers;
+  for (std::size_t i = 0; i < ranks_.size(); ++i)
+    if (computes(i)) takers.push_back(i);
+  dealt_ = true;
+  auto const all = count_tasks(left);
+  auto const cut = policy_.start == start_with::weighted ? policy_.cut.of(all) : all;
+  auto shares = shares_of(takers, left, cut);
+  for (std::size_t k = 0; k < takers.size(); ++k) {
+    auto const n = count_tasks(shares[k]);
+    if (n == 0) continue;
+    given_ += n;
+    ranks_[takers[k]].waiting = false;
+    out.push_back({takers[k], std::move(shares[k])});
+  }
+  if (cut < all) pool_.add(at_positions(left, {{cut, all - cut, 1}}));
+}
+
+// One list per taker: which of the first `cut` tasks of `left` it starts with.
+std::vector<range_list> farm_dealer::shares_of(std::vector<std::size_t> const& takers, range_list const& left,
+                                               std::uint64_t cut) const {
+  std::vector<range_list> shares;
+  auto const n = static_cast<int>(takers.size());
+  if (policy_.start == start_with::weighted) {
+    std::vector<double> power;
+    for (auto const i : takers) {
+      auto const& r = ranks_[i];
+      double const chosen = i < policy_.power.size() ? policy_.power[i] : 0;
+      double const measured = r.power > 0 ? r.power : 1.0;
+      power.push_back(chosen > 0 ? chosen : measured * std::max(1, r.threads));
+    }
+    shares = weighted_shares(cut, power);
+  } else {
+    bool const contiguous = policy_.start == start_with::contiguous;
+    for (int k = 0; k < n; ++k)
+      shares.push_back({contiguous ? contiguous_share(cut, n, k) : interleaved_share(cut, n, k)});
+  }
+  for (auto& s : shares) s = at_positions(left, s);
+  return shares;
+}
+
+// --- on demand
+
+void farm_dealer::give(std::size_t index, std::uint64_t n, assignments& out) {
+  range_list tasks;
+  auto const taken = pool_.take(n, tasks);
+  if (taken == 0) return;
+  given_ += taken;
+  ranks_[index].waiting = false;
+  out.push_back({index, std::move(tasks)});
+}
+
+// Only while the root works and asks: it takes what is held back for it.
+bool farm_dealer::keeps_for_root(std::size_t index) const {
+  if (!held_back_ || index == root_ || pool_.empty()) return false;
+  return ranks_[root_].computes && !ranks_[root_].closed && pool_.room();
+}
+
+std::uint64_t farm_dealer::grant_for(std::size_t index) {
+  auto& r = ranks_[index];
+  std::uint64_t n = next_grant(policy_, pool_.tasks(), r.wanted, r.threads, all_threads());
+  if (policy_.size == grant_size::shrinking && first_grant_ > 0 && index != root_ &&
+      r.grants < limited_grants)
+    n = std::min(n, std::max(r.wanted, first_grant_ << (2 * r.grants)));
+  ++r.grants;
+  return n;
+}
+
+void farm_dealer::serve(std::size_t index, bool last, assignments& out) {
+  auto& r = ranks_[index];
+  if (!r.waiting || !r.alive || stopped_ || !dealt_ || keeps_for_root(index)) return;
+  if (!pool_.empty()) {
+    give(index, grant_for(index), out);
+    if (held_back_ && pool_.empty()) serve_all(last, out);  // nothing is left to wait for
+  } else if (last) {
+    r.waiting = false;
+    r.closed = true;
+    out.push_back({index, {}});
+  }
+}
+
+void farm_dealer::serve_all(bool last, assignments& out) {
+  for (std::size_t i = 0; i < ranks_.size(); ++i) serve(i, last, out);
+}
+
+void farm_dealer::push(assignments& out) {
+  if (stopped_) return;
+  auto const takes = [](rank const& r) { return r.computes && r.alive && r.closed && r.hello; };
+  std::size_t const n = ranks_.size();
+  if (policy_.after_loss == takeover::predecessor && last_lost_) {
+    // "P_i can replace P_i+1": the others steal from the rank before it on the ring.
+    for (std::size_t back = 1; back < n; ++back)
+      if (std::size_t const i = (*last_lost_ + n - back) % n; takes(ranks_[i])) {
+        give(i, pool_.tasks(), out);
+        return;
+      }
+  }
+  std::uint64_t takers = 0;
+  for (auto const& r : ranks_) takers += takes(r) ? 1 : 0;
+  for (std::size_t i = 0; i < n && takers > 0 && !pool_.empty(); ++i) {
+    if (!takes(ranks_[i])) continue;
+    give(i, (pool_.tasks() + takers - 1) / takers, out);
+    --takers;
+  }
+}
+
+void farm_dealer::stop() {
+  stopped_ = true;
+  pool_.clear();
+}
+
+void farm_dealer::hash(digest& d) const {
+  pool_.hash(d);
+  d.add(dealt_).add(given_).add(held_back_).add(stopped_).add(last_lost_.value_or(~std::size_t{0}));
+  for (auto const& r : ranks_)
+    d.add(r.alive).add(r.computes).add(r.hello).add(r.waiting).add(r.closed).add(r.wanted).add(r.grants);
+}
+
+}  // namespace skel::role

@@ -1,0 +1,169 @@
+#include "farm/role/ring.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace skel::role {
+
+namespace {
+// Requests without an answer after which the thief goes on to the next rank (gdc section 3, fault tolerance:
+// "more than three times").
+constexpr unsigned most_unanswered = 3;
+// A copy may be copied again by a rank that is faster by this.
+constexpr double clearly_faster = 1.5;
+constexpr std::size_t most_candidates = 16;
+}  // namespace
+
+farm_ring::farm_ring(rank_id self, std::uint64_t threads, double power, farm_ring_config config)
+    : config_(std::move(config)),
+      threads_(threads),
+      power_(power),
+      search_(self, config_.ranks, config_.order) {}
+
+// --- thief
+
+bool farm_ring::seek(held_tasks const& held, std::uint64_t reach, farm_actions& out) {
+  if (victim_ || resting_) return false;
+  // Small tasks are asked for while the last of them run. With large ones that would only move tasks from
+  // one queue into another.
+  auto const running = held.running().size();
+  if (running >= threads_ && reach <= threads_) return false;
+  if (!searching_) {
+    searching_ = true;
+    search_.begin();
+    may_copy_.clear();
+  }
+  if (auto const next = search_.next()) {
+    ask(*next, false, out);
+  } else if (!may_copy_.empty() && running < threads_) {  // the slowest will take longest
+    auto const slowest = std::min_element(may_copy_.begin(), may_copy_.end(),
+                                          [](auto const& a, auto const& b) { return a.power < b.power; });
+    rank_id const rank = slowest->rank;
+    may_copy_.erase(slowest);
+    ask(rank, true, out);
+  } else {
+    // It has come round to itself. All ranks know that this one is hungry, and give when they get more than
+    // they need.
+    searching_ = false;
+    resting_ = true;
+  }
+  return true;
+}
+
+void farm_ring::ask(rank_id victim, bool copy, farm_actions& out) {
+  victim_ = victim;
+  unanswered_ = 0;
+  out.push_back(farm::send{victim, farm::steal{copy, config_.copies ? power_ : 0}});
+}
+
+void farm_ring::given(rank_id victim, farm::give const& m) {
+  searching_ = false;
+  held_by_others_ = held_by_others_ || m.may_be_held;
+  if (m.copy)
+    for (auto const& r : m.ranges) copied_.push_back({r, std::numeric_limits<double>::infinity()});
+  else
+    search_.works(victim);
+}
+
+bool farm_ring::refused(rank_id victim, farm::none const& m) {
+  if (victim_ != victim) return false;
+  answered(victim);
+  if (m.copies && config_.copies && may_copy_.size() < most_candidates)
+    may_copy_.push_back({victim, m.power});
+  if (m.busy)
+    search_.shortcut(victim, *m.busy);
+  else
+    search_.idle(victim);
+  return true;
+}
+
+bool farm_ring::lost(rank_id rank) {
+  search_.lost(rank);
+  forget_thief(rank);
+  if (victim_ != rank) return false;
+  victim_.reset();
+  return true;
+}
+
+bool farm_ring::repeat(farm_actions& out) {
+  if (victim_ && ++unanswered_ <= most_unanswered) {
+    out.push_back(farm::send{*victim_, farm::steal{}});  // without copies: they are given once
+    return true;
+  }
+  if (victim_) {  // silent: the root's detector finds out whether it is dead
+    search_.idle(*victim_);
+    victim_.reset();
+  }
+  resting_ = false;
+  return false;
+}
+
+// --- victim
+
+// The power of the fastest rank that runs a copy of it; 0: there is no copy.
+double farm_ring::copier_of(task_range const& r) const {
+  double power = 0;
+  for (auto const& c : copied_)
+    if (c.task.last() == r.last()) power = std::max(power, c.power);
+  return power;
+}
+
+// What runs here, and on no other rank that is about as fast as one of this power. Suspects stay here.
+range_list farm_ring::worth_a_copy(double power, held_tasks const& held) const {
+  range_list list;
+  for (auto const& r : held.running())
+    if (!held.is_suspect(r) && power >= clearly_faster * copier_of(r)) list.push_back(r);
+  return list;
+}
+
+// What is queued beyond the tasks that the free threads are about to take: a rank that gave its last one
+// would go stealing itself.
+std::uint64_t farm_ring::spare(held_tasks const& held) const {
+  auto const free = threads_ - std::min<std::uint64_t>(threads_, held.running().size());
+  return held.queued() > free ? held.queued() - free : 0;
+}
+
+void farm_ring::give(rank_id thief, held_tasks& held, farm_actions& out) {
+  std::uint64_t const n = config_.take == steal_size::one ? 1 : (spare(held) + 1) / 2;
+  forget_thief(thief);
+  out.push_back(farm::send{thief, farm::give{held.give_away(n, config_.give), held_by_others_}});
+}
+
+void farm_ring::on_steal(rank_id thief, farm::steal const& m, bool draining, held_tasks& held,
+                         farm_actions& out) {
+  forget_thief(thief);
+  if (!draining && spare(held) > 0) {  // case 1
+    give(thief, held, out);
+    return;
+  }
+  auto const copies = config_.copies && !draining ? worth_a_copy(m.power, held) : range_list{};
+  if (m.copy && !copies.empty()) {
+    copied_.push_back({copies.front(), m.power});
+    held_by_others_ = true;
+    out.push_back(farm::send{thief, farm::give{{copies.front()}, true, true}});
+    return;
+  }
+  if (!draining) hungry_.push_back(thief);
+  farm::none answer;
+  answer.copies = !copies.empty();
+  if (answer.copies) answer.power = std::max(power_, copier_of(copies.front()));
+  // Case 3, otherwise case 2.
+  if (auto const busy = search_.knows_busy(); busy && *busy != thief) answer.busy = busy;
+  out.push_back(farm::send{thief, answer});
+}
+
+void farm_ring::feed_hungry(held_tasks& held, farm_actions& out) {
+  while (!hungry_.empty() && spare(held) > 1) give(hungry_.front(), held, out);
+}
+
+void farm_ring::hash(digest& d) const {
+  search_.hash(d);
+  d.add(static_cast<std::uint64_t>(victim_.value_or(-1))).add(searching_).add(resting_).add(unanswered_);
+  for (auto const r : hungry_) d.add(static_cast<std::uint64_t>(r));
+  d.add(held_by_others_).add(hungry_.size());
+  for (auto const& c : copied_) d.add(c.task.last()).add(c.power > 1);
+  for (auto const& c : may_copy_) d.add(static_cast<std::uint64_t>(c.rank));
+}
+
+}  // namespace skel::role

@@ -1,0 +1,59 @@
+#include "farm/role/stock.hpp"
+
+#include <algorithm>
+
+namespace skel::role {
+
+namespace {
+// Ticks without movement after which stock is taken although no rank is known to be lost (a lossy wire).
+constexpr unsigned round_patience = 8;
+// After a loss stock is taken again and again: after one tick, then two, four, and so on up to this.
+constexpr unsigned longest_pause = 64;
+}  // namespace
+
+void stock_taking::begin(std::vector<bool> const& asked, std::vector<bool> const& gone) {
+  under_way_ = true;
+  ticks_ = 0;
+  ++round_;
+  claimed_ = {};
+  for (std::size_t i = 0; i < ranks_.size(); ++i)
+    ranks_[i] = asked[i] ? rank::asked : gone[i] ? rank::gone : rank::heard;
+}
+
+void stock_taking::answered(std::size_t index, range_list const& held) {
+  ranks_[index] = rank::heard;
+  for (auto const& r : held) claimed_.insert(r);
+}
+
+void stock_taking::lost(std::size_t index) {
+  ranks_[index] = ranks_[index] == rank::asked ? rank::gone : rank::heard;
+}
+
+bool stock_taking::complete() const {
+  return under_way_ && std::find(ranks_.begin(), ranks_.end(), rank::asked) == ranks_.end();
+}
+
+void stock_taking::end() {
+  under_way_ = false;
+  claimed_ = {};
+}
+
+bool stock_taking::tick(bool any_lost) {
+  if (under_way_ || any_lost) ++ticks_;
+  // A round that is under way is given time: answers may take longer than a tick.
+  if (under_way_ && ticks_ < round_patience) return false;
+  // Level-triggered: reacting once to each loss would leave tasks behind that were on their way to the dead.
+  // They are few and soon there, so the pauses grow; what shows up late is found when nothing else moves.
+  bool const again = any_lost && (under_way_ || ticks_ >= pause_);
+  if (++quiet_ticks_ < round_patience && !again) return false;
+  quiet_ticks_ = 0;
+  pause_ = std::min(pause_ * 2, longest_pause);
+  return true;
+}
+
+void stock_taking::hash(digest& d) const {
+  for (auto const r : ranks_) d.add(static_cast<std::uint64_t>(r));
+  d.add(under_way_).add(round_).add(claimed_.count()).add(quiet_ticks_).add(ticks_).add(pause_);
+}
+
+}  // namespace skel::role
