@@ -9,7 +9,7 @@ using status = outcome::status;
 namespace {
 
 // A roll call of ranks 0 and 1.
-struct book {
+struct call_of_two {
   roll_call roll{{0, 1}, 42};
   call_messages told{};
 
@@ -34,7 +34,7 @@ struct book {
 }  // namespace
 
 TEST_CASE("stop is said again to ranks that have not stopped") {
-  book b;
+  call_of_two b;
   b.roll.stop_early(b.told);
   CHECK(b.heard<stop>() == std::vector{stop{true}});
   b.says(0, stopped{});
@@ -46,14 +46,14 @@ TEST_CASE("stop is said again to ranks that have not stopped") {
 }
 
 TEST_CASE("the end is said again to a rank that has not heard it") {
-  book b;
+  call_of_two b;
   b.roll.say_again(1, b.told);
   CHECK(b.told.empty());
   b.roll.done(3, b.told);
   b.end();
   b.roll.say_again(1, b.told);
   CHECK(b.heard<finish>().size() == 1);
-  book aborted;
+  call_of_two aborted;
   aborted.roll.abort("why", aborted.told);
   aborted.told.clear();
   aborted.roll.say_again(1, aborted.told);
@@ -61,7 +61,7 @@ TEST_CASE("the end is said again to a rank that has not heard it") {
 }
 
 TEST_CASE("the outcome counts what is known at the end") {
-  book b;
+  call_of_two b;
   b.says(1, failed{7, "no luck"});
   b.says(1, failed{7, "no luck"});  // said again
   b.says(1, failed{8, "no luck"});
@@ -81,7 +81,7 @@ TEST_CASE("the outcome counts what is known at the end") {
 }
 
 TEST_CASE("what a task or the sink throws while a run is stopped early is not swallowed") {
-  book task, sink;
+  call_of_two task, sink;
   task.roll.stop_early(task.told);
   task.says(1, failed{7, "no luck"});
   CHECK(task.end() == status::task_failed);
@@ -91,7 +91,7 @@ TEST_CASE("what a task or the sink throws while a run is stopped early is not sw
 }
 
 TEST_CASE("a rank that is heard again must stop, too") {
-  book b;
+  call_of_two b;
   b.roll.lost(1, b.told);
   CHECK(b.roll.lost_ranks() == std::vector{1});
   b.roll.heard(1);
