@@ -9,18 +9,19 @@
 #include <mutex>
 #include <optional>
 #include <span>
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "call_description.hpp"
 #include "engine/engine.hpp"
+#include "observe/trace_buffer.hpp"
 #include "rank_stats.hpp"
 #include "role/outcome.hpp"
 #include "skel/error.hpp"
 #include "skel/observe/progress.hpp"
 #include "skel/observe/trace.hpp"
+#include "skel/stop.hpp"
 
 namespace skel::detail {
 
@@ -30,7 +31,7 @@ inline constexpr std::string_view watchdog_text = "no progress for ";
 /// What a call is told beside its work.
 struct call_options {
   std::string label;  // for progress and trace
-  std::stop_token stop;
+  stop_condition stop;
   std::optional<double> time_limit_seconds;
   bool observed = true;  // shown as progress, in traces, and warned before
 };
