@@ -14,7 +14,7 @@ function(room name)
   endforeach()
 endfunction()
 
-room(base HEADERS error report bytes hash atomic_file detail/task_range)
+room(base HEADERS error report bytes hash atomic_file stop detail/task_range detail/function_reference)
 room(role USES base HEADERS schedule)
 room(transport USES base)
 room(observe USES base)
@@ -24,11 +24,12 @@ room(disks USES base transport storage)
 room(engine USES base transport observe disks HEADERS context run_main)
 # What the skeletons share above the engine: one call on one rank, and the user's types as bytes.
 room(call USES base role transport observe storage disks engine
-     HEADERS transfer source sink worker immutable detail/addresses detail/contents detail/conversion detail/task_function detail/deferred_packing)
+     HEADERS transfer serialization source sink worker immutable detail/addresses detail/pack detail/route detail/type_names detail/contents detail/conversion
+     detail/task_function detail/deferred_packing)
 foreach(skeleton farm ring_steal multi_host bsp)
   room(${skeleton}/role USES base role)
 endforeach()
-room(divide_and_conquer/role USES base role HEADERS detail/divide_placement)
+room(divide_and_conquer/role USES base role HEADERS placement)
 set(below_skeletons base role transport observe storage disks engine call)
 room(farm USES ${below_skeletons} farm/role HEADERS farm detail/farm_adapter detail/farm_work detail/result_store detail/task_store)
 room(ring_steal USES ${below_skeletons} ring_steal/role HEADERS ring_steal detail/steal_adapter detail/steal_work)

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "skel/multi_host.hpp"
+#include "skel/serialization.hpp"
 
 namespace groups {
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <iterator>
+#include <skel/serialization.hpp>
 #include <string>
 #include <utility>
 #include <vector>

@@ -9,10 +9,11 @@
 
 namespace skel {
 
-/// Writes to a temporary name in the directory of `path`; commit() renames it to `path`. Without commit(),
-/// after an exception for instance, the temporary file is removed and whatever stood under `path` is
-/// untouched. Symbolic links are followed; devices and pipes (`-o /dev/null`) are written to directly, never
-/// replaced. An existing file keeps its permissions.
+/// A file that appears under its name as a whole. It is written under a temporary name in the
+/// directory of `path`, and commit() renames it to `path`. Without commit(), for instance after an
+/// exception, the temporary file is removed and an existing `path` is untouched. Symbolic links are
+/// followed; devices and pipes (`-o /dev/null`) are written directly. An existing file keeps its
+/// permissions.
 ///
 /// Every error is a skel::error `path: reason`.
 ///
@@ -22,16 +23,20 @@ namespace skel {
 ///     file.commit();
 class atomic_file {
  public:
+  /// Opens the temporary file.
   explicit atomic_file(std::string path);
   ~atomic_file();
   atomic_file(atomic_file const&) = delete;
   atomic_file& operator=(atomic_file const&) = delete;
 
+  /// Appends `bytes`; they are buffered.
   void write(std::span<std::byte const> bytes);
+  /// Appends `text`; it is buffered.
   void write(std::string_view text) { write(std::as_bytes(std::span(text.data(), text.size()))); }
-  /// Writes what is buffered, closes and renames. Nothing may be written afterwards.
+  /// Writes the buffer, closes and renames the file. Nothing may be written afterwards.
   void commit();
 
+  /// The path that the constructor received.
   [[nodiscard]] std::string const& path() const noexcept { return path_; }
 
  private:
@@ -47,7 +52,7 @@ class atomic_file {
   std::vector<std::byte> buffer_;
 };
 
-/// The whole of a small file at once.
+/// Writes a small file as a whole: `path` then holds `text`. Errors as above.
 void write_file_atomically(std::string const& path, std::string_view text);
 
 }  // namespace skel

@@ -1,4 +1,4 @@
-// broadcast: what one rank has read reaches all.
+// broadcast: a value that one rank has read reaches all ranks.
 //
 //     std::string read_everywhere(skel::context& ctx, std::string const& path) {
 //       auto const read = [&] {  // on the root only
@@ -18,15 +18,15 @@
 
 namespace skel {
 
-/// Calls `open` on the root, and returns what it has returned on every rank; nothing where the run was
-/// stopped early (context::request_stop()).
+/// Calls `open` on the root and returns its value on every rank, or nothing where the run was
+/// stopped early (context::request_stop()). `label` is shown by progress and trace.
 ///
-/// Collective. The bytes are divided among the ranks, who then exchange what they have: a hypercube
-/// divide_and_conquer whose parts are parts of the value, so that a rank receives it little more than once
-/// and sends it no more than twice, whatever the number of ranks. Meanwhile the root has up to four times the
-/// value in memory, and the others three times. Ranks may be lost, as in every such call.
+/// Collective. The bytes are divided among the ranks, which then exchange their parts, as a
+/// hypercube divide_and_conquer. Whatever the number of ranks, each receives the value about once
+/// and sends it at most twice. Meanwhile the root holds up to four times the value in memory, other
+/// ranks three times. Losses are handled as in divide_and_conquer.
 ///
-/// Throws, on every rank: source_error when `open` throws; else as divide_and_conquer.
+/// Throws, on every rank: source_error when `open` throws; otherwise as divide_and_conquer.
 template <class Open>
 [[nodiscard]] auto broadcast(context& ctx, on_root<Open> source, std::string const& label = "broadcast")
     -> std::optional<std::remove_cvref_t<typename on_root<Open>::opened>>;

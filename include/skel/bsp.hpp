@@ -1,5 +1,5 @@
-// Bulk synchronous parallel programs: supersteps over a state that is spread over the ranks, saved now and
-// then, and had again after a loss.
+// bsp: supersteps over a state that is spread over the ranks, saved periodically and restored after
+// a loss.
 //
 //     struct diffusion {  // on a ring of ranks, one of which holds all
 //       using state = double;
@@ -22,10 +22,8 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
-#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,24 +31,26 @@
 #include "skel/bytes.hpp"
 #include "skel/context.hpp"
 #include "skel/detail/conversion.hpp"
+#include "skel/detail/function_reference.hpp"
 #include "skel/error.hpp"
 #include "skel/report.hpp"
+#include "skel/stop.hpp"
 #include "skel/storage/options.hpp"
 #include "skel/transfer.hpp"
 
 namespace skel {
 
-/// Everything about a bsp call beside the program. The same on every rank.
+/// Options of a bsp call. The same on every rank.
 struct bsp_options {
-  std::stop_token stop{};                      ///< ends the run early when requested on any rank
-  std::optional<double> time_limit_seconds{};  ///< ends the run early
-  std::string label{};                         ///< for progress and trace; default: "bsp"
+  stop_condition stop{};                       ///< ends the run early when requested on any rank
+  std::optional<double> time_limit_seconds{};  ///< ends the run early; empty: no limit
+  std::string label{};                         ///< shown by progress and trace; default: "bsp"
   /// A superstep that one more lost rank than this was computing, each in another attempt and without
-  /// progress beyond it, ends the run with task_error: it is likely to end the others, too. 1 counts as 2; 0:
-  /// none does.
+  /// progress beyond it, ends the run with task_error: it is likely to end the others, too. 1 counts
+  /// as 2; 0: never.
   unsigned max_losses_per_task = 2;
-  /// The state of all ranks is saved at the end of a superstep; after the loss of a rank the others go on
-  /// from there, and so does a later run (docs/rollback.md).
+  /// Saves the state of all ranks at the end of supersteps. After the loss of a rank the others
+  /// resume from there, and so does a later run (docs/rollback.md).
   std::optional<checkpoint_options> checkpoint{};
 };
 
@@ -59,22 +59,27 @@ template <class P>
 class bsp_work_of;
 }
 
-/// What a program does within one superstep, beside its state.
+/// One superstep of a rank: the messages that it has received, and those that it sends.
 template <class Message>
 class superstep {
  public:
+  /// A message and its sender.
   struct letter {
-    int from = 0;
-    Message content;
+    int from = 0;     ///< the rank that sent it, 0 to size() - 1
+    Message content;  ///< the message
   };
 
+  /// The number of this superstep, from 0.
   [[nodiscard]] std::uint64_t number() const { return number_; }
-  /// This rank's place among those that take part, which are fewer after a loss.
+  /// This rank, 0 to size() - 1, among the ranks that take part. It may change after a loss.
   [[nodiscard]] int rank() const { return rank_; }
+  /// The number of ranks that take part. It shrinks after a loss.
   [[nodiscard]] int size() const { return size_; }
-  /// What the others have sent in the superstep before, in the order of ranks, and of each in its order.
+  /// The messages of the previous superstep, ordered by sender, and for each sender as it sent
+  /// them.
   [[nodiscard]] std::vector<letter>& received() { return *received_; }
-  /// `to` has it in the next superstep; a rank may send to itself.
+  /// Sends `m` to rank `to`, which receives it in the next superstep. A rank may send to itself.
+  /// Throws error for a rank that does not exist.
   void send(int to, Message const& m) {
     if (to < 0 || to >= size_)
       throw error("superstep::send: to rank " + std::to_string(to) + ", expected 0 to " +
@@ -82,7 +87,7 @@ class superstep {
     pack(m, (*bundles_)[static_cast<std::size_t>(to)]);
     sent_ = true;
   }
-  /// A rank is a whole number: this one is swapped with the message.
+  /// Deleted: the rank comes first, and it is a whole number.
   void send(std::floating_point auto to, Message const& m) = delete;
   superstep(superstep const&) = delete;
   superstep& operator=(superstep const&) = delete;
@@ -102,20 +107,23 @@ class superstep {
   bool sent_ = false;
 };
 
-/// What one rank has between two supersteps.
+/// One rank's part of a checkpoint: its state and messages between two supersteps.
 template <class P>
 class bsp_part {
  public:
+  /// A message and its sender.
   using letter = typename superstep<typename P::message>::letter;
-  typename P::state state{};
-  std::vector<letter> received{};
+  typename P::state state{};       ///< after the superstep
+  std::vector<letter> received{};  ///< what the next superstep receives
 };
 
-/// The parts of a checkpoint, read as they are asked for.
+/// The parts of a checkpoint, each read when it is accessed.
 template <class P>
 class bsp_parts {
  public:
+  /// The number of ranks that saved it.
   [[nodiscard]] int size() const { return size_; }
+  /// Reads the part of rank `i`, 0 to size() - 1.
   [[nodiscard]] bsp_part<P> operator[](int i) const {
     auto const bytes = read_(i);
     std::span<std::byte const> in(bytes);
@@ -124,7 +132,7 @@ class bsp_parts {
 
  private:
   friend class detail::bsp_work_of<P>;
-  using part_reader = std::function<std::vector<std::byte>(int)>;
+  using part_reader = detail::function_reference<std::vector<std::byte>(int)>;
   bsp_parts(part_reader const& read, int size) : read_(read), size_(size) {}
   static bsp_part<P> unpack_part(std::span<std::byte const>& in) {
     bsp_part<P> part;
@@ -140,16 +148,18 @@ class bsp_parts {
   int size_;
 };
 
-/// A program: `begin` makes the state of a rank, `step` is one superstep (true: this rank goes on). The run
-/// ends after a superstep in which no rank goes on and none has sent anything.
+/// Satisfied by a program: a type that names its state and message. `begin(rank, size)` makes the
+/// state of a rank; `step(state, superstep)` is one superstep and returns whether this rank wants
+/// to go on. The run ends after a superstep in which no rank wants to go on and no rank has sent a
+/// message.
 template <class P>
 concept bsp_program = requires(P const& p, typename P::state& s, superstep<typename P::message>& step) {
   { p.begin(0, 1) } -> detail::becomes<typename P::state>;
   { p.step(s, step) } -> std::convertible_to<bool>;
 };
 
-/// One that says how the parts of so many ranks become those of another number: `split(parts, rank, size)`
-/// makes the part of `rank` among `size`.
+/// Satisfied by a program that can resume on another number of ranks: `split(parts, rank, size)`
+/// makes the part of `rank` among `size` from the parts of a checkpoint.
 template <class P>
 concept splitting_bsp_program = bsp_program<P> && requires(P const& p, bsp_parts<P> const& parts) {
   { p.split(parts, 0, 1) } -> std::convertible_to<bsp_part<P>>;
@@ -157,21 +167,21 @@ concept splitting_bsp_program = bsp_program<P> && requires(P const& p, bsp_parts
 
 /// Runs the program's supersteps on all ranks until none goes on.
 ///
-/// Collective. The messages of a superstep come in the order of ranks: what is computed does not depend on
-/// time. With a checkpoint the state of all ranks, and the messages that are to be received, are saved at the
-/// end of a superstep when the interval is over, by threads that do nothing else. When a rank is lost, the
-/// others go on from the last checkpoint, or from the beginning, without it; that needs `split` where there
-/// is a checkpoint. The run ends with the loss of the root, or when a superstep ends one rank after another
-/// (bsp_options::max_losses_per_task).
+/// Collective. Messages are delivered in the order of ranks, so the computation does not depend on
+/// timing. With a checkpoint, the state of all ranks and the messages to be received are saved at
+/// the end of a superstep when the interval is over, by a thread of their own. When a rank is lost,
+/// the others resume without it from the latest checkpoint, which needs `split`, or from the
+/// beginning where there is none. The run ends with the loss of the root, or when a superstep ends
+/// one rank after another (bsp_options::max_losses_per_task).
 ///
-/// The value is the state of the root at the end; elsewhere this rank's, unless it was given up.
+/// The value is this rank's state at the end.
 ///
-/// Throws, on every rank: task_error, whose task is the superstep, when `begin`, `step` or `split` throws or
-/// ends one rank after another; usage_error for a store that is
-/// not what it should be; lost_rank_error where a rank is lost and the program cannot be split.
+/// Throws, on every rank: task_error, whose task is the superstep, when `begin`, `step` or `split`
+/// throws or ends one rank after another; usage_error for a store that cannot be used;
+/// lost_rank_error where a rank is lost and the program has no `split`.
 ///
-/// Sources: de Camargo, Cerqueira and Kon, "Strategies for checkpoint storage on opportunistic grids" (state
-/// at the end of supersteps); Valiant, "A bridging model for parallel computation", 1990.
+/// Sources: [Camargo06] (state at the end of supersteps); Valiant, "A bridging model for parallel
+/// computation", 1990.
 template <bsp_program P>
 result<typename P::state> bsp(context& ctx, P const& program, bsp_options const& options = {});
 

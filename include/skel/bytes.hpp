@@ -1,4 +1,5 @@
-// Little-endian bytes and varints, written and read with bounds checked.
+// Values as bytes, for transfer_traits: written to the end of a vector, read and removed from the
+// front of a span. Reading beyond the end throws protocol_error.
 #pragma once
 
 #include <cstddef>
@@ -12,23 +13,32 @@
 
 namespace skel::bytes {
 
-/// Bytes of the longest varint.
+/// The length of the longest varint in bytes.
 inline constexpr std::size_t most_varint = 10;
+/// Appends `value` with 7 bits per byte, the lowest first: small numbers take one byte.
 void put_varint(std::vector<std::byte>& out, std::uint64_t value);
-/// Throws protocol_error when the bytes end early or the number is longer than 64 bits.
+/// Reads what put_varint() wrote. Throws protocol_error when the bytes end early or the number has
+/// more than 64 bits.
 [[nodiscard]] std::uint64_t get_varint(std::span<std::byte const>& in);
 
+/// Appends `n` bytes from `from` on. Compiled once: std::vector's own insert is compiled for every
+/// user.
+void put_bytes(std::vector<std::byte>& out, void const* from, std::size_t n);
+
+/// Appends the length of `text` as a varint, and its characters.
 void put_text(std::vector<std::byte>& out, std::string_view text);
+/// Reads what put_text() wrote.
 [[nodiscard]] std::string get_text(std::span<std::byte const>& in);
 
-/// The next n bytes of `in`, removed from it. Throws protocol_error when there are fewer.
+/// Removes and returns the next `n` bytes. Throws protocol_error when there are fewer.
 [[nodiscard]] std::span<std::byte const> get_bytes(std::span<std::byte const>& in, std::uint64_t n);
 
-/// Bytes after their number.
+/// Appends the number of `bytes` as a varint, and the bytes.
 void put_block(std::vector<std::byte>& out, std::span<std::byte const> bytes);
+/// Reads what put_block() or put_block_by() wrote.
 [[nodiscard]] std::vector<std::byte> get_block(std::span<std::byte const>& in);
 
-/// What `put` appends, after the number of its bytes: for what need not be copied once more.
+/// Appends a block that `put(out)` appends in place. Its length takes most_varint bytes.
 template <class Put>
 void put_block_by(std::vector<std::byte>& out, Put const& put) {
   auto const begin = out.size();
@@ -39,13 +49,14 @@ void put_block_by(std::vector<std::byte>& out, Put const& put) {
   out[begin + most_varint - 1] &= std::byte{0x7f};  // the last one
 }
 
+/// Appends the bytes of `value`, in the byte order of the machine.
 template <class T>
   requires std::is_trivially_copyable_v<T>
 void put_raw(std::vector<std::byte>& out, T const& value) {
-  auto const* const bytes = reinterpret_cast<std::byte const*>(&value);
-  out.insert(out.end(), bytes, bytes + sizeof(T));  // a resize would write each byte twice
+  put_bytes(out, &value, sizeof(T));
 }
 
+/// Reads what put_raw() wrote. Any bytes are a T.
 template <class T>
   requires std::is_trivially_copyable_v<T>
 [[nodiscard]] T get_raw(std::span<std::byte const>& in) {

@@ -1,13 +1,12 @@
-// Where skeletons run: the ranks, this rank's compute threads, and what is observed.
+// Where skeletons run: the ranks, the compute threads of this rank, and what is observed of their
+// runs.
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,7 +38,8 @@ class call_slot {
   ~call_slot();
   /// Which call on this context it is, from 1.
   [[nodiscard]] std::uint32_t number() const { return number_; }
-  /// Throws usage_error where a call was made inside of this one. For calls without a run in the engine.
+  /// Throws usage_error where a call was made inside of this one. For calls without a run in the
+  /// engine.
   void throw_if_nested() const;
 
  private:
@@ -49,106 +49,125 @@ class call_slot {
 };
 }  // namespace detail
 
-/// How a context behaves. Environment variables (SKEL_THREADS, SKEL_PROGRESS, SKEL_TRACE, SKEL_WATCHDOG,
-/// SKEL_SUSPECT_AFTER, SKEL_HOST) give the defaults.
+/// How a context behaves. The environment variables SKEL_THREADS, SKEL_PROGRESS, SKEL_TRACE,
+/// SKEL_WATCHDOG, SKEL_SUSPECT_AFTER and SKEL_HOST set the defaults.
 struct context_options {
-  int threads = 0;  ///< compute threads of this rank; 0: this rank's share of the cores it may use
-  observe::progress_mode progress = observe::progress_mode::never;
-  bool trace = false;      ///< keep spans of what happens when (see context::traces)
-  std::string trace_file;  ///< written by the root at the end, tried at once (usage_error); implies trace
-  double watchdog_seconds = 0;  ///< end the run when nothing moves for so long; 0: never
-  /// A rank that is silent for so long is taken for lost, until it is heard of again; 0: never. Empty: 5 s,
-  /// 60 s where mpiexec ends the job anyway; never below SERIALIZED: there a rank at work is silent.
+  int threads = 0;  ///< compute threads of this rank; 0: its share of the cores it may use
+  observe::progress_mode progress = observe::progress_mode::never;  ///< whether the root shows progress
+  bool trace = false;           ///< keeps spans of what each thread does, see context::traces()
+  std::string trace_file;       ///< the root writes them here at the end; implies `trace`; empty: nowhere
+  double watchdog_seconds = 0;  ///< ends a run that makes no progress for this long; 0: never
+  /// A rank that is silent for this many seconds is declared dead, until it is heard of again. 0:
+  /// never. Empty: 5 s; 60 s where mpiexec ends the job anyway; never with a thread level below
+  /// MPI_THREAD_SERIALIZED, where a rank is silent while it computes.
   std::optional<double> suspect_after_seconds{};
-  /// The name of this rank's host, %r in it for the rank; empty: what the system says. Ranks of one host
-  /// share its disk (docs/checkpoint.md); another name lets one machine stand for several.
+  /// The name of this rank's host, with %r for the rank. Empty: the system's name. Ranks of one
+  /// host share its disk (docs/checkpoint.md), so different names let one machine stand for
+  /// several.
   std::string host{};
   bool quiet = false;                                  ///< no warnings on standard error
   std::size_t largest_message = std::size_t{1} << 30;  ///< bytes; longer messages travel in pieces
+  /// The defaults from the environment. Throws usage_error for a variable that cannot be read.
   [[nodiscard]] static context_options from_environment();
 };
 
-/// A set of ranks that make the same skeleton calls in the same order. Cheap to move, not copyable. Skeleton
-/// calls on one context are collective: every rank of it makes them, from one thread at a time.
+/// A set of ranks that make the same skeleton calls in the same order. Cheap to move, not copyable.
+/// Skeleton calls on one context are collective: every rank of it makes them, from one thread at a
+/// time.
 class context {
  public:
-  /// One process without MPI: rank 0 of 1, with threads.
+  /// One process without MPI: rank 0 of 1, with compute threads. Throws usage_error for a trace
+  /// file that cannot be written.
   explicit context(context_options options = context_options::from_environment());
-  /// The ranks of a communicator of an MPI program that is already running (collective). MPI is left alone:
-  /// it is neither started nor ended. With a thread level below MPI_THREAD_SERIALIZED only the calling thread
-  /// makes progress. Throws usage_error on every rank when the ranks do not run the same program. (In
-  /// skel::mpi.)
+  /// The ranks of a communicator of an MPI program that is already running. Collective. MPI is
+  /// neither started nor ended. With a thread level below MPI_THREAD_SERIALIZED, only the calling
+  /// thread drives communication. Throws usage_error on every rank when the ranks do not run the
+  /// same program. Link skel::mpi.
   explicit context(boost::mpi::communicator const& communicator,
                    context_options options = context_options::from_environment());
   context(context&&) noexcept;
   context& operator=(context&&) noexcept;
   ~context();
 
+  /// This rank, 0 to size() - 1; 0 is the root.
   [[nodiscard]] int rank() const noexcept;
+  /// The number of ranks, lost ones included.
   [[nodiscard]] int size() const noexcept;
+  /// Whether this is rank 0, which receives results.
   [[nodiscard]] bool is_root() const noexcept { return rank() == 0; }
-  /// Compute threads of this rank.
+  /// The number of compute threads of this rank, at least 1.
   [[nodiscard]] int threads() const noexcept;
+  /// The name of this rank's host, see context_options::host.
   [[nodiscard]] std::string const& host() const noexcept;
-  /// The communicator the context was made from, MPI_COMM_WORLD under run_main; of a team, one of exactly its
-  /// ranks in their order, made at the first call (collective over the team). The context's own messages
-  /// travel on a duplicate, so all tags are free; but make no MPI calls while a skeleton call runs, unless
-  /// MPI was started with MPI_THREAD_MULTIPLE. (In skel::mpi; throws usage_error for a context without MPI.)
+  /// The communicator that the context was made from; MPI_COMM_WORLD under run_main. Of a team: one
+  /// of exactly its ranks in their order, made at the first call, which is collective over the team.
+  /// The context's own messages travel on a duplicate, so all tags are free. Make no MPI calls while
+  /// a skeleton call runs, unless MPI was started with MPI_THREAD_MULTIPLE. Throws usage_error for a
+  /// context without MPI. Link skel::mpi.
   [[nodiscard]] boost::mpi::communicator const& communicator() const;
 
-  /// A context of some of this one's ranks: rank i of it is rank `ranks[i]` of this one, ranks[0] is its
-  /// root. Called by these ranks only, with the same list; no message travels, so forming a team costs
-  /// microseconds. Teams of different ranks work side by side: every skeleton runs on a team as on the whole,
-  /// and numbers its ranks from 0. A list makes the same team again whenever it is given. Throws usage_error
-  /// for a list that is empty, names a rank twice or one that does not exist, or lacks the calling rank.
+  /// A context of some of this context's ranks: rank i of the team is rank `ranks[i]` here, and
+  /// ranks[0] is its root. Only these ranks call it, with the same list. No message travels, so
+  /// forming a team takes microseconds. Every skeleton runs on a team; teams of different ranks work
+  /// side by side. The same list always gives the same team. Throws usage_error for a list that is
+  /// empty, repeats a rank, names a rank that does not exist, or lacks the calling rank.
   ///
-  ///     auto pair = ctx.team({2 * (ctx.rank() / 2), 2 * (ctx.rank() / 2) + 1});  // on an even number of
-  ///     ranks
+  ///     int const first = ctx.rank() / 2 * 2;
+  ///     auto pair = ctx.team({first, first + 1});  // on an even number of ranks
   ///
-  /// The loss of a rank means for a team what it means for the whole: skeletons go on without it; when it is
-  /// the team's root, their calls on that team throw lost_rank_error. Teams neither show progress nor leave a
-  /// trace.
+  /// When a team loses its root, its calls throw lost_rank_error; other losses are survived as on
+  /// the whole. Teams show neither progress nor traces.
   [[nodiscard]] context team(std::span<int const> ranks) const;
+  /// The same for a list in braces.
   [[nodiscard]] context team(std::initializer_list<int> ranks) const {
     return team(std::span(ranks.begin(), ranks.size()));
   }
-  /// One team for each color; within it ranks are ordered by key, then by their rank here (MPI_Comm_split).
-  /// Collective. Ranks that are lost before they have said their color are in no team.
+  /// Splits the context into one team per color, like MPI_Comm_split; ranks of a team are ordered by
+  /// key, then by their rank here. Collective. Ranks that are lost before they have named their
+  /// color are in no team.
   ///
   ///     auto half = ctx.split(ctx.rank() % 2);
   [[nodiscard]] context split(int color, int key = 0);
 
-  /// Changes how later runs are observed; the same on every rank.
+  /// Sets context_options::progress for later runs; the same on every rank.
   void set_progress(observe::progress_mode mode);
+  /// Sets context_options::trace for later runs; the same on every rank.
   void set_trace(bool on);
+  /// Sets context_options::threads for later runs.
   void set_threads(int threads);
+  /// Sets context_options::quiet for later runs.
   void set_quiet(bool quiet);
-  /// Ends running and later skeleton calls early (see farm_options::stop), e.g. from a signal handler's
-  /// watcher.
+  /// Ends running and later skeleton calls early, as farm_options::stop does. Any thread may call
+  /// it, for instance one that waits for signals.
   void request_stop() noexcept;
+  /// Whether request_stop() was called on this rank.
   [[nodiscard]] bool stop_requested() const noexcept;
 
-  /// On the root: the spans of all ranks in all runs since the last call. Empties the store.
+  /// On the root: removes and returns the spans of all ranks in all runs since the last call.
   [[nodiscard]] std::vector<observe::rank_trace> traces();
 
-  /// Another context over the same ranks, for calls that one other thread makes while this context's go on:
-  /// the next data travel while the present are worked on. Collective; this one must outlive its calls. They
-  /// have one compute thread, and neither show progress nor leave a trace. Throws usage_error where only the
-  /// thread that made the context may call MPI, and in a simulation.
+  /// Another context over the same ranks, for calls that one other thread makes while calls on this
+  /// context run: the next data set is transferred while the current one is processed. Collective.
+  /// This context must outlive those calls. They have one compute thread and show neither progress
+  /// nor traces. Throws usage_error in a simulation, and where only the thread that made the
+  /// context may call MPI.
   [[nodiscard]] context beside();
-  /// Whether beside() is there, or throws. The same on every rank.
+  /// Whether beside() works here. The same on every rank.
   [[nodiscard]] bool has_beside() const noexcept;
 
-  /// Throws usage_error on every rank unless `bytes` are the same on all of them: options, input, whatever
-  /// the ranks compute from and each has for itself. The error names `name` and the lowest rank that differs
-  /// from the root. Only a digest (XXH3) travels. Collective, like a skeleton call.
+  /// Throws usage_error on every rank unless `bytes` are the same on all of them: options, input,
+  /// or other data that each rank has for itself and computes from. The error names `name` and the
+  /// lowest rank that differs from the root. Only a digest (XXH3) travels. Collective, like a
+  /// skeleton call.
   ///
   ///     ctx.require_same("--angle", std::to_string(angle));
   ///     ctx.require_same("scene.nff", std::as_bytes(std::span(scene_text)));
   void require_same(std::string_view name, std::span<std::byte const> bytes);
+  /// The same for text.
   void require_same(std::string_view name, std::string_view text);
 
-  /// Ends the process with this exit code without MPI_Finalize, which would hang after the loss of a rank.
+  /// Ends the process with exit code `code`, without MPI_Finalize, which would hang after the loss
+  /// of a rank.
   [[noreturn]] void leave(int code);
 
  private:

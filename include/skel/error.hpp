@@ -1,5 +1,5 @@
-// The errors a caller can see. docs/failure-contract.md says which is thrown when, on which ranks, and what
-// can still be used afterwards.
+// The errors that a caller can see. docs/failure-contract.md says when each is thrown, on which
+// ranks, and what can still be used afterwards.
 #pragma once
 
 #include <concepts>
@@ -11,13 +11,13 @@
 
 namespace skel {
 
-/// Base of all errors thrown by skel. what() is one line, without the program's name.
+/// Base of all errors that skel throws. what() is one line, without the program's name.
 class error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Bad options, bad input, or choices that exclude each other. Found before anything was computed.
+/// Bad options, bad input, or choices that exclude each other. Thrown before anything is computed.
 class usage_error : public error {
  public:
   using error::error;
@@ -26,12 +26,15 @@ class usage_error : public error {
 /// A task function threw. Every rank throws the same task_error after the run has drained.
 class task_error : public error {
  public:
+  /// For task `task` that threw `text` on `rank`; `more` tasks failed besides.
   task_error(std::uint64_t task, int rank, std::string const& text, std::uint64_t more);
+  /// The number of the task.
   [[nodiscard]] std::uint64_t task() const noexcept { return task_; }
+  /// The rank on which it threw.
   [[nodiscard]] int rank() const noexcept { return rank_; }
-  /// what() of the exception that the task threw
+  /// what() of the exception that the task threw.
   [[nodiscard]] std::string const& text() const noexcept { return text_; }
-  /// how many further tasks failed in the same run
+  /// The number of further tasks that failed in the same run.
   [[nodiscard]] std::uint64_t more() const noexcept { return more_; }
 
  private:
@@ -44,8 +47,11 @@ class task_error : public error {
 /// The sink threw on the root. Every rank throws the same sink_error after the run has drained.
 class sink_error : public error {
  public:
+  /// For a sink that threw `text` when it received the result of `task`.
   sink_error(std::uint64_t task, std::string const& text);
+  /// The number of the task whose result the sink received.
   [[nodiscard]] std::uint64_t task() const noexcept { return task_; }
+  /// what() of the exception that the sink threw.
   [[nodiscard]] std::string const& text() const noexcept { return text_; }
 
  private:
@@ -53,16 +59,18 @@ class sink_error : public error {
   std::string text_;
 };
 
-/// The source of an on_root farm threw while tasks were pulled from it.
+/// An on_root source threw.
 class source_error : public error {
  public:
   using error::error;
 };
 
-/// A rank was lost that held what nobody else has (for a farm: the root).
+/// A rank was lost that held data no other rank has, such as the root of a farm.
 class lost_rank_error : public error {
  public:
+  /// For the loss of `rank`.
   lost_rank_error(int rank, std::string const& text) : error(text), rank_(rank) {}
+  /// The rank that was lost.
   [[nodiscard]] int rank() const noexcept { return rank_; }
 
  private:
@@ -72,8 +80,11 @@ class lost_rank_error : public error {
 /// A call of the MPI library failed.
 class mpi_error : public error {
  public:
+  /// For a call that returned `code`, which MPI describes as `text`.
   mpi_error(std::string const& call, int code, std::string const& text, int rank);
+  /// The error code of the MPI library.
   [[nodiscard]] int code() const noexcept { return code_; }
+  /// The rank that made the call.
   [[nodiscard]] int rank() const noexcept { return rank_; }
 
  private:
@@ -81,8 +92,8 @@ class mpi_error : public error {
   int rank_;
 };
 
-/// The ranks of one run do not agree about it (another skeleton, schedule, task count, type or program), or a
-/// message could not be understood. Names the rank that differs.
+/// The ranks do not make the same call (another skeleton, schedule, number of tasks, type or
+/// program), or a message cannot be read. Names the rank that differs.
 class protocol_error : public error {
  public:
   using error::error;
@@ -93,8 +104,8 @@ namespace detail {
 [[noreturn]] void refuse_count(std::string_view where, std::string_view what, std::int64_t n,
                                std::uint64_t least);
 
-/// Throws usage_error `where: what must be at least ..., got ...`. No count has its highest bit set, but a
-/// negative number that became one has.
+/// Throws usage_error `where: what must be at least ..., got ...`. No count has its highest bit
+/// set, but a negative number that became one has.
 template <std::unsigned_integral N>
 void require_count(std::string_view where, std::string_view what, N n, std::uint64_t least = 0) {
   auto const given = static_cast<std::make_signed_t<N>>(n);

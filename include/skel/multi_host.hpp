@@ -1,4 +1,5 @@
-// multi_host: units that are read in order, in groups of ranks with a host each; slaves process their pieces.
+// multi_host: units that are read in order, by groups of ranks; the host of a group reads, its
+// ranks process.
 //
 //     struct means_of_neighbours {
 //       using carried = int;  // nothing
@@ -26,96 +27,101 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <vector>
 
 #include "skel/context.hpp"
 #include "skel/detail/conversion.hpp"
+#include "skel/detail/function_reference.hpp"
 #include "skel/detail/group_job.hpp"
 #include "skel/report.hpp"
+#include "skel/stop.hpp"
 #include "skel/worker.hpp"
 
 namespace skel {
 
-/// Where the results of a unit go when all are there.
+/// Where the results of a complete unit go.
 enum class unit_results : std::uint8_t {
-  in_order,      ///< to the sink on the root, unit by unit; what comes early waits there
+  in_order,      ///< to the sink on the root, unit by unit; results that come early wait there
   as_they_come,  ///< to the sink on the root, each unit as a whole, its pieces in order
-  on_hosts       ///< to the sink on the host that led the unit, and nowhere else
+  on_hosts       ///< to the sink on the host that read the unit
 };
 
-/// Measures of the paper and of this library against ranks that wait. The defaults are the best that we know;
-/// each can be switched off, to see what it is worth, or to repeat the paper's experiments
-/// (docs/multi-host.md).
+/// Measures of [Bajaj93] and of this library against waiting ranks. The defaults are the fastest
+/// that were measured. Each can be switched off, to see its effect or to repeat the paper's
+/// experiments (docs/multi-host.md). A "slave" is a rank of a group other than its host, in the
+/// paper's word.
 struct multi_host_measures {
-  bool measure_power = false;  ///< a short probe finds the ranks' power, instead of multi_host_options::power
-  bool reassign = true;  ///< ranks of a group that is through go to others, in proportion to what is left
-  /// Ranks of a group that is through lead the end of another one's share themselves, where enough whole
-  /// units are left that nobody has begun to read; false: they only help, as in the paper.
+  bool measure_power =
+      false;             ///< a short probe measures the ranks' power, instead of multi_host_options::power
+  bool reassign = true;  ///< ranks of a finished group move to others, in proportion to the work left there
+  /// Ranks of a finished group take over the end of another group's share as a group of their own,
+  /// where enough unread units are left. False: they only help, as in the paper.
   bool split_shares = true;
-  /// Units: a group with no more than so much left to give is left alone, no ranks go there any more. The
-  /// paper has 0.5 (section 5.2). 0: as long as there is anything.
+  /// In units: no rank moves to a group that has at most this much left. The paper has 0.5
+  /// [Bajaj93, §5.2].
   double reassign_down_to = 0.125;
-  bool host_helps = true;    ///< hosts process pieces, too, while there is nothing to read
+  bool host_helps = true;    ///< hosts also process pieces while there is nothing to read
   bool host_listens = true;  ///< false: requests wait while the host reads or processes
-  unsigned read_ahead = 1;   ///< units that are read before anybody needs them; 0: when all pieces are given
-  bool preload = false;  ///< each host reads its first unit before anything is given, and the clock starts
-  std::uint64_t least_pieces = 1;  ///< of a packet: neighbours travel together
-  bool shrinking = true;           ///< packets shrink with what is left; false: least_pieces each
-  /// A packet keeps a slave busy for about so long at most, by what its latest pieces took; 0: no limit. Who
-  /// comes to help later finds something to do.
+  unsigned read_ahead = 1;  ///< units read in advance; 0: a unit is read when all pieces have been handed out
+  bool preload = false;     ///< each host reads its first unit before the clock starts
+  std::uint64_t least_pieces = 1;  ///< the smallest packet in pieces, at least 1; neighbours travel together
+  bool shrinking = true;           ///< packets shrink with the work left; false: least_pieces each
+  /// An upper bound on the seconds of work in a packet, estimated from the slave's latest pieces,
+  /// so that ranks that come to help find work. 0: no bound.
   double packet_seconds = 0.02;
-  bool early_requests = true;  ///< a slave asks when `threshold` pieces are left; false: when it is idle
-  std::uint64_t threshold = 1;
-  /// Packets of a host under way and not received: 1 synchronous, 2 the paper's, 0 any number.
+  bool early_requests = true;   ///< a slave asks when `threshold` pieces are left; false: when it is idle
+  std::uint64_t threshold = 1;  ///< in pieces
+  /// An upper bound on a host's packets that are sent and not received: 1 synchronous, 2 as in the
+  /// paper, 0 no bound.
   unsigned buffers = 0;
-  std::size_t results_level = std::size_t{64} * 1024;  ///< bytes of results that a slave keeps; 0: none
+  std::size_t results_level = std::size_t{64} * 1024;  ///< a slave sends its results above this many bytes
 };
 
-/// Everything about a multi_host call beside units, job and sink. The same on every rank.
+/// Options of a multi_host call. The same on every rank.
 struct multi_host_options {
-  /// Ranks per group: 1 is the symmetric partition, all of them the host-slave partition. 0: found from the
-  /// times of the first units, and told in the report.
+  /// Ranks per group. 1 is the symmetric partition, the number of ranks the host-slave partition.
+  /// 0: found from the times of the first units; the report has it.
   unsigned group_size = 0;
-  /// Relative power of the ranks: groups of about equal power, shares in proportion. Empty: all alike.
+  /// Relative power per rank: groups get about equal power, and shares in proportion. Empty: all
+  /// ranks alike.
   std::vector<double> power{};
-  /// What the sink on the root takes of a unit, of what it takes to read and process it (of a run before:
-  /// report groups->sink_seconds). The root leads so much less, and all ranks end together. 0: next to
-  /// nothing.
+  /// The sink's seconds per unit on the root, as a share of the seconds to read and process a unit
+  /// (an earlier run reports both as report::groups). The root takes a proportionally smaller
+  /// share, so that all ranks end together.
   double sink_cost = 0;
-  unit_results results = unit_results::in_order;
-  std::stop_token stop{};                      ///< ends the run early when requested on any rank
-  std::optional<double> time_limit_seconds{};  ///< ends the run early
-  std::string label{};                         ///< for progress and trace; default: "multi_host"
-  multi_host_measures paper{};                 ///< what an experiment switches off
+  unit_results results = unit_results::in_order;  ///< where results go
+  stop_condition stop{};                          ///< ends the run early when requested on any rank
+  std::optional<double> time_limit_seconds{};     ///< ends the run early; empty: no limit
+  std::string label{};                            ///< shown by progress and trace; default: "multi_host"
+  multi_host_measures paper{};                    ///< measures that experiments switch off
 };
 
-/// How a job says, while it reads a unit, that its first n pieces are there: they may be processed at once.
-using pieces_ready = std::function<void(std::uint64_t)>;
+/// While a job reads a unit, it calls ready(n) to let the first n pieces be processed at once.
+/// Valid until `read` returns.
+using pieces_ready = detail::function_reference<void(std::uint64_t)>;
 
-/// Satisfied by a type that names its parts and has the three operations:
+/// Satisfied by a job: a type that names its parts and has three operations,
 ///
 ///     struct isosurfaces {
-///       using carried = last_slices;    // what a host keeps from unit to unit; default constructible
-///       using unit = layer;             // what it has read; default constructible
-///       using packet = rows;            // neighbouring pieces of a unit, all that a slave needs
+///       using carried = last_slices;    // a host's state from unit to unit; default constructible
+///       using unit = layer;             // the data of a unit; default constructible
+///       using packet = rows;            // neighbouring pieces of a unit, with all that processing needs
 ///       using result = polygons;        // of one piece
 ///       std::uint64_t read(std::uint64_t number, carried& c, unit& into) const;   // the number of pieces
 ///       packet cut(unit const& from, std::uint64_t first, std::uint64_t count) const;
 ///       result process(packet const& p, std::size_t i) const;                     // the packet's i-th piece
 ///     };
 ///
-/// It may have more:
+/// and optionally more:
 ///
-///       std::uint64_t history() const;  // units before its first that a host must read, too. Default: 0
-///       // tells what is there:
-///       std::uint64_t read(number, carried&, unit&, pieces_ready const& ready) const;
-///       // reads the history as well:
-///       std::uint64_t read_first(number, carried&, unit&, pieces_ready const& ready) const;
-///       result process(packet const& p, std::size_t i, worker_info const& where) const;
+///     std::uint64_t history() const;  // units before its first that a host must read as well; default: 0
+///     // announces pieces while it reads:
+///     std::uint64_t read(number, carried&, unit&, pieces_ready const& ready) const;
+///     // reads the first unit of a share, and its history:
+///     std::uint64_t read_first(number, carried&, unit&, pieces_ready const& ready) const;
+///     result process(packet const& p, std::size_t i, worker_info const& where) const;
 template <class Job>
 concept multi_host_job =
     requires(Job const& job, typename Job::unit const& u, std::uint64_t n) {
@@ -125,28 +131,28 @@ concept multi_host_job =
     } && (detail::reads_whole<Job> || detail::reads_in_parts<Job>)&&(detail::processes<Job> ||
                                                                      detail::processes_with_worker<Job>);
 
-/// Reads units 0 ... units - 1 in groups of ranks, processes their pieces, and gives each result once to
-/// `sink(unit, piece, result&&)`: on the root, by default in order of unit and piece, so that what the sink
-/// writes has the same bytes for every number of ranks, grouping, re-assignment and loss.
+/// Reads units 0 to units - 1 in groups of ranks, processes their pieces, and gives each result
+/// once to `sink(unit, piece, result&&)`. By default the sink is called on the root, in order of
+/// unit and piece, so that its output has the same bytes for every number of ranks, every grouping,
+/// and after losses.
 ///
-/// Collective: every rank of `ctx` makes the same call. Each group reads a contiguous share of the units, one
-/// after the other, on its host: `job.read(number, carried, into)`, where `carried` is what the host keeps
-/// from unit to unit (new at the beginning of a share). `job.cut(unit, first, count)` takes neighbouring
-/// pieces out of a unit; it is called at any time, also while the same or another unit is read, under a lock:
-/// copying is what it is for. `job.process(packet, i)` is called concurrently by the compute threads of all
-/// ranks. All on a const object. A host holds paper.read_ahead + 2 units at most. The sink is called by one
-/// thread at a time; it may return flow::stop.
+/// Collective: every rank of `ctx` makes the same call. The host of each group reads a contiguous
+/// share of the units in order, with `job.read(number, carried, into)`; `carried` is its state from
+/// unit to unit, new at the beginning of a share. `job.cut(unit, first, count)` copies neighbouring
+/// pieces out of a unit; it is called under a lock at any time, also while units are read, and
+/// should only copy. The compute threads of all ranks call `job.process(packet, i)` concurrently.
+/// All functions are called on a const object. A host holds at most paper.read_ahead + 2 units. The
+/// sink is called by one thread at a time, and may return flow::stop.
 ///
-/// Losses: a lost slave's pieces are given to others; another rank takes over a lost host's share from its
-/// first unit whose results have not reached the root. Results count once.
+/// Losses: the pieces of a lost slave go to other ranks. Another rank takes over the share of a
+/// lost host, from the first unit whose results have not reached the root. Each result counts once.
 ///
-/// Throws, on every rank and after the run has drained: task_error when a function of the job (or a sink on a
-/// host) throws, with the unit as its task number; sink_error when the sink on the root throws, likewise;
-/// usage_error for choices that exclude each other; protocol_error when the ranks do not make the same call;
-/// lost_rank_error elsewhere when the root is lost.
+/// Throws, on every rank and after the run has drained: task_error when a function of the job or a
+/// sink on a host throws, sink_error when the sink on the root throws, both with the unit as task
+/// number; usage_error for choices that exclude each other; protocol_error when the ranks do not
+/// make the same call; lost_rank_error, on the other ranks, when the root is lost.
 ///
-/// Source: Bajaj and Lin, "Scalar field modeling & visualization on the Intel Delta", sections 4 and 5.
-/// docs/multi-host.md has an example and says what each option is worth.
+/// Source: [Bajaj93, §4 and §5]. docs/multi-host.md has an example and measures each option.
 template <class Job, class Sink>
 result<void> multi_host(context& ctx, std::uint64_t units, Job const& job, Sink&& sink,
                         multi_host_options const& options = {});

@@ -1,4 +1,4 @@
-// What a skeleton call returns: who did how much, in how much time.
+// What a skeleton call returns: its value, and a report of who did how much in how much time.
 #pragma once
 
 #include <cstdint>
@@ -9,98 +9,110 @@
 
 namespace skel {
 
-/// One rank's share of a run. Seconds are wall seconds of this rank, summed over its compute threads.
+/// One rank's share of a run. Seconds are wall seconds of this rank, summed over its compute
+/// threads.
 struct rank_report {
-  int rank = 0;
-  std::string host;
-  int threads = 0;          ///< compute threads; 0: a root that only serves
-  std::uint64_t tasks = 0;  ///< tasks this rank has finished (also those another rank was first with)
-  double busy_seconds = 0;  ///< inside the task function
-  double idle_seconds = 0;  ///< waiting with nothing to compute
+  int rank = 0;                      ///< in the context
+  std::string host;                  ///< its host's name, see context_options::host
+  int threads = 0;                   ///< compute threads; 0: a root that only serves
+  std::uint64_t tasks = 0;           ///< finished by this rank, also those that another rank finished first
+  double busy_seconds = 0;           ///< inside the task function
+  double idle_seconds = 0;           ///< waiting with nothing to compute
   double communication_seconds = 0;  ///< packing, sending, receiving, unpacking, deciding, and the sink
-  std::uint64_t messages_sent = 0;
-  std::uint64_t bytes_sent = 0;
+  std::uint64_t messages_sent = 0;   ///< to other ranks
+  std::uint64_t bytes_sent = 0;      ///< payload and headers
   std::uint64_t peak_memory_bytes = 0;  ///< peak resident set of the process; 0: not measured
 };
 
-/// One part of a run that the cost model has a term for: divide-and-conquer fills these, level by level.
+/// One part of a run that the cost model has a term for. divide_and_conquer fills these, level by
+/// level.
 struct phase_report {
   std::string phase;        ///< "divide", "sequential", "exchange" or "combine"
   int level = 0;            ///< 0: the whole problem; each division adds one
   double seconds = 0;       ///< wall seconds, the maximum over the ranks
   std::uint64_t bytes = 0;  ///< sent, of the rank that sent most
-  /// What the user's job measured of the problem at hand, e.g. {"M", 65536}: the variables of a fit.
+  /// What the job's measure() returned, e.g. {"M", 65536}: the variables of a fit.
   std::vector<std::pair<std::string, double>> sizes;
 };
 
-/// What a multi_host run says of its groups. Seconds of a unit are of one rank, means over all units.
+/// The groups of a multi_host run. Seconds per unit are those of one rank, averaged over all units.
 struct group_report {
-  std::vector<int> sizes;         ///< ranks of each group, as they were formed
-  bool size_found = false;        ///< by the run itself, from the first units
-  std::uint64_t reassigned = 0;   ///< ranks that went to another group, as theirs was through
-  std::uint64_t split = 0;        ///< shares whose end such ranks lead as a group of their own
+  std::vector<int> sizes;         ///< ranks of each group at the beginning
+  bool size_found = false;        ///< whether the run found the group size, from the first units
+  std::uint64_t reassigned = 0;   ///< ranks that moved to another group when their own had finished
+  std::uint64_t split = 0;        ///< shares whose end such ranks took over as a group of their own
   std::uint64_t taken_over = 0;   ///< shares of lost hosts that another rank took over
-  std::uint64_t units_read = 0;   ///< history and units read again after a loss included
+  std::uint64_t units_read = 0;   ///< including history and units read again after a loss
   double read_seconds = 0;        ///< per unit read
   double compute_seconds = 0;     ///< per unit: all its pieces
   double send_seconds = 0;        ///< per unit: cutting and packing what travels
   double sink_seconds = 0;        ///< per unit: in the sink on the root; 0 where hosts have sinks
   double preload_seconds = 0;     ///< before the clock started; not in report::seconds
   double host_idle_seconds = 0;   ///< mean over the ranks that led a group at the beginning
-  double slave_idle_seconds = 0;  ///< mean over the others; their
-  double slave_idle_spread = 0;   ///< greatest idle time minus the least
+  double slave_idle_seconds = 0;  ///< mean over the other ranks
+  double slave_idle_spread = 0;   ///< their greatest idle time minus their least, in seconds
 };
 
-/// What checkpoints have cost, and what they were good for.
+/// The checkpoints of a run. All seconds but `blocked_seconds` are spent beside the computation, in
+/// a thread of their own, except for packing.
 struct checkpoint_report {
-  std::uint64_t restored_tasks = 0;  ///< found in the store and not done again
-  std::uint64_t restored_generation = 0;
-  std::uint64_t saved = 0;   ///< checkpoints that were committed
-  std::uint64_t failed = 0;  ///< that could not be written
-  std::uint64_t bytes = 0;   ///< of what was saved last, before it was coded
-  /// Seconds for which the computation stood still.
-  double blocked_seconds = 0;
-  /// Seconds of work for it: packing what stays on this rank, coding with hashing, shards on their way to
-  /// other ranks' disks, handing bytes to files, waiting until they are durable. All but the first in a
-  /// thread of its own.
-  double serialise_seconds = 0, code_seconds = 0, transfer_seconds = 0, write_seconds = 0, sync_seconds = 0;
+  std::uint64_t restored_tasks = 0;       ///< found in the store and not run again
+  std::uint64_t restored_generation = 0;  ///< the generation that the run resumed from; 0: none
+  std::uint64_t saved = 0;                ///< checkpoints that were committed
+  std::uint64_t failed = 0;               ///< checkpoints that could not be written
+  std::uint64_t bytes = 0;                ///< of the latest one, before coding
+  double blocked_seconds = 0;             ///< while the computation stood still
+  double serialise_seconds = 0;           ///< packing
+  double code_seconds = 0;                ///< erasure coding and hashing
+  double transfer_seconds = 0;            ///< shards on their way to other ranks' disks
+  double write_seconds = 0;               ///< handing bytes to files
+  double sync_seconds = 0;                ///< waiting until they are durable
 };
 
-/// The report of one run. `per_rank` is complete on the root; elsewhere it holds the rank's own row only.
+/// The report of one run.
 struct report {
-  std::string skeleton;  ///< "farm"
-  std::string schedule;  ///< as any_schedule prints it, e.g. "guided:min=1"
-  std::string results;   ///< "streamed" or "concentrated"
-  int ranks = 0;
-  int threads_per_rank = 0;  ///< of the root
-  std::uint64_t tasks = 0;   ///< tasks whose results reached the sink
-  double seconds = 0;        ///< wall seconds from the call to its return
-  double busy_share = 0;     ///< busy seconds over (seconds x compute threads of all ranks)
-  bool stopped_early = false;
-  std::vector<int> lost_ranks;
-  std::uint64_t tasks_handed_out_again = 0;
-  std::optional<std::uint64_t> steals;  ///< only where the schedule steals
-  std::uint64_t messages = 0;           ///< sent by all ranks
-  std::uint64_t bytes = 0;              ///< payload and headers, sent by all ranks
-  std::vector<rank_report> per_rank;
-  std::vector<phase_report> phases;             ///< on the root; empty where the skeleton has no phases
-  std::optional<group_report> groups;           ///< on the root, of multi_host only
+  std::string skeleton;                      ///< "farm"
+  std::string schedule;                      ///< as any_schedule prints it, e.g. "guided:min=1"
+  std::string results;                       ///< "streamed" or "concentrated"
+  int ranks = 0;                             ///< of the context
+  int threads_per_rank = 0;                  ///< compute threads of the root
+  std::uint64_t tasks = 0;                   ///< tasks whose results reached the sink
+  double seconds = 0;                        ///< wall seconds from the call to its return
+  double busy_share = 0;                     ///< busy seconds over (seconds x compute threads of all ranks)
+  bool stopped_early = false;                ///< by a stop condition, the time limit or the sink
+  std::vector<int> lost_ranks;               ///< those lost during the run
+  std::uint64_t tasks_handed_out_again = 0;  ///< after losses
+  std::optional<std::uint64_t> steals;       ///< only where the schedule steals
+  std::uint64_t messages = 0;                ///< sent by all ranks
+  std::uint64_t bytes = 0;                   ///< payload and headers, sent by all ranks
+  std::vector<rank_report> per_rank;         ///< complete on the root; elsewhere this rank's own row
+  std::vector<phase_report> phases;          ///< on the root; empty where the skeleton has no phases
+  std::optional<group_report> groups;        ///< on the root, of multi_host only
   std::optional<checkpoint_report> checkpoint;  ///< on the root, where there were any
+
+  /// This and the other special members are compiled in the library, since they cost each user 0.02
+  /// s.
+  report();
+  report(report const&);
+  report(report&&) noexcept;
+  report& operator=(report const&);
+  report& operator=(report&&) noexcept;
+  ~report();
 };
 
-/// What a skeleton call returns, on every rank: its value, where it has one, and the report.
+/// The value of a skeleton call and its report, on every rank.
 ///
 ///     auto const [nodes, report] = skel::ring_steal(ctx, source, job);
 ///     double const seconds = skel::farm(ctx, source, f, schedule, sink).report.seconds;
 template <class T>
 struct result {
-  T value{};
-  skel::report report{};
+  T value{};              ///< as the skeleton defines it
+  skel::report report{};  ///< of this run
 };
-/// Of a call that gives its results to a sink.
+/// The report of a call that gives its results to a sink.
 template <>
 struct result<void> {
-  skel::report report{};
+  skel::report report{};  ///< of this run
 };
 
 }  // namespace skel

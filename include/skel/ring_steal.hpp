@@ -1,4 +1,4 @@
-// ring_steal: tasks that make tasks, over all ranks; ranks without work steal along the ring.
+// ring_steal: tasks that spawn tasks, over all ranks; idle ranks steal along the ring.
 //
 //     struct binary_tree {  // counts the nodes of a tree of some depth
 //       using task = int;   // the depth below a node
@@ -17,7 +17,6 @@
 
 #include <concepts>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,30 +26,34 @@
 #include "skel/report.hpp"
 #include "skel/schedule.hpp"
 #include "skel/source.hpp"
+#include "skel/stop.hpp"
 #include "skel/storage/options.hpp"
 #include "skel/worker.hpp"
 
 namespace skel {
 
-/// Everything about a ring_steal call beside source and job. The same on every rank.
+/// Options of a ring_steal call. The same on every rank.
 struct ring_steal_options {
-  steal_size take = steal_size::half;          ///< what a thief is given: half of what waits, or one task
+  steal_size take = steal_size::half;          ///< how many waiting tasks a thief gets
   ring_order order = ring_order::doubling;     ///< whom a thief asks next
-  std::stop_token stop{};                      ///< ends the run early when requested on any rank
-  std::optional<double> time_limit_seconds{};  ///< ends the run early
-  std::string label{};                         ///< for progress and trace; default: "ring_steal"
-  /// Saves on the root what was found so far and the tasks that are left, now and then and at the end, so
-  /// that a later run, on any number of ranks, goes on from there. docs/rollback.md.
+  stop_condition stop{};                       ///< ends the run early when requested on any rank
+  std::optional<double> time_limit_seconds{};  ///< ends the run early; empty: no limit
+  std::string label{};                         ///< shown by progress and trace; default: "ring_steal"
+  /// Saves the merged result and the tasks that are left, periodically and at the end, so that a
+  /// later run, on any number of ranks, resumes from there (docs/rollback.md).
   std::optional<checkpoint_options> checkpoint{};
-  std::optional<bool> check_tasks{};  ///< as in farm_options
+  std::optional<bool> check_tasks{};  ///< as farm_options::check_tasks
 };
 
-/// Where a task puts the tasks that it makes. They run at some time, on some rank, the newest first.
+/// Receives the tasks that a task spawns. They run later, on any rank, the newest first.
 template <class Task>
 class spawner {
  public:
+  /// Appends to `into`.
   explicit spawner(std::vector<Task>& into) : into_(into) {}
+  /// Spawns `task`.
   void operator()(Task task) { into_.push_back(std::move(task)); }
+  /// Spawns a task that is constructed from `arguments`.
   template <class... Arguments>
   void emplace(Arguments&&... arguments) {
     into_.emplace_back(std::forward<Arguments>(arguments)...);
@@ -60,7 +63,7 @@ class spawner {
   std::vector<Task>& into_;
 };
 
-/// Satisfied by a type that names the parts of a search and has its two operations:
+/// Satisfied by a job: a type that names its task and result and has two operations:
 ///
 ///     struct tree_search {
 ///       using task = node;
@@ -75,25 +78,27 @@ concept spawning_task = requires(Job const& job, typename Job::task const& task,
   { job.merge(std::move(sum), std::move(sum)) } -> detail::becomes<typename Job::result>;
 };
 
-/// Runs the tasks of the source and all that they spawn, once each, on all ranks, and merges their results.
+/// Runs the tasks of the source and all tasks that they spawn, once each, on all ranks, and merges
+/// their results.
 ///
-/// Collective: every rank of `ctx` makes the same call; the source is opened on the root. `job.run(task,
-/// more, sum)` is called concurrently by the compute threads of a rank, on a const object: it adds its own
-/// part to `sum`, which starts as result{} and may hold those of other tasks, and spawns with more(task). It
-/// may take a worker_info as a fourth argument. Tasks run in any order, the newest of a rank first, so that
-/// few wait at a time (depth first); thieves get the oldest. `job.merge` must be associative, commutative and
-/// exact, with result{} as its neutral element: the order is that of arrival.
+/// Collective: every rank of `ctx` makes the same call; the source is opened on the root. The
+/// compute threads of a rank call `job.run(task, more, sum)` concurrently, on a const object. It
+/// adds its own part to `sum`, which starts as result{} and may hold the parts of other tasks, and
+/// spawns with more(task). It may take a worker_info as its fourth argument. A rank runs its newest
+/// task first (depth first), so that few tasks wait at a time; thieves get the oldest. `job.merge`
+/// must be associative, commutative and exact, with result{} as its neutral element, since results
+/// are merged in the order of arrival.
 ///
-/// Returns the result and the report on every rank. The report's `tasks` counts what the result holds: each
-/// task once, also when ranks were lost. After a stop or at the time limit, the report says `stopped_early`,
-/// and the result is that of the tasks that ran, `tasks` of them.
+/// Returns the result and the report on every rank. The report's `tasks` is the number of tasks in
+/// the result: each counts once, also when ranks were lost. After a stop or at the time limit the
+/// report says `stopped_early`, and the result is that of the tasks that ran.
 ///
-/// Throws, on every rank and after the run has drained: task_error when a task or the merge throws (its task
-/// number: how many tasks that rank had run), source_error when the source throws; protocol_error when the
-/// ranks do not make the same call; lost_rank_error elsewhere when the root is lost.
+/// Throws, on every rank and after the run has drained: task_error when a task or the merge throws
+/// (the task number is the number of tasks that rank had run); source_error when the source throws;
+/// protocol_error when the ranks do not make the same call; lost_rank_error, on the other ranks,
+/// when the root is lost.
 ///
-/// Source: Lee, Lee and Lu, "Comparisons of load balancing strategies for ray tracing on network clustered
-/// environments", section 3 (GDC). docs/ring-steal.md describes the loans.
+/// Source: [Lee97, §3]. docs/ring-steal.md describes the protocol.
 template <task_source Source, class Job>
 result<detail::result_of<Job>> ring_steal(context& ctx, Source&& source, Job const& job,
                                           ring_steal_options const& options = {});

@@ -1,4 +1,9 @@
-// A load balancer as four independent choices, and the names that the literature has for points among them.
+// Who gets which tasks when: a load balancer as four independent choices, and presets with the
+// names that the literature has for them.
+//
+//     skel::schedule::guided{}                                // shrinking grants, from the root
+//     skel::schedule::ring{.take = skel::steal_size::one}     // static deal, then work stealing
+//     skel::any_schedule("hybrid:threshold=2")                // chosen at run time
 #pragma once
 
 #include <concepts>
@@ -10,36 +15,62 @@
 
 namespace skel {
 
-/// What each worker starts with.
-enum class start_with : std::uint8_t { nothing, contiguous, interleaved, weighted };
-/// Where it gets more; from the ring: from ranks that still have some.
-enum class more_from : std::uint8_t { nowhere, root, ring };
-/// How much at a time.
-enum class grant_size : std::uint8_t { fixed, shrinking };
-/// How much a victim on the ring gives of what waits in its queue (gdc section 3: one task).
-enum class steal_size : std::uint8_t { one, half };
-/// Which of them: what it would come to last, or next (gdc section 3 does not say).
-enum class steal_end : std::uint8_t { last, next };
-/// In which order a thief visits the ring: its successors i+1, i+2, ... (gdc section 3, step 2), its
-/// predecessors i-1, i-2, ... (as the paper's case 2 prints it), or at distances 1, 2, 4, ... and no others,
-/// so that a search ends after log N visits.
-enum class ring_order : std::uint8_t { successors, predecessors, doubling };
-/// Who gets what a lost rank has left unfinished: everybody an even part, or the live rank before it on the
-/// ring (gdc section 3, fault tolerance).
-enum class takeover : std::uint8_t { everybody, predecessor };
+/// The tasks that each worker starts with.
+enum class start_with : std::uint8_t {
+  nothing,      ///< none
+  contiguous,   ///< an equal, contiguous part of the list
+  interleaved,  ///< every N-th task
+  weighted      ///< interleaved, in proportion to the rank's power, up to farm_policy::cut
+};
+/// Where a worker gets more tasks.
+enum class more_from : std::uint8_t {
+  nowhere,  ///< it keeps what it started with
+  root,     ///< it asks the root
+  ring      ///< it steals from other ranks
+};
+/// How many tasks a grant of the root holds.
+enum class grant_size : std::uint8_t {
+  fixed,     ///< farm_policy::chunk
+  shrinking  ///< in proportion to what is left, at least farm_policy::chunk
+};
+/// How many of its waiting tasks a victim on the ring gives away. [Lee97, §3] has one.
+enum class steal_size : std::uint8_t {
+  one,  ///< one task
+  half  ///< half of them
+};
+/// Which of its waiting tasks a victim gives away. [Lee97, §3] does not say.
+enum class steal_end : std::uint8_t {
+  last,  ///< those that it would run last
+  next   ///< those that it would run next
+};
+/// The order in which a thief visits the ring.
+enum class ring_order : std::uint8_t {
+  successors,    ///< i+1, i+2, ... [Lee97, §3, step 2]
+  predecessors,  ///< i-1, i-2, ... as [Lee97] prints its case 2
+  doubling       ///< at the distances 1, 2, 4, ... only: a search ends after log2 N visits
+};
+/// Who runs the tasks that a lost rank left unfinished.
+enum class takeover : std::uint8_t {
+  everybody,   ///< all ranks, in even parts
+  predecessor  ///< the live rank before it on the ring [Lee97, §3]
+};
 
-/// Where the first, dealt part of a hybrid ends: a number of tasks, or a share of all.
+/// The end of the first, dealt part of a hybrid schedule: a number of tasks, or a share of all.
 struct cut_at {
-  std::optional<std::uint64_t> tasks;
-  double share = 0.8;
+  std::optional<std::uint64_t> tasks;  ///< the number of tasks; empty: `share` decides
+  double share = 0.8;                  ///< of all tasks, 0 to 1
   constexpr cut_at() = default;
-  constexpr cut_at(std::uint64_t n) : tasks(n) {}                    // NOLINT(google-explicit-constructor)
+  /// After this many tasks.
+  constexpr cut_at(std::uint64_t n) : tasks(n) {}  // NOLINT(google-explicit-constructor)
+  /// After this many tasks.
   constexpr cut_at(int n) : tasks(static_cast<std::uint64_t>(n)) {}  // NOLINT(google-explicit-constructor)
+  /// After `p` percent of all tasks, 0 to 100.
   static constexpr cut_at percent(double p) {
     cut_at c;
     c.share = p / 100;
     return c;
   }
+  /// The number of dealt tasks of `n` in all.
   [[nodiscard]] constexpr std::uint64_t of(std::uint64_t n) const {
     auto const c = tasks ? *tasks : static_cast<std::uint64_t>(share * static_cast<double>(n));
     return c < n ? c : n;
@@ -47,77 +78,86 @@ struct cut_at {
   friend bool operator==(cut_at const&, cut_at const&) = default;
 };
 
-/// The four choices as values (when results travel is the fourth, see results_policy). Every preset converts
-/// to it.
+/// The choices as values; the fourth, when results travel, is a results_policy. Every preset
+/// converts to it.
 struct farm_policy {
-  std::string name = "custom";
-  start_with start = start_with::nothing;
-  more_from more = more_from::root;
-  grant_size size = grant_size::fixed;
-  std::uint64_t chunk = 1;  ///< tasks per grant; the smallest grant where they shrink
-  /// Tasks left in the queue when the next request leaves; empty: as many as cover a round trip.
+  std::string name = "custom";             ///< in the report
+  start_with start = start_with::nothing;  ///< the tasks that each worker starts with
+  more_from more = more_from::root;        ///< where it gets more
+  grant_size size = grant_size::fixed;     ///< how many at a time
+  std::uint64_t chunk = 1;                 ///< tasks per grant; shrinking: the smallest grant; at least 1
+  /// A worker sends its next request when this many tasks are left in its queue. Empty: as many as
+  /// cover a round trip.
   std::optional<std::uint64_t> threshold{};
-  /// Whether a request may leave while the last tasks still run; false: one request at a time, by an idle
-  /// worker (the master-slave scheme as gdc section 2 has it).
+  /// Whether a request may leave while the last tasks still run. False: only an idle worker asks,
+  /// one request at a time, as in the master-slave scheme of [Lee97, §2].
   bool early = true;
-  cut_at cut{};                 ///< where the weighted first part ends
-  std::vector<double> power{};  ///< relative power per rank for `weighted`; empty: measured by a short probe
-  steal_size take = steal_size::half;         ///< ring only
-  steal_end give = steal_end::last;           ///< ring only
-  ring_order order = ring_order::successors;  ///< ring only
-  takeover after_loss = takeover::everybody;  ///< for tasks that nobody will ask for
-  /// Ring only: a rank that finds no work may run a copy of a task that runs elsewhere; the first result
-  /// wins. And whoever is inside a task whose result is there already is not waited for at the end.
+  cut_at cut{};                 ///< weighted: the end of the dealt part
+  std::vector<double> power{};  ///< weighted: relative power per rank; empty: measured by a short probe
+  steal_size take = steal_size::half;         ///< ring: how many tasks a thief gets
+  steal_end give = steal_end::last;           ///< ring: which tasks it gets
+  ring_order order = ring_order::successors;  ///< ring: whom it asks
+  takeover after_loss = takeover::everybody;  ///< who runs a lost rank's tasks, unless the root grants them
+  /// Ring: an idle rank that finds no work may run a copy of a task that still runs elsewhere. The
+  /// first result counts, and the end of the run does not wait for the others.
   bool copies = false;
 
+  /// This policy.
   [[nodiscard]] farm_policy policy() const { return *this; }
   /// Throws usage_error for choices that exclude each other.
   void check() const;
   friend bool operator==(farm_policy const&, farm_policy const&) = default;
 };
 
-/// The points among the four choices that have names in the literature.
+/// Presets: combinations of the choices that have names in the literature.
 namespace schedule {
 
-/// Worker i gets the i-th contiguous part (stormview 4.1: the simplest static distribution).
+/// Worker i gets the i-th contiguous part: the simplest static distribution [Storm95, §4.1].
 struct blocks {
+  /// As the four choices.
   [[nodiscard]] farm_policy policy() const;
 };
-/// Task i to worker i mod N (gdc section 2; scattered decomposition in stormview 4.1).
+/// Task i goes to worker i mod N [Lee97, §2], the scattered decomposition of [Storm95, §4.1].
 struct interleaved {
+  /// As the four choices.
   [[nodiscard]] farm_policy policy() const;
 };
-/// Master-slave, self-scheduling: whoever is free asks the root (gdc section 2, stormview 4.2).
+/// Self-scheduling, also called master-slave: a free worker asks the root [Lee97, §2; Storm95,
+/// §4.2].
 struct first_come {
-  std::uint64_t chunk = 1;
-  std::optional<std::uint64_t> threshold{};
-  bool early = true;  ///< false: ask when there is nothing left to do, and wait
+  std::uint64_t chunk = 1;                   ///< tasks per grant, at least 1
+  std::optional<std::uint64_t> threshold{};  ///< as farm_policy::threshold
+  bool early = true;                         ///< as farm_policy::early
+  /// As the four choices.
   [[nodiscard]] farm_policy policy() const;
 };
-/// Self-scheduling with grants that shrink with what is left: remaining / (2 N), at least `min`.
+/// Self-scheduling with shrinking grants: remaining tasks / (2 N), at least `min`.
 struct guided {
-  std::uint64_t min = 1;
+  std::uint64_t min = 1;  ///< the smallest grant in tasks, at least 1
+  /// As the four choices.
   [[nodiscard]] farm_policy policy() const;
 };
-/// The first part up to `cut` is dealt interleaved in proportion to relative power, the rest on demand, asked
-/// for when `threshold` tasks are left, so that the request travels while the worker computes (gdc section
-/// 2).
+/// Deals the tasks up to `cut` interleaved, in proportion to the ranks' power, and grants the rest
+/// on demand. A worker asks when `threshold` tasks are left, so that the request travels while it
+/// computes [Lee97, §2].
 struct hybrid {
-  cut_at cut{};
-  std::uint64_t threshold = 1;
-  std::vector<double> power{};
+  cut_at cut{};                 ///< the end of the dealt part, default: 80 %
+  std::uint64_t threshold = 1;  ///< as farm_policy::threshold
+  std::vector<double> power{};  ///< relative power per rank; empty: measured by a short probe
+  /// As the four choices.
   [[nodiscard]] farm_policy policy() const;
 };
 
-/// GDC, global distributed control: task i to worker i mod N, then idle ranks take from others along the ring
-/// (gdc section 3). With an on_root source, whose length nobody knows, the first phase is guided
+/// GDC, global distributed control: task i goes to worker i mod N, then idle ranks steal along the
+/// ring [Lee97, §3]. With an on_root source, whose length is unknown, the first phase is guided
 /// self-scheduling, and stealing begins when the source has ended.
 struct ring {
-  steal_size take = steal_size::half;
-  steal_end give = steal_end::last;
-  ring_order order = ring_order::successors;
-  takeover after_loss = takeover::everybody;
-  bool copies = false;  ///< idle ranks run copies of what still runs elsewhere
+  steal_size take = steal_size::half;         ///< how many tasks a thief gets
+  steal_end give = steal_end::last;           ///< which tasks it gets
+  ring_order order = ring_order::successors;  ///< whom it asks
+  takeover after_loss = takeover::everybody;  ///< who runs a lost rank's tasks
+  bool copies = false;                        ///< as farm_policy::copies
+  /// As the four choices.
   [[nodiscard]] farm_policy policy() const;
 };
 
@@ -129,42 +169,51 @@ concept farm_schedule = requires(S const& s) {
   { s.policy() } -> std::same_as<farm_policy>;
 };
 
-/// The names that any_schedule reads, each with its options: "blocks, ..., guided[:min=N], ...".
+/// The names that any_schedule reads, each with its keys: "blocks, ..., guided[:min=N], ...".
 [[nodiscard]] std::string known_schedules();
 
-/// A schedule chosen at run time, by one of the known_schedules(): "guided", "ring:take=one,give=next". An
-/// unknown name or key throws a usage_error that lists what is known.
+/// A schedule that is chosen at run time. Default: guided.
 class any_schedule {
  public:
   any_schedule() = default;
+  /// From one of the known_schedules(): "guided", "ring:take=one,give=next". An unknown name or key
+  /// throws a usage_error that lists the known ones.
   explicit any_schedule(std::string_view spec);
+  /// From a preset or a farm_policy.
   template <farm_schedule S>
   explicit any_schedule(S const& s) : policy_(s.policy()) {}
+  /// As the four choices.
   [[nodiscard]] farm_policy policy() const { return policy_; }
-  /// The same text that the constructor reads.
+  /// The text from which the constructor makes this schedule.
   [[nodiscard]] std::string to_string() const;
 
  private:
   farm_policy policy_ = schedule::guided{}.policy();
 };
 
+/// The text from which any_schedule makes this policy.
 [[nodiscard]] std::string to_string(farm_policy const& policy);
 
-/// When results travel: as they come, or once at the end (stormview 4.3: scattered and concentrated).
+/// When results travel: as they are computed, or once at the end ("scattered" and "concentrated" in
+/// [Storm95, §4.3]).
 struct results_policy {
-  bool concentrated = false;
-  std::uint64_t batch = 0;  ///< streamed: results per message; 0: about every 100 microseconds of work
-  /// Most tasks given out whose results the sink has not had; 0: 65,536 where the schedule allows a bound.
+  bool concentrated = false;  ///< once at the end
+  std::uint64_t batch = 0;    ///< streamed: results per message; 0: about 100 us of work
+  /// An upper bound on the tasks that have been handed out and whose results the sink has not
+  /// received. 0: 65,536 where the schedule allows a bound.
   std::uint64_t window = 0;
   friend bool operator==(results_policy const&, results_policy const&) = default;
 };
 /// The two results policies.
 namespace results {
+/// Results travel as they are computed, `batch` per message (0: about 100 us of work).
 [[nodiscard]] constexpr results_policy streamed(std::uint64_t batch = 0) { return {false, batch, 0}; }
+/// Each rank keeps its results until its tasks are done.
 [[nodiscard]] constexpr results_policy concentrated() { return {true, 0, 0}; }
 }  // namespace results
-/// "streamed[:batch=N]" or "concentrated"; anything else throws usage_error.
+/// From "streamed[:batch=N]" or "concentrated". Another text throws usage_error.
 [[nodiscard]] results_policy parse_results(std::string_view spec);
+/// The text from which parse_results() makes this policy.
 [[nodiscard]] std::string to_string(results_policy const& results);
 
 }  // namespace skel

@@ -1,4 +1,10 @@
-// Where results go: a callable on the root, in the order of completion or of the tasks, or one merged value.
+// Where results go, on the root: to a callable, in the order of completion or of the tasks, into a
+// vector, or into one merged value.
+//
+//     [&](skel::task_id i, double r) { ... }                           // in the order of completion
+//     skel::ordered([&](skel::task_id, double r) { out << r; })        // in the order of the tasks
+//     skel::into(results)                                              // results[i] for task i
+//     skel::reduced(sum, std::plus<>())                                // one value
 #pragma once
 
 #include <concepts>
@@ -15,36 +21,44 @@ namespace skel {
 /// The result of a task function that returns nothing.
 struct no_result {};
 
-/// What a sink may return to end the run early (the first solution was enough).
-enum class flow : bool { go_on, stop };
+/// A sink may return it, for instance to end the run early since the first solution is enough.
+enum class flow : bool {
+  go_on,  ///< the run goes on
+  stop    ///< the run ends early
+};
 
-/// Results in task order: f(task_id, result&&). Results that come early wait; `window` bounds how many tasks
-/// beyond the first missing one are given out (0: a default bound where the schedule allows one). Keeps a
-/// reference to lvalues, so that a function object sees what it has collected, and owns rvalues.
+/// A sink that receives results in task order: f(task_id, result&&). Results that come early wait.
+/// Refers to an lvalue, so that a function object keeps what it has collected, and owns an rvalue.
 template <class F>
 struct ordered {
-  F function;
+  F function;  ///< the function, or a reference to it
+  /// An upper bound on the tasks handed out beyond the first missing one. 0: a default where the
+  /// schedule allows a bound.
   std::uint64_t window = 0;
+  /// `f` with this window.
   explicit ordered(F f, std::uint64_t w = 0) : function(std::forward<F>(f)), window(w) {}
 };
+/// Refers to an lvalue, owns an rvalue.
 template <class F>
 ordered(F&&, std::uint64_t = 0) -> ordered<F>;
 
-/// Merges of these types do not depend on the order: integers, and whatever the user vouches for by
-/// specialising.
+/// Whether merges of T do not depend on their order. True for integers; specialise it for types
+/// whose merge is exact.
 template <class T>
 inline constexpr bool exact_merge = std::integral<T>;
 
-/// Results are merged on each rank, `total = merge(total, result)`, and arrive as few values. `total` is the
-/// initial value on the root and receives the result there; it has the results' type. The merge must be
-/// associative and commutative, and exact: the order depends on the schedule, so floating-point sums are
-/// refused (specialise skel::exact_merge for a reproducible type).
+/// A sink that merges results on each rank, `total = merge(total, result)`, so that few values
+/// travel. On the root `total` is the initial value and receives the merged value; it has the
+/// results' type. The merge must be associative, commutative and exact, since the order depends on
+/// the schedule. Floating-point sums are therefore refused: specialise skel::exact_merge for a
+/// reproducible type.
 template <class T, class Merge>
 struct reduced {
-  using value_type = T;
-  using merge_type = Merge;
-  T* total;
-  Merge merge;
+  using value_type = T;      ///< the type of the results
+  using merge_type = Merge;  ///< the type of the merge
+  T* total;                  ///< where the merged value goes, on the root
+  Merge merge;               ///< merge(T, T); several threads may call it at once, on a const object
+  /// Merges into `into`, which must outlive the call.
   reduced(T& into, Merge m) : total(&into), merge(std::move(m)) {}
 };
 
@@ -53,11 +67,13 @@ template <class Source, class F, class Sink>
 class farm_work_of;
 }
 
-/// What into() makes.
+/// The sink that into() makes.
 template <class T>
 class vector_sink {
  public:
+  /// Stores into `results`, which must outlive the call.
   explicit vector_sink(std::vector<T>& results) : results_(&results) {}
+  /// Stores `value` in place `id`, and grows the vector where it is too short.
   void operator()(task_id id, T&& value) const {
     make_room(id + 1);
     (*results_)[id] = std::move(value);
@@ -75,9 +91,9 @@ class vector_sink {
   std::vector<T>* results_;
 };
 
-/// A sink that stores result i in place i of a vector. Exists on every rank, filled on the root; there it is
-/// resized to the number of tasks when the farm begins, or grows as results come where that is not known.
-/// Tasks that the root runs itself write their results straight into their places.
+/// A sink that stores result i in place i of a vector. Every rank passes a vector; the root's is
+/// filled. It is resized to the number of tasks when the farm begins, or grows with the results
+/// where that number is unknown. Tasks that the root runs itself construct their results in place.
 template <class T>
 [[nodiscard]] vector_sink<T> into(std::vector<T>& results) {
   return vector_sink<T>(results);
@@ -104,8 +120,8 @@ inline constexpr bool has_places<vector_sink<R>, R> = !std::is_same_v<R, bool>;
 template <class P>
 inline constexpr bool holds_task_ids = holds_every<task_id, P>() || holds_every<std::int64_t, P>();
 
-// A sink of results of type R: where it can be called, whether its parameters receive what it is called with
-// (swapped ones do not), and what it returns.
+// A sink of results of type R: where it can be called, whether its parameters receive what it is
+// called with (swapped ones do not), and what it returns.
 template <class Sink, class R>
 inline constexpr bool takes_result = std::is_invocable_v<Sink&, task_id, R&&>;
 template <class Sink, class R>

@@ -1,13 +1,15 @@
 // Where tasks come from: a list that every rank has, or a stream that exists on the root only.
+//
+//     skel::indices(1000)                                     // the numbers 0 to 999
+//     skel::replicated(names)                                 // the same list on every rank
+//     skel::on_root([&] { return read_tasks(file); })         // called on the root; tasks travel
 #pragma once
 
 #include <concepts>
 #include <cstdint>
-#include <functional>
 #include <initializer_list>
 #include <iterator>
-#include <optional>
-#include <ranges>
+#include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -16,16 +18,20 @@
 
 namespace skel {
 
-/// The same list on every rank: only task numbers travel. Keeps a reference to lvalues and owns rvalues.
+/// A list that is the same on every rank: only task numbers travel. Refers to an lvalue, owns an
+/// rvalue.
 template <std::ranges::random_access_range R>
   requires std::ranges::sized_range<R>
 class replicated {
  public:
+  /// The type of a task.
   using task = std::remove_cvref_t<std::ranges::range_reference_t<R const>>;
 
+  /// `list` must not change during the call.
   explicit replicated(R list) : list_(std::move(list)) {}
+  /// The number of tasks.
   [[nodiscard]] std::uint64_t size() const { return static_cast<std::uint64_t>(std::ranges::size(list_)); }
-  /// Task `id`: a reference into the list where it has references.
+  /// Task `id`, 0 to size() - 1; by reference where the list has references.
   [[nodiscard]] decltype(auto) operator[](std::uint64_t id) const {
     return std::ranges::begin(list_)[static_cast<std::ranges::range_difference_t<R const>>(id)];
   }
@@ -36,7 +42,8 @@ class replicated {
 
 namespace detail {
 
-// A range that lives elsewhere. Not a std::ranges::ref_view: clang 14 cannot compile libstdc++ 12's.
+// A range that lives elsewhere. Not a std::ranges::ref_view: clang 14 cannot compile libstdc++
+// 12's.
 template <class R>
 class referred {
  public:
@@ -53,8 +60,8 @@ class referred {
   R* range_;
 };
 
-// What is kept of a list: a reference to an lvalue, an rvalue itself. An initializer_list does not own its
-// elements, so that they are copied.
+// What is kept of a list: a reference to an lvalue, an rvalue itself. An initializer_list does not
+// own its elements, so that they are copied.
 template <class R>
 struct kept {
   using type = R;
@@ -72,22 +79,28 @@ struct kept<std::initializer_list<T>> {
 
 }  // namespace detail
 
+/// Refers to an lvalue, owns an rvalue; copies the elements of an initializer_list.
 template <class R>
 replicated(R&&) -> replicated<typename detail::kept<std::remove_cv_t<R>>::type>;
 
-/// What indices() makes. Not a views::iota, which clang 14 cannot compile with libstdc++ 12.
+/// The source that indices() makes. Not a views::iota, which clang 14 cannot compile with libstdc++
+/// 12.
 class task_numbers {
  public:
+  /// A task is its own number.
   using task = std::uint64_t;
+  /// The numbers 0 to n - 1.
   explicit task_numbers(std::uint64_t n) : size_(n) {}
+  /// The number of tasks.
   [[nodiscard]] std::uint64_t size() const { return size_; }
+  /// The number itself.
   [[nodiscard]] std::uint64_t operator[](std::uint64_t id) const { return id; }
 
  private:
   std::uint64_t size_;
 };
 
-/// The task numbers 0 ... n - 1 themselves. Throws usage_error when n was a negative number.
+/// A source of the numbers 0 to n - 1. Throws usage_error for a negative number.
 [[nodiscard]] inline task_numbers indices(std::uint64_t n) {
   detail::require_count("indices", "the number of tasks", n);
   return task_numbers(n);
@@ -95,46 +108,57 @@ class task_numbers {
 /// A number of tasks is a whole number.
 void indices(std::floating_point auto) = delete;
 
-/// What exists on the root only: `open` is called there, once. For farms and searches it returns an input
-/// range of tasks, which is pulled lazily; tasks travel. For divide_and_conquer it returns the problem. Other
-/// ranks never call it.
+/// A source that exists on the root only. Only the root calls `open`, once. For farms and searches
+/// it returns an input range, from which tasks are pulled lazily and travel; for divide_and_conquer
+/// and broadcast it returns the problem or value.
 template <class Open>
 class on_root {
  public:
+  /// The type that `open` returns.
   using opened = std::invoke_result_t<Open&>;
 
+  /// Keeps `open`.
   explicit on_root(Open open) : open_(std::move(open)) {}
+  /// Calls `open`.
   [[nodiscard]] opened open() { return open_(); }
 
  private:
   Open open_;
 };
 
+/// Whether S is a list that every rank has.
 template <class S>
 inline constexpr bool is_replicated = false;
+/// \cond
 template <class R>
 inline constexpr bool is_replicated<replicated<R>> = true;
 template <>
 inline constexpr bool is_replicated<task_numbers> = true;
+/// \endcond
+/// Whether S is an on_root.
 template <class S>
 inline constexpr bool is_on_root = false;
+/// \cond
 template <class O>
 inline constexpr bool is_on_root<on_root<O>> = true;
+/// \endcond
 
-/// The whole problem of a divide_and_conquer call, which every rank has: no part of it travels before it is
-/// solved.
+/// The whole problem of a divide_and_conquer call, which every rank has. Only solutions travel.
 template <class Problem>
 struct replicated_problem {
-  Problem problem;
+  Problem problem;  ///< the same on every rank
 };
+/// Owns a copy of the problem.
 template <class P>
 replicated_problem(P) -> replicated_problem<P>;
 
-/// A rank's own part of the problem of a divide_and_conquer call: nothing is left to divide among ranks.
+/// A rank's own part of the problem of a divide_and_conquer call, which is divided among the ranks
+/// already.
 template <class Problem>
 struct own_part {
-  Problem problem;
+  Problem problem;  ///< this rank's part
 };
+/// Owns a copy of the part.
 template <class P>
 own_part(P) -> own_part<P>;
 

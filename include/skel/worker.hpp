@@ -1,4 +1,7 @@
-// What a task function may ask about the place where it runs.
+// Where a task runs, and scratch memory for each thread.
+//
+//     skel::per_thread<std::vector<double>> scratch(ctx);
+//     auto const f = [&](int task, skel::worker_info const& where) { return solve(task, scratch[where]); };
 #pragma once
 
 #include <memory>
@@ -8,21 +11,24 @@
 
 namespace skel {
 
-/// A task function may take it as its second argument: f(task, skel::worker_info const&).
+/// Where a task runs. A task function may take it as its last argument: f(task, skel::worker_info
+/// const&).
 struct worker_info {
-  int rank = 0;
-  unsigned thread = 0;  ///< of this rank, 0 ... threads - 1; one task at a time runs on it
-  unsigned threads = 1;
+  int rank = 0;          ///< in the context
+  unsigned thread = 0;   ///< compute thread of this rank, 0 to threads - 1; it runs one task at a time
+  unsigned threads = 1;  ///< compute threads of this rank
 };
 
-/// One object per compute thread of this rank, for scratch memory: no locks, no false sharing worth speaking
-/// of.
+/// One T per compute thread of this rank, for scratch memory without locks. T is default
+/// constructible.
 template <class T>
 class per_thread {
  public:
+  /// Makes an object for each of ctx.threads().
   explicit per_thread(context const& ctx) : slots_(static_cast<std::size_t>(ctx.threads())) {
     for (auto& s : slots_) s = std::make_unique<T>();
   }
+  /// The object of the thread `where` names.
   [[nodiscard]] T& operator[](worker_info const& where) const { return *slots_[where.thread]; }
 
  private:

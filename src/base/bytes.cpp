@@ -32,6 +32,11 @@ std::span<std::byte const> get_bytes(std::span<std::byte const>& in, std::uint64
   return front;
 }
 
+void put_bytes(std::vector<std::byte>& out, void const* from, std::size_t n) {
+  auto const* const bytes = static_cast<std::byte const*>(from);
+  out.insert(out.end(), bytes, bytes + n);  // a resize would write each byte twice
+}
+
 void put_text(std::vector<std::byte>& out, std::string_view text) {
   put_varint(out, text.size());
   auto const bytes = std::as_bytes(std::span(text));

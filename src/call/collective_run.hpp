@@ -9,7 +9,6 @@
 #include <mutex>
 #include <optional>
 #include <span>
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,11 +16,13 @@
 #include "call_description.hpp"
 #include "engine/engine.hpp"
 #include "engine/team.hpp"
+#include "observe/trace_buffer.hpp"
 #include "rank_stats.hpp"
 #include "role/outcome.hpp"
 #include "skel/error.hpp"
 #include "skel/observe/progress.hpp"
 #include "skel/observe/trace.hpp"
+#include "skel/stop.hpp"
 
 namespace skel::detail {
 
@@ -31,7 +32,7 @@ inline constexpr std::string_view watchdog_text = "no progress for ";
 /// What a call is told beside its work.
 struct call_options {
   std::string label;  // for progress and trace
-  std::stop_token stop;
+  stop_condition stop;
   std::optional<double> time_limit_seconds;
   bool observed = true;  // shown as progress, in traces, and warned before
 };

@@ -1,10 +1,10 @@
 // The part of run_main that does not depend on the transport.
 #pragma once
 
-#include <functional>
 #include <string>
 
 #include "engine.hpp"
+#include "skel/detail/function_reference.hpp"
 
 namespace skel::detail {
 
@@ -12,6 +12,6 @@ namespace skel::detail {
 [[nodiscard]] std::string program_name(int argc, char** argv);
 
 /// Runs the body; what escapes from it becomes an exit code and one line.
-[[nodiscard]] farewell run_body(context& ctx, std::function<int(context&)> const& body);
+[[nodiscard]] farewell run_body(context& ctx, function_reference<int(context&)> body);
 
 }  // namespace skel::detail

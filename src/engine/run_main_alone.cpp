@@ -28,7 +28,7 @@ int exit_code_of(int returned) {
 
 }  // namespace
 
-farewell run_body(context& ctx, std::function<int(context&)> const& body) {
+farewell run_body(context& ctx, function_reference<int(context&)> body) {
   try {
     int const code = exit_code_of(body(ctx));
     return {.code = code, .own = true, .returned = true};
@@ -43,7 +43,7 @@ farewell run_body(context& ctx, std::function<int(context&)> const& body) {
   }
 }
 
-int run_main_alone(int argc, char** argv, std::function<int(context&)> const& body) {
+int run_main_alone(int argc, char** argv, function_reference<int(context&)> body) {
   std::string const program = program_name(argc, argv);
   if (auto const job = launched_by(); job && job->processes > 1) {
     std::fprintf(stderr,

@@ -195,7 +195,7 @@ struct ended {
 // Runs what lies between MPI_Init and MPI_Finalize. Each phase has a guard of its own; it begins in that of
 // the start and ends in that of the end.
 ended run_ranks(std::string const& program, int rank, std::unique_ptr<watch>& guard,
-                std::function<int(context&)> const& body) {
+                function_reference<int(context&)> body) {
   auto const leave_with = [&](int code, std::optional<double> suspect_after = {}) {
     guard = watch_end(program, rank, code, suspect_after);
     return ended{code};
@@ -236,7 +236,7 @@ ended run_ranks(std::string const& program, int rank, std::unique_ptr<watch>& gu
 
 }  // namespace
 
-int run_main_mpi(int argc, char** argv, std::function<int(context&)> const& body) {
+int run_main_mpi(int argc, char** argv, function_reference<int(context&)> body) {
   std::string const program = program_name(argc, argv);
   if (auto const unfit = mpi_state(); unfit != mpi::not_started) {
     std::fprintf(stderr, "%s: %s\n", program.c_str(),

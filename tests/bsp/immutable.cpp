@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "catch.hpp"
+#include "skel/serialization.hpp"
 
 namespace {
 

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <stdexcept>
+#include <stop_token>
 
 #include "../../examples/matmul/product.hpp"
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 #include <numeric>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <utility>

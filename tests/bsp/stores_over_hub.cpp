@@ -1,6 +1,7 @@
 // The stores of bulk synchronous programs: damaged, another program's, on the ranks' own disks.
 #include <atomic>
 #include <map>
+#include <stop_token>
 
 #include "over_hub.hpp"
 

@@ -1,5 +1,6 @@
 // Skeleton calls that must not be made: inside of another one, from two threads at a time, or other ones on
 // other ranks.
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <map>

@@ -1,6 +1,7 @@
 // A broadcast whose ranks kill themselves while it travels: broadcast_losses HOW WHEN SEED. Every survivor
 // compares all bytes, and throws where they are wrong; the root says who was lost, twice: the second
 // broadcast begins without them. HOW: alone, or beside a farm. broadcast_losses_test.cpp starts it.
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>

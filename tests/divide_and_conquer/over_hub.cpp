@@ -1,4 +1,5 @@
 // Whole divide_and_conquer calls over several ranks in one process: the same solution, whatever happens.
+#include <algorithm>
 #include <atomic>
 #include <numeric>
 #include <random>

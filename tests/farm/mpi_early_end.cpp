@@ -2,6 +2,7 @@
 #include <atomic>
 #include <chrono>
 #include <limits>
+#include <ranges>
 #include <stop_token>
 #include <thread>
 

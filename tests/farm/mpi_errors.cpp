@@ -1,5 +1,6 @@
 // Exceptions of the user's code: every rank throws the same, and the context is usable afterwards.
 #include <new>
+#include <ranges>
 #include <string>
 #include <vector>
 

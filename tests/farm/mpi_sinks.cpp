@@ -1,8 +1,10 @@
 // Where results go: in any order, in task order, merged, into a vector.
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <initializer_list>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "mpi/check.hpp"

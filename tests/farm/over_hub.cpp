@@ -5,6 +5,7 @@
 
 #include <array>
 #include <atomic>
+#include <functional>
 #include <new>
 #include <numeric>
 #include <stdexcept>

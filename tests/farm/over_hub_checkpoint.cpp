@@ -1,8 +1,10 @@
 // Farms that end before they are done, and others that go on: what was finished is not done again.
 #include <atomic>
+#include <functional>
 #include <mutex>
 #include <numeric>
 #include <set>
+#include <stop_token>
 
 #include "disks/store_of_three.hpp"
 #include "over_hub.hpp"

@@ -1,5 +1,7 @@
 // How farms over several ranks in one process fail, end early, and are refused.
 #include <atomic>
+#include <functional>
+#include <stop_token>
 
 #include "over_hub.hpp"
 

@@ -1,7 +1,15 @@
 // libFuzzer: any bytes are a message or a protocol_error, and what was read is written the same again.
 #include "bsp/role/message.hpp"
 
+#include <array>
 #include <cstdlib>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <unordered_set>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "disks/disk_message.hpp"
@@ -11,6 +19,7 @@
 #include "fuzz.hpp"
 #include "multi_host/role/message.hpp"
 #include "ring_steal/role/message.hpp"
+#include "skel/transfer.hpp"
 
 namespace {
 
@@ -24,6 +33,20 @@ void round_trip(std::span<std::byte const> bytes) {
     std::span<std::byte const> second(again);
     if (!(skel::role::decode<Message>(second) == m) || !second.empty()) std::abort();
   });
+}
+
+template <class T>
+void value_round_trip(std::span<std::byte const> bytes) {
+  auto const value = skel::unpack<T>(bytes);
+  std::vector<std::byte> again;
+  skel::pack(value, again);
+  std::span<std::byte const> second(again);
+  if (skel::unpack<T>(second) != value || !second.empty()) std::abort();
+}
+
+template <class... T>
+void values(std::span<std::byte const> bytes) {
+  (fuzz::expect_error_or_result([&] { value_round_trip<T>(bytes); }), ...);
 }
 
 }  // namespace
@@ -41,6 +64,11 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
     clock.merge(rest);
     (void)clock.phases();
   });
+  using text = std::string;
+  values<text, std::vector<text>, std::vector<bool>, std::vector<std::uint64_t>, std::pair<bool, text>,
+         std::tuple<int, text, std::vector<std::vector<text>>>, std::array<text, 3>, std::optional<text>,
+         std::variant<std::monostate, text, std::vector<int>>, std::map<text, std::vector<text>>,
+         std::unordered_set<std::uint32_t>>(bytes);
   namespace detail = skel::detail;
   fuzz::expect_error_or_result([&] { (void)detail::kind_of(bytes); });
   fuzz::expect_error_or_result([&] { (void)detail::decode_request(bytes); });

@@ -3,7 +3,9 @@
 
 #include <chrono>
 #include <complex>
+#include <functional>
 #include <map>
+#include <ranges>
 #include <string>
 #include <vector>
 
@@ -107,6 +109,7 @@ static_assert(holds_address<std::nullptr_t>);
 static_assert(holds_address<std::string_view>);
 static_assert(holds_address<std::span<int, 3>>);
 static_assert(holds_address<std::reference_wrapper<int>>);
+static_assert(holds_address<std::function<int()>>);
 static_assert(holds_address<std::initializer_list<int>>);
 static_assert(holds_address<std::shared_ptr<int>>);
 static_assert(holds_address<std::error_code>);

@@ -1,12 +1,21 @@
 // Each public concept with what it accepts and what it rejects.
 #include <array>
+#include <deque>
+#include <list>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+#include <variant>
 #include <vector>
 
 #include "catch.hpp"
 #include "skel/farm.hpp"
+#include "skel/serialization.hpp"
 
 namespace {
 
@@ -25,6 +34,19 @@ class secret {
   int x_ = 0;
   std::vector<std::string> names_{"a", "b"};
 };
+// Its functions take single archives, so a look at the type finds none.
+struct single {
+  std::string text;
+  friend bool operator==(single const&, single const&) = default;
+};
+void serialize(boost::archive::binary_oarchive& archive, single& s, unsigned) { archive& s.text; }
+void serialize(boost::archive::binary_iarchive& archive, single& s, unsigned) { archive& s.text; }
+
+}  // namespace
+template <>
+inline constexpr bool skel::uses_boost_serialization<single> = true;
+namespace {
+
 struct point {
   double x, y;
   friend bool operator==(point const&, point const&) = default;
@@ -32,8 +54,21 @@ struct point {
 
 static_assert(skel::transferable<point>);
 static_assert(skel::transferable<secret>);
+static_assert(skel::transferable<single>);
 static_assert(skel::transferable<std::map<std::string, std::vector<secret>>>);
+static_assert(skel::transferable<std::tuple<int, std::optional<std::string>, secret>>);
+static_assert(skel::transferable<std::variant<std::monostate, std::vector<std::string>>>);
+static_assert(!skel::transferable<std::variant<int, std::unique_ptr<int>>>);
+static_assert(!skel::transferable<std::optional<std::string_view>>);
 static_assert(!skel::transferable<int*>);
+
+// Only a type that needs an archive pays for one, and a container of such types for one in all.
+using skel::detail::route;
+using skel::detail::route_of;
+static_assert(route_of<std::map<int, point>> == route::elements);
+static_assert(route_of<std::vector<std::pair<int, std::string>>> == route::elements);
+static_assert(route_of<std::map<std::string, std::vector<secret>>> == route::archive);
+static_assert(route_of<std::vector<std::optional<secret>>> == route::elements);
 static_assert(!skel::transferable<std::unique_ptr<int>>);
 static_assert(!skel::transferable<std::vector<std::unique_ptr<int>>>);
 
@@ -84,6 +119,59 @@ TEST_CASE("values of every kind come back from their bytes") {
   CHECK(there_and_back(std::pair<int, std::string>(3, "z")).second == "z");
   CHECK(there_and_back(std::array<std::string, 2>{"p", "q"})[1] == "q");
   CHECK(there_and_back(secret(7)) == secret(7));
+  CHECK(there_and_back(single{"one"}) == single{"one"});
+}
+
+TEST_CASE("standard types travel part by part, without an archive") {
+  using std::string;
+  CHECK(there_and_back(std::tuple<int, string, bool>(1, "a", true)) ==
+        std::tuple<int, string, bool>(1, "a", true));
+  CHECK(there_and_back(std::optional<string>("there")) == "there");
+  CHECK(there_and_back(std::optional<string>()) == std::nullopt);
+  CHECK(there_and_back(std::optional<secret>(secret(3))) == secret(3));
+  using either = std::variant<std::monostate, string, std::vector<int>, point>;
+  for (auto const& v : {either(), either("text"), either(std::vector{1, 2}), either(point{1, 2})})
+    CHECK(there_and_back(v) == v);
+  CHECK(there_and_back(std::deque<string>{"a", "b"}) == std::deque<string>{"a", "b"});
+  CHECK(there_and_back(std::list<string>{"a", "b"}) == std::list<string>{"a", "b"});
+  CHECK(there_and_back(std::set<string>{"a", "b"}) == std::set<string>{"a", "b"});
+  CHECK(there_and_back(std::multimap<int, string>{{1, "a"}, {1, "b"}}) ==
+        std::multimap<int, string>{{1, "a"}, {1, "b"}});
+  CHECK(there_and_back(std::unordered_set<int>{1, 2}) == std::unordered_set<int>{1, 2});
+  CHECK(there_and_back(std::unordered_map<string, point>{{"p", {1, 2}}}).at("p") == point{1, 2});
+  CHECK(there_and_back(std::wstring(L"wide")) == L"wide");
+  CHECK(there_and_back(std::vector<std::vector<string>>{{"a"}, {}}) ==
+        std::vector<std::vector<string>>{{"a"}, {}});
+}
+
+TEST_CASE("parts take no more bytes than their values and counts") {
+  auto const size = [](auto const& value) {
+    std::vector<std::byte> bytes;
+    skel::pack(value, bytes);
+    return bytes.size();
+  };
+  CHECK(size(std::string("text")) == 1 + 4);
+  CHECK(size(std::pair(1, 2)) == 4 + 4);
+  CHECK(size(std::map<int, std::string>{{1, "x"}, {2, "yz"}}) == 1 + (4 + 1 + 1) + (4 + 1 + 2));
+  CHECK(size(std::optional<std::string>()) == 1);
+  CHECK(size(std::variant<std::string, std::vector<int>>("ab")) == 1 + 1 + 2);
+}
+
+TEST_CASE("an alternative that a variant does not have is refused") {
+  std::vector<std::byte> bytes(9, std::byte{2});
+  std::span<std::byte const> rest(bytes);
+  using either = std::variant<std::string, std::vector<int>>;
+  CHECK_THROWS_AS(skel::unpack<either>(rest), skel::protocol_error);
+}
+
+TEST_CASE("a list that announces more elements than there are bytes is refused at once") {
+  std::vector<std::byte> bytes;
+  skel::bytes::put_varint(bytes, std::uint64_t{1} << 40);
+  bytes.resize(64);
+  std::span<std::byte const> rest(bytes);
+  CHECK_THROWS_AS(skel::unpack<std::vector<std::string>>(rest), skel::protocol_error);
+  rest = bytes;
+  CHECK_THROWS_AS((skel::unpack<std::map<int, std::string>>(rest)), skel::protocol_error);
 }
 
 TEST_CASE("a vector that says it is longer than its bytes is refused before it is allocated") {

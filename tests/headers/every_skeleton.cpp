@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <skel/serialization.hpp>
 #include <skel/skel.hpp>
 #include <string>
 #include <string_view>

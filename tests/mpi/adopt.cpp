@@ -3,7 +3,9 @@
 #include <boost/mpi/collectives.hpp>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <optional>
+#include <ranges>
 #include <thread>
 
 #include "check.hpp"

@@ -1,6 +1,7 @@
 // Calls inside of calls, from two threads at a time, and other ones on other ranks, over MPI. Argument:
 // compute threads per rank.
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <latch>
 #include <string>

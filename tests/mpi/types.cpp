@@ -8,11 +8,13 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "check.hpp"
+#include "skel/serialization.hpp"
 #include "skel/skel.hpp"
 
 namespace {

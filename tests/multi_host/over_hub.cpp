@@ -1,11 +1,15 @@
 // The same output of multi_host, whatever the grouping.
 #include "over_hub.hpp"
 
+#include <atomic>
+#include <chrono>
 #include <cstring>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <span>
+#include <thread>
 
 #include "catch.hpp"
 

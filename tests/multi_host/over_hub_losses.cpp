@@ -1,4 +1,8 @@
 // Calls of multi_host that go wrong: what throws, early ends, calls that differ, lost ranks.
+#include <atomic>
+#include <chrono>
+#include <thread>
+
 #include "catch.hpp"
 #include "over_hub.hpp"
 

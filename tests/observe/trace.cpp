@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "catch.hpp"
+#include "observe/trace_buffer.hpp"
 #include "skel/error.hpp"
 #include "support.hpp"
 

@@ -3,6 +3,7 @@
 #include <csignal>
 #include <map>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
 #include <thread>
 

@@ -1,5 +1,6 @@
 // ring_steal calls that end before they are done, and others that go on: the count is the same, and what was
 // counted is not counted again.
+#include <functional>
 #include <stop_token>
 #include <string>
 

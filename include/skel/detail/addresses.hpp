@@ -6,18 +6,17 @@
 #include <concepts>
 #include <coroutine>
 #include <cstddef>
-#include <functional>
 #include <initializer_list>
 #include <iterator>
 #include <memory>
 #include <optional>
-#include <ranges>
 #include <span>
 #include <string_view>
 #include <system_error>
 #include <tuple>
 #include <type_traits>
 #include <typeindex>
+#include <typeinfo>
 #include <utility>
 #include <variant>
 
@@ -26,8 +25,9 @@ namespace skel::detail {
 template <class T>
 constexpr bool find_address();
 
-/// Whether a T holds a pointer, reference, view, iterator or the like. Looks into the standard wrappers and
-/// containers, and into aggregates (bases included) of up to 48 members; private members cannot be seen.
+/// Whether a T holds a pointer, reference, view, iterator or the like. Looks into the standard
+/// wrappers and containers, and into aggregates (bases included) of up to 48 members; private
+/// members cannot be seen.
 template <class T>
 inline constexpr bool holds_address = find_address<std::remove_cv_t<T>>();
 
@@ -54,23 +54,33 @@ struct wrapped<T> : wraps<typename T::value_type> {};
 template <class T> inline constexpr bool is_address = false;
 template <class C, class Tr> inline constexpr bool is_address<std::basic_string_view<C, Tr>> = true;
 template <class T, std::size_t N> inline constexpr bool is_address<std::span<T, N>> = true;
-template <class T> inline constexpr bool is_address<std::reference_wrapper<T>> = true;
 template <class T> inline constexpr bool is_address<std::initializer_list<T>> = true;
-template <class T> inline constexpr bool is_address<std::coroutine_handle<T>> = true;
 template <class T, class D> inline constexpr bool is_address<std::unique_ptr<T, D>> = true;
 template <class T> inline constexpr bool is_address<std::shared_ptr<T>> = true;
 template <class T> inline constexpr bool is_address<std::weak_ptr<T>> = true;
-template <class F> inline constexpr bool is_address<std::function<F>> = true;
+template <class T> inline constexpr bool is_address<std::coroutine_handle<T>> = true;
 template <> inline constexpr bool is_address<std::type_index> = true;
 template <> inline constexpr bool is_address<std::error_code> = true;
 template <> inline constexpr bool is_address<std::error_condition> = true;
-// Numbers only, unlike all other views.
-template <class T> inline constexpr bool is_counting = false;
-template <std::integral W, std::integral B> inline constexpr bool is_counting<std::ranges::iota_view<W, B>> = true;
 // clang-format on
 
-// Become any member that holds addresses. The constructors of std::optional and its like take whatever their
-// arguments take, so these two never meet.
+// std::reference_wrapper and std::function by their members: <functional> takes 0.06 s to compile.
+template <class T>
+concept refers = requires(T const& t) {
+  { t.get() } -> std::same_as<typename T::type&>;
+} || requires(T const& t) {
+  { t.target_type() } -> std::same_as<std::type_info const&>;
+};
+
+// A view whose arguments are integers, std::ranges::iota_view, holds numbers only, unlike all other
+// views. Here and elsewhere, std::ranges' concepts come with <span>, whose constructors need them.
+template <class T>
+inline constexpr bool is_counting = false;
+template <template <class, class> class View, std::integral W, std::integral B>
+inline constexpr bool is_counting<View<W, B>> = std::ranges::enable_view<View<W, B>>;
+
+// Become any member that holds addresses. The constructors of std::optional and its like take
+// whatever their arguments take, so these two never meet.
 struct address_probe {
   template <class U>
     requires(holds_address<U> && !wrapped<U>::known)
@@ -82,8 +92,9 @@ struct wrapped_address_probe {
   operator U() const;  // NOLINT(google-explicit-constructor)
 };
 
-// Whether member n can be initialised from a probe, those before it from nothing: n = 0, 1, ... while there
-// are members. A member that is an array, or a class without addresses, passes the probe on to its first.
+// Whether member n can be initialised from a probe, those before it from nothing: n = 0, 1, ...
+// while there are members. A member that is an array, or a class without addresses, passes the
+// probe on to its first.
 template <class T>
 constexpr bool aggregate_holds_address() {
   // NOLINTBEGIN(bugprone-branch-clone): the same questions for each member
@@ -106,7 +117,7 @@ constexpr bool aggregate_holds_address() {
 template <class T>
 constexpr bool find_address() {
   constexpr bool is_one = std::is_pointer_v<T> || std::is_member_pointer_v<T> || std::is_null_pointer_v<T> ||
-                          std::is_reference_v<T> || is_address<T>;
+                          std::is_reference_v<T> || is_address<T> || refers<T>;
   if constexpr (std::is_array_v<T>) {
     return holds_address<std::remove_extent_t<T>>;
   } else if constexpr (wrapped<T>::known) {

@@ -11,6 +11,7 @@
 #include "skel/bytes.hpp"
 #include "skel/detail/bsp_work.hpp"
 #include "skel/detail/conversion.hpp"
+#include "skel/detail/type_names.hpp"
 #include "skel/transfer.hpp"
 
 namespace skel {
@@ -33,9 +34,7 @@ class bsp_work_of final : public bsp_work {
 
  public:
   explicit bsp_work_of(P const& program) : program_(program) {}
-  [[nodiscard]] std::string types() const override {
-    return std::string(typeid(state).name()) + " " + typeid(message).name();
-  }
+  [[nodiscard]] std::string types() const override { return type_names(typeid(state), typeid(message), " "); }
   [[nodiscard]] std::string function() const override { return typeid(P).name(); }
   [[nodiscard]] bool splits() const override { return splitting_bsp_program<P>; }
   void begin(int rank, int size) override { part_ = {program_.begin(rank, size), {}}; }
@@ -84,14 +83,14 @@ class bsp_work_of final : public bsp_work {
 
 template <bsp_program P>
 result<typename P::state> bsp(context& ctx, P const& program, bsp_options const& options) {
-  static_assert(detail::can_travel<typename P::state>(),
-                "skel::bsp: the state cannot be saved. Make it trivially copyable without pointers or views, "
-                "give it a serialize() "
-                "function, or specialise skel::transfer_traits.");
-  static_assert(detail::can_travel<typename P::message>(),
-                "skel::bsp: the message type cannot be sent. Make it trivially copyable without pointers or "
-                "views, give it a serialize() "
-                "function, or specialise skel::transfer_traits.");
+  static_assert(
+      detail::can_travel<typename P::state>(),
+      "skel::bsp: the state cannot be saved. Make it trivially copyable without pointers or views, give it a "
+      "serialize() function (skel/serialization.hpp), or specialise skel::transfer_traits.");
+  static_assert(
+      detail::can_travel<typename P::message>(),
+      "skel::bsp: the message type cannot be sent. Make it trivially copyable without pointers or views, "
+      "give it a serialize() function (skel/serialization.hpp), or specialise skel::transfer_traits.");
   static_assert(
       !detail::steps_on_copy<P>(),
       "skel::bsp: step must take the state by reference, state&: what it writes to a copy is lost.");

@@ -1,15 +1,15 @@
-// A bulk synchronous parallel program as compiled code sees it: state and messages behind an interface.
-// skel/bsp.hpp implements it for the user's types.
+// A bulk synchronous parallel program as compiled code sees it: state and messages behind an
+// interface. skel/bsp.hpp implements it for the user's types.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "skel/context.hpp"
+#include "skel/detail/function_reference.hpp"
 #include "skel/report.hpp"
 
 namespace skel {
@@ -32,10 +32,10 @@ class bsp_work {
   [[nodiscard]] virtual bool splits() const = 0;
 
   virtual void begin(int rank, int size) = 0;
-  /// State and received messages, as bytes and back. pack_part() appends, and takes memory for all that it
-  /// knows the size of at once.
+  /// State and received messages, as bytes and back. pack_part() appends, and takes memory for all
+  /// that it knows the size of at once.
   virtual void pack_part(std::vector<std::byte>& out) const = 0;
-  using part_reader = std::function<std::vector<std::byte>(int)>;
+  using part_reader = function_reference<std::vector<std::byte>(int)>;
   virtual void load(part_reader const& part, int parts, int rank, int size) = 0;
 
   /// Takes the bundles of all members, in their order.

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <ranges>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -15,16 +14,16 @@
 
 namespace skel::detail {
 
-/// Whether contents are compared where an option does not say: in builds with assertions. (Not inline: each
-/// file has its own.)
+/// Whether contents are compared where an option does not say: in builds with assertions. (Not
+/// inline: each file has its own.)
 #ifdef NDEBUG
 constexpr bool checked_build = false;
 #else
 constexpr bool checked_build = true;
 #endif
 
-// Bytes between members are what happened to be there. Where they cannot be cleared, such values are not
-// compared.
+// Bytes between members are what happened to be there. Where they cannot be cleared, such values
+// are not compared.
 template <class T>
 inline constexpr bool all_bytes_count =
     std::is_same_v<T, float> || std::is_same_v<T, double> || std::has_unique_object_representations_v<T>;
@@ -67,13 +66,14 @@ void add_contents(skel::xxh3_hasher& hasher, T const& value) {
 
 template <class R>
 inline constexpr bool counts_up = false;
-template <class W, class B>
-inline constexpr bool counts_up<replicated<std::ranges::iota_view<W, B>>> = true;
+template <class View>
+inline constexpr bool counts_up<replicated<View>> = is_counting<View>;
 template <>
 inline constexpr bool counts_up<task_numbers> = true;
 
-/// Of a task list; nothing where `check` says so (empty: a build without assertions) or the tasks have no
-/// bytes that could be compared. A list that counts up is known by its first task, so it is always compared.
+/// Of a task list; nothing where `check` says so (empty: a build without assertions) or the tasks
+/// have no bytes that could be compared. A list that counts up is known by its first task, so it is
+/// always compared.
 template <class Source>
 [[nodiscard]] std::optional<std::uint64_t> list_contents(Source const& list, std::optional<bool> check) {
   using task = source_task<Source>;

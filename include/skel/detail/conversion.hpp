@@ -1,4 +1,5 @@
-// What the compiler can see of a user's callable: its parameters, and conversions that would change a value.
+// What the compiler can see of a user's callable: its parameters, and conversions that would change
+// a value.
 #pragma once
 
 #include <concepts>
@@ -10,7 +11,8 @@
 
 namespace skel::detail {
 
-/// Whether an arithmetic To holds every value of From. Other types convert by C++'s own rules: true.
+/// Whether an arithmetic To holds every value of From. Other types convert by C++'s own rules:
+/// true.
 template <class From, class To>
 constexpr bool holds_every() {
   using from = std::numeric_limits<From>;
@@ -33,15 +35,16 @@ constexpr bool holds_small() {
   return holds_every<From, To>() || (std::integral<From> && std::integral<To> && !std::is_same_v<To, bool>);
 }
 
-/// A return type that becomes a To unchanged; an integer that was promoted, as in a sum of two shorts, does.
+/// A return type that becomes a To unchanged; an integer that was promoted, as in a sum of two
+/// shorts, does.
 template <class From, class To>
 concept becomes =
     std::is_convertible_v<From, To> && (holds_every<std::remove_cvref_t<From>, To>() || requires(To to) {
       { +to } -> std::same_as<std::remove_cvref_t<From>>;
     });
 
-/// The parameters of a function, or of an object with one operator() that is no template: `types` is a tuple.
-/// Undefined for others, as nothing can be seen of them.
+/// The parameters of a function, or of an object with one operator() that is no template: `types`
+/// is a tuple. Undefined for others, as nothing can be seen of them.
 template <class F>
 struct parameters_of {};
 template <class F>

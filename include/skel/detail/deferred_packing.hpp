@@ -1,4 +1,5 @@
-// Packing with gaps: what never changes is noted, and its bytes are put in later, by another thread.
+// Packing with gaps: what never changes is noted, and its bytes are put in later, by another
+// thread.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +25,9 @@ struct deferred_bytes {
   void complete(std::vector<std::byte>& out);
 };
 
-/// While one lives, what this thread packs into `into.packed` may be deferred. Nothing else is: neither by
-/// other threads nor into other vectors, whose bytes somebody may look at before they are complete.
+/// While one lives, what this thread packs into `into.packed` may be deferred. Nothing else is:
+/// neither by other threads nor into other vectors, whose bytes somebody may look at before they
+/// are complete.
 class packing_may_wait {
  public:
   explicit packing_may_wait(deferred_bytes& into) : outer_(std::exchange(current_, &into)) {}

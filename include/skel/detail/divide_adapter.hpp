@@ -1,8 +1,6 @@
 // divide_and_conquer's adapter: the user's problem and job as a divide_work.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <iterator>
 #include <memory>
@@ -16,6 +14,7 @@
 #include "skel/bytes.hpp"
 #include "skel/detail/contents.hpp"
 #include "skel/detail/divide_work.hpp"
+#include "skel/detail/type_names.hpp"
 #include "skel/divide_and_conquer.hpp"
 #include "skel/transfer.hpp"
 
@@ -23,7 +22,8 @@ namespace skel {
 
 namespace detail {
 
-// How many problems each division on the way down has made: solutions are complete when so many are together.
+// The number of problems that each division on the way down made: solutions are combined when as many
+// are together.
 using division_counts = std::vector<std::uint32_t>;
 
 template <class Problem>
@@ -74,9 +74,7 @@ class divide_work_of final : public divide_work {
  public:
   divide_work_of(Source& source, Job const& job) : source_(source), job_(job) {}
 
-  [[nodiscard]] std::string types() const override {
-    return std::string(typeid(problem).name()) + " -> " + typeid(solution).name();
-  }
+  [[nodiscard]] std::string types() const override { return type_names(typeid(problem), typeid(solution)); }
   [[nodiscard]] std::string function() const override { return typeid(Job).name(); }
   [[nodiscard]] std::optional<std::uint64_t> contents(std::optional<bool> check) const override {
     if constexpr (is_replicated_problem<Source> && transferable<problem>) {
@@ -112,8 +110,9 @@ class divide_work_of final : public divide_work {
       items = divided(items.front(), share);
       divisions.push_back(static_cast<std::uint32_t>(items.size()));
     }
-    auto const n = static_cast<double>(items.size());
-    auto const left = static_cast<std::ptrdiff_t>(std::clamp(std::floor(n * share + 0.5), 1.0, n - 1));
+    auto const rounded = static_cast<std::ptrdiff_t>(static_cast<double>(items.size()) * share + 0.5);
+    auto const most = static_cast<std::ptrdiff_t>(items.size()) - 1;
+    auto const left = rounded < 1 ? 1 : rounded < most ? rounded : most;
     auto const half = [&](auto begin, auto end) {
       auto h = std::make_shared<problems>();
       h->items.assign(std::make_move_iterator(begin), std::make_move_iterator(end));
@@ -154,8 +153,7 @@ class divide_work_of final : public divide_work {
         if (sizes.empty())
           sizes = more;
         else
-          for (std::size_t i = 0; i < std::min(sizes.size(), more.size()); ++i)
-            sizes[i].second += more[i].second;
+          for (std::size_t i = 0; i < sizes.size() && i < more.size(); ++i) sizes[i].second += more[i].second;
       }
     }
     return sizes;
@@ -215,8 +213,8 @@ class divide_work_of final : public divide_work {
     }
   }
 
-  // No problem needs so many divisions one within another; one that never becomes trivial would end as a
-  // stack overflow, without a word.
+  // An upper bound on nested divisions: a problem that never becomes trivial would otherwise end as a
+  // stack overflow without a message.
   static constexpr unsigned most_divisions = 10000;
 
   [[nodiscard]] solution recursion(problem const& p, unsigned threads, unsigned depth) const {
@@ -251,13 +249,12 @@ template <problem_source Source, class Job>
 result<placed_solution<detail::solution_of<Job>>> divide_and_conquer(
     context& ctx, Source&& source, Job const& job, any_division const& how,
     divide_and_conquer_options const& options) {
-  static_assert(
-      divide_and_conquer_problem<Job>,
-      "skel::divide_and_conquer: the job must have nested types problem and solution, and const "
-      "members bool trivial(problem const&), solution conquer(problem const&), divide(problem const&) "
-      "that returns an array or vector of problems, and solution combine(solution, solution) or "
-      "combine(std::vector<solution>). None of them may take or return another type of number, which "
-      "changes values.");
+  static_assert(divide_and_conquer_problem<Job>,
+                "skel::divide_and_conquer: the job must have nested types problem and solution, and const "
+                "members bool trivial(problem const&), solution conquer(problem const&), divide(problem "
+                "const&) that returns an array or vector of problems, and solution combine(solution, "
+                "solution) or combine(std::vector<solution>). None of them may take or return another type "
+                "of number, which changes values.");
   if constexpr (divide_and_conquer_problem<Job>) {
     using source_type = std::remove_cvref_t<Source>;
     using problem = typename Job::problem;
@@ -269,13 +266,13 @@ result<placed_solution<detail::solution_of<Job>>> divide_and_conquer(
     static_assert(same_problem, "skel::divide_and_conquer: the source must have the job's problem.");
     static_assert(detail::can_travel<problem, problem_travels>(),
                   "skel::divide_and_conquer: the problem type cannot be sent. Make it trivially copyable "
-                  "without pointers or views, give "
-                  "it a serialize() function, or specialise skel::transfer_traits; or use a "
+                  "without pointers or views, give it a serialize() function (skel/serialization.hpp), or "
+                  "specialise skel::transfer_traits; or use a "
                   "replicated_problem.");
     static_assert(detail::can_travel<solution>(),
                   "skel::divide_and_conquer: the solution type cannot be sent. Make it trivially copyable "
-                  "without pointers or views, give "
-                  "it a serialize() function, or specialise skel::transfer_traits.");
+                  "without pointers or views, give it a serialize() function (skel/serialization.hpp), or "
+                  "specialise skel::transfer_traits.");
     result<placed_solution<solution>> all;
     if constexpr (same_problem && transferable<solution> && (!problem_travels || transferable<problem>)) {
       constexpr auto from = problem_travels                              ? placement::on_root

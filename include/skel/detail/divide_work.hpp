@@ -13,7 +13,7 @@
 
 #include "skel/context.hpp"
 #include "skel/detail/divide_job.hpp"
-#include "skel/detail/divide_placement.hpp"
+#include "skel/placement.hpp"
 #include "skel/report.hpp"
 
 namespace skel {
@@ -55,10 +55,11 @@ class divide_work {
   /// A hash of a replicated_problem, if it is to be compared.
   [[nodiscard]] virtual std::optional<std::uint64_t> contents(std::optional<bool> check) const = 0;
 
-  /// The problem that is on this rank at the beginning. `depth`: of a rank's own part, the number of times
-  /// that parts are combined.
+  /// The problem that is on this rank at the beginning. `depth`: of a rank's own part, the number
+  /// of times that parts are combined.
   [[nodiscard]] virtual problem_ptr open(int depth) = 0;
-  /// Both halves, the first with about `share` of the work; nothing where the problem cannot be divided.
+  /// Both halves, the first with about `share` of the work; nothing where the problem cannot be
+  /// divided.
   [[nodiscard]] virtual std::optional<std::pair<problem_ptr, problem_ptr>> divide(divide_problem const& p,
                                                                                   double share) const = 0;
   [[nodiscard]] virtual solution_ptr solve(divide_problem const& p, unsigned threads) const = 0;

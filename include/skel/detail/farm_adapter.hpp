@@ -13,11 +13,23 @@
 #include "skel/detail/result_store.hpp"
 #include "skel/detail/task_function.hpp"
 #include "skel/detail/task_store.hpp"
+#include "skel/detail/type_names.hpp"
 #include "skel/farm.hpp"
 
 namespace skel {
 
 namespace detail {
+
+// What an on_root farm keeps of its source on the root.
+template <class Source>
+struct task_stream {
+  using stream_range = typename kept<typename Source::opened>::type;
+  std::optional<stream_range> range;
+  std::optional<std::ranges::iterator_t<stream_range>> next;
+  std::vector<source_task<Source>> pulled;
+  task_store<source_task<Source>> tasks;
+};
+struct no_stream {};
 
 template <class Source, class F, class Sink>
 class farm_work_of final : public farm_work {
@@ -44,7 +56,7 @@ class farm_work_of final : public farm_work {
     }
     t.task_bytes = sizeof(task);
     t.result_bytes = sizeof(result);
-    t.types = std::string(typeid(task).name()) + " -> " + typeid(result).name();
+    t.types = type_names(typeid(task), typeid(result));
     t.function = typeid(F).name();
     return t;
   }
@@ -64,14 +76,14 @@ class farm_work_of final : public farm_work {
       try {
         pack(compute(range[at], at, payloads, where), out);
       } catch (...) {
-        out.resize(before);  // half a result is none
+        out.erase(out.begin() + static_cast<std::ptrdiff_t>(before), out.end());  // half a result is none
         throw;
       }
     }
   }
 
   [[nodiscard]] std::unique_ptr<local_results> make_local() const override {
-    return std::make_unique<store>(pool_);
+    return std::unique_ptr<local_results>(new store(pool_));  // one pointer type less to compile
   }
 
   void run_local(task_range const& range, std::uint64_t& at, std::uint64_t end,
@@ -179,14 +191,14 @@ class farm_work_of final : public farm_work {
 
   std::uint64_t pull(std::uint64_t most, bool& ended) override {
     if constexpr (payload) {
-      if (!range_) {
-        range_.emplace(source_.open());
-        next_.emplace(std::ranges::begin(*range_));
+      auto& [range, next, pulled, tasks] = stream_;
+      if (!range) {
+        range.emplace(source_.open());
+        next.emplace(std::ranges::begin(*range));
       }
-      for (; pulled_.size() < most && *next_ != std::ranges::end(*range_); ++*next_)
-        pulled_.push_back(**next_);
-      ended = *next_ == std::ranges::end(*range_);
-      return pulled_.size();
+      for (; pulled.size() < most && *next != std::ranges::end(*range); ++*next) pulled.push_back(**next);
+      ended = *next == std::ranges::end(*range);
+      return pulled.size();
     } else {
       ended = true;
       return 0;
@@ -194,20 +206,20 @@ class farm_work_of final : public farm_work {
   }
 
   void accept_pulled() override {
-    if constexpr (payload) tasks_.add(std::exchange(pulled_, {}));
+    if constexpr (payload) stream_.tasks.add(std::exchange(stream_.pulled, {}));
   }
   [[nodiscard]] task_payload payload_of(task_id id) const override {
     if constexpr (payload)
-      return tasks_.payload_of(id);
+      return stream_.tasks.payload_of(id);
     else
       return static_cast<void>(id), task_payload{};
   }
   void pack_task(task_id id, std::vector<std::byte>& out) const override {
-    if constexpr (payload) pack(tasks_[id], out);
+    if constexpr (payload) pack(stream_.tasks[id], out);
   }
   void forget(task_range const& range) override {
     if constexpr (payload)
-      for (std::uint64_t i = 0; i < range.count; ++i) tasks_.forget(range[i]);
+      for (std::uint64_t i = 0; i < range.count; ++i) stream_.tasks.forget(range[i]);
   }
 
  private:
@@ -254,21 +266,7 @@ class farm_work_of final : public farm_work {
   F const& f_;
   Sink& sink_;
   mutable result_pool<result> pool_;
-  template <class S, bool = is_on_root<S>>
-  struct stream_of {
-    using range = std::vector<int>;
-    using kept = int;
-  };
-  template <class S>
-  struct stream_of<S, true> {
-    using range = typename S::opened;
-    using kept = source_task<S>;
-  };
-  using stream_range = typename kept<typename stream_of<Source>::range>::type;
-  std::optional<stream_range> range_;
-  std::optional<std::ranges::iterator_t<stream_range>> next_;
-  std::vector<typename stream_of<Source>::kept> pulled_;
-  task_store<typename stream_of<Source>::kept> tasks_;
+  std::conditional_t<payload, task_stream<Source>, no_stream> stream_;
 };
 
 // Whether a farm's results may go to this sink, and a sentence about why not.
@@ -293,10 +291,9 @@ constexpr bool fits_farm() {
     constexpr bool callable = callable_sink<function, R>;
     static_assert(callable, "skel::farm: the sink must be callable as sink(task_id, result&&).");
     if constexpr (callable) {
-      static_assert(
-          keeps_values<function, R>,
-          "skel::farm: the sink's parameters, first a task_id and then the result, cannot hold every "
-          "task number and every result: they are swapped, or too narrow.");
+      static_assert(keeps_values<function, R>,
+                    "skel::farm: the sink's parameters, first a task_id and then the result, cannot hold "
+                    "every task number and every result: they are swapped, or too narrow.");
       static_assert(!sink_returns_bool<function, R>(),
                     "skel::farm: the sink returns a bool, which ends nothing: return skel::flow::stop or "
                     "skel::flow::go_on, or void.");
@@ -321,14 +318,15 @@ skel::result<void> farm(context& ctx, Source&& source, F const& f, S const& how,
                 "fraction or the precision of a floating-point number.");
   if constexpr (callable) {
     using result = typename detail::task_result<F, task>::type;
-    static_assert(detail::can_travel<result>(),
-                  "skel::farm: the result type cannot be sent. Make it trivially copyable without pointers "
-                  "or views, give it a serialize() function, or specialise skel::transfer_traits.");
+    static_assert(
+        detail::can_travel<result>(),
+        "skel::farm: the result type cannot be sent. Make it trivially copyable without pointers or views, "
+        "give it a serialize() function (skel/serialization.hpp), or specialise skel::transfer_traits.");
     static_assert(detail::can_travel<task, !is_replicated<source_type>>(),
                   "skel::farm: the task type of an on_root source cannot be sent. Make it trivially copyable "
-                  "without pointers or views, give it a serialize() function, or specialise "
-                  "skel::transfer_traits.");
-    // A sink that nobody may change is copied.
+                  "without pointers or views, give it a serialize() function (skel/serialization.hpp), or "
+                  "specialise skel::transfer_traits.");
+    // A const sink is copied.
     using given = std::remove_reference_t<Sink>;
     using kept = std::conditional_t<std::is_const_v<given>, std::remove_const_t<given>, given&>;
     using sink_type = std::remove_reference_t<kept>;

@@ -1,5 +1,5 @@
-// The farm as compiled code sees it: work over bytes and type-erased results. skel/farm.hpp implements it for
-// the user's types.
+// The farm as compiled code sees it: work over bytes and type-erased results. skel/farm.hpp
+// implements it for the user's types.
 #pragma once
 
 #include <cstddef>
@@ -60,8 +60,9 @@ class farm_work {
   /// A hash of a replicated list, if it is to be compared; see list_contents().
   [[nodiscard]] virtual std::optional<std::uint64_t> contents(std::optional<bool> check) const = 0;
 
-  // Compute threads, concurrently. Runs tasks range[at] ... range[end - 1]; `at` is advanced after each, so
-  // that it names the task that threw. `payloads[i]` belongs to range[i] (empty for a replicated list).
+  // Compute threads, concurrently. Runs tasks range[at] ... range[end - 1]; `at` is advanced after
+  // each, so that it names the task that threw. `payloads[i]` belongs to range[i] (empty for a
+  // replicated list).
   virtual void run_packed(task_range const& range, std::uint64_t& at, std::uint64_t end,
                           std::span<task_payload const> payloads, worker_info const& where,
                           std::vector<std::byte>& out) const = 0;
@@ -70,8 +71,8 @@ class farm_work {
                          std::span<task_payload const> payloads, worker_info const& where,
                          local_results& out) const = 0;
 
-  // Results with a place of their own on the root, of replicated lists: make_places() once before, then as
-  // above, each task by one thread.
+  // Results with a place of their own on the root, of replicated lists: make_places() once before,
+  // then as above, each task by one thread.
   virtual void make_places() = 0;
   virtual void run_in_place(task_range const& range, std::uint64_t& at, std::uint64_t end,
                             worker_info const& where) const = 0;
@@ -82,8 +83,8 @@ class farm_work {
   virtual void pack_merged(local_results& from, std::vector<std::byte>& out) const = 0;
   virtual void merge_packed(std::vector<std::byte>& into, std::span<std::byte const> more) const = 0;
 
-  // The sink: on the root, one call at a time. `done` counts results given; false: the sink wants the run to
-  // end.
+  // The sink: on the root, one call at a time. `done` counts results given; false: the sink wants
+  // the run to end.
   virtual bool sink_local(task_range const& piece, std::uint64_t& done, std::uint64_t index,
                           local_results& from) = 0;
   virtual bool sink_packed(task_range const& piece, std::uint64_t& done,
@@ -93,8 +94,8 @@ class farm_work {
                           std::vector<std::byte>& out) const = 0;
   virtual void skip_packed(std::uint64_t count, std::span<std::byte const>& from) const = 0;
 
-  // The source of an on_root farm. pull(): one thread at a time, without the engine's lock; returns how many
-  // tasks are ready to be accepted. The others: under the engine's lock.
+  // The source of an on_root farm. pull(): one thread at a time, without the engine's lock; returns
+  // how many tasks are ready to be accepted. The others: under the engine's lock.
   virtual std::uint64_t pull(std::uint64_t most, bool& ended) = 0;
   virtual void accept_pulled() = 0;
   [[nodiscard]] virtual task_payload payload_of(task_id id) const = 0;

@@ -1,7 +1,6 @@
 // multi_host's adapter: the user's job and sink as a group_work.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "skel/detail/group_work.hpp"
+#include "skel/detail/type_names.hpp"
 #include "skel/error.hpp"
 #include "skel/multi_host.hpp"
 #include "skel/sink.hpp"
@@ -77,13 +77,14 @@ class group_work_of final : public group_work {
   group_work_of(Job const& job, Sink& sink) : job_(job), sink_(sink) {}
 
   [[nodiscard]] std::string types() const override {
-    return std::string(typeid(typename Job::packet).name()) + " -> " + typeid(typename Job::result).name();
+    return type_names(typeid(typename Job::packet), typeid(typename Job::result));
   }
   [[nodiscard]] std::string function() const override { return typeid(Job).name(); }
   [[nodiscard]] std::uint64_t history(std::uint64_t number) const override {
-    if constexpr (has_history<Job>)
-      return std::min(number, counted(job_.history(), "history()"));
-    else
+    if constexpr (has_history<Job>) {
+      auto const units = counted(job_.history(), "history()");
+      return units < number ? units : number;
+    } else
       return 0;
   }
   [[nodiscard]] std::unique_ptr<host_state> make_state() const override {
@@ -164,20 +165,19 @@ class group_work_of final : public group_work {
 template <class Job, class Sink>
 result<void> multi_host(context& ctx, std::uint64_t units, Job const& job, Sink&& sink,
                         multi_host_options const& options) {
-  static_assert(
-      multi_host_job<Job>,
-      "skel::multi_host: the job must have nested types carried, unit, packet and result, and const "
-      "members std::uint64_t read(std::uint64_t, carried&, unit&), packet cut(unit const&, "
-      "std::uint64_t first, std::uint64_t count) and result process(packet const&, std::size_t).");
+  static_assert(multi_host_job<Job>,
+                "skel::multi_host: the job must have nested types carried, unit, packet and result, and "
+                "const members std::uint64_t read(std::uint64_t, carried&, unit&), packet cut(unit const&, "
+                "std::uint64_t first, std::uint64_t count) and result process(packet const&, std::size_t).");
   if constexpr (multi_host_job<Job>) {
     static_assert(detail::can_travel<typename Job::packet>(),
                   "skel::multi_host: the packet type cannot be sent. Make it trivially copyable without "
-                  "pointers or views, give it a "
-                  "serialize() function, or specialise skel::transfer_traits.");
+                  "pointers or views, give it a serialize() function (skel/serialization.hpp), or specialise "
+                  "skel::transfer_traits.");
     static_assert(detail::can_travel<typename Job::result>(),
                   "skel::multi_host: the result type cannot be sent. Make it trivially copyable without "
-                  "pointers or views, give it a "
-                  "serialize() function, or specialise skel::transfer_traits.");
+                  "pointers or views, give it a serialize() function (skel/serialization.hpp), or specialise "
+                  "skel::transfer_traits.");
     static_assert(!detail::reads_into_copy<Job>(),
                   "skel::multi_host: read must take what it carries and the unit by reference, carried& and "
                   "unit&: what it writes to a copy is lost.");

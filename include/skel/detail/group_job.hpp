@@ -4,9 +4,9 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 
 #include "skel/detail/conversion.hpp"
+#include "skel/detail/function_reference.hpp"
 #include "skel/worker.hpp"
 
 namespace skel::detail {
@@ -17,15 +17,17 @@ concept reads_whole =
       { job.read(n, c, u) } -> std::convertible_to<std::uint64_t>;
     };
 template <class Job>
-concept reads_in_parts = requires(Job const& job, std::uint64_t n, typename Job::carried& c,
-                                  typename Job::unit& u, std::function<void(std::uint64_t)> const& ready) {
-  { job.read(n, c, u, ready) } -> std::convertible_to<std::uint64_t>;
-};
+concept reads_in_parts =
+    requires(Job const& job, std::uint64_t n, typename Job::carried& c, typename Job::unit& u,
+             function_reference<void(std::uint64_t)> const& ready) {
+      { job.read(n, c, u, ready) } -> std::convertible_to<std::uint64_t>;
+    };
 template <class Job>
-concept begins_anywhere = requires(Job const& job, std::uint64_t n, typename Job::carried& c,
-                                   typename Job::unit& u, std::function<void(std::uint64_t)> const& ready) {
-  { job.read_first(n, c, u, ready) } -> std::convertible_to<std::uint64_t>;
-};
+concept begins_anywhere =
+    requires(Job const& job, std::uint64_t n, typename Job::carried& c, typename Job::unit& u,
+             function_reference<void(std::uint64_t)> const& ready) {
+      { job.read_first(n, c, u, ready) } -> std::convertible_to<std::uint64_t>;
+    };
 template <class Job>
 concept has_history = requires(Job const& job) {
   { job.history() } -> std::convertible_to<std::uint64_t>;

@@ -1,16 +1,16 @@
-// multi_host as compiled code sees it: units, packets and results behind an interface. skel/multi_host.hpp
-// implements it for the user's types.
+// multi_host as compiled code sees it: units, packets and results behind an interface.
+// skel/multi_host.hpp implements it for the user's types.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "skel/context.hpp"
+#include "skel/detail/function_reference.hpp"
 #include "skel/report.hpp"
 #include "skel/worker.hpp"
 
@@ -64,10 +64,11 @@ class group_work {
 
   [[nodiscard]] virtual std::unique_ptr<host_state> make_state() const = 0;
   [[nodiscard]] virtual std::shared_ptr<host_unit> make_unit() const = 0;
-  /// Returns the number of pieces; calls ready(n) before, where the first n pieces are there. `fresh`: the
-  /// state is new, the history is read as well. While it writes, cut() reads what was ready.
+  /// Returns the number of pieces; calls ready(n) before, where the first n pieces are there.
+  /// `fresh`: the state is new, the history is read as well. While it writes, cut() reads what was
+  /// ready.
   virtual std::uint64_t read(std::uint64_t unit, bool fresh, host_state& carried, host_unit& into,
-                             std::function<void(std::uint64_t)> const& ready) const = 0;
+                             function_reference<void(std::uint64_t)> const& ready) const = 0;
   [[nodiscard]] virtual std::shared_ptr<host_packet const> cut(host_unit const& from, std::uint64_t first,
                                                                std::uint64_t count) const = 0;
   [[nodiscard]] virtual std::unique_ptr<piece_result> process(host_packet const& packet, std::uint64_t index,

@@ -10,6 +10,7 @@
 #include "skel/bytes.hpp"
 #include "skel/detail/contents.hpp"
 #include "skel/detail/steal_work.hpp"
+#include "skel/detail/type_names.hpp"
 #include "skel/ring_steal.hpp"
 #include "skel/sink.hpp"
 #include "skel/transfer.hpp"
@@ -40,7 +41,8 @@ inline constexpr bool takes_worker_to_spawn =
     requires(Job const& job, typename Job::task const& task, spawner<typename Job::task>& more,
              typename Job::result& sum, worker_info const& where) { job.run(task, more, sum, where); };
 
-// Each compute thread has one of each: on lines of their own, or two threads are no faster than one.
+// Each compute thread has one of each: on lines of their own, or two threads are no faster than
+// one.
 inline constexpr std::size_t own_lines = 128;
 
 template <class Task>
@@ -65,9 +67,7 @@ class steal_work_of final : public steal_work {
  public:
   steal_work_of(Source& source, Job const& job) : source_(source), job_(job) {}
 
-  [[nodiscard]] std::string types() const override {
-    return std::string(typeid(task).name()) + " -> " + typeid(result).name();
-  }
+  [[nodiscard]] std::string types() const override { return type_names(typeid(task), typeid(result)); }
   [[nodiscard]] std::string function() const override { return typeid(Job).name(); }
   [[nodiscard]] std::optional<std::uint64_t> tasks() const override {
     if constexpr (is_on_root<Source>)
@@ -99,7 +99,8 @@ class steal_work_of final : public steal_work {
            worker_info const& where) const override {
     auto& b = static_cast<bag&>(from);
     auto& c = static_cast<cell&>(into);
-    // In local variables while it runs: what a task writes cannot reach them, so they stay in registers.
+    // In local variables while it runs: what a task writes cannot reach them, so they stay in
+    // registers.
     struct borrowed {
       bag& home_of_tasks;
       cell& home_of_sum;
@@ -183,35 +184,33 @@ class steal_work_of final : public steal_work {
 template <task_source Source, class Job>
 skel::result<detail::result_of<Job>> ring_steal(context& ctx, Source&& source, Job const& job,
                                                 ring_steal_options const& options) {
-  static_assert(
-      spawning_task<Job>,
-      "skel::ring_steal: the job must have nested types task and result, and const members run(task "
-      "const&, spawner<task>&, result&) and result merge(result, result).");
+  static_assert(spawning_task<Job>,
+                "skel::ring_steal: the job must have nested types task and result, and const members "
+                "run(task const&, spawner<task>&, result&) and result merge(result, result).");
   if constexpr (spawning_task<Job>) {
     using source_type = std::remove_cvref_t<Source>;
     using task = typename Job::task;
     using result = typename Job::result;
-    static_assert(!detail::run_adds_to_copy<Job>(),
-                  "skel::ring_steal: run must take the result by reference, result&: what it adds to a copy "
-                  "is lost.");
-    static_assert(detail::merge_receives_results<Job>(),
-                  "skel::ring_steal: merge must take values of the result type: another type of number "
-                  "changes them.");
+    static_assert(
+        !detail::run_adds_to_copy<Job>(),
+        "skel::ring_steal: run must take the result by reference, result&: what it adds to a copy is lost.");
+    static_assert(
+        detail::merge_receives_results<Job>(),
+        "skel::ring_steal: merge must take values of the result type: another type of number changes them.");
     constexpr bool same_task = std::is_convertible_v<detail::source_task<source_type>, task> &&
                                detail::holds_small<detail::source_task<source_type>, task>();
     static_assert(same_task, "skel::ring_steal: the source's elements must be the job's tasks.");
     static_assert(detail::can_travel<task>(),
                   "skel::ring_steal: the task type cannot be sent. Make it trivially copyable without "
-                  "pointers or views, give it a "
-                  "serialize() function, or specialise skel::transfer_traits.");
+                  "pointers or views, give it a serialize() function (skel/serialization.hpp), or specialise "
+                  "skel::transfer_traits.");
     static_assert(detail::can_travel<result>(),
                   "skel::ring_steal: the result type cannot be sent. Make it trivially copyable without "
-                  "pointers or views, give it a "
-                  "serialize() function, or specialise skel::transfer_traits.");
-    static_assert(
-        exact_merge<result>,
-        "skel::ring_steal: results merge in any order, so the result type must merge exactly: use an "
-        "integer, or specialise skel::exact_merge for a reproducible type.");
+                  "pointers or views, give it a serialize() function (skel/serialization.hpp), or specialise "
+                  "skel::transfer_traits.");
+    static_assert(exact_merge<result>,
+                  "skel::ring_steal: results merge in any order, so the result type must merge exactly: use "
+                  "an integer, or specialise skel::exact_merge for a reproducible type.");
     skel::result<result> all;
     if constexpr (same_task && transferable<task> && transferable<result>) {
       detail::steal_work_of<source_type, Job> work(const_cast<source_type&>(source), job);

@@ -1,5 +1,5 @@
-// ring_steal as compiled code sees it: tasks and results behind an interface, told apart by nothing but
-// bytes. skel/ring_steal.hpp implements it for the user's types.
+// ring_steal as compiled code sees it: tasks and results behind an interface.
+// skel/ring_steal.hpp implements it for the user's types.
 #pragma once
 
 #include <cstddef>
@@ -55,8 +55,8 @@ class steal_work {
   /// The tasks of the source, on the root.
   virtual void open_source(task_bag& into) = 0;
 
-  /// Compute threads, concurrently. Runs the newest tasks of the bag, `most` of them if so many come up; what
-  /// they spawn goes into the bag. `done` counts those that have run, also when one throws.
+  /// Called concurrently by compute threads. Runs the newest tasks of the bag, at most `most`; tasks
+  /// that they spawn go into the bag. `done` counts the tasks that have run, also when one throws.
   virtual void run(task_bag& from, merged_result& into, std::uint64_t most, std::uint64_t& done,
                    worker_info const& where) const = 0;
 

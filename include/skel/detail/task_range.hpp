@@ -1,7 +1,6 @@
 // Tasks are numbered 0, 1, 2, ...; everything that is decided, is decided about ranges of them.
 #pragma once
 
-#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <vector>
@@ -10,8 +9,8 @@ namespace skel {
 
 using task_id = std::uint64_t;
 
-/// `count` tasks: first, first + stride, first + 2 stride, ... A stride other than one keeps an interleaved
-/// deal of millions of tasks as small as a contiguous one.
+/// `count` tasks: first, first + stride, first + 2 stride, ... A stride other than one keeps an
+/// interleaved deal of millions of tasks as small as a contiguous one.
 struct task_range {
   task_id first = 0;
   std::uint64_t count = 0;
@@ -25,7 +24,7 @@ struct task_range {
   }
   /// Splits off and returns the first n tasks (all if there are fewer).
   constexpr task_range take_front(std::uint64_t n) {
-    n = std::min(n, count);
+    n = n < count ? n : count;
     task_range const front{first, n, stride};
     first += n * stride;
     count -= n;
@@ -33,7 +32,7 @@ struct task_range {
   }
   /// Splits off and returns the last n tasks (all if there are fewer).
   constexpr task_range take_back(std::uint64_t n) {
-    n = std::min(n, count);
+    n = n < count ? n : count;
     count -= n;
     return {first + count * stride, n, stride};
   }

@@ -1,10 +1,8 @@
 // Tasks of a stream, on the root.
 #pragma once
 
-#include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <iterator>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -24,17 +22,20 @@ class task_store {
     end_ += n;
   }
   [[nodiscard]] task_payload payload_of(task_id id) const {
-    auto const& c = find(id);
+    auto const& c = chunks_[chunk_of(id)];
     return {c.tasks, &(*c.tasks)[id - c.first], {}};
   }
   [[nodiscard]] Task const& operator[](task_id id) const {
-    auto const& c = find(id);
+    auto const& c = chunks_[chunk_of(id)];
     return (*c.tasks)[id - c.first];
   }
   void forget(task_id id) {
-    auto& c = const_cast<chunk&>(find(id));
+    auto& c = chunks_[chunk_of(id)];
     if (--c.left == 0) c.tasks.reset();
-    while (!chunks_.empty() && chunks_.front().left == 0) chunks_.pop_front();
+    while (first_ < chunks_.size() && chunks_[first_].left == 0) ++first_;
+    if (first_ * 2 < chunks_.size()) return;
+    chunks_.erase(chunks_.begin(), chunks_.begin() + static_cast<std::ptrdiff_t>(first_));
+    first_ = 0;
   }
 
  private:
@@ -43,12 +44,17 @@ class task_store {
     std::uint64_t left;
     std::shared_ptr<std::vector<Task> const> tasks;
   };
-  [[nodiscard]] chunk const& find(task_id id) const {
-    auto const after = std::upper_bound(chunks_.begin(), chunks_.end(), id,
-                                        [](task_id i, chunk const& c) { return i < c.first; });
-    return *std::prev(after);
+  // The last chunk that begins at or before `id`.
+  [[nodiscard]] std::size_t chunk_of(task_id id) const {
+    auto low = first_, high = chunks_.size();
+    while (high - low > 1) {
+      auto const middle = low + (high - low) / 2;
+      (chunks_[middle].first <= id ? low : high) = middle;
+    }
+    return low;
   }
-  std::deque<chunk> chunks_;
+  std::vector<chunk> chunks_;
+  std::size_t first_ = 0;  // chunks before it are done
   task_id end_ = 0;
 };
 

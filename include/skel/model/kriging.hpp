@@ -1,4 +1,4 @@
-// What a sum of basis functions leaves unexplained, interpolated between the samples.
+// Interpolates between samples what a sum of basis functions does not explain.
 #pragma once
 
 #include <optional>
@@ -10,46 +10,46 @@
 
 namespace skel::model {
 
-/// A value at a point that `repetitions` measurements lie behind.
+/// The residual of one configuration.
 struct residual {
-  point at;
-  double value = 0;  ///< ln(measured / fitted)
-  int repetitions = 1;
+  point at;             ///< the values of the variables
+  double value = 0;     ///< ln(measured / fitted)
+  int repetitions = 1;  ///< the number of measurements, at least 1
 };
 
-/// Kriging (Gaussian process regression; Rasmussen and Williams, "Gaussian Processes for Machine Learning",
-/// 2006, chapter 2) of residuals over the logarithms of the variables. Costs that change with the caches, or
-/// with the ratio of two sizes, are no sum of n^i log^j(n); but they are smooth. The covariance of two points
-/// is
+/// Kriging of residuals over the logarithms of the variables (Gaussian process regression;
+/// Rasmussen and Williams, "Gaussian Processes for Machine Learning", 2006, chapter 2). Costs that
+/// depend on caches, or on the ratio of two sizes, are no sum of n^i log^j(n), but they are smooth.
+/// The covariance of two points is
 ///
 ///     sill (1 + √3 d) exp(-√3 d),   d² = Σ (Δ ln v / length)² + Σ (Δ ln(v/w) / length)²
 ///
-/// over the variables and over the ratios of two variables, since what a ratio decides may change sharply
-/// with it and slowly along it. Far from all samples the value is 0: nothing is known beside the basis
-/// functions.
+/// over the variables and over the ratios of two variables. Far from all samples the value is 0:
+/// only the basis functions count there.
 class kriging {
  public:
-  std::vector<std::string> variables;
-  /// Correlation lengths of each ln(variable), then of each ratio: first/second, first/third, … 0: of no
-  /// influence.
+  std::vector<std::string> variables;  ///< their names
+  /// Correlation lengths of each ln(variable), then of each ratio: first/second, first/third, … 0:
+  /// no influence.
   std::vector<double> lengths;
-  double sill = 0;   ///< variance of the field
-  double noise = 0;  ///< variance of a single measurement
-  std::vector<residual> points;
-  /// Root mean square of what is predicted for each point from the others, and of the residuals themselves.
-  double error = 0, without = 0;
+  double sill = 0;               ///< variance of the field
+  double noise = 0;              ///< variance of a single measurement
+  std::vector<residual> points;  ///< the samples
+  double error = 0;              ///< root mean square error when each point is predicted from the others
+  double without = 0;            ///< root mean square of the residuals themselves
 
-  /// Chooses lengths, sill and noise of greatest likelihood. Empty where there are fewer than five points per
-  /// variable, more than 300, a variable that is not positive, or where predicting each point from the others
-  /// is not clearly better (0.7 times the error) than leaving the residuals alone, or these are below 0.1 %.
+  /// Chooses lengths, sill and noise of greatest likelihood. Empty with fewer than five points per
+  /// variable, more than 300 points, a variable that is not positive, residuals below 0.1 %, or
+  /// where predicting each point from the others does not reduce the error to 0.7 of the residuals.
   [[nodiscard]] static std::optional<kriging> fit(std::span<residual const> residuals);
 
-  /// To be called when the members above were set by hand. usage_error where they do not fit together.
+  /// Must be called after the members above were set by hand. Throws usage_error where they do not
+  /// match.
   void prepare();
 
-  /// ln(expected / fitted) at this point; usage_error without one of the variables.
+  /// ln(expected / fitted) at this point. Throws usage_error where a variable is missing.
   [[nodiscard]] double operator()(point const& at) const;
-  /// Standard deviation of that.
+  /// Standard deviation of that value.
   [[nodiscard]] double deviation(point const& at) const;
 
  private:

@@ -1,4 +1,5 @@
-// What a machine's communication costs: the paper's l(P) and g(P), and finer.
+// The cost of a machine's communication: latency l(P) and gap g(P) [Hyper, §5.1], and curves over
+// sizes.
 #pragma once
 
 #include <limits>
@@ -8,68 +9,79 @@
 
 namespace skel::model {
 
-/// Seconds of a message of so many bytes: latency + bytes * gap.
+/// One linear piece of a curve: latency + bytes * gap.
 struct piece {
-  double from_bytes = 0, to_bytes = std::numeric_limits<double>::infinity();
-  double latency_seconds = 0, gap_seconds_per_byte = 0;
+  double from_bytes = 0;                                      ///< the first size
+  double to_bytes = std::numeric_limits<double>::infinity();  ///< the size at which the next piece begins
+  double latency_seconds = 0;                                 ///< of a message of 0 bytes
+  double gap_seconds_per_byte = 0;                            ///< per further byte
 };
 
-/// Linear by pieces in the size of the message: MPI sends small messages at once (eagerly), large ones when
-/// the receiver is ready.
+/// Seconds over the size of a message, piecewise linear: MPI sends small messages eagerly, large
+/// ones when the receiver is ready.
 struct curve {
   std::vector<piece> pieces;  ///< ascending; empty: not measured
   double deviation = 0;       ///< relative, of the measurements around it
+  /// Whether nothing was measured.
   [[nodiscard]] bool empty() const { return pieces.empty(); }
+  /// Seconds for a message of this many bytes.
   [[nodiscard]] double operator()(double bytes) const;
 };
 
-/// A measured point: `messages` messages of `bytes` to every other rank took `seconds` (the last rank's).
+/// A measured point: `messages` messages of `bytes` to every other rank took `seconds` (the last
+/// rank's).
 struct timing {
-  std::string pattern;  ///< "ping-pong", "exchange", "latency by size", …
-  double bytes = 0;     ///< of one message on the wire, with its header
-  double messages = 1;
-  double seconds = 0;
+  std::string pattern;   ///< "ping-pong", "exchange", "latency by size", …
+  double bytes = 0;      ///< of one message on the wire, with its header
+  double messages = 1;   ///< from each rank to every other
+  double seconds = 0;    ///< until the last rank has them
   double deviation = 0;  ///< relative median deviation of the repetitions
 };
 
-/// The parameters for one number of ranks and one way to make bytes of a value.
+/// The parameters for one number of ranks and one way to turn values into bytes.
 struct machine_at {
-  int ranks = 0;             ///< 0: any
+  int ranks = 0;             ///< 0: any number
   std::string kind = "raw";  ///< "raw": bytes as they are; "serialised": through Boost.Serialization
-  /// l(P): worst case of a message of one word from each rank to every other.
+  /// l(P): a message of one word from each rank to every other, the slowest rank.
   double latency_seconds = 0;
-  /// g(P): per byte that each rank sends when all send to all, for long.
+  /// g(P): per byte that each rank sends when all ranks send to all continuously.
   double gap_seconds_per_byte = 0;
-  // Each by two methods: with the size and with the number of messages varying. 0: not measured.
-  double latency_by_size = 0, latency_by_number = 0;
-  double gap_by_size = 0, gap_by_number = 0;
-  curve all_to_all{};  ///< against the bytes that a rank sends
-  curve ping_pong{};   ///< half a round trip between the first and the last rank
-  curve exchange{};    ///< all ranks in pairs, both ways at once: a level of the hypercube
-  std::vector<timing> timings{};
+  double latency_by_size = 0;     ///< l(P) from messages of different sizes; 0: not measured
+  double latency_by_number = 0;   ///< l(P) from different numbers of messages; 0: not measured
+  double gap_by_size = 0;         ///< g(P) from messages of different sizes; 0: not measured
+  double gap_by_number = 0;       ///< g(P) from different numbers of messages; 0: not measured
+  curve all_to_all{};             ///< over the bytes that a rank sends
+  curve ping_pong{};              ///< half a round trip between the first and the last rank
+  curve exchange{};               ///< all ranks in pairs, both ways at once: a level of the hypercube
+  std::vector<timing> timings{};  ///< the measurements
 };
 
+/// A calibrated machine.
 struct machine {
-  std::string name;
+  std::string name;            ///< for messages
   std::vector<machine_at> at;  ///< ascending in ranks
 
-  /// The entry for so many ranks; between two that were measured l, g and the curves are interpolated over
-  /// log2 P. Outside of them the nearest is taken, and `warning` says so. usage_error without entry of the
-  /// kind.
+  /// The parameters for this number of ranks and this machine_at::kind. Between two measured
+  /// numbers l, g and the curves are interpolated over log2 P; outside, the nearest is used and
+  /// `warning` says so. Throws usage_error where nothing of this kind was measured.
   [[nodiscard]] machine_at for_ranks(int ranks, std::string const& kind, std::string& warning) const;
 
-  /// Where nothing was calibrated: 20 µs and 1 GB/s, between ranks that share memory (some 5 µs) and a
-  /// cluster's Ethernet (some 50 µs). Good enough for what depends on their root, as the size of tasks does.
+  /// For a machine that was not calibrated: 20 µs and 1 GB/s, between shared memory (about 5 µs)
+  /// and a cluster's Ethernet (about 50 µs). Good enough for quantities that depend on the square
+  /// root of l, such as the size of tasks.
   [[nodiscard]] static machine assumed();
-  /// From JSON text; by hand {"latency_seconds": l, "gap_seconds_per_byte": g} suffices. Errors are a
-  /// usage_error `file: key: what, expected what`.
+  /// From JSON text; {"latency_seconds": l, "gap_seconds_per_byte": g} suffices. Throws a
+  /// usage_error `file: key: what is wrong, expected what`.
   [[nodiscard]] static machine parse(std::string_view text, std::string const& file);
+  /// From a JSON file. Throws as parse().
   [[nodiscard]] static machine read(std::string const& path);
+  /// The text that parse() reads.
   [[nodiscard]] std::string to_json() const;
 };
 
-/// The curve through (bytes, seconds): up to three pieces of at least three sizes each, cut where that lowers
-/// the Bayesian information criterion; relative weights, nothing negative.
+/// Fits a curve to pairs of bytes and seconds: up to three pieces of at least three sizes each, cut
+/// where that lowers the Bayesian information criterion. Relative weights, no negative
+/// coefficients.
 [[nodiscard]] curve fit_curve(std::vector<std::pair<double, double>> points);
 
 }  // namespace skel::model

@@ -1,4 +1,4 @@
-// A fitted cost model: per phase of a skeleton a curve over the sizes of the problem.
+// A fitted cost model: for each phase of a skeleton, a curve over the sizes of the problem.
 #pragma once
 
 #include <map>
@@ -13,59 +13,73 @@
 
 namespace skel::model {
 
-/// Relative errors on samples that the fit has not seen.
+/// Relative errors on samples that did not take part in the fit.
 struct held_out {
-  int fitted = 0, predicted = 0;  ///< samples
-  double median = 0, percentile_90 = 0;
+  int fitted = 0;            ///< samples that took part
+  int predicted = 0;         ///< samples that did not
+  double median = 0;         ///< of the relative errors; 0.1 is 10 %
+  double percentile_90 = 0;  ///< likewise
 };
 
-/// How far repetitions of one configuration are from their median, relative to it.
+/// The distance of repetitions of one configuration from their median, relative to it.
 struct repetition_noise {
-  int configurations = 0, samples = 0;
-  double median = 0, percentile_90 = 0;
+  int configurations = 0;    ///< that were repeated
+  int samples = 0;           ///< of them
+  double median = 0;         ///< of the relative distances; 0.1 is 10 %
+  double percentile_90 = 0;  ///< likewise
 };
 
 /// The cost of one phase: seconds, or another measured quantity such as bytes.
 struct term {
-  std::string phase;                 ///< "divide", "exchange", "run", …
-  std::string quantity = "seconds";  ///< or "bytes", "busy_seconds"
-  fitted curve{};
-  bool chosen = false;  ///< basis by cross-validation, not given
-  std::optional<held_out> error{};
-  std::optional<repetition_noise> noise{};
+  std::string phase;                        ///< "divide", "exchange", "run", …
+  std::string quantity = "seconds";         ///< or "bytes", "busy_seconds"
+  fitted curve{};                           ///< over the variables of the samples
+  bool chosen = false;                      ///< whether cross-validation chose the basis
+  std::optional<held_out> error{};          ///< empty: too few samples
+  std::optional<repetition_noise> noise{};  ///< empty: no repetitions
 };
 
 /// All terms of one skeleton under one schedule.
 struct skeleton_model {
-  std::string program, skeleton, schedule, results;
-  std::vector<term> terms;
-  /// What becomes of a variable with each division: 0.5 is halved, 1 stays. Others are taken to stay.
+  std::string program;      ///< as in the samples
+  std::string skeleton;     ///< as in the samples
+  std::string schedule;     ///< as in the samples
+  std::string results;      ///< as in the samples
+  std::vector<term> terms;  ///< one per phase and quantity
+  /// The factor of a variable with each division: 0.5 is halved. Others stay as they are.
   std::map<std::string, double> per_level;
-  /// Of whole runs, composed of phases that were fitted to the smaller runs.
+  /// Of whole runs, predicted from phases that were fitted to smaller runs.
   std::optional<held_out> error{};
 
+  /// The term of this phase and quantity; nullptr: there is none.
   [[nodiscard]] term const* find(std::string_view phase, std::string_view quantity = "seconds") const;
   [[nodiscard]] std::string name() const;  ///< "farm guided:min=1 streamed"
 };
 
+/// The models of several skeletons, as `skel-model fit` writes them.
 struct model {
-  std::vector<skeleton_model> skeletons;
-  /// Errors of parse are a usage_error `file: key: what, expected what`.
+  std::vector<skeleton_model> skeletons;  ///< one per program, skeleton, schedule and results policy
+  /// From JSON text. Throws a usage_error `file: key: what is wrong, expected what`.
   [[nodiscard]] static model parse(std::string_view text, std::string const& file);
+  /// From a JSON file. Throws as parse().
   [[nodiscard]] static model read(std::string const& path);
+  /// The text that parse() reads.
   [[nodiscard]] std::string to_json() const;
 };
 
+/// Options of fit_model().
 struct model_options {
-  fit_options how;
-  /// Given basis functions by "phase" or "phase.quantity"; "" is for all phases. Others are chosen.
+  fit_options how;  ///< of each fit
+  /// Basis functions by "phase" or "phase.quantity", "" for all phases. For other terms
+  /// cross-validation chooses.
   std::map<std::string, std::string> basis;
   std::vector<std::string> halved;  ///< variables that each division halves, where the samples do not show it
-  bool drop_outliers = false;       ///< fit again without them
-  bool residuals = true;            ///< kriging of what the basis functions leave, see add_residuals
+  bool drop_outliers = false;       ///< fits again without outliers
+  bool residuals = true;            ///< adds kriging, see add_residuals()
 };
 
-/// One term per phase and quantity for each skeleton, schedule and kind of results in the samples.
+/// Fits one term per phase and quantity, for each program, skeleton, schedule and results policy in
+/// the samples. Throws as fit().
 [[nodiscard]] model fit_model(std::span<sample const> samples, model_options const& options = {});
 
 /// The observations that a term is fitted to.

@@ -7,22 +7,28 @@
 
 namespace skel::model {
 
+/// Points of one kind.
 struct series {
-  std::string name;
-  std::vector<std::pair<double, double>> points;
-  bool line = true;     ///< joined, in the order given
-  bool markers = true;  ///< a dot at each
+  std::string name;                               ///< in the legend
+  std::vector<std::pair<double, double>> points;  ///< x and y
+  bool line = true;                               ///< joins the points in this order
+  bool markers = true;                            ///< a dot at each point
 };
 
+/// A plot of several series.
 struct plot {
-  std::string title{}, x_label{}, y_label{};
-  bool log_x = false, log_y = false;  ///< then points that are not positive are left out
-  bool diagonal = false;              ///< x = y, e.g. measured = predicted
-  std::vector<series> data{};
+  std::string title{};         ///< above the plot
+  std::string x_label{};       ///< with the unit
+  std::string y_label{};       ///< with the unit
+  bool log_x = false;          ///< logarithmic: points that are not positive are skipped
+  bool log_y = false;          ///< likewise
+  bool diagonal = false;       ///< draws the line x = y, e.g. measured = predicted
+  std::vector<series> data{};  ///< drawn in this order
+  /// As the text of an SVG file.
   [[nodiscard]] std::string to_svg() const;
 };
 
-/// Several plots below each other as one SVG.
+/// Several plots, one below the other, as the text of one SVG file.
 [[nodiscard]] std::string to_svg(std::vector<plot> const& plots);
 
 }  // namespace skel::model

@@ -12,30 +12,33 @@ namespace skel::model {
 
 /// One summand of a cost.
 struct part {
-  std::string name;  ///< "divide"
-  int level = 0;
-  double seconds = 0;
-  std::string how;                ///< where it comes from: "1.94e-08 M at M = 1024000"
-  term const* source = nullptr;   ///< parts of one term share its coefficients' errors
-  std::vector<double> functions;  ///< of the source
-  double deviation = 0;           ///< standard deviation of its own, seconds
-  /// Of the curve's form: what kriging does not know, and outside of the samples what the held-out samples
-  /// showed; shared by all parts of the term.
+  std::string name;               ///< e.g. "divide"
+  int level = 0;                  ///< of the division
+  double seconds = 0;             ///< the expected cost
+  std::string how;                ///< its derivation: "1.94e-08 M at M = 1024000"
+  term const* source = nullptr;   ///< parts of one term share the errors of its coefficients
+  std::vector<double> functions;  ///< values of the source's basis functions
+  double deviation = 0;           ///< standard deviation of this part alone, in seconds
+  /// Standard deviation of the curve's form, in seconds: that of the kriging, and outside of the
+  /// samples the held-out error. All parts of a term share it.
   double extrapolation = 0;
 };
 
-/// A sum of parts. Costs that follow one another are added; of ranks that work side by side the slower one
-/// counts.
+/// A predicted cost: a sum of parts.
 struct estimate {
-  std::vector<part> parts;
-  std::vector<std::string> warnings;
+  std::vector<part> parts;            ///< the summands
+  std::vector<std::string> warnings;  ///< one line each
+  /// The expected cost.
   [[nodiscard]] double seconds() const;
-  /// Standard deviation: errors of the coefficients, which all parts of a term share, and of measurements,
-  /// which they do not.
+  /// Standard deviation in seconds: errors of the coefficients, which all parts of a term share,
+  /// and of measurements, which they do not.
   [[nodiscard]] double deviation() const;
+  /// Both ends of the interval that holds the cost with this probability (0 to 1), in seconds.
   [[nodiscard]] std::pair<double, double> interval(double confidence = 0.95) const;
 };
+/// The cost of a followed by b.
 [[nodiscard]] estimate operator+(estimate a, estimate const& b);
+/// The cost of ranks that work side by side: the slower one counts.
 [[nodiscard]] estimate slower_of(estimate a, estimate b);
 
 /// How an exchange between two ranks is priced.
@@ -46,24 +49,27 @@ enum class exchange_cost : std::uint8_t {
   fitted      ///< the samples' exchange seconds
 };
 
+/// Options of predict().
 struct predict_options {
-  exchange_cost exchange = exchange_cost::automatic;
-  std::string kind = "raw";                    ///< how values become bytes, see machine_at
-  std::optional<expression> exchange_bytes{};  ///< instead of the fitted bytes, e.g. 4*N
+  exchange_cost exchange = exchange_cost::automatic;  ///< how exchanges are priced
+  std::string kind = "raw";                           ///< how values become bytes, see machine_at::kind
+  std::optional<expression> exchange_bytes{};         ///< instead of the fitted bytes, e.g. 4*N
 };
 
-/// The cost of the whole problem at `sizes` on so many ranks. Skeletons with divide-and-conquer's phases are
-/// composed as section 5 of "Hypercube Divide and Conquer" has it,
+/// The cost of the whole problem at `sizes` on `ranks` ranks. Skeletons with the phases of
+/// divide-and-conquer are composed as in [Hyper, §5],
+///
 ///     T(P, size) = divide(size) + max(T(⌈P/2⌉, size/2), T(⌊P/2⌋, size/2)) + exchange + combine(size),
-///     T(1, size) = sequential(size),
-/// in a hypercube of an odd number of ranks with shares of size in proportion to the ranks, and 1.5 exchanges
-/// (the smaller half has a rank that serves two); others are the fitted seconds of the phase `run`.
-/// usage_error where a term, a variable or the machine is missing; warnings where the sizes are outside of
-/// the samples.
+///     T(1, size) = sequential(size).
+///
+/// In a hypercube of an odd number of ranks, shares of size are in proportion to the ranks, and
+/// there are 1.5 exchanges (one rank of the smaller half serves two). For other skeletons the cost
+/// is the fitted seconds of the phase `run`. Throws usage_error where a term, a variable or the
+/// machine is missing. Warns of sizes outside of the samples.
 [[nodiscard]] estimate predict(skeleton_model const& model, machine const* where, point const& sizes,
                                int ranks, predict_options const& options = {});
 
-/// Whether predict() composes it of phases.
+/// Whether predict() composes the cost from phases.
 [[nodiscard]] bool has_phases(skeleton_model const& model);
 
 }  // namespace skel::model

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,35 +9,41 @@
 
 namespace skel::observe {
 
-enum class progress_mode : std::uint8_t { automatic, always, never };
+/// Whether progress is shown.
+enum class progress_mode : std::uint8_t {
+  automatic,  ///< a bar on a terminal; elsewhere lines, unless the run ends within a second
+  always,     ///< always
+  never       ///< never
+};
 
-/// "auto", "always", "never"; anything else throws usage_error that lists them.
+/// From "auto", "always" or "never". Another text throws a usage_error that lists them.
 progress_mode parse_progress_mode(std::string_view text);
 
-/// What is known of a run at one moment. `total` is unknown while a lazy source has not ended.
+/// The progress of a run at one moment.
 struct progress_state {
-  std::uint64_t done = 0;
-  std::optional<std::uint64_t> total;
-  double seconds = 0;  ///< since the start of the run
-  int ranks = 1;
-  int lost_ranks = 0;
-  std::string_view unit = "tasks";  ///< of done and total
+  std::uint64_t done = 0;              ///< in `unit`
+  std::optional<std::uint64_t> total;  ///< in `unit`; empty while a lazy source has not ended
+  double seconds = 0;                  ///< since the start of the run
+  int ranks = 1;                       ///< of the run, lost ones included
+  int lost_ranks = 0;                  ///< how many of them are lost
+  std::string_view unit = "tasks";     ///< of done and total
 };
 
 /// One line without line end, at most `width` columns: label, bar, share, tasks, rate, time left.
-/// Pure: the same state gives the same text.
+/// The same state gives the same text.
 std::string progress_line(std::string_view label, progress_state const& state, int width);
 
-/// Prints to standard error on the root. update() may be called as often as one likes: it prints at most ten
-/// times a second on a terminal and at each 10 % otherwise (every 10 s while the total is unknown).
+/// Shows progress on standard error.
 class progress_display {
  public:
-  /// `automatic` shows a bar on a terminal and nothing for runs that end within a second elsewhere.
+  /// Shows `label` in front of the progress.
   progress_display(std::string label, progress_mode mode);
   ~progress_display();
   progress_display(progress_display const&) = delete;
   progress_display& operator=(progress_display const&) = delete;
 
+  /// Shows this state, at most ten times a second on a terminal; elsewhere at each 10 %, or every
+  /// 10 s while the total is unknown. Cheap otherwise.
   void update(progress_state const& state);
   /// Clears the bar or completes the last line.
   void finish(progress_state const& state);

@@ -1,5 +1,5 @@
-// A cluster to simulate: machines and their power, the network between them, failures. docs/simulation.md is
-// the reference of the JSON form.
+// A cluster to simulate: machines and their power, the network between them, and failures.
+// docs/simulation.md describes the JSON form.
 #pragma once
 
 #include <cstdint>
@@ -10,23 +10,22 @@
 
 namespace skel::sim {
 
-/// From `at_seconds` on, this share of the machine is there for the simulated rank, (0, 1].
+/// The share of a machine that the simulated rank gets from some time on.
 struct availability {
-  double at_seconds = 0;
-  double share = 1;
+  double at_seconds = 0;  ///< from this virtual time on
+  double share = 1;       ///< in (0, 1]
 };
 
 /// One machine, on which one rank runs with one compute thread.
 struct machine {
-  std::string name;
-  /// Relative: a task of `c` seconds at power 1 takes c / power here.
-  double power = 1;
-  std::vector<availability> available{};  ///< ascending in time; before the first all of it is available
-  double repeat_seconds = 0;              ///< the list above repeats with this period; 0: it does not
+  std::string name;                       ///< also the host's name in reports
+  double power = 1;                       ///< relative: a task of c seconds at power 1 takes c / power here
+  std::vector<availability> available{};  ///< ascending in time; before the first entry, the whole machine
+  double repeat_seconds = 0;              ///< the period with which `available` repeats; 0: it does not
 
-  /// Seconds at power 1 that this machine works off from one time to another.
+  /// The work, in seconds at power 1, that this machine does between two virtual times.
   [[nodiscard]] double work_done(double from, double to) const;
-  /// When `work` seconds at power 1, begun at `from`, are done.
+  /// The virtual time at which `work` seconds at power 1, begun at `from`, are done.
   [[nodiscard]] double finish_time(double from, double work) const;
 
  private:
@@ -36,58 +35,69 @@ struct machine {
   [[nodiscard]] stretch stretch_at(double time) const;
 };
 
-enum class network_kind : std::uint8_t { bus, star, hypercube, torus, mesh, fat_tree };
+/// The topology of a network.
+enum class network_kind : std::uint8_t {
+  bus,        ///< one medium that all messages share
+  star,       ///< a switch with a link to each machine
+  hypercube,  ///< 2^n machines with n links each
+  torus,      ///< a grid whose ends are joined
+  mesh,       ///< a grid
+  fat_tree    ///< a tree of switches
+};
 
-/// What joins the machines. Latency and bandwidth are those of a message between two of them for a bus and a
-/// switch, and those of every single link elsewhere.
+/// The network between the machines. Latency and bandwidth are those of a message between two
+/// machines for a bus and a star, and those of every single link otherwise.
 struct network {
-  network_kind kind = network_kind::star;
-  double latency_seconds = 0;
-  double bandwidth_bytes_per_second = std::numeric_limits<double>::max();
-  std::vector<unsigned> dimensions{};  ///< of a torus or a mesh
-  /// Fat tree: per level, from the machines upwards, how many are below and above each node, and how many
-  /// parallel links join it to each of those above.
-  std::vector<unsigned> down{}, up{}, parallel{};
+  network_kind kind = network_kind::star;                                  ///< the topology
+  double latency_seconds = 0;                                              ///< of a message of 0 bytes
+  double bandwidth_bytes_per_second = std::numeric_limits<double>::max();  ///< greater than 0
+  std::vector<unsigned> dimensions{};  ///< torus and mesh: machines per dimension
+  std::vector<unsigned> down{};  ///< fat tree: nodes below each node, per level, from the machines upwards
+  std::vector<unsigned> up{};    ///< fat tree: nodes above each node, per level
+  std::vector<unsigned> parallel{};  ///< fat tree: parallel links to each node above, per level
 };
 
 /// A rank that dies.
 struct failure {
-  int rank = 0;
-  double at_seconds = 0;
+  int rank = 0;           ///< of the platform
+  double at_seconds = 0;  ///< virtual time
 };
 
-/// Rank r runs on machines[r].
+/// A simulated cluster. Rank r runs on machines[r].
 struct platform {
-  std::string name;
-  std::string about;
-  std::vector<machine> machines;
-  network wires;
-  double send_overhead_seconds = 0;     ///< the sender's processor is busy for so long per message
-  double receive_overhead_seconds = 0;  ///< and the receiver's
-  std::vector<failure> failures;
+  std::string name;                     ///< for messages
+  std::string about;                    ///< one line that describes it
+  std::vector<machine> machines;        ///< one per rank
+  network wires;                        ///< between the machines
+  double send_overhead_seconds = 0;     ///< time of the sender's processor per message
+  double receive_overhead_seconds = 0;  ///< time of the receiver's processor per message
+  std::vector<failure> failures;        ///< ranks that die during the run
 
-  /// From JSON text. Errors are a usage_error `file: key: what is wrong`.
+  /// From JSON text. Throws a usage_error `file: key: what is wrong`.
   [[nodiscard]] static platform parse(std::string_view text, std::string const& file);
-  /// From a file.
+  /// From a JSON file. Throws as parse().
   [[nodiscard]] static platform read(std::string const& path);
-  /// A built-in one, or `uneven:ranks=N,seed=S`: powers from 0.25 to 4, load that changes during the run.
+  /// A built-in platform (see ready_platforms()), or `uneven:ranks=N,seed=S`: powers from 0.25 to 4
+  /// and load that changes during the run. Throws usage_error for an unknown name.
   [[nodiscard]] static platform ready(std::string_view name);
-  /// A file if it looks like a path (has a slash, or ends in .json), otherwise a ready one.
+  /// Reads a file if the name has a slash or ends in .json; otherwise a built-in platform.
   [[nodiscard]] static platform find(std::string const& file_or_name);
 
-  /// Keeps the first `ranks` machines; the network stays. usage_error if there are not so many.
+  /// Keeps the first `ranks` machines and the network. Throws usage_error where there are fewer.
   void take(int ranks);
+  /// The number of machines.
   [[nodiscard]] int ranks() const { return static_cast<int>(machines.size()); }
-  /// Seconds in which all machines together (`serving`: all but the first) work off `work` seconds at power
-  /// 1, without communication, deaths, or waiting at the end: no schedule is faster.
+  /// The seconds that all machines together (`serving`: all but the first) need for `work` seconds
+  /// at power 1, without communication, deaths, or waiting at the end. No schedule is faster.
   [[nodiscard]] double ideal_seconds(double work, bool serving = false) const;
 };
 
+/// A built-in platform.
 struct ready_name {
-  std::string name;
-  std::string about;
+  std::string name;   ///< for platform::ready()
+  std::string about;  ///< one line
 };
-/// The names that platform::ready knows.
+/// The built-in platforms.
 [[nodiscard]] std::vector<ready_name> ready_platforms();
 
 }  // namespace skel::sim

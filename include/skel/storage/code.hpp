@@ -1,4 +1,5 @@
-// Codes as values: how many shards hold the data, how many more there are, and which matrix makes them.
+// Erasure codes as values: the number of data shards, the number of parity shards, and their
+// matrix.
 #pragma once
 
 #include <cstddef>
@@ -12,24 +13,27 @@ namespace skel::storage {
 enum class construction : std::uint8_t;
 class matrix;
 
-/// A systematic code of m data and k parity shards: the data cut into m parts, and k more parts computed from
-/// them; any m of the m + k give the data back (de Camargo, Cerqueira, Kon 2006, "Data storage strategies").
-/// Regular.
+/// A systematic code of m data and k parity shards: the data is cut into m parts, and k more parts
+/// are computed from them. Any m of the m + k restore the data [Camargo06, "Data storage
+/// strategies"].
 ///
 ///     auto const c = skel::storage::code("ida:8,2");                // | "replicate:3" | "parity:9"
 ///     c.data_shards();                                              // 8
 class code {
  public:
-  /// `replicate:COPIES` (of which one holds the data), `parity:SLICES` (and one more: their exclusive or),
-  /// `ida:DATA,PARITY[,matrix=vandermonde|cauchy|zfec]` (information dispersal; see construction). Further
-  /// names of the matrices: backblaze, klauspost and redset for vandermonde, isa-l for cauchy. At most 256
-  /// shards. Otherwise a usage_error that says what is known.
+  /// From `replicate:COPIES`, `parity:SLICES` (one more shard holds their exclusive or) or
+  /// `ida:DATA,PARITY[,matrix=vandermonde|cauchy|zfec]` (information dispersal). Other names of the
+  /// matrices: backblaze, klauspost and redset for vandermonde, isa-l for cauchy. At most 256
+  /// shards. Another text throws a usage_error that lists what is known.
   explicit code(std::string_view spec);
 
+  /// m, at least 1.
   [[nodiscard]] std::size_t data_shards() const noexcept { return data_; }
+  /// k.
   [[nodiscard]] std::size_t parity_shards() const noexcept { return parity_; }
+  /// m + k, at most 256.
   [[nodiscard]] std::size_t shards() const noexcept { return data_ + parity_; }
-  /// The shortest spec that gives this code.
+  /// The shortest text from which the constructor makes this code.
   [[nodiscard]] std::string to_string() const;
 
   friend bool operator==(code const&, code const&) = default;

@@ -1,4 +1,4 @@
-// A code at work on shards in memory.
+// Encodes and rebuilds shards in memory.
 #pragma once
 
 #include <cstddef>
@@ -11,34 +11,37 @@
 
 namespace skel::storage {
 
-/// Shards are pieces of equal size, numbered data first. Not for several threads at once: it remembers how to
-/// recover from the losses it has seen.
+/// Applies a code to shards, which are pieces of equal size, numbered with the data shards first.
+/// Must not be used by several threads at once: it remembers how to recover from the losses it has
+/// seen.
 ///
 ///     skel::storage::coder c(skel::storage::code("ida:8,2"));
 ///     c.encode(data, parity, size);                        // pointers to 8 and 2 pieces
 ///     present[3] = present[9] = false;
-///     c.rebuild(shards, present, size);                    // pointers to all 10: writes those that are not
-///     present
+///     c.rebuild(shards, present, size);                    // pointers to all 10; writes shards 3 and 9
 class coder {
  public:
+  /// A coder for the code `which`. All kernels give the same bytes.
   explicit coder(storage::code which, kernel with = default_kernel());
   coder(coder&&) noexcept;
   coder& operator=(coder&&) noexcept;
   ~coder();
 
+  /// The code.
   [[nodiscard]] storage::code const& which() const noexcept { return code_; }
 
-  /// Writes the parity shards.
+  /// Computes the parity shards from the data shards, `size` bytes each.
   void encode(std::span<std::byte const* const> data, std::span<std::byte* const> parity,
               std::size_t size) const;
 
-  /// Writes the shards that are not present; those with a null pointer are left out. False where fewer than m
-  /// are present: then nothing was written.
+  /// Writes the shards that are not present, except those with a null pointer. Returns false, and
+  /// writes nothing, where fewer than m are present.
   [[nodiscard]] bool rebuild(std::span<std::byte* const> shards, std::vector<bool> const& present,
                              std::size_t size);
 
-  /// Brings the parity up to date when `size` bytes of data shard `shard` change from `before` to `after`;
-  /// `parity` points to the same place in each parity shard. Costs as much as encoding one data shard.
+  /// Updates the parity when `size` bytes of data shard `shard` change from `before` to `after`.
+  /// `parity` points to the same place in each parity shard. Costs as much as encoding one data
+  /// shard.
   void update(std::size_t shard, std::byte const* before, std::byte const* after,
               std::span<std::byte* const> parity, std::size_t size) const;
 

@@ -1,5 +1,5 @@
-// The file system as far as shards need it: one function per system call, so that tests can count them, let
-// any of them fail, or stand in a disk that forgets what was not synced.
+// The part of a file system that shards need. One function per system call, so that tests can count
+// calls, let any of them fail, or replace the disk by one that forgets what was not synced.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace skel::storage {
 
-/// An open file. Errors are skel::error `path: reason`; closing happens in the destructor, which reports
-/// nothing: what must last was synced.
+/// An open file. Throws skel::error `path: reason`. The destructor closes it and reports nothing:
+/// data that must last is synced.
 class file {
  public:
   file() = default;
@@ -20,15 +20,18 @@ class file {
   file(file const&) = delete;
   file& operator=(file const&) = delete;
 
-  /// All of `bytes` at the end.
+  /// Appends all of `bytes`.
   virtual void write(std::span<std::byte const> bytes) = 0;
-  /// Up to bytes.size() from `offset` on: as many as there are before the end of the file.
+  /// Reads up to bytes.size() bytes from `offset` on. Returns their number, which is smaller only
+  /// at the end of the file.
   virtual std::size_t read_at(std::uint64_t offset, std::span<std::byte> bytes) = 0;
+  /// The size of the file in bytes.
   virtual std::uint64_t size() = 0;
-  /// Returns when what was written survives a loss of power.
+  /// Blocks until the written data survives a loss of power.
   virtual void sync() = 0;
 };
 
+/// Files and directories. Throws skel::error `path: reason`.
 class file_system {
  public:
   file_system() = default;
@@ -36,24 +39,26 @@ class file_system {
   file_system(file_system const&) = delete;
   file_system& operator=(file_system const&) = delete;
 
-  /// An empty file for writing; one of that name is emptied.
+  /// Creates a file for writing, or empties an existing one.
   virtual std::unique_ptr<file> create(std::string const& path) = 0;
+  /// Opens an existing file for reading.
   virtual std::unique_ptr<file> open(std::string const& path) = 0;
-  /// In one step: whoever looks sees the old file or the new one.
+  /// Renames atomically: other processes see the old file or the new one.
   virtual void rename(std::string const& from, std::string const& to) = 0;
+  /// Removes a file.
   virtual void remove(std::string const& path) = 0;
-  /// The names of the files in a directory, sorted; not those of directories.
+  /// The names of the files in a directory, without directories, sorted.
   virtual std::vector<std::string> list(std::string const& directory) = 0;
-  /// Returns when files created, renamed and removed there stay so after a loss of power.
+  /// Blocks until files created, renamed and removed there stay so after a loss of power.
   virtual void sync_directory(std::string const& directory) = 0;
 
-  /// Whether a directory has gone together with its host: nothing is looked for or written there any more.
+  /// Whether the host of a directory is lost: the directory is no longer read or written.
   [[nodiscard]] virtual bool gone(std::string const& /*directory*/) { return false; }
   /// Seconds that the calls of this thread have spent so far on the way to other hosts and back.
   [[nodiscard]] virtual double transfer_seconds() { return 0; }
 };
 
-/// The operating system's.
+/// The file system of the operating system.
 [[nodiscard]] file_system& real_file_system();
 
 }  // namespace skel::storage

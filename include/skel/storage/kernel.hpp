@@ -1,5 +1,5 @@
-// How products over GF(2^8) are computed: the paper's table look-up, or the vector instructions of this
-// processor. All kernels give the same bytes.
+// How products over GF(2^8) are computed: by table look-up [Camargo06], or with vector
+// instructions. All kernels give the same bytes.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace skel::storage {
 
-/// From the slowest to the fastest of one kind of processor.
+/// Ways to compute products, from the slowest to the fastest on one kind of processor.
 enum class kernel : std::uint8_t {
   table,        ///< a look-up per product ("we perform simple table lookup"): runs everywhere
   ssse3,        ///< two look-ups of 16 entries in a register (PSHUFB)
@@ -22,18 +22,18 @@ enum class kernel : std::uint8_t {
   neon,         ///< TBL of 64-bit ARM
 };
 
-/// "table", "ssse3", "avx2", "avx2-gfni", "avx512", "avx512-gfni", "neon".
+/// The name: "table", "ssse3", "avx2", "avx2-gfni", "avx512", "avx512-gfni" or "neon".
 [[nodiscard]] std::string_view to_string(kernel k);
 
-/// Those that were built in (SKEL_VECTOR_GF) and that this processor has, the slowest first; `table` is
-/// always there.
+/// The kernels that were built in (SKEL_VECTOR_GF) and run on this processor, the slowest first.
+/// `table` always does.
 [[nodiscard]] std::vector<kernel> kernels();
 
-/// The kernel of that name, or the best one for "auto". usage_error that lists the known ones, or those that
-/// this machine has.
+/// The kernel of this name, or the fastest one for "auto". Throws a usage_error that lists the
+/// known kernels, or those that run here.
 [[nodiscard]] kernel kernel_named(std::string_view name);
 
-/// What SKEL_GF_KERNEL names, or the best one. Read once.
+/// The kernel that the environment variable SKEL_GF_KERNEL names, or the fastest one. Read once.
 [[nodiscard]] kernel default_kernel();
 
 }  // namespace skel::storage

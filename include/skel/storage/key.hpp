@@ -8,18 +8,22 @@
 
 namespace skel::storage {
 
-/// False where skel was built without libsodium; then what follows throws usage_error that says so.
+/// Whether skel was built with libsodium. Otherwise making a key throws usage_error.
 [[nodiscard]] bool can_seal() noexcept;
 
+/// A key of 32 bytes; its memory is erased when it is destroyed.
 class key {
  public:
-  /// 32 bytes, or 64 hexadecimal digits and perhaps a line end. usage_error `path: …`.
+  /// From a file of 32 bytes, or of 64 hexadecimal digits with an optional line end. Throws a
+  /// usage_error `path: reason`.
   [[nodiscard]] static key read(std::string const& path);
+  /// From its bytes.
   explicit key(std::span<std::byte const, 32> bytes);
   ~key();
   key(key const&) = default;
   key& operator=(key const&) = default;
 
+  /// The key's bytes.
   [[nodiscard]] std::span<std::byte const, 32> bytes() const noexcept { return bytes_; }
 
  private:

@@ -1,4 +1,4 @@
-// What is stored: an object, and which part of a generation it is.
+// An object in a store, and which part of a generation it is.
 #pragma once
 
 #include <cstddef>
@@ -13,20 +13,26 @@
 namespace skel::storage {
 
 using skel::hash128;
-/// Takes bytes in order.
+/// Receives bytes in order.
 using byte_sink = std::function<void(std::span<std::byte const>)>;
-/// Takes what a user should hear of, `path: what is wrong`, where things go on all the same.
+/// Receives warnings, `path: what is wrong`.
 using report_problem = std::function<void(std::string const&)>;
-/// Told how many further bytes of an object are done.
+/// Receives the number of further bytes that are done, for progress.
 using count_bytes = std::function<void(std::uint64_t)>;
 
+/// An upper bound on object_info::block_size in bytes.
 inline constexpr std::size_t largest_block = 1U << 24U;
+/// An upper bound on the length of an object's name in bytes.
 inline constexpr std::size_t longest_name = 200;
 
-/// How the object was encrypted before it was coded.
-enum class sealing : std::uint8_t { none = 0, xchacha20_poly1305 = 1 };
+/// How an object was encrypted before it was coded.
+enum class sealing : std::uint8_t {
+  none = 0,               ///< not encrypted
+  xchacha20_poly1305 = 1  ///< with a key, in blocks
+};
 
-/// Which part of what an object is, where several were saved at the same moment (generation.hpp).
+/// The place of an object among those that were saved at the same moment
+/// (skel/storage/generation.hpp).
 struct membership {
   std::uint64_t stamp = 0;     ///< of the save
   std::uint64_t identity = 0;  ///< hash of who saved
@@ -36,28 +42,31 @@ struct membership {
   friend bool operator==(membership const&, membership const&) = default;
 };
 
-/// The same in all shards of an object.
+/// The header that all shards of an object share.
 struct object_info {
-  std::string name;
-  std::uint64_t generation = 0;
-  storage::code code{"ida:1,1"};
+  std::string name;                      ///< see check_name()
+  std::uint64_t generation = 0;          ///< its number
+  storage::code code{"ida:1,1"};         ///< the erasure code
   std::uint64_t length = 0;              ///< bytes that are coded: of the sealed object where it is sealed
   std::uint64_t content_length = 0;      ///< bytes of what the user has stored
   std::uint32_t block_size = 1U << 16U;  ///< of full blocks; 1 to largest_block
-  sealing sealed = sealing::none;
-  membership belongs_to{};
+  sealing sealed = sealing::none;        ///< how it was encrypted
+  membership belongs_to{};               ///< its place in a generation
 
   friend bool operator==(object_info const&, object_info const&) = default;
 
-  /// All blocks but those of the last stripe are full; the last stripe's are as short as its rest allows.
+  /// The number of stripes. All blocks are full but those of the last stripe, which are as short as
+  /// possible.
   [[nodiscard]] std::uint64_t stripes() const;
+  /// The size of the blocks of a stripe in bytes.
   [[nodiscard]] std::size_t block_bytes(std::uint64_t stripe) const;
-  /// What the data of a stripe amounts to: m blocks, in the last stripe less.
+  /// The bytes of data in a stripe: m blocks, less in the last stripe.
   [[nodiscard]] std::size_t stripe_bytes(std::uint64_t stripe) const;
-  /// Of all shards' blocks without hashes, in each file.
+  /// The bytes of all blocks of one shard, without hashes.
   [[nodiscard]] std::uint64_t shard_bytes() const;
 
-  /// usage_error where a name is empty, too long, begins with a dot, or has characters below 0x20 or a slash.
+  /// Throws usage_error for a name that is empty, longer than longest_name, begins with a dot, or
+  /// contains characters below 0x20 or a slash.
   static void check_name(std::string const& name);
 };
 

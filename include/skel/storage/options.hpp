@@ -1,4 +1,4 @@
-// How a run survives the loss of its root, or of all its ranks: what a skeleton saves, where, and how often.
+// Checkpoints: where a skeleton saves, how often, and who may resume.
 #pragma once
 
 #include <cstdint>
@@ -7,25 +7,27 @@
 
 namespace skel {
 
-/// What is saved goes as shards to directories of a store, see docs/checkpoint.md; what a skeleton saves
-/// stands in its own page. The same on every rank.
+/// Lets a run survive the loss of its root or of all its ranks. Checkpoints are saved as shards in
+/// the directories of a store (docs/checkpoint.md); the page of each skeleton says what it saves.
+/// The same on every rank.
 struct checkpoint_options {
   std::string code = "ida:2,1";  ///< `replicate:COPIES`, `parity:SLICES` or `ida:DATA,PARITY`
-  /// Directories, which exist and which all ranks reach; or `ranks:DIR`: DIR on each rank's own host, made
-  /// where it is missing, %h in it for the host's name, %r for the rank.
+  /// Existing directories that all ranks reach; or `ranks:DIR`: DIR on each rank's own host,
+  /// created where it is missing, with %h for the host's name and %r for the rank.
   std::vector<std::string> store{};
-  std::vector<std::string> remote_store{};  ///< likewise, far away,
-  std::uint64_t remote_every = 0;           ///< for every n-th checkpoint; 0: for none
-  double every_seconds = 10;                ///< between checkpoints; 0: whenever the one before is written
-  /// Goes on from the newest checkpoint that can be read; usage_error where there is none. Without it the
-  /// store must hold none: what was computed is not thrown away by mistake.
+  std::vector<std::string> remote_store{};  ///< likewise, in another place
+  std::uint64_t remote_every = 0;           ///< every n-th checkpoint goes to remote_store; 0: none does
+  double every_seconds =
+      10;  ///< between checkpoints; 0: a checkpoint begins when the previous one is written
+  /// Resumes from the newest checkpoint that can be read; usage_error where there is none. Without
+  /// it the store must hold no checkpoint, so that no results are thrown away by mistake.
   bool resume = false;
-  /// Where several checkpoints with the newest number can be read: the beginning of the object (16
-  /// hexadecimal digits) that names one, see `skel-checkpoint list`. Otherwise that is a usage_error.
+  /// Selects one of several checkpoints with the newest number: the first of the 16 hexadecimal
+  /// digits that `skel-checkpoint list` prints. Without it, several are a usage_error.
   std::string resume_object{};
-  /// Who may go on: the same program in the same version with the same problem, that is, with the same text
-  /// of all that the result depends on.
-  std::string program = "skel", version{}, problem{};
+  std::string program = "skel";  ///< only the same program resumes
+  std::string version{};         ///< only the same version resumes
+  std::string problem{};         ///< only the same problem resumes: a text of all that the result depends on
 };
 
 }  // namespace skel

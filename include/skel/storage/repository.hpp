@@ -1,15 +1,15 @@
-// A store of checkpoints: generations of parts, spread as shards over directories, the newest that can be
-// rebuilt given back (the paper's data repositories, their manager and the execution manager in one).
+// A store of checkpoints: generations of parts, spread as shards over directories. It restores the
+// newest generation that is complete [Camargo06].
 //
-// Saving has two phases, so that several processes can save parts of one generation; whoever talks to them
-// (MPI, or nobody) is not this file's business:
+// Saving has two phases, so that several processes can save the parts of one generation. They send
+// each other the plan by their own means:
 //
-//   one process           plan = store.next(parts)            tells the others
-//   each, its parts       store.prepare(plan, part, bytes)    shards are durable when it returns
-//   one, after all        store.commit(plan)                  the manifest is durable when it returns
-//   the same, then        store.remove_old(plan)              what is no longer needed
+//   one process          plan = store.next(parts)                  sends the plan to the others
+//   each process         store.prepare(plan, part, name, bytes)    shards are durable when it returns
+//   one, after all       store.commit(plan)                        the manifest is durable when it returns
+//   the same             store.remove_old(plan)                    removes older generations
 //
-// docs/checkpoint.md says why a crash anywhere in this leaves the newest whole generation.
+// docs/checkpoint.md explains why a crash at any point leaves the newest whole generation.
 #pragma once
 
 #include <cstddef>
@@ -32,118 +32,127 @@ struct part_name;
 struct attempt_name;
 class shard_store;
 
+/// Options of a repository.
 struct repository_options {
-  std::vector<place> places;
-  storage::code code{"ida:1,1"};
-  storage::identity identity;
+  std::vector<place> places;       ///< where shards go; at least one
+  storage::code code{"ida:1,1"};   ///< of new generations
+  storage::identity identity;      ///< who writes, and who may resume
   std::string home{};              ///< host of this process, see placement_choice
   std::uint64_t remote_every = 0;  ///< see placement_choice
-  /// So many generations that can be given back stay, the newest and those before it; of remote ones, where
-  /// there are any, the newest stays too. At least 1.
+  /// The number of restorable generations to keep, the newest ones. The newest remote generation is
+  /// kept too. At least 1.
   std::size_t keep = 2;
-  /// A generation from which so many runs have gone on, none of which has committed a newer one, is tried
-  /// after the others: perhaps it is what ends them.
+  /// A generation from which this many runs have resumed without committing a newer one is tried
+  /// last, since it may be what ends them.
   std::uint64_t attempts = 3;
-  /// Where several complete generations have the same number (two runs used it, each while the other's
-  /// directories were away): the beginning of the id() of the one that is meant.
+  /// Selects one of several complete generations with the same number: the first digits of its
+  /// id(). Two runs use one number when each cannot reach the other's directories.
   std::string object{};
-  std::uint32_t block_size = 1U << 16U;
-  std::optional<key> seal_with{};
-  kernel computed_by = default_kernel();
+  std::uint32_t block_size = 1U << 16U;   ///< in bytes, 1 to largest_block
+  std::optional<key> seal_with{};         ///< encrypts; empty: does not
+  kernel computed_by = default_kernel();  ///< computes the code
 };
 
-/// What a part's saving took, in seconds.
+/// The seconds that saving a part took.
 struct save_cost {
   double code = 0;      ///< coding and hashing
-  double write = 0;     ///< handing bytes to the files
-  double sync = 0;      ///< until they are durable
-  double transfer = 0;  ///< on the way to files of other hosts, which is in none of the others
+  double write = 0;     ///< handing bytes to files
+  double sync = 0;      ///< waiting until they are durable
+  double transfer = 0;  ///< on the way to other hosts; not part of the others
 
+  /// Adds up.
   save_cost& operator+=(save_cost const& more);
 };
 
+/// A store of checkpoints, see the beginning of this file.
 class repository {
  public:
-  /// Looks at nothing yet. usage_error where options make no sense. Problems that do not stop anything go to
-  /// `report`, from the thread that calls.
+  /// Reads nothing yet. Throws usage_error for invalid options. Warnings go to `report`, on the
+  /// calling thread.
   explicit repository(repository_options options, report_problem report = {},
                       file_system& files = real_file_system());
 
+  /// The options that the constructor received.
   [[nodiscard]] repository_options const& options() const noexcept { return options_; }
-  /// The same store, whose problems go elsewhere.
+  /// The same store with another receiver of warnings.
   [[nodiscard]] repository reporting_to(report_problem report) const {
     return repository(options_, std::move(report), *files_);
   }
 
-  // ----- what is there -----
+  // ----- contents -----
 
-  /// Everything that the directories hold of generations, the newest first, from shards and manifests as they
-  /// are found, whatever their names, whoever wrote them. Damaged files and unreadable directories are
-  /// reported and left out.
+  /// All generations in the directories, the newest first, from all shards and manifests, whatever
+  /// their file names and writers. Reports and skips damaged files and unreadable directories.
   [[nodiscard]] std::vector<stored_generation> catalogue() const;
 
-  /// usage_error, one line that names a directory, unless all is well at the start of a run: at least one
-  /// place can be written to (others are reported), what is there was written by this identity.
+  /// Checks the store at the start of a run. Throws a usage_error that names a directory unless at
+  /// least one place is writable (the others are reported) and all contents were written by this
+  /// identity.
   void check_at_start() const;
 
-  // ----- giving back -----
+  // ----- restoring -----
 
-  /// Of the catalogue what can be given back by its headers, in the order in which it is to be tried: the
-  /// newest first, those with too many attempts last. The others are reported. Empty where the store holds no
-  /// generation; skel::error where it holds some and none can be given back; usage_error where they are
-  /// another program's. Several processes agree on one, each reads what it needs, and where one cannot, on
-  /// the next.
+  /// The generations that can be restored, judged by their headers, in the order in which to try
+  /// them: the newest first, those with too many attempts last. Reports the others. Empty where the
+  /// store holds no generation. Throws skel::error where none of its generations can be restored,
+  /// usage_error where they belong to another program. Several processes agree on one; if one of
+  /// them cannot read its parts, on the next.
   [[nodiscard]] std::vector<stored_generation> candidates() const;
 
-  /// `all`, of which several may have the same number, without those that options().object does not choose.
-  /// usage_error where it is not said which of the newest to take; older ones are then reported and left out.
+  /// Removes from `all` the generations that options().object does not select where several have
+  /// the same number. Throws usage_error where it does not decide between the newest; reports and
+  /// skips older ones.
   [[nodiscard]] std::vector<stored_generation> chosen(std::vector<stored_generation> all) const;
 
-  /// A run goes on from this generation.
+  /// Records that a run resumes from this generation.
   void note_attempt(generation_plan const& plan) const;
 
-  /// The bytes of a part. skel::error where they cannot be given back; never wrong bytes.
+  /// The bytes of a part. Throws skel::error where they cannot be restored; never returns wrong
+  /// bytes.
   [[nodiscard]] std::vector<std::byte> read(stored_generation const& from, std::uint32_t part) const;
 
+  /// A generation and its contents.
   struct restored {
-    generation_plan plan;
-    std::vector<std::vector<std::byte>> parts;
+    generation_plan plan;                       ///< the generation
+    std::vector<std::vector<std::byte>> parts;  ///< the bytes of each part, by number
   };
-  /// All parts of the first of the candidates() that gives all of them back; those that do not are reported.
-  /// Errors likewise.
+  /// All parts of the first of the candidates() that can be restored; reports the others. Throws as
+  /// candidates().
   [[nodiscard]] std::optional<restored> restore() const;
 
   // ----- saving -----
 
-  /// The next generation: its number is larger than any there is in the store, in shards that were never
-  /// committed too.
+  /// The plan of the next generation. Its number is larger than any in the store, uncommitted ones
+  /// included.
   [[nodiscard]] generation_plan next(std::uint32_t parts) const;
 
-  /// Writes a part's shards, hidden, makes them durable, and shows them. A place that fails is reported, and
-  /// its shard goes to another; skel::error where no place takes it: then nothing of the part is shown. May
-  /// run in a thread of its own.
+  /// Writes the shards of a part under temporary names, makes them durable and renames them. If a
+  /// place fails, it is reported and its shard goes to another place. Throws skel::error, and
+  /// leaves no shard, where no place takes it. May run in a thread of its own.
   save_cost prepare(generation_plan const& plan, std::uint32_t part, std::string const& name,
                     std::span<std::byte const> bytes) const;
 
-  /// Looks whether all parts are there, and writes the manifest to all places that the generation goes to.
-  /// Durable in a quorum, more than half of them, when it returns. skel::error otherwise.
+  /// Checks that all parts are there and writes the manifest to all places of the generation. It is
+  /// durable in more than half of them when commit() returns; otherwise throws skel::error.
   void commit(generation_plan const& plan) const;
 
-  /// After commit() of `plan`, and never before: removes generations older than those to keep,
-  /// never-committed ones too, and what dead writers have left. What cannot be removed is reported.
+  /// Removes generations older than those to keep, uncommitted ones, and temporary files of dead
+  /// writers. Must only be called after commit() of `plan`. Reports files that cannot be removed.
   void remove_old(generation_plan const& plan) const;
 
-  // ----- care -----
+  // ----- maintenance -----
 
-  /// Reads every block: bad shards are reported and taken out of what is given back, so its state() is true.
+  /// Reads every block. Reports bad shards and removes them from the returned value, whose state()
+  /// is then exact.
   [[nodiscard]] stored_generation verify(stored_generation const& what,
                                          count_bytes const& progress = {}) const;
-  /// Writes the shards that are in `what`, as it was found, and not in `whole`, as verify() left it, or in
-  /// neither, anew, the bad ones in place; gives back their paths. skel::error where the generation is lost.
+  /// Writes missing and bad shards again, bad ones in place. `what` is the generation as it was
+  /// found, `whole` as verify() returned it. Returns the paths of the new shards. Throws
+  /// skel::error where the generation is lost.
   std::vector<std::string> repair(stored_generation const& what, stored_generation const& whole) const;
-  /// Removes second copies of shards, shards of which the manifest says that they are no part, and what is
-  /// left of lost generations with the same number and writer. Reads before what stays: skel::error, unless
-  /// it is whole; gives back the paths.
+  /// Removes second copies of shards, shards that the manifest does not list, and remains of lost
+  /// generations with the same number and writer. First reads what stays, and throws skel::error
+  /// unless that is whole. Returns the paths of removed files.
   std::vector<std::string> tidy(generation_plan const& plan) const;
 
  private:

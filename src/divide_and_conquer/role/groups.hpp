@@ -8,7 +8,7 @@
 #include "divide_and_conquer/role/lost_ranks.hpp"
 #include "divide_and_conquer/role/rank_span.hpp"
 #include "role/outcome.hpp"
-#include "skel/detail/divide_placement.hpp"
+#include "skel/placement.hpp"
 
 namespace skel::role {
 

@@ -2,30 +2,39 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "base/format.hpp"
 #include "engine/context_access.hpp"
 #include "skel/error.hpp"
+#include "skel/serialization.hpp"
 #include "skel/transfer.hpp"
 
 namespace skel::model {
 
 namespace {
 
-// std::pair is not trivially copyable, so each goes through Boost.Serialization.
+// As bytes, and through Boost.Serialization pair by pair.
 using raw_value = std::vector<std::byte>;
-using serialised_value = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+using number_pairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+struct serialised_value {
+  number_pairs pairs;
+  template <class Archive>
+  void serialize(Archive& archive, unsigned) {
+    archive& pairs;
+  }
+};
 
 constexpr double idle_pause = 1e-3;  // of ranks that take no part
 constexpr double attentive = 5e-3;   // so long nobody pauses who was asked something
 
 std::size_t pairs_in(std::uint64_t bytes) {
-  return std::max<std::size_t>(1, static_cast<std::size_t>(bytes / sizeof(serialised_value::value_type)));
+  return std::max<std::size_t>(1, static_cast<std::size_t>(bytes / sizeof(number_pairs::value_type)));
 }
 
 void pack_value(exercise const& what, std::vector<std::byte>& out) {
   if (what.serialised)
-    pack(serialised_value(pairs_in(what.bytes), {1, 2}), out);
+    pack(serialised_value{number_pairs(pairs_in(what.bytes), {1, 2})}, out);
   else
     pack(raw_value(static_cast<std::size_t>(what.bytes)), out);
 }

@@ -6,6 +6,7 @@
 #include "base/format.hpp"
 #include "skel/error.hpp"
 #include "skel/multi_host.hpp"
+#include "skel/serialization.hpp"
 #include "skel/sim/run.hpp"
 #include "tools/simulate/layer_costs.hpp"
 #include "tools/simulate/simulation.hpp"

@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+"""What the README's program costs to compile, beside the same job over Boost.MPI by hand.
+
+Compiles each program REPEAT times, in turn, and prints the CPU seconds of the compiler (median, least and most)
+and the lines after preprocessing. The README's program is to take at most LIMIT times what by_hand.cpp takes.
+"""
+import argparse
+import pathlib
+import resource
+import shlex
+import statistics
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+TOP = HERE.parent.parent
+
+
+def seconds(command):
+    """CPU seconds of one compilation. Not wall seconds: other processes slow those down."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--compiler", default="g++", help="default: g++")
+    parser.add_argument("--flags", default="-std=c++20 -O2", help="default: -std=c++20 -O2")
+    parser.add_argument("--repeat", type=int, default=11, help="compilations of each program, default: 11")
+    parser.add_argument("--limit", type=float, default=0.6, help="exit code 1 above this ratio of the medians, default: 0.6")
+    options = parser.parse_args()
+    if options.repeat < 1:
+        parser.error(f"--repeat must be at least 1, got {options.repeat}")
+
+    mpi = shlex.split(subprocess.run(["mpicxx", "--showme:compile"], check=True, capture_output=True, text=True).stdout)
+    compiler = [options.compiler, *shlex.split(options.flags)]
+    programs = {
+        "README": ["-DSKEL_WITH_MPI=1", f"-I{TOP / 'include'}", str(TOP / "examples" / "readme" / "main.cpp")],
+        "by hand": [*mpi, str(HERE / "by_hand.cpp")],
+    }
+    times = {name: [] for name in programs}
+    for _ in range(options.repeat):
+        for name, arguments in programs.items():
+            times[name].append(seconds([*compiler, *arguments, "-c", "-o", "/dev/null"]))
+
+    print(f"{shlex.join(compiler)}, {options.repeat} compilations each")
+    print(f"{'program':<10}{'median s':>10}{'least s':>10}{'most s':>10}{'lines':>10}")
+    for name, arguments in programs.items():
+        text = subprocess.run([*compiler, *arguments, "-E", "-P"], check=True, capture_output=True, text=True).stdout
+        t = times[name]
+        print(f"{name:<10}{statistics.median(t):>10.2f}{min(t):>10.2f}{max(t):>10.2f}{text.count(chr(10)):>10}")
+    ratio = statistics.median(times["README"]) / statistics.median(times["by hand"])
+    print(f"ratio of the medians: {ratio:.2f}, expected: at most {options.limit:.2f}")
+    return 0 if ratio <= options.limit else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
