@@ -123,7 +123,7 @@ void bsp_run::deliver(int from, bsp_message const& m, std::span<std::byte const>
   if (is_root() && std::holds_alternative<role::bsp::saved>(m) && !payload.empty())
     costs_of_[from] = bytes::get_raw<cost>(payload);
   role::bsp_actions list;
-  route(from, m, member_, conductor_ ? &*conductor_ : nullptr, list);
+  role::route(from, m, member_, conductor_ ? &*conductor_ : nullptr, list);
   perform(list, payload);
 }
 
