@@ -212,10 +212,15 @@ void encode(std::span<node const> labels, exchange form, std::vector<std::byte>&
     append(out, labels.data(), labels.size());
     return;
   }
+  auto const width = width_of(labels.size());
+  // An upper bound, of which a part is never touched. Growing step by step, on small pages, took a sixth of
+  // the processor time that two ranks need for 2 million nodes and edges.
+  out.reserve(out.size() + labels.size() * width + labels.size() / 3 + block_nodes);
+  prefer_large_pages(out.data() + out.size(), out.capacity() - out.size());
   auto const giant = label_of_giant(labels);
   bytes::put_raw(out, giant);
   for (std::size_t first = 0; first < labels.size(); first += block_nodes) {
-    block_writer block(kernel, giant, width_of(labels.size()));
+    block_writer block(kernel, giant, width);
     auto const last = std::min(first + block_nodes, labels.size());
     for (auto x = first; x < last; x += word_nodes) {
       if (labels.size() - x >= word_nodes) {
