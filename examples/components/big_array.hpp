@@ -17,15 +17,23 @@ namespace components {
 
 inline constexpr std::size_t large_page = std::size_t{1} << 21;
 
-/// As std::malloc, to be given to std::free; nullptr where there is none. Random access to 8 MB costs a tenth
-/// less than on pages of 4 KB, and the first access to each page, which takes 3 ms there, 0.4 ms.
+/// Asks the system to use large pages for this memory, as far as whole ones lie in it.
+inline void prefer_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) noexcept {
+#ifdef MADV_HUGEPAGE
+  auto const before = -reinterpret_cast<std::uintptr_t>(memory) % large_page;
+  if (bytes >= before + large_page)
+    ::madvise(static_cast<std::byte*>(memory) + before, (bytes - before) / large_page * large_page,
+              MADV_HUGEPAGE);
+#endif
+}
+
+/// Like std::malloc, to be released with std::free; nullptr if there is no memory. Random access to 8 MB
+/// costs a tenth less than on pages of 4 KB. The first access to each page takes 3 ms there, 0.4 ms here.
 [[nodiscard]] inline void* allocate_on_large_pages(std::size_t bytes) noexcept {
   if (bytes > PTRDIFF_MAX - large_page) return nullptr;
   auto const whole = (bytes + large_page - 1) / large_page * large_page;
   void* const memory = std::aligned_alloc(large_page, whole);
-#ifdef MADV_HUGEPAGE
-  if (memory != nullptr) ::madvise(memory, whole, MADV_HUGEPAGE);
-#endif
+  if (memory != nullptr) prefer_large_pages(memory, whole);
   return memory;
 }
 

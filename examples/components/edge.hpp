@@ -9,7 +9,7 @@ namespace components {
 /// Nodes are numbered from 0 and have 32 bits.
 using node = std::uint32_t;
 
-/// At most so many nodes: one less than 2^32, so that a count fits a node, too.
+/// The largest number of nodes: one less than 2^32, so that a count of nodes fits a node too.
 inline constexpr std::uint64_t most_nodes = 4'294'967'295;
 
 /// Undirected: (u, v) is (v, u). Self-loops and repeated edges are allowed.

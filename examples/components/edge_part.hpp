@@ -14,8 +14,8 @@
 
 namespace components {
 
-/// Edges that are in memory: all of a graph, or those from number `first` on. Where the graph comes from a
-/// formula, the others can be made.
+/// Edges in memory: all of a graph, or those from number `first` on. A graph that comes from a
+/// formula can make the others.
 struct edge_array {
   big_array<edge> edges;
   std::uint64_t first = 0;
@@ -47,7 +47,7 @@ class edge_part {
   };
   [[nodiscard]] view edges() const;
 
-  /// The first edges, and the others; an odd one belongs to the first, as in the paper's example.
+  /// The first edges, and the others; an odd one belongs to the first, as in [Hyper, §6].
   [[nodiscard]] std::array<edge_part, 2> halves() const { return split(size() - size() / 2); }
   /// The first part has `count` edges.
   [[nodiscard]] std::array<edge_part, 2> split(std::uint64_t count) const;

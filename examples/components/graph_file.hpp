@@ -16,10 +16,10 @@ struct graph {
   std::uint64_t nodes = 0;  ///< every end of an edge is smaller
 };
 
-/// Reads one of these, gzipped or not, told apart by how they begin, or by the endings .sg, .mtx,
+/// Reads one of these, gzipped or not, recognised by their first bytes, or by the endings .sg, .mtx,
 /// .skel-edges:
 ///  - an edge list: SNAP's texts, GAPBS's .el: two node numbers from 0 on a line, and up to two more
-///    numbers that are left away; # and % begin comments. Each edge may stand there once or twice. The nodes
+///    numbers that are ignored; # and % begin comments. Each edge may stand there once or twice. The nodes
 ///    are 0 to the largest number, those without edges included. SNAP's comment "# Nodes: N Edges: M" must be
 ///    true about M; N counts the numbers that occur, and is not looked at.
 ///  - Matrix Market: coordinate, from 1, square, of any field and symmetry.

@@ -37,7 +37,7 @@ namespace {
 
 // The edges that a rank will solve.
 edge_part part_of_rank(edge_part all, components_job const& job, int rank, int ranks) {
-  // As the skeleton halves groups of ranks: the larger half is the left one.
+  // Mirrors how the skeleton halves groups of ranks: the left half is the larger one.
   for (int first = 0, last = ranks; last - first > 1;) {
     int const middle = first + (last - first + 1) / 2;
     auto const share = static_cast<double>(middle - first) / (last - first);

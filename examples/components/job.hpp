@@ -1,5 +1,5 @@
-// Connected components as a job of skel::divide_and_conquer: the case study of "Hypercube divide and
-// conquer", section 6. The edges are divided, each part gives a forest, and forests are combined.
+// Connected components as a job of skel::divide_and_conquer, the case study of [Hyper, §6]. Edges
+// are divided, each part gives a forest, and forests are combined.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ namespace components {
 /// How a part is solved on one rank.
 enum class local_method : std::uint8_t {
   union_find,
-  dfs,  ///< adjacency list and depth-first search: the paper's, for its table 2
+  dfs,  ///< adjacency list and depth-first search, as in [Hyper, table 2]
 };
 
 struct components_job {
@@ -42,7 +42,8 @@ struct components_job {
   /// All threads link in one forest: less work than combine() of their solutions.
   [[nodiscard]] roots solve(edge_part const& part, unsigned threads) const;
 
-  /// What the paper's cost functions depend on: T_div on M, T_comb on N, T_seq on both (section 7).
+  /// The sizes that the cost functions depend on: T_div on M, T_comb on N, T_seq on both [Hyper,
+  /// §7].
   [[nodiscard]] std::vector<std::pair<std::string, double>> measure(edge_part const& part) const {
     return {{"N", static_cast<double>(nodes)}, {"M", static_cast<double>(part.size())}};
   }
@@ -77,7 +78,7 @@ template <class Job>
 [[nodiscard]] edge_part generated_graph(graph_spec const& spec, components_job const& job,
                                         skel::any_division const& kind, int rank, int ranks);
 
-/// What a run's cost depends on, for its samples.
+/// The sizes that a run's cost depends on, for its samples.
 [[nodiscard]] skel::observe::problem_size sizes_of(components_job const& job, std::uint64_t edges);
 
 }  // namespace components

@@ -54,7 +54,7 @@ SKEL_LABEL_TARGET std::byte* pack(node const* labels, node first, node giant, un
   return out;
 }
 
-// What forest_linker::link() does.
+// Does the same as forest_linker::link().
 SKEL_LABEL_TARGET bool link(forest_linker& links, node first, std::uint64_t linked, unsigned width,
                             std::byte const* from) {
   auto const& packed = packings[width - 1];

@@ -22,7 +22,7 @@ namespace {
 constexpr node no_giant = static_cast<node>(most_nodes);
 constexpr std::size_t word_nodes = 64, block_words = 64, block_nodes = word_nodes * block_words;
 
-// Bytes that hold every node of a graph with so many.
+// The number of bytes that hold any node of a graph with `nodes` nodes.
 constexpr unsigned width_of(std::uint64_t nodes) {
   return nodes <= 1U << 8 ? 1 : nodes <= 1U << 16 ? 2 : nodes <= 1U << 24 ? 3 : 4;
 }
@@ -31,17 +31,6 @@ template <class T>
 void append(std::vector<std::byte>& out, T const* values, std::size_t count) {
   auto const* const from = reinterpret_cast<std::byte const*>(values);
   out.insert(out.end(), from, from + count * sizeof(T));
-}
-
-// Bit i is flags[i], 0 or 1. Eight bytes are moved into one by a multiplication.
-std::uint64_t bits_of(std::array<std::uint8_t, word_nodes> const& flags) {
-  std::uint64_t word = 0;
-  for (std::size_t i = 0; i < word_nodes; i += 8) {
-    std::uint64_t eight = 0;
-    std::memcpy(&eight, &flags[i], sizeof eight);
-    word |= (eight * 0x0102040810204080 >> 56) << i;
-  }
-  return word;
 }
 
 std::byte* pack_portably(node const* labels, node first, node giant, unsigned width, std::byte* out,
@@ -174,7 +163,7 @@ class joiner {
     good_ &= label < x;
     links_.link(x, std::min(label, x));
   }
-  // Of nodes from `first` on; no bit may be beyond the last.
+  // Returns the bits of the nodes from `first` on; no bit may be beyond the last node.
   [[nodiscard]] std::uint64_t word_at(std::span<std::byte const> words, std::size_t w,
                                       std::uint64_t first) const {
     std::uint64_t word = 0;
@@ -212,10 +201,15 @@ void encode(std::span<node const> labels, exchange form, std::vector<std::byte>&
     append(out, labels.data(), labels.size());
     return;
   }
+  auto const width = width_of(labels.size());
+  // An upper bound, of which a part is never touched. Growing step by step, on small pages, took a sixth of
+  // the processor time that two ranks need for 2 million nodes and edges.
+  out.reserve(out.size() + labels.size() * width + labels.size() / 3 + block_nodes);
+  prefer_large_pages(out.data() + out.size(), out.capacity() - out.size());
   auto const giant = label_of_giant(labels);
   bytes::put_raw(out, giant);
   for (std::size_t first = 0; first < labels.size(); first += block_nodes) {
-    block_writer block(kernel, giant, width_of(labels.size()));
+    block_writer block(kernel, giant, width);
     auto const last = std::min(first + block_nodes, labels.size());
     for (auto x = first; x < last; x += word_nodes) {
       if (labels.size() - x >= word_nodes) {

@@ -15,7 +15,7 @@
 
 namespace components {
 
-/// What is sent to a partner: the short form, or always the vector of N roots as in the paper.
+/// The form of labels in a message: short, or always the vector of N roots as in [Hyper, §6].
 enum class exchange : std::uint8_t { cheapest, dense };
 
 /// Appends the labels of a compressed forest, label[label[x]] == label[x] <= x, as bytes, all exact:
@@ -40,8 +40,8 @@ void join(std::span<std::byte const> message, std::span<node> parent,
 /// Not initialised. Throws skel::error `out of memory: labels of ...`.
 [[nodiscard]] big_array<node> memory_for_labels(std::uint64_t nodes);
 
-/// Labels of all nodes, or what has come from another rank and is only linked into labels later: nobody needs
-/// a second vector of N. A copy is a copy.
+/// Labels of all nodes, or the message that holds them, which is linked into other labels later
+/// without a second vector of N. A copy is a copy.
 class roots {
  public:
   roots() = default;

@@ -1,5 +1,5 @@
-// skel-components: connected components by hypercube divide and conquer (the case study of "Hypercube divide
-// and conquer", section 6).
+// skel-components: connected components by hypercube divide and conquer, the case study of [Hyper,
+// §6].
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -38,11 +38,11 @@ void add_options(CLI::App& app, options& o) {
   app.add_option("--generate", o.formula,
                  "or: uniform:n=,m=,seed=, kronecker:scale=,degree=,seed=, grid:width=,height=,seed=")
       ->type_name("SPEC");
-  app.add_option("--nodes", o.nodes, "how many nodes there are, where the file does not say")
+  app.add_option("--nodes", o.nodes, "number of nodes, if the file does not state it")
       ->type_name("N")
       ->check(CLI::Range(std::uint64_t{1}, most_nodes));
-  app.add_flag("--sweep", o.sweep, "run a grid of small sizes; with --samples they are what skel-model fits");
-  app.add_option("--write-graph", o.write_graph, "write the graph in binary form, and go on")
+  app.add_flag("--sweep", o.sweep, "run a grid of small sizes; with --samples, skel-model can fit them");
+  app.add_option("--write-graph", o.write_graph, "also write the graph in binary form")
       ->type_name("FILE.skel-edges");
   auto const choice = [&](std::string const& name, std::string& value, std::vector<std::string> const& known,
                           std::string const& text) {
@@ -59,12 +59,12 @@ void add_options(CLI::App& app, options& o) {
             return kind;
           });
   choice("--local", o.local, {"union-find", "dfs"},
-         "what one rank does: union-find, or the paper's adjacency list and depth-first search");
+         "method of one rank: union-find, or adjacency list and depth-first search [Hyper]");
   choice("--exchange", o.exchange, {"cheapest", "dense"},
-         "what partners send: a short exact form, or the paper's vector of all roots");
+         "form of exchanged labels: short and exact, or the vector of all roots [Hyper]");
 }
 
-// What this rank needs of the graph. Every rank reads a file.
+// The part of the graph that this rank needs. Every rank reads a file.
 edge_part read_or_generate(skel::context& ctx, options const& o, skel::any_division const& kind,
                            components_job& job) {
   if (!o.formula.empty()) {

@@ -32,7 +32,7 @@ void end_lines(std::span<char> bytes) {
 
 bool blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
-// As it may stand in an error message.
+// Quotes a word for an error message.
 std::string printable(std::string_view word) {
   std::string shown;
   for (char const c : word.substr(0, 24)) shown += c > ' ' && c < 127 ? c : '?';

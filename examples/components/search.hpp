@@ -1,4 +1,4 @@
-// Components by searching the graph, without union-find: the paper's sequential part, and the check of
+// Components by searching the graph, without union-find: the sequential part of [Hyper, §6], and the check of
 // labels.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace components {
 
-/// The paper's sequential part: an adjacency list, then a depth-first search, O(2N + M). Labels as
+/// The sequential part of [Hyper, §6]: an adjacency list, then a depth-first search, O(2N + M). Labels as
 /// label_components() gives them, five to ten times as slowly.
 void search_depth_first(std::span<edge const> edges, std::span<node> label);
 

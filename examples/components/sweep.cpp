@@ -15,8 +15,9 @@ namespace components {
 
 namespace {
 
-// What one rank does not do in a run: dividing once, packing what would travel, combining. The paper measures
-// these one after the other, too (section 7). An exchange has bytes, and takes no time: nothing travels.
+// Measures what one rank does not do in a run: dividing once, packing, combining. [Hyper, §7]
+// measures these one after the other, too. An exchange has bytes but takes no time, because nothing
+// travels.
 void measure_parts(skel::report& run, components_job const& job, edge_part const& graph, unsigned threads) {
   auto const sizes = job.measure(graph);
   auto const add = [&](char const* phase, int level, auto const& of, auto const& do_it) {

@@ -1,4 +1,4 @@
-// A grid of sizes, for the cost model: the paper's tables 1 and 2.
+// A grid of sizes, for the cost model, as in [Hyper, tables 1, 2].
 #pragma once
 
 #include <string>

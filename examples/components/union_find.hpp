@@ -2,32 +2,35 @@
 // "Experiments on union-find algorithms for the disjoint-set data structure", SEA 2010), made for caches that
 // are slower than the processor.
 //
-// parent[x] <= x always, so the root of a tree is its smallest node: what the paper calls the member with
+// parent[x] <= x always, so the root of a tree is its smallest node: [Hyper, §6] calls it the member with
 // the lowest visitation index. Labels come out directly, and the result does not depend on the order.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <span>
 
 #include "edge.hpp"
 
 namespace components {
 
-/// Labels of the graph with these edges: label[x] is the smallest node of x's component. `label` need not be
-/// initialised; it holds every node that occurs. The same bytes for every number of threads. Another thread
-/// is started where there are `worthwhile` edges for each; fewer edges are linked one by one, without looking
-/// first for those that join trees. Where threads need more than `tolerated` times as long as one did for the
-/// first edges, all together, one goes on alone; without others it needs up to 1.7 times as long when trees
-/// have grown.
+/// Labels of the graph with these edges: label[x] is the smallest node of x's component. `label`
+/// need not be initialised; it holds every node that occurs. The bytes are the same for every
+/// number of threads. Another thread is started for every `worthwhile` edges; fewer edges are
+/// linked one by one, without first looking for those that join trees. If all threads together need
+/// more than `tolerated` times as long as one did for the first edges, one goes on alone; alone it
+/// needs up to 1.7 times as long once trees have grown.
 void label_components(std::span<edge const> edges, std::span<node> label, unsigned threads,
                       std::size_t worthwhile = 1U << 19U, double tolerated = 1.6);
 
 // Always inlined: GCC 12 takes a function that only prefetches for one without effect, and drops calls of it.
 [[gnu::always_inline]] inline void prefetch(node const* parent, node x) { __builtin_prefetch(parent + x, 1); }
 
-// Threads may link in one forest at the same time. Where there is one, these are plain loads and stores.
+// Threads may link in one forest at the same time. With a single thread, these are plain loads and
+// stores.
 inline node parent_of(node* parent, node x) {
   return std::atomic_ref(parent[x]).load(std::memory_order_relaxed);
 }
@@ -86,9 +89,9 @@ class linker {
  private:
   static constexpr std::size_t sample_size = 512, part_size = 3584, ahead = 32, turn = 32;
 
-  // Of random edges every one takes its first step, without a branch. Where most lie inside of one tree
-  // (`skip`), these leave by a branch that is nearly always taken. With `count`, returns how many edges had
-  // both ends in one tree at first sight; to count all would take 5 % longer.
+  // Every one of random edges takes its first step without a branch. If most edges lie inside one
+  // tree (`skip`), these leave by a branch that is nearly always taken. With `count`, returns how
+  // many edges had both ends in one tree at first sight; counting all would take 5 % longer.
   template <bool skip, bool count>
   std::size_t link_part(std::span<edge const> part, std::span<edge const> all) {
     auto* const parent = parent_;
@@ -191,6 +194,17 @@ inline void compress(std::span<node> parent) {
     prefetch(parent.data(), parent[i + ahead < parent.size() ? i + ahead : parent.size() - 1]);
     parent[i] = parent[parent[i]];
   }
+}
+
+/// Bit i is flags[i], 0 or 1. A multiplication moves eight bytes into one.
+inline std::uint64_t bits_of(std::array<std::uint8_t, 64> const& flags) {
+  std::uint64_t word = 0;
+  for (std::size_t i = 0; i < flags.size(); i += 8) {
+    std::uint64_t eight = 0;
+    std::memcpy(&eight, &flags[i], sizeof eight);
+    word |= (eight * 0x0102040810204080 >> 56) << i;
+  }
+  return word;
 }
 
 /// The label of a component with at least a sixteenth of the nodes, as a thousand of them tell, as in

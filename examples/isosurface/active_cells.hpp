@@ -15,7 +15,8 @@ struct active_cell {
   std::uint32_t above;  ///< a bit for each corner, x + 2 y + 4 z
 };
 
-/// Of one piece, for each value and row, in order of x. Holes are left out and counted.
+/// The active cells of one piece, for each value and row, in order of x. Holes are skipped and
+/// counted.
 class active_cells {
  public:
   active_cells(node_grid const& grid, layer_view const& layer, range rows, std::size_t values);

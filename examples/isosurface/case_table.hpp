@@ -33,10 +33,10 @@ struct cube_case {
   std::array<std::uint8_t, 15> corners{};  ///< three edges per triangle, counter-clockwise seen from below
 };
 
-/// Marching cubes (Lorensen and Cline 1987) without ambiguity: where a face has two corners above,
-/// diagonally, the surface cuts each of them off. So neighbours agree about every face, whatever else they
-/// look like, and surfaces have no cracks. Polygons are divided by diagonals that do not lie in a face: no
-/// edge has more than two triangles.
+/// Marching cubes (Lorensen and Cline 1987) without ambiguity: if two diagonally opposite corners
+/// of a face are above the value, the surface cuts each of them off. Neighbours therefore agree
+/// about every face, and surfaces have no cracks. Polygons are divided by diagonals that do not lie
+/// in a face: no edge has more than two triangles.
 [[nodiscard]] std::array<cube_case, 256> const& cube_cases();
 
 }  // namespace isosurface

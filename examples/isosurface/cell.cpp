@@ -40,8 +40,9 @@ vector3 tricubic::gradient(vector3 const& u) const {
 }
 
 tricubic hermite(std::array<node_data, 8> const& corners, vector3 const& sides) {
-  // Along each axis: b0 = f0, b1 = f0 + h f0'/3, b2 = f1 - h f1'/3, b3 = f1. So each corner has the two
-  // coefficients next to it, along each axis: of the eight data, one axis after the other.
+  // Along each axis: b0 = f0, b1 = f0 + h f0'/3, b2 = f1 - h f1'/3, b3 = f1. Each corner thus
+  // determines the two coefficients next to it along each axis, from its eight data, one axis after
+  // the other.
   tricubic cell;
   for (std::size_t corner = 0; corner < 8; ++corner) {
     std::array<std::size_t, 3> const far{corner % 2, corner / 2 % 2, corner / 4};

@@ -1,4 +1,4 @@
-// The piecewise tricubic model: data of nodes, polynomials of cells (Bajaj and Lin, section 2).
+// The piecewise tricubic model: data of nodes, polynomials of cells [Bajaj93, §2].
 #pragma once
 
 #include <array>
@@ -6,9 +6,9 @@
 
 namespace isosurface {
 
-/// What the paper calls the C3 data of a node: f and its mixed derivatives, at most one along each axis. The
-/// bits of the index are the axes: data[0] = f, [1] = f_x, [2] = f_y, [3] = f_xy, [4] = f_z, [5] = f_xz,
-/// [6] = f_yz, [7] = f_xyz. Derivatives are by the volume's coordinates.
+/// The C3 data of a node [Bajaj93, §2]: f and its mixed derivatives, at most one along each axis.
+/// The bits of the index are the axes: data[0] = f, [1] = f_x, [2] = f_y, [3] = f_xy, [4] = f_z,
+/// [5] = f_xz, [6] = f_yz, [7] = f_xyz. Derivatives are by the volume's coordinates.
 using node_data = std::array<double, 8>;
 
 using vector3 = std::array<double, 3>;
@@ -23,8 +23,8 @@ struct tricubic {
   [[nodiscard]] vector3 gradient(vector3 const& u) const;
 };
 
-/// The polynomial that has the data of the eight corners (x fastest) of a cell with these sides. What it is
-/// on a face depends, to the bit, only on the corners and sides of that face.
+/// The polynomial that has the data of the eight corners (x fastest) of a cell with these sides.
+/// Its values on a face depend, to the bit, only on the corners and sides of that face.
 [[nodiscard]] tricubic hermite(std::array<node_data, 8> const& corners, vector3 const& sides);
 
 }  // namespace isosurface

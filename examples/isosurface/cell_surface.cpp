@@ -97,7 +97,7 @@ bool cell_surface::made_elsewhere(std::size_t axis, lattice_point const& from) c
                          {grid_.axis(0).cells(), grid_.axis(1).cells()}) == first_user::other_piece;
 }
 
-/// Of the lattice's points along an axis, or t of the way to the next.
+/// The coordinate of a lattice point along an axis, or t of the way to the next one.
 double cell_surface::coordinate(std::size_t axis, std::size_t at, double t) const {
   auto const& nodes = grid_.axis(axis).at;
   return std::lerp(nodes[cell_[axis]], nodes[cell_[axis] + 1],

@@ -26,7 +26,7 @@ class control_net {
  public:
   explicit control_net(int level);
 
-  /// By de Casteljau's algorithm, as a matrix. What comes out on a face depends, to the bit, only on the
+  /// De Casteljau's algorithm as a matrix. The result on a face depends, to the bit, only on the
   /// coefficients on that face.
   void divide(tricubic const& cell);
 
@@ -47,8 +47,8 @@ class control_net {
   std::vector<double> along_x_, along_xy_, net_;
 };
 
-/// Whether a polynomial that is on the same side of the value at all corners may be on the other side inside:
-/// after so many halvings some part still straddles it.
+/// Whether a polynomial that is on the same side of the value at all corners may be on the other
+/// side inside: after `halvings` halvings some part still straddles it.
 [[nodiscard]] bool may_hide(tricubic const& cell, double value, int halvings);
 
 }  // namespace isosurface

@@ -10,7 +10,7 @@
 namespace isosurface {
 
 enum class difference_rule : std::uint8_t {
-  paper,   ///< three points, two at the ends: first order there (Bajaj and Lin, section 2, steps 2 and 4)
+  paper,   ///< three points, two at the ends: first order there [Bajaj93, §2]
   second,  ///< three points everywhere: second order, also at the ends
   fourth   ///< five points everywhere: fourth order
 };

@@ -1,4 +1,4 @@
-// Where a cubic that passes a value does so.
+// Finds where a cubic passes a value.
 #pragma once
 
 #include <array>

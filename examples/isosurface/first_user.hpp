@@ -1,4 +1,4 @@
-// Who makes a vertex that several cells share.
+// Decides which of several cells makes a vertex that they share.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace isosurface {
 
-/// Where something lies in a cell along each axis: -1 on the low side, 0 inside, 1 on the high side.
+/// A position in a cell along each axis: -1 on the low side, 0 inside, 1 on the high side.
 using place_in_cell = std::array<int, 3>;
 
 enum class first_user : std::uint8_t {
@@ -18,7 +18,7 @@ enum class first_user : std::uint8_t {
   other_piece
 };
 
-/// Who is the first to use what lies there, of all cells that are no holes, by layer, row and x.
+/// The first cell to use a position, of all cells that are no holes, by layer, row and x.
 [[nodiscard]] first_user find_first_user(layer_view const& layer, range rows, std::size_t row, std::size_t x,
                                          place_in_cell const& place, std::array<std::size_t, 2> const& cells);
 

@@ -1,4 +1,4 @@
-// The modeler as a job of skel::multi_host (Bajaj and Lin, sections 2 and 5): hosts read slices, slaves make
+// The modeler as a job of skel::multi_host [Bajaj93, §2, §5]: hosts read slices, workers make
 // surfaces.
 #pragma once
 

@@ -45,7 +45,7 @@ class layer_view {
   layer_view(node_grid const& grid, layer_rows const& rows) : grid_(grid), rows_(rows) {}
 
   [[nodiscard]] std::size_t number() const { return rows_.number; }
-  /// Of the samples of all slices.
+  /// The first row of the samples of all slices.
   [[nodiscard]] std::size_t first_row() const { return rows_.slices.front()->first_row; }
   [[nodiscard]] float const* samples(std::size_t slice, std::size_t row) const {
     auto const& s = at(slice);
@@ -56,7 +56,7 @@ class layer_view {
     return s.classes.data() + (node_row - s.first_node_row) * grid_.axis(0).at.size();
   }
   [[nodiscard]] bool has_holes() const { return rows_.holes || rows_.holes_below; }
-  /// Of a cell in this layer or the one below.
+  /// Whether a cell in this layer or the one below is a hole.
   [[nodiscard]] bool is_hole(std::size_t layer, std::size_t row, std::size_t x) const {
     auto const& h = layer == rows_.number ? rows_.holes : rows_.holes_below;
     return h && h->cells[(row - h->first_row) * grid_.axis(0).cells() + x] != 0;

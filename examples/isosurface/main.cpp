@@ -1,5 +1,4 @@
-// skel-isosurface: isosurfaces of volumes, by groups of ranks (Bajaj and Lin, "Scalar field modeling &
-// visualization on the Intel Delta").
+// skel-isosurface: isosurfaces of volumes, by groups of ranks [Bajaj93].
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -36,18 +35,18 @@ void add_surface_options(CLI::App& app, options& o) {
   app.add_option("--order", s.order, "1: linear between nodes; 3: tricubic cells, smooth")
       ->capture_default_str()
       ->check(CLI::IsMember({1, 3}));
-  app.add_option("--grid", s.step, "a node every N samples in x and y; the paper's 4 x 4 pixels per cell: 3")
+  app.add_option("--grid", s.step,
+                 "a node every N samples in x and y; 3 gives the 4 x 4 pixels per cell of [Bajaj93]")
       ->capture_default_str()
       ->check(CLI::Range(1, 1024));
   app.add_option("--differences", o.differences, "derivatives of order 2 or 4; paper: 2, but 1 at the ends")
       ->capture_default_str()
       ->check(CLI::IsMember({"2", "4", "paper"}));
-  app.add_option("--level", s.level, "order 3: cells are halved so often along each axis")
+  app.add_option("--level", s.level, "order 3: number of times that cells are halved along each axis")
       ->capture_default_str()
       ->check(CLI::Range(0, most_level));
-  app.add_option(
-         "--tolerance", o.tolerance,
-         "order 3: instead, so often that triangles stay so close to the surface; reads the volume twice")
+  app.add_option("--tolerance", o.tolerance,
+                 "order 3: halve cells until triangles are this close to the surface; reads the volume twice")
       ->check(CLI::PositiveNumber)
       ->excludes("--level");
 }
@@ -65,13 +64,12 @@ void add_options(CLI::App& app, options& o) {
   app.add_option("--group-size", o.group_size, "ranks per group, or auto: found from the first layers")
       ->capture_default_str();
   app.add_flag("--no-reassign", o.no_reassign, "ranks of finished groups do not help others");
-  app.add_flag("--no-split", o.no_split,
-               "they help only, and do not lead layers that the others have not begun");
+  app.add_flag("--no-split", o.no_split, "they only help, and do not lead layers that have not begun");
   app.add_option("--reassign-down-to", o.how.paper.reassign_down_to,
-                 "layers that a group must have left for others to help it; the paper has 0.5")
+                 "layers that a group must have left to be helped; 0.5 in [Bajaj93]")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 1e6));
-  app.add_flag("--preload", o.how.paper.preload, "first slices are read before the clock starts");
+  app.add_flag("--preload", o.how.paper.preload, "read the first slices before the clock starts");
   add_output_options(app, o.outputs);
 }
 

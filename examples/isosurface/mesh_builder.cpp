@@ -15,7 +15,7 @@ namespace isosurface {
 namespace {
 
 [[noreturn]] void nobody_has(std::size_t layer, std::size_t piece, edge_key edge) {
-  throw skel::error(fmt::format("layer {}, piece {}: nobody has edge {}", layer, piece, edge));
+  throw skel::error(fmt::format("layer {}, piece {}: no vertex for edge {}", layer, piece, edge));
 }
 
 template <class Index>
@@ -182,7 +182,8 @@ void mesh_builder::append(kept_piece const& p, std::size_t layer, std::vector<st
   }
 }
 
-/// Where the vertices of each layer and value begin, values within layers; surfaces come one after the other.
+/// The first vertices of each layer and value, values within layers; surfaces come one after the
+/// other.
 std::vector<std::uint32_t> mesh_builder::lay_out(std::size_t layers, mesh& to) const {
   std::vector<std::uint32_t> first(layers * values_.size());
   std::size_t vertices = 0, triangles = 0;

@@ -8,10 +8,10 @@
 
 namespace isosurface {
 
-/// Tensor products of the differences along each axis (node_axis::slope), from 27 samples, or 125 with
-/// differences of fourth order. The mixed derivatives that the paper prints (section 2) take two samples on a
-/// diagonal instead, and are wrong: of f = xy around the node they give f_xy = 0. Not finite where a sample
-/// is not.
+/// Tensor products of the differences along each axis (node_axis::slope), from 27 samples, or 125
+/// with differences of fourth order. The mixed derivatives printed in [Bajaj93, §2] take two
+/// samples on a diagonal instead, and are wrong: for f = xy around the node they give f_xy = 0. Not
+/// finite if a sample is not.
 [[nodiscard]] node_data node_derivatives(node_grid const& grid, layer_view const& layer,
                                          std::array<std::size_t, 3> const& node);
 

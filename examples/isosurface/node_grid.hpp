@@ -11,12 +11,12 @@
 
 namespace isosurface {
 
-/// What kind of surface is wanted. The same on every rank.
+/// The kind of surface that is wanted. The same on every rank.
 struct surface_options {
   std::vector<double> values;  ///< increasing, 1 to 250
   int order = 1;               ///< 1: trilinear cells, C0; 3: tricubic, C1
   std::size_t step = 1;        ///< samples per cell in x and y
-  int level = 1;               ///< order 3: cells are halved so often along each axis
+  int level = 1;               ///< order 3: number of times that cells are halved along each axis
   difference_rule rule = difference_rule::second;
   /// Rows of cells that are one piece of work; 0: by their length. The mesh is the same.
   std::size_t rows_per_piece = 0;
@@ -50,7 +50,7 @@ class node_grid {
   [[nodiscard]] node_axis const& axis(std::size_t a) const { return axes_[a]; }
   [[nodiscard]] std::size_t layers() const { return axes_[2].cells(); }
 
-  /// Rows of cells that are one piece of work: so many that it takes longer than handing it out.
+  /// Rows of cells in one piece of work: enough that the work takes longer than handing it out.
   [[nodiscard]] std::size_t rows_per_piece() const { return rows_per_piece_; }
   [[nodiscard]] std::size_t pieces() const;             ///< of a layer
   [[nodiscard]] range rows(std::size_t piece) const;    ///< of cells

@@ -9,13 +9,13 @@
 
 namespace isosurface {
 
-/// Of the nodes of one layer: slices layer.number() and the next.
+/// Slopes at the nodes of one layer: slices layer.number() and the next.
 class node_slopes {
  public:
   node_slopes(node_grid const& grid, layer_view const& layer);
 
-  /// A node is given by its numbers along x, y, z. Where samples around are not finite, the difference to a
-  /// neighbour that is, or zero.
+  /// A node is given by its numbers along x, y, z. If samples around it are not finite, this is the
+  /// difference to a neighbour that is, or zero.
   [[nodiscard]] vector3 slope(std::array<std::size_t, 3> const& node) const;
 
  private:
@@ -32,7 +32,7 @@ class node_slopes {
   std::size_t first_row_;  // of samples, in all of them
 };
 
-/// Of this length; zero if it has none.
+/// `v` divided by its length; zero if it has none.
 [[nodiscard]] point normalized(vector3 const& v);
 
 }  // namespace isosurface

@@ -26,7 +26,7 @@ void add_output_options(CLI::App& app, output_options& o) {
   app.add_option("--preview", o.preview,
                  "a picture of the surfaces, rendered on all ranks (.png, .ppm, .pfm)");
   app.add_option("--preview-size", o.preview_size, "in pixels, WIDTHxHEIGHT")->capture_default_str();
-  app.add_option("--preview-azimuth", o.view.azimuth, "where it is seen from: degrees from x towards y")
+  app.add_option("--preview-azimuth", o.view.azimuth, "viewing direction: degrees from x towards y")
       ->capture_default_str()
       ->check(CLI::Range(-360.0, 360.0));
   app.add_option("--preview-elevation", o.view.elevation, "and degrees above the xy plane")
@@ -35,7 +35,7 @@ void add_output_options(CLI::App& app, output_options& o) {
   app.add_flag("!--preview-whole", o.view.cut_open, "without cutting away the octant next to the eye");
   app.add_option("--model", o.model, "keep the piecewise polynomial model, for skel-isosurface-eval");
   app.add_option("--trace-costs", o.trace_costs,
-                 "write what each row of cells takes, for skel-simulate --layer-costs");
+                 "write the cost of each row of cells, for skel-simulate --layer-costs");
 }
 
 void check_outputs(output_options& o, std::string const& mesh_path) {

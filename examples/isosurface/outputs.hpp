@@ -1,4 +1,4 @@
-// What the program leaves behind beside its report: the mesh, a picture of it, the model, the costs.
+// The program's outputs beside its report: the mesh, a picture of it, the model, the costs.
 #pragma once
 
 #include <CLI/App.hpp>

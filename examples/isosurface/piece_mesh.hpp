@@ -1,4 +1,4 @@
-// What comes out of one piece (some rows of cells of one layer), and goes to whoever puts the mesh together.
+// The mesh of one piece (some rows of cells of one layer), on its way to the mesh builder.
 #pragma once
 
 #include <array>
@@ -47,7 +47,7 @@ struct shared_vertex {
   std::uint32_t vertex = 0;  ///< among those of its value
 };
 
-/// What was found on the way.
+/// Counts made while the piece was processed.
 struct surface_counts {
   std::uint64_t polygons = 0;     ///< before they were divided into triangles
   std::uint64_t active = 0;       ///< cells that a value may pass through, once for each value

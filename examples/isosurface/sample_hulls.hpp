@@ -15,7 +15,7 @@ class sample_hulls {
  public:
   sample_hulls(node_grid const& grid, layer_view const& layer);
 
-  /// Of the cells of one row.
+  /// Hulls of the cells of one row.
   void find(std::size_t row);
   [[nodiscard]] hull of(std::size_t x) const;
 

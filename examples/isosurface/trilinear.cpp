@@ -89,7 +89,7 @@ class extraction {
     mesh_.counts.polygons += c.polygons;
   }
 
-  /// Where neighbours may be holes, a vertex may be missing that they would have made.
+  /// If neighbours may be holes, a vertex that they would have made may be missing.
   void ask_for_users(std::size_t x, unsigned& fresh, unsigned& foreign) const {
     foreign = 0;
     for (unsigned e = 0; e < 12; ++e) {
@@ -153,7 +153,7 @@ class extraction {
   piece_mesh mesh_;
   std::array<float const*, 4> corner_rows_{};
 
-  // Of the value at hand:
+  // Belonging to the current value:
   double value_ = 0;
   std::size_t row_ = 0;
   std::size_t first_vertex_ = 0;

@@ -23,7 +23,7 @@ struct dual {
   friend dual operator*(double a, dual b) { return {a * b.value, a * b.slope}; }
 };
 
-/// What a sample counts for at one place, and the derivative of that.
+/// The weight of a sample at one place, and the derivative of that weight.
 struct weight {
   std::size_t sample;
   dual of;

@@ -20,7 +20,7 @@ void add_options(CLI::App& app, sizes& o) {
   app.add_option("--size", o.order, "rows and columns of the matrices")
       ->capture_default_str()
       ->check(CLI::Range(1, 100000));
-  app.add_option("--panel", o.width, "rows that are multiplied by in one superstep")
+  app.add_option("--panel", o.width, "rows per superstep")
       ->capture_default_str()
       ->check(CLI::Range(1, 100000));
 }

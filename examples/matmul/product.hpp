@@ -1,6 +1,5 @@
-// The product of two dense matrices in supersteps: the application with which de Camargo, Cerqueira and Kon
-// measure their checkpoints ("Strategies for checkpoint storage on opportunistic grids", section
-// "Experiments").
+// The product of two dense matrices in supersteps, the application that [Camargo06] measures its
+// checkpoints with.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +17,7 @@ struct sizes {
   std::uint64_t order = 1024;
   std::uint64_t width = 64;
   [[nodiscard]] std::uint64_t panels() const { return (order + width - 1) / width; }
-  /// Of panels [first, last).
+  /// Rows of panels [first, last).
   [[nodiscard]] std::uint64_t rows(std::uint64_t first, std::uint64_t last) const;
 };
 
@@ -31,9 +30,9 @@ struct sizes {
 void multiply_panel(std::span<double const> a, std::span<double const> b, std::span<double> c,
                     std::uint64_t rows, std::uint64_t order, std::uint64_t first, std::uint64_t depth);
 
-/// In superstep k the owner of panel k of B sends it to all; in the next all multiply by it. So each entry of
-/// C is summed in the order of the inner index, whatever the number of ranks. In the last superstep rank 0
-/// has all of C.
+/// In superstep k the owner of panel k of B sends it to all; in the next all multiply by it. Each
+/// entry of C is therefore summed in the order of the inner index, whatever the number of ranks.
+/// After the last superstep rank 0 has all of C.
 struct block_product {
   struct state {
     std::uint64_t first = 0, last = 0;          // panels

@@ -34,7 +34,7 @@ struct transparent_image {
       : width(w), height(h), rgba(4 * static_cast<std::size_t>(w) * static_cast<std::size_t>(h)) {}
 };
 
-/// What is seen in front of a background of the same size.
+/// Composites `front` over a background of the same size.
 [[nodiscard]] image over(transparent_image const& front, image const& background);
 /// A PNG file, its colours as they are (no gamma). skel::usage_error `path: reason`.
 [[nodiscard]] image read_png(std::string const& path);

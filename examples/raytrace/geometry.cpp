@@ -80,7 +80,7 @@ class surroundings {
   vec3d low_{infinity, infinity, infinity}, high_{-infinity, -infinity, -infinity};
 };
 
-/// What a shape takes up between the plane sets, before padding.
+/// The extent of a shape between the plane sets, before padding.
 struct extent {
   double low[plane_sets], high[plane_sets];
 
@@ -111,7 +111,8 @@ class preparation {
 
   geometry run() {
     scale_ = scale_of(world_);
-    // Where rays start and volumes end: hits are rounded, and secondary rays start off the surface.
+    // Bounds where rays start and volumes end, with a margin: hits are rounded, and secondary rays
+    // start off the surface.
     reach_ = (1 + 1.0 / 1024) * scale_;
     out_.reach = static_cast<float>(reach_);
     out_.background = to_float(world_.background);

@@ -44,7 +44,7 @@ struct frustum {
   std::uint32_t id = 0;
 };
 
-/// What a hit on shape number `id` needs for shading.
+/// The data of a hit on shape number `id` that shading needs.
 struct surface {
   /// A sliver is a facet so thin that rays may meet it far outside: its hits are clipped.
   enum class shape : std::uint8_t { facet, ball, frustum, sliver } kind{};

@@ -1,5 +1,5 @@
 // One ray, one shape. Every accelerator uses this arithmetic, operation by operation (bvh_tracer.inl does it
-// for eight shapes at a time), so t has the same bits whoever asks.
+// for eight shapes at a time), so t has the same bits in all of them.
 //
 // Why no accelerator loses a hit: the point of a hit, as rounded, is in the volume of its shape
 // (geometry.cpp). A slab test computes an interval of t for that volume, its planes moved outwards by a slack

@@ -1,5 +1,4 @@
-// skel-raytrace: Whitted ray tracing of NFF scenes as a farm over rows or tiles (Lee, Lee and Lu,
-// "Comparisons of load balancing strategies for ray tracing on network clustered environments").
+// skel-raytrace: Whitted ray tracing of NFF scenes as a farm over rows or tiles [Lee97].
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -68,7 +67,7 @@ void add_options(CLI::App& app, options& o) {
       ->capture_default_str()
       ->check(CLI::IsMember({"bvh", "slabs", "brute"}));
   app.add_option("--unit", o.unit, "unit of work: rows, or tiles:N (N x N pixels)")->capture_default_str();
-  app.add_option("--preview", o.preview, "picture file that is rewritten as lines arrive (.png, .ppm, .pfm)");
+  app.add_option("--preview", o.preview, "picture file, rewritten as results arrive (.png, .ppm, .pfm)");
   app.add_option("--write-scene", o.write_scene, "also write the scene as an NFF file");
   app.add_option("--unit-costs", o.unit_costs,
                  "write the seconds that each unit took, one per line: costs for skel-simulate");
@@ -123,7 +122,7 @@ class statistics {
   double squares_ = 0;
 };
 
-/// What the root collects.
+/// The results that the root collects.
 struct collected {
   image picture;
   ray_counts rays;

@@ -1,4 +1,4 @@
-// What the farm deals out and gets back: a rectangle of the picture, its pixels and what they cost.
+// The farm's tasks and results: a rectangle of the picture, its pixels and their cost.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,8 @@ struct rectangle {
   [[nodiscard]] int height() const { return y1 - y0; }
 };
 
-/// "rows" (one row each, the papers' scan lines) or "tiles:N" (N x N pixels); usage_error for anything else.
+/// "rows" (one row each, the scan lines of [Lee97]) or "tiles:N" (N x N pixels); usage_error for anything
+/// else.
 std::vector<rectangle> cut_picture(std::string_view unit, int width, int height);
 
 struct pixels {

@@ -15,7 +15,7 @@ namespace raytrace {
 /// All give the same picture to the bit.
 enum class accelerator {
   bvh,    ///< surface-area heuristic, eight wide: the fastest
-  slabs,  ///< Kay and Kajiya's hierarchy of bounding slabs, the paper's
+  slabs,  ///< Kay and Kajiya's hierarchy of bounding slabs, as in [Lee97]
   brute,  ///< every shape for every ray: for tests
 };
 

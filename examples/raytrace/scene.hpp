@@ -1,5 +1,5 @@
-// What an NFF file says (Haines, "A Proposal for Standard Graphics Environments", IEEE CG&A 7(11), 1987): the
-// scene as a plain value, in the order of the file, not yet prepared for tracing.
+// The content of an NFF file (Haines, "A Proposal for Standard Graphics Environments", IEEE CG&A
+// 7(11), 1987): the scene as a plain value, in the order of the file, not yet prepared for tracing.
 #pragma once
 
 #include <cstdint>

@@ -37,7 +37,7 @@ struct world_view {
   raytrace::camera camera;
 };
 
-/// Where a ray met the scene. `normal` is the outside's, not yet turned to the ray.
+/// The place where a ray met the scene. `normal` points outwards, not yet turned to the ray.
 struct contact {
   vec3f point, normal, shading_normal;
   float offset;  ///< how far from the surface new rays start

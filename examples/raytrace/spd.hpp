@@ -23,8 +23,8 @@ scene make_tetra(int size);
 /// Errors: scene_error naming the specification and what it may be.
 scene make_spd(std::string_view specification);
 
-/// The paper's second kind of view (Lee, Lee, Lu, section 4.2): the camera looks past the objects, so that
-/// they crowd the lower side of the image and the cost of its rows varies more.
+/// The second kind of view in [Lee97, §4.2]: the camera looks past the objects, so that they crowd
+/// the lower side of the image and the cost of its rows varies more.
 view biased(view const& balanced);
 
 }  // namespace raytrace

@@ -157,8 +157,8 @@ vec3d newell_normal(std::span<vec3d const> corners) {
 
 namespace {
 
-// Of equal corners that follow each other, around the end too, the last one. To ear clipping the others would
-// lie on the edge of every ear beside them.
+// Keeps the last of equal corners that follow each other, also around the end. To ear clipping the
+// others would lie on the edge of every ear beside them.
 std::vector<std::uint32_t> without_repeats(std::span<vec3d const> corners) {
   std::vector<std::uint32_t> kept;
   auto const n = static_cast<std::uint32_t>(corners.size());

@@ -1,5 +1,4 @@
-// skel-search: tree search by work stealing on a ring (Lee, Lee and Lu, "Comparisons of load balancing
-// strategies for ray tracing on network clustered environments", section 3): UTS trees and N queens.
+// skel-search: tree search by work stealing on a ring [Lee97, §3]: UTS trees and N queens.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -36,12 +35,12 @@ void add_options(CLI::App& app, options& o) {
   app.add_option("--queens", o.queens, "or: placements of N queens on a board of N x N")
       ->type_name("N")
       ->check(CLI::Range(1U, most_queens));
-  app.add_option("--take", o.take, "what a thief is given: one task, or half of those that wait")
+  app.add_option("--take", o.take, "tasks given to a thief: one, or half of those that wait")
       ->type_name("one|half")
       ->capture_default_str()
       ->check(CLI::IsMember({"one", "half"}))
       ->group("Parallel run");
-  app.add_option("--order", o.order, "whom a thief asks next along the ring")
+  app.add_option("--order", o.order, "the victim that a thief asks next along the ring")
       ->type_name("successors|predecessors|doubling")
       ->capture_default_str()
       ->check(CLI::IsMember({"successors", "predecessors", "doubling"}))
@@ -66,7 +65,8 @@ skel::ring_steal_options steal_options(skel::program::common_options const& comm
   return steal;
 }
 
-// What the run found, as text and for the report; `same` tells whether another method finds it, too.
+// Reports the result as text and in the report; fails if another method, asked with --verify, finds
+// another one.
 skel::program::run_outcome finish(skel::program::common_options const& common, skel::report run,
                                   std::string const& text, skel::observe::report_object fields,
                                   skel::observe::problem_size problem, std::string const& other) {

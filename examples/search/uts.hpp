@@ -22,7 +22,7 @@ struct uts_node {
   std::uint32_t depth = 0;
 };
 
-/// What a search finds. Merging is exact: sums and a maximum.
+/// The result of a search. Merging is exact: sums and a maximum.
 struct tree_counts {
   std::uint64_t nodes = 0;
   std::uint64_t leaves = 0;
@@ -91,8 +91,8 @@ void sha1(std::array<std::uint8_t, N> const& message, std::array<std::uint8_t, 2
 
 }  // namespace detail
 
-/// The tree as a function of its nodes. Const and thread-safe. What is called for every node is inline: it
-/// takes a few nanoseconds.
+/// The tree as a function of its nodes. Const and thread-safe. Functions called for every node are
+/// inline: they take a few nanoseconds.
 class uts_tree {
  public:
   explicit uts_tree(uts_parameters const& parameters);

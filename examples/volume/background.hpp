@@ -1,4 +1,5 @@
-// What lies behind the volume: a colour, a picture, or a map on the ground; and a frame round the grid.
+// The background of the volume: a colour, a picture, or a map on the ground; and a frame round the
+// grid.
 #pragma once
 
 #include <memory>

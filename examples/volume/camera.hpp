@@ -16,7 +16,8 @@ struct camera {
     vec3 from, direction;  ///< direction: length 1
   };
   [[nodiscard]] ray through(double x, double y) const;  ///< in pixels; 0.5 is the first one's centre
-  /// Where a point is in the picture, in pixels; false if it is behind the eye.
+  /// Sets x and y to the point's position in the picture, in pixels. Returns false if it is behind
+  /// the eye.
   [[nodiscard]] bool project(vec3 const& point, double& x, double& y) const;
 };
 

@@ -1,5 +1,5 @@
-// A ray's way through a rectilinear grid, cell by cell, in double precision: where exactly it enters and
-// leaves each (StormView, section 2.3). What the paper's rule goes along, one ray at a time.
+// A ray's way through a rectilinear grid, cell by cell, in double precision: where exactly it
+// enters and leaves each [Storm95, §2.3]. Used by the paper's rule, one ray at a time.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,7 @@
-// What a packet's rays gain in their cells. Along a ray the trilinear interpolant is a cubic in the
-// distance. Where the mapping has a knot the cubic is cut into parts that are close to a straight line,
-// and these where they come to a knot, so that extinction and colour are linear in the scalar on each
-// part.
+// The gain of a packet's rays in their cells. Along a ray the trilinear interpolant is a cubic in
+// the distance. At a knot of the mapping the cubic is cut into parts that are close to a straight
+// line, and these again where they come to a knot, so that extinction and colour are linear in the
+// scalar on each part.
 
 struct accumulated {
   vfloat color[3];

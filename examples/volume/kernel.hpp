@@ -16,7 +16,7 @@ namespace volume {
 /// or sixteen.
 inline constexpr int tile_width = 4, tile_height = 4, tile_pixels = 16;
 
-/// What a packet needs to know of one cell along one axis; lengths from the grid's lowest corner, stretched.
+/// A packet's data about one cell along one axis; lengths from the grid's lowest corner, stretched.
 struct axis_cell {
   float low, inverse_width;
   float up, down;  ///< the plane that a rising, a falling ray leaves through; infinite at the grid's border
@@ -71,7 +71,7 @@ struct work_counts {
   std::uint64_t segments = 0;  ///< that were integrated
 };
 
-/// What a tile's rays have gained, and where they go on if the grid comes in slabs. A ray's numbers do
+/// The gain of a tile's rays, and where they go on if the grid comes in slabs. A ray's numbers do
 /// not depend on the others of its packet, nor on how the grid is cut: it is handed on at the plane
 /// where it leaves a slab.
 struct tile_state {

@@ -1,5 +1,5 @@
-// As many numbers at once as a packet has rays, in the compiler's vector types: sixteen in one register
-// with AVX-512; eight, in one with AVX2, in two of 16 bytes without.
+// One number for each ray of a packet, in the compiler's vector types: sixteen in one register with
+// AVX-512; eight, in one register with AVX2, in two of 16 bytes without.
 #define SKEL_INLINE [[gnu::always_inline]] static inline
 
 #if defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512BW__) && defined(__AVX512DQ__)

@@ -47,8 +47,9 @@ SKEL_INLINE void gradient(volume_view const& v, rays const& r, vfloat t, unsigne
   for (int d = 0; d < 3; ++d) g[d] = columns[d];
 }
 
-/// Lambert's and Phong's (with Blinn's halfway vector) light on level surfaces, both of whose sides are the
-/// same. Where the scalar does not change there is no surface, and the colour is the mapping's own.
+/// Lambert's and Phong's (with Blinn's halfway vector) light on level surfaces, whose two sides are
+/// the same. If the scalar does not change there is no surface, and the colour is the mapping's
+/// own.
 SKEL_INLINE void shade(volume_view const& v, rays const& r, vfloat t, mask use, vfloat& factor,
                        vfloat& shine) {
   vfloat g[3];
@@ -73,7 +74,7 @@ SKEL_INLINE void shade(volume_view const& v, rays const& r, vfloat t, mask use, 
   shine = where(surface, all(v.specular) * integer_power(glance, v.shininess));
 }
 
-/// What becomes of colour on the way: it is multiplied by shade, and opacity adds more.
+/// The change of colour on the way: it is multiplied by shade, and opacity adds more.
 struct surroundings {
   vfloat shade;
   vfloat added[3];

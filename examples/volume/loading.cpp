@@ -32,7 +32,7 @@ auto on_all_ranks(skel::context& ctx, grid_source from, Read const& read) {
   return got;
 }
 
-/// Where each rank has read a volume for itself. `digest` is not called where it is not needed.
+/// For volumes that each rank has read for itself. `digest` is called only if needed.
 template <class Digest>
 void require_same_volume(skel::context& ctx, grid_source from, Digest const& digest) {
   if (from == grid_source::all && ctx.size() > 1)

@@ -1,4 +1,4 @@
-// Where volumes are read, and how they reach the ranks (StormView, section 6.3).
+// Reads volumes and distributes them to the ranks [Storm95, §6.3].
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@
 
 namespace volume {
 
-/// Who reads a volume.
+/// The ranks that read a volume.
 enum class grid_source : unsigned char {
   root,  ///< one rank, and a broadcast takes it to the others
   all    ///< each rank: all must see the files; a field is computed by each
@@ -36,8 +36,8 @@ struct surveyed_grid {
   std::vector<slab> slabs;
 };
 
-/// So many slabs, or (0) as few as fit into so many bytes of memory of each rank. Reads the volume twice, a
-/// slab at a time.
+/// Cuts the grid into `slabs` slabs or, if that is 0, into as few as fit into `memory` bytes of
+/// each rank. Reads the volume twice, a slab at a time.
 [[nodiscard]] std::unique_ptr<surveyed_grid> survey(skel::context& ctx, opener const& open, grid_source from,
                                                     specification const& spec, std::size_t slabs,
                                                     std::size_t memory);

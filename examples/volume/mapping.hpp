@@ -30,7 +30,7 @@ class mapping {
   [[nodiscard]] double value_of(double s) const { return low_ + s / scale_; }
   /// Whether any scalar from `least` to `most` (in the pieces' scale) has extinction.
   [[nodiscard]] bool visible(float least, float most) const;
-  /// What the pieces were made from: absolute values, extinction per unit of length 1.
+  /// The values that the pieces were made from: absolute values, extinction per unit of length 1.
   [[nodiscard]] mapping_spec const& knots() const noexcept { return knots_; }
 
  private:

@@ -20,14 +20,14 @@ void add_options(CLI::App& app, options& o) {
   app.add_option("--steps", o.steps, "pictures of the field an hour apart, numbered as frames are")
       ->capture_default_str()
       ->check(CLI::Range(1, 240));
-  app.add_option(
-         "--grid", o.grid,
-         "who reads: root, and a broadcast takes the grid to the others; or all, which all see the file")
+  app.add_option("--grid", o.grid,
+                 "ranks that read: root, which broadcasts the grid, or all, if all see the file")
       ->capture_default_str()
       ->check(CLI::IsMember({"root", "all"}));
-  app.add_option("--slabs", o.slabs, "take the grid in so many slabs, one in memory and one on its way")
+  app.add_option("--slabs", o.slabs, "number of slabs to cut the grid into, one in memory and one on its way")
       ->check(CLI::Range(1, 1000000));
-  app.add_option("--memory", o.memory, "MiB of each rank for the grid: as many slabs as that takes")
+  app.add_option("--memory", o.memory,
+                 "MiB of each rank for the grid, which is cut into as many slabs as necessary")
       ->check(CLI::Range(1, 1 << 30))
       ->excludes("--slabs");
   app.add_option("--spec", o.spec,
@@ -36,25 +36,24 @@ void add_options(CLI::App& app, options& o) {
                  "size of the picture in pixels, WIDTHxHEIGHT, instead of the specification's");
   app.add_option("--background", o.background,
                  "a picture (.png) behind the volume, \"map\", \"none\", or #rrggbb");
-  app.add_option("--frames", o.frames, "a turntable of so many pictures, numbered: storm-000.png, ...")
+  app.add_option("--frames", o.frames, "number of pictures of a turntable, numbered: storm-000.png, ...")
       ->capture_default_str()
       ->check(CLI::Range(1, 100000));
   app.add_option("--pixels", o.pixels,
-                 "pixels of a task; default: what the cost model finds from a few pixels and --machine")
+                 "pixels per task; default: found by the cost model from a few pixels and --machine")
       ->check(CLI::Range(1, 100000000));
-  app.add_option(
-         "--machine", o.machine,
-         "what messages cost, as skel-model calibrate has measured it, for the size of tasks; default: "
-         "20 us and 1 GB/s")
+  app.add_option("--machine", o.machine,
+                 "cost of messages, measured by skel-model calibrate, for the size of tasks; default: "
+                 "20 us and 1 GB/s")
       ->type_name("FILE.json");
   app.add_option("--decomposition", o.decomposition,
                  "scattered: a task has pixels from all over the picture; blocks: from one place")
       ->capture_default_str()
       ->check(CLI::IsMember({"scattered", "blocks"}));
   app.add_option("--unit-costs", o.unit_costs,
-                 "write the processor's seconds for each task to FILE, for skel-simulate");
+                 "write the processor seconds of each task to FILE, for skel-simulate");
   app.add_flag("--ray-statistics", o.ray_statistics,
-               "time each ray alone, and print what rays that hit and that miss the grid take");
+               "time each ray alone, and print the times of rays that hit and that miss the grid");
   app.add_option("--instructions", o.instructions,
                  "avx512, avx512-gather, avx2 or portable, instead of the best this processor has")
       ->check(CLI::IsMember({"avx512", "avx512-gather", "avx2", "portable"}));

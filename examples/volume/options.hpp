@@ -1,4 +1,4 @@
-// What skel-volume is told.
+// The options of skel-volume.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -32,7 +32,8 @@ struct options {
   [[nodiscard]] std::vector<std::string> names() const;
   /// The same, to be opened.
   [[nodiscard]] std::vector<opener> volumes() const;
-  /// What messages cost, as --machine says or as assumed. usage_error for a file that is none.
+  /// The cost of messages, from the file given with --machine or assumed. Throws usage_error for a
+  /// file that is none.
   [[nodiscard]] skel::model::machine messages() const;
   [[nodiscard]] grid_source source() const { return grid == "root" ? grid_source::root : grid_source::all; }
 };

@@ -77,8 +77,8 @@ void integrate_packet(volume_view const& v, tile_rays const& p, int first, bool 
     now.carried = choose(r.alive & ~waiting, visible, now.carried);
     r.t = until;
     mask const on = r.alive & (until < r.end);
-    // What comes next depends on cells alone: also those that may become opaque here step on, and light
-    // alone needs the present cells until then.
+    // The next cells depend on cells alone: rays that may become opaque here step on too, and only
+    // light needs the present cells until then.
     if (!lit) advance(v, r, on & ~now.partial);
     if (!lit && any) add_part<lit>(v, r, from, part, visible, sum);
     r.alive = on & (sum.transparency > all(v.least_transparency));

@@ -10,7 +10,7 @@ namespace volume {
 
 namespace {
 
-/// What is integrated, at one place: extinction, and colour times extinction.
+/// The integrand at one place: extinction, and colour times extinction.
 struct integrand {
   double extinction = 0;
   vec3 emission{};

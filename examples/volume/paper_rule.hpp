@@ -1,13 +1,14 @@
-// The paper's integration (StormView, section 2.3; Upson and Keeler's V-buffer): the composite trapezoid rule
-// in each cell that a ray passes through.
+// The integration of [Storm95, §2.3] (Upson and Keeler's V-buffer): the composite trapezoid rule in
+// each cell that a ray passes through.
 #pragma once
 
 #include "renderer.hpp"
 
 namespace volume {
 
-/// The number of steps in a cell doubles until opacity and colour of the cell change by less than the
-/// specification's tolerance (at most 1,024): it "depends on the complexity of the integrands" (section 4.1).
+/// The number of steps in a cell doubles until opacity and colour of the cell change by less than
+/// the specification's tolerance (at most 1,024): it "depends on the complexity of the integrands"
+/// [Storm95, §4.1].
 [[nodiscard]] rgba trapezoid_along(prepared_volume const& volume, specification const& spec,
                                    camera::ray const& ray, double least, work_counts& counts);
 

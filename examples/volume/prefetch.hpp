@@ -13,9 +13,9 @@
 
 namespace volume {
 
-/// Every rank has one and calls next() alike. Of several things the next is loaded by a thread of its own,
-/// whose collective calls go beside those of the context (context::beside()). A single one is loaded by
-/// next(), and so is each of several where the context has no beside().
+/// Every rank has one and calls next() alike. With several volumes, a thread of its own loads the
+/// next one; the thread's collective calls go beside those of the context (context::beside()). A
+/// single volume is loaded by next(), and so is each of several if the context has no beside().
 template <class T>
 class prefetch {
  public:

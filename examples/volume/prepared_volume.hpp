@@ -18,7 +18,7 @@
 
 namespace volume {
 
-/// What a slab of a grid must know of the whole.
+/// The facts about the whole grid that a slab needs.
 struct whole_grid {
   std::array<std::vector<double>, 3> coordinates;
   double least = 0, most = 1;                  ///< of all finite values

@@ -70,7 +70,7 @@ class program_run {
     what_.instructions = o.instructions;
     messages_ = o.messages();
     if (!common.output.empty()) picture::check_image_name(common.output);
-    // Where the root alone reads, other ranks know volumes by name only.
+    // If only the root reads, other ranks know volumes by name only.
     ctx.require_same("FIELD or --series", o.source() == grid_source::root
                                               ? fmt::format("{}", fmt::join(names_, "\n"))
                                               : std::to_string(names_.size()));
@@ -104,7 +104,8 @@ class program_run {
   [[nodiscard]] bool saves() const { return !common_.checkpoint_code.empty(); }
   [[nodiscard]] skel::farm_options farm() const;
   [[nodiscard]] std::string problem_of(volume_data::grid const& grid) const;
-  /// Of whoever writes pictures; before hours of rendering, as it may fail.
+  /// The background, on ranks that write pictures. Prepared before hours of rendering, because it
+  /// may fail.
   [[nodiscard]] std::optional<background> scenery(vec3 const& sides) const {
     if (!ctx_.is_root() || what_.spec.background.what == background_spec::kind::none) return std::nullopt;
     return background(what_.spec, sides);
@@ -234,7 +235,7 @@ void program_run::each_in_slabs() {
   }
 }
 
-/// Of one picture its own hash, of several that of their hashes.
+/// The hash of one picture, or of several the hash of their hashes.
 std::string result_hash(std::vector<std::string> const& hashes) {
   if (hashes.size() == 1) return hashes[0];
   skel::xxh3_hasher hasher;

@@ -14,9 +14,9 @@ struct time_summary {
   double least = 0, most = 0, median = 0, mean = 0, deviation = 0;  ///< seconds
 };
 
-/// Of the rays with `hit`; the deviation is the sample's.
+/// Statistics of the rays with `hit`; the deviation is the sample's.
 [[nodiscard]] time_summary summarize(std::vector<ray_time> const& rays, bool hit);
-/// The table as the paper prints it.
+/// The table in the layout of [Storm95].
 [[nodiscard]] std::string table(time_summary const& hitting, time_summary const& missing);
 [[nodiscard]] skel::observe::report_object fields(time_summary const& s);
 

@@ -18,7 +18,7 @@ struct rgba {
   float red = 0, green = 0, blue = 0, opacity = 0;
 };
 
-/// What a tile's rays have gained.
+/// The gain of a tile's rays.
 [[nodiscard]] std::array<rgba, tile_pixels> pixels_of(tile_state const& state);
 
 /// A picture is cut into tiles of 4 x 4 pixels, numbered row by row. The bytes of a tile do not depend

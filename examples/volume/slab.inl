@@ -1,4 +1,4 @@
-// Where rays come into a slab of the grid, and how they leave it. One ray at a time: it happens once a slab.
+// Rays entering and leaving a slab of the grid. One ray at a time: it happens once per slab.
 
 SKEL_INLINE bool is_whole(volume_view const& v) {
   return v.first_slice == 0 && v.end_slice == v.cell_count[2];

@@ -58,7 +58,7 @@ class ray_store {
  public:
   ray_store(int width, int height) : tiling_(width, height), states_(tiling_.tiles()) {}
 
-  /// The tiles that have rays in the slab, scattered over tasks of about so many pixels.
+  /// The tiles that have rays in the slab, scattered over tasks of about `pixels` each.
   auto tasks(slab const& part, int pixels) {
     active_.clear();
     for (std::uint64_t t = 0; t < states_.size(); ++t)

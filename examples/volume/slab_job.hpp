@@ -6,11 +6,12 @@
 
 namespace volume {
 
-/// Collective. Each slab is a farm over the rays that come through it, front to back; rays travel with what
-/// they have gained, so that they end where they would in the whole grid, and the pictures have its bytes
-/// (StormView, section 6.3: without full replication, and without the parts that lie behind). While a slab is
-/// rendered the next one travels. Schedules that deal tasks out beforehand are refused by the farm, as it is
-/// the rays that are left that decide what there is to do. usage_error for the trapezoid rule and timed rays.
+/// Collective. Each slab is a farm over the rays that pass through it, front to back. Rays travel
+/// with their gain, so they end where they would in the whole grid, and the pictures have the same
+/// bytes [Storm95, §6.3: without full replication, and without the parts that lie behind]. While a
+/// slab is rendered the next one is transferred. The farm refuses schedules that deal tasks out
+/// beforehand, because the rays that are left decide what there is to do. Throws usage_error for
+/// the trapezoid rule and timed rays.
 [[nodiscard]] job_result render_in_slabs(skel::context& ctx, opener const& open, grid_source from,
                                          surveyed_grid const& grid, job const& what,
                                          skel::any_schedule const& schedule,

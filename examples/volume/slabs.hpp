@@ -16,8 +16,8 @@ namespace volume {
 /// gradients.
 [[nodiscard]] std::size_t slab_memory(volume_data::volume_header const& header, std::size_t layers, bool lit);
 
-/// The fewest slabs of which two, one in use and one on its way, fit into so many bytes. usage_error if not
-/// even two layers do.
+/// The smallest number of slabs of which two, one in use and one on its way, fit into `bytes`.
+/// Throws usage_error if not even two layers do.
 [[nodiscard]] std::size_t slabs_for_memory(volume_data::volume_header const& header, std::size_t bytes,
                                            bool lit);
 

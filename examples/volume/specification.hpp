@@ -1,4 +1,4 @@
-// The rendering-specification object of StormView (section 2.1): everything but the grid. docs/volume.md
+// The rendering-specification object [Storm95, §2.1]: everything but the grid. docs/volume.md
 // documents its JSON, examples/volume/specs has an example of each feature.
 #pragma once
 
@@ -55,7 +55,7 @@ struct attenuation_spec {
 
 enum class rule : unsigned char {
   exact,     ///< mapping knots split the cell, opacity 1 - exp(-extinction length)
-  trapezoid  ///< the paper's composite trapezoid rule, refined to the tolerance
+  trapezoid  ///< the composite trapezoid rule of [Storm95], refined to the tolerance
 };
 
 struct background_spec {

@@ -10,7 +10,7 @@ inline double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Of the processor, by this thread: what else goes on in the machine does not count.
+/// Processor time of this thread: other load on the machine does not count.
 inline double thread_seconds() {
   std::timespec t{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);

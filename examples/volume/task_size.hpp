@@ -8,7 +8,8 @@
 
 namespace volume {
 
-/// What rendering a pixel takes here and now: a few tiles all over the picture, 5 ms or so. Seconds.
+/// Seconds to render a pixel, measured here and now on a few tiles all over the picture, for about
+/// 5 ms.
 [[nodiscard]] double pixel_seconds(renderer const& picture);
 
 /// The size with the least cost by the model (model::best_task_units), in whole tiles. `where` has what

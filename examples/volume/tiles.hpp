@@ -10,11 +10,11 @@
 
 namespace volume {
 
-/// The pixels of a picture dealt into tasks of about `pixels` each (StormView, sections 3.2 and 4.1).
+/// Deals the pixels of a picture into tasks of about `pixels` each [Storm95, §3.2, §4.1].
 class task_cutter {
  public:
   /// scattered: task k of n has blocks k, k + n, k + 2 n, ... of neighbouring tiles: pixels from all over the
-  /// picture, so that tasks take about equally long. A block is one tile for tasks as small as the paper's;
+  /// picture, so that tasks take about equally long. A block is one tile for tasks as small as in [Storm95];
   /// of larger tasks at most about a thirtieth, since neighbours pass through the same cells. blocks: one
   /// block.
   enum class decomposition : unsigned char { scattered, blocks };
@@ -38,7 +38,7 @@ class task_cutter {
   std::uint64_t columns_, rows_, block_columns_ = 1, block_rows_ = 1, tasks_ = 1;
 };
 
-/// What one ray alone took, and whether it met the grid (the paper's table 1).
+/// The time of one ray alone, and whether it met the grid [Storm95, table 1].
 struct ray_time {
   float seconds;
   std::uint32_t hit;

@@ -9,7 +9,7 @@
 
 namespace volume {
 
-/// What the root has read, or why it could not: bad input is bad input on every rank.
+/// The result of the root's read, or why it failed: bad input is bad input on every rank.
 template <class T>
 struct reading {
   T what;

@@ -29,7 +29,7 @@ SKEL_INLINE vfloat crossing(axis_state const& a, vfloat plane) { return (plane -
 
 SKEL_INLINE mask still(axis_state const& a) { return absolute(a.inverse) <= all(0.0F); }
 
-/// What depends on the cell along one axis, for lanes that have just entered it.
+/// Values that depend on the cell along one axis, for lanes that have just entered it.
 SKEL_INLINE void enter(axis_state const& a, vfloat const (&row)[4], vfloat& next, vfloat& start,
                        vfloat& rate) {
   next = crossing(a, choose(a.rising, row[2], row[3]));
@@ -44,7 +44,7 @@ SKEL_INLINE void set_cells(axis_state& a, vfloat const (&row)[4]) {
   a.next = choose(still(a), all(__builtin_inff()), next);
 }
 
-/// The rays' grid points. Where a ray is not in the slab, the number means nothing.
+/// The rays' grid points. For a ray that is not in the slab, the number means nothing.
 SKEL_INLINE void set_points(volume_view const& v, rays& r) {
   auto const& [x, y, z] = r.axis;
   r.at = x.cell + y.cell * v.stride[1] + (z.cell - all(v.first_slice)) * v.stride[2];
@@ -88,7 +88,7 @@ SKEL_INLINE void begin(volume_view const& v, tile_rays const& p, int first, rays
     near[l] = p.least;
     far[l] = 1e300;
   }
-  // So flat that it moves by less than a float's rounding across any grid: parallel.
+  // This flat, a ray moves by less than a float's rounding across any grid: it is parallel.
   constexpr double flat = 1e-12;
   for (int d = 0; d < 3; ++d) {
     double const low = v.box_low[d], high = v.box_high[d];
@@ -157,7 +157,7 @@ SKEL_INLINE vint cells_on(volume_view const& v, rays const& r) {
   return on;
 }
 
-/// Where the rays leave their cells.
+/// The points where the rays leave their cells.
 SKEL_INLINE vfloat leaving(rays const& r) {
   vfloat const plane = min(min(r.axis[0].next, r.axis[1].next), r.axis[2].next);
   return max(min(plane, r.end), r.t);

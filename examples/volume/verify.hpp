@@ -7,9 +7,9 @@
 
 namespace volume {
 
-/// What a pixel may differ by from the integral: one of 255 steps, and what lies behind the visibility limit;
-/// with light two, as it may turn by more in an opaque part of a cell than the four places or more say at
-/// which it is taken.
+/// The largest difference of a pixel from the integral: one of 255 steps, and the light behind the
+/// visibility limit; with light two steps, because it may turn more in an opaque part of a cell
+/// than the four or more places show at which it is sampled.
 [[nodiscard]] double allowed_error(specification const& spec);
 
 /// program::verification_error `verification failed: pixel (x, y): ...`.

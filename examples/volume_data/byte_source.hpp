@@ -33,7 +33,8 @@ class byte_source {
   void require(std::span<std::byte> to);
   /// Whether skip() costs nothing.
   [[nodiscard]] virtual bool skips_freely() const { return false; }
-  /// Passes over so many bytes, or usage_error: without reading them where the file allows it.
+  /// Skips this many bytes, without reading them if the file allows it. Throws usage_error if there
+  /// are fewer.
   virtual void skip(std::uint64_t bytes);
   /// Reads what stands behind the last byte, such as a checksum; usage_error if it is wrong, or more bytes
   /// follow.
@@ -50,9 +51,10 @@ using source = std::unique_ptr<byte_source>;
 /// `length` bytes of a file from `offset`, or what is there of them.
 [[nodiscard]] source file_bytes(std::string const& path, std::uint64_t offset = 0,
                                 std::uint64_t length = UINT64_MAX);
-/// What a gzip or zlib stream unpacks to (several gzip members: one after the other).
+/// The content of a gzip or zlib stream (several gzip members: one after the other).
 [[nodiscard]] source inflated(source from);
-/// What base64 text stands for; white space is skipped, several texts may follow each other, as VTK has them.
+/// The bytes that base64 text stands for. Skips white space; several texts may follow each other,
+/// as in VTK files.
 [[nodiscard]] source from_base64(source from);
 /// Numbers in text, as bytes in the machine's order.
 [[nodiscard]] source from_text(source from, scalar_type type);

@@ -25,7 +25,7 @@ double linear(double x, double y, double z, double /*hours*/) { return (x + 2 * 
 
 double sphere(double x, double y, double z, double /*hours*/) { return std::sqrt(x * x + y * y + z * z); }
 
-/// Marschner and Lobb, "An evaluation of reconstruction filters for volume rendering", 1994, section 5.
+/// Marschner and Lobb, "An evaluation of reconstruction filters for volume rendering", 1994, §5.
 double marschner_lobb(double x, double y, double z, double /*hours*/) {
   constexpr double frequency = 6;
   constexpr double alpha = 0.25;
@@ -100,7 +100,7 @@ std::vector<double> evenly(std::size_t n, double low, double high) {
   return to;
 }
 
-/// What stands behind '@'.
+/// Parses the text behind '@'.
 double parse_hours(std::string const& what, std::string const& text, field const& f) {
   constexpr double most = 240;
   double hours = 0;

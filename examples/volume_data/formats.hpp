@@ -1,4 +1,4 @@
-// What the readers of the formats share. Users include volume_reader.hpp.
+// Shared by the readers of the formats. Users include volume_reader.hpp.
 #pragma once
 
 #include <array>
@@ -21,10 +21,10 @@ namespace volume_data {
 
 /// usage_error unless sizes are 1 to 2^31 - 1, and 2^63 bytes hold the values.
 void check_size(volume_header const& header);
-/// And unless `values` may hold so many numbers, and no more where that is known. Before anything is
-/// allocated.
+/// Also throws usage_error unless `values` may hold this many numbers, and no more if their size is
+/// known. Called before anything is allocated.
 void check_size(volume_header const& header, byte_source const& values);
-/// Likewise for so many bytes; `what` needs them.
+/// The same for bytes; `what` needs them.
 void check_bytes(byte_source const& values, std::uint64_t needed, std::string const& what);
 /// origin + i * spacing, for each axis.
 void space_evenly(volume_header& header, std::array<double, 3> const& origin,

@@ -24,7 +24,8 @@ grid read_grid(volume_reader& volume) {
   auto const part = std::max<std::size_t>(1, (std::size_t{16} << 20) / slice);  // slices read at once
   for (std::size_t z = 0; z < g.header.size[2]; z += part) {
     auto const count = std::min(part, g.header.size[2] - z);
-    // What a compressed file will unpack to is known when it has: grow by doubling, not by its header.
+    // The size of a compressed file's content is known only once it is unpacked: grow by doubling,
+    // not by its header.
     if (g.values.capacity() < (z + count) * slice)
       g.values.reserve(std::min(g.header.bytes(), std::max(2 * g.values.capacity(), (z + count) * slice)));
     g.values.resize((z + count) * slice);

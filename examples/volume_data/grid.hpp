@@ -1,4 +1,4 @@
-// The grid object of StormView (section 2.1): a rectilinear grid with all of its values in memory.
+// The grid object [Storm95, §2.1]: a rectilinear grid with all of its values in memory.
 #pragma once
 
 #include <cstddef>

@@ -16,9 +16,10 @@ class header_lines {
   enum class until : std::uint8_t { empty_line, element_data_file };
   static constexpr std::size_t longest = std::size_t{1} << 20;  ///< bytes of a header
 
-  /// Reads lines up to an empty one (NRRD; after the first line, which has no key; lines that begin with #
-  /// and `key:=value` are passed over), or to the one that MetaImage ends with. Where the values are in a
-  /// LIST of files, all lines behind that word are their names. usage_error `path:LINE: ...`.
+  /// Reads lines up to an empty one (NRRD; after the first line, which has no key; skips lines that
+  /// begin with # and `key:=value`), or to the one that MetaImage ends with. If the values are in a
+  /// LIST of files, all lines behind that word are their names. Throws usage_error `path:LINE:
+  /// ...`.
   header_lines(std::string path, char separator, until what);
 
   [[nodiscard]] std::string const& path() const noexcept { return path_; }
@@ -41,7 +42,7 @@ class header_lines {
   std::uint64_t end_ = 0;
 };
 
-/// Where the file goes on behind so many lines from `at`.
+/// The offset behind the next `lines` lines from `at`.
 [[nodiscard]] std::uint64_t after_lines(std::string const& file, std::uint64_t at, std::uint64_t lines);
 
 }  // namespace volume_data

@@ -131,8 +131,8 @@ bool is_text(std::string_view encoding) {
   return encoding == "text" || encoding == "txt" || encoding == "ascii";
 }
 
-/// The values in one file, `count` bytes of them, behind what is to be skipped from `at`. Where something is,
-/// more may follow.
+/// The values in one file, `count` bytes of them, behind the part that is skipped from `at`. If a
+/// part is skipped, more bytes may follow.
 source nrrd_file(header_lines const& lines, scalar_type type, std::string const& file, std::uint64_t at,
                  std::uint64_t count) {
   at = after_lines(file, at, skip(lines, "line skip"));

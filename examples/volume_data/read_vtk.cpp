@@ -1,4 +1,5 @@
-// VTK XML files of image data (.vti) and rectilinear grids (.vtr): "VTK File Formats", section XML.
+// VTK XML files of image data (.vti) and rectilinear grids (.vtr): "VTK File Formats", the part on
+// XML.
 #include <fmt/format.h>
 
 #include <bit>
@@ -14,7 +15,7 @@ namespace volume_data {
 
 namespace {
 
-/// What the tags of the file say.
+/// The content of the file's tags.
 struct contents {
   vtk_file file;
   bool rectilinear = false;

@@ -76,7 +76,7 @@ slice_files numbered_files(std::string const& header, std::string_view pattern, 
   slice_files files;
   for (std::size_t i = 0; i < count; ++i) {
     files.push_back(beside(header, name.at(first + static_cast<std::int64_t>(i) * step)));
-    // Whoever says that there are 2^31 files is not believed for longer than it takes to look for the next.
+    // A header that claims 2^31 files is believed only until the next file is missing.
     if (!fs::exists(files.back())) static_cast<void>(file_length(files.back()));
   }
   return files;

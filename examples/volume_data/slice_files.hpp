@@ -33,9 +33,9 @@ using open_file = std::function<source(std::string const& path)>;
 /// skipped; but usage_error at once unless there are as many as slices and each can hold its own.
 [[nodiscard]] source joined_slices(volume_header const& header, slice_files files, open_file open);
 
-/// Grey pictures of 1 to 16 bits, unsigned numbers as they are stored (no gamma), all of one size: `header`'s
-/// is filled in, and its type. Where it has one already, the pictures must agree with it. Coordinates are
-/// the caller's to give, by `place_points`.
+/// Grey pictures of 1 to 16 bits, unsigned numbers as they are stored (no gamma), all of one size.
+/// Fills in the size and type of `header`; if it has them already, the pictures must agree. The
+/// caller sets the coordinates with `place_points`.
 [[nodiscard]] std::unique_ptr<volume_reader> picture_slices(
     volume_header header, slice_files files, std::function<void(volume_header&)> const& place_points);
 

@@ -1,4 +1,4 @@
-// A wind field like those that StormView was made for (section 2.1: LAM50S over Europe).
+// A wind field like those that StormView was made for [Storm95, §2.1]: LAM50S over Europe.
 #pragma once
 
 #include <cstddef>

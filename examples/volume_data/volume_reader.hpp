@@ -1,4 +1,5 @@
-// Volumes as they come: a header, then slices in order. Who wants the whole grid has read_grid (grid.hpp).
+// Volumes in the order of their files: a header, then slices. For the whole grid see read_grid
+// (grid.hpp).
 #pragma once
 
 #include <array>
@@ -69,8 +70,8 @@ class volume_reader {
 /// Opens a file by its ending: .vti, .vtr (VTK XML: ascii, inline base64, appended raw or base64, zlib),
 /// .nrrd, .nhdr (raw, gzip, ascii), .mha, .mhd (MetaImage, plain or zlib), .json (a sidecar of raw values),
 /// .raw (the sidecar is FILE.raw.json); or a folder of .png files, a slice each, in the order of the numbers
-/// in their names. Sizes in a header are not believed: before anything is allocated it
-/// is made sure that the file can hold so many values. Errors: usage_error `path: place: what was expected`.
+/// in their names. Sizes in a header are not trusted: before anything is allocated,
+/// the file must be able to hold that many values. Errors: usage_error `path: place: what was expected`.
 [[nodiscard]] std::unique_ptr<volume_reader> open_volume(std::string const& path);
 
 }  // namespace volume_data

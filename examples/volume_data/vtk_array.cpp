@@ -27,7 +27,7 @@ std::uint64_t read_count(vtk_file const& file, byte_source& from) {
   return count;
 }
 
-/// As many bytes as a count in front of them says. `alone`: nothing follows them.
+/// Yields as many bytes as a count in front of them states. `alone`: nothing may follow them.
 class counted_source final : public byte_source {
  public:
   counted_source(vtk_file const& file, source from, bool alone) : from_(std::move(from)), alone_(alone) {

@@ -17,7 +17,7 @@ struct vtk_file {
   bool appended_raw = true;       ///< or base64
 };
 
-/// Attributes as they stand in the file: those of arrays that nobody reads are not looked at.
+/// Attributes as they stand in the file: those of unread arrays are not checked.
 struct vtk_array {
   std::string name, type_name, components, format, offset;
   std::uint64_t begin = 0, end = 0;  ///< the text between the tags, for ascii and binary

@@ -45,7 +45,7 @@ void append_utf8(std::string& to, std::uint32_t c) {
   }
 }
 
-/// What &name; stands for. False if that is unknown.
+/// The character that &name; stands for. False if the name is unknown.
 bool resolve(std::string_view name, std::string& to) {
   for (auto const& [known, c] : entities)
     if (name == known) {

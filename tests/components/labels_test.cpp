@@ -160,6 +160,22 @@ TEST_CASE("threads expect a dense graph, and its last edges join a few trees") {
   }
 }
 
+TEST_CASE("the last two edges of a dense graph join trees of several nodes") {
+  constexpr node inside = 1000, size = 6, n = inside + 2 * size;
+  std::vector<edge> edges;
+  for (node x = 1; x < size; ++x)
+    for (node const root : {inside, inside + size}) edges.push_back({root + x, root});
+  for (node i = 0; i < 400'000; ++i)
+    edges.push_back({static_cast<node>(mix(i) % inside), static_cast<node>(mix(i + 1) % inside)});
+  edges.push_back({inside + size + 3, inside + 2});
+  edges.push_back({inside + 4, 7});
+  std::vector<node> label(n);
+  for (unsigned const threads : {1U, 2U, 3U}) {
+    label_components(edges, label, threads, 100);
+    CHECK(std::ranges::count(label, node{0}) == n);
+  }
+}
+
 TEST_CASE("an edge part makes the edges of a formula where it has none, and travels as the formula") {
   auto const g = parse_graph("uniform:n=1000,m=1000,seed=3");
   edge_array none;

@@ -1,4 +1,4 @@
-// What the modeler's work costs, row by row: input of skel-simulate --layer-costs.
+// The cost of the modeler's work, row by row: input of skel-simulate --layer-costs.
 #pragma once
 
 #include <string>

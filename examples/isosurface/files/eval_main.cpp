@@ -80,7 +80,7 @@ int main(int argc, char** argv) {
       [&](CLI::App& app) {
         app.add_option("MODEL", path, "the model")->required();
         app.add_option("POINTS", points,
-                       "a file of points, a line each; lines that begin with # are passed over; -: "
+                       "a file of points, a line each; skips lines that begin with #; -: "
                        "standard input")
             ->capture_default_str();
       },
