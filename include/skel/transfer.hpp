@@ -11,46 +11,8 @@
 #include <span>
 #include <vector>
 
-namespace skel {
-
-/// Specialise this for types that travel in a way of their own:
-///
-///     template <>
-///     struct skel::transfer_traits<picture> {
-///       static void pack(picture const& p, std::vector<std::byte>& out) {  // appends
-///         skel::pack(p.width(), out);
-///         skel::pack(p.pixels(), out);
-///       }
-///       static picture unpack(std::span<std::byte const>& in) {  // removes what it reads from the front
-///         auto const width = skel::unpack<int>(in);
-///         return picture(width, skel::unpack<std::vector<float>>(in));
-///       }
-///     };
-///
-/// `pack` appends at least one byte, and must not read what `out` held before. To write a length in
-/// front of what it packs, it packs that into a vector of its own first. `unpack` throws
-/// protocol_error for bytes that hold no value.
-///
-/// Two members are optional:
-///
-///     static std::size_t size(picture const& p);  // an estimate of the number of bytes
-///     static picture unpack(std::span<std::byte const>& in, std::shared_ptr<void const> const& owner);
-///
-/// The second may refer to the bytes of the message instead of copying them: they stay valid, at
-/// any alignment, as long as a copy of `owner` exists. Such a value keeps the whole message in
-/// memory. divide_and_conquer passes an owner for solutions, multi_host for results; elsewhere the
-/// other `unpack` is called.
-template <class T>
-struct transfer_traits {};
-
-/// Set this to true for a type whose serialize() function cannot be found by looking at the type,
-/// for instance since it is declared for single archives only.
-template <class T>
-inline constexpr bool uses_boost_serialization = false;
-
-}  // namespace skel
-
 #include "skel/detail/route.hpp"
+#include "skel/transfer_traits.hpp"
 
 namespace skel {
 

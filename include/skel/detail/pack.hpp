@@ -35,6 +35,7 @@ constexpr bool can_travel() {
                 "skel: this type holds an address (pointer, reference, view, iterator), which means nothing "
                 "on another rank: send the values, for instance as std::string or std::vector, give the type "
                 "a serialize() function that does so, or specialise skel::transfer_traits.");
+  if constexpr (Travels && route_of<T> == route::archive) static_cast<void>(needs_archives<T>::included);
   return !Travels || transferable<T>;
 }
 

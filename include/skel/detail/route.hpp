@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "skel/detail/addresses.hpp"
+#include "skel/transfer_traits.hpp"
 
 namespace boost::serialization {
 
