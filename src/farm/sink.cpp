@@ -1,53 +1,81 @@
-// Results on their way to the sink, on the root.
-#include <deque>
+#include "sink.hpp"
+
 #include <utility>
 
-#include "run.hpp"
+#include "call/user_code.hpp"
 
 namespace skel::detail {
 
-void farm_run::drain_sink() {
-  if (!is_root()) return;
-  if (help_.held_back() && !help_.root_is_at_it(now())) {
-    std::lock_guard const lock(engine_.mutex());
-    weigh_help();
+farm_sink::farm_sink(engine& of, farm_work& work, farm_traits const& traits,
+                     std::optional<checkpoint_options> const& checkpoint)
+    : engine_(of), stage_(work, traits.ordered, traits.merged) {
+  if (!checkpoint) return;
+  recorder_ = std::make_unique<farm_recorder>(of, work, traits, *checkpoint);
+  stage_.record_to([this](range_list const& ranges, std::span<std::byte const> results) {
+    recorder_->add(ranges, results);
+  });
+}
+
+void farm_sink::push_restored() {
+  if (!recorder_) return;
+  for (auto& batch : recorder_->take_restored()) {
+    auto const ranges = batch.ranges;
+    stage_.push(std::move(batch), ranges);
   }
-  if (sink_busy_.test_and_set(std::memory_order_acquire)) return;
-  struct clear_at_end {
-    std::atomic_flag& flag;
-    ~clear_at_end() { flag.clear(std::memory_order_release); }
-  } const not_busy{sink_busy_};
-  if (display_) show_progress(false);
-  if (recorder_) recorder_->save_if_due(now());
-  while (true) {
-    std::deque<sink_stage::entry> entries;
-    {
-      std::unique_lock lock(engine_.mutex());
-      if (!sink_.waiting() || over_) return;
-      if (ledger_->stopping()) {
-        record_rest(std::move(lock));
-        return;
-      }
-      entries = sink_.take();
-    }
-    double const begin = now();
-    auto const first = entries.front().ranges.empty() ? 0 : entries.front().ranges.front().first;
-    engine_.rest_helper(false);  // the sink may take its time
-    auto const progress = drain_timed(entries);
-    span(threads_ + 1, observe::activity::sink, begin, now(), first, progress.sunk - sunk_);
-    sunk_ = progress.sunk;
-    std::lock_guard const lock(engine_.mutex());
-    // The memory of messages serves again: fresh pages would cost more than what is read into them.
-    for (auto& e : entries)
-      if (e.batch.use_count() == 1 && e.batch->is_packed())
-        engine_.wires().recycle(std::move(e.batch->packed).release());
-    role::farm_actions list;
-    if (progress.error) ledger_->sink_failed(progress.error->first, progress.error->second, list);
-    ledger_->sunk(progress.sunk, progress.next, list);
-    if (progress.stop) ledger_->stop_early(list);
-    perform(list, nullptr);
-    weigh_help();
+}
+
+void farm_sink::recycle(entries& had) {
+  for (auto& e : had)
+    if (e.batch.use_count() == 1 && e.batch->is_packed())
+      engine_.wires().recycle(std::move(e.batch->packed).release());
+}
+
+// The root's own results and those that came as bytes are measured apart.
+sink_stage::progress farm_sink::drain(entries& list) {
+  sink_stage::progress progress;
+  progress.sunk = sunk_;
+  entries alike;
+  for (std::size_t i = 0; i < list.size();) {
+    bool const own = !list[i].batch->is_packed();
+    alike.clear();
+    for (; i < list.size() && list[i].batch->is_packed() != own; ++i) alike.push_back(list[i]);
+    double const begin = engine_.now();
+    auto const before = progress.sunk;
+    progress = stage_.drain(alike);
+    if (progress.sunk > before) help_.handled_results(own, progress.sunk - before, engine_.now() - begin);
   }
+  sunk_ = progress.sunk;
+  return progress;
+}
+
+void farm_sink::drop_rest(std::unique_lock<std::mutex> lock) {
+  auto const rest = stage_.take();
+  lock.unlock();
+  if (!recorder_) return;
+  if (auto const bad = thrown_by([&] { stage_.record_only(rest); }))
+    warn_of_store(*bad);  // of the user's serialisation, when the run has failed or ends anyway
+}
+
+void farm_sink::save_if_due() {
+  if (recorder_) recorder_->save_if_due(engine_.now());
+}
+
+void farm_sink::save_last() {
+  if (!recorder_) return;
+  drop_rest(std::unique_lock(engine_.mutex()));
+  recorder_->close();
+  auto& costs = recorder_->costs();
+  costs.serialise_seconds = stage_.recording_seconds();
+  costs.blocked_seconds += costs.serialise_seconds;
+}
+
+std::optional<checkpoint_report> farm_sink::checkpoint_costs() {
+  if (!recorder_) return {};
+  return recorder_->costs();
+}
+
+range_list farm_sink::restored_tasks() const {
+  return recorder_ ? recorder_->restored_tasks() : range_list{};
 }
 
 }  // namespace skel::detail

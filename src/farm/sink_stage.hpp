@@ -44,7 +44,6 @@ class sink_stage {
   [[nodiscard]] double recording_seconds() const { return recording_seconds_; }
 
   [[nodiscard]] bool waiting() const { return !queue_.empty(); }
-  void discard() { queue_.clear(); }
 
   struct progress {
     std::uint64_t sunk = 0;

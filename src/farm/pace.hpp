@@ -1,0 +1,34 @@
+// How many tasks a compute thread of a farm takes at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace skel::detail {
+
+/// Results of a quantum stay in the cache until they are sent.
+inline constexpr std::size_t quantum_bytes = std::size_t{128} * 1024;
+
+/// A quantum is worth about 100 microseconds, as far as the latest slices tell. It grows by steps, so that
+/// one cheap task does not decide.
+class task_pace {
+ public:
+  /// A slice of `tasks` took `seconds`. The results of the quantum are `bytes` so far, and about
+  /// `result_bytes` each.
+  void measured(std::uint64_t tasks, double seconds, std::size_t bytes, std::size_t result_bytes);
+  /// Tasks of the next quantum, and of its slices.
+  [[nodiscard]] std::uint64_t limit() const { return limit_; }
+  [[nodiscard]] std::uint64_t slice() const;
+  /// Seconds per task; 0: not known.
+  [[nodiscard]] double cost() const { return cost_; }
+  /// Seconds measured since this was called last.
+  [[nodiscard]] double take_busy() { return std::exchange(busy_, 0); }
+
+ private:
+  double cost_ = 0;
+  double busy_ = 0;
+  std::uint64_t limit_ = 1;
+};
+
+}  // namespace skel::detail

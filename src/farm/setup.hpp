@@ -1,0 +1,42 @@
+// What a farm is made of: the user's choices, checked, and the roles' configurations.
+#pragma once
+
+#include <vector>
+
+#include "call/call_description.hpp"
+#include "farm/role/ledger.hpp"
+#include "farm/role/worker.hpp"
+#include "skel/context.hpp"
+#include "skel/detail/farm_work.hpp"
+#include "skel/farm.hpp"
+
+namespace skel::detail {
+
+class engine;
+
+struct farm_setup {
+  farm_policy policy;
+  farm_options options;
+  farm_traits traits;
+  std::vector<int> ranks;    ///< of the call
+  std::vector<int> workers;  ///< those that compute
+  int size = 1;              ///< ranks of the context
+  int rank = 0;
+  int root = 0;
+
+  /// Throws usage_error for promises that exclude each other. All ranks find the same, before anything is
+  /// sent.
+  farm_setup(context const& ctx, farm_work const& work, farm_policy how, farm_options const& with, int root);
+
+  [[nodiscard]] bool computes() const;
+  [[nodiscard]] bool resumes() const { return options.checkpoint && options.checkpoint->resume; }
+  /// Adds what all ranks must have in common for their messages to make sense, and their results.
+  void describe(call_description& call, farm_work const& work) const;
+  [[nodiscard]] role::farm_worker_config worker(engine& of, std::uint64_t call_hash, unsigned threads) const;
+  [[nodiscard]] role::farm_ledger_config ledger(std::uint64_t call_hash, range_list restored) const;
+
+ private:
+  void check_choices() const;
+};
+
+}  // namespace skel::detail

@@ -1,0 +1,76 @@
+// Everything between results that the ledger has accepted and the user's sink having had them, on the root.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "engine/engine.hpp"
+#include "help.hpp"
+#include "recorder.hpp"
+#include "sink_stage.hpp"
+#include "skel/detail/farm_work.hpp"
+
+namespace skel::detail {
+
+/// One thread at a time gives results to the sink, without the engine's lock; meanwhile more come in.
+class farm_sink {
+ public:
+  /// Opens the store where there are checkpoints: usage_error where it is not what it should be.
+  farm_sink(engine& of, farm_work& work, farm_traits const& traits,
+            std::optional<checkpoint_options> const& checkpoint);
+
+  // --- under the engine's lock
+  void push(result_batch batch, range_list const& accepted) { stage_.push(std::move(batch), accepted); }
+  /// What an earlier run has left goes to the sink first.
+  void push_restored();
+  [[nodiscard]] bool waiting() const { return stage_.waiting(); }
+  using entries = std::deque<sink_stage::entry>;
+  [[nodiscard]] entries take() { return stage_.take(); }
+  /// The memory of messages serves again: fresh pages would cost more than what is read into them.
+  void recycle(entries& had);
+
+  // --- without it
+  /// Held by the thread that gives results to the sink. Not a mutex: a sink that spends simulated time comes
+  /// back here.
+  class turn {
+   public:
+    explicit turn(farm_sink& of) : flag_(of.busy_), mine_(!flag_.test_and_set(std::memory_order_acquire)) {}
+    turn(turn const&) = delete;
+    turn& operator=(turn const&) = delete;
+    ~turn() {
+      if (mine_) flag_.clear(std::memory_order_release);
+    }
+    explicit operator bool() const { return mine_; }
+
+   private:
+    std::atomic_flag& flag_;
+    bool mine_;
+  };
+  [[nodiscard]] sink_stage::progress drain(entries& list);
+  /// The run stops: the sink has no more of it, but a later run need not compute it again. Gives the engine's
+  /// lock away.
+  void drop_rest(std::unique_lock<std::mutex> lock);
+  void save_if_due();
+  /// After the run, however it has ended: what the sink has had is durable, where the store allows.
+  void save_last();
+  [[nodiscard]] std::optional<checkpoint_report> checkpoint_costs();
+
+  [[nodiscard]] range_list restored_tasks() const;
+  /// Results that the sink has had; from any thread.
+  [[nodiscard]] std::uint64_t sunk() const { return sunk_; }
+  [[nodiscard]] farm_help& help() { return help_; }
+
+ private:
+  engine& engine_;
+  sink_stage stage_;
+  std::unique_ptr<farm_recorder> recorder_;  // with checkpoints
+  farm_help help_;
+  std::atomic_flag busy_;
+  std::atomic<std::uint64_t> sunk_{0};
+};
+
+}  // namespace skel::detail

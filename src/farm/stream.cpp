@@ -1,0 +1,80 @@
+#include "stream.hpp"
+
+#include <algorithm>
+
+#include "call/user_code.hpp"
+#include "skel/bytes.hpp"
+
+namespace skel::detail {
+
+namespace {
+constexpr std::uint64_t most_ahead = 16384;  // tasks pulled before they are given
+}  // namespace
+
+farm_stream::farm_stream(farm_work& work, bool payload, bool is_root, std::uint64_t window)
+    : work_(work), payload_(payload), is_root_(is_root), ahead_(std::min(window, most_ahead)) {}
+
+void farm_stream::store(std::span<task_range const> ranges, std::span<std::byte const> bytes,
+                        transport::packet const& whole) {
+  auto const all = whole.bytes();
+  auto const kept = std::make_shared<std::vector<std::byte> const>(all.begin(), all.end());
+  for (auto const& r : ranges)
+    for (std::uint64_t i = 0; i < r.count; ++i) {
+      auto const task = bytes::get_bytes(bytes, bytes::get_varint(bytes));
+      payloads_[r[i]] = {kept, static_cast<std::size_t>(task.data() - all.data()), task.size()};
+    }
+}
+
+void farm_stream::pack(std::span<task_range const> ranges, std::vector<std::byte>& out) {
+  std::vector<std::byte> packed;
+  for (auto const& r : ranges)
+    for (std::uint64_t i = 0; i < r.count; ++i) {
+      std::span<std::byte const> task;
+      decltype(payloads_)::node_type node;  // a thief gets it as it came
+      if (is_root_) {
+        packed.clear();
+        work_.pack_task(r[i], packed);
+        task = packed;
+      } else {
+        node = payloads_.extract(r[i]);
+        task = node.mapped().span();
+      }
+      bytes::put_varint(out, task.size());
+      out.insert(out.end(), task.begin(), task.end());
+    }
+}
+
+void farm_stream::fetch(task_range const& range, std::vector<task_payload>& to) {
+  to.clear();
+  if (!payload_) return;
+  for (std::uint64_t i = 0; i < range.count; ++i) {
+    if (is_root_) {
+      to.push_back(work_.payload_of(range[i]));
+      continue;
+    }
+    auto const node = payloads_.extract(range[i]);
+    auto const& p = node.mapped();
+    to.push_back({p.bytes, nullptr, p.span()});
+  }
+}
+
+std::unique_lock<std::mutex> farm_stream::turn() {
+  if (!is_root_ || !payload_) return {};
+  std::unique_lock mine(source_, std::try_to_lock);
+  if (mine && source_ended_) mine.unlock();
+  return mine;
+}
+
+farm_stream::supply farm_stream::pull(std::uint64_t pooled, std::unique_lock<std::mutex>& engine) {
+  supply got;
+  std::uint64_t pulled = 0;
+  got.error = thrown_by([&] { pulled = work_.pull(ahead_ - pooled, got.ended); });
+  engine.lock();
+  if (!got.error) got.error = thrown_by([&] { work_.accept_pulled(); });
+  source_ended_ = got.ended || got.error;
+  if (!got.error) supplied_ += pulled;
+  got.available = supplied_;
+  return got;
+}
+
+}  // namespace skel::detail

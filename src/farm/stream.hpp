@@ -1,0 +1,72 @@
+// Tasks that travel: from the source of an on_root farm into the pool, and with the messages that carry them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "skel/detail/farm_work.hpp"
+#include "transport/packet.hpp"
+
+namespace skel::detail {
+
+/// On the root the farm_work keeps the tasks, elsewhere this class does. All but turn() and pull() is called
+/// under the engine's lock.
+class farm_stream {
+ public:
+  /// `window`: most tasks pulled ahead of their being given. Without payload there is nothing to do.
+  farm_stream(farm_work& work, bool payload, bool is_root, std::uint64_t window);
+
+  [[nodiscard]] bool carries_tasks() const { return payload_; }
+
+  // --- messages that give tasks
+  /// Keeps the payloads of `ranges`, which are `bytes` of the message `whole`.
+  void store(std::span<task_range const> ranges, std::span<std::byte const> bytes,
+             transport::packet const& whole);
+  /// Appends the payloads of `ranges`. Elsewhere than on the root, this rank has them no more.
+  void pack(std::span<task_range const> ranges, std::vector<std::byte>& out);
+  /// The payloads of tasks that a thread is about to run replace those of `to`.
+  void fetch(task_range const& range, std::vector<task_payload>& to);
+  /// They are recorded.
+  void forget(task_range const& range) {
+    if (payload_) work_.forget(range);
+  }
+  void clear() { payloads_.clear(); }
+
+  // --- the source, on the root
+  struct supply {
+    std::uint64_t available = 0;  ///< tasks so far
+    bool ended = false;
+    std::optional<std::string> error;
+  };
+  /// Held by the thread that pulls; not owned where another one does, or there is nothing to pull.
+  [[nodiscard]] std::unique_lock<std::mutex> turn();
+  /// Whether fewer than half of the tasks that may be ahead are left.
+  [[nodiscard]] bool due(std::uint64_t pooled) const { return pooled * 2 <= ahead_; }
+  /// Pulls tasks, takes `engine` and accepts them.
+  [[nodiscard]] supply pull(std::uint64_t pooled, std::unique_lock<std::mutex>& engine);
+
+ private:
+  struct packed_task {
+    std::shared_ptr<std::vector<std::byte> const> bytes;
+    std::size_t offset, size;
+    [[nodiscard]] std::span<std::byte const> span() const { return std::span(*bytes).subspan(offset, size); }
+  };
+
+  farm_work& work_;
+  bool payload_;
+  bool is_root_;
+  std::uint64_t ahead_;
+  std::unordered_map<task_id, packed_task> payloads_;
+  std::mutex source_;
+  bool source_ended_ = false;
+  std::uint64_t supplied_ = 0;
+};
+
+}  // namespace skel::detail

@@ -1,0 +1,36 @@
+#include "unsent.hpp"
+
+#include <utility>
+
+namespace skel::detail {
+
+void unsent_results::join(result_batch& to, result_batch& more) {
+  to.ranges.insert(to.ranges.end(), more.ranges.begin(), more.ranges.end());
+  if (more.local) {
+    work_.merge(*to.local, *more.local);
+  } else if (!more.in_place) {
+    auto const bytes = more.packed.bytes();
+    to.packed.body().insert(to.packed.body().end(), bytes.begin(), bytes.end());
+  }
+}
+
+void unsent_results::add(result_batch batch) {
+  bool const joins =
+      !batches_.empty() && (merged_ || !batch.local) && batch.in_place == batches_.back().in_place;
+  if (!joins) {
+    batches_.push_back(std::move(batch));
+    return;
+  }
+  join(batches_.back(), batch);
+  if (batch.is_packed()) engine_.wires().recycle(std::move(batch.packed).release());
+}
+
+result_batch unsent_results::take_packed() {
+  result_batch all = std::move(batches_.front());
+  batches_.pop_front();
+  for (auto& b : std::exchange(batches_, {})) join(all, b);
+  if (all.local) work_.pack_merged(*all.local, all.packed.body());
+  return all;
+}
+
+}  // namespace skel::detail
