@@ -39,6 +39,9 @@ struct ring_steal_options {
   std::stop_token stop{};                      ///< ends the run early when requested on any rank
   std::optional<double> time_limit_seconds{};  ///< ends the run early
   std::string label{};                         ///< for progress and trace; default: "ring_steal"
+  /// Work that was running on this many lost ranks ends the run with task_error: it is likely to end the
+  /// others, too. 0: none does.
+  unsigned max_losses_per_task = 2;
   /// Saves on the root what was found so far and the tasks that are left, now and then and at the end, so
   /// that a later run, on any number of ranks, goes on from there. docs/rollback.md.
   std::optional<checkpoint_options> checkpoint{};
