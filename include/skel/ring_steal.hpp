@@ -39,6 +39,9 @@ struct ring_steal_options {
   stop_condition stop{};                       ///< ends the run early when requested on any rank
   std::optional<double> time_limit_seconds{};  ///< ends the run early; empty: no limit
   std::string label{};                         ///< shown by progress and trace; default: "ring_steal"
+  /// Work that was running on this many lost ranks ends the run with task_error: it is likely to end
+  /// the others, too. 0: never.
+  unsigned max_losses_per_task = 2;
   /// Saves the merged result and the tasks that are left, periodically and at the end, so that a
   /// later run, on any number of ranks, resumes from there (docs/rollback.md).
   std::optional<checkpoint_options> checkpoint{};

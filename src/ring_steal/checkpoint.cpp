@@ -1,4 +1,4 @@
-// Checkpoints of a ring_steal call: every rank states now and then what its debts are worth.
+// Statements of what debts are worth: for checkpoints, and about suspect debts for their lenders.
 #include <algorithm>
 #include <utility>
 
@@ -15,6 +15,8 @@ namespace {
 // Statements rise by one lender at a time, so they are made more often than checkpoints are written.
 constexpr double statements_per_checkpoint = 4;
 constexpr double shortest_interval = 10e-3;  // seconds
+// Between two statements about a suspect debt it is worked on for this many times what a statement takes.
+constexpr double suspects_share = 20;
 
 }  // namespace
 
@@ -112,6 +114,24 @@ void steal_run::state_if_due() {
   if (stating_ || draining_) return;
   state_at_ = t + std::max(options_.checkpoint->every_seconds / statements_per_checkpoint, shortest_interval);
   if (recorder_) recorder_->save_if_due(t);
+}
+
+// A suspect debt is stated as soon as this is worth it: its next borrower begins there, close to the task
+// that ended the last one. A borrower that computes for an interval has come further than that.
+void steal_run::state_suspects() {
+  if (draining_ || over_) return;
+  double const t = now();
+  std::vector<debt_id> ready;
+  for (auto const& [id, d] : debts_)
+    if (d.changed && d.running == d.copied && role_.suspect(id) && t >= d.state_at) ready.push_back(id);
+  for (auto const id : ready) {
+    double const begin = now();
+    role::steal_actions list;
+    role_.state(id, list);
+    perform(list);
+    if (auto const d = debts_.find(id); d != debts_.end())
+      d->second.state_at = now() + std::max(suspects_interval, suspects_share * (now() - begin));
+  }
 }
 
 void steal_run::record() {

@@ -42,7 +42,8 @@ void steal_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
       (d.waiting->size() + waiting_threads_) / (waiting_threads_ + 1);  // the others want some, too
   auto const taken = std::min(most, share);
   work_.move_newest(*d.waiting, taken, *t.bag);
-  if (options_.checkpoint && (stating_ || t.bag->size() <= few_tasks) && !leave_copy(t, id)) return;
+  bool const copies = options_.checkpoint && (stating_ || t.bag->size() <= few_tasks);
+  if ((copies || role_.suspect(id)) && !leave_copy(t, id)) return;
   if (t.sum_of != id) {
     t.sum = work_.make_result();
     t.sum_of = id;
@@ -165,7 +166,7 @@ void steal_run::serve() {
     auto const current = role_.current();
     auto const spare = [&](auto const& entry) {
       std::size_t const keeps = entry.first == current && entry.second.running == 0 ? 1 : 0;
-      return entry.second.waiting->size() > keeps;
+      return entry.second.waiting->size() > keeps && role_.may_spare(entry.first);
     };
     auto const from = std::find_if(debts_.begin(), debts_.end(), spare);
     if (from == debts_.end()) break;

@@ -69,9 +69,11 @@ steal_run::steal_run(context& ctx, steal_work& work, ring_steal_options const& o
   c.ranks = context_access::team(ctx);
   c.order = options_.order;
   c.records = options_.checkpoint.has_value();
+  c.most_losses = options_.max_losses_per_task;
   if (auto const tasks = work.tasks()) call_.add("tasks", *tasks);
   call_.add("take", options_.take == steal_size::one ? "one" : "half")
       .add("order", static_cast<int>(options_.order))
+      .add("max_losses_per_task", options_.max_losses_per_task)
       .add("checkpoint", c.records)
       .add_types("types", work.types())
       .add_types("job", work.function());
@@ -121,16 +123,21 @@ void steal_run::perform_one(role::steal_action& action, std::span<std::byte cons
   if (auto const* s = std::get_if<steal::send>(&action)) {
     dispatch(s->to, s->what, s->debt);
   } else if (auto const* a = std::get_if<steal::accept>(&action)) {
-    auto& waiting = *open_debt(a->debt).waiting;
-    if (auto const bad = thrown_by([&] { work_.unpack_bag(payload, waiting); })) fail_task(*bad);
-    backoff_ = shortest_backoff;
-  } else if (std::holds_alternative<steal::work>(action)) {
+    accept(a->debt, payload);
+  } else if (auto const* w = std::get_if<steal::work>(&action)) {
+    if (auto const d = debts_.find(w->debt); d != debts_.end())
+      d->second.state_at = now() + suspects_interval;
     if (threads_ > 1) engine_.work_arrived().notify_all();
+  } else if (auto const* apart = std::get_if<steal::set_apart>(&action)) {
+    set_apart(apart->loan, apart->debt);
+  } else if (auto const* again = std::get_if<steal::lend_again>(&action)) {
+    lend_again(*again);
   } else if (auto const* p = std::get_if<steal::settle>(&action)) {
     lent_.erase(p->loan);
     settle(p->debt, payload);
   } else if (auto const* t = std::get_if<steal::take_back>(&action)) {
     auto const l = lent_.extract(t->loan);
+    if (l.empty()) return;  // the run has failed meanwhile
     auto& d = debts_.at(t->debt);
     d.changed = true;
     if (auto const bad = thrown_by([&] { add(d, l.mapped().worth); })) fail_task(*bad);
@@ -155,6 +162,41 @@ void steal_run::perform_one(role::steal_action& action, std::span<std::byte cons
   }
 }
 
+void steal_run::accept(debt_id id, std::span<std::byte const> payload) {
+  auto& waiting = *open_debt(id).waiting;
+  auto const bad = thrown_by([&] {
+    for (auto n = bytes::get_varint(payload); n > 0; --n) work_.unpack_bag(payload, waiting);
+  });
+  if (bad) fail_task(*bad);
+  backoff_ = shortest_backoff;
+}
+
+// Its result so far is the debt's, its tasks wait for another borrower.
+void steal_run::set_apart(loan_id number, debt_id of) {
+  auto const at = lent_.find(number);
+  if (at == lent_.end()) return;  // the run has failed meanwhile
+  auto& worth = at->second.worth;
+  auto& d = debts_.at(of);
+  if (auto const bad = thrown_by([&] { add_sum(*d.sum, worth); })) return fail_task(*bad);
+  d.changed = true;
+  d.tasks += std::exchange(worth.tasks, 0);
+  worth.sum.clear();
+}
+
+void steal_run::lend_again(steal::lend_again const& what) {
+  auto l = lent_.extract(what.parcel);
+  if (l.empty()) return;  // the run has failed meanwhile
+  double const begin = span_begin();
+  transport::packet body;
+  auto& out = body.body();
+  auto const& worth = l.mapped().worth;
+  bytes::put_varint(out, worth.bags);
+  out.insert(out.end(), worth.waiting.begin(), worth.waiting.end());
+  l.key() = what.what.number;
+  lent_.insert(std::move(l));
+  post(what.to, steal_message(what.what), std::move(body), begin);
+}
+
 // Code of the user's threw: the run fails as if the latest task had.
 void steal_run::fail_task(std::string text) {
   role::steal_actions list;
@@ -168,6 +210,7 @@ void steal_run::pack_loan(loan_id number, debt_id of, std::vector<std::byte>& ou
   auto const given = work_.make_bag();
   auto const n = options_.take == steal_size::one ? 1 : std::max<std::size_t>(1, waiting.size() / 2);
   work_.move_oldest(waiting, n, *given);
+  bytes::put_varint(out, 1);
   auto const begin = static_cast<std::ptrdiff_t>(out.size());
   work_.pack_bag(*given, out);
   lent_[number] = {of, {.bags = 1, .waiting = {out.begin() + begin, out.end()}}};
@@ -304,6 +347,7 @@ void steal_run::on_tick(double t) {
     if (!is_root()) dispatch(root_, steal::progress{n});
   }
   state_if_due();  // also while no thread comes by
+  state_suspects();
   after_tick(t);
 }
 

@@ -16,6 +16,9 @@
 
 namespace skel::detail {
 
+/// Seconds between statements about a debt that is suspect.
+inline constexpr double suspects_interval = 50e-3;
+
 /// The tasks of a debt wait in one bag per debt, under the engine's lock. A thread takes the newest, works on
 /// them and what they spawn for about 100 microseconds, and puts back what is left: so thieves, other threads
 /// and the roles see all but what runs, and a task of a tenth of a microsecond pays nothing for it.
@@ -59,6 +62,7 @@ class steal_run final : public peer_run {
     unsigned running = 0;                // threads that work on it
     unsigned copied = 0;                 // of these have left a copy of what they took
     bool changed = false;                // since it was stated last
+    double state_at = 0;                 // where it is suspect: not before
   };
   struct loan {
     debt_id of = 0;
@@ -69,7 +73,10 @@ class steal_run final : public peer_run {
   void receive(int from, std::span<std::byte const> body, transport::packet& whole) override;
   [[nodiscard]] bool find_work(unsigned thread) override;
   void compute(unsigned thread, std::unique_lock<std::mutex>& lock) override;
-  void after_quantum(unsigned /*thread*/, std::unique_lock<std::mutex>& /*lock*/) override { state_if_due(); }
+  void after_quantum(unsigned /*thread*/, std::unique_lock<std::mutex>& /*lock*/) override {
+    state_if_due();
+    state_suspects();
+  }
   void rest(std::unique_lock<std::mutex>& lock, double seconds) override;
   void please_stop() override;
   void describe(report& r) const override;
@@ -83,6 +90,9 @@ class steal_run final : public peer_run {
   [[nodiscard]] bool attach(role::steal_message const& m, debt_id of, std::vector<std::byte>& out);
   void deliver(int from, role::steal_message const& m, std::span<std::byte const> payload);
   void deliver_own() override;
+  void accept(debt_id id, std::span<std::byte const> payload);
+  void set_apart(loan_id number, debt_id of);
+  void lend_again(role::steal::lend_again const& what);
   void pack_loan(loan_id number, debt_id of, std::vector<std::byte>& out);
   void settle(debt_id id, std::span<std::byte const> payload);
   void complete();
@@ -101,6 +111,7 @@ class steal_run final : public peer_run {
   [[nodiscard]] steal_statement statement_of(debt_id id);
   [[nodiscard]] bool leave_copy(thread_state& t, debt_id id);
   void state_if_due();
+  void state_suspects();
   void record();
 
   steal_work& work_;

@@ -63,7 +63,7 @@ void roll_call::stop_for(blamed const& b, call_messages& out) {
         .task = b.task,
         .rank = b.ranks.empty() ? 0 : b.ranks.back(),
         .more = b.more,
-        .text = "it was running on each of the lost ranks " + names},
+        .text = (b.text.empty() ? "it" : b.text) + " was running on each of the lost ranks " + names},
        out);
 }
 

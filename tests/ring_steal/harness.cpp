@@ -15,6 +15,7 @@ world::world(scenario const& s, fault* f) : peer_world(s, f), slips_(f) {
   for (int r = 0; r < s.ranks; ++r) c.ranks.push_back(r);
   c.order = s.order;
   c.records = s.records;
+  c.most_losses = s.most_losses;
   for (int r = 0; r < s.ranks; ++r) {
     c.self = r;
     c.call_hash = call_hash(r);
@@ -26,7 +27,7 @@ world::world(scenario const& s, fault* f) : peer_world(s, f), slips_(f) {
 
 void world::begin(int rank) {
   auto& n = at(rank);
-  if (rank == 0) n.debts[0] = {{0}, none()};
+  if (rank == 0) n.debts[0] = {{{0}, none()}};
   role::steal_actions list;
   n.role.begin(list);
   perform(rank, list);
@@ -38,6 +39,10 @@ void world::receive(int from, int to, packet& p) {
     if (to == 0) call_roll(&role::roll_call::on, from, *call);
     if (for_roll_call(*call)) return;
     if (std::holds_alternative<role::finish>(*call)) n.result = p.body.result;
+  }
+  if (auto const* l = std::get_if<role::steal::loan>(&p.what)) {
+    p.lender = from;
+    require(to != 0 || !l->suspect, "the root borrows suspect tasks");
   }
   role::steal_actions list;
   n.role.on(from, p.what, list);
@@ -72,10 +77,11 @@ void world::add_own(int rank, std::vector<event>& all) const {
   else if (waiting > 0)
     all.push_back({kind::start, rank});
   std::size_t const keeps = s.explored && !n.running ? 1 : 0;
-  if (n.role.wanted() && waiting > keeps) all.push_back({kind::lend, rank});
+  if (current && n.role.may_spare(*current) && waiting > keeps) all.push_back({kind::lend, rank});
   if (n.role.wanted() && !s.explored) all.push_back({kind::away, rank});
-  if (s.records && !n.draining && statements_ < s.statements)
-    for (auto const& [debt, what] : n.debts) all.push_back({kind::state, rank, 0, debt});
+  if (!n.draining && statements_ < s.statements)
+    for (auto const& [debt, d] : n.debts)
+      if (n.role.suspect(debt) ? d.changed : s.records) all.push_back({kind::state, rank, 0, debt});
   if (s.explored && s.stops_early && !asked_to_stop_) all.push_back({kind::stop, rank});
   if (n.role.resting()) all.push_back({kind::retry, rank});
 }
@@ -106,6 +112,7 @@ void world::start(int rank) {
 void world::finish(int rank) {
   auto& n = at(rank);
   auto const [debt, task] = *n.running;
+  if (scenario_->poison == task) return take_poison(rank);
   n.running.reset();
   ++n.ran;
   auto const d = n.debts.find(debt);
@@ -119,6 +126,23 @@ void world::finish(int rank) {
   }
   ++d->second.result[static_cast<std::size_t>(task)];
   for (int const child : (*children_)[static_cast<std::size_t>(task)]) d->second.tasks.push_back(child);
+  d->second.changed = true;
+}
+
+// The root is the last to be ended by it, unless it was the first.
+void world::take_poison(int rank) {
+  auto const& s = *scenario_;
+  bool const others = std::any_of(nodes_.begin() + 1, nodes_.end(), [](node const& n) { return n.alive; });
+  if (rank != 0) {
+    ++poisoned_;
+    lenders_poisoned_ += at(rank).lent.empty() ? 0 : 1;
+    return die(rank, s.last_words ? ~0ULL : ran() % 3);
+  }
+  require(poisoned_ == 0 || !others || suspicions_ > 0 || s.deaths > 0,
+          "the root runs what has ended another rank");
+  root_poisoned_ = true;
+  at(0).failure = "poisoned";
+  for (auto& n : nodes_) n.ended = true;
 }
 
 std::uint64_t world::most_events() const { return 200 * static_cast<std::uint64_t>(scenario_->ranks); }
@@ -133,6 +157,23 @@ std::string world::waits_for() const {
 }
 
 // --- what must hold
+
+// No loan is blamed for ranks that live, or that have got on with it, or had not begun.
+void world::check_blame(int rank, role::blamed const& b) {
+  auto const& lent = at(rank).lent;
+  auto const l =
+      std::find_if(lent.begin(), lent.end(), [&](auto const& x) { return x.second.origin == b.task; });
+  require(l != lent.end(), "a loan is blamed that does not exist");
+  std::size_t watched = 0;
+  for (int const r : b.ranks) {
+    require(lost_[wire(rank, r)], "a loan is blamed for a rank that lives");
+    watched += static_cast<std::size_t>(std::count(l->second.watched.begin(), l->second.watched.end(), r));
+  }
+  auto const most = scenario_->most_losses;
+  require(most > 0 && b.ranks.size() >= most && watched >= std::max(1U, most - 1),
+          "a loan is blamed too early");
+  blamed_ = failed_ = true;
+}
 
 void world::check_done() const {
   auto const& s = *scenario_;
@@ -162,6 +203,12 @@ void world::check_last_record() const {
   std::uint64_t counted = 0;
   for (auto const c : recorded_->result) counted += c;
   require(ran() == counted, "what was done is not in the last checkpoint");
+}
+
+bool world::is_silent(int rank) const {
+  for (int to = 0; to < scenario_->ranks; ++to)
+    if (!wires_[wire(rank, to)].empty()) return false;
+  return true;
 }
 
 std::uint64_t world::ran() const {

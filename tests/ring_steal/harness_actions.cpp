@@ -25,15 +25,23 @@ void world::perform(int rank, role::steal_actions& list, packet* cause) {
       send(rank, s->to, s->what, s->debt);
     } else if (auto const* a = std::get_if<steal::accept>(&action)) {
       require(!cause->body.tasks.empty(), "an empty loan");
-      n.debts[a->debt] = {cause->body.tasks, none()};
+      n.debts[a->debt] = {
+          {cause->body.tasks, none()}, cause->lender, std::get<steal::loan>(cause->what).number};
     } else if (auto const* w = std::get_if<steal::work>(&action)) {
       require(n.debts.contains(w->debt), "work on a debt that does not exist");
+      begin_debt(rank, n.debts.at(w->debt));
     } else if (auto const* p = std::get_if<steal::settle>(&action)) {
       require(n.lent.erase(p->loan) == 1, "a loan is paid back twice");
       add(n.debts.at(p->debt).result, cause->body.result);
+      n.debts.at(p->debt).changed = true;
+    } else if (auto const* apart = std::get_if<steal::set_apart>(&action)) {
+      set_apart(rank, *apart);
+    } else if (auto const* again = std::get_if<steal::lend_again>(&action)) {
+      lend_again(rank, *again);
     } else if (auto const* t = std::get_if<steal::take_back>(&action)) {
       auto& into = n.debts.at(t->debt);
       auto const& l = n.lent.at(t->loan);
+      into.changed = true;
       append(into.tasks, slips(slip::takes_back_what_was_lent) ? l.lent : l.worth.tasks);
       if (!slips(slip::forgets_a_stated_result)) add(into.result, l.worth.result);
       n.lent.erase(t->loan);
@@ -42,6 +50,8 @@ void world::perform(int rank, role::steal_actions& list, packet* cause) {
       require(l.of == stated->debt, "a statement about a loan of another debt");
       require(value(cause->body) == value({l.lent, none()}), "a statement that is not worth the loan");
       l.worth = cause->body;
+      l.cleared = cause->begun;
+      l.watched.clear();
     } else if (std::holds_alternative<steal::record>(action)) {
       require(rank == 0, "a rank that is not the root records");
       recorded_ = state(0, 0);
@@ -64,9 +74,46 @@ void world::perform(int rank, role::steal_actions& list, packet* cause) {
       n.debts.clear();
       n.lent.clear();
     } else {
+      auto const* told = std::get_if<role::tell_root>(&action);
+      if (auto const* b = told == nullptr ? nullptr : std::get_if<role::blamed>(&told->what))
+        check_blame(rank, *b);
       performs(rank, action);
     }
   }
+}
+
+// Nobody but the harness knows it at once.
+void world::begin_debt(int rank, debt const& d) {
+  auto& lent = at(d.lender).lent;
+  if (auto const l = lent.find(d.number); l != lent.end() && l->second.borrower == rank)
+    ++l->second.begun;
+}
+
+void world::set_apart(int rank, steal::set_apart const& what) {
+  auto& l = at(rank).lent.at(what.loan);
+  require(l.of == what.debt, "a loan is set apart from another debt");
+  auto& d = at(rank).debts.at(what.debt);
+  d.changed = true;
+  if (!slips(slip::forgets_a_stated_result)) add(d.result, l.worth.result);
+  l.worth = {slips(slip::takes_back_what_was_lent) ? l.lent : l.worth.tasks, none()};
+  l.lent = l.worth.tasks;
+  if (l.begun > l.cleared && lost_[wire(rank, l.borrower)]) l.watched.push_back(l.borrower);
+  l.cleared = l.begun;
+}
+
+void world::lend_again(int rank, steal::lend_again const& what) {
+  auto& n = at(rank);
+  auto l = n.lent.extract(what.parcel);
+  require(!l.empty(), "a parcel is lent that does not exist");
+  l.key() = what.what.number;
+  l.mapped().borrower = what.to;
+  auto p = packet_of(what.what);
+  p.body = l.mapped().worth;
+  n.lent.insert(std::move(l));
+  post(rank, what.to, std::move(p));
+  role::steal_actions nothing;
+  if (slips(slip::takes_lent_for_begun))
+    n.role.on(what.to, role::steal_message(steal::begins{what.what.number}), nothing);
 }
 
 void world::send(int rank, int to, role::steal_message const& what, role::debt_id debt) {
@@ -77,12 +124,17 @@ void world::send(int rank, int to, role::steal_message const& what, role::debt_i
     auto const count = static_cast<std::ptrdiff_t>(scenario_->half ? (waiting.size() + 1) / 2 : 1);
     p.body = {{waiting.begin(), waiting.begin() + count}, none()};
     waiting.erase(waiting.begin(), waiting.begin() + count);
-    n.lent[l->number] = {debt, p.body.tasks, p.body};
+    n.lent[l->number] = {
+        .of = debt, .lent = p.body.tasks, .worth = p.body, .borrower = to, .origin = l->number};
   } else if (std::holds_alternative<steal::paid>(what)) {
     require(n.debts.at(debt).tasks.empty() && !n.runs(debt), "paid with tasks left");
     p.body = n.debts.extract(debt).mapped();
   } else if (std::holds_alternative<steal::worth>(what)) {
     p.body = state(rank, debt);
+    auto& d = n.debts.at(debt);
+    d.changed = false;
+    auto const& lent = at(d.lender).lent;
+    if (auto const its = lent.find(d.number); its != lent.end()) p.begun = its->second.begun;
   } else if (std::holds_alternative<steal::returned>(what)) {
     require(!n.running, "returned while a task runs");
     p.body = state(rank, debt);
@@ -97,7 +149,7 @@ void world::send(int rank, int to, role::steal_message const& what, role::debt_i
 // What a debt is worth. A task that runs is still to be run: nothing is known of it.
 statement world::state(int rank, role::debt_id debt) const {
   auto const& n = at(rank);
-  auto s = n.debts.at(debt);
+  statement s = n.debts.at(debt);
   if (n.runs(debt) && !slips(slip::leaves_out_what_runs)) s.tasks.push_back(n.running->second);
   for (auto const& [number, l] : n.lent) {
     if (l.of != debt || slips(slip::leaves_out_what_is_lent)) continue;
@@ -157,9 +209,10 @@ void statement::add_to(role::digest& d) const {
 
 void node::add_to(role::digest& d) const {
   d.add(role.hash());
-  for (auto const& [id, s] : debts) s.add_to(d.add(id));
+  for (auto const& [id, s] : debts) s.add_to(d.add(id).add(s.changed));
   for (auto const& [id, l] : lent) {
-    add_list(d.add(id).add(l.of), l.lent);
+    add_list(d.add(id).add(l.of).add(l.begun > l.cleared), l.lent);
+    add_list(d, l.watched);
     l.worth.add_to(d);
   }
   d.add(running ? running->first * 1000 + static_cast<std::uint64_t>(running->second) + 1 : 0);

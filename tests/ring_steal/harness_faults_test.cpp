@@ -84,7 +84,59 @@ std::vector<named_fault<mutation>> const faults{
      [](auto& m) { m.heard = [](event const& e) { return e.what != event::kind::tick; }; }},
 };
 
+// What is said of the first loan that is blamed.
+template <class How>
+void change_blame(mutation& m, How how) {
+  m.wanted = [how](auto& list) {
+    for (auto& a : list)
+      if (auto* const t = std::get_if<role::tell_root>(&a))
+        if (auto* const b = std::get_if<role::blamed>(&t->what)) how(*b);
+  };
+}
+
+std::vector<named_fault<mutation>> const blame_faults{
+    {"no loan is ever blamed", [](auto& m) { never<role::blamed>(m); }},
+    {"a loan is blamed at its first loss",
+     [](auto& m) {
+       change_nth<steal::set_apart>(m, 1, [](auto& list, auto it) {
+         list.push_back(role::tell_root{role::blamed{std::get<steal::set_apart>(*it).loan, {1}}});
+       });
+     }},
+    {"another loan is blamed", [](auto& m) { change_blame(m, [](auto& b) { b.task += 1; }); }},
+    {"a rank is named that lives", [](auto& m) { change_blame(m, [](auto& b) { b.ranks.push_back(0); }); }},
+    {"too few ranks are named", [](auto& m) { change_blame(m, [](auto& b) { b.ranks.resize(1); }); }},
+    {"a parcel that is lent counts as begun", [](auto& m) { m.slipping = slip::takes_lent_for_begun; }},
+    {"a parcel is lent to the root",
+     [](auto& m) {
+       change_nth<steal::lend_again>(m, 1, [](auto&, auto it) { std::get<steal::lend_again>(*it).to = 0; });
+     }},
+    {"suspect tasks are lent on to the root",
+     [](auto& m) { change<steal::loan>(m, [](auto& l) { l.suspect = false; }); }},
+    {"a parcel is lent to no rank", [](auto& m) { never_wanted<steal::lend_again>(m); }},
+    {"a parcel is taken back and run",
+     [](auto& m) {
+       change_nth<steal::set_apart>(m, 1, [](auto&, auto it) {
+         auto const s = std::get<steal::set_apart>(*it);
+         *it = steal::take_back{s.loan, s.debt};
+       });
+     }},
+    {"a parcel that is lent again is lost",
+     [](auto& m) {
+       m.received = [](int, auto& what) {
+         auto* const l = as<steal::loan>(what);
+         return l == nullptr || !l->again;
+       };
+     }},
+};
+
 }  // namespace
+
+TEST_CASE("faults in how loans are blamed are caught") {
+  check_all_are_caught<mutation>(
+      blame_faults,
+      [](std::uint64_t seed, mutation& m) { steal_harness::run(steal_harness::poison_scenario(seed), &m); },
+      8);
+}
 
 TEST_CASE("every deliberate fault of ring_steal is caught") {
   check_all_are_caught<mutation>(faults, [](std::uint64_t seed, mutation& m) {

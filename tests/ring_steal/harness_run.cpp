@@ -1,5 +1,6 @@
 // Scenarios drawn from a seed, and running them.
 #include <algorithm>
+#include <random>
 
 #include "harness.hpp"
 
@@ -7,8 +8,10 @@ namespace steal_harness {
 
 std::string scenario::describe() const {
   return describe_ranks() + ", " + std::to_string(parent.size()) + " nodes, take " + (half ? "half" : "one") +
-         ", order " + std::to_string(static_cast<int>(order)) +
-         (records ? ", " + std::to_string(statements) + " statements" : "") + describe_trouble();
+         ", order " + std::to_string(static_cast<int>(order)) + (records ? ", records" : "") + ", " +
+         std::to_string(statements) + " statements" +
+         (poison ? ", poison " + std::to_string(*poison) + (last_words ? ", last words" : "") : "") +
+         ", blamed after " + std::to_string(most_losses) + describe_trouble();
 }
 
 namespace {
@@ -25,6 +28,7 @@ scenario draw(std::uint64_t seed, bool must_die) {
     s.records = below(2) == 0;
     s.statements = below(40);
     s.stops_early = s.records && below(6) == 0;
+    s.most_losses = static_cast<unsigned>(below(4));
   };
   auto s = harness_common::draw_scenario<scenario>(seed, must_die, own, 4, 400);
   if (s.failing) s.failing = *s.failing % static_cast<int>(s.parent.size());
@@ -35,6 +39,20 @@ scenario draw(std::uint64_t seed, bool must_die) {
 
 scenario random_scenario(std::uint64_t seed) { return draw(seed, false); }
 scenario death_scenario(std::uint64_t seed) { return draw(seed, true); }
+
+scenario poison_scenario(std::uint64_t seed) {
+  auto s = draw(seed, seed % 4 == 0);
+  std::mt19937_64 dice(seed * 5 + 1);
+  s.ranks = std::max(s.ranks, 3);
+  s.poison = static_cast<int>(dice() % s.parent.size());
+  s.last_words = dice() % 2 == 0;
+  s.most_losses = dice() % 4 == 0 ? 1 + static_cast<unsigned>(dice() % 3) : 2;
+  if (seed % 4 != 0) s.deaths = s.suspicions = 0;
+  if (dice() % 2 == 0) s.statements = 0;
+  s.stops_early = false;
+  s.failing = s.other_call = {};
+  return s;
+}
 
 summary run(scenario const& s, fault* f) { return harness_common::run<world>(s, f); }
 

@@ -1,6 +1,7 @@
 // ring_steal's protocol in random order, with everything going wrong that may; and in every order.
 #include "harness.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -20,6 +21,56 @@ TEST_CASE("ring_steal survives the death of any ranks but the root", "[deaths]")
   try_many(
       "deaths", [](auto seed) { return steal_harness::run(steal_harness::death_scenario(seed)); }, 1000000007,
       runs_wanted(12000));
+}
+
+TEST_CASE("a task that ends whatever rank runs it is blamed", "[deaths]") {
+  try_many(
+      "poison", [](auto seed) { return steal_harness::run(steal_harness::poison_scenario(seed)); }, 3,
+      runs_wanted(8000));
+}
+
+namespace {
+
+struct last_words_first : steal_harness::fault {
+  bool hears(world& w, event const& e) override {
+    return e.what != event::kind::detect || static_cast<steal_harness::world&>(w).is_silent(e.b);
+  }
+};
+
+}  // namespace
+
+// Where no other rank dies, all that a rank has said is heard, and none makes progress in between.
+TEST_CASE("a poisonous task costs max_losses_per_task ranks, and one for each lender among them",
+          "[deaths]") {
+  int named = 0, exactly = 0, root_first = 0;
+  for (std::uint64_t seed = 1; seed <= test::fewer_if_slow(6000); ++seed) {
+    auto const s = steal_harness::poison_scenario(seed);
+    if (s.deaths > 0 || !s.last_words || s.statements > 0) continue;
+    INFO(s.describe());
+    last_words_first order;
+    steal_harness::world w(s, &order);
+    std::mt19937_64 dice(s.seed);
+    for (std::uint64_t i = 0; i < s.chaos && !w.ended(); ++i) w.step(dice);
+    w.settle(dice);
+    w.check_end();
+    auto const allowed = static_cast<int>(std::max(2U, s.most_losses));
+    auto const most = allowed + w.lenders_poisoned() * (allowed - 1);
+    if (w.blamed()) {
+      ++named;
+      exactly += w.poisoned() == allowed ? 1 : 0;
+      CHECK(w.poisoned() <= most);
+    } else if (w.poisoned() == 0) {
+      ++root_first;
+    } else {
+      CHECK(w.poisoned() == s.ranks - 1);  // none was left but the root
+      CHECK(w.poisoned() < most);
+    }
+  }
+  std::printf(
+      "%d runs name the loan, %d of them after as few losses as can be; in %d the root met it first\n", named,
+      exactly, root_first);
+  CHECK(exactly > named / 2);
+  CHECK(named > root_first / 4);
 }
 
 TEST_CASE("small trees in every order of events", "[exhaustive]") {

@@ -134,6 +134,8 @@ class peer_world {
   virtual void add_to(role::digest&) const {}
 
   // --- what a world uses ---
+  /// Of its messages to each rank `last_words` arrive.
+  void die(int rank, std::uint64_t last_words);
   /// A job begins; what was before it is gone.
   void start_job(Scenario const& s);
   [[nodiscard]] Node& at(int rank) { return nodes_[static_cast<std::size_t>(rank)]; }

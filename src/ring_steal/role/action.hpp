@@ -28,6 +28,21 @@ struct send {
   debt_id debt = 0;
   friend bool operator==(send const&, send const&) = default;
 };
+/// The borrower of `loan` is lost: what it has stated of results is part of `debt`, the tasks that are left
+/// stay apart under the loan's number.
+struct set_apart {
+  loan_id loan = 0;
+  debt_id debt = 0;
+  friend bool operator==(set_apart const&, set_apart const&) = default;
+};
+/// Send `what` to `to`, and attach the tasks that were set apart as loan `parcel`; keep the copy under the
+/// new loan's number.
+struct lend_again {
+  loan_id parcel = 0;
+  rank_id to = 0;
+  loan what{};
+  friend bool operator==(lend_again const&, lend_again const&) = default;
+};
 /// The message just handled states what `loan`, a part of `debt`, is worth: keep the result so far and the
 /// tasks that are left in place of the tasks that were lent.
 struct restate {
@@ -84,8 +99,9 @@ struct complete {
 /// after that. Unless the run ends early, what this rank owes and has lent is not needed any more. A task
 /// that throws while the run ends early brings a second `drain`.
 using steal_action =
-    std::variant<steal::send, steal::accept, steal::work, steal::settle, steal::take_back, steal::forget,
-                 steal::drop, steal::restate, steal::record, steal::complete, tell_root, drain, end, fail>;
+    std::variant<steal::send, steal::accept, steal::work, steal::settle, steal::set_apart, steal::lend_again,
+                 steal::take_back, steal::forget, steal::drop, steal::restate, steal::record, steal::complete,
+                 tell_root, drain, end, fail>;
 using steal_actions = std::vector<steal_action>;
 
 }  // namespace skel::role

@@ -30,12 +30,21 @@ struct nothing {
 /// Victim to thief: the tasks that travel with this message.
 struct loan {
   loan_id number = 0;
+  bool suspect = false;  ///< a rank was lost with these tasks, or with what they are part of
+  bool again = false;    ///< and this rank alone is to run them next, to see whether they were the cause
   friend bool operator==(loan const&, loan const&) = default;
 };
 /// Borrower to lender: the result of the loan, including all that its tasks spawned.
 struct paid {
   loan_id loan = 0;
   friend bool operator==(paid const&, paid const&) = default;
+};
+/// Borrower to lender: this rank turns to a loan that may have ended its last borrower. `lost`: it was the
+/// lender of a part of the loan, these ranks were lost with that part, and it has to run it itself.
+struct begins {
+  loan_id loan = 0;
+  std::vector<rank_id> lost{};
+  friend bool operator==(begins const&, begins const&) = default;
 };
 /// Borrower to lender: what the loan is worth by now, a result so far and the tasks that are left.
 struct worth {
@@ -71,8 +80,8 @@ struct progress {
 }  // namespace steal
 
 using steal_message =
-    std::variant<call_message, steal::ask, steal::nothing, steal::loan, steal::paid, steal::worth,
-                 steal::returned, steal::held, steal::not_held, steal::revoke, steal::progress>;
+    std::variant<call_message, steal::ask, steal::nothing, steal::loan, steal::paid, steal::begins,
+                 steal::worth, steal::returned, steal::held, steal::not_held, steal::revoke, steal::progress>;
 
 template <>
 inline constexpr unsigned first_kind<steal_message> = 32;

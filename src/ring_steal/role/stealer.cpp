@@ -7,10 +7,9 @@ namespace skel::role {
 
 stealer::stealer(stealer_config config)
     : config_(std::move(config)),
-      search_(config_.self, std::make_shared<std::vector<rank_id> const>(config_.ranks), config_.order),
-      attendance_(config_.self, config_.root) {
-  search_.works(config_.root);  // all work begins there
-}
+      thief_(config_.self, config_.root, config_.ranks, config_.order),
+      lent_(config_.most_losses),
+      attendance_(config_.self, config_.root) {}
 
 void stealer::begin(steal_actions& out) {
   out.push_back(tell_root{hello{config_.call_hash}});
@@ -20,69 +19,55 @@ void stealer::begin(steal_actions& out) {
 
 // --- the thief
 
-// The next debt with tasks, or somebody to ask for some.
+// The next debt with tasks, or a rank to ask for some.
 void stealer::turn_to_work(steal_actions& out) {
   if (!hungry()) return;
   auto const ready =
       std::find_if(debts_.begin(), debts_.end(), [](auto const& entry) { return entry.second.work; });
-  if (ready != debts_.end()) {
-    current_ = ready->first;
-    out.push_back(steal::work{*current_});
-    return;
-  }
+  if (ready != debts_.end()) return work_on(ready->first, out);
   nothing_to_spare(out);
-  ask_next(out);
+  thief_.ask_next(out);
 }
 
-void stealer::ask_next(steal_actions& out) {
-  if (!resting() || asks_ >= arc) return;
-  if (std::exchange(came_round_, false)) search_.begin();
-  asked_ = search_.next();
-  came_round_ = !asked_;
-  asks_ = came_round_ ? arc : asks_ + 1;
-  if (asked_) out.push_back(steal::send{*asked_, steal::ask{}});
+void stealer::work_on(debt_id id, steal_actions& out) {
+  current_ = id;
+  auto const& d = debts_.at(id);
+  if (d.alone) out.push_back(steal::send{d.lender, steal::begins{d.number, d.lost}});
+  out.push_back(steal::work{id});
 }
 
 void stealer::retry(steal_actions& out) {
   if (!resting()) return;
-  asks_ = 0;
-  ask_next(out);
+  thief_.rested();
+  thief_.ask_next(out);
 }
 
-// Case 1: the victim works and gave.
 void stealer::on(rank_id from, steal::loan const& m, steal_actions& out) {
   if (!attendance_.active()) {
     out.push_back(steal::send{from, steal::not_held{{m.number}}});
     return;
   }
   debt_id const id = next_debt_++;
-  debts_[id] = {.lender = from, .number = m.number};
+  debts_[id] = {.lender = from, .number = m.number, .suspect = m.suspect, .alone = m.again};
   ++steals_;
-  if (asked_ == from) asked_.reset();
-  asks_ = 0;
-  came_round_ = true;  // the next search is a new one
-  search_.works(from);
+  thief_.succeeded(from);
   out.push_back(steal::accept{id});
   turn_to_work(out);
 }
 
-// Cases 2 and 3: the victim is idle, and perhaps knows a rank that is not.
 void stealer::on(rank_id from, steal::nothing const& m, steal_actions& out) {
-  if (asked_ != from) return;
-  asked_.reset();
-  if (m.busy)
-    search_.shortcut(from, *m.busy);
-  else
-    search_.idle(from);
-  ask_next(out);
+  if (thief_.refused(from, m.busy) && hungry()) thief_.ask_next(out);
 }
 
 // --- the victim
 
 void stealer::on(rank_id from, steal::ask const& /*m*/, steal_actions& out) {
   if (!attendance_.active()) return;
-  if (!current_)
-    send_away(from, search_.knows_busy(), out);
+  auto const parcel = may_borrow_parcels(from) ? lent_.next_parcel(from) : std::nullopt;
+  if (parcel)
+    lend_again(*parcel, from, out);
+  else if (!current_)
+    send_away(from, thief_.knows_busy(), out);
   else if (std::find(thieves_.begin(), thieves_.end(), from) == thieves_.end())
     thieves_.push_back(from);
 }
@@ -91,16 +76,28 @@ void stealer::send_away(rank_id thief, std::optional<rank_id> hint, steal_action
   out.push_back(steal::send{thief, steal::nothing{hint == thief ? std::nullopt : hint}});
 }
 
+bool stealer::may_have(rank_id thief, debt const& d) const {
+  return !d.alone && !(d.suspect && thief == config_.root);
+}
+
+bool stealer::may_spare(debt_id id) const {
+  auto const of = debts_.find(id);
+  return of != debts_.end() &&
+         std::any_of(thieves_.begin(), thieves_.end(), [&](rank_id r) { return may_have(r, of->second); });
+}
+
 void stealer::spare(debt_id id, steal_actions& out) {
   auto const of = debts_.find(id);
-  if (thieves_.empty() || of == debts_.end() || draining()) return;
-  rank_id const thief = thieves_.front();
-  thieves_.pop_front();
-  loan_id const number = next_loan_++;
-  loans_[number] = {thief, id};
-  ++of->second.loans;
-  out.push_back(steal::send{thief, steal::loan{number}, id});
-  search_.works(thief);
+  if (of == debts_.end() || draining()) return;
+  auto& d = of->second;
+  auto const at = std::find_if(thieves_.begin(), thieves_.end(), [&](rank_id r) { return may_have(r, d); });
+  if (at == thieves_.end()) return;
+  rank_id const thief = *at;
+  thieves_.erase(at);
+  loan_id const number = lent_.lend(thief, id);
+  ++d.loans;
+  out.push_back(steal::send{thief, steal::loan{number, d.suspect}, id});
+  thief_.knows(thief);
   // Half of those that wait go along with the tasks: so work spreads over n ranks in log n steps.
   for (auto n = thieves_.size() / 2; n > 0; --n) {
     send_away(thieves_.back(), thief, out);
@@ -109,15 +106,18 @@ void stealer::spare(debt_id id, steal_actions& out) {
 }
 
 void stealer::nothing_to_spare(steal_actions& out) {
-  for (rank_id const thief : std::exchange(thieves_, {})) send_away(thief, search_.knows_busy(), out);
+  for (rank_id const thief : std::exchange(thieves_, {})) send_away(thief, thief_.knows_busy(), out);
 }
 
 // --- the borrower
 
 void stealer::dry(debt_id id, steal_actions& out) {
   if (current_ != id) return;
-  debts_[id].work = false;
+  auto& d = debts_[id];
+  d.work = false;
   current_.reset();
+  // What is left of it is no more than what is lent on: whatever this rank runs next is no part of it.
+  if (d.suspect && d.loans > 0) state(id, out);
   settle_if_done(id, out);
   turn_to_work(out);
 }
@@ -134,14 +134,21 @@ void stealer::settle_if_done(debt_id id, steal_actions& out) {
   debts_.erase(id);
 }
 
-void stealer::state(debt_id id, steal_actions& out) const {
+void stealer::state(debt_id id, steal_actions& out) {
   auto const at = debts_.find(id);
   if (at == debts_.end() || !attendance_.active()) return;
-  auto const& d = at->second;
+  auto& d = at->second;
+  d.alone = false;
+  d.lost.clear();
   if (d.lender == config_.self)
     out.push_back(steal::record{});
   else
     out.push_back(steal::send{d.lender, steal::worth{d.number}, id});
+}
+
+bool stealer::suspect(debt_id id) const {
+  auto const at = debts_.find(id);
+  return at != debts_.end() && at->second.suspect;
 }
 
 std::optional<debt_id> stealer::find(rank_id lender, loan_id number) const {
@@ -164,16 +171,12 @@ void stealer::on(rank_id from, steal::revoke const& m, steal_actions& out) {
   turn_to_work(out);
 }
 
-// The debt is void: nobody waits for its result, nor for those of its parts.
+// The debt is void: neither its result nor those of its parts are awaited.
 void stealer::drop(debt_id id, steal_actions& out) {
-  for (auto it = loans_.begin(); it != loans_.end();) {
-    if (it->second.of != id) {
-      ++it;
-      continue;
-    }
-    out.push_back(steal::send{it->second.borrower, steal::revoke{it->first}});
-    out.push_back(steal::forget{it->first});
-    it = loans_.erase(it);
+  for (auto const number : lent_.parts_of(id)) {
+    auto const borrower = lent_.close(number).borrower;
+    if (borrower) out.push_back(steal::send{*borrower, steal::revoke{number}});
+    out.push_back(steal::forget{number});
   }
   debts_.erase(id);
   if (current_ == id) current_.reset();
@@ -182,57 +185,115 @@ void stealer::drop(debt_id id, steal_actions& out) {
 
 // --- the lender
 
-// Otherwise it was taken back, or is void.
-bool stealer::has_lent(loan_id number, rank_id borrower) const {
-  auto const at = loans_.find(number);
-  return at != loans_.end() && at->second.borrower == borrower;
-}
-
 void stealer::on(rank_id from, steal::paid const& m, steal_actions& out) {
-  if (!has_lent(m.loan, from)) return;
-  auto const at = loans_.find(m.loan);
-  debt_id const of = at->second.of;
-  loans_.erase(at);
+  if (lent_.find(m.loan, from) == nullptr) return;
+  debt_id const of = lent_.close(m.loan).of;
   --debts_.at(of).loans;
   out.push_back(steal::settle{m.loan, of});
   settle_if_done(of, out);
 }
 
+void stealer::on(rank_id from, steal::begins const& m, steal_actions& /*out*/) {
+  if (lent_.find(m.loan, from) != nullptr) lent_.begun(m.loan, m.lost);
+}
+
 void stealer::on(rank_id from, steal::worth const& m, steal_actions& out) {
-  if (has_lent(m.loan, from)) out.push_back(steal::restate{m.loan, loans_.at(m.loan).of});
+  auto const* const l = lent_.find(m.loan, from);
+  if (l == nullptr) return;
+  lent_.stated(m.loan);
+  out.push_back(steal::restate{m.loan, l->of});
 }
 
 void stealer::on(rank_id from, steal::returned const& m, steal_actions& out) {
-  if (!has_lent(m.loan, from)) return;
-  out.push_back(steal::restate{m.loan, loans_.at(m.loan).of});
+  auto const* const l = lent_.find(m.loan, from);
+  if (l == nullptr) return;
+  out.push_back(steal::restate{m.loan, l->of});
   take_back(m.loan, out);
   turn_to_work(out);
 }
 
 void stealer::on(rank_id from, steal::not_held const& m, steal_actions& out) {
-  for (auto const number : m.loans)
-    if (has_lent(number, from)) {
-      ++taken_back_;
+  for (auto const number : m.loans) {
+    auto const* const l = lent_.find(number, from);
+    if (l == nullptr) continue;
+    ++taken_back_;
+    if (l->again && attendance_.active())
+      set_apart(number, std::nullopt, out);
+    else
       take_back(number, out);
-    }
+  }
+  place_parcels(out);
   turn_to_work(out);
 }
 
 void stealer::take_back(loan_id number, steal_actions& out) {
-  auto const at = loans_.find(number);
-  debt_id const of = at->second.of;
-  loans_.erase(at);
+  debt_id const of = lent_.close(number).of;
   auto& d = debts_.at(of);
   --d.loans;
   d.work = true;
   out.push_back(steal::take_back{number, of});
 }
 
+// --- parcels
+
+void stealer::set_apart(loan_id number, std::optional<rank_id> lost, steal_actions& out) {
+  lent_.set_apart(number, lost);
+  out.push_back(steal::set_apart{number, lent_[number].of});
+}
+
+void stealer::lend_again(loan_id parcel, rank_id to, steal_actions& out) {
+  loan_id const number = lent_.lend_again(parcel, to);
+  out.push_back(steal::lend_again{parcel, to, {number, true, true}});
+  thief_.knows(to);
+}
+
+bool stealer::may_borrow_parcels(rank_id r) const {
+  return r != config_.self && r != config_.root && !gone_.contains(r);
+}
+
+// To thieves that wait; others get them when they ask.
+void stealer::place_parcels(steal_actions& out) {
+  if (!attendance_.active() || !lent_.next_parcel()) return;
+  if (std::none_of(config_.ranks.begin(), config_.ranks.end(),
+                   [&](rank_id r) { return may_borrow_parcels(r); })) {
+    while (auto const parcel = lent_.next_parcel()) run_parcel(*parcel, out);
+    return;
+  }
+  std::erase_if(thieves_, [&](rank_id thief) {
+    auto const parcel = may_borrow_parcels(thief) ? lent_.next_parcel(thief) : std::nullopt;
+    if (parcel) lend_again(*parcel, thief, out);
+    return parcel.has_value();
+  });
+}
+
+// No rank asks for them: none is idle, or the idle ones do not come by. A rank that works runs them later.
+void stealer::push_parcels(steal_actions& out) {
+  for (auto const parcel : lent_.overdue()) {
+    auto const to = std::find_if(config_.ranks.begin(), config_.ranks.end(),
+                                 [&](rank_id r) { return may_borrow_parcels(r) && !lent_.has_parcel(r); });
+    if (to == config_.ranks.end()) return;
+    lend_again(parcel, *to, out);
+  }
+}
+
+// No other rank can. The lender hears which ranks were lost with it, in case this is the next one.
+void stealer::run_parcel(loan_id parcel, steal_actions& out) {
+  auto const l = lent_[parcel];
+  take_back(parcel, out);
+  auto& d = debts_.at(l.of);
+  if (d.lender == config_.self) return;  // the root is alone
+  d.suspect = d.alone = true;
+  d.lost.insert(d.lost.end(), l.lost.begin(), l.lost.end());
+  if (current_ == l.of) work_on(l.of, out);
+}
+
 // --- messages, losses, time
 
 void stealer::on(rank_id from, steal_message const& m, steal_actions& out) {
   if (ended()) return;
-  search_.alive(from);
+  thief_.heard(from);
+  lent_.heard(from);
+  gone_.erase(from);
   std::visit([&](auto const& own) { on(from, own, out); }, m);
 }
 
@@ -241,36 +302,48 @@ void stealer::on(rank_id /*from*/, steal::progress const& /*m*/, steal_actions& 
 void stealer::on(rank_id /*from*/, call_message const& m, steal_actions& out) {
   bool const was_draining = draining();
   attendance_.on(m, out);
-  if (auto const* s = std::get_if<stop>(&m); s != nullptr && !was_draining) leave_work(s->early);
+  auto const* const s = std::get_if<stop>(&m);
+  if (s == nullptr || was_draining) return;
+  if (s->early)
+    for (auto const parcel : lent_.parcels()) take_back(parcel, out);
+  leave_work(s->early);
 }
 
 void stealer::lost(rank_id rank, steal_actions& out) {
   if (ended() || rank == config_.self || attendance_.lost(rank, out)) return;
-  search_.lost(rank);
+  gone_.insert(rank);
+  thief_.lost(rank);
   // It may be alive, and then must not wait for an answer forever.
   if (std::erase(thieves_, rank) > 0) send_away(rank, std::nullopt, out);
   std::vector<debt_id> void_debts;
   for (auto const& [id, d] : debts_)
     if (d.lender == rank) void_debts.push_back(id);
   for (auto const id : void_debts) drop(id, out);
-  std::vector<loan_id> its;
-  for (auto const& [number, l] : loans_)
-    if (l.borrower == rank) its.push_back(number);
-  for (auto const number : its) {
+  for (auto const number : lent_.borrowed_by(rank)) {
     ++taken_back_;
-    take_back(number, out);
+    if (attendance_.active())
+      set_apart(number, rank, out);
+    else
+      take_back(number, out);
     out.push_back(steal::send{rank, steal::revoke{number}});
   }
-  if (asked_ == rank) asked_.reset();
+  lent_.lost(rank);
+  place_parcels(out);
   turn_to_work(out);
 }
 
 void stealer::tick(steal_actions& out) {
   if (ended()) return;
-  std::map<rank_id, std::vector<loan_id>> lent;
-  for (auto const& [number, l] : loans_) lent[l.borrower].push_back(number);
-  for (auto& [borrower, numbers] : lent)
+  for (auto& [borrower, numbers] : lent_.by_borrower())
     out.push_back(steal::send{borrower, steal::held{std::move(numbers)}});
+  if (!attendance_.active()) return;
+  place_parcels(out);
+  push_parcels(out);
+  turn_to_work(out);
+  if (auto const guilty = lent_.tick())
+    out.push_back(tell_root{
+        blamed{guilty->work, guilty->ranks,
+               "loan " + std::to_string(guilty->work) + " of rank " + std::to_string(config_.self)}});
 }
 
 // --- the end
@@ -279,15 +352,15 @@ void stealer::leave_work(bool returns) {
   returns_ = returns;
   if (!returns) {
     debts_.clear();
-    loans_.clear();
+    lent_.clear();
   }
   thieves_.clear();
   current_.reset();
-  asked_.reset();
+  thief_.forget();
 }
 
-// Those of which nothing is lent on. A debt is younger than the one that it was lent of, so none waits for
-// itself, by however many ranks.
+// First those of which nothing is lent on. A debt is younger than the one that it was lent of, so none waits
+// for itself, by however many ranks.
 void stealer::return_debts(steal_actions& out) {
   for (auto it = debts_.begin(); it != debts_.end();) {
     auto const [id, d] = *it;
@@ -320,16 +393,17 @@ void stealer::quiet(steal_actions& out) {
 
 std::uint64_t stealer::hash() const {
   digest d;
-  search_.hash(d);
-  d.add(asks_).add(came_round_);
-  for (auto const& [id, x] : debts_)
+  thief_.hash(d);
+  for (auto const& [id, x] : debts_) {
     d.add(id).add(static_cast<std::uint64_t>(x.lender)).add(x.number).add(x.loans * 2 + (x.work ? 1 : 0));
-  d.add(debts_.size());
-  for (auto const& [number, x] : loans_) d.add(number).add(static_cast<std::uint64_t>(x.borrower)).add(x.of);
-  d.add(loans_.size()).add(next_debt_).add(next_loan_);
-  d.add(current_ ? *current_ + 1 : 0).add(asked_ ? static_cast<std::uint64_t>(*asked_) + 1 : 0);
+    d.add((x.suspect ? 1U : 0U) + (x.alone ? 2U : 0U));
+    for (rank_id const r : x.lost) d.add(static_cast<std::uint64_t>(r));
+  }
+  lent_.hash(d);
+  d.add(debts_.size()).add(next_debt_).add(current_ ? *current_ + 1 : 0);
   for (auto const t : thieves_) d.add(static_cast<std::uint64_t>(t));
-  d.add(thieves_.size()).add(returns_);
+  for (auto const r : gone_) d.add(static_cast<std::uint64_t>(r));
+  d.add(thieves_.size()).add(gone_.size()).add(returns_);
   attendance_.hash(d);
   return d.value();
 }

@@ -1,0 +1,45 @@
+#include "ring_steal/role/thief.hpp"
+
+#include <utility>
+
+namespace skel::role {
+
+void thief::ask_next(steal_actions& out) {
+  if (asked_ || asks_ >= arc) return;
+  if (std::exchange(came_round_, false)) search_.begin();
+  asked_ = search_.next();
+  came_round_ = !asked_;
+  asks_ = came_round_ ? arc : asks_ + 1;
+  if (asked_) out.push_back(steal::send{*asked_, steal::ask{}});
+}
+
+// Cases 2 and 3: the victim is idle, and perhaps knows a rank that is not.
+bool thief::refused(rank_id from, std::optional<rank_id> busy) {
+  if (asked_ != from) return false;
+  asked_.reset();
+  if (busy)
+    search_.shortcut(from, *busy);
+  else
+    search_.idle(from);
+  return true;
+}
+
+// Case 1: the victim works and gave.
+void thief::succeeded(rank_id from) {
+  if (asked_ == from) asked_.reset();
+  asks_ = 0;
+  came_round_ = true;  // the next search is a new one
+  search_.works(from);
+}
+
+void thief::lost(rank_id rank) {
+  search_.lost(rank);
+  if (asked_ == rank) asked_.reset();
+}
+
+void thief::hash(digest& d) const {
+  search_.hash(d);
+  d.add(asks_).add(came_round_).add(asked_ ? static_cast<std::uint64_t>(*asked_) + 1 : 0);
+}
+
+}  // namespace skel::role
