@@ -50,22 +50,24 @@ void bsp_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
 void bsp_run::do_job(restore_job const& j, unsigned /*thread*/, std::unique_lock<std::mutex>& lock) {
   auto const rank = static_cast<int>(j.place);
   auto const size = static_cast<int>(j.members);
-  std::uint64_t step = 0;
+  std::optional<std::uint64_t> step;
   std::optional<std::string> no_store;
+  auto const read_part = [&](int part) {
+    auto bytes = store_->read(j.generation, static_cast<std::uint32_t>(part));
+    std::span<std::byte const> in(bytes);
+    step = bytes::get_varint(in);
+    bytes.erase(bytes.begin(), bytes.end() - static_cast<std::ptrdiff_t>(in.size()));
+    return bytes;
+  };
   lock.unlock();
   auto const bad = thrown_by([&] {
-    if (j.generation == 0) return work_.begin(rank, size);
+    if (j.generation == 0) {
+      step = 0;
+      return work_.begin(rank, size);
+    }
     try {
-      auto const parts = static_cast<int>(store_->parts_of(j.generation));
-      work_.load(
-          [&](int part) {
-            auto bytes = store_->read(j.generation, static_cast<std::uint32_t>(part));
-            std::span<std::byte const> in(bytes);
-            step = bytes::get_varint(in);
-            bytes.erase(bytes.begin(), bytes.end() - static_cast<std::ptrdiff_t>(in.size()));
-            return bytes;
-          },
-          parts, rank, size);
+      work_.load(read_part, static_cast<int>(store_->parts_of(j.generation)), rank, size);
+      if (!step) read_part(0);       // split() needed none
     } catch (error const& unread) {  // of the store, or of bytes that are not such a state
       no_store = unread.what();
     }
@@ -75,12 +77,12 @@ void bsp_run::do_job(restore_job const& j, unsigned /*thread*/, std::unique_lock
   if (bad) return fail(*bad);
   // The report says what an earlier run has saved, not what this one goes back to after a loss.
   if (!no_store && is_root() && store_ && j.generation == store_->costs().restored_generation)
-    store_->costs().restored_tasks = step;
+    store_->costs().restored_tasks = *step;
   role::bsp_actions list;
   if (no_store)
     member_.unreadable(j.epoch, *no_store, list);
   else
-    member_.restored(j.epoch, step, list);
+    member_.restored(j.epoch, *step, list);
   perform(list);
 }
 

@@ -320,6 +320,9 @@ std::vector<std::string> shard_store::tidy(stored_object const& what, others whi
     if (is_other(o, what) && (which == others::all || !o.enough())) add_paths(o, rubbish);
   auto const current = std::ranges::find_if(
       all, [&](auto const& o) { return o.object == what.object && o.hash == what.hash; });
+  if (rivals_of(what, all).empty())
+    for (auto const& path : unreadable(what, all))
+      if (can_be_opened(path)) rubbish.insert(path);
   if (current == all.end() || (rubbish.empty() && current->duplicates.empty())) return {};
 
   auto const is_whole = [&](stored_object const& o) {
@@ -349,6 +352,44 @@ std::vector<std::string> shard_store::tidy(stored_object const& what, others whi
   }
   for (auto const& directory : touched) files_->sync_directory(directory);
   return {rubbish.begin(), rubbish.end()};
+}
+
+bool shard_store::can_be_opened(std::string const& path) const {
+  try {
+    return files_->open(path) != nullptr;
+  } catch (error const&) {
+    return false;
+  }
+}
+
+std::vector<std::string> shard_store::unreadable(stored_object const& what) const {
+  return unreadable(what, scan(what.object.name, unheard));
+}
+
+std::vector<std::string> shard_store::unreadable(stored_object const& what,
+                                                 std::vector<stored_object> const& readable) const {
+  std::set<std::string> known;
+  for (auto const& o : readable) add_paths(o, known);
+  std::vector<std::string> paths;
+  for (auto const& directory : directories_) {
+    std::vector<std::string> names;
+    try {
+      names = files_->list(directory);
+    } catch (error const&) {
+      continue;  // scan() reports it
+    }
+    for (std::uint32_t i = 0; i < what.object.code.shards(); ++i) {
+      auto const name = shard_header{what.object, i}.file_name();
+      auto const path = in_directory(directory, name);
+      if (known.contains(path) || !std::ranges::binary_search(names, name)) continue;
+      try {
+        shard_reader const of_another_object(*files_, path, {});
+      } catch (error const&) {
+        paths.push_back(path);
+      }
+    }
+  }
+  return paths;
 }
 
 void shard_store::remove_older_than(std::string const& name, std::uint64_t generation) {

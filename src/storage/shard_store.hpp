@@ -57,13 +57,17 @@ class shard_store {
   std::vector<std::string> repair(stored_object const& what, std::vector<bool> const& whole,
                                   kernel computed_by = default_kernel(), count_bytes const& progress = {});
 
-  /// What tidy() takes for rubbish beside second copies of shards: shards of other objects with the same
-  /// name, generation and membership, if these are lost, or in any case.
+  /// What tidy() takes for rubbish beside second copies of shards, and beside unreadable() files that can be
+  /// opened and are no shards: shards of other objects with the same name, generation and membership, if
+  /// these are lost, or in any case. Where such an object has rivals_of(), unreadable files may be theirs.
   enum class others : std::uint8_t { lost, all };
   /// Removes them, when it has read all shards of the object that stay: skel::error, and nothing is removed,
   /// unless these are whole. Gives back the paths.
   std::vector<std::string> tidy(stored_object const& what, others which = others::lost,
                                 kernel computed_by = default_kernel(), count_bytes const& progress = {});
+
+  /// Paths with the names of this object's shards whose files are no shards or cannot be opened.
+  [[nodiscard]] std::vector<std::string> unreadable(stored_object const& what) const;
 
   /// Removes the shards of generations of this object before `generation`.
   void remove_older_than(std::string const& name, std::uint64_t generation);
@@ -80,6 +84,9 @@ class shard_store {
   struct new_file;
   [[nodiscard]] std::vector<stored_object> scan(std::optional<std::string> const& name,
                                                 report_problem const& report) const;
+  [[nodiscard]] std::vector<std::string> unreadable(stored_object const& what,
+                                                    std::vector<stored_object> const& readable) const;
+  [[nodiscard]] bool can_be_opened(std::string const& path) const;
   [[nodiscard]] stored_object best_copies(stored_object const& what) const;
   void commit(std::vector<new_file>& files);
   void abandon(std::vector<new_file>& files) noexcept;

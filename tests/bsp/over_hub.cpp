@@ -42,6 +42,51 @@ TEST_CASE("a run goes on from its last checkpoint, on as many ranks or on others
 
 namespace {
 
+// Rank 0 counts, the others have nothing to do.
+struct counting {
+  using state = std::uint64_t;
+  using message = std::uint64_t;
+  std::function<void(std::uint64_t number)> event = [](std::uint64_t) {};
+  [[nodiscard]] state begin(int, int) const { return 0; }
+  bool step(state& s, skel::superstep<message>& now) const {
+    if (now.rank() == 0) event(now.number());
+    s += now.rank() == 0 ? now.number() : 0;
+    return now.number() < rounds;
+  }
+  [[nodiscard]] skel::bsp_part<counting> split(skel::bsp_parts<counting> const& parts, int rank, int) const {
+    return rank == 0 ? parts[0] : skel::bsp_part<counting>{};
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a rank whose split reads no part goes on with the others") {
+  store const where;
+  hub::job first(2, 1), second(3, 1);
+  auto options = where.options(false);
+  std::stop_source stop;
+  options.stop = stop.get_token();
+  counting p;
+  p.event = [&](std::uint64_t n) {
+    if (n < 20 || !where.wait_for_checkpoint()) return;
+    stop.request_stop();
+    std::this_thread::sleep_for(300ms);
+  };
+  first.run([&](skel::context& ctx) { skel::bsp(ctx, p, options); });
+  std::uint64_t sum = 0, restored = 0;
+  second.run([&](skel::context& ctx) {
+    auto const r = skel::bsp(ctx, counting{}, where.options(true));
+    if (!ctx.is_root()) return;
+    sum = r.value;
+    restored = r.report.checkpoint->restored_tasks;
+  });
+  for (int r = 0; r < 3; ++r) CHECK(second.error(r).empty());
+  CHECK(sum == rounds * (rounds + 1) / 2);
+  CHECK(restored > 0);
+}
+
+namespace {
+
 // One of four ranks is lost after there was a checkpoint.
 void check_goes_on_without(int victim, store const& where) {
   hub::job job(4, 1);
@@ -123,6 +168,55 @@ TEST_CASE("a state that nobody can split is lost with a rank") {
   auto const e = run(job, 3, p, where.options(false));
   killer.join();
   CHECK(e.errors[0] == "lost rank 1, and with it what no other rank had");
+}
+
+namespace {
+
+// In superstep 12, or in begin() where `at_begin`, the rank with the last cells dies.
+struct deadly_circle : splitting_circle {
+  hub::job* job = nullptr;
+  bool at_begin = false;
+  [[nodiscard]] state begin(int rank, int size) const {
+    if (at_begin) die(rank, size);
+    return circle::begin(rank, size);
+  }
+  bool step(state& s, skel::superstep<message>& now) const {
+    if (!at_begin && now.number() == 12) die(now.rank(), now.size());
+    return circle::step(s, now);
+  }
+  [[nodiscard]] skel::bsp_part<deadly_circle> split(skel::bsp_parts<deadly_circle> const& parts, int rank,
+                                                    int size) const {
+    return cut(parts, rank, size);
+  }
+  // The last of those that are left: its place is its rank.
+  void die(int rank, int size) const {
+    if (rank == 0 || rank + 1 != size) return;
+    std::this_thread::sleep_for(50ms);  // the hub drops what it has sent last
+    job->kill(rank);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a superstep that kills is named on all ranks that are left") {
+  for (bool const at_begin : {false, true})
+    for (bool const saves : {false, true}) {
+      INFO((at_begin ? "begin" : "step") << (saves ? ", with checkpoints" : ""));
+      store const where;
+      hub::job job(6, 1);
+      deadly_circle p;
+      p.job = &job;
+      p.at_begin = at_begin;
+      auto const e = run(job, 6, p, saves ? where.options(false) : skel::bsp_options{});
+      for (int const r : {0, 1, 2}) {
+        auto const& text = e.errors[static_cast<std::size_t>(r)];
+        INFO(text);
+        CHECK(text.starts_with(at_begin ? "task 0 failed on rank 3: superstep 0, or making the state for it, "
+                                        : "task 12 failed on rank 3: superstep 12"));
+        CHECK(text.ends_with(" was running on each of the lost ranks 5, 4, 3"));
+        hub::check_thrown<skel::task_error>(job, r);
+      }
+    }
 }
 
 TEST_CASE("what a superstep throws ends the run on all ranks") {

@@ -59,4 +59,4 @@ grep -q "$folder/d3/" "$folder/errors" || fail "nobody says that shards in d3 ar
 restored=$(grep -o '"restored_[a-z]*": [0-9]*' "$folder/report.json" | tr '\n' ' ')
 echo "$ranks ranks killed, $later went on: $restored"
 case $restored in *'"restored_generation": '[1-9]*) ;; *) fail "nothing was restored" ;; esac
-case $program/$restored in *skel-matmul/* | *'"restored_tasks": '[1-9]*) ;; *) fail "all tasks were done again" ;; esac
+case $restored in *'"restored_tasks": '[1-9]*) ;; *) fail "all tasks were done again" ;; esac

@@ -2,7 +2,7 @@
 # A rank of a program in supersteps is killed: the others read its state from the store and go on, in the same job.
 #   kill_one.sh SKEL_MPIEXEC SKEL_MATMUL given|own
 # The store: three directories, or each rank's own disk, which is lost with its rank.
-# Exit code 1 if the product differs, the job fails, or no loss was seen.
+# Exit code 1 if the product differs, the job fails, it begins again instead of reading the store, or no loss was seen.
 set -euo pipefail
 # shellcheck source=tests/programs.sh
 . "$(dirname "$0")/../programs.sh"
@@ -22,7 +22,7 @@ for attempt in 1 2 3 4 5 6; do # again, if the job was done before the kill
   rm -rf "$folder"/d?
   mkdir "$folder"/d{0,1,2}
   SKEL_SUSPECT_AFTER=1s "$skel_mpiexec" -n 4 --oversubscribe "$program" "${product[@]}" --checkpoint ida:2,1 \
-    --store "$store" --every 50ms --report "$folder/report.json" -o "$folder/ranks.bin" >"$folder/out" 2>"$folder/errors" &
+    --store "$store" --every 50ms --report "$folder/report.json" --trace "$folder/trace.json" -o "$folder/ranks.bin" >"$folder/out" 2>"$folder/errors" &
   launcher=$!
   for _ in $(seq 400); do # until there is a second generation: the first is committed
     [ "$(find "$folder"/d? -type f 2>/dev/null | grep -cE '\.([2-9]|[1-9][0-9]+)\.[0-9]+-of-')" -gt 0 ] && break
@@ -35,6 +35,11 @@ for attempt in 1 2 3 4 5 6; do # again, if the job was done before the kill
   fi
   cmp "$folder/alone.bin" "$folder/ranks.bin"
   if tr -d ' \n' <"$folder/report.json" | grep -q '"lost_ranks":\[2\]'; then
+    begun=$(grep -c '"pid":0,.*"first_task":0,"tasks":1}' "$folder/trace.json" || true)
+    if [ "$begun" -ne 1 ]; then
+      echo "superstep 0 was computed $begun times: nothing was restored" >&2
+      exit 1
+    fi
     echo "rank 2 lost (attempt $attempt), the same product"
     exit 0
   fi

@@ -61,6 +61,6 @@ for later in 3 6; do
   restored=$(grep -o '"restored_[a-z]*": [0-9]*' "$folder/report.json" | tr '\n' ' ')
   echo "4 ranks killed, $later went on: $restored"
   case $restored in *'"restored_generation": '[1-9]*) ;; *) fail "nothing was restored" ;; esac
-  case $program/$restored in *skel-matmul/* | *'"restored_tasks": '[1-9]*) ;; *) fail "all tasks were done again" ;; esac
+  case $restored in *'"restored_tasks": '[1-9]*) ;; *) fail "all tasks were done again" ;; esac
   rm "$folder/later$ending"
 done

@@ -1,4 +1,5 @@
 // skel-checkpoint as users start it.
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -138,9 +139,9 @@ TEST_CASE("two objects of one name and generation are named, and one has to be c
   two_writers const p;
   auto const list = checkpoint("list --from " + p.all()).text;
   CHECK(list == "state.bin, generation 1: 1 MB, ida:6,2, 8 of 8 shards, 2 more can be lost, object " +
-                    p.ids[0] +
+                    p.ids[0] + " in " + p.directories +
                     "\nstate.bin, generation 1: 17 B, ida:2,1, 3 of 3 shards, 1 more can be lost, object " +
-                    p.ids[1] + "\n");
+                    p.ids[1] + " in " + p.more + "\n");
   auto const refusal = "skel-checkpoint: state.bin, generation 1 is there more than once, as objects " +
                        p.ids[0] + " and " + p.ids[1] + ": say which with --object\n";
   auto const decode = "decode --quiet --from " + p.all() + " -o " + p.out + " state.bin";
@@ -153,16 +154,58 @@ TEST_CASE("two objects of one name and generation are named, and one has to be c
   CHECK(checkpoint(decode + " --object " + p.ids[1].substr(0, 8)).code == 0);
   CHECK(test::read_file(p.out) == "of another writer");
   CHECK(checkpoint(decode + " --object xyz").code == 2);
-  auto const verify = checkpoint("verify --quiet --from " + p.all());
+  auto const verify = checkpoint("verify --from " + p.all());
   CHECK(verify.code == 1);
   CHECK(contains(verify.text, "state.bin, generation 1 is there more than once, as objects"));
+  for (auto const& id : p.ids) CHECK(contains(verify.text, " more can be lost, object " + id + "\n"));
   CHECK(checkpoint("repair --from " + p.all() + " state.bin").text == refusal);
   // A writer that died is no ambiguity.
   for (int i = 0; i < 2; ++i)
     std::filesystem::remove(p.where.file("more" + std::to_string(i)) + "/state.bin.1.00" + std::to_string(i) +
                             ".shard");
-  CHECK(checkpoint(decode).code == 0);
+  auto const given = checkpoint(decode);
+  CHECK(given.code == 0);
+  CHECK(given.text == "skel-checkpoint: state.bin, generation 1: object " + p.ids[1] +
+                          ", of another writer, is lost: 1 of its 3 shards are there; object " + p.ids[0] +
+                          " is given back\n");
   CHECK(test::read_file(p.out) == p.data);
+}
+
+TEST_CASE("repair leaves nothing that verify complains of, or says what it leaves") {
+  eight_disks const p;
+  REQUIRE(checkpoint("encode --quiet --code ida:6,2 --to " + p.directories + " " + p.file).code == 0);
+  auto const repair = "repair --from " + p.directories + " state.bin";
+  auto const verify = "verify --quiet --from " + p.directories;
+  auto const beside = p.disk(4) + "/state.bin.1.001.shard";
+  test::write_file(beside, "no shard");
+  std::filesystem::rename(p.shard(2), p.disk(3) + "/moved.shard");
+  test::write_file(p.shard(2), "nor is this");
+  CHECK(checkpoint(verify).code == 1);
+  auto const removed = checkpoint(repair);
+  INFO(removed.text);
+  CHECK(removed.code == 0);
+  CHECK(contains(removed.text, beside + ": removed\n"));
+  CHECK_FALSE(std::filesystem::exists(beside));
+  CHECK(checkpoint(verify).code == 0);
+
+  REQUIRE(::mkfifo(beside.c_str(), 0666) == 0);  // like a file without permission, even for root
+  auto const left = checkpoint(repair);
+  CHECK(left.code == 1);
+  CHECK(contains(left.text, beside + ": cannot be read, and stays: make it readable or remove it"));
+  CHECK(std::filesystem::exists(beside));
+  CHECK(checkpoint(verify).code == 1);
+  std::filesystem::remove(beside);
+  CHECK(checkpoint(repair).code == 0);
+  CHECK(checkpoint(verify).code == 0);
+}
+
+TEST_CASE("an unreadable shard stays while it may be another writer's") {
+  two_writers const p;
+  test::write_file(p.where.file("more0") + "/state.bin.1.000.shard", "no shard");
+  auto const repair = "repair --from " + p.all() + " state.bin --object ";
+  CHECK(checkpoint(repair + p.ids[0]).code == 1);
+  CHECK(std::filesystem::exists(p.where.file("more0") + "/state.bin.1.000.shard"));
+  CHECK(checkpoint("repair --from " + p.more + " state.bin").code == 0);  // writes it anew
 }
 
 TEST_CASE("repair removes second copies and the shards of a dead writer, and then all is well") {

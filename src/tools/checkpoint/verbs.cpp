@@ -14,6 +14,7 @@
 #include "skel/atomic_file.hpp"
 #include "skel/error.hpp"
 #include "storage/catalogue.hpp"
+#include "storage/paths.hpp"
 #include "storage/shard_store.hpp"
 #include "tools/checkpoint/generations.hpp"
 #include "tools/checkpoint/telling.hpp"
@@ -93,6 +94,25 @@ std::string id_in_words(Stored const& o, std::vector<Stored> const& found) {
   return ambiguity(o, found) ? fmt::format(", object {}", o.id()) : "";
 }
 
+// Where there are several of one name and generation, users see what lies where.
+std::string place_in_words(stored_object const& o, std::vector<stored_object> const& found) {
+  if (!ambiguity(o, found)) return "";
+  std::set<std::string> directories;
+  for (auto const& [index, path] : o.shards) directories.insert(directory_of(path));
+  return fmt::format("{} in {}", id_in_words(o, found), fmt::join(directories, ","));
+}
+
+// What another writer has left under the same name and generation is not passed over in silence.
+void report_remains(stored_object const& taken, std::vector<stored_object> const& found) {
+  for (auto const& o : found)
+    if (o.object.name == taken.object.name && o.object.generation == taken.object.generation &&
+        o.id() != taken.id() && !o.enough())
+      warn(
+          fmt::format("{}: object {}, of another writer, is lost: {} of its {} shards are there; object {} "
+                      "is given back",
+                      title(o), o.id(), o.shards.size(), o.object.code.shards(), taken.id()));
+}
+
 // The tries in order, the newest first; what is damaged too much makes way for the one before.
 stored_object restore(shard_store const& store, std::vector<stored_object> const& found,
                       std::optional<key> const& with, arguments const& a) {
@@ -110,6 +130,7 @@ stored_object restore(shard_store const& store, std::vector<stored_object> const
           with);
       out.commit();
       progress.finish();
+      report_remains(o, found);
       return o;
     } catch (usage_error const&) {
       throw;  // no key
@@ -199,7 +220,9 @@ int verify(arguments const& a) {
       auto const flags = store.verify(o, default_kernel(), [&](auto bytes) { progress.add(bytes); });
       progress.finish();
       whole = static_cast<std::size_t>(std::ranges::count(flags, true));
-      if (!a.quiet) fmt::print("{}: {}: {}\n", title(o), o.object.code.to_string(), state_in_words(o, whole));
+      if (!a.quiet)
+        fmt::print("{}: {}: {}{}\n", title(o), o.object.code.to_string(), state_in_words(o, whole),
+                   id_in_words(o, found.objects));
     } catch (error const& bad) {
       warn(bad.what());
     }
@@ -235,10 +258,19 @@ bool repair_object(shard_store& store, stored_object const& o, std::vector<store
   return true;
 }
 
+// What repair could neither read nor replace: verify would go on to find it.
+bool nothing_unreadable(shard_store const& store, stored_object const& o) {
+  auto const left = store.unreadable(o);
+  for (auto const& path : left)
+    warn(path + ": cannot be read, and stays: make it readable or remove it, and repair again");
+  return left.empty();
+}
+
 }  // namespace
 
 int repair(arguments const& a) {
   shard_store store(a.directories, warn);
+  bool clean = true;
   auto const found = find(store, a);
   if (a.name.empty() && found.generations.empty())
     throw usage_error(
@@ -246,13 +278,19 @@ int repair(arguments const& a) {
                     fmt::join(a.directories, ",")));
   auto const repair_one = [&](stored_generation const& g) {
     expect_one(g, found.generations);
-    return repair_generation(g, a);
+    if (!repair_generation(g, a)) return false;
+    for (auto const& [number, part] : g.parts) clean = nothing_unreadable(store, part) && clean;
+    if (g.manifest) clean = nothing_unreadable(store, *g.manifest) && clean;
+    return true;
+  };
+  auto const repair_alone = [&](stored_object const& o) {
+    if (!repair_object(store, o, found.objects, a)) return false;
+    clean = nothing_unreadable(store, o);
+    return true;
   };
   bool const done = a.name.empty() ? std::ranges::any_of(found.generations, repair_one)
-                                   : std::ranges::any_of(found.objects, [&](auto const& o) {
-                                       return repair_object(store, o, found.objects, a);
-                                     });
-  if (done) return 0;
+                                   : std::ranges::any_of(found.objects, repair_alone);
+  if (done) return clean ? 0 : 1;
   throw error(fmt::format("{}: no generation can be repaired",
                           a.name.empty() ? fmt::format("{}", fmt::join(a.directories, ",")) : a.name));
 }
@@ -263,7 +301,7 @@ int list(arguments const& a) {
   for (auto const& o : found.objects)
     fmt::print("{}: {}, {}{}, {}{}\n", title(o), bytes_in_words(static_cast<double>(o.object.content_length)),
                o.object.code.to_string(), o.object.sealed == sealing::none ? "" : ", encrypted",
-               state_in_words(o, o.shards.size()), id_in_words(o, found.objects));
+               state_in_words(o, o.shards.size()), place_in_words(o, found.objects));
   for (auto const& g : found.generations) list_generation(g, id_in_words(g, found.generations));
   return 0;
 }
