@@ -342,7 +342,7 @@ void stealer::tick(steal_actions& out) {
   turn_to_work(out);
   if (auto const guilty = lent_.tick())
     out.push_back(tell_root{
-        blamed{guilty->work, guilty->ranks,
+        blamed{guilty->work, guilty->ranks, guilty->more,
                "loan " + std::to_string(guilty->work) + " of rank " + std::to_string(config_.self)}});
 }
 
