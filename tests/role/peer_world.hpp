@@ -169,8 +169,6 @@ class peer_world {
     if (scenario_->failing != static_cast<int>(jobs_++)) return false;
     return failed_ = true;
   }
-  /// The rank dies; of its messages to each rank so many arrive.
-  void die(int rank, std::uint64_t last_words);
   /// Does what the roles of all skeletons want. False: it is an action of the skeleton's own.
   template <class Variant>
   bool performs(int rank, Variant const& action) {
