@@ -37,7 +37,7 @@ struct blamed {
   task_id task = 0;
   std::vector<rank_id> ranks{};
   std::uint64_t more = 0;  ///< other tasks to blame
-  std::string text{};  ///< what was running, where the number does not say it
+  std::string text{};      ///< what was running, where the number does not say it
   friend bool operator==(blamed const&, blamed const&) = default;
 };
 /// To the root: nothing runs any more. The rank's statistics travel with it.

@@ -85,8 +85,7 @@ void world::perform(int rank, role::steal_actions& list, packet* cause) {
 // Nobody but the harness knows it at once.
 void world::begin_debt(int rank, debt const& d) {
   auto& lent = at(d.lender).lent;
-  if (auto const l = lent.find(d.number); l != lent.end() && l->second.borrower == rank)
-    ++l->second.begun;
+  if (auto const l = lent.find(d.number); l != lent.end() && l->second.borrower == rank) ++l->second.begun;
 }
 
 void world::set_apart(int rank, steal::set_apart const& what) {
