@@ -87,6 +87,9 @@ struct multi_host_options {
   /// nothing.
   double sink_cost = 0;
   unit_results results = unit_results::in_order;
+  /// A piece that was being processed on this number of lost ranks, or a unit that was open on this number of
+  /// lost hosts, ends the run with a task_error. 0: never, any number of ranks may be lost to it.
+  unsigned max_losses_per_task = 2;
   std::stop_token stop{};                      ///< ends the run early when requested on any rank
   std::optional<double> time_limit_seconds{};  ///< ends the run early
   std::string label{};                         ///< for progress and trace; default: "multi_host"

@@ -36,6 +36,7 @@ struct part_lost {
 struct blamed {
   task_id task = 0;
   std::vector<rank_id> ranks{};
+  std::string text{};  ///< what was running, where the number does not say it
   friend bool operator==(blamed const&, blamed const&) = default;
 };
 /// To the root: nothing runs any more. The rank's statistics travel with it.

@@ -42,12 +42,16 @@ void roll_call::sink_failed(std::uint64_t task, std::string text, call_messages&
 }
 
 void roll_call::blame(task_id task, std::vector<rank_id> const& ranks, call_messages& out) {
+  stop_for({task, ranks}, out);
+}
+
+void roll_call::stop_for(blamed const& b, call_messages& out) {
   std::string names;
-  for (rank_id const r : ranks) names += (names.empty() ? "" : ", ") + std::to_string(r);
+  for (rank_id const r : b.ranks) names += (names.empty() ? "" : ", ") + std::to_string(r);
   stop({.how = outcome::status::task_failed,
-        .task = task,
-        .rank = ranks.empty() ? 0 : ranks.back(),
-        .text = "it was running on each of the lost ranks " + names},
+        .task = b.task,
+        .rank = b.ranks.empty() ? 0 : b.ranks.back(),
+        .text = (b.text.empty() ? "it" : b.text) + " was running on each of the lost ranks " + names},
        out);
 }
 
@@ -72,7 +76,7 @@ void roll_call::on(rank_id from, call_message const& m, call_messages& out) {
   } else if (auto const* l = std::get_if<part_lost>(&m)) {
     stop({.how = outcome::status::part_lost, .rank = l->rank}, out);
   } else if (auto const* b = std::get_if<blamed>(&m)) {
-    blame(b->task, b->ranks, out);
+    stop_for(*b, out);
   } else if (std::holds_alternative<stopped>(m)) {
     p->stopped = true;
     maybe_finish(out);

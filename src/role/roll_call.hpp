@@ -57,6 +57,7 @@ class roll_call {
     friend bool operator==(peer const&, peer const&) = default;
   };
   void stop(outcome how, call_messages& out);
+  void stop_for(blamed const& b, call_messages& out);
   [[nodiscard]] bool early() const { return stopping_ && outcome_.how == outcome::status::stopped_early; }
   void maybe_finish(call_messages& out);
   void tell_all(call_message const& m, call_messages& out) const;
