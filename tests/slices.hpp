@@ -80,6 +80,15 @@ struct slices {
     return all;
   }
 
+  /// What cut() takes for this piece.
+  [[nodiscard]] std::uint64_t row(std::uint64_t number, std::uint64_t piece) const {
+    carried c;
+    unit u;
+    slices const quick;
+    for (std::uint64_t n = 0; n <= number; ++n) quick.read(n, c, u);
+    return u.rows.at(piece);
+  }
+
   /// What one loop finds, reading everything in order.
   [[nodiscard]] std::vector<std::uint64_t> expected(std::uint64_t units) const {
     std::vector<std::uint64_t> text;

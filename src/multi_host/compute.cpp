@@ -10,7 +10,12 @@
 
 namespace skel::detail {
 
-// To read comes first: slaves depend on it.
+// A unit that was open on lost hosts is read while nothing else runs here.
+bool group_run::may_read() const {
+  return !reads_.empty() && (!reads_.front().alone || (inside_ == 0 && !worker_.has_work()));
+}
+
+// To read comes first: workers depend on it.
 bool group_run::find_work(unsigned thread) {
   auto& t = state_[thread];
   if (stop_wanted()) check_stop();
@@ -22,14 +27,15 @@ bool group_run::find_work(unsigned thread) {
   deliver_deferred();
   auto const process_next = [&] {
     role::group_actions list;
-    worker_.idle(tasks_in(quantum_seconds, t.cost, most_tasks_of_quantum), list);
+    worker_.idle(tasks_in(quantum_seconds, t.cost, most_tasks_of_quantum), inside_ == 0, list);
     perform(list, nullptr, &t);
     if (draining_) t.todo = std::monostate{};
     return !std::holds_alternative<std::monostate>(t.todo);
   };
   // Until the root knows what pieces cost, groups are not what they should be.
   if (arbiter_ && arbiter_->on_trial() && trial_units_ > 0 && process_next()) return true;
-  if (!reads_.empty()) {
+  if (worker_.runs_alone()) return process_next();
+  if (may_read()) {
     t.todo = std::move(reads_.front());
     reads_.pop_front();
   } else if (!deliveries_.empty() && !sinking_here_) {
@@ -69,6 +75,11 @@ void group_run::check_quiet() {
 void group_run::read(thread_state& t, std::unique_lock<std::mutex>& lock) {
   auto const j = std::get<read_job>(std::exchange(t.todo, std::monostate{}));
   auto const unit = j.of->units.at(j.unit);
+  if (j.alone) {
+    role::group_actions list;
+    host_.opens(j.of->term, j.unit, list);
+    perform(list);
+  }
   lock.unlock();
   double const begin = now();
   std::uint64_t pieces = 0;

@@ -58,8 +58,8 @@ void group_run::describe(report& r) const {
     g.preload_seconds = started_at_ - start_;
     r.seconds -= g.preload_seconds;
   }
-  double hosts = 0, slaves = 0, least = 0, most = 0;
-  int host_count = 0, slave_count = 0;
+  double hosts = 0, workers = 0, least = 0, most = 0;
+  int host_count = 0, worker_count = 0;
   for (auto const& row : r.per_rank) {
     bool const led = std::any_of(arbiter_->plan().begin(), arbiter_->plan().end(),
                                  [&](auto const& p) { return p.leader == row.rank; });
@@ -68,14 +68,14 @@ void group_run::describe(report& r) const {
       ++host_count;
       continue;
     }
-    slaves += row.idle_seconds;
-    least = slave_count == 0 ? row.idle_seconds : std::min(least, row.idle_seconds);
+    workers += row.idle_seconds;
+    least = worker_count == 0 ? row.idle_seconds : std::min(least, row.idle_seconds);
     most = std::max(most, row.idle_seconds);
-    ++slave_count;
+    ++worker_count;
   }
   if (host_count > 0) g.host_idle_seconds = hosts / host_count;
-  // Slaves wait while hosts preload, before the clock starts.
-  if (slave_count > 0) g.slave_idle_seconds = std::max(0.0, slaves / slave_count - g.preload_seconds);
+  // Workers wait while hosts preload, before the clock starts.
+  if (worker_count > 0) g.slave_idle_seconds = std::max(0.0, workers / worker_count - g.preload_seconds);
   g.slave_idle_spread = most - least;
   r.groups = std::move(g);
 }
@@ -92,8 +92,8 @@ std::string group_run::state() const {
       key_.number, key_.context, worker_.queued(), worker_.running(), worker_.unsent());
   if (worker_.waiting()) text += detail::format(", waits for rank {}", *worker_.host());
   if (host_.active())
-    text += detail::format("; leads with {} units open, {} pieces to give, {} slaves waiting{}",
-                           host_.open_units(), host_.pooled(), host_.waiting(),
+    text += detail::format("; leads with {} units open, {} pieces to give, {} workers waiting{}",
+                           host_.units_open(), host_.pooled(), host_.waiting(),
                            host_.reading() ? ", reading" : "");
   if (roll_ && !roll_->stopping()) text += "; root: waits for " + arbiter_->waits_for();
   return text + waits_to_stop();

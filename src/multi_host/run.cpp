@@ -89,7 +89,7 @@ void group_run::perform_for_host(role::group_action const& action, cargo* with) 
       duty_->carried = work_.make_state();
     }
     duty_->units[r->unit] = work_.make_unit();
-    reads_.push_back({duty_, r->unit, r->fresh});
+    reads_.push_back({duty_, r->unit, r->fresh, r->alone});
     engine_.work_arrived().notify_all();
   } else if (auto const* k = std::get_if<group_act::keep>(&action)) {
     keep(k->pieces, *with);
@@ -206,6 +206,8 @@ void group_run::on_tick(double t) {
   if (over_) return;
   role::group_actions list;
   worker_.tick(list);
+  host_.tick(list);
+  if (runs_on_root()) arbiter_->tick(list);
   perform(list);
   // The root hears that this rank moves: for its watchdog.
   if (auto const n = tasks_run(); n != pieces_told_) {

@@ -89,6 +89,7 @@ class group_run final : public peer_run {
     std::shared_ptr<duty> of;
     std::uint64_t unit = 0;
     bool fresh = false;
+    bool alone = false;
   };
   struct sink_job {
     std::shared_ptr<duty> of;
@@ -120,6 +121,7 @@ class group_run final : public peer_run {
   void begin(std::unique_lock<std::mutex>& lock) override;
   void receive(int from, std::span<std::byte const> body, transport::packet& whole) override;
   [[nodiscard]] bool find_work(unsigned thread) override;
+  [[nodiscard]] bool may_read() const;
   void compute(unsigned thread, std::unique_lock<std::mutex>& lock) override;
   void after_quantum(unsigned thread, std::unique_lock<std::mutex>& lock) override;
   void please_stop() override;

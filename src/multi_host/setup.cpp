@@ -35,6 +35,7 @@ void group_run::check_choices() const {
   constexpr auto where = "multi_host";
   require_count(where, "the number of units", units_);
   require_count(where, "group_size", options_.group_size);
+  require_count(where, "max_losses_per_task", options_.max_losses_per_task);
   require_count(where, "read_ahead", options_.paper.read_ahead);
   require_count(where, "least_pieces", options_.paper.least_pieces, 1);
   require_count(where, "threshold", options_.paper.threshold);
@@ -97,12 +98,13 @@ void group_run::set_up_roles() {
                                         : schedule::first_come{o.paper.least_pieces}.policy();
   auto const left_alone = static_cast<std::uint64_t>(
       std::llround(o.paper.reassign_down_to * static_cast<double>(role::whole_unit)));
-  host_ = role::group_host({rank_, root_, policy, o.paper.read_ahead, o.paper.buffers, left_alone});
+  host_ = role::group_host(
+      {rank_, root_, policy, o.paper.read_ahead, o.paper.buffers, left_alone, o.max_losses_per_task});
   if (!is_root()) return;
-  arbiter_.emplace(role::group_arbiter_config{ctx_.size(), units_, o.group_size, o.power,
-                                              o.paper.measure_power && ctx_.size() > 1, o.paper.reassign,
-                                              o.paper.split_shares, o.paper.host_helps, o.paper.preload,
-                                              left_alone, sink_on_hosts_ ? 0 : o.sink_cost});
+  arbiter_.emplace(role::group_arbiter_config{
+      ctx_.size(), units_, o.group_size, o.power, o.paper.measure_power && ctx_.size() > 1,
+      o.paper.reassign, o.paper.split_shares, o.paper.host_helps, o.paper.preload, left_alone,
+      sink_on_hosts_ ? 0 : o.sink_cost, o.paper.read_ahead, o.max_losses_per_task});
   roll_.emplace(context_access::team(ctx_), hash);
 }
 

@@ -9,14 +9,15 @@ std::uint64_t scenario::pieces(std::uint64_t unit) const {
 }
 
 world::world(scenario const& s, fault* f) : peer_world(s, f) {
-  role::group_arbiter_config book{s.ranks,     s.units,  s.group_size, {},         false,
-                                  s.reassigns, s.splits, s.hosts_help, s.preloads, s.left_alone};
+  role::group_arbiter_config book{s.ranks,     s.units,      s.group_size, {},         false,
+                                  s.reassigns, s.splits,     s.hosts_help, s.preloads, s.left_alone,
+                                  0,           s.read_ahead, s.most_losses};
   for (int r = 0; r < s.ranks; ++r) {
     if (s.uneven) book.power.push_back(1 + r % 3);
     at(r).worker = role::group_worker({r, 0, call_hash(r), s.threads, 0, s.threshold, s.results_level});
     auto const policy = s.shrinking ? skel::schedule::guided{s.least_pieces}.policy()
                                     : skel::schedule::first_come{s.least_pieces}.policy();
-    at(r).host = role::group_host({r, 0, policy, s.read_ahead, s.buffers, s.left_alone});
+    at(r).host = role::group_host({r, 0, policy, s.read_ahead, s.buffers, s.left_alone, s.most_losses});
   }
   arbiter_ = role::group_arbiter(book);
 }
@@ -54,7 +55,9 @@ void world::receive(int from, int to, packet& p) {
   role::group_actions list;
   if (auto const* const call = std::get_if<role::call_message>(&p.what); call != nullptr && to == 0)
     call_roll(&role::roll_call::on, from, *call);
-  if (auto const* const l = std::get_if<role::group_msg::lead>(&p.what)) n.share_end = l->end;
+  if (auto const* const l = std::get_if<role::group_msg::lead>(&p.what)) n.share_end = l->units.end;
+  auto const* const pieces = std::get_if<role::group_msg::packet>(&p.what);
+  n.suspect_arrives = pieces != nullptr && pieces->suspect;
   role::route(from, p.what, {to == 0 && !roll_.stopping() ? &arbiter_ : nullptr, n.host, n.worker}, list);
   perform(to, list, p.cargo);
 }
@@ -64,6 +67,16 @@ void world::finish(int rank, int which) {
   auto const j = n.running.at(static_cast<std::size_t>(which));
   n.running.erase(n.running.begin() + which);
   role::group_actions list;
+  if (is_deadly(j)) {
+    if (rank != 0) {
+      kill(rank);
+      return;
+    }
+    root_met_it_ = true;
+    bool const others = std::any_of(nodes_.begin() + 1, nodes_.end(), [](node const& x) { return x.alive; });
+    bool const suspect = j.alone || n.suspects.contains(j.id);
+    require(!suspect || !others || suspicions_ > 0, "the root meets a suspect while other ranks live");
+  }
   if (job_fails()) {
     n.worker.failed(j.pieces.unit, "it throws", list);
     perform(rank, list);
@@ -90,6 +103,54 @@ void world::finish(int rank, int which) {
   perform(rank, list);
 }
 
+bool world::is_deadly(job const& j) const {
+  auto const& s = *scenario_;
+  if (j.what == job::kind::read) return s.deadly_unit == j.pieces.unit;
+  return j.what == job::kind::process && s.deadly_piece && s.deadly_piece->unit == j.pieces.unit &&
+         s.deadly_piece->piece - j.pieces.first < j.pieces.count;
+}
+
+void world::kill(int rank) {
+  auto const& s = *scenario_;
+  ++killed_;
+  for (int to = 0; to < s.ranks && s.last_words; ++to) {
+    auto& w = wires_[wire(rank, to)];
+    while (to != rank && active(to) && !w.empty()) {
+      auto p = std::move(w.front());
+      w.erase(w.begin());
+      if (fault_ == nullptr || fault_->receives(*this, rank, to, p.what)) receive(rank, to, p);
+      follow_up(to);
+    }
+  }
+  apply({kind::die, rank, 0, (s.seed + static_cast<std::uint64_t>(killed_)) % 4});
+  // A host may die of it in the end, with all that it knew of workers.
+  auto const most = static_cast<int>(2 * std::max(2U, s.most_losses) + 2);
+  bool const sure = s.last_words && s.deaths == 0 && s.suspicions == 0 && s.most_losses > 0;
+  require(!sure || killed_ <= most, "deadly work ends " + std::to_string(killed_) + " ranks");
+}
+
+bool world::blames(role::outcome const& how) {
+  return how.how == role::outcome::status::task_failed &&
+         how.text.find("was running on each of the lost ranks") != std::string::npos;
+}
+
+// Where ranks die of the deadly work only, and all that they said is heard, it is what is blamed. A suspect
+// that waited on lost ranks behind what ended them may be blamed after one loss more.
+bool world::may_blame(role::outcome const& how) const {
+  auto const& s = *scenario_;
+  if (!blames(how)) return false;
+  require(s.most_losses > 0, "work is blamed that may end any number of ranks");
+  if (!s.last_words || deaths_ > killed_ || suspicions_ > 0) return deaths_ + suspicions_ > 0;
+  require(s.is_deadly(), "work is blamed, but no work is deadly");
+  auto const unit = s.deadly_piece ? s.deadly_piece->unit : *s.deadly_unit;
+  require(how.task == unit, "unit " + std::to_string(how.task) + " is innocent: " + how.text);
+  if (!how.text.starts_with("piece ")) return true;
+  require(s.deadly_piece.has_value(), "a piece is innocent: " + how.text);
+  auto const name = "piece " + std::to_string(s.deadly_piece->piece) + " of unit ";
+  require(how.text.starts_with(name), "a piece is innocent: " + how.text);
+  return true;
+}
+
 void world::hear_lost(int rank, int peer) {
   role::group_actions list;
   if (rank == 0) {
@@ -109,6 +170,8 @@ void world::hear_lost(int rank, int peer) {
 void world::hear_tick(int rank) {
   role::group_actions list;
   at(rank).worker.tick(list);
+  at(rank).host.tick(list);
+  if (rank == 0 && !roll_.stopping()) arbiter_.tick(list);
   perform(rank, list);
 }
 
@@ -142,7 +205,13 @@ void world::check() const {
   require(arbiter_.orphans() == 0, "a rank is forgotten");
   check_no_orphan();
   for (int r = 0; r < scenario_->ranks; ++r)
-    require(at(r).host.open_units() <= scenario_->read_ahead + 2, "a host holds too many units");
+    require(at(r).host.units_open() <= scenario_->read_ahead + 2, "a host holds too many units");
+  for (auto const& n : nodes_) {
+    bool const suspect = std::any_of(n.running.begin(), n.running.end(), [&](job const& j) {
+      return n.suspects.contains(j.id) && n.packets.contains(j.id);
+    });
+    require(!suspect || n.running.size() == 1, "a suspect is not alone");
+  }
 }
 
 // When nothing is under way and nobody is lost: while a host has a unit that nobody has begun to read, each
@@ -175,6 +244,11 @@ void world::record(std::uint64_t unit, results const& cargo) {
 void world::check_done() const {
   require(sunk_.size() == scenario_->units, "units are missing at the end");
   require(started_ || scenario_->units == 0, "the clock never started");
+  bool const escaped =
+      scenario_->deadly_piece
+          ? scenario_->deadly_piece->piece >= scenario_->pieces(scenario_->deadly_piece->unit)
+          : scenario_->deadly_unit && *scenario_->deadly_unit >= scenario_->units;
+  require(!scenario_->is_deadly() || escaped || root_met_it_, "deadly work does no harm");
 }
 
 void node::add_to(role::digest& d) const {

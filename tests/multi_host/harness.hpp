@@ -42,10 +42,16 @@ struct scenario : harness_common::peer_scenario {
   std::optional<std::uint64_t> threshold = 1;
   std::uint64_t results_level = 0;
   std::uint64_t left_alone = role::default_left_alone;
+  unsigned most_losses = 2;
+  std::optional<role::piece_name> deadly_piece;  // whichever rank but the root processes it dies of it
+  std::optional<std::uint64_t> deadly_unit;      // likewise, whichever rank reads it
+  bool last_words = true;                        // what such a rank has said arrives
   bool reassigns = true, splits = true, hosts_help = true, preloads = false, uneven = false,
        slow_delivery = false;
   [[nodiscard]] std::string describe() const;
+  [[nodiscard]] std::string describe_deadly() const;
   [[nodiscard]] std::uint64_t pieces(std::uint64_t unit) const;
+  [[nodiscard]] bool is_deadly() const { return deadly_piece || deadly_unit; }
 };
 
 using results = std::vector<std::uint64_t>;
@@ -62,6 +68,7 @@ struct job {
   role::packet_id id = 0;
   piece_run pieces{};
   bool fresh = false;
+  bool alone = false;
   std::uint64_t ready = 0;
 };
 
@@ -77,6 +84,8 @@ struct node : harness_common::peer_node {
   // of the worker
   std::map<role::packet_id, std::pair<term_id, std::vector<std::uint64_t>>> packets;
   std::map<role::packet_id, std::uint64_t> first_of;
+  std::set<role::packet_id> suspects;  // packets of one piece that lost ranks had
+  bool suspect_arrives = false;
   // By term, unit and piece; twice where a host took this rank for lost and gave the same again.
   std::multimap<std::array<std::uint64_t, 3>, std::uint64_t> done;
   void add_to(role::digest& d) const;
@@ -89,6 +98,12 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   [[nodiscard]] std::uint64_t again() const { return again_; }
   [[nodiscard]] std::uint64_t split() const { return arbiter_.split(); }
   [[nodiscard]] std::uint64_t reassigned() const { return arbiter_.reassigned(); }
+  /// Whether the run ended as work was blamed.
+  [[nodiscard]] bool blamed() const { return at(0).how && blames(*at(0).how); }
+  /// Ranks that died of deadly work.
+  [[nodiscard]] int killed() const { return killed_; }
+  /// Whether the root, which survives it, met the deadly work.
+  [[nodiscard]] bool root_met_it() const { return root_met_it_; }
   /// Units that were read, those read twice included.
   [[nodiscard]] std::uint64_t reads() const { return reads_; }
 
@@ -108,9 +123,14 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   }
   void check() const override;
   void check_done() const override;
+  [[nodiscard]] bool may_blame(role::outcome const& how) const override;
   void add_to(role::digest& d) const override { d.add(arbiter_.hash()); }
 
   void finish(int rank, int which);
+  [[nodiscard]] bool is_deadly(job const& j) const;
+  [[nodiscard]] static bool blames(role::outcome const& how);
+  void kill(int rank);
+  void start_jobs(int rank);
   void perform(int rank, role::group_actions& list, results const& cargo = {});
   void perform_one(int rank, role::group_action const& action, results const& cargo, std::size_t& used);
   void perform_for_host(int rank, role::group_action const& action, results const& cargo, std::size_t& used);
@@ -123,6 +143,8 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   std::set<std::uint64_t> begun_;  // units that somebody has begun to read
   std::uint64_t reads_ = 0, again_ = 0;
   bool started_ = false;
+  int killed_ = 0;
+  bool root_met_it_ = false;
 };
 
 using fault = world::fault;
@@ -130,6 +152,8 @@ using fault = world::fault;
 [[nodiscard]] scenario random_scenario(std::uint64_t seed);
 /// At least one death.
 [[nodiscard]] scenario death_scenario(std::uint64_t seed);
+/// A piece or a unit that ends whichever rank processes or reads it.
+[[nodiscard]] scenario deadly_scenario(std::uint64_t seed);
 /// Throws violation with the seed that replays it.
 summary run(scenario const& s, fault* f = nullptr);
 

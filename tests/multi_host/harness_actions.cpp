@@ -22,6 +22,7 @@ void world::perform_one(int rank, role::group_action const& action, results cons
     require(cargo.size() == a->pieces.count, "a packet of another size than it says");
     n.packets[a->id] = {a->term, cargo};
     n.first_of[a->id] = a->pieces.first;
+    if (n.suspect_arrives) n.suspects.insert(a->id);
   } else if (auto const* x = std::get_if<act::execute>(&action)) {
     require(n.packets.contains(x->id), "a packet is not there");
     n.running.push_back({job::kind::process, 0, x->id, x->pieces});
@@ -59,7 +60,7 @@ void world::perform_for_host(int rank, role::group_action const& action, results
     require(begun_.insert(r->unit).second || !sound, "a unit is read twice");
     require(r->fresh ? !n.carried : n.carried && *n.carried + 1 == r->unit, "units are not read in order");
     std::erase_if(n.waiting, [](job const& j) { return j.what == job::kind::read; });  // of an older term
-    n.waiting.push_back({job::kind::read, r->term, 0, {r->unit, 0, 0}, r->fresh});
+    n.waiting.push_back({job::kind::read, r->term, 0, {r->unit, 0, 0}, r->fresh, r->alone});
   } else if (auto const* k = std::get_if<act::keep>(&action)) {
     auto& all = n.kept[k->pieces.unit];
     all.resize(std::max<std::size_t>(all.size(), k->pieces.first + k->pieces.count));
@@ -130,21 +131,34 @@ void world::send(int rank, int to, role::group_message const& what) {
 }
 
 // Threads that are free take what waits: to read first, since workers depend on it.
-void world::follow_up(int rank) {
+void world::start_jobs(int rank) {
   auto& n = at(rank);
-  if (!active(rank)) return;
+  auto const may_start = [&] {
+    if (n.running.size() >= scenario_->threads || n.waiting.empty() || n.worker.runs_alone()) return false;
+    return !n.waiting.front().alone || (n.running.empty() && !n.worker.has_work());
+  };
   role::group_actions list;
-  while (n.running.size() < scenario_->threads && !n.waiting.empty()) {
-    n.running.push_back(n.waiting.front());
+  while (may_start()) {
+    auto const j = n.waiting.front();
     n.waiting.erase(n.waiting.begin());
+    n.running.push_back(j);
+    if (j.alone) n.host.opens(j.term, j.pieces.unit, list);
+    perform(rank, list);
   }
   while (n.running.size() < scenario_->threads) {
     auto const before = n.running.size();
     n.worker.pace(scenario_->seed % 4);
-    n.worker.idle(1 + scenario_->seed % 2, list);
+    n.worker.idle(1 + scenario_->seed % 2, n.running.empty(), list);
     perform(rank, list);
     if (n.running.size() == before) break;
   }
+}
+
+void world::follow_up(int rank) {
+  auto& n = at(rank);
+  if (!active(rank)) return;
+  start_jobs(rank);
+  role::group_actions list;
   if (rank == 0 && arbiter_.complete() && !roll_.stopping()) {
     complete_ = true;
     call_roll(&role::roll_call::done, scenario_->units);

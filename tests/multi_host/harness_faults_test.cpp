@@ -50,8 +50,10 @@ std::vector<named_fault<mutation>> const faults{
     {"nobody leads", [](auto& m) { never<msg::lead>(m); }},
     {"an appointment is lost", [](auto& m) { once_lost<msg::lead>(m, 2); }},
     {"an order is lost", [](auto& m) { once_lost<msg::serve>(m, 1); }},
-    {"a share is longer than it is", [](auto& m) { change_one<msg::lead>(m, 1, [](auto& l) { ++l.end; }); }},
-    {"a share begins too late", [](auto& m) { change_one<msg::lead>(m, 1, [](auto& l) { ++l.first; }); }},
+    {"a share is longer than it is",
+     [](auto& m) { change_one<msg::lead>(m, 1, [](auto& l) { ++l.units.end; }); }},
+    {"a share begins too late",
+     [](auto& m) { change_one<msg::lead>(m, 1, [](auto& l) { ++l.units.first; }); }},
     {"a worker is sent to another host",
      [](auto& m) {
        change_one<msg::serve>(m, 2, [](auto& s) { s.host = s.host && *s.host > 0 ? *s.host - 1 : 1; });
@@ -131,7 +133,7 @@ std::vector<named_fault<mutation>> const faults_of_joining{
     {"a larger group ends early",
      [](auto& m) {
        when_joined(m, [](auto& lead) {
-         --lead.end;
+         --lead.units.end;
          return true;
        });
      }},
@@ -143,6 +145,64 @@ std::vector<named_fault<mutation>> const faults_of_joining{
        };
      }},
 };
+
+// Of how work that ends its process is blamed.
+std::vector<named_fault<mutation>> const faults_of_blame{
+    {"nobody hears which suspect begins", [](auto& m) { never<msg::begins>(m); }},
+    {"a rank says that it begins another piece",
+     [](auto& m) { change<msg::begins>(m, [](auto& b) { b.piece ^= 1; }); }},
+    {"nobody hears which unit is opened", [](auto& m) { never<msg::opens>(m); }},
+    {"a unit that was open on a lost host is led with others",
+     [](auto& m) {
+       change<msg::lead>(m, [](auto& l) {
+         l.units.end += l.units.alone && l.units.more ? 1 : 0;
+         l.units.alone = false;
+       });
+     }},
+    {"a suspect is given to nobody",
+     [](auto& m) {
+       m.received = [](int, auto& what) {
+         auto const* const p = as<msg::packet>(what);
+         return p == nullptr || !p->suspect;
+       };
+     }},
+    {"a suspect is taken for an ordinary piece",
+     [](auto& m) { change<msg::packet>(m, [](auto& p) { p.suspect = false; }); }},
+    {"a suspect is given to the root",
+     [](auto& m) {
+       m.wanted = [](auto& list) {
+         for (auto& action : list)
+           if (auto* const s = std::get_if<act::send>(&action))
+             if (auto const* const p = std::get_if<msg::packet>(&s->what); p != nullptr && p->suspect)
+               s->to = 0;
+       };
+     }},
+    {"a host does not hear that no other rank will process suspects",
+     [](auto& m) { never<msg::last_resort>(m); }},
+    {"the arbiter does not hear of suspects",
+     [](auto& m) { change<msg::left>(m, [](auto& l) { l.suspects = false; }); }},
+    {"work is blamed for the first loss",
+     [](auto& m) {
+       m.wanted = [](auto& list) {
+         for (std::size_t i = 0, n = list.size(); i < n; ++i)
+           if (auto const* const s = std::get_if<act::send>(&list[i]))
+             if (auto const* const p = std::get_if<msg::packet>(&s->what); p != nullptr && p->suspect) {
+               role::tell_root t{role::blamed{p->pieces.unit, {1}, "piece 7 of unit 0"}};
+               list.push_back(std::move(t));
+             }
+       };
+     }},
+    {"another unit is blamed", [](auto& m) { change<role::blamed>(m, [](auto& b) { b.task ^= 1; }); }},
+    {"nobody hears what is to blame", [](auto& m) { never<role::blamed>(m); }},
+};
+
+// Deadly work, and no other trouble.
+group_harness::scenario only_deadly(std::uint64_t seed) {
+  auto s = group_harness::deadly_scenario(seed);
+  s.deaths = s.suspicions = 0;
+  s.last_words = true;
+  return s;
+}
 
 // Many units, and nobody dies, fails or stops: what is caught then is the fault.
 group_harness::scenario without_trouble(std::uint64_t seed, int least_ranks, unsigned group_size) {
@@ -182,4 +242,9 @@ TEST_CASE("every deliberate fault of splitting a share is caught") {
     group_harness::run(s, &m);
   };
   check_all_are_caught<mutation>(faults_of_splits, run, static_cast<int>(faults_of_splits.size()));
+}
+
+TEST_CASE("every deliberate fault of blaming deadly work is caught") {
+  auto const run = [](std::uint64_t seed, mutation& m) { group_harness::run(only_deadly(seed), &m); };
+  check_all_are_caught<mutation>(faults_of_blame, run, static_cast<int>(faults_of_blame.size()));
 }

@@ -13,7 +13,15 @@ std::string scenario::describe() const {
          flag(shrinking, "shrinking") + flag(reassigns, "reassigns") + flag(splits, "splits") +
          flag(hosts_help, "hosts help") + flag(preloads, "preloads") + flag(uneven, "uneven") +
          flag(slow_delivery, "slow delivery") + ", left alone with " + std::to_string(left_alone) +
-         " thousandths" + describe_trouble();
+         " thousandths" + describe_deadly() + describe_trouble();
+}
+
+std::string scenario::describe_deadly() const {
+  if (!is_deadly()) return {};
+  return (deadly_piece ? ", deadly piece " + std::to_string(deadly_piece->piece) + " of unit " +
+                             std::to_string(deadly_piece->unit)
+                       : ", deadly unit " + std::to_string(*deadly_unit)) +
+         ", blamed after " + std::to_string(most_losses) + (last_words ? ", last words" : "");
 }
 
 namespace {
@@ -47,6 +55,27 @@ scenario draw(std::uint64_t seed, bool must_die) {
 
 scenario random_scenario(std::uint64_t seed) { return draw(seed, false); }
 scenario death_scenario(std::uint64_t seed) { return draw(seed, true); }
+
+scenario deadly_scenario(std::uint64_t seed) {
+  std::mt19937_64 dice(seed * 5 + 1);
+  auto s = draw(seed, false);
+  s.ranks = 3 + static_cast<int>(dice() % 6);
+  s.units = 1 + dice() % 12;
+  s.most_pieces = 1 + dice() % 5;
+  s.failing.reset();
+  s.other_call.reset();
+  s.stops_early = false;
+  s.suspicions = dice() % 8 == 0 ? 1 : 0;
+  s.deaths = dice() % 8 == 0 ? 1 : 0;
+  s.last_words = dice() % 3 != 0;
+  s.most_losses = dice() % 4 == 0 ? 1 + static_cast<unsigned>(dice() % 3) : 2;
+  auto const unit = dice() % s.units;
+  if (dice() % 3 == 0 || s.pieces(unit) == 0)
+    s.deadly_unit = unit;
+  else
+    s.deadly_piece = {unit, dice() % s.pieces(unit)};
+  return s;
+}
 
 summary run(scenario const& s, fault* f) { return harness_common::run<world>(s, f); }
 

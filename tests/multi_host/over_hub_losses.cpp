@@ -150,6 +150,7 @@ TEST_CASE("slaves and hosts are lost, and the output is the same") {
         skel::report r;
         auto const text = run(job, 24, what, size(n), &r);
         killer.join();
+        CAPTURE(job.error(0), r.lost_ranks);
         CHECK(text == what.expected(24));
         CHECK(job.error(0).empty());
         for (int const lost : r.lost_ranks) CHECK(std::count(victims.begin(), victims.end(), lost) == 1);
@@ -183,6 +184,72 @@ TEST_CASE("false suspicions do no harm to groups") {
     CHECK(text == what.expected(40));
     CHECK(job.error(0).empty());
   }
+}
+
+namespace {
+
+// A piece that ends the rank that processes it, or a unit that ends the rank that reads it.
+struct deadly_slices : slices {
+  hub::job* job = nullptr;
+  std::uint64_t deadly_row = 0;
+  std::uint64_t deadly_unit = ~std::uint64_t{0};
+
+  void end(int rank) const {
+    std::this_thread::sleep_for(30ms);  // what it has said arrives: the hub drops what is under way
+    job->kill(rank);
+  }
+  std::uint64_t read(std::uint64_t number, carried& c, unit& into) const {
+    if (number == deadly_unit) end(where);
+    return slices::read(number, c, into);
+  }
+  [[nodiscard]] result process(packet const& p, std::size_t i) const {
+    if (p.rows.at(i) == deadly_row) end(where);
+    return slices::process(p, i);
+  }
+  int where = 0;  // this rank
+};
+
+// The call on 8 ranks in two groups; the root's does nothing deadly.
+void ends_with(deadly_slices what, std::string const& blamed) {
+  hub::job job(8, 1);
+  what.job = &job;
+  what.read_time = 100us;
+  what.process_time = 200us;
+  auto how = size(4);
+  how.paper.reassign = false;    // the root does not come to help
+  how.paper.host_helps = false;  // where a host processes the piece, its unit is all that is known
+  std::atomic<std::uint64_t> tasks{0};
+  job.run([&](skel::context& ctx) {
+    auto own = what;
+    own.where = ctx.rank();
+    written out;
+    try {
+      skel::multi_host(ctx, 24, own, std::ref(out), how);
+    } catch (skel::task_error const& e) {
+      if (e.task() == 19) ++tasks;
+      throw;
+    }
+  });
+  check_thrown<skel::task_error>(job, 0);
+  CHECK(job.error(0).find(blamed) != std::string::npos);
+  CHECK(job.error(0).find(" was running on each of the lost ranks ") != std::string::npos);
+  CHECK(tasks >= 2);  // the root, and other survivors
+  CHECK(run(job, 24, slices{}, size(2)) == slices{}.expected(24));
+}
+
+}  // namespace
+
+TEST_CASE("a piece that ends rank after rank is blamed, and the survivors go on") {
+  deadly_slices what;
+  REQUIRE(what.pieces(19) > 2);
+  what.deadly_row = what.row(19, 1);
+  ends_with(what, "piece 1 of unit 19 ");
+}
+
+TEST_CASE("a unit that ends host after host is blamed, and the survivors go on") {
+  deadly_slices what;
+  what.deadly_unit = 19;
+  ends_with(what, "reading unit 19 or one of its pieces ");
 }
 
 TEST_CASE("the loss of the root ends the others") {

@@ -31,11 +31,13 @@ struct send {
 
 // --- of a host; all of them about its present term
 /// Read this unit on a compute thread and answer with was_read(), perhaps with readied() before. `fresh`: a
-/// new host, whose carried state is empty.
+/// new host, whose carried state is empty. `alone`: begin while nothing else runs on the rank and its worker
+/// has nothing, and say so before with opens().
 struct read {
   term_id term = 0;
   std::uint64_t unit = 0;
   bool fresh = false;
+  bool alone = false;
   friend bool operator==(read const&, read const&) = default;
 };
 /// The results of these pieces came with the event just handled, and are the first: keep them.
@@ -62,7 +64,8 @@ struct accept {
   piece_run pieces;
   friend bool operator==(accept const&, accept const&) = default;
 };
-/// Process these pieces of a packet on a compute thread and answer with finished().
+/// Process these pieces of a packet on a compute thread and answer with finished(). Nothing else begins while
+/// the worker runs_alone().
 struct execute {
   packet_id id = 0;
   piece_run pieces;

@@ -10,7 +10,9 @@ namespace skel::role {
 namespace act = group_act;
 
 group_arbiter::group_arbiter(group_arbiter_config config)
-    : config_(std::move(config)), members_(static_cast<std::size_t>(config_.ranks)) {
+    : config_(std::move(config)),
+      members_(static_cast<std::size_t>(config_.ranks)),
+      suspects_(config_.most_losses) {
   for (std::size_t i = 0; i < members_.size() && i < config_.power.size(); ++i)
     members_[i].power = config_.power[i];
 }
@@ -106,11 +108,13 @@ int group_arbiter::leads(rank_id r) const {
   return nobody;
 }
 
-// Its slave has nothing to do where it belongs.
+// Its worker has nothing to do where it belongs. While a rank leads a unit that was open on lost hosts, it
+// does nothing else.
 bool group_arbiter::free_to_move(rank_id r) const {
   auto const& m = at(r);
   if (!m.alive) return false;
-  if (!config_.hosts_help && leads(r) != nobody && m.group == nobody) return false;  // it only serves
+  int const led = leads(r);
+  if (led != nobody && (of(led).alone || (!config_.hosts_help && m.group == nobody))) return false;
   return m.group == nobody || finished(of(m.group)) || of(m.group).left == 0;
 }
 
@@ -160,10 +164,49 @@ void group_arbiter::order(rank_id r, term_id ended, group_actions& out) const {
   out.push_back(act::send{r, m});
 }
 
-void group_arbiter::lead(group const& g, group_actions& out) {
-  out.push_back(
-      act::send{g.host, group_msg::lead{g.term, first_unrecorded(g), g.end,
-                                        static_cast<std::uint64_t>(g.ranks), config_.preloads && !gone_}});
+// Up to the next unit that was open on lost hosts; such a unit alone.
+void group_arbiter::lead(group& g, group_actions& out) {
+  auto const first = first_unrecorded(g);
+  g.alone = suspects_.contains(first);
+  g.opened = false;
+  g.led_to = g.alone ? first + 1 : g.end;
+  for (auto u = first; u < g.led_to; ++u)
+    if (!g.alone && suspects_.contains(u)) g.led_to = u;
+  if (g.alone) suspects_.given(first, g.host);
+  out.push_back(act::send{g.host, group_msg::lead{g.term,
+                                                  {first, g.led_to, g.alone, g.led_to < g.end},
+                                                  static_cast<std::uint64_t>(g.ranks),
+                                                  config_.preloads && !gone_}});
+}
+
+// The results of all that a host knows of are here: it gets what follows. The root does not lead a unit that
+// was open on lost hosts while other ranks live.
+void group_arbiter::lead_on(group_actions& out) {
+  for (int g = 0; g < groups(); ++g) {
+    if (finished(of(g)) || !hosted(of(g)) || of(g).led_to >= of(g).end) continue;
+    auto const first = first_unrecorded(of(g));
+    if (first < of(g).led_to || suspects_.blames(first)) continue;
+    if (of(g).host == 0 && suspects_.contains(first) && others_live())
+      cut(g, first);
+    else
+      lead(of(g), out);
+  }
+}
+
+bool group_arbiter::others_live() const {
+  return std::any_of(members_.begin() + 1, members_.end(), [](member const& m) { return m.alive; });
+}
+
+// The share becomes two; the second one has no host yet.
+void group_arbiter::cut(int g, std::uint64_t where) {
+  auto& x = of(g);
+  group tail;
+  tail.first = where;
+  tail.end = std::exchange(x.end, where);
+  tail.done = recorded_of(tail);
+  tail.left = (tail.end - tail.first - tail.done) * whole_unit;
+  x.done -= tail.done;
+  groups_.push_back(tail);
 }
 
 void group_arbiter::advance(group_actions& out) {
@@ -180,8 +223,10 @@ void group_arbiter::advance(group_actions& out) {
   }
   // There was nothing to measure in the root's share.
   if (trial_ && leads(0) == nobody) trial_ = false;
+  lead_on(out);
   appoint_where_missing(out);
   move_free_ranks(out);
+  employ_for_suspects(out);
   employ_hosts(out);
   maybe_go(out);
 }
@@ -190,18 +235,20 @@ void group_arbiter::advance(group_actions& out) {
 
 void group_arbiter::appoint_where_missing(group_actions& out) {
   for (int g = 0; g < groups(); ++g) {
-    if (finished(of(g)) || hosted(of(g))) continue;
+    if (finished(of(g)) || hosted(of(g)) || suspects_.blames(first_unrecorded(of(g)))) continue;
     // Where everybody leads, whoever is through first takes it. One that was taken for lost, and lives, leads
     // on.
     if (rank_id const r = candidate(g); r != nobody) appoint(g, r, out);
   }
 }
 
-// Of its own group, or one without work, or one of the largest group.
+// Of its own group, or one without work, or one of the largest group. The root leads no unit that was open on
+// lost hosts while other ranks live.
 rank_id group_arbiter::candidate(int g) const {
   rank_id best = nobody;
   int best_class = 0;
-  for (rank_id r = 0; r < config_.ranks; ++r) {
+  bool const spare_root = suspects_.contains(first_unrecorded(of(g))) && others_live();
+  for (rank_id r = spare_root ? 1 : 0; r < config_.ranks; ++r) {
     if (!at(r).alive || leads(r) != nobody) continue;
     int const now = at(r).group;
     int const its_class = now == g ? config_.ranks + 2 : free_to_move(r) ? config_.ranks + 1 : workers(now);
@@ -219,9 +266,8 @@ void group_arbiter::appoint(int g, rank_id r, group_actions& out) {
   x.host = r;
   x.term = ++terms_;
   x.left = (x.end - x.first - x.done) * whole_unit;
-  x.loaded = false;
+  x.loaded = x.suspects = x.last_resort = x.whole = false;
   x.promised = 0;
-  x.whole = false;
   if (before != nobody) ++taken_over_;
   lead(x, out);
   at(r).group = config_.hosts_help ? g : nobody;
@@ -275,8 +321,16 @@ void group_arbiter::on(rank_id from, hello const& m, group_actions& out) {
 }
 
 void group_arbiter::on(rank_id from, group_msg::left const& m, group_actions& out) {
-  if (auto* const g = led_by(from, m.term)) g->left = m.amount;
+  if (auto* const g = led_by(from, m.term)) {
+    g->left = m.amount + (g->end - g->led_to) * whole_unit;
+    g->suspects = m.suspects;
+  }
   advance(out);
+}
+
+void group_arbiter::on(rank_id from, group_msg::opens const& m, group_actions& /*out*/) {
+  if (!knows(from)) return;
+  if (auto* const g = led_by(from, m.term)) g->opened = g->alone && m.unit == first_unrecorded(*g);
 }
 
 void group_arbiter::on(rank_id from, group_msg::loaded const& m, group_actions& out) {
@@ -290,6 +344,7 @@ void group_arbiter::on(rank_id from, group_msg::unit_done const& m, group_action
     out.push_back(
         fail{fail::reason::protocol, "rank " + std::to_string(from) + " speaks of units that do not exist"});
   } else if (recorded_.insert(m.unit)) {
+    suspects_.acquit(m.unit);
     for (auto& g : groups_)
       if (g.first <= m.unit && m.unit < g.end) ++g.done;
     out.push_back(act::record{m.unit});
@@ -298,8 +353,10 @@ void group_arbiter::on(rank_id from, group_msg::unit_done const& m, group_action
 }
 
 void group_arbiter::lost(rank_id rank, group_actions& out) {
-  if (rank == 0 || !knows(rank) || !at(rank).alive) return;
-  at(rank).alive = false;
+  if (rank == 0 || !knows(rank)) return;
+  silence_.lost(rank);
+  if (!std::exchange(at(rank).alive, false)) return;
+  suspect_units_of(rank);
   advance(out);
 }
 
@@ -315,9 +372,13 @@ std::uint64_t group_arbiter::hash() const {
         .add(g.done)
         .add(g.loaded)
         .add(g.promised)
-        .add(g.whole);
+        .add(g.whole)
+        .add(g.led_to)
+        .add((g.alone ? 1U : 0U) + (g.opened ? 2U : 0U) + (g.suspects ? 4U : 0U) + (g.last_resort ? 8U : 0U));
   for (auto const& m : members_) d.add(number(m.group)).add((m.alive ? 1U : 0U) + (m.hello ? 2U : 0U));
-  d.add(recorded_.count()).add(recorded_.low_water()).add(formed_).add(trial_).add(gone_);
+  suspects_.hash(d, [](std::uint64_t unit) { return unit; });
+  silence_.hash(d);
+  d.add(verdict_ticks_).add(recorded_.count()).add(recorded_.low_water()).add(formed_).add(trial_).add(gone_);
   return d.value();
 }
 

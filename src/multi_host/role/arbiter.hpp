@@ -9,6 +9,8 @@
 
 #include "multi_host/role/action.hpp"
 #include "multi_host/role/groups.hpp"
+#include "multi_host/role/silence.hpp"
+#include "role/suspects.hpp"
 #include "role/task_set.hpp"
 
 namespace skel::role {
@@ -25,7 +27,9 @@ struct group_arbiter_config {
   bool preloads = false;        ///< nobody gives before every host has read its first unit
   /// A group with no more than so many thousandths of a unit left takes no ranks from others.
   std::uint64_t left_alone = default_left_alone;
-  double sink_cost = 0;  ///< of a unit on the root, of what it takes to read and process it
+  double sink_cost = 0;      ///< of a unit on the root, of what it takes to read and process it
+  unsigned read_ahead = 1;   ///< of hosts: at most read_ahead + 2 units are open
+  unsigned most_losses = 2;  ///< of hosts with the same unit open, before it is blamed; 0: never
   friend bool operator==(group_arbiter_config const&, group_arbiter_config const&) = default;
 };
 
@@ -34,6 +38,10 @@ struct group_arbiter_config {
 /// work is, in proportion to what is left there, and a group with work left has somebody who works. So a rank
 /// that is moved twice obeys the last order, and no rank is forgotten. (Paper on multi-host groups, section
 /// 5.2, which met deadlock and orphans where groups moved their nodes themselves.)
+///
+/// Units that were open on a lost host are suspects: reading one of them, or one of its pieces, may have
+/// ended the host. Their next host gets one of them at a time, and the next when its results are recorded. A
+/// unit that ends host after host is blamed (role/suspects.hpp).
 ///
 /// A regular value; events append their actions to `out`. It relies on the wire contract.
 class group_arbiter {
@@ -46,12 +54,14 @@ class group_arbiter {
   void measured(unsigned group_size, group_actions& out);
   void on(rank_id from, hello const& m, group_actions& out);
   void on(rank_id from, group_msg::loaded const& m, group_actions& out);
+  void on(rank_id from, group_msg::opens const& m, group_actions& out);
   void on(rank_id from, group_msg::left const& m, group_actions& out);
   void on(rank_id from, group_msg::unit_done const& m, group_actions& out);
   void on(rank_id from, group_msg::let_go const& m, group_actions& out);
   /// Whatever this rank says: one that was taken for lost lives.
   void heard(rank_id rank, group_actions& out);
   void lost(rank_id rank, group_actions& out);
+  void tick(group_actions& out);
 
   [[nodiscard]] bool complete() const { return recorded_.count() == config_.units; }
   [[nodiscard]] std::uint64_t recorded() const { return recorded_.count(); }
@@ -84,6 +94,11 @@ class group_arbiter {
     std::uint64_t left = 0;  // not given out, in thousandths of units, as the host says
     std::uint64_t done = 0;  // units recorded
     bool loaded = false;
+    std::uint64_t led_to = 0;    // the end of the units that its host knows of
+    bool alone = false;          // these are a single one that was open on lost hosts
+    bool opened = false;         // which is being read, or has been
+    bool suspects = false;       // pieces wait that lost ranks had
+    bool last_resort = false;    // the host's own rank may process them
     std::uint64_t promised = 0;  // ranks that wait until its host has said what it lets go
     bool whole = false;          // its host lets go of nothing
     friend bool operator==(group const&, group const&) = default;
@@ -116,7 +131,14 @@ class group_arbiter {
   void appoint_where_missing(group_actions& out);
   [[nodiscard]] rank_id candidate(int g) const;
   void appoint(int g, rank_id r, group_actions& out);
-  void lead(group const& g, group_actions& out);
+  void lead(group& g, group_actions& out);
+  void lead_on(group_actions& out);
+  void cut(int g, std::uint64_t at);
+  [[nodiscard]] bool others_live() const;
+  void suspect_units_of(rank_id host);
+  void employ_for_suspects(group_actions& out);
+  void allow_last_resort(group& g, bool allowed, group_actions& out) const;
+  [[nodiscard]] rank_id helper_for(int g) const;
   [[nodiscard]] std::uint64_t recorded_of(group const& g) const;
   [[nodiscard]] std::vector<rank_id> free_ranks() const;
   [[nodiscard]] std::uint64_t promised() const;
@@ -139,6 +161,9 @@ class group_arbiter {
   std::vector<member> members_;
   std::vector<group_plan> plan_;
   task_set recorded_;
+  suspects<std::uint64_t> suspects_;
+  silence silence_;
+  unsigned verdict_ticks_ = 0;
   term_id terms_ = 0;
   std::uint64_t reassigned_ = 0;
   std::uint64_t split_ = 0;

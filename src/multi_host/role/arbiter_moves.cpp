@@ -96,7 +96,7 @@ double group_arbiter::power_at(int g) const {
 // As far as the book says; its host knows better.
 bool group_arbiter::may_split(int g, std::span<rank_id const> comers) const {
   auto const& x = of(g);
-  if (!config_.splits || !gone_ || x.whole) return false;
+  if (!config_.splits || !gone_ || x.whole || x.led_to < x.end) return false;
   return units_to_let_go({.left = static_cast<double>(x.left) / whole_unit,
                           .untouched = x.left / whole_unit,
                           .own_power = power_at(g),
@@ -126,12 +126,8 @@ void group_arbiter::cut_share(int g, group_msg::let_go const& m, group_actions& 
   x.left = m.left;
   x.whole = m.end == x.end;
   if (x.whole) return;
-  group tail;
-  tail.first = m.end;
-  tail.end = std::exchange(x.end, m.end);
-  tail.done = recorded_of(tail);
-  x.done -= tail.done;
-  groups_.push_back(tail);
+  cut(g, m.end);
+  of(g).led_to = m.end;
   ++split_;
   found_group(groups() - 1, ranks, out);
 }
@@ -145,6 +141,7 @@ void group_arbiter::found_group(int g, std::uint64_t most_ranks, group_actions& 
   };
   auto const leader = std::max_element(movers.begin(), movers.end(), weaker);
   if (finished(of(g)) || leader == movers.end() || leads(*leader) != nobody) return;
+  if (suspects_.contains(first_unrecorded(of(g)))) return;
   std::rotate(movers.begin(), leader, leader + 1);
   auto const others = promised();
   auto const n = std::min(most_ranks, movers.size() - std::min<std::uint64_t>(movers.size() - 1, others));

@@ -10,53 +10,70 @@
 namespace skel::role {
 
 namespace act = group_act;
+namespace msg = group_msg;
 
-std::uint64_t group_host::pooled() const {
-  std::uint64_t n = 0;
-  for (auto const& [id, u] : units_) n += u.pooled;
-  return n;
+// --- the share
+
+void group_host::on(rank_id /*from*/, msg::lead const& m, group_actions& out) {
+  if (stopped_ || m.term < term_) return;
+  if (term_ != m.term) {
+    begin_term(m, out);
+  } else {  // the share has another end; what is read already is finished
+    if (!active_ && m.units.end <= end_) return;
+    if (!active_) fresh_ = true;  // it was done
+    if (m.units.first > next_ && units_.empty() && !reading_) {
+      out.push_back(act::close{});  // results of units in between are known
+      next_ = m.units.first;
+      fresh_ = true;
+    }
+    told_.stale = true;
+  }
+  active_ = true;
+  end_ = m.units.end;
+  alone_ = m.units.alone;
+  more_ = m.units.more;
+  ranks_ = m.ranks;
+  advance(out);
 }
 
-// --- units are read
-
-void group_host::on(rank_id /*from*/, group_msg::lead const& m, group_actions& out) {
-  if (stopped_ || m.term < term_) return;
-  if (term_ == m.term) {  // the share has another end; what is read already is finished
-    if (!active_ && m.end <= end_) return;
-    if (!active_) fresh_ = true;  // it was done
-    active_ = true;
-    end_ = m.end;
-    ranks_ = m.ranks;
-    told_left_ = ~std::uint64_t{0};
-    advance(out);
-    return;
-  }
+void group_host::begin_term(msg::lead const& m, group_actions& out) {
   if (active_) close(out);
-  active_ = true;
   term_ = m.term;
-  next_ = m.first;
-  end_ = m.end;
-  ranks_ = m.ranks;
+  next_ = m.units.first;
   fresh_ = true;
   holding_ = m.waits;
   loaded_ = false;
-  told_left_ = (end_ - next_) * whole_unit;
+  last_resort_ = false;
+  told_ = {(m.units.end - m.units.first) * whole_unit};
   for (auto const& [term, r] : std::exchange(early_, {}))
     if (term == term_) {
       clients_[r.from] = r.threads;
       waiting_.push_back(r);
     }
-  advance(out);
 }
 
 // This rank was taken for lost: another host has its place.
-void group_host::on(rank_id /*from*/, group_msg::serve const& m, group_actions& out) {
+void group_host::on(rank_id /*from*/, msg::serve const& m, group_actions& out) {
   if (m.ended != 0 && in(m.ended)) close(out);
 }
 
-void group_host::on(rank_id /*from*/, group_msg::go const& m, group_actions& out) {
+void group_host::on(rank_id /*from*/, msg::go const& m, group_actions& out) {
   if (!in(m.term)) return;
   holding_ = false;
+  advance(out);
+}
+
+// The host keeps what it has begun to read. It always answers: ranks wait for that.
+void group_host::on(rank_id /*from*/, msg::split const& m, group_actions& out) {
+  if (!in(m.term)) return;
+  auto const first = next_ + (reading_ ? 1 : 0);
+  end_ -= units_to_let_go({.left = static_cast<double>(left()) / whole_unit,
+                           .untouched = end_ > first ? end_ - first : 0,
+                           .own_power = m.staying,
+                           .ranks = m.ranks,
+                           .power = m.power});
+  told_.left = left();
+  out.push_back(act::send{config_.root, msg::let_go{term_, end_, told_.left}});
   advance(out);
 }
 
@@ -75,39 +92,56 @@ void group_host::stop(group_actions& out) {
   if (active_) close(out);
 }
 
-void group_host::maybe_read(group_actions& out) {
-  if (reading_ || next_ >= end_ || units_.size() > config_.read_ahead + 1) return;
-  if (holding_ && loaded_) return;
-  auto const untouched =
-      std::count_if(units_.begin(), units_.end(), [](auto const& entry) { return entry.second.pooled > 0; });
-  if (static_cast<std::uint64_t>(untouched) > config_.read_ahead) return;
-  reading_ = true;
-  out.push_back(act::read{term_, next_, std::exchange(fresh_, false)});
+void group_host::advance(group_actions& out) {
+  if (!active_) return;
+  give(out);
+  maybe_read(out);
+  tell_left(out);
+  if (next_ >= end_ && !more_ && !reading_ && units_.empty()) close(out);
 }
 
-// The unit that is being read has so many pieces by now.
-void group_host::extend(std::uint64_t unit, std::uint64_t pieces) {
-  auto& u = units_[unit];
-  if (pieces <= u.pieces.size()) return;
-  auto const more = pieces - u.pieces.size();
-  u.pieces.resize(pieces, in_pool);
-  u.pooled += more;
-  u.missing += more;
+// What is not given out, in thousandths of units.
+std::uint64_t group_host::left() const {
+  return (next_ < end_ ? (end_ - next_) * whole_unit : 0) + units_.left();
+}
+
+// Said when it matters to the arbiter: another step, nothing, or more again.
+void group_host::tell_left(group_actions& out) {
+  report const now{left(), units_.suspect_waits()};
+  bool const matters = now.left > told_.left || (now.left == 0) != (told_.left == 0) ||
+                       (now.left <= config_.left_alone) != (told_.left <= config_.left_alone) ||
+                       now.left + unit_step <= told_.left || now.suspects != told_.suspects;
+  if (!matters && !told_.stale) return;
+  told_ = now;
+  out.push_back(act::send{config_.root, msg::left{term_, now.left, now.suspects}});
+}
+
+// --- units are read
+
+void group_host::maybe_read(group_actions& out) {
+  if (reading_ || next_ >= end_ || units_.size() > config_.read_ahead + 1) return;
+  if ((holding_ && loaded_) || units_.waiting() > config_.read_ahead) return;
+  reading_ = true;
+  out.push_back(act::read{term_, next_, std::exchange(fresh_, false), alone_});
+}
+
+void group_host::opens(term_id term, std::uint64_t unit, group_actions& out) const {
+  if (in(term)) out.push_back(act::send{config_.root, msg::opens{term_, unit}});
 }
 
 void group_host::readied(term_id term, std::uint64_t pieces, group_actions& out) {
-  if (!active_ || term != term_ || !reading_) return;
-  extend(next_, pieces);
+  if (!in(term) || !reading_) return;
+  units_.extend(next_, pieces);
   give(out);
 }
 
 void group_host::was_read(term_id term, std::uint64_t pieces, group_actions& out) {
-  if (!active_ || term != term_ || !reading_) return;
-  extend(next_, pieces);
-  units_[next_].whole = true;
+  if (!in(term) || !reading_) return;
+  units_.extend(next_, pieces);
+  units_.set_whole(next_);
   reading_ = false;
   auto const unit = next_++;
-  if (holding_ && !loaded_) out.push_back(act::send{config_.root, group_msg::loaded{term_}});
+  if (holding_ && !loaded_) out.push_back(act::send{config_.root, msg::loaded{term_}});
   loaded_ = true;
   maybe_deliver(unit, out);
   advance(out);
@@ -115,54 +149,11 @@ void group_host::was_read(term_id term, std::uint64_t pieces, group_actions& out
 
 // --- pieces are given
 
-piece_run group_host::take(std::uint64_t most, rank_id for_whom) {
-  for (auto& [id, u] : units_) {
-    if (u.pooled == 0) continue;
-    while (u.pieces[u.next] != in_pool) ++u.next;
-    piece_run run{id, u.next, 0};
-    for (; u.next < u.pieces.size() && run.count < most && u.pieces[u.next] == in_pool; ++u.next, ++run.count)
-      u.pieces[u.next] = for_whom;
-    u.pooled -= run.count;
-    return run;
-  }
-  return {};
-}
-
-std::uint64_t group_host::grant_for(request const& r) const {
-  // What the host takes itself waits while it reads: as little as keeps its threads busy.
-  if (r.from == config_.self) return r.threads;
-  std::uint64_t threads = 0;
-  for (auto const& [rank, n] : clients_) threads += n;
-  auto const all = static_cast<int>(std::max(ranks_, threads));
-  auto const n = next_grant(config_.policy, pooled(), 1, static_cast<int>(r.threads), all);
-  return r.most > 0 ? std::min(n, std::max(r.most, config_.policy.chunk)) : n;
-}
-
-void group_host::give(group_actions& out) {
-  if (holding_) return;
-  unsigned sent = 0;
-  for (auto const& [rank, n] : under_way_) sent += n;
-  auto left = pooled();
-  for (auto it = waiting_.begin(); it != waiting_.end() && left > 0;) {
-    bool const own = it->from == config_.self;
-    if (!own && config_.buffers > 0 && sent >= config_.buffers) {
-      ++it;
-      continue;
-    }
-    auto const run = take(std::max<std::uint64_t>(1, grant_for(*it)), it->from);
-    left -= run.count;
-    bool const limited = !own && config_.buffers > 0;
-    if (limited) {
-      ++sent;
-      ++under_way_[it->from];
-    }
-    out.push_back(act::send{it->from, group_msg::packet{term_, run, limited}});
-    it = waiting_.erase(it);
-  }
-}
-
-void group_host::on(rank_id from, group_msg::request const& m, group_actions& out) {
-  if (!stopped_) asks(m.term, {from, m.threads, m.most}, out);
+void group_host::on(rank_id from, msg::request const& m, group_actions& out) {
+  if (stopped_) return;
+  if (m.threads > 0) return asks(m.term, {from, m.threads, m.most}, out);
+  if (in(m.term)) std::erase_if(waiting_, [&](request const& r) { return r.from == from; });
+  std::erase_if(early_, [&](auto const& e) { return e.first == m.term && e.second.from == from; });
 }
 
 void group_host::asks(term_id term, request r, group_actions& out) {
@@ -179,87 +170,139 @@ void group_host::asks(term_id term, request r, group_actions& out) {
   advance(out);
 }
 
-void group_host::on(rank_id from, group_msg::got const& m, group_actions& out) {
+std::uint64_t group_host::grant_for(request const& r) const {
+  // What the host takes itself waits while it reads: as little as keeps its threads busy.
+  if (r.from == config_.self) return r.threads;
+  std::uint64_t threads = 0;
+  for (auto const& [rank, n] : clients_) threads += n;
+  auto const all = static_cast<int>(std::max(ranks_, threads));
+  auto const n = next_grant(config_.policy, units_.pooled(), 1, static_cast<int>(r.threads), all);
+  return r.most > 0 ? std::min(n, std::max(r.most, config_.policy.chunk)) : n;
+}
+
+// A rank with a suspect gets nothing beside it. The root is spared units that were open on lost hosts.
+bool group_host::withheld_from(rank_id rank) const {
+  return (alone_ && rank == config_.root && rank != config_.self) || units_.holds_suspect(rank);
+}
+
+void group_host::give(group_actions& out) {
+  if (holding_) return;
+  unsigned sent = 0;
+  for (auto const& [rank, n] : under_way_) sent += n;
+  auto left = units_.pooled();
+  for (auto it = waiting_.begin(); it != waiting_.end() && left > 0;) {
+    bool const own = it->from == config_.self;
+    bool const full = !own && config_.buffers > 0 && sent >= config_.buffers;
+    if (full || withheld_from(it->from)) {
+      ++it;
+      continue;
+    }
+    auto const run = units_.take(std::max<std::uint64_t>(1, grant_for(*it)), it->from);
+    left -= run.count;
+    bool const limited = !own && config_.buffers > 0;
+    if (limited) {
+      ++sent;
+      ++under_way_[it->from];
+    }
+    out.push_back(act::send{it->from, msg::packet{term_, run, limited}});
+    it = waiting_.erase(it);
+  }
+  if (!units_.has_suspects()) return;
+  give_suspects(false, out);
+  if (last_resort_) give_suspects(true, out);
+}
+
+// To this rank itself, or to others but the root.
+void group_host::give_suspects(bool to_itself, group_actions& out) {
+  for (auto it = waiting_.begin(); it != waiting_.end() && units_.suspect_waits();) {
+    bool const may = (it->from == config_.self) == to_itself && (to_itself || it->from != config_.root);
+    if (!may || units_.holds_any(it->from)) {
+      ++it;
+      continue;
+    }
+    out.push_back(act::send{it->from, msg::packet{term_, units_.take_suspect(it->from), false, true}});
+    it = waiting_.erase(it);
+  }
+}
+
+void group_host::on(rank_id from, msg::got const& m, group_actions& out) {
   if (!in(m.term)) return;
   if (auto const at = under_way_.find(from); at != under_way_.end() && --at->second == 0)
     under_way_.erase(at);
   advance(out);
 }
 
-// What is not given out, in thousandths of units.
-std::uint64_t group_host::left() const {
-  std::uint64_t left = next_ < end_ ? (end_ - next_) * whole_unit : 0;
-  for (auto const& [id, u] : units_)
-    if (u.whole && u.pooled > 0) left += std::max<std::uint64_t>(1, u.pooled * whole_unit / u.pieces.size());
-  return left;
-}
+// --- results come back
 
-// Said when it matters to the arbiter: another step, nothing, or more again.
-void group_host::tell_left(group_actions& out) {
-  auto const now = left();
-  bool const matters = now > told_left_ || (now == 0) != (told_left_ == 0) ||
-                       (now <= config_.left_alone) != (told_left_ <= config_.left_alone) ||
-                       now + unit_step <= told_left_;
-  if (!matters && told_left_ != ~std::uint64_t{0}) return;
-  told_left_ = now;
-  out.push_back(act::send{config_.root, group_msg::left{term_, now}});
-}
-
-// The host keeps what it has begun to read. It always answers: ranks wait for that.
-void group_host::on(rank_id /*from*/, group_msg::split const& m, group_actions& out) {
+void group_host::on(rank_id from, msg::returned const& m, group_actions& out) {
   if (!in(m.term)) return;
-  auto const first = next_ + (reading_ ? 1 : 0);
-  end_ -= units_to_let_go({.left = static_cast<double>(left()) / whole_unit,
-                           .untouched = end_ > first ? end_ - first : 0,
-                           .own_power = m.staying,
-                           .ranks = m.ranks,
-                           .power = m.power});
-  told_left_ = left();
-  out.push_back(act::send{config_.root, group_msg::let_go{term_, end_, told_left_}});
+  for (auto const& run : m.runs) {
+    if (!units_.contains(run.unit)) continue;  // another rank was first with all of it
+    if (!units_.has(run)) {
+      out.push_back(fail{fail::reason::protocol,
+                         "rank " + std::to_string(from) + " speaks of pieces that do not exist"});
+      return;
+    }
+    units_.record(run, [&](piece_run const& fresh) { out.push_back(act::keep{fresh}); });
+    maybe_deliver(run.unit, out);
+  }
+  if (m.threads > 0)
+    asks(term_, {from, m.threads, m.most}, out);
+  else
+    advance(out);
+}
+
+void group_host::maybe_deliver(std::uint64_t unit, group_actions& out) {
+  if (units_.completed(unit)) out.push_back(act::deliver{term_, unit});
+}
+
+void group_host::delivered(term_id term, std::uint64_t unit, group_actions& out) {
+  if (!in(term) || !units_.erase(unit)) return;
+  out.push_back(act::send{config_.root, msg::unit_done{term_, unit}});
   advance(out);
 }
 
-void group_host::advance(group_actions& out) {
-  if (!active_) return;
-  give(out);
-  maybe_read(out);
-  tell_left(out);
-  if (next_ >= end_ && !reading_ && units_.empty()) close(out);
-}
-
 // --- losses
-
-void group_host::put_back(open_unit& u, std::uint64_t piece) {
-  u.pieces[piece] = in_pool;
-  u.next = std::min(u.next, piece);
-  ++u.pooled;
-  ++taken_back_;
-}
 
 void group_host::lost(rank_id rank, group_actions& out) {
   if (!active_ || rank == config_.self) return;
   std::erase_if(waiting_, [&](request const& r) { return r.from == rank; });
   clients_.erase(rank);
   under_way_.erase(rank);
-  for (auto& [id, u] : units_)
-    for (std::uint64_t p = 0; p < u.pieces.size(); ++p)
-      if (u.pieces[p] == rank) put_back(u, p);
+  taken_back_ += units_.lost(rank);
   advance(out);
+}
+
+void group_host::on(rank_id from, msg::begins const& m, group_actions& /*out*/) {
+  if (in(m.term) && units_.contains(m.unit)) units_.begun(from, {m.unit, m.piece});
+}
+
+void group_host::on(rank_id /*from*/, msg::last_resort const& m, group_actions& out) {
+  if (!in(m.term)) return;
+  last_resort_ = m.allowed;
+  advance(out);
+}
+
+void group_host::tick(group_actions& out) {
+  if (!active_) return;
+  if (auto verdict = units_.tick())
+    out.push_back(tell_root{blamed{
+        verdict->work.unit, std::move(verdict->ranks),
+        "piece " + std::to_string(verdict->work.piece) + " of unit " + std::to_string(verdict->work.unit)}});
+  if (units_.has_suspects()) advance(out);  // one of the ranks may have been heard again
 }
 
 std::uint64_t group_host::hash() const {
   digest d;
-  d.add(active_).add(stopped_).add(term_).add(next_).add(end_).add(fresh_).add(reading_).add(holding_).add(
-      loaded_);
-  for (auto const& [id, u] : units_) {
-    d.add(id).add((u.whole ? 1U : 0U) + (u.leaving ? 2U : 0U));
-    for (auto const p : u.pieces) d.add(static_cast<std::uint64_t>(p + 2));
-  }
+  d.add(active_).add(stopped_).add(term_).add(next_).add(end_).add(alone_).add(more_).add(fresh_).add(
+      reading_);
+  d.add(holding_).add(loaded_).add(last_resort_);
+  units_.hash(d);
   for (auto const& r : waiting_) d.add(static_cast<std::uint64_t>(r.from));
   for (auto const& [term, r] : early_) d.add(term).add(static_cast<std::uint64_t>(r.from));
   for (auto const& [rank, n] : clients_) d.add(static_cast<std::uint64_t>(rank)).add(n);
   for (auto const& [rank, n] : under_way_) d.add(static_cast<std::uint64_t>(rank)).add(n);
-  return d.add(units_.size()).add(waiting_.size()).add(told_left_).value();
+  return d.add(waiting_.size()).add(told_.left).add(told_.suspects).add(told_.stale).value();
 }
 
 }  // namespace skel::role

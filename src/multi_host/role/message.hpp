@@ -32,12 +32,19 @@ namespace group_msg {
 
 // --- from the arbiter
 
+/// Units [first, end) for a host to read.
+struct units_to_lead {
+  std::uint64_t first = 0;
+  std::uint64_t end = 0;
+  bool alone = false;  ///< open on lost hosts: read while nothing else runs on the rank, and say `opens`
+  bool more = false;   ///< others follow, under the same term
+  friend bool operator==(units_to_lead const&, units_to_lead const&) = default;
+};
 /// To a rank: lead a group, under this term. The same term again: the end of the share has changed, perhaps
 /// after all of it was done.
 struct lead {
   term_id term = 0;
-  std::uint64_t first = 0;  ///< units [first, end)
-  std::uint64_t end = 0;
+  units_to_lead units{};
   std::uint64_t ranks = 1;  ///< of the group, as planned
   bool waits = false;       ///< gives nothing before `go`
   friend bool operator==(lead const&, lead const&) = default;
@@ -63,13 +70,20 @@ struct split {
   friend bool operator==(split const&, split const&) = default;
 };
 
+/// To a host: whether its own rank may process suspects, as no other rank will.
+struct last_resort {
+  term_id term = 0;
+  bool allowed = false;
+  friend bool operator==(last_resort const&, last_resort const&) = default;
+};
+
 // --- between a worker and its host
 
 /// To the host: pieces, please.
 struct request {
   term_id term = 0;
-  std::uint64_t threads = 1;
-  std::uint64_t most = 0;  ///< pieces it takes at most; 0: any number
+  std::uint64_t threads = 1;  ///< 0: it works for another host now, the request is withdrawn
+  std::uint64_t most = 0;     ///< pieces it takes at most; 0: any number
   friend bool operator==(request const&, request const&) = default;
 };
 /// To the worker: these pieces, which travel with the message.
@@ -77,12 +91,20 @@ struct packet {
   term_id term = 0;
   piece_run pieces{};
   bool confirm = false;  ///< the host waits for `got`
+  bool suspect = false;  ///< one piece that lost ranks had: process it while nothing else runs on the rank
   friend bool operator==(packet const&, packet const&) = default;
 };
 /// To the host: a packet is here.
 struct got {
   term_id term = 0;
   friend bool operator==(got const&, got const&) = default;
+};
+/// To the host: nothing runs here but this suspect, which begins now.
+struct begins {
+  term_id term = 0;
+  std::uint64_t unit = 0;
+  std::uint64_t piece = 0;
+  friend bool operator==(begins const&, begins const&) = default;
 };
 /// To the host: results of these pieces, which travel with the message; and perhaps the next request.
 struct returned {
@@ -100,10 +122,17 @@ struct loaded {
   term_id term = 0;
   friend bool operator==(loaded const&, loaded const&) = default;
 };
+/// It begins to read a unit that was open on lost hosts, and nothing else runs on the rank.
+struct opens {
+  term_id term = 0;
+  std::uint64_t unit = 0;
+  friend bool operator==(opens const&, opens const&) = default;
+};
 /// What it has not given out yet.
 struct left {
   term_id term = 0;
   std::uint64_t amount = 0;  ///< thousandths of units
+  bool suspects = false;     ///< some of it must be processed by a rank of its own
   friend bool operator==(left const&, left const&) = default;
 };
 /// All results of a unit are there. They travel with the message, unless they stay on the host.
@@ -124,8 +153,9 @@ struct let_go {
 
 using group_message =
     std::variant<call_message, group_msg::lead, group_msg::serve, group_msg::go, group_msg::split,
-                 group_msg::request, group_msg::packet, group_msg::got, group_msg::returned,
-                 group_msg::loaded, group_msg::left, group_msg::unit_done, group_msg::let_go>;
+                 group_msg::last_resort, group_msg::request, group_msg::packet, group_msg::got,
+                 group_msg::begins, group_msg::returned, group_msg::loaded, group_msg::opens, group_msg::left,
+                 group_msg::unit_done, group_msg::let_go>;
 
 template <>
 inline constexpr unsigned first_kind<group_message> = 64;

@@ -29,14 +29,14 @@ inline void route(rank_id from, group_message const& m, group_roles const& to, g
   if (to.arbiter != nullptr) to.arbiter->heard(from, out);
   std::visit(
       [&]<class M>(M const& x) {
-        if constexpr (one_of<M, lead, go, split, request, got, returned>) {
+        if constexpr (one_of<M, lead, go, split, last_resort, request, got, begins, returned>) {
           to.host.on(from, x, out);
         } else if constexpr (one_of<M, packet>) {
           to.worker.on(from, x, out);
         } else if constexpr (one_of<M, serve>) {
           to.host.on(from, x, out);
           to.worker.on(from, x, out);
-        } else if constexpr (one_of<M, loaded, left, unit_done, let_go>) {
+        } else if constexpr (one_of<M, loaded, opens, left, unit_done, let_go>) {
           if (to.arbiter != nullptr) to.arbiter->on(from, x, out);
         } else if (!for_roll_call(x)) {
           to.worker.on(from, x, out);

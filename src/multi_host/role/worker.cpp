@@ -17,7 +17,7 @@ constexpr unsigned request_patience = 4;
 std::uint64_t group_worker::queued() const {
   std::uint64_t n = 0;
   for (auto const& p : queue_) n += p.pieces.count;
-  return n;
+  return n + suspects_.size();
 }
 
 void group_worker::begin(group_actions& out) {
@@ -28,6 +28,7 @@ void group_worker::begin(group_actions& out) {
 
 bool group_worker::may_ask() const {
   if (!host_ || asked_ || !attendance_.active()) return false;
+  if (!suspects_.empty() || suspect_runs()) return false;
   if (!config_.threshold) return queue_.empty() && running_.empty();
   auto const reach = pace_ > 0 ? std::min(reach_, pace_) : reach_;
   return queued() <= std::max(*config_.threshold, reach);
@@ -45,21 +46,30 @@ void group_worker::ask(group_actions& out) {
 
 // --- work
 
-void group_worker::idle(std::uint64_t limit, group_actions& out) {
+void group_worker::idle(std::uint64_t limit, bool quiet, group_actions& out) {
   if (!attendance_.active()) return;
   reach_ = limit > 1 ? limit * config_.threads : 0;
-  if (!queue_.empty() && limit > 0) {
-    auto& front = queue_.front();
-    part now = front;
-    now.pieces.count = std::min(limit, front.pieces.count);
-    front.pieces.first += now.pieces.count;
-    front.pieces.count -= now.pieces.count;
-    if (front.pieces.count == 0) queue_.pop_front();
-    running_.push_back(now);
-    out.push_back(act::execute{now.id, now.pieces});
+  if (limit > 0 && !suspect_runs()) {
+    if (!queue_.empty())
+      start(queue_, limit, out);
+    else if (!suspects_.empty() && running_.empty() && quiet)
+      start(suspects_, 1, out);
   }
   maybe_flush(out);
   maybe_ask(out);
+}
+
+void group_worker::start(std::deque<part>& from, std::uint64_t limit, group_actions& out) {
+  auto& front = from.front();
+  part now = front;
+  now.pieces.count = std::min(limit, front.pieces.count);
+  front.pieces.first += now.pieces.count;
+  front.pieces.count -= now.pieces.count;
+  if (front.pieces.count == 0) from.pop_front();
+  running_.push_back(now);
+  if (now.suspect)
+    out.push_back(act::send{now.host, group_msg::begins{now.term, now.pieces.unit, now.pieces.first}});
+  out.push_back(act::execute{now.id, now.pieces});
 }
 
 void group_worker::finished(packet_id id, piece_run pieces, std::uint64_t bytes, group_actions& out) {
@@ -77,6 +87,7 @@ void group_worker::finished(packet_id id, piece_run pieces, std::uint64_t bytes,
   else
     done_.push_back(now);
   done_bytes_ += bytes;
+  if (now.suspect) flush(now.host, now.term, out);
   maybe_flush(out);
   maybe_ask(out);
 }
@@ -105,6 +116,7 @@ void group_worker::maybe_flush(group_actions& out) {
         return p.term == done.term && p.pieces.unit == done.pieces.unit;
       };
       return std::none_of(queue_.begin(), queue_.end(), same) &&
+             std::none_of(suspects_.begin(), suspects_.end(), same) &&
              std::none_of(running_.begin(), running_.end(), same);
     };
     auto const next =
@@ -123,11 +135,16 @@ void group_worker::on(rank_id /*from*/, group_msg::serve const& m, group_actions
   if (m.ended != 0) {
     auto const of_it = [&](part const& p) { return p.term == m.ended; };
     std::erase_if(queue_, of_it);
+    std::erase_if(suspects_, of_it);
     std::erase_if(running_, of_it);
     std::erase_if(done_, of_it);
     out.push_back(act::forget{m.ended});
   }
-  if (m.host != host_ || m.term != term_) asked_ = false;
+  if (m.host != host_ || m.term != term_) {
+    bool const withdraws = asked_ && host_ && m.ended != term_;
+    if (withdraws) out.push_back(act::send{*host_, group_msg::request{.term = term_, .threads = 0}});
+    asked_ = false;
+  }
   host_ = m.host;
   term_ = m.term;
   maybe_flush(out);
@@ -138,10 +155,10 @@ void group_worker::on(rank_id from, group_msg::packet const& m, group_actions& o
   if (!attendance_.active()) return;
   if (m.term == term_) asked_ = false;
   ticks_ = 0;
-  part const p{next_id_++, from, m.term, m.pieces};
+  part const p{next_id_++, from, m.term, m.pieces, m.suspect};
   if (m.confirm) out.push_back(act::send{from, group_msg::got{m.term}});
   if (p.pieces.count == 0) return;
-  queue_.push_back(p);
+  (p.suspect ? suspects_ : queue_).push_back(p);
   out.push_back(act::accept{p.id, p.term, p.pieces});
   maybe_ask(out);
 }
@@ -169,6 +186,7 @@ void group_worker::lost(rank_id rank, group_actions& out) { attendance_.lost(ran
 void group_worker::drop_if_draining() {
   if (!attendance_.draining()) return;
   queue_.clear();
+  suspects_.clear();
   running_.clear();
   done_.clear();
   asked_ = false;
@@ -178,10 +196,11 @@ std::uint64_t group_worker::hash() const {
   digest d;
   auto const add = [&](auto const& parts) {
     for (auto const& p : parts)
-      d.add(p.id).add(p.term).add(p.pieces.unit).add(p.pieces.first).add(p.pieces.count);
+      d.add(p.id).add(p.term).add(p.pieces.unit).add(p.pieces.first).add(p.pieces.count).add(p.suspect);
     d.add(parts.size());
   };
   add(queue_);
+  add(suspects_);
   add(running_);
   add(done_);
   d.add(static_cast<std::uint64_t>(host_.value_or(-1) + 1)).add(term_).add(asked_).add(next_id_).add(ticks_);

@@ -39,8 +39,9 @@ class group_worker {
   void begin(group_actions& out);
   /// This number of pieces makes a packet of the right length, as far as this rank knows; 0: any number.
   void pace(std::uint64_t pieces) { pace_ = pieces; }
-  /// A compute thread is free and would take at most `limit` pieces.
-  void idle(std::uint64_t limit, group_actions& out);
+  /// A compute thread is free and would take at most `limit` pieces. `quiet`: no thread of this rank is
+  /// inside the user's functions.
+  void idle(std::uint64_t limit, bool quiet, group_actions& out);
   /// These pieces of packet `id` are done, their results of `bytes` bytes are kept by the engine.
   void finished(packet_id id, piece_run pieces, std::uint64_t bytes, group_actions& out);
   /// A function of the user's threw, for this unit.
@@ -54,7 +55,9 @@ class group_worker {
   void lost(rank_id rank, group_actions& out);
   void tick(group_actions& out);
 
-  [[nodiscard]] bool has_work() const { return !queue_.empty(); }
+  [[nodiscard]] bool has_work() const { return !queue_.empty() || !suspects_.empty(); }
+  /// Nothing else must begin on this rank: a suspect runs, or is next.
+  [[nodiscard]] bool runs_alone() const { return suspect_runs() || (queue_.empty() && !suspects_.empty()); }
   [[nodiscard]] std::uint64_t queued() const;
   [[nodiscard]] std::size_t running() const { return running_.size(); }
   [[nodiscard]] std::size_t unsent() const { return done_.size(); }
@@ -70,12 +73,15 @@ class group_worker {
     rank_id host = 0;
     term_id term = 0;
     piece_run pieces;
+    bool suspect = false;
     friend bool operator==(part const&, part const&) = default;
   };
 
+  [[nodiscard]] bool suspect_runs() const { return running_.size() == 1 && running_.front().suspect; }
   [[nodiscard]] bool may_ask() const;
   void maybe_ask(group_actions& out);
   void ask(group_actions& out);
+  void start(std::deque<part>& from, std::uint64_t limit, group_actions& out);
   void maybe_flush(group_actions& out);
   void flush(rank_id host, term_id term, group_actions& out);
   void drop_if_draining();
@@ -87,6 +93,7 @@ class group_worker {
   bool asked_ = false;
   packet_id next_id_ = 1;
   std::deque<part> queue_;
+  std::deque<part> suspects_;  // wait until nothing else is here
   std::vector<part> running_;
   std::vector<part> done_;  // results not sent yet
   std::uint64_t done_bytes_ = 0;

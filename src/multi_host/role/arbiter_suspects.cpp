@@ -1,0 +1,82 @@
+// Units that were open on lost hosts, and pieces that were on lost workers.
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "multi_host/role/arbiter.hpp"
+
+namespace skel::role {
+
+namespace act = group_act;
+
+// A host opens units in order, and no more than read_ahead + 2.
+void group_arbiter::suspect_units_of(rank_id host) {
+  if (config_.most_losses == 0) return;
+  for (auto const& g : groups_) {
+    if (g.host != host || finished(g)) continue;
+    if (g.alone && !g.opened) {
+      suspects_.take_back(host);  // it was not open there
+      continue;
+    }
+    std::uint64_t open = g.alone ? 1 : config_.read_ahead + std::uint64_t{2};
+    for (auto u = first_unrecorded(g); u < g.led_to && open > 0; ++u) {
+      if (recorded_.contains(u)) continue;
+      suspects_.add(u, host, g.alone);
+      --open;
+    }
+  }
+}
+
+// Suspects are for ranks other than the host, and for the root only where no other rank lives. Where none of
+// these works for the group, a rank without work comes. If there is none, the host processes them itself.
+void group_arbiter::employ_for_suspects(group_actions& out) {
+  for (int g = 0; g < groups(); ++g) {
+    if (finished(of(g)) || !hosted(of(g))) continue;
+    bool const needed = of(g).left > 0 && (of(g).suspects || of(g).alone);
+    rank_id const host = of(g).host;
+    bool helped = !needed;
+    for (rank_id r = 1; r < config_.ranks && !helped; ++r)
+      helped = r != host && at(r).alive && at(r).group == g;
+    if (rank_id const r = helped || trial_ ? nobody : helper_for(g); r != nobody) {
+      at(r).group = g;
+      ++reassigned_;
+      order(r, 0, out);
+      helped = true;
+    } else if (!helped && host == 0 && others_live()) {
+      helped = true;  // later
+    } else if (!helped && at(host).group != g) {
+      at(host).group = g;
+      order(host, 0, out);
+    }
+    allow_last_resort(of(g), !helped, out);
+  }
+}
+
+// Rather one that does not lead.
+rank_id group_arbiter::helper_for(int g) const {
+  rank_id best = nobody;
+  for (rank_id r = 1; r < config_.ranks; ++r)
+    if (free_to_move(r) && at(r).group != g && r != of(g).host && (best == nobody || leads(best) != nobody))
+      best = r;
+  return best;
+}
+
+void group_arbiter::allow_last_resort(group& g, bool allowed, group_actions& out) const {
+  if (std::exchange(g.last_resort, allowed) == allowed) return;
+  out.push_back(act::send{g.host, group_msg::last_resort{g.term, allowed}});
+}
+
+// Hosts know the pieces: what they blame comes first.
+void group_arbiter::tick(group_actions& out) {
+  for (rank_id const r : silence_.heard_again()) suspects_.heard(r);
+  if (suspects_.empty() || complete()) return;
+  auto verdict = suspects_.tick();
+  verdict_ticks_ = verdict ? verdict_ticks_ + 1 : 0;
+  if (verdict && verdict_ticks_ > blame_patience)
+    out.push_back(
+        tell_root{blamed{verdict->work, std::move(verdict->ranks),
+                         "reading unit " + std::to_string(verdict->work) + " or one of its pieces"}});
+  advance(out);
+}
+
+}  // namespace skel::role
