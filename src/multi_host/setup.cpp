@@ -102,9 +102,9 @@ void group_run::set_up_roles() {
       {rank_, root_, policy, o.paper.read_ahead, o.paper.buffers, left_alone, o.max_losses_per_task});
   if (!is_root()) return;
   arbiter_.emplace(role::group_arbiter_config{
-      ctx_.size(), units_, o.group_size, o.power, o.paper.measure_power && ctx_.size() > 1,
-      o.paper.reassign, o.paper.split_shares, o.paper.host_helps, o.paper.preload, left_alone,
-      sink_on_hosts_ ? 0 : o.sink_cost, o.paper.read_ahead, o.max_losses_per_task});
+      ctx_.size(), units_, o.group_size, o.power, o.paper.measure_power && ctx_.size() > 1, o.paper.reassign,
+      o.paper.split_shares, o.paper.host_helps, o.paper.preload, left_alone, sink_on_hosts_ ? 0 : o.sink_cost,
+      o.paper.read_ahead, o.max_losses_per_task});
   roll_.emplace(context_access::team(ctx_), hash);
 }
 
