@@ -10,7 +10,7 @@ namespace skel::transport {
 void link::push(std::uint64_t context, std::uint32_t run, packet body) {
   auto const whole = body.bytes();
   if (whole.size() <= largest_piece_) {
-    queue_.push_back({context, run, 0, std::move(body)});
+    queue_.push_back({context, run, false, std::move(body)});
     return;
   }
   for (std::size_t at = 0; at < whole.size(); at += largest_piece_) {
@@ -18,7 +18,7 @@ void link::push(std::uint64_t context, std::uint32_t run, packet body) {
     packet piece;
     piece.body().insert(piece.body().end(), part.begin(), part.end());
     bool const last = at + part.size() == whole.size();
-    queue_.push_back({context, run, last ? 0 : more_fragments, std::move(piece)});
+    queue_.push_back({context, run, !last, std::move(piece)});
   }
 }
 
@@ -32,7 +32,7 @@ std::optional<packet> link::pop() {
   auto next = std::move(queue_.front());
   queue_.pop_front();
   told_ = received_;
-  return with_header(std::move(next.body), {next.context, next.run, ++sent_, received_, next.flags});
+  return with_header(std::move(next.body), {next.context, next.run, next.more, ++sent_, received_});
 }
 
 std::optional<packet> link::acknowledgement() {
@@ -42,7 +42,7 @@ std::optional<packet> link::acknowledgement() {
 
 packet link::heartbeat() {
   told_ = received_;
-  return with_header(packet(), {0, 0, 0, received_, 0});
+  return with_header(packet(), {0, 0, false, 0, received_});
 }
 
 std::optional<link::delivery> link::accept(packet from_wire) {
@@ -53,17 +53,17 @@ std::optional<link::delivery> link::accept(packet from_wire) {
   // Sequence numbers wrap; differences do not care.
   if (static_cast<std::int32_t>(h.acknowledged - acknowledged_) > 0 && sent_ - h.acknowledged <= credits)
     acknowledged_ = h.acknowledged;
-  if (h.sequence == 0 && h.flags == 0 && h.context == 0 && h.run == 0 && from_wire.empty())
+  if (h.sequence == 0 && !h.more() && h.context() == 0 && h.run() == 0 && from_wire.empty())
     return std::nullopt;
   if (static_cast<std::int32_t>(h.sequence - received_) <= 0) return std::nullopt;  // a duplicate
   received_ = h.sequence;
-  if (h.flags & more_fragments || !pieces_.empty()) {
+  if (h.more() || !pieces_.empty()) {
     auto const part = from_wire.bytes();
     pieces_.insert(pieces_.end(), part.begin(), part.end());
-    if (h.flags & more_fragments) return std::nullopt;
-    return delivery{h.context, h.run, packet::received(std::exchange(pieces_, {}))};
+    if (h.more()) return std::nullopt;
+    return delivery{h.context(), h.run(), packet::received(std::exchange(pieces_, {}))};
   }
-  return delivery{h.context, h.run, std::move(from_wire)};
+  return delivery{h.context(), h.run(), std::move(from_wire)};
 }
 
 }  // namespace skel::transport

@@ -49,7 +49,8 @@ class link {
 
   struct outgoing {
     std::uint64_t context;
-    std::uint32_t run, flags;
+    std::uint32_t run;
+    bool more;
     packet body;
   };
   std::size_t largest_piece_;

@@ -13,14 +13,33 @@ namespace skel::transport {
 
 /// In front of every message. `sequence` counts the messages from one rank to another; 0 is an
 /// acknowledgement alone.
-struct header {
-  std::uint64_t context = 0;
-  std::uint32_t run = 0;
+class header {
+ public:
+  header() = default;
+  header(std::uint64_t context, std::uint32_t run, bool more, std::uint32_t number, std::uint32_t heard)
+      : sequence(number),
+        acknowledged(heard),
+        context_low_(static_cast<std::uint32_t>(context)),
+        context_high_(static_cast<std::uint32_t>(context >> 32)),
+        run_and_more_(run << 1 | (more ? 1U : 0U)) {}
+
+  [[nodiscard]] std::uint64_t context() const {
+    return static_cast<std::uint64_t>(context_high_) << 32 | context_low_;
+  }
+  [[nodiscard]] std::uint32_t run() const { return run_and_more_ >> 1; }
+  /// The message goes on in the next packet.
+  [[nodiscard]] bool more() const { return (run_and_more_ & 1) != 0; }
+
   std::uint32_t sequence = 0;
   std::uint32_t acknowledged = 0;  ///< the highest sequence number received from the addressee
-  std::uint32_t flags = 0;
+
+ private:
+  // Two halves and a shared word: 20 bytes, without padding.
+  std::uint32_t context_low_ = 0;
+  std::uint32_t context_high_ = 0;
+  std::uint32_t run_and_more_ = 0;
 };
-inline constexpr std::uint32_t more_fragments = 1;  ///< flag: the message goes on in the next one
+static_assert(sizeof(header) == 20);
 
 /// Bytes of one message. The first `head_room` bytes are reserved, so that results which are computed
 /// straight into the buffer need not be copied to put a header and a role's message in front of them.

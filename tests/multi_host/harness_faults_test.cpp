@@ -187,7 +187,7 @@ std::vector<named_fault<mutation>> const faults_of_blame{
          for (std::size_t i = 0, n = list.size(); i < n; ++i)
            if (auto const* const s = std::get_if<act::send>(&list[i]))
              if (auto const* const p = std::get_if<msg::packet>(&s->what); p != nullptr && p->suspect) {
-               role::tell_root t{role::blamed{p->pieces.unit, {1}, "piece 7 of unit 0"}};
+               role::tell_root t{role::blamed{p->pieces.unit, {1}, 0, "piece 7 of unit 0"}};
                list.push_back(std::move(t));
              }
        };

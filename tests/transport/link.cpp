@@ -103,7 +103,7 @@ TEST_CASE("sequence numbers wrap around") {
   std::uint32_t sequence = 0x7ffffff0U;
   auto const arrives = [&](std::uint32_t number) {
     auto p = body_of("x");
-    header const h{1, 1, number, 0, 0};
+    header const h{1, 1, false, number, 0};
     p.prepend(std::as_bytes(std::span(&h, 1)));
     return b.accept(copy_of(p)).has_value();
   };

@@ -74,7 +74,7 @@ void group_arbiter::tick(group_actions& out) {
   verdict_ticks_ = verdict ? verdict_ticks_ + 1 : 0;
   if (verdict && verdict_ticks_ > blame_patience)
     out.push_back(
-        tell_root{blamed{verdict->work, std::move(verdict->ranks),
+        tell_root{blamed{verdict->work, std::move(verdict->ranks), verdict->more,
                          "reading unit " + std::to_string(verdict->work) + " or one of its pieces"}});
   advance(out);
 }

@@ -287,7 +287,7 @@ void group_host::tick(group_actions& out) {
   if (!active_) return;
   if (auto verdict = units_.tick())
     out.push_back(tell_root{blamed{
-        verdict->work.unit, std::move(verdict->ranks),
+        verdict->work.unit, std::move(verdict->ranks), verdict->more,
         "piece " + std::to_string(verdict->work.piece) + " of unit " + std::to_string(verdict->work.unit)}});
   if (units_.has_suspects()) advance(out);  // one of the ranks may have been heard again
 }
