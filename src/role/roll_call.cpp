@@ -51,6 +51,10 @@ void roll_call::blame(task_id task, std::vector<rank_id> const& ranks, call_mess
        out);
 }
 
+void roll_call::blame_work(task_id task, rank_id rank, std::string text, call_messages& out) {
+  stop({.how = outcome::status::task_failed, .task = task, .rank = rank, .text = std::move(text)}, out);
+}
+
 void roll_call::refuse(rank_id rank, std::string text, call_messages& out) {
   stop({.how = outcome::status::refused, .rank = rank, .text = std::move(text)}, out);
 }

@@ -152,6 +152,8 @@ class peer_world {
   virtual void check_done() const = 0;
   /// Whether the root may fail for a reason that is the world's own.
   [[nodiscard]] virtual bool may_fail() const { return false; }
+  /// Whether a task may be blamed for losses.
+  [[nodiscard]] virtual bool may_blame() const { return false; }
   /// What `part_lost` may follow from.
   [[nodiscard]] virtual bool may_lose_parts() const { return false; }
   virtual void add_to(role::digest&) const {}

@@ -197,7 +197,7 @@ void peer_world<Scenario, Node, Packet, Actions>::check_end() const {
     if (at(*s.other_call).begun && !root.failure.empty()) return;
     require(!at(*s.other_call).alive || suspicions_ > 0, "another call is not noticed");
   }
-  if (!root.failure.empty() && may_fail()) return;
+  if ((!root.alive || !root.failure.empty()) && may_fail()) return;
   require(root.failure.empty(), "the root fails: " + root.failure);
   for (auto const& n : nodes_)
     require(!n.alive || (n.how.has_value() && n.how == root.how), "ranks end differently");
@@ -206,7 +206,7 @@ void peer_world<Scenario, Node, Packet, Actions>::check_end() const {
       check_done();
       break;
     case status::task_failed:
-      require(failed_, "a failure out of nothing");
+      require(failed_ || may_blame(), "a failure out of nothing");
       break;
     case status::stopped_early:
       require(asked_to_stop_, "an early stop that nobody wanted");
