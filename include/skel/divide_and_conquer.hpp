@@ -100,6 +100,9 @@ struct divide_and_conquer_options {
   /// Whether the ranks compare a replicated_problem. Empty: only in builds with assertions (NDEBUG
   /// undefined).
   std::optional<bool> check_problem{};
+  /// A problem that was worked on by this many lost ranks ends the call with task_error: it is likely to end
+  /// the others, too. 0: none does.
+  unsigned max_losses_per_task = 2;
 };
 
 /// Satisfied by a job: a type that names its problem and solution and has four operations,

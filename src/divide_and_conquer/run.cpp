@@ -34,7 +34,9 @@ divide_run::divide_run(context& ctx, divide_work& work, divide_kind const& kind,
   if (auto const contents = ctx.size() > 1 ? work.contents(options.check_problem) : std::nullopt)
     call_.add_hidden("contents of the replicated_problem", *contents);
   auto const hash = call_.hash();
-  role_ = role::divide_partner({rank_, ctx.size(), kind.from, kind.to, hash});
+  role::divide_config const config{rank_, ctx.size(), kind.from, kind.to, hash};
+  role_ = role::divide_partner(config);
+  if (is_root()) takeovers_ = role::divide_takeovers(config, options.max_losses_per_task);
   if (is_root()) roll_.emplace(context_access::team(ctx), hash);
 }
 
@@ -103,6 +105,8 @@ void divide_run::perform(role::divide_actions& list, bytes* payload, done* resul
         s.packed = std::move(*payload);
     } else if (std::holds_alternative<act::complete>(action)) {
       call_roll(&role::roll_call::done, static_cast<std::uint64_t>(ctx_.size()));
+    } else if (auto const* b = std::get_if<act::blame>(&action)) {
+      blame(*b);
     } else if (std::holds_alternative<role::drain>(action)) {
       draining_ = true;
       jobs_.clear();
@@ -111,6 +115,14 @@ void divide_run::perform(role::divide_actions& list, bytes* payload, done* resul
     }
   }
   deliver_own();
+}
+
+void divide_run::blame(act::blame const& b) {
+  if (roll_->stopping()) return;
+  call_roll(
+      &role::roll_call::blame_work, static_cast<std::uint64_t>(b.work.group.first), b.ranks.back(),
+      detail::format("the problem of {} was running on each of the lost ranks {}{}", named(b.work.group),
+                     detail::join(b.ranks, ", "), b.work.combine ? " (combining)" : ""));
 }
 
 void divide_run::send(int to, divide_message m) {
@@ -186,13 +198,16 @@ void divide_run::deliver_own() {
   to_self_.deliver([&](divide_message const& m) { deliver(rank_, m, nullptr); });
 }
 
-// The roll call answers what is for it, the partner everything else.
+// The roll call, the book of takeovers and the partner each answer their part.
 void divide_run::deliver(int from, divide_message const& m, bytes* payload) {
   if (auto const* const call = std::get_if<call_message>(&m); call != nullptr && is_root()) {
     call_roll(&role::roll_call::on, from, *call);
     if (for_roll_call(*call)) return;
   }
   role::divide_actions list;
+  bool const answered = is_root() && takeovers_.on(from, m, list);
+  if (!list.empty()) perform(list);
+  if (answered) return;
   role_.on(from, m, list);
   perform(list, payload);
 }
@@ -223,6 +238,7 @@ void divide_run::on_lost(int rank) {
   if (roll_) call_roll(&role::roll_call::lost, rank);
   role::divide_actions list;
   role_.lost(rank, list);
+  if (is_root()) takeovers_.lost(rank, list);
   perform(list);
 }
 
@@ -230,6 +246,7 @@ void divide_run::on_tick(double t) {
   if (over_) return;
   role::divide_actions list;
   role_.tick(list);
+  if (is_root()) takeovers_.tick(list);
   perform(list);
   // The root hears that this rank moves: for its watchdog.
   if (calls_ != calls_told_) {

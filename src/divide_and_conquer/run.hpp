@@ -11,6 +11,7 @@
 
 #include "call/peer_run.hpp"
 #include "divide_and_conquer/role/partner.hpp"
+#include "divide_and_conquer/role/takeovers.hpp"
 #include "phase_clock.hpp"
 #include "skel/detail/divide_work.hpp"
 #include "skel/divide_and_conquer.hpp"
@@ -93,6 +94,7 @@ class divide_run final : public peer_run {
   void append(held_solution& s, bytes& body) const;
   void deliver(int from, role::divide_message const& m, bytes* payload);
   void deliver_own() override;
+  void blame(role::divide_act::blame const& b);
   void add_job(job::kind what, rank_span group);
   void run(job const& j, done& d);
   void finish(job const& j, done& d);
@@ -109,6 +111,7 @@ class divide_run final : public peer_run {
   divide_kind kind_;
   unsigned piece_depth_ = 0;
   role::divide_partner role_;
+  role::divide_takeovers takeovers_;  // on the root
   std::map<rank_span, held_problem> problems_;
   std::map<rank_span, held_solution> solutions_;
   loopback<role::divide_message> to_self_;

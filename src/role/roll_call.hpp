@@ -34,6 +34,8 @@ class roll_call {
   void sink_failed(std::uint64_t task, std::string text, call_messages& out);
   /// This task was running on each of these lost ranks: it fails the run.
   void blame(task_id task, std::vector<rank_id> const& ranks, call_messages& out);
+  /// The same, in the words of a skeleton whose work has no number; `rank` is the last that was lost.
+  void blame_work(task_id task, rank_id rank, std::string text, call_messages& out);
   /// This rank differs in what must be the same on all.
   void refuse(rank_id rank, std::string text, call_messages& out);
   /// The root has found that this task fails the run; `rank` ran it last.

@@ -1,5 +1,7 @@
 #include "harness.hpp"
 
+#include <algorithm>
+
 namespace divide_harness {
 
 using kind = event::kind;
@@ -10,7 +12,8 @@ std::string text_of(items p) { return std::to_string(p.first) + "-" + std::to_st
 
 }  // namespace
 
-world::world(scenario const& s, fault* f) : peer_world(s, f) {
+world::world(scenario const& s, fault* f)
+    : peer_world(s, f), takeovers_({0, s.ranks, s.from, s.to, call_hash(0)}, s.most_losses) {
   for (int r = 0; r < s.ranks; ++r)
     at(r).role = role::divide_partner({r, s.ranks, s.from, s.to, call_hash(r)});
 }
@@ -36,6 +39,12 @@ void world::receive(int from, int to, packet& p) {
     call_roll(&role::roll_call::on, from, *call);
     if (for_roll_call(*call)) return;
   }
+  if (to == 0) {
+    role::divide_actions list;
+    bool const answered = takeovers_.on(from, p.what, list);
+    perform(0, list);
+    if (answered) return;
+  }
   if (call != nullptr && std::holds_alternative<role::finish>(*call)) {
     n.result = p.solution;
     if (auto const own = n.solutions.find({0, scenario_->ranks}); own != n.solutions.end())
@@ -49,12 +58,14 @@ void world::receive(int from, int to, packet& p) {
 void world::hear_lost(int rank, int peer) {
   role::divide_actions list;
   at(rank).role.lost(peer, list);
+  if (rank == 0) takeovers_.lost(peer, list);
   perform(rank, list);
 }
 
 void world::hear_tick(int rank) {
   role::divide_actions list;
   at(rank).role.tick(list);
+  if (rank == 0) takeovers_.tick(list);
   perform(rank, list);
 }
 
@@ -72,6 +83,8 @@ void world::add_own(int rank, std::vector<event>& all) const {
 void world::apply_own(event const& e) {
   auto& n = at(e.a);
   auto const j = n.jobs.at(static_cast<std::size_t>(e.b));
+  role::group_work const work{j.group, j.what == job::kind::combine};
+  if (scenario_->poison == work) return run_poison(e.a);
   n.jobs.erase(n.jobs.begin() + e.b);
   ++n.calls;
   role::divide_actions list;
@@ -98,6 +111,38 @@ void world::apply_own(event const& e) {
     n.role.solved(j.group, list);
   }
   perform(e.a, list, {}, solution);
+}
+
+void world::run_poison(int rank) {
+  auto const& s = *scenario_;
+  role::divide_groups const groups({rank, s.ranks, s.from, s.to});
+  if (rank == 0)
+    for (int r = 1; r < s.ranks; ++r)
+      require(!at(r).alive || suspicions_ > 0, "the root works on a suspect, and others live");
+  poisoned_takers_ += groups.works_on(rank, *s.poison) ? 0 : 1;
+  // One more is lost where the root hears of a taker's loss before that of the rank whose work it was.
+  require(!undisturbed() || poisoned_takers_ <= static_cast<int>(s.most_losses) + 1,
+          "one rank after the other is lost");
+  apply({kind::die, rank, 0, ~0ULL});
+}
+
+// A rank that was allowed to do it may have died just before or after that.
+void world::check_blame(role::divide_act::blame const& b) const {
+  auto const& s = *scenario_;
+  auto const allowed = allowed_.find(b.work);
+  unsigned takers = 0;
+  for (int const r : b.ranks) {
+    require(!at(r).alive || suspicions_ > 0, "a living rank is counted as lost");
+    role::divide_groups const groups({r, s.ranks, s.from, s.to});
+    bool const took_it = allowed != allowed_.end() && allowed->second.contains(r);
+    require(took_it || groups.works_on(r, b.work), "blamed for a rank that did not work on it");
+    takers += took_it ? 1 : 0;
+  }
+  bool others = false;
+  for (int r = 1; r < s.ranks; ++r) others = others || (at(r).alive && !lost_[wire(0, r)]);
+  auto const least = others ? s.most_losses : std::max(1U, s.most_losses - 1);
+  require(s.most_losses > 0 && takers >= least, "blamed too early");
+  require(!undisturbed() || b.work == s.poison, "work is blamed that ended no rank");
 }
 
 std::uint64_t world::most_events() const { return 200 * static_cast<std::uint64_t>(scenario_->ranks); }

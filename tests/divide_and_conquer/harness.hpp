@@ -4,11 +4,14 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "divide_and_conquer/role/partner.hpp"
+#include "divide_and_conquer/role/takeovers.hpp"
 #include "role/peer_world.hpp"
 
 namespace divide_harness {
@@ -28,6 +31,8 @@ struct scenario : harness_common::peer_scenario {
   placement to = placement::everywhere;
   int items = 8;    // the problem: the numbers 0 ... items - 1
   int trivial = 1;  // problems of so many items cannot be divided
+  unsigned most_losses = 0;
+  std::optional<role::group_work> poison{};  // ends the ranks that do it
   [[nodiscard]] std::string describe() const;
 };
 
@@ -62,6 +67,10 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   explicit world(scenario const& s, fault* f = nullptr);
   /// Groups whose solution another rank has made.
   [[nodiscard]] std::uint64_t again() const;
+  /// A problem, for losses.
+  [[nodiscard]] bool blamed() const { return blamed_; }
+  /// Ranks that the poison has ended, beside those whose work it was.
+  [[nodiscard]] int poisoned_takers() const { return poisoned_takers_; }
 
  private:
   void begin(int rank) override;
@@ -77,11 +86,23 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   [[nodiscard]] std::string waits_for() const override;
   void check_done() const override;
   [[nodiscard]] bool may_lose_parts() const override;
+  [[nodiscard]] bool may_blame(role::outcome const&) const override { return blamed_; }
+  [[nodiscard]] bool may_fail() const override { return !at(0).alive; }
+  void add_to(role::digest& d) const override { d.add(takeovers_.hash()).add(blamed_); }
 
+  // Ranks are lost to the poison only.
+  [[nodiscard]] bool undisturbed() const { return scenario_->deaths == 0 && suspicions_ == 0; }
+  void run_poison(int rank);
+  void check_blame(role::divide_act::blame const& b) const;
   [[nodiscard]] bool atomic(items p) const { return p.second - p.first <= scenario_->trivial; }
   [[nodiscard]] std::string expected(rank_span s, items p) const;
   [[nodiscard]] std::string expected_parts(rank_span s, items p) const;
   void perform(int rank, role::divide_actions& list, items problem = {}, std::string const& solution = {});
+
+  role::divide_takeovers takeovers_;  // on the root
+  bool blamed_ = false;
+  int poisoned_takers_ = 0;
+  std::map<role::group_work, std::set<int>> allowed_{};  // to do the work of lost ranks
 };
 
 using fault = world::fault;
@@ -89,6 +110,8 @@ using fault = world::fault;
 [[nodiscard]] scenario random_scenario(std::uint64_t seed);
 /// At least one death.
 [[nodiscard]] scenario death_scenario(std::uint64_t seed);
+/// Work that ends the ranks that do it, and now and then other trouble.
+[[nodiscard]] scenario poison_scenario(std::uint64_t seed);
 /// Throws violation with the seed that replays it.
 summary run(scenario const& s, fault* f = nullptr);
 

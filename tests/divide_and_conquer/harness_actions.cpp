@@ -33,6 +33,11 @@ void world::perform(int rank, role::divide_actions& list, items problem, std::st
       require(rank == 0 && !complete_, "complete twice");
       complete_ = true;
       call_roll(&role::roll_call::done, std::uint64_t{1});
+    } else if (auto const* b = std::get_if<act::blame>(&action)) {
+      if (roll_.stopping()) continue;
+      check_blame(*b);
+      blamed_ = true;
+      call_roll(&role::roll_call::blame_work, std::uint64_t{0}, b->ranks.back(), named(b->work));
     } else if (std::holds_alternative<role::drain>(action)) {
       n.draining = true;
     } else {
@@ -48,6 +53,8 @@ void world::send(int rank, int to, role::divide_message const& what) {
     p.problem = n.problems.at(pr->group);
   } else if (auto const* const so = std::get_if<say::solution>(&what)) {
     p.solution = n.solutions.at(so->group);
+  } else if (auto const* const yes = std::get_if<say::allow_takeover>(&what)) {
+    allowed_[yes->work].insert(to);
   } else if (auto const* const call = std::get_if<role::call_message>(&what)) {
     auto const* const f = std::get_if<role::finish>(call);
     if (f != nullptr && scenario_->to == placement::everywhere && f->how.how == role::outcome::status::done &&

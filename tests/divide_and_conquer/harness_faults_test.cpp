@@ -72,6 +72,51 @@ std::vector<named_fault<mutation>> const faults{
     {"a rank that makes another call is not noticed",
      [](auto& m) { change<role::hello>(m, [](auto& h) { h.call_hash = peer_call_hash; }); }},
     {"the outcome differs", [](auto& m) { tell_another_outcome(m); }},
+    {"no rank may take over", [](auto& m) { never<say::ask_takeover>(m); }},
+    {"a permission is lost", [](auto& m) { once_lost<say::allow_takeover>(m, 1); }},
+    {"a later permission is lost", [](auto& m) { once_lost<say::allow_takeover>(m, 3); }},
+    {"the end of a takeover is lost", [](auto& m) { once_lost<say::end_takeover>(m, 1); }},
+    {"the root leaves its work to no rank", [](auto& m) { never<say::make_solution>(m); }},
+    {"the root does what it was to leave",
+     [](auto& m) {
+       m.received = [](int, auto& what) {
+         if (auto const* const l = std::get_if<say::leave_takeover>(&what))
+           what = say::allow_takeover{l->work};
+         return true;
+       };
+     }},
+    {"ranks may take over before one has survived it",
+     [](auto& m) {
+       m.wanted = [](auto& list) {
+         role::divide_actions more;
+         for (auto const& a : list)
+           if (auto const* const s = std::get_if<act::send>(&a))
+             if (std::holds_alternative<say::allow_takeover>(s->what))
+               for (int r = 1; r < s->to; ++r) more.push_back(act::send{r, s->what});
+         list.insert(list.end(), more.begin(), more.end());
+       };
+     }},
+    {"work that ends ranks is not blamed", [](auto& m) { never_wanted<act::blame>(m); }},
+    {"work is blamed at once",
+     [](auto& m) {
+       m.wanted = [](auto& list) {
+         for (auto& a : list)
+           if (auto const* const s = std::get_if<act::send>(&a))
+             if (auto const* const yes = std::get_if<say::allow_takeover>(&s->what))
+               a = act::blame{yes->work, {yes->work.group.first}};
+       };
+     }},
+    {"other work is blamed",
+     [](auto& m) {
+       change_nth<act::blame>(m, 1, [](auto&, auto it) {
+         auto& group = std::get<act::blame>(*it).work.group;
+         group = {0, group.last};
+       });
+     }},
+    {"a rank is counted that is not lost",
+     [](auto& m) {
+       change_nth<act::blame>(m, 1, [](auto&, auto it) { std::get<act::blame>(*it).ranks.push_back(0); });
+     }},
     {"losses are not noticed",
      [](auto& m) {
        m.heard = [](event const& e) { return e.what != event::kind::detect && e.what != event::kind::tick; };
@@ -84,7 +129,9 @@ std::vector<named_fault<mutation>> const faults{
 
 TEST_CASE("every deliberate fault of divide_and_conquer is caught") {
   check_all_are_caught<mutation>(faults, [](std::uint64_t seed, mutation& m) {
-    divide_harness::run(
-        seed % 2 == 0 ? divide_harness::random_scenario(seed) : divide_harness::death_scenario(seed), &m);
+    auto const s = seed % 3 == 0   ? divide_harness::random_scenario(seed)
+                   : seed % 3 == 1 ? divide_harness::death_scenario(seed)
+                                   : divide_harness::poison_scenario(seed);
+    divide_harness::run(s, &m);
   });
 }

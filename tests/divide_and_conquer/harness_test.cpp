@@ -25,6 +25,44 @@ TEST_CASE("divide and conquer survives the death of any ranks but the root", "[d
       1000000007, harness_common::runs_wanted(10000));
 }
 
+TEST_CASE("work that ends the ranks that do it is blamed", "[deaths]") {
+  harness_common::try_many(
+      "poison", [](auto seed) { return divide_harness::run(divide_harness::poison_scenario(seed)); }, 31,
+      harness_common::runs_wanted(10000));
+  // Always, where the root and as many ranks as it takes live on.
+  int runs = 0;
+  for (std::uint64_t seed = 1; seed <= test::fewer_if_slow(4000); ++seed) {
+    auto const s = divide_harness::poison_scenario(seed);
+    int const left = s.ranks - s.poison->group.size();
+    bool const undisturbed = s.deaths == 0 && s.suspicions == 0 && s.items == 64;
+    if (!undisturbed || s.most_losses > 2 || left < 3) continue;
+    ++runs;
+    INFO(s.describe());
+    CHECK(divide_harness::run(s).blamed);
+  }
+  std::printf("%d runs blame the work\n", runs);
+  CHECK(runs > 0);
+}
+
+TEST_CASE("without losses no rank asks for permission") {
+  for (auto const from : {placement::everywhere, placement::on_root, placement::in_parts})
+    for (auto const to : {placement::everywhere, placement::on_root, placement::in_parts})
+      for (int const items : {1, 3, 64}) {
+        divide_harness::scenario s;
+        s.ranks = 7;
+        s.items = items;
+        s.from = from;
+        s.to = to;
+        s.most_losses = 2;
+        divide_harness::world w(s);
+        std::mt19937_64 dice(1);
+        w.settle(dice);
+        w.check_end();
+        CHECK(w.messages_of<skel::role::divide_say::ask_takeover>() == 0);
+        CHECK(w.messages_of<skel::role::divide_say::need_problem>() == 0);
+      }
+}
+
 TEST_CASE("64 ranks, 16 deaths, 16 suspicions", "[random]") {
   for (auto const to : {placement::everywhere, placement::on_root}) {
     divide_harness::scenario s;
@@ -64,6 +102,7 @@ TEST_CASE("small problems in every order of events", "[exhaustive]") {
     placement from, to;
     int items, deaths, suspicions;
     std::uint64_t ticks;
+    std::optional<skel::role::group_work> poison{};
   };
   std::vector<small> const all{
       {"2 ranks, hypercube, from the root", 2, placement::on_root, placement::everywhere, 4, 0, 0, 0},
@@ -76,6 +115,16 @@ TEST_CASE("small problems in every order of events", "[exhaustive]") {
       {"4 ranks, tree", 4, placement::on_root, placement::on_root, 4, 0, 0, 0},
       {"4 ranks, embarrassing, a death", 4, placement::in_parts, placement::on_root, 4, 1, 0, 0},
       {"4 ranks, distributed, one problem only", 4, placement::on_root, placement::in_parts, 1, 0, 0, 0},
+      {"3 ranks, tree, a poisonous leaf", 3, placement::on_root, placement::on_root, 4, 0, 0, 20, {{{1, 2}}}},
+      {"2 ranks, hypercube, a poisonous leaf",
+       2,
+       placement::everywhere,
+       placement::everywhere,
+       4,
+       0,
+       0,
+       4,
+       {{{1, 2}}}},
   };
   bool const patient = std::getenv("SKEL_LONG") != nullptr;
   for (auto const& x : all) {
@@ -86,6 +135,8 @@ TEST_CASE("small problems in every order of events", "[exhaustive]") {
     s.items = x.items;
     s.deaths = x.deaths;
     s.suspicions = x.suspicions;
+    s.poison = x.poison;
+    s.most_losses = x.poison ? 2 : 0;
     auto const found = harness_common::explore(divide_harness::world(s), x.ticks,
                                                patient ? 5000000 : test::fewer_if_slow(30000));
     std::printf("%s: %llu states, depth %llu, %llu ends%s\n", x.name,

@@ -1,6 +1,7 @@
-// divide_and_conquer whose ranks kill themselves as they are told: divide_losses WHEN KIND SOURCE SEED. On
-// the root it says who was lost and whether the solution is right, twice: the second call begins without
-// them. divide_losses_test.cpp starts it.
+// divide_and_conquer whose ranks kill themselves: divide_losses WHEN KIND SOURCE SEED. The root prints which
+// ranks were lost and whether the solution is right, twice: the second call begins without them. With
+// "poison" for WHEN, the function that stands for SEED ends each rank that runs it for a certain part of the
+// problem. losses_test.cpp starts it.
 #include <array>
 #include <chrono>
 #include <cstdio>
@@ -22,22 +23,25 @@ struct tree_text {
   using solution = std::string;
   static constexpr std::pair<int, int> all{0, 64};
   std::string dies_in{};  // which function; on the rank that has it set
+  std::string poison{};   // which function; on every rank that has this part of the problem
+  std::pair<int, int> part{};
 
   bool trivial(problem const& p) const { return p.second - p.first == 1; }
   solution conquer(problem const& p) const {
     std::this_thread::sleep_for(15ms);
-    if (dies_in == "conquer") test::die();
+    if (dies_in == "conquer" || (poison == "conquer" && p == part)) test::die();
     return std::to_string(p.first);
   }
   std::array<problem, 2> divide(problem const& p) const {
-    if (dies_in == "divide") test::die();
+    if (dies_in == "divide" || (poison == "divide" && p == part)) test::die();
     int const middle = (p.first + p.second) / 2;
     return {problem{p.first, middle}, problem{middle, p.second}};
   }
   solution combine(solution const& a, solution const& b) const {
-    if (dies_in == "combine") test::die();
+    if (dies_in == "combine" || (poison == "combine" && a + b == text_of_part())) test::die();
     return "(" + a + " " + b + ")";
   }
+  [[nodiscard]] std::string text_of_part() const;
 };
 
 std::string expected(std::pair<int, int> p) {
@@ -46,25 +50,34 @@ std::string expected(std::pair<int, int> p) {
   return "(" + expected({p.first, middle}) + " " + expected({middle, p.second}) + ")";
 }
 
+std::string tree_text::text_of_part() const {
+  int const middle = (part.first + part.second) / 2;
+  return expected({part.first, middle}) + expected({middle, part.second});
+}
+
 skel::result<skel::placed_solution<std::string>> solve(skel::context& ctx, tree_text const& job,
-                                                       std::string const& kind, std::string const& source) {
+                                                       std::string const& kind, std::string const& source,
+                                                       bool all_die = false) {
   skel::any_division const division(kind);
+  skel::divide_and_conquer_options options;
+  if (all_die) options.max_losses_per_task = 0;  // they may die one after the other at the same work
   if (source == "root")
-    return skel::divide_and_conquer(ctx, skel::on_root([] { return tree_text::all; }), job, division);
+    return skel::divide_and_conquer(ctx, skel::on_root([] { return tree_text::all; }), job, division,
+                                    options);
   if (source == "own")
-    return skel::divide_and_conquer(ctx, skel::own_part{std::pair{ctx.rank(), ctx.rank() + 1}}, job,
-                                    division);
-  return skel::divide_and_conquer(ctx, skel::replicated_problem{tree_text::all}, job, division);
+    return skel::divide_and_conquer(ctx, skel::own_part{std::pair{ctx.rank(), ctx.rank() + 1}}, job, division,
+                                    options);
+  return skel::divide_and_conquer(ctx, skel::replicated_problem{tree_text::all}, job, division, options);
 }
 
 // Where the call throws because a rank was lost, each survivor says how long after its beginning: "rank 0 was
 // told of 2 after 0.7 s".
 skel::result<skel::placed_solution<std::string>> solve_or_tell(skel::context& ctx, tree_text const& job,
                                                                std::string const& kind,
-                                                               std::string const& source) {
+                                                               std::string const& source, bool all_die) {
   auto const begin = std::chrono::steady_clock::now();
   try {
-    return solve(ctx, job, kind, source);
+    return solve(ctx, job, kind, source, all_die);
   } catch (skel::lost_rank_error const& lost) {
     std::chrono::duration<double> const time = std::chrono::steady_clock::now() - begin;
     std::printf("rank %d was told of %d after %.3f s\n", ctx.rank(), lost.rank(), time.count());
@@ -73,17 +86,36 @@ skel::result<skel::placed_solution<std::string>> solve_or_tell(skel::context& ct
   }
 }
 
+// The survivors catch the error, and the next call works.
+int main_with_poison(int argc, char** argv) {
+  return skel::run_main(argc, argv, [&](skel::context& ctx) {
+    tree_text deadly;
+    deadly.poison = argv[4];
+    deadly.part = deadly.poison == "conquer" ? std::pair(40, 41) : std::pair(32, 64);
+    try {
+      solve(ctx, deadly, argv[2], argv[3]);
+      std::printf("no error\n");
+    } catch (skel::task_error const& e) {
+      std::printf("%s\n", e.what());
+    }
+    std::fflush(stdout);
+    auto const s = solve(ctx, tree_text{}, argv[2], argv[3]);
+    if (ctx.is_root()) test::say_losses(*s.value == expected(tree_text::all), s.report);
+  });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc != 5) return 2;
+  if (std::string(argv[1]) == "poison") return main_with_poison(argc, argv);
   return skel::run_main(argc, argv, [&](skel::context& ctx) {
     test::plan_of_deaths const p{argv[1], std::strtoull(argv[4], nullptr, 10), ctx.size(), 240ms};
     tree_text first;
     if (ctx.rank() == p.victim()) first.dies_in = p.when;
     if (auto const time = p.lifetime(ctx.rank())) test::die_in(*time);
     for (auto const& job : {first, tree_text{}}) {
-      auto const s = solve_or_tell(ctx, job, argv[2], argv[3]);
+      auto const s = solve_or_tell(ctx, job, argv[2], argv[3], p.when == "all");
       if (ctx.is_root()) test::say_losses(*s.value == expected(tree_text::all), s.report);
     }
   });

@@ -56,6 +56,41 @@ TEST_CASE("what only a lost rank had: every survivor is told, within the time-ou
   }
 }
 
+namespace {
+
+// The problem of `group` is blamed on all ranks that live, `left` of them; then the next call works.
+void blames(std::string const& arguments, int ranks, std::string const& group, long left) {
+  auto const e = test::run_with_deaths(std::string(SKEL_LOSSES) + " poison " + arguments, ranks);
+  CAPTURE(arguments, ranks, e.out, e.errors);
+  CHECK(e.code == 0);
+  CHECK(std::count_if(e.out.begin(), e.out.end(), [&](std::string const& line) {
+          return line.find(": the problem of " + group + " was running on each of the lost ranks ") !=
+                 std::string::npos;
+        }) == left);
+  CHECK(std::count_if(e.out.begin(), e.out.end(),
+                      [](std::string const& line) { return line.starts_with("right, lost "); }) == 1);
+}
+
+}  // namespace
+
+TEST_CASE("a problem that kills the ranks that work on it is blamed after two ranks have taken it over") {
+  blames("tree root conquer", 5, "rank 3", 2);
+  blames("hypercube root conquer", 4, "rank 2", 1);
+  blames("hypercube replicated conquer", 6, "rank 4", 3);
+  blames("tree root divide", 4, "ranks 2 to 3", 1);
+  blames("embarrassing replicated combine", 5, "ranks 3 to 4", 2);
+}
+
+TEST_CASE("the root does not work on it when no other rank is left") {
+  blames("tree root conquer", 3, "rank 2", 1);
+  blames("tree root combine", 4, "ranks 2 to 3", 1);
+}
+
+TEST_CASE("ranks that work on it at the same time are lost together") {
+  blames("hypercube replicated divide", 5, "ranks 3 to 4", 1);
+  blames("hypercube root combine", 4, "ranks 2 to 3", 1);
+}
+
 TEST_CASE("the loss of the root ends every survivor with one line and exit code 1") {
   auto const e = test::run_with_deaths(command("root", "hypercube", "root") + " 1", 3, "1s");
   CAPTURE(e.out, e.errors);

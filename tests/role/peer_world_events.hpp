@@ -198,7 +198,7 @@ void peer_world<Scenario, Node, Packet, Actions>::check_end() const {
     if (at(*s.other_call).begun && !root.failure.empty()) return;
     require(!at(*s.other_call).alive || suspicions_ > 0, "another call is not noticed");
   }
-  if (!root.failure.empty() && may_fail()) return;
+  if ((!root.alive || !root.failure.empty()) && may_fail()) return;
   require(root.failure.empty(), "the root fails: " + root.failure);
   for (auto const& n : nodes_)
     require(!n.alive || (n.how.has_value() && n.how == root.how), "ranks end differently");

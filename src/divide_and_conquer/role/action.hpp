@@ -48,11 +48,17 @@ struct keep_solution {
 struct complete {
   friend bool operator==(complete const&, complete const&) = default;
 };
+/// On the root: these lost ranks did this work: it must not end another one.
+struct blame {
+  group_work work;
+  std::vector<rank_id> ranks{};
+  friend bool operator==(blame const&, blame const&) = default;
+};
 }  // namespace divide_act
 
 using divide_action = std::variant<tell_root, drain, end, fail, divide_act::send, divide_act::divide,
                                    divide_act::solve, divide_act::combine, divide_act::keep_problem,
-                                   divide_act::keep_solution, divide_act::complete>;
+                                   divide_act::keep_solution, divide_act::complete, divide_act::blame>;
 using divide_actions = std::vector<divide_action>;
 
 }  // namespace skel::role

@@ -18,6 +18,16 @@ bool divide_groups::makes(rank_span s) const {
   return s.first == config_.self;
 }
 
+bool divide_groups::divides(rank_span s) const {
+  return config_.from == placement::everywhere ? s.contains(config_.self) : s.first == config_.self;
+}
+
+bool divide_groups::works_on(rank_id rank, group_work work) const {
+  bool const all =
+      config_.to == placement::everywhere || (config_.from == placement::everywhere && !work.combine);
+  return all ? work.group.contains(rank) : work.group.first == rank;
+}
+
 std::vector<rank_id> divide_groups::waiting_for(rank_span s) const {
   std::vector<rank_id> ranks;
   if (s == everybody() || config_.to == placement::in_parts) return ranks;

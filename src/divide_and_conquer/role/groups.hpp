@@ -40,6 +40,11 @@ class divide_groups {
   [[nodiscard]] rank_span target() const;
   /// Whether this rank makes the solution of `s` when no rank is lost.
   [[nodiscard]] bool makes(rank_span s) const;
+  /// Whether this rank divides the problem of `s` when no rank is lost.
+  [[nodiscard]] bool divides(rank_span s) const;
+  /// Whether the work is this rank's when no rank is lost. A problem that `rank` may either divide or solve
+  /// is both.
+  [[nodiscard]] bool works_on(rank_id rank, group_work work) const;
   /// The ranks that wait for this rank's solution of `s`, a group that it belongs to.
   [[nodiscard]] std::vector<rank_id> waiting_for(rank_span s) const;
   /// The living rank that has, or makes, the solution of `s`, and that this rank is to get it from.

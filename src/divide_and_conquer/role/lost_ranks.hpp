@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "role/digest.hpp"
 #include "role/outcome.hpp"
@@ -17,9 +18,19 @@ class lost_ranks {
     lost_.insert(rank);
     repeated_.insert(rank);
   }
-  void heard(rank_id rank) { lost_.erase(rank); }
-  /// Losses that have not been repeated since the last tick are over.
-  void tick() { lost_ = std::exchange(repeated_, {}); }
+  /// True: the rank was taken for lost.
+  bool heard(rank_id rank) {
+    repeated_.erase(rank);
+    return lost_.erase(rank) > 0;
+  }
+  /// Losses that have not been repeated since the last tick are over. Returns their ranks.
+  std::vector<rank_id> tick() {
+    std::vector<rank_id> back;
+    for (auto const r : lost_)
+      if (!repeated_.contains(r)) back.push_back(r);
+    lost_ = std::exchange(repeated_, {});
+    return back;
+  }
 
   [[nodiscard]] bool contains(rank_id rank) const { return lost_.contains(rank); }
   friend bool operator==(lost_ranks const&, lost_ranks const&) = default;

@@ -6,6 +6,7 @@
 
 namespace skel::role {
 
+using divide_say::make_solution;
 using divide_say::need_problem;
 using divide_say::need_solution;
 using divide_say::problem;
@@ -36,6 +37,7 @@ void divide_partner::begin(divide_actions& out) {
 
 void divide_partner::divided(rank_span group, divide_actions& out) {
   if (!attendance_.active()) return;
+  turn_.finished({group}, out);
   problems_.erase(group);
   problems_.try_emplace(group.left(), problem_state::here);
   problems_.try_emplace(group.right(), problem_state::here);
@@ -46,6 +48,7 @@ void divide_partner::divided(rank_span group, divide_actions& out) {
 
 void divide_partner::whole(rank_span group, divide_actions& out) {
   if (!attendance_.active()) return;
+  turn_.finished({group}, out);
   problems_[group] = problem_state::undivided;
   solved_whole_.insert(group);
   advance(out);
@@ -53,6 +56,8 @@ void divide_partner::whole(rank_span group, divide_actions& out) {
 
 void divide_partner::solved(rank_span group, divide_actions& out) {
   if (!attendance_.active()) return;
+  turn_.finished({group, goals_[group].combining}, out);
+  if (!groups_.makes(group)) ++taken_over_;
   keep_solution(group, out);
   advance(out);
 }
@@ -78,9 +83,16 @@ void divide_partner::on_own(rank_id from, divide_message const& m, divide_action
   } else if (auto const* const s = std::get_if<solution>(&m)) {
     if (is_ours(s->group) && attendance_.active()) keep_solution(s->group, out);
   } else if (auto const* const np = std::get_if<need_problem>(&m)) {
-    if (is_ours(np->group)) requests_.insert({from, true, np->group});
+    if (is_ours(np->group)) requests_.insert({from, request_kind::problem, np->group});
   } else if (auto const* const ns = std::get_if<need_solution>(&m)) {
-    if (is_ours(ns->group)) requests_.insert({from, false, ns->group});
+    if (is_ours(ns->group)) requests_.insert({from, request_kind::solution, ns->group});
+  } else if (auto const* const ms = std::get_if<make_solution>(&m)) {
+    if (is_ours(ms->group)) requests_.insert({from, request_kind::make, ms->group});
+  } else if (auto const* const yes = std::get_if<divide_say::allow_takeover>(&m)) {
+    turn_.allow(yes->work);
+  } else if (auto const* const other = std::get_if<divide_say::leave_takeover>(&m)) {
+    turn_.leave(other->work);
+    left_[other->work.group] = other->to;
   } else if (auto const* const done = std::get_if<reached>(&m)) {
     if (!is_ours(done->group)) return;
     for (rank_id r = done->group.first; r < done->group.last; ++r) reached_.insert(r);
@@ -103,10 +115,12 @@ void divide_partner::tick(divide_actions& out) {
 
 void divide_partner::advance(divide_actions& out) {
   if (!begun_ || !attendance_.active()) return;
+  turn_.begin_pass();
   push_solutions(out);
   pursue(groups_.target(), out);
   answer_requests(out);
   check_reached(out);
+  turn_.end_pass(out);
 }
 
 // Before the solutions are combined away.
@@ -126,23 +140,35 @@ void divide_partner::push_solutions(divide_actions& out) {
 }
 
 void divide_partner::answer_requests(divide_actions& out) {
+  if (requests_.empty()) return;
   std::vector<request> const open(requests_.begin(), requests_.end());
-  for (auto const& r : open) {
-    if (lost_.contains(r.from)) continue;  // until it is heard again
-    if (auto const have = solution_with(r.group)) {
-      tell(r.from, solution{*have}, out);
-      requests_.erase(r);
-    } else if (r.problem) {
-      if (obtain_problem(r.group, out)) {
-        tell(r.from, problem{r.group}, out);
-        requests_.erase(r);
-      } else if (auto const at = problem_with(r.group);
-                 at != problems_.end() && at->second == problem_state::undivided) {
-        goals_[at->first].made_here = true;
-        pursue(at->first, out);
-      }
-    }
+  for (auto const& r : open)
+    if (!lost_.contains(r.from) && answer(r, out))
+      requests_.erase(r);  // the others when they are heard again
+}
+
+// False: it is to be answered later.
+bool divide_partner::answer(request const& r, divide_actions& out) {
+  if (auto const have = solution_with(r.group)) {
+    tell(r.from, solution{*have}, out);
+    return true;
   }
+  if (r.what == request_kind::problem) return hand_out_problem(r, out);
+  if (r.what == request_kind::make) {
+    if (!groups_.makes(r.group)) goals_[r.group].made_here = true;
+    pursue(r.group, out);
+  }
+  return false;
+}
+
+// A larger problem that is not this rank's to divide is divided by the rank that needs a part of it.
+bool divide_partner::hand_out_problem(request const& r, divide_actions& out) {
+  auto const at = problem_with(r.group);
+  bool const mine = at == problems_.end() || at->second == problem_state::dividing ||
+                    (at->second == problem_state::here && groups_.divides(at->first));
+  if (mine && !obtain_problem(r.group, out)) return false;
+  tell(r.from, problem{mine ? r.group : at->first}, out);
+  return true;
 }
 
 void divide_partner::check_reached(divide_actions& out) {
@@ -190,7 +216,7 @@ void divide_partner::want_problem(rank_span s, divide_actions& out) {
   auto const& c = groups_.config();
   if (c.from == placement::in_parts) return lose_part(s.first, out);
   // The rank that divides sends it, or the call ends without it: no other rank may have a lost rank's part.
-  if (c.to == placement::in_parts) return;
+  if (c.to == placement::in_parts || c.self == 0) return;
   bool const own = s.contains(c.self);
   if (own) s = groups_.led();  // other ranks wait for their parts of it
   auto const at = wanted_problems_.find(s);
@@ -210,7 +236,8 @@ bool divide_partner::obtain_problem(rank_span s, divide_actions& out) {
   }
   auto const [group, state] = *at;
   if (group == s && state != problem_state::dividing) return true;
-  if (state == problem_state::here) {
+  if (state == problem_state::here && !is_left(group) &&
+      turn_.may_start({group}, groups_.divides(group), out)) {
     problems_[group] = problem_state::dividing;
     out.push_back(divide_act::divide{group});
   }
@@ -218,7 +245,7 @@ bool divide_partner::obtain_problem(rank_span s, divide_actions& out) {
 }
 
 void divide_partner::keep_problem(rank_span s, divide_actions& out) {
-  wanted_problems_.erase(s);
+  std::erase_if(wanted_problems_, [&](auto const& w) { return s.contains(w.first); });
   if (problem_with(s) != problems_.end()) return;
   problems_[s] = problem_state::here;
   out.push_back(divide_act::keep_problem{s});
@@ -253,7 +280,12 @@ bool divide_partner::pursue(rank_span s, divide_actions& out) {
       return false;
     }
     g.made_here = true;
-    ++taken_over_;
+  }
+  if (g.made_here && is_left(s)) {
+    g.made_here = false;
+    g.from = left_.at(s);
+    tell(*g.from, make_solution{s}, out);
+    return false;
   }
   make(s, g, out);
   return false;
@@ -261,28 +293,36 @@ bool divide_partner::pursue(rank_span s, divide_actions& out) {
 
 void divide_partner::make(rank_span s, goal& g, divide_actions& out) {
   auto const around = problem_with(s);
+  bool const own = groups_.makes(s);
   if (around != problems_.end() && around->second == problem_state::undivided) {
     auto const all = around->first;
     if (all == s) {
+      if (!turn_.may_start({s}, own, out)) return;
       g.busy = true;
       out.push_back(divide_act::solve{s});
     } else if (groups_.makes(all) || g.made_here) {
-      if (!groups_.makes(all)) goals_[all].made_here = true;
+      if (!groups_.makes(all) && !is_left(all)) goals_[all].made_here = true;
       pursue(all, out);
     }
   } else if (s.single()) {
-    if (!obtain_problem(s, out)) return;
+    if (!obtain_problem(s, out) || !turn_.may_start({s}, own, out)) return;
     g.busy = true;
     out.push_back(divide_act::solve{s});
   } else {
     bool const left = pursue(s.left(), out);
     bool const right = pursue(s.right(), out);
-    if (!left || !right) return;
-    goals_[s].busy = true;
+    if (!left || !right || !turn_.may_start({s, true}, own, out)) return;
+    goals_[s].busy = goals_[s].combining = true;
     solutions_.erase(s.left());
     solutions_.erase(s.right());
     out.push_back(divide_act::combine{s});
   }
+}
+
+// Whether a living rank does the work on this group's problem, so that the root need not.
+bool divide_partner::is_left(rank_span s) const {
+  auto const at = left_.find(s);
+  return at != left_.end() && !lost_.contains(at->second);
 }
 
 // --- for people and tests
@@ -295,6 +335,8 @@ std::string divide_partner::waits_for() const {
   for (auto const& [s, from] : wanted_problems_) add("the problem of ", s, from);
   for (auto const& [s, g] : goals_)
     if (!solution_with(s) && !g.made_here && g.from) add("the solution of ", s, *g.from);
+  if (auto const w = turn_.asked())
+    text += (text.empty() ? "" : ", ") + ("permission to make " + named(*w)) + " from rank 0";
   return text;
 }
 
@@ -309,14 +351,21 @@ std::uint64_t divide_partner::hash() const {
     d.add(set->size());
   }
   for (auto const& [s, g] : goals_)
-    d.add(number_of(s)).add(static_cast<std::uint64_t>(g.from.value_or(-1) + 1)).add(g.made_here).add(g.busy);
+    d.add(number_of(s))
+        .add(static_cast<std::uint64_t>(g.from.value_or(-1) + 1))
+        .add(g.made_here)
+        .add(g.busy)
+        .add(g.combining);
   d.add(goals_.size());
   for (auto const& r : requests_)
-    d.add(number_of(r.group)).add(static_cast<std::uint64_t>(r.from)).add(r.problem);
+    d.add(number_of(r.group)).add(static_cast<std::uint64_t>(r.from)).add(static_cast<std::uint64_t>(r.what));
   d.add(requests_.size());
   for (auto const r : reached_) d.add(static_cast<std::uint64_t>(r));
   d.add(reached_.size());
+  for (auto const& [s, to] : left_) d.add(number_of(s)).add(static_cast<std::uint64_t>(to));
+  d.add(left_.size());
   lost_.hash(d);
+  turn_.hash(d);
   attendance_.hash(d);
   d.add(begun_).add(told_reached_).add(told_part_lost_).add(complete_).add(taken_over_);
   return d.value();

@@ -12,6 +12,7 @@
 #include "divide_and_conquer/role/lost_ranks.hpp"
 #include "divide_and_conquer/role/message.hpp"
 #include "divide_and_conquer/role/rank_span.hpp"
+#include "divide_and_conquer/role/takeover_turn.hpp"
 #include "role/attendance.hpp"
 #include "role/outcome.hpp"
 
@@ -23,8 +24,9 @@ namespace skel::role {
 /// - A rank that waits for the solution of a group asks another rank of the group when the one it waits for
 ///   is lost, or makes it from the solutions of the halves; of a rank alone, from its problem.
 /// - A rank that divides keeps what it hands on. A rank that needs a group's problem asks the nearest living
-///   rank above that has divided it; the last of these is the root. What `in_parts` loses is lost
-///   (part_lost).
+///   rank above that has divided it; the last of these is the root. The answer may be the problem of a larger
+///   group, for the rank that asks to divide. What `in_parts` loses is lost (part_lost).
+/// - A rank does the work of lost ranks with the root's permission only (takeover_turn).
 /// - A rank keeps the largest solution that it has, and answers requests for smaller ones with it.
 /// - A group whose problem cannot be divided (trivial) is solved as a whole.
 ///
@@ -33,7 +35,8 @@ namespace skel::role {
 class divide_partner {
  public:
   divide_partner() = default;
-  explicit divide_partner(divide_config config) : groups_(config), attendance_(config.self, 0) {}
+  explicit divide_partner(divide_config config)
+      : groups_(config), attendance_(config.self, 0), turn_(config.self) {}
 
   void begin(divide_actions& out);
   /// The problems of both halves are there.
@@ -56,7 +59,7 @@ class divide_partner {
   [[nodiscard]] bool ended() const { return attendance_.ended(); }
   /// On the root: this rank has said that it has what the call gives it.
   [[nodiscard]] bool has_reached(rank_id rank) const { return reached_.contains(rank); }
-  /// Groups of other ranks whose problems this rank has made its own, since they were lost.
+  /// Groups of lost ranks whose solutions this rank has made.
   [[nodiscard]] std::uint64_t taken_over() const { return taken_over_; }
   /// What it waits for, for people: "the solution of ranks 4 to 7 from rank 5".
   [[nodiscard]] std::string waits_for() const;
@@ -69,12 +72,14 @@ class divide_partner {
   struct goal {
     std::optional<rank_id> from{};
     bool made_here = false;
-    bool busy = false;  // being solved or combined
+    bool busy = false;       // being solved or combined
+    bool combining = false;  // the latter
     friend bool operator==(goal const&, goal const&) = default;
   };
+  enum class request_kind : std::uint8_t { solution, problem, make };
   struct request {
     rank_id from = 0;
-    bool problem = false;
+    request_kind what{};
     rank_span group;
     friend auto operator<=>(request const&, request const&) = default;
   };
@@ -83,6 +88,8 @@ class divide_partner {
   void advance(divide_actions& out);
   void push_solutions(divide_actions& out);
   void answer_requests(divide_actions& out);
+  bool answer(request const& r, divide_actions& out);
+  bool hand_out_problem(request const& r, divide_actions& out);
   void check_reached(divide_actions& out);
   bool pursue(rank_span s, divide_actions& out);
   void make(rank_span s, goal& g, divide_actions& out);
@@ -92,6 +99,7 @@ class divide_partner {
   void keep_problem(rank_span s, divide_actions& out);
   void keep_solution(rank_span s, divide_actions& out);
   void lose_part(rank_id rank, divide_actions& out);
+  [[nodiscard]] bool is_left(rank_span s) const;
   [[nodiscard]] std::optional<rank_span> solution_with(rank_span s) const;
   [[nodiscard]] problem_iterator problem_with(rank_span s) const;
   [[nodiscard]] rank_span everybody() const { return groups_.everybody(); }
@@ -106,6 +114,8 @@ class divide_partner {
   std::map<rank_span, goal> goals_;
   std::set<request> requests_;
   std::set<rank_span> pushed_;  // own groups whose partners have been sent the solution
+  takeover_turn turn_;
+  std::map<rank_span, rank_id> left_;  // on the root: work that is left to another rank
   lost_ranks lost_;
   std::set<rank_id> reached_;  // on the root
   std::uint64_t taken_over_ = 0;

@@ -63,15 +63,31 @@ struct rank_span {
   return group.first + (place < group.size() ? place : (group.size() - 1) / 2);
 }
 
+/// What may end a rank: to divide or solve a group's problem, or to combine the solutions of its halves.
+struct group_work {
+  rank_span group{};
+  bool combine = false;
+  friend constexpr auto operator<=>(group_work const&, group_work const&) = default;
+};
+
 /// For people: "rank 4", or "ranks 4 to 7".
 [[nodiscard]] inline std::string named(rank_span s) {
   if (s.single()) return "rank " + std::to_string(s.first);
   return "ranks " + std::to_string(s.first) + " to " + std::to_string(s.last - 1);
 }
 
+/// "the problem of ranks 4 to 7", or "the solution of ranks 4 to 7".
+[[nodiscard]] inline std::string named(group_work w) {
+  return (w.combine ? "the solution of " : "the problem of ") + named(w.group);
+}
+
 /// For hashes of a role's state.
 [[nodiscard]] constexpr std::uint64_t number_of(rank_span s) {
   return static_cast<std::uint64_t>(s.first) * 4096 + static_cast<std::uint64_t>(s.last);
+}
+
+[[nodiscard]] constexpr std::uint64_t number_of(group_work w) {
+  return 2 * number_of(w.group) + (w.combine ? 1 : 0);
 }
 
 }  // namespace skel::role

@@ -1,0 +1,82 @@
+// A rank's permission to do the work of lost ranks.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "divide_and_conquer/role/action.hpp"
+#include "divide_and_conquer/role/message.hpp"
+#include "divide_and_conquer/role/rank_span.hpp"
+#include "role/digest.hpp"
+
+namespace skel::role {
+
+/// The work of lost ranks may be what ended them. So a rank asks the root (divide_takeovers) before each such
+/// job, and does it alone: it asks when nothing runs, and starts nothing else until the job is done. If it is
+/// lost meanwhile, the root knows what it was running. The root's own jobs go on while it waits: it is the
+/// last to be allowed.
+///
+/// A regular value.
+class takeover_turn {
+ public:
+  takeover_turn() = default;
+  explicit takeover_turn(rank_id self) : on_root_(self == 0) {}
+
+  /// Between these, may_start() is called for all jobs that could start: a request that is not repeated is
+  /// withdrawn.
+  void begin_pass() { wanted_ = false; }
+  void end_pass(divide_actions& out) {
+    if (asked_ && !wanted_) end(*std::exchange(asked_, std::nullopt), false, out);
+  }
+  /// Whether this job may start now; it does if so. `own`: it is this rank's when no
+  /// rank is lost.
+  bool may_start(group_work work, bool own, divide_actions& out) {
+    if (own && (on_root_ || (!asked_ && !holds_))) return ++running_ > 0;
+    if (own) return false;
+    if (asked_ == work) {
+      wanted_ = true;
+      if (!allowed_) return false;
+      asked_.reset();
+      holds_ = work;
+      return ++running_ > 0;
+    }
+    if (asked_ || holds_ || (running_ > 0 && !on_root_)) return false;
+    asked_ = work;
+    wanted_ = true;
+    allowed_ = false;
+    out.push_back(divide_act::send{0, divide_say::ask_takeover{work}});
+    return false;
+  }
+  void allow(group_work work) { allowed_ = allowed_ || asked_ == work; }
+  /// Another rank does it.
+  void leave(group_work work) {
+    if (asked_ == work) asked_.reset();
+  }
+  /// A job is done.
+  void finished(group_work work, divide_actions& out) {
+    --running_;
+    if (holds_ == work) end(*std::exchange(holds_, std::nullopt), true, out);
+  }
+
+  /// What the root is asked for.
+  [[nodiscard]] std::optional<group_work> asked() const { return asked_; }
+  friend bool operator==(takeover_turn const&, takeover_turn const&) = default;
+  void hash(digest& d) const {
+    d.add(asked_ ? number_of(*asked_) : 0).add(holds_ ? number_of(*holds_) : 0).add(allowed_).add(running_);
+  }
+
+ private:
+  static void end(group_work work, bool done, divide_actions& out) {
+    out.push_back(divide_act::send{0, divide_say::end_takeover{work, done}});
+  }
+
+  bool on_root_ = false;
+  std::optional<group_work> asked_;
+  bool allowed_ = false;  // what is asked for
+  bool wanted_ = false;   // in this pass
+  std::optional<group_work> holds_;
+  std::uint64_t running_ = 0;
+};
+
+}  // namespace skel::role

@@ -1,0 +1,166 @@
+#include "divide_and_conquer/role/takeovers.hpp"
+
+#include <algorithm>
+
+#include "role/digest.hpp"
+
+namespace skel::role {
+
+namespace {
+constexpr rank_id root = 0;
+}
+
+bool divide_takeovers::on(rank_id from, divide_message const& m, divide_actions& out) {
+  if (lost_.heard(from)) {
+    heard(from);
+    serve_all(out);
+  }
+  if (auto const* const ask = std::get_if<divide_say::ask_takeover>(&m)) {
+    if (!is_group(groups_.everybody(), ask->work.group)) return true;
+    auto& t = all_[ask->work];
+    t.waiting.insert(from);
+    serve(ask->work, t, out);
+    return true;
+  }
+  if (auto const* const end = std::get_if<divide_say::end_takeover>(&m)) {
+    ended(from, *end);
+    serve_all(out);
+    return true;
+  }
+  return false;
+}
+
+void divide_takeovers::ended(rank_id from, divide_say::end_takeover const& m) {
+  auto const at = all_.find(m.work);
+  if (at == all_.end()) return;
+  auto& t = at->second;
+  bool const was_lost = t.waiting.erase(from) + t.running.erase(from) == 0;
+  bool const was_first = t.first == from;
+  if (was_first) t.first.reset();
+  t.survived = t.survived || m.done;
+  for (auto& s : suspects_) {
+    if (was_first) s.take_back(from);  // another rank may hold it
+    if (m.done)
+      s.acquit(m.work);
+    else if (was_lost && s.contains(m.work))  // after it had said this: it was not running it any more
+      s.add(m.work, from, false);
+    if (t.first && s.contains(m.work)) s.given(m.work, *t.first);
+    s.heard(from);
+  }
+}
+
+void divide_takeovers::lost(rank_id rank, divide_actions& out) {
+  bool const is_new = !lost_.contains(rank);
+  lost_.add(rank);
+  if (!is_new) return;
+  for (auto& [work, t] : all_) lose_runner(rank, work, t);
+  for (auto& s : suspects_) s.take_back(rank);
+  serve_all(out);
+}
+
+void divide_takeovers::tick(divide_actions& out) {
+  for (auto const r : lost_.tick()) heard(r);
+  auto const now = book();
+  for (std::size_t i = 0; i < suspects_.size(); ++i)
+    if (auto const guilty = suspects_.at(i).tick(); guilty && i == now)
+      out.push_back(divide_act::blame{guilty->work, guilty->ranks});
+  serve_all(out);
+}
+
+void divide_takeovers::heard(rank_id rank) {
+  for (auto& s : suspects_) s.heard(rank);
+  for (auto& [work, t] : all_) t.counted.erase(rank);
+}
+
+void divide_takeovers::add_loss(rank_id rank, group_work work, takeover& t, bool alone) {
+  t.survived = false;
+  for (auto& s : suspects_) {
+    if (t.first == rank && !s.contains(work)) {  // it ran this work before any loss was counted
+      s.add(work, rank, alone);
+      s.given(work, rank);
+    }
+    s.add(work, rank, alone);
+    if (t.first && t.first != rank) s.given(work, *t.first);
+  }
+}
+
+void divide_takeovers::lose_runner(rank_id rank, group_work work, takeover& t) {
+  if (t.running.erase(rank) == 0) return;
+  add_loss(rank, work, t, true);
+  if (t.first == rank) t.first.reset();
+}
+
+// What they did when they were lost is not known: such a loss raises suspicion only.
+void divide_takeovers::count_losses(group_work work, takeover& t) {
+  for (rank_id r = work.group.first; r < work.group.last; ++r)
+    if (lost_.contains(r) && groups_.works_on(r, work) && t.counted.insert(r).second)
+      add_loss(r, work, t, false);
+}
+
+void divide_takeovers::serve(group_work work, takeover& t, divide_actions& out) {
+  if (t.waiting.empty() && t.running.empty()) return;
+  count_losses(work, t);
+  if (!t.survived && most_losses_ > 0) return allow_first(work, t, out);
+  auto const waiting = t.waiting;
+  for (auto const r : waiting)
+    if (!lost_.contains(r)) allow(r, work, t, out);
+}
+
+void divide_takeovers::allow_first(group_work work, takeover& t, divide_actions& out) {
+  if (t.first || t.waiting.empty() || suspects_.at(book()).blames(work)) return;
+  auto const taker = std::find_if(t.waiting.begin(), t.waiting.end(),
+                                  [&](rank_id r) { return r != root && !lost_.contains(r); });
+  if (taker != t.waiting.end()) {
+    t.first = *taker;
+  } else if (!t.waiting.contains(root)) {
+    return;
+  } else if (auto const other = other_than_root(work.group)) {
+    t.waiting.erase(root);
+    out.push_back(divide_act::send{root, divide_say::leave_takeover{work, *other}});
+    return;
+  } else {
+    t.first = root;
+  }
+  for (auto& s : suspects_)
+    if (s.contains(work)) s.given(work, *t.first);
+  allow(*t.first, work, t, out);
+}
+
+void divide_takeovers::serve_all(divide_actions& out) {
+  for (auto& [work, t] : all_) serve(work, t, out);
+}
+
+void divide_takeovers::allow(rank_id rank, group_work work, takeover& t, divide_actions& out) {
+  t.waiting.erase(rank);
+  t.running.insert(rank);
+  out.push_back(divide_act::send{rank, divide_say::allow_takeover{work}});
+}
+
+// The next living rank behind the group, if possible one that does not run suspect work.
+std::optional<rank_id> divide_takeovers::other_than_root(rank_span group) const {
+  auto const ranks = groups_.config().ranks;
+  std::optional<rank_id> busy;
+  for (int i = 0; i < ranks; ++i) {
+    rank_id const r = (group.last + i) % ranks;
+    if (r == root || lost_.contains(r)) continue;
+    if (!suspects_.front().holds_one(r)) return r;
+    if (!busy) busy = r;
+  }
+  return busy;
+}
+
+std::uint64_t divide_takeovers::hash() const {
+  digest d;
+  for (auto const& s : suspects_) s.hash(d, [](group_work w) { return number_of(w); });
+  lost_.hash(d);
+  for (auto const& [work, t] : all_) {
+    d.add(number_of(work)).add(static_cast<std::uint64_t>(t.first.value_or(-1) + 1)).add(t.survived);
+    for (auto const* set : {&t.waiting, &t.running, &t.counted}) {
+      for (auto const r : *set) d.add(static_cast<std::uint64_t>(r));
+      d.add(set->size());
+    }
+  }
+  return d.value();
+}
+
+}  // namespace skel::role

@@ -1,0 +1,77 @@
+// On the root of a divide_and_conquer call: which rank may do the work of lost ranks.
+#pragma once
+
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "divide_and_conquer/role/action.hpp"
+#include "divide_and_conquer/role/groups.hpp"
+#include "divide_and_conquer/role/lost_ranks.hpp"
+#include "divide_and_conquer/role/message.hpp"
+#include "role/suspects.hpp"
+
+namespace skel::role {
+
+/// Work that ends its process must not take one rank after the other with it. A rank asks before it does the
+/// work of lost ranks (takeover_turn).
+///
+/// - One rank at a time does it, until a rank has survived it: then all others that ask may do it, too.
+/// - The root is the last to do it: while another rank lives, it leaves the work to one that did not ask.
+/// - It is blamed after `most_losses` losses of ranks that had permission, which ran nothing else: what the
+///   ranks whose work it was did at their end is not known. When only the root is left, the losses of those
+///   ranks count, too. In both cases by the rule of `suspects`.
+///
+/// Without losses it hears and says nothing. A regular value; events append their actions to `out`.
+class divide_takeovers {
+ public:
+  divide_takeovers() = default;
+  /// `most_losses`: 0 blames nothing, and allows everything.
+  divide_takeovers(divide_config const& config, unsigned most_losses)
+      : groups_(config),
+        most_losses_(most_losses),
+        suspects_{books::value_type(most_losses == 0 ? 0 : most_losses + 1), books::value_type(most_losses)} {
+  }
+
+  /// True: the message was for it.
+  bool on(rank_id from, divide_message const& m, divide_actions& out);
+  void lost(rank_id rank, divide_actions& out);
+  /// Losses that last have been repeated since the last tick.
+  void tick(divide_actions& out);
+
+  friend bool operator==(divide_takeovers const&, divide_takeovers const&) = default;
+  [[nodiscard]] std::uint64_t hash() const;
+
+ private:
+  // While other ranks than the root live, and when only the root is left.
+  using books = std::array<suspects<group_work>, 2>;
+  struct takeover {
+    std::set<rank_id> waiting{};     // for permission
+    std::set<rank_id> running{};     // with permission
+    std::optional<rank_id> first{};  // of these, the one that others wait for
+    bool survived = false;           // a rank has done it
+    std::set<rank_id> counted{};     // lost ranks whose work it was
+    friend bool operator==(takeover const&, takeover const&) = default;
+  };
+
+  void ended(rank_id from, divide_say::end_takeover const& m);
+  void heard(rank_id rank);
+  void count_losses(group_work work, takeover& t);
+  void lose_runner(rank_id rank, group_work work, takeover& t);
+  void add_loss(rank_id rank, group_work work, takeover& t, bool alone);
+  void serve(group_work work, takeover& t, divide_actions& out);
+  void serve_all(divide_actions& out);
+  void allow_first(group_work work, takeover& t, divide_actions& out);
+  void allow(rank_id rank, group_work work, takeover& t, divide_actions& out);
+  [[nodiscard]] std::optional<rank_id> other_than_root(rank_span group) const;
+  [[nodiscard]] std::size_t book() const { return other_than_root({}) ? 0 : 1; }
+
+  divide_groups groups_;
+  unsigned most_losses_ = 0;
+  books suspects_{books::value_type(0), books::value_type(0)};
+  lost_ranks lost_;
+  std::map<group_work, takeover> all_;
+};
+
+}  // namespace skel::role
