@@ -30,8 +30,10 @@ void roll_call::stop(outcome how, call_messages& out) {
   if (finished_) return;
   // What a task or the sink throws while a run is stopped early is not swallowed.
   bool const threw = how.how == outcome::status::task_failed || how.how == outcome::status::sink_failed;
-  if (early() && threw) outcome_ = std::move(how);
-  if (stopping_) return;
+  if (stopping_) {
+    if (early() && threw) outcome_ = std::move(how);
+    return;
+  }
   stopping_ = true;
   outcome_ = std::move(how);
   tell_all(role::stop{early()}, out);

@@ -110,7 +110,9 @@ class divide_work_of final : public divide_work {
       items = divided(items.front(), share);
       divisions.push_back(static_cast<std::uint32_t>(items.size()));
     }
-    auto const rounded = static_cast<std::ptrdiff_t>(static_cast<double>(items.size()) * share + 0.5);
+    auto const exact = static_cast<double>(items.size()) * share;
+    auto const below = static_cast<std::ptrdiff_t>(exact);
+    auto const rounded = exact - static_cast<double>(below) < 0.5 ? below : below + 1;
     auto const most = static_cast<std::ptrdiff_t>(items.size()) - 1;
     auto const left = rounded < 1 ? 1 : rounded < most ? rounded : most;
     auto const half = [&](auto begin, auto end) {

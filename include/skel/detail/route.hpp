@@ -150,7 +150,7 @@ struct archive_use {
 template <class T>
 constexpr archive_use find_archive_use() {
   constexpr auto of_all = [](auto... use) { return archive_use{(use.possible && ...), (use.needed || ...)}; };
-  if constexpr (has_transfer_traits<T>) {
+  if constexpr (has_transfer_traits<T>) {  // NOLINT(bugprone-branch-clone): in this order
     return {};
   } else if constexpr (raw_bytes<T>) {
     return {std::is_arithmetic_v<T> || std::is_enum_v<T> || own_serialize<T>, false};

@@ -133,7 +133,7 @@ class group_arbiter {
   void appoint(int g, rank_id r, group_actions& out);
   void lead(group& g, group_actions& out);
   void lead_on(group_actions& out);
-  void cut(int g, std::uint64_t at);
+  void cut(int g, std::uint64_t where);
   [[nodiscard]] bool others_live() const;
   void suspect_units_of(rank_id host);
   void employ_for_suspects(group_actions& out);
