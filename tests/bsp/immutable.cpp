@@ -244,6 +244,6 @@ TEST_CASE("the size that is told is no less than the bytes where it is known") {
     CHECK(told >= at_once(ascending(n)).size() - 1);
     CHECK(told <= at_once(ascending(n)).size() + 10);
   }
-  CHECK(skel::packed_size(std::string("unknown")) == 0);
+  CHECK(skel::packed_size(std::string("seven")) >= at_once(std::string("seven")).size());
   CHECK(skel::packed_size(skel::immutable<numbers>(ascending(3))) == 0);
 }
