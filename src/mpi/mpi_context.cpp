@@ -148,6 +148,9 @@ std::shared_ptr<engine> make_mpi_engine(MPI_Comm comm, context_options options) 
   int const mine[3] = {place.ranks_here * options.threads, place.host_cores, place.ranks_here};
   std::vector<int> all(static_cast<std::size_t>(size) * 3);
   MPI_Gather(mine, 3, MPI_INT, all.data(), 3, MPI_INT, 0, own);
+  // A rank leaves a gather before the others have come, and a barrier only after: so a rank that dies up to
+  // here is the business of the guards of the start, on every rank.
+  MPI_Barrier(own);
   std::string warning;
   if (wires->rank() == 0)
     for (std::size_t r = 0; r < all.size() && warning.empty(); r += 3)

@@ -75,6 +75,11 @@ int MPI_Gather(void const* from, int sent, MPI_Datatype sent_type, void* to, int
   return PMPI_Gather(from, sent, sent_type, to, received, received_type, root, comm);
 }
 
+int MPI_Barrier(MPI_Comm comm) {
+  die_in("barrier");
+  return PMPI_Barrier(comm);
+}
+
 int MPI_Improbe(int from, int tag, MPI_Comm comm, int* there, MPI_Message* message, MPI_Status* status) {
   // As where another rank was killed between the two steps of adding to a queue in shared memory.
   while (spins) std::this_thread::sleep_for(1ms);

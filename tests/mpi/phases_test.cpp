@@ -35,11 +35,14 @@ TEST_CASE("a rank dies while the others are inside MPI_Init or make the context"
     }
 }
 
-TEST_CASE("a rank dies in the last collective call of the start, which the others may have left") {
-  auto const e = run("gather", 2, "5s");
-  CAPTURE(e.out, e.errors);
-  CHECK(e.code == 1);
-  CHECK(lines_with(e, "rank 2 died before all ranks had started") == 1);
+TEST_CASE("a rank dies in the last collective calls of the start") {
+  for (auto const* where : {"gather", "barrier"}) {
+    INFO(where);
+    auto const e = run(where, 2, "5s");
+    CAPTURE(e.out, e.errors);
+    CHECK(e.code == 1);
+    CHECK(lines_with(e, "rank 2 died before all ranks had started") == 1);
+  }
 }
 
 TEST_CASE("a rank dies when it has said farewell") {
