@@ -1,15 +1,21 @@
 #include "skel/bytes.hpp"
 
+#include <array>
+
 #include "skel/error.hpp"
 
 namespace skel::bytes {
 
 void put_varint(std::vector<std::byte>& out, std::uint64_t value) {
-  while (value >= 0x80) {
-    out.push_back(static_cast<std::byte>(value | 0x80));
-    value >>= 7;
+  if (value < 0x80) {
+    out.push_back(static_cast<std::byte>(value));
+    return;
   }
-  out.push_back(static_cast<std::byte>(value));
+  std::array<std::byte, most_varint> bytes;
+  std::size_t n = 0;
+  for (; value >= 0x80; value >>= 7) bytes[n++] = static_cast<std::byte>(value | 0x80);
+  bytes[n++] = static_cast<std::byte>(value);
+  out.insert(out.end(), bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(n));
 }
 
 std::uint64_t get_varint(std::span<std::byte const>& in) {

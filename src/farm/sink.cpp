@@ -1,5 +1,6 @@
 #include "sink.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "call/user_code.hpp"
@@ -28,20 +29,21 @@ void farm_sink::recycle(entries& had) {
   for (auto& e : had)
     if (e.batch.use_count() == 1 && e.batch->is_packed())
       engine_.wires().recycle(std::move(e.batch->packed).release());
+  stage_.reuse(had);
 }
 
 // The root's own results and those that came as bytes are measured apart.
 sink_stage::progress farm_sink::drain(entries& list) {
   sink_stage::progress progress;
   progress.sunk = sunk_;
-  entries alike;
-  for (std::size_t i = 0; i < list.size();) {
-    bool const own = !list[i].batch->is_packed();
-    alike.clear();
-    for (; i < list.size() && list[i].batch->is_packed() != own; ++i) alike.push_back(list[i]);
+  for (auto first = list.begin(); first != list.end();) {
+    bool const own = !first->batch->is_packed();
+    auto const last =
+        std::find_if(first, list.end(), [&](auto const& e) { return e.batch->is_packed() == own; });
     double const begin = engine_.now();
     auto const before = progress.sunk;
-    progress = stage_.drain(alike);
+    progress = stage_.drain({first, last});
+    first = last;
     if (progress.sunk > before) help_.handled_results(own, progress.sunk - before, engine_.now() - begin);
   }
   sunk_ = progress.sunk;

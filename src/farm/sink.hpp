@@ -3,10 +3,10 @@
 
 #include <atomic>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include "engine/engine.hpp"
 #include "help.hpp"
@@ -28,9 +28,9 @@ class farm_sink {
   /// What an earlier run has left goes to the sink first.
   void push_restored();
   [[nodiscard]] bool waiting() const { return stage_.waiting(); }
-  using entries = std::deque<sink_stage::entry>;
+  using entries = std::vector<sink_stage::entry>;
   [[nodiscard]] entries take() { return stage_.take(); }
-  /// The memory of messages serves again: fresh pages would cost more than what is read into them.
+  /// Reuses the memory of `had` and of its messages: fresh pages would cost more than what is read into them.
   void recycle(entries& had);
 
   // --- without it

@@ -15,7 +15,10 @@ void sink_stage::push(result_batch batch, range_list const& accepted) {
   queue_.push_back(std::move(e));
 }
 
-std::deque<sink_stage::entry> sink_stage::take() { return std::exchange(queue_, {}); }
+void sink_stage::reuse(std::vector<entry>& had) {
+  had.clear();
+  if (queue_.empty()) queue_.swap(had);
+}
 
 // Calls the sink for the first `count` results of `p` and moves p beyond them.
 void sink_stage::give(pending& p, std::uint64_t count) {
@@ -109,7 +112,7 @@ void sink_stage::keep_accepted(entry const& e) const {
     }
 }
 
-void sink_stage::record_only(std::deque<entry> const& entries) {
+void sink_stage::record_only(std::span<entry const> entries) {
   for (auto const& e : entries) keep(e);
 }
 
@@ -161,7 +164,7 @@ void sink_stage::deliver_in_order() {
   }
 }
 
-sink_stage::progress sink_stage::drain(std::deque<entry>& entries) {
+sink_stage::progress sink_stage::drain(std::span<entry> entries) {
   for (auto& e : entries) {
     if (state_.error || state_.stop) break;
     try {

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -58,12 +57,14 @@ class sink_stage {
     bool all = true;
   };
   /// What has been pushed, for drain(). Under the engine's lock.
-  [[nodiscard]] std::deque<entry> take();
+  [[nodiscard]] std::vector<entry> take() { return std::exchange(queue_, {}); }
+  /// The memory of a list that drain() has handled serves for what is pushed next. Under the engine's lock.
+  void reuse(std::vector<entry>& had);
   /// Gives results to the sink. Without the engine's lock, by one thread at a time. Never throws: an
   /// exception of the sink comes back in the progress, and the sink is not called again.
-  progress drain(std::deque<entry>& entries);
+  progress drain(std::span<entry> entries);
   /// Instead, as the run stops and the sink has no more of it: they are recorded, if anything is.
-  void record_only(std::deque<entry> const& entries);
+  void record_only(std::span<entry const> entries);
 
  private:
   struct pending {
@@ -84,7 +85,7 @@ class sink_stage {
   bool merged_;
   recorder recorder_;
   double recording_seconds_ = 0;
-  std::deque<entry> queue_;
+  std::vector<entry> queue_;
   std::map<task_id, pending> early_;  // ordered: by the first task of what is left of it
   progress state_;
 };

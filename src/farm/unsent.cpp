@@ -27,8 +27,8 @@ void unsent_results::add(result_batch batch) {
 
 result_batch unsent_results::take_packed() {
   result_batch all = std::move(batches_.front());
-  batches_.pop_front();
-  for (auto& b : std::exchange(batches_, {})) join(all, b);
+  for (std::size_t k = 1; k < batches_.size(); ++k) join(all, batches_[k]);
+  batches_.clear();
   if (all.local) work_.pack_merged(*all.local, all.packed.body());
   return all;
 }

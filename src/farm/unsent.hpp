@@ -1,8 +1,8 @@
 // Results that a rank has computed and not sent yet.
 #pragma once
 
-#include <deque>
 #include <utility>
+#include <vector>
 
 #include "engine/engine.hpp"
 #include "sink_stage.hpp"
@@ -21,7 +21,7 @@ class unsent_results {
   /// All as one batch of bytes: what a results message carries.
   [[nodiscard]] result_batch take_packed();
   /// Batch by batch, for the root itself: objects cannot be joined.
-  [[nodiscard]] std::deque<result_batch> take_all() { return std::exchange(batches_, {}); }
+  [[nodiscard]] std::vector<result_batch> take_all() { return std::exchange(batches_, {}); }
   [[nodiscard]] task_id first_task() const { return batches_.front().ranges.front().first; }
   void clear() { batches_.clear(); }
 
@@ -31,7 +31,7 @@ class unsent_results {
   farm_work& work_;
   bool merged_;
   engine& engine_;
-  std::deque<result_batch> batches_;
+  std::vector<result_batch> batches_;
 };
 
 }  // namespace skel::detail
