@@ -347,7 +347,7 @@ void steal_run::on_tick(double t) {
     if (!is_root()) dispatch(root_, steal::progress{n});
   }
   state_if_due();  // also while no thread comes by
-  state_suspects();
+  if (role_.has_met_suspects()) state_suspects();
   after_tick(t);
 }
 

@@ -56,30 +56,30 @@ void bsp_member::computed(std::uint64_t epoch, bool more, bsp_actions& out) {
   for (rank_id const r : members_)
     if (r != config_.self) out.emplace_back(bsp::send{r, b});
   out.emplace_back(bsp::keep{epoch_, step_, config_.self});
-  arrived(config_.self, b);
+  auto const at = arrived(config_.self, b);
   waits_ = true;
-  maybe_next(out);
+  maybe_next(at, out);
 }
 
 void bsp_member::on(rank_id from, bsp::bundle const& b, bsp_actions& out) {
   if (!attendance_.active() || b.epoch < epoch_)
     return;  // one of a later epoch may come before the root's word of it
   out.emplace_back(bsp::keep{b.epoch, b.step, from});
-  arrived(from, b);
-  maybe_next(out);
+  maybe_next(arrived(from, b), out);
 }
 
-void bsp_member::arrived(rank_id from, bsp::bundle const& b) {
-  auto& a = arrivals_[{b.epoch, b.step}];
-  a.from.insert(from);
+bsp_member::arrivals::iterator bsp_member::arrived(rank_id from, bsp::bundle const& b) {
+  auto const found = arrivals_.try_emplace({b.epoch, b.step}).first;
+  auto& a = found->second;
+  auto const at = std::lower_bound(a.from.begin(), a.from.end(), from);
+  if (at == a.from.end() || *at != from) a.from.insert(at, from);
   a.more = a.more || b.more;
   if (from == config_.root) a.save = b.save;
+  return found;
 }
 
-void bsp_member::maybe_next(bsp_actions& out) {
-  if (!waits_) return;
-  auto const at = arrivals_.find({epoch_, step_});
-  if (at == arrivals_.end() || at->second.from.size() < members_.size()) return;
+void bsp_member::maybe_next(arrivals::iterator at, bsp_actions& out) {
+  if (!waits_ || at->second.from.size() < members_.size() || at->first != std::pair(epoch_, step_)) return;
   bool const more = at->second.more;
   auto const generation = at->second.save;
   arrivals_.erase(at);

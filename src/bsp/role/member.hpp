@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -65,7 +64,7 @@ class bsp_member {
 
  private:
   struct arrival {
-    std::set<rank_id> from;
+    std::vector<rank_id> from;  // sorted, each once
     bool more = false;
     std::uint64_t save = 0;
     friend bool operator==(arrival const&, arrival const&) = default;
@@ -74,8 +73,10 @@ class bsp_member {
     std::uint64_t epoch = 0, generation = 0;
     friend bool operator==(written const&, written const&) = default;
   };
-  void arrived(rank_id from, bsp::bundle const& b);
-  void maybe_next(bsp_actions& out);
+  using arrivals = std::map<std::pair<std::uint64_t, std::uint64_t>, arrival>;  // by epoch and superstep
+  arrivals::iterator arrived(rank_id from, bsp::bundle const& b);
+  /// Ends the superstep that this rank has computed, if these are its bundles and all have arrived.
+  void maybe_next(arrivals::iterator at, bsp_actions& out);
   void save(std::uint64_t generation, bsp_actions& out);
   void send_root(bsp_message what, bsp_actions& out) const;
 
@@ -84,8 +85,8 @@ class bsp_member {
   std::uint64_t epoch_ = 0, step_ = 0, stamp_ = 0;
   std::vector<rank_id> members_;
   std::uint32_t place_ = 0;
-  bool waits_ = false;                                                   // has sent its bundles of step_
-  std::map<std::pair<std::uint64_t, std::uint64_t>, arrival> arrivals_;  // by epoch and superstep
+  bool waits_ = false;  // has sent its bundles of step_
+  arrivals arrivals_;
   std::uint64_t announced_ = 0;
   std::optional<written> writing_;  // the part that is being saved
   bool complete_ = false;           // on the root: it has the result

@@ -49,6 +49,7 @@ void stealer::on(rank_id from, steal::loan const& m, steal_actions& out) {
   }
   debt_id const id = next_debt_++;
   debts_[id] = {.lender = from, .number = m.number, .suspect = m.suspect, .alone = m.again};
+  met_suspects_ = met_suspects_ || m.suspect;
   ++steals_;
   thief_.succeeded(from);
   out.push_back(steal::accept{id});
@@ -147,6 +148,7 @@ void stealer::state(debt_id id, steal_actions& out) {
 }
 
 bool stealer::suspect(debt_id id) const {
+  if (!met_suspects_) return false;
   auto const at = debts_.find(id);
   return at != debts_.end() && at->second.suspect;
 }
@@ -282,7 +284,7 @@ void stealer::run_parcel(loan_id parcel, steal_actions& out) {
   take_back(parcel, out);
   auto& d = debts_.at(l.of);
   if (d.lender == config_.self) return;  // the root is alone
-  d.suspect = d.alone = true;
+  d.suspect = d.alone = met_suspects_ = true;
   d.lost.insert(d.lost.end(), l.lost.begin(), l.lost.end());
   if (current_ == l.of) work_on(l.of, out);
 }

@@ -85,6 +85,8 @@ class stealer {
   [[nodiscard]] std::optional<debt_id> current() const { return current_; }
   /// A task of this debt may end the process: its lender hears more often what is left.
   [[nodiscard]] bool suspect(debt_id id) const;
+  /// Whether any debt may be suspect, without a look at each.
+  [[nodiscard]] bool has_met_suspects() const { return met_suspects_; }
   [[nodiscard]] bool hungry() const { return !current_ && attendance_.active(); }
   /// Hungry, and without an answer to wait for.
   [[nodiscard]] bool resting() const { return hungry() && !thief_.asked(); }
@@ -148,6 +150,7 @@ class stealer {
   std::map<debt_id, debt> debts_;
   loan_book lent_;
   debt_id next_debt_ = 0;
+  bool met_suspects_ = false;  // a debt of this run was suspect
   std::optional<debt_id> current_;
   std::deque<rank_id> thieves_;  // they wait for an answer
   std::set<rank_id> gone_;       // ranks that are lost
