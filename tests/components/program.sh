@@ -24,7 +24,7 @@ expect 2 'skel-components: bad.txt:2: expected a node number, got "two"' bad.txt
 expect 2 'skel-components: none.txt: No such file or directory' none.txt
 expect 2 'expected one graph' --threads 1
 expect 2 'expected one graph' g.txt --sweep
-expect 2 'unknown ending' g.txt -o labels.png
+expect 2 'unknown extension' g.txt -o labels.png
 # parts alone are no solution: --help does not offer that kind, and the refusal says why
 expect 2 '--kind distributed: combining components is not trivial' g.txt --kind distributed
 expect 2 '--kind: fast not in {hypercube,tree,embarrassing}' g.txt --kind fast

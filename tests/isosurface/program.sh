@@ -60,7 +60,7 @@ done
 expect 2 'an image needs a name' v.json --iso 50 --preview a.gif
 expect 2 '--preview-size: expected WIDTHxHEIGHT' v.json --iso 50 --preview a.png --preview-size 32
 expect 2 'no/a.model: No such file' v.json --iso 50 --model no/a.model
-expect 2 'unknown ending ".stl"' v.json --iso 3 -o a.stl
+expect 2 'unknown extension ".stl"' v.json --iso 3 -o a.stl
 expect 2 'unknown field "x"' --field x --iso 3
 expect 2 'no/a.ply: No such file or directory' v.json --iso 3 -o no/a.ply
 echo ok

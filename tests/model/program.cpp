@@ -222,8 +222,8 @@ TEST_CASE("errors are one line and exit code 2") {
   CHECK(contains(bad(""), "--help"));
   CHECK(bad("plot -o " + d.file("p.svg")) ==
         "nothing to plot: give --model FILE.json with samples, or --machine FILE.json");
-  CHECK(contains(bad("plot --machine " + paper + "machine.json -o " + d.file("p.png")), "unknown ending"));
-  CHECK(contains(bad(fit_paper + " --plot " + d.file("p.png")), "unknown ending"));
+  CHECK(contains(bad("plot --machine " + paper + "machine.json -o " + d.file("p.png")), "unknown extension"));
+  CHECK(contains(bad(fit_paper + " --plot " + d.file("p.png")), "unknown extension"));
   CHECK(contains(bad("fit " + paper + "table-1.csv -o /nonexistent/m.json"), "/nonexistent/m.json: "));
   CHECK(bad("calibrate") == "calibrate needs two ranks at least: mpiexec -n 4 skel-model calibrate …");
 }

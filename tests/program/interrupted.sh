@@ -21,7 +21,7 @@ kill -INT $process
 code=0
 wait $process || code=$?
 if [ $code != 1 ] || [ "$(wc -l <err)" != 1 ] || [ -e picture.ppm ] ||
-  ! grep -qx 'skel-raytrace: stopped by SIGINT after [0-9]* tasks; the result is not complete; --resume goes on with it' err ||
+  ! grep -qx 'skel-raytrace: stopped by SIGINT after [0-9]* tasks; the result is incomplete; continue with --resume' err ||
   ! grep -q '"stopped_early": true' report.json; then
   echo "expected a run that was interrupted, got exit code $code" >&2
   cat err report.json >&2

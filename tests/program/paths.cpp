@@ -13,9 +13,9 @@ TEST_CASE("the ending chooses the format") {
   auto const complaint = [](std::string const& path) {
     return error_text<skel::usage_error>([&] { require_ending(path, {".png", ".ppm"}); });
   };
-  CHECK(complaint("a.jpg") == "a.jpg: unknown ending \".jpg\"; known: .png, .ppm");
-  CHECK(complaint("dir.png/a") == "dir.png/a: the name needs an ending; known: .png, .ppm");
-  CHECK(complaint("/tmp/.png") == "/tmp/.png: the name needs an ending; known: .png, .ppm");
+  CHECK(complaint("a.jpg") == "a.jpg: unknown extension \".jpg\"; known: .png, .ppm");
+  CHECK(complaint("dir.png/a") == "dir.png/a: missing extension; known: .png, .ppm");
+  CHECK(complaint("/tmp/.png") == "/tmp/.png: missing extension; known: .png, .ppm");
 }
 
 TEST_CASE("outputs are tried before the run, and nothing is left of the trial") {

@@ -61,7 +61,7 @@ TEST_CASE("bad options and bad input are one line and exit code 2") {
   complains("whole --colour", "The following argument was not expected: --colour; --help lists the options");
   complains("--colour", "The following argument was not expected: --colour; --help lists the options");
   complains("bad-input", "scene.nff:12: polygon needs 3 vertices, got \"2 \\x1b[31m\"");
-  complains("whole -o a.jpg", "a.jpg: unknown ending \".jpg\"; known: .png, .ppm");
+  complains("whole -o a.jpg", "a.jpg: unknown extension \".jpg\"; known: .png, .ppm");
   complains("whole --report /nonexistent/r.json", "/nonexistent/r.json: No such file or directory");
 }
 
@@ -95,7 +95,7 @@ TEST_CASE("the time limit ends a run with its report, without a sample, with exi
   auto const report = " --report " + directory.file("r.json") + " --samples " + directory.file("s.csv");
   auto const late = probe("wait --time-limit 100ms" + report);
   CHECK(late.code == 1);
-  CHECK(late.err == "skel-probe: stopped by the time limit after 3 tasks; the result is not complete\n");
+  CHECK(late.err == "skel-probe: stopped by the time limit after 3 tasks; the result is incomplete\n");
   CHECK(nlohmann::json::parse(test::read_file(directory.file("r.json")))["stopped_early"] == true);
   CHECK(directory.entries() == 1);
 }
@@ -123,7 +123,7 @@ TEST_CASE("SIGTERM and Ctrl-C end a run in order") {
     CAPTURE(name);
     auto const run = signalled("wait", name);
     CHECK(run.code == 1);
-    CHECK(run.err == "skel-probe: stopped by SIG" + name + " after 3 tasks; the result is not complete\n");
+    CHECK(run.err == "skel-probe: stopped by SIG" + name + " after 3 tasks; the result is incomplete\n");
   }
 }
 
