@@ -62,10 +62,10 @@ TEST_CASE("bad options of a calibration") {
     for (int r = 1; r < ranks; ++r) CHECK(job.error(r) == job.error(0));
     return job.error(0);
   };
-  CHECK(bad(1, quick()) == "calibrate needs two ranks at least: mpiexec -n 4 skel-model calibrate …");
+  CHECK(bad(1, quick()) == "calibrate: expected at least 2 ranks: mpiexec -n 4 skel-model calibrate …");
   auto o = quick();
   o.ranks = {2, 9};
-  CHECK(bad(3, o) == "--ranks: 2 to 9 asked for, expected 2 to 3, as many as were started");
+  CHECK(bad(3, o) == "--ranks: found 2 to 9, expected 2 to 3, the number of ranks started");
   o = quick();
   o.kinds = {"telepathy"};
   CHECK(bad(2, o) == "unknown kind \"telepathy\"; known: raw, serialised");

@@ -41,7 +41,7 @@ TEST_CASE("fit, then predict") {
   CHECK(contains(fit.text, "divide seconds (8 samples, R² 0.99999"));
   CHECK(contains(fit.text, "1.94e-08"));
   CHECK(contains(fit.text, "held out: "));
-  CHECK(contains(fit.text, "noise from run to run: not known, nothing was repeated"));
+  CHECK(contains(fit.text, "noise from run to run: unknown, no configuration was repeated"));
   CHECK(contains(fit.text, "with each division: M is halved"));
   CHECK(contains(test::read_file(d.file("fit.svg")), "</svg>"));
   auto const out =
@@ -80,7 +80,7 @@ TEST_CASE("where no file is named fit writes model.json, and predict and compare
   auto const none = run_in(here, "predict" + sizes);
   CHECK(none.code == 2);
   CHECK(none.text ==
-        "skel-model: model.json: no such file: skel-model fit writes it, --model names another\n");
+        "skel-model: model.json: no such file; write it with skel-model fit or name another with --model\n");
   auto const printed = run_in(here, fit_paper + " --json");
   CHECK(printed.code == 0);
   CHECK(run_in(here, "predict" + sizes).code == 2);
@@ -99,7 +99,7 @@ TEST_CASE("where no file is named fit writes model.json, and predict and compare
   test::write_file(d.file("model.json"), "something else\n");
   auto const other = run_in(here, fit_paper);
   CHECK(other.code == 2);
-  CHECK(contains(other.text, "is there, and is no model; -o names another file"));
+  CHECK(contains(other.text, "exists and is not a model; name another file with -o"));
   CHECK(test::read_file(d.file("model.json")) == "something else\n");
   CHECK(run_in(here, fit_paper + " -o model.json").code == 0);
 }
@@ -200,32 +200,32 @@ TEST_CASE("errors are one line and exit code 2") {
         "s, divide: 1 samples for 1 coefficients, expected at least 2");
   CHECK(bad("fit " + d.file("s.csv") + " --basis other=1") ==
         "--basis other: the samples have no phase \"other\"");
-  CHECK(bad("fit " + d.file("s.csv") + " --only ranks=3") == "--only ranks=3: no sample is left");
+  CHECK(bad("fit " + d.file("s.csv") + " --only ranks=3") == "--only ranks=3: no sample matches");
   CHECK(bad("predict --model " + paper + "table-3.json --set N --ranks 2") ==
-        "--set: expected NAME=VALUE with a number from 0 on, got \"N\"");
+        "--set: expected NAME=VALUE with a number of at least 0, found \"N\"");
   CHECK(bad("predict --model " + paper + "table-3.json --set N=1 --ranks 2") ==
         "divide: unknown variable \"M\"; known here: N, P (sizes are given with --set NAME=VALUE)");
   CHECK(bad("predict --model " + paper + "table-3.json --schedule ring --nodes 1 --edges 1") ==
-        paper + "table-3.json: nothing of that kind in the model; there are: divide_and_conquer hypercube");
+        paper + "table-3.json: no matching skeleton in the model; known: divide_and_conquer hypercube");
   CHECK(bad("predict --model " + paper + "table-3.json --nodes 1 --set N=2 --edges 1") ==
-        "--nodes and --set N: expected one of them");
+        "--nodes and --set N: expected only one of them");
   CHECK(bad("predict --model " + paper + "table-3.json --nodes 1 --edges 1 --set Z=2") ==
-        "Z is no variable of the model; there are: M, N, P, tasks, threads");
+        "Z is not a variable of the model; known: M, N, P, tasks, threads");
   CHECK(bad("predict --model " + paper + "table-3.json --nodes 1e300 --edges 1") ==
         "N is 1e+300, expected a number from 0 to 1e30");
   CHECK(contains(bad("fit " + paper + "table-1.csv --variables Z"),
-                 "--variables Z: the samples have no such variable; there are: "));
+                 "--variables Z: the samples have no such variable; known: "));
   CHECK(contains(bad("fit " + paper + "table-1.csv --basis '1 + M' --halved Z"), "--halved Z: "));
   test::write_file(d.file("s.csv"), head + "2,p,s,,,1,1,divide,0,,1,,,,,,N=nan\n");
   CHECK(bad("fit " + d.file("s.csv")) == d.file("s.csv") + ":2: N is nan, expected a number");
   CHECK(contains(bad("forecast"), "--help"));
   CHECK(contains(bad(""), "--help"));
   CHECK(bad("plot -o " + d.file("p.svg")) ==
-        "nothing to plot: give --model FILE.json with samples, or --machine FILE.json");
+        "nothing to plot, expected --model FILE.json with samples, or --machine FILE.json");
   CHECK(contains(bad("plot --machine " + paper + "machine.json -o " + d.file("p.png")), "unknown extension"));
   CHECK(contains(bad(fit_paper + " --plot " + d.file("p.png")), "unknown extension"));
   CHECK(contains(bad("fit " + paper + "table-1.csv -o /nonexistent/m.json"), "/nonexistent/m.json: "));
-  CHECK(bad("calibrate") == "calibrate needs two ranks at least: mpiexec -n 4 skel-model calibrate …");
+  CHECK(bad("calibrate") == "calibrate: expected at least 2 ranks: mpiexec -n 4 skel-model calibrate …");
 }
 
 TEST_CASE("help and version") {

@@ -78,8 +78,8 @@ TEST_CASE("a file survives a wiped directory and a flipped bit, and is told of b
   auto const repair = checkpoint("repair --from " + p.directories + " state.bin");
   INFO(repair.text);
   CHECK(repair.code == 0);
-  CHECK(contains(repair.text, p.shard(2) + ": written anew"));
-  CHECK(contains(repair.text, p.shard(4) + ": written anew"));
+  CHECK(contains(repair.text, p.shard(2) + ": rewritten"));
+  CHECK(contains(repair.text, p.shard(4) + ": rewritten"));
   CHECK(checkpoint("verify --quiet --from " + p.directories).text.empty());
 }
 
@@ -102,7 +102,7 @@ TEST_CASE("the next generation takes the place of the one before when it is whol
   auto const second =
       checkpoint("decode --from " + p.directories + " -o " + p.out + " state.bin --generation 2");
   CHECK(second.code == 1);
-  CHECK(contains(second.text, "state.bin: no generation can be given back"));
+  CHECK(contains(second.text, "state.bin: no generation can be restored"));
   CHECK(test::read_file(p.out) == p.data);  // untouched
   CHECK(checkpoint(encode).code == 0);
   CHECK(contains(checkpoint("list --from " + p.directories).text, "state.bin, generation 3: 6 B"));
@@ -142,8 +142,8 @@ TEST_CASE("two objects of one name and generation are named, and one has to be c
                     p.ids[0] + " in " + p.directories +
                     "\nstate.bin, generation 1: 17 B, ida:2,1, 3 of 3 shards, 1 more can be lost, object " +
                     p.ids[1] + " in " + p.more + "\n");
-  auto const refusal = "skel-checkpoint: state.bin, generation 1 is there more than once, as objects " +
-                       p.ids[0] + " and " + p.ids[1] + ": say which with --object\n";
+  auto const refusal = "skel-checkpoint: state.bin, generation 1 exists more than once, as objects " +
+                       p.ids[0] + " and " + p.ids[1] + ": select one with --object\n";
   auto const decode = "decode --quiet --from " + p.all() + " -o " + p.out + " state.bin";
   auto const r = checkpoint(decode);
   CHECK(r.code == 2);
@@ -156,7 +156,7 @@ TEST_CASE("two objects of one name and generation are named, and one has to be c
   CHECK(checkpoint(decode + " --object xyz").code == 2);
   auto const verify = checkpoint("verify --from " + p.all());
   CHECK(verify.code == 1);
-  CHECK(contains(verify.text, "state.bin, generation 1 is there more than once, as objects"));
+  CHECK(contains(verify.text, "state.bin, generation 1 exists more than once, as objects"));
   for (auto const& id : p.ids) CHECK(contains(verify.text, " more can be lost, object " + id + "\n"));
   CHECK(checkpoint("repair --from " + p.all() + " state.bin").text == refusal);
   // A writer that died is no ambiguity.
@@ -166,8 +166,8 @@ TEST_CASE("two objects of one name and generation are named, and one has to be c
   auto const given = checkpoint(decode);
   CHECK(given.code == 0);
   CHECK(given.text == "skel-checkpoint: state.bin, generation 1: object " + p.ids[1] +
-                          ", of another writer, is lost: 1 of its 3 shards are there; object " + p.ids[0] +
-                          " is given back\n");
+                          ", written by another run, is lost: 1 of its 3 shards found; object " + p.ids[0] +
+                          " is restored\n");
   CHECK(test::read_file(p.out) == p.data);
 }
 
@@ -191,7 +191,7 @@ TEST_CASE("repair leaves nothing that verify complains of, or says what it leave
   REQUIRE(::mkfifo(beside.c_str(), 0666) == 0);  // like a file without permission, even for root
   auto const left = checkpoint(repair);
   CHECK(left.code == 1);
-  CHECK(contains(left.text, beside + ": cannot be read, and stays: make it readable or remove it"));
+  CHECK(contains(left.text, beside + ": cannot be read and was kept: make it readable or remove it"));
   CHECK(std::filesystem::exists(beside));
   CHECK(checkpoint(verify).code == 1);
   std::filesystem::remove(beside);
@@ -326,9 +326,9 @@ TEST_CASE("the checkpoints of a program are listed, verified and repaired by gen
   auto const repair = checkpoint("repair --from " + p.directories);
   INFO(repair.text);
   CHECK(repair.code == 0);
-  CHECK(contains(repair.text, p.path(5, 2, 0, 5) + ": written anew"));
-  CHECK(contains(repair.text, p.path(2, 2, 0, 2) + ": written anew"));
-  CHECK(contains(repair.text, "/manifest.2.4-of-4.002.shard: written anew"));
+  CHECK(contains(repair.text, p.path(5, 2, 0, 5) + ": rewritten"));
+  CHECK(contains(repair.text, p.path(2, 2, 0, 2) + ": rewritten"));
+  CHECK(contains(repair.text, "/manifest.2.4-of-4.002.shard: rewritten"));
   CHECK(contains(repair.text, "skel-test 1.0, generation 2: all shards of 4 parts are whole"));
   CHECK(checkpoint("verify --generation 2 --from " + p.directories).text == whole(2));
   CHECK(checkpoint("verify --generation 2 --from " + p.directories).code == 0);
@@ -349,12 +349,12 @@ TEST_CASE("a lost generation is told, and the one before is repaired") {
   INFO(list);
   CHECK(contains(list,
                  "generation 2: 4 parts, 1 MB, ida:6,2: lost\n"
-                 "  part 1, rank-1: 5 of 8 shards, lost: 6 are needed\n"));
+                 "  part 1, rank-1: 5 of 8 shards, lost: 6 needed\n"));
   auto const repair = checkpoint("repair --from " + p.directories);
   INFO(repair.text);
   CHECK(repair.code == 0);
   CHECK(contains(repair.text, "skel-checkpoint: skel-test 1.0, generation 2: lost"));
-  CHECK(contains(repair.text, p.path(4, 1, 0, 4) + ": written anew"));
+  CHECK(contains(repair.text, p.path(4, 1, 0, 4) + ": rewritten"));
   auto const lost = checkpoint("repair --generation 2 --from " + p.directories);
   CHECK(lost.code == 1);
   CHECK(contains(lost.text, "no generation can be repaired"));
