@@ -142,6 +142,6 @@ TEST_CASE("another program's, version's or problem's store is refused in one lin
     INFO(text);
     CHECK(text.starts_with(holds));
     CHECK(text.find(" of test_bsp 1, problem ") != std::string::npos);
-    CHECK(text.ends_with("; name another store"));
+    CHECK(text.ends_with("; use another store"));
   }
 }
