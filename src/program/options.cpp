@@ -87,12 +87,11 @@ void add_schedule_options(CLI::App& app, common_options& options) {
 }
 
 void add_checkpoint_options(CLI::App& app, common_options& options) {
-  auto* const code =
-      app.add_option("--checkpoint", options.checkpoint_code,
-                     "save completed work so that a later run can resume: replicate:COPIES, parity:SLICES, "
-                     "ida:DATA,PARITY, central (one copy) or none")
-          ->type_name("CODE")
-          ->check(parsed_by([](std::string const& text) { std::ignore = code_named(text); }));
+  auto* const code = app.add_option("--checkpoint", options.checkpoint_code,
+                                    "save completed work so that a later run can resume: replicate:COPIES, "
+                                    "parity:SLICES, ida:DATA,PARITY, central (one copy) or none")
+                         ->type_name("CODE")
+                         ->check(parsed_by([](std::string const& text) { std::ignore = code_named(text); }));
   auto* const store =
       app.add_option("--store", options.store,
                      "directories for its shards; ranks:DIR stores one shard on each rank's host")

@@ -1,4 +1,5 @@
-// Calibration among ranks that are threads: it ends, measures what it says, and says what is wrong.
+// Calibration among ranks that are threads of this process: it terminates, its results are
+// complete, and its errors are clear.
 #include "catch.hpp"
 #include "model_support.hpp"
 #include "skel/error.hpp"
@@ -44,7 +45,7 @@ TEST_CASE("all numbers of ranks and kinds are measured") {
   }
 }
 
-TEST_CASE("calibrations follow one another on one context") {
+TEST_CASE("several calibrations on one context") {
   hub::job job(2);
   auto o = quick();
   o.kinds = {"raw"};
@@ -74,7 +75,7 @@ TEST_CASE("bad options of a calibration") {
   CHECK(bad(2, o) == "1 repetitions, expected at least 5");
 }
 
-TEST_CASE("a rank that is lost ends the calibration of all") {
+TEST_CASE("a lost rank ends the calibration on all ranks") {
   hub::job job(3);
   auto o = quick();
   o.seconds_per_pattern = 60;

@@ -1,4 +1,4 @@
-// skel-model as users start it.
+// Runs skel-model as a user does.
 
 #include <algorithm>
 #include <array>
@@ -16,15 +16,14 @@ auto run_in(std::string const& directory, std::string const& arguments) {
   return test::run_program("env -C " + directory + " " + SKEL_MODEL, arguments, 50);
 }
 auto run(std::string const& arguments) {
-  static test::temporary_directory const here;  // fit leaves its model there
+  static test::temporary_directory const here;  // fit writes its model there
   return run_in(here.file("."), arguments);
 }
 
 std::string const paper = std::string(SKEL_PAPER) + "/";
-std::string const fit_paper =
-    "fit " + paper + "table-1.csv " + paper +
-    "table-2.csv --basis 'divide=1 + M' --basis 'combine=1 + N' --basis 'sequential=N + M' "
-    "--weights equal --halved M";
+std::string const fit_paper = "fit " + paper + "table-1.csv " + paper +
+                              "table-2.csv --basis 'divide=1 + M' --basis 'combine=1 + N' --basis "
+                              "'sequential=N + M' --weights equal --halved M";
 std::string const head =
     "schema,program,skeleton,schedule,results,ranks,threads_per_rank,phase,level,tasks,seconds,busy_seconds,"
     "idle_seconds,communication_seconds,messages,bytes,problem\n";
@@ -58,9 +57,9 @@ TEST_CASE("fit, then predict") {
   INFO(text.text);
   REQUIRE(text.code == 0);
   CHECK(contains(text.text, "predicted: "));
-  CHECK(
-      contains(text.text,
-               "warning: divide: M = 2048000 is 64 times the largest of the samples (32000): extrapolated"));
+  CHECK(contains(
+      text.text,
+      "warning: divide: M = 2048000 is 64 times the largest value in the samples (32000): extrapolated"));
   auto const found = nlohmann::json::parse(run(predict + " --json").text).at(0);
   CHECK(found["terms"].size() == 10);
   double exchange = 0;
@@ -73,7 +72,7 @@ TEST_CASE("fit, then predict") {
   CHECK(same.text == text.text);
 }
 
-TEST_CASE("where no file is named fit writes model.json, and predict and compare read it") {
+TEST_CASE("without a file name fit writes model.json, and predict and compare read it") {
   test::temporary_directory const d;
   auto const here = d.file(".");
   std::string const sizes = " --bytes '4*N' --nodes 1024000 --edges 2048000 --ranks 8";
@@ -104,7 +103,7 @@ TEST_CASE("where no file is named fit writes model.json, and predict and compare
   CHECK(run_in(here, fit_paper + " -o model.json").code == 0);
 }
 
-TEST_CASE("compare says which to choose") {
+TEST_CASE("compare recommends a candidate") {
   auto const r = run("compare --model " + paper + "table-3.json --machine " + paper +
                      "machine.json --bytes '4*N' --nodes 1000 --edges 1000000 --ranks 1,2,4,8");
   INFO(r.text);
@@ -150,7 +149,7 @@ TEST_CASE("a farm's samples give a model of runs") {
 }
 
 #if SKEL_HAS_SIMULATE
-TEST_CASE("a search is simulated whose nodes take microseconds") {
+TEST_CASE("a search whose nodes take microseconds is simulated") {
   test::temporary_directory const d;
   std::string csv = head;
   for (int tasks = 1000; tasks <= 64000; tasks *= 4)
@@ -179,7 +178,7 @@ TEST_CASE("plots are written") {
   CHECK(contains(test::read_file(d.file("p.svg")), "whole runs"));
 }
 
-TEST_CASE("errors are one line and exit code 2") {
+TEST_CASE("errors give one line and exit code 2") {
   test::temporary_directory const d;
   auto const bad = [&](std::string const& arguments) {
     auto const r = run(arguments);
@@ -204,7 +203,7 @@ TEST_CASE("errors are one line and exit code 2") {
   CHECK(bad("predict --model " + paper + "table-3.json --set N --ranks 2") ==
         "--set: expected NAME=VALUE with a number of at least 0, found \"N\"");
   CHECK(bad("predict --model " + paper + "table-3.json --set N=1 --ranks 2") ==
-        "divide: unknown variable \"M\"; known here: N, P (sizes are given with --set NAME=VALUE)");
+        "divide: unknown variable \"M\"; known: N, P (give sizes with --set NAME=VALUE)");
   CHECK(bad("predict --model " + paper + "table-3.json --schedule ring --nodes 1 --edges 1") ==
         paper + "table-3.json: no matching skeleton in the model; known: divide_and_conquer hypercube");
   CHECK(bad("predict --model " + paper + "table-3.json --nodes 1 --set N=2 --edges 1") ==

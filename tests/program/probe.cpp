@@ -1,4 +1,4 @@
-// A program that does what its argument says, for the tests of run_program.
+// A program for the tests of run_program; its argument selects its behaviour.
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <new>
@@ -49,7 +49,7 @@ run_outcome act(skel::context& ctx, std::string const& act, common_options const
 int main(int argc, char** argv) {
   std::string what;
   return run_program(
-      argc, argv, {"skel-probe", "Does what its argument says."},
-      [&](CLI::App& app) { app.add_option("ACT", what, "what to do")->required(); },
+      argc, argv, {"skel-probe", "Behaves as its argument says."},
+      [&](CLI::App& app) { app.add_option("ACT", what, "behaviour")->required(); },
       [&](skel::context& ctx, common_options const& options) { return act(ctx, what, options); });
 }

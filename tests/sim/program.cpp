@@ -192,8 +192,7 @@ TEST_CASE("groups whose layers cost what was traced") {
   auto const report_of = [&](std::string const& arguments) {
     auto const r = simulate(
         "--skeleton multi_host --platform delta-256 --read-seconds 2 --unit-seconds 30 --result-bytes 100 "
-        "--quiet "
-        "--layer-costs " +
+        "--quiet --layer-costs " +
         trace + " " + arguments + " --report " + f.file("r.json"));
     INFO(r.text);
     REQUIRE(r.code == 0);

@@ -233,11 +233,9 @@ TEST_CASE("another program's, version's or problem's checkpoints are refused in 
         front + "skel-test 1.0, problem 000000000000002b; use another store");
   for (auto const& p : r.files.all_paths())
     if (p.find("/manifest.") != std::string::npos) r.files.remove(p);
-  CHECK(
-      refused({"skel-test", "1.1", 42}) ==
-      "usage: /disk0: contains generation 1 of another program, version or problem, expected skel-test 1.1, "
-      "problem "
-      "000000000000002a; use another store");
+  CHECK(refused({"skel-test", "1.1", 42}) ==
+        "usage: /disk0: contains generation 1 of another program, version or problem, expected skel-test "
+        "1.1, problem 000000000000002a; use another store");
 }
 
 TEST_CASE("forged manifests belong to another program's store") {
@@ -259,8 +257,7 @@ TEST_CASE("forged manifests belong to another program's store") {
   for (std::size_t i = 0; i < 3; ++i) r.files.put("/disk" + std::to_string(i) + "/x.shard", shards[i]);
   CHECK(error_of([&] { (void)r.store.restore(); }) ==
         "usage: the store: contains generation 2 of another program, version or problem, expected skel-test "
-        "1.0, "
-        "problem 000000000000002a; use another store");
+        "1.0, problem 000000000000002a; use another store");
 }
 
 TEST_CASE("a failing directory is reported, and its shards go elsewhere") {
@@ -393,9 +390,8 @@ TEST_CASE("two complete generations of an older number are reported and ignored"
   REQUIRE(usable.size() == 2);
   CHECK(usable[0].plan.generation == 6);
   CHECK(usable[1].plan.generation == 4);
-  CHECK(
-      s.r.told("generation 5 exists more than once, as objects 00000000000000bb and 00000000000000aa: "
-               "ignored"));
+  CHECK(s.r.told(
+      "generation 5 exists more than once, as objects 00000000000000bb and 00000000000000aa: ignored"));
   CHECK(s.r.store.restore()->parts == newest);
 }
 

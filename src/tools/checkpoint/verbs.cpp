@@ -106,10 +106,9 @@ void report_remains(stored_object const& taken, std::vector<stored_object> const
   for (auto const& o : found)
     if (o.object.name == taken.object.name && o.object.generation == taken.object.generation &&
         o.id() != taken.id() && !o.enough())
-      warn(
-          fmt::format("{}: object {}, written by another run, is lost: {} of its {} shards found; object {} "
-                      "is restored",
-                      title(o), o.id(), o.shards.size(), o.object.code.shards(), taken.id()));
+      warn(fmt::format(
+          "{}: object {}, written by another run, is lost: {} of its {} shards found; object {} is restored",
+          title(o), o.id(), o.shards.size(), o.object.code.shards(), taken.id()));
 }
 
 // Tries the objects in order, the newest first. If one is too damaged, falls back to the next.

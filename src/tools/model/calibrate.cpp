@@ -58,8 +58,7 @@ void warn_of_noise(machine const& m) {
       if (c->deviation > most)
         fmt::print(stderr,
                    "skel-model: warning: {} ranks, {}, {}: measurements deviate by {} from the curve: repeat "
-                   "on an idle "
-                   "machine, or with --least\n",
+                   "on an idle machine, or with --least\n",
                    a.ranks, a.kind, name, percent(c->deviation));
 }
 

@@ -30,8 +30,7 @@ void choice::add_options(CLI::App& app, bool model_needed) {
       ->type_name("EXPRESSION");
   app.add_option("--exchange", exchange,
                  "how an exchange is priced: paper: 2 (l + bytes g); measured: calibrated pairs; fitted: "
-                 "from the "
-                 "samples; automatic: measured if possible")
+                 "from the samples; automatic: measured if possible")
       ->capture_default_str()
       ->check(CLI::IsMember({"automatic", "paper", "measured", "fitted"}));
   app.add_option("--kind", kind, "how values are turned into bytes: raw or serialised")

@@ -41,17 +41,16 @@ void add_options(CLI::App& app, fit_arguments& o) {
   app.add_option("-o,--output", o.output,
                  fmt::format("model file to write [{}; none with --json]", default_model))
       ->type_name("FILE.json");
-  app.add_option(
-         "--basis", o.basis,
-         "basis functions of all phases or of one: \"1 + M\", \"sequential=N + M\", \"exchange.bytes=N\"; "
-         "[chosen by cross-validation]; may be repeated")
+  app.add_option("--basis", o.basis,
+                 "basis functions of all phases or of one: \"1 + M\", \"sequential=N + M\", "
+                 "\"exchange.bytes=N\"; [chosen by cross-validation]; may be repeated")
       ->type_name("[PHASE[.QUANTITY]=]BASIS");
   app.add_option("--halved", o.halved, "variables that each division halves, if the samples do not show it")
       ->type_name("NAME,…")
       ->delimiter(',');
   app.add_option("--only", o.only,
-                 "use only samples with this program, skeleton, schedule, results, phase or problem key; "
-                 "may be repeated")
+                 "use only samples with this program, skeleton, schedule, results, phase or problem key; may "
+                 "be repeated")
       ->type_name("KEY=VALUE");
   app.add_option("--variables", o.variables, "use only these variables of the samples")
       ->type_name("NAME,…")

@@ -103,10 +103,10 @@ std::string platform_of(machine const* where, int ranks, std::string const& kind
 double simulated_seconds(skeleton_model const& m, machine const* where, point const& sizes,
                          simulation const& what, std::string const& kind) {
   if (what.skeleton != "farm" && what.skeleton != "ring_steal")
-    throw usage_error(fmt::format(
-        "--simulate: expected farm or ring_steal, found {}: omit the option, or see skel-simulate "
-        "--skeleton {}",
-        what.skeleton, what.skeleton));
+    throw usage_error(
+        fmt::format("--simulate: expected farm or ring_steal, found {}: omit the option, or see "
+                    "skel-simulate --skeleton {}",
+                    what.skeleton, what.skeleton));
   auto const* const work = m.find("run", "busy_seconds");
   point at = sizes;
   at["P"] = what.ranks;

@@ -75,10 +75,10 @@ double block_costs::next(int call, int rank, std::string const& phase, std::vect
   if (!settings_.replay.empty()) {
     auto const at = trace_.find(k);
     if (at == trace_.end())
-      throw usage_error(detail::one_line(fmt::format(
-          "{}: missing {} {} of call {} on rank {}: the trace was recorded with other ranks, graphs, kind "
-          "or repetitions",
-          settings_.replay, k.phase, k.number, k.call, k.rank)));
+      throw usage_error(
+          detail::one_line(fmt::format("{}: missing {} {} of call {} on rank {}: the trace was recorded with "
+                                       "other ranks, graphs, kind or repetitions",
+                                       settings_.replay, k.phase, k.number, k.call, k.rank)));
     cost = at->second;
   }
   used_[k] = cost;

@@ -98,8 +98,7 @@ void add_group_options(CLI::App& app, group_options& o) {
   number("--surface-share", o.surface_share, "share of the layers, from the first on, that contain all work")
       ->check(CLI::Range(0.0, 1.0));
   app.add_option("--layer-costs", o.layer_costs,
-                 "costs of slices and rows written by skel-isosurface --trace-costs, "
-                 "scaled to the means "
+                 "costs of slices and rows written by skel-isosurface --trace-costs, scaled to the means "
                  "--read-seconds, --unit-seconds and --result-bytes")
       ->type_name("FILE.csv")
       ->group(group);
