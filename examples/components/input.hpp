@@ -24,7 +24,7 @@ class input {
   /// Fills `to` as far as the file goes and returns the number of bytes. Throws usage_error for a
   /// gzip file that is damaged, truncated, or followed by anything but another gzip file.
   std::size_t read(std::span<std::byte> to);
-  /// The first bytes again: before anything was read.
+  /// Returns the first bytes without consuming them. Must precede all reads.
   [[nodiscard]] std::string begins_with(std::size_t size);
 
   [[nodiscard]] std::string const& path() const noexcept { return path_; }

@@ -18,7 +18,7 @@ namespace {
 
 using nlohmann::json;
 
-/// One object of the specification: where it is, what it may hold.
+/// One object of the specification: its place and its known keys.
 class section {
  public:
   section(json const& j, std::string place, std::initializer_list<std::string_view> known)
@@ -69,7 +69,7 @@ class section {
     return at(key).get<bool>();
   }
   [[nodiscard]] std::string text(char const* key) const {
-    if (!at(key).is_string()) throw skel::usage_error(place(key) + ": expected a text");
+    if (!at(key).is_string()) throw skel::usage_error(place(key) + ": expected a string");
     return at(key).get<std::string>();
   }
 
@@ -127,8 +127,8 @@ view_spec read_view(json const& j, std::string const& place) {
   s.number("height", v.height, 1e-9, 1e12);
   for (auto const* const key : {"azimuth", "elevation", "distance"})
     if (v.from && s.has(key)) s.fail(fmt::format("expected \"from\" or \"{}\", not both", key));
-  if (v.parallel && s.has("angle")) s.fail("angle: only of a perspective view, expected \"height\"");
-  if (!v.parallel && s.has("height")) s.fail("height: only of a parallel view, expected \"angle\"");
+  if (v.parallel && s.has("angle")) s.fail("found angle in a parallel view, expected \"height\"");
+  if (!v.parallel && s.has("height")) s.fail("found height in a perspective view, expected \"angle\"");
   return v;
 }
 
@@ -173,7 +173,7 @@ light_spec read_light(json const& j, std::string const& place) {
   return l;
 }
 
-/// "none", "map", or a colour by its digits.
+/// Parses "none", "map", or a colour "#rrggbb".
 std::optional<background_spec> plain_background(std::string const& text) {
   using kind = background_spec::kind;
   if (text == "none") return background_spec{kind::none, {}, {}};
@@ -256,7 +256,7 @@ specification parse_specification(std::string_view text, std::string const& plac
 
 specification read_specification(std::string const& path) {
   auto spec = parse_specification(volume_data::read_text(path, std::size_t{1} << 20), path);
-  auto& image = spec.background.image;  // beside the specification, wherever the program is called
+  auto& image = spec.background.image;  // relative to the specification, not to the working directory
   if (!image.empty()) image = (std::filesystem::path(path).parent_path() / image).string();
   return spec;
 }

@@ -220,5 +220,5 @@ TEST_CASE("settings out of range are refused") {
   CHECK_THROWS_WITH(renderer(world, how), "slabs need 3 or 7 plane sets, got \"5\"");
   how = {};
   how.instructions = "mmx";
-  CHECK_THROWS_WITH(renderer(world, how), "this processor has no instructions \"mmx\"");
+  CHECK_THROWS_WITH(renderer(world, how), "--instructions: not available on this processor: \"mmx\"");
 }

@@ -161,7 +161,7 @@ TEST_CASE("divide and conquer on real graphs in virtual time") {
     CHECK(r.code != 0);
     CHECK(r.text.find(expected) != std::string::npos);
   };
-  wrong("--ranks 6 --replay " + trace, "t.csv: has no ");
+  wrong("--ranks 6 --replay " + trace, "t.csv: missing ");
   wrong("--replay " + f.file("bad.csv", "seconds\n1\n"), "bad.csv: not a trace of blocks, expected");
   wrong("--replay " + f.file("bad.csv", "call,rank,phase,number,seconds\n0,0,solve,0,nan\n"),
         "bad.csv:2: expected");

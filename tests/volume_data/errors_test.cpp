@@ -1,4 +1,4 @@
-// What is wrong with a file is said in one line, with the place; and sizes in headers are not believed.
+// Errors of files are one line with the place; sizes in headers are not trusted.
 #include <sys/resource.h>
 
 #include <random>
@@ -18,7 +18,7 @@ using test::error_of;
 
 using style = test::vtk_style;
 
-/// One file of each format, and those beside it.
+/// One file of each format, and the files they refer to.
 std::vector<std::pair<std::string, std::string>> seeds() {
   auto const little = test::stored<std::int16_t>(false);
   return {
@@ -102,7 +102,7 @@ TEST_CASE("errors name the file and the place") {
   CHECK(contains(error_of(in.path("a.txt")), "or has a name that ends in .vti"));
 }
 
-TEST_CASE("sizes in a header are not believed") {
+TEST_CASE("sizes in a header are not trusted") {
   test::folder const in("volume-sizes");
   rusage before{};
   getrusage(RUSAGE_SELF, &before);
@@ -134,11 +134,11 @@ TEST_CASE("every truncation of every format is an error or the whole volume") {
       CHECK(text.find('\n') == std::string::npos);
     }
     INFO(name);
-    CHECK(whole < 120);  // only what is behind the values may be missing
+    CHECK(whole < 120);  // only data behind the values may be missing
   }
 }
 
-TEST_CASE("whatever the bytes: a volume or an error") {
+TEST_CASE("any bytes give a volume or an error") {
   test::folder const in("volume-mutated");
   auto const all = seeds();
   for (auto const& [name, bytes] : all) in.write(name, bytes);
