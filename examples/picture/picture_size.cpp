@@ -9,7 +9,7 @@ namespace picture {
 
 namespace {
 
-/// Takes a length from the front of `text`; 0 where there is none that can be meant.
+/// Removes a length from the front of `text`; returns 0 if there is no valid one.
 int take_length(std::string_view& text) {
   constexpr int most = 65536;
   int length = 0;

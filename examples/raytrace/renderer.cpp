@@ -75,7 +75,7 @@ void check(settings const& how) {
 kernel const& chosen_kernel(std::string const& name) {
   if (name.empty()) return best_kernel();
   if (auto const* const found = find_kernel(name.c_str())) return *found;
-  throw scene_error("this processor has no instructions \"" + name + "\"");
+  throw scene_error("--instructions: not available on this processor: \"" + name + "\"");
 }
 
 template <class T>
@@ -121,7 +121,7 @@ accelerator accelerator_named(std::string_view name) {
   if (name == "bvh") return accelerator::bvh;
   if (name == "slabs") return accelerator::slabs;
   if (name == "brute") return accelerator::brute;
-  throw scene_error("unknown accelerator \"" + std::string(name) + "\"; known are bvh, slabs, brute");
+  throw scene_error("unknown accelerator \"" + std::string(name) + "\"; known: bvh, slabs, brute");
 }
 
 renderer::renderer(scene const& world, settings const& how) {

@@ -11,7 +11,7 @@ namespace {
 
 [[noreturn]] void unknown(std::string_view specification) {
   throw scene_error("unknown scene \"" + std::string(specification) +
-                    "\"; known are balls[:SIZE], gears[:SIZE][,ks=0.2], tetra[:SIZE]");
+                    "\"; known: balls[:SIZE], gears[:SIZE][,ks=0.2], tetra[:SIZE]");
 }
 
 int checked_size(std::string_view name, int size, int low, int high) {

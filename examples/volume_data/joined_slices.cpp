@@ -1,4 +1,4 @@
-// Raw values with a file for each slice, plain or compressed.
+// Raw values with one file per slice, plain or compressed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -48,7 +48,7 @@ class joined final : public byte_source {
   }
 
  private:
-  /// Whether there is a byte to read; opens the file that it is in.
+  /// Advances to the next byte and opens its file if necessary. Returns false at the end.
   bool reach() {
     if (left_ > 0) return true;
     if (next_ == files_.size()) return false;

@@ -45,8 +45,8 @@ void expect(header_lines const& lines, char const* key, std::string_view value) 
     throw skel::usage_error(fmt::format("{}: {}: expected {}, got \"{}\"", lines.path(), key, value, got));
 }
 
-/// The values in one file, `count` bytes of them, from `at` or behind its own header. More may follow where a
-/// HeaderSize is given.
+/// The values in one file, `count` bytes of them, from `at` or behind its own header. More bytes
+/// may follow if there is a HeaderSize.
 source meta_file(header_lines const& lines, std::string const& file, std::uint64_t at, std::uint64_t count) {
   if (truth(lines, "CompressedData")) return inflated(file_bytes(file, at));
   auto const skip = lines.value("headersize", "0");

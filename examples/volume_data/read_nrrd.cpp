@@ -82,7 +82,7 @@ void space_directions(std::string_view text, std::array<double, 3>& spacing, std
   spacing = {m[0], m[4], m[8]};
 }
 
-/// Three axes may as well be pictures of three colours, say: those are no volume.
+/// Rejects axes that are not spatial, such as three colours of a picture.
 void check_kinds(header_lines const& lines) {
   static constexpr std::array known{"domain", "space", "time", "none", "???"};
   std::istringstream words(lines.value("kinds", ""));

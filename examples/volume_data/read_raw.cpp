@@ -1,4 +1,4 @@
-// Raw values with a sidecar that says what they are: docs/volume.md has the keys.
+// Raw values described by a sidecar file; docs/volume.md lists the keys.
 #include <fmt/format.h>
 
 #include <bit>
@@ -64,8 +64,8 @@ std::int64_t first_number(json const& j, std::string const& path) {
   return first.get<std::int64_t>();
 }
 
-/// "files": a list of names, or a name with %d: from number "first" on, as many as slices or, where no size
-/// is given, as there are.
+/// "files": a list of names, or a name with %d, counted from "first". The number of files is that
+/// of the slices or, without a size, that of existing files.
 slice_files listed_files(json const& j, std::int64_t first, volume_header const& header,
                          std::string const& path) {
   auto const& files = j.at("files");
@@ -79,7 +79,8 @@ slice_files listed_files(json const& j, std::int64_t first, volume_header const&
   return names;
 }
 
-/// The values' bytes, in one file or in one for each slice. A file with an "offset" may hold more than them.
+/// The bytes of the values, in one file or in one per slice. A file with an "offset" may contain
+/// more.
 source raw_values(json const& j, volume_header const& header, slice_files const& files,
                   std::string const& path) {
   auto const offset = j.value("offset", 0.0);

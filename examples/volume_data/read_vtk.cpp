@@ -43,7 +43,7 @@ class vtk_parser {
   }
 
  private:
-  /// False if nothing but data follows.
+  /// Returns false if only data follow.
   bool open(xml_tag const& tag) {
     if (tag.depth == 0) root(tag);
     if (tag.parent == "VTKFile" && (tag.name == "ImageData" || tag.name == "RectilinearGrid")) shape(tag);
@@ -60,7 +60,7 @@ class vtk_parser {
     return false;
   }
 
-  /// The values of an array are the only text in its element; what children have is theirs.
+  /// The values of an array are the only text in its element; text of children belongs to them.
   void text_before(xml_tag const& tag) {
     if (array_ == nullptr) return;
     bool const ends = tag.depth == array_depth_;  // its own </DataArray>
@@ -105,7 +105,7 @@ class vtk_parser {
     if (++pieces_ > 1 || extent != found_.extent) xml_.fail("expected one Piece with the whole extent");
   }
 
-  /// An array that cannot be read matters only where it is the wanted one.
+  /// Only the wanted array needs to be readable.
   void array(xml_tag const& tag, std::vector<vtk_array>& to) {
     if (array_ != nullptr)
       xml_.fail(fmt::format("expected the values of {}, got another array", array_->name));
@@ -145,7 +145,7 @@ std::vector<double> read_coordinates(vtk_file const& file, vtk_array const& arra
   return values;
 }
 
-/// The Scalars of the points, or the first array that can be read; flags of hidden points are no values.
+/// The Scalars of the points, or the first readable array; flags of hidden points are ignored.
 vtk_array const& chosen(contents const& c) {
   for (auto const& a : c.point_arrays)
     if (c.wanted.empty() ? is_scalar(a) && a.name != "vtkGhostType" : a.name == c.wanted) return a;

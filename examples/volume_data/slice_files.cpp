@@ -45,7 +45,7 @@ class numbered_name {
   bool zeros_ = false;
 };
 
-/// Runs of digits as numbers (of any length), the rest byte by byte.
+/// Compares runs of digits as numbers of any length, other characters as bytes.
 bool in_natural_order(std::string_view a, std::string_view b) {
   while (!a.empty() && !b.empty()) {
     if (!is_digit(a.front()) || !is_digit(b.front())) {
@@ -76,7 +76,7 @@ slice_files numbered_files(std::string const& header, std::string_view pattern, 
   slice_files files;
   for (std::size_t i = 0; i < count; ++i) {
     files.push_back(beside(header, name.at(first + static_cast<std::int64_t>(i) * step)));
-    // A header that claims 2^31 files is believed only until the next file is missing.
+    // Stops at the first missing file, so that a header may claim 2^31 files.
     if (!fs::exists(files.back())) static_cast<void>(file_length(files.back()));
   }
   return files;
@@ -88,12 +88,12 @@ slice_files numbered_files_present(std::string const& header, std::string_view p
   slice_files files;
   auto n = first;
   for (; fs::exists(file(n)); ++n) files.push_back(file(n));
-  constexpr std::int64_t look_ahead = 1000;  // a slice that is missing must not end the stack
+  constexpr std::int64_t look_ahead = 1000;  // a missing slice must not end the stack
   for (auto later = n + 1; later <= n + look_ahead; ++later)
     if (fs::exists(file(later)))
       throw skel::usage_error(fmt::format("{}: missing, but {} is there", file(n), file(later)));
   if (files.empty())
-    static_cast<void>(file_length(beside(header, name.at(first))));  // says that it is missing
+    static_cast<void>(file_length(beside(header, name.at(first))));  // reports that it is missing
   return files;
 }
 

@@ -27,7 +27,7 @@ std::uint64_t read_count(vtk_file const& file, byte_source& from) {
   return count;
 }
 
-/// Yields as many bytes as a count in front of them states. `alone`: nothing may follow them.
+/// Yields the number of bytes stated by a count in front of them. `alone`: nothing may follow them.
 class counted_source final : public byte_source {
  public:
   counted_source(vtk_file const& file, source from, bool alone) : from_(std::move(from)), alone_(alone) {
@@ -58,8 +58,8 @@ class counted_source final : public byte_source {
   bool alone_;
 };
 
-/// vtkZLibDataCompressor: the number of blocks, their size, the last one's size (0: as the others), the
-/// compressed size of each, and then the blocks, each a zlib stream.
+/// vtkZLibDataCompressor: the number of blocks, their size, the size of the last one (0: like the
+/// others), the compressed size of each, and the blocks, each a zlib stream.
 class blocks_source final : public byte_source {
  public:
   blocks_source(vtk_file const& file, source from, bool alone)
@@ -72,9 +72,9 @@ class blocks_source final : public byte_source {
       from_->fail(fmt::format("{} compressed blocks, more than the file has room for", blocks));
     for (std::uint64_t i = 0; i < blocks; ++i) packed_.push_back(read_count(file, *from_));
     if (blocks > 0 && (block_ > UINT64_MAX / 2 / blocks || last_ > UINT64_MAX / 4))
-      from_->fail("compressed blocks are larger than can be");
+      from_->fail("compressed blocks are impossibly large");
     left_ = blocks == 0 ? 0 : (blocks - 1) * block_ + last_;
-    if (inflateInit(&stream_) != Z_OK) from_->fail("zlib has no memory");
+    if (inflateInit(&stream_) != Z_OK) from_->fail("zlib: out of memory");
   }
   ~blocks_source() override { inflateEnd(&stream_); }
   blocks_source(blocks_source const&) = delete;
@@ -91,7 +91,7 @@ class blocks_source final : public byte_source {
     }
     return done;
   }
-  /// Blocks that are passed over whole are not unpacked.
+  /// Blocks that are skipped completely are not decompressed.
   void skip(std::uint64_t bytes) override {
     while (bytes > 0 && (in_block_ > 0 || open_block()) && bytes >= in_block_) {
       bytes -= in_block_;
@@ -118,7 +118,7 @@ class blocks_source final : public byte_source {
       if (packed_left_ > 0) skip_packed();
       packed_left_ = packed_[next_++];
       in_block_ = next_ == packed_.size() ? last_ : block_;
-      if (inflateReset(&stream_) != Z_OK) from_->fail("zlib cannot go on");
+      if (inflateReset(&stream_) != Z_OK) from_->fail("zlib: cannot reset the stream");
       if (in_block_ > 0) return true;
     }
     return false;
@@ -139,23 +139,23 @@ class blocks_source final : public byte_source {
     stream_.avail_out = static_cast<uInt>(to.size());
     bool ended = false;
     while (stream_.avail_out > 0 && !ended) ended = inflate_once();
-    if (stream_.avail_out > 0) from_->fail("a compressed block is shorter than it should be");
+    if (stream_.avail_out > 0) from_->fail("a compressed block is too short");
     if (in_block_ == to.size() && !ended) expect_block_end();
     if (in_block_ == to.size()) skip_packed();  // what follows belongs to the next block
   }
-  // Its checksum may be left when all of its bytes are out.
+  // Its checksum may remain after all of its bytes.
   void expect_block_end() {
     std::byte more{};
     stream_.next_out = reinterpret_cast<Bytef*>(&more);
     stream_.avail_out = 1;
     bool ended = false;
     while (stream_.avail_out > 0 && !ended) ended = inflate_once();
-    if (stream_.avail_out == 0) from_->fail("a compressed block is longer than it should be");
+    if (stream_.avail_out == 0) from_->fail("a compressed block is too long");
   }
   /// Whether the stream ends.
   bool inflate_once() {
     if (at_ == end_) {
-      if (packed_left_ == 0) from_->fail("a compressed block is shorter than it should be");
+      if (packed_left_ == 0) from_->fail("a compressed block is too short");
       refill();
     }
     stream_.next_in = reinterpret_cast<Bytef*>(buffer_.data() + at_);

@@ -45,7 +45,7 @@ void append_utf8(std::string& to, std::uint32_t c) {
   }
 }
 
-/// The character that &name; stands for. False if the name is unknown.
+/// Resolves &name; to a character. Returns false if the name is unknown.
 bool resolve(std::string_view name, std::string& to) {
   for (auto const& [known, c] : entities)
     if (name == known) {
@@ -103,7 +103,8 @@ void xml_scanner::skip_space() {
   while (is_space(peek())) take();
 }
 
-// Up to a '<' or the end of the file. True if there is more than white space.
+// Advances to the next '<' or the end of the file. Returns true if anything but white space was
+// skipped.
 bool xml_scanner::skip_text() {
   skip_space();
   bool const found = peek() >= 0 && peek() != '<';
@@ -121,7 +122,7 @@ void xml_scanner::skip_until(std::string_view end) {
   fail(fmt::format("expected {} before the end of the file", end));
 }
 
-// <? ... ?> or <!-- ... -->, behind the '<'.
+// Skips <? ... ?> or <!-- ... -->, from behind the '<' on.
 void xml_scanner::skip_markup() {
   if (take() == '?') return skip_until("?>");
   if (take() != '-' || take() != '-') fail("expected a tag or a comment behind <");
@@ -138,7 +139,7 @@ std::string xml_scanner::word() {
   return text;
 }
 
-// Behind the '&'.
+// Resolves a reference from behind the '&' on.
 void xml_scanner::reference(std::string& to) {
   std::string name;
   while (name.size() < longest_reference && (is_name(peek()) || peek() == '#'))

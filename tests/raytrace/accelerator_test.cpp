@@ -204,7 +204,7 @@ TEST_CASE("accelerators by name") {
   CHECK(accelerator_named("bvh") == accelerator::bvh);
   CHECK(accelerator_named("slabs") == accelerator::slabs);
   CHECK_THROWS_WITH(accelerator_named("octree"),
-                    "unknown accelerator \"octree\"; known are bvh, slabs, brute");
+                    "unknown accelerator \"octree\"; known: bvh, slabs, brute");
 }
 
 TEST_CASE("settings out of range are refused") {

@@ -159,7 +159,7 @@ TEST_CASE("scenes by name") {
   CHECK(make_spd("balls:0").spheres.size() == 1);
   CHECK(make_spd("tetra").polygons.size() == 4096);
   CHECK(make_spd("gears:1").name == "gears:1");
-  std::string const known = "; known are balls[:SIZE], gears[:SIZE][,ks=0.2], tetra[:SIZE]";
+  std::string const known = "; known: balls[:SIZE], gears[:SIZE][,ks=0.2], tetra[:SIZE]";
   CHECK_THROWS_WITH(make_spd("teapot"), "unknown scene \"teapot\"" + known);
   CHECK_THROWS_WITH(make_spd("balls:x"), "unknown scene \"balls:x\"" + known);
   CHECK_THROWS_WITH(make_spd("balls:2,ks=0.2"), "unknown scene \"balls:2,ks=0.2\"" + known);

@@ -39,7 +39,7 @@ expect 2 'unknown field "x"' --field x
 echo '{"lihgt": 1}' >wrong.json
 expect 2 'wrong.json: unknown key "lihgt"' --field wind --spec wrong.json
 expect 2 '--size: expected WIDTHxHEIGHT' --field wind --size 8
-expect 2 'ends in .png, .ppm or .pfm' --field wind -o a.jpg
+expect 2 "unknown extension; known: .png, .ppm, .pfm" --field wind -o a.jpg
 expect 2 'only wind changes with time' --field sphere --steps 2
 expect 2 '0 to 240 hours behind @, got "x"' --field wind@x
 expect 2 '--steps: expected a --field' v.json --steps 2

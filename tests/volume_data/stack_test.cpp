@@ -176,7 +176,7 @@ TEST_CASE("errors in stacks name the file and the place") {
                  "r1.raw: at byte 0: 5 x 4 values of type int16 need 40 bytes, there are at most 39"));
   in.write("r1.raw.gz", test::gzip(slice_of(little, 1).substr(1)));
   CHECK(contains(json(R"("r%d.raw.gz")", raw_keys), "r1.raw.gz: at byte"));
-  CHECK(contains(json(R"("r%d.raw.gz")", raw_keys), "the data end here, 1 bytes too early"));
+  CHECK(contains(json(R"("r%d.raw.gz")", raw_keys), "the data end here, at least 1 bytes too early"));
   in.write("p1.png", test::png(4, 4, 8, std::string(16, 'x')));
   CHECK(contains(json(R"("p%d.png")", place), "p1.png: at byte"));
   CHECK(contains(json(R"("p%d.png")", place), "4 x 4 pixels of type uint8, expected 5 x 4"));
