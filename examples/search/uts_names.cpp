@@ -1,4 +1,4 @@
-// The published trees by name, and others by their parameters.
+// Parses the names of the published trees, and other trees by their parameters.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -101,12 +101,12 @@ named_tree parse_tree(std::string_view spec) {
     auto const equals = item.find('=');
     if (equals == std::string_view::npos) refuse(spec, fmt::format("expected key=value, got \"{}\"", item));
     if (!seen.insert(item.substr(0, equals)).second)
-      refuse(spec, fmt::format("{} stands twice", item.substr(0, equals)));
+      refuse(spec, fmt::format("found {} twice, expected once", item.substr(0, equals)));
     set(p, spec, item.substr(0, equals), std::string(item.substr(equals + 1)));
   }
   if (p.type != type::binomial && p.depth == 0) refuse(spec, "d must be at least 1");
   if (p.type == type::binomial && p.probability * p.children >= 1)
-    refuse(spec, "q times m must be less than 1, or the tree has no end");
+    refuse(spec, "q times m must be less than 1, or the tree is infinite");
   return {spec, p, std::nullopt};
 }
 
