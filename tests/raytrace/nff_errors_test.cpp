@@ -1,4 +1,4 @@
-// Errors name file, line, what is wrong and what was expected: by their text.
+// Errors name the file, the line, the defect and what was expected, word for word.
 #include <string>
 
 #include "catch.hpp"

@@ -1,4 +1,4 @@
-// Selected lines of what the SPD programs (version 3, `-r 1`) print, and their totals.
+// Selected lines of the output of the SPD programs (version 3, `-r 1`), and totals.
 #include "spd.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// skel-isosurface-eval as users start it.
+// Runs skel-isosurface-eval as a user does.
 #include "catch.hpp"
 #include "model_file.hpp"
 #include "running.hpp"
@@ -10,7 +10,7 @@ auto evaluate(std::string const& arguments) { return test::run_program(SKEL_EVAL
 
 }  // namespace
 
-TEST_CASE("the evaluator prints value and gradient for each point, or says which is wrong") {
+TEST_CASE("the evaluator prints value and gradient for each point, or names the invalid one") {
   auto const model = test::temporary("eval.model"), points = test::temporary("points.txt");
   {
     isosurface::model_header const h{1, {{{0, 2}, {0, 1}, {0, 1}}}};
