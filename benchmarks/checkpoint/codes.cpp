@@ -1,4 +1,4 @@
-// Compares erasure codes on one core with ISA-L, memcpy, exclusive ors and mere reading, in turns.
+// Compares erasure codes on one core with ISA-L, memcpy, exclusive ors and pure reading, in turns.
 // Prints GB/s of data (m shards).
 #include <fmt/format.h>
 

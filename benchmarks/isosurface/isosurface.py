@@ -42,7 +42,7 @@ def measure(ours, folder, size, case, repetitions):
         peer_runs.append(run([VTK_PYTHON, peer, raw, *map(str, size), VALUES, "4"]))
     ratio = statistics.median(a[1] / a[0] / (b[1] / b[0]) for a, b in zip(own_runs, peer_runs))
     own, other = statistics.median(r[0] for r in own_runs), statistics.median(r[0] for r in peer_runs)
-    print(f"{field:18} {name}: ours {own * 1e3:7.1f} ms, {own_runs[0][1]} triangles, {own_runs[0][2]} vertices; "
+    print(f"{field:18} {name}: skel {own * 1e3:7.1f} ms, {own_runs[0][1]} triangles, {own_runs[0][2]} vertices; "
           f"Flying Edges {other * 1e3:7.1f} ms, {peer_runs[0][1]} triangles, {peer_runs[0][2]} vertices; "
           f"triangles per second {ratio:.2f} times (target {target})")
     return ratio >= target and (name != "order 1" or own_runs[0][1:] == peer_runs[0][1:])

@@ -208,7 +208,7 @@ def markdown(rows, columns):
 
 
 def write(experiment, traced, rows, uneven, real):
-    parts = ["# Tables 1 to 5, again\n\nPaper's figures in the columns behind ours; idle times in per cent of the total. Speed per "
+    parts = ["# Tables 1 to 5, again\n\nPaper's figures in the columns behind skel's; idle times in per cent of the total. Speed per "
              "node is the time of one node, with the same measures, over nodes times seconds, as in the paper; \"done in time\" is "
              "the work that was done while the clock ran over what all nodes could have done: what hosts preload is not counted.\n"]
     for name, r in traced.items():

@@ -58,7 +58,7 @@ template <class Now>
 double send(skel::context& ctx, std::size_t bytes, std::string const& how, Now const& now) {
   if (how == "series") return in_series(ctx, bytes);
   if (how == "broadcast") return by_broadcast(ctx, bytes, now);
-  throw skel::usage_error("expected series or broadcast, got \"" + how + "\"");
+  throw skel::usage_error("expected series or broadcast, found \"" + how + "\"");
 }
 
 }  // namespace grid_sending

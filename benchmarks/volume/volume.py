@@ -107,7 +107,7 @@ def measure(ours, folder, name, lit, repetitions, instructions):
     ratio = statistics.median((p - f) / s for s, p, f in zip(seconds, peer, fixed))
     errors = error(read_pfm(path["ours.pfm"]), reference), error(read_ppm(path["vtk.ppm"]), reference)
     # VTK does not count its samples; at most, it takes one per unit of length of skel's rays.
-    print(f"{name:7} {'light' if lit else 'plain':6} ours {own * 1e3:7.1f} ms, {int(counts['segments']) / own / 1e6:6.1f} M segments/s, "
+    print(f"{name:7} {'light' if lit else 'plain':6} skel {own * 1e3:7.1f} ms, {int(counts['segments']) / own / 1e6:6.1f} M segments/s, "
           f"{int(counts['cells']) / own / 1e6:6.1f} M cells/s, error {errors[0]:.2e}; VTK {statistics.median(peer) * 1e3:7.1f} ms "
           f"(fixed {base * 1e3:.1f}), error {errors[1]:.2e}; ratio {ratio:.2f}")
     return ratio, errors

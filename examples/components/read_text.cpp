@@ -228,8 +228,8 @@ graph read_edge_list(input& in, node_limit nodes) {
     g.edges.push_back({u, v});
   }
   if (promised && promised->edges != g.edges.size())
-    lines.fail(fmt::format("{} edges, expected {} as line {} says", g.edges.size(), promised->edges,
-                           promised->line));
+    lines.fail(
+        fmt::format("{} edges, expected {} from line {}", g.edges.size(), promised->edges, promised->line));
   g.nodes = nodes.value_or(g.edges.empty() ? 0 : std::uint64_t{largest} + 1);
   return g;
 }

@@ -11,7 +11,7 @@ difference_rule difference_rule_named(std::string_view name) {
   if (name == "paper") return difference_rule::paper;
   if (name == "2") return difference_rule::second;
   if (name == "4") return difference_rule::fourth;
-  throw skel::usage_error("--differences: expected 2, 4 or paper, got \"" + std::string(name) + "\"");
+  throw skel::usage_error("--differences: expected 2, 4 or paper, found \"" + std::string(name) + "\"");
 }
 
 stencil difference(std::span<double const> at, std::size_t i, difference_rule rule) {

@@ -89,7 +89,8 @@ void check(options& o) {
   o.how.paper.split_shares = !o.no_split;
   if (o.group_size == "auto") return;
   if (!CLI::detail::lexical_cast(o.group_size, o.how.group_size) || o.how.group_size == 0)
-    throw skel::usage_error("--group-size: expected auto or a number of ranks, got \"" + o.group_size + "\"");
+    throw skel::usage_error("--group-size: expected auto or a number of ranks, found \"" + o.group_size +
+                            "\"");
 }
 
 std::string mesh_hash(mesh const& m) {

@@ -20,7 +20,7 @@ struct surface_part {
 
 /// An indexed mesh. Each triangle names three vertices, counter-clockwise as seen from the side of
 /// lower values. Normals have length 1 and point to that side (a solid of high values, such as bone
-/// in a tomogram, looks right). Where the field has no gradient they are those of the surrounding
+/// in a tomogram, looks right). At points without a gradient they are those of the surrounding
 /// triangles.
 struct mesh {
   std::vector<point> positions;  ///< in the units of the volume's coordinates

@@ -10,7 +10,7 @@
 namespace raytrace {
 
 /// Parses a complete NFF text: v b l f s c p pp #. Memory is proportional to the text. Throws
-/// scene_error `name:12: polygon needs 3 vertices, got "2"`; `name` also becomes the scene's name.
+/// scene_error `name:12: polygon needs 3 vertices, found "2"`; `name` also becomes the scene's name.
 scene parse_nff(std::string_view text, std::string const& name);
 
 /// Parses the content of a file. Throws scene_error `path: reason` if it cannot be read.

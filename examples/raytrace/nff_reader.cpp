@@ -27,7 +27,7 @@ class nff_reader {
 
   scene read() {
     while (!tokens_.at_end()) entity();
-    if (!has_view_) tokens_.fail("a scene needs a view, got no \"v\"");
+    if (!has_view_) tokens_.fail("a scene needs a view, found no \"v\"");
     return std::move(scene_);
   }
 

@@ -92,7 +92,7 @@ void nff_tokens::fail(std::string const& text) const { fail_on(last_line_, text)
 
 void nff_tokens::fail_at_word(std::string const& entity, std::string const& what) const {
   std::string const got = at_end() ? "the end of the file" : '"' + printable(word_) + '"';
-  fail_on(line_, entity + " needs " + what + ", got " + got);
+  fail_on(line_, entity + " needs " + what + ", found " + got);
 }
 
 }  // namespace raytrace

@@ -19,7 +19,7 @@ class nff_tokens {
   void advance();
 
   /// Reads a finite number of at most 1e15 (squares must fit a float). Otherwise throws `entity
-  /// needs what, got "word"`.
+  /// needs what, found "word"`.
   double number(char const* entity, char const* what);
   vec3d triple(char const* entity, char const* what);
   /// Reads an integer in [low, high].
@@ -27,7 +27,7 @@ class nff_tokens {
 
   /// Throws scene_error `name:line: text` for the line of the last consumed word.
   [[noreturn]] void fail(std::string const& text) const;
-  /// Throws `name:line: entity needs what, got "word"`, with the current word and its line.
+  /// Throws `name:line: entity needs what, found "word"`, with the current word and its line.
   [[noreturn]] void fail_at_word(std::string const& entity, std::string const& what) const;
 
  private:

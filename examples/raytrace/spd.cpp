@@ -17,7 +17,7 @@ namespace {
 int checked_size(std::string_view name, int size, int low, int high) {
   if (size >= low && size <= high) return size;
   throw scene_error(std::string(name) + " needs a size of " + std::to_string(low) + " to " +
-                    std::to_string(high) + ", got \"" + std::to_string(size) + "\"");
+                    std::to_string(high) + ", found \"" + std::to_string(size) + "\"");
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ double number_of(std::string_view spec, std::string_view key, std::string const&
   char* end = nullptr;
   double const x = std::strtod(text.c_str(), &end);
   if (text.empty() || *end != '\0' || !(x >= 0) || x > most)
-    refuse(spec, fmt::format("{} must be a number from 0 to {:g}, got \"{}\"", key, most, text));
+    refuse(spec, fmt::format("{} must be a number from 0 to {:g}, found \"{}\"", key, most, text));
   return x;
 }
 
@@ -99,7 +99,7 @@ named_tree parse_tree(std::string_view spec) {
     auto const item = rest.substr(0, rest.find(','));
     rest.remove_prefix(std::min(rest.size(), item.size() + 1));
     auto const equals = item.find('=');
-    if (equals == std::string_view::npos) refuse(spec, fmt::format("expected key=value, got \"{}\"", item));
+    if (equals == std::string_view::npos) refuse(spec, fmt::format("expected key=value, found \"{}\"", item));
     if (!seen.insert(item.substr(0, equals)).second)
       refuse(spec, fmt::format("found {} twice, expected once", item.substr(0, equals)));
     set(p, spec, item.substr(0, equals), std::string(item.substr(equals + 1)));

@@ -163,7 +163,7 @@ struct cubic {
   vfloat bulge;
 };
 
-/// Where `carried`, `first` is `last`, the value at the end of the previous part.
+/// With `carried`, `first` is `last`, the value at the end of the previous part.
 SKEL_INLINE cubic cubic_between(rays const& r, corners const& v, vfloat t1, mask use, mask carried,
                                 vfloat last) {
   vfloat const length = t1 - r.t;

@@ -46,7 +46,7 @@ class section {
   [[nodiscard]] int whole(json const& j, std::string_view key, int least, int most) const {
     auto const value = checked(j, key, least, most);
     if (value != std::floor(value))
-      throw skel::usage_error(fmt::format("{}: expected a whole number, got {}", place(key), value));
+      throw skel::usage_error(fmt::format("{}: expected a whole number, found {}", place(key), value));
     return static_cast<int>(value);
   }
   [[nodiscard]] double checked(json const& j, std::string_view key, double least, double most) const {
@@ -54,7 +54,7 @@ class section {
       auto const value = j.get<double>();
       if (value >= least && value <= most) return value;
     }
-    throw skel::usage_error(fmt::format("{}: expected a number from {} to {}, got {}", place(key), least,
+    throw skel::usage_error(fmt::format("{}: expected a number from {} to {}, found {}", place(key), least,
                                         most, j.dump().substr(0, 60)));
   }
   [[nodiscard]] vec3 vector(char const* key) const {
@@ -102,7 +102,7 @@ rgb color(json const& j, std::string const& place) {
     }
     if (good) return c;
   }
-  throw skel::usage_error(fmt::format("{}: expected a colour \"#rrggbb\" or [r, g, b] from 0 to 1, got {}",
+  throw skel::usage_error(fmt::format("{}: expected a colour \"#rrggbb\" or [r, g, b] from 0 to 1, found {}",
                                       place, j.dump().substr(0, 60)));
 }
 
@@ -113,7 +113,7 @@ view_spec read_view(json const& j, std::string const& place) {
   if (s.has("projection")) {
     auto const p = s.text("projection");
     if (p != "perspective" && p != "parallel")
-      s.fail(fmt::format("projection: expected \"perspective\" or \"parallel\", got \"{}\"", p));
+      s.fail(fmt::format("projection: expected \"perspective\" or \"parallel\", found \"{}\"", p));
     v.parallel = p == "parallel";
   }
   if (s.has("from")) v.from = s.vector("from");
@@ -144,7 +144,7 @@ mapping_spec read_mapping(json const& j, std::string const& place) {
         s.fail(fmt::format("{}: expected pairs [value, {}]", key, key));
       auto const value = s.checked(pair[0], key, -1e30, 1e30);
       if (value < last)
-        s.fail(fmt::format("{}: expected values that do not decrease, got {} after {}", key, value, last));
+        s.fail(fmt::format("{}: expected values that do not decrease, found {} after {}", key, value, last));
       last = value;
       add(value, pair[1]);
     }
@@ -206,7 +206,7 @@ specification read_all(json const& j, std::string const& place) {
   if (s.has("stretch")) {
     spec.stretch = s.vector("stretch");
     for (auto const f : spec.stretch)
-      if (!(f >= 1e-6)) s.fail(fmt::format("stretch: expected three factors of at least 1e-6, got {}", f));
+      if (!(f >= 1e-6)) s.fail(fmt::format("stretch: expected three factors of at least 1e-6, found {}", f));
   }
   if (s.has("mapping")) spec.mapping = read_mapping(s.at("mapping"), s.place("mapping"));
   if (s.has("light") && s.at("light") != json(false))
@@ -220,7 +220,7 @@ specification read_all(json const& j, std::string const& place) {
   if (s.has("rule")) {
     auto const r = s.text("rule");
     if (r != "exact" && r != "trapezoid")
-      s.fail(fmt::format("rule: expected \"exact\" or \"trapezoid\", got \"{}\"", r));
+      s.fail(fmt::format("rule: expected \"exact\" or \"trapezoid\", found \"{}\"", r));
     spec.rule = r == "exact" ? rule::exact : rule::trapezoid;
   }
   s.number("tolerance", spec.tolerance, 1e-7, 1);
@@ -241,7 +241,7 @@ background_spec background_named(std::string const& text, std::string const& pla
   if (auto const plain = plain_background(text)) return *plain;
   if (text.ends_with(".png")) return {background_spec::kind::image, {}, text};
   throw skel::usage_error(
-      fmt::format("{}: expected a FILE.png, \"map\", \"none\" or #rrggbb, got \"{}\"", place, text));
+      fmt::format("{}: expected a FILE.png, \"map\", \"none\" or #rrggbb, found \"{}\"", place, text));
 }
 
 specification parse_specification(std::string_view text, std::string const& place) {

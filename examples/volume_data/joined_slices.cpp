@@ -70,7 +70,7 @@ class joined final : public byte_source {
 source joined_slices(volume_header const& header, slice_files files, open_file open) {
   check_size(header);
   if (files.size() != header.size[2])
-    throw skel::usage_error(fmt::format("{}: expected {} files, one for each slice, got {}", header.name,
+    throw skel::usage_error(fmt::format("{}: expected {} files, one for each slice, found {}", header.name,
                                         header.size[2], files.size()));
   auto const slice = header.slice_bytes();
   for (auto const& file : files)

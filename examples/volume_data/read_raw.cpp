@@ -29,7 +29,7 @@ void read_coordinates(json const& j, volume_header& header, std::string const& p
   header.coordinates = j.at("coordinates").get<std::array<std::vector<double>, 3>>();
   for (std::size_t axis = 0; axis < 3; ++axis)
     if (header.coordinates[axis].size() != header.size[axis])
-      throw skel::usage_error(fmt::format("{}: coordinates: expected {} along axis {}, got {}", path,
+      throw skel::usage_error(fmt::format("{}: coordinates: expected {} along axis {}, found {}", path,
                                           header.size[axis], axis, header.coordinates[axis].size()));
   check_coordinates(header, path);
 }
@@ -121,7 +121,7 @@ std::unique_ptr<volume_reader> open_described(json const& j, std::string const& 
   if (j.contains("files")) {
     if (j.contains("file")) throw skel::usage_error(path + ": expected \"file\" or \"files\", not both");
     files = listed_files(j, first, header, path);
-    if (files.empty()) throw skel::usage_error(path + ": files: expected names of slices, there are none");
+    if (files.empty()) throw skel::usage_error(path + ": files: expected names of slices, found none");
     if (files[0].ends_with(".png")) return open_pictures(j, std::move(header), std::move(files), path);
   }
   if (!j.contains("size")) throw skel::usage_error(path + ": expected a key \"size\" with three numbers");
@@ -129,7 +129,7 @@ std::unique_ptr<volume_reader> open_described(json const& j, std::string const& 
   header.type = type_named(j.at("type").get<std::string>(), path);
   auto const order = j.value("byte_order", std::string("little"));
   if (order != "little" && order != "big")
-    throw skel::usage_error(fmt::format("{}: byte_order: expected little or big, got \"{}\"", path, order));
+    throw skel::usage_error(fmt::format("{}: byte_order: expected little or big, found \"{}\"", path, order));
   auto values = raw_values(j, header, files, path);
   check_size(header, *values);
   read_coordinates(j, header, path);

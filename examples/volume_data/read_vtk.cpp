@@ -54,7 +54,7 @@ class vtk_parser {
     if (tag.name != "AppendedData") return true;
     auto const encoding = tag.attribute("encoding", "raw");
     if (encoding != "raw" && encoding != "base64")
-      xml_.fail(fmt::format("expected encoding raw or base64, got \"{}\"", encoding));
+      xml_.fail(fmt::format("expected encoding raw or base64, found \"{}\"", encoding));
     found_.file.appended_raw = encoding == "raw";
     found_.file.appended_at = xml_.behind('_');
     return false;
@@ -75,12 +75,12 @@ class vtk_parser {
   void root(xml_tag const& tag) {
     auto const order = tag.attribute("byte_order", "LittleEndian");
     if (order != "LittleEndian" && order != "BigEndian")
-      xml_.fail(fmt::format("expected byte_order LittleEndian or BigEndian, got \"{}\"", order));
+      xml_.fail(fmt::format("expected byte_order LittleEndian or BigEndian, found \"{}\"", order));
     found_.file.swapped = (order == "BigEndian") == (std::endian::native == std::endian::little);
     found_.file.compressor = tag.attribute("compressor");
     auto const width = tag.attribute("header_type", "UInt32");
     if (width != "UInt32" && width != "UInt64")
-      xml_.fail(fmt::format("expected header_type UInt32 or UInt64, got \"{}\"", width));
+      xml_.fail(fmt::format("expected header_type UInt32 or UInt64, found \"{}\"", width));
     found_.file.header_width = width == "UInt32" ? 4 : 8;
   }
 
@@ -108,7 +108,7 @@ class vtk_parser {
   /// Only the wanted array needs to be readable.
   void array(xml_tag const& tag, std::vector<vtk_array>& to) {
     if (array_ != nullptr)
-      xml_.fail(fmt::format("expected the values of {}, got another array", array_->name));
+      xml_.fail(fmt::format("expected the values of {}, found another array", array_->name));
     if (to.size() == 4096) xml_.fail("expected at most 4096 arrays");
     auto& a = to.emplace_back();
     a.name = tag.attribute("Name");
@@ -164,7 +164,7 @@ std::unique_ptr<volume_reader> open_vtk(std::string const& path) {
     bool const whole = c.extent[2 * axis] == std::floor(c.extent[2 * axis]) && n == std::floor(n);
     if (!(n >= 1 && n < 2147483648.0) || !whole)
       throw skel::usage_error(
-          fmt::format("{}: WholeExtent: expected whole numbers, the second at least the first, got {} {}",
+          fmt::format("{}: WholeExtent: expected whole numbers, the second at least the first, found {} {}",
                       path, c.extent[2 * axis], c.extent[2 * axis + 1]));
     header.size[axis] = static_cast<std::size_t>(n);
     c.origin[axis] += c.spacing[axis] * c.extent[2 * axis];
@@ -176,7 +176,7 @@ std::unique_ptr<volume_reader> open_vtk(std::string const& path) {
   if (c.rectilinear) {
     if (c.coordinates.size() != 3)
       throw skel::usage_error(
-          fmt::format("{}: expected 3 arrays of Coordinates, got {}", path, c.coordinates.size()));
+          fmt::format("{}: expected 3 arrays of Coordinates, found {}", path, c.coordinates.size()));
     for (std::size_t axis = 0; axis < 3; ++axis)
       header.coordinates[axis] = read_coordinates(c.file, c.coordinates[axis], header.size[axis]);
     check_coordinates(header, path);

@@ -29,8 +29,9 @@ class numbered_name {
       width_ = 10 * width_ + static_cast<std::size_t>(pattern[at] - '0');
     bool const good = at < pattern.size() && pattern[at] == 'd' && width_ <= 20;
     if (!good || pattern.find('%', at) != std::string_view::npos)
-      throw skel::usage_error(fmt::format("{}: expected a name with one %d, as in slice%03d.raw, got \"{}\"",
-                                          header, pattern.substr(0, 60)));
+      throw skel::usage_error(
+          fmt::format("{}: expected a name with one %d, as in slice%03d.raw, found \"{}\"", header,
+                      pattern.substr(0, 60)));
     before_ = pattern.substr(0, percent);
     after_ = pattern.substr(at + 1);
   }
@@ -105,7 +106,7 @@ slice_files numbered_files(std::string const& header, std::string_view text) {
   for (auto const v : n)
     if (!(std::abs(v) <= most) || v != std::floor(v))
       throw skel::usage_error(
-          fmt::format("{}: numbers of the data files: expected whole ones, got {}", header, v));
+          fmt::format("{}: numbers of the data files: expected whole ones, found {}", header, v));
   if (n[2] == 0 || (n[1] - n[0]) / n[2] < 0)
     throw skel::usage_error(
         fmt::format("{}: numbers of the data files: from {} to {} by {} are none", header, n[0], n[1], n[2]));
@@ -120,7 +121,7 @@ slice_files pictures_in(std::string const& folder) {
   for (fs::directory_iterator at(folder, code), end; !code && at != end; at.increment(code))
     if (at->path().extension() == ".png") files.push_back(at->path().string());
   if (code) throw skel::usage_error(folder + ": " + code.message());
-  if (files.empty()) throw skel::usage_error(folder + ": expected .png files in this folder, there are none");
+  if (files.empty()) throw skel::usage_error(folder + ": expected .png files in this folder, found none");
   std::ranges::sort(files, [](auto const& a, auto const& b) {
     return in_natural_order(a, b) || (!in_natural_order(b, a) && a < b);  // 1.png, 01.png: by bytes
   });

@@ -187,12 +187,12 @@ constexpr std::array<std::string_view, 10> types{"Int8",   "UInt8", "Int16",  "U
 }
 
 source appended(vtk_file const& file, vtk_array const& array) {
-  if (file.appended_at == 0) refuse(file, array, "expected <AppendedData>, there is none");
+  if (file.appended_at == 0) refuse(file, array, "missing <AppendedData>");
   std::uint64_t offset = 0;
   auto const* const last = array.offset.data() + array.offset.size();
   auto const [end, code] = std::from_chars(array.offset.data(), last, offset);
   if (code != std::errc{} || end != last || offset > UINT64_MAX - file.appended_at)
-    refuse(file, array, fmt::format("expected an offset, got \"{}\"", array.offset));
+    refuse(file, array, fmt::format("expected an offset, found \"{}\"", array.offset));
   auto bytes = file_bytes(file.path, file.appended_at + offset);
   return file.appended_raw ? std::move(bytes) : from_base64(std::move(bytes));
 }
@@ -205,7 +205,7 @@ bool is_scalar(vtk_array const& array) {
 
 scalar_type type_of(vtk_file const& file, vtk_array const& array) {
   if (array.components != "1")
-    refuse(file, array, fmt::format("expected 1 component, got {}", array.components));
+    refuse(file, array, fmt::format("expected 1 component, found {}", array.components));
   auto const at = std::ranges::find(types, array.type_name);
   if (at == types.end())
     refuse(file, array,
@@ -216,7 +216,7 @@ scalar_type type_of(vtk_file const& file, vtk_array const& array) {
 source open_array(vtk_file const& file, vtk_array const& array) {
   bool const inside = array.format != "appended";  // then nothing follows the values
   if (inside && array.format != "ascii" && array.format != "binary")
-    refuse(file, array, fmt::format("expected format ascii, binary or appended, got \"{}\"", array.format));
+    refuse(file, array, fmt::format("expected format ascii, binary or appended, found \"{}\"", array.format));
   auto bytes = inside ? file_bytes(file.path, array.begin, array.end - array.begin) : appended(file, array);
   if (array.format == "ascii") return from_text(std::move(bytes), type_of(file, array));
   if (inside) bytes = from_base64(std::move(bytes));
@@ -224,7 +224,7 @@ source open_array(vtk_file const& file, vtk_array const& array) {
   if (file.compressor == "vtkZLibDataCompressor")
     return std::make_unique<blocks_source>(file, std::move(bytes), inside);
   refuse(file, array,
-         fmt::format("expected compressor vtkZLibDataCompressor or none, got \"{}\"", file.compressor));
+         fmt::format("expected compressor vtkZLibDataCompressor or none, found \"{}\"", file.compressor));
 }
 
 bool swapped(vtk_file const& file, vtk_array const& array) { return file.swapped && array.format != "ascii"; }

@@ -13,7 +13,7 @@ struct vtk_file {
   bool swapped = false;           ///< other byte order than the machine's
   std::string compressor;         ///< of all arrays but those in text; empty: none
   std::size_t header_width = 4;   ///< bytes of the counts in front of data: UInt32 or UInt64
-  std::uint64_t appended_at = 0;  ///< behind the _ of <AppendedData>; 0: there is none
+  std::uint64_t appended_at = 0;  ///< behind the _ of <AppendedData>; 0: missing
   bool appended_raw = true;       ///< or base64
 };
 

@@ -132,7 +132,7 @@ void xml_scanner::skip_markup() {
 std::string xml_scanner::word() {
   std::string text;
   while (is_name(peek())) {
-    if (text.size() == longest_word) fail("expected a name, got more than 4096 characters");
+    if (text.size() == longest_word) fail("expected a name, found more than 4096 characters");
     text += static_cast<char>(take());
   }
   if (text.empty()) fail("expected a name");
@@ -145,7 +145,7 @@ void xml_scanner::reference(std::string& to) {
   while (name.size() < longest_reference && (is_name(peek()) || peek() == '#'))
     name += static_cast<char>(take());
   if (take() != ';' || !resolve(name, to))
-    fail(fmt::format("expected &lt; &gt; &amp; &quot; &apos; or &#NUMBER;, got &{}", name));
+    fail(fmt::format("expected &lt; &gt; &amp; &quot; &apos; or &#NUMBER;, found &{}", name));
 }
 
 std::string xml_scanner::value(std::string const& key) {
@@ -154,7 +154,7 @@ std::string xml_scanner::value(std::string const& key) {
   std::string value;
   for (int c = take(); c != quote; c = take()) {
     if (c < 0 || value.size() >= longest_word) fail(fmt::format("the value of {} does not end", key));
-    if (c == '<') fail(fmt::format("expected &lt; in the value of {}, got <", key));
+    if (c == '<') fail(fmt::format("expected &lt; in the value of {}, found <", key));
     if (c == '&')
       reference(value);
     else
@@ -177,7 +177,7 @@ void xml_scanner::attribute(xml_tag& tag) {
 void xml_scanner::nest(xml_tag& tag) {
   if (!tag.opens) {
     if (open_.empty() || open_.back() != tag.name)
-      fail(fmt::format("expected {}, got </{}>",
+      fail(fmt::format("expected {}, found </{}>",
                        open_.empty() ? "a tag that opens" : "</" + open_.back() + ">", tag.name));
     open_.pop_back();
   }

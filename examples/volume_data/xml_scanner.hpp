@@ -20,7 +20,7 @@ struct xml_tag {
   std::size_t depth = 0;             ///< elements around this one
   std::string parent;                ///< the innermost of them
   std::uint64_t begin = 0, end = 0;  ///< bytes of the file: from '<' to behind '>'
-  bool after_text = false;  ///< not only white space and comments lie between the tag before and this
+  bool after_text = false;           ///< whether text other than white space and comments precedes this tag
 
   [[nodiscard]] std::optional<std::string_view> find(std::string_view key) const;
   [[nodiscard]] std::string_view attribute(std::string_view key, std::string_view otherwise = "") const;

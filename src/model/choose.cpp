@@ -41,7 +41,7 @@ struct chosen_variables {
   std::vector<std::string> left_out;  // reasons, as text
 };
 
-// The variables that all samples have, that are positive, and that vary. Of two proportional
+// The variables that all samples have, that are positive, and that vary. From two proportional
 // variables only one is used: they give the same functions.
 chosen_variables variables_of(std::span<observation const> samples) {
   chosen_variables found;

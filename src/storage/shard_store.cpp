@@ -297,7 +297,8 @@ std::set<std::string> shard_store::occupied(stored_object const& what) const {
   return paths;
 }
 
-// Of several copies of a shard, selects the one whose directory holds the fewest other shards of
+// Selects among several copies of a shard the one whose directory holds the fewest other shards of
+// the object.
 // the object.
 stored_object shard_store::best_copies(stored_object const& what) const {
   auto best = what;

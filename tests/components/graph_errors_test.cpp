@@ -20,7 +20,7 @@ TEST_CASE("errors of edge lists") {
   CHECK(list("1 2 nan?\n") == "g.el:1: expected a number after the two nodes, found \"nan?\"");
   CHECK(list("1 2 3 4 5\n") == "g.el:1: expected 2 to 4 numbers, found \"5\"");
   CHECK(list("\x01\xff\n") == "g.el:1: expected a node number, found \"??\"");
-  CHECK(list("# Nodes: 3 Edges: 5\n0 1\n1 2\n") == "g.el:3: 2 edges, expected 5 as line 1 says");
+  CHECK(list("# Nodes: 3 Edges: 5\n0 1\n1 2\n") == "g.el:3: 2 edges, expected 5 from line 1");
   CHECK(list("# Nodes: 3 Edges: many\n0 1\n") == "g.el:1: expected a number of edges, found \"many\"");
   CHECK(list(std::string(3 << 20, ' ')) == "g.el:1: line longer than a megabyte, expected text");
   CHECK(error_of("g.el", "0 1\n7 2\n", 5) == "g.el:2: expected a node number from 0 to 4, found \"7\"");

@@ -28,7 +28,7 @@ TEST_CASE("expressions have coefficients") {
   CHECK(e({{"N", 4}}) == 16 + 64 + 1);
 }
 
-TEST_CASE("bad basis functions say what was expected") {
+TEST_CASE("errors of basis functions name the expected text") {
   auto const bad = [](std::string const& text) {
     return error_text<skel::usage_error>([&] { (void)parse_basis(text); });
   };

@@ -54,7 +54,7 @@ TEST_CASE("lines written for Extra-P are read again and have the same parameters
         "phase=divide, for example, selects some of them)");
 }
 
-TEST_CASE("bad lines name the line and what was expected") {
+TEST_CASE("errors name the line and the expected value") {
   auto const bad = [](std::string const& text) {
     return error_text<skel::usage_error>([&] { (void)parse_extra_p(text, "e.jsonl"); });
   };

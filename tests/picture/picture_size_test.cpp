@@ -26,5 +26,5 @@ TEST_CASE("other text gives an error with the option and the text") {
   } catch (skel::usage_error const& bad) {
     said = bad.what();
   }
-  CHECK(said == "--preview-size: expected WIDTHxHEIGHT, each 1 to 65536, got \"32\"");
+  CHECK(said == "--preview-size: expected WIDTHxHEIGHT, each 1 to 65536, found \"32\"");
 }

@@ -30,7 +30,7 @@ run_outcome act(skel::context& ctx, std::string const& act, common_options const
   run_outcome outcome{whole_run(ctx), "0123456789abcdef", {{"acted", act}}, {{"act", act}}};
   if (!options.output.empty()) require_ending(options.output, {".png", ".ppm"});
   if (act == "bad-input")
-    throw skel::usage_error("scene.nff:12: polygon needs 3 vertices, got \"2\n\x1b[31m\"");
+    throw skel::usage_error("scene.nff:12: polygon needs 3 vertices, found \"2\n\x1b[31m\"");
   if (act == "task") throw skel::task_error(17, 0, "bad thing", 3);
   if (act == "differs") throw verification_error("the result differs from the brute-force one in row 3");
   if (act == "memory") throw std::bad_alloc();

@@ -211,13 +211,13 @@ TEST_CASE("settings out of range are refused") {
   auto const world = make_balls(0);
   settings how;
   how.width = 0;
-  CHECK_THROWS_WITH(renderer(world, how), "an image needs a width of 1 to 65536, got \"0\"");
+  CHECK_THROWS_WITH(renderer(world, how), "an image needs a width of 1 to 65536, found \"0\"");
   how = {};
   how.depth = -1;
-  CHECK_THROWS_WITH(renderer(world, how), "the depth needs to be 0 to 100, got \"-1\"");
+  CHECK_THROWS_WITH(renderer(world, how), "the depth needs to be 0 to 100, found \"-1\"");
   how = {};
   how.plane_sets = 5;
-  CHECK_THROWS_WITH(renderer(world, how), "slabs need 3 or 7 plane sets, got \"5\"");
+  CHECK_THROWS_WITH(renderer(world, how), "slabs need 3 or 7 plane sets, found \"5\"");
   how = {};
   how.instructions = "mmx";
   CHECK_THROWS_WITH(renderer(world, how), "--instructions: not available on this processor: \"mmx\"");

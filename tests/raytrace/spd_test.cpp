@@ -164,7 +164,7 @@ TEST_CASE("scenes by name") {
   CHECK_THROWS_WITH(make_spd("balls:x"), "unknown scene \"balls:x\"" + known);
   CHECK_THROWS_WITH(make_spd("balls:2,ks=0.2"), "unknown scene \"balls:2,ks=0.2\"" + known);
   CHECK_THROWS_WITH(make_spd("gears:2,ks=0.3"), "unknown scene \"gears:2,ks=0.3\"" + known);
-  CHECK_THROWS_WITH(make_spd("balls:9"), "balls needs a size of 0 to 8, got \"9\"");
-  CHECK_THROWS_WITH(make_spd("tetra:0"), "tetra needs a size of 1 to 12, got \"0\"");
-  CHECK_THROWS_WITH(make_spd("gears:99"), "gears needs a size of 1 to 40, got \"99\"");
+  CHECK_THROWS_WITH(make_spd("balls:9"), "balls needs a size of 0 to 8, found \"9\"");
+  CHECK_THROWS_WITH(make_spd("tetra:0"), "tetra needs a size of 1 to 12, found \"0\"");
+  CHECK_THROWS_WITH(make_spd("gears:99"), "gears needs a size of 1 to 40, found \"99\"");
 }

@@ -68,8 +68,8 @@ TEST_CASE("invalid trees are refused") {
        {wrong{"T9", "unknown tree \"T9\"; known: T1, T2, T3, T4, T5, T1L, T3L"},
         wrong{"geometric:shape=round", "unknown shape \"round\" (known: linear, expdec, cyclic, fixed)"},
         wrong{"geometric:x=1", "unknown key \"x\" (known: shape, d, b, q, m, f, r)"},
-        wrong{"geometric:b=many", "b must be a number from 0 to 1e+06, got \"many\""},
-        wrong{"geometric:d", "expected key=value, got \"d\""},
+        wrong{"geometric:b=many", "b must be a number from 0 to 1e+06, found \"many\""},
+        wrong{"geometric:d", "expected key=value, found \"d\""},
         wrong{"geometric:d=3,d=4", "found d twice, expected once"},
         wrong{"geometric:d=0", "d must be at least 1"},
         wrong{"binomial:q=0.5,m=2", "q times m must be less than 1"}}) {

@@ -55,7 +55,7 @@ TEST_CASE("ISA-L's Cauchy codes equal matrix=isa-l") {
   }
 }
 
-TEST_CASE("ISA-L's field is ours") {
+TEST_CASE("ISA-L uses the same field") {
   bool same = true;
   for (unsigned a = 0; a < 256; ++a)
     for (unsigned b = 0; b < 256; ++b)

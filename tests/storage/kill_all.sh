@@ -54,10 +54,10 @@ done
 
 refused "already: go on with it (--resume)" "${checkpoint[@]}"
 "$skel_mpiexec" -n "$later" --oversubscribe "${command[@]}" "${checkpoint[@]}" --resume -o "$folder/later$ending" \
-  --report "$folder/report.json" >"$folder/out" 2>"$folder/errors" || fail "the job that goes on fails"
+  --report "$folder/report.json" >"$folder/out" 2>"$folder/errors" || fail "the resumed job fails"
 cmp "$folder/alone$ending" "$folder/later$ending" || fail "another result"
 grep -q "$folder/d3/" "$folder/errors" || fail "damaged shards in d3 were not reported"
 restored=$(grep -o '"restored_[a-z]*": [0-9]*' "$folder/report.json" | tr '\n' ' ')
-echo "$ranks ranks killed, $later went on: $restored"
+echo "$ranks ranks killed, resumed on $later: $restored"
 case $restored in *'"restored_generation": '[1-9]*) ;; *) fail "nothing was restored" ;; esac
 case $restored in *'"restored_tasks": '[1-9]*) ;; *) fail "all tasks were done again" ;; esac

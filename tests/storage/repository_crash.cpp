@@ -127,7 +127,7 @@ class deadly_files final : public file_system {
 
 }  // namespace
 
-TEST_CASE("a commit killed at any call, with every prefix of what was not synced") {
+TEST_CASE("a commit killed at any call, with every prefix of the unsynced operations") {
   auto const o = small_store(4, "ida:2,1");
   std::uint64_t old_ones = 0, new_ones = 0, losses = 0;
   for (std::uint64_t n = 1;; ++n) {
@@ -153,7 +153,7 @@ TEST_CASE("a commit killed at any call, with every prefix of what was not synced
   CHECK(losses > 2000);
 }
 
-TEST_CASE("a commit killed at any call, with every subset of what was not synced") {
+TEST_CASE("a commit killed at any call, with every subset of the unsynced operations") {
   auto const o = small_store(2, "replicate:2");
   test::parts const before{test::random_bytes(30, 1)}, after{test::random_bytes(35, 2)};
   std::uint64_t losses = 0;

@@ -74,15 +74,15 @@ void same_picture(mpi::communicator const& world, volume::options const& o, bool
                   std::string const& missing) {
   skel::context alone(one_thread());
   auto const expected = render(alone, o);
-  check_equal(expected.said, "", "what one process says");
+  check_equal(expected.said, "", "messages of one process");
   skel::context ctx(world, one_thread());
   check_equal(ctx.has_beside(), has_beside, "has_beside()");
   auto const got = render(ctx, o);
-  if (!ctx.is_root()) return check_equal(got.said, "", "what another rank says");
+  if (!ctx.is_root()) return check_equal(got.said, "", "messages of another rank");
   check(!got.hash.empty(), "a picture");
   check_equal(got.hash, expected.hash, "hash");
   check_equal(got.said, has_beside ? "" : "skel-volume: MPI thread level below SERIALIZED: " + missing + "\n",
-              "what the root says");
+              "messages of the root");
   if (!has_beside && o.slabs == 0) check_equal(got.pixels_per_task, "250", "pixels of a task");
 }
 

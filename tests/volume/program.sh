@@ -30,7 +30,7 @@ expect 0 '' --field wind:9x9x9 --steps 3 --size 16x12 -o hour.png
 expect 0 '' --field wind:9x9x9@2 --size 16x12 -o two.png
 cmp two.png hour-002.png
 printf 'NRRD0004\ntype: short\ndimension: 3\nsizes: 5 4 x\n\n' >bad.nrrd
-expect 2 'skel-volume: bad.nrrd: sizes: expected 3 numbers, got "5 4 x"' bad.nrrd -o no.png
+expect 2 'skel-volume: bad.nrrd: sizes: expected 3 numbers, found "5 4 x"' bad.nrrd -o no.png
 [ ! -e no.png ]
 expect 2 'none.vti: No such file' none.vti
 expect 2 'expected one volume' --size 8x8
@@ -41,9 +41,9 @@ expect 2 'wrong.json: unknown key "lihgt"' --field wind --spec wrong.json
 expect 2 '--size: expected WIDTHxHEIGHT' --field wind --size 8
 expect 2 "unknown extension; known: .png, .ppm, .pfm" --field wind -o a.jpg
 expect 2 'only wind changes with time' --field sphere --steps 2
-expect 2 '0 to 240 hours behind @, got "x"' --field wind@x
+expect 2 '0 to 240 hours behind @, found "x"' --field wind@x
 expect 2 '--steps: expected a --field' v.json --steps 2
-expect 2 '--background: expected a FILE.png, "map", "none" or #rrggbb, got "a"b"' --field wind --background 'a"b'
+expect 2 '--background: expected a FILE.png, "map", "none" or #rrggbb, found "a"b"' --field wind --background 'a"b'
 expect 2 'none.png: ' --field wind:5x5x5 --background none.png
 expect 0 '' --field turbulence:80x80x80 --size 20x15 --memory 2 --frames 2 -o slabs.png --report run.json
 grep -q '"slabs": *[1-9][0-9]' run.json && [ -s slabs-001.png ]

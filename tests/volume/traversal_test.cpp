@@ -1,5 +1,5 @@
-// Where rays enter and leave cells; and the kernel compared with brute force, including rays along
-// axes, faces and edges.
+// The positions at which rays enter and leave cells; and the kernel compared with brute force,
+// including rays along axes, faces and edges.
 #include <algorithm>
 #include <span>
 

@@ -160,8 +160,8 @@ TEST_CASE("errors in stacks name the file and the place") {
     return error_of(in.write("a.json", R"({"files": )" + files + rest));
   };
   CHECK(contains(json(R"("r%d.raw", "first": 1)", raw_keys), "r3.raw: No such file"));
-  CHECK(contains(json(R"(["r0.raw", "r1.raw"])", raw_keys), "expected 3 files, one for each slice, got 2"));
-  CHECK(contains(json("[]", raw_keys), "expected names of slices, there are none"));
+  CHECK(contains(json(R"(["r0.raw", "r1.raw"])", raw_keys), "expected 3 files, one for each slice, found 2"));
+  CHECK(contains(json("[]", raw_keys), "expected names of slices, found none"));
   CHECK(contains(json(R"("r%s.raw")", raw_keys), "expected a name with one %d"));
   CHECK(contains(json(R"("r%d%d.raw")", raw_keys), "expected a name with one %d"));
   CHECK(contains(json(R"("r%999999999d.raw")", raw_keys), "expected a name with one %d"));
@@ -173,7 +173,7 @@ TEST_CASE("errors in stacks name the file and the place") {
   auto const little = test::stored<std::int16_t>(true);
   in.write("r1.raw", slice_of(little, 1).substr(1));
   CHECK(contains(json(R"("r%d.raw")", raw_keys),
-                 "r1.raw: at byte 0: 5 x 4 values of type int16 need 40 bytes, there are at most 39"));
+                 "r1.raw: at byte 0: 5 x 4 values of type int16 need 40 bytes, found at most 39"));
   in.write("r1.raw.gz", test::gzip(slice_of(little, 1).substr(1)));
   CHECK(contains(json(R"("r%d.raw.gz")", raw_keys), "r1.raw.gz: at byte"));
   CHECK(contains(json(R"("r%d.raw.gz")", raw_keys), "the data end here, at least 1 bytes too early"));
@@ -204,7 +204,7 @@ TEST_CASE("sizes claimed by pictures and stacks are not trusted") {
                  "r1.raw: No such file"));
   CHECK(contains(error_of(in.write("c.json", R"({"files": ["r0.raw"], "size": [2147483647, 2147483647, 1],
                                                  "type": "float64"})")),
-                 "are more than there can be"));
+                 "exceed the maximum"));
   rusage after{};
   getrusage(RUSAGE_SELF, &after);
   CHECK(after.ru_maxrss - before.ru_maxrss < 64 * 1024);  // KB

@@ -12,7 +12,7 @@ using test::error_of;
 namespace {
 
 std::string const shorts = test::stored<std::int16_t>(false);
-std::string const too_many = "5 x 4 x 3 values of type int16 need 120 bytes, there are 121";
+std::string const too_many = "5 x 4 x 3 values of type int16 need 120 bytes, found 121";
 std::string const sidecar =
     R"("size": [5, 4, 3], "type": "int16", "origin": [1, 2, 3], "spacing": [0.5, 1, 2])";
 
@@ -48,7 +48,7 @@ TEST_CASE("NRRD: meaning of the axes") {
   };
   std::string const head = "NRRD0005\ntype: short\ndimension: 3\nsizes: 5 4 3\n";
   CHECK(contains(error("kinds: vector domain domain\n", head),
-                 "kinds: expected axes of space or time, got \"vector"));
+                 "kinds: expected axes of space or time, found \"vector"));
   CHECK(error("kinds: domain space time\n", head) == "no error");
   CHECK(contains(error("space directions: (-1,0,0) (0,1,0) (0,0,1)\n", head),
                  "space directions: expected directions along the axes, none backwards"));

@@ -68,7 +68,7 @@ TEST_CASE("VTK XML, written by VTK") {
 
 TEST_CASE("VTK XML, written by VTK, with other compressors") {
   std::string const expected =
-      "array speed \"10 m\" & <gust>: expected compressor vtkZLibDataCompressor or none, got ";
+      "array speed \"10 m\" & <gust>: expected compressor vtkZLibDataCompressor or none, found ";
   CHECK(contains(error_of(written_by_vtk("raw-lz4.vti")), expected + "\"vtkLZ4DataCompressor\""));
   CHECK(contains(error_of(written_by_vtk("binary-lzma.vtr")), expected + "\"vtkLZMADataCompressor\""));
 }
@@ -80,7 +80,7 @@ TEST_CASE("VTK XML, arrays that cannot be read") {
   auto const wanted = [&](std::string const& name) {
     return error_of(in.write("a.vti", replaced(file, scalars, "Scalars=\"" + name + "\"")));
   };
-  CHECK(contains(wanted("velocity"), "array velocity: expected 1 component, got 3"));
+  CHECK(contains(wanted("velocity"), "array velocity: expected 1 component, found 3"));
   CHECK(contains(wanted("gust"), "expected PointData with an array of one component named gust"));
   // Without a name the first array of one component is used: the identifiers.
   auto const g = read_grid(in.write("b.vti", replaced(file, scalars, "")));
@@ -102,13 +102,13 @@ TEST_CASE("VTK XML, more or other values than grid points") {
   CHECK(contains(error(replaced(vti(), "</DataArray>", "<InformationKey/> 7 </DataArray>")),
                  "expected the values of wind in one place"));
   CHECK(contains(error(replaced(vti(), "\n0 ", "\n1e300 ")),
-                 "expected a number of type float32, got \"1e300\""));
+                 "expected a number of type float32, found \"1e300\""));
   for (auto const place : {how::binary, how::appended_raw, how::appended_base64})
     for (bool const compressed : {false, true}) {
       how const s{false, compressed, false, place};
       auto smaller = vti(s);
       for (int i = 0; i < 2; ++i) smaller = replaced(smaller, "0 4 0 3 0 2", "0 4 0 3 0 1");
-      CHECK(contains(error(smaller), "5 x 4 x 2 values of type float32 need 160 bytes, there are 240"));
+      CHECK(contains(error(smaller), "5 x 4 x 2 values of type float32 need 160 bytes, found 240"));
     }
   CHECK(
       contains(error(replaced(vti({false, false, false, how::binary}), "\n</DataArray>", "AAAA</DataArray>")),
@@ -135,11 +135,11 @@ TEST_CASE("XML tags, attributes and text") {
 
 TEST_CASE("malformed XML is an error with its place") {
   test::folder const in("volume-no-xml");
-  CHECK(contains(scan_error(in, "<a><b></a>"), "a.xml: at byte 10: expected </b>, got </a>"));
-  CHECK(contains(scan_error(in, "</a>"), "expected a tag that opens, got </a>"));
+  CHECK(contains(scan_error(in, "<a><b></a>"), "a.xml: at byte 10: expected </b>, found </a>"));
+  CHECK(contains(scan_error(in, "</a>"), "expected a tag that opens, found </a>"));
   CHECK(contains(scan_error(in, "<a><b></b>"), "the file ends inside of <a>"));
   CHECK(contains(scan_error(in, "<a b='&nbsp;'/>"),
-                 "expected &lt; &gt; &amp; &quot; &apos; or &#NUMBER;, got &nbsp"));
+                 "expected &lt; &gt; &amp; &quot; &apos; or &#NUMBER;, found &nbsp"));
   CHECK(contains(scan_error(in, "<a b='x & y'/>"), "expected &lt;"));
   CHECK(contains(scan_error(in, "<a b='&#x110000;'/>"), "expected &lt;"));
   CHECK(contains(scan_error(in, "<a b='&#0;'/>"), "expected &lt;"));

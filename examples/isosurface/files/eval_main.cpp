@@ -30,12 +30,13 @@ vector3 parse_point(std::string line, std::string const& place) {
     auto const [behind, code] = std::from_chars(at, end, coordinate);
     if (code != std::errc{})
       throw skel::usage_error(
-          fmt::format("{}: expected three numbers, got \"{}\"", place, text.substr(0, 60)));
+          fmt::format("{}: expected three numbers, found \"{}\"", place, text.substr(0, 60)));
     at = behind;
   }
   skip_spaces();
   if (at != end)
-    throw skel::usage_error(fmt::format("{}: expected three numbers, got \"{}\"", place, text.substr(0, 60)));
+    throw skel::usage_error(
+        fmt::format("{}: expected three numbers, found \"{}\"", place, text.substr(0, 60)));
   return p;
 }
 

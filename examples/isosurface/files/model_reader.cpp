@@ -18,10 +18,10 @@ model_head read_head(byte_source& from) {
   model_head head;
   model_head const expected;
   if (from.most() < sizeof head)
-    from.fail("expected a model of skel-isosurface, got fewer bytes than its header has");
+    from.fail("expected a model of skel-isosurface, found fewer bytes than its header has");
   from.require(std::as_writable_bytes(std::span(&head, 1)));
-  if (head.magic != expected.magic) from.fail("expected a model of skel-isosurface, got another file");
-  if (head.mark != expected.mark) from.fail("expected the byte order of this machine, got the other one");
+  if (head.magic != expected.magic) from.fail("expected a model of skel-isosurface, found another file");
+  if (head.mark != expected.mark) from.fail("expected the byte order of this machine, found the other one");
   if (head.version != 1) from.fail(fmt::format("version {} of the format, expected 1", head.version));
   if (head.order != 1 && head.order != 3) from.fail(fmt::format("order {}, expected 1 or 3", head.order));
   if (head.numbers_per_node != (head.order == 1 ? 1 : 8))
@@ -52,7 +52,7 @@ void check_length(byte_source const& from, model_head const& head) {
 void check_coordinates(byte_source const& from, std::span<double const> c) {
   for (std::size_t i = 0; i < c.size(); ++i)
     if (!std::isfinite(c[i]) || (i > 0 && !(c[i - 1] < c[i])))
-      from.fail(fmt::format("coordinates must increase, got {} in place {}", c[i], i));
+      from.fail(fmt::format("coordinates must increase, found {} in place {}", c[i], i));
 }
 
 }  // namespace

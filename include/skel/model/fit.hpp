@@ -89,7 +89,7 @@ struct fitted {
                          std::span<basis_function const> basis, fit_options const& options = {});
 
 /// Adds kriging of the medians' residuals to a curve that was fitted to these samples with relative
-/// weights, where that predicts them clearly better. The curve's deviation is then that of a
+/// weights, if that predicts them clearly better. The curve's deviation is then that of a
 /// measurement around both.
 void add_residuals(fitted& f, std::span<observation const> samples);
 

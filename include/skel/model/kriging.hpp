@@ -19,7 +19,7 @@ struct residual {
 
 /// Kriging of residuals over the logarithms of the variables (Gaussian process regression;
 /// Rasmussen and Williams, "Gaussian Processes for Machine Learning", 2006, chapter 2). Costs that
-/// depend on caches, or on the ratio of two sizes, are no sum of n^i log^j(n), but they are smooth.
+/// depend on caches, or on the ratio of two sizes, are not sums of n^i log^j(n), but they are smooth.
 /// The covariance of two points is
 ///
 ///     sill (1 + √3 d) exp(-√3 d),   d² = Σ (Δ ln v / length)² + Σ (Δ ln(v/w) / length)²

@@ -80,7 +80,7 @@ struct machine {
 };
 
 /// Fits a curve to pairs of bytes and seconds: up to three pieces of at least three sizes each, cut
-/// where that lowers the Bayesian information criterion. Relative weights, no negative
+/// if that lowers the Bayesian information criterion. Relative weights, no negative
 /// coefficients.
 [[nodiscard]] curve fit_curve(std::vector<std::pair<double, double>> points);
 

@@ -55,7 +55,7 @@ struct report_field {
   report_value value;  ///< what the program measured
 };
 
-/// What a program adds to the report of its run.
+/// A program's additions to the report of its run.
 struct report_extra {
   std::string program;                     ///< "skel-raytrace"
   std::optional<std::string> result_xxh3;  ///< xxh3_hex of the result's bytes

@@ -9,7 +9,7 @@
 
 namespace skel::observe {
 
-/// What a thread does during a span.
+/// The activity of a thread during a span.
 enum class activity : std::uint8_t {
   compute,  ///< runs tasks
   idle,     ///< waits

@@ -1,5 +1,5 @@
 // The part of a file system that shards need. One function per system call, so that tests can count
-// calls, let any of them fail, or replace the disk by one that forgets what was not synced.
+// calls, let any of them fail, or replace the disk by one that forgets unsynced data.
 #pragma once
 
 #include <cstddef>

@@ -74,7 +74,7 @@ plot curve_figure(machine const& m, std::string const& kind, std::string const& 
   return p;
 }
 
-// As in figure 2 of [Hyper].
+// Reproduces figure 2 of [Hyper].
 plot parameter_figure(machine const& m, std::string const& kind, std::string const& title,
                       std::string const& unit, double machine_at::*by_size, double machine_at::*by_number) {
   plot p{title + ", " + kind, "ranks", unit, false, false, false, {}};

@@ -29,8 +29,8 @@ TEST_CASE("the evaluator prints value and gradient for each point, or names the 
     CHECK(end.code == 2);
     CHECK(end.text.find("skel-isosurface-eval: " + points + expected) != std::string::npos);
   };
-  refused("0 0 0\n0 0\n", ":2: expected three numbers, got \"0 0\"");
-  refused("0 0 0 0\n", ":1: expected three numbers, got \"0 0 0 0\"");
+  refused("0 0 0\n0 0\n", ":2: expected three numbers, found \"0 0\"");
+  refused("0 0 0 0\n", ":1: expected three numbers, found \"0 0 0 0\"");
   refused("0 0 nan\n", ":1: (0, 0, nan) is outside of the model");
   refused("3 0 0\n", ":1: (3, 0, 0) is outside of the model: expected 0 to 2, 0 to 1, 0 to 1");
   test::put(model, "SKELMODL");
@@ -38,7 +38,7 @@ TEST_CASE("the evaluator prints value and gradient for each point, or names the 
   CHECK(end.code == 2);
   CHECK(end.text ==
         "skel-isosurface-eval: " + model +
-            ": at byte 0: expected a model of skel-isosurface, got fewer bytes than its header has\n");
+            ": at byte 0: expected a model of skel-isosurface, found fewer bytes than its header has\n");
   CHECK(evaluate("--help").code == 0);
   CHECK(evaluate("").text == "skel-isosurface-eval: MODEL is required\n");
   CHECK(evaluate("a b c").text ==
