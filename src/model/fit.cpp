@@ -106,9 +106,9 @@ void name_outliers(fitted& f, std::span<observation const> samples, Eigen::Matri
   }
   double const middle = median(signed_size);
   for (double const r : signed_size) size.push_back(std::abs(r - middle));
-  // With few samples the median deviation is often far too small, so the standard deviation limits
-  // it from below, with less weight the more a single outlier would raise it. Deviations below
-  // rounding errors are no outliers.
+  // With few samples the median deviation is often far too small, so 0.65 standard deviations are a
+  // lower bound. A larger share would hide a single outlier, which raises the standard deviation
+  // itself. Deviations below rounding errors are no outliers.
   constexpr double share = 0.65;
   double const rounding = f.weights == weighting::relative ? 1e-9 : 1e-9 * std::abs(samples.front().value);
   double const scale = std::max({median(size) / to_deviation, share * f.deviation, rounding});
