@@ -1,10 +1,10 @@
-"""Plots of the pages that reproduce the papers' experiments."""
+"""Plots for the pages that repeat the papers' experiments."""
 import html
 import math
 
 
 def ticks(most):
-    """From 0 up to `most` in steps of 1, 2 or 5 times a power of ten: four to eight of them."""
+    """Four to eight ticks from 0 to `most`, in steps of 1, 2 or 5 times a power of ten."""
     power = 10.0 ** math.floor(math.log10(most / 3))
     step = next((power * k for k in (5, 2) if power * k <= most / 3), power)
     return [k * step for k in range(math.floor(most / step * (1 + 1e-9)) + 1)]

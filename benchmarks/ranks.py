@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Programs on two ranks against two copies of themselves, and the memory of N ranks against one process.
+"""Compares programs on two ranks with two copies of themselves, and the memory of N ranks with one process.
 
     cmake --preset bench && cmake --build --preset bench
     benchmarks/ranks.py                          # ray tracer, volume renderer, isosurface modeler: some minutes
     benchmarks/ranks.py --programs skel-volume
 
-Speed: what two independent processes of one thread do side by side is all that two cores can do; two ranks that share one
-job should come close (target 0.92). Seconds as the report gives them, start-up of the processes left out; runs alternate
-(copies, ranks, copies, ...), medians of all repetitions, spread shown.
+Speed: two independent single-threaded processes side by side show the limit of two cores; two ranks that share one job
+should come close (target 0.92). Seconds are those of the report, without the start-up of processes; runs alternate
+(copies, ranks, copies, ...); medians of all repetitions, with their spread.
 
-Memory: peak resident set of each rank less that of an empty MPI program, over that of a single process (target 1.2).
-Needs only Python's standard library. With --check the exit code is 1 if a target was missed.
+Memory: peak resident set of each rank minus that of an empty MPI program, relative to a single process (target 1.2).
+Needs only Python's standard library. With --check, exit code 1 if a target was missed.
 """
 import argparse
 import json
@@ -21,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 
-# Jobs of a second or two.
+# Jobs of one or two seconds.
 JOBS = {
     "skel-raytrace": {scene: ["--scene", scene, "--size", "1024x1024"] for scene in ("balls:4", "gears:4", "tetra:6")},
     "skel-volume": {"wind, light": ["--field", "wind", "--size", "1200x900"],
@@ -40,7 +40,7 @@ def mpiexec(ranks):
 
 def start(options, prefix, program, arguments, report):
     command = [*prefix, str(options.bin / program), *arguments, "--threads", "1", "--quiet", "--report", report]
-    # Two that begin at once would both make Open MPI's folder for the session.
+    # Two launches that start at once would both create Open MPI's session folder.
     own = pathlib.Path(report).with_suffix(".tmp")
     own.mkdir(exist_ok=True)
     return subprocess.Popen(command, env=dict(ENVIRONMENT, TMPDIR=str(own)), stdout=subprocess.DEVNULL)
@@ -88,10 +88,10 @@ def memory(options, folder, scene, ranks):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     here = pathlib.Path(__file__).resolve().parents[1]
-    parser.add_argument("--bin", type=pathlib.Path, default=here / "build/release/bin", help="where the programs are")
+    parser.add_argument("--bin", type=pathlib.Path, default=here / "build/release/bin", help="directory of the programs")
     parser.add_argument("--programs", nargs="+", choices=list(JOBS), default=list(JOBS))
     parser.add_argument("--repetitions", type=int, default=7)
-    parser.add_argument("--memory-scene", default="balls:6", help="large enough that the scene is what counts")
+    parser.add_argument("--memory-scene", default="balls:6", help="scene whose size dominates the memory")
     parser.add_argument("--check", action="store_true", help="exit code 1 if a target was missed")
     options = parser.parse_args()
     good = True

@@ -1,7 +1,7 @@
-# What skel needs, and how to say that it is missing. Used by skel's own build and, installed, by skelConfig.cmake, so that
-# both look for the same packages and complain in the same words. What is missing is collected in `skel_missing`: a user
-# installs everything at once, instead of one package per attempt. Macros, since find_package must set its variables in
-# the scope that asked.
+# skel's dependencies, and the messages if they are missing. Used by skel's own build and, installed, by
+# skelConfig.cmake, so that both search for the same packages and report the same errors. Missing ones are collected in
+# `skel_missing`, so that a user can install them all at once. These are macros because find_package must set its
+# variables in the caller's scope.
 set(skel_missing "")
 
 #   skel_need("Name for people" debian-package Package [further arguments of find_package])
@@ -23,7 +23,7 @@ macro(skel_mpi_dependencies)
   skel_need("Boost.MPI 1.74 or later" libboost-mpi-dev Boost 1.74 COMPONENTS mpi serialization)
 endmacro()
 
-# Debian has no CMake package of libsodium, only a pkg-config file.
+# Debian ships libsodium with a pkg-config file but no CMake package.
 macro(skel_sodium_dependencies)
   set(sodium_FOUND FALSE)
   find_package(PkgConfig QUIET)
@@ -35,7 +35,7 @@ macro(skel_sodium_dependencies)
   endif()
 endmacro()
 
-# Debian has no CMake package of SimGrid, only a pkg-config file.
+# Debian ships SimGrid with a pkg-config file but no CMake package.
 macro(skel_sim_dependencies)
   set(SimGrid_FOUND FALSE)
   find_package(PkgConfig QUIET)

@@ -2,8 +2,8 @@
 include(CMakePackageConfigHelpers)
 set(skel_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/skel)
 
-# After a build of one target (scripts/demo.sh) the first file that is missing would be named, and what was installed before
-# it would stay: name all of them first. The space in front keeps CMake from wrapping the line.
+# After a build of one target (scripts/demo.sh), CMake would stop at the first missing file and keep those installed
+# before it. This lists all missing files first. The leading space keeps CMake from wrapping the line.
 get_property(skel_programs GLOBAL PROPERTY skel_programs)
 set(skel_installed_targets skel_core ${skel_programs})
 foreach(target skel_mpi skel_sim)
@@ -25,7 +25,7 @@ endif()")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/skel DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.hpp")
 
-# Two export sets: who asks for COMPONENTS core only must not need MPI.
+# Two export sets, because COMPONENTS core must not need MPI.
 install(TARGETS skel_core EXPORT skelCoreTargets)
 install(EXPORT skelCoreTargets NAMESPACE skel:: DESTINATION ${skel_package_dir})
 install(TARGETS skel_all EXPORT skelTargets)
@@ -33,7 +33,7 @@ if(SKEL_MPI)
   install(TARGETS skel_mpi EXPORT skelTargets)
 endif()
 install(EXPORT skelTargets NAMESPACE skel:: DESTINATION ${skel_package_dir})
-if(skel_with_sim)  # only for who asks for it: COMPONENTS sim
+if(skel_with_sim)  # only for COMPONENTS sim
   install(TARGETS skel_sim EXPORT skelSimTargets)
   install(EXPORT skelSimTargets NAMESPACE skel:: DESTINATION ${skel_package_dir})
 endif()
@@ -47,12 +47,12 @@ install(FILES ${PROJECT_BINARY_DIR}/skelConfig.cmake ${PROJECT_BINARY_DIR}/skelC
 install(PROGRAMS ${PROJECT_SOURCE_DIR}/scripts/skel-mpiexec DESTINATION ${CMAKE_INSTALL_BINDIR})
 include(SkelPkgConfig)
 
-# With the folders' names, so that links between the pages work, and "docs/volume.md" in a --help is found.
+# Keeps the folders' names, so that links between the pages work and files named in --help are found.
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR}
         PATTERN Doxyfile EXCLUDE)
 
-# The programs that are built (SkelProgram.cmake).
+# The programs that were built (SkelProgram.cmake).
 if(skel_programs)
   install(TARGETS ${skel_programs} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()

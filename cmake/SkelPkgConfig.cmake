@@ -1,12 +1,12 @@
-# skel.pc and skel-core.pc, for programs that are built without CMake:
+# skel.pc and skel-core.pc, for programs built without CMake:
 #   g++ main.cpp $(pkg-config --cflags --libs skel)
-# They find their prefix by their own place, since `cmake --install --prefix` may choose another one. The libraries that
-# skel uses are named as CMake has found them.
+# They compute their prefix from their own location, because `cmake --install --prefix` may change it. Libraries that
+# skel uses are named as CMake found them.
 set(skel_pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 file(RELATIVE_PATH skel_pc_prefix /${skel_pkgconfig_dir} /)
 string(REGEX REPLACE "/$" "" skel_pc_prefix "${skel_pc_prefix}")
 
-# What the linker needs for targets and files, in this order: -lNAME where it looks anyway, otherwise the file.
+# The linker's arguments for targets and files, in this order: -lNAME for files in its search path, otherwise the file.
 function(skel_pc_libraries into)
   set(flags)
   foreach(library IN LISTS ARGN)

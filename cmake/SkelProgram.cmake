@@ -1,7 +1,7 @@
-# One of skel's programs: built here, installed by SkelInstall, so none is forgotten. It is linked with what programs share:
+# Defines one of skel's programs and registers it for SkelInstall. It is linked with the code shared by all programs:
 #   skel_add_program(NAME SOURCES... [LINK targets...])          one process: options, exit codes (program/run_tool.hpp)
 #   skel_add_program(NAME RANKS SOURCES... [LINK targets...])    a collective run: reports too (program/run_program.hpp)
-# Sanitized builds test what programs with ranks are made of, and run none of them: `--target NAME` builds one.
+# Sanitized builds test the parts of programs with ranks, but do not run them; `--target NAME` builds one.
 function(skel_add_program name)
   cmake_parse_arguments(arg "RANKS" "" "LINK" ${ARGN})
   add_executable(${name} ${arg_UNPARSED_ARGUMENTS})

@@ -1,6 +1,7 @@
-# SKEL_SANITIZE: for everything built here, with whatever helps to read the reports.
+# SKEL_SANITIZE: flags for everything built here, including those that make the reports readable.
 
-# For folders that compute little and include much, in front of their targets: optimising takes longer than it saves there.
+# Must be called before the targets of folders that compute little and include much: optimising them costs more than it
+# saves.
 macro(skel_quick_to_compile)
   if(SKEL_SANITIZE)
     add_compile_options(-O0)

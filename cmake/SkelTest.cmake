@@ -1,32 +1,32 @@
-# Test helpers. MPI tests run as root and with more ranks than cores, which the environment allows: each launcher has
-# another option for it.
+# Test helpers. MPI tests run as root and with more ranks than cores; the environment permits both, with a different
+# option for each launcher.
 #   skel_unit_test(NAME SOURCES... LINK targets... [ARGS...] [LONG])      Catch2; LONG: also as a campaign
 #   skel_mpi_test(NAME TARGET exe RANKS 1 2 3 [ARGS...])                  one ctest test per rank count
 #   skel_mpi_program(NAME [SOURCE x.cpp] RANKS 1 2 [THREADED 1 2])        a program mpi_NAME and its tests, with an argument
 #                                                                        also with two compute threads per rank
 #   skel_losses_test(NAME [SOURCE x] COST n [LINK targets...] [LONG])     ranks of mpi_NAME (x.cpp) are killed by test_NAME
 
-# One time limit for all tests, in seconds, against hangs: more than ten times what the longest takes on a quiet machine
-# (91 s, test_checkpoint under ASan). Campaigns, labelled "long", get ten times as much.
+# One time limit for all tests, in seconds, to detect hangs: more than ten times the longest test on an idle machine (91
+# s, test_checkpoint under ASan). Campaigns, labelled "long", get ten times as much.
 set(SKEL_TEST_TIMEOUT 1800)
 set(SKEL_LONG_TEST_TIMEOUT 18000)
 
 find_package(Catch2 REQUIRED)
 add_library(skel_test_main STATIC ${PROJECT_SOURCE_DIR}/tests/catch_main.cpp)
-if(Catch2_VERSION VERSION_GREATER_EQUAL 3)  # 2.13 has the target Catch2WithMain, too, but not the header
+if(Catch2_VERSION VERSION_GREATER_EQUAL 3)  # 2.13 also has the target Catch2WithMain, but not the header
   target_link_libraries(skel_test_main PUBLIC Catch2::Catch2WithMain)
   target_compile_definitions(skel_test_main PUBLIC SKEL_CATCH2_V3=1)
 else()
   target_link_libraries(skel_test_main PUBLIC Catch2::Catch2)
 endif()
 target_include_directories(skel_test_main PUBLIC ${PROJECT_SOURCE_DIR}/tests)
-# Catch2's own code is not what is tested: optimised and sanitized it would take most of a minute.
+# Catch2 itself is not under test: optimised and sanitized it would compile for most of a minute.
 target_compile_options(skel_test_main PRIVATE -O0 -g0)
 if(SKEL_SANITIZE)
   target_compile_options(skel_test_main PRIVATE -fno-sanitize=all)
 endif()
 
-# ob1: looking for faster networks than shared memory takes 0.2 s of each start, and there are hundreds of starts.
+# ob1: the search for networks faster than shared memory takes 0.2 s of each of hundreds of starts.
 set(SKEL_TEST_ENVIRONMENT "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;\
 OMPI_MCA_btl_vader_single_copy_mechanism=none;OMPI_MCA_mpi_yield_when_idle=1;OMPI_MCA_pml=ob1;\
 OMPI_MCA_rmaps_base_oversubscribe=1;OMPI_MCA_hwloc_base_binding_policy=none;\
@@ -39,7 +39,7 @@ function(skel_unit_test name)
   target_link_libraries(${name} PRIVATE skel_test_main skel_warnings ${arg_LINK})
   add_test(NAME ${name} COMMAND ${name} ${arg_ARGS})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${SKEL_TEST_TIMEOUT} ENVIRONMENT "${SKEL_TEST_ENVIRONMENT}")
-  if(arg_LONG)  # the same program, told by its environment to take its time; scripts/test.sh --all runs these
+  if(arg_LONG)  # the same program with SKEL_LONG set; run by scripts/test.sh --all
     add_test(NAME ${name}.long COMMAND ${name})
     set_tests_properties(${name}.long PROPERTIES TIMEOUT ${SKEL_LONG_TEST_TIMEOUT} LABELS long ENVIRONMENT "${SKEL_TEST_ENVIRONMENT};SKEL_LONG=1")
   endif()
@@ -67,7 +67,7 @@ function(skel_mpi_program name)
   endif()
   if(NOT arg_SOURCE)
     set(arg_SOURCE ${name}.cpp)
-    if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${arg_SOURCE})  # beside tests that need no MPI
+    if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${arg_SOURCE})  # in a folder of tests without MPI
       set(arg_SOURCE mpi_${name}.cpp)
     endif()
   endif()
@@ -82,8 +82,9 @@ function(skel_mpi_program name)
   endif()
 endfunction()
 
-# SOURCE.cpp is the program, SOURCE_test.cpp the test, which finds it as SKEL_LOSSES. Mostly it waits: what costs most starts
-# first. Where sanitizers are, it is built by the target skel_losses only, as scripts/test.sh runs it there with --all only.
+# SOURCE.cpp is the program, SOURCE_test.cpp the test, which finds it as SKEL_LOSSES. These tests mostly wait; the most
+# expensive start first. Sanitized builds build them only with the target skel_losses, because scripts/test.sh runs them
+# there only with --all.
 function(skel_losses_test name)
   cmake_parse_arguments(arg "LONG" "COST;SOURCE" "LINK" ${ARGN})
   if(NOT SKEL_MPI)

@@ -1,15 +1,15 @@
-# Warnings are errors for our own code, never for a consumer's.
+# Warnings are errors for skel's code, never for a consumer's.
 add_library(skel_warnings INTERFACE)
 target_compile_options(skel_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
                                                -Wnon-virtual-dtor -Woverloaded-virtual)
 if(skel_is_top_level)
   target_compile_options(skel_warnings INTERFACE -Werror)
 endif()
-# After inlining, GCC's flow-sensitive warnings see faults inside std::string, std::variant and std::vector that are not
-# there, other ones in each version (GCC bugs 105651, 105562, 107852). The sanitizer builds look for the real ones.
+# After inlining, GCC's flow-sensitive warnings report false errors inside std::string, std::variant and std::vector
+# that differ between versions (GCC bugs 105651, 105562, 107852). The sanitizer builds detect real ones.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(skel_warnings INTERFACE -Wno-restrict -Wno-maybe-uninitialized -Wno-array-bounds
                                                  -Wno-stringop-overflow -Wno-stringop-overread)
 endif()
-# The same bytes for every optimisation level and rank count: no contraction to fused operations.
+# The same bytes for every optimisation level and number of ranks: no contraction to fused operations.
 target_compile_options(skel_warnings INTERFACE -ffp-contract=off)

@@ -1,5 +1,6 @@
-# The rooms of the house and the rooms that each may include. Checked by every build; docs/design.md explains the plan.
-#   cmake -P cmake/check_rooms.cmake              fails where an include leaves its room without permission
+# The rooms of the source tree and the rooms that each may include. Checked by every build; docs/design.md explains the
+# plan.
+#   cmake -P cmake/check_rooms.cmake              fails if an include leaves its room without permission
 #   cmake -D GRAPH=ON -P cmake/check_rooms.cmake  also prints, for each room, the rooms it includes
 # room(NAME [USES rooms...] [HEADERS public headers...]): the folder src/NAME and these headers of include/skel.
 cmake_minimum_required(VERSION 3.22)
@@ -22,7 +23,7 @@ room(storage USES base)
 room(model USES base observe)
 room(disks USES base transport storage)
 room(engine USES base transport observe disks HEADERS context run_main)
-# What the skeletons share above the engine: one call on one rank, and the user's types as bytes.
+# Shared by the skeletons, above the engine: one call on one rank, and the user's types as bytes.
 room(call USES base role transport observe storage disks engine
      HEADERS transfer transfer_traits serialization source sink worker immutable detail/addresses detail/pack detail/route detail/type_names detail/contents detail/conversion
      detail/task_function detail/deferred_packing)
@@ -46,7 +47,7 @@ room(sim USES base transport engine)
 room(program USES ${below_skeletons} ${skeletons} mpi user)
 room(tools USES ${below_skeletons} ${skeletons} divide_and_conquer/role model sim mpi program user)
 
-# The room of a file, from its path below include/ or src/.
+# Returns the room of a file, given its path below include/ or src/.
 function(find_room path out)
   if(path MATCHES "^skel/(model|observe|storage|sim)/")
     set(${out} ${CMAKE_MATCH_1} PARENT_SCOPE)
@@ -85,7 +86,8 @@ foreach(file IN LISTS files)
   endforeach()
 endforeach()
 
-# Examples, with their tests and benchmarks, see what users see and what programs share, and no name of theirs is skel's.
+# Examples, with their tests and benchmarks, may use only public headers and src/program/include, and must not define
+# names in skel.
 file(GLOB folders RELATIVE ${top} ${top}/examples/*)
 set(files "")
 foreach(folder IN LISTS folders)
@@ -100,7 +102,7 @@ foreach(file IN LISTS files)
   file(STRINGS ${top}/${file} lines REGEX "^#include [\"<]|^(inline )?namespace skel( |::)")
   foreach(line IN LISTS lines)
     if(line MATCHES "namespace")
-      string(APPEND bad "${file}: \"${line}\": an example has a namespace of its own\n")
+      string(APPEND bad "${file}: \"${line}\": expected a namespace other than skel in an example\n")
       continue()
     endif()
     string(REGEX REPLACE "^#include [\"<]([^\">]+).*" "\\1" included "${line}")

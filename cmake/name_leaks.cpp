@@ -1,14 +1,16 @@
-// Linked into every program of a build with AddressSanitizer, so that cmake/lsan.supp can name what Open MPI leaks.
+// Linked into every program of a build with AddressSanitizer, so that cmake/lsan.supp can name Open
+// MPI's leaks.
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 
-// Open MPI closes its plug-ins when MPI ends; what they leak is reported after that, from addresses that belong to
-// nobody, and no suppression can match. So nothing is ever closed.
+// Open MPI closes its plug-ins when MPI ends. Their leaks are reported later, from unmapped
+// addresses that no suppression can match, so plug-ins are never closed.
 extern "C" int dlclose(void*) { return 0; }
 
-// The C library has no frame pointers and, on a bare system, no names: the stack of what asprintf allocates ends in it.
-// Here it has one. Plain and as glibc's _FORTIFY_SOURCE calls it.
+// The C library has no frame pointers and, on a bare system, no symbols, so stacks of allocations
+// by asprintf end in it. This replacement gives them a frame. Defined plainly and as called by
+// glibc's _FORTIFY_SOURCE.
 extern "C" int skel_print_allocated(char** to, char const* format, std::va_list arguments) {
   std::va_list again;
   va_copy(again, arguments);

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Boost.MPI for an MPI that Debian has built none for. See --help.
+# Builds Boost.MPI for an MPI for which Debian has no package. See --help.
 usage() {
   cat <<'TEXT'
 usage: scripts/build-boost-mpi.sh --compiler WRAPPER [--flags "FLAGS"] [--jobs N] PREFIX
 e.g.   scripts/build-boost-mpi.sh --compiler mpicxx.mpich build/boost-mpich
        cmake -D boost_mpi_DIR=$PWD/build/boost-mpich/cmake -D MPI_CXX_COMPILER=mpicxx.mpich …
 
-Compiles libs/mpi of the Debian source package of the Boost that is installed, with the compiler wrapper of another MPI, into
-PREFIX/libboost_mpi.a, and writes a CMake package of it. The sources (about 100 MB) are fetched with apt, from the mirror
-of the system's own list and checked by its keys, into PREFIX/source; nothing of the system changes. Does nothing where
-the library is there already and newer than this script. Boost.Serialization and the headers stay the system's.
+Compiles libs/mpi of the Debian source package of the installed Boost with the compiler wrapper of another MPI, into
+PREFIX/libboost_mpi.a, and writes a CMake package for it. The sources (about 100 MB) are fetched with apt into PREFIX/source,
+from the mirror in the system's source list and verified with its keys; the system is not changed. Does nothing if the
+library exists and is newer than this script. Boost.Serialization and the headers remain the system's.
 TEXT
 }
 compiler=mpicxx flags='' jobs=$(nproc) prefix=
@@ -46,7 +46,7 @@ version=$(sed -n 's/^#define BOOST_LIB_VERSION "\(.*\)"/\1/p' /usr/include/boost
 number=${version//_/.}
 cd "$prefix/source"
 if ! compgen -G "boost*.orig.tar.*" >/dev/null; then
-  # A list of sources of our own: most systems have none, and theirs is not ours to change.
+  # Uses its own list of sources: most systems have none, and the system's is not changed.
   codename=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
   mirror=$(awk '$1 == "URIs:" || $1 == "deb" { for (i = 2; i <= NF; i++) if ($i ~ /^https?:.*\/debian\/?$/) { print $i; exit } }' \
     /etc/apt/sources.list /etc/apt/sources.list.d/*.sources 2>/dev/null || true)
@@ -57,11 +57,11 @@ if ! compgen -G "boost*.orig.tar.*" >/dev/null; then
   apt-get "${private[@]}" -q source --download-only "boost$number"
 fi
 archive=$(compgen -G "boost*.orig.tar.*" | head -n 1)
-# The archive's first folder is named differently from version to version.
+# The archive's top folder has a different name in each version.
 tar -xf "$archive" --wildcards '*/libs/mpi/src' --strip-components=1
 
 cd libs/mpi/src
-# Boost's asserts would abort where skel wants the error: BOOST_MPI_CHECK_RESULT checks twice.
+# Boost's asserts would abort where skel expects the error: BOOST_MPI_CHECK_RESULT checks twice.
 export compiler flags prefix
 # shellcheck disable=SC2016 # the inner shell expands these
 printf '%s\n' *.cpp | xargs -P "$jobs" -I {} bash -euc \
@@ -69,7 +69,7 @@ printf '%s\n' *.cpp | xargs -P "$jobs" -I {} bash -euc \
 rm -f "$library"
 ar rcs "$library" "$prefix"/objects/*.o
 
-# The package that Boost's own one looks for: it is told where by boost_mpi_DIR.
+# The package that Boost's own one searches for; boost_mpi_DIR gives its location.
 cat >"$prefix/cmake/boost_mpi-config.cmake" <<TEXT
 find_package(boost_serialization \${PACKAGE_FIND_VERSION} CONFIG REQUIRED)
 if(NOT TARGET Boost::mpi)

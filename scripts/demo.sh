@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# The SPD "balls" scene, ray traced by several MPI ranks under every schedule. See --help.
+# Ray traces the SPD "balls" scene on several MPI ranks under every schedule. See --help.
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/lib.sh"
 install=yes
 scene=balls:4
-size=1536x1536  # a second or two: long enough to see the bar
+size=1536x1536  # one or two seconds: long enough to see the bar
 ranks=
 usage() {
   cat <<'TEXT'
@@ -12,8 +12,8 @@ usage: scripts/demo.sh [--ranks N] [--scene balls:4] [--size 1536x1536] [--no-in
 
 Builds skel, ray traces a scene under every schedule with N MPI ranks (default: one per core, at least 2), writes
 out/demo/<schedule>.png, shows the picture (on a terminal), and prints a table that compares the schedules.
-  --no-install   do not install missing Debian packages: list them and leave with exit code 1
-On a bare Debian 12 the packages needed are installed with apt. The build tree is build/release.
+  --no-install   do not install missing Debian packages: list them and exit with code 1
+Missing packages are installed with apt on a bare Debian 12. The build tree is build/release.
 TEXT
 }
 while (($# > 0)); do
@@ -31,15 +31,15 @@ done
 
 need_packages "${build_packages[@]}"
 say "Building (build/release)"
-# Only the program: the tests of this preset are scripts/test.sh's business.
+# Builds only the program; scripts/test.sh builds the tests of this preset.
 build release skel-raytrace
 
-# Without -n, one rank per core; the compute threads of each rank get the core that is its share.
+# Without -n, one rank per core; the compute threads of each rank use the core that is its share.
 if [ -z "$ranks" ]; then ranks=$(nproc); fi
 if ((ranks < 2)); then ranks=2; fi
 out=out/demo
 mkdir -p $out
-# A bar if we write to a terminal: the program itself sees only a pipe, which mpiexec puts between.
+# Shows a bar on a terminal; the program itself sees only mpiexec's pipe.
 progress=auto
 if [ -t 2 ]; then progress=always; fi
 
@@ -58,7 +58,7 @@ if [ -t 1 ]; then
 fi
 say "Picture: $PWD/$out/guided.png"
 
-# The reports are written one field per line; those of a rank stand deeper than those of the run.
+# The reports have one field per line; those of ranks are indented deeper than those of the run.
 say "The schedules compared"
 for schedule in "${schedules[@]}"; do
   awk -v schedule="$schedule" '
@@ -71,5 +71,5 @@ for schedule in "${schedules[@]}"; do
     }' "$out/$schedule.json"
 done
 results=$(grep -h '"result_xxh3"' $out/{blocks,interleaved,first-come,guided,hybrid,ring}.json | sort -u | wc -l)
-if ((results != 1)); then fail "the schedules gave $results different results; they must give one"; fi
+if ((results != 1)); then fail "expected one result from all schedules, found $results"; fi
 echo "All schedules gave the same picture, to the bit."

@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
-# Every parser under libFuzzer. See --help.
+# Runs every parser under libFuzzer. See --help.
 usage() {
   cat <<'TEXT'
 usage: scripts/fuzz.sh [--no-install] [SECONDS [TARGET...]]
 Builds the fuzz targets of tests/fuzz with clang (build/fuzz, with AddressSanitizer and UndefinedBehaviorSanitizer) and runs
-each, or those named (nff, message, model, option, graph, labels, manifest, platform, shard, result_log, volume, specification,
-isosurface), for
-SECONDS (default 30) from the corpus that earlier runs left in build/fuzz/corpus. Ends with exit code 1 at the first input that
-crashes, hangs or takes 2 GB, and names its file.
+all of them, or the named ones (nff, message, model, option, graph, labels, manifest, platform, shard, result_log, volume,
+specification, isosurface), for SECONDS each (default 30), starting with the corpus of earlier runs in build/fuzz/corpus.
+Stops with exit code 1 at the first input that crashes, hangs or takes 2 GB, and names its file.
 TEXT
 }
 install=yes
@@ -19,7 +18,7 @@ case ${1:-} in
 esac
 seconds=${1:-30}
 shift || true
-# 14, the default of Debian 12, cannot read its own standard library.
+# Version 14, the default of Debian 12, cannot parse its own standard library.
 need_packages "${build_packages[@]}" clang-16 libclang-rt-16-dev
 cmake -S . -B build/fuzz -G Ninja -DCMAKE_CXX_COMPILER=clang++-16 -DCMAKE_BUILD_TYPE=RelWithDebInfo \
   -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O1 -g1" -DCMAKE_UNITY_BUILD=ON -DSKEL_MPI=OFF \
@@ -27,7 +26,7 @@ cmake -S . -B build/fuzz -G Ninja -DCMAKE_CXX_COMPILER=clang++-16 -DCMAKE_BUILD_
 ninja -C build/fuzz -t targets all | sed -n 's,^bin/\(fuzz_[a-z_]*\):.*,bin/\1,p' | sort -u | xargs ninja -C build/fuzz
 targets=("$@")
 if ((${#targets[@]} == 0)); then mapfile -t targets < <(find build/fuzz/bin -name 'fuzz_*' -printf '%f\n' | sed 's/^fuzz_//' | sort); fi
-# Files to begin from, beside what earlier runs have found.
+# Initial files, in addition to the findings of earlier runs.
 seeds_of() {
   case $1 in
     volume) printf '%s\n' "$PWD/tests/volume_data/vtk_files" ;;
@@ -41,7 +40,7 @@ for target in "${targets[@]}"; do
   if ! (cd build/fuzz && ASAN_OPTIONS=detect_leaks=0 "bin/fuzz_$target" -max_total_time="$seconds" -timeout=20 \
     -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix="$target-" "corpus/$target" "${seeds[@]}") >"$log" 2>&1; then
     tail -n 40 "$log"
-    fail "fuzz $target: an input was found: build/fuzz/$target-*"
+    fail "fuzz $target: found a failing input: build/fuzz/$target-*"
   fi
   grep -E "number_of_executed_units|new_units_added" "$log"
 done

@@ -1,17 +1,17 @@
-# Shell functions that the scripts share; sourced, never run. Bash, coreutils and awk only: this is all a bare Debian has.
+# Shell functions shared by the scripts; sourced, never run. Needs only Bash, coreutils and awk, as in a bare Debian.
 # shellcheck shell=bash disable=SC2034
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# MPI programs as root (containers) and with more ranks than cores. Harmless where they do not apply; what the user has
-# set stays. Open MPI 4 and 5 read OMPI_, the launcher of Open MPI 5 also PRTE_.
+# Permits MPI programs as root (containers) and with more ranks than cores. Harmless elsewhere; the user's settings win.
+# Open MPI 4 and 5 read OMPI_, the launcher of Open MPI 5 also PRTE_.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe="${OMPI_MCA_rmaps_base_oversubscribe:-1}"
 export OMPI_MCA_hwloc_base_binding_policy="${OMPI_MCA_hwloc_base_binding_policy:-none}"
 export PRTE_MCA_rmaps_default_mapping_policy="${PRTE_MCA_rmaps_default_mapping_policy:-:oversubscribe}"
 export PRTE_MCA_hwloc_default_binding_policy="${PRTE_MCA_hwloc_default_binding_policy:-none}"
 
-# In a root without /sys hwloc complains once per process.
+# Without /sys, hwloc would complain once per process.
 if [ ! -d /sys/devices/system/cpu ]; then export HWLOC_HIDE_ERRORS=2; fi
 
 build_packages=(g++ cmake ninja-build openmpi-bin libopenmpi-dev libboost-mpi-dev libboost-serialization-dev libcli11-dev
@@ -24,7 +24,7 @@ fail() {
   exit 1
 }
 
-# For what a script's options do not match: prints its usage() and ends it, as --help or as a mistake.
+# Called for arguments that match no option: prints usage() and exits, with 0 for --help, otherwise as an error.
 help_or_mistake() {
   case $1 in
     -h | --help)
@@ -36,7 +36,7 @@ help_or_mistake() {
   exit 2
 }
 
-# Cores, but one job per 1.5 GB of memory: some of our files need that much to compile.
+# The number of cores, limited to one job per 1.5 GB of memory, which some files need to compile.
 job_count() {
   local cores memory
   cores=$(nproc)
@@ -55,7 +55,8 @@ as_root() {
   fi
 }
 
-# The newest of clang-format-16 … clang-format-20 or an unversioned one that is new enough (14 cannot read our code).
+# The newest of clang-format-16 … clang-format-20, or an unversioned one that is new enough (14 cannot parse skel's
+# code).
 tool_of() {
   local name version
   for version in 16 17 18 19 20 21; do
@@ -69,7 +70,8 @@ tool_of() {
   [ "${version:-0}" -ge 16 ] && echo "$1"
 }
 
-# Adds clang-format and clang-tidy to check_packages where they are missing: versioned on Debian 12, plain after it.
+# Adds clang-format and clang-tidy to check_packages if they are missing: versioned on Debian 12, unversioned on later
+# ones.
 want_clang_tools() {
   local tool
   for tool in clang-format clang-tidy; do
@@ -90,17 +92,17 @@ missing_packages() {
   done
 }
 
-# Installs what is missing of the packages named, and says so; with install=no it only says what to do, and ends.
+# Installs the missing ones of the named packages and reports it; with install=no, lists them and exits.
 need_packages() {
   local missing
   if ! command -v dpkg-query >/dev/null; then
-    echo "Not a Debian system: taking it that the equivalents of these are there: $*"
+    echo "Not a Debian system; assuming that the equivalents of these are installed: $*"
     return
   fi
   mapfile -t missing < <(missing_packages "$@")
   ((${#missing[@]} == 0)) && return
   if [ "${install:-yes}" = no ]; then
-    echo "Missing packages. To install them:" >&2
+    echo "Missing packages. Install them with:" >&2
     echo "    apt-get install --no-install-recommends ${missing[*]}" >&2
     exit 1
   fi
@@ -109,7 +111,7 @@ need_packages() {
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}"
 }
 
-# build PRESET [target...]. Configures once; afterwards ninja itself sees when CMake has to run again.
+# build PRESET [target...]. Configures once; afterwards ninja reruns CMake if necessary.
 build() {
   if [ ! -f "build/$1/build.ninja" ]; then cmake --preset "$1"; fi
   cmake --build "build/$1" --parallel "$(job_count)" ${2:+--target "${@:2}"}

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # shellcheck disable=SC2317
-# clang-tidy over what changed. See --help.
+# Runs clang-tidy over the changed files. See --help.
 all=no
 case ${1:-} in
   '') ;;
@@ -9,7 +9,7 @@ case ${1:-} in
     cat <<'TEXT'
 usage: scripts/lint.sh [--all]
 Runs clang-tidy (16 or later) without its slow static analyzer over the files changed since the branch left its upstream,
-or else in the last five commits; with --all over all files, with the analyzer. A warning is an error.
+or else in the last five commits. With --all: over all files, with the analyzer. Warnings are errors.
 TEXT
     exit 0
     ;;
@@ -20,14 +20,14 @@ TEXT
 esac
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/lib.sh"
-# A tree that is configured and never built: the other trees' compile commands may be those of unity builds.
+# A tree that is configured but never built: the compile commands of the other trees may be those of unity builds.
 tree=build/lint/tree
 database=$tree/compile_commands.json
 batches=build/lint/batches
 cmake --preset dev -B $tree -D SKEL_BUILD_BENCHMARKS=ON >/dev/null || fail "cannot configure $tree"
 tool=$(tool_of clang-tidy) || fail "no clang-tidy 16 or later"
 mode=quick
-# The compile commands are gcc's: clang knows other options, and includes sign conversions in -Wconversion.
+# The compile commands are gcc's; clang has other options, and its -Wconversion includes sign conversions.
 options=(-p "$batches" --quiet --extra-arg=-Wno-unknown-warning-option --extra-arg=-Wno-sign-conversion)
 options+=('--header-filter=/(include/skel|src|examples|tests|benchmarks)/.*\.[ch]pp$')
 together=1
@@ -49,7 +49,8 @@ changed_files() {
   git ls-files --others --exclude-standard
 }
 
-# Headers are seen through a source: public ones through those that tests/headers generates, others through their own.
+# Headers are checked through a source: public ones through those that tests/headers generates, others through their
+# own.
 units_of() {
   local file
   while read -r file; do
@@ -65,19 +66,19 @@ units_of() {
 
 stamp_of() { echo "build/lint/$(tr / _ <<<"$1").$mode"; }
 
-# What was clean stays so until it, the configuration or any header changes.
+# A clean file stays clean until it, the configuration or any header changes.
 known_clean() {
   local stamp
   stamp=$(stamp_of "$1")
   [ "$stamp" -nt "$1" ] && [ "$stamp" -nt .clang-tidy ] && [ "$stamp" -nt "${newest_header:-.clang-tidy}" ]
 }
 
-# One line per run of clang-tidy: the file it is given, then those it looks at. Quick runs take several files of a target at
-# once, since most time goes into the headers that they share; a file that defines macros stays alone.
+# One line per run of clang-tidy: the file passed to it, then those it checks. Quick runs check several files of a
+# target together, since most time goes into shared headers; a file that defines macros is checked alone.
 batches_of() {
   rm -rf "$batches"
   mkdir -p "$batches"
-  # grep fails where nothing matches, which is no failure here.
+  # grep fails if nothing matches, which is not an error here.
   { xargs grep -c '^#define' /dev/null || true; } | awk -v root="$PWD" -v folder="$PWD/$batches" -v most=$together '
     NR == FNR { split($0, counted, ":"); alone[root "/" counted[1]] = counted[2] > 0; name[root "/" counted[1]] = counted[1]; next }
     /"directory":/ { directory = $0 }
@@ -117,7 +118,7 @@ done < <($files | units_of)
 
 failed=0
 if ((${#todo[@]} > 0)); then
-  # Standard error holds only counts of suppressed warnings, unless the tool itself fails.
+  # Standard error contains only counts of suppressed warnings, unless the tool itself fails.
   # shellcheck disable=SC2016
   printf '%s\n' "${todo[@]}" | batches_of | MODE=$mode xargs -P "$(job_count)" -L1 bash -c '
     options=()

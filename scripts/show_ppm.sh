@@ -1,11 +1,11 @@
-# A picture in the terminal: each character shows two pixels, as the colours of an upper half-block and of its background.
-# Sourced. od and awk only, so small pictures.
+# Shows a picture in the terminal: each character is two pixels, an upper half-block and its background.
+# Sourced. Uses only od and awk, so pictures must be small.
 # shellcheck shell=bash
 
 # show_ppm FILE.ppm (binary, three bytes per pixel)
 show_ppm() {
   od -An -v -tu1 -w1 "$1" | awk '
-    # The header: P6, width, height, 255, as text, each ended by white space.
+    # The header: P6, width, height and 255 as text, each followed by white space.
     fields < 4 {
       if ($1 <= 32) { if (text != "") { field[++fields] = text; text = "" } } else text = text sprintf("%c", $1)
       next

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A second opinion on skel::sim: the real MPI program under SimGrid's SMPI. See --help.
+# Validates skel::sim: runs the real MPI program under SimGrid's SMPI. See --help.
 install=yes
 platform=cluster-1024
 ranks=256
@@ -12,14 +12,14 @@ usage() {
   cat <<TEXT
 usage: scripts/smpi.sh [--platform NAME] [--ranks N] [--tasks N] [--costs SPEC] [--schedules "A B ..."] [--no-install]
 
-Runs a farm with given task costs, without losses, twice on the same simulated cluster: by skel-simulate (skel::sim, its own
+Runs a farm with given task costs, without losses, twice on the same simulated cluster: with skel-simulate (skel::sim, its own
 transport), and as an MPI program (mpi_transport, Boost.MPI) under SMPI, SimGrid's simulation of MPI. Prints the virtual
-seconds of both and their ratio. What makes them differ: docs/simulation.md.
-  --platform     $platform; a ready platform or a file, with a bus, a switch or a fat tree of equal machines
+seconds of both and their ratio. docs/simulation.md explains the differences.
+  --platform     $platform; a built-in platform or a file, with a bus, a switch or a fat tree of equal machines
   --ranks        $ranks; --tasks $tasks; --costs $costs; --seed $seed; --result-bytes $bytes
-  --schedules    "${schedules[*]}"; not hybrid, which would measure the power of the machine that simulates
-  --no-install   do not install missing Debian packages: list them and leave with exit code 1
-Needs SimGrid 3.32. Boost.MPI is compiled for SMPI first (scripts/build-boost-mpi.sh, about 60 MB of sources), then skel with
+  --schedules    "${schedules[*]}"; not hybrid, which would measure the power of the simulating machine
+  --no-install   do not install missing Debian packages: list them and exit with code 1
+Needs SimGrid 3.32. First compiles Boost.MPI for SMPI (scripts/build-boost-mpi.sh, about 60 MB of sources), then skel with
 SKEL_MPI_IPROBE=ON, since SMPI has no matched probe. Build trees: build/release, build/smpi, build/boost-smpi.
 TEXT
 }
@@ -43,14 +43,14 @@ done
 need_packages "${build_packages[@]}" dpkg-dev xz-utils
 say "Building"
 build release skel-simulate skel-smpi-export
-# Statics of inline functions and templates would be shared by all ranks, which are copies of the program in one process.
-# Without I_MPI_NUMVERSION Boost.MPI would use the matched probe that SMPI does not have.
+# SMPI runs all ranks in one process, so statics of inline functions and templates would be shared. Without
+# I_MPI_NUMVERSION Boost.MPI would use the matched probe, which SMPI lacks.
 separate="-fno-gnu-unique -DI_MPI_NUMVERSION=1"
 scripts/build-boost-mpi.sh --compiler smpicxx --flags "$separate" --jobs "$(job_count)" build/boost-smpi
 if [ ! -f build/smpi/build.ninja ]; then
   options=()
   if command -v ccache >/dev/null; then options+=(-D CMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
-  # SMPI_PRETEND_CC: while CMake tries the compiler, its programs have a main of their own.
+  # SMPI_PRETEND_CC: CMake's compiler checks have their own main.
   SMPI_PRETEND_CC=1 cmake -G Ninja -B build/smpi -D CMAKE_BUILD_TYPE=Release -D CMAKE_CXX_COMPILER="$(command -v smpicxx)" \
     -D CMAKE_CXX_FLAGS="$separate" -D boost_mpi_DIR="$PWD/build/boost-smpi/cmake" -D SKEL_MPI_IPROBE=ON -D SKEL_SIM=OFF \
     -D SKEL_BUILD_TESTS=OFF -D SKEL_BUILD_EXAMPLES=OFF -D SKEL_BUILD_BENCHMARKS=ON "${options[@]}"
@@ -63,13 +63,13 @@ build/release/bin/skel-smpi-export "$platform" "$ranks" "$costs" "$tasks" "$seed
 mapfile -t overhead <$out/overheads
 settings=(
   --log=root.thresh:warning
-  --cfg=smpi/host-speed:1Gf --cfg=smpi/simulate-computation:no # only what the tasks say costs time: runs are deterministic
-  --cfg=smpi/coll-selector:ompi                                # the default algorithms do not end at 256 ranks
+  --cfg=smpi/host-speed:1Gf --cfg=smpi/simulate-computation:no # only task costs take time, so runs are deterministic
+  --cfg=smpi/coll-selector:ompi                                # the default algorithms do not terminate with 256 ranks
   --cfg=smpi/ois:"${overhead[0]}" --cfg=smpi/or:"${overhead[1]}"
-  # What a look at the network and at the clock costs; without growing steps, which would make the root deaf.
+  # Costs of polling the network and reading the clock; no growing steps, which would make the root unresponsive.
   --cfg=smpi/iprobe:1e-5 --cfg=smpi/test:1e-6 --cfg=smpi/wtime:1e-6 --cfg=smpi/grow-injected-times:no
 )
-# The network of skel::sim, which is what the platform says; then SMPI's own, with its factors and protocols.
+# The network of skel::sim as given by the platform; then SMPI's own, with its factors and protocols.
 plain=(--cfg=network/model:CM02 --cfg=network/crosstraffic:0 --cfg=network/TCP-gamma:1e12)
 own=(--cfg=network/model:SMPI)
 
@@ -88,7 +88,7 @@ for schedule in "${schedules[@]}"; do
   messages=$(value_of $out/simulate.json messages)
   read -r word seconds smpi_messages _ < <(under_smpi "$schedule" "${plain[@]}")
   read -r own_word own_seconds _ < <(under_smpi "$schedule" "${own[@]}")
-  if [ "$word $own_word" != "right right" ]; then fail "$schedule: under SMPI the results are wrong"; fi
+  if [ "$word $own_word" != "right right" ]; then fail "$schedule: wrong results under SMPI"; fi
   awk -v s="$schedule" -v a="$simulated" -v b="$seconds" -v c="$own_seconds" -v m="$messages" -v n="$smpi_messages" \
     'BEGIN { printf "%-22s %10.4f %10.4f %10.4f %7.3f %7.3f %10d %10d\n", s, a, b, c, b / a, c / a, m, n }'
 done

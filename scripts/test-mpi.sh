@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# For maintainers: the tests of MPI and of losses, with the MPI that is there or with MPICH. See --help.
+# For maintainers: runs the tests of MPI and of losses with the installed MPI or with MPICH. See --help.
 install=yes
 mpich=no
 only=
@@ -8,16 +8,16 @@ usage() {
   cat <<'TEXT'
 usage: scripts/test-mpi.sh [--mpich] [--repeat N] [--only REGEX] [--no-install]
 
-Builds what the tests of MPI need (build/mpi) and runs them: mpi.*, test_contract, and those that kill ranks (test_losses and
-the like for each skeleton, raytrace.kill_picture) under skel-mpiexec. Under Open MPI 5 the last are run twice: with ULFM, where MPI
-tells of a loss, and without, where silence does.
-  --mpich        MPICH instead (build/mpi-mpich): Debian has no Boost.MPI for it, so that is built first
+Builds and runs the tests that need MPI (build/mpi): mpi.*, test_contract, and those that kill ranks (test_losses and its
+counterparts for each skeleton, raytrace.kill_picture) under skel-mpiexec. Under Open MPI 5 the latter run twice: with ULFM,
+where MPI reports losses, and without, where silence reveals them.
+  --mpich        use MPICH (build/mpi-mpich): Debian has no Boost.MPI for it, so it is built first
                  (scripts/build-boost-mpi.sh; about 100 MB of sources)
-  --repeat N     run those that kill ranks N times
-  --only REGEX   only these tests
-  --no-install   do not install missing Debian packages: list them and leave with exit code 1
+  --repeat N     run the tests that kill ranks N times
+  --only REGEX   run only these tests
+  --no-install   do not install missing Debian packages: list them and exit with code 1
 
-Meant for a root of its own, so that MPIs and compilers do not mix:
+Best run in a root of its own, so that MPIs and compilers do not mix:
     scripts/try-in-chroot.sh --suite trixie scripts/test-mpi.sh
     scripts/try-in-chroot.sh --suite trixie scripts/test-mpi.sh --mpich
 TEXT
@@ -44,13 +44,13 @@ if [ $mpich = yes ]; then
   tree=build/mpi-mpich
   options+=(-D MPI_CXX_COMPILER=mpicxx.mpich -D MPIEXEC_EXECUTABLE="/usr/bin/mpiexec.mpich"
     -D boost_mpi_DIR="$PWD/build/boost-mpich/cmake")
-  export SKEL_MPIEXEC=mpiexec.mpich # of skel-mpiexec
+  export SKEL_MPIEXEC=mpiexec.mpich # read by skel-mpiexec
 else
   packages+=(openmpi-bin libopenmpi-dev libboost-mpi-dev)
 fi
 need_packages "${packages[@]}"
 if command -v ccache >/dev/null; then options+=(-D CMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
-# All ranks are on this host, whose other networks may lead nowhere.
+# All ranks are on this host; its other networks may be unusable.
 export OMPI_MCA_btl_tcp_if_include="${OMPI_MCA_btl_tcp_if_include:-lo}"
 
 say "Building ($tree)"

@@ -1,29 +1,29 @@
 #!/usr/bin/env bash
 # shellcheck disable=SC2317
-# Everything that must pass before a change goes in. See --help.
+# Runs everything that must pass before a change is merged. See --help.
 install=yes
 all=no
 usage() {
   cat <<'TEXT'
 usage: scripts/test.sh [--all] [--no-install] [--help]
 
-Builds skel and runs its tests and checks; a summary and the exit code tell how it went:
-  release    optimised build, all tests (headers alone, compile errors, install and consume among them)
+Builds skel and runs its tests and checks; prints a summary, and fails if any step fails:
+  release    optimised build, all tests (including headers alone, compile errors, install and consume)
   asan       the tests under AddressSanitizer and UndefinedBehaviorSanitizer
   format     clang-format, all files
   lint       clang-tidy, the files changed since the branch left its upstream (or in the last commits)
-  scripts    includes stay within the rooms they may use; shellcheck, where it is installed
-  docs       doxygen, warnings are errors
+  scripts    includes stay within their permitted rooms; shellcheck, if installed
+  docs       doxygen; warnings are errors
 
-  --all         also: build and tests as on a machine without MPI, the benchmarks built, ranks killed under asan, tsan
+  --all         also: build and tests without MPI, the benchmarks built, ranks killed under asan, tsan
                 (ThreadSanitizer, without MPI), every parser under libFuzzer for a minute (scripts/fuzz.sh), a build of every
                 file by itself, long test campaigns, coverage, clang-tidy's analyzer on all files
-  --no-install  do not install missing Debian packages: list them and leave with exit code 1
-Not part of it, as they need another Debian or minutes of their own (see their --help):
+  --no-install  do not install missing Debian packages: list them and exit with code 1
+Not included, because they need another Debian or several minutes (see their --help):
   scripts/try-in-chroot.sh --suite trixie scripts/test-mpi.sh            Open MPI 5, with ULFM and without (as root)
   scripts/try-in-chroot.sh --suite trixie scripts/test-mpi.sh --mpich    MPICH, with a Boost.MPI built for it (as root)
   scripts/smpi.sh                                                        the MPI program on 256 simulated ranks
-On a bare Debian 12 the packages needed are installed with apt. Build trees are build/<preset>.
+Missing packages are installed with apt on a bare Debian 12. Build trees are build/<preset>.
 TEXT
 }
 # shellcheck source=scripts/lib.sh
@@ -40,14 +40,14 @@ want_clang_tools
 [ "$all" = yes ] && check_packages+=(gcovr)
 need_packages "${build_packages[@]}" "${check_packages[@]}"
 
-# Every step runs, whatever became of the one before it.
+# Every step runs, even if an earlier one failed.
 summary=()
 failed=0
 step() {
   local name=$1 start=$SECONDS result=ok
   shift
   say "$name"
-  # Not "if ! (…)": in a command that is tested bash ignores set -e, and a step would go on after an error.
+  # Not "if ! (…)": bash ignores set -e in a tested command, and a step would continue after an error.
   set +e
   (
     set -e
@@ -59,11 +59,11 @@ step() {
   summary+=("$(printf '%-8s %-7s %4d s' "$name" "$result" $((SECONDS - start)))")
 }
 
-# Open MPI 4: launches share a folder that the first makes and the last removes, and two that begin at once may fail over
-# it. One that is not empty stays.
+# Open MPI 4: launches share a folder that the first creates and the last removes; two launches that start at once may
+# fail over it. A folder that is not empty stays.
 keep_launchers_folder() (umask 077 && mkdir -p "${TMPDIR:-/tmp}/ompi.$(uname -n).$(id -u)/keep")
 
-# Half as many jobs more than cores: much of what kills ranks only waits.
+# Half as many jobs more than cores, because the tests that kill ranks mostly wait.
 tested_build() {
   local jobs
   jobs=$(job_count)

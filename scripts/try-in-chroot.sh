@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# For maintainers: proves that the scripts work on a bare Debian. As root: makes a minimal root with debootstrap, puts a
-# clean clone of HEAD into it, and runs a script there. See --help.
+# For maintainers: proves that the scripts work on a bare Debian. As root, creates a minimal root with debootstrap, puts
+# a clean clone of HEAD into it, and runs a script there. See --help.
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/lib.sh"
 suite=bookworm
@@ -12,14 +12,14 @@ usage() {
 usage: scripts/try-in-chroot.sh [--suite NAME] [--fresh | --again] [--dir DIR] [--mirror URL] [--] [COMMAND...]
 
 Runs COMMAND (default: scripts/demo.sh) in a clean clone of HEAD inside a minimal Debian root in DIR
-(${TMPDIR:-/tmp}/skel-chroot, for another suite than bookworm skel-chroot-NAME).
+(${TMPDIR:-/tmp}/skel-chroot, or skel-chroot-NAME for suites other than bookworm).
   --suite    bookworm (Debian 12: Open MPI 4; the default) or trixie (Debian 13: Open MPI 5 with ULFM, GCC 14)
-  --fresh    removes a root that is there from an earlier try, so that packages are installed again
-  --again    updates the clone of an earlier try to HEAD and keeps what was built there
+  --fresh    remove the root of an earlier run, so that packages are installed again
+  --again    update the clone of an earlier run to HEAD and keep its build trees
   --mirror   Debian mirror (${mirror:-http://deb.debian.org/debian})
 
     scripts/try-in-chroot.sh --suite trixie scripts/test-mpi.sh            # Open MPI 5: the tests of MPI and of losses
-    scripts/try-in-chroot.sh --suite trixie scripts/test-mpi.sh --mpich    # MPICH: likewise
+    scripts/try-in-chroot.sh --suite trixie scripts/test-mpi.sh --mpich    # MPICH: the same
 TEXT
 }
 fresh=no
@@ -59,16 +59,16 @@ if [ ! -x "$root/usr/bin/apt-get" ]; then
   debootstrap --variant=minbase "$suite" "$root" "${mirror:-http://deb.debian.org/debian}"
 fi
 if ! grep -q "VERSION_CODENAME=$suite" "$root/etc/os-release"; then
-  echo "$dir holds another suite than $suite: name another --dir, or remove it" >&2
+  echo "$dir: expected the suite $suite; use another --dir, or remove it" >&2
   exit 1
 fi
-# No daemon of the packages shall start.
+# Keeps packages from starting daemons.
 printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d"
 chmod +x "$root/usr/sbin/policy-rc.d"
 trap unmount EXIT
 mountpoint -q "$root/proc" || mount -t proc proc "$root/proc"
 mountpoint -q "$root/dev/shm" || { mkdir -p "$root/dev/shm" && mount -t tmpfs tmpfs "$root/dev/shm"; }
-# UCX, which MPICH sends with, wants to see the networks; a bare Debian 12 does without.
+# UCX, MPICH's transport, needs to see the networks; a bare Debian 12 does not use it.
 if [ "$suite" != bookworm ]; then mountpoint -q "$root/sys" || mount -t sysfs -o ro sysfs "$root/sys"; fi
 cp /etc/resolv.conf "$root/etc/resolv.conf"
 cp /etc/hosts "$root/etc/hosts"

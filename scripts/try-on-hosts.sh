@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# For maintainers: several "hosts" on one machine. See --help.
+# For maintainers: simulates several "hosts" on one machine. See --help.
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/lib.sh"
 usage() {
@@ -7,9 +7,9 @@ usage() {
 usage: scripts/try-on-hosts.sh HOSTS SLOTS COMMAND...
 e.g.   scripts/try-on-hosts.sh 2 2 build/release/bin/skel-raytrace --scene balls:3 -o out/hosts.png
 
-As root, with Open MPI: runs COMMAND under mpiexec on HOSTS network namespaces of SLOTS ranks each. Each has an address and
-a host name of its own, so messages between them travel over TCP and daemons are started as on a cluster; a small script
-stands in for ssh. Files and cores are shared. Everything is removed at the end.
+As root, with Open MPI: runs COMMAND under mpiexec in HOSTS network namespaces of SLOTS ranks each. Each has its own address
+and host name, so messages between them use TCP and daemons are started as on a cluster; a small script replaces ssh. Files
+and cores are shared. Everything is removed at the end.
 TEXT
 }
 case ${1:-} in
@@ -45,10 +45,10 @@ for ((i = 1; i <= hosts; i++)); do
   echo "10.77.0.$((10 + i)) slots=$slots" >>"$work/hosts"
 done
 
-# Not named ssh: Open MPI would add options of ssh.
+# Not named ssh, because Open MPI would add options of ssh.
 cat >"$work/agent" <<'E2'
 #!/usr/bin/env bash
-# ssh HOST COMMAND, into the network namespace of that address
+# ssh HOST COMMAND: runs COMMAND in the network namespace of that address
 name=skel-host$((${1##*.} - 10))
 shift
 exec ip netns exec "$name" unshare --uts bash -c "hostname $name; cd '$PWD'; $*"

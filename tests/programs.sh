@@ -18,7 +18,7 @@ expect() {
   local code=0
   "$program" --progress never "${@:3}" >out 2>err || code=$?
   if [ "$code" != "$1" ] || ! { [ -z "$2" ] || grep -qF -- "$2" err; } || [ "$(wc -l <err)" -gt 1 ]; then
-    echo "expected exit code $1 and \"$2\", got $code from: ${*:3}"
+    echo "expected exit code $1 and \"$2\", found $code from: ${*:3}"
     cat out err
     exit 1
   fi

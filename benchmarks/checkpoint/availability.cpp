@@ -21,10 +21,10 @@ namespace {
 
 using namespace skel::storage;
 
-// How many shards of a part each node has.
+// The number of shards of a part on each node.
 using part = std::vector<std::size_t>;
 
-// Each node saves a part of its own. Parts that lie on the same nodes are one here.
+// Each node saves a part. Parts on the same nodes are merged.
 std::vector<part> parts_of(code const& how, std::size_t nodes) {
   std::vector<place> places;
   for (std::size_t n = 0; n < nodes; ++n) places.push_back({fmt::format("/node{}", n), "", false});
@@ -37,9 +37,9 @@ std::vector<part> parts_of(code const& how, std::size_t nodes) {
   return parts;
 }
 
-using counts = std::vector<std::uint64_t>;  // of sets of nodes, by how many nodes they have
+using counts = std::vector<std::uint64_t>;  // numbers of sets of nodes, by the size of the set
 
-// Every set of lost nodes for itself.
+// Tries every set of lost nodes separately.
 counts try_all(std::vector<part> const& parts, std::size_t spare, std::size_t nodes) {
   counts survived(nodes + 1);
   for (std::uint64_t lost = 0; lost < std::uint64_t{1} << nodes; ++lost) {
@@ -53,10 +53,10 @@ counts try_all(std::vector<part> const& parts, std::size_t spare, std::size_t no
   return survived;
 }
 
-// The same for many nodes: one node after the other is lost or not, and sets that have cost each part the
-// same number of shards go on together.
+// Does the same for many nodes: nodes are lost or kept one after the other, and sets that have cost
+// each part the same number of shards are merged.
 counts count_together(std::vector<part> const& parts, std::size_t spare, std::size_t nodes) {
-  std::map<part, counts> sets{{part(parts.size()), counts{1}}};  // by the shards that each part has lost
+  std::map<part, counts> sets{{part(parts.size()), counts{1}}};  // by the lost shards of each part
   for (std::size_t n = 0; n < nodes; ++n) {
     std::map<part, counts> next;
     for (auto const& [before, many] : sets)
@@ -67,7 +67,7 @@ counts count_together(std::vector<part> const& parts, std::size_t spare, std::si
         for (std::size_t p = 0; p < parts.size(); ++p) {
           auto const to_come = std::accumulate(parts[p].begin() + static_cast<std::ptrdiff_t>(n) + 1,
                                                parts[p].end(), std::size_t{0});
-          if (gone[p] + to_come <= spare) gone[p] = 0;  // whatever comes
+          if (gone[p] + to_come <= spare) gone[p] = 0;  // further losses are irrelevant
         }
         auto& sum = next[gone];
         sum.resize(nodes + 1);
@@ -78,7 +78,7 @@ counts count_together(std::vector<part> const& parts, std::size_t spare, std::si
   return sets.empty() ? counts(nodes + 1) : sets.begin()->second;
 }
 
-// Pascal's triangle: how many sets there are.
+// Pascal's triangle: the number of sets.
 counts binomials(std::size_t n) {
   counts row{1};
   for (std::size_t i = 0; i < n; ++i) {
@@ -102,7 +102,7 @@ void availability(std::string const& prefix) {
   std::vector<skel::model::plot> plots;
   for (auto const& [nodes, codes] : panels) {
     skel::model::plot p;
-    p.title = fmt::format("checkpoints of {} nodes that can be given back", nodes);
+    p.title = fmt::format("restorable checkpoints of {} nodes", nodes);
     p.x_label = "lost nodes";
     p.y_label = "share of the sets of lost nodes";
     for (auto const* const spec : codes) {
@@ -120,7 +120,7 @@ void availability(std::string const& prefix) {
         csv += fmt::format("{},\"{}\",{:.6g},{},{},{},{:.9g}\n", nodes, spec, storage, lost, all[lost],
                            survived[lost], share);
         line.points.emplace_back(static_cast<double>(lost), share);
-        if (survived[lost] == 0) break;  // nor when more are lost
+        if (survived[lost] == 0) break;  // larger losses survive neither
       }
       fmt::print("{} nodes, {}: all of {} losses survived, half of those of {}\n", nodes, spec,
                  std::ranges::count_if(line.points, [](auto const& q) { return q.second == 1; }) - 1,

@@ -1,5 +1,5 @@
-// Erasure codes on one core against ISA-L, memcpy, exclusive ors and mere reading, in turns. GB/s of data (m
-// shards).
+// Compares erasure codes on one core with ISA-L, memcpy, exclusive ors and pure reading, in turns.
+// Prints GB/s of data (m shards).
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -35,8 +35,8 @@ bool runs_here(kernel k) {
 }
 bool has_gfni() { return runs_here(kernel::avx2_gfni) || runs_here(kernel::avx512_gfni); }
 
-// The issue's: with GFNI 1.2 times ISA-L 2.30, for (16,16) 2.2 times and 1.4 times at 1 GB; limited to AVX2
-// as fast.
+// Targets: with GFNI 1.2 times ISA-L 2.30; for (16,16) 2.2 times, and 1.4 times at 1 GB; as fast
+// when limited to AVX2.
 std::vector<target> targets_of(shape s, std::size_t bytes) {
   std::vector<target> all;
   bool const large = bytes > 500000000;
@@ -55,7 +55,7 @@ class comparison {
  public:
   comparison(int rounds, bool check) : rounds_(rounds), check_(check) {}
 
-  // One direction of one code at one size: sources to outputs, by ours and by ISA-L's product of the same
+  // Runs one direction of one code at one size, with skel's and with ISA-L's product of the same
   // matrix.
   void run(char const* direction, shape s, std::size_t bytes, linear_map const& ours,
            isal_product const& theirs, std::vector<std::byte const*> const& sources,
@@ -77,7 +77,8 @@ class comparison {
         std::memcpy(outputs[i % outputs.size()], sources[i], size);
     });
     take_turns(all, rounds_);
-    auto const tenth = size / 10 / 4096 * 4096;  // it would take most of the time, and is no faster on less
+    auto const tenth =
+        size / 10 / 4096 * 4096;  // the whole size would dominate the run, and a tenth is not faster
     std::vector<contestant> slow{{"skel table", [&] { ours.apply(sources, outputs, tenth, kernel::table); }}};
     take_turns(slow, std::min(rounds_, 3));
     print(direction, s, bytes, all, static_cast<double>(size * sources.size()));
@@ -101,7 +102,7 @@ class comparison {
     ours.apply(sources, outputs, size);
     for (std::size_t i = 0; i < outputs.size(); ++i)
       if (std::memcmp(outputs[i], copies[i].data(), size) != 0)
-        throw std::runtime_error("not the bytes of ISA-L");
+        throw std::runtime_error("bytes differ from ISA-L's");
   }
 
   void print(char const* direction, shape s, std::size_t bytes, std::vector<contestant> const& all,
@@ -133,8 +134,8 @@ class comparison {
       auto const r = ratio(*a, *b);
       bool const reached = r.median >= goal.least;
       failed_ = failed_ || !reached;
-      fmt::print("({},{}) {:>5.0f} MB {} {}: {} / {} = {:.2f} [{:.2f} - {:.2f}], to be reached {:.1f}\n", s.m,
-                 s.k, static_cast<double>(bytes) / 1e6, direction, reached ? "ok" : "MISSED", goal.ours,
+      fmt::print("({},{}) {:>5.0f} MB {} {}: {} / {} = {:.2f} [{:.2f} - {:.2f}], target {:.1f}\n", s.m, s.k,
+                 static_cast<double>(bytes) / 1e6, direction, reached ? "ok" : "MISSED", goal.ours,
                  goal.theirs, r.median, r.least, r.most, goal.least);
     }
   }
@@ -152,7 +153,7 @@ void compare(comparison& all, shape s, std::size_t bytes) {
   code const c(fmt::format("ida:{},{},matrix=isa-l", m, k));
   auto const encode = encoder(c);
   all.run("encode", s, bytes, encode, isal_product::encode(s.m, s.k), sources, parity, b.size);
-  // The first shards are lost; as many parity shards stand in for them.
+  // The first shards are lost and replaced by as many parity shards.
   encode.apply(sources, parity, b.size);
   auto const lost = recovered.size();
   std::vector<std::size_t> available, wanted;
@@ -168,13 +169,13 @@ void compare(comparison& all, shape s, std::size_t bytes) {
   recovery(c, available, wanted).apply(sources, recovered, b.size);
   for (std::size_t i = 0; i < lost; ++i)
     if (std::memcmp(recovered[i], data[i], b.size) != 0)
-      throw std::runtime_error("decoded data is not the data");
+      throw std::runtime_error("decoded data differ from the original");
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Erasure codes on one core against ISA-L, memcpy and exclusive ors");
+  CLI::App app("Compares erasure codes on one core with ISA-L, memcpy and exclusive ors");
   std::vector<double> sizes{1e8, 1e9};
   int rounds = 11;
   bool check = false;
@@ -183,16 +184,16 @@ int main(int argc, char** argv) {
       ->delimiter(',')
       ->capture_default_str()
       ->check(CLI::Range(1e5, 1e10));
-  app.add_option("--rounds", rounds, "in which each has its turn")
+  app.add_option("--rounds", rounds, "number of rounds; all contestants take turns")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000));
-  app.add_flag("--check", check, "exit code 1 where the ratios to ISA-L that are to be reached are not");
-  app.add_option("--csv", csv, "the figures")->type_name("FILE");
+  app.add_flag("--check", check, "exit code 1 if a target ratio to ISA-L is missed");
+  app.add_option("--csv", csv, "write the figures")->type_name("FILE");
   app.add_option("--figure-2", figure,
-                 "instead: the paper's figure 2, PREFIX.csv and PREFIX.svg, up to the first size")
+                 "instead: measure the paper's figure 2, PREFIX.csv and PREFIX.svg, up to the first size")
       ->type_name("PREFIX");
   app.add_option("--availability", losses,
-                 "instead: which losses of nodes a checkpoint survives, PREFIX.csv and PREFIX.svg")
+                 "instead: count the losses of nodes that a checkpoint survives, PREFIX.csv and PREFIX.svg")
       ->type_name("PREFIX");
   CLI11_PARSE(app, argc, argv);
   try {
@@ -210,7 +211,7 @@ int main(int argc, char** argv) {
     for (double const bytes : sizes)
       for (auto const s : shapes) compare(all, s, static_cast<std::size_t>(bytes));
     if (!csv.empty()) skel::write_file_atomically(csv, all.csv());
-    if (check && !have_isal()) fmt::print("nothing was checked: ISA-L is missing\n");
+    if (check && !have_isal()) fmt::print("nothing was checked: missing ISA-L\n");
     return all.failed() ? 1 : 0;
   } catch (std::exception const& bad) {
     fmt::print(stderr, "skel-bench-codes: {}\n", bad.what());

@@ -19,7 +19,7 @@ struct measured {
   spread encode, decode;
 };
 
-// Decoding: as many data shards are lost as can be.
+// Decodes with as many lost data shards as possible.
 measured measure(std::string const& spec, kernel with, std::size_t bytes, int rounds) {
   coder c(code(spec), with);
   auto const m = c.which().data_shards(), k = c.which().parity_shards();
@@ -41,7 +41,7 @@ class figure {
  public:
   explicit figure(int rounds) : rounds_(rounds) {}
 
-  // One point of a panel: against `x`, in a series.
+  // Adds a point at `x` to a series of a panel.
   void add(std::string const& panel, std::string const& series, double x, std::string const& spec,
            kernel with, std::size_t bytes) {
     auto const t = measure(spec, with, bytes, rounds_);
@@ -60,7 +60,7 @@ class figure {
       p.title = fmt::format("time to {}, against {}", which.second, which.first);
       p.x_label = which.first;
       p.y_label = "seconds";
-      p.log_y = true;  // the kernels differ fiftyfold
+      p.log_y = true;  // the kernels differ by a factor of fifty
       for (auto const& [name, points] : all) p.data.push_back({name, points});
       plots.push_back(std::move(p));
     }

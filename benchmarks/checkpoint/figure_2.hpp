@@ -1,5 +1,5 @@
-// Figure 2 of the paper: the time to code and to decode, against the size of the data, the number of slices,
-// and k.
+// Figure 2 of the paper: the time to encode and decode, over the size of the data, the number of
+// slices, and k.
 #pragma once
 
 #include <cstddef>

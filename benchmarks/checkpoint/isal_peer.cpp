@@ -54,7 +54,7 @@ isal_product isal_product::decode(int m, int k) {
 
 void isal_product::run(isal_kernel which, std::span<std::byte const* const> sources,
                        std::span<std::byte* const> outputs, std::size_t size) const {
-  // Its functions take pointers to what they do not change.
+  // ISA-L's functions take pointers to non-const data that they do not change.
   auto* const tables = const_cast<unsigned char*>(tables_.data());  // NOLINT
   auto** const from = reinterpret_cast<unsigned char**>(            // NOLINT
       const_cast<std::byte**>(sources.data()));                     // NOLINT

@@ -1,4 +1,4 @@
-// ISA-L, prepared for the same code: its tables are made beforehand, as ours are.
+// ISA-L prepared for the same code; like skel's, its tables are made in advance.
 #pragma once
 
 #include <cstddef>
@@ -10,15 +10,15 @@ namespace bench {
 enum class isal_kernel { best, avx2 };
 
 [[nodiscard]] bool have_isal() noexcept;
-/// ISA-L's own avx2 functions can be called by name.
+/// Whether ISA-L's own avx2 functions can be called by name.
 [[nodiscard]] bool have_isal_avx2() noexcept;
 
 class isal_product {
  public:
-  /// Parity of m data shards.
+  /// Computes the parity of m data shards.
   [[nodiscard]] static isal_product encode(int m, int k);
-  /// The first min(m, k) data shards, from the others and as many parity shards as are needed, in the order
-  /// of their numbers.
+  /// Restores the first min(m, k) data shards from the others and as many parity shards as
+  /// necessary, in the order of their numbers.
   [[nodiscard]] static isal_product decode(int m, int k);
 
   void run(isal_kernel which, std::span<std::byte const* const> sources, std::span<std::byte* const> outputs,

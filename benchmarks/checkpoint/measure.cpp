@@ -12,7 +12,7 @@
 namespace bench {
 
 void buffer::release::operator()(std::byte* p) const noexcept {
-  std::free(p);  // NOLINT(cppcoreguidelines-no-malloc): aligned_alloc's
+  std::free(p);  // NOLINT(cppcoreguidelines-no-malloc): allocated by aligned_alloc
 }
 
 buffer::buffer(std::size_t size, std::uint64_t seed) {
@@ -54,13 +54,13 @@ void read_all(std::vector<std::byte const*> const& sources, std::size_t size) {
       std::memcpy(words, source + at, step);
       for (auto const w : words) sum ^= w;
     }
-  static std::atomic<std::uint64_t> kept;  // so that nobody may leave the loop out
+  static std::atomic<std::uint64_t> kept;  // keeps the compiler from removing the loop
   kept = sum;
 }
 
 namespace {
 
-// Of this thread: when others have the core, the clock stands.
+// CPU time of this thread, so that other load does not count.
 double now() {
   timespec t{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);

@@ -1,4 +1,4 @@
-// Large buffers, and things measured in turns.
+// Large buffers, and measurements in turns.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace bench {
 
-/// Pages of 2 MiB where the system gives them, touched, filled with pseudo-random bytes.
+/// A buffer on pages of 2 MiB, if available, touched and filled with pseudo-random bytes.
 class buffer {
  public:
   buffer(std::size_t size, std::uint64_t seed);
@@ -23,15 +23,15 @@ class buffer {
   std::unique_ptr<std::byte, release> bytes_;
 };
 
-/// Shards of a code and what is computed from them.
+/// The shards of a code and the buffers computed from them.
 struct shard_buffers {
-  std::size_t size;  ///< of each, a multiple of 4096
+  std::size_t size;  ///< bytes per shard, a multiple of 4096
   std::vector<buffer> data, parity, recovered;
   shard_buffers(std::size_t m, std::size_t k, std::size_t total);
 };
 [[nodiscard]] std::vector<std::byte*> pointers(std::vector<buffer> const& buffers);
 
-/// Reads and does next to nothing else: what memory allows at best.
+/// Only reads the sources, to find the limit set by memory.
 void read_all(std::vector<std::byte const*> const& sources, std::size_t size);
 
 struct contestant {
@@ -40,14 +40,15 @@ struct contestant {
   std::vector<double> seconds{};
 };
 
-/// One round to warm up, then `rounds` in which each has its turn: what disturbs the machine meets all alike.
+/// Runs one round to warm up, then `rounds` rounds in which all take turns, so that disturbances
+/// affect all alike.
 void take_turns(std::vector<contestant>& all, int rounds);
 
 struct spread {
   double median, least, most;
 };
 [[nodiscard]] spread spread_of(std::vector<double> values);
-/// Of b's times over a's, round by round: how many times as fast a is.
+/// The distribution over the rounds of b's time divided by a's, the speed of a relative to b.
 [[nodiscard]] spread ratio(contestant const& a, contestant const& b);
 
 }  // namespace bench

@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
-"""The experiments of de Camargo, Cerqueira and Kon 2006: figure 2, figure 3 and table 1, and the availability of its codes.
+"""Repeats the experiments of de Camargo, Cerqueira and Kon 2006: figure 2, figure 3 and table 1, and the availability of its codes.
 
     cmake --preset bench && cmake --build --preset bench
-    benchmarks/checkpoint/reproduce.py                     # some six minutes; three sizes, a checkpoint each half second
+    benchmarks/checkpoint/reproduce.py                     # about six minutes; three sizes, a checkpoint every half second
     benchmarks/checkpoint/reproduce.py --paper --every 0.1 # the paper's state: 65.6, 262.4 and 1049.8 MB in 12-byte elements
 
 Writes DIR/index.html, with the plots DIR/*.svg and their figures DIR/*.csv.
 
-Figure 2: seconds to code by size, number of slices and redundancy, on one core (skel-bench-codes --figure-2). Availability: the share of
-sets of lost nodes that each code survives, counted exhaustively (skel-bench-codes --availability). Figure 3 and table 1: what checkpoints
-cost a running program, skel-matmul. Scenarios: no storage, a central repository (one copy in one directory), replication (2 copies), parity over ten slices, IDA (9,1)
-and IDA (8,2), in turn (A, B, C, ..., A, B, C ...). Each run's product must be the same. Overhead is the median of seconds over that of no
-storage, beside the paper's "below 3 %". What counts is accounted and not subtracted: `blocked` is the time for which the rank that stood
-still longest did so, in per cent of the run; coding, writing and syncing happen in threads beside it, and so does the packing of what never
-changes, A and B. `checkpoints` are the fewest of a row's runs; a row with a run that had none says nothing, and the script says so. The last
-line is the target: the full state under IDA (8,2) every 10 s, blocked below 1 %.
-Needs only Python's standard library. Exit code 1 with --check: the target was missed, or a row had no checkpoint.
+Figure 2: seconds to encode by size, number of slices and redundancy, on one core (skel-bench-codes --figure-2). Availability: the share of
+sets of lost nodes that each code survives, counted exhaustively (skel-bench-codes --availability). Figure 3 and table 1: the cost of
+checkpoints for a running program, skel-matmul. Scenarios, run in turn (A, B, C, ..., A, B, C ...): no storage, a central repository (one
+copy in one directory), replication (2 copies), parity over ten slices, IDA (9,1) and IDA (8,2). All products must be equal. Overhead is the
+median of seconds relative to no storage, beside the paper's "below 3 %". `blocked` is measured directly: the time during which the most
+affected rank stood still, in per cent of the run. Coding, writing and syncing run in threads beside it, and so does packing the constant
+matrices A and B. `checkpoints` is the minimum over a row's runs; a row with a run without checkpoints is meaningless, and the script
+reports it. The last line is the target: the full state under IDA (8,2) every 10 s, blocked below 1 %.
+Needs only Python's standard library. With --check, exit code 1 if the target was missed or a row had no checkpoint.
 """
 import argparse
 import csv
@@ -62,7 +62,7 @@ def blocked(result):
 
 
 def measure(options, size):
-    """A row of each scenario: table 1 and figure 3 for one size."""
+    """One row per scenario: table 1 and figure 3 for one size."""
     results = {code: [] for _, code in SCENARIOS}
     for _ in range(options.repetitions):
         for _, code in SCENARIOS:
@@ -111,7 +111,7 @@ def html_table(options, rows):
 
 
 def figure_3(sizes):
-    """Seconds relative to those without storage, by the size of the state."""
+    """Seconds relative to no storage, over the size of the state."""
     series = {}
     for k, (name, _) in enumerate(SCENARIOS[1:], 1):
         series[name] = (COLOURS[k - 1], [(rows[k]["state_megabytes"], rows[k]["normalised"]) for rows in sizes])
@@ -119,7 +119,7 @@ def figure_3(sizes):
 
 
 def codes(options):
-    """Figure 2 and the availability, as plots in files."""
+    """Writes figure 2 and the availability as plots."""
     program = options.bin / "skel-bench-codes"
     if not program.exists():
         sys.exit(f"reproduce.py: {program} is missing: cmake --preset bench && cmake --build --preset bench")
@@ -129,9 +129,9 @@ def codes(options):
 
 
 def target(options):
-    """The line of the target, and whether it was reached."""
+    """Returns the line of the target, and whether it was reached."""
     size, saved = options.target_size, 0
-    while saved == 0:  # as long as a run is over before its first checkpoint
+    while saved == 0:  # repeats while the run ends before its first checkpoint
         result = run(options, size, "ida:8,2", 10)
         saved, last, size = result["checkpoint"]["saved"], size, math.ceil(size * 1.25)
     good = blocked(result) < TARGET
@@ -158,15 +158,15 @@ def write_page(options, sizes, remarks):
 def main():
     here = pathlib.Path(__file__).resolve().parents[2]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", type=pathlib.Path, default=here / "build/release/bin", help="where the programs are")
+    parser.add_argument("--bin", type=pathlib.Path, default=here / "build/release/bin", help="directory of the programs")
     parser.add_argument("--out", type=pathlib.Path, default=here / "out/checkpoint", help="directory for page, plots and CSV files")
-    parser.add_argument("--stores", default=None, help="where the directories of the stores are made [the system's temporary directory]")
+    parser.add_argument("--stores", default=None, help="directory for the stores [the system's temporary directory]")
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--sizes", type=int, nargs="+", default=[2800, 3400, 4000])
     parser.add_argument("--paper", action="store_true", help=f"sizes {PAPER}")
     parser.add_argument("--every", type=float, default=0.5, help="seconds between checkpoints")
     parser.add_argument("--repetitions", type=int, default=3)
-    parser.add_argument("--target-size", type=int, default=5860, help="of the run that lasts long enough for a checkpoint every 10 s")
+    parser.add_argument("--target-size", type=int, default=5860, help="size of the target's run, which must last long enough for a checkpoint every 10 s")
     parser.add_argument("--check", action="store_true", help="exit code 1 if the target was missed or a row had no checkpoint")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
@@ -179,7 +179,7 @@ def main():
     empty = [f"size {r['size']}, {r['storage']}" for rows in sizes for r in rows[1:] if r["checkpoints"] == 0]
     remarks = []
     if empty:
-        remarks.append(f"No checkpoint in: {'; '.join(empty)}. These rows say nothing: choose greater --sizes or a shorter --every.")
+        remarks.append(f"No checkpoint in: {'; '.join(empty)}. These rows are meaningless: use greater --sizes or a shorter --every.")
     line, good = target(options)
     remarks.append(line)
     print("\n" + "\n".join(remarks))

@@ -1,8 +1,8 @@
-// The README's program without skel: a master that hands out chunks, and workers that compute them, over
-// Boost.MPI. compile_time.py compares what the two cost to compile.
+// The README's program without skel: a master that hands out chunks, and workers that compute them,
+// over Boost.MPI. compile_time.py compares the compilation costs of both.
 //
-// It does less than the farm: one rank alone computes nothing in parallel, the root only hands out, a lost
-// rank ends the job, and nothing is reported.
+// It does less than the farm: a single rank does not compute in parallel, the root does not work, a
+// lost rank ends the job, and there is no report.
 #include <algorithm>
 #include <boost/mpi.hpp>
 #include <boost/serialization/vector.hpp>
@@ -12,7 +12,7 @@
 
 namespace mpi = boost::mpi;
 
-// How many steps the Collatz sequence of n takes to reach 1.
+// Number of steps of the Collatz sequence from n to 1.
 int steps(std::uint64_t n) {
   int count = 0;
   for (; n != 1; ++count) n = n % 2 == 0 ? n / 2 : 3 * n + 1;
@@ -45,7 +45,7 @@ counts compute(chunk const& c) {
   return result;
 }
 
-// Guided self-scheduling: each chunk is an equal share of what is left.
+// Guided self-scheduling: each chunk is an equal share of the rest.
 void lead(mpi::communicator const& world, std::vector<int>& found) {
   auto const workers = world.size() - 1;
   std::uint64_t next = 0;

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What the README's program costs to compile, beside the same job over Boost.MPI by hand.
+"""Compares the compilation costs of the README's program with those of the same job over Boost.MPI.
 
 Compiles each program REPEAT times, in turn, and prints the CPU seconds of the compiler (median, least and most)
-and the lines after preprocessing. The README's program is to take at most LIMIT times what by_hand.cpp takes.
+and the lines after preprocessing. Target: the README's program takes at most LIMIT times as long as by_hand.cpp.
 """
 import argparse
 import pathlib
@@ -17,7 +17,7 @@ TOP = HERE.parent.parent
 
 
 def seconds(command):
-    """CPU seconds of one compilation. Not wall seconds: other processes slow those down."""
+    """CPU seconds of one compilation. Other processes would slow down wall seconds."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command, check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -32,7 +32,7 @@ def main():
     parser.add_argument("--limit", type=float, default=0.6, help="exit code 1 above this ratio of the medians, default: 0.6")
     options = parser.parse_args()
     if options.repeat < 1:
-        parser.error(f"--repeat must be at least 1, got {options.repeat}")
+        parser.error(f"--repeat must be at least 1, found {options.repeat}")
 
     mpi = shlex.split(subprocess.run(["mpicxx", "--showme:compile"], check=True, capture_output=True, text=True).stdout)
     compiler = [options.compiler, *shlex.split(options.flags)]

@@ -16,7 +16,7 @@ namespace {
 
 using components::big_array;
 
-// f(first, last) of a part of 0 ... n - 1 on each thread.
+// Calls f(first, last) on each thread, for a part of 0 ... n - 1.
 template <class F>
 void in_parallel(std::size_t n, unsigned threads, F&& f) {
   std::vector<std::jthread> helpers;

@@ -1,6 +1,6 @@
-// One method on one graph, in one process: `skel-bench-components METHOD GRAPH REPETITIONS`, METHOD being
-// one or more of union-find, afforest:THREADS, skel:THREADS, dfs, with commas between; the methods take
-// turns.
+// Measures methods on one graph, in one process: `skel-bench-components METHOD GRAPH REPETITIONS`.
+// METHOD is a comma-separated list of union-find, afforest:THREADS, skel:THREADS and dfs; the
+// methods take turns.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""Connected components from an edge array in memory to all labels: skel's union-find against peers, and ranks.
+"""Connected components from an edge array in memory to all labels: compares skel's union-find with peers, and ranks.
 
     cmake --preset bench && cmake --build --preset bench
     benchmarks/components/components.py                # three minutes
     benchmarks/components/components.py --repetitions 5 --graphs uniform:n=2048000,m=2048000,seed=1
 
-Everything takes turns, also the processes (A, B, C, A, B, C ...), so that a slow minute meets all of it; all labels must
-be the same. Peers: the plain sequential union-find, and Afforest, written after Sutton et al. 2018, with the graph it needs
-first, as GAPBS does. Ranks: skel-components on two ranks and on one, new processes each time; beside it the hypercube by
-hand over MPI with the same messages (skel-bench-components-ranks), and the skeleton in the same protocol
-(skel-bench-components-skeleton): three times in a row, and one core in the same process. Two copies at once: how much
-slower one core is while the other does the same, which no division of the work can avoid. Medians [10 % .. 90 %] of wall
-seconds. On a loaded machine look at `processor` instead: seconds of the processor, of all threads together.
-Needs only Python's standard library. Exit code 1 with --check: a target was missed.
+Everything takes turns, including processes (A, B, C, A, B, C ...), so that a disturbance affects all alike. All labels must
+be equal. Peers: the plain sequential union-find, and Afforest after Sutton et al. 2018, which first builds its graph, as in
+GAPBS. Ranks: skel-components on two ranks and on one, with new processes each time; the hand-written hypercube over MPI
+with the same messages (skel-bench-components-ranks); and the skeleton in the same protocol
+(skel-bench-components-skeleton): three times in a row, with one core measured in the same process. Two copies at once: the
+slowdown of one core while the other does the same, which no division of the work can avoid. Medians [10 % .. 90 %] of wall
+seconds. On a loaded machine use `processor`: processor seconds of all threads together.
+Needs only Python's standard library. With --check, exit code 1 if a target was missed.
 """
 import argparse
 import json
@@ -24,11 +24,11 @@ import sys
 import tempfile
 
 UNIFORM, KRONECKER = "uniform:n=2048000,m=2048000,seed=1", "kronecker:scale=20,degree=16,seed=1"
-ONE_CORE = 1.0  # of the plain union-find's speed
-THREADS = 1.5  # two threads, of one core
-RANKS = {UNIFORM: 0.9, KRONECKER: 1.5}  # two ranks, of one core
-MEMORY = 2.5  # of edges and labels
-IN_A_ROW = 3  # runs of a process
+ONE_CORE = 1.0  # relative to the speed of the plain union-find
+THREADS = 1.5  # two threads relative to one core
+RANKS = {UNIFORM: 0.9, KRONECKER: 1.5}  # two ranks relative to one core
+MEMORY = 2.5  # relative to the size of edges and labels
+IN_A_ROW = 3  # runs per process
 
 
 def environment():
@@ -50,7 +50,7 @@ def shown(values):
 
 
 def ratio(above, below):
-    """The median of paired ratios."""
+    """Median of paired ratios."""
     return statistics.median(a / b for a, b in zip(above, below))
 
 
@@ -65,7 +65,7 @@ class Verdicts:
 
 
 class Methods:
-    """All methods of one process, on the same edges."""
+    """All methods in one process, on the same edges."""
     NAMES = ["union-find:1", "skel:1", "skel:2", "afforest:1", "afforest:2"]
 
     def __init__(self, options, graph):
@@ -114,7 +114,7 @@ class Ranks:
 
 
 class Copies:
-    """Two processes that solve all of it at once, against one alone."""
+    """Two processes that solve the whole graph at once, compared with one alone."""
 
     def __init__(self, options, graph):
         self.command = [str(options.bin / "skel-bench-components"), "skel:1", graph, str(2 * IN_A_ROW)]
@@ -135,7 +135,7 @@ class Copies:
 
 
 class Program:
-    """skel-components itself: seconds and memory, from its report."""
+    """skel-components: seconds and memory, from its report."""
 
     def __init__(self, options, graph, count):
         self.command = ["mpiexec", "-n", count, "--oversubscribe", "--bind-to", "none", options.bin / "skel-components",
@@ -189,7 +189,7 @@ def measure(options, graph, verdict):
 def main():
     here = pathlib.Path(__file__).resolve().parents[2]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", type=pathlib.Path, default=here / "build/release/bin", help="where the programs are")
+    parser.add_argument("--bin", type=pathlib.Path, default=here / "build/release/bin", help="directory of the programs")
     parser.add_argument("--graphs", nargs="+", default=[UNIFORM, KRONECKER])
     parser.add_argument("--repetitions", type=int, default=9)
     parser.add_argument("--check", action="store_true", help="exit code 1 if a target was missed")

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Repeats sections 6 to 8 of "Hypercube Divide and Conquer" from the paper's own tables: the coefficients of table 3 from
-tables 1 and 2, the prediction of section 7, and table 4; each beside what the paper prints, with the residue.
+tables 1 and 2, the prediction of section 7, and table 4; each beside the printed values, with the residue.
 
   benchmarks/components/paper.py                          # uses build/release/bin/skel-model
-  benchmarks/components/paper.py --plot figure-4.svg      # measured against predicted, too
+  benchmarks/components/paper.py --plot figure-4.svg      # also plots measured against predicted values
 """
 
 import argparse
@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent / "paper"
-# Table 3, columns set right (see paper/README.md), and its R².
+# Table 3, with its columns corrected (see paper/README.md), and its R².
 PAPER = {"divide": ({"1": 2.25e-6, "M": 1.94e-8}, 0.99), "combine": ({"1": 2.32e-4, "N": 2.19e-7}, 0.95),
          "sequential": ({"N": 1.35e-7, "M": 4.60e-7}, 0.98)}
 BASES = ["divide=1 + M", "combine=1 + N", "sequential=N + M"]
@@ -62,12 +62,12 @@ def coefficients(fitted):
             c, low, high = term["coefficients"][i], term["low"][i], term["high"][i]
             print(f"{term['phase'] if i == 0 else '':12}{b:4}{printed[b]:12.3e}{c:12.3e}{low:14.3e}{high:12.3e}"
                   f"{100 * (printed[b] / c - 1):+9.1f}%" + (f"{r2:10.2f}{term['r2']:10.5f}" if i == 0 else ""))
-    print("\ndivide and combine follow from table 1 (the paper cuts digits). The sequential ones do not follow from\n"
-          "table 2: they are 6.0 and 1.7 times what the rows give, with an intercept 3.2 and 1.6 times.")
+    print("\ndivide and combine follow from table 1 (the paper truncates digits). The sequential ones do not follow from\n"
+          "table 2: they are 6.0 and 1.7 times the values from its rows, with an intercept 3.2 and 1.6 times.")
 
 
 def misprints(model, folder):
-    print("\nTables as printed: outliers that fit names")
+    print("\nTables as printed: outliers reported by fit")
     for table in ("table-1-as-printed.csv", "table-2-as-printed.csv"):
         for term in model.fit(folder / "printed.json", table)["terms"]:
             for o in term["outliers"]:
@@ -86,16 +86,17 @@ def prediction(model, published):
     print(f"  {'exchange':14}{part['exchange']:.6f}   paper {COMMUNICATION}, residue {part['exchange'] - COMMUNICATION:+.6f}")
     print(f"  {'total':14}{p['seconds']:.6f}   paper {PREDICTED}, residue {p['seconds'] - PREDICTED:+.6f}")
     print(f"  {'error':14}{100 * (p['seconds'] / OBSERVED - 1):+.3f} %  paper {100 * (PREDICTED / OBSERVED - 1):+.3f} %")
-    # K = 1024 in all but the communication, and the division counted on the halves: the nearest there is.
+    # K = 1024 everywhere except in the communication, and the division counted on the halves: the closest
+    # approximation.
     n, m = 1024 * 1024, 2048 * 1024
     (d, c, s) = (PAPER[k][0] for k in ("divide", "combine", "sequential"))
     near = (3 * d["1"] + d["M"] * m * 7 / 8) + 3 * (c["1"] + c["N"] * n) + s["N"] * n + s["M"] * m / 8 + COMMUNICATION
-    print(f"  {PREDICTED} cannot be derived; nearest, with K = 1024 and divide on M/2, M/4, M/8: {near:.6f}, "
+    print(f"  {PREDICTED} cannot be derived; closest, with K = 1024 and divide on M/2, M/4, M/8: {near:.6f}, "
           f"residue {near - PREDICTED:+.6f}")
 
 
 def table_4(model, published, fitted):
-    print("\nTable 4, P = 8: predicted by the paper's coefficients, and by those fitted to tables 1 and 2")
+    print("\nTable 4, P = 8: predicted with the paper's coefficients, and with those fitted to tables 1 and 2")
     print(f"{'N':>9}{'M':>9}{'measured':>11}{'paper':>11}{'error':>8}{'ours':>11}{'error':>8}")
     errors = {"paper": [], "ours": []}
     warnings = []

@@ -1,6 +1,6 @@
-// The hypercube by hand, on a power of two of MPI ranks: `skel-bench-components-ranks GRAPH REPETITIONS
-// [dense]`. Every rank has its part of the edges in memory, and all labels at the end. Rank 0 also measures
-// what it needs alone for all edges.
+// The hand-written hypercube on a power of two of MPI ranks: `skel-bench-components-ranks GRAPH
+// REPETITIONS [dense]`. Every rank has its part of the edges in memory, and all labels at the end.
+// Rank 0 also measures the time that it needs alone for all edges.
 #include <mpi.h>
 
 #include <algorithm>

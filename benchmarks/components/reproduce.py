@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Repeats sections 6 to 8 of "Hypercube Divide and Conquer" with one command: tables 1 to 4, figures 2 and 4, on this
-machine's ranks and on the simulated cluster of 14 Pentium 4; beside the paper's numbers. Fits on small, predicts the large.
+machine's ranks and on the simulated cluster of 14 Pentium 4, beside the paper's numbers. Fits small runs, predicts large ones.
 
     cmake --preset bench && cmake --build --preset bench
     benchmarks/components/reproduce.py                        # about fifteen minutes, on a quiet machine; build/components/
-    benchmarks/components/reproduce.py --repetitions 3 --quick   # two, to see that it works
+    benchmarks/components/reproduce.py --repetitions 3 --quick   # two, for a quick check
 
-Simulated: real graphs, messages and labels; each block of the job costs what it takes here, times what a Pentium 4 of the
-paper is slower by, with 5 % noise. Every held-out configuration counts with the median of its repetitions. Leaves CSV, SVG
-and index.html. Needs only Python's standard library. Exit code 1 with --check: a target was missed.
+Simulated: real graphs, messages and labels. Each block of the job costs its time here, multiplied by the slowness of the
+paper's Pentium 4, with 5 % noise. Every held-out configuration counts with the median of its repetitions. Writes CSV, SVG
+and index.html. Needs only Python's standard library. With --check, exit code 1 if a target was missed.
 """
 import argparse
 import csv
@@ -24,9 +24,9 @@ PAPER = pathlib.Path(__file__).resolve().parent / "paper"
 PLATFORM, MACHINES = "pentium4-14", 14
 NOISE = 0.05
 TABLE_4 = [(n, m) for n in (1024000, 2048000) for m in (512000, 1024000, 2048000)]
-# Median and 90th percentile of the errors in the simulator; the median on real ranks, to which the spread is added.
+# Median and 90th percentile of the errors in the simulator; median on real ranks, to which the spread is added.
 SIMULATED_TARGET, REAL_TARGET = (0.03, 0.08), 0.05
-# What runs: the paper's (its sequential part, the whole vector of roots), and ours.
+# The variants: the paper's (its sequential part, the whole vector of roots) and skel's.
 VARIANTS = {"paper": ["--local", "dfs", "--exchange", "dense"], "ours": ["--local", "union-find", "--exchange", "cheapest"]}
 PAPER_BASES = ["divide=1 + M", "combine=1 + N", "sequential=N + M"]
 
@@ -72,16 +72,16 @@ class Study:
         return path
 
     def simulate(self, samples, ranks, sizes, variant, seed):
-        """Runs of uniform graphs on the simulated cluster, as lines of the samples file. The repetitions follow one another in
-        one process: the first of them waits for new memory."""
+        """Runs uniform graphs on the simulated cluster; returns the lines of the samples file. The repetitions follow one
+        another in one process, so only the first of them waits for new memory."""
         graphs = [word for n, m in sizes for word in ("--generate", f"uniform:n={n},m={m},seed={seed}")]
         self.run(self.program("skel-simulate"), "--skeleton", "divide_and_conquer", "--platform", PLATFORM, "--ranks", ranks,
                  *graphs, "--repetitions", self.o.repetitions, "--noise", NOISE, "--seed", seed, "--cost-scale",
                  self.scale, *VARIANTS[variant], "--samples", samples, "--quiet")
 
     def measure(self, runs, variant):
-        """The same on real ranks, of (samples, ranks, nodes, edges); all take turns, so that a slow minute does not meet one
-        of them only, or only those that are predicted."""
+        """The same on real ranks, for (samples, ranks, nodes, edges). All configurations take turns, so that a disturbance
+        does not affect only one of them, or only the predicted ones."""
         for repetition in range(self.o.repetitions):
             for samples, ranks, n, m in runs:
                 self.on_ranks(ranks, self.program("skel-components"), "--generate", f"uniform:n={n},m={m},seed={repetition + 1}",
@@ -97,7 +97,7 @@ class Study:
         self.say(f"\n{text}", f"<h2>{html.escape(text)}</h2>")
 
     def table(self, name, columns, rows):
-        """Prints it, and leaves it as CSV."""
+        """Prints the table and writes it as CSV."""
         def cell(x):
             return "" if x is None else f"{x:.6g}" if isinstance(x, float) else str(x)
         cells = [[cell(x) for x in row] for row in rows]
@@ -116,7 +116,7 @@ class Study:
     def verdict(self, what, value, target):
         met = value <= target
         self.good = self.good and met
-        self.say(f"{what}: {100 * value:.2f} % (to be reached: {100 * target:.2f} %) {'reached' if met else 'NOT REACHED'}")
+        self.say(f"{what}: {100 * value:.2f} % (target: {100 * target:.2f} %) {'reached' if met else 'NOT REACHED'}")
 
     # --- sections
 
@@ -157,12 +157,12 @@ class Study:
         rows.sort()
         self.table("table-2", ["N", "M", "paper", "here", "paper / here"], rows)
         self.scale = statistics.median(factors)
-        self.say(f"a Pentium 4 of the paper is {self.scale:.2f} times slower than one core here: so much dearer are the blocks "
-                 "of the simulated cluster")
+        self.say(f"a Pentium 4 of the paper is {self.scale:.2f} times slower than one core here, the factor of the cost of "
+                 "blocks on the simulated cluster")
         self.head("Table 3: coefficients")
         bases = [word for b in PAPER_BASES for word in ("--basis", b)]
         rows = []
-        alike = self.samples("samples-as-table-2")  # the paper's sizes, not those 64 times as large
+        alike = self.samples("samples-as-table-2")  # only the paper's sizes, not those 64 times as large
         alike.write_text("".join(line for i, line in enumerate(samples.open(encoding="utf-8"))
                                  if i == 0 or float(line.split("N=")[1].split(";")[0]) <= 32000), encoding="utf-8")
         for name, files in (("paper's tables", [PAPER / "table-1.csv", PAPER / "table-2.csv"]), ("here", [alike])):
@@ -176,7 +176,7 @@ class Study:
                     rows.append([term["phase"], b, name, term["coefficients"][i], term["low"][i], term["high"][i], term["r2"]])
         rows.sort(key=lambda r: (r[0], r[1]))
         self.table("table-3", ["phase", "of", "from", "coefficient", "low", "high", "R²"], rows)
-        self.say("The paper prints divide 2.25e-6 and 1.94e-8, combine 2.32e-4 and 2.19e-7 (columns set right), sequential "
+        self.say("The paper prints divide 2.25e-6 and 1.94e-8, combine 2.32e-4 and 2.19e-7 (columns corrected), sequential "
                  "1.35e-7 and 4.60e-7, which do not follow from its table 2: see benchmarks/components/paper.py.")
 
     def figure_2(self):
@@ -198,7 +198,7 @@ class Study:
         self.say("The paper's, at P = 8: l = 2.43e-4 s, g = 1.51e-7 s.")
 
     def predictions(self, name, variant, held_out, samples, small, machine):
-        """Fits to the small samples, predicts the held-out ones; returns rows and the errors."""
+        """Fits the small samples and predicts the held-out ones. Returns the rows and the errors."""
         fitted = self.out / f"model-{name}.json"
         self.model("fit", small, "-o", fitted, "--variables", "N,M",
                    *(w for b in self.bases(variant) for w in ("--basis", b)))
@@ -225,12 +225,12 @@ class Study:
 
     @staticmethod
     def bases(variant):
-        """The forms are given where the paper gives them; ours are chosen by cross-validation. Kriging in both."""
+        """Uses the paper's basis functions for its variant; cross-validation chooses skel's. Kriging in both."""
         return PAPER_BASES if variant == "paper" else []
 
     def simulated(self):
-        # Fitted: two and four ranks, at most half of the edges. Held out: the paper's table on eight, and groups that do
-        # not halve evenly, of which the model knows least.
+        # Fitted: two and four ranks, at most half of the edges. Held out: the paper's table on eight ranks, and groups
+        # that do not halve evenly, of which the model knows least.
         ranks = (2, 4)
         edges = (128000, 512000, 1024000) if self.o.quick else (64000, 128000, 256000, 362000, 512000, 724000, 1024000)
         sizes = [(n, m) for n in (128000, 256000, 512000, 1024000, 2048000) for m in edges]
@@ -256,7 +256,7 @@ class Study:
                 self.beside_the_paper(large, small)
 
     def beside_the_paper(self, large, small):
-        """Table 4 in full: what the paper measured, what it would have predicted, ours."""
+        """The complete table 4: the paper's measurements, its predictions, and skel's."""
         measured = {}
         for row in read_samples(PAPER / "table-4.csv"):
             measured[int(row["sizes"]["N"]), int(row["sizes"]["M"])] = row["seconds"]
@@ -276,7 +276,7 @@ class Study:
                          f"{100 * (fitted / simulated - 1):+.1f} %"])
         self.say("Table 4, P = 8:")
         self.table("table-4", ["N", "M", "paper measured", "paper's model", "error", "simulated", "our model", "error"], rows)
-        self.say("The paper's model is its formula with its table 3 (columns set right); it predicts 1.916492 s for the third "
+        self.say("The paper's model is its formula with its table 3 (columns corrected); it predicts 1.916492 s for the third "
                  "row, which cannot be derived from them.")
 
     def real(self):
@@ -313,7 +313,7 @@ class Study:
 
 
 def read_samples(path):
-    """Rows of a samples file, with the sizes as numbers."""
+    """Rows of a samples file, with sizes as numbers."""
     rows = []
     with open(path, newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
@@ -331,9 +331,9 @@ def read_samples(path):
 def main():
     here = pathlib.Path(__file__).resolve().parents[2]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", type=pathlib.Path, default=here / "build/release/bin", help="where the programs are")
-    parser.add_argument("--output", type=pathlib.Path, default=here / "build/components", help="where the results go")
-    parser.add_argument("--repetitions", type=int, default=7, help="of every configuration")
+    parser.add_argument("--bin", type=pathlib.Path, default=here / "build/release/bin", help="directory of the programs")
+    parser.add_argument("--output", type=pathlib.Path, default=here / "build/components", help="directory for the results")
+    parser.add_argument("--repetitions", type=int, default=7, help="repetitions of every configuration")
     parser.add_argument("--quick", action="store_true", help="smaller graphs")
     parser.add_argument("--check", action="store_true", help="exit code 1 if a target was missed")
     options = parser.parse_args()

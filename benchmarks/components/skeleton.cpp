@@ -1,6 +1,6 @@
-// The skeleton again and again, on any number of ranks: `skel-bench-components-skeleton GRAPH REPETITIONS
-// [dense]`. As in skel-bench-components-ranks each rank has its part of the edges in memory, and rank 0 also
-// measures, each time before, what it needs alone for all edges.
+// Runs the skeleton repeatedly on any number of ranks: `skel-bench-components-skeleton GRAPH
+// REPETITIONS [dense]`. As in skel-bench-components-ranks, each rank has its part of the edges in
+// memory. Before each run rank 0 also measures the time that it needs alone for all edges.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -29,7 +29,7 @@ void run(skel::context& ctx, graph_spec const& spec, int repetitions, exchange h
       auto const labels = job.solve(whole);
       alone = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     }
-    static_cast<void>(skel::broadcast(ctx, skel::on_root([] { return true; })));  // all begin together
+    static_cast<void>(skel::broadcast(ctx, skel::on_root([] { return true; })));  // all ranks start together
     auto found = connect(ctx, graph, job, kind);
     if (!ctx.is_root()) continue;
     auto const hash = skel::xxh3_hex(std::as_bytes(found.labels.labels()));

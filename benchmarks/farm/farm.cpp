@@ -1,5 +1,5 @@
-// skel's farm on the work of master_worker.cpp, with the same options and the same output line. farm.py runs
-// both.
+// Runs skel's farm on the work of master_worker.cpp, with the same options and output line, for
+// farm.py.
 #include <CLI/CLI.hpp>
 #include <array>
 #include <cmath>
@@ -21,7 +21,7 @@ struct options {
   double microseconds = 0;
   int bytes = 16;
   int repetitions = 20;
-  double iterations_per_us = 0;  // the same on every rank, so it has to be given
+  double iterations_per_us = 0;  // must be equal on every rank, so it must be given
 };
 
 template <std::size_t Bytes>

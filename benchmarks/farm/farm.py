@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""The farm against a hand-written MPI master-worker, both on the same cores: one table of ratios.
+"""Compares the farm with a hand-written MPI master-worker on the same cores: one table of ratios.
 
     cmake --preset bench && cmake --build --preset bench
     benchmarks/farm/farm.py                    # about five minutes
-    benchmarks/farm/farm.py --us 0 --bytes 16  # one cell of it
+    benchmarks/farm/farm.py --us 0 --bytes 16  # one cell of the table
 
-For every task length and result size: the opponent's grid (ranks x chunk x window) is tried briefly, its best few
+For every task length and result size, the opponent's grid (ranks x chunk x window) is tried briefly. Its best few
 configurations then run interleaved with skel's (A, B, A, B ...), and the medians of all repetitions are compared,
-the best of skel's with the best of the opponent's. Wall clock; the work loop's length is measured once, for both.
-Needs only Python's standard library. Exit code 1: a target was missed (with --check).
+the best of skel's with the best of the opponent's. Wall clock; the length of the work loop is measured once, for both.
+Needs only Python's standard library. With --check, exit code 1 if a target was missed.
 """
 import argparse
 import os
@@ -22,7 +22,7 @@ TASKS = {0: {16: 1_000_000, 4096: 10_000}, 10: {16: 6_000, 4096: 4_000}, 100: {1
 TARGETS = {0: None, 10: 0.85, 100: 0.95, 1000: 0.95}
 CHUNKS = {0: (1, 8, 32, 256), 10: (1, 4, 8, 32), 100: (1, 2, 4), 1000: (1, 2)}
 WINDOWS = {0: (2, 4), 10: (2, 4), 100: (2, 4), 1000: (1, 2)}
-# Above 4 KiB shared memory changes its protocol; which one is faster depends on the machine, so both are tried.
+# Above 4 KiB shared memory changes its protocol. The faster one depends on the machine, so both are tried.
 SINGLE_COPY = {16: ("default",), 4096: ("default", "none")}
 SCHEDULES = {0: ("guided", "guided:min=32", "first-come:chunk=32", "first-come:chunk=256"),
              10: ("guided", "first-come:chunk=8", "first-come:chunk=1"),
@@ -31,7 +31,7 @@ SCHEDULES = {0: ("guided", "guided:min=32", "first-come:chunk=32", "first-come:c
 
 
 class Program:
-    """One configuration of one program; collects its repetitions."""
+    """One configuration of one program, and its repetitions."""
 
     def __init__(self, name, ranks, arguments, mpi=()):
         self.name, self.ranks, self.arguments = name, ranks, arguments
@@ -96,7 +96,7 @@ def opponents(options, us, size):
 
 
 def contenders(options, us, size):
-    # With one rank per core the root works too; with one more it only serves, as the opponent's master does.
+    # With one rank per core the root works too; with one more it only serves, like the opponent's master.
     return [Program("skel-bench-farm", ranks, work(options, us, size)
                     + ["--schedule", schedule, "--root", "works" if ranks <= (os.cpu_count() or 1) else "serves"],
                     ["--bind-to", "none"])
@@ -104,7 +104,7 @@ def contenders(options, us, size):
 
 
 def shortlist(options, programs, keep):
-    """The best few of a brief first try; what was slower there is hardly the best in a longer one."""
+    """Selects the best few in a brief trial; slower ones are unlikely to win a longer one."""
     for program in programs:
         program.run(options, 5)
     best = sorted(programs, key=lambda p: p.median, reverse=True)[:keep]
@@ -115,7 +115,7 @@ def shortlist(options, programs, keep):
 
 def compare(options, us, size):
     theirs = opponents(options, us, size)
-    # The farm's `guided` has its own target: the opponent with chunks of 32, whichever of these is best.
+    # `guided` has a target of its own: the opponent with chunks of 32, if that is among the best.
     chunks_of_32 = [p for p in theirs if "32" in p.arguments[p.arguments.index("--chunk"):][1:2]] if us == 0 else []
     best = shortlist(options, theirs, 3)
     named = sorted(chunks_of_32, key=lambda p: statistics.median(p.rates or [0]), reverse=True)[:1]
@@ -149,7 +149,7 @@ def row(us, size, ours, theirs, target, label=""):
 def main():
     here = pathlib.Path(__file__).resolve().parents[2]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", type=pathlib.Path, default=here / "build/release/bin", help="where the programs are")
+    parser.add_argument("--bin", type=pathlib.Path, default=here / "build/release/bin", help="directory of the programs")
     parser.add_argument("--us", type=int, nargs="+", default=[0, 10, 100, 1000], choices=sorted(TASKS))
     parser.add_argument("--bytes", type=int, nargs="+", default=[16, 4096], choices=sorted(SINGLE_COPY))
     parser.add_argument("--ranks", type=int, nargs="+", default=[2, 3])

@@ -1,6 +1,6 @@
-// How soon an idle rank answers: the root gets a task every 20 ms, and the task says how old it is when it
-// starts on another rank. All ranks on one host (their steady clocks are one). Also prints what the idle
-// ranks used.
+// Measures how soon an idle rank reacts: the root gets a task every 20 ms, and the task records its
+// age when it starts on another rank. All ranks must be on one host, with a common steady clock.
+// Also prints the processor time of idle ranks.
 //   mpiexec -n 2 build/release/bin/skel-bench-idle-latency [TASKS]
 #include <sys/resource.h>
 
@@ -47,7 +47,7 @@ int main(int argc, char** argv) {
             skel::schedule::first_come{},
             [&](skel::task_id, std::int64_t age) { ms.push_back(static_cast<double>(age) * 1e-6); },
             {.results = {.window = 1}, .root = skel::root_role::serves})
-            .report;  // one at a time: the others sleep meanwhile
+            .report;  // one at a time; the other ranks sleep
     if (!ctx.is_root()) {
       std::printf("rank %d: %.1f %% of a core\n", ctx.rank(),
                   100 * (cpu_seconds() - before) / report.seconds);

@@ -1,10 +1,10 @@
-// A master-worker written by hand over MPI's C interface: what the farm is measured against.
+// A hand-written master-worker over MPI's C interface, the farm's opponent.
 //
-// Written to be fast. Rank 0 only receives and sends; each worker has `--window` chunks of `--chunk` tasks in
-// flight, so it never waits for an answer. A worker finishes its chunks in the order they were granted, and
-// MPI keeps messages of one sender in order: so the master posts, with each grant, the receive for its
-// results straight into the final array. A grant is 16 bytes, a result message is nothing but results. No
-// allocation inside the loop.
+// Optimised for speed. Rank 0 only receives and sends; each worker has `--window` chunks of
+// `--chunk` tasks in flight, so it never waits for an answer. A worker finishes its chunks in the
+// order of their grants, and MPI keeps the messages of one sender in order. With each grant the
+// master can therefore post the receive for its results directly into the final array. A grant is
+// 16 bytes; a result message contains only results. The loop does not allocate.
 #include <mpi.h>
 
 #include <CLI/CLI.hpp>
@@ -79,7 +79,8 @@ class master {
   void forget() { std::fill(results_.begin(), results_.end(), std::byte{0xff}); }
 
  private:
-  // The next chunk to the worker whose place in the window has become free; the receive is posted first.
+  // Sends the next chunk to the worker whose place in the window has become free; the receive is
+  // posted first.
   void hand_out(int place) {
     if (next_ == o_.tasks) return;
     grant const g{next_, std::min(o_.chunk, o_.tasks - next_)};
@@ -170,7 +171,7 @@ int main(int argc, char** argv) {
   app.add_option("--bytes", o.bytes, "bytes per result, a multiple of 16")->check(CLI::Range(16, 1 << 14));
   app.add_option("--repetitions", o.repetitions, "measured repetitions")->check(CLI::PositiveNumber);
   app.add_option("--iterations-per-us", o.iterations_per_us, "length of the work loop; 0: measure it here");
-  app.add_flag("--calibrate", calibrate, "print the iterations per microsecond and leave");
+  app.add_flag("--calibrate", calibrate, "print the iterations per microsecond and exit");
   int status = 0;
   try {
     app.parse(argc, argv);

@@ -1,4 +1,4 @@
-// The work that both programs of the farm benchmark do: a dependent xorshift loop of a calibrated length.
+// The work of both programs of the farm benchmark: a dependent xorshift loop of calibrated length.
 #pragma once
 
 #include <chrono>
@@ -8,7 +8,8 @@
 
 namespace farm_bench {
 
-/// Each step needs the one before it, so neither the compiler nor the processor can shorten the loop.
+/// Each step depends on the previous one, so neither the compiler nor the processor can shorten the
+/// loop.
 inline std::uint64_t spin(std::uint64_t value, std::uint64_t iterations) {
   for (std::uint64_t i = 0; i != iterations; ++i) {
     value ^= value << 13;
@@ -22,8 +23,8 @@ inline double seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Iterations of `spin` in one microsecond: the fastest of many short measurements, since whatever else runs
-/// on the machine can only make one slower. Compare programs with one and the same figure, not with one each.
+/// Iterations of `spin` per microsecond: the maximum of many short measurements, since other load
+/// can only slow them down. Programs must be compared with the same figure.
 inline double iterations_per_microsecond() {
   constexpr std::uint64_t iterations = 400'000;
   double best = 0;
@@ -34,17 +35,18 @@ inline double iterations_per_microsecond() {
     auto const rate = iterations / ((seconds() - start) * 1e6);
     best = rate > best ? rate : best;
   }
-  return value == 0 ? 0 : best;  // value is never 0; the compiler does not know, and must keep the loop
+  return value == 0 ? 0 : best;  // value is never 0; the compiler does not know that and must keep the loop
 }
 
-/// One task: computes, then fills a result of `bytes` bytes (a multiple of 16): the task's number and the
-/// value found, over and over, so that a result in the wrong place is noticed.
+/// Runs one task: computes, then fills a result of `bytes` bytes (a multiple of 16) with the task's
+/// number and the computed value, repeatedly, so that a misplaced result is detected.
 inline void run_task(std::uint64_t task, std::uint64_t iterations, std::byte* result, std::size_t bytes) {
   std::uint64_t const words[2] = {task, spin(task * 0x9e3779b97f4a7c15u + 1, iterations)};
   for (std::size_t at = 0; at != bytes; at += sizeof words) std::memcpy(result + at, words, sizeof words);
 }
 
-/// Whether `result` is what `run_task` writes for this task; the value is only compared with itself.
+/// Whether `result` is the output of `run_task` for this task; the value is only compared with
+/// itself.
 inline bool right_result(std::uint64_t task, std::byte const* result, std::size_t bytes) {
   return std::memcmp(result, &task, sizeof task) == 0 && std::memcmp(result, result + bytes - 16, 16) == 0;
 }

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Repeats section 4 of Lee, Lee and Lu, "Comparisons of load balancing strategies for ray tracing on network
-clustered environments", on a simulated cluster with the costs of our own ray tracer, and what this machine allows
-on real ranks.
+clustered environments", on a simulated cluster with the costs of skel's ray tracer, and on real ranks as far as this
+machine permits.
 
-The protocol of the paper (4.1): environment configuration, problem size, data type, number of workstations,
-algorithm; fifty measurements each, outliers removed, mean and variance. Every measurement is a trace of its own: the
-picture is rendered again, the seconds that each scan line took are the costs of the simulated run.
+The paper's protocol (4.1): environment configuration, problem size, data type, number of workstations, algorithm;
+fifty measurements each, outliers removed, mean and variance. Every measurement is a trace of its own: the picture is
+rendered again, and the seconds of each scan line are the costs of the simulated run.
 
 Writes DIR/index.html (all tables, and the plots as SVG), DIR/*.csv.
 
@@ -28,24 +28,24 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from line_plot import plot  # noqa: E402
 
-# Section 4.2: the stations in the order in which they are added, and their power relative to an HP 715/33 (table 1).
+# Section 4.2: the stations in the order of addition, and their power relative to an HP 715/33 (table 1).
 STATIONS = [("HP 715/33", 1.0)] * 12 + [("Sparc 2", 0.442), ("Sparc 20", 1.347)]
 # The loss test: powers relative to a Sparc 10 (the second table 3).
 LOSS_STATIONS = [("Sparc 2", 0.77)] * 3 + [("Sparc 10", 1.0)] * 2 + [("Sparc 20", 1.96)] * 4
-# The scenes at SPD size 2, and what the paper says they cost relative to balls (the first table 3).
+# The scenes at SPD size 2, and their costs relative to balls in the paper (the first table 3).
 SCENES = {"balls": ("balls:2", "91 spheres", 1.0), "gears": ("gears:2", "1152 rectangles", 11.15),
           "tetra": ("tetra:2", "16 triangles", 0.455)}
 VIEWS = ["balanced", "biased"]
-# As the paper has them: a host that only serves, one request at a time, one task per theft, a line per message.
+# The paper's schemes: a serving host, one request at a time, one task per theft, one message per line.
 PAPER = {"interleaved": "interleaved", "master-slave": "first-come:early=no", "hybrid": "hybrid:cut=400,threshold=1",
          "GDC": "ring:take=one,give=next"}
 RANKING = ["GDC", "hybrid", "master-slave", "interleaved"]
 OURS = {"master-slave, requests ahead": "first-come", "guided": "guided", "hybrid, cut 80 %": "hybrid:cut=80%",
         "ring, take half": "ring", "ring, doubling order": "ring:order=doubling"}
-# What the paper does not name: the network (10 Mb/s Ethernet) and the picture (512 lines of 512 pixels, 3 bytes each).
+# Not given in the paper: the network (10 Mb/s Ethernet) and the picture (512 lines of 512 pixels, 3 bytes each).
 LINES, LINE_BYTES = 512, 512 * 3
 NETWORK = {"kind": "bus", "latency_seconds": 1e-3, "bandwidth_bytes_per_second": 1.25e6}
-HP_SECONDS = 97.86  # table 1: the test picture on an HP; ours is scaled so that balls, balanced, takes so long
+HP_SECONDS = 97.86  # table 1: the test picture on an HP; costs are scaled so that balls, balanced, takes this time
 SUSPECT_AFTER = 1.0
 COLOURS = {"GDC": "#c0392b", "hybrid": "#2471a3", "master-slave": "#1e8449", "interleaved": "#7d6608"}
 
@@ -58,7 +58,7 @@ def run(command, **keywords):
 
 
 def without_outliers(values):
-    """Tukey's rule: what lies more than 1.5 interquartile ranges outside of the quartiles goes."""
+    """Tukey's rule: removes values more than 1.5 interquartile ranges outside of the quartiles."""
     if len(values) < 4:
         return values
     low, _, high = statistics.quantiles(values, n=4)
@@ -84,7 +84,7 @@ class Experiment:
     # --- costs
 
     def trace(self):
-        """Renders every scene, one process and thread, as often as there are measurements."""
+        """Renders every scene once per measurement, with one process and thread."""
         rows = []
         for name, (scene, size, paper) in SCENES.items():
             for view in VIEWS:
@@ -122,7 +122,7 @@ class Experiment:
     # --- simulated runs
 
     def platform(self, stations, what):
-        """The host that serves is a machine of its own, and rank 0."""
+        """The serving host is a separate machine, and rank 0."""
         path = self.work / f"{what}.json"
         path.write_text(json.dumps({"name": what, "hosts": [{"name": "host", "power": 1}] + [
             {"name": f"station-{i}", "power": power} for i, (_, power) in enumerate(stations, 1)], "network": NETWORK}))
@@ -172,7 +172,7 @@ class Experiment:
         return rows
 
     def losses(self):
-        """The second table 3: two Sparc 20 are deleted when the host has 300 lines."""
+        """The second table 3: two Sparc 20 are removed when the host has received 300 lines."""
         platform = self.platform(LOSS_STATIONS, "loss")
         before = sum(p for _, p in LOSS_STATIONS)
         after = before - 2 * 1.96
@@ -218,7 +218,7 @@ class Experiment:
         return rows
 
     def slaves_per_station(self, counts, repetitions):
-        """Figure 13: one core, a competing process on it, and more and more slaves. Simulated as equal shares."""
+        """Figure 13: one core with a competing process and a growing number of slaves. Simulated as equal shares."""
         rows = []
         report = self.work / "slaves.json"
         core = str(min(os.sched_getaffinity(0)))
@@ -254,7 +254,7 @@ def mpi_environment():
 
 
 def observations(rows):
-    """The seven observations of section 4.3, and the ranking, as yes or no with what was found."""
+    """The seven observations of section 4.3 and the ranking, as yes or no with details."""
     last = max(n for *_, n in rows)
     at = {(s, v, a): rows[s, v, a, last]["speedup"] for s, v, a, n in rows if n == last}
     pictures = [(s, v) for s in SCENES for v in VIEWS]
@@ -268,7 +268,7 @@ def observations(rows):
     def where(test):
         return [f"{s} {v}" for s, v in pictures if not test(s, v)]
 
-    # Two schemes within half a percent of each other count as equal.
+    # Schemes within half a percent of each other count as equal.
     def at_least(a, b):
         return a >= 0.995 * b
 
@@ -286,7 +286,7 @@ def observations(rows):
     say("5. The performance is worse with the biased view",
         [f"{s} {a}" for s in SCENES for a in RANKING if not at_least(at[s, "balanced", a], at[s, "biased", a])], 12)
 
-    def saturation(s, v, a):  # stations up to which 90 % of the power is used
+    def saturation(s, v, a):  # number of stations up to which 90 % of the power is used
         good = [n for s2, v2, a2, n in rows if (s2, v2, a2) == (s, v, a) and rows[s, v, a, n]["efficiency"] >= 0.9]
         return max(good, default=0)
 
@@ -328,7 +328,7 @@ def page(e, complexity, power, rows, found, ours, slaves, losses, real):
              "max-width:58em;margin:2em auto;padding:0 1em}table{border-collapse:collapse;margin:1em 0}td,th{border:1px "
              "solid #ccc;padding:3px 8px;text-align:right}td:first-child,th:first-child{text-align:left}</style>",
              "<h1>Load balancing strategies for ray tracing, repeated</h1>",
-             "<p>Section 4 of Lee, Lee and Lu on a simulated cluster: skel's own schedules and protocol in virtual time, the "
+             "<p>Section 4 of Lee, Lee and Lu on a simulated cluster: skel's schedules and protocol in virtual time, with the "
              "costs of the scan lines traced from skel-raytrace. "
              f"{e.measurements} measurements each (each a trace of its own), outliers removed by Tukey's rule. Assumed, "
              "since the paper does not say: 10 Mb/s shared Ethernet with 1 ms latency, 512 lines of 512 pixels. The host "
@@ -343,8 +343,8 @@ def page(e, complexity, power, rows, found, ours, slaves, losses, real):
                                 ("variance of lines, s²", "line_variance"), ("their deviation / mean", "line_variation"),
                                 ("variance of pixels, s²", "pixel_variance"),
                                 ("their deviation / mean", "pixel_variation")]),
-             "<p>Traced with the accelerator of the paper (Kay and Kajiya's slabs). Relative costs differ all the same: background "
-             "pixels, most of tetra, cost our renderer next to nothing.</p>", "<h2>Speed-up against normalised computing power (figures 10 to 12)</h2>"]
+             "<p>Traced with the accelerator of the paper (Kay and Kajiya's slabs). Relative costs still differ: background "
+             "pixels, most of tetra, cost skel's renderer almost nothing.</p>", "<h2>Speed-up against normalised computing power (figures 10 to 12)</h2>"]
     for s in SCENES:
         for v in VIEWS:
             series = {a: (COLOURS[a], [(rows[s, v, a, n]["power"], rows[s, v, a, n]["speedup"])
@@ -355,11 +355,11 @@ def page(e, complexity, power, rows, found, ours, slaves, losses, real):
                     [("scene", lambda r: f"{r['scene']}, {r['view']}"), ("scheme", "schedule"), ("speed-up", "speedup"),
                      ("variance", "variance"), ("share of the power", "efficiency"), ("messages", "messages"),
                      ("measurements kept", "kept")]),
-              "<h2>What the paper observes</h2>",
+              "<h2>The paper's observations</h2>",
               table(found, [("observation", "observation"), ("here", "holds"), ("details", "details")]),
               f"<p>GDC on gears, balanced: {rows['gears', 'balanced', 'GDC', last]['efficiency']:.3f} of the total relative "
-              "power (to be reached: 0.95).</p>",
-              "<h2>Our variants of the schemes</h2>",
+              "power (target: 0.95).</p>",
+              "<h2>skel's variants of the schemes</h2>",
               table(list(ours.values()), [("scene", lambda r: f"{r['scene']}, {r['view']}"), ("schedule", "schedule"),
                                           ("speed-up", "speedup"), ("share of the power", "efficiency"),
                                           ("messages", "messages")]),
@@ -387,10 +387,10 @@ def page(e, complexity, power, rows, found, ours, slaves, losses, real):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     here = pathlib.Path(__file__).resolve().parents[2]
-    parser.add_argument("--bin", default=here / "build/release/bin", help="where the programs are")
+    parser.add_argument("--bin", default=here / "build/release/bin", help="directory of the programs")
     parser.add_argument("--out", default=here / "out/gdc", help="directory for page and CSV files")
     parser.add_argument("--measurements", type=int, default=50)
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="simulations at a time")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="simultaneous simulations")
     parser.add_argument("--no-real", action="store_true", help="only the simulated cluster")
     arguments = parser.parse_args()
     if arguments.measurements < 1:
@@ -401,7 +401,7 @@ def main():
     print("speed-ups of the paper's schemes ...", flush=True)
     rows = e.speedups(PAPER, range(1, len(STATIONS) + 1), arguments.measurements)
     found = observations(rows)
-    print("our variants, losses, slaves per station ...", flush=True)
+    print("skel's variants, losses, slaves per station ...", flush=True)
     ours = e.speedups(OURS, [len(STATIONS)], min(arguments.measurements, 10))
     losses = e.losses()
     slaves = e.slaves_per_station([1, 2, 3, 4, 6, 8], 1 if arguments.measurements < 10 else 3)
@@ -415,7 +415,7 @@ def main():
     for row in found:
         print(f"{row['holds']:<4}{row['observation']}: {row['details']}")
     gears = rows["gears", "balanced", "GDC", len(STATIONS)]["efficiency"]
-    print(f"GDC on gears at 14 stations: {gears:.3f} of the total relative power (to be reached: 0.95)")
+    print(f"GDC on gears at 14 stations: {gears:.3f} of the total relative power (target: 0.95)")
     for row in losses:
         print(f"loss, {row['schedule']}: {row['before']:.1f} s, with the loss {row['after']:.1f} s, bound {row['bound']:.1f} s: "
               f"{'within' if row['within'] else 'NOT within'}")

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Our isosurfaces against VTK's Flying Edges with normals: the same float32 volume in memory, on one core.
+"""Compares skel's isosurfaces with VTK's Flying Edges with normals: the same float32 volume in memory, on one core.
 
     benchmarks/isosurface/isosurface.py --bin build/release/bin [--repetitions 7] [--check]
 
 Needs python3-vtk9. Programs run one after the other in each repetition, so that a ratio compares neighbours in time.
-Both end with an indexed mesh in memory. Order 1: the same triangles. Order 3: about as many, of cells twice as wide in x
-and y, divided once; the ratio is of triangles per second.
+Both end with an indexed mesh in memory. Order 1: the same triangles. Order 3: about as many, from cells twice as wide in x
+and y, divided once; the ratio is that of triangles per second.
 """
 import argparse
 import os
@@ -25,7 +25,7 @@ def run(command):
     if done.returncode != 0:
         sys.exit(f"{' '.join(command)}: exit code {done.returncode}\n{done.stderr}")
     lines = [dict(pair.split("=", 1) for pair in line.split()) for line in done.stdout.splitlines()]
-    seconds = statistics.median(float(f["seconds"]) for f in lines[1:])  # after a first one
+    seconds = statistics.median(float(f["seconds"]) for f in lines[1:])  # skips the first one, which warms up
     return seconds, int(lines[0]["triangles"]), int(lines[0]["vertices"])
 
 
@@ -42,7 +42,7 @@ def measure(ours, folder, size, case, repetitions):
         peer_runs.append(run([VTK_PYTHON, peer, raw, *map(str, size), VALUES, "4"]))
     ratio = statistics.median(a[1] / a[0] / (b[1] / b[0]) for a, b in zip(own_runs, peer_runs))
     own, other = statistics.median(r[0] for r in own_runs), statistics.median(r[0] for r in peer_runs)
-    print(f"{field:18} {name}: ours {own * 1e3:7.1f} ms, {own_runs[0][1]} triangles, {own_runs[0][2]} vertices; "
+    print(f"{field:18} {name}: skel {own * 1e3:7.1f} ms, {own_runs[0][1]} triangles, {own_runs[0][2]} vertices; "
           f"Flying Edges {other * 1e3:7.1f} ms, {peer_runs[0][1]} triangles, {peer_runs[0][2]} vertices; "
           f"triangles per second {ratio:.2f} times (target {target})")
     return ratio >= target and (name != "order 1" or own_runs[0][1:] == peer_runs[0][1:])
@@ -50,9 +50,9 @@ def measure(ours, folder, size, case, repetitions):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", default="build/release/bin", help="where skel-bench-isosurface is")
+    parser.add_argument("--bin", default="build/release/bin", help="directory of skel-bench-isosurface")
     parser.add_argument("--repetitions", type=int, default=7)
-    parser.add_argument("--check", action="store_true", help="exit code 1 below the target, or with other triangles")
+    parser.add_argument("--check", action="store_true", help="exit code 1 if the target is missed or the triangles differ")
     options = parser.parse_args()
     if subprocess.run([VTK_PYTHON, "-c", "import vtkmodules"], capture_output=True, check=False).returncode != 0:
         sys.exit("needs VTK: apt-get install --no-install-recommends python3-vtk9")

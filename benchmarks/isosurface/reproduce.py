@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Tables 1 to 5 of Bajaj and Lin, "Scalar field modeling & visualization on the Intel Delta", again: the paper's input
-(65 slices of a sphere's field, seven values) by skel-isosurface, its costs by row in the simulator on an
-iPSC/860-like hypercube and a Delta-like mesh with 1 to 256 nodes, and real ranks as far as this machine goes.
+"""Repeats tables 1 to 5 of Bajaj and Lin, "Scalar field modeling & visualization on the Intel Delta": the paper's input
+(65 slices of a sphere's field, seven values) with skel-isosurface, its costs per row in the simulator on an
+iPSC/860-like hypercube and a Delta-like mesh with 1 to 256 nodes, and real ranks as far as this machine permits.
 
-Where the figures come from: the time of each row of cells is traced (skel-isosurface --trace-costs) and scaled so that
-one node takes what the paper's does, of which 1.22 s are for each slice of 512 x 512 (table 2 minus table 4: two
-slices less); slices of 192 x 128 take their share of that. The paper's slices were computed, not read: no disk is simulated.
+Sources of the figures: the time of each row of cells is traced (skel-isosurface --trace-costs) and scaled so that one node
+takes the paper's time, of which 1.22 s are for each slice of 512 x 512 (table 2 minus table 4: two slices less); slices of
+192 x 128 take their share of that. The paper's slices were computed, not read, so no disk is simulated.
 
 Writes DIR/tables.md and DIR/tables.csv.
 
@@ -25,12 +25,12 @@ import subprocess
 import sys
 
 SLICES, LAYERS = 65, 64
-VALUES = "0.2,0.4,0.6,0.8,1,1.2,1.4"  # the paper does not give its seven
-READ = 1.22  # seconds for a slice of 512 x 512
+VALUES = "0.2,0.4,0.6,0.8,1,1.2,1.4"  # the paper does not give its seven values
+READ = 1.22  # seconds per slice of 512 x 512
 
-# Name: field, options of the modeler, seconds of a slice, seconds of one node, bytes of a row of nodes in a packet
-# (f and gradient as floats; the eight data of order 3 as doubles), mean bytes of a row's polygons (the paper's number
-# of polygons, of four vertices with normals), slices beyond a layer's own two that a node depends on.
+# Name: field, options of the modeler, seconds per slice, seconds of one node, bytes of a row of nodes in a packet (f
+# and gradient as floats; the eight data of order 3 as doubles), mean bytes of a row's polygons (the paper's number of
+# polygons, of four vertices with normals), slices beyond a layer's own two that a node depends on.
 POLYGON = 4 * 24
 INPUTS = {
     "order 1": {"field": f"sphere:512x512x{SLICES}", "options": ["--order", "1", "--grid", "3"], "read": READ,
@@ -208,7 +208,7 @@ def markdown(rows, columns):
 
 
 def write(experiment, traced, rows, uneven, real):
-    parts = ["# Tables 1 to 5, again\n\nPaper's figures in the columns behind ours; idle times in per cent of the total. Speed per "
+    parts = ["# Tables 1 to 5, again\n\nPaper's figures in the columns behind skel's; idle times in per cent of the total. Speed per "
              "node is the time of one node, with the same measures, over nodes times seconds, as in the paper; \"done in time\" is "
              "the work that was done while the clock ran over what all nodes could have done: what hosts preload is not counted.\n"]
     for name, r in traced.items():
@@ -243,13 +243,12 @@ def misses(rows, uneven):
     for row in rows:
         target = TARGETS.get(row["table"])
         if row["nodes"] == 256 and target and row["speed_per_node"] < target:
-            found.append(f"{row['platform']}, table {row['table']}: {row['speed_per_node']:.3f}, to be reached: {target}")
+            found.append(f"{row['platform']}, table {row['table']}: {row['speed_per_node']:.3f}, target: {target}")
         if row["nodes"] == 1 and row.get("paper_seconds") and abs(row["seconds"] / row["paper_seconds"] - 1) > 0.005:
             found.append(f"{row['platform']}, table {row['table']}: one node takes {row['seconds']:.1f} s")
     for row in uneven:
         if row["gain"] < 2:
-            found.append(f"{row['platform']}, {row['nodes']} nodes, uneven: re-assignment gains {row['gain']:.2f}, to be "
-                         "reached: 2")
+            found.append(f"{row['platform']}, {row['nodes']} nodes, uneven: re-assignment gains {row['gain']:.2f}, target: 2")
     return found
 
 

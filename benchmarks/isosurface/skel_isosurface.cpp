@@ -20,7 +20,7 @@ using namespace isosurface;
 
 namespace {
 
-/// Gives slices out of memory, as Flying Edges takes its samples.
+/// Provides slices from memory, as Flying Edges takes its samples.
 class memory_volume final : public volume_data::volume_reader {
  public:
   explicit memory_volume(volume_data::grid const& grid) : volume_reader(grid.header), values_(grid.values) {}

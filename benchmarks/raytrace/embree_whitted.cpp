@@ -1,5 +1,5 @@
-// The peer: the same shading, camera, counters and scenes over Embree 3's single-ray calls (rtcIntersect1,
-// rtcOccluded1) with its built-in triangles and spheres, one thread.
+// The peer: the same shading, camera, counters and scenes over Embree 3's single-ray calls
+// (rtcIntersect1, rtcOccluded1) with its built-in triangles and spheres, on one thread.
 #include <embree3/rtcore.h>
 
 #include <cstdlib>
@@ -19,7 +19,7 @@ class embree_scene {
  public:
   explicit embree_scene(geometry const& shapes)
       : device_(rtcNewDevice("threads=1,set_affinity=0")), scene_(rtcNewScene(device_)) {
-    if (!shapes.frusta.empty()) throw std::runtime_error("this peer has no cones");
+    if (!shapes.frusta.empty()) throw std::runtime_error("cones are not supported by this peer");
     rtcSetSceneBuildQuality(scene_, RTC_BUILD_QUALITY_MEDIUM);
     add_triangles(shapes);
     add_balls(shapes);

@@ -1,4 +1,4 @@
-// An MPI program that does nothing: what every rank's memory costs before the first scene is loaded.
+// An MPI program that does nothing: the memory of a rank before a scene is loaded.
 #include <mpi.h>
 #include <sys/resource.h>
 
@@ -7,7 +7,7 @@
 int main(int argc, char** argv) {
   int given = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &given);
-  MPI_Barrier(MPI_COMM_WORLD);  // connections between the ranks are part of it
+  MPI_Barrier(MPI_COMM_WORLD);  // includes connections between the ranks
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   rusage usage{};

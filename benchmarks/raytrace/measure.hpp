@@ -1,4 +1,4 @@
-// What the ray tracing benchmark programs share: their arguments and the line they print.
+// Shared by the ray tracing benchmark programs: their arguments and their output line.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ inline scene named_scene(std::string const& name) {
 
 class stopwatch {
  public:
-  /// Of this process only: what matters on a machine that others use too.
+  /// CPU seconds of this process only, for machines with other load.
   [[nodiscard]] double cpu_seconds() const {
     return static_cast<double>(std::clock() - cpu_start_) / CLOCKS_PER_SEC;
   }
@@ -33,7 +33,7 @@ class stopwatch {
   std::clock_t cpu_start_ = std::clock();
 };
 
-/// One line per picture, read by raytrace.py: seconds are of one core.
+/// Prints one line per picture for raytrace.py; seconds are those of one core.
 inline void print_measurement(char const* program, std::string const& scene_name, double build, double render,
                               double cpu, ray_counts const& c) {
   std::printf(

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Our ray tracer against Embree (single rays, same shading) and Tachyon: whole images on one core.
+"""Compares skel's ray tracer with Embree (single rays, same shading) and Tachyon: whole images on one core.
 
     benchmarks/raytrace/raytrace.py --bin build/release/bin
 
-Every repetition runs all programs one after the other, so that a ratio compares neighbours in time; the
-order changes from one repetition to the next. Seconds are those that the programs measure themselves: our
-and Embree's building and rendering, Tachyon's preprocessing and ray tracing. Parsing is outside all of them.
+Every repetition runs all programs one after the other, so that a ratio compares neighbours in time; the order changes
+from one repetition to the next. Seconds are measured by the programs themselves: building and rendering in skel and
+Embree, preprocessing and ray tracing in Tachyon. Parsing is not included.
 """
 import argparse
 import os
@@ -28,7 +28,7 @@ def run(command, environment=None):
 
 
 def fields(output):
-    """The last line `key=value key=value` of one of our programs."""
+    """The last line `key=value key=value` of a benchmark program."""
     return dict(pair.split("=", 1) for pair in output.strip().splitlines()[-1].split())
 
 
@@ -37,7 +37,7 @@ class Timed:
 
     def __init__(self, name, path):
         self.name, self.path = name, path
-        self.cpu = []  # processor seconds: what is comparable while others use the machine, too
+        self.cpu = []  # processor seconds, comparable on a machine with other load
 
     def measure(self, scene):
         f = fields(run([self.path, scene]))
@@ -47,7 +47,7 @@ class Timed:
 
 
 class Tachyon:
-    """Debian's `tachyon` with one thread. Its library may be the MPI build: a link of our own chooses threads."""
+    """Debian's `tachyon` with one thread. Its library may be the MPI build; a private link selects the threaded one."""
 
     name = "tachyon"
 
@@ -78,7 +78,7 @@ def describe(values):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", required=True, help="folder of the built programs")
+    parser.add_argument("--bin", required=True, help="directory of the programs")
     parser.add_argument("--repetitions", type=int, default=7)
     parser.add_argument("--scenes", nargs="*", default=SCENES)
     options = parser.parse_args()
@@ -97,11 +97,11 @@ def main():
             print("no Tachyon: package `tachyon` is not installed")
 
         print(f"512 x 512, depth 5, one core, {options.repetitions} repetitions; ms: median [min-max]; "
-              "ratio: theirs / ours of the same repetition, median [min-max]")
+              "ratio: peer / skel of the same repetition, median [min-max]")
         for scene in options.scenes:
             seconds = {p.name: [] for p in programs}
             counts = {}
-            for p in programs:  # warm up
+            for p in programs:  # warms up
                 counts[p.name] = p.measure(scene)[1]
             for repetition in range(options.repetitions):
                 for p in programs[repetition % len(programs):] + programs[:repetition % len(programs)]:

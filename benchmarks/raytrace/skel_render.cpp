@@ -1,4 +1,5 @@
-// Our renderer alone on one core: skel-bench-render SCENE [REPETITIONS] [ACCELERATOR] [IMAGE] [INSTRUCTIONS]
+// skel's renderer alone on one core: skel-bench-render SCENE [REPETITIONS] [ACCELERATOR] [IMAGE]
+// [INSTRUCTIONS]
 // SCENE is balls:4, gears:4,ks=0.2, ... or a file.nff.
 #include <cstdlib>
 #include <exception>

@@ -1,6 +1,6 @@
-// Writes a scene in Tachyon's own format, because its NFF reader does not understand concave polygons and
-// takes another field of view: skel-bench-tachyon-scene SCENE > scene.dat. Tachyon does not refract: glass
-// becomes opacity, so its ray trees are not the same on gears.
+// Writes a scene in Tachyon's own format, because its NFF reader does not support concave polygons
+// and uses another field of view: skel-bench-tachyon-scene SCENE > scene.dat. Tachyon does not
+// refract: glass becomes opacity, so its ray trees differ on gears.
 #include <cmath>
 #include <exception>
 #include <numbers>
@@ -63,7 +63,7 @@ int main(int argc, char** argv) try {
   }
   auto const world = named_scene(argv[1]);
   auto const shapes = prepare(world, true);
-  if (!shapes.frusta.empty()) throw scene_error("this converter has no cones");
+  if (!shapes.frusta.empty()) throw scene_error("cones are not supported by this converter");
   write_frame(world, shapes);
   write_shapes(shapes);
   std::printf("\nEND_SCENE\n");

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""skel-search on one rank per core against a plain sequential traversal: nodes per second and core.
+"""Compares skel-search on one rank per core with a plain sequential traversal: nodes per second and core.
 
     cmake --preset bench && cmake --build --preset bench
     benchmarks/search/search.py                  # two minutes
-    benchmarks/search/search.py --trees T3       # one row of it
+    benchmarks/search/search.py --trees T3       # one row of the table
 
-For every tree and repetition, one after the other (A, B, C, A, B, C ...): the traversal alone; as many copies of it at
-once as there are ranks, which is what the machine can give; skel-search on that many ranks, and as one process with as
-many threads. Medians [10 % .. 90 %]. `per core` divides by the traversal alone and by the ranks; `of the machine`
-divides by the copies. Needs only Python's standard library. Exit code 1 with --check: a target was missed.
+For every tree and repetition, one after the other (A, B, C, A, B, C ...): the traversal alone; as many simultaneous copies
+of it as there are ranks, which is the limit of the machine; skel-search on that number of ranks, and as one process with
+that number of threads. Medians [10 % .. 90 %]. `per core` divides by the traversal alone and by the ranks; `of the machine`
+divides by the copies. Needs only Python's standard library. With --check, exit code 1 if a target was missed.
 """
 import argparse
 import json
@@ -31,14 +31,14 @@ def fields(text):
 
 
 def traverse(options, tree, copies):
-    """Seconds of `copies` traversals at once: of the slowest."""
+    """Seconds of the slowest of `copies` simultaneous traversals."""
     running = [subprocess.Popen([options.bin / "skel-bench-traverse", tree], stdout=subprocess.PIPE, text=True)
                for _ in range(copies)]
     return max(float(fields(p.communicate()[0])["seconds"]) for p in running)
 
 
 def search(options, tree, ranks, threads):
-    """Seconds of the skeleton call, as the report says: the same stretch that the traversal measures."""
+    """Seconds of the skeleton call from the report, the same part that the traversal measures."""
     with tempfile.NamedTemporaryFile(suffix=".json") as report:
         command = [str(options.bin / "skel-search"), "--tree", tree, "--threads", str(threads), "--take", options.take,
                    "--quiet", "--report", report.name]
@@ -79,7 +79,7 @@ def row(options, tree):
 def main():
     here = pathlib.Path(__file__).resolve().parents[2]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", type=pathlib.Path, default=here / "build/release/bin", help="where the programs are")
+    parser.add_argument("--bin", type=pathlib.Path, default=here / "build/release/bin", help="directory of the programs")
     parser.add_argument("--trees", nargs="+", default=["T1", "T2", "T3", "T4", "T5"])
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--take", default="half", choices=["one", "half"])

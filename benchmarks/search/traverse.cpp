@@ -1,4 +1,4 @@
-// A tree of the UTS benchmark, traversed with a stack on one core: the yardstick for skel-search.
+// Traverses a tree of the UTS benchmark with a stack on one core, the baseline of skel-search.
 #include <chrono>
 #include <cstdio>
 #include <exception>

@@ -1,6 +1,6 @@
-// A platform of skel::sim for other programs of SimGrid: export_platform PLATFORM RANKS COSTS TASKS SEED
-// FOLDER writes platform.xml, hostfile, costs.csv (the costs that skel-simulate would take) and overheads (a
-// line for smpi/ois and one for smpi/or) into FOLDER.
+// Exports a platform of skel::sim for other SimGrid programs. export_platform PLATFORM RANKS COSTS
+// TASKS SEED FOLDER writes platform.xml, hostfile, costs.csv (the costs that skel-simulate uses)
+// and overheads (one line for smpi/ois and one for smpi/or) into FOLDER.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -19,7 +19,7 @@ using skel::sim::network_kind;
 using skel::sim::platform;
 
 constexpr double flops_at_power_1 = 1e9;
-constexpr double longest_load = 3600;  // seconds for which a load that changes is written down
+constexpr double longest_load = 3600;  // seconds for which a changing load is exported
 
 std::string joined(std::vector<unsigned> const& numbers) {
   return fmt::format("{}", fmt::join(numbers, ","));
@@ -42,7 +42,7 @@ void write_load(std::ostream& out, machine const& m, std::size_t i) {
   out << fmt::format("    <trace_connect trace=\"load{}\" element=\"node{}\" kind=\"SPEED\"/>\n", i, i);
 }
 
-// A bus or a switch: what SimGrid calls a star.
+// A bus or a switch, SimGrid's star.
 void write_star(std::ostream& out, platform const& p) {
   bool const bus = p.wires.kind == network_kind::bus;
   out << "  <zone id=\"network\" routing=\"Cluster\">\n";
@@ -66,7 +66,7 @@ void write_fat_tree(std::ostream& out, platform const& p) {
   auto const& n = p.wires;
   for (auto const& m : p.machines)
     if (m.power != p.machines.front().power || !m.available.empty())
-      throw skel::usage_error("SimGrid's fat tree in XML has equal machines without loads");
+      throw skel::usage_error("fat tree: expected equal machines without loads, as SimGrid's XML requires");
   auto const places = std::accumulate(n.down.begin(), n.down.end(), 1U, std::multiplies<>());
   out << fmt::format(
       "  <cluster id=\"network\" prefix=\"node\" suffix=\"\" radical=\"0-{}\" speed=\"{:.17g}f\" "
@@ -89,7 +89,7 @@ void write_platform(std::ostream& out, platform const& p) {
       write_fat_tree(out, p);
       break;
     default:
-      throw skel::usage_error("only platforms with a bus, a switch or a fat tree are written as XML");
+      throw skel::usage_error("expected a platform with a bus, a switch or a fat tree");
   }
   out << "</platform>\n";
 }

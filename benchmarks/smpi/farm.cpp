@@ -1,6 +1,6 @@
-// A farm with given task costs, as an MPI program for SimGrid's SMPI: farm COSTS.csv SCHEDULE ROOT BYTES. A
-// task lets its cost pass on the simulated processor, like skel-simulate's. The root prints the virtual
-// seconds of the farm call, messages and bytes. Built and started by scripts/smpi.sh.
+// A farm with given task costs, as an MPI program for SimGrid's SMPI: farm COSTS.csv SCHEDULE ROOT
+// BYTES. A task takes its cost on the simulated processor, as in skel-simulate. The root prints the
+// virtual seconds of the farm call, messages and bytes. scripts/smpi.sh builds and runs it.
 #include <mpi.h>
 #include <smpi/smpi.h>
 
@@ -17,7 +17,7 @@
 
 namespace {
 
-constexpr double flops_at_power_1 = 1e9;  // as export_platform writes it
+constexpr double flops_at_power_1 = 1e9;  // as in export_platform
 
 std::vector<double> read_costs(char const* path) {
   std::vector<double> costs;
@@ -36,10 +36,10 @@ int main(int argc, char** argv) {
     auto const costs = read_costs(argv[1]);
     std::size_t const bytes = std::strtoull(argv[4], nullptr, 10);
     skel::context_options how;
-    how.threads = 1;  // SMPI has a thread per rank
+    how.threads = 1;  // SMPI has one thread per rank
     how.quiet = true;
-    // Never freed: its end is a collective exchange, whose many requests SMPI searches again at every
-    // MPI_Test.
+    // Never freed: freeing is a collective exchange with many requests, which SMPI searches at
+    // every MPI_Test.
     auto& ctx = *std::make_unique<skel::context>(boost::mpi::communicator(), how).release();
     skel::farm_options options;
     if (std::string(argv[3]) == "serves") options.root = skel::root_role::serves;

@@ -1,6 +1,6 @@
-// The clock of a program under SMPI. SMPI replaces clock_gettime where a program calls it, but the standard
-// library's steady_clock calls it from inside of its shared library, which knows nothing of SMPI: skel would
-// measure real time beside virtual costs. The program's own definition comes first.
+// The clock of a program under SMPI. SMPI replaces clock_gettime in the program, but the standard
+// library's steady_clock calls it inside its shared library, where it is not replaced: skel would
+// measure real time beside virtual costs. The program's own definition takes precedence.
 #include <time.h>
 
 #include <chrono>

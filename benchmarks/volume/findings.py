@@ -1,11 +1,11 @@
-"""What the paper observes, and whether reproduce.py has found it."""
+"""The paper's observations, and whether reproduce.py confirms them."""
 import statistics
 
 from situations import DAY, ETHERNET, QUIET, REAL_QUIET, REAL_SLOWED, SLOWED, WAYS
 
 
 def findings(tables, grids):
-    """What the paper observes (sections 5.2 to 6.3), with what was found here. `tables`: by situation."""
+    """The paper's observations (sections 5.2 to 6.3) with the results here. `tables`: by situation."""
     found = []
 
     def say(text, exceptions, of):
@@ -42,7 +42,7 @@ def findings(tables, grids):
         [f"{a}" for a in ("S_S", "S_C") if at[DAY, a, 20]["mean"] <= at[DAY, a, 15]["mean"]], 2)
     seconds = {n: statistics.mean(values) for n, values in grids[ETHERNET].items()}
     fastest = at[QUIET, "D_S", 25]["mean"]
-    say("distributing the grid takes a time that is not to be neglected (more than 5 % of rendering with 25 workers)",
+    say("distributing the grid takes a significant time (more than 5 % of rendering with 25 workers)",
         [] if seconds[WAYS["series"]] > 0.05 * fastest else [ETHERNET], 1)
     return found
 

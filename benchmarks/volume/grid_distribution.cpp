@@ -1,5 +1,5 @@
-// Virtual seconds in which a grid of so many bytes reaches the ranks of a simulated platform. For
-// reproduce.py.
+// Measures the virtual seconds until a grid of this size has reached all ranks of a simulated
+// platform, for reproduce.py.
 #include <cstdio>
 #include <cstdlib>
 

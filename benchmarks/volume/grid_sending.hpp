@@ -1,5 +1,5 @@
-// How a grid reaches all ranks: by a series of messages to one rank each, as ISIS 3.0.7 did it (StormView,
-// section 6.3), or by skel::broadcast. Over any context.
+// Sends a grid to all ranks: by one message to each rank in turn, like ISIS 3.0.7 ([Storm95,
+// §6.3]), or by skel::broadcast. Works over any context.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ inline grid some_grid(std::size_t bytes) {
   return g;
 }
 
-/// A task for each worker, which is the grid; a worker asks for one when it has nothing. Seconds.
+/// One task per worker, the grid; an idle worker requests one. Returns the seconds.
 inline double in_series(skel::context& ctx, std::size_t bytes) {
   auto const copies = static_cast<std::uint64_t>(ctx.size() - 1);
   auto const expected = some_grid(bytes);
@@ -43,7 +43,7 @@ inline double in_series(skel::context& ctx, std::size_t bytes) {
   return run.seconds;
 }
 
-/// Seconds that the call takes on this rank, by the clock `now`.
+/// Returns the seconds of the call on this rank, by the clock `now`.
 template <class Now>
 double by_broadcast(skel::context& ctx, std::size_t bytes, Now const& now) {
   auto const expected = some_grid(bytes);
@@ -58,7 +58,7 @@ template <class Now>
 double send(skel::context& ctx, std::size_t bytes, std::string const& how, Now const& now) {
   if (how == "series") return in_series(ctx, bytes);
   if (how == "broadcast") return by_broadcast(ctx, bytes, now);
-  throw skel::usage_error("expected series or broadcast, got \"" + how + "\"");
+  throw skel::usage_error("expected series or broadcast, found \"" + how + "\"");
 }
 
 }  // namespace grid_sending

@@ -39,7 +39,7 @@ def known(number):
 
 
 def plot(title, rows):
-    """Means with their intervals over the number of workers, as figures 7 and 8."""
+    """Means with intervals over the number of workers, as in figures 7 and 8."""
     workers = sorted({r["workers"] for r in rows})
     algorithms = [a for a in COLOURS if any(r["algorithm"] == a for r in rows)]
     most = 1.1 * max(r["mean"] + (r["half_interval"] if known(r["half_interval"]) else 0) for r in rows)
@@ -60,7 +60,7 @@ def plot(title, rows):
 
 
 def profile(title, series):
-    """Seconds of each sample, as figure 9; of a simulated cluster, where all are alike, one line."""
+    """Seconds of each sample, as in figure 9; a line for a simulated cluster, whose samples are equal."""
     most = 1.1 * max(max(values) for values in series.values())
     out = frame(title, list(series), most, "sample", "seconds until all have the grid")
     for name, values in series.items():
@@ -89,7 +89,7 @@ GRIDS = [("where", "where"), ("how", "how"), ("mean, s", "mean"), ("± (99.9 %)"
 
 
 class Page:
-    """Plots are also left beside it, each in a file."""
+    """Also writes each plot to a file beside the page."""
 
     def __init__(self, folder):
         self.folder = folder

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Repeats section 5 of Asplin and Johansen, "Performance experiments with the StormView distributed parallel volume
-renderer", on a simulated cluster of 28 HP 720 on 10 Mb/s Ethernet with the costs of our own renderer, and on real ranks of
+renderer", on a simulated cluster of 28 HP 720 on 10 Mb/s Ethernet with the costs of skel's renderer, and on real ranks of
 this machine.
 
 The paper's experiment is examples/volume/specs/bird.json on the wind field: 54,549 pixels in 219 tasks of 250. Fifteen
-samples of each of D_S, D_C, S_S, S_C with 15, 20, 25 workers; means with 99.9 % confidence intervals (Student's t), quiet and
-with other users' jobs (figures 8 and 7), with one worker slowed by another job (5.2), and the distribution of the grid
-(figure 9). Every sample renders the picture again: the seconds that its tasks took are the costs of the simulated run. On
-real ranks each worker is bound to a core, and the other user's job is a busy process on the core of one of them.
+samples of each of D_S, D_C, S_S, S_C with 15, 20, 25 workers; means with 99.9 % confidence intervals (Student's t), on an
+idle network and with other users' jobs (figures 8 and 7), with one worker slowed by another job (5.2), and the distribution
+of the grid (figure 9). Every sample renders the picture again: the seconds of its tasks are the costs of the simulated run.
+On real ranks each worker is bound to a core, and the other user's job is a busy process on the core of one of them.
 
 Writes DIR/index.html, DIR/*.svg and DIR/*.csv.
 
@@ -34,14 +34,14 @@ HERE = pathlib.Path(__file__).resolve().parents[2]
 SPEC = HERE / "examples/volume/specs/bird.json"
 FIELD = "wind"
 WORKERS = [15, 20, 25]
-RAY_SECONDS = 0.052072  # table 1: the mean of rays that hit; here all do
+RAY_SECONDS = 0.052072  # table 1: the mean of rays that hit, as all do here
 PIXEL_BYTES = 5  # section 6.2
-TASK, FINE = 250, 32  # pixels: of a dynamic task; of the pieces that a static one is dealt from (two tiles)
+TASK, FINE = 250, 32  # pixels of a dynamic task, and of the pieces of a static one (two tiles)
 # (schedule, results, pixels of a task). Static: a worker's one task is every n-th piece; S_S sends 250 pixels at a time.
 ALGORITHMS = {"D_S": ("first-come", "streamed:batch=1", TASK), "D_C": ("first-come", "concentrated", TASK),
               "S_S": ("interleaved", f"streamed:batch={TASK // FINE}", FINE), "S_C": ("interleaved", "concentrated", FINE)}
 GRID_BYTES, GRID_WORKERS = 422532, 27  # figure 9
-REAL_SIZE = "1044x836"  # 16 times the paper's pixels: ours take less than a microsecond each
+REAL_SIZE = "1044x836"  # 16 times the paper's pixels, because each takes less than a microsecond
 LONGEST_RUN = 600  # processor seconds of another job
 # Student's t for 99.9 % by degrees of freedom.
 T_999 = {1: 636.62, 2: 31.60, 3: 12.92, 4: 8.610, 5: 6.869, 6: 5.959, 7: 5.408, 8: 5.041, 9: 4.781, 10: 4.587, 11: 4.437,
@@ -57,16 +57,16 @@ def run(command, **keywords):
 
 
 def interval(values):
-    """Mean, and half of the 99.9 % confidence interval for it."""
+    """Mean, and half of its 99.9 % confidence interval."""
     n = len(values)
     if n < 2:
         return values[0], float("nan")
-    t = T_999[max(k for k in T_999 if k <= n - 1)]  # fewer degrees of freedom: rather too wide
+    t = T_999[max(k for k in T_999 if k <= n - 1)]  # fewer degrees of freedom give a conservative interval
     return statistics.mean(values), t * statistics.stdev(values) / math.sqrt(n)
 
 
 def summary(times, **about):
-    """A row for each algorithm and number of workers."""
+    """One row per algorithm and number of workers."""
     rows = []
     for (a, n), values in times.items():
         mean, half = interval(values)
@@ -77,7 +77,7 @@ def summary(times, **about):
 
 @contextlib.contextmanager
 def another_job(core):
-    """Another user's: keeps this core busy. It ends by itself, too, if this script is killed."""
+    """Another user's job: keeps this core busy. Ends by itself if this script is killed."""
     busy = (f"import os, time; os.sched_setaffinity(0, {{{core}}})\n"
             f"print('busy', flush=True)\nwhile time.process_time() < {LONGEST_RUN}: pass")
     with subprocess.Popen([sys.executable, "-c", busy], stdout=subprocess.PIPE, text=True) as job:
@@ -98,7 +98,7 @@ class Experiment:
         self.costs = {}
 
     def trace(self):
-        """Renders the picture as often as there are samples, in tasks of both sizes."""
+        """Renders the picture once per sample, in tasks of both sizes."""
         for i in range(self.samples):
             for pixels in (TASK, FINE):
                 path = self.work / f"costs-{pixels}-{i}.csv"
@@ -119,7 +119,7 @@ class Experiment:
         return json.loads(report.read_text())["seconds"]
 
     def platform(self, workers, situation, network, sample):
-        """The controller is a station of its own, and rank 0."""
+        """The controller is a separate station, and rank 0."""
         chance = random.Random(1000 * workers + sample)
         stations = [{"name": "controller", "power": 1}]
         for rank in range(1, workers + 1):
@@ -139,7 +139,7 @@ class Experiment:
         return summary(times, situation=name or situation, network=network)
 
     def grid_distribution(self):
-        """Figure 9 on simulated networks, where every sample is like the others."""
+        """Figure 9 on simulated networks, where all samples are equal."""
         found = {}
         for network, about in NETWORKS.items():
             path = self.work / "grid.json"
@@ -159,7 +159,7 @@ class Experiment:
         return found
 
     def on_ranks(self, algorithm, workers):
-        """A controller that serves, and workers, each on a core of its own (where there are as many); seconds of rendering."""
+        """A controller that serves, and workers, each on a core of its own (if there are enough); seconds of rendering."""
         schedule, results, pixels = ALGORITHMS[algorithm]
         report = self.work / "real.json"
         program = [self.bin / "skel-volume", "--field", FIELD, "--spec", SPEC, "--size", REAL_SIZE, "--pixels", pixels,
@@ -199,21 +199,21 @@ def write_csv(path, rows):
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", default=HERE / "build/release/bin", help="where the programs are")
+    parser.add_argument("--bin", default=HERE / "build/release/bin", help="directory of the programs")
     parser.add_argument("--out", default=HERE / "out/volume", help="directory for page, plots and CSV files")
     parser.add_argument("--samples", type=int, default=15)
     parser.add_argument("--quick", action="store_true", help="three samples")
     parser.add_argument("--no-real", action="store_true", help="only the simulated cluster")
     parser.add_argument("--real-workers", default=sorted({1, 2, len(page.cores())}), metavar="N,N",
                         type=lambda text: [int(n) for n in text.split(",")], help="on real ranks [1, 2, and one per core]")
-    parser.add_argument("--real-grid-workers", type=int, default=GRID_WORKERS, metavar="N", help="of figure 9 on real ranks")
+    parser.add_argument("--real-grid-workers", type=int, default=GRID_WORKERS, metavar="N", help="workers of figure 9 on real ranks")
     options = parser.parse_args()
     if options.quick:
         options.samples = 3
     if options.samples < 2:
         parser.error("--samples must be at least 2")
     if min(options.real_workers) < 1 or options.real_grid_workers < 1:
-        parser.error("there must be a worker at least")
+        parser.error("there must be at least one worker")
     return options
 
 
@@ -232,7 +232,7 @@ def main():
     print(f"one core: {alone:.3f} s, {alone / 54549 * 1e6:.2f} us a ray", flush=True)
     tables = {s: tell(e.response_times(s)) for s in SITUATIONS}
     others = tell(e.response_times(QUIET, ATM, name="155 Mb/s ATM"))
-    others += tell(e.response_times(QUIET, ETHERNET, ["--suspect-after", "100h"], "no handling of losses"))
+    others += tell(e.response_times(QUIET, ETHERNET, ["--suspect-after", "100h"], "without detection of losses"))
     grids = e.grid_distribution()
     if not options.no_real:
         tables[REAL_QUIET] = tell(e.real_response_times(options.real_workers, slowed=False))
@@ -242,9 +242,9 @@ def main():
         grids[f"real ranks, {options.real_grid_workers} workers"] = e.real_grid_distribution(options.real_grid_workers)
     found = findings(tables, grids)
 
-    paper.say(f"{e.samples} samples each. Our renderer needs {alone:.3f} s for the picture on one core, "
+    paper.say(f"{e.samples} samples each. skel's renderer needs {alone:.3f} s for the picture on one core, "
               f"{alone / 54549 * 1e6:.2f} µs a ray; simulated costs are scaled to the paper's {RAY_SECONDS} s a ray.")
-    paper.head("What the paper finds")
+    paper.head("The paper's findings")
     paper.table(found, page.FINDINGS)
     paper.head("Response times of the four algorithms")
     if not options.no_real:
@@ -260,7 +260,7 @@ def main():
     grid_rows = [dict(zip(("where", "how", "mean", "half_interval", "samples"), (where, how, *interval(values), len(values))))
                  for where, series in grids.items() for how, values in series.items()]
     paper.table(grid_rows, page.GRIDS)
-    paper.head("A faster network, and what handling losses costs (section 7)")
+    paper.head("A faster network, and the cost of detecting losses (section 7)")
     paper.table(others, page.TIMES)
     for name, rows in (("response", times), ("network", others), ("grid", grid_rows), ("findings", found)):
         write_csv(e.out / f"{name}.csv", rows)

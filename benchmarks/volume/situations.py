@@ -1,4 +1,4 @@
-"""Where the experiments of reproduce.py take place: networks, who else uses the stations, how a grid is sent."""
+"""The settings of reproduce.py's experiments: networks, other users' load, ways to send a grid."""
 
 ETHERNET, ATM = "10 Mb/s Ethernet, shared", "155 Mb/s ATM, switched"
 NETWORKS = {ETHERNET: {"kind": "bus", "latency_seconds": 1e-3, "bandwidth_bytes_per_second": 1.25e6},
@@ -11,7 +11,7 @@ def without_users(_rank, _chance):
 
 
 def other_users(_rank, chance):
-    """By day other people use some of the stations: one in five has a job on it that takes half of it for minutes."""
+    """Other users by day: one station in five runs a job that takes half of it for minutes."""
     if chance.random() >= 0.2:
         return {}
     begin, length = chance.uniform(0, 60), chance.uniform(60, 180)

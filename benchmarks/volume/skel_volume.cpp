@@ -1,6 +1,7 @@
-// Our volume renderer alone on one core, and the fields that it and VTK are given:
-//   skel-bench-volume field NAME:AxBxC SPACING_OF_Z OUT.nrrd      16 bits, 0 to 10,000 over the range of the
-//   field skel-bench-volume render VOLUME SPEC.json REPETITIONS [IMAGE] [INSTRUCTIONS]
+// skel's volume renderer alone on one core, and the fields for it and VTK:
+//   skel-bench-volume field NAME:AxBxC SPACING_OF_Z OUT.nrrd
+//       writes 16 bits, 0 to 10,000 over the range of the field
+//   skel-bench-volume render VOLUME SPEC.json REPETITIONS [IMAGE] [INSTRUCTIONS]
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -49,7 +50,7 @@ void render(std::string const& path, std::string const& spec_path, int repetitio
   double const prepare = std::chrono::duration<double>(clock::now() - start).count();
   renderer const r(volume, spec, make_camera(spec, volume.low(), volume.sides(), spec.width, spec.height),
                    instructions);
-  // As skel-volume cuts a picture: neighbours one after the other, which pass through the same cells.
+  // As in skel-volume: consecutive rays are neighbours that pass through the same cells.
   constexpr int neighbours = 1024;
   task_cutter const cut(spec.width, spec.height, task_cutter::decomposition::blocks, neighbours);
   picture::image picture(spec.width, spec.height);

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Our volume renderer against VTK's fixed-point ray caster: the same field, view, mapping and size on one core.
+"""Compares skel's volume renderer with VTK's fixed-point ray caster: the same field, view, mapping and size on one core.
 
     benchmarks/volume/volume.py --bin build/release/bin [--repetitions 7] [--instructions avx2] [--check]
 
 Needs python3-vtk9, xvfb and xauth. Programs run one after the other in each repetition, so that a ratio compares
-neighbours in time. VTK's fixed part (showing the picture) is measured with next to no samples and subtracted. Errors are
-root mean squares of the colours (0 to 1) against our trapezoid rule refined to 1e-6, without early termination, on every
-fifth pixel of every fifth row: a picture of a fifth of the size has its rays exactly there.
+neighbours in time. VTK's fixed part (showing the picture) is measured with almost no samples and subtracted. Errors are
+root mean squares of the colours (0 to 1) relative to skel's trapezoid rule refined to 1e-6, without early termination, on
+every fifth pixel of every fifth row: a picture of a fifth of the size has its rays exactly there.
 """
 import argparse
 import array
@@ -21,10 +21,10 @@ import tempfile
 VTK_PYTHON = "/usr/bin/python3"  # Debian's, which has python3-vtk9
 FIELDS = {"wind": ("wind:121x97x18", "3", [-40, -70, 110], [60, 48, 25]),
           "256^3": ("turbulence:256x256x256", "1", [-150, -250, 360], [127, 127, 127])}
-# VTK samples once each unit of length, which is about once a cell or three times; so do we. The errors are printed.
+# VTK samples once per unit of length, about once or three times per cell; so does skel. The errors are printed.
 LIGHT = {"ambient": 0.3, "diffuse": 0.6, "specular": 0.2, "shininess": 10, "samples": 1}
 CASES = [("wind", False), ("wind", True), ("256^3", False), ("256^3", True)]
-LIMIT = 0.99  # VTK ends its rays at about this opacity
+LIMIT = 0.99  # VTK terminates rays at about this opacity
 TARGET = 1.5
 SIZE, EVERY = 500, 5  # EVERY is odd: the middle of EVERY pixels is the centre of one
 
@@ -67,7 +67,7 @@ def read_ppm(path):
 
 
 def error(picture, reference):
-    """Of the pixels of the picture that the reference has."""
+    """Error on the pixels that the reference contains."""
     middle = EVERY // 2
     squares = []
     for y, row in enumerate(reference):
@@ -106,8 +106,8 @@ def measure(ours, folder, name, lit, repetitions, instructions):
     own, base = statistics.median(seconds), statistics.median(fixed)
     ratio = statistics.median((p - f) / s for s, p, f in zip(seconds, peer, fixed))
     errors = error(read_pfm(path["ours.pfm"]), reference), error(read_ppm(path["vtk.ppm"]), reference)
-    # VTK does not count its samples: one each unit of length of what our rays pass through, at most
-    print(f"{name:7} {'light' if lit else 'plain':6} ours {own * 1e3:7.1f} ms, {int(counts['segments']) / own / 1e6:6.1f} M segments/s, "
+    # VTK does not count its samples; at most, it takes one per unit of length of skel's rays.
+    print(f"{name:7} {'light' if lit else 'plain':6} skel {own * 1e3:7.1f} ms, {int(counts['segments']) / own / 1e6:6.1f} M segments/s, "
           f"{int(counts['cells']) / own / 1e6:6.1f} M cells/s, error {errors[0]:.2e}; VTK {statistics.median(peer) * 1e3:7.1f} ms "
           f"(fixed {base * 1e3:.1f}), error {errors[1]:.2e}; ratio {ratio:.2f}")
     return ratio, errors
@@ -115,9 +115,9 @@ def measure(ours, folder, name, lit, repetitions, instructions):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", default="build/release/bin", help="where skel-bench-volume is")
+    parser.add_argument("--bin", default="build/release/bin", help="directory of skel-bench-volume")
     parser.add_argument("--repetitions", type=int, default=7)
-    parser.add_argument("--instructions", default="", help="of our kernel, instead of the best that the processor has")
+    parser.add_argument("--instructions", default="", help="instruction set of skel's kernel [the best available]")
     parser.add_argument("--check", action="store_true", help=f"exit code 1 below {TARGET} times VTK, or with a larger error")
     options = parser.parse_args()
     if shutil.which("xvfb-run") is None or subprocess.run(

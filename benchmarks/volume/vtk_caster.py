@@ -3,8 +3,8 @@
 
     vtk_caster.py VOLUME.nrrd SPEC.json STEP REPETITIONS OUT.ppm
 
-Prints seconds of each picture after a first one, which builds tables. The specification is ours (docs/volume.md), as
-far as VTK has the same: a view with from, at, up and angle, a mapping in absolute values, light from the eye.
+Prints the seconds of each picture after the first one, which builds tables. The specification is skel's (docs/volume.md),
+as far as VTK supports it: a view with from, at, up and angle, a mapping in absolute values, light from the eye.
 """
 import json
 import math
@@ -19,8 +19,8 @@ from vtkmodules.vtkRenderingCore import (vtkColorTransferFunction, vtkRenderer, 
                                          vtkVolumeProperty, vtkWindowToImageFilter)
 from vtkmodules.vtkRenderingVolume import vtkFixedPointVolumeRayCastMapper
 
-RANGE = 10000  # of the values
-POINTS = 1000  # at which opacity is given: VTK interpolates opacity, we extinction
+RANGE = 10000  # range of the values
+POINTS = 1000  # number of opacity knots: VTK interpolates opacity, skel extinction
 
 
 def at(knots, value):

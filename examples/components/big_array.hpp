@@ -1,5 +1,5 @@
-// Arrays of hundreds of megabytes: not initialised, grown without a second copy, on large pages where
-// their size is known from the start.
+// Arrays of hundreds of megabytes: uninitialised, grown without a second copy, and on large pages
+// if their size is known in advance.
 #pragma once
 
 #include <sys/mman.h>
@@ -17,7 +17,7 @@ namespace components {
 
 inline constexpr std::size_t large_page = std::size_t{1} << 21;
 
-/// Asks the system to use large pages for this memory, as far as whole ones lie in it.
+/// Asks the system to use large pages for the whole large pages within this memory.
 inline void prefer_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) noexcept {
 #ifdef MADV_HUGEPAGE
   auto const before = -reinterpret_cast<std::uintptr_t>(memory) % large_page;
@@ -37,8 +37,9 @@ inline void prefer_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] s
   return memory;
 }
 
-/// A fixed or growing array of plain values. std::vector would write all of them once before they are
-/// written, and hold two copies while it grows; glibc's realloc moves large blocks by changing page tables.
+/// A fixed or growing array of plain values. std::vector would initialise all of them before they
+/// are written, and hold two copies while it grows; glibc's realloc moves large blocks by changing
+/// page tables.
 template <class T>
 class big_array {
   static_assert(std::is_trivially_copyable_v<T>);

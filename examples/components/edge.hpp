@@ -1,4 +1,4 @@
-// Nodes and edges as they are everywhere in the program.
+// The types of nodes and edges used throughout the program.
 #pragma once
 
 #include <compare>

@@ -22,7 +22,7 @@ edge_part::view edge_part::edges() const {
     v.owner_ = array_;
     return v;
   }
-  if (!a.formula) throw skel::error("edges of the graph are used on a rank that does not hold them");
+  if (!a.formula) throw skel::error("edges of the graph are missing on this rank");
   auto const made = std::make_shared<big_array<edge>>(size());
   generate(*a.formula, first_, {made->data(), made->size()});
   v.edges_ = made->span();
@@ -64,7 +64,8 @@ components::edge_part skel::transfer_traits<components::edge_part>::unpack(std::
     return {std::make_shared<edge_array const>(std::move(none)), first, last};
   }
   auto const count = bytes::get_varint(in);
-  if (count > in.size() / sizeof(edge)) throw skel::protocol_error("message holds fewer edges than it says");
+  if (count > in.size() / sizeof(edge))
+    throw skel::protocol_error("message holds fewer edges than announced");
   auto const bytes = bytes::get_bytes(in, count * sizeof(edge));
   big_array<edge> edges(count);
   if (count > 0) std::memcpy(edges.data(), bytes.data(), bytes.size());

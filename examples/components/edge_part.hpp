@@ -1,4 +1,4 @@
-// The problem: some of the edges of a graph.
+// The problem: a range of the edges of a graph.
 #pragma once
 
 #include <array>
@@ -14,8 +14,8 @@
 
 namespace components {
 
-/// Edges in memory: all of a graph, or those from number `first` on. A graph that comes from a
-/// formula can make the others.
+/// Edges in memory: all of a graph, or those from number `first` on. Edges of a graph given by a
+/// formula are generated if they are not in memory.
 struct edge_array {
   big_array<edge> edges;
   std::uint64_t first = 0;
@@ -28,14 +28,14 @@ class edge_part {
   edge_part() = default;
   edge_part(std::shared_ptr<edge_array const> edges, std::uint64_t first, std::uint64_t last)
       : array_(std::move(edges)), first_(first), last_(last) {}
-  /// All of these edges.
+  /// The part that contains all of these edges.
   explicit edge_part(big_array<edge> edges);
 
   [[nodiscard]] std::uint64_t first() const noexcept { return first_; }
   [[nodiscard]] std::uint64_t size() const noexcept { return last_ - first_; }
 
-  /// The edges; of a generated graph they are made now if they are not in memory. Throws skel::error if they
-  /// are neither.
+  /// A view of the edges. Generates those of a formula if they are not in memory. Throws
+  /// skel::error if edges are neither in memory nor given by a formula.
   class view {
    public:
     [[nodiscard]] std::span<edge const> span() const noexcept { return edges_; }
@@ -47,7 +47,7 @@ class edge_part {
   };
   [[nodiscard]] view edges() const;
 
-  /// The first edges, and the others; an odd one belongs to the first, as in [Hyper, §6].
+  /// The first and the second half; an odd edge belongs to the first, as in [Hyper, §6].
   [[nodiscard]] std::array<edge_part, 2> halves() const { return split(size() - size() / 2); }
   /// The first part has `count` edges.
   [[nodiscard]] std::array<edge_part, 2> split(std::uint64_t count) const;
@@ -60,7 +60,7 @@ class edge_part {
 
 }  // namespace components
 
-/// Only the edges of the part travel; of a generated graph only its parameters do.
+/// Only the edges of the part are sent; for a generated graph, only its parameters.
 template <>
 struct skel::transfer_traits<components::edge_part> {
   static void pack(components::edge_part const& part, std::vector<std::byte>& out);

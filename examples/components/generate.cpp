@@ -20,7 +20,7 @@ constexpr std::uint64_t most_edges = std::uint64_t{1} << 40;
   throw skel::usage_error(fmt::format("--generate: {} in \"{}\"", why, spec));
 }
 
-// The key=value pairs of a specification; what is not asked for is an error.
+// The key=value pairs of a specification. Unknown keys are errors.
 class parameters {
  public:
   parameters(std::string_view spec, std::string_view known) : spec_(spec), known_(known) {
@@ -30,9 +30,10 @@ class parameters {
       auto const item = rest.substr(0, rest.find(','));
       rest.remove_prefix(std::min(rest.size(), item.size() + 1));
       auto const equals = item.find('=');
-      if (equals == std::string_view::npos) refuse(spec, fmt::format("expected key=value, got \"{}\"", item));
+      if (equals == std::string_view::npos)
+        refuse(spec, fmt::format("expected key=value, found \"{}\"", item));
       if (!values_.emplace(item.substr(0, equals), item.substr(equals + 1)).second)
-        refuse(spec, fmt::format("{} stands twice", item.substr(0, equals)));
+        refuse(spec, fmt::format("found {} twice, expected once", item.substr(0, equals)));
     }
   }
 
@@ -43,13 +44,13 @@ class parameters {
     std::uint64_t value = 0;
     auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size() || value < least || value > most)
-      refuse(spec_, fmt::format("{} must be a number from {} to {}, got \"{}\"", key, least, most, text));
+      refuse(spec_, fmt::format("{} must be a number from {} to {}, found \"{}\"", key, least, most, text));
     values_.erase(found);
     return value;
   }
   std::uint64_t need(std::string_view key, std::uint64_t least, std::uint64_t most) {
     auto const value = find(key, least, most);
-    if (!value) refuse(spec_, fmt::format("{} is missing", key));
+    if (!value) refuse(spec_, fmt::format("missing {}", key));
     return *value;
   }
   void end() {
@@ -88,7 +89,7 @@ graph_spec parse_grid(std::string_view spec) {
   g.width = static_cast<std::uint32_t>(p.need("width", 1, most_nodes));
   auto const height = p.find("height", 1, most_nodes / g.width).value_or(g.width);
   if (height > most_nodes / g.width)
-    refuse(spec, fmt::format("at most {} nodes, got {} x {}", most_nodes, g.width, height));
+    refuse(spec, fmt::format("expected at most {} nodes, found {} x {}", most_nodes, g.width, height));
   g.nodes = g.width * height;
   g.edges = (g.width - 1) * height + g.width * (height - 1);
   auto const seed = p.find("seed", 0, UINT64_MAX);
@@ -98,7 +99,8 @@ graph_spec parse_grid(std::string_view spec) {
   return g;
 }
 
-// A random permutation of 0 ... n - 1: of the next power of two, taken again until it falls below n.
+// A random permutation of 0 ... n - 1: one of the next power of two, repeated until the value is
+// below n.
 class permutation {
  public:
   permutation(std::uint64_t n, std::uint64_t seed) : n_(n), of_bits_(bits_of(n), seed) {}
@@ -127,7 +129,8 @@ void uniform(graph_spec const& g, std::uint64_t first, std::span<edge> edges) {
   }
 }
 
-// Per level a quarter of the adjacency matrix, with probabilities 0.57, 0.19, 0.19, 0.05 in units of 2^-32.
+// Each level selects a quarter of the adjacency matrix, with probabilities 0.57, 0.19, 0.19, 0.05
+// in units of 2^-32.
 edge kronecker_edge(std::uint64_t key, std::uint64_t index, unsigned scale) {
   constexpr std::uint32_t a = 2448131359, ab = 3264175145, abc = 4080218931;
   std::uint64_t random = 0;
@@ -151,7 +154,7 @@ void kronecker(graph_spec const& g, std::uint64_t first, std::span<edge> edges) 
   }
 }
 
-// First the edges along the rows, then those between them.
+// Edges along the rows come first, followed by those between rows.
 edge grid_edge(graph_spec const& g, std::uint64_t index) {
   std::uint64_t const width = g.width, height = g.nodes / width, along = (width - 1) * height;
   if (index >= along) {

@@ -23,7 +23,7 @@ void require_memory(std::uint64_t bytes, std::string const& what) {
   if (pages <= 0 || size <= 0) return;
   auto const memory = static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(size);
   if (bytes <= memory) return;
-  throw skel::usage_error(fmt::format("{} need {:.1f} GB, but this machine has {:.1f} GB", what,
+  throw skel::usage_error(fmt::format("{} need {:.1f} GB, found {:.1f} GB of memory", what,
                                       static_cast<double>(bytes) / 1e9, static_cast<double>(memory) / 1e9));
 }
 
@@ -31,7 +31,7 @@ graph read_graph(std::string const& path, std::optional<std::uint64_t> nodes) {
   input in(path);
   auto const head = in.begins_with(15);
   auto const name = path.ends_with(".gz") ? std::string_view(path).substr(0, path.size() - 3) : path;
-  // A file that is cut off within its first bytes, or empty, must not be taken for a list of no edges.
+  // An empty file, or one truncated within its first bytes, must not be read as a list of no edges.
   graph g = head.starts_with(binary_magic)   ? read_binary_edges(in, nodes)
             : head.starts_with(matrix_magic) ? read_matrix_market(in, nodes)
             : name.ends_with(".skel-edges")  ? read_binary_edges(in, nodes)

@@ -14,7 +14,7 @@
 
 namespace components {
 
-// zlib's own reading of files passes over what comes after the packed data, so only its inflate() is used.
+// Only zlib's inflate() is used, because its own file reader ignores bytes behind the packed data.
 struct input::gzip {
   gzip() {
     constexpr int largest_window = 15, with_gzip_header = 16;
@@ -29,8 +29,8 @@ struct input::gzip {
   static constexpr std::array<std::byte, 2> magic{std::byte{0x1f}, std::byte{0x8b}};
   z_stream stream{};
   std::vector<std::byte> packed = std::vector<std::byte>(std::size_t{1} << 18);
-  std::uint64_t taken = 0;  // bytes of the file
-  bool complete = false;    // a member has ended, and no other has begun
+  std::uint64_t taken = 0;  // packed bytes consumed
+  bool complete = false;    // at the end of a member
 };
 
 input::input(std::string path) : path_(std::move(path)), file_(std::fopen(path_.c_str(), "rbe")) {
@@ -46,7 +46,7 @@ input::~input() = default;
 
 void input::rewind() {
   if (std::fseek(file_.get(), 0, SEEK_SET) != 0)
-    throw skel::usage_error(fmt::format("{}: cannot be read twice; not a file?", path_));
+    throw skel::usage_error(fmt::format("{}: cannot be read twice, expected a regular file", path_));
   if (gzip_) gzip_ = std::make_unique<gzip>();
   position_ = 0;
 }
@@ -75,7 +75,7 @@ std::size_t input::unpack(std::span<std::byte> to) {
       stream.next_in = reinterpret_cast<Bytef*>(g.packed.data());
       stream.avail_in = static_cast<uInt>(got);
       if (got == 0) {
-        if (!g.complete) fail_packed("the gzip file is truncated");
+        if (!g.complete) fail_packed("truncated gzip file");
         break;
       }
     }
@@ -91,7 +91,7 @@ std::size_t input::unpack(std::span<std::byte> to) {
     done += room - stream.avail_out;
     if (code == Z_MEM_ERROR) throw std::bad_alloc();
     if (code != Z_OK && code != Z_STREAM_END)
-      fail_packed(fmt::format("the gzip file is damaged ({})", stream.msg != nullptr ? stream.msg : "?"));
+      fail_packed(fmt::format("damaged gzip file ({})", stream.msg != nullptr ? stream.msg : "?"));
     g.complete = code == Z_STREAM_END;
   }
   return done;
@@ -112,7 +112,7 @@ void input::fail_at(std::uint64_t at, std::string const& text) const {
 void input::fail_at_rest() const {
   std::fseek(file_.get(), 0, SEEK_END);
   auto const rest = static_cast<std::uint64_t>(std::ftell(file_.get())) - gzip_->position();
-  fail_packed(fmt::format("expected the end of the file or another gzip file, got {} other bytes", rest));
+  fail_packed(fmt::format("expected the end of the file or another gzip file, found {} other bytes", rest));
 }
 
 void input::fail_packed(std::string const& text) const {

@@ -1,5 +1,4 @@
-// The readers behind read_graph, and what they read: the bytes of a file, unpacked if it begins as a gzip
-// file does.
+// The input of the readers behind read_graph: the bytes of a file, unpacked if it is gzipped.
 #pragma once
 
 #include <cstddef>
@@ -22,16 +21,16 @@ class input {
   input(input const&) = delete;
   input& operator=(input const&) = delete;
 
-  /// Fills `to` as far as the file goes, and returns how many bytes there were. A gzip file that is damaged,
-  /// truncated, or followed by something else than another one is a usage_error.
+  /// Fills `to` as far as the file goes and returns the number of bytes. Throws usage_error for a
+  /// gzip file that is damaged, truncated, or followed by anything but another gzip file.
   std::size_t read(std::span<std::byte> to);
-  /// The first bytes again: before anything was read.
+  /// Returns the first bytes without consuming them. Must precede all reads.
   [[nodiscard]] std::string begins_with(std::size_t size);
 
   [[nodiscard]] std::string const& path() const noexcept { return path_; }
   [[nodiscard]] std::uint64_t position() const noexcept { return position_; }
-  /// Throws usage_error `path: at byte N: text`, N being where the next byte would be read, or `at`; of a
-  /// gzip file it is `path: at byte N of the unpacked data: text`.
+  /// Throws usage_error `path: at byte N: text`, where N is the position of the next byte, or `at`.
+  /// For a gzip file it is `path: at byte N of the unpacked data: text`.
   [[noreturn]] void fail(std::string const& text) const { fail_at(position_, text); }
   [[noreturn]] void fail_at(std::uint64_t at, std::string const& text) const;
 
@@ -49,7 +48,7 @@ class input {
   std::string path_;
   std::uint64_t position_ = 0;
   std::unique_ptr<std::FILE, closer> file_;
-  std::unique_ptr<gzip> gzip_;  // where the file is packed
+  std::unique_ptr<gzip> gzip_;  // set if the file is packed
 };
 
 using node_limit = std::optional<std::uint64_t>;

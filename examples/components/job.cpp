@@ -29,15 +29,15 @@ roots components_job::solve(edge_part const& part, unsigned threads) const {
 void refuse_parts(skel::any_division const& kind) {
   if (kind.which() == skel::any_division::kind::distributed)
     throw skel::usage_error(
-        "--kind distributed: combining components is not trivial, parts alone are no solution; expected "
+        "--kind distributed: parts of the labels are not a solution and must be combined, expected "
         "hypercube, tree or embarrassing");
 }
 
 namespace {
 
-// The edges that a rank will solve.
+// Returns the edges that a rank will solve.
 edge_part part_of_rank(edge_part all, components_job const& job, int rank, int ranks) {
-  // Mirrors how the skeleton halves groups of ranks: the left half is the larger one.
+  // As in the skeleton, the left half of a group of ranks is the larger one.
   for (int first = 0, last = ranks; last - first > 1;) {
     int const middle = first + (last - first + 1) / 2;
     auto const share = static_cast<double>(middle - first) / (last - first);

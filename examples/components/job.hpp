@@ -17,7 +17,7 @@
 
 namespace components {
 
-/// How a part is solved on one rank.
+/// The algorithm of a single rank.
 enum class local_method : std::uint8_t {
   union_find,
   dfs,  ///< adjacency list and depth-first search, as in [Hyper, table 2]
@@ -33,13 +33,13 @@ struct components_job {
 
   [[nodiscard]] bool trivial(edge_part const& part) const { return part.size() <= 1; }
   [[nodiscard]] roots conquer(edge_part const& part) const { return solve(part); }
-  /// The first ceil(M / 2) edges, and the others.
+  /// The first ceil(M / 2) edges, and the rest.
   [[nodiscard]] std::array<edge_part, 2> divide(edge_part const& part) const { return part.halves(); }
-  /// The first part has this share of the edges, for numbers of ranks that are no powers of two.
+  /// Gives the first part this share of the edges, for numbers of ranks that are not powers of two.
   [[nodiscard]] std::array<edge_part, 2> divide(edge_part const& part, double share) const;
   [[nodiscard]] roots combine(roots a, roots b) const { return roots::combine(std::move(a), std::move(b)); }
   [[nodiscard]] roots solve(edge_part const& part) const { return solve(part, 1); }
-  /// All threads link in one forest: less work than combine() of their solutions.
+  /// All threads link in one forest, which is less work than combining their solutions.
   [[nodiscard]] roots solve(edge_part const& part, unsigned threads) const;
 
   /// The sizes that the cost functions depend on: T_div on M, T_comb on N, T_seq on both [Hyper,
@@ -54,13 +54,14 @@ struct connected {
   skel::report run;
 };
 
-/// Throws usage_error for `distributed`: parts of the labels are no labels.
+/// Throws usage_error for `distributed`: parts of the labels are not a solution.
 void refuse_parts(skel::any_division const& kind);
 
-/// The components of a graph by divide and conquer on all ranks and threads. With `tree` the graph is the
-/// root's, and edges travel. Else every rank gives the same graph, of which it needs to hold in memory only
-/// what it will solve, if the rest can be made (generated_graph). Throws usage_error for `distributed`.
-/// `Job` is components_job, or one made from it.
+/// Finds the components of a graph by divide and conquer on all ranks and threads. With `tree` only
+/// the root's graph is used, and edges are sent. Otherwise every rank passes the same graph, but
+/// needs in memory only the edges that it will solve, if the others can be generated
+/// (generated_graph). Throws usage_error for `distributed`. `Job` is components_job or derived from
+/// it.
 template <class Job>
 [[nodiscard]] connected connect(skel::context& ctx, edge_part const& graph, Job const& job,
                                 skel::any_division const& kind) {
@@ -73,8 +74,8 @@ template <class Job>
   return result;
 }
 
-/// A graph from a formula as connect() wants it: with `tree` all edges on the root, else those that the rank
-/// will solve.
+/// Generates the graph for connect(): with `tree` all edges on the root, otherwise those that the
+/// rank will solve.
 [[nodiscard]] edge_part generated_graph(graph_spec const& spec, components_job const& job,
                                         skel::any_division const& kind, int rank, int ranks);
 

@@ -22,7 +22,7 @@ namespace {
 constexpr node no_giant = static_cast<node>(most_nodes);
 constexpr std::size_t word_nodes = 64, block_words = 64, block_nodes = word_nodes * block_words;
 
-// The number of bytes that hold any node of a graph with `nodes` nodes.
+// The number of bytes that can hold any node of the graph.
 constexpr unsigned width_of(std::uint64_t nodes) {
   return nodes <= 1U << 8 ? 1 : nodes <= 1U << 16 ? 2 : nodes <= 1U << 24 ? 3 : 4;
 }
@@ -40,7 +40,8 @@ std::byte* pack_portably(node const* labels, node first, node giant, unsigned wi
   for (node i = 0; i < word_nodes; ++i) linked[i] = (labels[i] != first + i) & (labels[i] != giant);
   marks = {bits_of(inside), bits_of(linked)};
   for (auto word = marks.linked; word != 0; word &= word - 1, out += width)
-    std::memcpy(out, &labels[std::countr_zero(word)], sizeof(node));  // the next overwrites what is too many
+    std::memcpy(out, &labels[std::countr_zero(word)],
+                sizeof(node));  // excess bytes are overwritten by the next
   return out;
 }
 
@@ -59,13 +60,13 @@ bool link_portably(forest_linker& links, node first, std::uint64_t linked, unsig
   return good;
 }
 
-// At most block_nodes labels while they are packed.
+// Packs up to block_nodes labels.
 class block_writer {
  public:
   block_writer(label_kernel const& kernel, node giant, unsigned width)
       : kernel_(kernel), giant_(giant), width_(width) {}
 
-  // 64 labels, of the nodes from `first` on.
+  // Adds 64 labels of the nodes from `first` on.
   void add(node const* labels, node first) {
     label_marks marks;
     end_ = kernel_.pack(labels, first, giant_, width_, end_, marks);
@@ -92,10 +93,10 @@ class block_writer {
   std::byte* end_ = labels_.data();
 };
 
-[[noreturn]] void refuse_labels() { throw skel::protocol_error("message holds labels that no forest has"); }
+[[noreturn]] void refuse_labels() { throw skel::protocol_error("message holds invalid labels"); }
 
-// Takes a message apart. Bytes from another rank are checked, although only a fault in skel could make them
-// wrong.
+// Decodes a message. Bytes from another rank are checked, although only a defect of skel could
+// corrupt them.
 class joiner {
  public:
   joiner(label_kernel const& kernel, std::span<std::byte const> message, std::span<node> parent)
@@ -103,7 +104,8 @@ class joiner {
 
   void join() {
     auto const form = bytes::get_raw<exchange>(in_);
-    if (bytes::get_varint(in_) != nodes_) throw skel::protocol_error("message holds labels of another graph");
+    if (bytes::get_varint(in_) != nodes_)
+      throw skel::protocol_error("message holds labels of a graph of another size");
     if (form == exchange::dense)
       join_dense();
     else if (form == exchange::cheapest)
@@ -153,17 +155,18 @@ class joiner {
   void join_word(node first, std::uint64_t linked) {
     constexpr std::size_t most = word_nodes * sizeof(node) + kernel_reach;
     std::array<std::byte, most> last{};
-    bool const is_last = in_.size() < most;  // no kernel may read beyond
+    bool const is_last = in_.size() < most;  // kernels must not read beyond it
     auto const labels = bytes::get_bytes(in_, static_cast<unsigned>(std::popcount(linked)) * width_);
     if (is_last) std::copy(labels.begin(), labels.end(), last.begin());
     good_ &= kernel_.link(links_, first, linked, width_, is_last ? last.data() : labels.data());
   }
-  // A label must be smaller than its node. One that is not is noted, and does no harm until all are seen.
+  // A label must be smaller than its node. A violation is recorded and does no harm until the check
+  // at the end.
   void link(node x, node label) {
     good_ &= label < x;
     links_.link(x, std::min(label, x));
   }
-  // Returns the bits of the nodes from `first` on; no bit may be beyond the last node.
+  // Returns the bits of the nodes from `first` on. Bits beyond the last node are an error.
   [[nodiscard]] std::uint64_t word_at(std::span<std::byte const> words, std::size_t w,
                                       std::uint64_t first) const {
     std::uint64_t word = 0;
@@ -202,8 +205,8 @@ void encode(std::span<node const> labels, exchange form, std::vector<std::byte>&
     return;
   }
   auto const width = width_of(labels.size());
-  // An upper bound, of which a part is never touched. Growing step by step, on small pages, took a sixth of
-  // the processor time that two ranks need for 2 million nodes and edges.
+  // Reserves an upper bound, part of which is never touched. Growing step by step on small pages
+  // cost a sixth of the processor time of two ranks with 2 million nodes and edges.
   out.reserve(out.size() + labels.size() * width + labels.size() / 3 + block_nodes);
   prefer_large_pages(out.data() + out.size(), out.capacity() - out.size());
   auto const giant = label_of_giant(labels);
@@ -264,7 +267,7 @@ void roots::link_into(std::span<node> parent) const {
 }
 
 roots roots::combine(roots a, roots b) {
-  if (a.nodes_ != b.nodes_) throw skel::error("solutions of different graphs cannot be combined");
+  if (a.nodes_ != b.nodes_) throw skel::error("cannot combine solutions of different graphs");
   if (a.encoded()) std::swap(a, b);
   if (a.labels().empty()) return a;
   std::span<node> const labels(a.labels_.data(), a.labels_.size());

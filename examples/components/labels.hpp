@@ -1,5 +1,5 @@
-// The solution: the components that some edges make, as a forest that is at most two deep, and how it
-// travels.
+// The solution: the components of some edges as a forest of depth at most two, and its form in
+// messages.
 #pragma once
 
 #include <cstddef>
@@ -18,45 +18,47 @@ namespace components {
 /// The form of labels in a message: short, or always the vector of N roots as in [Hyper, §6].
 enum class exchange : std::uint8_t { cheapest, dense };
 
-/// Appends the labels of a compressed forest, label[label[x]] == label[x] <= x, as bytes, all exact:
+/// Appends the labels of a compressed forest, label[label[x]] == label[x] <= x, losslessly as
+/// bytes:
 ///
 ///   form (exchange): 1 byte, nodes: varint, then
 ///   dense     nodes x 4 bytes
 ///   cheapest  label of one large component: 4 bytes, most_nodes if there is none; for every 4,096 nodes
-///             - only if there is one: a bit for each node that is in it,
-///             - a bit for each of the words that follow, which leaves out those that are 0,
-///             - a bit for each other node with another label than itself,
-///             - the labels of these, in as few bytes each as hold every node of the graph.
+///             - only if there is one: a bit for each node, set if the node is in it,
+///             - a bit for each of the words that follow; words that are 0 are omitted,
+///             - a bit for each other node whose label is not itself,
+///             - the labels of these, each in the least number of bytes that holds every node.
 ///
-/// Bits come in words of 8 bytes. Little-endian like everything on skel's wires.
+/// Bits are stored in words of 8 bytes, little-endian like all of skel's messages.
 void encode(std::span<node const> labels, exchange form, std::vector<std::byte>& out,
             label_kernel const& kernel = label_kernels().back());
 
-/// Links the forest of a message of encode() into that of `parent`: parent[x] <= x, and so it stays. Throws
-/// protocol_error for bytes that are no forest of as many nodes; then some is linked.
+/// Links the forest of an encoded message into that of `parent`; requires and preserves parent[x]
+/// <= x. Throws protocol_error if the bytes are not a forest of as many nodes; `parent` may then be
+/// partly linked.
 void join(std::span<std::byte const> message, std::span<node> parent,
           label_kernel const& kernel = label_kernels().back());
 
-/// Not initialised. Throws skel::error `out of memory: labels of ...`.
+/// Returns uninitialised memory. Throws skel::error `out of memory: labels of ...`.
 [[nodiscard]] big_array<node> memory_for_labels(std::uint64_t nodes);
 
-/// Labels of all nodes, or the message that holds them, which is linked into other labels later
-/// without a second vector of N. A copy is a copy.
+/// Labels of all nodes, or a message that contains them and is later linked into other labels
+/// without a second vector of N. Copies are independent.
 class roots {
  public:
   roots() = default;
-  /// Compressed: label[label[x]] == label[x] <= x.
+  /// Requires a compressed forest: label[label[x]] == label[x] <= x.
   roots(big_array<node> labels, exchange how)
       : nodes_(labels.size()), how_(how), labels_(std::move(labels)) {}
 
   [[nodiscard]] std::uint64_t nodes() const noexcept { return nodes_; }
-  /// True as long as there are no labels but the bytes of a message.
+  /// Whether the object still holds the bytes of a message instead of labels.
   [[nodiscard]] bool encoded() const noexcept { return labels_.empty() && nodes_ > 0; }
-  /// The label of every node; they are made if there are none yet.
+  /// The label of every node; decodes a message on first use.
   [[nodiscard]] std::span<node const> labels();
 
-  /// The components of the edges of both. The same bytes whichever is first, and however many are combined in
-  /// whatever order. Reuses the labels of one of them.
+  /// Combines the components of both. The resulting bytes do not depend on the order of arguments
+  /// and combinations. Reuses the labels of one argument.
   [[nodiscard]] static roots combine(roots a, roots b);
 
  private:
@@ -65,14 +67,14 @@ class roots {
 
   std::uint64_t nodes_ = 0;
   exchange how_ = exchange::cheapest;
-  big_array<node> labels_;              // either these,
-  std::span<std::byte const> message_;  // or what encode() wrote,
-  std::shared_ptr<void const> owner_;   // which stays as long as this
+  big_array<node> labels_;              // either labels,
+  std::span<std::byte const> message_;  // or an encoded message
+  std::shared_ptr<void const> owner_;   // keeps the message alive
 };
 
 }  // namespace components
 
-/// Leaves the bytes as they are until they are combined.
+/// Keeps received bytes encoded until they are combined.
 template <>
 struct skel::transfer_traits<components::roots> {
   static void pack(components::roots const& r, std::vector<std::byte>& out);

@@ -54,7 +54,7 @@ void add_options(CLI::App& app, options& o) {
   };
   choice("--kind", o.kind, {"hypercube", "tree", "embarrassing"}, "how ranks divide and combine")
       ->transform(
-          [](std::string const& kind) {  // before the check: the skeleton's fourth is refused with a reason
+          [](std::string const& kind) {  // before the check, so that the fourth kind is refused with a reason
             if (kind == "distributed") refuse_parts(skel::any_division(kind));
             return kind;
           });
@@ -64,7 +64,7 @@ void add_options(CLI::App& app, options& o) {
          "form of exchanged labels: short and exact, or the vector of all roots [Hyper]");
 }
 
-// The part of the graph that this rank needs. Every rank reads a file.
+// The part of the graph that this rank needs. Every rank reads a whole file.
 edge_part read_or_generate(skel::context& ctx, options const& o, skel::any_division const& kind,
                            components_job& job) {
   if (!o.formula.empty()) {
@@ -82,8 +82,8 @@ edge_part read_or_generate(skel::context& ctx, options const& o, skel::any_divis
   return edge_part(std::move(read.edges));
 }
 
-// The best that one core can do, beside which every parallel time has to be seen. If that is short the least
-// of three counts: fresh memory may take longer than the labels.
+// The best time of a single core, the baseline for every parallel time. For short times the minimum
+// of three runs is used, because touching new memory may take longer than the labels.
 double seconds_of_one_core(edge_part const& graph, std::uint64_t nodes) {
   constexpr double is_short = 0.1;
   auto const edges = graph.edges();
@@ -135,8 +135,8 @@ skel::program::run_outcome run(skel::context& ctx, skel::program::common_options
   if (o.sweep) {
     if (ctx.is_root() && ctx.size() == 1)
       fmt::print(stderr,
-                 "skel-components: one rank measures all phases but what messages cost, which skel-model "
-                 "calibrate does, or a sweep under mpiexec -n 2 or more\n");
+                 "skel-components: one rank cannot measure the cost of messages; use skel-model "
+                 "calibrate, or --sweep with at least two ranks\n");
     constexpr int repetitions = 5;
     auto const last = sweep(ctx, job, kind, common.samples, repetitions);
     job.nodes = last.nodes;
@@ -147,7 +147,7 @@ skel::program::run_outcome run(skel::context& ctx, skel::program::common_options
     skel::program::require_ending(o.write_graph, {".skel-edges"});
     write_edges(o.write_graph, graph.edges().span(), job.nodes);
   }
-  // All begin when the slowest has its edges: what is measured is the call, not the reading.
+  // Starts when the slowest rank has its edges, so that the call is measured without reading.
   if (ctx.size() > 1) static_cast<void>(skel::broadcast(ctx, skel::on_root([] { return true; })));
   auto result = connect(ctx, graph, job, kind);
   if (!ctx.is_root() || result.run.stopped_early) return {result.run, {}, {}, {}};

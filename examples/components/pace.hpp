@@ -1,4 +1,4 @@
-// Whether threads that store in one array are faster than one of them.
+// Decides whether several threads that write to one array are faster than one.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,8 @@ namespace components {
 /// once both have touched most lines, after a tenth of the work.
 class pace {
  public:
-  /// Together a piece may take `tolerated` times as long as one thread would need for a piece of each.
+  /// `tolerated`: the permitted ratio of the time of a piece with all threads to the time of one
+  /// thread for as many pieces.
   pace(unsigned threads, double tolerated) : most_(tolerated * threads) {}
 
   /// Records the seconds of a piece while no other thread worked. The fastest piece counts, because

@@ -1,5 +1,5 @@
-// GAPBS's .sg and our own .skel-edges. Counts in a file are not believed: memory follows the bytes that are
-// there.
+// Reads GAPBS's .sg and skel's .skel-edges. Counts in a file are not trusted: memory is allocated
+// as bytes are read.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,11 +23,11 @@ T number(input& in, char const* what) {
   T value{};
   auto const at = in.position();
   if (in.read(std::as_writable_bytes(std::span(&value, 1))) != sizeof value)
-    in.fail_at(at, fmt::format("expected {}, got the end of the file", what));
+    in.fail_at(at, fmt::format("expected {}, found the end of the file", what));
   return value;
 }
 
-// `count` values, read in stretches of a few megabytes.
+// Reads `count` values, a few megabytes at a time.
 template <class T>
 big_array<T> numbers(input& in, std::uint64_t count, char const* what) {
   constexpr std::uint64_t stretch = std::uint64_t{1} << 20;
@@ -38,7 +38,7 @@ big_array<T> numbers(input& in, std::uint64_t count, char const* what) {
     values.resize(before + more);
     auto const bytes = std::as_writable_bytes(std::span(values.data() + before, more));
     if (auto const got = in.read(bytes); got < bytes.size())
-      in.fail(fmt::format("expected {} {}, got {} and the end of the file", count, what,
+      in.fail(fmt::format("expected {} {}, found {} and the end of the file", count, what,
                           before + got / sizeof(T)));
   }
   return values;
@@ -57,24 +57,24 @@ void check_offsets(input const& in, big_array<std::int64_t> const& offsets, std:
     if (offsets[i] < least || offsets[i] > edges || (i == 0 && offsets[i] != 0) ||
         (i + 1 == offsets.size() && offsets[i] != edges))
       in.fail_at(begin + 8 * i,
-                 fmt::format("expected offsets that grow from 0 to {}, got {}", edges, offsets[i]));
+                 fmt::format("expected offsets that grow from 0 to {}, found {}", edges, offsets[i]));
   }
 }
 
 }  // namespace
 
-// directed: 1 byte; edges, nodes: 8 bytes each; nodes + 1 offsets of 8 bytes; neighbours of 4 bytes; of
-// directed graphs the same again for incoming edges. Undirected edges stand there twice: the half with v < u
-// is kept, if the other is its mirror image by a sum of hashes.
+// directed: 1 byte; edges, nodes: 8 bytes each; nodes + 1 offsets of 8 bytes; neighbours of 4
+// bytes. Directed graphs repeat this for incoming edges. Undirected edges occur twice: the half
+// with v < u is kept, after a sum of hashes confirms that the other half mirrors it.
 graph read_serialized_graph(input& in, node_limit limit) {
   auto const directed = number<std::uint8_t>(in, "directed (0 or 1)");
-  if (directed > 1) in.fail_at(0, fmt::format("expected 0 or 1 for directed, got {}", directed));
+  if (directed > 1) in.fail_at(0, fmt::format("expected 0 or 1 for directed, found {}", directed));
   auto const edges = number<std::int64_t>(in, "a number of edges");
-  if (edges < 0) in.fail_at(1, fmt::format("expected a number of edges, got {}", edges));
+  if (edges < 0) in.fail_at(1, fmt::format("expected a number of edges, found {}", edges));
   auto const nodes = number<std::int64_t>(in, "a number of nodes");
   constexpr std::int64_t most = INT32_MAX;
   if (nodes < 0 || nodes > most)
-    in.fail_at(9, fmt::format("expected a number of nodes up to {}, got {}", most, nodes));
+    in.fail_at(9, fmt::format("expected a number of nodes up to {}, found {}", most, nodes));
 
   auto const offsets = numbers<std::int64_t>(in, static_cast<std::uint64_t>(nodes) + 1, "offsets");
   check_offsets(in, offsets, edges, 17);
@@ -87,13 +87,13 @@ graph read_serialized_graph(input& in, node_limit limit) {
     some.resize(static_cast<std::size_t>(std::min<std::int64_t>(1 << 18, edges - done)));
     auto const at = in.position();
     if (auto const got = in.read(std::as_writable_bytes(std::span(some))); got < 4 * some.size())
-      in.fail(fmt::format("expected {} neighbours, got {} and the end of the file", edges,
+      in.fail(fmt::format("expected {} neighbours, found {} and the end of the file", edges,
                           static_cast<std::uint64_t>(done) + got / 4));
     for (std::size_t i = 0; i < some.size(); ++i, ++done) {
       while (offsets[u + 1] <= done) ++u;
       auto const v = some[i];
       if (v < 0 || v >= nodes)
-        in.fail_at(at + 4 * i, fmt::format("expected a node from 0 to {}, got {}", nodes - 1, v));
+        in.fail_at(at + 4 * i, fmt::format("expected a node from 0 to {}, found {}", nodes - 1, v));
       auto const from = static_cast<node>(u), to = static_cast<node>(v);
       auto const hash = mix(std::uint64_t{std::max(from, to)} << 32 | std::min(from, to));
       downwards += to < from ? hash : 0;
@@ -102,7 +102,7 @@ graph read_serialized_graph(input& in, node_limit limit) {
     }
   }
   if (directed == 0) {
-    if (downwards != upwards) in.fail("an undirected graph needs each edge in both directions");
+    if (downwards != upwards) in.fail("expected each edge of an undirected graph in both directions");
     expect_end(in);
   }
   return g;
@@ -111,14 +111,14 @@ graph read_serialized_graph(input& in, node_limit limit) {
 graph read_binary_edges(input& in, node_limit limit) {
   auto const magic = number<std::array<char, 8>>(in, "\"skeledge\"");
   if (std::string_view(magic.data(), magic.size()) != binary_magic)
-    in.fail_at(0, fmt::format("expected \"{}\", got other bytes", binary_magic));
+    in.fail_at(0, fmt::format("expected \"{}\", found other bytes", binary_magic));
   if (auto const version = number<std::uint32_t>(in, "a version"); version != 1)
-    in.fail_at(8, fmt::format("expected version 1, got {}", version));
+    in.fail_at(8, fmt::format("expected version 1, found {}", version));
   if (auto const zero = number<std::uint32_t>(in, "0"); zero != 0)
-    in.fail_at(12, fmt::format("expected 0, got {}", zero));
+    in.fail_at(12, fmt::format("expected 0, found {}", zero));
   auto const nodes = number<std::uint64_t>(in, "a number of nodes");
   if (nodes > most_nodes)
-    in.fail_at(16, fmt::format("expected a number of nodes up to {}, got {}", most_nodes, nodes));
+    in.fail_at(16, fmt::format("expected a number of nodes up to {}, found {}", most_nodes, nodes));
   auto const count = number<std::uint64_t>(in, "a number of edges");
   auto const hash = number<std::uint64_t>(in, "the edges' XXH3");
   graph g;
@@ -128,11 +128,11 @@ graph read_binary_edges(input& in, node_limit limit) {
   for (std::size_t i = 0; i < g.edges.size(); ++i) {
     auto const [u, v] = g.edges[i];
     if (std::max(u, v) >= nodes)
-      in.fail_at(40 + 8 * i, fmt::format("expected nodes below {}, got {} and {}", nodes, u, v));
+      in.fail_at(40 + 8 * i, fmt::format("expected nodes below {}, found {} and {}", nodes, u, v));
   }
   skel::xxh3_hasher hasher;
   hasher.update(std::as_bytes(g.edges.span()));
-  if (hasher.value() != hash) in.fail_at(32, "the edges are not those that were written (XXH3 differs)");
+  if (hasher.value() != hash) in.fail_at(32, "the edges are damaged (XXH3 differs)");
   return g;
 }
 

@@ -1,5 +1,5 @@
-// SNAP's edge lists and GAPBS's .el; Matrix Market exchange format (Boisvert, Pozo and Remington, NISTIR
-// 5935): the pattern of a square matrix.
+// Reads SNAP's edge lists, GAPBS's .el, and the Matrix Market exchange format (Boisvert, Pozo and
+// Remington, NISTIR 5935), of which it uses the pattern of a square matrix.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,8 +18,8 @@ namespace components {
 
 namespace {
 
-// Files of old Macs end lines with \r alone: here these become \n. Of \r\n the \r stays, as a blank. The last
-// of the bytes waits for what comes after it.
+// Replaces \r at the end of a line (old Macs) by \n. In \r\n, the \r remains and acts as a blank.
+// The last byte is decided when the next one is known.
 void end_lines(std::span<char> bytes) {
   if (bytes.empty()) return;
   auto const* const last = &bytes.back();
@@ -39,27 +39,27 @@ std::string printable(std::string_view word) {
   return word.size() > 24 ? shown + "..." : shown;
 }
 
-// Lines of a file, one after the other, in a buffer of a megabyte. They end with \n, \r\n or \r.
+// Reads the lines of a file through a buffer of a megabyte. Lines end with \n, \r\n or \r.
 class text_lines {
  public:
   explicit text_lines(input& in) : in_(in), buffer_(std::size_t{1} << 20) {}
 
-  // Goes to the next line; false at the end of the file.
+  // Advances to the next line; returns false at the end of the file.
   bool next();
 
   [[nodiscard]] std::string_view text() const noexcept { return line_; }
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
 
-  // The next word of the line, removed from it; empty at its end.
+  // Removes and returns the next word of the line; empty at its end.
   std::string_view word();
-  // The next word as a number from least to most; `what` is what was expected otherwise.
+  // Reads the next word as a number from least to most; `what` describes it in errors.
   std::uint64_t integer(std::string_view what, std::uint64_t least, std::uint64_t most);
-  // Throws usage_error unless the next word is a number of any kind.
+  // Skips a number of any kind; throws usage_error if the next word is not one.
   void skip_number(std::string_view what);
 
   // Throws usage_error `path:line: text`.
   [[noreturn]] void fail(std::string const& text) const;
-  // Throws usage_error `path:line: expected what, got "word"`.
+  // Throws usage_error `path:line: expected what, found "word"`.
   [[noreturn]] void fail_at_word(std::string_view what, std::string_view word) const;
 
  private:
@@ -67,7 +67,7 @@ class text_lines {
 
   input& in_;
   std::vector<char> buffer_;
-  std::size_t begin_ = 0, end_ = 0;  // what has not been looked at
+  std::size_t begin_ = 0, end_ = 0;  // unread bytes
   bool at_end_ = false;
   std::string_view line_;
   std::uint64_t number_ = 0;
@@ -82,7 +82,7 @@ bool text_lines::next() {
       begin_ += line_.size() + 1;
       break;
     }
-    if (at_end_) {  // the last line may lack its end
+    if (at_end_) {  // the last line may be unterminated
       if (begin_ == end_) return false;
       line_ = {from, end_ - begin_};
       begin_ = end_;
@@ -90,7 +90,7 @@ bool text_lines::next() {
     }
     if (!refill()) {
       ++number_;
-      fail("a line is longer than a megabyte; not a text?");
+      fail("line longer than a megabyte, expected text");
     }
   }
   ++number_;
@@ -147,15 +147,15 @@ void text_lines::fail(std::string const& text) const {
 }
 
 void text_lines::fail_at_word(std::string_view what, std::string_view word) const {
-  if (word.empty()) fail(fmt::format("expected {}, got the end of the line", what));
-  fail(fmt::format("expected {}, got \"{}\"", what, printable(word)));
+  if (word.empty()) fail(fmt::format("expected {}, found the end of the line", what));
+  fail(fmt::format("expected {}, found \"{}\"", what, printable(word)));
 }
 
 struct promise {
   std::uint64_t edges = 0, line = 0;
 };
 
-// SNAP: "# Nodes: 4039 Edges: 88234". Its number of nodes counts those that occur.
+// SNAP: "# Nodes: 4039 Edges: 88234". Its number of nodes counts the numbers that occur.
 std::optional<promise> edges_promised(text_lines& lines) {
   auto const line = lines.number();
   for (auto word = lines.word(); !word.empty(); word = lines.word()) {
@@ -172,7 +172,7 @@ std::string lower(std::string_view word) {
   return text;
 }
 
-// Numbers after row and column.
+// The number of values after row and column.
 int values_of(text_lines& lines) {
   auto word = lines.word();
   if (word != matrix_magic) lines.fail_at_word(fmt::format("\"{}\"", matrix_magic), word);
@@ -228,24 +228,24 @@ graph read_edge_list(input& in, node_limit nodes) {
     g.edges.push_back({u, v});
   }
   if (promised && promised->edges != g.edges.size())
-    lines.fail(fmt::format("{} edges, expected {} as line {} says", g.edges.size(), promised->edges,
-                           promised->line));
+    lines.fail(
+        fmt::format("{} edges, expected {} from line {}", g.edges.size(), promised->edges, promised->line));
   g.nodes = nodes.value_or(g.edges.empty() ? 0 : std::uint64_t{largest} + 1);
   return g;
 }
 
 graph read_matrix_market(input& in, node_limit nodes) {
   text_lines lines(in);
-  if (!lines.next()) in.fail(fmt::format("expected \"{}\", got the end of the file", matrix_magic));
+  if (!lines.next()) in.fail(fmt::format("expected \"{}\", found the end of the file", matrix_magic));
   int const values = values_of(lines);
   expect_end_of_line(lines);
   do {
-    if (!lines.next()) lines.fail("expected rows, columns and entries, got the end of the file");
+    if (!lines.next()) lines.fail("expected rows, columns and entries, found the end of the file");
   } while (comment(lines.text()));
   auto const rows = lines.integer("a number of rows", 0, most_nodes);
   auto const columns = lines.integer("a number of columns", 0, most_nodes);
   if (rows != columns)
-    lines.fail(fmt::format("expected as many columns as rows, got {} and {}", rows, columns));
+    lines.fail(fmt::format("expected as many columns as rows, found {} and {}", rows, columns));
   auto const entries = lines.integer("a number of entries", 0, UINT64_MAX);
   expect_end_of_line(lines);
 
@@ -253,14 +253,14 @@ graph read_matrix_market(input& in, node_limit nodes) {
   g.nodes = at_least(rows, nodes, in.path());
   while (lines.next()) {
     if (comment(lines.text())) continue;
-    if (g.edges.size() == entries) lines.fail(fmt::format("expected {} entries, got one more", entries));
+    if (g.edges.size() == entries) lines.fail(fmt::format("expected {} entries, found one more", entries));
     auto const u = lines.integer("a row", 1, rows), v = lines.integer("a column", 1, rows);
     for (int i = 0; i < values; ++i) lines.skip_number("a value");
     expect_end_of_line(lines);
     g.edges.push_back({static_cast<node>(u - 1), static_cast<node>(v - 1)});
   }
   if (g.edges.size() < entries)
-    lines.fail(fmt::format("expected {} entries, got {} and the end of the file", entries, g.edges.size()));
+    lines.fail(fmt::format("expected {} entries, found {} and the end of the file", entries, g.edges.size()));
   return g;
 }
 

@@ -10,8 +10,9 @@ namespace components {
 
 namespace {
 
-// Every node's neighbours, one node after the other (compressed sparse rows).
-// `Offset` holds twice the number of edges: 4 bytes do for two thousand million, and take half the memory.
+// The neighbours of all nodes, node by node (compressed sparse rows).
+// `Offset` holds twice the number of edges: 4 bytes suffice for two thousand million and halve the
+// memory.
 template <class Offset>
 class adjacency {
  public:
@@ -21,7 +22,8 @@ class adjacency {
     for (auto const& e : edges) ++offsets_[e.u], ++offsets_[e.v];
     Offset sum = 0;
     for (auto& o : offsets_) sum += o, o = sum;
-    for (auto const& e : edges) {  // from the back: then every offset ends at its node's first neighbour
+    for (auto const& e :
+         edges) {  // filled from the back, so that every offset ends at its node's first neighbour
       neighbours_[--offsets_[e.u]] = e.v;
       neighbours_[--offsets_[e.v]] = e.u;
     }
@@ -44,7 +46,8 @@ std::optional<std::string> fault_of_labels(std::span<node const> label) {
   return std::nullopt;
 }
 
-// Edges of a forest in which each node reaches its label; `lost` is a node that does not.
+// Counts the edges of a forest in which each node reaches its label; `lost` is a node that does
+// not.
 template <class Offset>
 std::uint64_t span_forest(adjacency<Offset> const& neighbours, std::span<node const> label,
                           std::optional<node>& lost) {
@@ -80,7 +83,7 @@ void search_depth_first(std::span<edge const> edges, std::span<node> label) {
   std::vector<node> path;
   for (std::size_t start = 0; start < label.size(); ++start) {
     if (label[start] != unseen) continue;
-    auto const root = static_cast<node>(start);  // the first to be visited is the smallest
+    auto const root = static_cast<node>(start);  // the first visited node is the smallest
     label[root] = root;
     path.push_back(root);
     while (!path.empty()) {
@@ -113,7 +116,7 @@ std::optional<std::string> find_fault(std::span<edge const> edges, std::span<nod
                           : span_forest(adjacency<std::uint64_t>(edges, label.size()), label, lost);
   if (lost) return fmt::format("no path leads from node {} to its label {}", *lost, label[*lost]);
   auto const needed = label.size() - count_components(label);
-  if (forest != needed) return fmt::format("a spanning forest has {} edges, not {}", needed, forest);
+  if (forest != needed) return fmt::format("a spanning forest has {1} edges, expected {0}", needed, forest);
   return std::nullopt;
 }
 

@@ -15,9 +15,9 @@ namespace components {
 
 namespace {
 
-// Measures what one rank does not do in a run: dividing once, packing, combining. [Hyper, §7]
-// measures these one after the other, too. An exchange has bytes but takes no time, because nothing
-// travels.
+// Measures the phases that do not occur in a run on one rank: one division, packing, combining.
+// They are measured one after the other, as in [Hyper, §7]. An exchange has bytes but takes no
+// time, because nothing is sent.
 void measure_parts(skel::report& run, components_job const& job, edge_part const& graph, unsigned threads) {
   auto const sizes = job.measure(graph);
   auto const add = [&](char const* phase, int level, auto const& of, auto const& do_it) {

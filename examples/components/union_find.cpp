@@ -1,14 +1,16 @@
-// All threads link in one forest, with plain loads and stores, until all edges are linked or most lie
-// inside one tree, as nearly all edges of a dense graph do from then on. A parent is always smaller than
-// its child, so threads can only make trees, and only of connected nodes. A link is lost if two threads
-// link one node at the same moment: about one in a million. With more than one thread all edges are
-// therefore checked again. If cores share no cache, one thread goes on alone.
-// (Compare-and-swap loses nothing: ConnectIt, by Dhulipala, Hong and Shun, VLDB 2021. But two threads then
-// take longer than one takes without. docs/components.md lists other attempts.)
+// All threads link in one forest with plain loads and stores. They stop when all edges are linked,
+// or when most of the remaining ones lie inside one tree, as nearly all edges of a dense graph then
+// do. A parent is always smaller than its child, so threads can only build trees, and only of
+// connected nodes. A link is lost if two threads link one node at the same moment, about once in a
+// million links. With several threads all edges are therefore checked again. If cores share no
+// cache, one thread continues alone.
+// (Compare-and-swap loses no links: ConnectIt, by Dhulipala, Hong and Shun, VLDB 2021. But two
+// threads with it are slower than one without. docs/components.md lists further attempts.)
 //
-// All threads look for edges between two trees, which only reads, and one links these: Afforest's idea
-// (Sutton, Ben-Nun and Barak, "Optimizing parallel graph connectivity computation via subgraph sampling",
-// IPDPS 2018). On dense graphs that is faster than linking edge by edge, also for one thread.
+// Next, all threads search for edges between two trees, which only reads, and one thread links
+// them. This is the idea of Afforest (Sutton, Ben-Nun and Barak, "Optimizing parallel graph
+// connectivity computation via subgraph sampling", IPDPS 2018). On dense graphs it is faster than
+// linking edge by edge, even with one thread.
 #include "union_find.hpp"
 
 #include <algorithm>
@@ -23,11 +25,12 @@ namespace components {
 
 namespace {
 
-// Runs work(t) for t < threads at the same time; 0 is the calling thread. Rethrows an exception of
-// any of them. If the system grants fewer threads, the calling one does their work afterwards.
+// Runs work(t) for all t < threads in parallel; the calling thread runs work(0). Rethrows an
+// exception of any of them. If the system grants fewer threads, the calling thread does their work
+// afterwards.
 template <class Work>
 void on_threads(unsigned threads, Work const& work) {
-  std::vector<std::future<void>> others;  // wait where they are destroyed
+  std::vector<std::future<void>> others;  // the destructors wait
   for (unsigned t = 1; t < threads; ++t) others.push_back(std::async([&work, t] { work(t); }));
   work(0);
   for (auto& other : others) other.get();
@@ -40,13 +43,14 @@ double seconds_of(F const& f) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-// Links edges until all are linked or, if `worthwhile` are left, until most lie inside of one tree. Returns
-// the edges that are not linked for certain. Threads that hinder each other become one.
+// Links edges until all are linked or, if `worthwhile` are left, until most lie inside one tree.
+// Returns the edges that are not certainly linked. Reduces `threads` to one if threads slow each
+// other down.
 std::span<edge const> link_first(std::span<edge const> edges, node* parent, unsigned& threads,
                                  std::size_t worthwhile, double tolerated) {
   std::atomic<std::size_t> next = 0;
   std::atomic<bool> dense = false, hindered = false;
-  auto const link_some = [&](linker& links) {  // false if there are no more
+  auto const link_some = [&](linker& links) {  // returns false if none are left
     constexpr std::size_t some = 1U << 13U;
     auto const first = next.fetch_add(some);
     if (first >= edges.size()) return false;
@@ -63,29 +67,29 @@ std::span<edge const> link_first(std::span<edge const> edges, node* parent, unsi
       linker links(parent);
       for (bool more = true; more && !dense && !hindered;) {
         double const seconds = seconds_of([&] { more = link_some(links); });
-        bool const early = next < edges.size() / 4;  // later it would lose more than it gains
+        bool const early = next < edges.size() / 4;  // later the switch costs more than it saves
         if (t == 0 && more && early && speed.together(seconds)) hindered = true;
       }
       links.finish();
     });
     if (!hindered) return edges;
     threads = 1;
-    alone.link(edges.first(std::min(next.load(), edges.size())));  // again: for certain
+    alone.link(edges.first(std::min(next.load(), edges.size())));  // links again, to replace lost links
   }
   while (!dense && link_some(alone)) continue;
   alone.finish();
   return edges.subspan(std::min(next.load(), edges.size()));
 }
 
-// Most edges lie inside of the largest component: a bit for each of its nodes tells, in memory that is nearer
-// than the parents, which take 32 times as much.
+// Most edges lie inside the largest component. A bit per node tells its members, in a 32nd of the
+// parents' memory and thus in a nearer cache.
 std::vector<std::uint64_t> bits_of_giant(std::span<node const> labels) {
   auto const giant = label_of_giant(labels);
   std::vector<std::uint64_t> bits(labels.size() / 64 + 1);
   for (std::size_t w = 0; w < bits.size(); ++w) {
     std::array<std::uint8_t, 64> inside{};
     auto const some = labels.subspan(64 * w, std::min<std::size_t>(64, labels.size() - 64 * w));
-    if (some.size() == inside.size())  // a fixed number: 3 times as fast
+    if (some.size() == inside.size())  // a constant trip count is 3 times as fast
       for (std::size_t i = 0; i < inside.size(); ++i) inside[i] = some[i] == giant;
     else
       for (std::size_t i = 0; i < some.size(); ++i) inside[i] = some[i] == giant;
@@ -94,7 +98,8 @@ std::vector<std::uint64_t> bits_of_giant(std::span<node const> labels) {
   return bits;
 }
 
-// Appends the edges between two trees, as far as one look at the parents tells: as edges between their roots.
+// Appends the edges that seem to join two trees, judged by one look at the parents, as edges
+// between their roots.
 void find_between_trees(std::span<edge const> edges, std::span<std::uint64_t const> giant, node const* parent,
                         std::vector<edge>& found) {
   constexpr std::size_t most = 1024, ahead = 32;
@@ -104,7 +109,7 @@ void find_between_trees(std::span<edge const> edges, std::span<std::uint64_t con
     auto const part = edges.first(std::min(edges.size(), most));
     edges = edges.subspan(part.size());
     std::size_t size = 0, between = 0;
-    for (edge const e : part) {  // without a branch
+    for (edge const e : part) {  // branch-free
       rest[size] = e;
       size += ~(inside(e.u) & inside(e.v)) & 1U;
     }
@@ -120,30 +125,31 @@ void find_between_trees(std::span<edge const> edges, std::span<std::uint64_t con
   }
 }
 
-// Compresses again after these few edges were linked, without random accesses: a tree that has gone had the
-// label of one of their ends.
+// Compresses the forest after these few edges were linked, without random accesses: the nodes of a
+// tree that disappeared have the label of one of the ends.
 void relabel(std::span<edge const> joined, std::span<node> label) {
   for (edge const e : joined)
     for (node const gone : {e.u, e.v}) {
       node root = gone;
       while (label[root] != root) root = label[root];
       if (root == gone) continue;
-      for (node& x : label.subspan(gone)) x = x == gone ? root : x;  // no node is smaller than its root
+      for (node& x : label.subspan(gone))
+        x = x == gone ? root : x;  // nodes are never smaller than their root
     }
 }
 
-// All threads look for edges that join trees, and one links these, until most of some do. Returns the edges
-// that were not looked at. Sets `compressed` if every node points to its root.
+// All threads search for edges that join trees and one links them, until most edges of a sample do.
+// Returns the edges that were not searched. Sets `compressed` if every node points to its root.
 std::span<edge const> link_rest(std::span<edge const> edges, std::span<node> parent, unsigned threads,
                                 bool& compressed) {
-  // Threads lose a few links at most, as a rule: compressing takes as long as four passes of relabel().
+  // Threads usually lose only a few links. Compressing takes as long as four passes of relabel().
   constexpr std::size_t few = 2;
   compressed = false;
-  // Edges of a thread at a time: fewer are found each time.
+  // Edges per thread and round; each round finds fewer.
   constexpr std::size_t first_share = 1U << 19U, largest_share = 1U << 22U, few_of = 16;
   std::vector<std::vector<edge>> found(threads);
   for (auto share = first_share; !edges.empty();) {
-    compress(parent);  // so that one look tells nearly all
+    compress(parent);  // so that one look decides nearly all edges
     auto const giant = bits_of_giant(parent);
     std::size_t joining = 0, looked = 0;
     std::vector<edge> joined;

@@ -1,9 +1,10 @@
-// Union-find by Rem's algorithm (Dijkstra 1976, p. 161; fastest of 53 variants in Patwary, Blair and Manne,
-// "Experiments on union-find algorithms for the disjoint-set data structure", SEA 2010), made for caches that
-// are slower than the processor.
+// Union-find by Rem's algorithm (Dijkstra 1976, p. 161; the fastest of 53 variants in Patwary,
+// Blair and Manne, "Experiments on union-find algorithms for the disjoint-set data structure", SEA
+// 2010), tuned to hide the latency of caches.
 //
-// parent[x] <= x always, so the root of a tree is its smallest node: [Hyper, §6] calls it the member with
-// the lowest visitation index. Labels come out directly, and the result does not depend on the order.
+// Invariant: parent[x] <= x, so the root of a tree is its smallest node. [Hyper, §6] calls it the
+// member with the lowest visitation index. Labels result directly and do not depend on the order of
+// links.
 #pragma once
 
 #include <array>
@@ -17,19 +18,20 @@
 
 namespace components {
 
-/// Labels of the graph with these edges: label[x] is the smallest node of x's component. `label`
-/// need not be initialised; it holds every node that occurs. The bytes are the same for every
-/// number of threads. Another thread is started for every `worthwhile` edges; fewer edges are
-/// linked one by one, without first looking for those that join trees. If all threads together need
-/// more than `tolerated` times as long as one did for the first edges, one goes on alone; alone it
-/// needs up to 1.7 times as long once trees have grown.
+/// Labels a graph: label[x] becomes the smallest node of x's component. `label` need not be
+/// initialised and must cover every node that occurs. The result is the same for every number of
+/// threads. One thread is used per `worthwhile` edges; fewer edges are linked one by one, without
+/// first searching for those that join trees. If all threads together need more than `tolerated`
+/// times as long as one did for the first edges, one continues alone. It then needs up to 1.7 times
+/// as long once trees have grown.
 void label_components(std::span<edge const> edges, std::span<node> label, unsigned threads,
                       std::size_t worthwhile = 1U << 19U, double tolerated = 1.6);
 
-// Always inlined: GCC 12 takes a function that only prefetches for one without effect, and drops calls of it.
+// Always inlined: GCC 12 treats a function that only prefetches as having no effect and drops its
+// calls.
 [[gnu::always_inline]] inline void prefetch(node const* parent, node x) { __builtin_prefetch(parent + x, 1); }
 
-// Threads may link in one forest at the same time. With a single thread, these are plain loads and
+// Threads may link in one forest at the same time. With a single thread these are plain loads and
 // stores.
 inline node parent_of(node* parent, node x) {
   return std::atomic_ref(parent[x]).load(std::memory_order_relaxed);
@@ -39,27 +41,28 @@ inline void set_parent(node* parent, node x, node to) {
 }
 inline edge parents_of(node* parent, edge e) { return {parent_of(parent, e.u), parent_of(parent, e.v)}; }
 
-/// One step towards one tree for both ends of `e`, whose parents are `above`: the node with the larger parent
-/// is given to the smaller parent. If it was a root two trees have become one; otherwise its old parent must
-/// follow (splicing), and `e` is what is left to unite. True if it needs another step. Both ends go on from
-/// their parents; Rem keeps the other one where it is, which takes more steps.
+/// Takes one step towards one tree for both ends of `e`, whose parents are `above`: the node with
+/// the larger parent is attached to the smaller parent. If it was a root, two trees have become
+/// one; otherwise its old parent must follow (splicing), and `e` becomes the edge that is left to
+/// unite. Returns true if another step is needed. Both ends advance to their parents; Rem keeps the
+/// other one in place, which takes more steps.
 ///
-/// Which of two random nodes has the larger parent cannot be predicted, and a wrong guess costs the processor
-/// as much as ten such steps: so there is no branch.
+/// The larger of two random parents cannot be predicted, and a misprediction costs as much as ten
+/// of these steps. Hence the code is branch-free.
 inline bool step(node* parent, edge& e, edge above) {
   node const swap = -static_cast<node>(above.u < above.v);
   node const high = e.u ^ ((e.u ^ e.v) & swap);
   node const parent_high = above.u > above.v ? above.u : above.v;
   node const parent_low = above.u ^ above.v ^ parent_high;
-  set_parent(parent, high, parent_low);  // what it was, if both are in one tree
+  set_parent(parent, high, parent_low);  // unchanged if both are in one tree
   bool const together = above.u == above.v, was_root = parent_high == high;
   e = {parent_high, parent_low};
   return !together & !was_root;
 }
 
-/// Unites the ends of edges, many at a time. A step waits for two random accesses; so an edge that needs more
-/// of them lines up behind others, and its nodes are on their way into the cache until its turn comes.
-/// Twice as fast as one edge after the other on 2 million nodes.
+/// Unites the ends of many edges in parallel. A step waits for two random accesses, so an edge that
+/// needs another step queues behind others while its nodes are prefetched. Twice as fast as one
+/// edge after the other on 2 million nodes.
 class linker {
  public:
   explicit linker(node* parent) : parent_(parent) {}
@@ -78,10 +81,10 @@ class linker {
     }
   }
 
-  /// Whether most edges of the last sample lay inside of one tree.
+  /// Whether most edges of the last sample lay inside one tree.
   [[nodiscard]] bool mostly_together() const { return mostly_together_; }
 
-  /// Nothing is linked for certain before.
+  /// Completes all pending links. Required before the result is used.
   void finish() {
     while (waiting_ > 0) waiting_ = sweep(waiting_);
   }
@@ -89,13 +92,14 @@ class linker {
  private:
   static constexpr std::size_t sample_size = 512, part_size = 3584, ahead = 32, turn = 32;
 
-  // Every one of random edges takes its first step without a branch. If most edges lie inside one
-  // tree (`skip`), these leave by a branch that is nearly always taken. With `count`, returns how
-  // many edges had both ends in one tree at first sight; counting all would take 5 % longer.
+  // Each edge takes its first step branch-free. With `skip`, edges inside one tree leave by a
+  // branch that is nearly always taken. With `count`, returns how many edges had both ends in one
+  // tree at first sight; always counting would take 5 % longer.
   template <bool skip, bool count>
   std::size_t link_part(std::span<edge const> part, std::span<edge const> all) {
     auto* const parent = parent_;
-    std::size_t joined = 0, waiting = waiting_;  // not in memory: atomic stores keep nothing in registers
+    std::size_t joined = 0,
+                waiting = waiting_;  // local copies, because atomic stores prevent caching in registers
     auto const* const last = &all.back();
     for (auto const& given : part) {
       edge const& next = last - &given > static_cast<std::ptrdiff_t>(ahead) ? (&given)[ahead] : *last;
@@ -117,7 +121,7 @@ class linker {
     return joined;
   }
 
-  // One step for each that waits. Returns how many need another.
+  // Takes one step for each waiting edge. Returns the number that need another.
   std::size_t sweep(std::size_t waiting) {
     auto* const parent = parent_;
     std::size_t kept = 0;
@@ -138,15 +142,15 @@ class linker {
   std::array<edge, turn + 1> line_;
 };
 
-/// Links a forest into another one of the same nodes. A node that is a root there just becomes a child of its
-/// label: a store beside the one before, since nodes ascend. Only a node that is a child in both forests
-/// unites two trees: that takes steps at random nodes. In halves of N = M at random that is every second
-/// link.
+/// Links a forest into another forest of the same nodes. A node that is a root there becomes a
+/// child of its label; these stores are sequential, since nodes ascend. Only a node that is a child
+/// in both forests unites two trees, which takes steps at random nodes. That is every second link
+/// for random halves with N = M.
 class forest_linker {
  public:
   explicit forest_linker(node* parent) : parent_(parent), links_(parent) {}
 
-  /// label <= x. Without a branch: whether a node is a root cannot be predicted.
+  /// Requires label <= x. Branch-free, because whether a node is a root cannot be predicted.
   void link(node x, node label) {
     node const above = parent_[x];
     auto const is_root = static_cast<node>(above == x);
@@ -155,8 +159,8 @@ class forest_linker {
     size_ += 1 - is_root;
     if (size_ == between_.size()) flush();
   }
-  /// For a loop that does the same for several nodes at once: the forest, and room for `most` edges between
-  /// trees, which are counted by added().
+  /// For loops that link several nodes at once: the forest, and room for `most` edges between
+  /// trees, which added() counts.
   [[nodiscard]] node* parent() { return parent_; }
   [[nodiscard]] edge* room(std::size_t most) {
     if (size_ + most > between_.size()) flush();
@@ -164,7 +168,7 @@ class forest_linker {
   }
   void added(std::size_t count) { size_ += count; }
 
-  /// Nothing is linked for certain before.
+  /// Completes all pending links. Required before the result is used.
   void finish() {
     flush();
     links_.finish();
@@ -182,12 +186,13 @@ class forest_linker {
   std::array<edge, 4096> between_;
 };
 
-/// Every node its own tree.
+/// Makes every node a tree of its own.
 inline void make_singletons(std::span<node> parent) {
   for (std::size_t i = 0; i < parent.size(); ++i) parent[i] = static_cast<node>(i);
 }
 
-/// Every node points to its root. In ascending order one look suffices: a parent comes before its children.
+/// Makes every node point to its root. One pass in ascending order suffices, because parents
+/// precede their children.
 inline void compress(std::span<node> parent) {
   constexpr std::size_t ahead = 64;
   for (std::size_t i = 0; i < parent.size(); ++i) {
@@ -196,7 +201,7 @@ inline void compress(std::span<node> parent) {
   }
 }
 
-/// Bit i is flags[i], 0 or 1. A multiplication moves eight bytes into one.
+/// Returns a word whose bit i is flags[i], 0 or 1. A multiplication packs eight bytes into one.
 inline std::uint64_t bits_of(std::array<std::uint8_t, 64> const& flags) {
   std::uint64_t word = 0;
   for (std::size_t i = 0; i < flags.size(); i += 8) {
@@ -207,8 +212,9 @@ inline std::uint64_t bits_of(std::array<std::uint8_t, 64> const& flags) {
   return word;
 }
 
-/// The label of a component with at least a sixteenth of the nodes, as a thousand of them tell, as in
-/// Afforest (Sutton, Ben-Nun and Barak 2018); most_nodes, which labels no node, if there is none.
+/// Returns the label of a component with at least a sixteenth of the nodes, estimated from a
+/// thousand of them as in Afforest (Sutton, Ben-Nun and Barak 2018), or most_nodes, which labels no
+/// node, if there is none.
 [[nodiscard]] node label_of_giant(std::span<node const> labels);
 
 }  // namespace components

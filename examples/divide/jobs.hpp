@@ -1,5 +1,5 @@
-// Small divide-and-conquer problems, one for each kind: sorting, products of polynomials, vectors and
-// matrices.
+// Small divide-and-conquer problems, one per kind of division: sorting, products of polynomials,
+// vectors and matrices.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace divide {
 
 using numbers = std::vector<std::int64_t>;
 
-/// Merge sort: a trivial divide, the work is in combine. For hypercube{} and tree{}.
+/// Merge sort: dividing is trivial, combining is the work. For hypercube{} and tree{}.
 struct merge_sort {
   using problem = numbers;
   using solution = numbers;
@@ -37,7 +37,7 @@ struct merge_sort {
     std::merge(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(all));
     return all;
   }
-  /// The library's sort is the faster recursion, with the same result.
+  /// The library's sort replaces the recursion; it is faster and gives the same result.
   [[nodiscard]] solution solve(problem p) const {
     std::sort(p.begin(), p.end());
     return p;
@@ -47,14 +47,15 @@ struct merge_sort {
   }
 };
 
-/// Quicksort: the work is in divide, combining is trivial. For distributed{}: each rank keeps its part, and
-/// all of a rank are smaller than those of the next.
+/// Quicksort: dividing is the work, combining is trivial. For distributed{}: each rank keeps its
+/// part, whose elements are not greater than those of the next rank.
 struct quicksort {
   using problem = numbers;
   using solution = numbers;
 
   [[nodiscard]] bool trivial(problem const& p) const {
-    return std::adjacent_find(p.begin(), p.end(), std::not_equal_to<>()) == p.end();  // all alike
+    return std::adjacent_find(p.begin(), p.end(), std::not_equal_to<>()) ==
+           p.end();  // all elements are equal
   }
   [[nodiscard]] solution conquer(problem const& p) const { return p; }
   [[nodiscard]] std::array<problem, 2> divide(problem p) const {
@@ -71,16 +72,16 @@ struct quicksort {
   }
 };
 
-/// Product of two polynomials after Karatsuba: three products of half the size. For tree{}.
+/// Product of two polynomials by Karatsuba's method: three products of half the size. For tree{}.
 struct polynomial_product {
   struct problem {
-    numbers a, b;  // coefficients, the lowest first; as many in both
+    numbers a, b;  // coefficients, lowest first, equally many in both
     template <class Archive>
     void serialize(Archive& archive, unsigned) {
       archive& a& b;
     }
   };
-  using solution = numbers;  // 2 n - 1 of them
+  using solution = numbers;  // 2 n - 1 coefficients
   static constexpr std::size_t few = 16;
 
   [[nodiscard]] bool trivial(problem const& p) const { return p.a.size() <= few || p.a.size() % 2 == 1; }
@@ -105,7 +106,7 @@ struct polynomial_product {
     auto const& low = products.at(0);
     auto const& mixed = products.at(1);
     auto const& high = products.at(2);
-    std::size_t const n = low.size() + 1;  // of the whole
+    std::size_t const n = low.size() + 1;  // of the whole product
     solution c(2 * n - 1);
     for (std::size_t i = 0; i < low.size(); ++i) {
       c[i] += low[i];
@@ -116,8 +117,9 @@ struct polynomial_product {
   }
 };
 
-/// Scalar product of the vectors that the ranks have parts of. For embarrassing{}. It says what is small, so
-/// that sums of floating-point numbers are the same for any number of threads.
+/// Scalar product of vectors that are distributed over the ranks. For embarrassing{}. The job
+/// defines the smallest problem itself, so that floating-point sums do not depend on the number of
+/// threads.
 struct scalar_product {
   struct problem {
     std::vector<double> x, y;
@@ -141,18 +143,18 @@ struct scalar_product {
   [[nodiscard]] solution combine(solution a, solution b) const { return a + b; }
 };
 
-/// Product of two square matrices that are on every rank: rows of the result are independent. For
+/// Product of two square matrices that every rank has; rows of the result are independent. For
 /// embarrassing{}.
 struct matrix_product {
   struct matrix {
     std::size_t n = 0;
-    std::vector<double> values;  // by rows
+    std::vector<double> values;  // row by row
   };
   struct rows {
     std::size_t first = 0, last = 0;
   };
   using problem = rows;
-  using solution = std::vector<double>;  // those rows of the product
+  using solution = std::vector<double>;  // rows of the product
   matrix const& a;
   matrix const& b;
 

@@ -30,8 +30,8 @@ std::size_t active_cells::total() const {
 void active_cells::find_in_row(layer_view const& layer, std::size_t row) {
   auto const [a, b, c, d] = classes_;
   auto* const differ = differ_.data();
-  auto const cells = cells_;  // bytes that are written may lie anywhere, also in this object
-  // Loops without branches: the compiler takes 16 nodes at a time.
+  auto const cells = cells_;  // a local copy, because written bytes may alias this object
+  // Branch-free loops: the compiler processes 16 nodes at a time.
   for (std::size_t x = 0; x <= cells; ++x)
     differ[x] = static_cast<std::uint8_t>((a[x] ^ b[x]) | (a[x] ^ c[x]) | (a[x] ^ d[x]));
   for (std::size_t x = 0; x < cells; ++x)

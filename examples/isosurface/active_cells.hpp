@@ -1,4 +1,4 @@
-// Cells between nodes that are not all above or all below a value.
+// Finds the cells whose nodes are neither all above nor all below a value.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace isosurface {
 
 struct active_cell {
   std::uint32_t x;
-  std::uint32_t above;  ///< a bit for each corner, x + 2 y + 4 z
+  std::uint32_t above;  ///< one bit per corner, x + 2 y + 4 z
 };
 
 /// The active cells of one piece, for each value and row, in order of x. Holes are skipped and
@@ -30,10 +30,10 @@ class active_cells {
   void add(std::size_t x);
 
   range rows_;
-  std::size_t cells_;                             // of a row
-  std::array<std::uint8_t const*, 4> classes_{};  // of the corners' rows: y + 2 z
+  std::size_t cells_;                             // cells of a row
+  std::array<std::uint8_t const*, 4> classes_{};  // classes of the corners' rows: y + 2 z
   std::vector<std::vector<active_cell>> of_value_;
-  std::vector<std::size_t> ends_;  // in of_value_, of each row: all values of a row together
+  std::vector<std::size_t> ends_;  // ends in of_value_ per row: all values of a row together
   std::vector<std::uint8_t> differ_;
 };
 

@@ -34,7 +34,7 @@ bool share_face(edge_number a, edge_number b) {
   return false;
 }
 
-/// Which cut edge follows on the boundary of the surface, around what is above.
+/// The cut edge that follows each cut edge on the boundary of the surface, around the region above.
 std::array<int, 12> followers(unsigned above) {
   std::array<int, 12> next{};
   next.fill(-1);
@@ -42,14 +42,14 @@ std::array<int, 12> followers(unsigned above) {
   for (auto const& f : faces)
     for (std::size_t i = 0; i < 4; ++i) {
       if (is_above(f[i]) || !is_above(f[(i + 1) % 4])) continue;
-      auto end = i + 1;  // a run of corners above begins here
+      auto end = i + 1;  // start of a run of corners above
       while (is_above(f[(end + 1) % 4])) ++end;
       next[edge_between(f[i], f[(i + 1) % 4])] = static_cast<int>(edge_between(f[end % 4], f[(end + 1) % 4]));
     }
   return next;
 }
 
-/// Divides polygon[first ... last] into triangles; of all ways the one with the fewest diagonals in faces.
+/// Divides polygon[first ... last] into triangles, with as few diagonals in faces as possible.
 struct division {
   int in_faces = 0;
   std::vector<std::array<edge_number, 3>> triangles;

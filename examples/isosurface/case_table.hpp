@@ -1,4 +1,4 @@
-// How a surface passes through a cube whose corners are below or above a value.
+// The shape of a surface in a cube, depending on which corners are above a value.
 #pragma once
 
 #include <array>
@@ -25,9 +25,9 @@ constexpr std::array<cube_edge, 12> cube_edges = [] {
   return all;
 }();
 
-/// One of the 256 cases. Corner x + 2 y + 4 z has this bit of the case's number where it is above.
+/// One of the 256 cases. Bit x + 2 y + 4 z of the case's number is set if that corner is above.
 struct cube_case {
-  std::uint16_t edges = 0;  ///< a bit for each edge that the surface cuts
+  std::uint16_t edges = 0;  ///< one bit per edge that the surface cuts
   std::uint8_t polygons = 0;
   std::uint8_t triangles = 0;
   std::array<std::uint8_t, 15> corners{};  ///< three edges per triangle, counter-clockwise seen from below
@@ -36,7 +36,7 @@ struct cube_case {
 /// Marching cubes (Lorensen and Cline 1987) without ambiguity: if two diagonally opposite corners
 /// of a face are above the value, the surface cuts each of them off. Neighbours therefore agree
 /// about every face, and surfaces have no cracks. Polygons are divided by diagonals that do not lie
-/// in a face: no edge has more than two triangles.
+/// in a face, so no edge has more than two triangles.
 [[nodiscard]] std::array<cube_case, 256> const& cube_cases();
 
 }  // namespace isosurface

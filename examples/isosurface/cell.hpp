@@ -13,18 +13,19 @@ using node_data = std::array<double, 8>;
 
 using vector3 = std::array<double, 3>;
 
-/// A trivariate cubic polynomial on the unit cube, in Bernstein-Bezier form: 64 coefficients, x fastest:
-/// b[i + 4 (j + 4 k)] is that of B_i(x) B_j(y) B_k(z).
+/// A trivariate cubic polynomial on the unit cube, in Bernstein-Bezier form. It has 64
+/// coefficients, x fastest: b[i + 4 (j + 4 k)] belongs to B_i(x) B_j(y) B_k(z).
 struct tricubic {
   std::array<double, 64> b{};
 
   [[nodiscard]] double value(vector3 const& u) const;
-  /// By u, which is in the unit cube: divide by the cell's sides for that by the coordinates.
+  /// The gradient by u in the unit cube. Divide by the cell's sides for the gradient by the
+  /// coordinates.
   [[nodiscard]] vector3 gradient(vector3 const& u) const;
 };
 
-/// The polynomial that has the data of the eight corners (x fastest) of a cell with these sides.
-/// Its values on a face depend, to the bit, only on the corners and sides of that face.
+/// Returns the polynomial that has the data of the eight corners (x fastest) of a cell with these
+/// sides. The bits of its values on a face depend only on the corners and sides of that face.
 [[nodiscard]] tricubic hermite(std::array<node_data, 8> const& corners, vector3 const& sides);
 
 }  // namespace isosurface

@@ -1,4 +1,4 @@
-// The data of nodes, computed when a cell first needs them.
+// Computes the data of nodes when a cell first needs them.
 #pragma once
 
 #include <array>
@@ -8,12 +8,12 @@
 
 namespace isosurface {
 
-/// For the cells of one layer, asked for row by row: each node is computed once per layer.
+/// Serves the cells of one layer row by row. Each node is computed once per layer.
 class cell_nodes {
  public:
   cell_nodes(node_grid const& grid, layer_view const& layer);
 
-  /// x fastest.
+  /// The data of the eight corners of a cell, x fastest.
   [[nodiscard]] std::array<node_data, 8> corners(std::size_t x, std::size_t row);
   [[nodiscard]] vector3 sides(std::size_t x, std::size_t row) const;
 
@@ -26,7 +26,7 @@ class cell_nodes {
 
   node_grid const& grid_;
   layer_view const& layer_;
-  std::array<std::vector<known>, 4> rows_;  // of two rows, in two slices
+  std::array<std::vector<known>, 4> rows_;  // two rows in each of two slices
 };
 
 }  // namespace isosurface

@@ -97,7 +97,7 @@ bool cell_surface::made_elsewhere(std::size_t axis, lattice_point const& from) c
                          {grid_.axis(0).cells(), grid_.axis(1).cells()}) == first_user::other_piece;
 }
 
-/// The coordinate of a lattice point along an axis, or t of the way to the next one.
+/// The coordinate of a lattice point along an axis, or of the point t of the way to the next one.
 double cell_surface::coordinate(std::size_t axis, std::size_t at, double t) const {
   auto const& nodes = grid_.axis(axis).at;
   return std::lerp(nodes[cell_[axis]], nodes[cell_[axis] + 1],
@@ -120,7 +120,7 @@ std::uint32_t cell_surface::make_vertex(surface& s, double value, std::size_t ax
     double const side = (nodes[cell_[a] + 1] - nodes[cell_[a]]) / static_cast<double>(net_->parts());
     if (a == axis) {
       gradient[a] = cubic_slope(edge, t) / side;
-    } else {  // at an end of a Bezier curve its slope is 3 times the difference to the next control point
+    } else {  // the slope at the end of a Bezier curve is 3 times the difference to the next control point
       auto const stride = static_cast<std::ptrdiff_t>(net_->stride(a));
       bool const last = from[a] == net_->parts();
       double const next = cubic(curve(last ? b - stride : b + stride), t);

@@ -1,4 +1,4 @@
-// The surfaces in divided tricubic cells, of one piece.
+// Extracts the surfaces of one piece from divided tricubic cells.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ class cell_surface {
  public:
   cell_surface(node_grid const& grid, surface_options const& options, layer_view const& layer, range rows);
 
-  /// `net` has been divided, and stays as it is until the next cell begins.
+  /// Starts a cell. `net` must be divided and unchanged until the next cell starts.
   void begin_cell(control_net const& net, std::size_t x, std::size_t row);
   /// Adds the surface of a value in this cell.
   void add(std::size_t value);
@@ -50,11 +50,11 @@ class cell_surface {
   layer_view const& layer_;
   range rows_;
   edge_lattice lattice_;
-  std::vector<surface> surfaces_;  // of each value
+  std::vector<surface> surfaces_;  // per value
 
   control_net const* net_ = nullptr;
   lattice_point cell_{};
-  std::vector<std::uint8_t> classes_;  // of the lattice's points: how many values are not above
+  std::vector<std::uint8_t> classes_;  // per lattice point: the number of values that are not above it
 };
 
 }  // namespace isosurface

@@ -15,7 +15,7 @@ row middle(row const& a, row const& b) {
   return m;
 }
 
-/// Appends the control points of both halves of a curve, but for the very last.
+/// Appends the control points of both halves of a curve, except the last.
 void halve(std::array<row, 4> const& p, int level, std::vector<row>& to) {
   if (level == 0) {
     to.insert(to.end(), p.begin(), p.begin() + 3);
@@ -32,7 +32,7 @@ double sum(row const& w, double const* from, std::size_t stride) {
 }
 
 hull hull_of(double const* from, std::size_t stride_y, std::size_t stride_z) {
-  std::array<double, 4> low, high;  // several at a time
+  std::array<double, 4> low, high;  // processed several at a time
   low.fill(from[0]);
   high.fill(from[0]);
   for (std::size_t k = 0; k < 4; ++k)

@@ -1,4 +1,4 @@
-// Tricubic cells, divided.
+// Divides tricubic cells.
 #pragma once
 
 #include <array>
@@ -9,25 +9,26 @@
 
 namespace isosurface {
 
-/// An interval that holds all values of a polynomial, since it holds all of its coefficients.
+/// An interval that contains all coefficients of a polynomial, and therefore all its values.
 struct hull {
   double low, high;
 
-  /// Whether the polynomial may be below the value somewhere, and not below it somewhere else.
+  /// Whether the polynomial may be below the value at one point and not below it at another.
   [[nodiscard]] bool straddles(double value) const { return low < value && value <= high; }
-  /// A little wider: by what rounding may add when cells are divided.
+  /// The interval, widened by the rounding errors of dividing cells.
   [[nodiscard]] hull widened() const;
 };
 [[nodiscard]] hull hull_of(tricubic const& cell);
 
-/// The Bernstein coefficients of all parts of a cell whose axes are halved `level` times: neighbouring parts
-/// share those of their face, so 3 * 2^level + 1 along each axis. Every third is the polynomial's value.
+/// The Bernstein coefficients of all parts of a cell whose axes are halved `level` times.
+/// Neighbouring parts share those of their face, so there are 3 * 2^level + 1 along each axis.
+/// Every third one is a value of the polynomial.
 class control_net {
  public:
   explicit control_net(int level);
 
-  /// De Casteljau's algorithm as a matrix. The result on a face depends, to the bit, only on the
-  /// coefficients on that face.
+  /// Applies De Casteljau's algorithm as a matrix. The bits of the result on a face depend only on
+  /// the coefficients on that face.
   void divide(tricubic const& cell);
 
   [[nodiscard]] std::size_t parts() const { return parts_; }  ///< along each axis
@@ -43,12 +44,12 @@ class control_net {
 
  private:
   std::size_t parts_;
-  std::vector<std::array<double, 4>> weights_;  // of the cell's coefficients along an axis
+  std::vector<std::array<double, 4>> weights_;  // weights of the cell's coefficients along an axis
   std::vector<double> along_x_, along_xy_, net_;
 };
 
-/// Whether a polynomial that is on the same side of the value at all corners may be on the other
-/// side inside: after `halvings` halvings some part still straddles it.
+/// Whether a polynomial with all corners on one side of the value may be on the other side inside:
+/// after `halvings` halvings some part still straddles the value.
 [[nodiscard]] bool may_hide(tricubic const& cell, double value, int halvings);
 
 }  // namespace isosurface

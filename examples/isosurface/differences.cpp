@@ -11,7 +11,7 @@ difference_rule difference_rule_named(std::string_view name) {
   if (name == "paper") return difference_rule::paper;
   if (name == "2") return difference_rule::second;
   if (name == "4") return difference_rule::fourth;
-  throw skel::usage_error("--differences: expected 2, 4 or paper, got \"" + std::string(name) + "\"");
+  throw skel::usage_error("--differences: expected 2, 4 or paper, found \"" + std::string(name) + "\"");
 }
 
 stencil difference(std::span<double const> at, std::size_t i, difference_rule rule) {
@@ -23,7 +23,8 @@ stencil difference(std::span<double const> at, std::size_t i, difference_rule ru
   s.count = std::min(points, at.size());
   auto const before = points / 2;
   s.first = points == 2 ? (i == 0 ? 0 : i - 1) : std::min(i - std::min(i, before), at.size() - s.count);
-  // The derivatives of Lagrange's polynomials at at[i]; the others' weights add up to minus its own.
+  // Derivatives of the Lagrange polynomials at at[i]; their sum is zero, which determines the
+  // weight of point i itself.
   auto const own = i - s.first;
   double sum = 0;
   for (std::size_t j = 0; j < s.count; ++j) {

@@ -5,7 +5,7 @@
 namespace isosurface {
 
 double edge_root(std::array<double, 4> const& b, double value) {
-  constexpr int most = 100;  // halvings alone would need about 55
+  constexpr int most = 100;  // bisection alone needs about 55
   bool const rises = b[3] > b[0];
   double low = 0, high = 1;
   double t = (value - b[0]) / (b[3] - b[0]);

@@ -1,13 +1,13 @@
-// Finds where a cubic passes a value.
+// Finds the point where a cubic takes a value.
 #pragma once
 
 #include <array>
 
 namespace isosurface {
 
-/// The t in [0, 1] at which the cubic with these Bernstein coefficients has the value, which lies between its
-/// first and last one: Newton's method, kept inside of an interval that is halved otherwise. One of them
-/// where there are three.
+/// Returns t in [0, 1] at which the cubic with these Bernstein coefficients has the value, which
+/// must lie between its first and last one. Uses Newton's method, safeguarded by bisection. Returns
+/// one of three solutions, if there are three.
 [[nodiscard]] double edge_root(std::array<double, 4> const& b, double value);
 
 [[nodiscard]] inline double cubic(std::array<double, 4> const& b, double t) {

@@ -4,7 +4,7 @@ namespace isosurface {
 
 namespace {
 
-/// The cell itself and its neighbour on the side where the place is, in their order.
+/// The cell itself and its neighbour on the side of the place, in order.
 range touching(std::size_t cell, int place, std::size_t cells) {
   return {place < 0 && cell > 0 ? cell - 1 : cell, place > 0 && cell + 1 < cells ? cell + 2 : cell + 1};
 }

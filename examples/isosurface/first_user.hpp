@@ -14,11 +14,11 @@ using place_in_cell = std::array<int, 3>;
 
 enum class first_user : std::uint8_t {
   this_cell,
-  this_piece,  ///< a cell before, of the same piece
+  this_piece,  ///< an earlier cell of the same piece
   other_piece
 };
 
-/// The first cell to use a position, of all cells that are no holes, by layer, row and x.
+/// Returns the first cell that uses a position, by layer, row and x; holes do not count.
 [[nodiscard]] first_user find_first_user(layer_view const& layer, range rows, std::size_t row, std::size_t x,
                                          place_in_cell const& place, std::array<std::size_t, 2> const& cells);
 

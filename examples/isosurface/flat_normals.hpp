@@ -1,12 +1,12 @@
-// Normals where a field has no gradient.
+// Normals of vertices at which the field has no gradient.
 #pragma once
 
 #include "mesh.hpp"
 
 namespace isosurface {
 
-/// Gives the vertices whose normal is zero that of the triangles around them, by area; (0, 0, 1) where they
-/// have no area either.
+/// Replaces zero normals by the area-weighted normal of the surrounding triangles, or (0, 0, 1) if
+/// they have no area.
 void fill_flat_normals(mesh& m);
 
 }  // namespace isosurface

@@ -16,8 +16,8 @@ std::uint64_t modeler::read(std::uint64_t number, carried& c, unit& into) const 
   return grid_.pieces();
 }
 
-/// A host that begins in the middle passes over the earlier slices. The holes of the layer below
-/// determine its vertices; at order 3 that may depend on one slice more.
+/// A host that starts in the middle skips the earlier slices. The holes of the layer below
+/// determine its vertices; at order 3 they may depend on one more slice.
 void modeler::begin(std::size_t layer, carried& c) const {
   c.volume = open_();
   bool const look_below = layer > 0 && grid_.may_have_holes();

@@ -11,19 +11,20 @@
 
 namespace isosurface {
 
-/// Some pieces of a layer. On its host it refers to whole slices; on its way it has the rows it needs.
+/// Some pieces of a layer. On its host it refers to whole slices; in a message it contains the rows
+/// that it needs.
 struct layer_packet {
   layer_rows layer;
   std::size_t first_piece = 0;
   range samples, nodes, cells;         ///< rows that these pieces need
-  std::array<std::size_t, 3> lengths;  ///< of such rows
+  std::array<std::size_t, 3> lengths;  ///< lengths of these rows
 };
 
 using open_function = std::function<std::unique_ptr<volume_data::volume_reader>()>;
 
-/// A unit is a layer of cells, a piece some rows of it. A host keeps the slices from which the data of a
-/// layer's nodes come (4, or 6 with differences of fourth order) and as many more as it reads ahead: never
-/// the volume.
+/// A unit is a layer of cells; a piece is some rows of it. A host keeps only the slices that the
+/// data of a layer's nodes depend on (4, or 6 with differences of fourth order) and those that it
+/// reads ahead, never the volume.
 class modeler {
  public:
   struct carried {

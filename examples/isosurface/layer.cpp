@@ -11,13 +11,13 @@ namespace {
 constexpr std::uint32_t exponent_bits = 0x7f800000;
 
 bool all_finite(std::span<float const> samples) {
-  std::uint32_t bad = 0;  // without branches: the compiler takes several at a time
+  std::uint32_t bad = 0;  // branch-free: the compiler processes several at a time
   for (float const f : samples)
     bad |= (std::bit_cast<std::uint32_t>(f) & exponent_bits) == exponent_bits ? 1U : 0U;
   return bad == 0;
 }
 
-/// Counts, for a few samples at a time, the values that are not above them.
+/// Counts for each sample the values that are not above it, several samples at a time.
 void count_values(float const* samples, std::size_t n, std::span<float const> values, std::uint8_t* to) {
   constexpr std::size_t block = 256;
   std::array<std::int32_t, block> count;
@@ -30,13 +30,14 @@ void count_values(float const* samples, std::size_t n, std::span<float const> va
   }
 }
 
-/// The least float that is not below v: floats are not below it exactly where they are not below v.
+/// Returns the least float that is not below v: a float is not below it exactly if it is not below
+/// v.
 float not_below(double v) {
   auto f = static_cast<float>(v);
   return f < v ? std::nextafter(f, INFINITY) : f;
 }
 
-/// Nodes of a slice that depend on a sample of it that is not finite.
+/// Marks the nodes of a slice that depend on a sample of it that is not finite.
 std::vector<std::uint8_t> bad_nodes(node_grid const& grid, slice_rows const& slice, int order) {
   auto const& [xs, ys] = std::pair<node_axis const&, node_axis const&>(grid.axis(0), grid.axis(1));
   std::vector<std::uint8_t> bad(xs.at.size() * ys.at.size());

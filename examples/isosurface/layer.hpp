@@ -1,4 +1,5 @@
-// Slices in memory, and what one layer of cells needs of them: whole on a host, some rows in a packet.
+// Slices in memory, and the part of them that one layer of cells needs: all rows on a host, some in
+// a packet.
 #pragma once
 
 #include <cstddef>
@@ -11,41 +12,41 @@
 
 namespace isosurface {
 
-/// A sample that is no number, or infinite, belongs to this class.
+/// The class of samples that are infinite or NaN.
 inline constexpr std::uint8_t no_class = 255;
 
-/// Rows of one slice; on a host all of them.
+/// Rows of one slice; all of them on a host.
 struct slice_rows {
-  std::size_t first_row = 0;          ///< of samples
+  std::size_t first_row = 0;          ///< first row of samples
   std::vector<float> samples;         ///< x fastest
-  std::size_t first_node_row = 0;     ///< of classes
-  std::vector<std::uint8_t> classes;  ///< of each node: how many of the values are not above it
-  bool has_bad = false;               ///< some sample is not finite
+  std::size_t first_node_row = 0;     ///< first row of classes
+  std::vector<std::uint8_t> classes;  ///< per node: the number of values that are not above it
+  bool has_bad = false;               ///< whether some sample is not finite
 };
 
-/// Cells without a surface since a sample that they depend on is not finite: rows of one layer.
+/// Holes of one layer: cells without a surface because a sample that they depend on is not finite.
 struct hole_rows {
   std::size_t first_row = 0;
-  std::vector<std::uint8_t> cells;  ///< 1 where there is a hole
+  std::vector<std::uint8_t> cells;  ///< 1 for a hole
 };
 
-/// Layer number n lies between the nodes of slice n and slice n + 1.
+/// Layer n lies between the nodes of slices n and n + 1.
 struct layer_rows {
   std::size_t number = 0;
   std::size_t first_slice = 0;
   std::vector<std::shared_ptr<slice_rows const>> slices;
   std::shared_ptr<hole_rows const> holes;        ///< null: none
-  std::shared_ptr<hole_rows const> holes_below;  ///< of layer number - 1
-  std::size_t slices_read = 0;                   ///< for this layer; the others were there
+  std::shared_ptr<hole_rows const> holes_below;  ///< holes of layer number - 1
+  std::size_t slices_read = 0;                   ///< slices read for this layer; the others were in memory
 };
 
-/// Accessors by the numbers of the whole volume.
+/// Accessors that use the indices of the whole volume.
 class layer_view {
  public:
   layer_view(node_grid const& grid, layer_rows const& rows) : grid_(grid), rows_(rows) {}
 
   [[nodiscard]] std::size_t number() const { return rows_.number; }
-  /// The first row of the samples of all slices.
+  /// The first row of samples, the same for all slices.
   [[nodiscard]] std::size_t first_row() const { return rows_.slices.front()->first_row; }
   [[nodiscard]] float const* samples(std::size_t slice, std::size_t row) const {
     auto const& s = at(slice);
@@ -70,11 +71,12 @@ class layer_view {
   layer_rows const& rows_;
 };
 
-/// Fills in classes and has_bad of a whole slice whose samples are there.
+/// Sets classes and has_bad of a whole slice from its samples.
 void classify(slice_rows& slice, node_grid const& grid, std::span<double const> values);
 
-/// The holes of a layer whose slices are there, whole; null where there are none. Order 1: cells with a
-/// corner that is not finite; order 3: with such a sample in the difference stencils of a corner.
+/// Finds the holes of a layer from its whole slices; returns null if there are none. Order 1: cells
+/// with a corner that is not finite. Order 3: cells with such a sample in the difference stencil of
+/// a corner.
 [[nodiscard]] std::shared_ptr<hole_rows const> find_holes(node_grid const& grid, layer_rows const& layer,
                                                           int order);
 

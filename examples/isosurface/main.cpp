@@ -31,18 +31,19 @@ struct options {
 
 void add_surface_options(CLI::App& app, options& o) {
   auto& s = o.surface;
-  app.add_option("--iso", s.values, "values, one surface for each: V,V,...")->delimiter(',')->required();
-  app.add_option("--order", s.order, "1: linear between nodes; 3: tricubic cells, smooth")
+  app.add_option("--iso", s.values, "values of the surfaces: V,V,...")->delimiter(',')->required();
+  app.add_option("--order", s.order, "1: linear between nodes; 3: smooth tricubic cells")
       ->capture_default_str()
       ->check(CLI::IsMember({1, 3}));
   app.add_option("--grid", s.step,
-                 "a node every N samples in x and y; 3 gives the 4 x 4 pixels per cell of [Bajaj93]")
+                 "samples per node in x and y; 3 gives the 4 x 4 pixels per cell of [Bajaj93]")
       ->capture_default_str()
       ->check(CLI::Range(1, 1024));
-  app.add_option("--differences", o.differences, "derivatives of order 2 or 4; paper: 2, but 1 at the ends")
+  app.add_option("--differences", o.differences,
+                 "order of the differences: 2 or 4; paper: 2, and 1 at the ends")
       ->capture_default_str()
       ->check(CLI::IsMember({"2", "4", "paper"}));
-  app.add_option("--level", s.level, "order 3: number of times that cells are halved along each axis")
+  app.add_option("--level", s.level, "order 3: number of halvings of cells along each axis")
       ->capture_default_str()
       ->check(CLI::Range(0, most_level));
   app.add_option("--tolerance", o.tolerance,
@@ -55,18 +56,18 @@ void add_options(CLI::App& app, options& o) {
   app.add_option(
       "VOLUME", o.file,
       "volume: .vti, .vtr, .nrrd, .nhdr, .mha, .mhd, .raw or its sidecar .json, a stack of slices; float64 "
-      "is held as float32");
-  app.add_option(
-      "--field", o.field,
-      "or one by formula: wind, homogeneous, linear, marschner-lobb, metaballs, turbulence, sphere; "
-      "each also as NAME:AxBxC");
+      "is stored as float32");
+  app.add_option("--field", o.field,
+                 "computed volume: wind, homogeneous, linear, marschner-lobb, metaballs, turbulence, sphere; "
+                 "each also as NAME:AxBxC");
   add_surface_options(app, o);
-  app.add_option("--group-size", o.group_size, "ranks per group, or auto: found from the first layers")
+  app.add_option("--group-size", o.group_size, "ranks per group, or auto: determined from the first layers")
       ->capture_default_str();
-  app.add_flag("--no-reassign", o.no_reassign, "ranks of finished groups do not help others");
-  app.add_flag("--no-split", o.no_split, "they only help, and do not lead layers that have not begun");
+  app.add_flag("--no-reassign", o.no_reassign, "ranks of finished groups do not help other groups");
+  app.add_flag("--no-split", o.no_split,
+               "ranks of finished groups help, but do not take over unstarted layers");
   app.add_option("--reassign-down-to", o.how.paper.reassign_down_to,
-                 "layers that a group must have left to be helped; 0.5 in [Bajaj93]")
+                 "layers that a group must have left to receive help; 0.5 in [Bajaj93]")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 1e6));
   app.add_flag("--preload", o.how.paper.preload, "read the first slices before the clock starts");
@@ -82,13 +83,14 @@ void check(options& o) {
   std::ranges::sort(values);
   values.erase(std::ranges::unique(values).begin(), values.end());
   if (values.size() > most_values)
-    throw skel::usage_error(fmt::format("--iso: {} values; {} at most", values.size(), most_values));
+    throw skel::usage_error(fmt::format("--iso: {} values, expected at most {}", values.size(), most_values));
   o.surface.rule = difference_rule_named(o.differences);
   o.how.paper.reassign = !o.no_reassign;
   o.how.paper.split_shares = !o.no_split;
   if (o.group_size == "auto") return;
   if (!CLI::detail::lexical_cast(o.group_size, o.how.group_size) || o.how.group_size == 0)
-    throw skel::usage_error("--group-size: expected auto or a number of ranks, got \"" + o.group_size + "\"");
+    throw skel::usage_error("--group-size: expected auto or a number of ranks, found \"" + o.group_size +
+                            "\"");
 }
 
 std::string mesh_hash(mesh const& m) {
@@ -99,7 +101,7 @@ std::string mesh_hash(mesh const& m) {
   return hasher.hex();
 }
 
-/// The level that --tolerance asks for.
+/// Determines the level for --tolerance.
 int set_level(skel::context& ctx, open_function const& open, options& o) {
   if (o.tolerance > 0 && o.surface.order == 3) {
     int const wanted = level_for(ctx, open, o.surface, o.tolerance);
@@ -138,12 +140,12 @@ skel::program::run_outcome model(skel::context& ctx, skel::program::common_optio
                     {"level", o.surface.order == 3 ? o.surface.level : 0}};
   if (!common.quiet) {
     fmt::print("{} triangles, {} vertices\n", all.surfaces.triangles.size(), all.surfaces.positions.size());
-    if (all.counts.holes > 0)
-      fmt::print("{} cells left out: samples that are not finite\n", all.counts.holes);
+    if (all.counts.holes > 0) fmt::print("{} cells skipped: samples that are not finite\n", all.counts.holes);
     if (wanted > most_level)
-      fmt::print("cells are halved {} times; the tolerance asks for {}\n", most_level, wanted);
+      fmt::print("cells are halved {} times; the tolerance requires {}\n", most_level, wanted);
     if (all.counts.unresolved > 0)
-      fmt::print("{} places where something may be hidden; --level resolves more\n", all.counts.unresolved);
+      fmt::print("{} places where a surface may be hidden; a higher --level resolves more\n",
+                 all.counts.unresolved);
   }
   return outcome;
 }
@@ -155,7 +157,7 @@ int main(int argc, char** argv) {
   return skel::program::run_program(
       argc, argv,
       {.name = "skel-isosurface",
-       .description = "Isosurfaces of volumes, with exact normals, by groups of ranks.",
+       .description = "Computes isosurfaces of volumes, with exact normals, on groups of ranks.",
        .options = skel::program::option_set::search,
        .outputs = {"--preview", "--model", "--trace-costs"},
        .may_differ = {"VOLUME"}},

@@ -25,8 +25,8 @@ void copy_points(std::span<std::byte const> from, point* to) {
   if (!from.empty()) std::memcpy(to, from.data(), from.size());
 }
 
-/// From the numbers of a piece's vertices to those of the mesh. `from` may lie at any address; what a message
-/// says need not be true.
+/// Converts a piece's vertex numbers to the mesh's. `from` may lie at any address, and its contents
+/// are not trusted.
 template <class Index, class Elsewhere>
 void join_triangles(std::span<std::byte const> from, piece_mesh::part const& count,
                     std::uint32_t first_vertex, Elsewhere const& elsewhere, triangle_of<std::uint32_t>* to) {
@@ -38,7 +38,7 @@ void join_triangles(std::span<std::byte const> from, piece_mesh::part const& cou
       bool const is_foreign = (t[c] & bit) != 0;
       std::uint32_t const i = t[c] & static_cast<Index>(~bit);
       if (i >= (is_foreign ? count.foreign : count.vertices))
-        throw skel::error("a triangle of a piece names a vertex that the piece does not have");
+        throw skel::error("a triangle names a vertex that its piece does not have");
       (*to)[c] = is_foreign ? elsewhere(i) : first_vertex + i;
     }
   }
@@ -66,8 +66,8 @@ std::optional<std::uint32_t> mesh_builder::shared_list::find(edge_key edge) {
 mesh_builder::mesh_builder(node_grid const& grid, edge_lattice const& lattice, std::vector<double> values)
     : grid_(grid), lattice_(lattice), values_(std::move(values)), layers_(grid.layers()) {}
 
-/// Mostly of the same piece of the layer below; of the one before when on its last row; of the next where
-/// there are holes.
+/// The vertex usually belongs to the same piece of the layer below; on its last row, to the
+/// previous piece; with holes, to the next.
 std::optional<std::uint32_t> mesh_builder::find_below(std::size_t layer, std::size_t piece, std::size_t value,
                                                       edge_key edge) {
   auto& below = layers_[layer - 1].above;
@@ -95,7 +95,7 @@ void mesh_builder::find(std::size_t layer, std::size_t piece, std::size_t value,
 }
 
 void mesh_builder::add(std::size_t layer, std::size_t piece, piece_mesh&& m) {
-  if (m.parts.size() != values_.size()) throw skel::error("a piece of other surfaces");
+  if (m.parts.size() != values_.size()) throw skel::error("a piece has another number of surfaces");
   auto& here = layers_.at(layer);
   if (piece != here.added || whole(layer))
     throw skel::error(fmt::format("layer {}: piece {} comes after {} pieces", layer, piece, here.added));
@@ -136,7 +136,7 @@ void mesh_builder::add(std::size_t layer, std::size_t piece, piece_mesh&& m) {
   if (layer + 1 < layers_.size() && whole(layer + 1)) join(layer + 1);
 }
 
-/// This layer and the one below are whole.
+/// Joins this layer and the one below, both of which are complete.
 void mesh_builder::join(std::size_t layer) {
   auto& here = layers_[layer];
   for (auto const& o : here.open) {
@@ -182,8 +182,8 @@ void mesh_builder::append(kept_piece const& p, std::size_t layer, std::vector<st
   }
 }
 
-/// The first vertices of each layer and value, values within layers; surfaces come one after the
-/// other.
+/// Computes the first vertex of each layer and value. Values are grouped within layers; surfaces
+/// follow each other.
 std::vector<std::uint32_t> mesh_builder::lay_out(std::size_t layers, mesh& to) const {
   std::vector<std::uint32_t> first(layers * values_.size());
   std::size_t vertices = 0, triangles = 0;

@@ -1,4 +1,4 @@
-// Puts the pieces of surfaces together.
+// Joins the pieces of surfaces to a mesh.
 #pragma once
 
 #include <cstddef>
@@ -11,33 +11,33 @@
 
 namespace isosurface {
 
-/// Takes layers in any order, so that nothing waits for its turn; the mesh does not depend on it, nor on who
-/// made the pieces. Numbers vertices by layer, and keeps which ones a layer shares until the next one is
-/// there.
+/// Accepts layers in any order, so that none has to wait. The mesh depends neither on the order nor
+/// on the ranks that made the pieces. Vertices are numbered by layer; shared ones are kept until
+/// the next layer arrives.
 class mesh_builder {
  public:
   mesh_builder(node_grid const& grid, edge_lattice const& lattice, std::vector<double> values);
 
-  /// The pieces of a layer come in order. Throws error for an edge that no piece has, as soon as that is
-  /// sure.
+  /// Adds a piece; those of a layer must come in order. Throws error for an edge that no piece has,
+  /// as soon as that is certain.
   void add(std::size_t layer, std::size_t piece, piece_mesh&& m);
-  /// The layers up to the first that is missing, as one mesh; nothing is left here.
+  /// Returns the layers before the first missing one as a mesh, and empties the builder.
   [[nodiscard]] mesh finish();
   [[nodiscard]] surface_counts const& counts() const { return counts_; }
 
  private:
-  /// The shared vertices of one piece and value. They are asked for nearly in the order they were made.
+  /// The shared vertices of one piece and value. Look-ups are nearly in the order of creation.
   class shared_list {
    public:
     shared_list(std::span<shared_vertex const> vertices, std::uint32_t first_vertex)
         : vertices_(vertices), first_vertex_(first_vertex) {}
-    /// Its number among those of the layer.
+    /// Returns the vertex's number within the layer.
     [[nodiscard]] std::optional<std::uint32_t> find(edge_key edge);
 
    private:
     std::span<shared_vertex const> vertices_;
     std::uint32_t first_vertex_;
-    std::vector<std::uint32_t> sorted_;  // when the order was not kept
+    std::vector<std::uint32_t> sorted_;  // used if the order was not kept
     std::size_t next_ = 0;
   };
   struct shared_vertices {
@@ -46,22 +46,23 @@ class mesh_builder {
   };
   struct kept_piece {
     piece_mesh mesh;
-    std::vector<std::uint32_t> first_vertex;  // for each value, among those of the layer
-    std::vector<std::uint32_t> foreign;  // instead of the edges: numbers, with below_bit in the layer below
+    std::vector<std::uint32_t> first_vertex;  // per value, within the layer
+    std::vector<std::uint32_t>
+        foreign;  // vertex numbers in place of edges; with below_bit: of the layer below
   };
   static constexpr std::uint32_t below_bit = foreign_bit<std::uint32_t>;
-  // An edge in the plane to a layer that is not there yet.
+  // An edge in the plane to a layer that has not arrived yet.
   struct open_edge {
-    std::size_t kept, at;  // whose foreign[at] it is
+    std::size_t kept, at;  // it is foreign[at] of piece `kept`
     std::size_t piece, value;
     edge_key edge;
   };
   struct layer_part {
-    std::size_t added = 0;                         // pieces
-    std::vector<std::size_t> vertices, triangles;  // of each value
-    std::vector<kept_piece> kept;                  // with triangles
-    std::vector<shared_vertices> above;            // of each piece
-    shared_vertices last_row;                      // of the latest one
+    std::size_t added = 0;                         // number of pieces
+    std::vector<std::size_t> vertices, triangles;  // per value
+    std::vector<kept_piece> kept;                  // pieces with triangles
+    std::vector<shared_vertices> above;            // per piece
+    shared_vertices last_row;                      // of the latest piece
     std::vector<open_edge> open;
   };
 

@@ -1,4 +1,4 @@
-// Isosurfaces of a volume, by all ranks.
+// Makes isosurfaces of a volume on all ranks.
 #pragma once
 
 #include "job.hpp"
@@ -10,13 +10,13 @@ namespace isosurface {
 struct modeled {
   skel::report run;
   mesh surfaces;          ///< on the root
-  surface_counts counts;  ///< likewise
+  surface_counts counts;  ///< on the root
 };
 
-/// Collective. Each rank opens the volume, hosts read it slice by slice; the mesh has the same bytes for
-/// every number of ranks, grouping and loss. Values of `options` must be increasing and at most
-/// `most_values`. `how.results` is not looked at: the mesh has an order of its own. Errors: those of
-/// multi_host; usage_error for volumes without a cell.
+/// Collective. Each rank opens the volume; hosts read it slice by slice. The mesh has the same
+/// bytes for every number of ranks, grouping and loss. Values of `options` must be increasing and
+/// at most `most_values`. `how.results` is ignored, because the mesh has an order of its own.
+/// Throws the errors of multi_host, and usage_error for volumes without a cell.
 [[nodiscard]] modeled model_surfaces(skel::context& ctx, open_function const& open,
                                      surface_options const& options, skel::multi_host_options how);
 

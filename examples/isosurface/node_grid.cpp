@@ -39,9 +39,9 @@ node_grid::node_grid(volume_data::volume_header const& header, surface_options c
   for (std::size_t a = 0; a < 3; ++a) {
     axes_[a] = make_axis(header.coordinates[a], a < 2 ? options.step : 1, options.rule);
     if (axes_[a].at.size() < 2)
-      throw skel::usage_error(
-          fmt::format("{}: {} samples along {} make no cell{}", header.name, header.size[a], "xyz"[a],
-                      a < 2 && options.step > 1 ? " of --grid " + std::to_string(options.step) : ""));
+      throw skel::usage_error(fmt::format(
+          "{}: {} samples along {}, expected enough for a cell{}", header.name, header.size[a], "xyz"[a],
+          a < 2 && options.step > 1 ? " of --grid " + std::to_string(options.step) : ""));
   }
   rows_per_piece_ = options.rows_per_piece > 0 ? options.rows_per_piece
                                                : std::max<std::size_t>(1, cells_per_piece / axes_[0].cells());

@@ -1,4 +1,5 @@
-// The nodes of the model: every N-th sample in x and y, every slice in z; between them the cells.
+// The nodes of the model, every N-th sample in x and y and every slice in z, with the cells between
+// them.
 #pragma once
 
 #include <array>
@@ -11,53 +12,53 @@
 
 namespace isosurface {
 
-/// The kind of surface that is wanted. The same on every rank.
+/// The kind of surface. Must be equal on all ranks.
 struct surface_options {
   std::vector<double> values;  ///< increasing, 1 to 250
   int order = 1;               ///< 1: trilinear cells, C0; 3: tricubic, C1
   std::size_t step = 1;        ///< samples per cell in x and y
-  int level = 1;               ///< order 3: number of times that cells are halved along each axis
+  int level = 1;               ///< order 3: number of halvings of cells along each axis
   difference_rule rule = difference_rule::second;
-  /// Rows of cells that are one piece of work; 0: by their length. The mesh is the same.
+  /// Rows of cells per piece of work; 0: determined by their length. Does not influence the mesh.
   std::size_t rows_per_piece = 0;
 
-  /// Edges of the lattice that surfaces are cut on, along each edge of a cell.
+  /// Edges of the lattice on which surfaces are cut, per edge of a cell.
   [[nodiscard]] std::size_t edges_per_cell() const {
     return order == 1 ? 1 : std::size_t{1} << static_cast<unsigned>(level);
   }
 };
 
 struct node_axis {
-  std::size_t samples = 0;          ///< of the volume along this axis
-  std::vector<std::size_t> sample;  ///< of each node
-  std::vector<double> at;           ///< its coordinate
+  std::size_t samples = 0;          ///< samples of the volume along this axis
+  std::vector<std::size_t> sample;  ///< sample index of each node
+  std::vector<double> at;           ///< coordinate of each node
   std::vector<double> sample_at;    ///< coordinates of all samples
-  std::vector<stencil> slope;       ///< weights of samples for the derivative there
+  std::vector<stencil> slope;       ///< weights of samples for the derivative at each node
 
   [[nodiscard]] std::size_t cells() const { return at.size() - 1; }
 };
 
-/// A range of numbers [first, end).
+/// A range of indices [first, end).
 struct range {
   std::size_t first = 0, end = 0;
 };
 
 class node_grid {
  public:
-  /// usage_error where the volume has fewer than two nodes along an axis.
+  /// Throws usage_error if the volume has fewer than two nodes along an axis.
   node_grid(volume_data::volume_header const& header, surface_options const& options);
 
   [[nodiscard]] node_axis const& axis(std::size_t a) const { return axes_[a]; }
   [[nodiscard]] std::size_t layers() const { return axes_[2].cells(); }
 
-  /// Rows of cells in one piece of work: enough that the work takes longer than handing it out.
+  /// Rows of cells per piece: enough that the work takes longer than handing it out.
   [[nodiscard]] std::size_t rows_per_piece() const { return rows_per_piece_; }
-  [[nodiscard]] std::size_t pieces() const;             ///< of a layer
-  [[nodiscard]] range rows(std::size_t piece) const;    ///< of cells
-  [[nodiscard]] range slices(std::size_t layer) const;  ///< that the data of a layer's nodes come from
-  [[nodiscard]] range sample_rows(range nodes) const;   ///< likewise of rows of nodes
+  [[nodiscard]] std::size_t pieces() const;             ///< pieces per layer
+  [[nodiscard]] range rows(std::size_t piece) const;    ///< rows of cells of a piece
+  [[nodiscard]] range slices(std::size_t layer) const;  ///< slices that the data of a layer's nodes depend on
+  [[nodiscard]] range sample_rows(range nodes) const;   ///< rows of samples that rows of nodes depend on
 
-  /// False where all samples are integers: then no cell is left out.
+  /// Returns false if all samples are integers, so that no cell is a hole.
   [[nodiscard]] bool may_have_holes() const { return may_have_holes_; }
 
  private:

@@ -15,7 +15,7 @@ double weighted(stencil const& s, Sample const& sample) {
   return sum;
 }
 
-/// The difference to a neighbour that is finite, as the sample itself is.
+/// The difference between a finite sample and a finite neighbour.
 template <class Sample>
 double one_sided(node_axis const& axis, std::size_t node, Sample const& sample) {
   auto const own = axis.sample[node];
@@ -39,7 +39,7 @@ double careful(node_axis const& axis, std::size_t node, Sample const& sample) {
 }  // namespace
 
 point normalized(vector3 const& v) {
-  constexpr double least = 1e-30, most = 1e30;  // squares of what lies between are floats
+  constexpr double least = 1e-30, most = 1e30;  // squares of numbers in between fit a float
   auto u = v;
   double square = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
   if (!(square > least && square < most)) {

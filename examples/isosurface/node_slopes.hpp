@@ -1,4 +1,4 @@
-// Gradients at nodes, by finite differences of the samples around.
+// Gradients at nodes, from finite differences of the surrounding samples.
 #pragma once
 
 #include <array>
@@ -9,17 +9,17 @@
 
 namespace isosurface {
 
-/// Slopes at the nodes of one layer: slices layer.number() and the next.
+/// Slopes at the nodes of one layer, in slices layer.number() and the next.
 class node_slopes {
  public:
   node_slopes(node_grid const& grid, layer_view const& layer);
 
-  /// A node is given by its numbers along x, y, z. If samples around it are not finite, this is the
-  /// difference to a neighbour that is, or zero.
+  /// The slope at a node given by its indices along x, y, z. If surrounding samples are not finite,
+  /// it is the difference to a finite neighbour, or zero.
   [[nodiscard]] vector3 slope(std::array<std::size_t, 3> const& node) const;
 
  private:
-  /// The slices around those of one slice's nodes.
+  /// The slices around the nodes of one slice.
   struct plane {
     float const* own = nullptr;
     std::array<float const*, 5> around{};
@@ -29,10 +29,10 @@ class node_slopes {
   node_grid const& grid_;
   layer_view const& layer_;
   std::array<plane, 2> planes_;
-  std::size_t first_row_;  // of samples, in all of them
+  std::size_t first_row_;  // first row of samples, the same in all slices
 };
 
-/// `v` divided by its length; zero if it has none.
+/// Returns `v` divided by its length; zero if the length is zero.
 [[nodiscard]] point normalized(vector3 const& v);
 
 }  // namespace isosurface

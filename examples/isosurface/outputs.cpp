@@ -24,16 +24,17 @@ void write_mesh(std::string const& path, mesh const& surfaces) {
 
 void add_output_options(CLI::App& app, output_options& o) {
   app.add_option("--preview", o.preview,
-                 "a picture of the surfaces, rendered on all ranks (.png, .ppm, .pfm)");
-  app.add_option("--preview-size", o.preview_size, "in pixels, WIDTHxHEIGHT")->capture_default_str();
+                 "write a picture of the surfaces, rendered on all ranks (.png, .ppm, .pfm)");
+  app.add_option("--preview-size", o.preview_size, "size of the picture in pixels, WIDTHxHEIGHT")
+      ->capture_default_str();
   app.add_option("--preview-azimuth", o.view.azimuth, "viewing direction: degrees from x towards y")
       ->capture_default_str()
       ->check(CLI::Range(-360.0, 360.0));
-  app.add_option("--preview-elevation", o.view.elevation, "and degrees above the xy plane")
+  app.add_option("--preview-elevation", o.view.elevation, "viewing direction: degrees above the xy plane")
       ->capture_default_str()
       ->check(CLI::Range(-90.0, 90.0));
-  app.add_flag("!--preview-whole", o.view.cut_open, "without cutting away the octant next to the eye");
-  app.add_option("--model", o.model, "keep the piecewise polynomial model, for skel-isosurface-eval");
+  app.add_flag("!--preview-whole", o.view.cut_open, "do not cut away the octant next to the eye");
+  app.add_option("--model", o.model, "write the piecewise polynomial model, for skel-isosurface-eval");
   app.add_option("--trace-costs", o.trace_costs,
                  "write the cost of each row of cells, for skel-simulate --layer-costs");
 }

@@ -1,4 +1,4 @@
-// The program's outputs beside its report: the mesh, a picture of it, the model, the costs.
+// The program's outputs beside its report: mesh, picture, model, costs.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -15,10 +15,11 @@ struct output_options {
 };
 
 void add_output_options(CLI::App& app, output_options& o);
-/// usage_error for names and sizes that cannot be meant.
+/// Throws usage_error for invalid names and sizes.
 void check_outputs(output_options& o, std::string const& mesh_path);
-/// Collective: the picture is rendered by all ranks. On the root files are written; `mesh_path` is empty or
-/// ends in .ply, .obj or .vtp. Errors: those of writing, and of reading the volume again.
+/// Collective, because all ranks render the picture. The root writes the files; `mesh_path` is
+/// empty or ends in .ply, .obj or .vtp. Throws the errors of writing, and of reading the volume
+/// again.
 void write_outputs(skel::context& ctx, output_options const& o, std::string const& mesh_path,
                    modeled const& all, open_function const& open, surface_options const& options);
 

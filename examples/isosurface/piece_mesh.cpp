@@ -22,8 +22,9 @@ using isosurface::foreign_bit;
 using isosurface::piece_mesh;
 using isosurface::shared_vertex;
 
-/// A message: this, the parts, positions, normals, triangles, and the edges, which are counted from the first
-/// one. Mostly indices of 16 bits and edges of 32 are enough.
+/// The head of a message. It is followed by the parts, positions, normals, triangles, and the
+/// edges, which are relative to the first one. Indices of 16 bits and edges of 32 bits usually
+/// suffice.
 struct message_head {
   isosurface::surface_counts counts;
   edge_key first_edge = 0;
@@ -49,7 +50,7 @@ void for_all_edges(piece_mesh const& m, Call const& call) {
 message_head head_of(piece_mesh const& m) {
   edge_key least = UINT64_MAX, greatest = 0;
   for_all_edges(m, [&](edge_key e) { least = std::min(least, e), greatest = std::max(greatest, e); });
-  if (least > greatest) least = greatest;  // there are none
+  if (least > greatest) least = greatest;  // no edges
   bool const fits = greatest - least <= UINT32_MAX && std::ranges::all_of(m.parts, [](auto const& p) {
                       return std::max(p.vertices, p.foreign) <= foreign_bit<narrow::index>;
                     });
@@ -57,8 +58,8 @@ message_head head_of(piece_mesh const& m) {
           (m.message ? m.packed.narrow : fits) ? 1U : 0U};
 }
 
-/// Appends convert(x) for all x; through a small array, since appending one by one would look for room each
-/// time.
+/// Appends convert(x) for all x, buffered in a small array, because single appends check the
+/// capacity each time.
 template <class From, class Convert>
 void put_all(std::vector<std::byte>& out, std::span<From const> from, Convert const& convert) {
   constexpr std::size_t block = 512;
@@ -72,7 +73,7 @@ void put_all(std::vector<std::byte>& out, std::span<From const> from, Convert co
   }
 }
 
-/// The next n, one after the other, from any address.
+/// Calls `call` for the next n values, which may lie at any address.
 template <class T, class Call>
 void get_all(std::span<std::byte const>& in, std::uint64_t n, Call const& call) {
   auto const bytes = skel::bytes::get_bytes(in, n * sizeof(T));
@@ -96,7 +97,7 @@ void put_surface(piece_mesh const& m, bool narrow_indices, std::vector<std::byte
   else
     put_all(out, std::span(m.triangles), [](std::array<std::uint32_t, 3> const& t) {
       std::array<std::uint16_t, 3> to{};
-      for (std::size_t c = 0; c < 3; ++c)  // the mark moves from bit 31 to bit 15
+      for (std::size_t c = 0; c < 3; ++c)  // moves the mark from bit 31 to bit 15
         to[c] = static_cast<std::uint16_t>((t[c] & 0x7fffU) | (t[c] >> 16U & 0x8000U));
       return to;
     });
@@ -128,7 +129,7 @@ void get_shared(std::span<std::byte const>& in, edge_key first, std::vector<piec
   rest = vertices;
   for (auto const& p : parts)
     get_all<typename Width::index>(rest, p.*count, [&](auto v) {
-      if (v >= p.vertices) throw skel::protocol_error("a piece shares a vertex that it does not have");
+      if (v >= p.vertices) throw skel::protocol_error("a piece shares a missing vertex");
       next++->vertex = v;
     });
 }

@@ -1,4 +1,4 @@
-// The mesh of one piece (some rows of cells of one layer), on its way to the mesh builder.
+// The mesh of one piece (some rows of cells of one layer), as it is sent to the mesh builder.
 #pragma once
 
 #include <array>
@@ -16,10 +16,10 @@
 
 namespace isosurface {
 
-/// Names an edge of the lattice on which surfaces are cut; unique in the volume.
+/// Identifies an edge of the lattice on which surfaces are cut, uniquely in the volume.
 using edge_key = std::uint64_t;
 
-/// The lattice: nodes, and between two of them the points where cells are halved.
+/// The lattice: nodes, and the points between them at which cells are halved.
 class edge_lattice {
  public:
   edge_lattice(node_grid const& grid, std::size_t edges_per_cell)
@@ -34,37 +34,39 @@ class edge_lattice {
   [[nodiscard]] bool in_plane(edge_key key, std::size_t z) const {
     return key % 3 != 2 && key / 3 / nodes_x_ / nodes_y_ == z;
   }
-  /// The y of an edge's first end.
+  /// The y index of an edge's first end.
   [[nodiscard]] std::size_t row(edge_key key) const { return key / 3 / nodes_x_ % nodes_y_; }
 
  private:
   std::size_t per_cell_, nodes_x_, nodes_y_;
 };
 
-/// A vertex that other pieces use, too.
+/// A vertex that other pieces use too.
 struct shared_vertex {
   edge_key edge = 0;
-  std::uint32_t vertex = 0;  ///< among those of its value
+  std::uint32_t vertex = 0;  ///< index among those of its value
 };
 
 /// Counts made while the piece was processed.
 struct surface_counts {
-  std::uint64_t polygons = 0;     ///< before they were divided into triangles
-  std::uint64_t active = 0;       ///< cells that a value may pass through, once for each value
-  std::uint64_t holes = 0;        ///< cells left out since samples are not finite
-  std::uint64_t slices_read = 0;  ///< by all hosts: those between two shares more than once
-  std::uint64_t unresolved = 0;   ///< parts of cells in which a surface may be hidden, once for each value
+  std::uint64_t polygons = 0;     ///< polygons before division into triangles
+  std::uint64_t active = 0;       ///< cells that a value may pass through, counted once per value
+  std::uint64_t holes = 0;        ///< cells skipped because samples are not finite
+  std::uint64_t slices_read = 0;  ///< by all hosts; slices between two shares count more than once
+  std::uint64_t unresolved = 0;   ///< parts of cells in which a surface may be hidden, counted once per value
 };
 
-/// In a triangle: not the number of a vertex of its value, but of a foreign one.
+/// In a triangle: marks the number of a foreign vertex, as opposed to a vertex of its value.
 template <std::unsigned_integral Index>
 inline constexpr Index foreign_bit = Index{1} << (std::numeric_limits<Index>::digits - 1);
 
-/// A vertex belongs to the first cell, by layer, row and x, that uses it; other pieces name it by its edge.
+/// A vertex belongs to the first cell that uses it, by layer, row and x; other pieces refer to it
+/// by its edge.
 ///
-/// Positions, normals and triangles are made here, or stay in the message in which they came.
+/// Positions, normals and triangles are made in place, or stay in the message in which they
+/// arrived.
 struct piece_mesh {
-  /// How much of each vector belongs to a value; values follow each other.
+  /// The share of each vector that belongs to a value; values follow each other.
   struct part {
     std::uint32_t vertices = 0, triangles = 0, foreign = 0, above = 0, last_row = 0;
   };
@@ -76,13 +78,13 @@ struct piece_mesh {
   std::vector<shared_vertex> last_row;  ///< in the plane to the next piece of this layer
   surface_counts counts;
 
-  /// Bytes at any address. Triangles have indices of 16 bits, or of 32.
+  /// Bytes at any address. Triangles have indices of 16 or 32 bits.
   struct surface_bytes {
     std::span<std::byte const> positions, normals, triangles;
     bool narrow = false;
   };
-  surface_bytes packed;                 ///< instead of the vectors,
-  std::shared_ptr<void const> message;  ///< while this is here
+  surface_bytes packed;                 ///< replaces the vectors
+  std::shared_ptr<void const> message;  ///< while the message is held
 
   [[nodiscard]] surface_bytes surface() const;
 };

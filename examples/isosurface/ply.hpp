@@ -1,4 +1,4 @@
-// Meshes as PLY: ParaView, MeshLab, Blender.
+// Writes meshes as PLY, for ParaView, MeshLab and Blender.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace isosurface {
 
-/// Binary, little endian: x, y, z, nx, ny, nz and value of each vertex, then the triangles. Error: `path:
-/// reason`.
+/// Binary, little endian: x, y, z, nx, ny, nz and value of each vertex, then the triangles. Throws
+/// error `path: reason`.
 void write_ply(std::string const& path, mesh const& m);
 
 }  // namespace isosurface

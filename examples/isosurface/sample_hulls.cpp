@@ -7,7 +7,7 @@ namespace isosurface {
 
 namespace {
 
-/// The sum of the absolute weights of b1 = f0 + h/3 f0' or b2 = f1 - h/3 f1'.
+/// The sum of absolute weights of b1 = f0 + h/3 f0' or b2 = f1 - h/3 f1'.
 double amounts(stencil const& s, std::size_t own, double third) {
   double sum = 0;
   for (std::size_t i = 0; i < s.count; ++i)

@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::array<std::size_t, 3> strides{1, 4, 16};
 
-/// The greatest amount of the differences of neighbouring coefficients along a, and of these along b.
+/// The greatest absolute difference along b of the differences of neighbouring coefficients along
+/// a.
 double greatest_difference(tricubic const& cell, std::size_t a, std::size_t b) {
   double most = 0;
   for (std::size_t i = 0; i < 64; ++i) {
@@ -27,8 +28,8 @@ double greatest_difference(tricubic const& cell, std::size_t a, std::size_t b) {
 }
 
 double deviation(tricubic const& cell, vector3 const& sides) {
-  // Linear interpolation is off by an eighth of the second derivatives, which are 6 times the second
-  // differences, 9 times the mixed ones (there are two of each).
+  // Linear interpolation deviates by an eighth of the second derivatives. These are 6 times the
+  // second differences, or 9 times the mixed ones, of which there are two each.
   double off = 0;
   for (std::size_t a = 0; a < 3; ++a)
     for (std::size_t b = a; b < 3; ++b) off += (a == b ? 6.0 : 18.0) / 8 * greatest_difference(cell, a, b);
@@ -39,7 +40,7 @@ double deviation(tricubic const& cell, vector3 const& sides) {
 }
 
 struct greatest_deviation {
-  using problem = range;  // of layers
+  using problem = range;  // a range of layers
   using solution = double;
 
   node_grid const& grid;

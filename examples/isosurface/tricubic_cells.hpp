@@ -1,4 +1,4 @@
-// The tricubic cells of some rows of a layer that a value may pass through.
+// The tricubic cells of some rows of a layer through which a value may pass.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 
 namespace isosurface {
 
-/// Calls f(cell, hull, sides, x, row) for each, in order of row and x; the hull is widened by what rounding
-/// may add. Returns the number of holes, which are left out.
+/// Calls f(cell, hull, sides, x, row) for each, in order of row and x; the hull is widened by
+/// rounding errors. Returns the number of holes, which are skipped.
 template <class F>
 std::uint64_t each_active_cell(node_grid const& grid, std::vector<double> const& values,
                                layer_view const& layer, range rows, F&& f) {

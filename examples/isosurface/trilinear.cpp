@@ -14,7 +14,7 @@ namespace isosurface {
 
 namespace {
 
-/// Bits of the edges that lie on the low side of a cell along an axis, and are not along it.
+/// Bits of the edges on the low side of a cell along an axis, except those parallel to it.
 constexpr unsigned low_side(std::size_t axis) {
   unsigned bits = 0;
   for (unsigned e = 0; e < 12; ++e)
@@ -48,7 +48,7 @@ class extraction {
       for (row_ = rows_.first; row_ < rows_.end; ++row_) {
         begin_row();
         for (auto const& cell : cells.of(v, row_)) add_cell(cell);
-        std::swap(vertices_[0], vertices_[1]);  // the high side in y is the next row's low side
+        std::swap(vertices_[0], vertices_[1]);  // the high side in y is the low side of the next row
         std::swap(vertices_[2], vertices_[3]);
         std::swap(vertices_[8], vertices_[10]);
       }
@@ -153,14 +153,14 @@ class extraction {
   piece_mesh mesh_;
   std::array<float const*, 4> corner_rows_{};
 
-  // Belonging to the current value:
+  // State of the current value:
   double value_ = 0;
   std::size_t row_ = 0;
   std::size_t first_vertex_ = 0;
   piece_mesh::part part_;
   unsigned seen_ = 0, foreign_ = 0, to_last_row_ = 0, to_above_ = 0;  // bits of edges
-  std::array<std::vector<std::uint32_t>, 12> vertices_;  // of each edge of a cell (of two along y or z: the
-                                                         // first), by the x of its first end
+  // Per edge of a cell (of two along y or z: the first), by the x of its first end.
+  std::array<std::vector<std::uint32_t>, 12> vertices_;
 };
 
 }  // namespace

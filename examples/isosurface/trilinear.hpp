@@ -1,4 +1,4 @@
-// Isosurfaces of order 1: C0, the field is linear on each edge between two nodes.
+// Isosurfaces of order 1: C0, with the field linear on each edge between two nodes.
 #pragma once
 
 #include "layer.hpp"
@@ -6,12 +6,13 @@
 
 namespace isosurface {
 
-/// Marching cubes on the cells between nodes. Vertices lie where the field, linear on an edge, has the value;
-/// a node that has it counts as above. Normals are the gradients of the two nodes (differences by the grid's
-/// rule), interpolated likewise. Cells that depend on a sample that is not finite stay empty.
+/// Marching cubes on the cells between nodes. Vertices lie where the field, linear on an edge, has
+/// the value; a node with exactly the value counts as above. Normals are interpolated from the
+/// gradients of the two nodes (differences by the grid's rule). Cells that depend on a sample that
+/// is not finite stay empty.
 ///
-/// `rows` are the cells of one piece; the layer must have the samples of sample_rows() of their nodes, and
-/// classes of these nodes.
+/// `rows` are the cells of one piece. The layer must contain the samples of sample_rows() of their
+/// nodes, and the classes of these nodes.
 [[nodiscard]] piece_mesh extract_trilinear(node_grid const& grid, std::vector<double> const& values,
                                            layer_view const& layer, range rows);
 

@@ -23,7 +23,7 @@ struct dual {
   friend dual operator*(double a, dual b) { return {a * b.value, a * b.slope}; }
 };
 
-/// The weight of a sample at one place, and the derivative of that weight.
+/// The weight of a sample at one place, and its derivative.
 struct weight {
   std::size_t sample;
   dual of;
@@ -38,8 +38,8 @@ struct weights : std::vector<weight> {
   }
 };
 
-/// One-dimensional interpolation at x: Hermite's cubic between two nodes, from the slopes of polynomials
-/// through samples around each (Neville's scheme), or a straight line.
+/// One-dimensional interpolation at x: a straight line, or Hermite's cubic between two nodes with
+/// the slopes of polynomials through the samples around each (Neville's scheme).
 class axis_interpolation {
  public:
   axis_interpolation(std::vector<double> const& at, std::size_t step, surface_options const& options)
@@ -110,7 +110,7 @@ class field {
       for (auto const& [j, wy] : y)
         for (auto const& [i, wx] : x) {
           double const s = sample(i, j, k);
-          if (!std::isfinite(s)) continue;  // of a cell beside that one, which counts for nothing
+          if (!std::isfinite(s)) continue;  // belongs to a neighbouring cell and has no weight
           f.value += wx.value * wy.value * wz.value * s;
           f.gradient[0] += wx.slope * wy.value * wz.value * s;
           f.gradient[1] += wx.value * wy.slope * wz.value * s;
@@ -118,7 +118,7 @@ class field {
         }
     return f;
   }
-  /// Amount of all finite samples.
+  /// The greatest absolute value of all finite samples.
   [[nodiscard]] double greatest() const {
     double most = 0;
     for (float const s : samples_)
@@ -141,7 +141,7 @@ template <class... Args>
                                           fmt::format(text, std::forward<Args>(args)...));
 }
 
-/// Vertices are rounded to floats.
+/// Allows for the rounding of vertices to floats.
 void check_vertices(field const& f, volume_data::grid const& volume, surface_options const& options,
                     mesh const& m) {
   double far = 0;
@@ -155,12 +155,12 @@ void check_vertices(field const& f, volume_data::grid const& volume, surface_opt
       auto const& g = here.gradient;
       if (!(std::abs(here.value - part.value) <=
             step * (std::abs(g[0]) + std::abs(g[1]) + std::abs(g[2])) + little))
-        fail("vertex ({}, {}, {}): the field is {} there, not {}", p[0], p[1], p[2], here.value, part.value);
+        fail("vertex ({}, {}, {}): the field is {}, expected {}", p[0], p[1], p[2], here.value, part.value);
       if (!(std::abs(std::hypot(n[0], n[1], n[2]) - 1) < 1e-5))
-        fail("vertex ({}, {}, {}): the normal's length is not 1", p[0], p[1], p[2]);
+        fail("vertex ({}, {}, {}): the length of the normal must be 1", p[0], p[1], p[2]);
       double const steep = std::hypot(g[0], g[1], g[2]);
       if (options.order == 3 && steep > flat && -(n[0] * g[0] + n[1] * g[1] + n[2] * g[2]) < 0.999 * steep)
-        fail("vertex ({}, {}, {}): the normal is not against the gradient", p[0], p[1], p[2]);
+        fail("vertex ({}, {}, {}): the normal must be opposite to the gradient", p[0], p[1], p[2]);
     }
 }
 
@@ -193,7 +193,7 @@ void check_edges(volume_data::grid const& volume, surface_options const& options
       fail("the edge from vertex {} to {} has one triangle", e.first, e.second);
 }
 
-/// Each edge between two nodes on different sides of a value has a vertex, and there are no others.
+/// Each edge between two nodes on different sides of a value must have a vertex, and no other edge.
 void count_vertices(field const& f, volume_data::grid const& volume, surface_options const& options,
                     mesh const& m) {
   auto const& n = volume.header.size;
@@ -209,7 +209,8 @@ void count_vertices(field const& f, volume_data::grid const& volume, surface_opt
           cut += z + step[2] < n[2] && (f.sample(x, y, z + step[2]) >= part.value) != above ? 1 : 0;
         }
     if (cut != part.end_vertex - part.first_vertex)
-      fail("value {}: {} edges are cut, {} vertices", part.value, cut, part.end_vertex - part.first_vertex);
+      fail("value {}: {} edges are cut, found {} vertices", part.value, cut,
+           part.end_vertex - part.first_vertex);
   }
 }
 

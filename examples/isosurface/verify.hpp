@@ -1,4 +1,4 @@
-// --verify: a mesh against the volume, by other means.
+// --verify: compares a mesh with the volume by independent means.
 #pragma once
 
 #include "grid.hpp"
@@ -7,11 +7,11 @@
 
 namespace isosurface {
 
-/// Reads the whole volume and looks at every vertex: whether the field, interpolated anew, has the value
-/// there to the precision of the vertices' coordinates, and (order 3) the normal against its gradient. Every
-/// edge has two triangles, in opposite directions, or lies in the box or at a hole. Order 1, without holes:
-/// each edge between two nodes that the value lies between has a vertex. program::verification_error
-/// `verification failed: ...`.
+/// Reads the whole volume and checks every vertex: the field, interpolated independently, must have
+/// the value there within the precision of the coordinates, and (order 3) the normal must be
+/// opposite to its gradient. Every edge must have two triangles in opposite directions, or lie in
+/// the box or at a hole. Order 1, without holes: each edge between two nodes that the value
+/// separates must have a vertex. Throws program::verification_error `verification failed: ...`.
 void verify(volume_data::grid const& volume, surface_options const& options, modeled const& result);
 
 }  // namespace isosurface

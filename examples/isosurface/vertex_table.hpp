@@ -1,4 +1,4 @@
-// Which vertex lies on an edge.
+// Maps edges to vertices.
 #pragma once
 
 #include <algorithm>
@@ -10,12 +10,12 @@
 
 namespace isosurface {
 
-/// A hash table with open addressing: a few entries per cache line, and nothing is ever removed.
+/// A hash table with open addressing. A cache line holds several entries; nothing is removed.
 class vertex_table {
  public:
   static constexpr std::uint32_t none = UINT32_MAX;
 
-  /// The vertex of an edge; `none` for one that is new, and then to be filled in before the next call.
+  /// The vertex of an edge. For a new edge it is `none` and must be set before the next call.
   [[nodiscard]] std::uint32_t& of(edge_key edge) {
     if (2 * used_ >= entries_.size()) grow();
     auto& e = find(edge);

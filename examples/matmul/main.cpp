@@ -1,4 +1,4 @@
-// skel-matmul: the product of two matrices in supersteps, which goes on after its ranks have been killed.
+// skel-matmul: multiplies two matrices in supersteps and resumes after its ranks were killed.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -39,7 +39,7 @@ skel::program::run_outcome multiply(skel::context& ctx, skel::program::common_op
     auto const row = first_wrong_row(size, state.whole, std::max<std::uint64_t>(1, size.order / 16));
     if (row < size.order)
       throw skel::program::verification_error(
-          fmt::format("verification failed: row {} differs from the one found entry by entry", row));
+          fmt::format("verification failed: row {} differs from the row computed entry by entry", row));
   }
   if (!common.output.empty())
     skel::write_file_atomically(common.output, {reinterpret_cast<char const*>(bytes.data()), bytes.size()});

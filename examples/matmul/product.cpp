@@ -16,7 +16,7 @@ double entry(std::uint64_t seed, std::uint64_t row, std::uint64_t column) {
   return static_cast<double>(x >> 11) * 0x1p-52 - 1;
 }
 
-// The panels of a rank: neighbours; the first ranks have one more where the number does not divide.
+// The contiguous panels of a rank; the first ranks have one more if the number is not divisible.
 struct panel_share {
   std::uint64_t first, count;
 };
@@ -42,7 +42,7 @@ void multiply_panel(std::span<double const> a, std::span<double const> b, std::s
   for (std::uint64_t i = 0; i < rows; ++i) {
     double* const to = &c[i * order];
     std::uint64_t k = 0;
-    for (; k + 4 <= depth; k += 4) {  // four at a time: each entry of c is loaded once for them
+    for (; k + 4 <= depth; k += 4) {  // four at a time, with one load of each entry of c
       double const* const x = &a[i * order + first + k];
       double const *const b0 = &b[k * order], *const b1 = b0 + order, *const b2 = b1 + order,
                           *const b3 = b2 + order;
@@ -119,7 +119,7 @@ skel::bsp_part<block_product> block_product::split(skel::bsp_parts<block_product
       append(b, *f.b);
       append(s.c, f.c);
     }
-    // A panel was sent to all alike; rows of C, and C, are for rank 0.
+    // A panel of B was sent to all ranks; rows of C, and C itself, are for rank 0.
     bool const for_all = !from.received.empty() && from.received[0].content.panel < size.panels();
     if (i == 0 && (for_all || rank == 0)) part.received = from.received;
     if (i == 0 && rank == 0) s.whole = f.whole;

@@ -1,5 +1,5 @@
-// The product of two dense matrices in supersteps, the application that [Camargo06] measures its
-// checkpoints with.
+// The product of two dense matrices in supersteps, the application with which [Camargo06] measures
+// checkpoints.
 #pragma once
 
 #include <cstdint>
@@ -11,28 +11,30 @@
 
 namespace matmul {
 
-/// C = A B, all of `order` x `order` doubles with entries from a formula. The rows come in panels of `width`
-/// rows (the last may have fewer); rank r of N has every row of A, B and C of the r-th part of the panels.
+/// C = A B with `order` x `order` doubles whose entries come from a formula. Rows are grouped in
+/// panels of `width` rows (the last may have fewer). Rank r of N has the rows of A, B and C in the
+/// r-th part of the panels.
 struct sizes {
   std::uint64_t order = 1024;
   std::uint64_t width = 64;
   [[nodiscard]] std::uint64_t panels() const { return (order + width - 1) / width; }
-  /// Rows of panels [first, last).
+  /// The number of rows of panels [first, last).
   [[nodiscard]] std::uint64_t rows(std::uint64_t first, std::uint64_t last) const;
 };
 
-/// Entries between -1 and 1: every bit of their sums depends on the order of summation.
+/// Entries between -1 and 1; the bits of their sums depend on the order of summation.
 [[nodiscard]] double entry_of_a(std::uint64_t row, std::uint64_t column);
 [[nodiscard]] double entry_of_b(std::uint64_t row, std::uint64_t column);
 
-/// c += a b, for `rows` rows of c: columns `first` ... `first` + depth - 1 of a (of row length order), all of
-/// b (depth x order). Each entry's products are added in the order of the inner index.
+/// Computes c += a b for `rows` rows of c, from columns `first` ... `first` + depth - 1 of a (with
+/// rows of length order) and all of b (depth x order). The products of each entry are added in the
+/// order of the inner index.
 void multiply_panel(std::span<double const> a, std::span<double const> b, std::span<double> c,
                     std::uint64_t rows, std::uint64_t order, std::uint64_t first, std::uint64_t depth);
 
-/// In superstep k the owner of panel k of B sends it to all; in the next all multiply by it. Each
-/// entry of C is therefore summed in the order of the inner index, whatever the number of ranks.
-/// After the last superstep rank 0 has all of C.
+/// In superstep k the owner of panel k of B sends it to all ranks, which multiply by it in the next
+/// one. Each entry of C is therefore summed in the order of the inner index, for any number of
+/// ranks. After the last superstep rank 0 has all of C.
 struct block_product {
   struct state {
     std::uint64_t first = 0, last = 0;          // panels
@@ -41,7 +43,8 @@ struct block_product {
     std::vector<double> whole;  // C, on rank 0 at the end
   };
   struct message {
-    std::uint64_t panel = 0;  // of B; behind the last: rows of C, of the panels from `panel - panels()` on
+    std::uint64_t panel =
+        0;  // a panel of B; from panels() on: rows of C, of the panels from `panel - panels()` on
     std::vector<double> values;
   };
 
@@ -53,8 +56,9 @@ struct block_product {
                                                     int ranks) const;
 };
 
-/// Rows of the product by another method: each entry alone, its products in the same order. Every `every`-th
-/// row is compared, bit by bit; the first row that differs, or `order` where none does.
+/// Computes rows of the product by another method: each entry separately, its products in the same
+/// order. Compares every `every`-th row bit by bit. Returns the first row that differs, or `order`
+/// if none does.
 [[nodiscard]] std::uint64_t first_wrong_row(sizes const& size, std::span<double const> product,
                                             std::uint64_t every);
 
@@ -84,7 +88,8 @@ struct skel::transfer_traits<matmul::block_product::state> {
     for (auto const* v : {&s.c, &s.whole}) skel::pack(*v, out);
   }
   static std::size_t size(matmul::block_product::state const& s) {
-    return sizeof s.first + sizeof s.last + packed_size(s.c) + packed_size(s.whole);  // a, b: packed later
+    return sizeof s.first + sizeof s.last + packed_size(s.c) +
+           packed_size(s.whole);  // a and b are packed separately
   }
   static matmul::block_product::state unpack(std::span<std::byte const>& in) {
     matmul::block_product::state s;

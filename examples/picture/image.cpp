@@ -118,7 +118,7 @@ image read_png(std::string const& path) {
     throw skel::usage_error(path + ": " + text);
   };
   if (png_image_begin_read_from_file(&header, path.c_str()) == 0) refuse();
-  constexpr std::uint64_t most = std::uint64_t{1} << 28;  // pixels: a header can say anything
+  constexpr std::uint64_t most = std::uint64_t{1} << 28;  // pixels; headers are not trusted
   if (std::uint64_t{header.width} * header.height > most) {
     png_image_free(&header);
     throw skel::usage_error(path + ": expected a picture of at most 2^28 pixels");
@@ -133,7 +133,7 @@ image read_png(std::string const& path) {
 
 void check_image_name(std::string const& path) {
   if (path.ends_with(".png") || path.ends_with(".ppm") || path.ends_with(".pfm")) return;
-  throw skel::usage_error(path + ": an image needs a name that ends in .png, .ppm or .pfm");
+  throw skel::usage_error(path + ": unknown extension; known: .png, .ppm, .pfm");
 }
 
 std::vector<std::byte> encode_image(std::string const& path, image const& picture) {

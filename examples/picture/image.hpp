@@ -9,8 +9,8 @@
 
 namespace picture {
 
-/// Linear RGB, rows from the top, three floats to a pixel: 0 is black, 1 white, more is clipped where
-/// written.
+/// Linear RGB, rows from the top, three floats per pixel: 0 is black, 1 is white. Values beyond are
+/// clipped when written.
 struct image {
   int width = 0, height = 0;
   std::vector<float> rgb;
@@ -24,7 +24,7 @@ struct image {
   }
 };
 
-/// Linear colours multiplied by their opacities, and the opacities: red, green, blue, opacity in turn.
+/// Premultiplied linear colours and opacities: red, green, blue and opacity of each pixel.
 struct transparent_image {
   int width = 0, height = 0;
   std::vector<float> rgba;
@@ -36,20 +36,20 @@ struct transparent_image {
 
 /// Composites `front` over a background of the same size.
 [[nodiscard]] image over(transparent_image const& front, image const& background);
-/// A PNG file, its colours as they are (no gamma). skel::usage_error `path: reason`.
+/// Reads a PNG file, colours unchanged (no gamma). Throws skel::usage_error `path: reason`.
 [[nodiscard]] image read_png(std::string const& path);
 
-/// The ending chooses the format: .png and .ppm (8 bits, as SPD: value times 255, no gamma) or .pfm (the
-/// floats, little endian, lowest row first as the format wants). The file appears under its name only when it
-/// is whole. Errors: skel::usage_error for another ending, skel::error `path: reason` if it cannot be
-/// written.
+/// Writes a picture. The extension selects the format: .png and .ppm (8 bits, as SPD: value times
+/// 255, no gamma) or .pfm (floats, little endian, lowest row first). The file appears under its
+/// name only when it is complete. Throws skel::usage_error for another extension, skel::error
+/// `path: reason` if it cannot be written.
 void write_image(std::string const& path, image const& picture);
-/// With its opacity as .png; the other formats have none: in front of black.
+/// Writes opacity to .png; the other formats show the picture in front of black.
 void write_image(std::string const& path, transparent_image const& picture);
-/// Throws what write_image would throw for this ending: to be asked before hours of rendering.
+/// Throws the errors of write_image for this extension. Call it before hours of rendering.
 void check_image_name(std::string const& path);
 
-/// The bytes that write_image would write for this name.
+/// Returns the bytes that write_image would write for this name.
 std::vector<std::byte> encode_image(std::string const& path, image const& picture);
 std::vector<std::byte> encode_png(image const& picture);
 std::vector<std::byte> encode_png(transparent_image const& picture);

@@ -9,7 +9,7 @@ namespace picture {
 
 namespace {
 
-/// Takes a length from the front of `text`; 0 where there is none that can be meant.
+/// Removes a length from the front of `text`; returns 0 if there is no valid one.
 int take_length(std::string_view& text) {
   constexpr int most = 65536;
   int length = 0;
@@ -27,7 +27,7 @@ picture_size parse_size(std::string_view text, std::string_view option) {
   if (by) rest.remove_prefix(1);
   int const height = take_length(rest);
   if (!by || width < 1 || height < 1 || !rest.empty())
-    throw skel::usage_error(std::string(option) + ": expected WIDTHxHEIGHT, each 1 to 65536, got \"" +
+    throw skel::usage_error(std::string(option) + ": expected WIDTHxHEIGHT, each 1 to 65536, found \"" +
                             std::string(text) + "\"");
   return {width, height};
 }

@@ -1,4 +1,4 @@
-// The size of a picture on a command line.
+// Parses the size of a picture on a command line.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,8 @@ struct picture_size {
   int width, height;
 };
 
-/// "640x480": pixels, each 1 to 65,536. usage_error that begins with the name of the option.
+/// Parses "640x480": pixels, each 1 to 65,536. Throws a usage_error that begins with the name of
+/// the option.
 [[nodiscard]] picture_size parse_size(std::string_view text, std::string_view option);
 
 }  // namespace picture

@@ -98,7 +98,7 @@ class bvh_builder {
       bool const used = i < children.size();
       box const b = used ? children[i].bounds : box{};
       bvh_child const child = !used ? leaf_bit : is_leaf(children[i]) ? leaf(children[i]) : node(children[i]);
-      auto& n = out_.nodes[index];  // only now: building children may move the nodes
+      auto& n = out_.nodes[index];  // only now, because building children may move the nodes
       for (std::size_t a = 0; a < 3; ++a) {
         n.bound[a][i] = b.low[a];
         n.bound[3 + a][i] = b.high[a];
@@ -120,7 +120,7 @@ class bvh_builder {
     auto const begin = items_.begin() + static_cast<std::ptrdiff_t>(r.begin);
     auto const end = items_.begin() + static_cast<std::ptrdiff_t>(r.end);
     auto middle = begin;
-    if (r.size() <= lanes) {  // small, but of several kinds
+    if (r.size() <= lanes) {  // small, but with shapes of several kinds
       auto const kind = begin->kind;
       middle = std::partition(begin, end, [kind](item const& i) { return i.kind == kind; });
     } else if (r.depth < deepest_by_area) {
@@ -133,8 +133,8 @@ class bvh_builder {
 
   using iterator = std::vector<item>::iterator;
 
-  // The cut between bins of least cost: surface times number of shapes, summed over both sides. (Counting
-  // packets of eight instead was no faster, nor were leaves of four or six.)
+  // Chooses the cut between bins of least cost, the sum over both sides of surface times number of
+  // shapes. (Counting packets of eight is no faster, nor are leaves of four or six.)
   static iterator split_by_area(iterator begin, iterator end) {
     std::array<float, 3> low{infinity, infinity, infinity}, high{-infinity, -infinity, -infinity}, factor{};
     for (auto i = begin; i != end; ++i) {
@@ -215,7 +215,7 @@ class bvh_builder {
   }
 
   [[nodiscard]] facet_packet facet_leaf(range const& r) const {
-    facet_packet p{};  // unused lanes: normal 0, so t = 0/0, which no comparison accepts
+    facet_packet p{};  // unused lanes: normal 0, so t = 0/0, which fails every comparison
     for (std::size_t i = 0; i < r.size(); ++i) {
       auto const& f = shapes_.facets[shapes_.surfaces[items_[r.begin + i].id].index];
       put(p.normal, p.offset, i, f.face);

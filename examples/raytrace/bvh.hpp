@@ -1,6 +1,6 @@
-// A bounding volume hierarchy with eight children to a node, split by the surface-area heuristic (Goldsmith
-// and Salmon 1987; binned: Wald 2007). Node tests and leaf tests handle eight boxes or shapes per instruction
-// (Wald, Benthin, Boulos, "Getting Rid of Packets", 2008).
+// A bounding volume hierarchy with eight children per node, split by the surface-area heuristic
+// (Goldsmith and Salmon 1987; binned: Wald 2007). Node and leaf tests handle eight boxes or shapes
+// per instruction (Wald, Benthin, Boulos, "Getting Rid of Packets", 2008).
 #pragma once
 
 #include <vector>
@@ -11,7 +11,8 @@ namespace raytrace {
 
 constexpr int lanes = 8;
 
-/// A child: a node's index, or with the top bit set a leaf: two bits of kind, then the index of one packet.
+/// A child: the index of a node; or, with the top bit set, a leaf: two bits of kind and the index
+/// of one packet.
 using bvh_child = std::uint32_t;
 enum class leaf_kind : std::uint8_t { facets, balls, clipped };
 constexpr bvh_child leaf_bit = 0x8000'0000U;
@@ -33,12 +34,12 @@ struct alignas(64) ball_packet {
   std::uint32_t id[lanes];
 };
 
-/// Frusta and slivers, one at a time.
+/// Frusta and slivers, tested one at a time.
 struct clipped_packet {
   std::uint32_t id[lanes];  ///< unused lanes no_hit
 };
 
-/// Pointers into a bvh: what compiled kernels see of it.
+/// Pointers into a bvh, the form that compiled kernels use.
 struct bvh_view {
   bvh_node const* nodes;
   facet_packet const* facets;

@@ -1,8 +1,8 @@
-// Rays through the BVH, one at a time. Included once per instruction set: see kernel.hpp.
+// Traces rays through the BVH one at a time. Included once per instruction set, see kernel.hpp.
 
 constexpr float farthest = 3.402823466e+38F;
 
-// A ray as the box tests want it. A zero component becomes tiny: 0 * infinity would be NaN.
+// A ray prepared for box tests. A zero component becomes tiny: 0 * infinity would be NaN.
 struct slope {
   f8x3 inverse, scaled;      // 1 / direction, origin / direction
   unsigned near[3], far[3];  // rows of bvh_node::bound
@@ -20,7 +20,8 @@ struct slope {
     scaled = all(vec3f{r.origin.x * inv[0], r.origin.y * inv[1], r.origin.z * inv[2]});
   }
 
-  // Which boxes the ray meets before `limit`, and where it enters them.
+  // Returns the boxes that the ray meets before `limit`, and sets the distances at which it enters
+  // them.
   SKEL_RT_INLINE unsigned boxes(bvh_node const& n, float limit, f8& enter) const {
     f8 const nx = loose_multiply_subtract(load(n.bound[near[0]]), inverse.x, scaled.x);
     f8 const ny = loose_multiply_subtract(load(n.bound[near[1]]), inverse.y, scaled.y);
@@ -72,7 +73,8 @@ SKEL_RT_INLINE void keep_nearest(unsigned found, f8 t, std::uint32_t const* id, 
   }
 }
 
-// Frusta and slivers. Out of line: these leaves are rare, and cost registers in the loops over nodes.
+// Frusta and slivers. Out of line, because these leaves are rare and cost registers in the loops
+// over nodes.
 [[gnu::noinline]] float clipped_hit(world_view const& world, std::uint32_t id, ray const& r) {
   surface const& s = world.surfaces[id];
   float const t = s.kind == surface::shape::sliver ? intersect(world.facets[s.index], r)
@@ -111,8 +113,8 @@ class bvh_tracer {
     }
   }
 
-  // Neighbouring shadow rays are often stopped by the same leaf: it is asked first (Haines and Greenberg,
-  // "The Light Buffer", 1986, remember the last object per light).
+  // Neighbouring shadow rays are often stopped by the same leaf, so it is tested first (Haines and
+  // Greenberg, "The Light Buffer", 1986, remember the last object per light).
   bool occluded(ray const& r, float distance, unsigned light) {
     f8x3 const origin = all(r.origin), direction = all(r.direction);
     bvh_child& last = last_occluder_[light % remembered];

@@ -1,12 +1,12 @@
-// Primary rays: through the pixels' centres.
+// Primary rays through the centres of pixels.
 #pragma once
 
 #include "intersect.hpp"
 
 namespace raytrace {
 
-/// NFF's angle runs from the centres of the first row's pixels to those of the last. An image that is not
-/// square has square pixels and the angle along its shorter side.
+/// NFF's angle extends from the centres of the first row's pixels to those of the last. Pixels are
+/// always square; in an image that is not, the angle applies to the shorter side.
 struct camera {
   vec3f from, forward, right, down;  ///< right, down: one pixel
   float middle_x = 0, middle_y = 0;

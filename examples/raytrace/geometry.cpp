@@ -13,27 +13,28 @@ namespace {
 
 constexpr double ulp = unit_roundoff;
 
-// How far the rounded point of a hit may lie from its shape, for rays that start within the reach R and have
-// a direction of length 1 (unit_tolerance). u = 2^-24 is the error of one rounding.
+// Bounds on the distance of a rounded hit point from its shape, for rays that start within the
+// reach R and have a direction of length 1 (unit_tolerance). u = 2^-24 is the error of one
+// rounding.
 //
-// A ball's: 3 u F for b, 2 u F for the tolerance and 64 u F for a direction that is too long or too short
-// shift the nearest point along the ray, where F is the farthest that a ray may start from the centre; 5 u F
-// + 3 u R for the origin's distance, the nearest point, t and the point; 46 u r for the radius and the
-// discriminant.
+// Balls. The nearest point moves along the ray by 3 u F for b, 2 u F for the tolerance and 64 u F
+// for the error of the direction's length, where F is the farthest start of a ray from the centre.
+// Add 5 u F + 3 u R for the origin's distance, the nearest point, t and the point; and 46 u r for
+// the radius and the discriminant.
 double ball_error(double farthest, double radius, double reach) {
   return ulp * (80 * farthest + 50 * radius + 6 * reach);
 }
 
-// A facet's is within 39 u R of its plane: dot products of three terms at distances of up to 3.5 R, and the
-// rounded plane. It is inside every edge moved out by 44 u R: 8 on purpose (edge_plane), the rest as for the
-// plane. Moved edges meet 44 u R / sin(a / 2) from a corner of angle a. This proves the distance of 3.5 R,
-// too, if no sine is below 2^-10.
+// Facets. The point is within 39 u R of the plane: dot products of three terms at distances of up
+// to 3.5 R, and the rounded plane. It is inside every edge moved outwards by 44 u R: 8 on purpose
+// (edge_plane), the rest as for the plane. Moved edges meet 44 u R / sin(a / 2) from a corner of
+// angle a. This also proves the distance of 3.5 R, if no sine is below 2^-10.
 constexpr double plane_error = 40 * ulp, edge_error = 45 * ulp;
 
-// Facets with a sharper corner than this sine of half its angle are slivers.
+// Facets with a corner whose half angle has a smaller sine are slivers.
 constexpr double sharpest = 1.0 / 256;
 
-// Slivers and frusta have no such bound: hits farther off do not count.
+// Slivers and frusta have no such bound: hits beyond this distance are discarded.
 constexpr double clip_error = 80 * ulp;
 
 double largest(vec3d v) { return std::max({std::abs(v.x), std::abs(v.y), std::abs(v.z)}); }
@@ -49,7 +50,7 @@ double scale_of(scene const& world) {
   return scale;
 }
 
-/// The eye and all shapes: where rays start, but for rounding.
+/// The eye and all shapes: the region where rays start, up to rounding.
 class surroundings {
  public:
   explicit surroundings(scene const& world) {
@@ -80,7 +81,7 @@ class surroundings {
   vec3d low_{infinity, infinity, infinity}, high_{-infinity, -infinity, -infinity};
 };
 
-/// The extent of a shape between the plane sets, before padding.
+/// The extent of a shape along the directions of the plane sets, before padding.
 struct extent {
   double low[plane_sets], high[plane_sets];
 
@@ -90,8 +91,8 @@ struct extent {
   }
   void include(vec3d p) { include_disc(p, 0, {0, 0, 0}); }
 
-  /// The points at `radius` from the centre, at right angles to `axis`; a ball if the axis is 0. In direction
-  /// m a disc reaches r sqrt(|m|^2 - (m axis)^2).
+  /// Includes the points at `radius` from the centre, perpendicular to `axis`; a ball if the axis
+  /// is 0. In direction m a disc extends by r sqrt(|m|^2 - (m axis)^2).
   void include_disc(vec3d center, double radius, vec3d axis) {
     double middle[plane_sets], tilt[plane_sets];
     slab_coordinates(center, middle);
@@ -111,8 +112,8 @@ class preparation {
 
   geometry run() {
     scale_ = scale_of(world_);
-    // Bounds where rays start and volumes end, with a margin: hits are rounded, and secondary rays
-    // start off the surface.
+    // Bounds ray origins and volumes, with a margin: hits are rounded, and secondary rays start off the
+    // surface.
     reach_ = (1 + 1.0 / 1024) * scale_;
     out_.reach = static_cast<float>(reach_);
     out_.background = to_float(world_.background);
@@ -153,7 +154,7 @@ class preparation {
     out_.surfaces.push_back(now_);
     volume v;
     for (std::size_t s = 0; s < plane_sets; ++s) {
-      double const pad = (s < 3 ? 1 : 2) * error;  // a diagonal: sqrt(3), and 5 u for its sum
+      double const pad = (s < 3 ? 1 : 2) * error;  // a diagonal: sqrt(3) and 5 u for its sum
       v.low[s] = static_cast<float>(exact.low[s] - pad);
       v.high[s] = static_cast<float>(exact.high[s] + pad);
     }
@@ -187,12 +188,12 @@ class preparation {
     std::span<vec3d const> const corners(&world_.vertices[p.first], p.vertices);
     auto const twice_area = newell_normal(corners);
     double const size = length(twice_area);
-    if (!(size > 0)) return;  // no area: nothing to hit
+    if (!(size > 0)) return;  // no area, cannot be hit
     auto const normal = (1 / size) * twice_area;
     bool const smooth = p.first_normal != polygon::flat;
     double away = 0;
     for (auto const& c : corners) away = std::max(away, std::abs(dot(normal, c - corners[0])));
-    // Printed with six digits, flat polygons are flat to a few 1e-6 of their coordinates.
+    // With six printed digits, flat polygons deviate by a few 1e-6 of their coordinates.
     bool const planar = away <= 64 * ulp * scale_;
     for (auto const& cut : triangulate(corners, normal, triangles_only_ || smooth || !planar)) {
       if (add_facet(corners, cut, normal, planar) && smooth) set_patch(p, cut);
@@ -205,7 +206,7 @@ class preparation {
     auto const& v = cut.corner;
     auto normal = common;
     auto origin = corners[0];
-    if (!planar) {  // every triangle has a plane of its own
+    if (!planar) {  // every triangle gets a plane of its own
       origin = corners[v[0]];
       auto const n = cross(corners[v[1]] - origin, corners[v[2]] - origin);
       if (!(length(n) > 0)) return false;
@@ -231,7 +232,7 @@ class preparation {
     extent exact, moved;
     bool sliver = false;
     for (std::uint32_t e = 0; e < cut.corners; ++e) {
-      // where rays meet it: in the common plane, from which corners of the file may be off
+      // projected to the common plane, from which corners in the file may deviate
       auto c = corners[cut.corner[e]];
       c = c - dot(normal, c - origin) * normal;
       auto const in = inwards((e + cut.corners - 1) % cut.corners), out = inwards(e);
@@ -249,14 +250,14 @@ class preparation {
     }
   }
 
-  // A diagonal is always calculated in the direction of growing corner numbers, then turned.
+  // A diagonal is always computed in the direction of ascending corner numbers and then turned.
   plane edge_plane(std::span<vec3d const> corners, std::uint32_t from, std::uint32_t to, vec3d normal,
                    bool shared) {
     bool const turned = shared && from > to;
     if (turned) std::swap(from, to);
     auto inwards = cross(normal, corners[to] - corners[from]);
     double const size = length(inwards);
-    if (!(size > 0)) return {{0, 0, 0}, 0};  // no edge: always inside
+    if (!(size > 0)) return {{0, 0, 0}, 0};  // no edge, always inside
     inwards = (1 / size) * inwards;
     auto const n = to_float(inwards);
     auto const c = static_cast<float>((shared ? 0 : 8 * ulp * scale_) - dot(inwards, corners[from]));

@@ -1,7 +1,8 @@
 // A scene prepared for tracing: flat arrays of simple shapes in single precision.
 //
-// Why float: twice as many lanes per instruction as double, and half the memory. Rounding errors are kept
-// away from the picture by origins offset from the surface (shading.hpp) and by padded volumes.
+// Single precision gives twice as many lanes per instruction as double and halves the memory.
+// Origins offset from the surface (shading.hpp) and padded volumes keep rounding errors out of the
+// picture.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +21,12 @@ struct plane {
   float offset = 0;
 };
 
-/// A convex piece of a polygon with 3 or 4 edges. A ray meets the polygon's plane at p; p is in the piece
-/// where no edge plane is negative. All pieces of a flat polygon share the bits of `face`, and the two pieces
-/// at a diagonal have edge planes that differ only in sign, so both compute the same p and no p is in
-/// neither: no cracks. Edges of the polygon itself are moved outwards by a few roundings, which closes the
-/// seams between polygons. Three edges: the fourth repeats the third.
+/// A convex piece of a polygon with 3 or 4 edges. A ray meets the polygon's plane at p; p is in the
+/// piece if no edge plane is negative. All pieces of a flat polygon share the bits of `face`, and
+/// the edge planes of two pieces at a diagonal differ only in sign. Both therefore compute the same
+/// p, and no p is in neither: there are no cracks. Edges of the polygon itself are moved outwards
+/// by a few roundings, which closes the seams between polygons. With three edges, the fourth
+/// repeats the third.
 struct facet {
   plane face;  ///< the point is at dot(normal, p) = offset
   plane edge[4];
@@ -37,16 +39,16 @@ struct ball {
   std::uint32_t id = 0;
 };
 
-/// Calculated in double: conic coefficients cancel badly, and cones are few.
+/// Computed in double: conic coefficients cancel badly, and cones are rare.
 struct frustum {
   vec3d base, axis;  ///< axis has length 1
   double length = 0, base_radius = 0, slope = 0;
   std::uint32_t id = 0;
 };
 
-/// The data of a hit on shape number `id` that shading needs.
+/// The data of shape `id` that shading needs.
 struct surface {
-  /// A sliver is a facet so thin that rays may meet it far outside: its hits are clipped.
+  /// A sliver is a facet so thin that computed hits may lie far outside; its hits are clipped.
   enum class shape : std::uint8_t { facet, ball, frustum, sliver } kind{};
   bool inward = false;      ///< negative radius
   std::uint32_t index = 0;  ///< into the array of its kind
@@ -73,9 +75,9 @@ struct shade_light {
 /// The directions of Kay and Kajiya's plane sets: the coordinate axes, then (+-1, +-1, 1).
 constexpr int plane_sets = 7;
 
-/// A shape's volume: the points whose slab_coordinates() lie in [low, high]. The points of all its hits are
-/// inside, as rounded: those of facets and balls by their error bounds (geometry.cpp), and those of slivers
-/// and frusta because no other hit counts.
+/// The volume of a shape: the points whose slab_coordinates() lie in [low, high]. It contains the
+/// rounded points of all its hits: for facets and balls by their error bounds (geometry.cpp), for
+/// slivers and frusta because other hits are discarded.
 struct volume {
   float low[plane_sets], high[plane_sets];
 };
@@ -87,15 +89,15 @@ struct geometry {
   std::vector<surface> surfaces;  ///< by id; ids follow the order of the file
   std::vector<patch_triangle> patches;
   std::vector<volume> volumes;            ///< by id
-  std::vector<vec3f> hull_points;         ///< corners of the facets, for other tracers
-  std::vector<std::uint32_t> hull_first;  ///< by facet: its first corner in hull_points (and the end)
+  std::vector<vec3f> hull_points;         ///< corners of the facets, for other ray tracers
+  std::vector<std::uint32_t> hull_first;  ///< first corner of each facet in hull_points, and the end
   std::vector<shade_material> materials;
   std::vector<shade_light> lights;
   vec3f background;
-  float reach = 0;  ///< no coordinate of a volume or of a ray's origin is larger
+  float reach = 0;  ///< bound on the coordinates of volumes and ray origins
 };
 
-/// The volume with its planes moved outwards, in units of slab_coordinates().
+/// Returns the volume with its planes moved outwards, in units of slab_coordinates().
 inline volume widened(volume v, float slack) {
   for (int s = 0; s < plane_sets; ++s) {
     v.low[s] -= slack;

@@ -1,24 +1,24 @@
-// One ray, one shape. Every accelerator uses this arithmetic, operation by operation (bvh_tracer.inl does it
-// for eight shapes at a time), so t has the same bits in all of them.
+// Intersects one ray with one shape. Every accelerator uses this arithmetic, operation by operation
+// (bvh_tracer.inl for eight shapes at a time), so t has the same bits in all of them.
 //
-// Why no accelerator loses a hit: the point of a hit, as rounded, is in the volume of its shape
-// (geometry.cpp). A slab test computes an interval of t for that volume, its planes moved outwards by a slack
-// that exceeds the rounding of the point and of the test together, so t is in the interval. It is in the
-// interval of every volume around this one as well, since rounding is monotone. (Ize, "Robust BVH Ray
-// Traversal", JCGT 2(2), 2013, and Pharr, Jakob and Humphreys, "Physically Based Rendering", 3.9, widen the
-// interval instead.)
+// No accelerator loses a hit: the rounded point of a hit is in the volume of its shape
+// (geometry.cpp). A slab test computes an interval of t for that volume, with its planes moved
+// outwards by a slack that exceeds the rounding of the point and of the test together, so t is in
+// the interval. Since rounding is monotone, t is also in the interval of every enclosing volume.
+// (Ize, "Robust BVH Ray Traversal", JCGT 2(2), 2013, and Pharr, Jakob and Humphreys, "Physically
+// Based Rendering", 3.9, widen the interval instead.)
 #pragma once
 
 #include "geometry.hpp"
 
 namespace raytrace {
 
-/// The origin is no farther out than geometry::reach, and the direction has length 1.
+/// A ray whose origin is within geometry::reach and whose direction has length 1.
 struct ray {
   vec3f origin, direction;
 };
 
-/// How much the square of a direction's length may differ from 1: the points of hits on balls move with it.
+/// Tolerance of the squared length of a direction; the points of hits on balls move with it.
 constexpr float unit_tolerance = 64 * unit_roundoff;
 
 /// The slack in units of geometry::reach. An axis needs 10 roundings, with or without fused operations: 3 for
@@ -31,7 +31,7 @@ constexpr float slab_slack = 64 * unit_roundoff;
 
 constexpr std::uint32_t no_hit = ~std::uint32_t{0};
 
-/// The nearest hit so far; of two at the same t, the one with the smaller id.
+/// The nearest hit so far. Among hits with equal t, the smaller id wins.
 struct hit {
   float t = 3.402823466e+38F;
   std::uint32_t id = no_hit;
@@ -41,7 +41,7 @@ SKEL_RT_INLINE void keep_nearer(hit& best, float t, std::uint32_t id) {
   if (t < best.t || (t == best.t && id < best.id)) best = {t, id};
 }
 
-/// Whether the point of a hit lies in the volume; not if it is not a number.
+/// Whether the point of a hit lies in the volume; false for NaN.
 SKEL_RT_INLINE bool inside(volume const& v, ray const& r, float t) {
   float at[plane_sets];
   slab_coordinates(r.origin + t * r.direction, at);
@@ -51,7 +51,7 @@ SKEL_RT_INLINE bool inside(volume const& v, ray const& r, float t) {
   return true;
 }
 
-/// t > 0 where the ray meets the facet, else -1.
+/// Returns t > 0 where the ray meets the facet, otherwise -1.
 SKEL_RT_INLINE float intersect(facet const& f, ray const& r) {
   float const t = (f.face.offset - dot(f.face.normal, r.origin)) / dot(f.face.normal, r.direction);
   if (!(t > 0) || !(t < 3.402823466e+38F)) return -1;
@@ -85,7 +85,7 @@ SKEL_RT_INLINE float intersect(frustum const& c, ray const& r) {
   double const qb = dot(across, d_across) - radius * growth;
   double const qc = dot(across, across) - radius * radius;
   double root[2];
-  if (__builtin_fabs(qa) < 1e-14) {  // parallel to the mantle
+  if (__builtin_fabs(qa) < 1e-14) {  // parallel to the surface
     root[0] = root[1] = -qc / (2 * qb);
   } else {
     double const discriminant = qb * qb - qa * qc;

@@ -1,8 +1,9 @@
-// The code that traces rays, compiled once per instruction set and chosen when the program runs, so that one
-// program uses AVX2 where there is and still starts where there is not. kernel_*.cpp define SKEL_RT_TARGET
-// and include kernel.inl, which puts everything into a namespace of that name. Rules that keep it sound:
-//   - nothing in the *.inl files is a standard library function or a shared inline function that could
-//     exist out of line (the linker keeps one copy, maybe one with instructions that this processor lacks);
+// The code that traces rays. It is compiled once per instruction set and chosen at run time, so
+// that one program uses AVX2 if available and also runs without it. kernel_*.cpp define
+// SKEL_RT_TARGET and include kernel.inl, which puts everything into a namespace of that name.
+// Rules:
+//   - the *.inl files must not use functions of the standard library or shared inline functions that
+//     could exist out of line: the linker keeps one copy, possibly with unsupported instructions;
 //   - shapes are intersected with the same operations in the same order and without contraction, so all
 //     instruction sets give the same bits; only padded boxes may use fused operations.
 #pragma once
@@ -18,7 +19,7 @@ struct rectangle {
 
 /// Writes (x1 - x0) (y1 - y0) colours row by row, three floats each.
 using bvh_kernel = void (*)(world_view const&, bvh_view const&, rectangle const&, float* out, ray_counts&);
-/// The nearest hit of any ray, for tests.
+/// Returns the nearest hit of any ray, for tests.
 using bvh_probe = hit (*)(world_view const&, bvh_view const&, ray const&);
 
 struct kernel {
@@ -36,9 +37,10 @@ extern kernel const functions;
 }
 #endif
 
-/// The best for this processor.
+/// The best kernel for this processor.
 kernel const& best_kernel();
-/// By name, nullptr if this program or this processor does not have it: `portable`, `avx2`.
+/// Returns the kernel of this name, or nullptr if the program or the processor lacks it:
+/// `portable`, `avx2`.
 kernel const* find_kernel(char const* name);
 
 }  // namespace raytrace

@@ -9,7 +9,7 @@ namespace raytrace::SKEL_RT_TARGET {
 
 namespace {
 
-// In this order.
+// The order matters.
 // clang-format off
 #include "shading.inl"
 #include "simd.inl"

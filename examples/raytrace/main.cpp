@@ -43,34 +43,33 @@ struct options {
 void add_options(CLI::App& app, options& o) {
   app.add_option("SCENE", o.file, "scene to render, in the Neutral File Format (.nff)");
   app.add_option("--scene", o.spd,
-                 "or one of the Standard Procedural Databases: balls[:4], gears[:4][,ks=0.2], tetra[:6]");
+                 "scene of the Standard Procedural Databases: balls[:4], gears[:4][,ks=0.2], tetra[:6]");
   app.add_option("--size", o.size, "size of the picture in pixels, WIDTHxHEIGHT")->capture_default_str();
-  app.add_option("--depth", o.depth, "generations of rays, the primary ones included, 1 to 64")
+  app.add_option("--depth", o.depth, "generations of rays including the primary ones, 1 to 64")
       ->capture_default_str()
       ->check(CLI::Range(1, 64));
-  app.add_option(
-         "--brightness", o.brightness,
-         "factor on all lights: 1 is SPD's rule sqrt(L)/(2L), 2 is as bright as the pictures it publishes")
+  app.add_option("--brightness", o.brightness,
+                 "factor of all lights: 1 is SPD's rule sqrt(L)/(2L), 2 matches SPD's published pictures")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 1e6));
   app.add_option("--view", o.view,
                  "balanced: the scene's own view; biased: objects crowd one side of the picture")
       ->capture_default_str()
       ->check(CLI::IsMember({"balanced", "biased"}));
-  app.add_option("--from", o.from, "eye point X,Y,Z instead of the scene's")->delimiter(',')->expected(3);
-  app.add_option("--at", o.at, "point looked at X,Y,Z instead of the scene's")->delimiter(',')->expected(3);
-  app.add_option("--up", o.up, "upward direction X,Y,Z instead of the scene's")->delimiter(',')->expected(3);
-  app.add_option("--angle", o.angle, "angle of view in degrees instead of the scene's")
+  app.add_option("--from", o.from, "eye point X,Y,Z [the scene's]")->delimiter(',')->expected(3);
+  app.add_option("--at", o.at, "target point X,Y,Z [the scene's]")->delimiter(',')->expected(3);
+  app.add_option("--up", o.up, "upward direction X,Y,Z [the scene's]")->delimiter(',')->expected(3);
+  app.add_option("--angle", o.angle, "angle of view in degrees [the scene's]")
       ->check(CLI::Range(0.001, 179.0));
   app.add_option("--accelerator", o.accelerator,
-                 "bvh, slabs (Kay and Kajiya's) or brute; the picture is the same to the bit")
+                 "bvh, slabs (Kay and Kajiya) or brute; all give the same picture to the bit")
       ->capture_default_str()
       ->check(CLI::IsMember({"bvh", "slabs", "brute"}));
   app.add_option("--unit", o.unit, "unit of work: rows, or tiles:N (N x N pixels)")->capture_default_str();
   app.add_option("--preview", o.preview, "picture file, rewritten as results arrive (.png, .ppm, .pfm)");
   app.add_option("--write-scene", o.write_scene, "also write the scene as an NFF file");
   app.add_option("--unit-costs", o.unit_costs,
-                 "write the seconds that each unit took, one per line: costs for skel-simulate");
+                 "write the seconds of each unit, one per line, for skel-simulate");
   app.add_flag("--costs", o.costs, "time every pixel and print mean and variance of pixel and row costs");
 }
 
@@ -104,7 +103,7 @@ void paste(image& picture, rectangle const& r, pixels const& p) {
   }
 }
 
-/// Mean and variance as they come (Welford).
+/// Running mean and variance (Welford).
 class statistics {
  public:
   void add(double x) {
@@ -130,11 +129,11 @@ struct collected {
   std::vector<double> unit_seconds;
 };
 
-// Pixels spread over the picture, rendered again by testing every ray against every shape.
+// Renders pixels spread over the picture again, by testing every ray against every shape.
 void verify(scene const& world, settings how, image const& picture) {
   how.accelerator = accelerator::brute;
   renderer const slow(world, how);
-  constexpr std::int64_t samples = 997;  // a prime, so that the samples fall on all columns
+  constexpr std::int64_t samples = 997;  // a prime, so that the samples cover all columns
   std::int64_t const all = std::int64_t{how.width} * how.height;
   for (std::int64_t k = 0; k < std::min(samples, all); ++k) {
     std::int64_t const i = all <= samples ? k : k * all / samples;
@@ -146,11 +145,12 @@ void verify(scene const& world, settings how, image const& picture) {
     auto const at = static_cast<std::size_t>(i) * 3;
     if (!std::equal(rgb.begin(), rgb.end(), picture.rgb.begin() + static_cast<std::ptrdiff_t>(at)))
       throw skel::error(fmt::format(
-          "verification failed: pixel ({}, {}) differs from the one found without accelerator", x, y));
+          "verification failed: pixel ({}, {}) differs from the result without accelerator", x, y));
   }
 }
 
-/// All that the picture and its costs depend on, for checkpoints: the scene itself, not its name.
+/// A text of everything that the picture and its costs depend on, for checkpoints: the scene
+/// itself, not its name.
 std::string problem_text(scene const& world, options const& o) {
   std::ostringstream text;
   write_nff(text, world, 17);

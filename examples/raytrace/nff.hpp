@@ -1,4 +1,4 @@
-// Neutral File Format, the text format of the Standard Procedural Databases (SPD 3.x, NFF.txt).
+// The Neutral File Format, the text format of the Standard Procedural Databases (SPD 3.x, NFF.txt).
 #pragma once
 
 #include <iosfwd>
@@ -9,14 +9,15 @@
 
 namespace raytrace {
 
-/// Reads a whole NFF text: v b l f s c p pp #. Never allocates more than in proportion to the text.
-/// Errors: scene_error `name:12: polygon needs 3 vertices, got "2"`; `name` also becomes the scene's name.
+/// Parses a complete NFF text: v b l f s c p pp #. Memory is proportional to the text. Throws
+/// scene_error `name:12: polygon needs 3 vertices, found "2"`; `name` also becomes the scene's name.
 scene parse_nff(std::string_view text, std::string const& name);
 
-/// parse_nff of a file's content; scene_error `path: reason` if it cannot be read.
+/// Parses the content of a file. Throws scene_error `path: reason` if it cannot be read.
 scene read_nff(std::string const& path);
 
-/// Writes a scene as SPD's programs do: `digits` significant digits as of printf's %g (17 loses nothing).
+/// Writes a scene in the style of SPD's programs, with `digits` significant digits in printf's %g
+/// (17 is lossless).
 void write_nff(std::ostream& out, scene const& world, int digits = 6);
 
 }  // namespace raytrace

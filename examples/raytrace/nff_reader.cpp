@@ -1,5 +1,5 @@
-// NFF.txt of SPD 3.x, entity by entity. Counts in the file are never believed: vertices are read one by one,
-// so memory follows the bytes that are there.
+// Parses NFF.txt of SPD 3.x, entity by entity. Counts in the file are not trusted: vertices are
+// read one by one, so memory follows the bytes that exist.
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -27,7 +27,7 @@ class nff_reader {
 
   scene read() {
     while (!tokens_.at_end()) entity();
-    if (!has_view_) tokens_.fail("a scene needs a view, got no \"v\"");
+    if (!has_view_) tokens_.fail("a scene needs a view, found no \"v\"");
     return std::move(scene_);
   }
 

@@ -52,7 +52,8 @@ double nff_tokens::number(char const* entity, char const* what) {
   double value = 0;
   auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc::result_out_of_range && end == text.data() + text.size()) {
-    // from_chars does not say which way: a denormal is as good as 0, an overflow is refused like an infinity
+    // from_chars does not tell overflow from underflow: a denormal counts as 0, an overflow is refused like
+    // an infinity
     auto const exponent = text.find_first_of("eE");
     bool const tiny = exponent != std::string_view::npos && text.substr(exponent + 1).starts_with('-');
     if (!tiny) fail_at_word(entity, std::string(what) + " of at most 1e15");
@@ -91,7 +92,7 @@ void nff_tokens::fail(std::string const& text) const { fail_on(last_line_, text)
 
 void nff_tokens::fail_at_word(std::string const& entity, std::string const& what) const {
   std::string const got = at_end() ? "the end of the file" : '"' + printable(word_) + '"';
-  fail_on(line_, entity + " needs " + what + ", got " + got);
+  fail_on(line_, entity + " needs " + what + ", found " + got);
 }
 
 }  // namespace raytrace

@@ -1,4 +1,4 @@
-// The words of an NFF text with their lines, and the numbers in them.
+// The words of an NFF text with their lines, and the numbers among them.
 #pragma once
 
 #include <string>
@@ -18,15 +18,16 @@ class nff_tokens {
   [[nodiscard]] bool on_line_of_last() const { return !at_end() && line_ == last_line_; }
   void advance();
 
-  /// One finite number of at most 1e15 (squares must fit a float); `entity needs what, got "word"` otherwise.
+  /// Reads a finite number of at most 1e15 (squares must fit a float). Otherwise throws `entity
+  /// needs what, found "word"`.
   double number(char const* entity, char const* what);
   vec3d triple(char const* entity, char const* what);
-  /// An integer in [low, high].
+  /// Reads an integer in [low, high].
   int integer(char const* entity, char const* what, int low, int high);
 
-  /// Throws scene_error `name:line: text`, the line being that of the word last consumed.
+  /// Throws scene_error `name:line: text` for the line of the last consumed word.
   [[noreturn]] void fail(std::string const& text) const;
-  /// Throws `name:line: entity needs what, got "word"`, with the current word and its line.
+  /// Throws `name:line: entity needs what, found "word"`, with the current word and its line.
   [[noreturn]] void fail_at_word(std::string const& entity, std::string const& what) const;
 
  private:
@@ -37,7 +38,7 @@ class nff_tokens {
   int next_line_ = 1, line_ = 1, last_line_ = 1;
 };
 
-/// A word as it may stand in an error message: shortened, without control characters.
+/// Returns a word for error messages: shortened, without control characters.
 std::string printable(std::string_view word);
 
 }  // namespace raytrace

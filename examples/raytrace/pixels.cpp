@@ -26,7 +26,7 @@ std::vector<rectangle> cut_picture(std::string_view unit, int width, int height)
     auto const digits = unit.substr(std::min(unit.size(), prefix.size()));
     auto const [end, bad] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
     if (!unit.starts_with(prefix) || bad != std::errc{} || end != digits.data() + digits.size() || n < 1)
-      throw skel::usage_error("a unit of work is \"rows\" or \"tiles:N\" (N x N pixels), got \"" +
+      throw skel::usage_error("a unit of work is \"rows\" or \"tiles:N\" (N x N pixels), found \"" +
                               std::string(unit) + "\"");
     tile_width = tile_height = n;
   }

@@ -1,4 +1,4 @@
-// The farm's tasks and results: a rectangle of the picture, its pixels and their cost.
+// The farm's tasks and results: rectangles of the picture, their pixels and costs.
 #pragma once
 
 #include <cstddef>
@@ -18,18 +18,18 @@ struct rectangle {
   [[nodiscard]] int height() const { return y1 - y0; }
 };
 
-/// "rows" (one row each, the scan lines of [Lee97]) or "tiles:N" (N x N pixels); usage_error for anything
-/// else.
+/// Cuts a picture into "rows" (one row each, the scan lines of [Lee97]) or "tiles:N" (N x N
+/// pixels). Throws usage_error for another unit.
 std::vector<rectangle> cut_picture(std::string_view unit, int width, int height);
 
 struct pixels {
-  std::vector<float> rgb;  ///< of the rectangle, row by row
+  std::vector<float> rgb;  ///< pixels of the rectangle, row by row
   ray_counts rays;
-  double seconds = 0;                ///< that this rectangle took
-  std::vector<float> pixel_seconds;  ///< of each pixel, if asked for
+  double seconds = 0;                ///< seconds of this rectangle
+  std::vector<float> pixel_seconds;  ///< seconds of each pixel, if requested
 };
 
-/// Renders one rectangle; pixel by pixel, each timed, if `time_pixels`.
+/// Renders one rectangle. If `time_pixels` is set, renders and times pixel by pixel.
 pixels render(renderer const& picture, rectangle const& r, bool time_pixels);
 
 }  // namespace raytrace

@@ -60,13 +60,13 @@ void render_with(world_view const& world, Tracer tracer, rectangle const& part, 
 
 void check(settings const& how) {
   auto const refuse = [](std::string const& what, int got) {
-    throw scene_error(what + ", got \"" + std::to_string(got) + '"');
+    throw scene_error(what + ", found \"" + std::to_string(got) + '"');
   };
   if (how.width < 1 || how.width > 65536) refuse("an image needs a width of 1 to 65536", how.width);
   if (how.height < 1 || how.height > 65536) refuse("an image needs a height of 1 to 65536", how.height);
   if (how.depth < 0 || how.depth > 100) refuse("the depth needs to be 0 to 100", how.depth);
   if (!(how.brightness >= 0 && how.brightness <= 1e6)) {
-    throw scene_error("the brightness needs to be 0 to 1000000, got \"" + std::to_string(how.brightness) +
+    throw scene_error("the brightness needs to be 0 to 1000000, found \"" + std::to_string(how.brightness) +
                       '"');
   }
   if (how.plane_sets != 3 && how.plane_sets != 7) refuse("slabs need 3 or 7 plane sets", how.plane_sets);
@@ -75,7 +75,7 @@ void check(settings const& how) {
 kernel const& chosen_kernel(std::string const& name) {
   if (name.empty()) return best_kernel();
   if (auto const* const found = find_kernel(name.c_str())) return *found;
-  throw scene_error("this processor has no instructions \"" + name + "\"");
+  throw scene_error("--instructions: not available on this processor: \"" + name + "\"");
 }
 
 template <class T>
@@ -121,7 +121,7 @@ accelerator accelerator_named(std::string_view name) {
   if (name == "bvh") return accelerator::bvh;
   if (name == "slabs") return accelerator::slabs;
   if (name == "brute") return accelerator::brute;
-  throw scene_error("unknown accelerator \"" + std::string(name) + "\"; known are bvh, slabs, brute");
+  throw scene_error("unknown accelerator \"" + std::string(name) + "\"; known: bvh, slabs, brute");
 }
 
 renderer::renderer(scene const& world, settings const& how) {

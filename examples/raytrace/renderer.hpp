@@ -1,4 +1,4 @@
-// Renders rows or rectangles of one picture of one scene: the piece of work that a farm deals out.
+// Renders rows or rectangles of one picture of one scene, the unit of work of the farm.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +12,14 @@
 
 namespace raytrace {
 
-/// All give the same picture to the bit.
+/// All accelerators give the same picture to the bit.
 enum class accelerator {
   bvh,    ///< surface-area heuristic, eight wide: the fastest
   slabs,  ///< Kay and Kajiya's hierarchy of bounding slabs, as in [Lee97]
   brute,  ///< every shape for every ray: for tests
 };
 
-/// scene_error listing the names if there is no such one.
+/// Throws a scene_error that lists the known names.
 accelerator accelerator_named(std::string_view name);
 
 struct settings {
@@ -27,13 +27,13 @@ struct settings {
   int depth = 5;                  ///< generations of rays, the primary ray being the first
   raytrace::accelerator accelerator = accelerator::bvh;
   int plane_sets = 7;  ///< slabs only: 3 (a box) or 7 (also its diagonals)
-  /// Multiplies the intensity of lights without a colour. 1: SPD's rule for NFF; 2: as bright as the pictures
-  /// made from SPD's POV-Ray output, which gives each of L lights 1 / sqrt(L).
+  /// Factor of the intensity of lights without a colour. 1: SPD's rule for NFF; 2: as bright as the
+  /// pictures made from SPD's POV-Ray output, which gives each of L lights 1 / sqrt(L).
   double brightness = 1;
-  std::string instructions;  ///< bvh only: "portable" or "avx2"; empty: the best there is
+  std::string instructions;  ///< bvh only: "portable" or "avx2"; empty: the best available
 };
 
-/// Building takes the accelerator's time; rendering is const and may be called from many threads at once.
+/// The constructor builds the accelerator. Rendering is const and thread-safe.
 ///
 ///     raytrace::renderer const picture(raytrace::make_spd("balls:4"), {});
 ///     std::vector<float> row(3 * 512);
@@ -41,26 +41,27 @@ struct settings {
 ///     picture.render_row(0, row, counts);
 class renderer {
  public:
-  /// scene_error if the settings are out of range.
+  /// Throws scene_error if a setting is out of range.
   renderer(scene const& world, settings const& how);
   ~renderer();
   renderer(renderer&&) noexcept;
   renderer& operator=(renderer&&) noexcept;
 
-  /// Row y (0 is the top) as 3 * width linear RGB floats, 0 is black and 1 is white; adds to `counts`.
+  /// Renders row y (0 is the top) to 3 * width linear RGB floats, 0 black to 1 white; adds to
+  /// `counts`.
   void render_row(int y, std::span<float> rgb, ray_counts& counts) const;
-  /// Pixels x0 <= x < x1, y0 <= y < y1, row by row; the same bits as in render_row.
+  /// Renders pixels x0 <= x < x1, y0 <= y < y1, row by row, with the same bits as render_row.
   void render_tile(int x0, int y0, int x1, int y1, std::span<float> rgb, ray_counts& counts) const;
 
   [[nodiscard]] int width() const noexcept;
   [[nodiscard]] int height() const noexcept;
-  /// Bytes held by the prepared scene and its accelerator.
+  /// Bytes of the prepared scene and its accelerator.
   [[nodiscard]] std::size_t memory() const noexcept;
-  /// How many shapes rays are tested against: spheres, cones, convex pieces of polygons.
+  /// The number of shapes that rays are tested against: spheres, cones, convex pieces of polygons.
   [[nodiscard]] std::size_t shapes() const noexcept;
 
-  /// The nearest hit of a ray that starts no farther out than the scene and its eye, whose id is that of a
-  /// shape, and the scene's primitive it belongs to.
+  /// Returns the nearest hit of a ray that starts within the extent of the scene and its eye; its
+  /// id is that of a shape. See primitive_of() for the scene's primitive.
   [[nodiscard]] hit closest(ray const& r) const;
   [[nodiscard]] std::uint32_t primitive_of(std::uint32_t shape) const;
   [[nodiscard]] ray primary(int x, int y) const;

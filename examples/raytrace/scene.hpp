@@ -12,7 +12,8 @@
 
 namespace raytrace {
 
-/// A scene that cannot be read, made or rendered. what() is `place: what is wrong, what was expected`.
+/// Thrown if a scene cannot be read, made or rendered. what() is `place: what is wrong, what was
+/// expected`.
 class scene_error : public skel::usage_error {
  public:
   using skel::usage_error::usage_error;
@@ -22,11 +23,11 @@ class scene_error : public skel::usage_error {
 struct view {
   vec3d from, at, up;
   double angle = 45;  ///< degrees, from the centres of the first row's pixels to those of the last row
-  double hither = 0;  ///< distance of the near plane; kept for writers, not used for clipping
+  double hither = 0;  ///< distance of the near plane; kept for writing, not used for clipping
   int width = 512, height = 512;
 };
 
-/// NFF `l`. Without a colour the light is white with the intensity of default_intensity().
+/// NFF `l`. A light without a colour is white with the intensity default_intensity().
 struct light {
   vec3d position;
   std::optional<vec3d> color;
@@ -42,13 +43,14 @@ struct material {
   double refraction = 1;     ///< index of refraction, relative to the outside
 };
 
-/// NFF `s`. A negative radius: the surface faces inwards (what is inside counts as outside for refraction).
+/// NFF `s`. With a negative radius the surface faces inwards (its inside counts as outside for
+/// refraction).
 struct sphere {
   vec3d center;
   double radius = 1;
 };
 
-/// NFF `c`: a cylinder, cone or frustum without caps. Two negative radii: it faces inwards.
+/// NFF `c`: a cylinder, cone or frustum without caps. With two negative radii it faces inwards.
 struct cone {
   vec3d base;
   double base_radius = 1;
@@ -56,8 +58,8 @@ struct cone {
   double apex_radius = 1;
 };
 
-/// NFF `p` and `pp`: `vertices` entries of scene::vertices from `first` on, and of scene::normals from
-/// `first_normal` on where it is a patch. May be concave.
+/// NFF `p` and `pp`: `vertices` entries of scene::vertices from `first` on; for a patch, also
+/// entries of scene::normals from `first_normal` on. May be concave.
 struct polygon {
   static constexpr std::uint32_t flat = ~std::uint32_t{0};
   std::uint32_t first = 0, vertices = 0, first_normal = flat;
@@ -65,7 +67,7 @@ struct polygon {
 
 enum class shape : std::uint8_t { sphere, cone, polygon };
 
-/// The n-th primitive of a scene: its number is what accelerators break ties with.
+/// The n-th primitive of a scene; accelerators break ties by its number.
 struct primitive {
   shape kind{};
   std::uint32_t index = 0;     ///< into scene::spheres, cones or polygons
@@ -86,13 +88,13 @@ struct scene {
   std::vector<vec3d> normals;
 
   void add_material(material const& m) { materials.push_back(m); }
-  void add(sphere const& s);  ///< with the material added last
+  void add(sphere const& s);  ///< uses the material added last
   void add(cone const& c);
   void add_polygon(std::vector<vec3d> const& corners, std::vector<vec3d> const& corner_normals = {});
 };
 
-/// SPD's rule for L lights without a colour: sqrt(L) / (2 L) each, so that more lights do not burn the
-/// picture.
+/// SPD's rule for L lights without a colour: sqrt(L) / (2 L) each, so that many lights do not
+/// overexpose the picture.
 double default_intensity(std::size_t lights);
 
 }  // namespace raytrace

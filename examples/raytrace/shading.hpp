@@ -1,6 +1,6 @@
-// Whitted's illumination model (CACM 23(6), 1980) with NFF's materials: no ambient term, shadow rays that any
-// surface stops (also a transmitting one), reflection, refraction, a fixed depth. No cut-off by weight: SPD's
-// published ray counts are those of the whole tree.
+// Whitted's illumination model (CACM 23(6), 1980) with NFF's materials: no ambient term, shadow
+// rays that any surface stops (also a transmitting one), reflection, refraction, and a fixed depth.
+// Rays are not cut off by weight, because SPD's published ray counts are those of the whole tree.
 #pragma once
 
 #include "camera.hpp"
@@ -21,7 +21,7 @@ struct ray_counts {
   friend bool operator==(ray_counts const&, ray_counts const&) = default;
 };
 
-/// Pointers into a geometry, without anything whose code could be shared between instruction sets.
+/// Pointers into a geometry, without code that instruction sets could share.
 struct world_view {
   facet const* facets;
   ball const* balls;
@@ -37,10 +37,11 @@ struct world_view {
   raytrace::camera camera;
 };
 
-/// The place where a ray met the scene. `normal` points outwards, not yet turned to the ray.
+/// The point where a ray meets the scene. `normal` points outwards and is not yet turned to the
+/// ray.
 struct contact {
   vec3f point, normal, shading_normal;
-  float offset;  ///< how far from the surface new rays start
+  float offset;  ///< distance from the surface at which new rays start
   std::uint32_t material;
 };
 

@@ -1,4 +1,4 @@
-// Included once per instruction set, inside its own namespace: see kernel.hpp.
+// Included once per instruction set, inside its namespace, see kernel.hpp.
 
 SKEL_RT_INLINE float largest(vec3f v) {
   float const x = __builtin_fabsf(v.x), y = __builtin_fabsf(v.y), z = __builtin_fabsf(v.z);
@@ -6,7 +6,8 @@ SKEL_RT_INLINE float largest(vec3f v) {
   return xy > z ? xy : z;
 }
 
-// A direction reflected again and again drifts from length 1, by 40 roundings after four reflections.
+// Repeated reflection makes a direction's length drift from 1, by 40 roundings after four
+// reflections.
 SKEL_RT_INLINE vec3f kept_unit(vec3f direction) {
   float const drift = dot(direction, direction) - 1;
   return __builtin_fabsf(drift) <= unit_tolerance ? direction : normalized(direction);
@@ -89,7 +90,7 @@ class whitted {
     return color;
   }
 
-  // Diffuse and Phong terms of every light in front of the surface that nothing hides.
+  // Diffuse and Phong terms of every visible light in front of the surface.
   SKEL_RT_INLINE vec3f lit(ray const& outgoing, vec3f n, vec3f sn, shade_material const& m) {
     vec3f color{};
     for (std::uint32_t i = 0; i < world_.light_count; ++i) {

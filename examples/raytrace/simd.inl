@@ -1,4 +1,4 @@
-// Eight floats, compiled for whatever the including file is compiled for: see kernel.hpp.
+// Eight floats, compiled for the instruction set of the including file, see kernel.hpp.
 
 #if defined(__AVX2__)
 struct f8 {
@@ -20,10 +20,10 @@ SKEL_RT_INLINE f8 operator>=(f8 a, f8 b) { return {_mm256_cmp_ps(a.v, b.v, _CMP_
 SKEL_RT_INLINE f8 operator&(f8 a, f8 b) { return {_mm256_and_ps(a.v, b.v)}; }
 SKEL_RT_INLINE f8 choose(f8 mask, f8 a, f8 b) { return {_mm256_blendv_ps(b.v, a.v, mask.v)}; }
 SKEL_RT_INLINE unsigned bits(f8 mask) { return static_cast<unsigned>(_mm256_movemask_ps(mask.v)); }
-/// a * b - c for box tests only: there the rounding may differ between processors, because boxes are padded.
+/// a * b - c, for box tests only: boxes are padded, so its rounding may differ between processors.
 SKEL_RT_INLINE f8 loose_multiply_subtract(f8 a, f8 b, f8 c) { return {_mm256_fmsub_ps(a.v, b.v, c.v)}; }
 #else
-// Comparisons give 1 and 0 here; masks are only combined, counted and chosen by.
+// Comparisons give 1 and 0 here; masks are only combined, counted and used for selection.
 struct f8 {
   float v[8];
 };

@@ -30,7 +30,7 @@ slabs::slabs(geometry const& shapes, int sets) : sets_(static_cast<std::size_t>(
   root_ = ids.empty() ? no_hit : build(ids, 0, ids.size(), 0);
 }
 
-// Section 3: sort along an axis, halve, take the next axis.
+// Section 3: sort along an axis, halve, continue with the next axis.
 std::uint32_t slabs::build(std::vector<std::uint32_t>& ids, std::size_t begin, std::size_t end, int axis) {
   if (end - begin == 1) return ids[begin];
   auto const middle = begin + (end - begin) / 2;
@@ -61,8 +61,8 @@ slabs::slope slabs::slope_of(ray const& r) const {
   slab_coordinates(r.origin, s.origin);
   slab_coordinates(r.direction, direction);
   for (std::size_t i = 0; i < sets_; ++i) {
-    // 0 * infinity is NaN where the origin lies on a plane that the ray is parallel to: test instead of
-    // dividing.
+    // If the origin lies on a plane parallel to the ray, 0 * infinity is NaN, so this case is
+    // tested instead of divided.
     s.parallel[i] = std::abs(direction[i]) < 1e-12F;
     s.inverse[i] = s.parallel[i] ? 0 : 1 / direction[i];
   }
@@ -97,8 +97,8 @@ hit slabs::closest(geometry const& shapes, ray const& r, scratch& heap) const {
     std::push_heap(heap.begin(), heap.end(), later);
   };
   consider(root_);
-  // Volumes overlap: the search ends when the nearest volume left begins behind the best hit, not at the
-  // first hit.
+  // Volumes overlap, so the search does not end at the first hit but when the nearest remaining
+  // volume begins behind the best hit.
   while (!heap.empty() && heap.front().enter <= best.t) {
     auto const& n = nodes_[heap.front().node];
     std::pop_heap(heap.begin(), heap.end(), later);
@@ -117,7 +117,7 @@ hit slabs::closest(geometry const& shapes, ray const& r, scratch& heap) const {
 bool slabs::occluded(geometry const& shapes, ray const& r, float distance) const {
   if (root_ == no_hit) return false;
   auto const s = slope_of(r);
-  std::array<std::uint32_t, 64> stack;  // halving: the depth is the logarithm of the number of shapes
+  std::array<std::uint32_t, 64> stack;  // by halving, the depth is the logarithm of the number of shapes
   std::size_t top = 0;
   stack[top++] = root_;
   while (top > 0) {

@@ -1,6 +1,6 @@
-// Kay and Kajiya, "Ray Tracing Complex Scenes", SIGGRAPH 1986: bounding volumes made of slabs, pairs of
-// parallel planes whose normals are the same for all objects; a hierarchy of them, traversed nearest volume
-// first.
+// Kay and Kajiya, "Ray Tracing Complex Scenes", SIGGRAPH 1986: a hierarchy of bounding volumes that
+// is traversed nearest volume first. A volume consists of slabs, pairs of parallel planes whose
+// normals are the same for all objects.
 #pragma once
 
 #include <array>
@@ -13,14 +13,14 @@ namespace raytrace {
 
 class slabs {
  public:
-  /// The first 3 plane sets, the coordinate axes, or all 7.
+  /// `sets`: 3 (the coordinate axes) or 7.
   slabs(geometry const& shapes, int sets);
 
   struct waiting {
     float enter;
     std::uint32_t node;
   };
-  /// The heap of volumes still to be opened; kept by the caller so that not every ray allocates.
+  /// The heap of unopened volumes. The caller keeps it, so that rays need not allocate.
   using scratch = std::vector<waiting>;
 
   [[nodiscard]] hit closest(geometry const& shapes, ray const& r, scratch& heap) const;
@@ -41,7 +41,7 @@ class slabs {
   [[nodiscard]] std::uint32_t build(std::vector<std::uint32_t>& ids, std::size_t begin, std::size_t end,
                                     int axis);
   [[nodiscard]] slope slope_of(ray const& r) const;
-  /// The distance at which the ray enters the volume (0 if it starts inside), or -1.
+  /// Returns the distance at which the ray enters the volume (0 if it starts inside), or -1.
   [[nodiscard]] float enter(node const& n, slope const& s, float limit) const;
 
   std::size_t sets_;
@@ -49,7 +49,7 @@ class slabs {
   std::uint32_t root_ = 0;
 };
 
-/// Any shape, by its id: t > 0 of a hit that counts, else -1.
+/// Intersects any shape, given by its id. Returns t > 0 of a valid hit, otherwise -1.
 float intersect_shape(geometry const& shapes, std::uint32_t id, ray const& r);
 
 }  // namespace raytrace

@@ -11,13 +11,13 @@ namespace {
 
 [[noreturn]] void unknown(std::string_view specification) {
   throw scene_error("unknown scene \"" + std::string(specification) +
-                    "\"; known are balls[:SIZE], gears[:SIZE][,ks=0.2], tetra[:SIZE]");
+                    "\"; known: balls[:SIZE], gears[:SIZE][,ks=0.2], tetra[:SIZE]");
 }
 
 int checked_size(std::string_view name, int size, int low, int high) {
   if (size >= low && size <= high) return size;
   throw scene_error(std::string(name) + " needs a size of " + std::to_string(low) + " to " +
-                    std::to_string(high) + ", got \"" + std::to_string(size) + "\"");
+                    std::to_string(high) + ", found \"" + std::to_string(size) + "\"");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Three scenes of the Standard Procedural Databases (Haines 1987), made by our own code. They have the
+// Generates three scenes of the Standard Procedural Databases (Haines 1987). They have the
 // geometry, order, view, lights and fills that the SPD programs (version 3) print with `-r 1`.
 #pragma once
 
@@ -8,7 +8,8 @@
 
 namespace raytrace {
 
-/// The NFF that SPD prints gives the transmitting gears Ks = 0; the ray counts SPD publishes belong to Ks =
+/// SPD's NFF output gives the transmitting gears Ks = 0; its published ray counts belong to Ks =
+/// 0.2.
 /// 0.2.
 enum class gears_material { nff, published };
 
@@ -19,12 +20,12 @@ scene make_gears(int size, gears_material kind = gears_material::nff);
 /// Sierpinski's pyramid: 4^size triangles. Size 1 to 12.
 scene make_tetra(int size);
 
-/// `balls`, `balls:4`, `gears:4`, `gears:4,ks=0.2`, `tetra:6`; without a size the standard one (4, 4, 6).
-/// Errors: scene_error naming the specification and what it may be.
+/// Parses `balls`, `balls:4`, `gears:4`, `gears:4,ks=0.2`, `tetra:6`; the default size is SPD's (4,
+/// 4, 6). Throws a scene_error that names the specification and the known ones.
 scene make_spd(std::string_view specification);
 
 /// The second kind of view in [Lee97, §4.2]: the camera looks past the objects, so that they crowd
-/// the lower side of the image and the cost of its rows varies more.
+/// the lower side of the image and the cost of rows varies more.
 view biased(view const& balanced);
 
 }  // namespace raytrace

@@ -14,7 +14,7 @@ vec3d rotated(vec3d v, vec3d axis, double cosine, double sine) {  // Rodrigues
   return cosine * v + sine * cross(axis, v) + ((1 - cosine) * dot(axis, v)) * axis;
 }
 
-// Three children around the equator's diagonal, tilted, then the same at 120 and 240 degrees.
+// Three tilted children around the equator's diagonal, and the same at 120 and 240 degrees.
 directions around_z() {
   double const d = 1 / std::numbers::sqrt2;
   std::array<vec3d, 3> const trio{{{d, d, 0}, {d, 0, -d}, {0, d, -d}}};
@@ -35,7 +35,7 @@ class flake {
  public:
   explicit flake(scene& world) : world_(world) {}
 
-  // A sphere, then its nine children at the points where they touch it.
+  // Adds a sphere and, recursively, its nine children at the points where they touch it.
   void grow(int depth, vec3d center, double radius, vec3d direction) {
     world_.add(sphere{center, radius});
     if (depth == 0) return;
@@ -46,7 +46,7 @@ class flake {
   }
 
  private:
-  // The rotation that takes +z to `direction`.
+  // Applies the rotation that maps +z to `direction`.
   static vec3d turned(vec3d v, vec3d direction) {
     if (direction.z >= 1) return v;
     if (direction.z <= -1) return {-v.x, v.y, -v.z};

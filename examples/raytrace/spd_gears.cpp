@@ -10,18 +10,18 @@ namespace raytrace {
 namespace {
 
 constexpr int teeth = 36;
-constexpr double edge = 0.1;           // share of the radius that the teeth take
+constexpr double edge = 0.1;           // depth of the teeth as a share of the radius
 constexpr double outer_ratio = 0.995;  // meshing gears must not share a surface
 
 struct gear {
   vec3d center;
-  double angle;      // radians, of the first tooth
+  double angle;      // radians, angle of the first tooth
   double radius;     // nominal: outer is outer_ratio of it, inner 1 - edge
   double thickness;  // downwards from the centre
 };
 
-// 144 corners: four to a tooth, two on the outer radius and two on the inner. `sense` -1 runs clockwise,
-// which makes the bottom face look down.
+// 144 corners: four per tooth, two on the outer radius and two on the inner. `sense` -1 runs
+// clockwise, so that the bottom face looks down.
 std::vector<vec3d> outline(gear const& g, double sense, double height) {
   constexpr double pitch = 2 * std::numbers::pi / teeth;
   struct corner {

@@ -13,7 +13,8 @@ struct point {
 
 double turn(point a, point b, point c) { return (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x); }
 
-// Drops the coordinate in which the normal is largest, keeping counter-clockwise polygons counter-clockwise.
+// Drops the coordinate in which the normal is largest; counter-clockwise polygons stay
+// counter-clockwise.
 std::vector<point> projected(std::span<vec3d const> corners, vec3d n) {
   double const x = std::abs(n.x), y = std::abs(n.y), z = std::abs(n.z);
   std::vector<point> flat;
@@ -30,7 +31,7 @@ std::vector<point> projected(std::span<vec3d const> corners, vec3d n) {
   return flat;
 }
 
-// The polygon that is still to be cut, as a ring of corners.
+// The remaining polygon as a ring of corners.
 class clipper {
  public:
   explicit clipper(std::vector<point> flat)
@@ -50,7 +51,7 @@ class clipper {
     std::size_t left = flat_.size(), refused = 0;
     std::uint32_t i = 0;
     while (left > 2) {
-      // A polygon that crosses itself may have no ear: then any corner will do.
+      // A self-intersecting polygon may have no ear; then any corner is cut.
       if (refused < left && !is_ear(i)) {
         i = next_[i];
         ++refused;
@@ -59,7 +60,7 @@ class clipper {
       pieces.push_back({{previous_[i], i, next_[i], 0}, 3, 0});
       next_[previous_[i]] = next_[i];
       previous_[next_[i]] = previous_[i];
-      // Skipping one corner cuts a round polygon from outside to inside instead of into a fan of slivers.
+      // Skipping a corner cuts round polygons from outside to inside instead of into a fan of slivers.
       i = next_[next_[i]];
       refused = 0;
       --left;
@@ -77,7 +78,7 @@ class clipper {
     point const a = flat_[previous_[i]], b = flat_[i], c = flat_[next_[i]];
     double const left = std::min({a.x, b.x, c.x}), right = std::max({a.x, b.x, c.x});
     double const low = std::min({a.y, b.y, c.y}), high = std::max({a.y, b.y, c.y});
-    for (auto const r : reflex_) {  // corners that were reflex at the start: all that can lie inside
+    for (auto const r : reflex_) {  // only corners that were reflex at the start can lie inside
       if (r == previous_[i] || r == i || r == next_[i]) continue;
       point const p = flat_[r];
       if (p.x < left || p.x > right || p.y < low || p.y > high) continue;
@@ -104,8 +105,8 @@ bool convex(std::array<std::uint32_t, 4> const& q, std::vector<point> const& fla
   return true;
 }
 
-// Each triangle was cut off by the diagonal from its corner 2 to its corner 0; the piece on the other side of
-// the diagonal comes later in the list.
+// Each triangle was cut off by the diagonal from its corner 2 to its corner 0; the piece on the
+// other side comes later in the list.
 void pair_up(std::vector<piece>& pieces, std::vector<point> const& flat) {
   struct waiting {
     std::uint32_t from, to, index;
@@ -148,7 +149,7 @@ void pair_up(std::vector<piece>& pieces, std::vector<point> const& flat) {
 
 vec3d newell_normal(std::span<vec3d const> corners) {
   vec3d sum;
-  auto const origin = corners[0];  // relative coordinates: small polygons far out keep their digits
+  auto const origin = corners[0];  // relative coordinates preserve the digits of small, distant polygons
   for (std::size_t i = 0; i < corners.size(); ++i) {
     sum = sum + cross(corners[i] - origin, corners[(i + 1) % corners.size()] - origin);
   }
@@ -157,8 +158,8 @@ vec3d newell_normal(std::span<vec3d const> corners) {
 
 namespace {
 
-// Keeps the last of equal corners that follow each other, also around the end. To ear clipping the
-// others would lie on the edge of every ear beside them.
+// Keeps the last of consecutive equal corners, also around the end. In ear clipping the others
+// would lie on the edge of every adjacent ear.
 std::vector<std::uint32_t> without_repeats(std::span<vec3d const> corners) {
   std::vector<std::uint32_t> kept;
   auto const n = static_cast<std::uint32_t>(corners.size());

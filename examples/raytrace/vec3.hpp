@@ -1,11 +1,12 @@
-// Three-vectors. `real` is double where scenes are read and prepared, float where rays are traced.
+// Three-dimensional vectors. `real` is double for reading and preparing scenes, float for tracing
+// rays.
 #pragma once
 
 #include <cmath>
 
-// Rendering code is compiled once per instruction set (kernel.hpp). An ordinary inline function would be
-// merged by the linker into one copy, perhaps the one for the newest processor: these never exist out of
-// line.
+// Rendering code is compiled once per instruction set (kernel.hpp). The linker would merge an
+// ordinary inline function into one copy, perhaps the one for the newest processor. These functions
+// never exist out of line.
 #define SKEL_RT_INLINE [[gnu::always_inline]] inline
 
 namespace raytrace {
@@ -34,7 +35,7 @@ template <class real>
 SKEL_RT_INLINE constexpr vec3<real> operator*(real s, vec3<real> a) {
   return {s * a.x, s * a.y, s * a.z};
 }
-/// Component by component: a colour filtered by a colour.
+/// Componentwise: a colour filtered by a colour.
 template <class real>
 SKEL_RT_INLINE constexpr vec3<real> operator*(vec3<real> a, vec3<real> b) {
   return {a.x * b.x, a.y * b.y, a.z * b.z};

@@ -5,13 +5,13 @@
 #include "skel/ring_steal.hpp"
 #include "uts.hpp"
 
-/// Sums and a maximum: the order does not matter.
+/// Merges by sums and a maximum, so the order is irrelevant.
 template <>
 inline constexpr bool skel::exact_merge<search::tree_counts> = true;
 
 namespace search {
 
-/// A task is a node; its children are its tasks.
+/// A task is a node; it spawns its children.
 struct tree_search {
   using task = uts_node;
   using result = tree_counts;
@@ -27,7 +27,7 @@ struct tree_search {
   [[nodiscard]] tree_counts merge(tree_counts const& a, tree_counts const& b) const { return a + b; }
 };
 
-/// A task is a placement of the first rows; with few rows left it counts by itself.
+/// A task is a placement of the first rows. With few rows left it counts without spawning.
 struct queens_search {
   using task = placement;
   using result = std::uint64_t;

@@ -29,25 +29,25 @@ struct options {
 void add_options(CLI::App& app, options& o) {
   app.add_option(
          "--tree", o.tree,
-         "a tree of the UTS benchmark: T1, T2, T3, T4, T5 (4 million nodes each), T1L, T3L (100 million), or "
+         "tree of the UTS benchmark: T1, T2, T3, T4, T5 (4 million nodes each), T1L, T3L (100 million), or "
          "geometric, binomial, hybrid with UTS's parameters: geometric:shape=fixed,d=10,b=4,r=19")
       ->type_name("NAME");
-  app.add_option("--queens", o.queens, "or: placements of N queens on a board of N x N")
+  app.add_option("--queens", o.queens, "count placements of N queens on an N x N board")
       ->type_name("N")
       ->check(CLI::Range(1U, most_queens));
-  app.add_option("--take", o.take, "tasks given to a thief: one, or half of those that wait")
+  app.add_option("--take", o.take, "tasks given to a thief: one, or half of the waiting tasks")
       ->type_name("one|half")
       ->capture_default_str()
       ->check(CLI::IsMember({"one", "half"}))
       ->group("Parallel run");
-  app.add_option("--order", o.order, "the victim that a thief asks next along the ring")
+  app.add_option("--order", o.order, "order in which a thief asks its victims along the ring")
       ->type_name("successors|predecessors|doubling")
       ->capture_default_str()
       ->check(CLI::IsMember({"successors", "predecessors", "doubling"}))
       ->group("Parallel run");
 }
 
-/// All that the result depends on, for checkpoints: the tree itself, not its name.
+/// A text of everything that the result depends on, for checkpoints: the tree itself, not its name.
 std::string problem_text(uts_parameters const& p) {
   return fmt::format("tree {} {} {} {} {} {} {} {}", static_cast<int>(p.type), static_cast<int>(p.shape),
                      p.depth, p.branching, p.probability, p.children, p.shift, p.seed);
@@ -65,8 +65,8 @@ skel::ring_steal_options steal_options(skel::program::common_options const& comm
   return steal;
 }
 
-// Reports the result as text and in the report; fails if another method, asked with --verify, finds
-// another one.
+// Prints the result and adds it to the report. With --verify, fails if another method gives another
+// result.
 skel::program::run_outcome finish(skel::program::common_options const& common, skel::report run,
                                   std::string const& text, skel::observe::report_object fields,
                                   skel::observe::problem_size problem, std::string const& other) {

@@ -14,7 +14,7 @@ std::uint64_t count_queens(placement const& p, unsigned n) {
 }
 
 std::uint64_t count_queens_slowly(unsigned n) {
-  std::vector<int> column(n, -1);  // of the queen in each row
+  std::vector<int> column(n, -1);  // column of the queen in each row
   std::uint64_t found = 0;
   int row = 0;
   auto const size = static_cast<int>(n);

@@ -1,4 +1,4 @@
-// N queens: placements row by row, as bit masks of the columns and diagonals that are attacked.
+// N queens: placements row by row, as bit masks of the attacked columns and diagonals.
 #pragma once
 
 #include <bit>
@@ -22,9 +22,9 @@ struct placement {
   return {p.columns | column, (p.left | column) << 1, (p.right | column) >> 1, p.row + 1};
 }
 
-/// Solutions below a placement, without further tasks.
+/// Counts the solutions below a placement, without spawning tasks.
 [[nodiscard]] std::uint64_t count_queens(placement const& p, unsigned n);
-/// By another method, plain backtracking over an array of columns: for --verify.
+/// Counts by another method, plain backtracking over an array of columns, for --verify.
 [[nodiscard]] std::uint64_t count_queens_slowly(unsigned n);
 
 }  // namespace search

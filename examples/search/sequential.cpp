@@ -65,7 +65,7 @@ class independent_traversal {
   }
 
  private:
-  // A loop over a path from the root instead of recursion: trees are up to 17,844 deep.
+  // Loops over a path from the root instead of recursing, because trees are up to 17,844 deep.
   void visit(words const& root) {
     struct level {
       words state;

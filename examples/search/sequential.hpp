@@ -1,15 +1,16 @@
-// Searching without skel: what skel-search is measured against, and verified by.
+// Searches without skel: the baseline of skel-search, and its verification.
 #pragma once
 
 #include "uts.hpp"
 
 namespace search {
 
-/// Depth first with a stack of nodes, as one would write it: the yardstick of the benchmark.
+/// Depth-first search with a stack of nodes, the straightforward implementation that the benchmark
+/// compares with.
 [[nodiscard]] tree_counts traverse(uts_parameters const& parameters);
 
-/// By another method: SHA-1 written out (FIPS 180-4), the number of children by the definition, one path from
-/// the root instead of a stack of nodes. Slower; for --verify.
+/// Searches by another method: SHA-1 written out (FIPS 180-4), the number of children by the
+/// definition, and one path from the root instead of a stack of nodes. Slower; for --verify.
 [[nodiscard]] tree_counts traverse_independently(uts_parameters const& parameters);
 
 }  // namespace search

@@ -1,6 +1,6 @@
-// Trees of the Unbalanced Tree Search benchmark: Olivier, Huan, Liu, Prins, Dinan, Sadayappan and Tseng,
-// "UTS: an unbalanced tree search benchmark", LCPC 2006. A node is a SHA-1 state; it alone decides how many
-// children the node has, and what they are, so any rank can go on from any node.
+// Trees of the Unbalanced Tree Search benchmark: Olivier, Huan, Liu, Prins, Dinan, Sadayappan and
+// Tseng, "UTS: an unbalanced tree search benchmark", LCPC 2006. A node is a SHA-1 state, which
+// alone determines its children. Any rank can therefore continue from any node.
 #pragma once
 
 #include <nettle/sha1.h>
@@ -36,16 +36,16 @@ enum class tree_type : std::uint8_t { binomial, geometric, hybrid };
 /// How the expected number of children of a geometric tree changes with depth.
 enum class tree_shape : std::uint8_t { linear, expdec, cyclic, fixed };
 
-/// The letters are those of UTS's own options.
+/// Parameters of a tree, with the letters of UTS's own options.
 struct uts_parameters {
   tree_type type = tree_type::geometric;
   tree_shape shape = tree_shape::linear;  ///< -a
   unsigned depth = 6;                     ///< -d
-  double branching = 4;                   ///< -b: of the root (binomial), expected (geometric)
-  double probability = 15.0 / 64.0;       ///< -q: that a node of a binomial tree is no leaf
-  unsigned children = 4;                  ///< -m: of such a node
-  double shift = 0.5;                     ///< -f: a hybrid tree is geometric above this part of its depth
-  std::uint32_t seed = 0;                 ///< -r
+  double branching = 4;              ///< -b: children of the root (binomial), expected children (geometric)
+  double probability = 15.0 / 64.0;  ///< -q: probability that a node of a binomial tree is not a leaf
+  unsigned children = 4;             ///< -m: children of such a node
+  double shift = 0.5;                ///< -f: a hybrid tree is geometric above this part of its depth
+  std::uint32_t seed = 0;            ///< -r
 };
 
 struct named_tree {
@@ -55,8 +55,8 @@ struct named_tree {
 };
 [[nodiscard]] std::vector<named_tree> const& known_trees();
 
-/// "T1", or "geometric:shape=fixed,d=10,b=4,r=19", "binomial:b=2000,q=0.12,m=8,r=42", "hybrid:...". Throws
-/// usage_error.
+/// Parses "T1", or "geometric:shape=fixed,d=10,b=4,r=19", "binomial:b=2000,q=0.12,m=8,r=42",
+/// "hybrid:...". Throws usage_error.
 [[nodiscard]] named_tree parse_tree(std::string_view spec);
 
 /// The expected number of children of a geometric node at this depth.
@@ -92,7 +92,7 @@ void sha1(std::array<std::uint8_t, N> const& message, std::array<std::uint8_t, 2
 }  // namespace detail
 
 /// The tree as a function of its nodes. Const and thread-safe. Functions called for every node are
-/// inline: they take a few nanoseconds.
+/// inline, because they take only a few nanoseconds.
 class uts_tree {
  public:
   explicit uts_tree(uts_parameters const& parameters);
@@ -115,7 +115,7 @@ class uts_tree {
   }
 
  private:
-  static constexpr unsigned most_children_ = 100;  // of any node but a binomial root
+  static constexpr unsigned most_children_ = 100;  // of any node except a binomial root
   static constexpr unsigned remembered_depths_ = 1024;
 
   [[nodiscard]] unsigned binomial_children(uts_node const& n) const {

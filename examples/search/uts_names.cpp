@@ -1,4 +1,4 @@
-// The published trees by name, and others by their parameters.
+// Parses the names of the published trees, and other trees by their parameters.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -24,7 +24,7 @@ double number_of(std::string_view spec, std::string_view key, std::string const&
   char* end = nullptr;
   double const x = std::strtod(text.c_str(), &end);
   if (text.empty() || *end != '\0' || !(x >= 0) || x > most)
-    refuse(spec, fmt::format("{} must be a number from 0 to {:g}, got \"{}\"", key, most, text));
+    refuse(spec, fmt::format("{} must be a number from 0 to {:g}, found \"{}\"", key, most, text));
   return x;
 }
 
@@ -99,14 +99,14 @@ named_tree parse_tree(std::string_view spec) {
     auto const item = rest.substr(0, rest.find(','));
     rest.remove_prefix(std::min(rest.size(), item.size() + 1));
     auto const equals = item.find('=');
-    if (equals == std::string_view::npos) refuse(spec, fmt::format("expected key=value, got \"{}\"", item));
+    if (equals == std::string_view::npos) refuse(spec, fmt::format("expected key=value, found \"{}\"", item));
     if (!seen.insert(item.substr(0, equals)).second)
-      refuse(spec, fmt::format("{} stands twice", item.substr(0, equals)));
+      refuse(spec, fmt::format("found {} twice, expected once", item.substr(0, equals)));
     set(p, spec, item.substr(0, equals), std::string(item.substr(equals + 1)));
   }
   if (p.type != type::binomial && p.depth == 0) refuse(spec, "d must be at least 1");
   if (p.type == type::binomial && p.probability * p.children >= 1)
-    refuse(spec, "q times m must be less than 1, or the tree has no end");
+    refuse(spec, "q times m must be less than 1, or the tree is infinite");
   return {spec, p, std::nullopt};
 }
 

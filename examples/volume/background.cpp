@@ -23,7 +23,7 @@ double smooth_step(double low, double high, double x) {
 
 }  // namespace
 
-/// An invented coast, in shares of the grid's longer side.
+/// An invented coast, in units of the grid's longer side.
 class drawn_map {
  public:
   explicit drawn_map(vec3 const& sides) : longer_(std::max(sides[0], sides[1])) {
@@ -33,7 +33,7 @@ class drawn_map {
         heights_.push_back(static_cast<float>(formula(low + i * spacing, low + j * spacing)));
   }
 
-  /// `blur`: how far apart two pixels' rays meet the ground there.
+  /// `blur`: distance on the ground between the rays of neighbouring pixels.
   [[nodiscard]] rgb at(double x, double y, double blur) const {
     double const u = x / longer_, v = y / longer_, b = std::max(blur / longer_, 1e-9);
     double const height = elevation(u, v);
@@ -58,7 +58,7 @@ class drawn_map {
     return volume_data::fractal_noise(2.6 * u + 3.1, 2.6 * v + 17.4, 0.5, 7, 5) - 0.515 +
            0.10 * std::cos(5.2 * (v - 0.95)) - 0.06 * std::sin(6.4 * u);
   }
-  /// From the heights on a grid, interpolated; beyond it those of its border.
+  /// Interpolates heights on a grid; continues its border beyond it.
   [[nodiscard]] double elevation(double u, double v) const {
     double const x = std::clamp((u - low) / spacing, 0.0, points - 1.001),
                  y = std::clamp((v - low) / spacing, 0.0, points - 1.001);
@@ -71,7 +71,7 @@ class drawn_map {
     double const top = mixed(at[0], at[1], fx), bottom = mixed(at[points], at[points + 1], fx);
     return top + fy * (bottom - top);
   }
-  /// Lines each tenth of the longer side, about one pixel wide.
+  /// Lines at each tenth of the longer side, about one pixel wide.
   static double graticule(double u, double v, double blur) {
     double const step = 0.1;
     auto const line = [&](double x) {
@@ -82,7 +82,7 @@ class drawn_map {
   }
 
   static constexpr int points = 720;
-  static constexpr double low = -1.1, spacing = 3.2 / (points - 1);  // the haze hides what is farther away
+  static constexpr double low = -1.1, spacing = 3.2 / (points - 1);  // haze hides everything farther away
 
   double longer_;
   std::vector<float> heights_;
@@ -90,7 +90,7 @@ class drawn_map {
 
 namespace {
 
-/// The ground is the grid's lowest level, continued for a while and then lost in haze.
+/// The ground is the lowest level of the grid. It extends beyond the grid and fades into haze.
 picture::image map_on_the_ground(drawn_map const& map, camera const& view, vec3 const& sides) {
   picture::image out(view.width, view.height);
   double const longer = std::max(sides[0], sides[1]);
@@ -105,7 +105,7 @@ picture::image map_on_the_ground(drawn_map const& map, camera const& view, vec3 
     auto row = out.row(y);
     for (int x = 0; x < view.width; ++x) {
       rgb sum{};
-      for (int s = 0; s < 4; ++s) {  // four samples a pixel
+      for (int s = 0; s < 4; ++s) {  // four samples per pixel
         double const px = x + 0.25 + 0.5 * (s & 1), py = y + 0.25 + 0.5 * (s >> 1);
         vec3 a{}, b{};
         rgb color = mix(haze, zenith, 2.5 * std::max(0.0, view.through(px, py).direction[2]));
@@ -124,7 +124,7 @@ picture::image map_on_the_ground(drawn_map const& map, camera const& view, vec3 
   return out;
 }
 
-/// The picture stretched to the whole size, between its pixels' centres linearly.
+/// Resizes a picture with linear interpolation between the centres of its pixels.
 picture::image resized(picture::image const& from, int width, int height) {
   picture::image out(width, height);
   for (int y = 0; y < height; ++y)

@@ -1,5 +1,5 @@
-// The background of the volume: a colour, a picture, or a map on the ground; and a frame round the
-// grid.
+// The background of the volume (a colour, a picture, or a map on the ground), and a frame around
+// the grid.
 #pragma once
 
 #include <memory>
@@ -12,13 +12,14 @@ namespace volume {
 
 class background {
  public:
-  /// `sides`: of the stretched grid. usage_error if the specification names a file that is no PNG.
+  /// `sides`: side lengths of the stretched grid. Throws usage_error if the specification names a
+  /// file that is not a PNG.
   background(specification const& spec, vec3 const& sides);
   background(background&&) noexcept;
   background& operator=(background&&) noexcept;
   ~background();
 
-  /// The picture that the image object is put in front of. Not for kind::none.
+  /// The picture behind the image object. Must not be called for kind::none.
   [[nodiscard]] picture::image behind(camera const& view) const;
 
  private:

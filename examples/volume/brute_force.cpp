@@ -9,8 +9,8 @@ namespace volume {
 
 namespace {
 
-/// Distances from the ray's origin at which it crosses the planes of each axis, and those at which it is in
-/// the box.
+/// Returns the distances from the ray's origin at which it crosses the planes of each axis, and
+/// those at which it enters and leaves the box.
 std::vector<double> crossings(std::array<std::vector<double>, 3> const& where, camera::ray const& ray,
                               bool parallel) {
   double from = parallel ? -std::numeric_limits<double>::infinity() : 0;
@@ -62,7 +62,7 @@ class sampler {
         where[d].push_back((c - grid.header.coordinates[d].front()) * spec.stretch[d]);
   }
 
-  /// At one place; not a number where a corner of the cell is missing.
+  /// Samples one place; NaN if a corner of the cell is missing.
   [[nodiscard]] sample operator()(vec3 const& at, bool gradients) const {
     std::array<std::size_t, 3> low{};
     vec3 f{};
@@ -88,7 +88,7 @@ class sampler {
   std::array<std::vector<double>, 3> where;
 
  private:
-  /// The derivative at a grid point, by the parabola through it and its neighbours.
+  /// The derivative at a grid point, from the parabola through it and its neighbours.
   [[nodiscard]] double slope(std::array<std::size_t, 3> node, std::size_t d) const {
     auto const i = node[d];
     auto const value = [&](std::size_t k) {

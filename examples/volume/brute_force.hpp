@@ -1,6 +1,6 @@
-// The integral once more, slowly and by other means: what --verify and the tests compare with. Shares the
-// camera with the renderer, and nothing else: neither cells, nor pieces of the mapping, nor scaled values,
-// nor the rule.
+// Computes the integral slowly and by independent means, for --verify and the tests. Shares only
+// the camera with the renderer: neither cells, nor pieces of the mapping, nor scaled values, nor
+// the rule.
 #pragma once
 
 #include "camera.hpp"
@@ -10,9 +10,10 @@
 
 namespace volume {
 
-/// Every plane that the ray crosses, sorted; between two of them the cell is found by bisection, and the
-/// midpoint rule takes `steps` steps. Double precision, the mapping evaluated from its knots, no early end,
-/// the whole grid. `knots`: mapping::knots(). Missing values make their cells clear.
+/// Sorts all plane crossings of the ray, finds the cell between two of them by bisection, and
+/// applies the midpoint rule with `steps` steps. Uses double precision, the mapping's knots, no
+/// early termination and the whole grid. `knots`: mapping::knots(). Cells with missing values are
+/// transparent.
 [[nodiscard]] std::array<double, 4> brute_force(volume_data::grid const& grid, specification const& spec,
                                                 mapping_spec const& knots, camera::ray const& ray,
                                                 bool parallel, int steps);

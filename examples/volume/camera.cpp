@@ -11,7 +11,7 @@ namespace {
 
 constexpr double degree = std::numbers::pi / 180;
 
-/// Some direction that is not along `a`.
+/// Returns a direction that is not parallel to `a`.
 vec3 beside(vec3 const& a) { return std::abs(a[0]) < 0.9 ? vec3{1, 0, 0} : vec3{0, 1, 0}; }
 
 vec3 turned(vec3 const& a, vec3 const& axis, double angle) {  // Rodrigues
@@ -26,7 +26,7 @@ vec3 eye_of(view_spec const& v, vec3 const& at, vec3 const& low, vec3 const& str
     for (std::size_t i = 0; i < 3; ++i) eye[i] = (*v.from)[i] * stretch[i] - low[i];
     return eye;
   }
-  // azimuth 0 is east of the middle if `up` is z
+  // azimuth 0 lies east of the middle if `up` is z
   vec3 const east = normalized(cross(std::abs(up[1]) < 0.9 ? vec3{0, 1, 0} : vec3{0, 0, 1}, up));
   vec3 const north = cross(up, east);
   double const a = v.azimuth * degree, e = v.elevation * degree, d = v.distance * diagonal;
@@ -60,10 +60,10 @@ camera make_camera(specification const& spec, vec3 const& low, vec3 const& sides
   c.eye = eye;
   vec3 const ahead = add(at, -1, eye);
   if (!(dot(ahead, ahead) > 0))
-    throw skel::usage_error("view: expected \"from\" and \"at\" to be two points");
+    throw skel::usage_error("view: expected two different points \"from\" and \"at\"");
   c.forward = normalized(ahead);
   vec3 right = cross(c.forward, up);
-  if (dot(right, right) < 1e-18) {  // straight down or up: north is at the top
+  if (dot(right, right) < 1e-18) {  // looking straight down or up: north is at the top
     vec3 const north = std::abs(up[1]) < 0.9 ? vec3{0, 1, 0} : beside(up);
     right = cross(c.forward, turned(north, up, turn * degree));
   }

@@ -1,4 +1,5 @@
-// Rays through the pixels' centres, in coordinates of the stretched grid counted from its lowest corner.
+// Rays through the centres of pixels, in stretched coordinates relative to the grid's lowest
+// corner.
 #pragma once
 
 #include "specification.hpp"
@@ -8,21 +9,21 @@ namespace volume {
 struct camera {
   int width = 0, height = 0;
   bool parallel = false;
-  vec3 eye{};  ///< of the middle of the picture
+  vec3 eye{};  ///< eye of the ray through the middle of the picture
   vec3 forward{}, right{},
-      down{};  ///< forward: length 1; right, down: one pixel (at distance 1 if perspective)
+      down{};  ///< forward: length 1; right, down: one pixel (in a perspective view, at distance 1)
 
   struct ray {
     vec3 from, direction;  ///< direction: length 1
   };
-  [[nodiscard]] ray through(double x, double y) const;  ///< in pixels; 0.5 is the first one's centre
+  [[nodiscard]] ray through(double x, double y) const;  ///< in pixels; the first centre is 0.5
   /// Sets x and y to the point's position in the picture, in pixels. Returns false if it is behind
   /// the eye.
   [[nodiscard]] bool project(vec3 const& point, double& x, double& y) const;
 };
 
-/// `low`: the grid's lowest corner, `sides`: its lengths, stretched; `turn`: degrees round `up`, for
-/// turntables.
+/// `low`: lowest corner of the grid; `sides`: its lengths, stretched; `turn`: degrees around `up`,
+/// for turntables.
 [[nodiscard]] camera make_camera(specification const& spec, vec3 const& low, vec3 const& sides, int width,
                                  int height, double turn = 0);
 

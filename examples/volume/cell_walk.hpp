@@ -1,5 +1,6 @@
-// A ray's way through a rectilinear grid, cell by cell, in double precision: where exactly it
-// enters and leaves each [Storm95, §2.3]. Used by the paper's rule, one ray at a time.
+// Walks a ray through a rectilinear grid, cell by cell, with the exact distances at which it enters
+// and leaves each cell, in double precision [Storm95, §2.3]. Used by the paper's rule, one ray at a
+// time.
 #pragma once
 
 #include <algorithm>
@@ -19,10 +20,10 @@ struct cell_visit {
   double enters, leaves;            ///< distances along the ray, enters < leaves
 };
 
-/// Calls visit(cell_visit) for each cell that the ray passes through, in order, until it returns false.
-/// Distances fit without gaps: each cell is left where the next is entered. Rays along an axis, in faces,
-/// along edges and through corners: of the cells that touch there, one is visited, the upper one for an axis
-/// that the ray does not move along (the last cell on the grid's upper face).
+/// Calls visit(cell_visit) for each cell on the ray, in order, until it returns false. Distances
+/// are contiguous: each cell is left where the next is entered. For rays along axes, in faces,
+/// along edges and through corners, one of the touching cells is visited: the upper one for an axis
+/// along which the ray does not move (the last cell on the grid's upper face).
 template <class F>
 void walk_cells(planes const& grid, camera::ray const& ray, double least, F&& visit) {
   double near = least;

@@ -1,14 +1,13 @@
 // The gain of a packet's rays in their cells. Along a ray the trilinear interpolant is a cubic in
-// the distance. At a knot of the mapping the cubic is cut into parts that are close to a straight
-// line, and these again where they come to a knot, so that extinction and colour are linear in the
-// scalar on each part.
+// the distance. The cubic is cut at the knots of the mapping, and further into parts that are
+// nearly straight, so that extinction and colour are linear in the scalar on each part.
 
 struct accumulated {
   vfloat color[3];
   vfloat transparency;
 };
 
-/// Columns `first` to `end` of the pieces' table, for each lane's piece.
+/// Loads columns `first` to `end` of the table of pieces, for each lane's piece.
 template <int first, int end>
 SKEL_INLINE void columns_at(pieces_view const& p, vint piece, vfloat (&out)[end - first]) {
 #pragma GCC unroll 16
@@ -22,7 +21,7 @@ SKEL_INLINE void columns_at(pieces_view const& p, vint piece, vfloat (&out)[end 
   }
 }
 
-/// The piece of the mapping that s lies in, the upper one at a knot.
+/// Returns the piece of the mapping that contains s; at a knot, the upper one.
 SKEL_INLINE vint piece_at(pieces_view const& p, vfloat s) {
   vint r = all(0);
   for (int i = 0; i + 1 < p.count; ++i)
@@ -30,22 +29,22 @@ SKEL_INLINE vint piece_at(pieces_view const& p, vfloat s) {
   return r;
 }
 
-/// A part of a cell, all in one piece of the mapping. It begins where the ray is.
+/// A part of a cell within one piece of the mapping. It begins at the ray's position.
 struct linear_part {
   vfloat first, last;  // scalars
   vfloat length;
-  vfloat bend;  // mean of the scalar minus that of the straight line
+  vfloat bend;  // mean of the scalar minus mean of the straight line
   vint piece;
 };
 
-/// How much of the light from behind a part is lost, a = 1 - e^-tau, and which share of that goes to the
-/// colour at the part's end: w, see add_part.
+/// The share of the light from behind that a part absorbs, a = 1 - e^-tau, and the weight w of the
+/// colour at the part's end, see add_part.
 struct layer {
   vfloat opacity, weight;
 };
 
-/// For an optical depth tau, in the middle of which it is tau / 2 - rise. Thin layers by Taylor's series (to
-/// 1e-7), which need neither the exponential nor a division.
+/// Computes a layer of optical depth tau, whose depth in the middle is tau / 2 - rise. Thin layers
+/// use a Taylor series (accurate to 1e-7), which needs neither the exponential nor a division.
 SKEL_INLINE layer layer_of(vfloat tau, vfloat rise) {
   vfloat opacity =
       tau *
@@ -61,7 +60,7 @@ SKEL_INLINE layer layer_of(vfloat tau, vfloat rise) {
     vfloat const half = exponential(tau * all(-0.5F)), lost = all(1.0F) - half * half;
     halfway = choose(thick, half, halfway);
     later = choose(thick, exponential(min(rise, all(40.0F))) - all(1.0F), later);
-    // a strong rise may be of a thin layer
+    // a thin layer may have a strong rise
     mask const deep = tau > all(0.25F);
     opacity = choose(deep, lost, opacity);
     late = choose(deep, lost / max(tau, all(0.25F)) + lost * all(0.5F) - all(1.0F), late);
@@ -70,10 +69,11 @@ SKEL_INLINE layer layer_of(vfloat tau, vfloat rise) {
   return {opacity, min(max(weight, all(0.0F)), opacity)};
 }
 
-/// C = integral of colour times extinction times transparency. With opacity a = 1 - e^-tau and colour linear
-/// between its ends, C = a c_first + w (c_last - c_first), where w is the integral of the transparency over
-/// the part (as a share of its length) minus e^-tau. That is a / tau - e^-tau for constant extinction; what
-/// linear extinction adds is taken from Simpson's rule, in which the transparency differs in the middle only.
+/// C = integral of colour times extinction times transparency. With opacity a = 1 - e^-tau and
+/// colour linear between its ends, C = a c_first + w (c_last - c_first), where w is the integral of
+/// the transparency over the part (as a share of its length) minus e^-tau. For constant extinction
+/// that is a / tau - e^-tau. The contribution of linear extinction comes from Simpson's rule, in
+/// which the transparency differs only in the middle.
 template <bool lit>
 SKEL_INLINE void add_part(volume_view const& v, rays const& r, vfloat t, linear_part const& part, mask use,
                           accumulated& sum) {
@@ -96,7 +96,7 @@ SKEL_INLINE void add_part(volume_view const& v, rays const& r, vfloat t, linear_
     for (int c = 0; c < 3; ++c) sum.color[c] = sum.color[c] + (gained * color[c] + changed * change[c]);
     return;
   }
-  // where the mean of what is seen comes from: of an opaque part, its front
+  // mean position of the visible light; for an opaque part, its front
   mask const seen = tau > zero;
   vfloat const depth = choose(seen, weight / choose(seen, opacity, all(1.0F)), all(0.5F));
   surroundings const s = surroundings_at<lit>(v, r, t + part.length * depth, seen);
@@ -104,7 +104,7 @@ SKEL_INLINE void add_part(volume_view const& v, rays const& r, vfloat t, linear_
     sum.color[c] = sum.color[c] + s.shade * (gained * color[c] + changed * change[c]) + gained * s.added[c];
 }
 
-/// The corners of the rays' cells, in pairs along x: the lower one, and the difference.
+/// The corners of the rays' cells, in pairs along x: the lower value, and the difference.
 struct corners {
   vfloat low[4], dx[4];
 };
@@ -119,9 +119,10 @@ SKEL_INLINE corners corners_at(volume_view const& v, int const* at) {
   return c;
 }
 
-/// Asks for what corners_at will load a few cells on, and the gradients there, if rays go straight on through
-/// cells like this one: only of the rays at the packet's corners and of opposite rows of the cells, since the
-/// rest is seldom elsewhere, or has been asked for from the cells around.
+/// Prefetches the values and gradients that corners_at will load a few cells ahead, assuming
+/// straight rays through similar cells. Only for the rays at the packet's corners and opposite rows
+/// of their cells: the others are nearly always close to these, or were prefetched from
+/// neighbouring cells.
 template <bool lit>
 SKEL_INLINE void prefetch(volume_view const& v, vint at, vint ahead) {
   static_assert(lanes % tile_width == 0);
@@ -132,7 +133,7 @@ SKEL_INLINE void prefetch(volume_view const& v, vint at, vint ahead) {
     auto const row =
         static_cast<std::intptr_t>(i & 1) * v.stride[1] + static_cast<std::intptr_t>(i >> 1) * v.stride[2];
     for (int const l : corner_lanes) {
-      // may be outside of the grid: not a pointer
+      // an integer, because it may lie outside of the grid
       auto const bytes = static_cast<std::intptr_t>(sizeof(float)) * (row + there[l]);
       __builtin_prefetch(reinterpret_cast<void const*>(reinterpret_cast<std::intptr_t>(v.values) + bytes));
       if constexpr (lit)
@@ -142,7 +143,7 @@ SKEL_INLINE void prefetch(volume_view const& v, vint at, vint ahead) {
   }
 }
 
-/// The scalar at distance t.
+/// Returns the scalar at distance t.
 SKEL_INLINE vfloat value_at(rays const& r, corners const& v, vfloat t) {
   vfloat const x = place(r.axis[0], t), y = place(r.axis[1], t), z = place(r.axis[2], t);
   vfloat const a = v.low[0] + x * v.dx[0], b = v.low[1] + x * v.dx[1];
@@ -151,18 +152,18 @@ SKEL_INLINE vfloat value_at(rays const& r, corners const& v, vfloat t) {
   return low + z * (high - low);
 }
 
-/// The scalar from where a ray is to where it leaves the cell, u from 0 to 1:
+/// The scalar between the ray's position and the exit from the cell, u from 0 to 1:
 /// first + u (a1 + u (a2 + u a3)).
 struct cubic {
   vfloat first, last;
   vfloat sag;  // first + last - 2 (value in the middle)
   vfloat a3;
-  /// By how much it departs from its chord, at most: the second derivative is linear, and the larger end
-  /// bounds the distance by an eighth.
+  /// Bound on the deviation from the chord: the second derivative is linear, and an eighth of its
+  /// larger end bounds the distance.
   vfloat bulge;
 };
 
-/// `first` is `last`, what the part before ended with, where `carried`.
+/// With `carried`, `first` is `last`, the value at the end of the previous part.
 SKEL_INLINE cubic cubic_between(rays const& r, corners const& v, vfloat t1, mask use, mask carried,
                                 vfloat last) {
   vfloat const length = t1 - r.t;
@@ -177,21 +178,21 @@ SKEL_INLINE cubic cubic_between(rays const& r, corners const& v, vfloat t1, mask
   return c;
 }
 
-/// The lanes' cells: what has been done of them, and what the next part is found from.
+/// The lanes' progress in their cells, and the data for finding the next part.
 struct progress {
-  mask carried;  // `last` is the scalar where the ray is
+  mask carried;  // `last` is the scalar at the ray's position
   vfloat last;
   vint piece;    // a guess
-  vfloat left;   // parts that are still to come in this cell, at least; 1 without light
-  mask partial;  // the part ends inside of the cell
+  vfloat left;   // minimum number of remaining parts in this cell; 1 without light
+  mask partial;  // the part ends inside the cell
 };
 
-/// The next part of each lane's cell, from where the ray is to `until`: all that is left of the cell, if the
-/// mapping has no knot there and the cubic is not bent too much. Otherwise as much as is straight enough, and
-/// at most up to the next knot.
+/// Returns the next part of each lane's cell, from the ray's position to at most `until`. It is the
+/// rest of the cell if the mapping has no knot there and the cubic is straight enough. Otherwise it
+/// is as long as straightness allows, and at most up to the next knot.
 ///
-/// A lane comes to an end with its cell: a part that is cut off moves the ray on, and becomes a smaller share
-/// of what is left each time; one that ends at a knot moves on to that piece of the mapping, always towards
+/// Every lane reaches the end of its cell: a cut part advances the ray and shrinks as a share of
+/// the rest; a part that ends at a knot advances to the next piece of the mapping, always towards
 /// the cubic's end.
 template <bool lit>
 SKEL_INLINE linear_part next_part(volume_view const& v, rays const& r, cubic const& c, vfloat t1, mask use,
@@ -210,13 +211,13 @@ SKEL_INLINE linear_part next_part(volume_view const& v, rays const& r, cubic con
   vfloat const margin = where(c.bulge > all(v.tolerance), c.bulge);
   mask const same =
       (min(c.first, c.last) - margin >= bounds[0]) & (max(c.first, c.last) + margin <= bounds[1]);
-  // with no knot to be met, bends are corrected for, and only large ones are cut
+  // without a knot ahead, small bends are corrected and only large ones are cut
   mask whole = same & (c.bulge <= all(64 * v.tolerance));
   if (lit) whole = whole & (now.left <= all(1.0F));
   if (bits(use & ~whole) == 0) return part;
 
-  // as many parts as the root of what is wanted; one where nothing is, whatever rounding says: a ray's bits
-  // must not depend on what others of its packet need
+  // The number of parts is the root of the wanted ratio, and exactly one if no cut is wanted,
+  // regardless of rounding: a ray's bits must not depend on the other rays of its packet.
   vfloat const wanted =
       where(use & ~whole, c.bulge) * choose(same, all(1 / (64 * v.tolerance)), all(1 / v.tolerance));
   vfloat parts_of_lane = lit ? now.left : all(1.0F);
@@ -229,7 +230,7 @@ SKEL_INLINE linear_part next_part(volume_view const& v, rays const& r, cubic con
   vfloat to = choose(cut, c.first + u * (a1 + u * (a2 + u * c.a3)), c.last);
 
   mask const rising = to >= c.first;
-  // a falling line that begins on a knot is in the piece below
+  // a falling line that begins on a knot belongs to the piece below
   vint const piece = now.piece - count(~rising & (c.first <= bounds[0]));
   columns_at<lower, knot>(p, piece, bounds);
   vfloat const bound = choose(rising, bounds[1], bounds[0]);
@@ -240,7 +241,7 @@ SKEL_INLINE linear_part next_part(volume_view const& v, rays const& r, cubic con
 
   vfloat const end = r.t + u * length;
   mask const partial = use & (end < t1) & (crosses | (cut & (end > r.t)));
-  // the mean of the cubic up to u
+  // mean of the cubic up to u
   vfloat const bend = (part.bend + all(0.25F) * c.a3 * (all(1.0F) - u)) * u * u;
   part.piece = choose(partial | ~cut, piece, now.piece);
   part.last = choose(partial, to, part.last);

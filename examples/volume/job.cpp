@@ -40,7 +40,7 @@ camera view_of(prepared_volume const& volume, job const& what, int frame) {
 
 std::optional<int> find_task_size(skel::context& ctx, prepared_volume const& volume, job const& what,
                                   skel::model::machine_at const& where) {
-  auto quiet = ctx.beside();  // no progress, no trace
+  auto quiet = ctx.beside();  // without progress and trace
   return broadcast(quiet, skel::on_root([&] {
                      renderer const picture(volume, what.spec, view_of(volume, what, 0), what.instructions);
                      auto const pixels = static_cast<std::uint64_t>(what.spec.width) *

@@ -10,8 +10,9 @@ namespace volume {
 namespace {
 
 #if SKEL_VOLUME_HAVE_AVX512
-// Intel's processors gather fast from those on that have half-precision arithmetic (Sapphire Rapids, 2023).
-// In older ones microcode against "gather data sampling" makes it slow, and in AMD's (Zen 4) it always was.
+// Gather instructions are fast on Intel processors with half-precision arithmetic (from Sapphire
+// Rapids, 2023). On older ones the microcode fix for "gather data sampling" makes them slow; on
+// AMD's Zen 4 they are slow by design.
 bool gathers_fast() {
   unsigned a = 0, b = 0, c = 0, d = 0;
   constexpr unsigned half_precision = 1U << 23U;

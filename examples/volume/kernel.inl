@@ -9,7 +9,7 @@ namespace volume::SKEL_VOLUME_TARGET {
 
 namespace {
 
-// In this order.
+// The order matters.
 // clang-format off
 #include "lanes.inl"
 #include "traversal.inl"

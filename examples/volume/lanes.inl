@@ -1,5 +1,5 @@
-// One number for each ray of a packet, in the compiler's vector types: sixteen in one register with
-// AVX-512; eight, in one register with AVX2, in two of 16 bytes without.
+// Vectors with one number per ray of a packet, in the compiler's vector types: sixteen in one
+// register with AVX-512; eight in one register with AVX2, or in two of 16 bytes without.
 #define SKEL_INLINE [[gnu::always_inline]] static inline
 
 #if defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512BW__) && defined(__AVX512DQ__)
@@ -26,7 +26,7 @@ struct vint {
   ints v[parts];
 };
 #if defined(SKEL_AVX512)
-struct mask {  // a bit per lane
+struct mask {  // one bit per lane
   __mmask16 v;
 };
 #else
@@ -67,13 +67,13 @@ SKEL_INLINE vfloat choose(mask m, vfloat a, vfloat b) {
 SKEL_INLINE vint choose(mask m, vint a, vint b) {
   return cooked(_mm512_mask_blend_epi32(m.v, raw(b), raw(a)));
 }
-// a where m, else 0
+// m ? a : 0
 SKEL_INLINE vfloat where(mask m, vfloat a) { return cooked(_mm512_maskz_mov_ps(m.v, raw(a))); }
 SKEL_INLINE vint where(mask m, vint a) { return cooked(_mm512_maskz_mov_epi32(m.v, raw(a))); }
 SKEL_INLINE vint count(mask m) { return cooked(_mm512_maskz_set1_epi32(m.v, 1)); }  // 1 or 0
 SKEL_INLINE vfloat min(vfloat a, vfloat b) { return cooked(_mm512_min_ps(raw(a), raw(b))); }
 SKEL_INLINE vfloat max(vfloat a, vfloat b) { return cooked(_mm512_max_ps(raw(a), raw(b))); }
-/// A bit per lane.
+/// One bit per lane.
 SKEL_INLINE unsigned bits(mask m) { return _cvtmask16_u32(m.v); }
 SKEL_INLINE mask lanes_of(unsigned set) { return {_cvtu32_mask16(set)}; }
 #else
@@ -99,11 +99,11 @@ SKEL_INLINE vint choose(mask m, vint a, vint b) {
   vfloat const r = choose(m, __builtin_bit_cast(vfloat, a), __builtin_bit_cast(vfloat, b));
   return __builtin_bit_cast(vint, r);
 }
-// a where m, else 0
+// m ? a : 0
 SKEL_INLINE vfloat where(mask m, vfloat a) { SKEL_EACH(vfloat, (floats)((ints)a.v[p] & m.v[p])); }
 SKEL_INLINE vint where(mask m, vint a) { SKEL_EACH(vint, a.v[p] & m.v[p]); }
 SKEL_INLINE vint count(mask m) { SKEL_EACH(vint, -m.v[p]); }  // 1 or 0
-// a < b ? a : b and a > b ? a : b, which the compiler does not always make one instruction of
+// a < b ? a : b and a > b ? a : b, which the compiler does not always turn into one instruction
 #if defined(__AVX2__)
 SKEL_INLINE vfloat min(vfloat a, vfloat b) {
   return {{(floats)_mm256_min_ps((__m256)a.v[0], (__m256)b.v[0])}};
@@ -122,7 +122,7 @@ SKEL_INLINE vfloat max(vfloat a, vfloat b) {
 SKEL_INLINE vfloat min(vfloat a, vfloat b) { SKEL_EACH(vfloat, a.v[p] < b.v[p] ? a.v[p] : b.v[p]); }
 SKEL_INLINE vfloat max(vfloat a, vfloat b) { SKEL_EACH(vfloat, a.v[p] > b.v[p] ? a.v[p] : b.v[p]); }
 #endif
-/// A bit per lane.
+/// One bit per lane.
 SKEL_INLINE unsigned bits(mask m) {
 #if defined(__AVX2__)
   return static_cast<unsigned>(_mm256_movemask_ps((__m256)m.v[0]));
@@ -151,7 +151,7 @@ SKEL_INLINE vint truncated(vfloat a) { SKEL_EACH(vint, __builtin_convertvector(a
 SKEL_INLINE vfloat shifted_exponent(vfloat a, vint n) {  // a 2^n
   SKEL_EACH(vfloat, (floats)((ints)a.v[p] + (n.v[p] << 23)));
 }
-SKEL_INLINE vint operator*(vint a, int b) {  // what overflows means nothing
+SKEL_INLINE vint operator*(vint a, int b) {  // overflow gives unused values
   SKEL_EACH(vint, (ints)((unsigned_ints)a.v[p] * static_cast<unsigned>(b)));
 }
 SKEL_INLINE vint min(vint a, vint b) { return choose(a < b, a, b); }
@@ -160,7 +160,7 @@ SKEL_INLINE vint shifted_left(vint a, int n) { SKEL_EACH(vint, a.v[p] << n); }
 SKEL_INLINE vint shifted_right(vint a, int n) { SKEL_EACH(vint, a.v[p] >> n); }
 #undef SKEL_EACH
 
-// Eight of them, whatever the number of lanes.
+// Eight of them, independent of the number of lanes.
 #if defined(SKEL_AVX512)
 typedef float eight __attribute__((vector_size(32)));  // NOLINT(modernize-use-using)
 SKEL_INLINE eight all_eight(float x) { return x - eight{}; }
@@ -180,7 +180,7 @@ SKEL_INLINE void store(To* to, From const& from) {
   __builtin_memcpy(to, &from, sizeof from);
 }
 
-/// To memory indeed: the compiler would take the numbers out of the register one by one.
+/// Forces a store to memory; the compiler would extract the numbers from the register one by one.
 SKEL_INLINE void store_for_indices(int (&to)[lanes], vint from) {
   store(to, from);
   __asm__("" : "+m"(to));
@@ -213,7 +213,7 @@ SKEL_INLINE vfloat gather(float const* table, vint index) {
 #endif
 }
 
-/// Whether the bits `at` of a table are set, of which three bytes more can be read.
+/// Tests the bits `at` of a table, which must be readable three bytes beyond.
 SKEL_INLINE mask bits_at(std::uint8_t const* table, vint at) {
 #if defined(SKEL_AVX512)
   __m512i const words = _mm512_i32gather_epi32(raw(shifted_right(at, 3)), table, 1);
@@ -252,7 +252,7 @@ SKEL_INLINE __m512 four_quads(__m128 a, __m128 b, __m128 c, __m128 d) {
 #endif
 
 #if defined(SKEL_GATHERS)
-/// The pairs base[index[l]], base[index[l] + 1].
+/// Loads the pairs base[index[l]], base[index[l] + 1].
 SKEL_INLINE void gather_pairs(float const* base, __m512i index, vfloat& first, vfloat& second) {
   __m512 const a = _mm512_castpd_ps(_mm512_i32gather_pd(_mm512_castsi512_si256(index), base, 4));
   __m512 const b = _mm512_castpd_ps(_mm512_i32gather_pd(_mm512_extracti64x4_epi64(index, 1), base, 4));
@@ -262,7 +262,7 @@ SKEL_INLINE void gather_pairs(float const* base, __m512i index, vfloat& first, v
 }
 #endif
 
-/// The pairs base[at[l]], base[at[l] + 1].
+/// Loads the pairs base[at[l]], base[at[l] + 1].
 SKEL_INLINE void load_pairs(float const* base, int const* at, vfloat& first, vfloat& second) {
 #if defined(SKEL_GATHERS)
   gather_pairs(base, raw(load<vint>(at)), first, second);
@@ -299,7 +299,7 @@ SKEL_INLINE void load_pairs(float const* base, int const* at, vfloat& first, vfl
 #endif
 }
 
-/// rows[row], each of four floats: column c of all rows in out[c].
+/// Loads rows[row] of four floats each: column c of all rows in out[c].
 SKEL_INLINE void load_rows(float const* rows, vint row, vfloat (&out)[4]) {
 #if defined(SKEL_GATHERS)
   __m512i const at = raw(shifted_left(row, 2));
@@ -339,7 +339,8 @@ SKEL_INLINE void load_rows(float const* rows, vint row, vfloat (&out)[4]) {
 #endif
 }
 
-/// 2^x for x from -126 to 126: relative error below 3e-7 (Taylor's polynomial of degree 6 on [-1/2, 1/2]).
+/// 2^x for x from -126 to 126, with a relative error below 3e-7 (Taylor polynomial of degree 6 on
+/// [-1/2, 1/2]).
 SKEL_INLINE vfloat power_of_two(vfloat x) {
   vfloat const rounder = all(12582912.0F);  // 1.5 * 2^23: adding it rounds to an integer
   vfloat const whole = (x + rounder) - rounder;

@@ -1,4 +1,4 @@
-// Light on the volume, and what the air between it and the eye does.
+// Light on the volume, and attenuation between it and the eye.
 
 SKEL_INLINE vfloat square_root(vfloat a) {
 #if defined(SKEL_AVX512)
@@ -18,8 +18,8 @@ SKEL_INLINE vfloat integer_power(vfloat x, int n) {
   return r;
 }
 
-/// The gradient of the scalar at distance t, from those at the cell's corners, for lanes of `use`. One ray at
-/// a time, the gradients at both ends of an edge along x in one go.
+/// Computes the gradient of the scalar at distance t from those at the cell's corners, for lanes of
+/// `use`. Processes one ray at a time, with the gradients at both ends of an edge along x together.
 SKEL_INLINE void gradient(volume_view const& v, rays const& r, vfloat t, unsigned use, vfloat (&g)[3]) {
   typedef float four __attribute__((vector_size(16)));  // NOLINT(modernize-use-using)
   alignas(64) float place_in[3][lanes], out[lanes][4] = {}, ends[8];
@@ -47,9 +47,8 @@ SKEL_INLINE void gradient(volume_view const& v, rays const& r, vfloat t, unsigne
   for (int d = 0; d < 3; ++d) g[d] = columns[d];
 }
 
-/// Lambert's and Phong's (with Blinn's halfway vector) light on level surfaces, whose two sides are
-/// the same. If the scalar does not change there is no surface, and the colour is the mapping's
-/// own.
+/// Lambert and Phong shading (with Blinn's halfway vector) of level surfaces, both of whose sides
+/// are alike. Without a gradient there is no surface, and the mapping's colour is used.
 SKEL_INLINE void shade(volume_view const& v, rays const& r, vfloat t, mask use, vfloat& factor,
                        vfloat& shine) {
   vfloat g[3];
@@ -74,13 +73,13 @@ SKEL_INLINE void shade(volume_view const& v, rays const& r, vfloat t, mask use, 
   shine = where(surface, all(v.specular) * integer_power(glance, v.shininess));
 }
 
-/// The change of colour on the way: it is multiplied by shade, and opacity adds more.
+/// Changes a part's colour: multiplies it by shade and adds a share of the opacity.
 struct surroundings {
   vfloat shade;
   vfloat added[3];
 };
 
-/// Light and attenuation at distance t, for lanes of `use`.
+/// Computes light and attenuation at distance t, for lanes of `use`.
 template <bool lit>
 SKEL_INLINE surroundings surroundings_at(volume_view const& v, rays const& r, vfloat t, mask use) {
   vfloat factor = all(1.0F), shine = all(0.0F);

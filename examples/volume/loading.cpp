@@ -13,7 +13,8 @@ namespace volume {
 
 namespace {
 
-/// What `read` returns on the root, or on each rank by itself. Nothing if the job was stopped early.
+/// Calls `read` on the root and broadcasts, or on each rank. Returns nothing if the job was stopped
+/// early.
 template <class Read>
 auto on_all_ranks(skel::context& ctx, grid_source from, Read const& read) {
   using what = decltype(read());
@@ -32,14 +33,14 @@ auto on_all_ranks(skel::context& ctx, grid_source from, Read const& read) {
   return got;
 }
 
-/// For volumes that each rank has read for itself. `digest` is called only if needed.
+/// Compares volumes that each rank has read. `digest` is called only if needed.
 template <class Digest>
 void require_same_volume(skel::context& ctx, grid_source from, Digest const& digest) {
   if (from == grid_source::all && ctx.size() > 1)
     ctx.require_same("the volume (FIELD or --series)", digest());
 }
 
-/// Planes first ... end - 1 along z.
+/// Reads planes first ... end - 1 along z.
 volume_data::grid read_planes(volume_data::volume_reader& from, std::size_t first, std::size_t end) {
   volume_data::grid g;
   g.header = from.header();
@@ -63,9 +64,9 @@ value_range find_range(volume_data::volume_reader& from) {
   return finder.result();
 }
 
-/// Around what is visible of all slabs.
+/// Finds the box around the visible cells of all slabs.
 void find_box(opener const& open, specification spec, surveyed_grid& grid) {
-  spec.light.reset();  // no gradients: they say nothing of what is visible
+  spec.light.reset();  // gradients do not influence visibility
   bool any = false;
   for (auto const& part : grid.slabs) {
     auto const planes = grid.whole.coordinates[2].size();
@@ -98,8 +99,7 @@ std::unique_ptr<surveyed_grid> survey(skel::context& ctx, opener const& open, gr
     auto const volume = open();
     auto const& header = volume->header();
     for (auto const n : header.size)
-      if (n < 2)
-        throw skel::usage_error(header.name + ": a volume needs at least two points along each axis");
+      if (n < 2) throw skel::usage_error(header.name + ": expected at least two points along each axis");
     surveyed_grid grid;
     auto const count = slabs > 0 ? slabs : slabs_for_memory(header, memory, spec.light.has_value());
     grid.slabs = cut_into_slabs(header.size[2] - 1, count);

@@ -14,8 +14,8 @@ namespace volume {
 
 /// The ranks that read a volume.
 enum class grid_source : unsigned char {
-  root,  ///< one rank, and a broadcast takes it to the others
-  all    ///< each rank: all must see the files; a field is computed by each
+  root,  ///< the root, which broadcasts it to the others
+  all    ///< each rank; all must reach the files, and each computes fields itself
 };
 
 using opener = std::function<std::unique_ptr<volume_data::volume_reader>()>;
@@ -25,19 +25,19 @@ struct loaded_volume {
   prepared_volume prepared;
 };
 
-/// Collective, as all of these; nullptr if the job was stopped early. usage_error on every rank for what
-/// cannot be read. `spec` must outlive the volume.
+/// Collective, like all functions here. Returns nullptr if the job was stopped early. Throws
+/// usage_error on every rank if the volume cannot be read. `spec` must outlive the volume.
 [[nodiscard]] std::unique_ptr<loaded_volume> load_volume(skel::context& ctx, opener const& open,
                                                          grid_source from, specification const& spec);
 
-/// A grid that is taken slab by slab.
+/// A grid that is processed slab by slab.
 struct surveyed_grid {
   whole_grid whole;
   std::vector<slab> slabs;
 };
 
-/// Cuts the grid into `slabs` slabs or, if that is 0, into as few as fit into `memory` bytes of
-/// each rank. Reads the volume twice, a slab at a time.
+/// Cuts the grid into `slabs` slabs or, if that is 0, into as few as fit into `memory` bytes per
+/// rank. Reads the volume twice, one slab at a time.
 [[nodiscard]] std::unique_ptr<surveyed_grid> survey(skel::context& ctx, opener const& open, grid_source from,
                                                     specification const& spec, std::size_t slabs,
                                                     std::size_t memory);

@@ -1,5 +1,4 @@
-// skel-volume: volume rendering of rectilinear grids as a farm over sets of pixels (Asplin and Johansen,
-// "Performance experiments with the StormView distributed parallel volume renderer").
+// skel-volume: renders volumes on rectilinear grids as a farm over sets of pixels [Storm95].
 #include <CLI/CLI.hpp>
 
 #include "options.hpp"
@@ -11,7 +10,7 @@ int main(int argc, char** argv) {
   return skel::program::run_program(
       argc, argv,
       {.name = "skel-volume",
-       .description = "Renders rectilinear grids of scalars on all ranks.",
+       .description = "Renders scalar fields on rectilinear grids, on all ranks.",
        .checkpoints = true,
        .inputs = {"--spec", "--machine"},
        .outputs = {"--unit-costs"},

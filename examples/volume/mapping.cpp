@@ -7,7 +7,7 @@ namespace volume {
 
 namespace {
 
-/// Blue to red over the range of the data; what is low is clear.
+/// Blue to red over the range of the data; low values are transparent.
 mapping_spec ready_made() {
   mapping_spec m;
   m.relative = true;
@@ -20,7 +20,7 @@ mapping_spec ready_made() {
   return m;
 }
 
-/// The function's value at v, approached from below or from above: they differ where it jumps.
+/// The function's value at v, approached from below or above; they differ at a jump.
 template <class Knots, class Get>
 double value_at(Knots const& knots, double v, bool from_above, Get const& get) {
   auto const behind = from_above

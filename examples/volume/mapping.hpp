@@ -1,4 +1,4 @@
-// Mapping functions from scalars to colour and extinction, as the pieces between their knots.
+// Mapping functions from scalars to colour and extinction, as pieces between their knots.
 #pragma once
 
 #include <limits>
@@ -8,9 +8,9 @@
 
 namespace volume {
 
-/// Between two neighbouring knots of either function both are linear in s, the scalar divided so that the
-/// mapping's range is [0, 1]: extinction k0 + k1 (s - knot), colour c0 + c1 (s - knot). The first and the
-/// last piece are constant and have no end.
+/// A piece between two neighbouring knots of either function. In it both are linear in s, the
+/// scalar scaled so that the mapping's range is [0, 1]: extinction k0 + k1 (s - knot), colour c0 +
+/// c1 (s - knot). The first and the last piece are constant and unbounded.
 struct mapping_piece {
   float lower, upper;
   float knot;
@@ -20,17 +20,17 @@ struct mapping_piece {
 
 class mapping {
  public:
-  /// `low`, `high`: the range of the data, for relative values and for the mapping of an empty specification.
-  /// `unit`: the length that extinction is given for.
+  /// `low`, `high`: range of the data, for relative values and for the mapping of an empty
+  /// specification. `unit`: the unit of length of extinction.
   mapping(mapping_spec const& spec, double low, double high, double unit);
 
   [[nodiscard]] std::vector<mapping_piece> const& pieces() const noexcept { return pieces_; }
-  /// The scalar in the pieces' scale.
+  /// Converts a scalar to the scale of the pieces.
   [[nodiscard]] double scaled(double value) const { return (value - low_) * scale_; }
   [[nodiscard]] double value_of(double s) const { return low_ + s / scale_; }
-  /// Whether any scalar from `least` to `most` (in the pieces' scale) has extinction.
+  /// Whether any scalar from `least` to `most` (in the scale of the pieces) has extinction.
   [[nodiscard]] bool visible(float least, float most) const;
-  /// The values that the pieces were made from: absolute values, extinction per unit of length 1.
+  /// The mapping with absolute values and extinction per unit of length 1.
   [[nodiscard]] mapping_spec const& knots() const noexcept { return knots_; }
 
  private:

@@ -14,48 +14,46 @@ void add_options(CLI::App& app, options& o) {
   app.add_option("FIELD", o.file,
                  "volume to render: .vti, .vtr, .nrrd, .nhdr, .mha, .mhd, .raw or its sidecar .json");
   app.add_option("--field", o.field,
-                 "or one by formula: wind, homogeneous, linear, marschner-lobb, metaballs, turbulence, "
+                 "computed volume: wind, homogeneous, linear, marschner-lobb, metaballs, turbulence, "
                  "sphere; each also as NAME:AxBxC, and wind as NAME@HOURS");
-  app.add_option("--series", o.series, "or several volumes, a picture of each");
-  app.add_option("--steps", o.steps, "pictures of the field an hour apart, numbered as frames are")
+  app.add_option("--series", o.series, "several volumes, rendered to one picture each");
+  app.add_option("--steps", o.steps, "number of pictures of the field, an hour apart, numbered like frames")
       ->capture_default_str()
       ->check(CLI::Range(1, 240));
   app.add_option("--grid", o.grid,
-                 "ranks that read: root, which broadcasts the grid, or all, if all see the file")
+                 "ranks that read the volume: root (broadcasts it) or all (all must reach the file)")
       ->capture_default_str()
       ->check(CLI::IsMember({"root", "all"}));
-  app.add_option("--slabs", o.slabs, "number of slabs to cut the grid into, one in memory and one on its way")
+  app.add_option("--slabs", o.slabs,
+                 "number of slabs of the grid; a rank holds one while it receives the next")
       ->check(CLI::Range(1, 1000000));
   app.add_option("--memory", o.memory,
-                 "MiB of each rank for the grid, which is cut into as many slabs as necessary")
+                 "MiB per rank for the grid, which is cut into as many slabs as necessary")
       ->check(CLI::Range(1, 1 << 30))
       ->excludes("--slabs");
   app.add_option("--spec", o.spec,
                  "rendering specification (.json): view, mapping, light, ...; see docs/volume.md");
-  app.add_option("--size", o.size,
-                 "size of the picture in pixels, WIDTHxHEIGHT, instead of the specification's");
-  app.add_option("--background", o.background,
-                 "a picture (.png) behind the volume, \"map\", \"none\", or #rrggbb");
+  app.add_option("--size", o.size, "size of the picture in pixels, WIDTHxHEIGHT [the specification's]");
+  app.add_option("--background", o.background, "background: a picture (.png), \"map\", \"none\" or #rrggbb");
   app.add_option("--frames", o.frames, "number of pictures of a turntable, numbered: storm-000.png, ...")
       ->capture_default_str()
       ->check(CLI::Range(1, 100000));
   app.add_option("--pixels", o.pixels,
-                 "pixels per task; default: found by the cost model from a few pixels and --machine")
+                 "pixels per task [determined by the cost model from a few pixels and --machine]")
       ->check(CLI::Range(1, 100000000));
   app.add_option("--machine", o.machine,
-                 "cost of messages, measured by skel-model calibrate, for the size of tasks; default: "
-                 "20 us and 1 GB/s")
+                 "cost of messages, measured by skel-model calibrate, for the size of tasks ["
+                 "20 us and 1 GB/s]")
       ->type_name("FILE.json");
   app.add_option("--decomposition", o.decomposition,
-                 "scattered: a task has pixels from all over the picture; blocks: from one place")
+                 "pixels of a task: scattered over the picture, or contiguous blocks")
       ->capture_default_str()
       ->check(CLI::IsMember({"scattered", "blocks"}));
-  app.add_option("--unit-costs", o.unit_costs,
-                 "write the processor seconds of each task to FILE, for skel-simulate");
+  app.add_option("--unit-costs", o.unit_costs, "write the processor seconds of each task, for skel-simulate");
   app.add_flag("--ray-statistics", o.ray_statistics,
-               "time each ray alone, and print the times of rays that hit and that miss the grid");
+               "time each ray separately, and print statistics of rays that hit and miss the grid");
   app.add_option("--instructions", o.instructions,
-                 "avx512, avx512-gather, avx2 or portable, instead of the best this processor has")
+                 "instruction set: avx512, avx512-gather, avx2 or portable [the best available]")
       ->check(CLI::IsMember({"avx512", "avx512-gather", "avx2", "portable"}));
 }
 
@@ -76,11 +74,13 @@ specification options::rendering() const {
 std::vector<std::string> options::names() const {
   if ((file.empty() ? 0 : 1) + (field.empty() ? 0 : 1) + (series.empty() ? 0 : 1) != 1)
     throw skel::usage_error("expected one volume: a file FIELD, --field NAME, or --series FILE ...");
-  if (!series.empty() && frames > 1) throw skel::usage_error("--series and --frames exclude each other");
-  if (steps > 1 && frames > 1) throw skel::usage_error("--steps and --frames exclude each other");
-  if (steps > 1 && field.empty()) throw skel::usage_error("--steps needs a --field that changes with time");
+  if (!series.empty() && frames > 1)
+    throw skel::usage_error("--series and --frames: expected only one of them");
+  if (steps > 1 && frames > 1) throw skel::usage_error("--steps and --frames: expected only one of them");
+  if (steps > 1 && field.empty())
+    throw skel::usage_error("--steps: expected a --field that changes with time");
   if (steps > 1 && field.find('@') != std::string::npos)
-    throw skel::usage_error("--steps begins at hour 0: leave @HOURS out of --field");
+    throw skel::usage_error("--steps: found @HOURS in --field, expected none (steps begin at hour 0)");
   if (!series.empty()) return series;
   if (steps == 1) return {field.empty() ? file : field};
   std::vector<std::string> all;

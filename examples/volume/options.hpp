@@ -14,26 +14,27 @@ namespace volume {
 struct options {
   std::string file, field, spec, size, background;
   std::vector<std::string> series;
-  int steps = 1;   ///< of a field that changes with time
-  int frames = 1;  ///< of a turntable
-  int pixels = 0;  ///< of a task; 0: found
+  int steps = 1;   ///< number of hours of a field that changes with time
+  int frames = 1;  ///< number of pictures of a turntable
+  int pixels = 0;  ///< pixels per task; 0: determined by the cost model
   std::string decomposition = "scattered";
   std::string grid = "root";
   std::string instructions;
-  std::string machine;  ///< what messages cost, for the size of tasks; empty: assumed
-  int slabs = 0;        ///< 0: the whole grid, or as many as memory asks for
-  int memory = 0;       ///< MiB of a rank for the grid; 0: what it takes
+  std::string machine;  ///< machine file for the size of tasks; empty: assumed costs
+  int slabs = 0;        ///< 0: the whole grid, or as many as `memory` requires
+  int memory = 0;       ///< MiB per rank for the grid; 0: no limit
   std::string unit_costs;
   bool ray_statistics = false;
 
-  /// With what the command line says of size and background. usage_error as parse_specification.
+  /// The specification with the size and background of the command line. Throws usage_error as
+  /// parse_specification().
   [[nodiscard]] specification rendering() const;
-  /// The volumes, by name: one, or a time series. usage_error for choices that exclude each other.
+  /// The names of the volumes: one, or a time series. Throws usage_error for conflicting options.
   [[nodiscard]] std::vector<std::string> names() const;
-  /// The same, to be opened.
+  /// Openers of the same volumes.
   [[nodiscard]] std::vector<opener> volumes() const;
-  /// The cost of messages, from the file given with --machine or assumed. Throws usage_error for a
-  /// file that is none.
+  /// The cost of messages, from the file given with --machine or assumed. Throws usage_error if the
+  /// file is invalid.
   [[nodiscard]] skel::model::machine messages() const;
   [[nodiscard]] grid_source source() const { return grid == "root" ? grid_source::root : grid_source::all; }
 };

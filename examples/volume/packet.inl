@@ -1,6 +1,6 @@
-// A packet of rays through the volume.
+// Takes a packet of rays through the volume.
 
-/// The lanes of `of` whose cells, the `at`, are visible.
+/// The lanes of `of` whose cells `at` are visible.
 SKEL_INLINE mask visible_lanes(volume_view const& v, vint at, mask of) {
 #if !defined(SKEL_GATHERS)
   alignas(64) int byte[lanes];
@@ -12,7 +12,7 @@ SKEL_INLINE mask visible_lanes(volume_view const& v, vint at, mask of) {
   return of & bits_at(v.visible, at);
 }
 
-/// Whether a jump pays: over less than two blocks, steps from cell to cell take no longer.
+/// Whether a jump pays off: over less than two blocks, stepping from cell to cell is as fast.
 SKEL_INLINE bool all_away(volume_view const& v, int const* at, unsigned alive, vint& away) {
   alignas(64) int distance[lanes];
   for (int l = 0; l < lanes; ++l) {
@@ -23,7 +23,7 @@ SKEL_INLINE bool all_away(volume_view const& v, int const* at, unsigned alive, v
   return true;
 }
 
-/// The tile's rays from the lane `first` on.
+/// Processes the tile's rays from lane `first` on.
 template <bool lit>
 void integrate_packet(volume_view const& v, tile_rays const& p, int first, bool begun, tile_state& state,
                       work_counts& counts) {
@@ -43,7 +43,7 @@ void integrate_packet(volume_view const& v, tile_rays const& p, int first, bool 
   }
   unsigned const worked = bits(r.alive);
   vint const ahead = cells_on(v, r);
-  mask waiting = none;  // lanes that have done their cell, while others have not
+  mask waiting = none;  // lanes that have finished their cell and wait for others
   for (unsigned alive = worked; alive != 0;) {
     vfloat const t1 = leaving(r);
     alignas(64) int at[lanes];
@@ -73,19 +73,19 @@ void integrate_packet(volume_view const& v, tile_rays const& p, int first, bool 
       if (lit) add_part<lit>(v, r, from, part, visible, sum);
       now.last = choose(visible, part.last, now.last);
     }
-    // those that have left the slab keep theirs
+    // rays that have left the slab keep their value
     now.carried = choose(r.alive & ~waiting, visible, now.carried);
     r.t = until;
     mask const on = r.alive & (until < r.end);
-    // The next cells depend on cells alone: rays that may become opaque here step on too, and only
-    // light needs the present cells until then.
+    // The next cells depend on cells alone, so rays that may become opaque here step on too. Only
+    // light needs the current cells afterwards.
     if (!lit) advance(v, r, on & ~now.partial);
     if (!lit && any) add_part<lit>(v, r, from, part, visible, sum);
     r.alive = on & (sum.transparency > all(v.least_transparency));
     mask const go = r.alive & ~now.partial;
     unsigned const left = bits(r.alive);
     if (lit && v.light_samples > 1) {
-      // Light costs more than waiting: cells are entered together.
+      // Light is more expensive than waiting, so cells are entered together.
       waiting = go;
       if (bits(r.alive & now.partial) != 0) {
         counts.cells += static_cast<unsigned>(__builtin_popcount(alive & ~left));

@@ -16,7 +16,7 @@ struct integrand {
   vec3 emission{};
 };
 
-/// Over a part of a ray: opacity and the colour that gets out at its front.
+/// The result over a part of a ray: opacity, and the colour that leaves it at the front.
 struct contribution {
   double opacity = 0;
   vec3 color{};
@@ -75,7 +75,7 @@ class cell_integrand {
     return sum;
   }
 
-  /// The factor of the colour, and what is added to it: as in the kernel's shade().
+  /// The factor of the colour and the added colour, as in the kernel's shade().
   [[nodiscard]] std::array<double, 2> lighting(vec3 const& f) const {
     auto const& v = volume_.view();
     vec3 g{};
@@ -102,7 +102,8 @@ class cell_integrand {
   vec3 low_{}, size_{};
 };
 
-/// The trapezoid rule for both integrals: the optical depth up to each node, and emission times transparency.
+/// The trapezoid rule for both integrals: optical depth up to each node, and emission times
+/// transparency.
 contribution trapezoid(cell_integrand const& f, double a, double b, int steps) {
   double const h = (b - a) / steps;
   contribution sum;
@@ -160,7 +161,7 @@ rgba trapezoid_along(prepared_volume const& volume, specification const& spec, c
                      double least, work_counts& counts) {
   constexpr int most_steps = 1024;
   return integrate(volume, spec, ray, least, counts, [&](cell_integrand const& f, double a, double b) {
-    int steps = 2;  // one step would not see a thin layer in the middle
+    int steps = 2;  // one step would miss a thin layer in the middle
     contribution last = trapezoid(f, a, b, steps);
     for (;;) {
       counts.segments += static_cast<std::uint64_t>(steps);

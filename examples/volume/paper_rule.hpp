@@ -1,5 +1,5 @@
 // The integration of [Storm95, §2.3] (Upson and Keeler's V-buffer): the composite trapezoid rule in
-// each cell that a ray passes through.
+// each cell on the ray.
 #pragma once
 
 #include "renderer.hpp"
@@ -12,7 +12,7 @@ namespace volume {
 [[nodiscard]] rgba trapezoid_along(prepared_volume const& volume, specification const& spec,
                                    camera::ray const& ray, double least, work_counts& counts);
 
-/// With a fixed number of steps in each cell: for tests of the order.
+/// Uses a fixed number of steps per cell, for tests of the order.
 [[nodiscard]] rgba trapezoid_along(prepared_volume const& volume, specification const& spec,
                                    camera::ray const& ray, double least, int steps, work_counts& counts);
 

@@ -1,4 +1,4 @@
-// Things that are used one after the other: while one is, the next is on its way.
+// Loads a sequence of objects; the next one is loaded while the current one is used.
 #pragma once
 
 #include <chrono>
@@ -13,13 +13,13 @@
 
 namespace volume {
 
-/// Every rank has one and calls next() alike. With several volumes, a thread of its own loads the
-/// next one; the thread's collective calls go beside those of the context (context::beside()). A
-/// single volume is loaded by next(), and so is each of several if the context has no beside().
+/// Every rank owns one and makes the same calls of next(). With several volumes, a separate thread
+/// loads the next one; its collective calls use a context beside the given one (context::beside()).
+/// A single volume is loaded by next() itself, and so are several if the context has no beside().
 template <class T>
 class prefetch {
  public:
-  /// Collective on the context that it is given. nullptr: the job was stopped early.
+  /// Collective on the given context. Returns nullptr if the job was stopped early.
   using loader = std::function<std::unique_ptr<T>(skel::context&, std::size_t)>;
 
   prefetch(skel::context& ctx, std::size_t count, loader load)
@@ -30,7 +30,8 @@ class prefetch {
     begin_next();
   }
 
-  /// Collective: the next one; nullptr if the job was stopped early. Throws what loading it has thrown.
+  /// Collective. Returns the next object, or nullptr if the job was stopped early. Rethrows errors
+  /// of the loader.
   [[nodiscard]] std::unique_ptr<T> next() {
     auto const start = std::chrono::steady_clock::now();
     auto got = coming_.get();
@@ -40,7 +41,7 @@ class prefetch {
     return std::move(got.what);
   }
 
-  /// Seconds for which next() had to wait, and those that loading took.
+  /// Seconds that next() waited, and that loading took.
   [[nodiscard]] double waited_seconds() const noexcept { return waited_; }
   [[nodiscard]] double loading_seconds() const noexcept { return loading_; }
 
@@ -65,7 +66,7 @@ class prefetch {
   std::size_t count_, begun_ = 0;
   loader load_;
   double waited_ = 0, loading_ = 0;
-  std::future<delivery> coming_;  // last: its end is waited for before the rest is gone
+  std::future<delivery> coming_;  // last member: its destructor waits before the others are destroyed
 };
 
 }  // namespace volume

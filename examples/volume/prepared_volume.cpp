@@ -66,9 +66,8 @@ void prepared_volume::prepare(volume_data::grid const& grid, specification const
   auto const& n = grid.header.size;
   for (std::size_t d = 0; d < 3; ++d)
     if (n[d] < 2 || whole.coordinates[d].size() < 2)
-      throw skel::usage_error(
-          fmt::format("{}: {} x {} x {} points; a volume needs at least two along each axis",
-                      grid.header.name, n[0], n[1], n[2]));
+      throw skel::usage_error(fmt::format("{}: {} x {} x {} points, expected at least two along each axis",
+                                          grid.header.name, n[0], n[1], n[2]));
   if (grid.header.samples() > std::numeric_limits<std::int32_t>::max() / 4)
     throw skel::usage_error(fmt::format("{}: {} points, expected at most 536870911; see --slabs",
                                         grid.header.name, grid.header.samples()));
@@ -99,7 +98,7 @@ void prepared_volume::stretch(std::array<std::vector<double>, 3> const& coordina
 void prepared_volume::scale_values(volume_data::grid const& grid, specification const& spec, double least,
                                    double most) {
   auto const samples = grid.header.samples();
-  values_.resize(samples + 1);  // pairs are loaded; the last corner's partner is the one before
+  values_.resize(samples + 1);  // pairs are loaded; the partner of the last corner is padding
   auto const slice = grid.header.slice_samples();
   std::vector<double> exact(slice);
   mapping_ = std::make_unique<volume::mapping>(spec.mapping, least, most,
@@ -152,7 +151,7 @@ void prepared_volume::lay_out_axes() {
       auto const low = static_cast<float>(p[i]), high = static_cast<float>(p[i + 1]);
       axes_.push_back({low, 1 / (high - low), i + 1 == cells ? infinite : high, i == 0 ? -infinite : low});
     }
-    // A cell for each of even steps: the one at the step's lower end.
+    // One cell per even step: the cell at its lower end.
     auto const steps = std::min<std::size_t>(4 * cells, 1U << 20);
     auto& finder = finders_[d];
     for (std::size_t s = 0, cell = 0; s < steps; ++s) {
@@ -169,7 +168,7 @@ void prepared_volume::lay_out_axes() {
 
 void prepared_volume::find_visible_cells() {
   auto const& stride = view_.stride;
-  // Only the slab's own layers, counted from its first; blocks as the whole grid has them.
+  // Only the slab's own layers, counted from its first; blocks are aligned to the whole grid.
   std::array<int, 3> const cells{view_.cell_count[0], view_.cell_count[1], static_cast<int>(part_.layers())};
   auto const begins = static_cast<int>(part_.first), first_block = begins >> block_shift;
   cells_.assign(values_.size() - ahead_, 0);
@@ -215,14 +214,15 @@ void prepared_volume::find_visible_cells() {
     view_.box_low[d] = own_box_.low[d];
     view_.box_high[d] = own_box_.high[d];
   }
-  visible_.assign(cells_.size() / 8 + 4, 0);  // read four at a time
+  visible_.assign(cells_.size() / 8 + 4, 0);  // read four bytes at a time
   for (std::size_t i = 0; i < cells_.size(); ++i)
     if (cells_[i] == visible_cell) visible_[i / 8] |= static_cast<std::uint8_t>(1U << (i % 8));
   view_.cells = cells_.data();
   view_.visible = visible_.data();
 }
 
-/// Whether the mapping makes anything of a cell, by the values at its corners, the lowest of which is `at`.
+/// Whether the mapping gives a cell extinction, judged by the values at its corners, the lowest of
+/// which is `at`.
 bool prepared_volume::shows(std::size_t at) const {
   auto const& stride = view_.stride;
   float least = values_[at], most = least;
@@ -236,9 +236,9 @@ bool prepared_volume::shows(std::size_t at) const {
   return mapping_->visible(least, most);
 }
 
-/// From 1 (visible) and 0 to the distance to the nearest visible block along the axes' maximum, at most 254.
-/// A pass there and a pass back over all 26 neighbours give it exactly (Rosenfeld and Pfaltz 1966, chessboard
-/// distance).
+/// Replaces 1 (visible) and 0 by the distance to the nearest visible block, the maximum over the
+/// axes, at most 254. One pass forwards and one backwards over all 26 neighbours give it exactly
+/// (Rosenfeld and Pfaltz 1966, chessboard distance).
 void prepared_volume::measure_distances(std::vector<std::uint8_t>& blocks, std::array<int, 3> const& count) {
   for (auto& b : blocks) b = b != 0 ? 0 : 254;
   auto const [nx, ny, nz] = count;
@@ -248,7 +248,8 @@ void prepared_volume::measure_distances(std::vector<std::uint8_t>& blocks, std::
                       (static_cast<std::size_t>(y) +
                        static_cast<std::size_t>(ny) * static_cast<std::size_t>(z))];
   };
-  auto const look = [&](int x, int y, int z, int way) {  // at the 13 neighbours that the pass has seen
+  auto const look = [&](int x, int y, int z,
+                        int way) {  // looks at the 13 neighbours that the pass has visited
     auto& own = at(x, y, z);
     for (int n = 1; n < 14; ++n) {
       int const i = x + way * ((n + 13) % 3 - 1), j = y + way * ((n + 13) / 3 % 3 - 1),
@@ -265,14 +266,14 @@ void prepared_volume::measure_distances(std::vector<std::uint8_t>& blocks, std::
       for (int x = nx; x-- > 0;) look(x, y, z, 1);
 }
 
-/// By second-order differences that take the uneven spacing into account.
+/// Uses second-order differences that account for uneven spacing.
 void prepared_volume::find_gradients() {
   auto const points = values_.size() - 1;
   gradients_.assign(4 * (points + 1), 0);
   for (std::size_t d = 0; d < 3; ++d) {
     auto const& p = planes_[d];
     auto const stride = static_cast<std::size_t>(view_.stride[d]);
-    // Along z the planes that are here; those on both sides of a slab have what its own gradients need.
+    // Along z only the planes of this slab; the planes on both sides of it serve its own gradients.
     auto const begin = d == 2 ? part_.first_plane() : 0;
     auto const end = d == 2 ? part_.end_plane(p.size()) : p.size();
     for (std::size_t at = 0; at < points; ++at) {

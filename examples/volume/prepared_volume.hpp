@@ -1,5 +1,5 @@
-// A grid made ready for the kernel: scaled values, planes, what is visible, gradients. Made once for all
-// views.
+// A grid prepared for the kernel: scaled values, planes, visibility and gradients. Prepared once
+// for all views.
 #pragma once
 
 #include <algorithm>
@@ -21,26 +21,27 @@ namespace volume {
 /// The facts about the whole grid that a slab needs.
 struct whole_grid {
   std::array<std::vector<double>, 3> coordinates;
-  double least = 0, most = 1;                  ///< of all finite values
-  std::array<float, 3> box_low{}, box_high{};  ///< around all visible cells
+  double least = 0, most = 1;                  ///< range of all finite values
+  std::array<float, 3> box_low{}, box_high{};  ///< box around all visible cells
 };
 
-/// Layers of cells between planes first and end along z.
+/// Layers of cells from plane `first` to plane `end` along z.
 struct slab {
   std::size_t first = 0, end = 0;
   [[nodiscard]] std::size_t layers() const { return end - first; }
-  /// The planes that a slab is made of: its own, and one more on each side for the gradients, where there
-  /// are.
+  /// The planes that a slab is built from: its own, and one more on each side for the gradients, if
+  /// they exist.
   [[nodiscard]] std::size_t first_plane() const { return first == 0 ? 0 : first - 1; }
   [[nodiscard]] std::size_t end_plane(std::size_t count) const { return std::min(count, end + 2); }
 };
 
 class prepared_volume {
  public:
-  /// usage_error if the grid has less than two points along an axis, or more than 2^29 in all.
+  /// Throws usage_error if the grid has fewer than two points along an axis, or more than 2^29
+  /// points.
   prepared_volume(volume_data::grid const& grid, specification const& spec);
-  /// `planes`: those of the slab, from first_plane() to end_plane(). Rays come out of it as they come out of
-  /// the whole grid's, to the bit.
+  /// Prepares a slab. `planes`: its planes from first_plane() to end_plane(). Rays leave it with
+  /// the same bits as in the whole grid.
   prepared_volume(volume_data::grid const& planes, specification const& spec, whole_grid const& whole,
                   slab const& part);
 
@@ -48,13 +49,13 @@ class prepared_volume {
   [[nodiscard]] volume::mapping const& mapping() const noexcept { return *mapping_; }
   [[nodiscard]] vec3 const& low() const noexcept { return low_; }      ///< lowest corner, stretched
   [[nodiscard]] vec3 const& sides() const noexcept { return sides_; }  ///< lengths, stretched
-  /// Coordinates of the grid's planes, stretched, counted from the lowest corner.
+  /// Coordinates of the grid's planes, stretched, relative to the lowest corner.
   [[nodiscard]] std::array<std::vector<double>, 3> const& planes() const noexcept { return planes_; }
   [[nodiscard]] std::size_t memory() const noexcept;  ///< bytes
   struct box {
     std::array<float, 3> low{}, high{};
   };
-  /// Around the visible cells that are here; nothing if low is not below high.
+  /// The box around the visible cells of this slab; empty if low is not below high.
   [[nodiscard]] box const& own_box() const noexcept { return own_box_; }
 
  private:
@@ -72,7 +73,7 @@ class prepared_volume {
 
   slab part_;
   box own_box_;
-  std::size_t ahead_ = 0;  // of the values that are here, those before the slab
+  std::size_t ahead_ = 0;  // number of values before the slab's own
   vec3 low_{}, sides_{};
   double diagonal_ = 0;
   std::array<std::vector<double>, 3> planes_;
@@ -84,7 +85,7 @@ class prepared_volume {
   volume_view view_{};
 };
 
-/// Least and greatest finite value; 0 and 1 if there is none, and the greatest is more.
+/// The least and greatest finite value; 0 and 1 if there are none. Greatest is always above least.
 struct value_range {
   double least, most;
 };

@@ -27,9 +27,9 @@ namespace {
 
 using picture::transparent_image;
 
-constexpr int pixels_of_the_paper = 250;  // section 5.1
+constexpr int pixels_of_the_paper = 250;  // [Storm95, §5.1]
 
-/// storm.png: storm-007.png where there are several.
+/// Turns storm.png into storm-007.png if there are several pictures.
 std::string numbered(std::string const& path, int number, std::size_t of) {
   if (of == 1 || path.empty()) return path;
   std::filesystem::path p(path);
@@ -43,7 +43,7 @@ struct totals {
   std::vector<ray_time> rays;
   std::vector<double> task_seconds;
   std::vector<std::string> hashes;
-  double waited_seconds = 0, loading_seconds = 0;  // for grids; the root's
+  double waited_seconds = 0, loading_seconds = 0;  // for grids, on the root
 
   void add(job_result const& part) {
     volume::add(run, part.run);
@@ -57,7 +57,7 @@ struct totals {
   }
 };
 
-/// A job's volumes, one after the other.
+/// Processes the volumes of a job one after the other.
 class program_run {
  public:
   program_run(skel::context& ctx, skel::program::common_options const& common, options const& o)
@@ -70,14 +70,15 @@ class program_run {
     what_.instructions = o.instructions;
     messages_ = o.messages();
     if (!common.output.empty()) picture::check_image_name(common.output);
-    // If only the root reads, other ranks know volumes by name only.
+    // If only the root reads, the other ranks can compare only names.
     ctx.require_same("FIELD or --series", o.source() == grid_source::root
                                               ? fmt::format("{}", fmt::join(names_, "\n"))
                                               : std::to_string(names_.size()));
     if (in_slabs() && common.verify)
-      throw skel::usage_error("--verify needs the whole grid: not with --slabs or --memory");
+      throw skel::usage_error("--verify: requires the whole grid, expected no --slabs or --memory");
     if (saves() && (in_slabs() || names_.size() > 1))
-      throw skel::usage_error("--checkpoint holds one farm: not with --series, --slabs or --memory");
+      throw skel::usage_error(
+          "--checkpoint: requires a single farm, expected no --series, --slabs or --memory");
     pictures_ = names_.size() * static_cast<std::size_t>(o.frames);
     if (!ctx.has_beside()) say_what_is_missing();
   }
@@ -129,20 +130,20 @@ class program_run {
   totals all_;
 };
 
-/// Below MPI_THREAD_SERIALIZED nothing travels beside a farm, and messages wait for the end of a task: what
-/// they cost by themselves says little of them.
+/// Below MPI_THREAD_SERIALIZED no calls run beside a farm, and messages wait for the end of a task,
+/// so their cost in isolation is not representative.
 void program_run::say_what_is_missing() const {
   std::string without;
-  if (finds_task_size()) without = fmt::format("tasks have {} pixels", pixels_of_the_paper);
+  if (finds_task_size()) without = fmt::format("using tasks of {} pixels", pixels_of_the_paper);
   if (names_.size() > 1 || in_slabs())
-    without += fmt::format("{}the next {} is loaded when its turn comes", without.empty() ? "" : ", and ",
+    without += fmt::format("{}loading each {} only when it is needed", without.empty() ? "" : ", and ",
                            in_slabs() ? "slab" : "grid");
   if (without.empty() || !ctx_.is_root() || common_.quiet) return;
-  fmt::print(stderr, "skel-volume: MPI's thread level is below SERIALIZED: {}\n", without);
+  fmt::print(stderr, "skel-volume: MPI thread level below SERIALIZED: {}\n", without);
 }
 
 int program_run::task_size(prepared_volume const& volume) {
-  // A later run must cut the same tasks, so what clocks say does not decide then.
+  // A later run must cut the same tasks, so a checkpointed run must not measure.
   if (saves() || !ctx_.has_beside()) return pixels_of_the_paper;
   std::string warning;
   auto const where = messages_.for_ranks(ctx_.size(), "raw", warning);
@@ -157,7 +158,8 @@ skel::farm_options program_run::farm() const {
   return f;
 }
 
-/// All that the pictures depend on, for checkpoints: the values themselves, not where they came from.
+/// A text of everything that the pictures depend on, for checkpoints: the values themselves, not
+/// their source.
 std::string program_run::problem_of(volume_data::grid const& grid) const {
   skel::xxh3_hasher hasher;
   hasher.update(grid.values);
@@ -168,7 +170,7 @@ std::string program_run::problem_of(volume_data::grid const& grid) const {
     std::ifstream file(options_.spec, std::ios::binary);
     text.append(std::istreambuf_iterator<char>(file), {});
   }
-  // Tasks are made of tiles.
+  // Tasks consist of tiles.
   return text + fmt::format(" {} {} {} {} {} {} {}x{}", names_[0], options_.size, options_.frames,
                             what_.pixels_per_task, options_.decomposition, options_.ray_statistics,
                             tile_width, tile_height);
@@ -209,7 +211,7 @@ void program_run::render_whole(loaded_volume const& volume, int number) {
 }
 
 void program_run::each_in_slabs() {
-  constexpr int of_a_task = 1000;  // rays travel both ways here, with 44 bytes a pixel
+  constexpr int of_a_task = 1000;  // rays are sent in both directions, with 44 bytes per pixel
   if (what_.pixels_per_task == 0) what_.pixels_per_task = of_a_task;
   auto const volumes = options_.volumes();
   for (std::size_t i = 0; i < volumes.size() && !all_.run.stopped_early; ++i) {
@@ -235,7 +237,7 @@ void program_run::each_in_slabs() {
   }
 }
 
-/// The hash of one picture, or of several the hash of their hashes.
+/// The hash of one picture, or the hash of the hashes of several.
 std::string result_hash(std::vector<std::string> const& hashes) {
   if (hashes.size() == 1) return hashes[0];
   skel::xxh3_hasher hasher;

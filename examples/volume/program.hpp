@@ -1,4 +1,4 @@
-// A run of skel-volume: volumes in, pictures and report out.
+// A run of skel-volume: reads volumes, writes pictures and the report.
 #pragma once
 
 #include "options.hpp"
@@ -7,7 +7,7 @@
 
 namespace volume {
 
-/// Collective. Writes the pictures; what is left to be written is in the outcome.
+/// Collective. Writes the pictures; returns the data of the report.
 [[nodiscard]] skel::program::run_outcome render_all(skel::context& ctx,
                                                     skel::program::common_options const& common,
                                                     options const& o);

@@ -1,4 +1,4 @@
-// Table 1 of StormView: what single rays take, those that meet the grid and those that miss it.
+// [Storm95, table 1]: times of single rays that hit and that miss the grid.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ struct time_summary {
   double least = 0, most = 0, median = 0, mean = 0, deviation = 0;  ///< seconds
 };
 
-/// Statistics of the rays with `hit`; the deviation is the sample's.
+/// Statistics of the rays whose hit equals `hit`; the deviation is that of the sample.
 [[nodiscard]] time_summary summarize(std::vector<ray_time> const& rays, bool hit);
 /// The table in the layout of [Storm95].
 [[nodiscard]] std::string table(time_summary const& hitting, time_summary const& missing);

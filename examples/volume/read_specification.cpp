@@ -18,7 +18,7 @@ namespace {
 
 using nlohmann::json;
 
-/// One object of the specification: where it is, what it may hold.
+/// One object of the specification: its place and its known keys.
 class section {
  public:
   section(json const& j, std::string place, std::initializer_list<std::string_view> known)
@@ -46,7 +46,7 @@ class section {
   [[nodiscard]] int whole(json const& j, std::string_view key, int least, int most) const {
     auto const value = checked(j, key, least, most);
     if (value != std::floor(value))
-      throw skel::usage_error(fmt::format("{}: expected a whole number, got {}", place(key), value));
+      throw skel::usage_error(fmt::format("{}: expected a whole number, found {}", place(key), value));
     return static_cast<int>(value);
   }
   [[nodiscard]] double checked(json const& j, std::string_view key, double least, double most) const {
@@ -54,7 +54,7 @@ class section {
       auto const value = j.get<double>();
       if (value >= least && value <= most) return value;
     }
-    throw skel::usage_error(fmt::format("{}: expected a number from {} to {}, got {}", place(key), least,
+    throw skel::usage_error(fmt::format("{}: expected a number from {} to {}, found {}", place(key), least,
                                         most, j.dump().substr(0, 60)));
   }
   [[nodiscard]] vec3 vector(char const* key) const {
@@ -69,7 +69,7 @@ class section {
     return at(key).get<bool>();
   }
   [[nodiscard]] std::string text(char const* key) const {
-    if (!at(key).is_string()) throw skel::usage_error(place(key) + ": expected a text");
+    if (!at(key).is_string()) throw skel::usage_error(place(key) + ": expected a string");
     return at(key).get<std::string>();
   }
 
@@ -102,7 +102,7 @@ rgb color(json const& j, std::string const& place) {
     }
     if (good) return c;
   }
-  throw skel::usage_error(fmt::format("{}: expected a colour \"#rrggbb\" or [r, g, b] from 0 to 1, got {}",
+  throw skel::usage_error(fmt::format("{}: expected a colour \"#rrggbb\" or [r, g, b] from 0 to 1, found {}",
                                       place, j.dump().substr(0, 60)));
 }
 
@@ -113,7 +113,7 @@ view_spec read_view(json const& j, std::string const& place) {
   if (s.has("projection")) {
     auto const p = s.text("projection");
     if (p != "perspective" && p != "parallel")
-      s.fail(fmt::format("projection: expected \"perspective\" or \"parallel\", got \"{}\"", p));
+      s.fail(fmt::format("projection: expected \"perspective\" or \"parallel\", found \"{}\"", p));
     v.parallel = p == "parallel";
   }
   if (s.has("from")) v.from = s.vector("from");
@@ -127,8 +127,8 @@ view_spec read_view(json const& j, std::string const& place) {
   s.number("height", v.height, 1e-9, 1e12);
   for (auto const* const key : {"azimuth", "elevation", "distance"})
     if (v.from && s.has(key)) s.fail(fmt::format("expected \"from\" or \"{}\", not both", key));
-  if (v.parallel && s.has("angle")) s.fail("angle: only of a perspective view, expected \"height\"");
-  if (!v.parallel && s.has("height")) s.fail("height: only of a parallel view, expected \"angle\"");
+  if (v.parallel && s.has("angle")) s.fail("found angle in a parallel view, expected \"height\"");
+  if (!v.parallel && s.has("height")) s.fail("found height in a perspective view, expected \"angle\"");
   return v;
 }
 
@@ -144,7 +144,7 @@ mapping_spec read_mapping(json const& j, std::string const& place) {
         s.fail(fmt::format("{}: expected pairs [value, {}]", key, key));
       auto const value = s.checked(pair[0], key, -1e30, 1e30);
       if (value < last)
-        s.fail(fmt::format("{}: expected values that do not decrease, got {} after {}", key, value, last));
+        s.fail(fmt::format("{}: expected values that do not decrease, found {} after {}", key, value, last));
       last = value;
       add(value, pair[1]);
     }
@@ -173,7 +173,7 @@ light_spec read_light(json const& j, std::string const& place) {
   return l;
 }
 
-/// "none", "map", or a colour by its digits.
+/// Parses "none", "map", or a colour "#rrggbb".
 std::optional<background_spec> plain_background(std::string const& text) {
   using kind = background_spec::kind;
   if (text == "none") return background_spec{kind::none, {}, {}};
@@ -206,7 +206,7 @@ specification read_all(json const& j, std::string const& place) {
   if (s.has("stretch")) {
     spec.stretch = s.vector("stretch");
     for (auto const f : spec.stretch)
-      if (!(f >= 1e-6)) s.fail(fmt::format("stretch: expected three factors of at least 1e-6, got {}", f));
+      if (!(f >= 1e-6)) s.fail(fmt::format("stretch: expected three factors of at least 1e-6, found {}", f));
   }
   if (s.has("mapping")) spec.mapping = read_mapping(s.at("mapping"), s.place("mapping"));
   if (s.has("light") && s.at("light") != json(false))
@@ -220,7 +220,7 @@ specification read_all(json const& j, std::string const& place) {
   if (s.has("rule")) {
     auto const r = s.text("rule");
     if (r != "exact" && r != "trapezoid")
-      s.fail(fmt::format("rule: expected \"exact\" or \"trapezoid\", got \"{}\"", r));
+      s.fail(fmt::format("rule: expected \"exact\" or \"trapezoid\", found \"{}\"", r));
     spec.rule = r == "exact" ? rule::exact : rule::trapezoid;
   }
   s.number("tolerance", spec.tolerance, 1e-7, 1);
@@ -241,7 +241,7 @@ background_spec background_named(std::string const& text, std::string const& pla
   if (auto const plain = plain_background(text)) return *plain;
   if (text.ends_with(".png")) return {background_spec::kind::image, {}, text};
   throw skel::usage_error(
-      fmt::format("{}: expected a FILE.png, \"map\", \"none\" or #rrggbb, got \"{}\"", place, text));
+      fmt::format("{}: expected a FILE.png, \"map\", \"none\" or #rrggbb, found \"{}\"", place, text));
 }
 
 specification parse_specification(std::string_view text, std::string const& place) {
@@ -256,7 +256,7 @@ specification parse_specification(std::string_view text, std::string const& plac
 
 specification read_specification(std::string const& path) {
   auto spec = parse_specification(volume_data::read_text(path, std::size_t{1} << 20), path);
-  auto& image = spec.background.image;  // beside the specification, wherever the program is called
+  auto& image = spec.background.image;  // relative to the specification, not to the working directory
   if (!image.empty()) image = (std::filesystem::path(path).parent_path() / image).string();
   return spec;
 }

@@ -13,7 +13,7 @@ namespace {
 kernel const& chosen(std::string const& instructions) {
   if (instructions.empty()) return *kernels().front();
   if (auto const* const found = find_kernel(instructions)) return *found;
-  throw skel::usage_error("this processor has no instructions \"" + instructions + "\"");
+  throw skel::usage_error("--instructions: not available on this processor: \"" + instructions + "\"");
 }
 
 void put(tile_rays& to, int lane, camera::ray const& ray) {
@@ -23,7 +23,7 @@ void put(tile_rays& to, int lane, camera::ray const& ray) {
   }
 }
 
-/// The nearest place on a ray that is seen: the eye, or nowhere if the rays are parallel.
+/// The least visible distance on a ray: 0 at the eye, unbounded if the rays are parallel.
 double least(camera const& c) { return c.parallel ? -std::numeric_limits<double>::max() : 0; }
 
 }  // namespace
@@ -65,7 +65,7 @@ rgba renderer::along(camera::ray const& ray, work_counts& counts) const {
   if (spec_.rule == rule::trapezoid) return trapezoid_along(volume_, spec_, ray, least(camera_), counts);
   tile_rays rays{};
   rays.least = least(camera_);
-  // The idle lanes look away from the volume.
+  // Idle lanes point away from the volume.
   camera::ray const away{{-1e6, -1e6, -1e6}, {-1, 0, 0}};
   for (int lane = 1; lane < tile_pixels; ++lane) put(rays, lane, away);
   put(rays, 0, ray);

@@ -1,11 +1,11 @@
-// The report of a job that made several calls.
+// Sums the reports of a job with several calls.
 #pragma once
 
 #include "skel/report.hpp"
 
 namespace volume {
 
-/// Adds the next call's; rows per rank are those of the last.
+/// Adds the next call's report. Rows per rank are those of the last call.
 void add(skel::report& total, skel::report const& next);
 
 }  // namespace volume

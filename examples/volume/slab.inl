@@ -1,10 +1,11 @@
-// Rays entering and leaving a slab of the grid. One ray at a time: it happens once per slab.
+// Rays entering and leaving a slab of the grid. Processes one ray at a time, which happens once per
+// slab.
 
 SKEL_INLINE bool is_whole(volume_view const& v) {
   return v.first_slice == 0 && v.end_slice == v.cell_count[2];
 }
 
-/// Everything that goes on from here.
+/// Saves everything that continues in the next slab.
 SKEL_INLINE void keep(rays const& r, accumulated const& sum, mask carried, vfloat last, int first,
                       tile_state& to) {
   for (int c = 0; c < 3; ++c) store(to.color[c] + first, sum.color[c]);
@@ -18,7 +19,7 @@ SKEL_INLINE void keep(rays const& r, accumulated const& sum, mask carried, vfloa
   to.carried = (to.carried & others) | bits(carried) << first;
 }
 
-/// Takes the rays up where an earlier slab left them.
+/// Resumes the rays where an earlier slab left them.
 SKEL_INLINE void resume(tile_state const& from, int first, rays& r, accumulated& sum, mask& carried,
                         vfloat& last) {
   for (int c = 0; c < 3; ++c) sum.color[c] = load<vfloat>(from.color[c] + first);
@@ -30,8 +31,8 @@ SKEL_INLINE void resume(tile_state const& from, int first, rays& r, accumulated&
   carried = lanes_of(from.carried >> first);
 }
 
-/// Only rays that are in the slab are alive, and end where they leave it. The others are put where they can
-/// be looked at without harm.
+/// Limits the rays to the slab: only rays inside it are alive, and they end where they leave it.
+/// Others are moved to a valid position.
 SKEL_INLINE void hold_to_slab(volume_view const& v, rays& r) {
   axis_state& z = r.axis[2];
   alignas(64) int cell[lanes];
@@ -59,7 +60,7 @@ SKEL_INLINE void hold_to_slab(volume_view const& v, rays& r) {
   z.cell = load<vint>(cell);
 }
 
-/// The rays that were at work in the slab and have more of the grid before them go on into the next.
+/// Hands rays that worked in the slab and have more of the grid ahead on to the next slab.
 SKEL_INLINE void leave_slab(volume_view const& v, rays const& r, vfloat finish, unsigned worked,
                             accumulated const& sum, mask carried, vfloat last, int first, tile_state& to) {
   tile_state now;
@@ -73,14 +74,15 @@ SKEL_INLINE void leave_slab(volume_view const& v, rays const& r, vfloat finish, 
   }
   for (int l = 0; l < lanes; ++l) {
     if ((worked >> l & 1U) == 0) continue;
-    int const lane = first + l;  // of the tile
+    int const lane = first + l;  // lane of the tile
     unsigned const bit = 1U << lane;
     to.transparency[lane] = now.transparency[l];
     for (int c = 0; c < 3; ++c) to.color[c][lane] = now.color[c][l];
     bool const goes_on = (alive >> l & 1U) != 0;
     to.alive = (to.alive & ~bit) | (goes_on ? bit : 0U);
     if (!goes_on) continue;
-    // Through the plane, as steps would: cells of no length come between where it is an edge or a corner.
+    // Steps through the plane cell by cell: at an edge or corner there are cells of length 0 in
+    // between.
     int steps = 0;
     while (now.cell[2][l] >= v.first_slice && now.cell[2][l] < v.end_slice) {
       int by = 2;

@@ -12,7 +12,7 @@ namespace volume {
 
 namespace {
 
-/// Tiles on their way: also what comes back.
+/// Tiles in messages, in both directions.
 struct travelling_rays {
   std::vector<std::uint64_t> tiles;
   std::vector<tile_state> states;
@@ -43,7 +43,7 @@ namespace volume {
 
 namespace {
 
-/// Whether one of a tile's rays may come through a slab now.
+/// Whether one of a tile's rays may pass through the slab now.
 bool meets(tile_state const& s, slab const& part) {
   if (s.begun == 0) return true;
   for (std::size_t l = 0; l < tile_pixels; ++l)
@@ -53,12 +53,12 @@ bool meets(tile_state const& s, slab const& part) {
   return false;
 }
 
-/// One picture, on the root.
+/// The rays of one picture, on the root.
 class ray_store {
  public:
   ray_store(int width, int height) : tiling_(width, height), states_(tiling_.tiles()) {}
 
-  /// The tiles that have rays in the slab, scattered over tasks of about `pixels` each.
+  /// The tiles with rays in the slab, scattered over tasks of about `pixels` pixels each.
   auto tasks(slab const& part, int pixels) {
     active_.clear();
     for (std::uint64_t t = 0; t < states_.size(); ++t)
@@ -104,7 +104,7 @@ class ray_store {
   std::uint64_t count_ = 0;
 };
 
-/// Which slab of which picture, in the order in which they are needed.
+/// A slab of a picture, in the order of processing.
 struct step {
   int frame;
   std::size_t slab;
@@ -137,9 +137,8 @@ job_result render_in_slabs(skel::context& ctx, opener const& open, grid_source f
                            skel::farm_options const& options, picture_sink const& done) {
   auto const& spec = what.spec;
   if (spec.rule == rule::trapezoid)
-    throw skel::usage_error("slabs need the rule \"exact\", not \"trapezoid\"");
-  if (what.time_rays)
-    throw skel::usage_error("rays are not timed slab by slab: --ray-statistics needs the whole grid");
+    throw skel::usage_error("--slabs: expected the rule \"exact\", found \"trapezoid\"");
+  if (what.time_rays) throw skel::usage_error("--ray-statistics: requires the whole grid, expected no slabs");
   auto const steps = plan(grid, what);
   prefetch<prepared_volume> slabs(ctx, steps.size(), [&](skel::context& calls, std::size_t i) {
     return load_slab(calls, open, from, spec, grid, steps[i].slab);

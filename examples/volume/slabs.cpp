@@ -17,8 +17,8 @@ std::vector<slab> cut_into_slabs(std::size_t layers, std::size_t count) {
 
 std::size_t slab_memory(volume_data::volume_header const& header, std::size_t layers, bool lit) {
   auto const planes = std::min(layers + 3, header.size[2]);
-  // a value, whether it is missing, what its cell is, and four floats of gradient; a bit if its cell is
-  // visible
+  // A value, its missing flag, its cell's kind, and four floats of gradient; one bit for the
+  // visibility of its cell.
   auto const of_a_point = size_of(header.type) + sizeof(float) + 2 + (lit ? 4 * sizeof(float) : 0);
   return planes * header.slice_samples() * of_a_point + planes * header.slice_samples() / 8;
 }
@@ -28,7 +28,7 @@ std::size_t slabs_for_memory(volume_data::volume_header const& header, std::size
   if (slab_memory(header, layers, lit) <= bytes) return 1;
   for (std::size_t count = 2; count <= layers; ++count)
     if (2 * slab_memory(header, (layers + count - 1) / count, lit) <= bytes) return count;
-  throw skel::usage_error(fmt::format("{}: two layers of cells need {} bytes of memory, allowed are {}",
+  throw skel::usage_error(fmt::format("{}: two layers of cells need {} bytes of memory, found {}",
                                       header.name, 2 * slab_memory(header, 1, lit), bytes));
 }
 

@@ -1,5 +1,5 @@
 // The rendering-specification object [Storm95, §2.1]: everything but the grid. docs/volume.md
-// documents its JSON, examples/volume/specs has an example of each feature.
+// documents its JSON; examples/volume/specs has an example of each feature.
 #pragma once
 
 #include <array>
@@ -15,14 +15,14 @@ using rgb = std::array<float, 3>;  ///< 0 to 1
 
 struct view_spec {
   bool parallel = false;
-  std::optional<vec3> from;  ///< eye; otherwise found from azimuth, elevation and distance
+  std::optional<vec3> from;  ///< eye; default: computed from azimuth, elevation and distance
   std::optional<vec3> at;    ///< point looked at; default: the middle of the grid
   vec3 up{0, 0, 1};
-  double azimuth = -60;          ///< degrees round `up`
+  double azimuth = -60;          ///< degrees around `up`
   double elevation = 35;         ///< degrees above the horizon
   double distance = 1.6;         ///< from `at`, in diagonals of the stretched grid
   double angle = 36;             ///< degrees from the top of the picture to its bottom (perspective)
-  std::optional<double> height;  ///< of what is seen (parallel); default: the stretched grid's diagonal
+  std::optional<double> height;  ///< visible height (parallel); default: the stretched grid's diagonal
 };
 
 struct mapping_spec {
@@ -32,9 +32,9 @@ struct mapping_spec {
   };
   struct opacity_knot {
     double value;
-    double extinction;  ///< per unit of length: a layer of d units lets exp(-extinction d) through
+    double extinction;  ///< per unit of length: a layer of d units transmits exp(-extinction d)
   };
-  std::vector<color_knot> color;      ///< values do not decrease; two equal ones are a jump
+  std::vector<color_knot> color;      ///< values must not decrease; two equal ones form a jump
   std::vector<opacity_knot> opacity;  ///< likewise
   std::optional<double> unit;         ///< of length, stretched; default: a hundredth of the grid's diagonal
   bool relative = false;              ///< values are shares of the range of the data
@@ -44,13 +44,13 @@ struct light_spec {
   std::optional<vec3> direction;  ///< towards the light; default: from the eye
   double ambient = 0.35, diffuse = 0.65, specular = 0.2;
   int shininess = 16;
-  int samples = 4;  ///< in each cell that a ray passes, at least; 1 to 16
+  int samples = 4;  ///< minimum per cell on a ray; 1 to 16
 };
 
 struct attenuation_spec {
   double density =
-      0;        ///< per diagonal of the stretched grid: what is d away keeps exp(-density d) of its colour
-  rgb color{};  ///< and takes the rest from here
+      0;        ///< per diagonal of the stretched grid: at distance d, exp(-density d) of the colour remains
+  rgb color{};  ///< the rest of the colour
 };
 
 enum class rule : unsigned char {
@@ -66,7 +66,7 @@ struct background_spec {
 
 struct specification {
   view_spec view;
-  vec3 stretch{1, 1, 1};  ///< factors on the grid's coordinates: weather is flat
+  vec3 stretch{1, 1, 1};  ///< factors of the grid's coordinates, e.g. to enlarge the height of weather data
   mapping_spec mapping;   ///< empty: colours over the range of the data
   std::optional<light_spec> light;
   attenuation_spec attenuation;
@@ -74,17 +74,19 @@ struct specification {
   volume::rule rule = volume::rule::exact;
   double tolerance = 1e-3;  ///< share of the mapping's range (exact), of colour and opacity (trapezoid)
   background_spec background;
-  std::optional<rgb> frame;  ///< the box round the grid
+  std::optional<rgb> frame;  ///< colour of the box around the grid
   int width = 500, height = 500;
 };
 
-/// Reads JSON. usage_error `place: view: ...: expected ...` for what is no specification.
+/// Parses JSON. Throws usage_error `place: view: ...: expected ...` if the specification is
+/// invalid.
 [[nodiscard]] specification parse_specification(std::string_view text, std::string const& place);
-/// A background's image is looked for beside the file.
+/// Reads a file. The path of a background's image is relative to it.
 [[nodiscard]] specification read_specification(std::string const& path);
-/// A background as a word: a FILE.png, "map", "none" or #rrggbb. usage_error `place: expected ...`.
+/// Parses a background: a FILE.png, "map", "none" or #rrggbb. Throws usage_error `place: expected
+/// ...`.
 [[nodiscard]] background_spec background_named(std::string const& text, std::string const& place);
-/// The one for the storm, which is also specs/storm.json.
+/// The storm's specification, equal to specs/storm.json.
 [[nodiscard]] std::string_view storm_specification();
 
 }  // namespace volume

@@ -1,4 +1,4 @@
-// Seconds since a moment, and those that a thread has worked.
+// Seconds since a moment, and processor seconds of a thread.
 #pragma once
 
 #include <chrono>
@@ -10,7 +10,7 @@ inline double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Processor time of this thread: other load on the machine does not count.
+/// Processor time of this thread, independent of other load on the machine.
 inline double thread_seconds() {
   std::timespec t{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);

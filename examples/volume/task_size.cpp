@@ -17,7 +17,7 @@ double pixel_seconds(renderer const& picture) {
   work_counts counts;
   auto const start = std::chrono::steady_clock::now();
   std::uint64_t done = 0;
-  // 97 and 256 have no common factor: the first of them are all over the picture, too.
+  // 97 and 256 have no common factor, so the samples are spread over the picture from the start.
   for (; done < count && (done < 8 || seconds_since(start) < enough); ++done)
     static_cast<void>(picture.tile(done * 97 % count * all / count, counts));
   return seconds_since(start) / static_cast<double>(done * tile_pixels);

@@ -1,4 +1,4 @@
-// How many pixels a task gets.
+// Determines the number of pixels per task.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,11 @@
 
 namespace volume {
 
-/// Seconds to render a pixel, measured here and now on a few tiles all over the picture, for about
-/// 5 ms.
+/// Measures the seconds to render a pixel, on a few tiles spread over the picture, for about 5 ms.
 [[nodiscard]] double pixel_seconds(renderer const& picture);
 
-/// The size with the least cost by the model (model::best_task_units), in whole tiles. `where` has what
-/// messages cost; nullptr: all workers are threads of this process.
+/// Returns the size of least cost in the model (model::best_task_units), in whole tiles. `where`
+/// holds the cost of messages; nullptr: all workers are threads of this process.
 [[nodiscard]] int best_task_size(std::uint64_t pixels, double seconds_per_pixel, int workers,
                                  skel::model::machine_at const* where);
 

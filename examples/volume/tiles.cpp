@@ -19,7 +19,7 @@ task_cutter::decomposition task_cutter::named(std::string_view text) {
 task_cutter::task_cutter(int width, int height, decomposition how, int pixels)
     : columns_(static_cast<std::uint64_t>((width + tile_width - 1) / tile_width)),
       rows_(static_cast<std::uint64_t>((height + tile_height - 1) / tile_height)) {
-  constexpr int blocks_of_task = 32;  // scattered, at least
+  constexpr int blocks_of_task = 32;  // scattered: minimum number
   bool const scattered = how == decomposition::scattered;
   auto const side = std::sqrt(scattered ? static_cast<double>(pixels) / blocks_of_task : pixels);
   auto const tiles_in = [side](int tile) {

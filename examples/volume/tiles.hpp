@@ -1,4 +1,4 @@
-// Which tiles of a picture are one task, and what comes back.
+// Cuts a picture into tasks, and defines their results.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,15 @@
 
 namespace volume {
 
-/// Deals the pixels of a picture into tasks of about `pixels` each [Storm95, §3.2, §4.1].
+/// Cuts the pixels of a picture into tasks of about `pixels` each [Storm95, §3.2, §4.1].
 class task_cutter {
  public:
-  /// scattered: task k of n has blocks k, k + n, k + 2 n, ... of neighbouring tiles: pixels from all over the
-  /// picture, so that tasks take about equally long. A block is one tile for tasks as small as in [Storm95];
-  /// of larger tasks at most about a thirtieth, since neighbours pass through the same cells. blocks: one
-  /// block.
+  /// scattered: task k of n has the blocks k, k + n, k + 2 n, ... of neighbouring tiles. Its pixels
+  /// are spread over the picture, so that tasks take about equally long. A block is one tile for
+  /// tasks as small as in [Storm95], and at most about a thirtieth of larger tasks, since
+  /// neighbouring rays pass through the same cells. blocks: a task is one block.
   enum class decomposition : unsigned char { scattered, blocks };
-  [[nodiscard]] static decomposition named(std::string_view text);  ///< usage_error lists the names
+  [[nodiscard]] static decomposition named(std::string_view text);  ///< the usage_error lists the names
 
   task_cutter(int width, int height, decomposition how, int pixels);
   [[nodiscard]] std::uint64_t tasks() const noexcept { return tasks_; }
@@ -45,10 +45,10 @@ struct ray_time {
 };
 
 struct sub_image {
-  std::vector<rgba> pixels;  ///< of the task's tiles in turn, without those outside of the picture
+  std::vector<rgba> pixels;  ///< pixels of the task's tiles in order, without those outside of the picture
   work_counts counts;
-  double seconds = 0;          ///< of a processor, that it took
-  std::vector<ray_time> rays;  ///< of each pixel, if asked for
+  double seconds = 0;          ///< processor seconds of the task
+  std::vector<ray_time> rays;  ///< one per pixel, if requested
 };
 
 [[nodiscard]] sub_image render(renderer const& picture, task_cutter const& cut, std::uint64_t task,

@@ -1,4 +1,4 @@
-// How grids, and what is known of them, become bytes.
+// Serialises grids and facts about them.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace volume {
 
-/// The result of the root's read, or why it failed: bad input is bad input on every rank.
+/// The result of the root's read, or its error, so that bad input is reported on every rank.
 template <class T>
 struct reading {
   T what;

@@ -1,21 +1,21 @@
-// A packet of rays on its way from cell to cell. Each lane is where its ray enters a cell; the ray
-// leaves it through the nearest of three planes. Positions come from the planes' coordinates alone,
-// never from sums of steps, so that nothing drifts.
+// A packet of rays on its way from cell to cell. Each lane stands where its ray enters a cell; the
+// ray leaves it through the nearest of three planes. Positions are computed from the planes'
+// coordinates, never from sums of steps, so that they do not drift.
 
-/// One axis of a packet. Parallel to the axis: inverse is 0 and next infinite, so that it is never left.
+/// One axis of a packet. For a ray parallel to the axis, inverse is 0 and next is infinite.
 struct axis_state {
   vfloat from, direction, inverse;
   vfloat next;         // distance at which the ray leaves the cell along this axis
-  vfloat start, rate;  // place inside of the cell, 0 to 1, at distance t: start + rate t
-  vint cell, step;     // step: 1 or -1, the way the ray goes
-  vint stride;         // of grid points, with the sign of step
+  vfloat start, rate;  // position inside the cell, 0 to 1, at distance t: start + rate t
+  vint cell, step;     // step: 1 or -1, the ray's direction
+  vint stride;         // in grid points, with the sign of step
   mask rising;
 };
 
 struct rays {
   axis_state axis[3];
-  vfloat t, end;  // distances from where the rays enter the visible box
-  vfloat before;  // from the eye to there
+  vfloat t, end;  // distances from the entry into the visible box
+  vfloat before;  // distance from the eye to the entry
   vint at;        // the grid point at the cell's lowest corner
   mask alive;
 };
@@ -24,12 +24,12 @@ SKEL_INLINE vfloat place(axis_state const& a, vfloat t) {
   return min(max(a.start + a.rate * t, all(0.0F)), all(1.0F));
 }
 
-/// When the rays cross planes.
+/// The distances at which the rays cross planes.
 SKEL_INLINE vfloat crossing(axis_state const& a, vfloat plane) { return (plane - a.from) * a.inverse; }
 
 SKEL_INLINE mask still(axis_state const& a) { return absolute(a.inverse) <= all(0.0F); }
 
-/// Values that depend on the cell along one axis, for lanes that have just entered it.
+/// Sets the values that depend on the cell along one axis, for lanes that have just entered it.
 SKEL_INLINE void enter(axis_state const& a, vfloat const (&row)[4], vfloat& next, vfloat& start,
                        vfloat& rate) {
   next = crossing(a, choose(a.rising, row[2], row[3]));
@@ -37,14 +37,14 @@ SKEL_INLINE void enter(axis_state const& a, vfloat const (&row)[4], vfloat& next
   start = (a.from - row[0]) * row[1];
 }
 
-/// All that depends on the cells along one axis, whose rows of the table are given.
+/// Sets all values that depend on the cells along one axis, from their rows of the table.
 SKEL_INLINE void set_cells(axis_state& a, vfloat const (&row)[4]) {
   vfloat next;
   enter(a, row, next, a.start, a.rate);
   a.next = choose(still(a), all(__builtin_inff()), next);
 }
 
-/// The rays' grid points. For a ray that is not in the slab, the number means nothing.
+/// Computes the rays' grid points. The number is meaningless for a ray outside of the slab.
 SKEL_INLINE void set_points(volume_view const& v, rays& r) {
   auto const& [x, y, z] = r.axis;
   r.at = x.cell + y.cell * v.stride[1] + (z.cell - all(v.first_slice)) * v.stride[2];
@@ -63,14 +63,14 @@ SKEL_INLINE void set_cells(volume_view const& v, rays& r) {
   set_points(v, r);
 }
 
-/// About the cells in which positions lie, by a table of even steps.
+/// Approximates the cells that contain positions, with a table of even steps.
 SKEL_INLINE vint guess_cells(volume_view const& v, int axis, vfloat position) {
   vfloat const last = all(static_cast<float>(v.find_count[axis] - 1));
   vfloat const step = min(max(position * all(v.find_scale[axis]), all(0.0F)), last);
   return gather(v.finders[axis], truncated(step));
 }
 
-/// The cells in which positions lie, the upper one on a plane, and their rows.
+/// Finds the cells that contain positions (on a plane, the upper one) and their rows.
 SKEL_INLINE vint find_cells(volume_view const& v, int axis, vfloat position, vfloat (&row)[4]) {
   vint cell = guess_cells(v, axis, position);
   for (;;) {
@@ -81,14 +81,16 @@ SKEL_INLINE vint find_cells(volume_view const& v, int axis, vfloat position, vfl
   }
 }
 
-/// Clips the rays at the box around all that is visible, in double precision, and puts them where they enter.
+/// Clips the rays at the box around all visible cells, in double precision, and moves them to their
+/// entry.
 SKEL_INLINE void begin(volume_view const& v, tile_rays const& p, int first, rays& r) {
   double near[lanes], far[lanes];
   for (int l = 0; l < lanes; ++l) {
     near[l] = p.least;
     far[l] = 1e300;
   }
-  // This flat, a ray moves by less than a float's rounding across any grid: it is parallel.
+  // A ray this flat moves by less than a float's rounding across any grid, so it is treated as
+  // parallel.
   constexpr double flat = 1e-12;
   for (int d = 0; d < 3; ++d) {
     double const low = v.box_low[d], high = v.box_high[d];
@@ -143,7 +145,7 @@ SKEL_INLINE void begin(volume_view const& v, tile_rays const& p, int first, rays
   set_points(v, r);
 }
 
-/// How much further the grid points of the rays' cells will be a few cells on, about.
+/// Approximates the distance in grid points between the rays' cells and those a few cells ahead.
 SKEL_INLINE vint cells_on(volume_view const& v, rays const& r) {
   constexpr float few = 4;
   auto const& [x, y, z] = r.axis;
@@ -157,13 +159,13 @@ SKEL_INLINE vint cells_on(volume_view const& v, rays const& r) {
   return on;
 }
 
-/// The points where the rays leave their cells.
+/// The distances at which the rays leave their cells.
 SKEL_INLINE vfloat leaving(rays const& r) {
   vfloat const plane = min(min(r.axis[0].next, r.axis[1].next), r.axis[2].next);
   return max(min(plane, r.end), r.t);
 }
 
-/// Into the next cell, for the lanes of `go`.
+/// Advances the lanes of `go` to their next cells.
 SKEL_INLINE void advance(volume_view const& v, rays& r, mask go) {
   auto& [x, y, z] = r.axis;
   mask const by_x = go & (x.next <= y.next) & (x.next <= z.next);
@@ -194,13 +196,13 @@ SKEL_INLINE void advance(volume_view const& v, rays& r, mask go) {
   }
 }
 
-/// Takes the lanes whose cells are in `away`, blocks around which nothing is visible, to where that
-/// ends, and to the cells that steps from cell to cell would lead to: what is crossed exactly there
-/// counts if x goes before y, and y before z.
+/// Moves the lanes whose cells are in `away`, blocks without visible neighbours, to the end of the
+/// empty region. They reach the cells to which steps from cell to cell would lead: of planes
+/// crossed at the same distance, x counts before y, and y before z.
 SKEL_INLINE void skip(volume_view const& v, rays& r, vint away) {
   vfloat out = r.end;
   vint by = all(-1);
-  vint beyond[3];  // the clear blocks, along each axis
+  vint beyond[3];  // end of the empty blocks, along each axis
   vint const reach = where(r.alive, away - all(1));
   for (int d = 0; d < 3; ++d) {
     axis_state const& a = r.axis[d];
@@ -228,7 +230,8 @@ SKEL_INLINE void skip(volume_view const& v, rays& r, vint away) {
     for (;;) {
       vfloat row[4];
       load_cells(v, d, a.cell, row);
-      // Floats round monotonically: what is beyond a plane that is passed too late is passed too late.
+      // Floats round monotonically: everything beyond a plane that is passed too late is passed too
+      // late as well.
       auto const passed = [&](vfloat plane) {
         vfloat const when = crossing(a, plane);
         return (when < out) | (ties & (when <= out));

@@ -16,8 +16,8 @@ double allowed_error(specification const& spec) {
 
 void verify(volume_data::grid const& grid, prepared_volume const& volume, specification const& spec,
             camera const& view, picture::transparent_image const& picture) {
-  constexpr std::uint64_t samples = 499;  // a prime, so that the samples fall on all columns
-  constexpr int steps = 64;               // in each cell
+  constexpr std::uint64_t samples = 499;  // a prime, so that the samples cover all columns
+  constexpr int steps = 64;               // per cell
   auto const all = static_cast<std::uint64_t>(view.width) * static_cast<std::uint64_t>(view.height);
   double const allowed = allowed_error(spec);
   for (std::uint64_t k = 0; k < std::min(samples, all); ++k) {
@@ -28,9 +28,10 @@ void verify(volume_data::grid const& grid, prepared_volume const& volume, specif
     for (std::size_t c = 0; c < 4; ++c) {
       auto const got = static_cast<double>(picture.rgba[4 * i + c]);
       if (!(std::abs(got - expected[c]) <= allowed))
-        throw skel::program::verification_error(fmt::format(
-            "verification failed: pixel ({}, {}): {} is {:.6f}, but {:.6f} by brute force (allowed {:.6f})",
-            x, y, c == 3 ? "opacity" : "colour", got, expected[c], allowed));
+        throw skel::program::verification_error(
+            fmt::format("verification failed: pixel ({}, {}): {} is {:.6f}, expected {:.6f} by brute force "
+                        "(tolerance {:.6f})",
+                        x, y, c == 3 ? "opacity" : "colour", got, expected[c], allowed));
     }
   }
 }

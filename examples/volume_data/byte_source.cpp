@@ -42,7 +42,7 @@ class file_source final : public byte_source {
       auto const got = ::pread(file_, to.data() + done, want, static_cast<off_t>(at_));
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) refuse(errno);
-      if (got == 0) break;  // it has become shorter
+      if (got == 0) break;  // it was truncated meanwhile
       done += static_cast<std::size_t>(got);
       at_ += static_cast<std::uint64_t>(got);
       left_ -= static_cast<std::uint64_t>(got);
@@ -94,7 +94,7 @@ void byte_source::expect_end() {
 void byte_source::goes_on() const { fail("expected the values to end here, more data follow"); }
 
 void byte_source::ends_too_early(std::uint64_t missing) const {
-  fail(fmt::format("the data end here, {} bytes too early or more", missing));
+  fail(fmt::format("the data end here, at least {} bytes too early", missing));
 }
 
 void byte_source::fail(std::string const& text) const { throw skel::usage_error(place() + ": " + text); }

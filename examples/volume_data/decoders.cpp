@@ -76,7 +76,7 @@ class base64_source final : public decoder {
       } else if (digit(c) >= 0 && padding == 0) {
         bits |= static_cast<std::uint32_t>(digit(c)) << (18 - 6 * digits++);
       } else {
-        fail(c < 0 ? "the base64 text ends inside of four digits" : "expected a base64 digit");
+        fail(c < 0 ? "the base64 text ends within a group of four digits" : "expected a base64 digit");
       }
     }
     for (unsigned i = 0; i < 3; ++i) three_[i] = static_cast<std::byte>(bits >> (16 - 8 * i));
@@ -92,7 +92,7 @@ class base64_source final : public decoder {
 class inflating_source final : public decoder {
  public:
   explicit inflating_source(source from) : decoder(std::move(from)) {
-    if (inflateInit2(&stream_, 15 + 32) != Z_OK) fail("zlib has no memory");  // gzip or zlib, as it begins
+    if (inflateInit2(&stream_, 15 + 32) != Z_OK) fail("zlib: out of memory");  // detects gzip or zlib
   }
   ~inflating_source() override { inflateEnd(&stream_); }
   inflating_source(inflating_source const&) = delete;
@@ -114,14 +114,14 @@ class inflating_source final : public decoder {
       at_ = end_ - stream_.avail_in;
       done += room - stream_.avail_out;
       between_ = code == Z_STREAM_END;
-      if (between_ && inflateReset(&stream_) != Z_OK) fail("zlib cannot go on");
+      if (between_ && inflateReset(&stream_) != Z_OK) fail("zlib: cannot reset the stream");
       if (!between_ && code != Z_OK && code != Z_BUF_ERROR)
         fail(fmt::format("the compressed data are damaged ({})",
                          stream_.msg != nullptr ? stream_.msg : "no reason given"));
     }
     return done;
   }
-  /// Deflate makes at most 1,032 bytes of one.
+  /// One byte of deflate data yields at most 1,032 bytes.
   [[nodiscard]] std::uint64_t most() const override {
     auto const in = unread();
     return in > (UINT64_MAX >> 11U) ? UINT64_MAX : in * 1032 + 1032 * 64;
@@ -158,14 +158,14 @@ class text_source final : public decoder {
     std::size_t length = 0;
     int c = behind_space();
     for (; c >= 0 && !is_space(c); c = next()) {
-      if (length == word.size()) fail("expected a number, got more than 64 characters");
+      if (length == word.size()) fail("expected a number, found more than 64 characters");
       word[length++] = static_cast<char>(c);
     }
     if (length == 0) return false;
     std::string_view const text(word.data(), length);
     with_type(type_, [&](auto value) {
       if (!parse(text, value))
-        fail(fmt::format("expected a number of type {}, got \"{}\"", name_of(type_), text));
+        fail(fmt::format("expected a number of type {}, found \"{}\"", name_of(type_), text));
       std::memcpy(to, &value, sizeof value);
     });
     return true;
@@ -175,7 +175,7 @@ class text_source final : public decoder {
     auto const [end, code] = std::from_chars(text.data(), text.data() + text.size(), to);
     return code == std::errc{} && end == text.data() + text.size();
   }
-  /// Integers may be written as 5.0 or 1e3, but not beyond 2^53, where that is not exact.
+  /// Integers may be written as 5.0 or 1e3, up to 2^53, beyond which they are not exact.
   template <class Number>
   static bool parse(std::string_view text, Number& to) {
     if (parse_whole(text, to)) return true;

@@ -107,7 +107,7 @@ double parse_hours(std::string const& what, std::string const& text, field const
   char rest = 0;
   if (std::sscanf(text.c_str(), "%10lf%c", &hours, &rest) != 1 || !(hours >= 0 && hours <= most))
     throw skel::usage_error(
-        fmt::format("field {}: expected 0 to 240 hours behind @, got \"{}\"", what, text));
+        fmt::format("field {}: expected 0 to 240 hours behind @, found \"{}\"", what, text));
   if (f.value != storm_wind_speed)
     throw skel::usage_error(fmt::format("field {}: only wind changes with time", what));
   return hours;

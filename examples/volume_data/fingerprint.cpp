@@ -37,7 +37,7 @@ std::string fingerprint(volume_reader& volume) {
   auto const slices = header.size[2];
   auto const counted = std::clamp<std::size_t>(budget / slice.size(), 1, slices);
   for (std::size_t i = 0; i < counted; ++i) {
-    // The last of each stretch, since the first slices of a scan are often empty.
+    // The last slice of each stretch, since the first slices of a scan are often empty.
     if (volume.skips_freely()) volume.skip((i + 1) * slices / counted - 1 - volume.position());
     volume.read(std::span(slice));
     hasher.update(slice);

@@ -1,4 +1,4 @@
-// Whether two ranks that open a volume by name get the same one.
+// Compares volumes that several ranks open by name.
 #pragma once
 
 #include <string>
@@ -7,12 +7,12 @@
 
 namespace volume_data {
 
-/// A hash of type, size, coordinates and values: the same for the same volume in another file or format.
+/// A hash of type, size, coordinates and values. Independent of file and format.
 [[nodiscard]] std::string fingerprint(grid const& g);
 
-/// The same kind of hash without reading all of a large volume: beyond 64 MiB of values only some slices
-/// count, spread evenly where skipping costs nothing, otherwise the first ones. Reads `volume`, which must
-/// not have been read from.
+/// The same kind of hash without reading all of a large volume. Beyond 64 MiB of values it uses
+/// only some slices: evenly spread ones if skipping is free, otherwise the first ones. `volume`
+/// must be unread and is read.
 [[nodiscard]] std::string fingerprint(volume_reader& volume);
 
 }  // namespace volume_data

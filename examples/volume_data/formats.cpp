@@ -46,7 +46,7 @@ void check_size(volume_header const& header) {
       throw skel::usage_error(
           fmt::format("{}: a size of {}, expected 1 to 2147483647 along each axis", header.name, n));
     if (bytes > std::numeric_limits<std::int64_t>::max() / n)
-      throw skel::usage_error(fmt::format("{}: {} x {} x {} values are more than there can be", header.name,
+      throw skel::usage_error(fmt::format("{}: {} x {} x {} values exceed the maximum", header.name,
                                           header.size[0], header.size[1], header.size[2]));
     bytes *= n;
   }
@@ -61,9 +61,9 @@ void check_size(volume_header const& header, byte_source const& values) {
 
 void check_bytes(byte_source const& values, std::uint64_t needed, std::string const& what) {
   auto const most = values.most();
-  if (needed > most) values.fail(fmt::format("{} need {} bytes, there are at most {}", what, needed, most));
+  if (needed > most) values.fail(fmt::format("{} need {} bytes, found at most {}", what, needed, most));
   if (values.counted() && needed < most)
-    values.fail(fmt::format("{} need {} bytes, there are {}", what, needed, most));
+    values.fail(fmt::format("{} need {} bytes, found {}", what, needed, most));
 }
 
 void space_evenly(volume_header& header, std::array<double, 3> const& origin,
@@ -84,7 +84,7 @@ void check_coordinates(volume_header const& header, std::string const& place) {
     for (std::size_t i = 0; i < c.size(); ++i)
       if (!std::isfinite(c[i]) || (i > 0 && !(c[i - 1] < c[i])))
         throw skel::usage_error(
-            fmt::format("{}: coordinates must increase, got {} in place {}", place, c[i], i));
+            fmt::format("{}: coordinates must increase, found {} in place {}", place, c[i], i));
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -107,13 +107,13 @@ void parse_numbers(std::string_view text, std::span<double> to, std::string cons
     auto const [end, code] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
     bool const ends = end == rest.data() + rest.size() || is_space(*end);
     if (code != std::errc{} || !ends)
-      throw skel::usage_error(
-          fmt::format("{}: {}: expected {} numbers, got \"{}\"", place, key, to.size(), text.substr(0, 60)));
+      throw skel::usage_error(fmt::format("{}: {}: expected {} numbers, found \"{}\"", place, key, to.size(),
+                                          text.substr(0, 60)));
     rest = trimmed(rest.substr(static_cast<std::size_t>(end - rest.data())));
   }
   if (!rest.empty())
     throw skel::usage_error(
-        fmt::format("{}: {}: expected {} numbers, got \"{}\"", place, key, to.size(), text.substr(0, 60)));
+        fmt::format("{}: {}: expected {} numbers, found \"{}\"", place, key, to.size(), text.substr(0, 60)));
 }
 
 void parse_sizes(std::string_view text, std::array<std::size_t, 3>& to, std::string const& place,
@@ -122,8 +122,8 @@ void parse_sizes(std::string_view text, std::array<std::size_t, 3>& to, std::str
   parse_numbers(text, numbers, place, key);
   for (std::size_t i = 0; i < 3; ++i) {
     if (!(numbers[i] >= 1 && numbers[i] < 2147483648.0) || numbers[i] != std::floor(numbers[i]))
-      throw skel::usage_error(fmt::format("{}: {}: expected sizes of 1 to 2147483647, got \"{}\"", place, key,
-                                          text.substr(0, 60)));
+      throw skel::usage_error(fmt::format("{}: {}: expected sizes of 1 to 2147483647, found \"{}\"", place,
+                                          key, text.substr(0, 60)));
     to[i] = static_cast<std::size_t>(numbers[i]);
   }
 }

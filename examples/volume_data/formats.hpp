@@ -16,23 +16,24 @@ namespace volume_data {
 [[nodiscard]] std::unique_ptr<volume_reader> open_meta_image(std::string const& path);
 [[nodiscard]] std::unique_ptr<volume_reader> open_raw(std::string const& sidecar);
 
-/// Values that lie somewhere in a file; `swapped`: in the other byte order than the machine's.
+/// A volume with stored values; `swapped`: in the opposite of the machine's byte order.
 [[nodiscard]] std::unique_ptr<volume_reader> stored_volume(volume_header header, source values, bool swapped);
 
-/// usage_error unless sizes are 1 to 2^31 - 1, and 2^63 bytes hold the values.
+/// Throws usage_error unless sizes are 1 to 2^31 - 1 and the values fit in 2^63 bytes.
 void check_size(volume_header const& header);
-/// Also throws usage_error unless `values` may hold this many numbers, and no more if their size is
-/// known. Called before anything is allocated.
+/// Also throws usage_error unless `values` may hold exactly this number of values, or at least as
+/// many if their size is unknown. Called before memory is allocated.
 void check_size(volume_header const& header, byte_source const& values);
-/// The same for bytes; `what` needs them.
+/// The same for bytes; `what` names the values in errors.
 void check_bytes(byte_source const& values, std::uint64_t needed, std::string const& what);
-/// origin + i * spacing, for each axis.
+/// Sets coordinates to origin + i * spacing along each axis.
 void space_evenly(volume_header& header, std::array<double, 3> const& origin,
                   std::array<double, 3> const& spacing, std::string const& place);
-/// usage_error `place: ...` unless the coordinates are finite and increase.
+/// Throws usage_error `place: ...` unless the coordinates are finite and increasing.
 void check_coordinates(volume_header const& header, std::string const& place);
 
-/// `count` numbers separated by white space, and nothing else; usage_error `place: key: expected ...`.
+/// Parses exactly `count` numbers separated by white space. Throws usage_error `place: key:
+/// expected ...`.
 void parse_numbers(std::string_view text, std::span<double> to, std::string const& place,
                    std::string_view key);
 void parse_sizes(std::string_view text, std::array<std::size_t, 3>& to, std::string const& place,

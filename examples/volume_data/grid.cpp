@@ -21,7 +21,7 @@ std::vector<float> grid::floats() const {
 grid read_grid(volume_reader& volume) {
   grid g{volume.header(), {}};
   auto const slice = g.header.slice_bytes();
-  auto const part = std::max<std::size_t>(1, (std::size_t{16} << 20) / slice);  // slices read at once
+  auto const part = std::max<std::size_t>(1, (std::size_t{16} << 20) / slice);  // slices per read
   for (std::size_t z = 0; z < g.header.size[2]; z += part) {
     auto const count = std::min(part, g.header.size[2] - z);
     // The size of a compressed file's content is known only once it is unpacked: grow by doubling,

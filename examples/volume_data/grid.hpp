@@ -15,12 +15,11 @@ struct grid {
 
   /// The value at a grid point.
   [[nodiscard]] double at(std::size_t x, std::size_t y, std::size_t z) const;
-  /// All of them.
+  /// All values.
   [[nodiscard]] std::vector<float> floats() const;
 };
 
-/// Reads what is left of an opened volume, which must not have been read from. Memory grows as the values
-/// come.
+/// Reads all slices of an opened, unread volume. Memory grows with the values read.
 [[nodiscard]] grid read_grid(volume_reader& volume);
 
 /// `path` as open_volume has it.

@@ -32,7 +32,7 @@ header_lines::header_lines(std::string path, char separator, until what) : path_
     }
     auto const at = line.find(separator);
     if (at == std::string_view::npos)
-      throw skel::usage_error(fmt::format("{}:{}: expected \"key{} value\", got \"{}\"", path_, number,
+      throw skel::usage_error(fmt::format("{}:{}: expected \"key{} value\", found \"{}\"", path_, number,
                                           separator, line.substr(0, 60)));
     if (what == until::empty_line && line.substr(at).starts_with(":=")) continue;
     auto const key = lower(trimmed(line.substr(0, at)));

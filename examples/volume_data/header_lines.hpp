@@ -1,4 +1,4 @@
-// Headers of lines `key: value` or `key = value`, as NRRD and MetaImage have them.
+// Headers of lines `key: value` or `key = value`, as in NRRD and MetaImage.
 #pragma once
 
 #include <cstdint>
@@ -16,21 +16,20 @@ class header_lines {
   enum class until : std::uint8_t { empty_line, element_data_file };
   static constexpr std::size_t longest = std::size_t{1} << 20;  ///< bytes of a header
 
-  /// Reads lines up to an empty one (NRRD; after the first line, which has no key; skips lines that
-  /// begin with # and `key:=value`), or to the one that MetaImage ends with. If the values are in a
-  /// LIST of files, all lines behind that word are their names. Throws usage_error `path:LINE:
-  /// ...`.
+  /// Reads lines up to an empty one (NRRD; the first line has no key, and lines that begin with #
+  /// and `key:=value` are skipped), or up to MetaImage's last line. If the values are in a LIST of
+  /// files, all lines behind that word are their names. Throws usage_error `path:LINE: ...`.
   header_lines(std::string path, char separator, until what);
 
   [[nodiscard]] std::string const& path() const noexcept { return path_; }
   [[nodiscard]] std::string const& first() const noexcept { return first_; }
   [[nodiscard]] bool has(std::string_view key) const { return values_.find(key) != values_.end(); }
-  /// usage_error `path: expected a line KEY` without it.
+  /// Returns the value, or throws usage_error `path: expected a line KEY`.
   [[nodiscard]] std::string need(std::string_view key) const;
   [[nodiscard]] std::string value(std::string_view key, std::string_view otherwise) const;
   /// The names of a LIST of files, relative to the header's folder.
   [[nodiscard]] std::vector<std::string> const& listed() const noexcept { return listed_; }
-  /// Whether the last line of the header was seen, and where the file goes on behind it.
+  /// Whether the last line of the header was found, and the offset behind it.
   [[nodiscard]] bool ended() const noexcept { return ended_; }
   [[nodiscard]] std::uint64_t end() const noexcept { return end_; }
 

@@ -1,4 +1,4 @@
-// Raw values with a file for each slice, plain or compressed.
+// Raw values with one file per slice, plain or compressed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -48,7 +48,7 @@ class joined final : public byte_source {
   }
 
  private:
-  /// Whether there is a byte to read; opens the file that it is in.
+  /// Advances to the next byte and opens its file if necessary. Returns false at the end.
   bool reach() {
     if (left_ > 0) return true;
     if (next_ == files_.size()) return false;
@@ -70,7 +70,7 @@ class joined final : public byte_source {
 source joined_slices(volume_header const& header, slice_files files, open_file open) {
   check_size(header);
   if (files.size() != header.size[2])
-    throw skel::usage_error(fmt::format("{}: expected {} files, one for each slice, got {}", header.name,
+    throw skel::usage_error(fmt::format("{}: expected {} files, one for each slice, found {}", header.name,
                                         header.size[2], files.size()));
   auto const slice = header.slice_bytes();
   for (auto const& file : files)

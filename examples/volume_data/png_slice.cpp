@@ -11,13 +11,13 @@
 
 namespace volume_data {
 
-// libpng leaves its functions by longjmp: those that call it here have no destructors to pass over, and what
-// they have to say waits in `problem`.
+// libpng leaves its functions by longjmp, so their callers here have no destructors to skip, and
+// errors are stored in `problem`.
 struct png_slice::decoder {
   explicit decoder(std::string const& path) : file(file_bytes(path)), longest(file->most()) {
     png = png_create_read_struct(PNG_LIBPNG_VER_STRING, this, on_error, on_warning);
     if (png != nullptr) info = png_create_info_struct(png);
-    if (info == nullptr) file->fail("libpng has no memory");
+    if (info == nullptr) file->fail("libpng: out of memory");
     png_set_read_fn(png, this, on_read);
     png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, nullptr, 0);
   }
@@ -42,7 +42,7 @@ struct png_slice::decoder {
   }
 
   bool read_header() {
-    if (setjmp(png_jmpbuf(png)) != 0) return false;  // NOLINT(cert-err52-cpp): libpng's way
+    if (setjmp(png_jmpbuf(png)) != 0) return false;  // NOLINT(cert-err52-cpp): required by libpng
     png_read_info(png, info);
     return true;
   }

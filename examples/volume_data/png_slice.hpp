@@ -1,4 +1,4 @@
-// One grey picture, read as numbers.
+// Reads a grey picture as numbers.
 #pragma once
 
 #include <cstddef>
@@ -23,12 +23,12 @@ class png_slice {
   [[nodiscard]] std::size_t height() const;
   /// uint16 for pictures of 16 bits, uint8 for those of 1 to 8.
   [[nodiscard]] scalar_type type() const;
-  /// No more bytes of pixels than these can be in the file, whatever its header says.
+  /// Upper bound on the bytes of pixels in the file, independent of its header.
   [[nodiscard]] std::uint64_t most() const;
   [[noreturn]] void fail(std::string const& text) const;
 
-  /// All pixels, of which there are as many as `to` has room for, in the machine's byte order. Once. Also
-  /// checks what comes behind them.
+  /// Reads all pixels in the machine's byte order; `to` must have exactly their size. May be called
+  /// once. Also checks the data behind them.
   void read(std::span<std::byte> to);
 
  private:

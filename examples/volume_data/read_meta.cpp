@@ -27,7 +27,7 @@ scalar_type meta_type(std::string const& name, std::string const& place) {
   if (found == types.end())
     throw skel::usage_error(fmt::format(
         "{}: ElementType: expected MET_CHAR, MET_UCHAR, MET_SHORT, MET_USHORT, MET_INT, MET_UINT, "
-        "MET_LONG_LONG, MET_ULONG_LONG, MET_FLOAT or MET_DOUBLE, got \"{}\"",
+        "MET_LONG_LONG, MET_ULONG_LONG, MET_FLOAT or MET_DOUBLE, found \"{}\"",
         place, name));
   return found->second;
 }
@@ -36,17 +36,18 @@ bool truth(header_lines const& lines, char const* key) {
   auto const text = lower(lines.value(lower(key), "false"));
   if (text == "true" || text == "1") return true;
   if (text == "false" || text == "0") return false;
-  throw skel::usage_error(fmt::format("{}: {}: expected True or False, got \"{}\"", lines.path(), key, text));
+  throw skel::usage_error(
+      fmt::format("{}: {}: expected True or False, found \"{}\"", lines.path(), key, text));
 }
 
 void expect(header_lines const& lines, char const* key, std::string_view value) {
   auto const got = lines.value(lower(key), value);
   if (got != value)
-    throw skel::usage_error(fmt::format("{}: {}: expected {}, got \"{}\"", lines.path(), key, value, got));
+    throw skel::usage_error(fmt::format("{}: {}: expected {}, found \"{}\"", lines.path(), key, value, got));
 }
 
-/// The values in one file, `count` bytes of them, from `at` or behind its own header. More may follow where a
-/// HeaderSize is given.
+/// The values in one file, `count` bytes of them, from `at` or behind its own header. More bytes
+/// may follow if there is a HeaderSize.
 source meta_file(header_lines const& lines, std::string const& file, std::uint64_t at, std::uint64_t count) {
   if (truth(lines, "CompressedData")) return inflated(file_bytes(file, at));
   auto const skip = lines.value("headersize", "0");
@@ -57,7 +58,8 @@ source meta_file(header_lines const& lines, std::string const& file, std::uint64
   std::uint64_t bytes = 0;
   auto const [end, code] = std::from_chars(skip.data(), skip.data() + skip.size(), bytes);
   if (code != std::errc{} || end != skip.data() + skip.size() || bytes > UINT64_MAX - at)
-    throw skel::usage_error(fmt::format("{}: HeaderSize: expected a number, got \"{}\"", lines.path(), skip));
+    throw skel::usage_error(
+        fmt::format("{}: HeaderSize: expected a number, found \"{}\"", lines.path(), skip));
   return file_bytes(file, at + bytes, lines.has("headersize") ? count : UINT64_MAX);
 }
 
@@ -66,7 +68,7 @@ source meta_values(header_lines const& lines, volume_header const& header) {
   bool const list = name.starts_with("LIST");
   if (list && name != "LIST" && name != "LIST 2")
     throw skel::usage_error(
-        lines.path() + ": ElementDataFile: expected a LIST of files of dimension 2, got \"" + name + '"');
+        lines.path() + ": ElementDataFile: expected a LIST of files of dimension 2, found \"" + name + '"');
   if (list || name.find('%') != std::string::npos) {
     auto const slice = header.slice_bytes();
     return joined_slices(
@@ -86,7 +88,7 @@ std::unique_ptr<volume_reader> open_meta_image(std::string const& path) {
   if (!lines.ended())
     throw skel::usage_error(path + ": expected a line ElementDataFile = ...: not a MetaImage file");
   if (lines.need("ndims") != "3")
-    throw skel::usage_error(fmt::format("{}: NDims: expected 3, got \"{}\"", path, lines.need("ndims")));
+    throw skel::usage_error(fmt::format("{}: NDims: expected 3, found \"{}\"", path, lines.need("ndims")));
   expect(lines, "ElementNumberOfChannels", "1");
   expect(lines, "BinaryData", "True");
   header.type = meta_type(lines.need("elementtype"), path);

@@ -62,7 +62,7 @@ scalar_type nrrd_type(std::string_view name, std::string const& place) {
   auto const found = types.find(name);
   if (found == types.end())
     throw skel::usage_error(fmt::format(
-        "{}: type: expected an integer of 8 to 64 bits, signed or not, float or double, got \"{}\"", place,
+        "{}: type: expected an integer of 8 to 64 bits, signed or not, float or double, found \"{}\"", place,
         name));
   return found->second;
 }
@@ -77,18 +77,18 @@ void space_directions(std::string_view text, std::array<double, 3>& spacing, std
   for (std::size_t i = 0; i < 9; ++i)
     if (i % 4 == 0 ? m[i] < 0 : m[i] != 0)
       throw skel::usage_error(
-          place + ": space directions: expected directions along the axes, none backwards, got \"" +
+          place + ": space directions: expected directions along the axes, none backwards, found \"" +
           std::string(text.substr(0, 60)) + '"');
   spacing = {m[0], m[4], m[8]};
 }
 
-/// Three axes may as well be pictures of three colours, say: those are no volume.
+/// Rejects axes that are not spatial, such as three colours of a picture.
 void check_kinds(header_lines const& lines) {
   static constexpr std::array known{"domain", "space", "time", "none", "???"};
   std::istringstream words(lines.value("kinds", ""));
   for (std::string word; words >> word;)
     if (std::ranges::find(known, lower(word)) == known.end())
-      throw skel::usage_error(fmt::format("{}: kinds: expected axes of space or time, got \"{}\"",
+      throw skel::usage_error(fmt::format("{}: kinds: expected axes of space or time, found \"{}\"",
                                           lines.path(), lines.need("kinds").substr(0, 60)));
 }
 
@@ -123,7 +123,7 @@ std::uint64_t skip(header_lines const& lines, char const* key) {
   std::int64_t n = 0;
   auto const [end, code] = std::from_chars(text.data(), text.data() + text.size(), n);
   if (code != std::errc{} || end != text.data() + text.size() || n < -1)
-    throw skel::usage_error(fmt::format("{}: {}: expected a number, got \"{}\"", lines.path(), key, text));
+    throw skel::usage_error(fmt::format("{}: {}: expected a number, found \"{}\"", lines.path(), key, text));
   return n < 0 ? UINT64_MAX : static_cast<std::uint64_t>(n);
 }
 
@@ -148,7 +148,7 @@ source nrrd_file(header_lines const& lines, scalar_type type, std::string const&
   }
   if (encoding != "gzip" && encoding != "gz")
     throw skel::usage_error(
-        fmt::format("{}: encoding: expected raw, gzip or ascii, got \"{}\"", lines.path(), encoding));
+        fmt::format("{}: encoding: expected raw, gzip or ascii, found \"{}\"", lines.path(), encoding));
   auto values = inflated(file_bytes(file, at));
   if (bytes != UINT64_MAX) values->skip(bytes);
   return values;
@@ -160,8 +160,8 @@ slice_files nrrd_files(header_lines const& lines, std::string_view name) {
   bool const list = name.starts_with("LIST");
   if (words == (list ? 1 : 4)) {
     if (!name.ends_with(" 2"))
-      throw skel::usage_error(fmt::format("{}: data file: expected files of dimension 2, slices, got \"{}\"",
-                                          lines.path(), name));
+      throw skel::usage_error(fmt::format(
+          "{}: data file: expected files of dimension 2, slices, found \"{}\"", lines.path(), name));
     name.remove_suffix(2);
   }
   return list ? lines.listed() : numbered_files(lines.path(), name);
@@ -193,7 +193,7 @@ std::unique_ptr<volume_reader> open_nrrd(std::string const& path) {
   header.name = path;
   if (lines.need("dimension") != "3")
     throw skel::usage_error(
-        fmt::format("{}: dimension: expected 3, got \"{}\"", path, lines.need("dimension")));
+        fmt::format("{}: dimension: expected 3, found \"{}\"", path, lines.need("dimension")));
   header.type = nrrd_type(lower(lines.need("type")), path);
   parse_sizes(lines.need("sizes"), header.size, path, "sizes");
   check_size(header);
@@ -206,7 +206,7 @@ std::unique_ptr<volume_reader> open_nrrd(std::string const& path) {
   space_evenly(header, origin, spacing, path);
   auto const endian = lower(lines.value("endian", size_of(header.type) > 1 && !text ? "" : "little"));
   if (endian != "little" && endian != "big")
-    throw skel::usage_error(fmt::format("{}: endian: expected little or big, got \"{}\"", path, endian));
+    throw skel::usage_error(fmt::format("{}: endian: expected little or big, found \"{}\"", path, endian));
   bool const swapped = !text && (endian == "big") == (std::endian::native == std::endian::little);
   return stored_volume(std::move(header), std::move(values), swapped);
 }

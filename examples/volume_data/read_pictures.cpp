@@ -38,7 +38,7 @@ class pictures final : public volume_reader {
 
 std::unique_ptr<volume_reader> picture_slices(volume_header header, slice_files files,
                                               std::function<void(volume_header&)> const& place_points) {
-  if (files.empty()) throw skel::usage_error(header.name + ": expected the names of slices, there are none");
+  if (files.empty()) throw skel::usage_error(header.name + ": expected the names of slices, found none");
   {
     png_slice const first(files[0]);
     std::array<std::size_t, 3> const found{first.width(), first.height(), files.size()};
@@ -52,7 +52,7 @@ std::unique_ptr<volume_reader> picture_slices(volume_header header, slice_files 
     if (first.most() < header.slice_bytes())
       first.fail(fmt::format("{} x {} pixels, more than the file can hold", found[0], found[1]));
   }
-  for (auto const& file : files) static_cast<void>(file_length(file));  // says which are missing
+  for (auto const& file : files) static_cast<void>(file_length(file));  // reports missing files
   place_points(header);
   return std::make_unique<pictures>(std::move(header), std::move(files));
 }

@@ -1,4 +1,4 @@
-// Raw values with a sidecar that says what they are: docs/volume.md has the keys.
+// Raw values described by a sidecar file; docs/volume.md lists the keys.
 #include <fmt/format.h>
 
 #include <bit>
@@ -29,7 +29,7 @@ void read_coordinates(json const& j, volume_header& header, std::string const& p
   header.coordinates = j.at("coordinates").get<std::array<std::vector<double>, 3>>();
   for (std::size_t axis = 0; axis < 3; ++axis)
     if (header.coordinates[axis].size() != header.size[axis])
-      throw skel::usage_error(fmt::format("{}: coordinates: expected {} along axis {}, got {}", path,
+      throw skel::usage_error(fmt::format("{}: coordinates: expected {} along axis {}, found {}", path,
                                           header.size[axis], axis, header.coordinates[axis].size()));
   check_coordinates(header, path);
 }
@@ -64,8 +64,8 @@ std::int64_t first_number(json const& j, std::string const& path) {
   return first.get<std::int64_t>();
 }
 
-/// "files": a list of names, or a name with %d: from number "first" on, as many as slices or, where no size
-/// is given, as there are.
+/// "files": a list of names, or a name with %d, counted from "first". The number of files is that
+/// of the slices or, without a size, that of existing files.
 slice_files listed_files(json const& j, std::int64_t first, volume_header const& header,
                          std::string const& path) {
   auto const& files = j.at("files");
@@ -79,7 +79,8 @@ slice_files listed_files(json const& j, std::int64_t first, volume_header const&
   return names;
 }
 
-/// The values' bytes, in one file or in one for each slice. A file with an "offset" may hold more than them.
+/// The bytes of the values, in one file or in one per slice. A file with an "offset" may contain
+/// more.
 source raw_values(json const& j, volume_header const& header, slice_files const& files,
                   std::string const& path) {
   auto const offset = j.value("offset", 0.0);
@@ -120,7 +121,7 @@ std::unique_ptr<volume_reader> open_described(json const& j, std::string const& 
   if (j.contains("files")) {
     if (j.contains("file")) throw skel::usage_error(path + ": expected \"file\" or \"files\", not both");
     files = listed_files(j, first, header, path);
-    if (files.empty()) throw skel::usage_error(path + ": files: expected names of slices, there are none");
+    if (files.empty()) throw skel::usage_error(path + ": files: expected names of slices, found none");
     if (files[0].ends_with(".png")) return open_pictures(j, std::move(header), std::move(files), path);
   }
   if (!j.contains("size")) throw skel::usage_error(path + ": expected a key \"size\" with three numbers");
@@ -128,7 +129,7 @@ std::unique_ptr<volume_reader> open_described(json const& j, std::string const& 
   header.type = type_named(j.at("type").get<std::string>(), path);
   auto const order = j.value("byte_order", std::string("little"));
   if (order != "little" && order != "big")
-    throw skel::usage_error(fmt::format("{}: byte_order: expected little or big, got \"{}\"", path, order));
+    throw skel::usage_error(fmt::format("{}: byte_order: expected little or big, found \"{}\"", path, order));
   auto values = raw_values(j, header, files, path);
   check_size(header, *values);
   read_coordinates(j, header, path);

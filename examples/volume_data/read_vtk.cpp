@@ -43,7 +43,7 @@ class vtk_parser {
   }
 
  private:
-  /// False if nothing but data follows.
+  /// Returns false if only data follow.
   bool open(xml_tag const& tag) {
     if (tag.depth == 0) root(tag);
     if (tag.parent == "VTKFile" && (tag.name == "ImageData" || tag.name == "RectilinearGrid")) shape(tag);
@@ -54,13 +54,13 @@ class vtk_parser {
     if (tag.name != "AppendedData") return true;
     auto const encoding = tag.attribute("encoding", "raw");
     if (encoding != "raw" && encoding != "base64")
-      xml_.fail(fmt::format("expected encoding raw or base64, got \"{}\"", encoding));
+      xml_.fail(fmt::format("expected encoding raw or base64, found \"{}\"", encoding));
     found_.file.appended_raw = encoding == "raw";
     found_.file.appended_at = xml_.behind('_');
     return false;
   }
 
-  /// The values of an array are the only text in its element; what children have is theirs.
+  /// The values of an array are the only text in its element; text of children belongs to them.
   void text_before(xml_tag const& tag) {
     if (array_ == nullptr) return;
     bool const ends = tag.depth == array_depth_;  // its own </DataArray>
@@ -75,12 +75,12 @@ class vtk_parser {
   void root(xml_tag const& tag) {
     auto const order = tag.attribute("byte_order", "LittleEndian");
     if (order != "LittleEndian" && order != "BigEndian")
-      xml_.fail(fmt::format("expected byte_order LittleEndian or BigEndian, got \"{}\"", order));
+      xml_.fail(fmt::format("expected byte_order LittleEndian or BigEndian, found \"{}\"", order));
     found_.file.swapped = (order == "BigEndian") == (std::endian::native == std::endian::little);
     found_.file.compressor = tag.attribute("compressor");
     auto const width = tag.attribute("header_type", "UInt32");
     if (width != "UInt32" && width != "UInt64")
-      xml_.fail(fmt::format("expected header_type UInt32 or UInt64, got \"{}\"", width));
+      xml_.fail(fmt::format("expected header_type UInt32 or UInt64, found \"{}\"", width));
     found_.file.header_width = width == "UInt32" ? 4 : 8;
   }
 
@@ -105,10 +105,10 @@ class vtk_parser {
     if (++pieces_ > 1 || extent != found_.extent) xml_.fail("expected one Piece with the whole extent");
   }
 
-  /// An array that cannot be read matters only where it is the wanted one.
+  /// Only the wanted array needs to be readable.
   void array(xml_tag const& tag, std::vector<vtk_array>& to) {
     if (array_ != nullptr)
-      xml_.fail(fmt::format("expected the values of {}, got another array", array_->name));
+      xml_.fail(fmt::format("expected the values of {}, found another array", array_->name));
     if (to.size() == 4096) xml_.fail("expected at most 4096 arrays");
     auto& a = to.emplace_back();
     a.name = tag.attribute("Name");
@@ -145,7 +145,7 @@ std::vector<double> read_coordinates(vtk_file const& file, vtk_array const& arra
   return values;
 }
 
-/// The Scalars of the points, or the first array that can be read; flags of hidden points are no values.
+/// The Scalars of the points, or the first readable array; flags of hidden points are ignored.
 vtk_array const& chosen(contents const& c) {
   for (auto const& a : c.point_arrays)
     if (c.wanted.empty() ? is_scalar(a) && a.name != "vtkGhostType" : a.name == c.wanted) return a;
@@ -164,7 +164,7 @@ std::unique_ptr<volume_reader> open_vtk(std::string const& path) {
     bool const whole = c.extent[2 * axis] == std::floor(c.extent[2 * axis]) && n == std::floor(n);
     if (!(n >= 1 && n < 2147483648.0) || !whole)
       throw skel::usage_error(
-          fmt::format("{}: WholeExtent: expected whole numbers, the second at least the first, got {} {}",
+          fmt::format("{}: WholeExtent: expected whole numbers, the second at least the first, found {} {}",
                       path, c.extent[2 * axis], c.extent[2 * axis + 1]));
     header.size[axis] = static_cast<std::size_t>(n);
     c.origin[axis] += c.spacing[axis] * c.extent[2 * axis];
@@ -176,7 +176,7 @@ std::unique_ptr<volume_reader> open_vtk(std::string const& path) {
   if (c.rectilinear) {
     if (c.coordinates.size() != 3)
       throw skel::usage_error(
-          fmt::format("{}: expected 3 arrays of Coordinates, got {}", path, c.coordinates.size()));
+          fmt::format("{}: expected 3 arrays of Coordinates, found {}", path, c.coordinates.size()));
     for (std::size_t axis = 0; axis < 3; ++axis)
       header.coordinates[axis] = read_coordinates(c.file, c.coordinates[axis], header.size[axis]);
     check_coordinates(header, path);

@@ -23,7 +23,7 @@ enum class scalar_type : std::uint8_t {
 
 [[nodiscard]] std::size_t size_of(scalar_type type);  ///< bytes
 [[nodiscard]] std::string_view name_of(scalar_type type);
-/// int8 ... float64 by name; usage_error `place: unknown type "x"; known: ...`.
+/// Parses int8 ... float64. Throws usage_error `place: unknown type "x"; known: ...`.
 [[nodiscard]] scalar_type type_named(std::string_view name, std::string_view place);
 
 /// Calls f with a value of the type: with_type(t, [](auto zero) { using number = decltype(zero); ... }).
@@ -54,11 +54,12 @@ decltype(auto) with_type(scalar_type type, F&& f) {
   return f(double{});
 }
 
-/// to.size() numbers of `type`, in the machine's byte order; rounded where `to` has fewer digits.
+/// Converts to.size() numbers of `type`, in the machine's byte order; rounds if `to` has less
+/// precision.
 void convert(scalar_type type, std::span<std::byte const> from, std::span<float> to);
 void convert(scalar_type type, std::span<std::byte const> from, std::span<double> to);
 
-/// Turns the bytes of each number around.
+/// Reverses the bytes of each number.
 void reverse_each(std::span<std::byte> numbers, std::size_t width);
 
 }  // namespace volume_data

@@ -29,8 +29,9 @@ class numbered_name {
       width_ = 10 * width_ + static_cast<std::size_t>(pattern[at] - '0');
     bool const good = at < pattern.size() && pattern[at] == 'd' && width_ <= 20;
     if (!good || pattern.find('%', at) != std::string_view::npos)
-      throw skel::usage_error(fmt::format("{}: expected a name with one %d, as in slice%03d.raw, got \"{}\"",
-                                          header, pattern.substr(0, 60)));
+      throw skel::usage_error(
+          fmt::format("{}: expected a name with one %d, as in slice%03d.raw, found \"{}\"", header,
+                      pattern.substr(0, 60)));
     before_ = pattern.substr(0, percent);
     after_ = pattern.substr(at + 1);
   }
@@ -45,7 +46,7 @@ class numbered_name {
   bool zeros_ = false;
 };
 
-/// Runs of digits as numbers (of any length), the rest byte by byte.
+/// Compares runs of digits as numbers of any length, other characters as bytes.
 bool in_natural_order(std::string_view a, std::string_view b) {
   while (!a.empty() && !b.empty()) {
     if (!is_digit(a.front()) || !is_digit(b.front())) {
@@ -76,7 +77,7 @@ slice_files numbered_files(std::string const& header, std::string_view pattern, 
   slice_files files;
   for (std::size_t i = 0; i < count; ++i) {
     files.push_back(beside(header, name.at(first + static_cast<std::int64_t>(i) * step)));
-    // A header that claims 2^31 files is believed only until the next file is missing.
+    // Stops at the first missing file, so that a header may claim 2^31 files.
     if (!fs::exists(files.back())) static_cast<void>(file_length(files.back()));
   }
   return files;
@@ -88,12 +89,12 @@ slice_files numbered_files_present(std::string const& header, std::string_view p
   slice_files files;
   auto n = first;
   for (; fs::exists(file(n)); ++n) files.push_back(file(n));
-  constexpr std::int64_t look_ahead = 1000;  // a slice that is missing must not end the stack
+  constexpr std::int64_t look_ahead = 1000;  // a missing slice must not end the stack
   for (auto later = n + 1; later <= n + look_ahead; ++later)
     if (fs::exists(file(later)))
       throw skel::usage_error(fmt::format("{}: missing, but {} is there", file(n), file(later)));
   if (files.empty())
-    static_cast<void>(file_length(beside(header, name.at(first))));  // says that it is missing
+    static_cast<void>(file_length(beside(header, name.at(first))));  // reports that it is missing
   return files;
 }
 
@@ -105,7 +106,7 @@ slice_files numbered_files(std::string const& header, std::string_view text) {
   for (auto const v : n)
     if (!(std::abs(v) <= most) || v != std::floor(v))
       throw skel::usage_error(
-          fmt::format("{}: numbers of the data files: expected whole ones, got {}", header, v));
+          fmt::format("{}: numbers of the data files: expected whole ones, found {}", header, v));
   if (n[2] == 0 || (n[1] - n[0]) / n[2] < 0)
     throw skel::usage_error(
         fmt::format("{}: numbers of the data files: from {} to {} by {} are none", header, n[0], n[1], n[2]));
@@ -120,7 +121,7 @@ slice_files pictures_in(std::string const& folder) {
   for (fs::directory_iterator at(folder, code), end; !code && at != end; at.increment(code))
     if (at->path().extension() == ".png") files.push_back(at->path().string());
   if (code) throw skel::usage_error(folder + ": " + code.message());
-  if (files.empty()) throw skel::usage_error(folder + ": expected .png files in this folder, there are none");
+  if (files.empty()) throw skel::usage_error(folder + ": expected .png files in this folder, found none");
   std::ranges::sort(files, [](auto const& a, auto const& b) {
     return in_natural_order(a, b) || (!in_natural_order(b, a) && a < b);  // 1.png, 01.png: by bytes
   });

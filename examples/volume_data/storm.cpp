@@ -17,7 +17,7 @@ struct vec2 {
 
 double bell(double x) { return std::exp(-x * x); }
 
-/// Winds round a low: Lamb and Oseen's vortex with spiral bands, weaker with height.
+/// Wind around a low: the vortex of Lamb and Oseen with spiral bands, weaker with height.
 vec2 cyclone(double x, double y, double z, vec2 centre, double radius, double strongest, double turns) {
   double const dx = x - centre.x, dy = y - centre.y;
   double const r = std::sqrt(dx * dx + dy * dy) / radius + 1e-9;
@@ -29,7 +29,7 @@ vec2 cyclone(double x, double y, double z, vec2 centre, double radius, double st
   return {-dy / (r * radius) * speed, dx / (r * radius) * speed};
 }
 
-/// The jet stream: a band at 10 km that meanders round the low.
+/// The jet stream: a band at 10 km that meanders around the low.
 vec2 jet(double x, double y, double z, double east) {
   double const phase = 2 * std::numbers::pi * ((x - east) / width - 0.08);
   double const middle = 2650 + 760 * std::sin(phase * 1.25) + 130 * std::sin(3.1 * phase + 0.7);

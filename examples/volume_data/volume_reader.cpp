@@ -14,7 +14,7 @@ void volume_reader::read(std::span<std::byte> slices) {
   auto const bytes = header_.slice_bytes();
   auto const count = slices.size() / bytes;
   if (count * bytes != slices.size() || count > header_.size[2] - position_)
-    throw skel::error(fmt::format("{}: {} bytes asked for at slice {} of {}, of {} bytes each", header_.name,
+    throw skel::error(fmt::format("{}: requested {} bytes at slice {} of {}, of {} bytes each", header_.name,
                                   slices.size(), position_, header_.size[2], bytes));
   fill(slices);
   position_ += count;
@@ -32,7 +32,7 @@ template <class To>
 void volume_reader::read_as(std::span<To> slices) {
   auto const samples = header_.slice_samples();
   slice_.resize(header_.slice_bytes());
-  if (slices.size() % samples != 0) throw skel::error(header_.name + ": slices are read whole");
+  if (slices.size() % samples != 0) throw skel::error(header_.name + ": expected whole slices");
   for (; !slices.empty(); slices = slices.subspan(samples)) {
     read(std::span<std::byte>(slice_));
     convert(header_.type, slice_, slices.first(samples));

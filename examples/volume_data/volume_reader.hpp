@@ -1,5 +1,4 @@
-// Volumes in the order of their files: a header, then slices. For the whole grid see read_grid
-// (grid.hpp).
+// Reads volumes in file order: a header, then slices. read_grid() (grid.hpp) reads a whole grid.
 #pragma once
 
 #include <array>
@@ -27,7 +26,7 @@ struct volume_header {
   [[nodiscard]] std::size_t bytes() const { return samples() * size_of(type); }
 };
 
-/// An opened volume. It keeps no slice: memory is what the caller gives, and buffers of 64 KB.
+/// An opened volume. It stores no slices; its own memory is a few buffers of 64 KB.
 ///
 ///     auto const volume = volume_data::open_volume("head.nrrd");
 ///     std::vector<float> slice(volume->header().slice_samples());
@@ -39,18 +38,19 @@ class volume_reader {
   volume_reader& operator=(volume_reader const&) = delete;
 
   [[nodiscard]] volume_header const& header() const noexcept { return header_; }
-  /// The next slice to be read, header().size[2] at the end.
+  /// Index of the next slice to read; header().size[2] at the end.
   [[nodiscard]] std::size_t position() const noexcept { return position_; }
 
-  /// The next slices, as many as fit into `slices`, which must be a whole number of them and not more than
-  /// are left. Bytes are in the machine's order. Errors: usage_error with the file and the place.
+  /// Reads the next slices. The size of `slices` must be a whole number of slices, at most the
+  /// remaining ones. Values are in the machine's byte order. Throws usage_error with the file and
+  /// the place.
   void read(std::span<std::byte> slices);
   void read(std::span<float> slices) { read_as(slices); }
   void read(std::span<double> slices) { read_as(slices); }
-  /// Passes over the next slices. Costs nothing where slices are computed or can be sought (plain raw values,
-  /// stacks of files), and reading them where they are compressed or in text.
+  /// Skips the next slices. Free if slices are computed or seekable (plain raw values, stacks of
+  /// files); otherwise (compressed, text) as expensive as reading.
   void skip(std::size_t slices);
-  /// Whether skip() costs nothing.
+  /// Whether skip() is free.
   [[nodiscard]] virtual bool skips_freely() const = 0;
 
  protected:
@@ -67,11 +67,12 @@ class volume_reader {
   std::vector<std::byte> slice_;
 };
 
-/// Opens a file by its ending: .vti, .vtr (VTK XML: ascii, inline base64, appended raw or base64, zlib),
-/// .nrrd, .nhdr (raw, gzip, ascii), .mha, .mhd (MetaImage, plain or zlib), .json (a sidecar of raw values),
-/// .raw (the sidecar is FILE.raw.json); or a folder of .png files, a slice each, in the order of the numbers
-/// in their names. Sizes in a header are not trusted: before anything is allocated,
-/// the file must be able to hold that many values. Errors: usage_error `path: place: what was expected`.
+/// Opens a file by its extension: .vti, .vtr (VTK XML: ascii, inline base64, appended raw or
+/// base64, zlib), .nrrd, .nhdr (raw, gzip, ascii), .mha, .mhd (MetaImage, plain or zlib), .json (a
+/// sidecar of raw values), .raw (with the sidecar FILE.raw.json); or a folder of .png files, one
+/// per slice, in the order of the numbers in their names. Sizes in a header are not trusted: before
+/// memory is allocated, the file must be able to hold that many values. Throws usage_error `path:
+/// place: what was expected`.
 [[nodiscard]] std::unique_ptr<volume_reader> open_volume(std::string const& path);
 
 }  // namespace volume_data

@@ -27,7 +27,7 @@ std::uint64_t read_count(vtk_file const& file, byte_source& from) {
   return count;
 }
 
-/// Yields as many bytes as a count in front of them states. `alone`: nothing may follow them.
+/// Yields the number of bytes stated by a count in front of them. `alone`: nothing may follow them.
 class counted_source final : public byte_source {
  public:
   counted_source(vtk_file const& file, source from, bool alone) : from_(std::move(from)), alone_(alone) {
@@ -58,8 +58,8 @@ class counted_source final : public byte_source {
   bool alone_;
 };
 
-/// vtkZLibDataCompressor: the number of blocks, their size, the last one's size (0: as the others), the
-/// compressed size of each, and then the blocks, each a zlib stream.
+/// vtkZLibDataCompressor: the number of blocks, their size, the size of the last one (0: like the
+/// others), the compressed size of each, and the blocks, each a zlib stream.
 class blocks_source final : public byte_source {
  public:
   blocks_source(vtk_file const& file, source from, bool alone)
@@ -72,9 +72,9 @@ class blocks_source final : public byte_source {
       from_->fail(fmt::format("{} compressed blocks, more than the file has room for", blocks));
     for (std::uint64_t i = 0; i < blocks; ++i) packed_.push_back(read_count(file, *from_));
     if (blocks > 0 && (block_ > UINT64_MAX / 2 / blocks || last_ > UINT64_MAX / 4))
-      from_->fail("compressed blocks are larger than can be");
+      from_->fail("compressed blocks are impossibly large");
     left_ = blocks == 0 ? 0 : (blocks - 1) * block_ + last_;
-    if (inflateInit(&stream_) != Z_OK) from_->fail("zlib has no memory");
+    if (inflateInit(&stream_) != Z_OK) from_->fail("zlib: out of memory");
   }
   ~blocks_source() override { inflateEnd(&stream_); }
   blocks_source(blocks_source const&) = delete;
@@ -91,7 +91,7 @@ class blocks_source final : public byte_source {
     }
     return done;
   }
-  /// Blocks that are passed over whole are not unpacked.
+  /// Blocks that are skipped completely are not decompressed.
   void skip(std::uint64_t bytes) override {
     while (bytes > 0 && (in_block_ > 0 || open_block()) && bytes >= in_block_) {
       bytes -= in_block_;
@@ -118,7 +118,7 @@ class blocks_source final : public byte_source {
       if (packed_left_ > 0) skip_packed();
       packed_left_ = packed_[next_++];
       in_block_ = next_ == packed_.size() ? last_ : block_;
-      if (inflateReset(&stream_) != Z_OK) from_->fail("zlib cannot go on");
+      if (inflateReset(&stream_) != Z_OK) from_->fail("zlib: cannot reset the stream");
       if (in_block_ > 0) return true;
     }
     return false;
@@ -139,23 +139,23 @@ class blocks_source final : public byte_source {
     stream_.avail_out = static_cast<uInt>(to.size());
     bool ended = false;
     while (stream_.avail_out > 0 && !ended) ended = inflate_once();
-    if (stream_.avail_out > 0) from_->fail("a compressed block is shorter than it should be");
+    if (stream_.avail_out > 0) from_->fail("a compressed block is too short");
     if (in_block_ == to.size() && !ended) expect_block_end();
     if (in_block_ == to.size()) skip_packed();  // what follows belongs to the next block
   }
-  // Its checksum may be left when all of its bytes are out.
+  // Its checksum may remain after all of its bytes.
   void expect_block_end() {
     std::byte more{};
     stream_.next_out = reinterpret_cast<Bytef*>(&more);
     stream_.avail_out = 1;
     bool ended = false;
     while (stream_.avail_out > 0 && !ended) ended = inflate_once();
-    if (stream_.avail_out == 0) from_->fail("a compressed block is longer than it should be");
+    if (stream_.avail_out == 0) from_->fail("a compressed block is too long");
   }
   /// Whether the stream ends.
   bool inflate_once() {
     if (at_ == end_) {
-      if (packed_left_ == 0) from_->fail("a compressed block is shorter than it should be");
+      if (packed_left_ == 0) from_->fail("a compressed block is too short");
       refill();
     }
     stream_.next_in = reinterpret_cast<Bytef*>(buffer_.data() + at_);
@@ -187,12 +187,12 @@ constexpr std::array<std::string_view, 10> types{"Int8",   "UInt8", "Int16",  "U
 }
 
 source appended(vtk_file const& file, vtk_array const& array) {
-  if (file.appended_at == 0) refuse(file, array, "expected <AppendedData>, there is none");
+  if (file.appended_at == 0) refuse(file, array, "missing <AppendedData>");
   std::uint64_t offset = 0;
   auto const* const last = array.offset.data() + array.offset.size();
   auto const [end, code] = std::from_chars(array.offset.data(), last, offset);
   if (code != std::errc{} || end != last || offset > UINT64_MAX - file.appended_at)
-    refuse(file, array, fmt::format("expected an offset, got \"{}\"", array.offset));
+    refuse(file, array, fmt::format("expected an offset, found \"{}\"", array.offset));
   auto bytes = file_bytes(file.path, file.appended_at + offset);
   return file.appended_raw ? std::move(bytes) : from_base64(std::move(bytes));
 }
@@ -205,7 +205,7 @@ bool is_scalar(vtk_array const& array) {
 
 scalar_type type_of(vtk_file const& file, vtk_array const& array) {
   if (array.components != "1")
-    refuse(file, array, fmt::format("expected 1 component, got {}", array.components));
+    refuse(file, array, fmt::format("expected 1 component, found {}", array.components));
   auto const at = std::ranges::find(types, array.type_name);
   if (at == types.end())
     refuse(file, array,
@@ -216,7 +216,7 @@ scalar_type type_of(vtk_file const& file, vtk_array const& array) {
 source open_array(vtk_file const& file, vtk_array const& array) {
   bool const inside = array.format != "appended";  // then nothing follows the values
   if (inside && array.format != "ascii" && array.format != "binary")
-    refuse(file, array, fmt::format("expected format ascii, binary or appended, got \"{}\"", array.format));
+    refuse(file, array, fmt::format("expected format ascii, binary or appended, found \"{}\"", array.format));
   auto bytes = inside ? file_bytes(file.path, array.begin, array.end - array.begin) : appended(file, array);
   if (array.format == "ascii") return from_text(std::move(bytes), type_of(file, array));
   if (inside) bytes = from_base64(std::move(bytes));
@@ -224,7 +224,7 @@ source open_array(vtk_file const& file, vtk_array const& array) {
   if (file.compressor == "vtkZLibDataCompressor")
     return std::make_unique<blocks_source>(file, std::move(bytes), inside);
   refuse(file, array,
-         fmt::format("expected compressor vtkZLibDataCompressor or none, got \"{}\"", file.compressor));
+         fmt::format("expected compressor vtkZLibDataCompressor or none, found \"{}\"", file.compressor));
 }
 
 bool swapped(vtk_file const& file, vtk_array const& array) { return file.swapped && array.format != "ascii"; }

@@ -1,4 +1,4 @@
-// A DataArray of a VTK XML file: where its bytes are and how they are to be read.
+// A DataArray of a VTK XML file: the position and encoding of its bytes.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@ struct vtk_file {
   bool swapped = false;           ///< other byte order than the machine's
   std::string compressor;         ///< of all arrays but those in text; empty: none
   std::size_t header_width = 4;   ///< bytes of the counts in front of data: UInt32 or UInt64
-  std::uint64_t appended_at = 0;  ///< behind the _ of <AppendedData>; 0: there is none
+  std::uint64_t appended_at = 0;  ///< behind the _ of <AppendedData>; 0: missing
   bool appended_raw = true;       ///< or base64
 };
 
-/// Attributes as they stand in the file: those of unread arrays are not checked.
+/// Attributes as text, because those of unread arrays are not checked.
 struct vtk_array {
   std::string name, type_name, components, format, offset;
   std::uint64_t begin = 0, end = 0;  ///< the text between the tags, for ascii and binary
@@ -25,11 +25,11 @@ struct vtk_array {
 
 /// Whether the array has one component, of a type that volumes have.
 [[nodiscard]] bool is_scalar(vtk_array const& array);
-/// usage_error unless it is_scalar().
+/// Throws usage_error unless is_scalar().
 [[nodiscard]] scalar_type type_of(vtk_file const& file, vtk_array const& array);
 
-/// The values of the array, which is_scalar(); still in the file's byte order, see swapped(). usage_error
-/// where the file says of them what cannot be.
+/// Opens the values of an array that is_scalar(), in the file's byte order, see swapped. Throws
+/// usage_error if its attributes are invalid.
 [[nodiscard]] source open_array(vtk_file const& file, vtk_array const& array);
 [[nodiscard]] bool swapped(vtk_file const& file, vtk_array const& array);
 

@@ -45,7 +45,7 @@ void append_utf8(std::string& to, std::uint32_t c) {
   }
 }
 
-/// The character that &name; stands for. False if the name is unknown.
+/// Resolves &name; to a character. Returns false if the name is unknown.
 bool resolve(std::string_view name, std::string& to) {
   for (auto const& [known, c] : entities)
     if (name == known) {
@@ -103,7 +103,8 @@ void xml_scanner::skip_space() {
   while (is_space(peek())) take();
 }
 
-// Up to a '<' or the end of the file. True if there is more than white space.
+// Advances to the next '<' or the end of the file. Returns true if anything but white space was
+// skipped.
 bool xml_scanner::skip_text() {
   skip_space();
   bool const found = peek() >= 0 && peek() != '<';
@@ -121,7 +122,7 @@ void xml_scanner::skip_until(std::string_view end) {
   fail(fmt::format("expected {} before the end of the file", end));
 }
 
-// <? ... ?> or <!-- ... -->, behind the '<'.
+// Skips <? ... ?> or <!-- ... -->, from behind the '<' on.
 void xml_scanner::skip_markup() {
   if (take() == '?') return skip_until("?>");
   if (take() != '-' || take() != '-') fail("expected a tag or a comment behind <");
@@ -131,20 +132,20 @@ void xml_scanner::skip_markup() {
 std::string xml_scanner::word() {
   std::string text;
   while (is_name(peek())) {
-    if (text.size() == longest_word) fail("expected a name, got more than 4096 characters");
+    if (text.size() == longest_word) fail("expected a name, found more than 4096 characters");
     text += static_cast<char>(take());
   }
   if (text.empty()) fail("expected a name");
   return text;
 }
 
-// Behind the '&'.
+// Resolves a reference from behind the '&' on.
 void xml_scanner::reference(std::string& to) {
   std::string name;
   while (name.size() < longest_reference && (is_name(peek()) || peek() == '#'))
     name += static_cast<char>(take());
   if (take() != ';' || !resolve(name, to))
-    fail(fmt::format("expected &lt; &gt; &amp; &quot; &apos; or &#NUMBER;, got &{}", name));
+    fail(fmt::format("expected &lt; &gt; &amp; &quot; &apos; or &#NUMBER;, found &{}", name));
 }
 
 std::string xml_scanner::value(std::string const& key) {
@@ -153,7 +154,7 @@ std::string xml_scanner::value(std::string const& key) {
   std::string value;
   for (int c = take(); c != quote; c = take()) {
     if (c < 0 || value.size() >= longest_word) fail(fmt::format("the value of {} does not end", key));
-    if (c == '<') fail(fmt::format("expected &lt; in the value of {}, got <", key));
+    if (c == '<') fail(fmt::format("expected &lt; in the value of {}, found <", key));
     if (c == '&')
       reference(value);
     else
@@ -176,7 +177,7 @@ void xml_scanner::attribute(xml_tag& tag) {
 void xml_scanner::nest(xml_tag& tag) {
   if (!tag.opens) {
     if (open_.empty() || open_.back() != tag.name)
-      fail(fmt::format("expected {}, got </{}>",
+      fail(fmt::format("expected {}, found </{}>",
                        open_.empty() ? "a tag that opens" : "</" + open_.back() + ">", tag.name));
     open_.pop_back();
   }

@@ -1,5 +1,5 @@
-// The tags of an XML file, one after the other. VTK's files need no more: the text between tags is data,
-// which is read where it lies.
+// Scans the tags of an XML file. That suffices for VTK's files: text between tags is data, which is
+// read in place.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct xml_tag {
   std::size_t depth = 0;             ///< elements around this one
   std::string parent;                ///< the innermost of them
   std::uint64_t begin = 0, end = 0;  ///< bytes of the file: from '<' to behind '>'
-  bool after_text = false;  ///< not only white space and comments lie between the tag before and this
+  bool after_text = false;           ///< whether text other than white space and comments precedes this tag
 
   [[nodiscard]] std::optional<std::string_view> find(std::string_view key) const;
   [[nodiscard]] std::string_view attribute(std::string_view key, std::string_view otherwise = "") const;
@@ -29,11 +29,12 @@ struct xml_tag {
 class xml_scanner {
  public:
   explicit xml_scanner(std::string path);
-  /// The next tag, its attributes with references such as &quot; resolved; processing instructions and
-  /// comments are passed over. Nothing at the end of the file. usage_error `path: at byte N: ...` if this is
-  /// no XML, if an element is closed that is not the innermost, or if the file ends inside of one.
+  /// Returns the next tag, with references such as &quot; in attributes resolved; skips processing
+  /// instructions and comments. Returns nothing at the end of the file. Throws usage_error `path:
+  /// at byte N: ...` for malformed XML, for a closing tag that does not match the innermost
+  /// element, or if the file ends inside an element.
   std::optional<xml_tag> next();
-  /// Passes over white space and this character, and returns where the file goes on.
+  /// Skips white space and this character, and returns the following position.
   std::uint64_t behind(char c);
   [[noreturn]] void fail(std::string const& text) const;
 

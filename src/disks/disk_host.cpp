@@ -12,7 +12,7 @@ namespace skel::detail {
 
 namespace {
 
-// A shard's header and its footer are in them, and small files as a whole.
+// Large enough for a shard's header and footer, and for small files as a whole.
 constexpr std::uint64_t head_bytes = 8192, tail_bytes = 256;
 constexpr std::uint64_t most_read = std::uint64_t{1} << 24;
 
@@ -48,8 +48,7 @@ std::string expand_disk(std::string const& pattern, std::string const& host, int
     else if (which == '%')
       text += '%';
     else
-      throw usage_error(
-          detail::format("\"{}\": a percent sign is followed by h (host), r (rank) or another", pattern));
+      throw usage_error(detail::format("\"{}\": expected %h (host), %r (rank) or %%", pattern));
   }
   return text;
 }
@@ -105,19 +104,19 @@ std::vector<std::byte> disk_host::result(int from, disk_request const& r) {
   return {};
 }
 
-// The directory is made where it is missing: nobody logs in to each host for that. Whether it can be written
-// to is found out as of any directory.
+// Creates the directory if it is missing, because users do not log in to each host. Whether it is
+// writable is found out on first use, as for any directory.
 std::vector<std::byte> disk_host::describe(std::string const& pattern) const {
   std::error_code ignored;
   auto directory = std::filesystem::absolute(expand_disk(pattern, host_, rank_), ignored).lexically_normal();
-  if (!directory.has_filename()) directory = directory.parent_path();  // a slash at the end
+  if (!directory.has_filename()) directory = directory.parent_path();  // strips a trailing slash
   std::filesystem::create_directories(directory, ignored);
   return encode(std::vector{host_, directory.string()});
 }
 
 storage::file& disk_host::file_of(int from, std::uint64_t number) {
   auto const at = open_.find({from, number});
-  if (at == open_.end() || !at->second) throw error("a file that is not open");
+  if (at == open_.end() || !at->second) throw error("file is not open");
   return *at->second;
 }
 

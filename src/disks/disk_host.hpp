@@ -1,5 +1,5 @@
-// This rank's disk for the others: what they ask is done one after the other, by a thread that only works on
-// files.
+// Serves this rank's disk to the other ranks. A thread that works only on files performs their
+// requests one after the other.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,15 @@
 
 namespace skel::detail {
 
-/// `pattern` with %h for the host's name, %r for the rank and %% for a percent sign. usage_error for others.
+/// Expands %h to the host's name, %r to the rank and %% to a percent sign. Throws usage_error for
+/// any other use of %.
 [[nodiscard]] std::string expand_disk(std::string const& pattern, std::string const& host, int rank);
 
-/// The disk of one rank. Not for several threads at once.
+/// The disk of one rank. Not thread-safe.
 class disk_host {
  public:
   disk_host(int rank, std::string host) : rank_(rank), host_(std::move(host)) {}
-  /// What rank `from` wants. Errors are part of the answer.
+  /// Performs a request of rank `from`. Errors are part of the answer.
   [[nodiscard]] disk_answer perform(int from, disk_request const& r);
 
  private:
@@ -30,7 +31,7 @@ class disk_host {
 
   int rank_;
   std::string host_;
-  std::map<std::pair<int, std::uint64_t>, std::unique_ptr<storage::file>> open_;  // by who and which
+  std::map<std::pair<int, std::uint64_t>, std::unique_ptr<storage::file>> open_;  // by rank and file number
 };
 
 }  // namespace skel::detail

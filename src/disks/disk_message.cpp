@@ -41,7 +41,7 @@ transport::packet encode_use(bool begins) {
 
 disk_message kind_of(std::span<std::byte const> body) {
   auto const said = static_cast<disk_message>(bytes::get_bytes(body, 1)[0]);
-  if (said > disk_message::ends) throw protocol_error("an unknown message about a disk");
+  if (said > disk_message::ends) throw protocol_error("unknown disk message");
   return said;
 }
 
@@ -51,7 +51,7 @@ std::pair<std::uint64_t, disk_request> decode_request(std::span<std::byte const>
   auto& [number, r] = all;
   number = bytes::get_varint(body);
   r.what = static_cast<disk_call>(bytes::get_bytes(body, 1)[0]);
-  if (r.what > disk_call::close_all) throw protocol_error("an unknown call to a disk");
+  if (r.what > disk_call::close_all) throw protocol_error("unknown disk call");
   r.file = bytes::get_varint(body);
   r.offset = bytes::get_varint(body);
   r.length = bytes::get_varint(body);
@@ -97,7 +97,7 @@ std::vector<std::byte> encode(std::vector<std::string> const& texts) {
 
 std::vector<std::string> decode_texts(std::span<std::byte const> bytes) {
   auto const n = bytes::get_varint(bytes);
-  if (n > bytes.size()) throw protocol_error("a list of names ends early");
+  if (n > bytes.size()) throw protocol_error("truncated list of names");
   std::vector<std::string> texts;
   texts.reserve(n);
   for (std::uint64_t i = 0; i < n; ++i) texts.push_back(bytes::get_text(bytes));

@@ -1,4 +1,4 @@
-// What ranks ask of each other's disks, as messages.
+// The messages by which ranks use each other's disks.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace skel::detail {
 
-/// One for each function of storage::file_system and storage::file; `describe` tells where a disk is, and
-/// `close_all` is what a rank tells itself of the files of one that is lost.
+/// One call per function of storage::file_system and storage::file. In addition, `describe` returns
+/// the location of a disk, and a rank sends itself `close_all` to close the files of a lost rank.
 enum class disk_call : std::uint8_t {
   describe,
   create,
@@ -31,23 +31,23 @@ enum class disk_call : std::uint8_t {
 
 struct disk_request {
   disk_call what = disk_call::close;
-  std::uint64_t file = 0;  // a number that the asking rank has given it
+  std::uint64_t file = 0;  // a number assigned by the requesting rank
   std::uint64_t offset = 0, length = 0;
   std::string path{}, to{};
   std::span<std::byte const> content{};
 };
 
 struct disk_answer {
-  std::string error{};  // empty: done
-  double seconds = 0;   // that the disk took
+  std::string error{};  // empty: success
+  double seconds = 0;   // seconds spent on the disk
   std::vector<std::byte> content{};
 };
 
-/// Both travel under a number of the asking rank. `decode` functions throw protocol_error; a decoded
-/// request's content lies in `body`.
+/// Request and answer carry a number of the requesting rank. `decode` functions throw
+/// protocol_error. The content of a decoded request refers to `body`.
 [[nodiscard]] transport::packet encode(std::uint64_t number, disk_request const& r);
 [[nodiscard]] transport::packet encode(std::uint64_t number, disk_answer const& a);
-/// That this rank has opened a store on the other's disk, or has closed it.
+/// Announces that this rank has opened a store on the receiver's disk, or has closed it.
 [[nodiscard]] transport::packet encode_use(bool begins);
 
 enum class disk_message : std::uint8_t { request, answer, begins, ends };
@@ -55,8 +55,8 @@ enum class disk_message : std::uint8_t { request, answer, begins, ends };
 [[nodiscard]] std::pair<std::uint64_t, disk_request> decode_request(std::span<std::byte const> body);
 [[nodiscard]] std::pair<std::uint64_t, disk_answer> decode_answer(std::span<std::byte const> body);
 
-/// A file as open() tells of it: its beginning and its end travel with the answer, since whoever opens a
-/// shard reads these first.
+/// The answer to open(). It contains the beginning and the end of the file, which every reader of a
+/// shard reads first.
 struct opened_file {
   std::uint64_t size = 0;
   std::vector<std::byte> head{}, tail{};

@@ -9,7 +9,7 @@
 namespace skel::detail {
 
 namespace {
-// A job that has failed ends together (farewell.cpp); for so long its ranks still answer.
+// A failed job ends together (farewell.cpp); its ranks answer for this long.
 constexpr auto still_answers = std::chrono::seconds(10);
 constexpr auto look_again = std::chrono::milliseconds(100);
 }  // namespace
@@ -32,7 +32,7 @@ disk_service::~disk_service() {
   if (thread_.joinable()) thread_.join();
 }
 
-// --- who asks
+// --- the requesting side
 
 void disk_service::post(int rank, transport::packet what) {
   outgoing_.push_back({rank, std::move(what)});
@@ -64,12 +64,12 @@ void disk_service::tell_all(bool begins) {
   {
     std::lock_guard const held(mutex_);
     for (int r = 0; r < static_cast<int>(lost_.size()); ++r)
-      if (r != rank_) post(r, encode_use(begins));  // a suspect may hear of it later
+      if (r != rank_) post(r, encode_use(begins));  // a suspected rank may receive it later
   }
   wake_();
 }
 
-// Who has lost the root is alone: the others may take it for lost.
+// A rank that lost the root is isolated: the others may have declared it dead.
 bool disk_service::hopeless(int rank) const {
   return lost_[static_cast<std::size_t>(rank)] || lost_[0] ||
          (failed_since_ && clock::now() - *failed_since_ > still_answers);
@@ -120,7 +120,7 @@ void disk_service::on_message(int from, std::span<std::byte const> body) {
   changed_.notify_all();
 }
 
-// Who was taken for lost in between has ended all.
+// A rank that was declared dead and returned has already ended all of its uses.
 void disk_service::use(int from, int stores) {
   auto& n = stores_of_[static_cast<std::size_t>(from)];
   stores = std::max(stores, -n);
@@ -158,7 +158,7 @@ void disk_service::set_failed() {
   if (!failed_since_) failed_since_ = clock::now();
 }
 
-// --- who is asked
+// --- the serving side
 
 void disk_service::serve() {
   std::unique_lock held(mutex_);
@@ -173,7 +173,7 @@ void disk_service::serve() {
       auto const [number, r] = decode_request(next.message);
       auto const a = disk_.perform(next.from, r);
       if (number != 0) answer = encode(number, a);
-    } catch (protocol_error const&) {  // NOLINT(bugprone-empty-catch): of no request there is no answer
+    } catch (protocol_error const&) {  // NOLINT(bugprone-empty-catch): a malformed request gets no answer
     }
     held.lock();
     --unfinished_;

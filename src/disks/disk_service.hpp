@@ -1,4 +1,4 @@
-// Between the ranks' disks and the engine: requests and answers on their way.
+// Carries requests and answers between the ranks' disks and the engine.
 #pragma once
 
 #include <atomic>
@@ -19,12 +19,13 @@
 
 namespace skel::detail {
 
-/// One per engine. Its thread works on files and leaves what there is to send: only who moves the engine's
-/// messages calls the transport. A request waits for its answer until the rank that was asked is lost, so
-/// whoever waits must not hold the engine's lock.
+/// One per engine. Its thread works on files and queues the messages to send, because only the
+/// thread that drives communication calls the transport. wait() blocks until the answer arrives or
+/// the rank is lost, so the caller must not hold the engine's lock.
 class disk_service {
  public:
-  /// `reachable`: whether ranks can ask each other at any time. `wake` asks for messages to be moved.
+  /// `reachable`: whether ranks can send requests to each other at any time. `wake` asks the engine
+  /// to send messages.
   disk_service(int rank, int size, std::string host, bool reachable, std::function<void()> wake);
   ~disk_service();
   disk_service(disk_service const&) = delete;
@@ -38,21 +39,22 @@ class disk_service {
   // --- from any thread, without the engine's lock ---
   using ticket = std::uint64_t;
   [[nodiscard]] ticket ask(int rank, disk_request const& r);
-  /// skel::error where the rank is lost before it answers.
+  /// Throws skel::error if the rank is lost before it answers.
   [[nodiscard]] disk_answer wait(ticket t);
-  /// Nobody waits for this one.
+  /// Discards the answer.
   void forget(ticket t);
-  /// Asks, and is not told how it ends.
+  /// Sends a request without waiting for its outcome.
   void tell(int rank, disk_request const& r);
   [[nodiscard]] bool lost(int rank) const;
-  /// For the asking side's files.
+  /// The next file number of the requesting side.
   [[nodiscard]] std::uint64_t next_file() { return ++files_; }
-  /// This rank has a store on all ranks' disks, which listen until it ends.
+  /// Announces that this rank uses a store on all ranks' disks. They stay attentive until the use
+  /// ends.
   void begin_use() { tell_all(true); }
   void end_use() { tell_all(false); }
-  /// Somebody waits for messages to move, or may any moment.
+  /// Whether messages are waiting, or may be at any moment.
   [[nodiscard]] bool busy() const { return has_outgoing_ || unfinished_ > 0 || users_ > 0; }
-  /// Another rank has a store here.
+  /// Whether another rank uses a store on this rank.
   [[nodiscard]] bool used() const { return users_ > 0; }
 
   // --- the engine, with its lock ---
@@ -63,7 +65,7 @@ class disk_service {
   };
   [[nodiscard]] std::vector<outgoing> take_outgoing();
   void set_lost(int rank, bool lost);
-  /// The job is ending, and those that are asked may leave before they answer.
+  /// The job is ending: ranks may leave before they answer.
   void set_failed();
 
  private:
@@ -86,18 +88,18 @@ class disk_service {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<outgoing> outgoing_;
-  std::atomic<bool> has_outgoing_{false};  // progress() looks at it each time
-  std::map<ticket, int> asked_;            // whom
+  std::atomic<bool> has_outgoing_{false};  // progress() reads it on every call
+  std::map<ticket, int> asked_;            // the rank that each request was sent to
   std::map<ticket, disk_answer> answers_;
   ticket tickets_ = 0;
   std::atomic<std::uint64_t> files_{0};
   std::vector<bool> lost_;
-  std::vector<int> stores_of_;  // of each other rank, here
+  std::vector<int> stores_of_;  // number of stores that each other rank uses here
   std::atomic<int> users_{0};   // their sum
   std::optional<clock::time_point> failed_since_;
-  std::atomic<int> unfinished_{0};  // what this rank waits for, and what it is asked for
+  std::atomic<int> unfinished_{0};  // requests sent and received that are not answered
 
-  disk_host disk_;  // of the thread
+  disk_host disk_;  // used by the thread only
   std::deque<request> requests_;
   bool ending_ = false;
   std::thread thread_;

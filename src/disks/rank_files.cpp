@@ -8,7 +8,7 @@
 
 namespace skel::detail {
 
-// --- whose disk
+// --- the disk of a path
 
 rank_files::place rank_files::find(std::string const& path) const {
   for (auto const& d : disks_) {
@@ -31,7 +31,7 @@ int rank_files::server_of(rank_disk const& d) const {
   throw error(detail::format("{}: rank {} is lost", d.name(), d.ranks.front()));
 }
 
-// The host is part of what its own disk says, too.
+// The host is part of the errors of its own disk, too.
 template <class Call>
 auto rank_files::with_host(place const& p, Call const& call) {
   try {
@@ -73,7 +73,7 @@ std::unique_ptr<storage::file> rank_files::open(std::string const& path) {
   return open_as(path, remote_file::mode::open);
 }
 
-// Within a directory: a shard is shown where it was written.
+// Only within a directory: a shard becomes visible in the directory where it was written.
 void rank_files::rename(std::string const& from, std::string const& to) {
   auto const p = find(from), q = find(to);
   if (here(p)) return with_host(p, [&](auto& files) { files.rename(p.path, q.path); });
@@ -98,7 +98,7 @@ void rank_files::sync_directory(std::string const& directory) {
   ask(p, {.what = disk_call::sync_directory, .path = p.path});
 }
 
-// --- which there are
+// --- finding the disks
 
 rank_files::~rank_files() {
   if (uses_) service_.end_use();
@@ -109,8 +109,8 @@ void rank_files::begin_use(std::string const& pattern) {
   if (service_.size() == 1 || uses_) return;
   if (!service_.reachable())
     throw usage_error(
-        detail::format("ranks:{}: ranks can reach each other's disks only where MPI was started with "
-                       "MPI_THREAD_MULTIPLE; name directories that all of them reach",
+        detail::format("ranks:{}: ranks reach each other's disks only if MPI was initialised with "
+                       "MPI_THREAD_MULTIPLE; expected directories that all ranks reach",
                        pattern));
   service_.begin_use();
   uses_ = true;
@@ -151,7 +151,7 @@ store_places find_places(disk_service& of, checkpoint_options const& options) {
     }
     auto const pattern = named.substr(on_ranks.size());
     if (pattern.empty())
-      throw usage_error(detail::format("\"{}\": the ranks' directory is missing: ranks:DIR", named));
+      throw usage_error(detail::format("\"{}\": missing directory, expected ranks:DIR", named));
     for (auto const& d : files->add(pattern)) s.places.push_back({d.name(), d.host, remote});
     s.home = of.host();
   };

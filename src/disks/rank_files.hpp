@@ -13,24 +13,25 @@
 
 namespace skel::detail {
 
-/// A directory that only the ranks of one host reach; paths in it begin with name().
+/// A directory that only the ranks of one host reach. Paths in it begin with name().
 struct rank_disk {
   std::string host, directory;
-  std::vector<int> ranks{};  // of that host
+  std::vector<int> ranks{};  // ranks on that host
   [[nodiscard]] std::string name() const { return host + ":" + directory; }
 };
 
-/// Paths of this rank's own host and such without a host are the operating system's; calls for another host
-/// are messages to the first of its ranks that lives, and wait for the answer. So no caller may hold the
-/// engine's lock. May be used by several threads.
+/// Paths on this rank's host, and paths without a host, go to the operating system. A call for
+/// another host is sent to the first of its living ranks and blocks until the answer arrives, so
+/// the caller must not hold the engine's lock. Thread-safe.
 class rank_files final : public storage::file_system {
  public:
-  /// Finds the disks out later, see add().
+  /// Finds no disks yet, see add().
   explicit rank_files(disk_service& of) : service_(of) {}
   ~rank_files() override;
 
-  /// The ranks' directories of this pattern (expand_disk), one for each host and name, made where they are
-  /// missing. Asks all ranks; those that are lost have none. usage_error where ranks cannot be asked.
+  /// Returns the ranks' directories for this pattern (expand_disk), one per host and name, and
+  /// creates missing ones. Asks all ranks; lost ranks contribute none. Throws usage_error if ranks
+  /// cannot be asked.
   std::vector<rank_disk> add(std::string const& pattern);
 
   std::unique_ptr<storage::file> create(std::string const& path) override;
@@ -44,8 +45,8 @@ class rank_files final : public storage::file_system {
 
  private:
   struct place {
-    rank_disk const* disk = nullptr;  // none: not on a rank's disk
-    std::string path{};               // as that host knows it
+    rank_disk const* disk = nullptr;  // null: not on a rank's disk
+    std::string path{};               // the path on that host
   };
   [[nodiscard]] place find(std::string const& path) const;
   [[nodiscard]] bool here(place const& p) const;
@@ -59,18 +60,18 @@ class rank_files final : public storage::file_system {
 
   disk_service& service_;
   std::vector<rank_disk> disks_;
-  bool uses_ = false;  // the other ranks listen
+  bool uses_ = false;  // the other ranks were told to stay attentive
 };
 
-/// The directories of a store, `ranks:DIR` expanded to one for each host (and each DIR, where it has %h or
-/// %r), and the files in them.
+/// The directories of a store and the files in them. `ranks:DIR` is expanded to one directory per
+/// host (and per DIR, if it contains %h or %r).
 struct store_places {
   std::vector<storage::place> places;
-  std::string home{};  // of this rank, where its host has one
+  std::string home{};  // directory on this rank's host, if there is one
   std::unique_ptr<storage::file_system> files;
 };
-/// Asks all ranks where their disks are and makes their directories, where the options name any. usage_error
-/// where that is impossible. Without the engine's lock.
+/// Asks all ranks for their disks and creates their directories, if the options name any. Throws
+/// usage_error if that is impossible. Must not be called with the engine's lock held.
 [[nodiscard]] store_places find_places(disk_service& of, checkpoint_options const& options);
 
 }  // namespace skel::detail

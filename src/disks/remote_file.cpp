@@ -105,7 +105,7 @@ std::size_t remote_file::read_at(std::uint64_t offset, std::span<std::byte> byte
   std::size_t done = 0;
   while (done < bytes.size() && offset < size_) {
     auto const& from = piece_at(offset);
-    if (!from.holds(offset)) break;  // it was cut since it was opened
+    if (!from.holds(offset)) break;  // truncated since it was opened
     auto const at = static_cast<std::size_t>(offset - from.offset);
     auto const n = std::min(bytes.size() - done, from.bytes.size() - at);
     std::memcpy(bytes.data() + done, from.bytes.data() + at, n);

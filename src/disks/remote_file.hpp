@@ -11,14 +11,16 @@
 
 namespace skel::detail {
 
-/// Seconds that this thread has waited for other hosts, beyond what their disks took. Of the thread, since
-/// several save at the same time.
+/// Seconds that this thread has waited for other hosts, without the time of their disks. Per
+/// thread, because several threads save at the same time.
 [[nodiscard]] double& transfer_of_this_thread();
 
-/// Waits for the answer. skel::error, which begins with the host, where there is none or it tells of one.
+/// Waits for the answer. Throws skel::error, which begins with the host, if there is no answer or
+/// it contains an error.
 [[nodiscard]] disk_answer wait_for(disk_service& disks, disk_service::ticket t, std::string const& host);
 
-/// Writes run ahead of their answers, reads ahead of their use: in the memory of a few pieces.
+/// Writes and reads are pipelined, in the memory of a few pieces: writes do not wait for their
+/// answers, reads are requested ahead.
 class remote_file final : public storage::file {
  public:
   struct remote_path {
@@ -49,8 +51,8 @@ class remote_file final : public storage::file {
   remote_path where_;
   std::uint64_t number_;
   std::uint64_t size_ = 0;
-  std::vector<std::byte> written_;              // not sent yet
-  std::deque<disk_service::ticket> under_way_;  // writes
+  std::vector<std::byte> written_;              // not yet sent
+  std::deque<disk_service::ticket> under_way_;  // unanswered writes
   piece head_, tail_, ahead_;
 };
 

@@ -138,7 +138,7 @@ double basis_function::operator()(point const& at) const {
     auto const v = at.find(f.variable);
     if (v == at.end())
       throw usage_error(
-          detail::format("unknown variable {}; known here: {}", in_quotes(f.variable), names_of(at)));
+          detail::format("unknown variable {}; known: {}", in_quotes(f.variable), names_of(at)));
     double const x =
         std::pow(v->second, f.exponent) * (f.logs == 0 ? 1 : std::pow(std::log2(v->second), f.logs));
     if (!std::isfinite(x))
@@ -146,7 +146,8 @@ double basis_function::operator()(point const& at) const {
           detail::format("{} is not finite at {} = {}", to_string(*this), f.variable, v->second));
     product *= x;
   }
-  if (!std::isfinite(product)) throw usage_error(to_string(*this) + " is not finite: too large a problem");
+  if (!std::isfinite(product))
+    throw usage_error(to_string(*this) + " is not finite: the problem is too large");
   return product;
 }
 
@@ -176,11 +177,11 @@ std::vector<basis_function> parse_basis(std::string_view text) {
   auto const e = parse_expression(text);
   for (std::size_t i = 0; i < e.functions.size(); ++i) {
     if (e.coefficients[i] != 1)
-      throw usage_error(
-          detail::format("basis {}: coefficients are what is fitted, expected none", in_quotes(text)));
+      throw usage_error(detail::format(
+          "basis {}: found a coefficient, expected none (coefficients are fitted)", in_quotes(text)));
     if (std::find(e.functions.begin(), e.functions.begin() + static_cast<std::ptrdiff_t>(i),
                   e.functions[i]) != e.functions.begin() + static_cast<std::ptrdiff_t>(i))
-      throw usage_error(detail::format("basis {}: {} stands there twice, expected once", in_quotes(text),
+      throw usage_error(detail::format("basis {}: found {} twice, expected once", in_quotes(text),
                                        to_string(e.functions[i])));
   }
   return e.functions;

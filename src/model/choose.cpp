@@ -15,12 +15,12 @@ namespace skel::model {
 namespace {
 
 constexpr std::size_t most_variables = 4;
-constexpr std::size_t most_terms = 3;  // beside the constant
-constexpr double highest_degree = 3;   // of a product, as of a single variable
-constexpr double exact = 1e-3;         // mean relative error: no measurement is better
+constexpr std::size_t most_terms = 3;  // in addition to the constant
+constexpr double highest_degree = 3;   // total degree of a term
+constexpr double exact = 1e-3;         // mean relative error, the accuracy of a measurement
 constexpr int most_folds = 10;
 
-// Samples of one configuration have the same point.
+// Groups the samples by configuration: samples of one configuration have the same point.
 std::vector<std::vector<std::size_t>> configurations(std::span<observation const> samples) {
   std::map<point, std::vector<std::size_t>> by_point;
   for (std::size_t i = 0; i < samples.size(); ++i) by_point[samples[i].at].push_back(i);
@@ -30,18 +30,19 @@ std::vector<std::vector<std::size_t>> configurations(std::span<observation const
   return all;
 }
 
-// How large a run was, not what it worked on: these often go together.
+// Whether the variable describes the run and not the problem. Variables of both kinds are often
+// proportional.
 bool is_of_run(std::string const& variable) {
   return variable == "P" || variable == "threads" || variable == "tasks";
 }
 
 struct chosen_variables {
   std::vector<std::string> names;
-  std::vector<std::string> left_out;  // in words
+  std::vector<std::string> left_out;  // reasons, as text
 };
 
-// Those that are everywhere, positive, and differ. What one of them times a constant gives is the same
-// function.
+// The variables that all samples have, that are positive, and that vary. From two proportional
+// variables only one is used: they give the same functions.
 chosen_variables variables_of(std::span<observation const> samples) {
   chosen_variables found;
   std::set<std::string> all;
@@ -56,8 +57,8 @@ chosen_variables variables_of(std::span<observation const> samples) {
     if (std::ranges::all_of(samples, [&](auto const& o) { return value(o) == first; })) continue;
     auto const bad = std::ranges::find_if(samples, [&](auto const& o) { return value(o) <= 0; });
     if (bad != samples.end()) {
-      found.left_out.push_back(detail::format("{} is left out: {} has {}", variable, bad->where,
-                                              value(*bad) < 0 ? "no number from 0 on for it" : "0 there"));
+      found.left_out.push_back(detail::format("{} is not used: {} has {}", variable, bad->where,
+                                              value(*bad) < 0 ? "no value of at least 0" : "value 0"));
       continue;
     }
     auto const same = std::ranges::find_if(found.names, [&](std::string const& other) {
@@ -68,10 +69,9 @@ chosen_variables variables_of(std::span<observation const> samples) {
     if (same == found.names.end())
       found.names.push_back(variable);
     else if (!is_of_run(variable) && !is_of_run(*same))
-      found.left_out.push_back(
-          detail::format("{} is left out: it is in proportion to {} in all samples, and what each costs "
-                         "cannot be told apart",
-                         variable, *same));
+      found.left_out.push_back(detail::format(
+          "{} is not used: it is proportional to {} in all samples, so their costs cannot be distinguished",
+          variable, *same));
   }
   return found;
 }
@@ -81,8 +81,8 @@ void check_number(std::string const& name, std::vector<std::string> const& varia
   std::string all;
   for (auto const& variable : variables) all += " " + variable;
   throw usage_error(
-      detail::format("{}: {} variables differ ({} ), at most {} can be searched; give a basis, or name "
-                     "the variables with --variables",
+      detail::format("{}: {} variables differ ({} ), expected at most {}; give a basis, or select variables "
+                     "with --variables",
                      name, variables.size(), all, most_variables));
 }
 
@@ -116,7 +116,7 @@ double size_of(point const& at) {
   return size;
 }
 
-// Configurations from small to large, and how many of them are the smaller two thirds.
+// The configurations sorted by size, and the number of those in the smaller two thirds.
 std::vector<std::vector<std::size_t>> by_size(std::span<observation const> samples) {
   auto groups = configurations(samples);
   std::ranges::stable_sort(groups, {}, [&](auto const& g) { return size_of(samples[g.front()].at); });
@@ -124,8 +124,8 @@ std::vector<std::vector<std::size_t>> by_size(std::span<observation const> sampl
 }
 std::size_t smaller_part(std::size_t groups) { return (groups * 2 + 2) / 3; }
 
-// Cross-validation with all columns computed once. Beside the folds, which are predicted within the samples,
-// the largest third is predicted from the others: a function must also extrapolate.
+// Cross-validation with all columns computed once. The folds test interpolation. In addition the
+// largest third is predicted from the others, because a function must also extrapolate.
 class validation {
  public:
   validation(std::span<observation const> samples, fit_options const& options) : options_(options) {
@@ -145,7 +145,8 @@ class validation {
                                                       : Eigen::VectorXd::Ones(n);
   }
 
-  // Relative errors of predictions by fits without what is predicted; empty where there are too few samples.
+  // Relative errors of held-out samples, predicted by fits to the others. Empty if there are too
+  // few samples.
   [[nodiscard]] std::vector<double> errors(Eigen::MatrixXd const& columns) const {
     std::vector<double> found;
     for (int k = 0; k < folds_; ++k)
@@ -186,7 +187,7 @@ double mean(std::vector<double> const& values) {
   return sum / static_cast<double>(values.size());
 }
 
-// How much lower `better` is on average, and the standard error of that.
+// The mean reduction of the error by `better`, and its standard error.
 struct gain {
   double mean = 0, error = 0;
 };
@@ -205,7 +206,7 @@ bool clearly_lower(std::vector<double> const& better, std::vector<double> const&
   return g.mean > 2 * g.error && g.mean > 0.01 * mean(worse);
 }
 
-// Simple functions first: a linear one is 1, each logarithm and each variable adds.
+// Prefers simple functions: a linear one has 1, each logarithm and each further variable adds.
 double complexity(basis_function const& b) {
   double sum = 0;
   for (auto const& f : b.factors)
@@ -218,7 +219,7 @@ std::optional<Eigen::VectorXd> column_of(basis_function const& f, std::span<obse
   try {
     for (std::size_t i = 0; i < samples.size(); ++i) column[static_cast<Eigen::Index>(i)] = f(samples[i].at);
   } catch (usage_error const&) {
-    return std::nullopt;  // not finite here
+    return std::nullopt;  // not finite at a sample
   }
   return column;
 }
@@ -229,7 +230,7 @@ struct trial {
   std::vector<double> errors;
 };
 
-// Each candidate beside those that were chosen.
+// Tries each candidate in addition to the functions chosen so far.
 std::vector<trial> try_all(std::vector<basis_function> const& candidates,
                            std::vector<basis_function> const& chosen, Eigen::MatrixXd const& columns,
                            std::span<observation const> samples, validation const& test) {
@@ -248,8 +249,8 @@ std::vector<trial> try_all(std::vector<basis_function> const& candidates,
   return tried;
 }
 
-// Of those that the best one does not beat by more than a standard error (Breiman and others, "Classification
-// and Regression Trees", 1984, section 3.4.3), the simplest.
+// Returns the simplest of the candidates that are within one standard error of the best (Breiman
+// and others, "Classification and Regression Trees", 1984, section 3.4.3).
 trial const* simplest_of_the_best(std::vector<trial> const& tried) {
   if (tried.empty()) return nullptr;
   auto const& best = *std::ranges::min_element(tried, {}, [](trial const& t) { return mean(t.errors); });
@@ -275,8 +276,9 @@ std::vector<basis_function> choose_basis(std::string const& name, std::span<obse
                        name, samples.size(), fewest));
   for (auto const& o : samples)
     if (!(o.value > 0 && std::isfinite(o.value)))
-      throw usage_error(detail::format(
-          "{}: {}: the value is {}, expected a positive number to choose a basis", o.where, name, o.value));
+      throw usage_error(
+          detail::format("{}: {}: found the value {}, expected a positive number to choose a basis", o.where,
+                         name, o.value));
   std::vector<basis_function> chosen{basis_function{}};
   auto const variables = variables_of(samples).names;
   check_number(name, variables);
@@ -313,7 +315,7 @@ std::optional<held_out> hold_out(std::span<observation const> samples, fitting c
     auto const f = fit_them(small);
     for (auto const& o : large) errors.push_back(std::abs(f(o.at) - o.value) / std::abs(o.value));
   } catch (usage_error const&) {
-    return std::nullopt;  // too few, or collinear without the large ones
+    return std::nullopt;  // too few samples, or collinear without the large ones
   }
   return held_out{static_cast<int>(small.size()), static_cast<int>(large.size()), median(errors),
                   quantile(errors, 0.9)};

@@ -1,4 +1,4 @@
-// Extra-P's JSON Lines.
+// Reads and writes Extra-P's JSON Lines.
 
 #include <algorithm>
 #include <cmath>
@@ -16,7 +16,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-// Extra-P's GUI calls what has no metric <default>; a time is what is meant.
+// Extra-P's GUI names a missing metric <default>; it stands for the time.
 std::string quantity_of(std::string const& metric) {
   return metric.empty() || metric == "time" || metric == "<default>" ? "seconds" : metric;
 }
@@ -32,13 +32,14 @@ double number_of(json const& value, char const* what, std::string const& file, s
 
 std::string text_of(json const& object, char const* key, std::string const& file, std::size_t line) {
   if (!object.contains(key)) return {};
-  if (!object[key].is_string()) fail_at(file, line, detail::format("{} is no text", key));
+  if (!object[key].is_string()) fail_at(file, line, detail::format("{} is not a text", key));
   return object[key];
 }
 
 constexpr std::string_view arrow = "->";
 
-// Ours have four parts; of others all before the last arrow is what ran.
+// Call paths written by skel have four parts. For others, everything before the last arrow is the
+// program.
 void read_path(std::string_view path, sample& s) {
   std::vector<std::string> parts;
   for (auto at = path.find(arrow); at != std::string_view::npos; at = path.find(arrow)) {
@@ -63,16 +64,15 @@ std::string path_of(sample const& s) {
 }
 
 void read_line(std::string_view text, std::string const& file, std::size_t line, std::vector<sample>& all) {
-  // Deeply nested values would end the process: nlohmann's parser is iterative, its destructor is, too.
+  // Deeply nested values are safe: nlohmann's parser and destructor are iterative.
   auto const object = json::parse(text, nullptr, false);
   if (object.is_discarded() || !object.is_object())
     fail_at(file, line,
-            detail::format("{} is no JSON object, expected {{\"params\": {{…}}, \"value\": …}}",
+            detail::format("found {}, expected a JSON object {{\"params\": {{…}}, \"value\": …}}",
                            in_quotes(text)));
   if (!object.contains("params") || !object["params"].is_object())
-    fail_at(file, line, "params is missing, expected an object of numbers");
-  if (!object.contains("value"))
-    fail_at(file, line, "value is missing, expected a number or a list of numbers");
+    fail_at(file, line, "missing params, expected an object of numbers");
+  if (!object.contains("value")) fail_at(file, line, "missing value, expected a number or a list of numbers");
   sample s;
   s.file = file;
   s.line = line;
@@ -92,7 +92,7 @@ void read_line(std::string_view text, std::string const& file, std::size_t line,
   }
 }
 
-// What every sample has and what differs among them.
+// The variables that every sample has and that differ between samples.
 std::vector<std::string> common_variables(std::span<sample const> samples) {
   std::vector<std::string> names;
   for (auto const& [name, value] : samples.front().variables) {
@@ -122,9 +122,8 @@ std::string to_extra_p(std::span<sample const> samples) {
   auto const names = common_variables(samples);
   if (names.empty())
     throw usage_error(
-        "no variable is in all samples and differs among them: Extra-P needs one (--only phase=divide, say, "
-        "takes some of "
-        "them)");
+        "no variable is present in all samples and differs between them, as Extra-P requires (--only "
+        "phase=divide, for example, selects some of them)");
   std::string text;
   for (auto const& s : samples) {
     json object;

@@ -12,12 +12,12 @@ namespace skel::model {
 
 namespace {
 
-constexpr double dependent = 1e10;  // condition numbers: beyond it rounding decides
+constexpr double dependent = 1e10;  // condition number beyond which rounding errors dominate
 constexpr double nearly_dependent = 1e4;
 
 Eigen::VectorXd weights_of(weighting how, Eigen::VectorXd const& t) {
   if (how == weighting::equal) return Eigen::VectorXd::Ones(t.size());
-  return t.cwiseInverse();  // of residuals; their squares get 1/t²
+  return t.cwiseInverse();  // weights of residuals; squares are weighted by 1/t²
 }
 
 struct system {
@@ -34,10 +34,10 @@ system system_of(std::string const& name, std::span<observation const> samples,
     auto const bad = [&](std::string const& what) {
       throw usage_error(detail::format("{}: {}: {}", o.where.empty() ? "samples" : o.where, name, what));
     };
-    if (!std::isfinite(o.value)) bad(detail::format("the value is {}, expected a number", o.value));
+    if (!std::isfinite(o.value)) bad(detail::format("found the value {}, expected a number", o.value));
     if (weights == weighting::relative && o.value <= 0)
       bad(detail::format(
-          "the value is {}, expected a positive one for relative weights (--weights equal takes any)",
+          "found the value {}, expected a positive one for relative weights (--weights equal accepts any)",
           o.value));
     s.y[i] = o.value;
     try {
@@ -61,7 +61,7 @@ std::map<std::string, std::pair<double, double>> range_of(std::span<observation 
   return range;
 }
 
-// Which columns depend on each other, and why, where that is easy to say.
+// Names the columns that depend on each other, and the reason if it is simple.
 std::string dependence(std::span<basis_function const> basis, Eigen::VectorXd const& weakest,
                        std::map<std::string, std::pair<double, double>> const& range) {
   std::string names;
@@ -83,13 +83,13 @@ void check_columns_of(fitted& f, std::string const& name, Eigen::MatrixXd const&
   auto const who = dependence(f.basis, check.weakest, f.range);
   if (check.condition > dependent)
     throw usage_error(
-        detail::format("{}: the columns of {} are collinear: samples in which they vary independently are "
-                       "needed, or a smaller basis",
+        detail::format("{}: the columns of {} are collinear: expected samples in which they vary "
+                       "independently, or a smaller basis",
                        name, who));
-  f.warnings.push_back(detail::format(
-      "{}: the columns of {} are nearly collinear (condition number {:.2g}): what each contributes is "
-      "uncertain",
-      name, who, check.condition));
+  f.warnings.push_back(
+      detail::format("{}: the columns of {} are nearly collinear (condition number {:.2g}): the contribution "
+                     "of each is uncertain",
+                     name, who, check.condition));
 }
 
 // Iglewicz and Hoaglin, "How to Detect and Handle Outliers" (1993), on residuals over sqrt(1 - leverage).
@@ -106,8 +106,9 @@ void name_outliers(fitted& f, std::span<observation const> samples, Eigen::Matri
   }
   double const middle = median(signed_size);
   for (double const r : signed_size) size.push_back(std::abs(r - middle));
-  // Of few samples the median deviation is often far too small, so the standard deviation has a say: the less
-  // the more one outlier would raise it. Below rounding nothing is an outlier.
+  // With few samples the median deviation is often far too small, so 0.65 standard deviations are a
+  // lower bound. A larger share would hide a single outlier, which raises the standard deviation
+  // itself. Deviations below rounding errors are no outliers.
   constexpr double share = 0.65;
   double const rounding = f.weights == weighting::relative ? 1e-9 : 1e-9 * std::abs(samples.front().value);
   double const scale = std::max({median(size) / to_deviation, share * f.deviation, rounding});
@@ -151,7 +152,7 @@ double fitted::scatter(double value) const {
 
 fitted fit(std::string const& name, std::span<observation const> samples,
            std::span<basis_function const> basis, fit_options const& options) {
-  if (basis.empty()) throw usage_error(name + ": an empty basis");
+  if (basis.empty()) throw usage_error(name + ": the basis is empty, expected at least one function");
   auto const n = static_cast<int>(samples.size());
   auto const p = static_cast<int>(basis.size());
   if (n < p + 1)
@@ -176,7 +177,7 @@ fitted fit(std::string const& name, std::span<observation const> samples,
     bool const settled = round > 0 && (next - x).norm() <= 1e-10 * next.norm();
     x = next;
     if (settled || options.weights == weighting::equal) break;
-    // A curve that passes near 0 must not give one sample all the weight.
+    // A curve that passes near 0 must not give all the weight to one sample.
     w = weights_of(options.weights, (s.a * x).cwiseMax(0.01 * s.y));
     weighted = w.asDiagonal() * s.a;
   }
@@ -189,7 +190,7 @@ fitted fit(std::string const& name, std::span<observation const> samples,
   if (total > 1e-24 * b.squaredNorm()) {
     f.r2 = 1 - residuals.squaredNorm() / total;
   } else {
-    f.warnings.push_back(name + ": all values are the same (zero variance): R² says nothing");
+    f.warnings.push_back(name + ": all values are equal (zero variance): R² is meaningless");
   }
   f.deviation = std::sqrt(residuals.squaredNorm() / (n - p));
 

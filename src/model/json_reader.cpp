@@ -17,9 +17,9 @@ nlohmann::json json_reader::parse(std::string_view text, std::string const& file
   } catch (nlohmann::json::parse_error const& e) {
     auto const before = text.substr(0, e.byte);
     auto const line = 1 + static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n'));
-    fail_at(file, line, detail::format("no JSON: {}", e.what()));
-  } catch (nlohmann::json::exception const& e) {  // a number that no double holds, a key that is there twice
-    fail_at(file, 1, detail::format("no JSON: {}", e.what()));
+    fail_at(file, line, detail::format("invalid JSON: {}", e.what()));
+  } catch (nlohmann::json::exception const& e) {  // a number beyond double, a duplicate key
+    fail_at(file, 1, detail::format("invalid JSON: {}", e.what()));
   }
 }
 
@@ -30,7 +30,7 @@ void json_reader::fail(std::string const& what) const {
 
 json_reader json_reader::operator[](char const* name) const {
   if (!value_.is_object()) fail("expected an object");
-  if (!value_.contains(name)) fail(detail::format("\"{}\" is missing", name));
+  if (!value_.contains(name)) fail(detail::format("missing \"{}\"", name));
   return {value_[name], file_, key_.empty() ? name : key_ + "." + name};
 }
 

@@ -17,20 +17,20 @@ namespace {
 constexpr std::size_t most_points = 300;
 constexpr std::size_t points_per_variable = 5;
 constexpr double clearly_better = 0.7;
-// Steps of a factor of two in a size are 0.7; what is longer than the whole grid is a constant.
+// A factor of two in a size is a step of 0.7. A length beyond the whole grid acts as a constant.
 constexpr std::array length_choices{0.0, 0.35, 0.7, 1.4, 2.8, 5.6, 11.2};
-// Of a single measurement, relative to the sill.
+// Noise of a single measurement, relative to the sill.
 constexpr std::array noise_choices{1e-3, 1e-2, 0.1, 1.0};
 
 std::size_t axes_of(std::size_t variables) { return variables + variables * (variables - 1) / 2; }
 
-// ln(variable) and ln(ratio), over their lengths.
+// ln(variable) and ln(ratio), divided by their lengths.
 std::vector<double> place_of(std::vector<std::string> const& variables, std::vector<double> const& lengths,
                              point const& at) {
   std::vector<double> logs;
   for (auto const& name : variables) {
     auto const v = at.find(name);
-    if (v == at.end()) throw usage_error(detail::format("{} is needed", name));
+    if (v == at.end()) throw usage_error(detail::format("missing variable {}", name));
     if (!(v->second > 0 && std::isfinite(v->second)))
       throw usage_error(detail::format("{} = {}, expected a positive number", name, v->second));
     logs.push_back(std::log(v->second));
@@ -42,7 +42,7 @@ std::vector<double> place_of(std::vector<std::string> const& variables, std::vec
   return place;
 }
 
-// Matérn's with smoothness 3/2: Rasmussen and Williams, equation 4.17.
+// The Matérn covariance with smoothness 3/2 (Rasmussen and Williams, equation 4.17).
 double correlation(std::vector<double> const& a, std::vector<double> const& b) {
   double squares = 0;
   for (std::size_t i = 0; i < a.size(); ++i) squares += (a[i] - b[i]) * (a[i] - b[i]);
@@ -50,7 +50,7 @@ double correlation(std::vector<double> const& a, std::vector<double> const& b) {
   return (1 + d) * std::exp(-d);
 }
 
-// The variance of a median of n is π/2 times that of a mean, nearly so from three on.
+// The variance of a median of n is about π/2 times that of a mean, from n = 3 on.
 double noise_share(int repetitions) {
   constexpr double median_over_mean = 1.57;
   return repetitions < 3 ? 1.0 / repetitions : median_over_mean / repetitions;
@@ -69,7 +69,7 @@ Eigen::MatrixXd correlations(std::vector<std::vector<double>> const& places, std
   return k;
 }
 
-// Lengths and noise, and how likely they make the residuals.
+// Lengths and noise, and the likelihood of the residuals under them.
 struct guess {
   std::vector<double> lengths;
   double noise = 0;
@@ -84,7 +84,7 @@ class likeliest {
     for (Eigen::Index i = 0; i < values_.size(); ++i) values_[i] = points[static_cast<std::size_t>(i)].value;
   }
 
-  // One hyperparameter after the other, until none gets better.
+  // Improves one hyperparameter after the other until none improves.
   [[nodiscard]] guess best() const {
     constexpr double middle = 1.4;
     guess t{std::vector<double>(axes_of(variables_.size()), middle), noise_choices[1]};
@@ -107,7 +107,7 @@ class likeliest {
   }
 
  private:
-  // Equation 2.30, with the sill at its maximum.
+  // Equation 2.30 of Rasmussen and Williams, with the sill at its maximum.
   void judge(guess& t) const {
     std::vector<std::vector<double>> places;
     for (auto const& p : points_) places.push_back(place_of(variables_, t.lengths, p.at));
@@ -131,7 +131,7 @@ class likeliest {
   Eigen::VectorXd values_;
 };
 
-// Those that differ; empty where one is not positive everywhere.
+// The variables that vary. Empty if one is not positive everywhere.
 std::vector<std::string> varying(std::span<residual const> points) {
   std::vector<std::string> names;
   for (auto const& [name, first] : points.front().at) {
@@ -163,7 +163,7 @@ std::optional<kriging> kriging::fit(std::span<residual const> residuals) {
   std::vector<double> values;
   for (auto const& r : residuals) values.push_back(r.value);
   k.without = root_mean_square(values);
-  constexpr double least_error = 1e-3;  // no measurement is better
+  constexpr double least_error = 1e-3;  // the accuracy of a measurement
   if (k.without < least_error) return std::nullopt;
 
   auto const t = likeliest(k.variables, residuals).best();
@@ -171,7 +171,7 @@ std::optional<kriging> kriging::fit(std::span<residual const> residuals) {
   k.sill = t.sill;
   k.noise = t.noise * t.sill;
   k.prepare();
-  // Leaving one out: equation 5.12.
+  // Leave-one-out: equation 5.12 of Rasmussen and Williams.
   auto const n = values.size();
   std::vector<double> off;
   for (std::size_t i = 0; i < n; ++i) off.push_back(k.weights_[i] / k.inverse_[i * n + i]);
@@ -182,22 +182,22 @@ std::optional<kriging> kriging::fit(std::span<residual const> residuals) {
 
 void kriging::prepare() {
   if (variables.empty() || lengths.size() != axes_of(variables.size()))
-    throw usage_error(detail::format("{} lengths of {} variables, expected {}", lengths.size(),
+    throw usage_error(detail::format("{} lengths for {} variables, expected {}", lengths.size(),
                                      variables.size(), axes_of(variables.size())));
   if (points.empty() || points.size() > most_points)
     throw usage_error(detail::format("{} points, expected 1 to {}", points.size(), most_points));
-  if (!(sill > 0 && noise >= 0)) throw usage_error("the sill must be positive, and the noise not negative");
+  if (!(sill > 0 && noise >= 0)) throw usage_error("sill must be positive, noise must not be negative");
   auto const n = static_cast<Eigen::Index>(points.size());
   places_.clear();
   Eigen::VectorXd values(n);
   for (Eigen::Index i = 0; i < n; ++i) {
     auto const& p = points[static_cast<std::size_t>(i)];
-    if (p.repetitions < 1) throw usage_error("a point without measurements");
+    if (p.repetitions < 1) throw usage_error("found a point without measurements, expected at least 1");
     places_.push_back(place_of(variables, lengths, p.at));
     values[i] = p.value;
   }
   Eigen::LLT<Eigen::MatrixXd> const root(correlations(places_, points, noise / sill));
-  if (root.info() != Eigen::Success) throw usage_error("the points' covariance is not positive definite");
+  if (root.info() != Eigen::Success) throw usage_error("covariance of the points must be positive definite");
   Eigen::VectorXd const weights = root.solve(values);
   Eigen::MatrixXd const inverse = root.solve(Eigen::MatrixXd::Identity(n, n));
   weights_.assign(weights.data(), weights.data() + n);

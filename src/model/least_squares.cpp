@@ -8,7 +8,7 @@ namespace skel::model {
 
 namespace {
 
-// Each column divided by its length: sizes reach from 1 to 1e12.
+// Divides each column by its length, because sizes reach from 1 to 1e12.
 Eigen::VectorXd scale_columns(Eigen::MatrixXd& a) {
   Eigen::VectorXd length(a.cols());
   for (Eigen::Index j = 0; j < a.cols(); ++j) {
@@ -19,7 +19,7 @@ Eigen::VectorXd scale_columns(Eigen::MatrixXd& a) {
   return length;
 }
 
-// The solution on some of the columns; the others are 0.
+// Solves with some of the columns; the other coefficients are 0.
 Eigen::VectorXd solve_on(Eigen::MatrixXd const& a, Eigen::VectorXd const& b,
                          std::vector<Eigen::Index> const& some) {
   Eigen::VectorXd x = Eigen::VectorXd::Zero(a.cols());
@@ -48,7 +48,7 @@ Eigen::VectorXd solve_nonnegative(Eigen::MatrixXd const& a_in, Eigen::VectorXd c
   std::vector<Eigen::Index> passive;
   constexpr double tolerance = 1e-12;
   for (Eigen::Index round = 0; round < 3 * a.cols(); ++round) {
-    // Of the columns at 0, the one along which the residual falls fastest.
+    // Among the columns at 0, chooses the one along which the residual falls fastest.
     Eigen::VectorXd const gradient = a.transpose() * (b - a * x);
     Eigen::Index best = -1;
     for (Eigen::Index j = 0; j < a.cols(); ++j) {
@@ -58,7 +58,7 @@ Eigen::VectorXd solve_nonnegative(Eigen::MatrixXd const& a_in, Eigen::VectorXd c
     if (best < 0) break;
     passive.push_back(best);
     Eigen::VectorXd next = solve_on(a, b, passive);
-    // Back towards x until nothing is negative; what is 0 there leaves.
+    // Moves back towards x until nothing is negative; columns that reach 0 leave the set.
     while (!passive.empty()) {
       double step = 1;
       for (auto const j : passive)

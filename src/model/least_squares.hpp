@@ -1,4 +1,4 @@
-// Linear algebra of the fits. Eigen stays behind these functions' sources and this header, which is private.
+// Linear algebra of the fits. Eigen is used only behind this private header.
 #pragma once
 
 #include <Eigen/Dense>
@@ -12,10 +12,11 @@ namespace skel::model {
 /// "Solving Least Squares Problems" (1974), chapter 23.
 [[nodiscard]] Eigen::VectorXd solve_nonnegative(Eigen::MatrixXd const& a, Eigen::VectorXd const& b);
 
-/// Largest over smallest singular value of the columns scaled to length one; infinite if they are dependent.
+/// Ratio of the largest to the smallest singular value of the columns, scaled to length one;
+/// infinite if they are dependent.
 struct column_check {
   double condition = 1;
-  Eigen::VectorXd weakest;  ///< the combination of the scaled columns that is nearest to 0
+  Eigen::VectorXd weakest;  ///< the combination of the scaled columns nearest to 0
 };
 [[nodiscard]] column_check check_columns(Eigen::MatrixXd a);
 

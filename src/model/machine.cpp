@@ -12,7 +12,7 @@ namespace skel::model {
 
 namespace {
 
-// Interpolation of a curve: on the pieces of both.
+// Interpolates between two curves, on the pieces of both.
 curve between(curve const& a, curve const& b, double share) {
   if (a.empty() || b.empty()) return a.empty() ? b : a;
   std::set<double> cuts;
@@ -41,7 +41,7 @@ struct line {
   double latency = 0, gap = 0, squares = 0;
 };
 
-// Relative weights; neither latency nor gap below 0.
+// Uses relative weights; neither latency nor gap is below 0.
 line fit_line(std::vector<std::pair<double, double>> const& points, std::size_t from, std::size_t to) {
   auto const n = static_cast<Eigen::Index>(to - from);
   Eigen::MatrixXd a(n, 2);
@@ -71,7 +71,7 @@ curve fit_curve(std::vector<std::pair<double, double>> points) {
   constexpr std::size_t least = 3;
   constexpr std::size_t most_pieces = 3;
   auto const n = points.size();
-  // What deviates by less than a tenth of a percent needs no further piece.
+  // Deviations below a tenth of a percent need no further piece.
   auto const floor_of = [](double squares, std::size_t count) {
     return std::max(squares, 1e-6 * static_cast<double>(count));
   };
@@ -82,8 +82,8 @@ curve fit_curve(std::vector<std::pair<double, double>> points) {
     for (std::size_t i = 0; i + 1 < cuts.size(); ++i)
       squares += fit_line(points, cuts[i], cuts[i + 1]).squares;
     auto const count = static_cast<double>(n);
-    // Per piece two coefficients, and per cut its place; counted twice, since the best of all places is
-    // taken.
+    // Each piece has two coefficients, and each cut a position. Positions count twice, because the
+    // best of all is chosen.
     double const parameters = 2 * (3.0 * static_cast<double>(cuts.size() - 1) - 1);
     double const bic = count * std::log(floor_of(squares, n) / count) + parameters * std::log(count);
     if (bic < best) {
@@ -100,7 +100,7 @@ curve fit_curve(std::vector<std::pair<double, double>> points) {
   }
   for (std::size_t i = 0; i + 1 < best_cuts.size(); ++i) {
     auto const l = fit_line(points, best_cuts[i], best_cuts[i + 1]);
-    // The cut is halfway, on the logarithmic scale of the sizes.
+    // The cut lies halfway on the logarithmic scale of sizes.
     double const from = i == 0 ? 0 : found.pieces.back().to_bytes;
     double const to = best_cuts[i + 1] == n
                           ? std::numeric_limits<double>::infinity()
@@ -130,14 +130,13 @@ machine_at machine::for_ranks(int ranks, std::string const& kind, std::string& w
   if (below == nullptr && above == nullptr) {
     std::string known;
     for (auto const& k : kinds) known += (known.empty() ? "" : ", ") + k;
-    throw usage_error(
-        detail::format("machine {}: no entry of the kind \"{}\"; there are: {}", name, kind, known));
+    throw usage_error(detail::format("machine {}: no entry of kind \"{}\"; known: {}", name, kind, known));
   }
   if (below == nullptr || above == nullptr) {
     auto const& nearest = below == nullptr ? *above : *below;
-    if (ranks > 1 && nearest.ranks > 0)  // 0: whoever wrote it says nothing of ranks
-      warning = detail::format("machine {}: measured with {} ranks at {}, not with {}; taken as there", name,
-                               nearest.ranks, below == nullptr ? "least" : "most", ranks);
+    if (ranks > 1 && nearest.ranks > 0)  // 0: the entry names no number of ranks
+      warning = detail::format("machine {}: measured with {} ranks at {}, used for {}", name, nearest.ranks,
+                               below == nullptr ? "least" : "most", ranks);
     return nearest;
   }
   if (below->ranks == above->ranks || below->ranks == 0) return *below;

@@ -1,4 +1,4 @@
-// The machine as JSON, schema 1.
+// Reads and writes a machine as JSON, schema 1.
 
 #include <algorithm>
 #include <cmath>
@@ -25,7 +25,7 @@ json to_json(curve const& c) {
   for (auto const& p : c.pieces) {
     json one;
     one["from_bytes"] = p.from_bytes;
-    if (std::isfinite(p.to_bytes)) one["to_bytes"] = p.to_bytes;  // the last goes on
+    if (std::isfinite(p.to_bytes)) one["to_bytes"] = p.to_bytes;  // the last piece has no end
     one["latency_seconds"] = p.latency_seconds;
     one["gap_seconds_per_byte"] = p.gap_seconds_per_byte;
     object["pieces"].push_back(std::move(one));
@@ -71,7 +71,7 @@ curve read_curve(json_reader const& in) {
     p.latency_seconds = one["latency_seconds"].number(0, most_seconds);
     p.gap_seconds_per_byte = one["gap_seconds_per_byte"].number(0, most_seconds);
     if (p.to_bytes <= p.from_bytes || (!c.pieces.empty() && p.from_bytes != c.pieces.back().to_bytes))
-      one.fail("expected pieces that follow one another");
+      one.fail("expected contiguous pieces");
     c.pieces.push_back(p);
   }
   return c;
@@ -105,12 +105,12 @@ machine machine::parse(std::string_view text, std::string const& file) {
   json_reader const root(whole, file);
   machine m;
   m.name = root.text_or("name", file);
-  if (root.number_or("skel_machine", 0, 1e9, 1) != 1) root["skel_machine"].fail("expected 1: another schema");
+  if (root.number_or("skel_machine", 0, 1e9, 1) != 1) root["skel_machine"].fail("unknown schema, expected 1");
   if (root.has("measured"))
     for (auto const& in : root["measured"].items()) m.at.push_back(read_at(in));
   else
     m.at.push_back(read_at(root));
-  if (m.at.empty()) root["measured"].fail("expected one entry at least");
+  if (m.at.empty()) root["measured"].fail("expected at least one entry");
   std::ranges::stable_sort(m.at, {}, &machine_at::ranks);
   return m;
 }

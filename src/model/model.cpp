@@ -21,7 +21,7 @@ bool same_skeleton(sample const& s, skeleton_model const& m) {
          s.results == m.results;
 }
 
-// What the user's functions cost depends on what they work on, not on how many ranks there are.
+// The cost of the user's functions depends on their arguments, not on the number of ranks.
 bool depends_on_ranks(std::string const& phase) { return phase == "run" || phase == "exchange"; }
 
 std::string key_of(term const& t) { return t.quantity == "seconds" ? t.phase : t.phase + "." + t.quantity; }
@@ -32,8 +32,8 @@ std::string const* basis_for(model_options const& options, term const& t) {
   return at == options.basis.end() ? nullptr : &at->second;
 }
 
-// The run that a phase's line belongs to is the one before it (docs/observing.md). Lines before the first are
-// of run 0.
+// Assigns lines of phases to runs: a phase belongs to the preceding run (docs/observing.md). Lines
+// before the first run belong to run 0.
 std::vector<std::size_t> runs_of(std::span<sample const> samples) {
   std::vector<std::size_t> runs;
   std::size_t run = 0;
@@ -44,7 +44,7 @@ std::vector<std::size_t> runs_of(std::span<sample const> samples) {
   return runs;
 }
 
-// What becomes of each variable from one level to the next, seen in the samples.
+// Determines from the samples how each variable changes from one level to the next.
 std::map<std::string, double> scaling_of(std::span<sample const> samples, model_options const& options) {
   std::map<std::string, std::vector<double>> factors;
   auto const runs = runs_of(samples);
@@ -66,7 +66,7 @@ std::map<std::string, double> scaling_of(std::span<sample const> samples, model_
   std::map<std::string, double> found;
   for (auto& [name, values] : factors) {
     double const m = median(std::move(values));
-    constexpr double near = 0.02;  // odd sizes do not halve exactly
+    constexpr double near = 0.02;  // tolerance, since odd sizes do not halve exactly
     found[name] = std::abs(m - 0.5) < near ? 0.5 : std::abs(m - 1) < near ? 1 : m;
   }
   for (auto const& name : options.halved) found[name] = 0.5;
@@ -105,7 +105,7 @@ void add_term(skeleton_model& m, std::span<sample const> samples, term t, model_
     for (auto const& b : parse_basis(*given))
       for (auto const& f : b.factors) named.insert(f.variable);
   auto observations = observations_of(samples, m, t);
-  // Where the ranks do not matter, they are left away, unless the basis has them.
+  // Drops the number of ranks if the phase does not depend on it, unless the basis contains it.
   if (!depends_on_ranks(t.phase))
     for (auto& o : observations)
       for (auto const* name : {"P", "threads", "tasks"})
@@ -121,8 +121,8 @@ void add_term(skeleton_model& m, std::span<sample const> samples, term t, model_
   m.terms.push_back(std::move(t));
 }
 
-// Bytes and busy seconds are worth a term only where they are there and not zero. Who asked for a basis gets
-// it, or an error that says why not; what nobody asked for is left out where it cannot be fitted.
+// Bytes and busy seconds get a term only if they are present and not zero. If a requested basis
+// cannot be fitted, the error is reported; otherwise the term is omitted.
 void add_optional_term(skeleton_model& m, std::span<sample const> samples, term const& t,
                        model_options const& options) {
   auto const seen = observations_of(samples, m, t);
@@ -139,7 +139,7 @@ void add_optional_term(skeleton_model& m, std::span<sample const> samples, term 
   }
 }
 
-// A trivial division (merge sort's) may be too short to be seen.
+// A trivial division, such as merge sort's, may be too short to measure.
 bool takes_time(std::span<sample const> samples, std::string const& phase) {
   return std::ranges::any_of(samples, [&](sample const& s) {
     auto const t = s.measured.find("seconds");
@@ -153,7 +153,7 @@ skeleton_model fit_skeleton(skeleton_model m, std::span<sample const> samples, m
     if (std::ranges::find(phases, s.phase) == phases.end()) phases.push_back(s.phase);
   bool const divided = phases.size() > 1 || phases.front() != "run";
   for (auto const& phase : phases) {
-    if (phase == "run" && divided) continue;  // composed of the phases
+    if (phase == "run" && divided) continue;  // the run is composed of its phases
     if (phase == "exchange") {
       add_optional_term(m, samples, {phase, "bytes", {}}, options);
       add_optional_term(m, samples, {phase, "seconds", {}}, options);
@@ -186,7 +186,8 @@ double size_of_run(point const& at) {
   return size;
 }
 
-// Phases of the smaller two thirds of the runs, composed, against the seconds of the largest third.
+// Fits phases to the smaller two thirds of the runs and compares their composition with the seconds
+// of the largest third.
 std::optional<held_out> hold_out_runs(skeleton_model const& m, std::span<sample const> samples,
                                       model_options const& options) {
   auto const runs = runs_of(samples);
@@ -216,7 +217,7 @@ std::optional<held_out> hold_out_runs(skeleton_model const& m, std::span<sample 
     auto const fitted_small = fit_skeleton(bare, small, options);
     for (auto const i : large) {
       auto const& at = sizes.at(runs[i]);
-      auto const ranks = at.find("P");  // Extra-P's lines need not have it
+      auto const ranks = at.find("P");  // optional in Extra-P's lines
       auto const seconds = samples[i].measured.find("seconds");
       if (seconds == samples[i].measured.end() || seconds->second <= 0 || ranks == at.end()) continue;
       auto const e = predict(fitted_small, nullptr, at, static_cast<int>(ranks->second));
@@ -252,7 +253,7 @@ std::vector<observation> observations_of(std::span<sample const> samples, skelet
   std::vector<observation> all;
   for (auto const& s : samples) {
     if (!same_skeleton(s, of) || s.phase != t.phase) continue;
-    auto const value = s.measured.find(t.quantity);  // Extra-P's lines have one metric each
+    auto const value = s.measured.find(t.quantity);  // a line of Extra-P has one metric
     if (value == s.measured.end()) continue;
     all.push_back({s.variables, value->second, detail::format("{}:{}", s.file, s.line)});
   }
@@ -260,7 +261,7 @@ std::vector<observation> observations_of(std::span<sample const> samples, skelet
 }
 
 model fit_model(std::span<sample const> samples, model_options const& options) {
-  if (samples.empty()) throw usage_error("no samples");
+  if (samples.empty()) throw usage_error("no samples, expected at least one");
   for (auto const& [key, text] : options.basis) {
     std::ignore = parse_basis(text);
     auto const phase = key.substr(0, key.find('.'));

@@ -1,4 +1,4 @@
-// The model as JSON, schema 1.
+// Reads and writes a model as JSON, schema 1.
 
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -122,16 +122,16 @@ fitted read_fitted(json_reader const& in) {
     if (values.size() != n) in[name].fail(detail::format("{} numbers, expected {}", values.size(), n));
     return values;
   };
-  if (p == 0) in["basis"].fail("expected a function at least");
+  if (p == 0) in["basis"].fail("expected at least one function");
   f.coefficients = sized("coefficients", p);
   if (in.has("covariance"))
     f.covariance = sized("covariance", p * p);
   else
-    f.covariance.assign(p * p, 0);  // coefficients from a paper
+    f.covariance.assign(p * p, 0);  // e.g. coefficients from a paper
   f.low = f.high = f.coefficients;
   if (in.has("low")) f.low = in["low"].numbers(-HUGE_VAL, largest);
   if (in.has("high")) f.high = in["high"].numbers(-largest, HUGE_VAL);
-  if (f.low.size() != p || f.high.size() != p) in["low"].fail("expected a bound per function");
+  if (f.low.size() != p || f.high.size() != p) in["low"].fail("expected one bound per function");
   auto const weights = in.text_or("weights", "relative");
   if (weights != "relative" && weights != "equal") in["weights"].fail("expected relative or equal");
   f.weights = weights == "equal" ? weighting::equal : weighting::relative;
@@ -180,7 +180,7 @@ term read_term(json_reader const& in) {
 model model::parse(std::string_view text, std::string const& file) {
   auto const whole = json_reader::parse(text, file);
   json_reader const root(whole, file);
-  if (root["skel_model"].number(0, 1e9) != 1) root["skel_model"].fail("expected 1: another schema");
+  if (root["skel_model"].number(0, 1e9) != 1) root["skel_model"].fail("unknown schema, expected 1");
   model m;
   for (auto const& in : root["skeletons"].items()) {
     skeleton_model s;
@@ -194,7 +194,7 @@ model model::parse(std::string_view text, std::string const& file) {
     for (auto const& t : in["terms"].items()) s.terms.push_back(read_term(t));
     m.skeletons.push_back(std::move(s));
   }
-  if (m.skeletons.empty()) root["skeletons"].fail("expected one at least");
+  if (m.skeletons.empty()) root["skeletons"].fail("expected at least one skeleton");
   return m;
 }
 

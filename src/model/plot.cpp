@@ -11,7 +11,7 @@ namespace skel::model {
 namespace {
 
 constexpr double width = 560, height = 360, left = 66, right = 150, top = 30, bottom = 44;
-// Of ColorBrewer's Dark2: to be told apart also by the colour-blind.
+// From ColorBrewer's Dark2, also distinguishable by colour-blind readers.
 constexpr std::array colours{"#1b9e77", "#d95f02", "#7570b3", "#e7298a",
                              "#66a61e", "#a6761d", "#1f78b4", "#666666"};
 
@@ -32,7 +32,7 @@ std::string escaped(std::string const& text) {
   return out;
 }
 
-// One axis: values to pixels, and where its ticks are.
+// Maps the values of one axis to pixels and chooses its ticks.
 class axis {
  public:
   axis(bool logarithmic, double from_pixel, double to_pixel)
@@ -53,7 +53,7 @@ class axis {
     }
     least_ = std::min(least_, 0.0);
     if (most_ <= least_) most_ = least_ + 1;
-    // A step of 1, 2 or 5 times a power of ten that gives four to eight ticks.
+    // The step is 1, 2 or 5 times a power of ten and gives four to eight ticks.
     double const rough = (most_ - least_) / 5;
     double const power = std::pow(10, std::floor(std::log10(rough)));
     step_ = power * (rough / power < 1.5 ? 1 : rough / power < 3.5 ? 2 : rough / power < 7.5 ? 5 : 10);

@@ -13,14 +13,14 @@ namespace skel::model {
 
 namespace {
 
-// Where in the tree of divisions: the level, and how often the work was halved on the way. Where the halves
-// are unequal that is log2(1 / share).
+// A position in the tree of divisions: the level, and the number of halvings on the way, which is
+// log2(1 / share) for unequal halves.
 struct place {
   int level = 0;
   double halvings = 0;
 };
 
-// Divide-and-conquer on one set of sizes, level by level.
+// Predicts divide-and-conquer for one set of sizes, level by level.
 class composer {
  public:
   composer(skeleton_model const& model, machine const* where, point const& sizes, int ranks,
@@ -33,7 +33,7 @@ class composer {
     }
   }
 
-  // Section 5: the slower half decides, and both work side by side.
+  // [Hyper, §5]: both halves run side by side, so the slower one counts.
   estimate compose(int ranks, place const& at) {
     if (ranks == 1) return one("sequential", at);
     auto whole = one("divide", at);
@@ -50,20 +50,20 @@ class composer {
 
   std::vector<std::string> take_warnings() { return std::move(warnings_); }
   void warn(std::string text) {
-    // The first level says it; the others are smaller.
+    // The first level reports it; the sizes of later levels are smaller.
     auto const about = text.substr(0, text.find(" = "));
     auto const said = [&](std::string const& w) { return w.starts_with(about); };
     if (std::ranges::none_of(warnings_, said)) warnings_.push_back(std::move(text));
   }
 
  private:
-  // A hypercube's group gets work in proportion to its ranks (divide(problem, share)).
+  // A group of a hypercube gets work in proportion to its ranks (divide(problem, share)).
   [[nodiscard]] bool in_proportion() const { return model_.schedule.starts_with("hypercube"); }
   [[nodiscard]] place below(place const& at, int part, int ranks) const {
     return {at.level + 1, at.halvings + (in_proportion() ? std::log2(static_cast<double>(ranks) / part) : 1)};
   }
 
-  // Sizes of the problem there; a variable without a known factor stays.
+  // Sizes of the problem at this position; a variable without a known factor is unchanged.
   [[nodiscard]] point sizes_at(place const& where) const {
     point at = sizes_;
     for (auto const& [name, factor] : model_.per_level)
@@ -72,8 +72,8 @@ class composer {
     return at;
   }
 
-  // Whether it is outside, which is warned of; also of variables that no function has: that they do not
-  // matter is known of the samples only.
+  // Checks whether the sizes are outside of the samples and warns. Includes variables that no
+  // function uses, because their irrelevance is known for the samples only.
   bool check_range(fitted const& f, std::string const& what, point const& at) {
     constexpr double far = 1.0 + 1e-9;
     bool outside = false;
@@ -82,19 +82,20 @@ class composer {
       if (v == at.end()) continue;
       std::string text;
       if (v->second > r.second * far)
-        text = detail::format("{} = {} is {:.3g} times the largest of the samples ({})", name, v->second,
-                              v->second / r.second, r.second);
+        text = detail::format("{} = {} is {:.3g} times the largest value in the samples ({})", name,
+                              v->second, v->second / r.second, r.second);
       else if (v->second * far < r.first)
-        text = detail::format("{} = {} is below the smallest of the samples ({})", name, v->second, r.first);
+        text = detail::format("{} = {} is below the smallest value in the samples ({})", name, v->second,
+                              r.first);
       if (text.empty()) continue;
       outside = true;
       warn(detail::format("{}: {}: extrapolated", what, text));
     }
     return outside;
   }
-  // Of unequal halves one rank of the smaller serves two of the larger over one link. How much of the second
-  // message's time is added depends on who waits for what else: between nothing and all, with a uniform
-  // distribution's deviation.
+  // With unequal halves, one rank of the smaller half serves two of the larger half over one link.
+  // The added share of the second message's time is unknown and lies between 0 and 1. The mean and
+  // deviation of a uniform distribution are used.
   static void serve_another(estimate& e) {
     constexpr double share = 0.5;
     constexpr double uniform = 0.2887;  // 1 / sqrt(12)
@@ -110,8 +111,8 @@ class composer {
   estimate one(std::string const& phase, place const& where) {
     auto const* const t = model_.find(phase);
     if (t == nullptr) {
-      if (phase == "sequential") throw usage_error("the model has no phase sequential");
-      warn(phase + " = nothing: the samples do not have it; it counts 0");
+      if (phase == "sequential") throw usage_error("missing phase sequential in the model");
+      warn(phase + " = 0: not contained in the samples");
       return {};
     }
     return from_term(*t, phase, where);
@@ -128,12 +129,13 @@ class composer {
       trend = t.curve.trend(at);
       p.seconds = t.curve(at);
     } catch (usage_error const& bad) {
-      throw usage_error(detail::format("{}: {} (sizes are given with --set NAME=VALUE)", name, bad.what()));
+      throw usage_error(detail::format("{}: {} (give sizes with --set NAME=VALUE)", name, bad.what()));
     }
     bool const outside = check_range(t.curve, name, at);
     p.source = &t;
     if (t.curve.residuals) {
-      // The functions' errors scale with the factor; that of the factor itself is shared by all levels.
+      // The errors of the functions scale with the factor; the error of the factor is shared by all
+      // levels.
       if (trend > 0)
         for (double& f : p.functions) f *= p.seconds / trend;
       p.extrapolation = t.curve.residuals->deviation(at) * p.seconds;
@@ -159,13 +161,14 @@ class composer {
     return {{std::move(p)}, {}};
   }
 
-  // Bytes of one exchange at this level, if anything tells.
+  // Bytes of one exchange at this level, if known.
   void assume_machine() {
     std::string warning;
     here_ = machine::assumed().for_ranks(ranks_, "raw", warning);
-    warn(detail::format(
-        "exchange = assumed: a latency of {:.3g} s and {:.3g} s per byte; skel-model calibrate measures them",
-        here_->latency_seconds, here_->gap_seconds_per_byte));
+    warn(
+        detail::format("exchange = assumed latency of {:.3g} s and {:.3g} s per byte; measure them with "
+                       "skel-model calibrate",
+                       here_->latency_seconds, here_->gap_seconds_per_byte));
   }
   std::optional<double> bytes(place const& where) {
     if (options_.exchange_bytes) return (*options_.exchange_bytes)(sizes_at(where));
@@ -188,17 +191,15 @@ class composer {
       if (t != nullptr) return from_term(*t, "exchange", where);
       if (options_.exchange_bytes || model_.find("exchange", "bytes") != nullptr) {
         if (options_.exchange == exchange_cost::fitted)
-          throw usage_error("exchange: a machine is needed for its cost: --machine FILE.json");
+          throw usage_error("exchange: missing machine, expected --machine FILE.json");
         assume_machine();
         return exchange(where);
       }
-      warn(
-          "exchange = nothing: the samples have no exchanges, and no bytes are given; communication counts "
-          "0");
+      warn("exchange = 0: no exchanges in the samples and no bytes given; communication counts 0");
       return {};
     }
-    if (!here_) throw usage_error("exchange: a machine is needed for its cost: --machine FILE.json");
-    if (!size) throw usage_error("exchange: the model does not know its bytes: give them, e.g. --bytes 4*N");
+    if (!here_) throw usage_error("exchange: missing machine, expected --machine FILE.json");
+    if (!size) throw usage_error("exchange: bytes unknown to the model, expected for example --bytes 4*N");
     part p;
     p.name = "exchange";
     p.level = where.level;
@@ -208,9 +209,9 @@ class composer {
                              here_->latency_seconds, here_->gap_seconds_per_byte);
       p.deviation = here_->all_to_all.deviation * p.seconds;
     } else {
-      if (!measured) throw usage_error("exchange: the machine has no measured exchanges");
+      if (!measured) throw usage_error("exchange: the machine file contains no measured exchanges");
       p.seconds = here_->exchange(*size);
-      p.how = detail::format("{:.10g} B between pairs, measured", *size);
+      p.how = detail::format("{:.10g} B between pairs, as measured", *size);
       p.deviation = here_->exchange.deviation * p.seconds;
     }
     return {{std::move(p)}, {}};
@@ -278,19 +279,19 @@ estimate predict(skeleton_model const& m, machine const* where, point const& siz
     throw usage_error(detail::format("{} ranks, expected 1 to 16777216", ranks));
   for (auto const& [name, value] : sizes)
     if (!std::isfinite(value) || value < 0)
-      throw usage_error(detail::format("{} = {}, expected a number from 0 on", name, value));
+      throw usage_error(detail::format("{} = {}, expected a number of at least 0", name, value));
   composer c(m, where, sizes, ranks, options);
   estimate e;
   if (has_phases(m)) {
     e = c.compose(ranks, {});
     if (ranks > 1 && std::ranges::none_of(m.per_level, [](auto const& v) { return v.second < 1; }))
       c.warn(
-          "nothing is known to become less with each division: samples of one rank do not show it; fit with "
-          "--halved");
+          "no variable is known to shrink with each division, because samples of one rank do not show it; "
+          "fit with --halved");
   } else if (auto const* const t = m.find("run"); t != nullptr) {
     e = c.from_term(*t, "run", {});
   } else {
-    throw usage_error(m.name() + ": the model has neither the phase sequential nor run");
+    throw usage_error(m.name() + ": the model must have the phase sequential or run");
   }
   e.warnings = c.take_warnings();
   return e;

@@ -1,4 +1,4 @@
-// Samples files of schema 1 and 2 (docs/observing.md).
+// Reads samples files of schema 1 and 2 (docs/observing.md).
 
 #include <algorithm>
 #include <array>
@@ -13,18 +13,18 @@ namespace skel::model {
 
 namespace {
 
-// Before runs had phases.
+// The header of schema 1, in which runs have no phases.
 constexpr std::string_view header_of_schema_1 =
     "schema,program,skeleton,schedule,results,ranks,threads_per_rank,tasks,seconds,busy_seconds,idle_seconds,"
     "communication_seconds,messages,bytes,problem";
 
-// One line of CSV (RFC 4180, but no line ends inside quotes: samples have none).
+// Splits a line of CSV (RFC 4180 without line ends inside quotes, which samples never contain).
 std::vector<std::string> split(std::string_view line, std::string const& file, std::size_t number) {
   std::vector<std::string> fields(1);
   bool quoted_part = false;
   for (std::size_t i = 0; i < line.size(); ++i) {
     char const c = line[i];
-    if (c == '\0') fail_at(file, number, "holds a byte 0, expected text");
+    if (c == '\0') fail_at(file, number, "found a zero byte, expected text");
     if (quoted_part) {
       if (c != '"') {
         fields.back() += c;
@@ -42,7 +42,7 @@ std::vector<std::string> split(std::string_view line, std::string const& file, s
       fields.back() += c;
     }
   }
-  if (quoted_part) fail_at(file, number, "a quote is opened and not closed");
+  if (quoted_part) fail_at(file, number, "unterminated quote");
   return fields;
 }
 
@@ -67,7 +67,7 @@ std::string unescaped(std::string_view text) {
   return result;
 }
 
-// Fields by the names of their columns.
+// The fields of a line, by the names of their columns.
 class row {
  public:
   row(std::vector<std::string> const& names, std::vector<std::string> fields, std::string const& file,
@@ -84,7 +84,7 @@ class row {
     auto const* const field = find(name);
     return field == nullptr ? std::string() : *field;
   }
-  // Empty: not measured.
+  // Returns nothing for an empty field, which was not measured.
   [[nodiscard]] std::optional<double> number(std::string_view name) const {
     auto const* const field = find(name);
     if (field == nullptr || field->empty()) return std::nullopt;
@@ -162,8 +162,8 @@ std::vector<sample> parse_samples(std::string_view csv, std::string const& file)
     if (number == 1) {
       if (line != observe::samples_header && line != header_of_schema_1)
         fail_at(file, 1,
-                detail::format("the first line is {}, expected that of a samples file: {}…", in_quotes(line),
-                               observe::samples_header.substr(0, 40)));
+                detail::format("found the first line {}, expected that of a samples file: {}…",
+                               in_quotes(line), observe::samples_header.substr(0, 40)));
       schema = line == observe::samples_header ? "2" : "1";
       names = split(line, file, 1);
       continue;
@@ -171,7 +171,7 @@ std::vector<sample> parse_samples(std::string_view csv, std::string const& file)
     if (line.empty()) continue;
     all.push_back(read_sample(row(names, split(line, file, number), file, number), schema, file, number));
   }
-  if (names.empty()) fail_at(file, 1, "the file is empty, expected samples");
+  if (names.empty()) fail_at(file, 1, "file is empty, expected samples");
   return all;
 }
 

@@ -33,8 +33,8 @@ void check(farm_work const& w) {
   for (double const x : {w.units, w.unit_seconds, w.unit_bytes})
     if (!(x >= 0) || !std::isfinite(x))
       throw usage_error(
-          detail::format("a farm of {} units, {} s and {} bytes each: expected numbers from 0 on", w.units,
-                         w.unit_seconds, w.unit_bytes));
+          detail::format("a farm of {} units, {} s and {} bytes each, expected numbers of at least 0",
+                         w.units, w.unit_seconds, w.unit_bytes));
 }
 
 part named(char const* name, double seconds, std::string how) {
@@ -70,7 +70,7 @@ double best_task_units(farm_work const& w, machine_at const* where) {
   check(w);
   double low = 1;
   double high = std::max(1.0, w.units / (tasks_per_worker * w.workers));
-  // T is convex: the larger of two falling hyperbolas, and a rising line.
+  // T is convex: the maximum of two falling hyperbolas, plus a rising line.
   constexpr int steps = 100;
   for (int i = 0; i < steps; ++i) {
     double const a = low + (high - low) / 3;

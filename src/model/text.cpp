@@ -31,7 +31,7 @@ std::string read_text(std::string const& path) {
     auto const got = std::fread(text.data() + had, 1, step, file.get());
     text.resize(had + got);
     if (got < step) break;
-    if (text.size() > most) throw usage_error(detail::one_line(path + ": larger than 1 GiB"));
+    if (text.size() > most) throw usage_error(detail::one_line(path + ": larger than 1 GiB, the maximum"));
   }
   if (std::ferror(file.get()) != 0) fail(errno);
   return text;

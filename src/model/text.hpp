@@ -1,4 +1,4 @@
-// Reading text that others wrote: whole files, numbers, and errors that say where.
+// Reads text of unknown origin: whole files and numbers. Errors name the position.
 #pragma once
 
 #include <optional>
@@ -7,16 +7,17 @@
 
 namespace skel::model {
 
-/// The whole file; usage_error if it cannot be read or is larger than a gigabyte (a device that never ends).
+/// Returns the whole file. Throws usage_error if it cannot be read or exceeds 1 GiB (e.g. an
+/// endless device).
 [[nodiscard]] std::string read_text(std::string const& path);
 
-/// A finite number that is the whole text, or nothing.
+/// Returns the number if the whole text is a finite number, otherwise nothing.
 [[nodiscard]] std::optional<double> to_number(std::string_view text);
 
-/// In quotes and cut, for messages.
+/// Quotes and shortens a text for messages.
 [[nodiscard]] std::string in_quotes(std::string_view text);
 
-/// usage_error `file:line: what`, one printable line.
+/// Throws usage_error `file:line: what`, reduced to one printable line.
 [[noreturn]] void fail_at(std::string const& file, std::size_t line, std::string const& what);
 
 }  // namespace skel::model

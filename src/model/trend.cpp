@@ -1,4 +1,4 @@
-// The basis functions under what kriging adds.
+// Chooses the basis functions to which kriging adds the residuals.
 #include <utility>
 
 #include "model/choose.hpp"
@@ -49,7 +49,7 @@ fitted with_best_trend(std::string const& name, fitted f, std::span<observation 
       best = error;
       f = std::move(g);
     } catch (usage_error const&) {
-      continue;  // collinear in all samples
+      continue;  // collinear in the samples
     }
   }
   return f;

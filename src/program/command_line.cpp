@@ -20,13 +20,14 @@ bool parse(CLI::App& app, int argc, char** argv, bool prints) {
     if (prints) app.exit(request, std::cout, std::cerr);
     return false;
   } catch (CLI::ParseError const& bad) {
-    // CLI11 looks for what is missing first: whoever mistypes --iso would be told to give it.
+    // CLI11 checks for missing options first: a mistyped --iso would be reported as a missing
+    // --iso.
     auto const* const missing = dynamic_cast<CLI::RequiredError const*>(&bad);
     bool const unknown = dynamic_cast<CLI::ExtrasError const*>(&bad) != nullptr ||
                          (missing != nullptr && app.remaining_size(true) > 0);
     auto const text =
         unknown ? CLI::ExtrasError(app.get_name(), app.remaining(true)).what() : std::string(bad.what());
-    throw usage_error(detail::one_line(text) + (has_verbs ? "; --help lists what there is"
+    throw usage_error(detail::one_line(text) + (has_verbs ? "; --help lists the subcommands"
                                                 : unknown ? "; --help lists the options"
                                                           : ""));
   }

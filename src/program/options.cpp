@@ -11,7 +11,7 @@ namespace skel::program {
 
 namespace {
 
-// CLI11 asks for a function that returns what is wrong; the library's parsers throw it.
+// CLI11 validators return the error message; the library's parsers throw it.
 template <class Parse>
 CLI::Validator parsed_by(Parse parse) {
   return {[parse](std::string& text) -> std::string {
@@ -25,7 +25,7 @@ CLI::Validator parsed_by(Parse parse) {
           ""};
 }
 
-// "central": one copy in one directory, as the paper's central repository.
+// "central" means one copy in one directory, as in the paper's central repository.
 std::string code_named(std::string const& text) {
   if (text == "none") return text;
   std::string spec = text == "central" ? "replicate:1" : text;
@@ -41,7 +41,7 @@ void add_parallel_options(CLI::App& app, common_options& options) {
   app.add_option_function<std::string>(
          "--time-limit",
          [&options](std::string const& text) { options.time_limit = detail::parse_duration(text); },
-         "hand out no more after this time, and end; Ctrl-C, SIGTERM and SIGUSR1 do the same")
+         "stop handing out tasks after this time; Ctrl-C, SIGTERM and SIGUSR1 do the same")
       ->type_name("90s|15m|2h")
       ->check(parsed_by([](std::string const& text) { std::ignore = detail::parse_duration(text); }))
       ->group("Parallel run");
@@ -49,8 +49,9 @@ void add_parallel_options(CLI::App& app, common_options& options) {
 
 void add_observing_options(CLI::App& app, common_options& options) {
   add_report_options(app, options);
-  app.add_option("--progress", options.progress_text,
-                 "a bar on a terminal, a line per 10 % elsewhere; auto is silent elsewhere for a second")
+  app.add_option(
+         "--progress", options.progress_text,
+         "a bar on a terminal, otherwise a line per 10 %; auto prints no lines during the first second")
       ->type_name("auto|always|never")
       ->capture_default_str()
       ->envname("SKEL_PROGRESS")
@@ -61,19 +62,20 @@ void add_observing_options(CLI::App& app, common_options& options) {
 }  // namespace
 
 void add_schedule_options(CLI::App& app, common_options& options) {
-  app.add_option("--schedule", options.schedule_text, "who gets which task when: " + known_schedules())
+  app.add_option("--schedule", options.schedule_text, "how tasks are assigned to ranks: " + known_schedules())
       ->type_name("SPEC")
       ->capture_default_str()
       ->check(parsed_by([](std::string const& text) { any_schedule(text).policy().check(); }))
       ->group("Parallel run");
-  app.add_option("--results", options.results_text, "when results travel: streamed[:batch=N] or concentrated")
+  app.add_option("--results", options.results_text,
+                 "when results are sent: streamed[:batch=N] or concentrated")
       ->type_name("SPEC")
       ->capture_default_str()
       ->check(parsed_by([](std::string const& text) { std::ignore = parse_results(text); }))
       ->group("Parallel run");
   app.add_option_function<std::string>(
          "--root", [&options](std::string const& text) { options.root_works = text == "works"; },
-         "what rank 0 does: it works, too, or only serves the others")
+         "whether rank 0 also runs tasks, or only serves the other ranks")
       ->type_name("works|serves")
       ->default_str("works")
       ->check(parsed_by([](std::string const& text) {
@@ -85,24 +87,25 @@ void add_schedule_options(CLI::App& app, common_options& options) {
 }
 
 void add_checkpoint_options(CLI::App& app, common_options& options) {
-  auto* const code =
-      app.add_option(
-             "--checkpoint", options.checkpoint_code,
-             "save what is done, so that a later run can go on with it: replicate:COPIES, parity:SLICES, "
-             "ida:DATA,PARITY; or central (one copy), none")
-          ->type_name("CODE")
-          ->check(parsed_by([](std::string const& text) { std::ignore = code_named(text); }));
-  auto* const store = app.add_option("--store", options.store,
-                                     "directories for its shards; ranks:DIR: one on each rank's own host")
-                          ->type_name("DIR,...")
-                          ->delimiter(',');
-  auto* const remote = app.add_option("--remote", options.remote, "directories far away, for every n-th")
+  auto* const code = app.add_option("--checkpoint", options.checkpoint_code,
+                                    "save completed work so that a later run can resume: replicate:COPIES, "
+                                    "parity:SLICES, ida:DATA,PARITY, central (one copy) or none")
+                         ->type_name("CODE")
+                         ->check(parsed_by([](std::string const& text) { std::ignore = code_named(text); }));
+  auto* const store =
+      app.add_option("--store", options.store,
+                     "directories for its shards; ranks:DIR stores one shard on each rank's host")
+          ->type_name("DIR,...")
+          ->delimiter(',');
+  auto* const remote = app.add_option("--remote", options.remote,
+                                      "remote directories, used for every N-th checkpoint (--remote-every)")
                            ->type_name("DIR,...")
                            ->delimiter(',');
-  auto* const remote_every = app.add_option("--remote-every", options.remote_every, "this n")
-                                 ->type_name("N")
-                                 ->capture_default_str()
-                                 ->check(CLI::Range(1, 1000000));
+  auto* const remote_every =
+      app.add_option("--remote-every", options.remote_every, "interval of remote checkpoints")
+          ->type_name("N")
+          ->capture_default_str()
+          ->check(CLI::Range(1, 1000000));
   auto* const every =
       app.add_option_function<std::string>(
              "--every", [&options](std::string const& text) { options.every = detail::parse_duration(text); },
@@ -110,11 +113,11 @@ void add_checkpoint_options(CLI::App& app, common_options& options) {
           ->type_name("10s|5m")
           ->default_str("10s")
           ->check(parsed_by([](std::string const& text) { std::ignore = detail::parse_duration(text); }));
-  auto* const resume =
-      app.add_flag("--resume", options.resume, "go on from the newest checkpoint that can be read");
-  auto* const object = app.add_option("--resume-object", options.resume_object,
-                                      "from this one, where two have the newest number: skel-checkpoint list")
-                           ->type_name("ID");
+  auto* const resume = app.add_flag("--resume", options.resume, "resume from the newest readable checkpoint");
+  auto* const object =
+      app.add_option("--resume-object", options.resume_object,
+                     "resume from this object if two have the newest number; see skel-checkpoint list")
+          ->type_name("ID");
   code->needs(store);
   store->needs(code);
   resume->needs(code);
@@ -146,7 +149,7 @@ void add_report_options(CLI::App& app, common_options& options) {
   app.add_option("--report", options.report, "write the run report")
       ->type_name("FILE.json")
       ->group("Observing");
-  app.add_option("--trace", options.trace, "write what every rank did when, for https://ui.perfetto.dev")
+  app.add_option("--trace", options.trace, "write a timeline of all ranks for https://ui.perfetto.dev")
       ->type_name("FILE.json")
       ->group("Observing");
   app.add_option("--samples", options.samples, "append this run's cost sample")
@@ -167,9 +170,9 @@ std::vector<std::string> const& per_rank_options() {
 }
 
 void add_common_options(CLI::App& app, common_options& options, option_set which) {
-  app.add_option("-o,--output", options.output, "the result; the ending chooses the format")
+  app.add_option("-o,--output", options.output, "result file; its extension selects the format")
       ->type_name("FILE");
-  app.add_flag("--verify", options.verify, "check the result by an independent, slower method");
+  app.add_flag("--verify", options.verify, "check the result with an independent, slower method");
   if (which == option_set::farm) add_schedule_options(app, options);
   add_parallel_options(app, options);
   add_observing_options(app, options);

@@ -33,10 +33,10 @@ std::string require_ending(std::string_view path, std::initializer_list<std::str
   auto ending = lower_case(ending_of(path));
   if (std::ranges::find(known, ending) != known.end()) return ending;
   if (ending.empty()) {
-    throw usage_error(fmt::format("{}: the name needs an ending; known: {}", path, fmt::join(known, ", ")));
+    throw usage_error(fmt::format("{}: missing extension; known: {}", path, fmt::join(known, ", ")));
   }
   throw usage_error(
-      fmt::format("{}: unknown ending \"{}\"; known: {}", path, ending_of(path), fmt::join(known, ", ")));
+      fmt::format("{}: unknown extension \"{}\"; known: {}", path, ending_of(path), fmt::join(known, ", ")));
 }
 
 void check_writable(std::string const& path) {

@@ -15,7 +15,7 @@ bool preview::update(clock::time_point now) {
     rewrite();
   } catch (error const&) {
     if (!written_at_)
-      throw;  // a bad path is the user's to mend; a disk that fills up later is no reason to stop
+      throw;  // the user can correct a bad path; a disk that fills up later must not end the run
   }
   written_at_ = now;
   return true;

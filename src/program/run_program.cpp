@@ -17,7 +17,7 @@ namespace skel::program {
 
 namespace {
 
-// Bad input is quoted in messages: what escapes from the body must stay one printable line.
+// Messages quote user input, so every error that leaves the body is reduced to one printable line.
 template <class F>
 auto in_one_line(F&& call) {
   try {
@@ -64,8 +64,8 @@ void run(context& ctx, common_options const& options, std::string const& program
   if (ctx.is_root()) finish(options, program, outcome, ctx);
   if (outcome.run.stopped_early && !signals.reason().empty()) {
     throw error(fmt::format(
-        "stopped by {} after {} tasks; the result is not complete{}", signals.reason(), outcome.run.tasks,
-        outcome.run.checkpoint && outcome.run.checkpoint->saved > 0 ? "; --resume goes on with it" : ""));
+        "stopped by {} after {} tasks; the result is incomplete{}", signals.reason(), outcome.run.tasks,
+        outcome.run.checkpoint && outcome.run.checkpoint->saved > 0 ? "; continue with --resume" : ""));
   }
 }
 

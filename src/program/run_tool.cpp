@@ -11,7 +11,7 @@ namespace skel::program {
 
 namespace {
 
-// Not by what throws where standard error cannot be written either.
+// Must not throw, even if standard error cannot be written.
 void say(std::string const& program, char const* what) {
   std::fprintf(stderr, "%s: %s\n", program.c_str(), detail::one_line(what).c_str());
 }

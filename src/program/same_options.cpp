@@ -27,7 +27,7 @@ struct closer {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
 
-// Empty for what can be read only once, such as a pipe.
+// Returns an empty digest for files that can be read only once, such as pipes.
 std::string digest_of_file(std::string const& path) {
   auto const refuse = [&](int code) {
     throw usage_error(fmt::format("{}: {}", path, std::strerror(code)));  // NOLINT(concurrency-mt-unsafe)
@@ -50,11 +50,11 @@ using option_set_of = std::set<CLI::Option const*>;
 
 option_set_of options_named(CLI::App const& app, std::vector<std::string> const& names) {
   option_set_of all;
-  for (auto const& name : names) all.insert(app.get_option(name));  // throws where there is none
+  for (auto const& name : names) all.insert(app.get_option(name));  // throws if the option does not exist
   return all;
 }
 
-// Text by text: "1" and "1.0" count as different.
+// Compares text: "1" and "1.0" differ.
 std::string value_of(CLI::Option const& option) {
   if (option.empty()) return option.get_default_str();
   return fmt::format("{}", fmt::join(option.results(), ","));
@@ -88,7 +88,7 @@ void require_same_options(context& ctx, CLI::App const& app, special_options con
   for (auto const& [name, value] : values) everything += fmt::format("{}={}\n", name, value);
   try {
     ctx.require_same("the options", everything);
-  } catch (usage_error const&) {  // on every rank, so all of them search for the option
+  } catch (usage_error const&) {  // thrown on every rank, so all ranks look for the option together
     for (auto const& [name, value] : values) ctx.require_same(name, value);
     throw;
   }

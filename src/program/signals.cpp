@@ -22,8 +22,8 @@ namespace {
 constexpr std::array<int, 3> watched = {SIGINT, SIGTERM, SIGUSR1};
 constexpr unsigned char leave = 0;  // written to the pipe by the destructor
 
-// Where the handler writes. Requesting a stop runs callbacks and takes locks, which no handler may do: a
-// thread that reads the pipe does it.
+// The handler writes to this pipe and a thread reads it, because requesting a stop runs callbacks
+// and takes locks, which a signal handler must not do.
 std::atomic<int> pipe_end{-1};
 static_assert(std::atomic<int>::is_always_lock_free);
 
@@ -39,8 +39,9 @@ bool is_ignored(int number) noexcept {
   return ::sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
-// What whoever started us wants ignored, stays so. skel-mpiexec does: MPICH's launcher sends SIGUSR1 to all
-// ranks when one is lost. Asked before main, since MPICH's MPI_Init puts a handler of its own there.
+// Signals that the parent process ignores stay ignored. skel-mpiexec relies on this: MPICH's
+// launcher sends SIGUSR1 to all ranks when one is lost. The query must precede main, because
+// MPICH's MPI_Init installs a handler for it.
 std::array<bool, watched.size()> const ignored_from_the_start = {
     is_ignored(watched[0]), is_ignored(watched[1]), is_ignored(watched[2])};
 

@@ -1,4 +1,5 @@
-// SIGINT (Ctrl-C), SIGTERM, SIGUSR1 (Slurm's warning) and --time-limit: hand out no more, and end in order.
+// Orderly shutdown on SIGINT (Ctrl-C), SIGTERM, SIGUSR1 (sent by Slurm before a job ends) and
+// --time-limit.
 #pragma once
 
 #include <chrono>
@@ -9,10 +10,10 @@
 
 namespace skel::program {
 
-/// While it lives, the first SIGINT, SIGTERM or SIGUSR1, or the end of the time limit, requests a stop. A
-/// second signal of the kind does what it did before (by default it ends the process), so that a program that
-/// does not react can be ended. A signal that is ignored stays ignored. One at a time per process; the
-/// destructor puts the former handlers back.
+/// Requests a stop on the first SIGINT, SIGTERM or SIGUSR1, or at the end of the time limit. A
+/// second signal of the same kind gets its previous handling (by default it ends the process), so
+/// that an unresponsive program can be stopped. Ignored signals stay ignored. At most one instance
+/// per process; the destructor restores the previous handlers.
 class stop_signals {
  public:
   explicit stop_signals(std::optional<std::chrono::duration<double>> time_limit = std::nullopt);
@@ -21,7 +22,7 @@ class stop_signals {
   stop_signals& operator=(stop_signals const&) = delete;
 
   [[nodiscard]] std::stop_token token() const;
-  /// "SIGINT", "SIGTERM", "SIGUSR1" or "the time limit"; empty as long as nothing asked for a stop.
+  /// "SIGINT", "SIGTERM", "SIGUSR1" or "the time limit"; empty if no stop was requested.
   [[nodiscard]] std::string reason() const;
 
  private:

@@ -12,7 +12,7 @@ namespace skel::storage {
 
 namespace {
 
-// What all shards of a generation agree about.
+// The values that all shards of a generation share.
 struct generation_key {
   std::uint64_t generation, stamp, identity;
   std::uint32_t parts;
@@ -22,7 +22,7 @@ struct generation_key {
 using candidates = std::map<generation_key, std::vector<stored_object>>;
 
 manifest read_manifest(shard_store const& store, stored_object const& from) {
-  if (from.object.content_length > longest_manifest) throw error("no manifest: too long");
+  if (from.object.content_length > longest_manifest) throw error("not a manifest: too long");
   std::string text;
   store.get(from, [&](std::span<std::byte const> bytes) {
     text.append(reinterpret_cast<char const*>(bytes.data()), bytes.size());
@@ -30,8 +30,9 @@ manifest read_manifest(shard_store const& store, stored_object const& from) {
   return manifest::decode(text);
 }
 
-// Of two objects that claim to be the same part, the manifest says which is. Without one it is the only one
-// that can be given back; two that can be leave the part out, since nobody knows.
+// If two objects claim to be the same part, the manifest decides. Without a manifest, the part is
+// the only object that can be restored; if both can be, the part is omitted, because nothing
+// distinguishes them.
 stored_generation assemble(generation_key const& key, std::vector<stored_object> const& objects,
                            shard_store const& store, report_problem const& report) {
   stored_generation g;
@@ -43,7 +44,7 @@ stored_generation assemble(generation_key const& key, std::vector<stored_object>
     try {
       auto m = read_manifest(store, o);
       if (m.plan != g.plan || m.identity.hash() != key.identity)
-        throw error("no manifest: of another generation");
+        throw error("not a manifest: belongs to another generation");
       says = std::move(m);
       g.manifest = o;
       g.written_by = says->identity;
@@ -55,10 +56,10 @@ stored_generation assemble(generation_key const& key, std::vector<stored_object>
     auto const part = o.object.belongs_to.part;
     if (part == key.parts) continue;
     if (says && says->parts.at(part).hash != o.hash) {
-      report(detail::format("{}: not the part of generation {} that was committed", o.shards.begin()->second,
+      report(detail::format("{}: not the committed part of generation {}", o.shards.begin()->second,
                             key.generation));
     } else if (!says && !rivals_of(o, objects).empty()) {
-      report(detail::format("{}: part {} of generation {} is there twice, with other data; it is left out",
+      report(detail::format("{}: part {} of generation {} exists twice with different data; ignored",
                             o.shards.begin()->second, part, key.generation));
     } else {
       g.parts.emplace(part, o);

@@ -1,4 +1,5 @@
-// Generations from the shards that lie in directories (the paper's cluster data repository manager).
+// Assembles generations from the shards in directories (the cluster data repository manager of
+// [Camargo06]).
 #pragma once
 
 #include <vector>
@@ -7,8 +8,9 @@
 
 namespace skel::storage {
 
-/// All generations of what scan() has found, the newest first; of the same number committed ones first.
-/// Shards of what stands alone are left out.
+/// Returns all generations among the objects that scan() found, the newest first. Of generations
+/// with the same number, committed ones come first. Objects that belong to no generation are
+/// ignored.
 [[nodiscard]] std::vector<stored_generation> generations_of(std::vector<stored_object> const& objects,
                                                             shard_store const& store,
                                                             report_problem const& report);

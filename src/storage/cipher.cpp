@@ -57,7 +57,7 @@ key key::read(std::string const& path) {
   }
   if (bytes.size() == 32) return key(std::span<std::byte const, 32>(bytes));
   if (auto const read = from_digits(bytes)) return key(*read);
-  throw usage_error(detail::format("{}: a key is 32 bytes or 64 hexadecimal digits; this is neither", path));
+  throw usage_error(detail::format("{}: not a key, expected 32 bytes or 64 hexadecimal digits", path));
 }
 
 std::uint64_t sealed_length(std::uint64_t content_length) noexcept {
@@ -85,7 +85,7 @@ std::string context_of(object_info const& object) {
                         object.name);
 }
 
-// Collects pieces of a size, whatever the sizes in which bytes come.
+// Cuts a stream of bytes into pieces of equal size.
 template <class Use>
 void in_pieces(std::vector<std::byte>& buffer, std::size_t size, std::span<std::byte const> bytes,
                Use const& use) {
@@ -120,7 +120,7 @@ struct sealer::state {
 };
 
 sealer::sealer(key const& with, object_info const& object, byte_sink to) : state_(std::make_unique<state>()) {
-  if (!can_seal()) throw error("libsodium does not start");
+  if (!can_seal()) throw error("cannot initialise libsodium");
   state_->context = context_of(object);
   state_->to = std::move(to);
   std::array<std::byte, stream_header> header{};
@@ -149,8 +149,8 @@ struct opener::state {
   ~state() { sodium_memzero(&stream, sizeof stream); }
 
   [[noreturn]] void refuse() const {
-    throw error(detail::format("{}, generation {}: not sealed with this key, or altered since", object.name,
-                               object.generation));
+    throw error(
+        detail::format("{}, generation {}: wrong key, or data was altered", object.name, object.generation));
   }
 
   void begin() {
@@ -174,7 +174,7 @@ struct opener::state {
 
 opener::opener(key const& with, object_info const& object, byte_sink to)
     : state_(new state{{}, with, object, context_of(object), std::move(to), {}, {}, {}}) {
-  if (!can_seal()) throw error("libsodium does not start");
+  if (!can_seal()) throw error("cannot initialise libsodium");
 }
 opener::~opener() = default;
 

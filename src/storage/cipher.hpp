@@ -1,7 +1,7 @@
-// Encrypted objects: what is coded is then XChaCha20-Poly1305's output (libsodium's secretstream), in pieces
-// of 64 KiB, each authenticated, their order and number too. Sealed before they are coded, objects can be
-// verified and repaired without the key; only who has it can read them, or make one that is taken for
-// genuine.
+// Encrypted objects. The content is encrypted by XChaCha20-Poly1305 (libsodium's secretstream)
+// before it is coded. It is cut into pieces of 64 KiB; each piece, the order and the number of
+// pieces are authenticated. Verification and repair need no key. Only a holder of the key can read
+// an object or create one that is accepted as genuine.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,10 @@
 
 namespace skel::storage {
 
-/// How long `content_length` bytes become. 0 where that would be too long for any file.
+/// The sealed length of `content_length` bytes. Returns 0 if it exceeds the size of any file.
 [[nodiscard]] std::uint64_t sealed_length(std::uint64_t content_length) noexcept;
 
-/// Turns an object into its sealed form, piece by piece. Name and generation are authenticated with it.
+/// Encrypts an object piece by piece. The object's name and generation are authenticated with it.
 class sealer {
  public:
   sealer(key const& with, object_info const& object, byte_sink to);
@@ -34,7 +34,8 @@ class sealer {
   std::unique_ptr<state> state_;
 };
 
-/// And back. What it hands on is authentic; whether it is all is known after finish().
+/// Decrypts an object piece by piece. The bytes handed on are authentic; finish() checks that they
+/// are complete.
 class opener {
  public:
   opener(key const& with, object_info const& object, byte_sink to);
@@ -42,7 +43,7 @@ class opener {
   opener(opener const&) = delete;
   opener& operator=(opener const&) = delete;
 
-  /// skel::error where a piece is not what was sealed with this key under this name and generation.
+  /// Throws skel::error if a piece was not sealed with this key under this name and generation.
   void write(std::span<std::byte const> bytes);
   void finish();
 

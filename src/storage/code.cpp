@@ -31,7 +31,7 @@ constexpr std::pair<std::string_view, construction> matrices[] = {
   throw usage_error(detail::format("unknown code \"{}\"; known: {}", spec, known_codes));
 }
 
-// What stands between commas; as many parts as commas and one more.
+// Splits the text at commas.
 std::vector<std::string_view> parts_of(std::string_view text) {
   std::vector<std::string_view> parts;
   for (;;) {
@@ -46,8 +46,8 @@ std::size_t count_of(std::string_view spec, std::string_view what, std::string_v
   std::size_t n = 0;
   auto const [end, bad] = std::from_chars(text.data(), text.data() + text.size(), n);
   if (bad != std::errc{} || end != text.data() + text.size() || n < least || n > most_shards)
-    throw usage_error(detail::format("code \"{}\": {} must be a whole number from {} to {}, got \"{}\"", spec,
-                                     what, least, most_shards, text));
+    throw usage_error(detail::format("code \"{}\": {} must be a whole number from {} to {}, found \"{}\"",
+                                     spec, what, least, most_shards, text));
   return n;
 }
 
@@ -87,7 +87,7 @@ code::code(std::string_view spec) {
   }
   if (shards() > most_shards)
     throw usage_error(
-        detail::format("code \"{}\": {} shards, but there can be at most {}", spec, shards(), most_shards));
+        detail::format("code \"{}\": {} shards, expected at most {}", spec, shards(), most_shards));
 }
 
 std::string code::to_string() const {
@@ -122,14 +122,14 @@ linear_map recovery(code const& c, std::span<std::size_t const> available,
   auto const rows_of = [&](std::span<std::size_t const> numbers) {
     matrix rows(numbers.size(), data);
     for (std::size_t i = 0; i < numbers.size(); ++i) {
-      if (numbers[i] >= c.shards()) throw std::invalid_argument("code: no such shard");
+      if (numbers[i] >= c.shards()) throw std::invalid_argument("code: shard number out of range");
       for (std::size_t j = 0; j < data; ++j)
         rows.at(i, j) = numbers[i] < data ? element{numbers[i] == j} : below.at(numbers[i] - data, j);
     }
     return rows;
   };
   if (available.size() != data)
-    throw std::invalid_argument("code: recovery needs as many shards as hold the data");
+    throw std::invalid_argument("code: recovery needs as many shards as there are data shards");
   auto const back = inverse(rows_of(available));
   if (!back) throw std::invalid_argument("code: recovery needs different shards");
   return linear_map(rows_of(wanted) * *back);

@@ -10,7 +10,8 @@
 
 namespace skel::storage {
 
-// What the matrices of a code have become: to encode, and to recover from the losses seen so far.
+// The matrices of a code, compiled for the kernel: for encoding, and for recovery from the losses
+// seen so far.
 struct coder::maps {
   struct losses {
     std::vector<bool> present, wanted;
@@ -25,7 +26,7 @@ struct coder::maps {
 
   plan const& plan_for(storage::code const& c, losses what) {
     if (auto const known = plans.find(what); known != plans.end()) return known->second;
-    constexpr std::size_t most_remembered = 64;  // bad blocks at random may make a new pattern in each stripe
+    constexpr std::size_t most_remembered = 64;  // random bad blocks may form a new pattern in each stripe
     if (plans.size() == most_remembered) plans.clear();
     std::vector<std::size_t> sources, outputs;
     for (std::size_t i = 0; i < c.shards(); ++i) {
@@ -54,7 +55,7 @@ void coder::encode(std::span<std::byte const* const> data, std::span<std::byte* 
 
 bool coder::rebuild(std::span<std::byte* const> shards, std::vector<bool> const& present, std::size_t size) {
   if (shards.size() != code_.shards() || present.size() != code_.shards())
-    throw std::invalid_argument("coder: a pointer and a presence for each shard");
+    throw std::invalid_argument("coder: expected one pointer and one presence flag per shard");
   auto const there = static_cast<std::size_t>(std::ranges::count(present, true));
   if (there < code_.data_shards()) return false;
   maps::losses what{present, std::vector<bool>(present.size())};

@@ -1,8 +1,9 @@
-// The field of 256 elements, GF(2^8): a byte is a polynomial over {0, 1}, taken modulo x^8 + x^4 + x^3 + x^2
-// + 1 (0x11d), of which x = 2 is a generator. Sums are exclusive ors. The polynomial is that of ISA-L, zfec,
-// Backblaze, klauspost/reedsolomon and redset.
+// The field GF(2^8) of 256 elements. A byte is a polynomial over {0, 1}, taken modulo x^8 + x^4 +
+// x^3 + x^2 + 1 (0x11d), with generator x = 2. A sum is an exclusive or. ISA-L, zfec, Backblaze,
+// klauspost/reedsolomon and redset use the same polynomial.
 //
-// What belongs to checkpoints lives in the namespace skel::storage: skel::checkpoint is a name for users.
+// Checkpoint code lives in the namespace skel::storage, because skel::checkpoint is a user-visible
+// name.
 #pragma once
 
 #include <array>
@@ -16,7 +17,7 @@ using element = std::uint8_t;
 namespace field {
 
 struct field_tables {
-  std::array<element, 510> power{};  ///< 2^i; twice round, so that a sum of two logarithms needs no reduction
+  std::array<element, 510> power{};  ///< 2^i, two periods, so that a sum of two logarithms needs no reduction
   std::array<std::uint8_t, 256> logarithm{};
 };
 
@@ -42,12 +43,12 @@ inline constexpr field_tables tables = make_field_tables();
   return field::tables.power[field::tables.logarithm[a] + field::tables.logarithm[b]];
 }
 
-/// 1 / a. There is none of 0, for which it gives 0.
+/// 1 / a; returns 0 for a = 0.
 [[nodiscard]] constexpr element inverse(element a) noexcept {
   return a == 0 ? element{0} : field::tables.power[255U - field::tables.logarithm[a]];
 }
 
-/// a^n; 0^0 is 1.
+/// a^n, with 0^0 = 1.
 [[nodiscard]] constexpr element power(element a, unsigned n) noexcept {
   if (n == 0) return 1;
   if (a == 0) return 0;

@@ -21,7 +21,7 @@ namespace {
   throw error(path + ": " + std::generic_category().message(code));
 }
 
-// What may be interrupted by a signal is called again.
+// Repeats a system call that a signal interrupted.
 template <class Call>
 auto uninterrupted(std::string const& path, Call const& call) {
   for (;;) {
@@ -92,7 +92,7 @@ class real_files final : public file_system {
   std::unique_ptr<file> create(std::string const& path) override {
     return std::make_unique<real_file>(path, O_RDWR | O_CREAT | O_TRUNC);
   }
-  // Not blocked by a pipe that lies around under a shard's name.
+  // O_NONBLOCK: a pipe under the name of a shard must not block.
   std::unique_ptr<file> open(std::string const& path) override {
     return std::make_unique<real_file>(path, O_RDONLY | O_NONBLOCK);
   }

@@ -67,7 +67,7 @@ kernel kernel_named(std::string_view name) {
   for (auto const known : kernel_names)
     if (known == name)
       throw usage_error(detail::format(
-          "kernel \"{}\" does not run on this machine, or was not built in; there are: auto, {}", name,
+          "kernel \"{}\" does not run on this machine or was not built in; available: auto, {}", name,
           detail::join(runs, ", ")));
   throw usage_error(
       detail::format("unknown kernel \"{}\"; known: auto, {}", name, detail::join(kernel_names, ", ")));
@@ -76,7 +76,7 @@ kernel kernel_named(std::string_view name) {
 kernel default_kernel() {
   static kernel const chosen = [] {
     char const* const wanted =
-        std::getenv("SKEL_GF_KERNEL");  // NOLINT(concurrency-mt-unsafe): nobody changes it
+        std::getenv("SKEL_GF_KERNEL");  // NOLINT(concurrency-mt-unsafe): never modified
     if (wanted == nullptr || *wanted == '\0') return kernels().back();
     try {
       return kernel_named(wanted);

@@ -9,8 +9,8 @@ namespace skel::storage {
 
 namespace {
 
-// GF2P8AFFINEQB: bit i of the product is the parity of the byte 7 - i of the matrix and the operand. Column j
-// of the product's matrix is cell * 2^j.
+// For GF2P8AFFINEQB: bit i of the product is the parity of operand AND byte 7 - i of the matrix.
+// Column j of the matrix is cell * 2^j.
 std::uint64_t bits_of(element cell) {
   std::uint64_t bits = 0;
   for (unsigned j = 0; j < 8; ++j) {
@@ -46,9 +46,8 @@ linear_map::linear_map(matrix m) : cells_(std::move(m)) {
 void linear_map::run(kernel with, std::size_t first_column, std::span<std::byte const* const> sources,
                      std::span<std::byte* const> outputs, std::size_t size, bool add) const {
   auto const function = function_of(with);
-  if (function == nullptr) throw std::invalid_argument("linear_map: this kernel does not run here");
-  if (outputs.size() != cells_.rows())
-    throw std::invalid_argument("linear_map: outputs are not as many as rows");
+  if (function == nullptr) throw std::invalid_argument("linear_map: kernel is not available");
+  if (outputs.size() != cells_.rows()) throw std::invalid_argument("linear_map: expected one output per row");
   if (outputs.empty() || size == 0) return;
   auto const first_cell = first_column * cells_.rows();
   function({bits_.data() + first_cell, nibbles_.data() + first_cell, cells_.rows(), sources.size(),
@@ -58,13 +57,13 @@ void linear_map::run(kernel with, std::size_t first_column, std::span<std::byte 
 void linear_map::apply(std::span<std::byte const* const> sources, std::span<std::byte* const> outputs,
                        std::size_t size, kernel with) const {
   if (sources.size() != cells_.columns())
-    throw std::invalid_argument("linear_map: sources are not as many as columns");
+    throw std::invalid_argument("linear_map: expected one source per column");
   run(with, 0, sources, outputs, size, false);
 }
 
 void linear_map::add_column(std::size_t column, std::byte const* difference,
                             std::span<std::byte* const> outputs, std::size_t size, kernel with) const {
-  if (column >= cells_.columns()) throw std::out_of_range("linear_map: no such column");
+  if (column >= cells_.columns()) throw std::out_of_range("linear_map: column out of range");
   run(with, column, {&difference, 1}, outputs, size, true);
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-// 64 bits and more as hexadecimal text: most readers of JSON hold numbers as doubles.
+// Writes 64 bits and more as hexadecimal text, because most JSON readers hold numbers as doubles.
 std::string hex(std::uint64_t value) { return detail::format("{:016x}", value); }
 std::string hex(hash128 const& hash) {
   std::string text;
@@ -26,13 +26,13 @@ std::uint64_t from_hex(std::string_view digits) {
   std::uint64_t value = 0;
   auto const [end, bad] = std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
   if (bad != std::errc{} || end != digits.data() + digits.size())
-    throw error(detail::format("\"{}\" is no hexadecimal number", detail::one_line(std::string(digits))));
+    throw error(detail::format("\"{}\" is not a hexadecimal number", detail::one_line(std::string(digits))));
   return value;
 }
 
 hash128 hash_of(std::string_view digits) {
   hash128 hash{};
-  if (digits.size() != 2 * hash.size()) throw error("a hash has 32 hexadecimal digits");
+  if (digits.size() != 2 * hash.size()) throw error("expected a hash of 32 hexadecimal digits");
   for (std::size_t i = 0; i < hash.size(); ++i)
     hash[i] = static_cast<std::byte>(from_hex(digits.substr(2 * i, 2)));
   return hash;
@@ -46,7 +46,7 @@ manifest::part part_of(json const& from) {
 manifest manifest_of(json const& from) {
   auto const schema = from.at("skel_manifest").get<std::uint32_t>();
   if (schema != manifest_schema)
-    throw error(detail::format("of format {}; this skel reads format {}", schema, manifest_schema));
+    throw error(detail::format("found format {}, expected format {}", schema, manifest_schema));
   manifest m;
   m.identity = {from.at("program").get<std::string>(), from.at("version").get<std::string>(),
                 from_hex(from.at("problem").get<std::string>())};
@@ -70,7 +70,7 @@ std::string manifest::encode() const {
   for (auto const& p : parts)
     all["parts"].push_back(
         {{"name", p.name}, {"bytes", p.bytes}, {"xxh3", hex(p.hash)}, {"shards", p.shards}});
-  // Paths and names may be no UTF-8.
+  // Paths and names are not necessarily UTF-8.
   return all.dump(1, ' ', false, json::error_handler_t::replace) + '\n';
 }
 
@@ -78,9 +78,9 @@ manifest manifest::decode(std::string_view text) {
   try {
     return manifest_of(json::parse(text));
   } catch (json::exception const& bad) {
-    throw error(detail::one_line(detail::format("no manifest: {}", bad.what())));
+    throw error(detail::one_line(detail::format("not a manifest: {}", bad.what())));
   } catch (error const& bad) {
-    throw error(detail::format("no manifest: {}", bad.what()));
+    throw error(detail::format("not a manifest: {}", bad.what()));
   }
 }
 

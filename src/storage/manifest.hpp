@@ -1,5 +1,5 @@
-// The catalogue of one generation: who wrote it, what its parts are, and where their shards lie. Stored as an
-// object of its own, in copies; what it says can be found from the shards' headers too.
+// The catalogue of a generation: its writer, its parts, and the places of their shards. Stored as
+// an object of its own, in copies. The shards' headers contain the same information.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ struct manifest {
     std::string name;
     std::uint64_t bytes = 0;
     hash128 hash{};
-    std::vector<std::string> shards;  ///< paths, by index; empty: missing when it was written
+    std::vector<std::string> shards;  ///< paths, by index; empty: missing when the manifest was written
 
     friend bool operator==(part const&, part const&) = default;
   };
@@ -32,9 +32,9 @@ struct manifest {
 
   friend bool operator==(manifest const&, manifest const&) = default;
 
-  /// JSON, for people to read as well.
+  /// Returns human-readable JSON.
   [[nodiscard]] std::string encode() const;
-  /// skel::error that says what is wrong.
+  /// Throws skel::error that describes the defect.
   [[nodiscard]] static manifest decode(std::string_view text);
 };
 

@@ -70,20 +70,21 @@ std::optional<matrix> inverse(matrix const& square) {
 
 namespace {
 
-// 0, 1, 2, 3, … or 0, 1, g, g^2, …
+// The points 0, 1, 2, 3, … or 0, 1, g, g^2, …
 element point(construction how, std::size_t i) {
   if (how == construction::vandermonde || i == 0) return static_cast<element>(i);
   return power(2, static_cast<unsigned>(i - 1));
 }
 
-// Any m rows of V are a Vandermonde matrix of distinct points, so independent; inv(V_top) keeps that, and
-// turns the first m rows into the identity.
+// Any m rows of V form a Vandermonde matrix of distinct points and are independent. Multiplication
+// by inv(V_top) preserves that and turns the first m rows into the identity.
 matrix reduced_vandermonde(construction how, std::size_t data, std::size_t parity) {
   matrix top(data, data), below(parity, data);
   for (std::size_t i = 0; i < data + parity; ++i)
     for (std::size_t j = 0; j < data; ++j)
       (i < data ? top.at(i, j) : below.at(i - data, j)) = power(point(how, i), static_cast<unsigned>(j));
-  return below * inverse(top).value();  // NOLINT(bugprone-unchecked-optional-access): its points are distinct
+  return below * inverse(top).value();  // NOLINT(bugprone-unchecked-optional-access): invertible, since its
+                                        // points are distinct
 }
 
 matrix cauchy_matrix(std::size_t data, std::size_t parity) {
@@ -99,7 +100,8 @@ matrix parity_matrix(construction how, std::size_t data, std::size_t parity) {
   constexpr std::size_t most = 256;
   if (data == 0 || data > most || parity > most - data)
     throw usage_error(detail::format(
-        "a code needs 1 data shard or more, and at most 256 shards in all, got {} and {}", data, parity));
+        "expected at least 1 data shard and at most 256 shards in total, found {} data and {} parity shards",
+        data, parity));
   return how == construction::cauchy ? cauchy_matrix(data, parity) : reduced_vandermonde(how, data, parity);
 }
 

@@ -1,4 +1,4 @@
-// Matrices over GF(2^8), and those that generate codes.
+// Matrices over GF(2^8), and the generator matrices of codes.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,11 @@
 
 namespace skel::storage {
 
-/// Rows of field elements. Regular: copied, compared.
+/// A dense matrix of field elements.
 class matrix {
  public:
   matrix() = default;
-  /// Of zeros.
+  /// A matrix of zeros.
   matrix(std::size_t rows, std::size_t columns);
   [[nodiscard]] static matrix identity(std::size_t size);
 
@@ -28,7 +28,7 @@ class matrix {
   [[nodiscard]] std::span<element const> row(std::size_t row) const {
     return std::span(cells_).subspan(row * columns_, columns_);
   }
-  /// The rows named, in that order.
+  /// Returns the given rows, in that order.
   [[nodiscard]] matrix select(std::span<std::size_t const> rows) const;
 
   friend bool operator==(matrix const&, matrix const&) = default;
@@ -38,26 +38,28 @@ class matrix {
   std::vector<element> cells_;
 };
 
-/// a b; the columns of a are as many as the rows of b.
+/// The product a b; a must have as many columns as b has rows.
 [[nodiscard]] matrix operator*(matrix const& a, matrix const& b);
 
-/// By Gauss-Jordan elimination; nothing where the square matrix is singular.
+/// Inverts by Gauss-Jordan elimination. Returns nothing if the matrix is singular.
 [[nodiscard]] std::optional<matrix> inverse(matrix const& square);
 
-/// How the rows of parity are made. All three leave any m of the m + k rows of [identity; parity] independent
-/// for all m + k <= 256, which the identity over a Vandermonde matrix as it is does not (ISA-L's
-/// gf_gen_rs_matrix: 6 data and 5 parity shards can already be lost with 5 of them).
+/// The construction of the parity rows. With each of them, any m of the m + k rows of [identity;
+/// parity] are independent for all m + k <= 256. An unreduced Vandermonde matrix below the identity
+/// lacks this property (ISA-L's gf_gen_rs_matrix): with 6 data and 5 parity shards, some losses of
+/// 5 shards are fatal.
 enum class construction : std::uint8_t {
   vandermonde,  ///< V inv(V_top), V of the points 0, 1, 2, …: Backblaze, klauspost/reedsolomon, redset
   cauchy,  ///< 1 / (i + j) for row i = m, m + 1, … and column j: ISA-L's gf_gen_cauchy1_matrix, klauspost
   zfec,    ///< V inv(V_top), V of the points 0, 1, 2, 4, 8, … (powers of the generator): zfec, Rizzo, fecpp
 };
 
-/// The k x m matrix whose product with m data shards are the k parity shards (Malluhi and Johnston 1998: the
-/// first m shards of the code are the data). m >= 1, m + k <= 256; otherwise usage_error.
+/// The k x m matrix that maps m data shards to the k parity shards. The first m shards of the code
+/// are the data itself (Malluhi and Johnston 1998). Throws usage_error unless m >= 1 and m + k <=
+/// 256.
 [[nodiscard]] matrix parity_matrix(construction how, std::size_t data, std::size_t parity);
 
-/// That of a code.
+/// The parity matrix of a code.
 [[nodiscard]] matrix parity_of(code const& c);
 
 }  // namespace skel::storage

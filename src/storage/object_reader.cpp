@@ -19,7 +19,7 @@ object_reader::object_reader(std::vector<std::unique_ptr<shard_reader>> shards, 
   for (auto& s : shards) {
     auto& p = pieces_.at(s->header().index);
     if (s->header().object != object_ || s->footer().object != expected_ || p.from != nullptr)
-      throw std::invalid_argument("object_reader: shards of different objects, or one shard twice");
+      throw std::invalid_argument("object_reader: shards of different objects, or a repeated shard");
     p.from = std::move(s);
   }
   for (std::size_t i = 0; i < pieces_.size(); ++i)
@@ -32,7 +32,7 @@ std::byte* object_reader::block_of(std::size_t shard) {
   return block.data();
 }
 
-// The data shards first: where they are good, nothing has to be computed.
+// Reads the data shards first: if they are good, nothing has to be computed.
 void object_reader::read_stripe(std::uint64_t stripe, depth how_deep) {
   auto const m = object_.code.data_shards();
   std::size_t good = 0;
@@ -46,7 +46,7 @@ void object_reader::read_stripe(std::uint64_t stripe, depth how_deep) {
     ++good;
   }
   if (good < m)
-    throw error(detail::format("{}, generation {}: {} of {} blocks of stripe {} are good, {} are needed",
+    throw error(detail::format("{}, generation {}: {} of {} blocks of stripe {} are good, expected {}",
                                object_.name, object_.generation, good, pieces_.size(), stripe + 1, m));
   auto const size = object_.block_bytes(stripe);
   std::vector<std::byte*> blocks(pieces_.size());
@@ -85,8 +85,8 @@ void object_reader::walk(depth how_deep, Use const& use) {
     use(stripe);
   }
   if (hash.value() != expected_)
-    throw error(detail::format("{}, generation {}: what the shards give is not what was stored", object_.name,
-                               object_.generation));
+    throw error(detail::format("{}, generation {}: the restored data differ from the stored data",
+                               object_.name, object_.generation));
 }
 
 void object_reader::read(byte_sink const& to) {
@@ -102,7 +102,7 @@ void object_reader::read(byte_sink const& to) {
 }
 
 void object_reader::rebuild(std::vector<byte_sink> const& to, count_bytes const& progress) {
-  if (to.size() != pieces_.size()) throw std::invalid_argument("object_reader: a sink for each shard");
+  if (to.size() != pieces_.size()) throw std::invalid_argument("object_reader: expected one sink per shard");
   std::vector<skel::xxh3_128_hasher> hashes(pieces_.size());
   for (std::size_t i = 0; i < to.size(); ++i)
     if (to[i]) to[i](shard_header{object_, static_cast<std::uint32_t>(i)}.encode());
@@ -129,7 +129,7 @@ std::vector<bool> object_reader::verify(count_bytes const& progress) {
   for (std::size_t i = 0; i < pieces_.size(); ++i) {
     auto const& p = pieces_[i];
     if (p.from == nullptr) continue;
-    if (p.wrong) p.from->report("it is not the parity of the data shards");
+    if (p.wrong) p.from->report("not the parity of the data shards");
     whole[i] = p.from->finish() && !p.wrong;
   }
   return whole;

@@ -1,4 +1,4 @@
-// Shards become an object again, in the memory of one stripe.
+// Restores an object from its shards, in the memory of one stripe.
 #pragma once
 
 #include <cstddef>
@@ -13,24 +13,25 @@
 
 namespace skel::storage {
 
-/// Reads one object from those of its shards that there are. A bad block is an erasure of that block: what is
-/// left of each stripe decides. Wrong bytes are never taken for right ones: beside the blocks' hashes there
-/// is the object's.
+/// Reads one object from its available shards. A bad block is an erasure of that block only, so
+/// each stripe is decided by itself. The object's hash is checked in addition to the blocks'
+/// hashes, so wrong bytes are never accepted.
 class object_reader {
  public:
-  /// Shards of one object (the same object_info, the same footer().object), each index at most once. Says
-  /// nothing yet of whether they are enough. std::invalid_argument otherwise.
+  /// Takes shards of one object (the same object_info and footer().object), each index at most
+  /// once; otherwise throws std::invalid_argument. Does not check that they suffice.
   explicit object_reader(std::vector<std::unique_ptr<shard_reader>> shards, kernel with = default_kernel());
 
   [[nodiscard]] object_info const& object() const noexcept { return object_; }
 
-  /// The whole object, in order. skel::error where a stripe has fewer than m good blocks, or the bytes are
-  /// not those that were stored.
+  /// Reads the whole object in order. Throws skel::error if a stripe has fewer than m good blocks,
+  /// or if the bytes are not the stored ones.
   void read(byte_sink const& to);
-  /// Whole new shards, for all non-empty sinks (one for each shard of the code); likewise.
+  /// Writes whole new shards to all non-empty sinks, one sink per shard of the code. Throws as
+  /// read().
   void rebuild(std::vector<byte_sink> const& to, count_bytes const& progress = {});
-  /// Reads every block of every shard, and computes the parity again: whole[i] says whether shard i is there
-  /// and without fault. Throws where the object cannot be read.
+  /// Reads every block of every shard and recomputes the parity. whole[i] says whether shard i is
+  /// present and undamaged. Throws if the object cannot be read.
   [[nodiscard]] std::vector<bool> verify(count_bytes const& progress = {});
 
  private:
@@ -39,8 +40,8 @@ class object_reader {
     std::unique_ptr<shard_reader> from;
     hash128 header{};
     stripe_buffer block;
-    bool present = false;  // in this stripe
-    bool wrong = false;    // contradicts the others, though its hashes are right
+    bool present = false;  // read in this stripe
+    bool wrong = false;    // contradicts the others although its hashes match
     hash128 hash{};
   };
   template <class Use>

@@ -23,7 +23,8 @@ std::byte* stripe_buffer::data() noexcept {
 
 object_writer::object_writer(object_info object, std::vector<byte_sink> shards, kernel with)
     : object_(std::move(object)), coder_(object_.code, with), shards_(object_.code.shards()) {
-  if (shards.size() != shards_.size()) throw std::invalid_argument("object_writer: a sink for each shard");
+  if (shards.size() != shards_.size())
+    throw std::invalid_argument("object_writer: expected one sink per shard");
   auto const largest = object_.length == 0 ? 0 : object_.block_bytes(0);
   for (std::size_t i = 0; i < shards_.size(); ++i) {
     auto const header = shard_header{object_, static_cast<std::uint32_t>(i)}.encode();
@@ -36,7 +37,7 @@ object_writer::object_writer(object_info object, std::vector<byte_sink> shards, 
 
 void object_writer::write(std::span<std::byte const> bytes) {
   if (bytes.size() > object_.length - written_)
-    throw std::length_error("object_writer: longer than was said");
+    throw std::length_error("object_writer: more bytes than announced");
   while (!bytes.empty()) {
     auto const block = object_.block_bytes(stripe_);
     auto const offset = filled_ % block;
@@ -75,7 +76,7 @@ void object_writer::write_stripe() {
 }
 
 void object_writer::finish() {
-  if (written_ != object_.length) throw std::length_error("object_writer: shorter than was said");
+  if (written_ != object_.length) throw std::length_error("object_writer: fewer bytes than announced");
   for (auto& s : shards_)
     if (s.to) s.to(shard_footer{object_hash_.value(), s.hashes.value()}.encode(s.header));
 }

@@ -1,4 +1,4 @@
-// An object becomes shards, in the memory of one stripe.
+// Cuts an object into shards, in the memory of one stripe.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace skel::storage {
 
-/// Bytes of blocks one after the other, aligned for the kernels, each with room for a hash behind it.
+/// A buffer of consecutive blocks, aligned for the kernels, each followed by room for a hash.
 class stripe_buffer {
  public:
   stripe_buffer() = default;
@@ -23,23 +23,23 @@ class stripe_buffer {
   std::vector<std::byte> bytes_;
 };
 
-/// Writes the shards of one object, with header, hashes and footer. The bytes are the same for the same
-/// object, whatever kernel computes them and in whatever pieces the data comes.
+/// Writes the shards of one object, with header, hashes and footer. The same object gives the same
+/// bytes, independent of the kernel and of the sizes of write() calls.
 ///
 ///     skel::storage::object_writer w(info, {to_disk_0, to_disk_1, …});
 ///     w.write(state);
 ///     w.finish();
 class object_writer {
  public:
-  /// A sink for each shard; an empty one leaves its shard out. usage_error where the object's name is no
-  /// name.
+  /// Takes one sink per shard; an empty sink omits its shard. Throws usage_error if the object's
+  /// name is invalid.
   object_writer(object_info object, std::vector<byte_sink> shards, kernel with = default_kernel());
 
-  /// The next bytes of object.length in all; std::length_error where there are more.
+  /// Appends the next bytes. Throws std::length_error beyond object.length.
   void write(std::span<std::byte const> bytes);
-  /// std::length_error where bytes are missing.
+  /// Throws std::length_error if bytes are missing.
   void finish();
-  /// Of what was written so far; after finish() the footers' hash of the object.
+  /// The hash of the bytes written so far; after finish(), the object's hash in the footers.
   [[nodiscard]] hash128 object_hash() const { return object_hash_.value(); }
 
  private:
@@ -57,7 +57,7 @@ class object_writer {
   block_hasher hasher_;
   skel::xxh3_128_hasher object_hash_;
   std::uint64_t stripe_ = 0, written_ = 0;
-  std::size_t filled_ = 0;  // of the stripe
+  std::size_t filled_ = 0;  // bytes of the current stripe
 };
 
 }  // namespace skel::storage

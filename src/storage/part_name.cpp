@@ -14,7 +14,7 @@ bool take_ending(std::string_view& text, std::string_view ending) {
   return true;
 }
 
-// What stands behind the last dot.
+// Cuts off and returns the text behind the last dot.
 std::optional<std::string_view> take_field(std::string_view& text) {
   auto const dot = text.rfind('.');
   if (dot == std::string_view::npos) return std::nullopt;

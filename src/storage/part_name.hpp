@@ -1,5 +1,5 @@
-// File names of parts' shards, see shard_header::file_name(). What counts stands in the files; their names
-// tell of files that cannot be read.
+// File names of parts' shards, see shard_header::file_name(). The files' contents are
+// authoritative; names identify files that cannot be read.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@ namespace skel::storage {
 
 struct part_name {
   std::uint64_t generation = 0;
-  bool temporary = false;  ///< a writer was at it, or is
+  bool temporary = false;  ///< being written, or left by a dead writer
 
-  /// Empty where it is another file's.
+  /// Returns nothing for the names of other files.
   [[nodiscard]] static std::optional<part_name> parse(std::string_view file_name);
 };
 
-/// Empty files that count the runs which have gone on from a generation.
+/// The name of an empty file that counts a run which resumed from a generation.
 struct attempt_name {
-  std::uint64_t generation = 0, stamp = 0, number = 0;  ///< the first has number 1
+  std::uint64_t generation = 0, stamp = 0, number = 0;  ///< number counts from 1
 
   [[nodiscard]] std::string file_name() const;
   [[nodiscard]] static std::optional<attempt_name> parse(std::string_view file_name);

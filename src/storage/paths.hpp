@@ -12,8 +12,8 @@ inline std::string in_directory(std::string const& directory, std::string const&
 inline std::string directory_of(std::string const& path) { return path.substr(0, path.rfind('/')); }
 inline std::string name_of(std::string const& path) { return path.substr(path.rfind('/') + 1); }
 
-/// Where a shard is written before it is whole. Hidden, and the same for each attempt: what a dead writer has
-/// left is overwritten by the next.
+/// The path of an incomplete shard. Hidden and equal for each attempt, so that remains of a dead
+/// writer are overwritten.
 inline std::string temporary_of(std::string const& directory, std::string const& name) {
   return in_directory(directory, '.' + name + ".writing");
 }

@@ -9,7 +9,7 @@ namespace skel::storage {
 
 namespace {
 
-// A host and its places among those that come into question, in the order in which they were given.
+// A host and its eligible places, in the order in which they were given.
 struct host {
   std::string const* name;
   std::vector<std::size_t> places;
@@ -40,14 +40,14 @@ bool goes_remote(std::span<place const> places, placement_choice const& how) {
 
 std::vector<std::size_t> place_shards(std::span<place const> places, std::size_t shards,
                                       placement_choice const& how) {
-  if (places.empty()) throw usage_error("no directories for shards were given");
+  if (places.empty()) throw usage_error("missing directories for shards");
   auto const hosts = hosts_of(places, goes_remote(places, how));
   auto const home = std::ranges::find_if(hosts, [&](auto const& h) { return *h.name == how.home; });
   auto const first = home != hosts.end() ? static_cast<std::size_t>(home - hosts.begin()) : how.part;
   std::vector<std::size_t> chosen(shards);
   for (std::size_t s = 0; s < shards; ++s) {
     auto const& at = hosts[(first + s) % hosts.size()].places;
-    // Parts of one host start at different directories of it.
+    // Parts of one host start at different directories.
     chosen[s] = at[(how.part + s / hosts.size()) % at.size()];
   }
   return chosen;

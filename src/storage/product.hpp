@@ -1,4 +1,4 @@
-// What a kernel is told to compute, and the functions that do it.
+// The job of a kernel, and the functions that execute it.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace skel::storage {
 
-/// outputs[i] (+)= sum over j of cell(i, j) sources[j]. Tables are column by column: that of cell (i, j) is
-/// the one of number j * rows + i.
+/// Computes outputs[i] (+)= sum over j of cell(i, j) sources[j]. Tables are stored by column: cell
+/// (i, j) has number j * rows + i.
 struct product_job {
   std::uint64_t const* bits;
   linear_map::nibble_table const* nibbles;
@@ -18,11 +18,11 @@ struct product_job {
   std::byte const* const* sources;
   std::byte* const* outputs;
   std::size_t size;
-  bool add;    // to what is in the outputs
+  bool add;    // adds to the outputs instead of overwriting them
   bool plain;  // all cells are 1
 };
 
-/// Sources and outputs together.
+/// Whether sources and outputs together exceed the caches.
 inline bool larger_than_caches(product_job const& job) {
   return (job.rows + job.columns) * job.size >= (4U << 20U);
 }
@@ -30,7 +30,7 @@ inline bool larger_than_caches(product_job const& job) {
 using product_function = void (*)(product_job const&);
 
 void product_table(product_job const& job);
-/// Only the bytes from `begin` on: what is left where vectors do not fit any more.
+/// Processes only the bytes from `begin` on: the remainder that fills no vector.
 void product_table_from(product_job const& job, std::size_t begin);
 
 #if SKEL_VECTOR_GF && defined(__x86_64__)
@@ -44,7 +44,7 @@ void product_avx512_gfni(product_job const& job);
 void product_neon(product_job const& job);
 #endif
 
-/// Null where it was not built in, or does not run on this processor.
+/// Returns null if the kernel was not built in or does not run on this processor.
 [[nodiscard]] product_function function_of(kernel k);
 
 }  // namespace skel::storage

@@ -1,16 +1,15 @@
-// The loops of a vector kernel, for the instructions that whoever includes this has defined in the same
-// namespace:
+// The loops of a vector kernel. The including file defines the instructions in the same namespace:
 //   SKEL_GF_TARGET         attributes of every function here: the instructions it may use
 //   struct instructions    width (bytes of a vector), most_rows (outputs that registers hold at once),
 //                          wide(rows) (vectors of each output at a time), vector, load, store, stream, fence,
 //                          zero, sum; factor (a cell's tables), factor_of(job, cell), operand (a vector of a
 //                          source, ready for products), prepare(vector), product(factor, operand)
 //
-// All outputs of a group stay in registers while the sources pass by once, several vectors of each at a time.
-// What limits is memory then:
+// All outputs of a group stay in registers during one pass over the sources, several vectors of
+// each at a time. Memory then limits the speed:
 //   - outputs that are larger than the caches are written past them, which saves reading them first;
-//   - sources are fetched ahead by instructions, since processors do that for some ten streams only; to the
-//     second cache, as shards at equal offsets would push each other out of a set of the first;
+//   - sources are prefetched by instructions, since processors prefetch only some ten streams; to the
+//     second cache, as shards at equal offsets would evict each other from a set of the first;
 //   - several groups of outputs take strips of the sources, which the second group finds in the cache.
 
 #if defined(__clang__)
@@ -23,7 +22,7 @@ inline constexpr std::size_t fetched_ahead = 2048;  // bytes
 
 struct pass_range {
   std::size_t first_row, begin, end;
-  bool ahead;  // fetched ahead
+  bool ahead;  // prefetch the sources
   bool streamed;
 };
 
@@ -32,7 +31,7 @@ SKEL_GF_TARGET std::size_t pass(product_job const& job, pass_range const& range)
   using in = instructions;
   constexpr std::size_t step = in::width * Wide;
   constexpr std::size_t line = 64;
-  bool const streamed = range.streamed && step % line == 0;  // half a line at a time would be slower
+  bool const streamed = range.streamed && step % line == 0;  // streaming half a line at a time would be slower
   auto at = range.begin;
   for (; at + step <= range.end; at += step) {
     typename in::vector sums[Rows][Wide];
@@ -71,7 +70,7 @@ SKEL_GF_TARGET std::size_t pass(product_job const& job, pass_range const& range)
   return at;
 }
 
-// Sums without products: parity, replication.
+// Sums without products, for parity and replication.
 template <std::size_t Wide>
 SKEL_GF_TARGET std::size_t plain_pass(product_job const& job, pass_range const& range) {
   using in = instructions;
@@ -102,7 +101,7 @@ SKEL_GF_TARGET std::size_t plain_pass(product_job const& job, pass_range const& 
 using pass_function = std::size_t (*)(product_job const&, pass_range const&);
 
 struct pass_pair {
-  pass_function wide, narrow;  // several vectors at a time, and one, for the rest
+  pass_function wide, narrow;  // several vectors at a time, and one for the remainder
 };
 
 template <std::size_t... Index>

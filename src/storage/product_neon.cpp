@@ -1,4 +1,4 @@
-// The vector kernel for 64-bit ARM: as with PSHUFB (product_x86.cpp), the look-ups are TBL's.
+// The vector kernel for 64-bit ARM: like PSHUFB (product_x86.cpp), with TBL for the look-ups.
 #include "storage/product.hpp"
 
 #if SKEL_VECTOR_GF && defined(__aarch64__)
@@ -26,7 +26,9 @@ struct instructions {
     return vld1q_u8(reinterpret_cast<std::uint8_t const*>(p));
   }
   SKEL_GF_INLINE void store(std::byte* p, vector v) { vst1q_u8(reinterpret_cast<std::uint8_t*>(p), v); }
-  SKEL_GF_INLINE void stream(std::byte* p, vector v) { store(p, v); }  // no hint for single vectors
+  SKEL_GF_INLINE void stream(std::byte* p, vector v) {
+    store(p, v);
+  }  // single vectors have no non-temporal store
   static void fence() {}
   SKEL_GF_INLINE vector zero() { return vdupq_n_u8(0); }
   SKEL_GF_INLINE vector sum(vector a, vector b) { return veorq_u8(a, b); }

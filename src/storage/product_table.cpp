@@ -1,4 +1,4 @@
-// The paper's way: a table of all products, one look-up each.
+// The method of [Camargo06]: a table of all products, one look-up each.
 #include <algorithm>
 #include <array>
 
@@ -31,7 +31,7 @@ void add_product(element cell, std::byte const* source, std::byte* output, std::
 }  // namespace
 
 void product_table_from(product_job const& job, std::size_t begin) {
-  constexpr std::size_t strip = 4096;  // the outputs' part stays in the nearest cache
+  constexpr std::size_t strip = 4096;  // this part of the outputs stays in the first cache
   for (; begin < job.size; begin += strip) {
     auto const size = std::min(strip, job.size - begin);
     for (std::size_t r = 0; r < job.rows; ++r) {

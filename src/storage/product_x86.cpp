@@ -1,10 +1,10 @@
-// Vector kernels for x86-64. Each function names the instructions that it may use, so that no flags of the
-// compiler are needed and nothing else in the program gets them.
+// Vector kernels for x86-64. Each function names the instructions that it may use, so no compiler
+// flags are needed and the rest of the program is compiled without them.
 //
-// Products by look-up: a byte is the sum of its halves, so a product is the sum of two entries of tables of
-// 16, which PSHUFB looks up for all bytes of a vector (Plank, Greenan, Miller 2013). Products by bits:
-// multiplication by a constant is linear over {0, 1}, an 8 x 8 matrix of bits, which GF2P8AFFINEQB applies to
-// all bytes.
+// Products by look-up: a byte is the sum of its halves, so a product is the sum of two entries of
+// tables of 16. PSHUFB looks them up for all bytes of a vector (Plank, Greenan, Miller 2013).
+// Products by bits: multiplication by a constant is linear over {0, 1}, hence an 8 x 8 matrix of
+// bits, which GF2P8AFFINEQB applies to all bytes.
 #include "storage/product.hpp"
 
 #if SKEL_VECTOR_GF && defined(__x86_64__)
@@ -164,9 +164,9 @@ struct instructions : avx512::vectors {
 
 namespace {
 
-// With so few outputs hardly anything is left to compute while memory is waited for, and shorter vectors, or
-// look-ups, keep more of it on its way than fewer, wider instructions do. On an EPYC with GFNI, 100 MB,
-// against ISA-L: (9,1) 1.3 by look-ups and 1.05 to 1.3 by bits; (8,2) 1.4 to 1.6 with 32 bytes and 1.2 to 1.6
+// With this few outputs memory limits the speed, and shorter vectors or look-ups keep more requests
+// in flight than fewer, wider instructions. Speed relative to ISA-L for 100 MB on an EPYC with
+// GFNI: (9,1) 1.3 with look-ups, 1.05 to 1.3 with bits; (8,2) 1.4 to 1.6 with 32 bytes, 1.2 to 1.6
 // with 64.
 bool waits_for_memory(product_job const& job, std::size_t outputs) {
   return job.rows == outputs && larger_than_caches(job);

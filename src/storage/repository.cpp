@@ -37,9 +37,9 @@ std::string in_words(identity const& who) {
 [[noreturn]] void refuse_foreign(stored_generation const& g, identity const& mine) {
   auto const* const shards = !g.parts.empty() ? &g.parts.begin()->second.shards
                              : g.manifest     ? &g.manifest->shards
-                                              : nullptr;  // shards of no part, as a hostile store may have
+                                              : nullptr;  // a hostile store may contain shards without parts
   throw usage_error(detail::format(
-      "{}: holds generation {} of {}, not of {}; name another store",
+      "{}: contains generation {} of {}, expected {}; use another store",
       shards == nullptr || shards->empty() ? "the store" : directory_of(shards->begin()->second),
       g.plan.generation, g.written_by ? in_words(*g.written_by) : "another program, version or problem",
       in_words(mine)));
@@ -51,7 +51,7 @@ std::string what_is_lost(stored_generation const& g) {
     if (at == g.parts.end()) return detail::format("no shards of part {}", part);
     auto const& o = at->second.object;
     if (!at->second.enough())
-      return detail::format("part {}, {}: {} of {} shards are there, {} are needed", part, o.name,
+      return detail::format("part {}, {}: {} of {} shards found, {} needed", part, o.name,
                             at->second.shards.size(), o.code.shards(), o.code.data_shards());
   }
   return "";
@@ -81,11 +81,11 @@ repository::repository(repository_options options, report_problem report, file_s
   if (!report_) report_ = say_nothing;
   for (auto& p : options_.places)
     while (p.directory.size() > 1 && p.directory.ends_with('/')) p.directory.pop_back();
-  if (options_.places.empty()) throw usage_error("no directories for checkpoints were given");
-  if (options_.keep == 0) throw usage_error("at least 1 generation has to be kept, got 0");
+  if (options_.places.empty()) throw usage_error("missing directories for checkpoints");
+  if (options_.keep == 0) throw usage_error("generations to keep: found 0, expected at least 1");
   if (options_.block_size == 0 || options_.block_size > largest_block)
     throw usage_error(
-        detail::format("a block has 1 to {} bytes, got {}", largest_block, options_.block_size));
+        detail::format("block size: expected 1 to {} bytes, found {}", largest_block, options_.block_size));
   if (options_.seal_with && !can_seal())
     throw usage_error(
         "a key was given, but this skel was built without libsodium (on Debian: libsodium-dev)");
@@ -96,7 +96,7 @@ shard_store repository::store(report_problem const& report) const {
   return shard_store(directories_of(present()), report, *files_);
 }
 
-// What has gone with its host takes no shards and counts in no quorum; its shards are lost ones.
+// Places on lost hosts receive no shards and count in no quorum; their shards are lost.
 std::vector<place> repository::present() const {
   auto left = options_.places;
   std::erase_if(left, [&](place const& p) { return files_->gone(p.directory); });
@@ -133,19 +133,19 @@ void repository::check_at_start() const {
     }
     try {
       files_->remove(probe);
-    } catch (error const&) {  // NOLINT(bugprone-empty-catch): it was never there
+    } catch (error const&) {  // NOLINT(bugprone-empty-catch): it may not exist
     }
   }
   if (usable == 0) throw usage_error(first_problem);
   auto const mine = options_.identity.hash();
-  for (auto const& g : catalogue(say_nothing))  // what is damaged is told where it is needed
+  for (auto const& g : catalogue(say_nothing))  // damage is reported when the data are needed
     if (g.identity_hash != mine) refuse_foreign(g, options_.identity);
 }
 
 std::vector<std::byte> repository::read(stored_generation const& from, std::uint32_t part) const {
   auto const found = from.parts.find(part);
   if (found == from.parts.end())
-    throw error(detail::format("generation {}: no shards of part {}", from.plan.generation, part));
+    throw error(detail::format("generation {}: missing all shards of part {}", from.plan.generation, part));
   std::vector<std::byte> bytes;
   store(report_).get(
       found->second, [&](auto piece) { bytes.insert(bytes.end(), piece.begin(), piece.end()); },
@@ -166,14 +166,13 @@ std::vector<stored_generation> repository::candidates() const {
   });
   all = chosen(std::move(all));
   if (all.empty())
-    throw error(detail::format("{}: no generation can be given back",
+    throw error(detail::format("{}: no generation can be restored",
                                detail::join(directories_of(options_.places), ",")));
   auto const worn_out = [&](auto const& g) { return g.attempts >= options_.attempts; };
   for (auto const& g : all)
     if (worn_out(g))
-      report_(detail::format(
-          "generation {}: {} runs have gone on from it and saved no newer one; it is tried last",
-          g.plan.generation, g.attempts));
+      report_(detail::format("generation {}: {} runs resumed from it without saving a newer one; tried last",
+                             g.plan.generation, g.attempts));
   std::ranges::stable_partition(all, [&](auto const& g) { return !worn_out(g); });
   return all;
 }
@@ -181,7 +180,7 @@ std::vector<stored_generation> repository::candidates() const {
 std::vector<stored_generation> repository::chosen(std::vector<stored_generation> all) const {
   auto const meant = [&](stored_generation const& g) { return g.id().starts_with(options_.object); };
   if (!all.empty() && std::ranges::none_of(all, meant))
-    throw usage_error(detail::format("{}: no checkpoint has the object {}",
+    throw usage_error(detail::format("{}: no checkpoint with object {}",
                                      detail::join(directories_of(options_.places), ","), options_.object));
   std::vector<stored_generation> left;
   for (auto const& g : all) {
@@ -195,12 +194,12 @@ std::vector<stored_generation> repository::chosen(std::vector<stored_generation>
       left.push_back(g);
       continue;
     }
-    auto const what = detail::format("generation {} is there more than once, as objects {} and {}",
+    auto const what = detail::format("generation {} exists more than once, as objects {} and {}",
                                      g.plan.generation, g.id(), rivals.front().id());
     bool const newest =
         std::ranges::none_of(left, [](auto const& l) { return l.state() != condition::lost; });
-    if (newest) throw usage_error(what + ": say which to go on from (--resume-object)");
-    report_(what + ": it is left out");
+    if (newest) throw usage_error(what + ": select one with --resume-object");
+    report_(what + ": ignored");
   }
   return left;
 }
@@ -231,17 +230,17 @@ std::optional<repository::restored> repository::restore() const {
       for (std::uint32_t part = 0; part < g.plan.parts; ++part) r.parts.push_back(read(g, part));
       return r;
     } catch (usage_error const&) {
-      throw;  // no key
+      throw;  // e.g. a missing key
     } catch (error const& bad) {
-      report_(detail::format("generation {} cannot be given back: {}", g.plan.generation, bad.what()));
+      report_(detail::format("generation {} cannot be restored: {}", g.plan.generation, bad.what()));
     }
   }
-  throw error(detail::format("{}: no generation can be given back",
+  throw error(detail::format("{}: no generation can be restored",
                              detail::join(directories_of(options_.places), ",")));
 }
 
 generation_plan repository::next(std::uint32_t parts) const {
-  if (parts == 0) throw usage_error("a generation has at least 1 part, got 0");
+  if (parts == 0) throw usage_error("parts of a generation: found 0, expected at least 1");
   std::uint64_t newest = 0;
   for (auto const& g : catalogue(say_nothing)) newest = std::max(newest, g.plan.generation);
   for (auto const& [path, name] : part_files()) newest = std::max(newest, name.generation);
@@ -261,7 +260,7 @@ std::vector<std::pair<std::string, Name>> repository::files_named() const {
       for (auto const& file_name : files_->list(p.directory))
         if (auto const name = Name::parse(file_name))
           all.emplace_back(in_directory(p.directory, file_name), *name);
-    } catch (error const&) {  // NOLINT(bugprone-empty-catch): catalogue() tells
+    } catch (error const&) {  // NOLINT(bugprone-empty-catch): catalogue() reports it
     }
   return all;
 }
@@ -289,7 +288,7 @@ object_info repository::describe(generation_plan const& plan, std::uint32_t part
 save_cost repository::prepare(generation_plan const& plan, std::uint32_t part, std::string const& name,
                               std::span<std::byte const> bytes) const {
   if (part >= plan.parts)
-    throw usage_error(detail::format("a generation of {} parts has no part {}", plan.parts, part));
+    throw usage_error(detail::format("found part {1}, expected a number below {0}", plan.parts, part));
   auto object = describe(plan, part, name, bytes.size());
   std::vector<std::byte> cipher;
   if (options_.seal_with) {
@@ -317,7 +316,7 @@ void repository::commit(generation_plan const& plan) const {
   auto const found = std::ranges::find(all, plan, &stored_generation::plan);
   if (found == all.end() || found->state() == condition::lost)
     throw error(detail::format(
-        "generation {} was not prepared: {} of {} parts can be given back", plan.generation,
+        "generation {} was not prepared: {} of {} parts can be restored", plan.generation,
         found == all.end()
             ? 0
             : std::ranges::count_if(found->parts, [](auto const& p) { return p.second.enough(); }),
@@ -349,9 +348,9 @@ std::vector<std::string> repository::write_manifest(stored_generation const& of)
     w.finish();
   });
   if (2 * written.size() <= wanted.size())
-    throw error(
-        detail::format("generation {} is not committed: {} of {} directories took its manifest, {} have to",
-                       of.plan.generation, written.size(), wanted.size(), wanted.size() / 2 + 1));
+    throw error(detail::format(
+        "generation {} is not committed: {} of {} directories stored its manifest, expected at least {}",
+        of.plan.generation, written.size(), wanted.size(), wanted.size() / 2 + 1));
   std::vector<std::string> paths;
   paths.reserve(written.size());
   for (auto const& [index, path] : written) paths.push_back(path);

@@ -1,4 +1,4 @@
-// What keeps a store in order: removal of old generations, verification, repair.
+// Maintenance of a store: removal of old generations, verification, repair.
 #include <algorithm>
 #include <set>
 
@@ -22,7 +22,7 @@ std::vector<std::string> paths_of(stored_object const& o) {
   return paths;
 }
 
-// The manifest first: nobody counts any more on what is being taken apart.
+// The manifest comes first, so that a generation in removal no longer counts as committed.
 std::vector<std::string> paths_of(stored_generation const& g) {
   std::vector<std::string> paths;
   auto const add = [&](stored_object const& o) {
@@ -63,7 +63,7 @@ void repository::remove_old(generation_plan const& plan) const {
   auto const all = catalogue(told_by_others);
   auto const current = std::ranges::find(all, plan, &stored_generation::plan);
   if (current == all.end() || !current->manifest || current->state() == condition::lost)
-    throw error(detail::format("generation {} is not committed: nothing older is removed", plan.generation));
+    throw error(detail::format("generation {} is not committed: older ones are kept", plan.generation));
   std::set<std::uint64_t> kept;
   bool remote_kept = false;
   auto const mine = options_.identity.hash();
@@ -86,7 +86,7 @@ void repository::remove_old(generation_plan const& plan) const {
   }
   for (auto const& path : old) remove_quietly(path);
   std::set<std::string> const gone(old.begin(), old.end());
-  // Hidden files of dead writers, and what cannot be read.
+  // Hidden files of dead writers, and unreadable files.
   for (auto const& [path, name] : part_files())
     if (name.generation < plan.generation && (name.temporary || !kept.contains(name.generation)) &&
         !others.contains(path) && !gone.contains(path))
@@ -135,7 +135,7 @@ std::vector<std::string> repository::repair(stored_object const& found, stored_o
     }
     if (!at || barred[*at]) at = spare_place(options_.places, planned[i], taken, barred);
     if (!at)
-      throw usage_error(detail::format("{}, generation {}: no directory is left for shard {}; name another",
+      throw usage_error(detail::format("{}, generation {}: no directory left for shard {}; give another",
                                        found.object.name, found.object.generation, i));
     wanted[i] = *at;
     taken.push_back(*at);
@@ -159,7 +159,7 @@ std::vector<std::string> repository::tidy(generation_plan const& plan) const {
   auto const all = catalogue(told_by_others);
   auto const current = std::ranges::find(all, plan, &stored_generation::plan);
   if (current == all.end() || current->state() != condition::whole)
-    throw error(detail::format("generation {} is not whole, so nothing is removed", plan.generation));
+    throw error(detail::format("generation {} is not whole: nothing is removed", plan.generation));
   std::vector<std::string> removed;
   auto const add = [&](std::vector<std::string> const& more) {
     removed.insert(removed.end(), more.begin(), more.end());
@@ -191,7 +191,7 @@ std::vector<std::string> repository::repair(stored_generation const& what,
   if (whole.manifest)
     add(repair(*what.manifest, *whole.manifest));
   else if (whole.written_by.value_or(options_.identity).hash() == whole.identity_hash &&
-           rivals_of(whole, catalogue(told_by_others)).empty())  // whose manifests have the same names
+           rivals_of(whole, catalogue(told_by_others)).empty())  // manifests of rivals have the same names
     add(write_manifest(whole));
   return paths;
 }

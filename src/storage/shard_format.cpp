@@ -17,7 +17,7 @@ constexpr std::string_view magic = "skel shd";
 constexpr std::uint64_t longest_object = std::uint64_t{1} << 56U;
 constexpr std::size_t hash_bytes = sizeof(hash128);
 
-// Little-endian on every machine.
+// Writes little-endian numbers on every machine.
 class writer {
  public:
   void number(std::uint64_t value, std::size_t width) {
@@ -48,7 +48,7 @@ class reader {
 
  private:
   std::span<std::byte const> take(std::size_t n) {
-    if (n > rest_.size()) throw error("its header is too short");
+    if (n > rest_.size()) throw error("header too short");
     auto const part = rest_.first(n);
     rest_ = rest_.subspan(n);
     return part;
@@ -71,20 +71,18 @@ void append(std::vector<std::byte>& to, hash128 const& hash) {
   to.insert(to.end(), hash.begin(), hash.end());
 }
 
-[[noreturn]] void wrong(std::string_view what) {
-  throw error(detail::format("its header makes no sense: {}", what));
-}
+[[noreturn]] void wrong(std::string_view what) { throw error(detail::format("invalid header: {}", what)); }
 
-// What was not written by encode() has a wrong hash; this is for those who forge hashes.
+// Headers not written by encode() have a wrong hash. These checks reject forged headers.
 void check(shard_header const& h) {
   auto const& o = h.object;
-  if (h.index >= o.code.shards()) wrong("no such shard");
+  if (h.index >= o.code.shards()) wrong("shard index");
   if (o.block_size == 0 || o.block_size > largest_block) wrong("block size");
   if (o.length > longest_object) wrong("length");
   if (o.belongs_to.parts == 0 ? o.belongs_to != membership{} : o.belongs_to.part > o.belongs_to.parts)
-    wrong("no such part");
+    wrong("part number");
   auto const expected = o.sealed == sealing::none ? o.content_length : sealed_length(o.content_length);
-  if (o.length != expected) wrong("length of the content");
+  if (o.length != expected) wrong("content length");
   try {
     object_info::check_name(o.name);
   } catch (usage_error const& bad) {
@@ -92,7 +90,7 @@ void check(shard_header const& h) {
   }
 }
 
-// Where an object stands alone nothing is written: zeros up to the hash say so.
+// For an object that belongs to no generation nothing is written: zeros up to the hash.
 constexpr std::size_t membership_bytes = 24;
 
 void append(writer& to, membership const& m) {
@@ -139,7 +137,7 @@ void object_info::check_name(std::string const& name) {
   auto const bad = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == '/' || c == 0x7f; };
   if (name.empty() || name.size() > longest_name || name.front() == '.' || std::ranges::any_of(name, bad))
     throw usage_error(detail::format(
-        "\"{}\" cannot be an object's name: 1 to {} bytes, no slash or control character, no dot in front",
+        "invalid object name \"{}\", expected 1 to {} bytes without slash, control character or leading dot",
         detail::one_line(name), longest_name));
 }
 
@@ -148,7 +146,7 @@ std::vector<std::byte> shard_header::encode() const {
   writer w;
   for (char const c : magic) w.bytes.push_back(static_cast<std::byte>(c));
   w.number(shard_schema, 4);
-  w.number(0, 4);  // its length: below
+  w.number(0, 4);  // the header's length, set below
   w.number(index, 4);
   w.number(object.code.data_shards(), 4);
   w.number(object.code.parity_shards(), 4);
@@ -161,7 +159,7 @@ std::vector<std::byte> shard_header::encode() const {
   w.text(object.name);
   append(w, object.belongs_to);
   while ((w.bytes.size() + hash_bytes) % 64 != 0)
-    w.number(0, 1);  // so blocks are aligned as their hashes allow
+    w.number(0, 1);  // padding: aligns the blocks as far as their hashes permit
   auto const length = w.bytes.size() + hash_bytes;
   for (std::size_t i = 0; i < 4; ++i)
     w.bytes[magic.size() + 4 + i] = static_cast<std::byte>(length >> (8 * i));
@@ -176,12 +174,12 @@ shard_header shard_header::decode(std::span<std::byte const> bytes) {
   reader r(bytes.subspan(magic.size(), 8));
   auto const schema = r.number(4);
   if (schema != shard_schema)
-    throw error(detail::format("a shard of format {}; this skel reads format {}", schema, shard_schema));
+    throw error(detail::format("found shard format {}, expected format {}", schema, shard_schema));
   auto const length = r.number(4);
   if (length < front + hash_bytes || length > longest || length > bytes.size())
-    throw error("its header is too short");
+    throw error("header too short");
   bytes = bytes.first(static_cast<std::size_t>(length));
-  if (!ends_with_its_hash(bytes)) throw error("its header's hash does not match");
+  if (!ends_with_its_hash(bytes)) throw error("hash of the header does not match");
 
   reader fields(bytes.subspan(front, bytes.size() - front - hash_bytes));
   shard_header h;
@@ -245,7 +243,7 @@ shard_footer shard_footer::decode(hash128 const& header, std::span<std::byte con
   shard_footer f{};
   std::ranges::copy(bytes.first(hash_bytes), f.object.begin());
   std::ranges::copy(bytes.subspan(hash_bytes, hash_bytes), f.shard.begin());
-  if (!std::ranges::equal(f.encode(header), bytes)) throw error("its footer's hash does not match");
+  if (!std::ranges::equal(f.encode(header), bytes)) throw error("hash of the footer does not match");
   return f;
 }
 

@@ -1,11 +1,12 @@
-// What stands in a shard's file. docs/checkpoint.md has it as a table.
+// The format of a shard's file. docs/checkpoint.md has it as a table.
 //
-//   header    what is stored, and which part of it this is; ends with its own hash
+//   header    describes the object and the shard's part of it; ends with its own hash
 //   blocks    each followed by a hash of the header's hash, the block's number, and its bytes
 //   footer    a hash of the object, a hash of the shard, and a hash of these two and the header's
 //
-// Fixed widths, little-endian. The data is cut into stripes of m blocks; block i of a stripe belongs to shard
-// i. So a stream of any length is coded in the memory of one stripe, and a bad block costs one block.
+// Fixed widths, little-endian. The data is cut into stripes of m blocks; block i of a stripe
+// belongs to shard i. A stream of any length is therefore coded in the memory of one stripe, and a
+// bad block costs one block.
 #pragma once
 
 #include <cstddef>
@@ -28,19 +29,21 @@ struct shard_header {
   friend bool operator==(shard_header const&, shard_header const&) = default;
 
   [[nodiscard]] std::vector<std::byte> encode() const;
-  /// From the beginning of a file. skel::error that says what is wrong; allocates no more than `bytes` holds.
+  /// Decodes the beginning of a file. Throws skel::error that describes the defect; allocates no
+  /// more memory than the size of `bytes`.
   [[nodiscard]] static shard_header decode(std::span<std::byte const> bytes);
-  /// No header is longer.
+  /// Upper bound on the length of a header in bytes.
   static constexpr std::size_t longest = 1024;
 
-  /// `NAME.GENERATION.INDEX.shard`, of a part `NAME.GENERATION.PART-of-PARTS.INDEX.shard`
+  /// Returns `NAME.GENERATION.INDEX.shard`, or `NAME.GENERATION.PART-of-PARTS.INDEX.shard` for a
+  /// part.
   [[nodiscard]] std::string file_name() const;
 };
 
-/// Ends with the header's hash.
+/// The hash at the end of the header.
 [[nodiscard]] hash128 hash_of(std::span<std::byte const> encoded_header);
 
-/// Hashes of blocks; keeps the state from one to the next.
+/// Hashes blocks; keeps its state between blocks.
 class block_hasher {
  public:
   [[nodiscard]] hash128 operator()(hash128 const& header, std::uint64_t stripe,
@@ -51,19 +54,19 @@ class block_hasher {
 };
 
 struct shard_footer {
-  hash128 object;  ///< of the hashes of all data blocks in the order of the data: tells apart what has the
-                   ///< same header
+  hash128 object;  ///< of the hashes of all data blocks, in the order of the data: distinguishes objects with
+                   ///< equal headers
   hash128 shard;   ///< of the hashes of this shard's blocks
 
   static constexpr std::size_t size = 48;
   friend bool operator==(shard_footer const&, shard_footer const&) = default;
 
   [[nodiscard]] std::vector<std::byte> encode(hash128 const& header) const;
-  /// skel::error where its hash is wrong.
+  /// Throws skel::error if its hash is wrong.
   [[nodiscard]] static shard_footer decode(hash128 const& header, std::span<std::byte const, size> bytes);
 };
 
-/// Where things stand in a file.
+/// Offsets in a shard's file.
 struct shard_layout {
   std::uint64_t header_bytes = 0;
   object_info const* object = nullptr;

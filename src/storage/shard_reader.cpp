@@ -21,19 +21,19 @@ shard_reader::shard_reader(file_system& files, std::string path, report_problem 
     std::vector<std::byte> front(shard_header::longest);
     front.resize(file_->read_at(0, front));
     header_ = shard_header::decode(front);
-    // Decoded again, it gives the same bytes: the hash in the file is that of the header.
+    // Encoding it again must give the same bytes: the hash in the file is that of the header.
     auto const encoded = header_.encode();
     header_hash_ = hash_of(encoded);
     layout_.header_bytes = encoded.size();
     layout_.object = &header_.object;
     if (!std::ranges::equal(encoded, std::span(front).first(std::min(front.size(), encoded.size()))))
-      throw error("its header is written in another way than it should be");
+      throw error("header is not in canonical form");
     auto const size = file_->size();
     if (size != layout_.file_bytes())
       throw error(detail::format("{} bytes long, expected {}", size, layout_.file_bytes()));
     std::array<std::byte, shard_footer::size> back{};
     if (file_->read_at(layout_.footer_at(), back) != back.size())
-      throw error("it became shorter while it was read");
+      throw error("file shrank while it was read");
     footer_ = shard_footer::decode(header_hash_, back);
   } catch (error const& bad) {
     if (std::string_view(bad.what()).starts_with(path_)) throw;
@@ -50,7 +50,7 @@ void shard_reader::report_block(std::uint64_t stripe, std::string const& what) {
   ++bad_blocks_;
   if (bad_blocks_ > most_reported) return;
   report(detail::format("block {} of {}: {}", stripe + 1, header_.object.stripes(), what));
-  if (bad_blocks_ == most_reported) report("further bad blocks are not listed");
+  if (bad_blocks_ == most_reported) report("further bad blocks are not reported");
 }
 
 bool shard_reader::read_block(std::uint64_t stripe, std::byte* to) {
@@ -60,7 +60,7 @@ bool shard_reader::read_block(std::uint64_t stripe, std::byte* to) {
   try {
     std::span const bytes(to, size + block_hash_.size());
     if (file_->read_at(layout_.block_at(stripe), bytes) != bytes.size()) {
-      report_block(stripe, "the file ends before it");
+      report_block(stripe, "the file ends before this block");
       return false;
     }
   } catch (error const& bad) {
@@ -69,7 +69,7 @@ bool shard_reader::read_block(std::uint64_t stripe, std::byte* to) {
   }
   auto const hash = hasher_(header_hash_, stripe, {to, size});
   if (!std::equal(hash.begin(), hash.end(), to + size)) {
-    report_block(stripe, "its hash does not match");
+    report_block(stripe, "hash does not match");
     return false;
   }
   block_hash_ = hash;
@@ -81,7 +81,7 @@ bool shard_reader::read_block(std::uint64_t stripe, std::byte* to) {
 bool shard_reader::finish() {
   if (bad_blocks_ != 0) return false;
   if (next_ == header_.object.stripes() && hashes_.value() == footer_.shard) return true;
-  report("the blocks' hashes do not match the shard's");
+  report("hashes of the blocks do not match the shard's");
   return false;
 }
 

@@ -1,4 +1,4 @@
-// A shard's file, every block of it checked.
+// Reads a shard's file and checks every block.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@ namespace skel::storage {
 
 class shard_reader {
  public:
-  /// Reads header and footer. skel::error `path: …` where it is no shard, damaged there, or not as long as it
-  /// should be.
+  /// Reads header and footer. Throws skel::error `path: …` if the file is not a shard, if header or
+  /// footer is damaged, or if its length is wrong.
   shard_reader(file_system& files, std::string path, report_problem report);
 
   shard_reader(shard_reader const&) = delete;
@@ -27,13 +27,14 @@ class shard_reader {
   [[nodiscard]] shard_footer const& footer() const noexcept { return footer_; }
   [[nodiscard]] hash128 const& header_hash() const noexcept { return header_hash_; }
 
-  /// The block of a stripe, to `to`, which has room for it and a hash behind it. False where the hash does
-  /// not match or reading fails: then `to` holds anything, the loss was reported, and the block is to be
-  /// taken for lost.
+  /// Reads the block of a stripe into `to`, which must have room for the block and its hash.
+  /// Returns false if the hash does not match or reading fails. The loss is then reported, the
+  /// contents of `to` are unspecified, and the block counts as lost.
   [[nodiscard]] bool read_block(std::uint64_t stripe, std::byte* to);
-  /// Of the last block that was read and good.
+  /// The hash of the last good block.
   [[nodiscard]] hash128 const& block_hash() const noexcept { return block_hash_; }
-  /// After all blocks were read in order: whether they are what the footer says. Reports where not.
+  /// Call after all blocks were read in order. Returns whether they match the footer; reports a
+  /// mismatch.
   [[nodiscard]] bool finish();
 
   void report(std::string const& what) const;
@@ -51,7 +52,7 @@ class shard_reader {
   hash128 header_hash_{}, block_hash_{};
   block_hasher hasher_;
   skel::xxh3_128_hasher hashes_;
-  std::uint64_t next_ = 0;  // stripe in order; past the end where one was left out
+  std::uint64_t next_ = 0;  // next stripe in order; past the end if one was skipped
   std::uint64_t bad_blocks_ = 0;
 };
 

@@ -63,11 +63,11 @@ shard_store::shard_store(std::vector<std::string> directories, report_problem re
   std::set<std::string> seen;
   for (auto& d : directories_) {
     while (d.size() > 1 && d.ends_with('/')) d.pop_back();
-    if (d.empty()) throw usage_error("a directory's name is empty");
-    std::error_code not_here;  // or of another host
+    if (d.empty()) throw usage_error("empty directory name");
+    std::error_code not_here;  // also set for directories of another host
     auto const real = std::filesystem::canonical(d, not_here).string();
     if (!seen.insert(real.empty() ? d : real).second)
-      throw usage_error(detail::format("{}: named twice; a directory holds one shard", d));
+      throw usage_error(detail::format("{}: given twice, expected different directories", d));
   }
 }
 
@@ -137,7 +137,7 @@ void shard_store::abandon(std::vector<new_file>& files) noexcept {
     f.open.reset();
     try {
       files_->remove(f.temporary());
-    } catch (...) {  // NOLINT(bugprone-empty-catch): it was renamed, or cannot be removed
+    } catch (...) {  // NOLINT(bugprone-empty-catch): it is renamed already or cannot be removed
     }
   }
 }
@@ -147,20 +147,21 @@ stored_object shard_store::put(std::string const& name, code const& how, std::ui
                                put_options const& options) {
   object_info::check_name(name);
   if (directories_.size() != how.shards())
-    throw usage_error(detail::format("{} makes {} shards, one for each directory; {} directories were given",
+    throw usage_error(detail::format("{} makes {} shards, expected one directory each, found {}",
                                      how.to_string(), how.shards(), directories_.size()));
   if (options.block_size == 0 || options.block_size > largest_block)
-    throw usage_error(detail::format("a block has 1 to {} bytes, got {}", largest_block, options.block_size));
+    throw usage_error(
+        detail::format("block size: expected 1 to {} bytes, found {}", largest_block, options.block_size));
   if (options.seal_with && !can_seal())
     throw usage_error(
         "a key was given, but this skel was built without libsodium (on Debian: libsodium-dev)");
-  // What is wrong with directories shows when they are written to.
+  // Defects of directories are reported when they are written to.
   auto const before = scan(name, unheard);
   auto const newest = before.empty() ? 0 : before.front().object.generation;
   auto const generation = options.generation.value_or(newest + 1);
   for (auto const& o : before)
     if (o.object.generation == generation)
-      throw usage_error(detail::format("{}: generation {} is there already", name, generation));
+      throw usage_error(detail::format("{}: generation {} exists already", name, generation));
 
   stored_object made;
   made.object = {name, generation, how, length, length, options.block_size, sealing::none};
@@ -190,7 +191,7 @@ stored_object shard_store::put(std::string const& name, code const& how, std::ui
     commit(files);
   } catch (std::length_error const&) {
     abandon(files);
-    throw error(detail::format("{}: its length changed while it was read", name));
+    throw error(detail::format("{}: length changed while it was read", name));
   } catch (...) {
     abandon(files);
     throw;
@@ -207,15 +208,15 @@ std::unique_ptr<object_reader> shard_store::open(stored_object const& what, kern
       if (s->header() == shard_header{what.object, index} && s->footer().object == what.hash)
         shards.push_back(std::move(s));
       else
-        report(detail::format("{}: it was replaced meanwhile", path));
+        report(detail::format("{}: replaced during the operation", path));
     } catch (error const& bad) {
       report(bad.what());
     }
   }
   if (shards.size() < what.object.code.data_shards())
-    throw error(detail::format("{}, generation {}: {} of {} shards can be read, {} are needed",
-                               what.object.name, what.object.generation, shards.size(),
-                               what.object.code.shards(), what.object.code.data_shards()));
+    throw error(detail::format("{}, generation {}: {} of {} shards are readable, {} needed", what.object.name,
+                               what.object.generation, shards.size(), what.object.code.shards(),
+                               what.object.code.data_shards()));
   return std::make_unique<object_reader>(std::move(shards), computed_by);
 }
 
@@ -227,7 +228,7 @@ void shard_store::get(stored_object const& what, byte_sink const& to, std::optio
     return;
   }
   if (!with)
-    throw usage_error(detail::format("{}, generation {}: encrypted; a key is needed", o.name, o.generation));
+    throw usage_error(detail::format("{}, generation {}: encrypted, missing key", o.name, o.generation));
   opener opened(*with, o, to);
   open(what, computed_by, report_)->read([&](auto bytes) { opened.write(bytes); });
   opened.finish();
@@ -235,7 +236,7 @@ void shard_store::get(stored_object const& what, byte_sink const& to, std::optio
 
 std::vector<bool> shard_store::verify(stored_object const& what, kernel computed_by,
                                       count_bytes const& progress) const {
-  for (auto const& path : what.duplicates) report_(detail::format("{}: a second copy of a shard", path));
+  for (auto const& path : what.duplicates) report_(detail::format("{}: second copy of a shard", path));
   for (std::uint32_t i = 0; i < what.object.code.shards(); ++i)
     if (!what.shards.contains(i))
       report_(detail::format("{}, generation {}: shard {} is missing", what.object.name,
@@ -269,20 +270,20 @@ std::vector<std::string> shard_store::repair(stored_object const& what, std::vec
         taken.insert(directory);
       } else {
         throw usage_error(
-            detail::format("{}: no directory is left for shard {}; name another", what.object.name, i));
+            detail::format("{}: no directory left for shard {}; give another", what.object.name, i));
       }
       files.push_back({directory, std::move(name), nullptr});
       files.back().open = files_->create(files.back().temporary());
       sinks[i] = files.back().sink();
       paths.push_back(files.back().path());
     }
-    open(what, computed_by, unheard)->rebuild(sinks, progress);  // what is amiss was told by verify()
+    open(what, computed_by, unheard)->rebuild(sinks, progress);  // verify() reported the damage
     commit(files);
   } catch (...) {
     abandon(files);
     throw;
   }
-  for (auto const& path : replaced)  // those that had another name
+  for (auto const& path : replaced)  // copies under other names
     if (std::ranges::find(paths, path) == paths.end()) files_->remove(path);
   return paths;
 }
@@ -296,7 +297,9 @@ std::set<std::string> shard_store::occupied(stored_object const& what) const {
   return paths;
 }
 
-// Of copies of a shard, the one whose directory holds the fewest other shards of the object.
+// Selects among several copies of a shard the one whose directory holds the fewest other shards of
+// the object.
+// the object.
 stored_object shard_store::best_copies(stored_object const& what) const {
   auto best = what;
   best.duplicates.clear();
@@ -336,14 +339,14 @@ std::vector<std::string> shard_store::tidy(stored_object const& what, others whi
     whole = is_whole(kept);
   }
   if (!whole)
-    throw error(detail::format("{}, generation {}: not all shards are whole, so nothing is removed",
+    throw error(detail::format("{}, generation {}: not all shards are whole: nothing is removed",
                                what.object.name, what.object.generation));
   add_paths(*current, rubbish);
   for (auto const& [index, path] : kept.shards) {
     rubbish.erase(path);
     for (auto const& other : rubbish)
       if (same_file(path, other))
-        throw usage_error(detail::format("{}: the same file as {}; name a directory once", other, path));
+        throw usage_error(detail::format("{}: same file as {}, expected different directories", other, path));
   }
   std::set<std::string> touched;
   for (auto const& path : rubbish) {

@@ -12,7 +12,7 @@ namespace skel::storage {
 
 namespace {
 
-// Adds what passes during its life: to `total` what the calls themselves take, to `transfer` the rest.
+// Measures its own lifetime: adds the time of transfers to `transfer` and the rest to `total`.
 class stopwatch {
  public:
   stopwatch(file_system& files, double& total, double& transfer)
@@ -34,7 +34,7 @@ class stopwatch {
 
 }  // namespace
 
-// A shard that has failed once is left alone, and so is its place.
+// After one failure a shard is not tried again, and neither is its place.
 template <class Action>
 void spread::attempt(shard& s, double& seconds, Action const& action) {
   if (!s.good) return;
@@ -49,12 +49,12 @@ void spread::attempt(shard& s, double& seconds, Action const& action) {
     failed_[s.place] = true;
     try {
       files_.remove(temporary_of(places_[s.place].directory, s.name));
-    } catch (error const&) {  // NOLINT(bugprone-empty-catch): it was renamed, or cannot be removed
+    } catch (error const&) {  // NOLINT(bugprone-empty-catch): it is renamed already or cannot be removed
     }
   }
 }
 
-// All are whole before the first is seen.
+// All shards are complete before the first becomes visible.
 void spread::show(std::vector<shard>& shards) {
   auto const directory = [&](shard const& s) { return places_[s.place].directory; };
   for (auto& s : shards)
@@ -117,17 +117,17 @@ std::map<std::uint32_t, std::string> spread::write(object_info const& object,
       if (!other) {
         for (auto const& [i, path] : written) try {
             files_.remove(path);
-          } catch (error const&) {  // NOLINT(bugprone-empty-catch): nothing else can be done about it
+          } catch (error const&) {  // NOLINT(bugprone-empty-catch): nothing else can be done
           }
         throw error(last_problem_);
       }
-      report_(detail::format("{}: shard {} of {}, generation {} goes there instead of to {}",
+      report_(detail::format("{}: receives shard {} of {}, generation {} in place of {}",
                              places_[*other].directory, index, object.name, object.generation,
                              places_[place].directory));
       place = *other;
       taken.push_back(place);
     }
-    // They are counted again when they are written.
+    // They are counted again when they are rewritten.
     taken.resize(taken.size() - left.size());
   }
   return written;

@@ -1,4 +1,4 @@
-// Shards of one object on their way to places, some of which may fail.
+// Writes the shards of one object to places, some of which may fail.
 #pragma once
 
 #include <functional>
@@ -13,23 +13,23 @@
 
 namespace skel::storage {
 
-/// Writes the shards for which it is given a sink, whole; called again for those whose place has failed.
+/// Writes all shards that have a sink, completely. Called again for shards whose place has failed.
 using shard_source = std::function<void(std::vector<byte_sink> const&)>;
 
-/// Writes shards under hidden names, syncs them, renames them when all are whole, and syncs the directories.
-/// A shard whose place fails goes to another one, see spare_place().
+/// Writes shards under hidden names, syncs them, renames them once all are complete, and syncs the
+/// directories. A shard whose place fails moves to another, see spare_place().
 class spread {
  public:
   spread(file_system& files, std::span<place const> places, report_problem const& report)
       : files_(files), places_(places), report_(report), failed_(places.size()) {}
 
-  /// The shards of `object` that `wanted` names, with the place of each by number; gives back the paths.
-  /// `taken`: places of further shards of the object. skel::error where no place takes a shard: then those
-  /// that were shown already are removed again.
+  /// Writes the shards of `object` that `wanted` names, each with the number of its place; returns
+  /// their paths. `taken` holds the places of further shards of the object. Throws skel::error if
+  /// no place accepts a shard; shards that are already visible are then removed.
   std::map<std::uint32_t, std::string> write(object_info const& object,
                                              std::map<std::uint32_t, std::size_t> const& wanted,
                                              std::vector<std::size_t> taken, shard_source const& source);
-  /// At most one attempt for each shard; those that fail are reported and missing in what is given back.
+  /// Tries each shard once. Failures are reported and missing from the returned map.
   std::map<std::uint32_t, std::string> try_write(object_info const& object,
                                                  std::map<std::uint32_t, std::size_t> const& wanted,
                                                  shard_source const& source);

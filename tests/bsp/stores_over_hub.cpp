@@ -135,13 +135,13 @@ TEST_CASE("another program's, version's or problem's store is refused in one lin
     change(*options.checkpoint);
     return run(1, circle{}, options).errors[0];  // several ranks end together by run_main
   };
-  auto const holds = where.directories[0] + ": holds generation ";
+  auto const holds = where.directories[0] + ": contains generation ";
   for (auto const& text :
        {refusal([](auto& c) { c.program = "other"; }), refusal([](auto& c) { c.version = "2"; }),
         refusal([](auto& c) { c.problem = "square"; })}) {
     INFO(text);
     CHECK(text.starts_with(holds));
     CHECK(text.find(" of test_bsp 1, problem ") != std::string::npos);
-    CHECK(text.ends_with("; name another store"));
+    CHECK(text.ends_with("; use another store"));
   }
 }

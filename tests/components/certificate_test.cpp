@@ -1,4 +1,4 @@
-// The certificate accepts the right labels, and nothing else.
+// The certificate accepts the right labels and rejects all others.
 #include "catch.hpp"
 #include "generate.hpp"
 #include "reference.hpp"
@@ -6,7 +6,7 @@
 
 using namespace components;
 
-TEST_CASE("what is wrong with labels is said") {
+TEST_CASE("faults of labels are described") {
   std::vector<edge> const edges{{0, 1}, {1, 2}, {4, 5}};
   auto const fault = [&](std::vector<node> const& labels) {
     return find_fault(edges, labels).value_or("none");
@@ -20,7 +20,7 @@ TEST_CASE("what is wrong with labels is said") {
   CHECK(fault({0, 0, 0, 3, 9, 9}) == "node 4 has the label 9, which is larger");
 }
 
-TEST_CASE("any other labels than the right ones are refused") {
+TEST_CASE("wrong labels are refused") {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     auto const g = parse_graph("uniform:n=40,m=25,seed=" + std::to_string(seed));
     auto const edges = reference::edges_of(g);
@@ -30,7 +30,7 @@ TEST_CASE("any other labels than the right ones are refused") {
     if (labels[x] == other) continue;
     labels[x] = static_cast<node>(other);
     CHECK(find_fault(edges, labels));
-    // Two components under one label, consistently.
+    // Two components that share one label consistently.
     labels = reference::labels(edges, g.nodes);
     auto const from = labels[x], to = labels[other];
     if (from <= to) continue;

@@ -1,4 +1,4 @@
-// Each form holds the labels exactly, and every kernel packs and links them alike.
+// Each form is lossless, and all kernels pack and link alike.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -30,7 +30,7 @@ std::vector<std::byte> encoded(vector const& labels, exchange form,
                                label_kernel const& kernel = label_kernels().back()) {
   std::vector<std::byte> bytes;
   encode(labels, form, bytes, kernel);
-  bytes.shrink_to_fit();  // so that the sanitizer sees who reads beyond
+  bytes.shrink_to_fit();  // so that the sanitizer detects reads beyond the end
   return bytes;
 }
 
@@ -40,13 +40,13 @@ vector singletons(std::size_t nodes) {
   return labels;
 }
 
-// Node after node, from the smallest: all links are to smaller nodes.
+// Compresses from the smallest node on: all links lead to smaller nodes.
 vector compressed(vector parent) {
   for (auto& p : parent) p = parent[p];
   return parent;
 }
 
-// Without union-find: the labels of one forest and the links of another, until nothing changes.
+// Unites two forests without union-find: propagates labels along the links until nothing changes.
 vector united(vector const& labels, vector const& others) {
   std::vector<edge> edges;
   for (std::size_t x = 0; x < labels.size(); ++x) {
@@ -58,7 +58,7 @@ vector united(vector const& labels, vector const& others) {
 
 }  // namespace
 
-TEST_CASE("all kernels pack the same bytes, and link all labels that they hold") {
+TEST_CASE("all kernels pack the same bytes and link all their labels") {
   auto const spec =
       GENERATE("uniform:n=1,m=0", "uniform:n=63,m=20", "uniform:n=64,m=200", "uniform:n=65,m=30",
                "uniform:n=256,m=128", "uniform:n=257,m=128", "uniform:n=4097,m=2048",
@@ -103,7 +103,7 @@ TEST_CASE("all kernels join the forests of a graph's halves") {
   }
 }
 
-TEST_CASE("the largest component is found where it matters") {
+TEST_CASE("a giant component is found") {
   CHECK(label_of_giant({}) == most_nodes);
   CHECK(label_of_giant(labels_of("uniform:n=100000,m=40000")) == most_nodes);
   auto const labels = labels_of("uniform:n=100000,m=100000");
@@ -113,13 +113,13 @@ TEST_CASE("the largest component is found where it matters") {
   CHECK(label_of_giant(labels) == largest->first);
 }
 
-TEST_CASE("messages are short for few links, for one large component, and between") {
+TEST_CASE("messages are short for few links, for one large component, and in between") {
   auto const size = [](std::string const& spec) {
     return encoded(labels_of(spec), exchange::cheapest).size();
   };
   auto const few = size("uniform:n=1000000,m=200");  // a word and 3 bytes for each link
   CHECK((few > 200 * 10 && few < 200 * 11 + 1000000 / 512 + 64));
-  auto const large = size("uniform:n=65536,m=524288");  // a bit for each node, hardly more
+  auto const large = size("uniform:n=65536,m=524288");  // little more than a bit per node
   CHECK((large > 65536 / 8 && large < 65536 / 8 + 16 * (8 + 2) + 64));
   auto const labels = labels_of("uniform:n=1000000,m=500000");
   std::size_t linked = 0;
@@ -128,7 +128,7 @@ TEST_CASE("messages are short for few links, for one large component, and betwee
   CHECK(static_cast<double>(marks) == Approx(1000000. / 8 + 3. * static_cast<double>(linked)).epsilon(0.02));
 }
 
-TEST_CASE("damaged messages are refused or hold a forest") {
+TEST_CASE("damaged messages are refused or decode to a forest") {
   auto const labels =
       labels_of(GENERATE("uniform:n=300,m=250", "uniform:n=300,m=100", "uniform:n=4800,m=20"));
   for (auto const form : {exchange::cheapest, exchange::dense}) {
@@ -157,11 +157,11 @@ TEST_CASE("damaged messages are refused or hold a forest") {
       }
       refused += good.front() ? 0 : 1;
     }
-    CHECK((refused >= 1000 && refused < 3000));  // all that are cut off
+    CHECK((refused >= 1000 && refused < 3000));  // all truncated messages
   }
 }
 
-TEST_CASE("roots refer to the message they came in as long as they need it") {
+TEST_CASE("roots keep their message alive while they refer to it") {
   auto const labels = labels_of("uniform:n=10000,m=5000");
   big_array<node> copy(labels.size());
   std::copy(labels.begin(), labels.end(), copy.begin());
@@ -194,7 +194,7 @@ TEST_CASE("types that do not refer to messages are copied from them") {
   CHECK(message.use_count() == 1);
 }
 
-TEST_CASE("roots travel in the form that was asked for") {
+TEST_CASE("roots are sent in the requested form") {
   auto const labels = labels_of("uniform:n=10000,m=5000");
   for (auto const how : {exchange::cheapest, exchange::dense}) {
     big_array<node> copy(labels.size());
@@ -206,7 +206,7 @@ TEST_CASE("roots travel in the form that was asked for") {
     std::span<std::byte const> in(bytes);
     auto back = skel::unpack<roots>(in);
     CHECK(back.encoded());
-    std::vector<std::byte> again;  // what is passed on is not changed
+    std::vector<std::byte> again;  // forwarding does not change the message
     skel::pack(back, again);
     CHECK((again == bytes));
     auto const got = back.labels();

@@ -1,5 +1,5 @@
-// The worked example of "Hypercube divide and conquer", section 6: nine edges on four processors, and the
-// vectors of roots before and after each of the two exchanges.
+// The worked example of [Hyper, §6]: nine edges on four processors, with the vectors of roots
+// before and after each of the two exchanges.
 #include "catch.hpp"
 #include "job.hpp"
 #include "reference.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 using vector = std::vector<node>;
 
-// The paper counts from 1.
+// Converts the paper's numbering, which starts at 1.
 vector from_one(roots r) {
   vector v;
   for (auto const label : r.labels()) v.push_back(label + 1);
@@ -23,7 +23,7 @@ edge_part example() {
   return reference::part_of(edges);
 }
 
-// As it arrives at the partner.
+// The solution as it arrives at the partner.
 roots sent(roots const& r) {
   std::vector<std::byte> bytes;
   skel::pack(r, bytes);
@@ -56,7 +56,7 @@ TEST_CASE("the paper's example, stage by stage") {
     CHECK(from_one(job.combine(q[i], sent(q[i ^ 2]))) == vector{1, 1, 1, 4, 4, 4, 4, 8, 8});
 }
 
-TEST_CASE("divided down to single edges it is the same") {
+TEST_CASE("division down to single edges gives the same result") {
   components_job const job{.nodes = 9};
   auto const solve = [&](auto&& self, edge_part const& part) -> roots {
     if (job.trivial(part)) return job.conquer(part);

@@ -14,7 +14,7 @@
 
 namespace files {
 
-/// A file that is gone afterwards.
+/// A file that is removed by the destructor.
 class temporary {
  public:
   explicit temporary(std::string const& name, std::string const& content)
@@ -45,7 +45,7 @@ inline std::string gzipped(std::string const& text) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// The error without the path.
+/// Returns the error without the path.
 inline std::string error_of(std::string const& name, std::string const& content,
                             std::optional<std::uint64_t> nodes = {}) {
   temporary const file(name, content);

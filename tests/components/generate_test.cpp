@@ -1,4 +1,5 @@
-// Graphs by formula: any part is the same wherever it is made, and the whole is what its name says.
+// Graphs given by a formula: parts are the same wherever they are generated, and graphs have the
+// stated properties.
 #include "generate.hpp"
 
 #include <algorithm>
@@ -23,7 +24,7 @@ std::string error_of(std::string const& spec) {
 
 }  // namespace
 
-TEST_CASE("any part is the same as in the whole") {
+TEST_CASE("any part equals that of the whole") {
   for (char const* spec : {"uniform:n=1000,m=5000,seed=7", "kronecker:scale=9,degree=8,seed=2",
                            "grid:width=40,height=31", "grid:width=40,height=31,seed=3"}) {
     auto const g = parse_graph(spec);
@@ -39,7 +40,7 @@ TEST_CASE("any part is the same as in the whole") {
   }
 }
 
-TEST_CASE("a uniform graph has the degrees of one") {
+TEST_CASE("a uniform graph has the expected degrees") {
   auto const g = parse_graph("uniform:n=100000,m=100000,seed=5");
   std::vector<int> degree(g.nodes);
   for (auto const& e : reference::edges_of(g)) ++degree[e.u], ++degree[e.v];
@@ -48,7 +49,7 @@ TEST_CASE("a uniform graph has the degrees of one") {
   CHECK(reference::edges_of(g) != reference::edges_of(parse_graph("uniform:n=100000,m=100000,seed=6")));
 }
 
-TEST_CASE("a Kronecker graph has its quarters, hidden by a permutation of its nodes") {
+TEST_CASE("a Kronecker graph has the expected degrees under a permutation of its nodes") {
   auto const g = parse_graph("kronecker:scale=12,degree=16,seed=5");
   std::vector<int> degree(g.nodes);
   for (auto const& e : reference::edges_of(g)) ++degree[e.u], ++degree[e.v];
@@ -77,21 +78,21 @@ TEST_CASE("errors of formulas") {
   CHECK(error_of("ring:n=3") ==
         "--generate: unknown graph \"ring:n=3\"; known: uniform:n=,m=,seed=, kronecker:scale=,degree=,seed=, "
         "grid:width=,height=,seed=");
-  CHECK(error_of("uniform:n=3") == "--generate: m is missing in \"uniform:n=3\"");
-  CHECK(error_of("uniform") == "--generate: n is missing in \"uniform\"");
+  CHECK(error_of("uniform:n=3") == "--generate: missing m in \"uniform:n=3\"");
+  CHECK(error_of("uniform") == "--generate: missing n in \"uniform\"");
   CHECK(error_of("uniform:n=0,m=1") ==
-        "--generate: n must be a number from 1 to 4294967295, got \"0\" in \"uniform:n=0,m=1\"");
+        "--generate: n must be a number from 1 to 4294967295, found \"0\" in \"uniform:n=0,m=1\"");
   CHECK(error_of("uniform:n=4294967296,m=1") ==
-        "--generate: n must be a number from 1 to 4294967295, got \"4294967296\" in "
+        "--generate: n must be a number from 1 to 4294967295, found \"4294967296\" in "
         "\"uniform:n=4294967296,m=1\"");
   CHECK(error_of("uniform:n=3,m=x") ==
-        "--generate: m must be a number from 0 to 1099511627776, got \"x\" in \"uniform:n=3,m=x\"");
+        "--generate: m must be a number from 0 to 1099511627776, found \"x\" in \"uniform:n=3,m=x\"");
   CHECK(error_of("uniform:n=3,m=3,k=1") ==
         "--generate: unknown key \"k\" (known: n, m, seed) in \"uniform:n=3,m=3,k=1\"");
-  CHECK(error_of("uniform:n=3,n=3") == "--generate: n stands twice in \"uniform:n=3,n=3\"");
-  CHECK(error_of("uniform:n") == "--generate: expected key=value, got \"n\" in \"uniform:n\"");
+  CHECK(error_of("uniform:n=3,n=3") == "--generate: found n twice, expected once in \"uniform:n=3,n=3\"");
+  CHECK(error_of("uniform:n") == "--generate: expected key=value, found \"n\" in \"uniform:n\"");
   CHECK(error_of("kronecker:scale=32") ==
-        "--generate: scale must be a number from 1 to 31, got \"32\" in \"kronecker:scale=32\"");
+        "--generate: scale must be a number from 1 to 31, found \"32\" in \"kronecker:scale=32\"");
   CHECK(error_of("grid:width=70000") ==
-        "--generate: at most 4294967295 nodes, got 70000 x 70000 in \"grid:width=70000\"");
+        "--generate: expected at most 4294967295 nodes, found 70000 x 70000 in \"grid:width=70000\"");
 }

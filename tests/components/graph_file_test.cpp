@@ -1,4 +1,4 @@
-// Each format, packed and not.
+// Reads each format, packed and not.
 #include <fmt/format.h>
 
 #include "catch.hpp"
@@ -43,7 +43,7 @@ TEST_CASE("lines end with \\n, \\r\\n or \\r") {
   CHECK(read_edges("a.el", "0 1\r\r\n1 2\r\n", 3) == two);
   CHECK(read_edges("a.mtx", "%%MatrixMarket matrix coordinate pattern general\r% x\r3 3 2\r1 2\r2 3\r", 3) ==
         two);
-  // of \r\n, and of \r, in turn each is the last byte that the buffer of a megabyte holds
+  // each byte of \r\n and \r falls in turn on the end of the megabyte buffer
   for (std::string const line : {"10 11\r\n", "10 11\r", "10 11\n"}) {
     std::string text;
     while (text.size() < 2'100'000) text += line;
@@ -79,7 +79,7 @@ TEST_CASE("serialised graphs of GAPBS") {
   CHECK(read_edges("a.sg", directed, 3) == edges{{1, 2}, {2, 0}});
 }
 
-TEST_CASE("our own form comes back as it was") {
+TEST_CASE(".skel-edges is read as it was written") {
   auto const g = parse_graph("uniform:n=1000,m=300000");
   auto const made = reference::edges_of(g);
   files::temporary const file("own.skel-edges", "");

@@ -1,5 +1,5 @@
-// Random changes to files of each format: an error of one line that names the file, or a graph whose edges
-// are among its nodes; nothing else.
+// Random changes to files of each format give either an error of one line that names the file, or a
+// graph whose edges are among its nodes.
 #include "catch.hpp"
 #include "files.hpp"
 #include "generate.hpp"

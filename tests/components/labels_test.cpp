@@ -1,4 +1,4 @@
-// Every way to find components gives the same labels.
+// All ways to find components give the same labels.
 #include <algorithm>
 #include <random>
 #include <stdexcept>
@@ -23,7 +23,7 @@ vector copied(roots r) {
   return {labels.begin(), labels.end()};
 }
 
-// Divided at random, combined in a random order and with the parts exchanged.
+// Divides at random and combines in random order, with swapped arguments.
 roots divided(components_job const& job, edge_part const& part, std::uint64_t random) {
   if (job.trivial(part) || random % 7 == 0)
     return random % 2 == 0 && job.trivial(part) ? job.conquer(part) : job.solve(part);
@@ -56,13 +56,13 @@ TEST_CASE("known graphs") {
   CHECK(count({{3, 3}, {3, 3}, {1, 2}, {2, 1}}, 5) == 4);
   CHECK(count(reference::edges_of(parse_graph("grid:width=37,height=21")), 37 * 21) == 1);
   CHECK(count(reference::edges_of(parse_graph("grid:width=37,height=21,seed=4")), 37 * 21) == 1);
-  // A path from the largest node to the smallest is the deepest forest.
+  // A path from the largest to the smallest node gives the deepest forest.
   std::vector<edge> path;
   for (node i = 5000; i > 0; --i) path.push_back({i, i - 1});
   CHECK(count(path, 5001) == 1);
 }
 
-TEST_CASE("all methods and divisions agree with labels that spread") {
+TEST_CASE("all methods and divisions agree with label propagation") {
   auto const spec =
       GENERATE("uniform:n=1000,m=300,seed=1", "uniform:n=1000,m=500,seed=2", "uniform:n=1000,m=1000,seed=3",
                "uniform:n=3000,m=9000,seed=4", "uniform:n=1,m=5", "uniform:n=2,m=1,seed=6",
@@ -82,7 +82,7 @@ TEST_CASE("all methods and divisions agree with labels that spread") {
   for (std::uint64_t i = 0; i < 30; ++i) CHECK(copied(divided(job, graph, mix(i))) == expected);
 }
 
-TEST_CASE("all ways of all numbers of threads give the same labels") {
+TEST_CASE("all methods give the same labels with any number of threads") {
   auto const spec = GENERATE("uniform:n=300000,m=250000,seed=1", "kronecker:scale=14,degree=16,seed=2",
                              "uniform:n=200,m=400000,seed=3", "uniform:n=30000,m=3000000,seed=4",
                              "grid:width=400,seed=5", "grid:width=400");
@@ -93,7 +93,7 @@ TEST_CASE("all ways of all numbers of threads give the same labels") {
   label_components(edges, one, 1, SIZE_MAX);  // edge by edge
   CHECK(!find_fault(edges, one));
   for (unsigned const threads : {1U, 2U, 3U, 4U, 7U}) {
-    for (double const tolerated : {1.6, 0.0}) {  // 0: one goes on alone in any case
+    for (double const tolerated : {1.6, 0.0}) {  // 0: one thread always continues alone
       std::fill(many.begin(), many.end(), node{1} << 31);
       label_components(edges, many, threads, 100, tolerated);
       CHECK((many == one));
@@ -101,8 +101,8 @@ TEST_CASE("all ways of all numbers of threads give the same labels") {
   }
 }
 
-TEST_CASE("threads that link the same nodes at the same time lose nothing") {
-  // A spanning tree, again and again: each link counts, and one that is lost is seen.
+TEST_CASE("threads that link the same nodes at the same time lose no links") {
+  // Repeats a spanning tree, in which every lost link is detected.
   constexpr node n = 1 << 18;
   std::vector<edge> edges;
   for (node i = 1; i < n; ++i) edges.push_back({i, static_cast<node>(mix(i) % std::min<node>(i, 64))});
@@ -114,9 +114,9 @@ TEST_CASE("threads that link the same nodes at the same time lose nothing") {
   }
 }
 
-TEST_CASE("threads part where they are slower than one") {
+TEST_CASE("threads stop if they are slower than one") {
   pace two(2, 0.9);
-  CHECK(!two.together(100));  // not known how long one takes alone
+  CHECK(!two.together(100));  // the time of one thread is not yet known
   for (double const seconds : {3.0, 1.0, 2.0}) two.alone(seconds);
   for (double const seconds : {1.9, 9.0, 9.0, 1.7, 1.9, 1.9, 1.9}) CHECK(!two.together(seconds));
   CHECK(two.together(1.9));  // four in a row
@@ -125,7 +125,7 @@ TEST_CASE("threads part where they are slower than one") {
   for (int i = 0; i < 9; ++i) CHECK(!three.together(2.6));
 }
 
-TEST_CASE("threads expect a dense graph, and then everything is a path") {
+TEST_CASE("a graph that looks dense turns out to be a path") {
   constexpr node n = 300'000;
   std::vector<edge> edges;
   for (node i = 0; i < 100'000; ++i) edges.push_back({n - 1 - i % 50, n - 1 - i % 47});
@@ -135,12 +135,12 @@ TEST_CASE("threads expect a dense graph, and then everything is a path") {
   CHECK(std::ranges::count(label, node{0}) == n);
 }
 
-TEST_CASE("threads expect a dense graph, and its last edges join a few trees") {
+TEST_CASE("the last edges of a dense graph join a few trees") {
   constexpr node inside = 1000, chain = 6, n = inside + 2 * chain;
   std::vector<edge> edges;
   for (node i = 0; i < 400'000; ++i)
     edges.push_back({static_cast<node>(mix(i) % inside), static_cast<node>(mix(i + 1) % inside)});
-  // Two chains from both ends to the middle: their trees are linked to trees that have just been linked.
+  // Two chains from both ends to the middle: trees are linked to trees that were just linked.
   for (node c = 0; c < 2; ++c)
     for (node i = 0; i + 1 < chain; ++i) {
       node const at = inside + c * chain + (i % 2 == 0 ? i / 2 : chain - 2 - i / 2);
@@ -176,7 +176,7 @@ TEST_CASE("the last two edges of a dense graph join trees of several nodes") {
   }
 }
 
-TEST_CASE("an edge part makes the edges of a formula where it has none, and travels as the formula") {
+TEST_CASE("an edge part generates missing edges of a formula, and is sent as the formula") {
   auto const g = parse_graph("uniform:n=1000,m=1000,seed=3");
   edge_array none;
   none.formula = g;

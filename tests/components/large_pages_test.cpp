@@ -15,7 +15,7 @@ struct freed {
 
 }  // namespace
 
-TEST_CASE("memory on large pages begins at one") {
+TEST_CASE("memory on large pages starts at a page boundary") {
   for (std::size_t const bytes : {std::size_t{1}, large_page - 1, large_page, 3 * large_page + 5}) {
     std::unique_ptr<void, freed> const memory(allocate_on_large_pages(bytes));
     REQUIRE(memory);
@@ -26,7 +26,7 @@ TEST_CASE("memory on large pages begins at one") {
   CHECK(allocate_on_large_pages(SIZE_MAX / 2) == nullptr);
 }
 
-TEST_CASE("arrays keep their values where they grow beyond a large page") {
+TEST_CASE("arrays keep their values when they grow beyond a large page") {
   big_array<std::uint32_t> growing, whole(large_page);
   CHECK(reinterpret_cast<std::uintptr_t>(whole.data()) % large_page == 0);
   for (std::uint32_t i = 0; i < large_page; ++i) growing.push_back(i);

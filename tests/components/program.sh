@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Files in and out, and exit codes: program.sh SKEL-COMPONENTS
+# Tests input and output files and exit codes: program.sh SKEL-COMPONENTS
 set -euo pipefail
 # shellcheck source=tests/programs.sh
 . "$(dirname "$0")/../programs.sh"
@@ -19,27 +19,28 @@ grep -q '"verified": *true' run.json
 grep -q 'one core needs' out
 
 printf '1 2\n1 two\n' >bad.txt
-expect 2 'skel-components: bad.txt:2: expected a node number, got "two"' bad.txt -o no.txt
+expect 2 'skel-components: bad.txt:2: expected a node number, found "two"' bad.txt -o no.txt
 [ ! -e no.txt ]
 expect 2 'skel-components: none.txt: No such file or directory' none.txt
 expect 2 'expected one graph' --threads 1
 expect 2 'expected one graph' g.txt --sweep
-expect 2 'unknown ending' g.txt -o labels.png
-# parts alone are no solution: --help does not offer that kind, and the refusal says why
-expect 2 '--kind distributed: combining components is not trivial' g.txt --kind distributed
+expect 2 'unknown extension' g.txt -o labels.png
+# Parts of the labels are not a solution: --help does not offer that kind, and the error gives the
+# reason.
+expect 2 '--kind distributed: parts of the labels are not a solution' g.txt --kind distributed
 expect 2 '--kind: fast not in {hypercube,tree,embarrassing}' g.txt --kind fast
 expect 0 '' --help
 if grep -q distributed out; then exit 1; fi
-expect 2 '--generate: m is missing' --generate uniform:n=4
+expect 2 '--generate: missing m' --generate uniform:n=4
 printf '0 4294967295\n' >large.txt
-expect 2 'from 0 to 4294967294, got "4294967295"' large.txt
+expect 2 'from 0 to 4294967294, found "4294967295"' large.txt
 
-# One rank measures all phases, so that a model of it predicts several.
-expect 0 'one rank measures all phases but what messages cost' --sweep --samples s.csv --threads 1
+# One rank measures all phases, so that a model can predict several ranks.
+expect 0 'one rank cannot measure the cost of messages' --sweep --samples s.csv --threads 1
 for phase in run sequential,0 sequential,1 divide,0 exchange,0 combine,0; do
   grep -q ",1,1,$phase," s.csv
 done
-# One edge, two edges, and a formula, where labels take more memory than the process may use.
+# Two files and a formula whose labels exceed the memory limit of the process.
 printf '0 999999999\n' >one.txt
 printf '0 999999999\n1 2\n' >two.txt
 (

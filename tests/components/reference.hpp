@@ -1,4 +1,4 @@
-// The simplest way to find components, to compare with.
+// The simplest way to find components, for comparison.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace reference {
 
 using namespace components;
 
-/// Labels spread along the edges until nothing changes.
+/// Propagates labels along the edges until nothing changes.
 inline std::vector<node> labels(std::vector<edge> const& edges, std::uint64_t nodes) {
   std::vector<node> label(nodes);
   for (std::size_t i = 0; i < nodes; ++i) label[i] = static_cast<node>(i);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The same labels, to the byte, for every kind, exchange, number of ranks and of threads:
+# Every kind, exchange, number of ranks and number of threads gives the same labels, to the byte:
 #   same_labels.sh MPIEXEC SKEL-COMPONENTS GRAPH [RANKS...]
 set -euo pipefail
 # shellcheck source=tests/programs.sh

@@ -1,4 +1,5 @@
-// The ranks' own disks, over several ranks in one process: files, repositories and whole runs, with losses.
+// The ranks' own disks, over several ranks in one process: files, repositories and whole runs, with
+// losses.
 #include "disks/rank_files.hpp"
 
 #include <array>
@@ -42,7 +43,7 @@ skel::checkpoint_options at(std::vector<std::string> store) {
   return c;
 }
 
-// Rank 0 does something while the others only move messages, as they do in any skeleton call.
+// Runs `what` on rank 0 while the other ranks only exchange messages, as in any skeleton call.
 void on_root(hub::job& job, std::function<void(skel::detail::engine&)> const& what) {
   std::atomic<bool> done{false};
   job.run([&](skel::context& ctx) {
@@ -106,13 +107,13 @@ TEST_CASE("each host has one place, and a rank's name may be part of it") {
     CHECK(find_places(e.disks(), at({"ranks:" + root.file("same")})).places.size() == 1);
     CHECK(find_places(e.disks(), at({"ranks:" + root.file("of-%r")})).places.size() == 3);
     CHECK(error_of([&] { std::ignore = find_places(e.disks(), at({"ranks:"})); }) ==
-          "\"ranks:\": the ranks' directory is missing: ranks:DIR");
+          "\"ranks:\": missing directory, expected ranks:DIR");
     CHECK(error_of([&] { std::ignore = find_places(e.disks(), at({"ranks:/x/%d"})); }) ==
-          "\"/x/%d\": a percent sign is followed by h (host), r (rank) or another");
+          "\"/x/%d\": expected %h (host), %r (rank) or %%");
   });
 }
 
-TEST_CASE("a file of another rank's host has the bytes that were written, whatever their number") {
+TEST_CASE("a file on another rank's host has the bytes that were written, for any length") {
   test::temporary_directory const root;
   hub::job job(2);
   on_root(job, [&](auto& e) {
@@ -144,14 +145,14 @@ TEST_CASE("a file of another rank's host has the bytes that were written, whatev
       CHECK(f->read_at(size, few) == 0);
       files.remove(shown);
     }
-    CHECK(files_in(root.file("host0")).empty());  // of another host, which nobody has asked for anything
+    CHECK(files_in(root.file("host0")).empty());  // a host that received no request
     CHECK(files.transfer_seconds() > 0);
     CHECK(error_of([&] { std::ignore = files.open("host1:/nowhere/x"); }) ==
           "host1:/nowhere/x: No such file or directory");
   });
 }
 
-TEST_CASE("what is wrong on another host is told with its name") {
+TEST_CASE("errors on another host name the host") {
   test::temporary_directory const root;
   hub::job job(2);
   on_root(job, [&](auto& e) {
@@ -166,7 +167,7 @@ TEST_CASE("what is wrong on another host is told with its name") {
   });
 }
 
-TEST_CASE("a call that waits ends when the rank is lost, and its directory has gone") {
+TEST_CASE("a waiting call fails when the rank is lost, and its directory is gone") {
   test::temporary_directory const root;
   hub::job job(3);
   on_root(job, [&](auto& e) {
@@ -184,7 +185,7 @@ TEST_CASE("a call that waits ends when the rank is lost, and its directory has g
   });
 }
 
-TEST_CASE("a repository on the ranks' disks loses hosts, and goes on with those that are left") {
+TEST_CASE("a repository on the ranks' disks survives the loss of hosts") {
   test::temporary_directory const root;
   auto const bytes = some_bytes(777777), later = some_bytes(99);
   hub::job job(4);
@@ -202,7 +203,7 @@ TEST_CASE("a repository on the ranks' disks loses hosts, and goes on with those 
       store.remove_old(plan);
     };
     save(bytes);
-    for (int r = 0; r < 4; ++r) {  // the first shard at home, one on each host
+    for (int r = 0; r < 4; ++r) {  // the first shard on the writer's host, one on each host
       auto const n = std::to_string(r);
       CHECK(files_in(root.file("host" + n)) == std::vector<std::string>{"manifest.1.1-of-1.00" + n + ".shard",
                                                                         "rank.1.0-of-1.00" + n + ".shard"});
@@ -212,7 +213,7 @@ TEST_CASE("a repository on the ranks' disks loses hosts, and goes on with those 
     auto back = store.restore();
     REQUIRE(back);
     CHECK(back->parts[0] == bytes);
-    save(later);  // two of four hosts: all that are left
+    save(later);  // the two remaining hosts of four
     CHECK(problems.empty());
     CHECK(files_in(root.file("host1")).size() == 2);
     back = store.restore();
@@ -220,7 +221,7 @@ TEST_CASE("a repository on the ranks' disks loses hosts, and goes on with those 
     CHECK(back->plan.generation == 2);
     CHECK(back->parts[0] == later);
   });
-  // As after the loss of the whole job: another looks at all disks, of which one was emptied.
+  // After the loss of the whole job: another job looks at all disks, one of which was emptied.
   std::filesystem::remove_all(root.file("host0"));
   hub::job other(3);
   on_root(other, [&](auto& e) {
@@ -233,7 +234,7 @@ TEST_CASE("a repository on the ranks' disks loses hosts, and goes on with those 
   });
 }
 
-TEST_CASE("a farm whose store is on the ranks' disks goes on, though a rank was lost meanwhile") {
+TEST_CASE("a farm whose store is on the ranks' disks resumes although a rank was lost") {
   test::temporary_directory const root;
   constexpr std::uint64_t tasks = 300;
   auto const run = [&](hub::job& job, bool resume, int last) {
@@ -277,7 +278,7 @@ TEST_CASE("a farm whose store is on the ranks' disks goes on, though a rank was 
   CHECK(costs.restored_tasks > 0);
 }
 
-TEST_CASE("what is no request is refused") {
+TEST_CASE("malformed requests are refused") {
   using namespace skel::detail;
   auto const whole = encode(7, disk_request{.what = disk_call::rename, .file = 300, .path = "a", .to = "b"});
   auto const bytes = whole.bytes();

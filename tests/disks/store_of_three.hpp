@@ -20,7 +20,7 @@ struct store_of_three {
       std::filesystem::create_directory(directories.back());
     }
   }
-  /// Checkpoints every two milliseconds.
+  /// Options with a checkpoint every two milliseconds.
   [[nodiscard]] skel::checkpoint_options options(bool resume, std::string const& problem = "numbers") const {
     skel::checkpoint_options c;
     c.store = directories;
@@ -31,7 +31,7 @@ struct store_of_three {
     c.problem = problem;
     return c;
   }
-  /// A message without the path of the directories: "… in a, b, c …".
+  /// Removes the path of the directories from a message: "… in a, b, c …".
   [[nodiscard]] std::string without_path(std::string text) const {
     for (std::size_t at = 0; (at = text.find(root.file(""))) != std::string::npos;)
       text.erase(at, root.file("").size());

@@ -204,7 +204,7 @@ TEST_CASE("a store that is none, empty, another's, or not asked for is refused i
   CHECK(s.got == expected(all_tasks));
   CHECK(refusal(where, where.options(false)) ==
         "there is a checkpoint in a, b, c already: go on with it (--resume), or empty the directories");
-  CHECK(refusal(where, where.options(true, "letters")).find("name another store") != std::string::npos);
+  CHECK(refusal(where, where.options(true, "letters")).find("use another store") != std::string::npos);
   auto other_version = where.options(true);
   other_version.checkpoint->version = "2";
   CHECK(refusal(where, other_version).find("of a test 1, ") != std::string::npos);

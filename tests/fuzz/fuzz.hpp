@@ -1,4 +1,4 @@
-// What fuzz targets share: the input, and that an error of skel is a fine answer.
+// Shared by fuzz targets: the input, and the acceptance of skel's errors.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// libFuzzer: any bytes in a file are a graph whose edges are among its nodes, or an error.
+// libFuzzer: any bytes in a file give a graph whose edges are among its nodes, or an error.
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-// libFuzzer: any bytes are a kept model or an error. With an odd first byte the checksums are made right, so
-// that what is behind them is reached.
+// libFuzzer: any bytes give a model or an error. If the first byte is odd, the checksums are
+// corrected, so that the code behind them is reached.
 #include <fcntl.h>
 #include <unistd.h>
 

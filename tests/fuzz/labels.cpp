@@ -1,4 +1,4 @@
-// libFuzzer: any bytes are links among the nodes there are, or a protocol_error; every kernel says the same.
+// libFuzzer: any bytes give links among the existing nodes, or a protocol_error; all kernels agree.
 #include "labels.hpp"
 
 #include <cstdlib>
@@ -11,7 +11,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   if (size == 0) return 0;
-  std::uint64_t const nodes = data[0] * 41U;  // more than a block of the short form
+  std::uint64_t const nodes = data[0] * 41U;  // exceeds a block of the short form
   fuzz::input const input{data + 1, size - 1};
   std::optional<bool> refused;
   for (auto const& kernel : components::label_kernels()) {

@@ -1,6 +1,6 @@
-// libFuzzer: any text is a manifest, and then the same one when it is written again, or an error; any name of
-// a file is one of a part's shard or is not; and a store whose headers say anything, with hashes made right,
-// gives its catalogue and its newest generation, or an error.
+// libFuzzer: any text gives a manifest, which is rewritten identically, or an error; any file name
+// is parsed or rejected; and a store with arbitrary headers, whose hashes are corrected, gives its
+// catalogue and its newest generation, or an error.
 #include "storage/manifest.hpp"
 
 #include <cstdlib>
@@ -23,7 +23,7 @@ void read_manifest(fuzz::input in) {
   });
 }
 
-// Takes numbers from the input; zeros after its end.
+// Takes numbers from the input; returns zeros after its end.
 class numbers {
  public:
   explicit numbers(fuzz::input in) : in_(in) {}
@@ -37,7 +37,7 @@ class numbers {
   std::size_t at_ = 0;
 };
 
-// One shard after the other, each whole, of whatever object the input says.
+// Reads whole shards, one after the other, of arbitrary objects taken from the input.
 void read_store(fuzz::input in) {
   fuzz::files_in_memory files;
   repository_options options;

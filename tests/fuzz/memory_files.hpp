@@ -13,7 +13,7 @@
 
 namespace fuzz {
 
-/// Files in memory, by path; any directory is there.
+/// Files in memory, by path; every directory exists.
 class files_in_memory final : public skel::storage::file_system {
  public:
   std::map<std::string, std::vector<std::byte>> content;

@@ -1,4 +1,4 @@
-// libFuzzer: any bytes are a message or a protocol_error, and what was read is written the same again.
+// libFuzzer: any bytes give a message, which is rewritten identically, or a protocol_error.
 #include "bsp/role/message.hpp"
 
 #include <array>

@@ -1,4 +1,4 @@
-// libFuzzer: what skel-model reads. A model that was read is written, and read again.
+// libFuzzer: the inputs of skel-model. A model that was read is written and read again.
 #include "skel/model/model.hpp"
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// libFuzzer: the small languages of command lines.
+// libFuzzer: the small languages of command-line options.
 #include "base/duration.hpp"
 #include "fuzz.hpp"
 #include "generate.hpp"

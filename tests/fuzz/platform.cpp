@@ -1,4 +1,4 @@
-// libFuzzer: any text is a platform or an error.
+// libFuzzer: any text gives a platform or an error.
 #include "skel/sim/platform.hpp"
 
 #include "fuzz.hpp"

@@ -1,4 +1,5 @@
-// libFuzzer: any bytes are a farm's checkpoint or a protocol_error; what was read is written and read again.
+// libFuzzer: any bytes give a farm's checkpoint, which is written and read again, or a
+// protocol_error.
 #include "farm/result_log.hpp"
 
 #include <algorithm>

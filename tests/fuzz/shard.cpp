@@ -1,5 +1,6 @@
-// libFuzzer: any bytes are a shard or an error; shards of any bytes, some with hashes made right, give an
-// object or an error, and never more memory than the files hold would explain. Codes by name likewise.
+// libFuzzer: any bytes give a shard or an error. Arbitrary shards, some with corrected hashes, give
+// an object or an error, and never use more memory than the size of the files justifies. The same
+// for names of codes.
 #include <array>
 #include <cstdlib>
 #include <cstring>
@@ -15,7 +16,7 @@ namespace {
 using namespace skel::storage;
 using fuzz::files_in_memory;
 
-// So that the fuzzer gets past the hash of the header.
+// Corrects the hash, so that the fuzzer gets past the header.
 void make_header_hash_right(std::vector<std::byte>& shard) {
   if (shard.size() < 64) return;
   std::uint32_t length = 0;
@@ -35,7 +36,7 @@ void read_all(files_in_memory& files) {
   }
 }
 
-// Three shards as they are written; the input says which bytes of them change.
+// Changes bytes of three valid shards, as selected by the input.
 void damage(fuzz::input in) {
   files_in_memory files;
   shard_store store({"a", "b", "c"}, {}, files);

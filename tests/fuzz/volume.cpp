@@ -1,6 +1,6 @@
-// libFuzzer: any bytes in a file of any format are a volume or an error, and whoever passes over slices finds
-// the same values. The first byte chooses the format, unless the input is VTK XML as it stands in a file;
-// what other files a header names, there are none.
+// libFuzzer: any bytes in a file of any format give a volume or an error, and reading with skipped
+// slices gives the same values. The first byte selects the format, unless the input is a VTK XML
+// file. Other files named in a header do not exist.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -17,7 +17,7 @@
 
 namespace {
 
-/// A file of each ending in a folder of its own.
+/// A file with each extension in a folder of its own.
 std::string path_of(unsigned format) {
   static constexpr std::array endings{".vti", ".vtr", ".nrrd", ".nhdr", ".mha", ".mhd", ".json", ".png"};
   static std::string const folder = [] {
@@ -28,7 +28,7 @@ std::string path_of(unsigned format) {
   return folder + "/v" + endings[format % endings.size()];
 }
 
-/// A picture is the only slice of a stack.
+/// A picture becomes the only slice of a stack.
 std::string volume_of(std::string const& path) {
   if (!path.ends_with(".png")) return path;
   auto const stack = path + ".json";

@@ -1,7 +1,8 @@
-# Run by ctest (cmake -P): builds a small program of a user's own, in one of three WAYs: against the installed package, with
-# skel's source beside it, and likewise on a machine without MPI. Compiling the library again takes a minute or two, so with
-# its source it is only configured, and the program compiled: skel_core is compiled in the same way with MPI and without
-# (MPI's headers are in no directory that it knows), and COMPONENTS core is linked and run without MPI.
+# Run by ctest (cmake -P). Builds a user's small program in one of three WAYs: against the installed
+# package, with skel's source beside it, and the latter on a machine without MPI. Compiling the
+# library again takes a minute or two, so with its source it is only configured and the program
+# compiled: skel_core is compiled in the same way with and without MPI (it knows no directory with
+# MPI's headers), and COMPONENTS core is linked and run without MPI.
 set(consumer ${CMAKE_CURRENT_LIST_DIR}/consumer)
 set(dir ${WORK}/${WAY})
 file(REMOVE_RECURSE ${dir})
@@ -20,7 +21,7 @@ set(configure ${CMAKE_COMMAND} -S ${consumer} -G ${GENERATOR} -D CMAKE_CXX_COMPI
 if(WAY STREQUAL "find_package")
   run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${dir}/prefix)
   list(APPEND configure -D CMAKE_PREFIX_PATH=${dir}/prefix)
-  # Each program that is built is there, and starts.
+  # Every program that is built must be installed and start.
   string(REPLACE "," ";" programs "${PROGRAMS}")
   if(NOT programs)
     message(FATAL_ERROR "no programs")
@@ -32,18 +33,18 @@ if(WAY STREQUAL "find_package")
       message(FATAL_ERROR "installed: ${program} --version: ${result}\n${output}")
     endif()
   endforeach()
-  # What --help and the README point to.
+  # The files that --help and the README refer to.
   foreach(file README.md docs/volume.md docs/programs.md examples/readme/main.cpp examples/raytrace/main.cpp)
     if(NOT EXISTS ${dir}/prefix/${DOCDIR}/${file})
       message(FATAL_ERROR "not installed: ${DOCDIR}/${file}")
     endif()
   endforeach()
-  # The README's program, as it is installed.
+  # The README's program, from the installed sources.
   run(${CMAKE_COMMAND} -S ${dir}/prefix/${DOCDIR}/examples/readme -B ${dir}/readme -G ${GENERATOR}
       -D CMAKE_CXX_COMPILER=${COMPILER} -D CMAKE_CXX_FLAGS=${FLAGS} -D CMAKE_PREFIX_PATH=${dir}/prefix)
   run(${CMAKE_COMMAND} --build ${dir}/readme)
   run(${dir}/readme/collatz)
-  # What is not built yet is named in one line, and nothing is installed.
+  # Installing before building must fail with one line and install nothing.
   run(${CMAKE_COMMAND} -S ${SOURCE} -B ${dir}/unbuilt -G ${GENERATOR} -D CMAKE_CXX_COMPILER=${COMPILER}
       -D SKEL_MPI=${MPI} -D SKEL_BUILD_TESTS=OFF)
   execute_process(COMMAND ${CMAKE_COMMAND} --install ${dir}/unbuilt --prefix ${dir}/nothing RESULT_VARIABLE result
@@ -68,12 +69,12 @@ if(WAY STREQUAL "find_package")
     endfunction()
     compile_with_pkg_config(skel-core core.cpp)
     compile_with_pkg_config(skel skel.cpp)
-    if(MPI)  # one job of two ranks, not two jobs
+    if(MPI)  # checks that this is one job of two ranks, not two jobs
       find_program(mpiexec mpiexec REQUIRED)
       run(${mpiexec} -n 2 --oversubscribe ${dir}/with_skel 2)
     endif()
   endif()
-  # A user without Boost is told what to install.
+  # Without Boost, the error must name the package to install.
   execute_process(COMMAND ${configure} -B ${dir}/without-boost -D CMAKE_DISABLE_FIND_PACKAGE_Boost=ON
                   RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(result EQUAL 0)
@@ -87,10 +88,10 @@ if(WAY STREQUAL "find_package")
   foreach(text IN LISTS expected)
     string(FIND "${output}" "${text}" place)
     if(place EQUAL -1)
-      message(FATAL_ERROR "not said: \"${text}\", but:\n${output}")
+      message(FATAL_ERROR "missing message: \"${text}\", but:\n${output}")
     endif()
   endforeach()
-  # Neither COMPONENTS core nor sim needs MPI.
+  # COMPONENTS core and sim must not need MPI.
   if(SIM)
     run(${configure} -B ${dir}/sim -D COMPONENT=sim -D CMAKE_DISABLE_FIND_PACKAGE_MPI=ON)
     run(${CMAKE_COMMAND} --build ${dir}/sim)

@@ -1,5 +1,5 @@
-// The modeler, whose ranks kill themselves as they are told: isosurface_losses WHEN SIZE SEED. On the root it
-// says who was lost and whether the mesh is right, twice. losses_test.cpp starts it.
+// The modeler with ranks that kill themselves on demand: isosurface_losses WHEN SIZE SEED. Runs
+// twice; the root prints the lost ranks and whether the mesh is right. losses_test.cpp starts it.
 #include <chrono>
 #include <cstdlib>
 #include <thread>
@@ -16,7 +16,7 @@ namespace iso = test::iso;
 
 struct deadly_modeler : iso::modeler {
   using modeler::modeler;
-  std::string dies_in{};  // which function; on the rank that has it set
+  std::string dies_in{};  // the function in which the rank dies; set on one rank
 
   std::uint64_t read(std::uint64_t number, carried& c, unit& into) const {
     std::this_thread::sleep_for(2ms);

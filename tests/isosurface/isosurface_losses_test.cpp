@@ -1,10 +1,10 @@
-// Real SIGKILLs while surfaces are made: the mesh is the same.
+// Ranks are killed by SIGKILL while surfaces are made: the mesh is the same.
 #include "../mpi/survivors.hpp"
 
-TEST_CASE("a slave is killed while it processes, a host while it reads; all but the root") {
+TEST_CASE("a slave is killed while processing, a host while reading; all ranks but the root") {
   test::survives(test::in_groups("process", 4), 1);
   test::survives(test::in_groups("read", 2), 2);
   test::survives(test::in_groups("all", 2), 4);
 }
 
-TEST_CASE("a long campaign, when asked for") { test::campaign_in_groups(100); }
+TEST_CASE("a long campaign, if requested") { test::campaign_in_groups(100); }

@@ -1,4 +1,4 @@
-// Differences, tricubic cells, and that no cell with a surface is passed over.
+// Differences, tricubic cells, and that no cell with a surface is skipped.
 #include <random>
 
 #include "catch.hpp"
@@ -13,7 +13,7 @@ namespace {
 namespace iso = test::iso;
 using rule = iso::difference_rule;
 
-/// A whole volume in one layer's window, for what asks for layers: the slices of all.
+/// A whole volume as one layer: the slices of all layers.
 struct whole {
   whole(test::axes const& at, test::formula const& f, rule how = rule::second)
       : open(test::volume(at, f)), options(test::order(3, {0})), grid(prepare(how), options) {
@@ -29,7 +29,7 @@ struct whole {
     options.rule = how;
     return open()->header();
   }
-  /// The polynomial of a cell.
+  /// Returns the polynomial of a cell.
   iso::tricubic cell(std::array<std::size_t, 3> const& at) {
     rows.number = at[2];
     iso::layer_view const view(grid, rows);
@@ -42,7 +42,7 @@ struct whole {
   iso::layer_rows rows;
 };
 
-/// The derivative of order d[a] along each axis, at u in the unit cube: from the definition.
+/// The derivative of order d[a] along each axis, at u in the unit cube, from the definition.
 double derivative(iso::tricubic const& cell, std::array<int, 3> const& d, std::array<double, 3> const& u) {
   auto const basis = [](std::size_t i, int order, double t) {  // B_i and its derivative, by powers of t
     constexpr std::array<std::array<double, 4>, 4> power{
@@ -56,7 +56,7 @@ double derivative(iso::tricubic const& cell, std::array<int, 3> const& d, std::a
   return sum;
 }
 
-/// The greatest difference to f, at random points of cells at least `margin` cells from the box.
+/// The greatest difference from f at random points of cells at least `margin` cells inside the box.
 double greatest_error(std::size_t n, test::formula const& f, rule how, std::size_t margin) {
   whole w(test::evenly({n + 1, n + 1, n + 1}, 0, 1), f, how);
   std::mt19937 random(5);
@@ -80,7 +80,8 @@ double smooth(double x, double y, double z) { return std::sin(3 * x + 1) * std::
 }  // namespace
 
 TEST_CASE(
-    "differences: exact for polynomials of their degree on any points, the paper's of first order at ends") {
+    "differences: exact for polynomials of their degree on any points; the paper's are of first order at the "
+    "ends") {
   std::vector<double> const at{0, 1, 3, 3.5, 7, 8, 10};
   for (auto const& [how, degree] : {std::pair{rule::second, 2}, std::pair{rule::fourth, 4}})
     for (std::size_t i = 0; i < at.size(); ++i) {
@@ -98,7 +99,7 @@ TEST_CASE(
   CHECK(iso::difference(two, 1, rule::fourth).weights[1] == 0.5);
 }
 
-TEST_CASE("the mixed differences of f = xy, yz, xyz are right, where the paper's are not") {
+TEST_CASE("the mixed differences of f = xy, yz, xyz are right, unlike the paper's") {
   whole w(test::counted({3, 3, 3}), [](double x, double y, double z) {
     return (x - 1) * (y - 1) + 2 * (y - 1) * (z - 1) + 3 * (x - 1) * (z - 1) +
            4 * (x - 1) * (y - 1) * (z - 1);
@@ -136,10 +137,10 @@ TEST_CASE("orders of accuracy") {
   CHECK(order(rule::second, 1) > 2.7);
   CHECK(order(rule::second, 0) > 2.5);
   CHECK(order(rule::fourth, 0) > 3.6);
-  CHECK(order(rule::paper, 0) < 2.5);  // first order at the ends costs an order everywhere
+  CHECK(order(rule::paper, 0) < 2.5);  // first order at the ends reduces the order everywhere
 }
 
-TEST_CASE("neighbours agree on their face: the value, the gradient and the mixed derivatives") {
+TEST_CASE("neighbours agree on their face: value, gradient and mixed derivatives") {
   whole w(test::evenly({6, 5, 7}, 0, 2), test::noise);
   std::mt19937 random(3);
   std::uniform_real_distribution<double> unit;
@@ -162,7 +163,7 @@ TEST_CASE("neighbours agree on their face: the value, the gradient and the mixed
       auto a = w.cell(at);
       auto const b = w.cell(next);
       CHECK(differ(a, b, axis) < 1e-12);
-      for (std::size_t c = 0; c < 64; ++c) {  // a broken coefficient is found, unless it is not at the face
+      for (std::size_t c = 0; c < 64; ++c) {  // a changed coefficient is detected if it belongs to the face
         auto broken = a;
         broken.b[c] += 1e-6;
         auto const place = std::array{c % 4, c / 4 % 4, c / 16}[axis];
@@ -174,7 +175,7 @@ TEST_CASE("neighbours agree on their face: the value, the gradient and the mixed
     }
 }
 
-TEST_CASE("divided cells are the same polynomial, and shared faces the same to the bit") {
+TEST_CASE("divided cells represent the same polynomial, with bitwise equal shared faces") {
   whole w(test::evenly({4, 4, 4}, 0, 1), test::noise);
   auto const a = w.cell({0, 1, 1}), b = w.cell({1, 1, 1});
   for (int level = 0; level <= 3; ++level) {
@@ -193,7 +194,7 @@ TEST_CASE("divided cells are the same polynomial, and shared faces the same to t
   }
 }
 
-TEST_CASE("cells are passed over only where dense sampling finds nothing; corner signs would miss some") {
+TEST_CASE("cells are skipped only if dense sampling finds nothing; corner signs would miss some") {
   whole w(test::counted({10, 10, 10}), test::noise);
   int missed_by_corners = 0, active = 0;
   for (std::size_t z = 0; z < 9; ++z) {

@@ -1,4 +1,4 @@
-// The same mesh, whoever makes which part of it; volumes with holes and too few samples.
+// The mesh does not depend on how the work is divided; volumes with holes and too few samples.
 #include "catch.hpp"
 #include "sampled.hpp"
 #include "skel/error.hpp"
@@ -10,7 +10,7 @@ double bumps(double x, double y, double z) {
   return std::sin(0.9 * x) + std::cos(0.7 * y + 0.1 * x) + std::sin(0.8 * z + 1) + 0.3 * test::noise(x, y, z);
 }
 
-/// Bad samples here and there, alone and side by side, also at the box and all of a slice's corner.
+/// Bad samples, single and in groups, also at the box and in the corner of a slice.
 double with_bad_samples(double x, double y, double z) {
   double const dice = test::noise(x + 100, y, z);
   if (dice < 0.02) return NAN;
@@ -21,7 +21,7 @@ double with_bad_samples(double x, double y, double z) {
 
 }  // namespace
 
-TEST_CASE("the mesh is the same for every share, packet and height of pieces, and on its way") {
+TEST_CASE("the mesh is the same for every share, packet and height of pieces, and after transfer") {
   auto const order = GENERATE(1, 3);
   auto const f = GENERATE(0, 1) == 0 ? bumps : with_bad_samples;
   auto const open = test::volume(test::counted({14, 11, 9}), f);
@@ -54,7 +54,7 @@ TEST_CASE(
   CHECK(test::model(open, test::order(3, {0.1}), {4}).counts.slices_read == 9 + 4);
 }
 
-TEST_CASE("holes: no polygon touches a cell that depends on a bad sample, all others are as they were") {
+TEST_CASE("holes: no polygon touches a cell that depends on a bad sample, all others are unchanged") {
   auto const order = GENERATE(1, 3);
   auto const step = GENERATE(std::size_t{1}, std::size_t{2});
   std::array<std::size_t, 3> const n{15, 11, 9};
@@ -62,7 +62,7 @@ TEST_CASE("holes: no polygon touches a cell that depends on a bad sample, all ot
   o.step = step;
   auto const good = test::model(test::volume(test::counted(n), bumps), o).mesh;
   auto const bad = test::model(test::volume(test::counted(n), with_bad_samples), o);
-  // Whether a cell is a hole, by looking at all samples around.
+  // Whether a cell is a hole, judged by all surrounding samples.
   auto const is_hole = [&](std::array<std::size_t, 3> const& cell) {
     for (std::size_t i = 0; i < 8; ++i) {
       std::array<std::size_t, 3> const node{(cell[0] + i % 2) * step, (cell[1] + i / 2 % 2) * step,
@@ -104,7 +104,7 @@ TEST_CASE("holes: no polygon touches a cell that depends on a bad sample, all ot
   for (auto const& v : bad.mesh.normals) CHECK(std::hypot(v[0], v[1], v[2]) == Approx(1));
 }
 
-TEST_CASE("a mesh ends before the first layer that is missing; pieces of a layer come once each, in order") {
+TEST_CASE("a mesh ends before the first missing layer; pieces of a layer arrive once each, in order") {
   auto const open = test::volume(test::counted({8, 7, 6}), bumps);
   auto o = test::order(1, {0.1});
   auto const whole = test::model(open, o).mesh;
@@ -139,7 +139,7 @@ TEST_CASE("a mesh ends before the first layer that is missing; pieces of a layer
 
 namespace {
 
-/// A mesh that has travelled, and another that refers to the message at an odd address.
+/// A mesh that was sent, and another that refers to the message at an odd address.
 std::array<test::iso::piece_mesh, 2> sent(test::iso::piece_mesh const& m, std::size_t* bytes = nullptr) {
   auto const message = std::make_shared<std::vector<std::byte>>(1);
   skel::pack(m, *message);
@@ -154,7 +154,7 @@ std::array<test::iso::piece_mesh, 2> sent(test::iso::piece_mesh const& m, std::s
   return all;
 }
 
-/// A layer of one piece, or what of it was sent, as a mesh.
+/// Returns a layer of one piece as a mesh, from the piece or from its message.
 test::mesh mesh_of(test::iso::node_grid const& grid, test::iso::surface_options const& o,
                    test::iso::piece_mesh m) {
   test::iso::edge_lattice const lattice(grid, o.edges_per_cell());
@@ -165,7 +165,7 @@ test::mesh mesh_of(test::iso::node_grid const& grid, test::iso::surface_options 
 
 }  // namespace
 
-TEST_CASE("pieces travel with indices of 16 bits, large ones with 32; both may be sent on") {
+TEST_CASE("pieces are sent with indices of 16 bits, large ones with 32; both may be forwarded") {
   auto const large = GENERATE(false, true);
   auto const n = large ? std::size_t{160} : std::size_t{20};
   auto const open = test::volume(test::counted({n, n, 2}),
@@ -192,7 +192,7 @@ TEST_CASE("pieces travel with indices of 16 bits, large ones with 32; both may b
                      (large ? 8 : 4) * m.foreign.size());
 }
 
-TEST_CASE("damaged pieces are refused, by the message or by the mesh, and nothing is read beyond them") {
+TEST_CASE("damaged pieces are refused by the message or by the mesh, without out-of-bounds reads") {
   auto const open = test::volume(test::counted({9, 8, 3}), bumps);
   auto o = test::order(1, {0.1, 0.5});
   o.rows_per_piece = 7;
@@ -223,16 +223,16 @@ TEST_CASE("damaged pieces are refused, by the message or by the mesh, and nothin
   CHECK(refused > good.size() / 10);
 }
 
-TEST_CASE("every N-th sample: samples beyond the last node do not matter; a volume needs a cell") {
+TEST_CASE("every N-th sample: samples beyond the last node are irrelevant; a volume must have a cell") {
   auto o = test::order(GENERATE(1, 3), {0.1});
   o.step = 3;
   auto const m = test::model(test::volume(test::counted({15, 12, 6}), bumps), o).mesh;
   auto const [low, high] = std::ranges::minmax(m.positions, {}, [](auto const& p) { return p[0]; });
   CHECK(low[0] == 0);
-  CHECK(high[0] == 12);  // the 15th sample, 14, is no node
+  CHECK(high[0] == 12);  // the 15th sample, 14, is not a node
   o.step = 20;
   CHECK_THROWS_WITH(test::model(test::volume(test::counted({15, 12, 6}), bumps), o),
-                    "test: 15 samples along x make no cell of --grid 20");
+                    "test: 15 samples along x, expected enough for a cell of --grid 20");
   o.step = 1;
   CHECK_THROWS_AS(test::model(test::volume(test::counted({15, 12, 1}), bumps), o), skel::usage_error);
   CHECK(test::look_at(test::model(test::volume(test::counted({2, 2, 2}), bumps), o).mesh).manifold);

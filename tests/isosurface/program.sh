@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Files in and out, and exit codes: program.sh SKEL_ISOSURFACE
+# Input and output files, and exit codes: program.sh SKEL_ISOSURFACE
 set -euo pipefail
 # shellcheck source=tests/programs.sh
 . "$(dirname "$0")/../programs.sh"
 program=$1
 in_own_folder
 
-for order in 1 3; do  # every field, verified
+for order in 1 3; do  # every field, with --verify
   for field in wind:31x25x9 marschner-lobb metaballs:16x16x16 turbulence:14x15x12; do
     value=0.5
     case $field in wind*) value=20,40 ;; esac
@@ -23,7 +23,8 @@ expect 0 '' --field metaballs:16x16x16 --iso 0.5 --order 3 --tolerance 0.001 --r
 grep -q '"level": *4' run.json
 expect 2 'excludes' --field metaballs --iso 0.5 --order 3 --tolerance 1 --level 1
 
-# a volume of 64 MB, of which a host holds 9 slices of 0.8 MB at most: more than the program itself takes
+# A volume of 64 MB, of which a host holds at most 9 slices of 0.8 MB: more than the program itself
+# needs.
 expect 0 '' --field sphere:400x400x100 --iso 5 --order 3 --differences 4 --threads 1 --report run.json
 memory=$(grep -o '"peak_memory_bytes": [0-9]*' run.json | grep -o '[0-9]*$')
 [ "$memory" -lt 48000000 ] || { echo "peak memory: $memory bytes"; exit 1; }
@@ -43,8 +44,8 @@ expect 2 '--reassign-down-to: ' v.json --iso 3 --reassign-down-to -1
 expect 2 'expected one volume' --iso 3
 expect 2 '--iso: expected finite numbers' v.json --iso nan
 expect 2 '--group-size: expected auto or a number' v.json --iso 3 --group-size x
-expect 2 'make no cell of --grid 3' v.json --iso 3 --grid 3
-for file in a.obj a.vtp; do  # other files beside the mesh; what they hold: isosurface_files_test
+expect 2 'expected enough for a cell of --grid 3' v.json --iso 3 --grid 3
+for file in a.obj a.vtp; do  # other formats; isosurface_files_test checks their contents
   expect 0 '' v.json --iso 50 --order 3 -o $file --preview a.png --preview-size 32x20 --model a.model --trace-costs a.csv
 done
 grep -q '^f 1//1 ' a.obj
@@ -52,15 +53,15 @@ grep -q 'NumberOfPolys="[1-9]' a.vtp
 [ "$(head -c 8 a.model)" = SKELMODL ]
 [ "$(grep -c '^row,' a.csv)" = 4 ] && [ "$(grep -c '^slice,' a.csv)" = 3 ]
 [ "$(head -c 4 a.png | tail -c 3)" = PNG ]
-for order in 1 3; do  # (x + 2 y + 4 z) / 7 is kept exactly
+for order in 1 3; do  # (x + 2 y + 4 z) / 7 is represented exactly
   expect 0 '' --field linear --order $order --grid 4 --iso 0.3 --model linear.model
   echo "0.3 0.6 0.1" | "$(dirname "$program")/skel-isosurface-eval" linear.model >out
   awk '{ for (i = 1; i <= 4; ++i) if (($i - e[i]) ^ 2 > 1e-11) exit 1 } BEGIN { split("0.271428571 0.142857143 0.285714286 0.571428571", e) }' out
 done
-expect 2 'an image needs a name' v.json --iso 50 --preview a.gif
+expect 2 'unknown extension' v.json --iso 50 --preview a.gif
 expect 2 '--preview-size: expected WIDTHxHEIGHT' v.json --iso 50 --preview a.png --preview-size 32
 expect 2 'no/a.model: No such file' v.json --iso 50 --model no/a.model
-expect 2 'unknown ending ".stl"' v.json --iso 3 -o a.stl
+expect 2 'unknown extension ".stl"' v.json --iso 3 -o a.stl
 expect 2 'unknown field "x"' --field x --iso 3
 expect 2 'no/a.ply: No such file or directory' v.json --iso 3 -o no/a.ply
 echo ok

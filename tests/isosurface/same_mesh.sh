@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The same file, to the byte, for every number of ranks, group size and thread count: same_mesh.sh MPIEXEC SKEL_ISOSURFACE
+# The same file, to the byte, for every number of ranks, group size and thread count: same_mesh.sh
+# MPIEXEC SKEL_ISOSURFACE
 set -euo pipefail
 # shellcheck source=tests/programs.sh
 . "$(dirname "$0")/../programs.sh"

@@ -1,4 +1,4 @@
-// Volumes by formula, and the modeler without ranks.
+// Computed volumes, and the modeler without ranks.
 #pragma once
 
 #include <cmath>
@@ -50,7 +50,7 @@ inline axes evenly(std::array<std::size_t, 3> n, double low, double high) {
   return all;
 }
 
-/// 0, 1, ...: numbers that are exact.
+/// 0, 1, ...: exactly representable.
 inline axes counted(std::array<std::size_t, 3> n) {
   axes all;
   for (std::size_t a = 0; a < 3; ++a)
@@ -73,8 +73,8 @@ struct model_result {
   iso::surface_counts counts;
 };
 
-/// How the work is divided: groups begin at every `share`-th layer, packets hold so many pieces, and travel;
-/// layers reach the mesh in this order (empty: their own).
+/// A division of the work: groups start at every `share`-th layer; packets hold a number of pieces
+/// and are sent; layers reach the mesh in this order (empty: ascending).
 struct partition {
   std::size_t share = SIZE_MAX, packet = SIZE_MAX;
   bool travels = false;
@@ -100,7 +100,7 @@ inline model_result model(iso::open_function const& open, iso::surface_options c
         std::vector<std::byte> bytes;
         skel::pack(packet, bytes);
         if (bytes.size() > skel::packed_size(packet))
-          throw std::logic_error("a packet is larger than it says");
+          throw std::logic_error("a packet is larger than its stated size");
         std::span<std::byte const> in(bytes);
         packet = skel::unpack<iso::layer_packet>(in);
       }

@@ -1,4 +1,4 @@
-// Surfaces that are known: closed, of the right genus, volume and area.
+// Known surfaces are closed and have the right genus, volume and area.
 #include <numbers>
 
 #include "catch.hpp"
@@ -89,7 +89,7 @@ TEST_CASE("a gyroid has Euler characteristic -8 per period, opposite faces glued
         -8);
 }
 
-TEST_CASE("white noise, at many values: no crack, no edge with more than two triangles") {
+TEST_CASE("white noise at many values: no crack, no edge with more than two triangles") {
   auto const order = GENERATE(1, 3);
   auto const border = [](double x, double y, double z) {
     bool const outside = x < 0.5 || y < 0.5 || z < 0.5 || x > 8.5 || y > 7.5 || z > 9.5;
@@ -102,9 +102,9 @@ TEST_CASE("white noise, at many values: no crack, no edge with more than two tri
   for (auto const& p : m.mesh.parts) CHECK(p.end_triangle > p.first_triangle);
 }
 
-TEST_CASE("a node that has the value is above it: surfaces stay closed, normals have length 1") {
+TEST_CASE("a node with exactly the value counts as above: surfaces stay closed, normals have length 1") {
   auto const order = GENERATE(1, 3);
-  auto const steps = [](double x, double y, double z) {  // plateaus at the value
+  auto const steps = [](double x, double y, double z) {  // has plateaus at the value
     return std::max({std::abs(x - 4), std::abs(y - 4), std::abs(z - 4)}) < 2.5 ? 1.0 : 0.0;
   };
   for (double const value : {0.0, 0.5, 1.0}) {
@@ -116,7 +116,7 @@ TEST_CASE("a node that has the value is above it: surfaces stay closed, normals 
   }
 }
 
-TEST_CASE("polygons are counted before they are divided") {
+TEST_CASE("polygons are counted before division") {
   auto const m =
       test::model(test::volume(test::counted({2, 2, 2}), [](double x, double, double) { return x; }),
                   test::order(1, {0.5}));
@@ -125,7 +125,8 @@ TEST_CASE("polygons are counted before they are divided") {
 }
 
 TEST_CASE(
-    "a level is found for a tolerance: triangles stay within, and cells are not divided much too often") {
+    "the level for a tolerance: triangles stay within it, and cells are not divided much further than "
+    "needed") {
   auto const f = [](double x, double y, double z) { return x * x + y * y + z * z; };  // reproduced exactly
   auto const open = test::volume(test::evenly({9, 9, 9}, -1, 1), f);
   auto o = test::order(3, {0.36});

@@ -1,4 +1,4 @@
-// What kind of surface a mesh is; knows nothing of how it was made.
+// Computes the topology of a mesh, independent of how it was made.
 #pragma once
 
 #include <algorithm>

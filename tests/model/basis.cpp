@@ -28,15 +28,15 @@ TEST_CASE("expressions have coefficients") {
   CHECK(e({{"N", 4}}) == 16 + 64 + 1);
 }
 
-TEST_CASE("bad basis functions say what was expected") {
+TEST_CASE("errors of basis functions name the expected text") {
   auto const bad = [](std::string const& text) {
     return error_text<skel::usage_error>([&] { (void)parse_basis(text); });
   };
   CHECK(bad("") == "basis \"\": expected a number or a variable at the end");
   CHECK(bad("1 + ") == "basis \"1 + \": expected a number or a variable at the end");
   CHECK(bad("N M") == "basis \"N M\": expected +, *, / or the end at \"M\"");
-  CHECK(bad("2*N") == "basis \"2*N\": coefficients are what is fitted, expected none");
-  CHECK(bad("1 + N + N") == "basis \"1 + N + N\": N stands there twice, expected once");
+  CHECK(bad("2*N") == "basis \"2*N\": found a coefficient, expected none (coefficients are fitted)");
+  CHECK(bad("1 + N + N") == "basis \"1 + N + N\": found N twice, expected once");
   CHECK(bad("log(N") == "basis \"log(N\": expected \")\" at the end");
   CHECK(bad("N^99") == "basis \"N^99\": expected an exponent from -10 to 10 at the end");
   CHECK(bad("N^nan") == "basis \"N^nan\": expected a number at \"nan\"");
@@ -52,7 +52,7 @@ TEST_CASE("unknown variables and values that are not finite are errors") {
   auto const f = parse_basis("log(N)").front();
   CHECK(error_text<skel::usage_error>([&] {
           (void)f({{"M", 1}, {"P", 2}});
-        }) == "unknown variable \"N\"; known here: M, P");
+        }) == "unknown variable \"N\"; known: M, P");
   CHECK(error_text<skel::usage_error>([&] { (void)f({{"N", 0}}); }) == "log(N) is not finite at N = 0");
   auto const huge = parse_basis("N^10*N^10").front();
   CHECK(error_text<skel::usage_error>([&] {

@@ -1,4 +1,5 @@
-// Calibration among ranks that are threads: it ends, measures what it says, and says what is wrong.
+// Calibration among ranks that are threads of this process: it terminates, its results are
+// complete, and its errors are clear.
 #include "catch.hpp"
 #include "model_support.hpp"
 #include "skel/error.hpp"
@@ -44,7 +45,7 @@ TEST_CASE("all numbers of ranks and kinds are measured") {
   }
 }
 
-TEST_CASE("calibrations follow one another on one context") {
+TEST_CASE("several calibrations on one context") {
   hub::job job(2);
   auto o = quick();
   o.kinds = {"raw"};
@@ -62,10 +63,10 @@ TEST_CASE("bad options of a calibration") {
     for (int r = 1; r < ranks; ++r) CHECK(job.error(r) == job.error(0));
     return job.error(0);
   };
-  CHECK(bad(1, quick()) == "calibrate needs two ranks at least: mpiexec -n 4 skel-model calibrate …");
+  CHECK(bad(1, quick()) == "calibrate: expected at least 2 ranks: mpiexec -n 4 skel-model calibrate …");
   auto o = quick();
   o.ranks = {2, 9};
-  CHECK(bad(3, o) == "--ranks: 2 to 9 asked for, expected 2 to 3, as many as were started");
+  CHECK(bad(3, o) == "--ranks: found 2 to 9, expected 2 to 3, the number of ranks started");
   o = quick();
   o.kinds = {"telepathy"};
   CHECK(bad(2, o) == "unknown kind \"telepathy\"; known: raw, serialised");
@@ -74,7 +75,7 @@ TEST_CASE("bad options of a calibration") {
   CHECK(bad(2, o) == "1 repetitions, expected at least 5");
 }
 
-TEST_CASE("a rank that is lost ends the calibration of all") {
+TEST_CASE("a lost rank ends the calibration on all ranks") {
   hub::job job(3);
   auto o = quick();
   o.seconds_per_pattern = 60;

@@ -1,6 +1,5 @@
-// Calibration on a simulated cluster, where the true values are known: within 5 %. The truth is what a
-// platform is defined by (docs/simulation.md): a message takes latency + bytes / bandwidth, links are shared
-// fairly.
+// Calibration on a simulated cluster finds the true values within 5 %. A platform defines them
+// (docs/simulation.md): a message takes latency + bytes / bandwidth, and links are shared fairly.
 #include <cmath>
 
 #include "../sim/forked.hpp"
@@ -35,7 +34,7 @@ found calibrated(sim::platform const& p, char const* kind = "raw") {
         o.kinds = {kind};
         o.repetitions = 5;
         o.largest_bytes = 1 << 20;
-        o.seconds_per_pattern = 1e6;  // virtual ones
+        o.seconds_per_pattern = 1e6;  // virtual seconds
         auto const end = sim::run(p, [&](skel::context& ctx) {
           auto const m = calibrate(ctx, o);
           if (!ctx.is_root()) return;
@@ -84,25 +83,25 @@ TEST_CASE("the paper's cluster: l = 2.43e-4 s, g = 1.51e-7 s per word at 8 proce
   p.take(8);
   auto const f = calibrated(p);
   check(f, 2.43e-4, 1.51e-7 / 4, 2.43e-4, 1.51e-7 / 4);
-  // Both ways at once on a full-duplex link.
+  // Both directions at once on a full-duplex link.
   CHECK(f.exchange_latency == Approx(2.43e-4).epsilon(0.05));
   CHECK(f.exchange_gap == Approx(1.51e-7 / 4).epsilon(0.05));
 }
 
-TEST_CASE("a switch, whatever its numbers") {
+TEST_CASE("a switch with arbitrary parameters") {
   for (int const ranks : {2, 3, 6}) {
     auto const f = calibrated(equal(ranks, {sim::network_kind::star, 1e-5, 1e9}));
     check(f, 1e-5, 1e-9, 1e-5, 1e-9);
   }
 }
 
-TEST_CASE("on a bus all share: g grows with the ranks") {
+TEST_CASE("all ranks share a bus: g grows with their number") {
   auto const f = calibrated(equal(4, {sim::network_kind::bus, 1e-3, 1.25e6}));
   check(f, 1e-3, 4 / 1.25e6, 1e-3, 1 / 1.25e6);
   CHECK(f.exchange_gap == Approx(4 / 1.25e6).epsilon(0.05));
 }
 
-TEST_CASE("overheads of processors count to the latency") {
+TEST_CASE("processor overheads are part of the latency") {
   auto p = equal(2, {sim::network_kind::star, 1e-5, 1e9});
   p.send_overhead_seconds = 4e-5;
   p.receive_overhead_seconds = 3e-5;
@@ -111,7 +110,7 @@ TEST_CASE("overheads of processors count to the latency") {
   CHECK(f.l_number == Approx(8e-5).epsilon(0.05));
 }
 
-TEST_CASE("serialised values have more bytes, and cost the same per byte") {
+TEST_CASE("serialised values have more bytes at the same cost per byte") {
   auto const f = calibrated(equal(2, {sim::network_kind::star, 1e-5, 1e9}), "serialised");
   CHECK(f.ping_pong_gap == Approx(1e-9).epsilon(0.05));
   CHECK(f.g_size == Approx(1e-9).epsilon(0.05));

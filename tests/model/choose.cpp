@@ -29,20 +29,19 @@ std::string chosen(std::vector<observation> const& samples) {
 
 }  // namespace
 
-TEST_CASE("variables that are left out are named") {
+TEST_CASE("unused variables are named") {
   auto const linear = [](double n, double) { return 1e-3 + 1e-6 * n; };
   auto all = grid(linear, 0, 1);
   CHECK(variables_left_out(all).empty());
   for (auto& o : all) {
-    o.at["shift"] = 0;              // never differs
-    o.at["tasks"] = 3 * o.at["N"];  // a run's size often goes with the problem's
+    o.at["shift"] = 0;              // constant
+    o.at["tasks"] = 3 * o.at["N"];  // the size of a run is often proportional to that of the problem
     o.at["rows"] = o.at["N"] / 2;
   }
   auto const copies = variables_left_out(all);
   REQUIRE(copies.size() == 1);
-  CHECK(
-      copies[0] ==
-      "rows is left out: it is in proportion to N in all samples, and what each costs cannot be told apart");
+  CHECK(copies[0] ==
+        "rows is not used: it is proportional to N in all samples, so their costs cannot be distinguished");
   all = grid(linear, 0, 1);
   all[3].where = "s.csv:5";
   all[3].at.erase("M");
@@ -50,8 +49,8 @@ TEST_CASE("variables that are left out are named") {
   all[4].at["N"] = 0;
   auto const holes = variables_left_out(all);
   REQUIRE(holes.size() == 2);
-  CHECK(holes[0] == "M is left out: s.csv:5 has no number from 0 on for it");
-  CHECK(holes[1] == "N is left out: s.csv:6 has 0 there");
+  CHECK(holes[0] == "M is not used: s.csv:5 has no value of at least 0");
+  CHECK(holes[1] == "N is not used: s.csv:6 has value 0");
 }
 
 TEST_CASE("the true functions are found") {
@@ -63,14 +62,14 @@ TEST_CASE("the true functions are found") {
         "1 + N");  // bytes: no more terms
 }
 
-TEST_CASE("what does not matter is not chosen") {
+TEST_CASE("irrelevant variables are not chosen") {
   int constants = 0;
   for (std::uint64_t seed = 1; seed <= 10; ++seed)
     constants += chosen(grid([](double, double) { return 1.0; }, 0.1, seed)) == "1";
   CHECK(constants >= 8);
 }
 
-TEST_CASE("a share of the ranks may stand below the line") {
+TEST_CASE("the number of ranks may be a divisor") {
   std::vector<observation> samples;
   test::dice dice(5);
   for (double p = 1; p <= 64; p *= 2)
@@ -79,7 +78,7 @@ TEST_CASE("a share of the ranks may stand below the line") {
   CHECK(chosen(samples) == "1 + N/P");
 }
 
-TEST_CASE("too little to choose from") {
+TEST_CASE("too few samples or too many variables") {
   std::vector<observation> few(4, {{{"N", 1}}, 1, "s"});
   CHECK(test::error_text<skel::usage_error>([&] { (void)choose_basis("divide", few); }) ==
         "divide: 4 samples, expected at least 5 to choose a basis; or give one with --basis");
@@ -92,9 +91,9 @@ TEST_CASE("too little to choose from") {
         }).starts_with("divide: 5 variables differ ( A B C D E )"));
 }
 
-TEST_CASE("the largest are held out") {
+TEST_CASE("the largest configurations are held out") {
   std::vector<observation> samples;
-  // The last third follows another law: twice as much.
+  // The last third costs twice as much.
   for (int i = 1; i <= 9; ++i)
     for (int r = 0; r < 2; ++r) samples.push_back({{{"N", i}}, i > 6 ? 2.0 * i : 1.0 * i, "s"});
   auto const h = hold_out(samples, [](auto some) { return fit("x", some, parse_basis("1 + N")); });

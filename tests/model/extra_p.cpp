@@ -24,7 +24,7 @@ TEST_CASE("Extra-P's lines are read") {
   CHECK(deep[0].phase == "e");
 }
 
-TEST_CASE("what is written for Extra-P is read again, with the same parameters in every line") {
+TEST_CASE("lines written for Extra-P are read again and have the same parameters") {
   std::vector<sample> samples(2);
   samples[0].skeleton = samples[1].skeleton = "farm";
   samples[0].variables = {{"N", 1}, {"P", 2}, {"extra", 3}};
@@ -37,10 +37,10 @@ TEST_CASE("what is written for Extra-P is read again, with the same parameters i
   REQUIRE(again.size() == 3);
   CHECK(again[0].measured == point{{"bytes", 7}});
   CHECK(again[1].measured == point{{"seconds", 0.5}});
-  CHECK(again[1].variables == point{{"N", 1}});  // P never differs
+  CHECK(again[1].variables == point{{"N", 1}});  // P is constant
   CHECK(again[2].skeleton == "farm");
   CHECK(again[2].schedule.empty());
-  samples[0].schedule = "guided:min=1";  // other models than that of the second
+  samples[0].schedule = "guided:min=1";  // another model than that of the second sample
   samples[0].results = "streamed";
   auto const kinds = parse_extra_p(to_extra_p(samples), "e.jsonl");
   CHECK(kinds[0].skeleton == "farm");
@@ -50,23 +50,21 @@ TEST_CASE("what is written for Extra-P is read again, with the same parameters i
   CHECK(kinds[2].schedule.empty());
   samples[1].variables = samples[0].variables;
   CHECK(error_text<skel::usage_error>([&] { (void)to_extra_p(samples); }) ==
-        "no variable is in all samples and differs among them: Extra-P needs one (--only phase=divide, say, "
-        "takes "
-        "some of them)");
+        "no variable is present in all samples and differs between them, as Extra-P requires (--only "
+        "phase=divide, for example, selects some of them)");
 }
 
-TEST_CASE("bad lines name the line and what was expected") {
+TEST_CASE("errors name the line and the expected value") {
   auto const bad = [](std::string const& text) {
     return error_text<skel::usage_error>([&] { (void)parse_extra_p(text, "e.jsonl"); });
   };
   std::string const good = "{\"params\":{\"x\":4},\"value\":1}\n";
   CHECK(bad("") == "e.jsonl:1: no measurements, expected a JSON object per line");
   CHECK(bad(good + "{\"params\":{\"x\":4},\"val") ==
-        "e.jsonl:2: \"{\"params\":{\"x\":4},\"val\" is no JSON object, expected {\"params\": {…}, \"value\": "
-        "…}");
-  CHECK(bad("{\"params\":{\"x\":4}}") ==
-        "e.jsonl:1: value is missing, expected a number or a list of numbers");
-  CHECK(bad("{\"value\":4}") == "e.jsonl:1: params is missing, expected an object of numbers");
+        "e.jsonl:2: found \"{\"params\":{\"x\":4},\"val\", expected a JSON object {\"params\": {…}, "
+        "\"value\": …}");
+  CHECK(bad("{\"params\":{\"x\":4}}") == "e.jsonl:1: missing value, expected a number or a list of numbers");
+  CHECK(bad("{\"value\":4}") == "e.jsonl:1: missing params, expected an object of numbers");
   CHECK(bad("{\"params\":{\"x\":\"4\"},\"value\":1}") ==
         "e.jsonl:1: x is \"\"4\"\", expected a number from 0 to 1e30");
   CHECK(bad("{\"params\":{\"x\":4},\"value\":1e999}").starts_with("e.jsonl:1: "));

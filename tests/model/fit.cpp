@@ -38,7 +38,7 @@ TEST_CASE("exact data give exact coefficients") {
   }
 }
 
-TEST_CASE("intervals hold the true coefficients as often as they claim") {
+TEST_CASE("intervals contain the true coefficients as often as stated") {
   auto const basis = parse_basis("1 + N + M");
   double const truth[] = {1e-3, 2e-6, 5e-7};
   constexpr int trials = 1000;
@@ -66,7 +66,7 @@ TEST_CASE("intervals hold the true coefficients as often as they claim") {
   }
 }
 
-TEST_CASE("a free fit is what the normal equations give") {
+TEST_CASE("an unconstrained fit solves the normal equations") {
   test::dice dice(3);
   auto const samples = synthetic(dice, 0.05);
   std::vector<std::vector<double>> rows;
@@ -88,7 +88,7 @@ TEST_CASE("a free fit is what the normal equations give") {
   for (std::size_t j = 0; j < 3; ++j) CHECK(relative.coefficients[j] == Approx(again[j]).epsilon(1e-7));
 }
 
-TEST_CASE("without negative coefficients the fit is the free one where that is positive") {
+TEST_CASE("a positive unconstrained fit is also the nonnegative one") {
   test::dice dice(4);
   auto const basis = parse_basis("1 + N + M");
   for (int i = 0; i < 50; ++i) {
@@ -101,14 +101,14 @@ TEST_CASE("without negative coefficients the fit is the free one where that is p
   }
 }
 
-TEST_CASE("no coefficient is negative, and none that is positive could do better") {
+TEST_CASE("nonnegative fits are optimal") {
   test::dice dice(5);
   auto const basis = parse_basis("1 + N + N^2 + log(N)");
   for (int i = 0; i < 200; ++i) {
     std::vector<observation> samples;
     for (double n = 10; n < 5000; n *= 1.7) samples.push_back({{{"N", n}}, 1 + 5 * dice.uniform(), "s"});
     auto const f = fit("x", samples, basis, {.weights = weighting::equal});
-    // Karush-Kuhn-Tucker: the gradient is 0 along what is positive, and does not fall along what is 0.
+    // Karush-Kuhn-Tucker: the gradient is 0 for positive coefficients and not negative for the others.
     double scale = 0;
     for (auto const& o : samples) scale += o.value * o.value;
     for (std::size_t j = 0; j < basis.size(); ++j) {
@@ -129,7 +129,7 @@ TEST_CASE("no coefficient is negative, and none that is positive could do better
   }
 }
 
-TEST_CASE("shuffled times explain nothing") {
+TEST_CASE("shuffled times are not explained") {
   test::dice dice(6);
   double sum = 0;
   constexpr int trials = 100;
@@ -144,7 +144,7 @@ TEST_CASE("shuffled times explain nothing") {
   CHECK(sum / trials < 0.03);
 }
 
-TEST_CASE("what lies far off is named, and not left out") {
+TEST_CASE("outliers are named, not dropped") {
   test::dice dice(8);
   auto samples = synthetic(dice, 0.02);
   samples[17].value *= 2;
@@ -156,7 +156,7 @@ TEST_CASE("what lies far off is named, and not left out") {
   CHECK(f.samples == static_cast<int>(samples.size()));
 }
 
-TEST_CASE("quantiles are those of the tables") {
+TEST_CASE("quantiles match published tables") {
   CHECK(student_quantile(0.975, 1) == Approx(12.7062).epsilon(1e-5));
   CHECK(student_quantile(0.975, 10) == Approx(2.2281).epsilon(1e-4));
   CHECK(student_quantile(0.95, 30) == Approx(1.6973).epsilon(1e-4));

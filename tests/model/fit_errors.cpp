@@ -1,4 +1,4 @@
-// Bad input by its text.
+// The errors of bad input, word for word.
 #include <cmath>
 
 #include "catch.hpp"
@@ -27,32 +27,30 @@ TEST_CASE("too few samples") {
   CHECK(bad({}, "1") == "divide: 0 samples for 1 coefficients, expected at least 2");
 }
 
-TEST_CASE("values that are none") {
+TEST_CASE("values that are not numbers") {
   auto samples = line(5);
   samples[3].value = NAN;
-  CHECK(bad(samples, "1 + N") == "s.csv:9: divide: the value is nan, expected a number");
+  CHECK(bad(samples, "1 + N") == "s.csv:9: divide: found the value nan, expected a number");
   samples[3].value = HUGE_VAL;
-  CHECK(bad(samples, "1 + N") == "s.csv:9: divide: the value is inf, expected a number");
+  CHECK(bad(samples, "1 + N") == "s.csv:9: divide: found the value inf, expected a number");
   samples[3].value = 0;
   CHECK(bad(samples, "1 + N") ==
-        "s.csv:9: divide: the value is 0, expected a positive one for relative weights (--weights equal "
-        "takes any)");
+        "s.csv:9: divide: found the value 0, expected a positive one for relative weights (--weights equal "
+        "accepts any)");
   CHECK(bad(samples, "1 + N", {.weights = weighting::equal}) == "(nothing thrown)");
 }
 
 TEST_CASE("unknown variables") {
-  CHECK(bad(line(5), "1 + E") == "s.csv:9: divide: unknown variable \"E\"; known here: K, M, N");
+  CHECK(bad(line(5), "1 + E") == "s.csv:9: divide: unknown variable \"E\"; known: K, M, N");
 }
 
 TEST_CASE("columns that depend on each other") {
-  CHECK(
-      bad(line(9), "1 + N + M") ==
-      "divide: the columns of N, M are collinear: samples in which they vary independently are needed, or a "
-      "smaller basis");
+  CHECK(bad(line(9), "1 + N + M") ==
+        "divide: the columns of N, M are collinear: expected samples in which they vary independently, or a "
+        "smaller basis");
   CHECK(bad(line(9), "1 + N + K") ==
-        "divide: the columns of 1, K; K is 7 in all samples are collinear: samples in which they vary "
-        "independently "
-        "are needed, or a smaller basis");
+        "divide: the columns of 1, K; K is 7 in all samples are collinear: expected samples in which they "
+        "vary independently, or a smaller basis");
 }
 
 TEST_CASE("columns that nearly depend on each other are warned of") {
@@ -64,17 +62,17 @@ TEST_CASE("columns that nearly depend on each other are warned of") {
   CHECK(f.warnings[0].starts_with("divide: the columns of N, M are nearly collinear (condition number "));
 }
 
-TEST_CASE("values that are all the same") {
+TEST_CASE("values that are all equal") {
   auto samples = line(6);
   for (auto& o : samples) o.value = 3;
   auto const f = fit("divide", samples, parse_basis("1 + N"));
   REQUIRE(f.warnings.size() == 1);
-  CHECK(f.warnings[0] == "divide: all values are the same (zero variance): R² says nothing");
+  CHECK(f.warnings[0] == "divide: all values are equal (zero variance): R² is meaningless");
   CHECK(std::isfinite(f.r2));
   CHECK(f.coefficients[0] == Approx(3));
 }
 
-TEST_CASE("huge and tiny numbers stay numbers") {
+TEST_CASE("huge and tiny numbers neither overflow nor vanish") {
   std::vector<observation> samples;
   for (int i = 1; i <= 8; ++i) samples.push_back({{{"N", i * 1e25}}, i * 1e-25, "s"});
   auto const f = fit("divide", samples, parse_basis("1 + N"));

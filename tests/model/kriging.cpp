@@ -11,7 +11,8 @@ using namespace skel::model;
 
 namespace {
 
-// As costs of graphs are: a giant component appears at M/N = 1/2, and the caches end somewhere.
+// Resembles the costs of graphs: a giant component appears at M/N = 1/2, and caches have a limited
+// size.
 double cost(double n, double m) {
   double const ratio = std::log(m / n);
   double const caches = 1 + 2 / (1 + std::exp(-3 * (std::log(n) - std::log(4000.0))));
@@ -36,7 +37,7 @@ fitted both(std::span<observation const> samples) {
 
 }  // namespace
 
-TEST_CASE("between the samples, what no basis function has is interpolated") {
+TEST_CASE("residuals are interpolated between the samples") {
   auto const f = both(measured(0.01, 1));
   REQUIRE(f.residuals);
   double worst = 0;
@@ -52,7 +53,7 @@ TEST_CASE("between the samples, what no basis function has is interpolated") {
   CHECK(f.residuals->error < 0.3 * f.residuals->without);
 }
 
-TEST_CASE("the deviation is that of the errors, and grows outside") {
+TEST_CASE("the deviation matches the errors and grows outside of the samples") {
   auto const f = both(measured(0.01, 2));
   REQUIRE(f.residuals);
   int inside = 0;
@@ -67,11 +68,11 @@ TEST_CASE("the deviation is that of the errors, and grows outside") {
   double const near = f.residuals->deviation({{"N", 4000}, {"M", 4000}});
   double const far = f.residuals->deviation({{"N", 64000}, {"M", 1000}});
   CHECK(far > 3 * near);
-  // Far away the functions alone count.
+  // Far from all samples the correction vanishes.
   CHECK(std::abs((*f.residuals)({{"N", 1e12}, {"M", 1}})) < 1e-3);
 }
 
-TEST_CASE("what the basis explains is left alone") {
+TEST_CASE("nothing is added to a basis that explains the samples") {
   test::dice dice(3);
   std::vector<observation> samples;
   for (double n = 1000; n <= 64000; n *= 2)
@@ -121,20 +122,20 @@ TEST_CASE("kriging goes through a model file") {
   CHECK_FALSE(fit_model(samples, how).skeletons[0].terms[0].curve.residuals);
 }
 
-TEST_CASE("a kriging that does not fit together is refused") {
+TEST_CASE("an inconsistent kriging is refused") {
   kriging k;
   auto const bad = [&] { return test::error_text<skel::usage_error>([&] { k.prepare(); }); };
-  CHECK(bad() == "0 lengths of 0 variables, expected 0");
+  CHECK(bad() == "0 lengths for 0 variables, expected 0");
   k.variables = {"N", "M"};
   k.lengths = {1, 1};
-  CHECK(bad() == "2 lengths of 2 variables, expected 3");
+  CHECK(bad() == "2 lengths for 2 variables, expected 3");
   k.lengths = {1, 1, 1};
   CHECK(bad() == "0 points, expected 1 to 300");
   k.points = {{{{"N", 1}, {"M", 1}}, 0.1, 1}};
-  CHECK(bad() == "the sill must be positive, and the noise not negative");
+  CHECK(bad() == "sill must be positive, noise must not be negative");
   k.sill = 1;
   k.prepare();
-  CHECK(test::error_text<skel::usage_error>([&] { (void)k({{"N", 1}}); }) == "M is needed");
+  CHECK(test::error_text<skel::usage_error>([&] { (void)k({{"N", 1}}); }) == "missing variable M");
   CHECK(test::error_text<skel::usage_error>([&] {
           (void)k({{"N", 1}, {"M", 0}});
         }) == "M = 0, expected a positive number");

@@ -17,7 +17,7 @@ std::string machine_error(std::string const& json) {
 
 }  // namespace
 
-TEST_CASE("an eager limit is found") {
+TEST_CASE("the eager limit is found") {
   int found = 0;
   constexpr int trials = 40;
   for (int seed = 1; seed <= trials; ++seed) {
@@ -39,7 +39,7 @@ TEST_CASE("an eager limit is found") {
   CHECK(found >= trials * 9 / 10);
 }
 
-TEST_CASE("one line stays one piece") {
+TEST_CASE("a straight line gives one piece") {
   std::vector<std::pair<double, double>> points;
   for (double b = 4; b <= 4 << 20; b *= 2) points.emplace_back(b, 2.43e-4 + 3.775e-8 * b);
   auto const c = fit_curve(points);
@@ -48,7 +48,7 @@ TEST_CASE("one line stays one piece") {
   CHECK(c.pieces[0].gap_seconds_per_byte == Approx(3.775e-8));
 }
 
-TEST_CASE("between numbers of ranks l and g are interpolated, outside the nearest is taken and said") {
+TEST_CASE("l and g are interpolated between numbers of ranks; outside, the nearest is used with a warning") {
   machine m;
   m.name = "here";
   m.at = {{.ranks = 2, .latency_seconds = 1, .gap_seconds_per_byte = 4},
@@ -59,9 +59,9 @@ TEST_CASE("between numbers of ranks l and g are interpolated, outside the neares
   CHECK(m.for_ranks(8, "raw", warning).latency_seconds == 3);
   CHECK(warning.empty());
   CHECK(m.for_ranks(64, "raw", warning).latency_seconds == 3);
-  CHECK(warning == "machine here: measured with 8 ranks at most, not with 64; taken as there");
+  CHECK(warning == "machine here: measured with 8 ranks at most, used for 64");
   CHECK(error_text<skel::usage_error>([&] { (void)m.for_ranks(4, "serialised", warning); }) ==
-        "machine here: no entry of the kind \"serialised\"; there are: raw");
+        "machine here: no entry of kind \"serialised\"; known: raw");
 }
 
 TEST_CASE("machine files are written and read") {
@@ -91,20 +91,20 @@ TEST_CASE("a machine by hand") {
 }
 
 TEST_CASE("bad machine files name file and key") {
-  CHECK(machine_error("").starts_with("m.json:1: no JSON: "));
-  CHECK(machine_error("{\n\n\"x\": 1,}").starts_with("m.json:3: no JSON: "));
+  CHECK(machine_error("").starts_with("m.json:1: invalid JSON: "));
+  CHECK(machine_error("{\n\n\"x\": 1,}").starts_with("m.json:3: invalid JSON: "));
   CHECK(machine_error("[]") == "m.json: expected an object");
-  CHECK(machine_error("{}") == "m.json: \"latency_seconds\" is missing");
+  CHECK(machine_error("{}") == "m.json: missing \"latency_seconds\"");
   CHECK(machine_error(R"({"latency_seconds": "1", "gap_seconds_per_byte": 1})") ==
         "m.json: latency_seconds: expected a number from 0 to 1000000000");
   CHECK(machine_error(R"({"latency_seconds": -1, "gap_seconds_per_byte": 1})") ==
         "m.json: latency_seconds: expected a number from 0 to 1000000000");
   CHECK(machine_error(R"({"latency_seconds": 1e999, "gap_seconds_per_byte": 1})")
-            .starts_with("m.json:1: no JSON: "));
-  CHECK(machine_error(R"({"measured": []})") == "m.json: measured: expected one entry at least");
+            .starts_with("m.json:1: invalid JSON: "));
+  CHECK(machine_error(R"({"measured": []})") == "m.json: measured: expected at least one entry");
   CHECK(machine_error(R"({"measured": [{"ranks": 2}]})") ==
-        "m.json: measured[0]: \"latency_seconds\" is missing");
+        "m.json: measured[0]: missing \"latency_seconds\"");
   CHECK(machine_error(R"({"skel_machine": 2, "measured": []})") ==
-        "m.json: skel_machine: expected 1: another schema");
-  CHECK(machine_error(std::string("\0\xff", 2)).starts_with("m.json:1: no JSON: "));
+        "m.json: skel_machine: unknown schema, expected 1");
+  CHECK(machine_error(std::string("\0\xff", 2)).starts_with("m.json:1: invalid JSON: "));
 }

@@ -1,4 +1,4 @@
-// What the tests of the model share.
+// Shared by the tests of the model.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ class dice {
   std::mt19937_64 bits_;
 };
 
-/// Least squares by the normal equations in long double: shares nothing with the library's.
+/// Solves least squares by the normal equations in long double, independently of the library.
 std::vector<double> normal_equations(std::vector<std::vector<double>> const& rows,
                                      std::vector<double> const& values, std::vector<double> const& weights);
 

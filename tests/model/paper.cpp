@@ -1,5 +1,5 @@
-// The numbers of "Hypercube Divide and Conquer", from its own tables (benchmarks/components/paper). Expected
-// values were found by hand from the published tables, with their two misprints corrected.
+// The numbers of [Hyper], computed from its own tables (benchmarks/components/paper). Expected
+// values were computed by hand from the published tables, with their two misprints corrected.
 #include "catch.hpp"
 #include "model_support.hpp"
 #include "skel/model/predict.hpp"
@@ -40,7 +40,7 @@ TEST_CASE("table 3 from tables 1 and 2") {
   CHECK(sequential.r2 == Approx(0.978).margin(5e-4));
 }
 
-TEST_CASE("the misprints are named") {
+TEST_CASE("the misprints are found") {
   auto const one = fitted_to({"table-1-as-printed.csv"});
   auto const& divide = one.skeletons.at(0).find("divide")->curve;
   REQUIRE(divide.outliers.size() == 1);
@@ -70,7 +70,7 @@ TEST_CASE("section 7: three levels of communication, and the whole") {
   CHECK(e.seconds() == Approx(1.928202).margin(1e-6));
 }
 
-TEST_CASE("table 4 by the paper's coefficients") {
+TEST_CASE("table 4 from the paper's coefficients") {
   auto const m = model::read(folder + "table-3.json");
   auto const machine = skel::model::machine::read(folder + "machine.json");
   predict_options how;

@@ -29,7 +29,7 @@ TEST_CASE("points, lines and labels are drawn") {
   CHECK(count(svg, "<g ") == count(svg, "</g>"));
 }
 
-TEST_CASE("what cannot be drawn is left out") {
+TEST_CASE("points that cannot be drawn are skipped") {
   plot const p{"t",
                "x",
                "y",

@@ -50,10 +50,10 @@ TEST_CASE("levels add up") {
   CHECK(seconds(m, 64, 4) == (64 + 32) + 1600 + 2 * (3 + 256) + 2 * (3 + 128) + (128 + 64));
 }
 
-TEST_CASE("of two halves the slower one counts") {
+TEST_CASE("the slower of two halves counts") {
   auto const m = merge_sort();
-  // Of three ranks one works on its third alone, while two share the others; then it serves both, and half of
-  // the second message's time is added.
+  // With three ranks, one works on its third alone while two share the rest. It then serves both,
+  // and half of the second message's time is added.
   double const third = 64.0 / 3;
   double const whole = 64 + 1.5 * 2 * (3 + 256) + 128;
   double const pair = 2 * third + 100 * third + 2 * (3 + 4 * 2 * third) + 2 * 2 * third;
@@ -64,7 +64,7 @@ TEST_CASE("of two halves the slower one counts") {
   auto const e = predict(dear, &office, {{"M", 64}}, 3);
   CHECK(e.seconds() == Approx(whole + pair - (100 - 0.01) * third));
   CHECK(e.parts.size() == 7);
-  dear.schedule = "tree";  // even halves, and a rank sends its solution once
+  dear.schedule = "tree";  // even halves; a rank sends its solution once
   CHECK(predict(dear, &office, {{"M", 64}}, 3).seconds() ==
         Approx(64 + 2 * (3 + 256) + 128 + 32 + 0.01 * 16 + 2 * (3 + 128) + 64));
 }
@@ -72,9 +72,9 @@ TEST_CASE("of two halves the slower one counts") {
 TEST_CASE("sizes outside of the samples are warned of") {
   auto const e = predict(merge_sort(), &office, {{"M", 1000}}, 2);
   REQUIRE(e.warnings.size() == 4);
-  CHECK(e.warnings[0] == "divide: M = 1000 is 10 times the largest of the samples (100): extrapolated");
+  CHECK(e.warnings[0] == "divide: M = 1000 is 10 times the largest value in the samples (100): extrapolated");
   CHECK(predict(merge_sort(), &office, {{"M", 5}}, 1).warnings.at(0) ==
-        "sequential: M = 5 is below the smallest of the samples (10): extrapolated");
+        "sequential: M = 5 is below the smallest value in the samples (10): extrapolated");
   CHECK(predict(merge_sort(), &office, {{"M", 50}}, 2).warnings.empty());
 }
 
@@ -97,53 +97,53 @@ TEST_CASE("outside of the samples the held-out error counts") {
   CHECK(predict(m, nullptr, {{"M", 1000}}, 1).deviation() == Approx(100));
 }
 
-TEST_CASE("what is missing is said") {
+TEST_CASE("missing terms and sizes are named") {
   auto const m = merge_sort();
   auto const bad = [&](point const& at, int ranks, machine const* where, predict_options const& how = {}) {
     return error_text<skel::usage_error>([&] { (void)predict(m, where, at, ranks, how); });
   };
   CHECK(bad({{"N", 1}}, 2, &office) ==
-        "divide: unknown variable \"M\"; known here: N, P (sizes are given with --set NAME=VALUE)");
+        "divide: unknown variable \"M\"; known: N, P (give sizes with --set NAME=VALUE)");
   CHECK(bad({{"M", 50}}, 2, nullptr, {.exchange = exchange_cost::fitted}) ==
-        "exchange: a machine is needed for its cost: --machine FILE.json");
+        "exchange: missing machine, expected --machine FILE.json");
   auto const assumed = predict(m, nullptr, {{"M", 50}}, 2);
   CHECK(assumed.seconds() == Approx(predict(m, &office, {{"M", 50}}, 2).seconds() - 2 * (3 + 50 * 8 * 0.5) +
                                     2 * (20e-6 + 400e-9)));
   CHECK(assumed.warnings.at(0) ==
-        "exchange = assumed: a latency of 2e-05 s and 1e-09 s per byte; skel-model calibrate measures them");
-  CHECK(bad({{"M", NAN}}, 2, &office) == "M = nan, expected a number from 0 on");
+        "exchange = assumed latency of 2e-05 s and 1e-09 s per byte; measure them with skel-model calibrate");
+  CHECK(bad({{"M", NAN}}, 2, &office) == "M = nan, expected a number of at least 0");
   CHECK(bad({{"M", 50}}, 0, &office) == "0 ranks, expected 1 to 16777216");
   CHECK(bad({{"M", 50}}, 2, &office, {.exchange = exchange_cost::measured}) ==
-        "exchange: the machine has no measured exchanges");
+        "exchange: the machine file contains no measured exchanges");
   CHECK(bad({{"M", 50}}, 2, &office, {.kind = "serialised"}) ==
-        "machine office: no entry of the kind \"serialised\"; there are: raw");
+        "machine office: no entry of kind \"serialised\"; known: raw");
   skeleton_model quiet = m;
   quiet.terms.pop_back();
   CHECK(predict(quiet, nullptr, {{"M", 50}}, 2).warnings.at(0) ==
-        "exchange = nothing: the samples have no exchanges, and no bytes are given; communication counts 0");
-  std::erase_if(quiet.terms, [](term const& t) { return t.phase != "sequential"; });  // of one rank
+        "exchange = 0: no exchanges in the samples and no bytes given; communication counts 0");
+  std::erase_if(quiet.terms, [](term const& t) { return t.phase != "sequential"; });  // as on one rank
   auto const warnings = predict(quiet, nullptr, {{"M", 50}}, 4).warnings;
-  REQUIRE(warnings.size() == 3);  // known to be halved
-  CHECK(warnings[0] == "divide = nothing: the samples do not have it; it counts 0");
-  CHECK(warnings[2] == "combine = nothing: the samples do not have it; it counts 0");
+  REQUIRE(warnings.size() == 3);  // the sizes are known to be halved
+  CHECK(warnings[0] == "divide = 0: not contained in the samples");
+  CHECK(warnings[2] == "combine = 0: not contained in the samples");
   CHECK(predict(quiet, nullptr, {{"M", 50}}, 1).warnings.empty());
   quiet.per_level.clear();
   CHECK(predict(quiet, nullptr, {{"M", 50}}, 1).warnings.empty());
   CHECK(predict(quiet, nullptr, {{"M", 50}}, 4).warnings.at(3) ==
-        "nothing is known to become less with each division: samples of one rank do not show it; fit with "
-        "--halved");
+        "no variable is known to shrink with each division, because samples of one rank do not show it; fit "
+        "with --halved");
 }
 
-TEST_CASE("outside of the samples is outside, whatever the functions depend on") {
+TEST_CASE("sizes outside of the samples are reported even if no function depends on them") {
   skeleton_model m = merge_sort();
   m.terms = {known("sequential", "M", {1})};
   m.terms[0].curve.range = {{"M", {10, 100}}, {"N", {5, 5}}};
   CHECK(predict(m, nullptr, {{"M", 50}, {"N", 5}}, 1).warnings.empty());
   CHECK(predict(m, nullptr, {{"M", 50}, {"N", 50}}, 1).warnings.at(0) ==
-        "sequential: N = 50 is 10 times the largest of the samples (5): extrapolated");
+        "sequential: N = 50 is 10 times the largest value in the samples (5): extrapolated");
 }
 
-TEST_CASE("measured exchanges are taken where they are") {
+TEST_CASE("measured exchanges are used if available") {
   auto where = office;
   where.at[0].exchange.pieces = {{0, HUGE_VAL, 1, 0.25}};
   auto const at = point{{"M", 64}};

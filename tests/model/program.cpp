@@ -1,4 +1,4 @@
-// skel-model as users start it.
+// Runs skel-model as a user does.
 
 #include <algorithm>
 #include <array>
@@ -16,15 +16,14 @@ auto run_in(std::string const& directory, std::string const& arguments) {
   return test::run_program("env -C " + directory + " " + SKEL_MODEL, arguments, 50);
 }
 auto run(std::string const& arguments) {
-  static test::temporary_directory const here;  // fit leaves its model there
+  static test::temporary_directory const here;  // fit writes its model there
   return run_in(here.file("."), arguments);
 }
 
 std::string const paper = std::string(SKEL_PAPER) + "/";
-std::string const fit_paper =
-    "fit " + paper + "table-1.csv " + paper +
-    "table-2.csv --basis 'divide=1 + M' --basis 'combine=1 + N' --basis 'sequential=N + M' "
-    "--weights equal --halved M";
+std::string const fit_paper = "fit " + paper + "table-1.csv " + paper +
+                              "table-2.csv --basis 'divide=1 + M' --basis 'combine=1 + N' --basis "
+                              "'sequential=N + M' --weights equal --halved M";
 std::string const head =
     "schema,program,skeleton,schedule,results,ranks,threads_per_rank,phase,level,tasks,seconds,busy_seconds,"
     "idle_seconds,communication_seconds,messages,bytes,problem\n";
@@ -41,7 +40,7 @@ TEST_CASE("fit, then predict") {
   CHECK(contains(fit.text, "divide seconds (8 samples, R² 0.99999"));
   CHECK(contains(fit.text, "1.94e-08"));
   CHECK(contains(fit.text, "held out: "));
-  CHECK(contains(fit.text, "noise from run to run: not known, nothing was repeated"));
+  CHECK(contains(fit.text, "noise from run to run: unknown, no configuration was repeated"));
   CHECK(contains(fit.text, "with each division: M is halved"));
   CHECK(contains(test::read_file(d.file("fit.svg")), "</svg>"));
   auto const out =
@@ -58,9 +57,9 @@ TEST_CASE("fit, then predict") {
   INFO(text.text);
   REQUIRE(text.code == 0);
   CHECK(contains(text.text, "predicted: "));
-  CHECK(
-      contains(text.text,
-               "warning: divide: M = 2048000 is 64 times the largest of the samples (32000): extrapolated"));
+  CHECK(contains(
+      text.text,
+      "warning: divide: M = 2048000 is 64 times the largest value in the samples (32000): extrapolated"));
   auto const found = nlohmann::json::parse(run(predict + " --json").text).at(0);
   CHECK(found["terms"].size() == 10);
   double exchange = 0;
@@ -73,14 +72,14 @@ TEST_CASE("fit, then predict") {
   CHECK(same.text == text.text);
 }
 
-TEST_CASE("where no file is named fit writes model.json, and predict and compare read it") {
+TEST_CASE("without a file name fit writes model.json, and predict and compare read it") {
   test::temporary_directory const d;
   auto const here = d.file(".");
   std::string const sizes = " --bytes '4*N' --nodes 1024000 --edges 2048000 --ranks 8";
   auto const none = run_in(here, "predict" + sizes);
   CHECK(none.code == 2);
   CHECK(none.text ==
-        "skel-model: model.json: no such file: skel-model fit writes it, --model names another\n");
+        "skel-model: model.json: no such file; write it with skel-model fit or name another with --model\n");
   auto const printed = run_in(here, fit_paper + " --json");
   CHECK(printed.code == 0);
   CHECK(run_in(here, "predict" + sizes).code == 2);
@@ -99,12 +98,12 @@ TEST_CASE("where no file is named fit writes model.json, and predict and compare
   test::write_file(d.file("model.json"), "something else\n");
   auto const other = run_in(here, fit_paper);
   CHECK(other.code == 2);
-  CHECK(contains(other.text, "is there, and is no model; -o names another file"));
+  CHECK(contains(other.text, "exists and is not a model; name another file with -o"));
   CHECK(test::read_file(d.file("model.json")) == "something else\n");
   CHECK(run_in(here, fit_paper + " -o model.json").code == 0);
 }
 
-TEST_CASE("compare says which to choose") {
+TEST_CASE("compare recommends a candidate") {
   auto const r = run("compare --model " + paper + "table-3.json --machine " + paper +
                      "machine.json --bytes '4*N' --nodes 1000 --edges 1000000 --ranks 1,2,4,8");
   INFO(r.text);
@@ -150,7 +149,7 @@ TEST_CASE("a farm's samples give a model of runs") {
 }
 
 #if SKEL_HAS_SIMULATE
-TEST_CASE("a search is simulated whose nodes take microseconds") {
+TEST_CASE("a search whose nodes take microseconds is simulated") {
   test::temporary_directory const d;
   std::string csv = head;
   for (int tasks = 1000; tasks <= 64000; tasks *= 4)
@@ -179,7 +178,7 @@ TEST_CASE("plots are written") {
   CHECK(contains(test::read_file(d.file("p.svg")), "whole runs"));
 }
 
-TEST_CASE("errors are one line and exit code 2") {
+TEST_CASE("errors give one line and exit code 2") {
   test::temporary_directory const d;
   auto const bad = [&](std::string const& arguments) {
     auto const r = run(arguments);
@@ -200,32 +199,32 @@ TEST_CASE("errors are one line and exit code 2") {
         "s, divide: 1 samples for 1 coefficients, expected at least 2");
   CHECK(bad("fit " + d.file("s.csv") + " --basis other=1") ==
         "--basis other: the samples have no phase \"other\"");
-  CHECK(bad("fit " + d.file("s.csv") + " --only ranks=3") == "--only ranks=3: no sample is left");
+  CHECK(bad("fit " + d.file("s.csv") + " --only ranks=3") == "--only ranks=3: no sample matches");
   CHECK(bad("predict --model " + paper + "table-3.json --set N --ranks 2") ==
-        "--set: expected NAME=VALUE with a number from 0 on, got \"N\"");
+        "--set: expected NAME=VALUE with a number of at least 0, found \"N\"");
   CHECK(bad("predict --model " + paper + "table-3.json --set N=1 --ranks 2") ==
-        "divide: unknown variable \"M\"; known here: N, P (sizes are given with --set NAME=VALUE)");
+        "divide: unknown variable \"M\"; known: N, P (give sizes with --set NAME=VALUE)");
   CHECK(bad("predict --model " + paper + "table-3.json --schedule ring --nodes 1 --edges 1") ==
-        paper + "table-3.json: nothing of that kind in the model; there are: divide_and_conquer hypercube");
+        paper + "table-3.json: no matching skeleton in the model; known: divide_and_conquer hypercube");
   CHECK(bad("predict --model " + paper + "table-3.json --nodes 1 --set N=2 --edges 1") ==
-        "--nodes and --set N: expected one of them");
+        "--nodes and --set N: expected only one of them");
   CHECK(bad("predict --model " + paper + "table-3.json --nodes 1 --edges 1 --set Z=2") ==
-        "Z is no variable of the model; there are: M, N, P, tasks, threads");
+        "Z is not a variable of the model; known: M, N, P, tasks, threads");
   CHECK(bad("predict --model " + paper + "table-3.json --nodes 1e300 --edges 1") ==
         "N is 1e+300, expected a number from 0 to 1e30");
   CHECK(contains(bad("fit " + paper + "table-1.csv --variables Z"),
-                 "--variables Z: the samples have no such variable; there are: "));
+                 "--variables Z: the samples have no such variable; known: "));
   CHECK(contains(bad("fit " + paper + "table-1.csv --basis '1 + M' --halved Z"), "--halved Z: "));
   test::write_file(d.file("s.csv"), head + "2,p,s,,,1,1,divide,0,,1,,,,,,N=nan\n");
   CHECK(bad("fit " + d.file("s.csv")) == d.file("s.csv") + ":2: N is nan, expected a number");
   CHECK(contains(bad("forecast"), "--help"));
   CHECK(contains(bad(""), "--help"));
   CHECK(bad("plot -o " + d.file("p.svg")) ==
-        "nothing to plot: give --model FILE.json with samples, or --machine FILE.json");
-  CHECK(contains(bad("plot --machine " + paper + "machine.json -o " + d.file("p.png")), "unknown ending"));
-  CHECK(contains(bad(fit_paper + " --plot " + d.file("p.png")), "unknown ending"));
+        "nothing to plot, expected --model FILE.json with samples, or --machine FILE.json");
+  CHECK(contains(bad("plot --machine " + paper + "machine.json -o " + d.file("p.png")), "unknown extension"));
+  CHECK(contains(bad(fit_paper + " --plot " + d.file("p.png")), "unknown extension"));
   CHECK(contains(bad("fit " + paper + "table-1.csv -o /nonexistent/m.json"), "/nonexistent/m.json: "));
-  CHECK(bad("calibrate") == "calibrate needs two ranks at least: mpiexec -n 4 skel-model calibrate …");
+  CHECK(bad("calibrate") == "calibrate: expected at least 2 ranks: mpiexec -n 4 skel-model calibrate …");
 }
 
 TEST_CASE("help and version") {

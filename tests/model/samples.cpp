@@ -21,7 +21,7 @@ std::string samples_error(std::string const& text) {
 
 }  // namespace
 
-TEST_CASE("what is written is read again") {
+TEST_CASE("written samples are read again") {
   skel::report run;
   run.skeleton = "divide_and_conquer";
   run.schedule = "hybrid:cut=80%,threshold=1";
@@ -52,12 +52,12 @@ TEST_CASE("files of schema 1 are read") {
   CHECK(all[0].measured.at("busy_seconds") == 70);
 }
 
-TEST_CASE("bad samples are one line with file and line") {
+TEST_CASE("bad samples give one line with file and line number") {
   std::string const good = "2,p,s,,,2,1,divide,0,,0.5,,,,,,M=1\n";
   CHECK(parse_samples(header + good, "s.csv").size() == 1);
-  CHECK(samples_error("") == "s.csv:1: the file is empty, expected samples");
+  CHECK(samples_error("") == "s.csv:1: file is empty, expected samples");
   CHECK(samples_error("a,b\n").starts_with(
-      "s.csv:1: the first line is \"a,b\", expected that of a samples file"));
+      "s.csv:1: found the first line \"a,b\", expected that of a samples file"));
   CHECK(samples_error(header + "2,p\n") == "s.csv:2: 2 fields, expected 17");
   CHECK(samples_error(header + good.substr(0, 12)) == "s.csv:2: 8 fields, expected 17");
   auto const with = [&](std::string const& seconds) {
@@ -69,18 +69,18 @@ TEST_CASE("bad samples are one line with file and line") {
   CHECK(with("1e999") == "s.csv:3: seconds is \"1e999\", expected a number from 0 to 1e30");
   CHECK(with("1e31") == "s.csv:3: seconds is \"1e31\", expected a number from 0 to 1e30");
   CHECK(with("") == "s.csv:3: seconds is empty, expected a number");
-  CHECK(with("\"1") == "s.csv:3: a quote is opened and not closed");
+  CHECK(with("\"1") == "s.csv:3: unterminated quote");
   CHECK(samples_error(header + "1" + good.substr(1)) == "s.csv:2: schema is \"1\", expected 2");
   CHECK(samples_error(header + "2,p,s,,,2,1,divide,0,,1,,,,,,M\n") ==
         "s.csv:2: problem has \"M\", expected key=value");
-  CHECK(samples_error(header + std::string("2,\0", 3)) == "s.csv:2: holds a byte 0, expected text");
+  CHECK(samples_error(header + std::string("2,\0", 3)) == "s.csv:2: found a zero byte, expected text");
   CHECK(samples_error(header + "2,\x1b[31m\n").find('\x1b') == std::string::npos);
   CHECK(error_text<skel::usage_error>([] { (void)read_samples("/nonexistent/s.csv"); }) ==
         "/nonexistent/s.csv: No such file or directory");
   CHECK(error_text<skel::usage_error>([] { (void)read_samples("/"); }) == "/: Is a directory");
 }
 
-TEST_CASE("any bytes end in samples or in an error of one line") {
+TEST_CASE("any bytes give samples or an error of one line") {
   test::dice dice(7);
   auto const whole =
       header + "2,p,s,\"a,b\",,2,1,divide,0,,0.5,,,,,3,M=1;N=%41\n2,p,s,,,2,1,run,,9,1,,,,,,M=1\n";

@@ -36,21 +36,21 @@ explained() { # explained TEXT ARGUMENTS...: --explain says so
 fake_mpiexec "mpirun (Open MPI) 4.1.4" "touch called"
 mkdir folder
 touch data
-refused 'no program "no-such-program" in PATH' -n 2 no-such-program
-refused 'no program "no-such-program" in PATH' --mca btl self,vader -x A=1 -n 2 --oversubscribe no-such-program --size 2 ls
-refused 'no program "no-such-program" in PATH' --unknown-option -n 2 no-such-program
-refused 'no program "no-such-program" in PATH' -n 1 true : -n 1 no-such-program
-refused 'no program "./no-such-program"' -n 2 ./no-such-program
+refused 'program "no-such-program" not found in PATH' -n 2 no-such-program
+refused 'program "no-such-program" not found in PATH' --mca btl self,vader -x A=1 -n 2 --oversubscribe no-such-program --size 2 ls
+refused 'program "no-such-program" not found in PATH' --unknown-option -n 2 no-such-program
+refused 'program "no-such-program" not found in PATH' -n 1 true : -n 1 no-such-program
+refused 'program "./no-such-program" not found' -n 2 ./no-such-program
 refused '"./data" is not executable' -n 2 ./data
 refused '"./data" is not executable' -n 2 data
 refused '"./folder" is a directory' -n 2 ./folder
-refused "no program given"
-refused "no program given" -n 2
-refused "no program given" -n 1 true : -n 1
-refused "-n needs a value" -n
-refused '-n must be followed by a positive number, not "0"' -n 0 true
-refused '-np must be followed by a positive number, not "abc"' -np abc true
-refused "--mpiexec needs a path" --mpiexec
+refused "missing PROGRAM"
+refused "missing PROGRAM" -n 2
+refused "missing PROGRAM" -n 1 true : -n 1
+refused "-n: missing value" -n
+refused '-n: expected a positive number, found "0"' -n 0 true
+refused '-np: expected a positive number, found "abc"' -np abc true
+refused "--mpiexec: missing path" --mpiexec
 [ "$("$program" --version)" = "skel-mpiexec $version" ]
 [ "$("$program" -n 2 --version)" = "skel-mpiexec $version" ]
 
@@ -74,7 +74,7 @@ mkfifo fifo
 read -r <>fifo'
 code=0
 timeout 60 "$program" --mpiexec ./mpiexec -n 1 true 2>err || code=$?
-if [ $code != 5 ] || [ "$(cat err)" != "skel-mpiexec: all ranks have ended, mpiexec had to be killed: a reason" ]; then
+if [ $code != 5 ] || [ "$(cat err)" != "skel-mpiexec: all ranks have ended, killed mpiexec: a reason" ]; then
   echo "an mpiexec that does not end: exit code $code" >&2
   cat err >&2
   exit 1

@@ -14,7 +14,7 @@ TEST_CASE("a size is two lengths in pixels") {
   CHECK(parse_size("1x65536", "--size").height == 65536);
 }
 
-TEST_CASE("anything else names the option and what was given") {
+TEST_CASE("other text gives an error with the option and the text") {
   for (std::string const text : {"", "x", "8", "8x", "x8", "0x8", "8x0", "-8x8", "8x-8", "65537x8", "8x65537",
                                  "99999999999x8", "8x8x8", "8x8 ", " 8x8", "8 x 8", "8X8", "8.5x8", "axb"}) {
     INFO(text);
@@ -26,5 +26,5 @@ TEST_CASE("anything else names the option and what was given") {
   } catch (skel::usage_error const& bad) {
     said = bad.what();
   }
-  CHECK(said == "--preview-size: expected WIDTHxHEIGHT, each 1 to 65536, got \"32\"");
+  CHECK(said == "--preview-size: expected WIDTHxHEIGHT, each 1 to 65536, found \"32\"");
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Ranks with different options or inputs: one line that names the option and the rank, exit code 2, no result.
+# Ranks with different options or inputs give one line that names the option and the rank, exit code
+# 2, and no result.
 #   mixed_jobs.sh MPIEXEC FOLDER_OF_PROGRAMS
 set -euo pipefail
 # shellcheck source=tests/programs.sh
@@ -8,7 +9,8 @@ mpiexec=$1
 programs=$2
 in_own_folder
 
-# job NAME FIRST... : SECOND...: one rank of each; code, out and err (lines of ours) are left.
+# job NAME FIRST... : SECOND...: runs one rank with each; sets code, and writes out and err (the
+# program's lines).
 job() {
   local name=$1 first=()
   shift
@@ -28,7 +30,7 @@ differ() {
   job "${@:2}"
   if [ $code != 2 ] || [ "$(wc -l <err)" != 1 ] || ! grep -qF -- "$2: $1 of rank 1 differs from rank 0's" err ||
     compgen -G 'result.*' >/dev/null; then
-    echo "expected one line with \"$1 of rank 1 differs\" and exit code 2, got $code from: ${*:2}" >&2
+    echo "expected one line with \"$1 of rank 1 differs\" and exit code 2, found $code from: ${*:2}" >&2
     cat out all >&2
     exit 1
   fi
@@ -37,7 +39,7 @@ differ() {
 same() { # same NAME FIRST... : SECOND...
   job "$@"
   if [ $code != 0 ]; then
-    echo "expected exit code 0, got $code from: $*" >&2
+    echo "expected exit code 0, found $code from: $*" >&2
     cat out all >&2
     exit 1
   fi
@@ -50,10 +52,10 @@ scene=("${one[@]}" --scene balls:2 --size 40x40 -o result.ppm)
 differ --angle skel-raytrace "${scene[@]}" : "${scene[@]}" --angle 10
 differ --scene skel-raytrace "${scene[@]}" : "${one[@]}" --scene balls:3 --size 40x40 -o result.ppm
 differ --schedule skel-raytrace "${scene[@]}" : "${scene[@]}" --schedule ring
-# A default and its value are the same; what concerns one rank may differ.
+# A default and its explicit value are equal; options of a single rank may differ.
 same skel-raytrace "${scene[@]}" : --scene balls:2 --size 40x40 --threads 2 --depth 5 --quiet
 same skel-raytrace "${scene[@]}" --trace t.json --report r.json : "${scene[@]}" --progress always
-# Files by content, whatever their names are.
+# Files are compared by content, not by name.
 same skel-raytrace "${scene[@]}" --write-scene a.nff : "${scene[@]}"
 cp a.nff b.nff
 sed 's/^angle .*/angle 20/' a.nff >c.nff
@@ -112,7 +114,7 @@ differ --store skel-matmul "${one[@]}" --size 32 --checkpoint central --store d 
 
 differ --largest skel-model calibrate --largest 1024 -o result.json : calibrate --largest 2048
 
-# What is refused on all ranks is said once; mpiexec's own lines go with its --quiet.
+# Errors that all ranks detect are reported once; --quiet suppresses mpiexec's own lines.
 if [[ "$("$mpiexec" --version)" == *"Open MPI"* ]]; then
   code=0
   "$mpiexec" --quiet -n 2 "$programs/skel-raytrace" "${scene[@]}" --schedule hybrid:power=1/2/3 >out 2>all || code=$?

@@ -108,7 +108,7 @@ common_options with_checkpoints(std::vector<std::string> arguments) {
 
 }  // namespace
 
-TEST_CASE("checkpoints: a code, directories, and when") {
+TEST_CASE("checkpoints: a code, directories and an interval") {
   auto const all = with_checkpoints({"--checkpoint", "ida:6,2", "--store", "a,b,c", "--remote", "far,farther",
                                      "--remote-every", "3", "--every", "90s", "--resume"});
   auto const c = all.checkpoint("skel-x", "a problem");
@@ -135,7 +135,7 @@ TEST_CASE("checkpoints: a code, directories, and when") {
   CHECK_FALSE(with_checkpoints({}).checkpoint("skel-x", ""));
 }
 
-TEST_CASE("checkpoints: what belongs together, and codes that are none") {
+TEST_CASE("checkpoints: dependent options and invalid codes") {
   auto const refusal = [](std::vector<std::string> const& arguments) {
     return test::error_text<CLI::ParseError>([&] { with_checkpoints(arguments); });
   };
@@ -173,7 +173,7 @@ TEST_CASE("bad numbers are refused with the option's name") {
   CHECK(test::contains(complaint({"--report"}), "--report"));
 }
 
-TEST_CASE("the progress may come from the environment, the command line wins") {
+TEST_CASE("the progress mode may come from the environment; the command line wins") {
   environment const progress("SKEL_PROGRESS", "never");
   CHECK(parsed({}).progress() == progress_mode::never);
   CHECK(parsed({"--progress", "always"}).progress() == progress_mode::always);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Outputs that cannot be written are refused before the run: one line, exit code 2, and nothing computed.
+# Unwritable outputs are refused before the run: one line, exit code 2, and nothing computed.
 #   outputs.sh FOLDER_OF_PROGRAMS
 set -euo pipefail
 # shellcheck source=tests/programs.sh

@@ -7,18 +7,18 @@
 using namespace skel::program;
 using test::error_text;
 
-TEST_CASE("the ending chooses the format") {
+TEST_CASE("the extension selects the format") {
   CHECK(require_ending("a.png", {".png", ".ppm"}) == ".png");
   CHECK(require_ending("dir.x/A.PPM", {".png", ".ppm"}) == ".ppm");
   auto const complaint = [](std::string const& path) {
     return error_text<skel::usage_error>([&] { require_ending(path, {".png", ".ppm"}); });
   };
-  CHECK(complaint("a.jpg") == "a.jpg: unknown ending \".jpg\"; known: .png, .ppm");
-  CHECK(complaint("dir.png/a") == "dir.png/a: the name needs an ending; known: .png, .ppm");
-  CHECK(complaint("/tmp/.png") == "/tmp/.png: the name needs an ending; known: .png, .ppm");
+  CHECK(complaint("a.jpg") == "a.jpg: unknown extension \".jpg\"; known: .png, .ppm");
+  CHECK(complaint("dir.png/a") == "dir.png/a: missing extension; known: .png, .ppm");
+  CHECK(complaint("/tmp/.png") == "/tmp/.png: missing extension; known: .png, .ppm");
 }
 
-TEST_CASE("outputs are tried before the run, and nothing is left of the trial") {
+TEST_CASE("outputs are checked before the run, and the check leaves no files") {
   test::temporary_directory const directory;
   common_options options;
   options.output = directory.file("x.png");

@@ -29,7 +29,7 @@ TEST_CASE("no path, no preview") {
   picture.finish();
 }
 
-TEST_CASE("a bad preview path is an error, a later failure is none") {
+TEST_CASE("a bad preview path is an error, a later failure is not") {
   preview nowhere("/nonexistent/p", [](auto& file) { file.write("x"); });
   CHECK(test::error_text<skel::error>([&] { nowhere.update(); }) ==
         "/nonexistent/p: No such file or directory");

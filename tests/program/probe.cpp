@@ -1,4 +1,4 @@
-// A program that does what its argument says, for the tests of run_program.
+// A program for the tests of run_program; its argument selects its behaviour.
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <new>
@@ -30,7 +30,7 @@ run_outcome act(skel::context& ctx, std::string const& act, common_options const
   run_outcome outcome{whole_run(ctx), "0123456789abcdef", {{"acted", act}}, {{"act", act}}};
   if (!options.output.empty()) require_ending(options.output, {".png", ".ppm"});
   if (act == "bad-input")
-    throw skel::usage_error("scene.nff:12: polygon needs 3 vertices, got \"2\n\x1b[31m\"");
+    throw skel::usage_error("scene.nff:12: polygon needs 3 vertices, found \"2\n\x1b[31m\"");
   if (act == "task") throw skel::task_error(17, 0, "bad thing", 3);
   if (act == "differs") throw verification_error("the result differs from the brute-force one in row 3");
   if (act == "memory") throw std::bad_alloc();
@@ -49,7 +49,7 @@ run_outcome act(skel::context& ctx, std::string const& act, common_options const
 int main(int argc, char** argv) {
   std::string what;
   return run_program(
-      argc, argv, {"skel-probe", "Does what its argument says."},
-      [&](CLI::App& app) { app.add_option("ACT", what, "what to do")->required(); },
+      argc, argv, {"skel-probe", "Behaves as its argument says."},
+      [&](CLI::App& app) { app.add_option("ACT", what, "behaviour")->required(); },
       [&](skel::context& ctx, common_options const& options) { return act(ctx, what, options); });
 }

@@ -26,7 +26,7 @@ run_outcome some_outcome() {
 
 }  // namespace
 
-TEST_CASE("the files that were asked for are written") {
+TEST_CASE("the requested files are written") {
   test::temporary_directory const directory;
   common_options options;
   write_run_files(options, "skel-x", some_outcome(), {});
@@ -42,7 +42,7 @@ TEST_CASE("the files that were asked for are written") {
   CHECK(test::read_file(options.samples).ends_with(",width=512\n"));
 }
 
-TEST_CASE("a run that was stopped is no sample") {
+TEST_CASE("a stopped run writes no sample") {
   test::temporary_directory const directory;
   common_options options;
   options.samples = directory.file("s.csv");
@@ -52,7 +52,7 @@ TEST_CASE("a run that was stopped is no sample") {
   CHECK(directory.entries() == 0);
 }
 
-TEST_CASE("costs of tasks are a line each") {
+TEST_CASE("costs of tasks are written one per line") {
   test::temporary_directory const directory;
   auto const path = directory.file("c.csv");
   write_costs(path, std::vector{1.5, 0.0, 2.5e-9});

@@ -1,4 +1,4 @@
-// The contract of all programs, seen from outside: exit codes, lines, files.
+// The contract of all programs, seen from outside: exit codes, messages, files.
 #include <sys/wait.h>
 
 #include <csignal>
@@ -27,7 +27,7 @@ ended probe(std::string const& arguments) {
 
 }  // namespace
 
-TEST_CASE("a run that is done prints its summary and exits with 0") {
+TEST_CASE("a completed run prints its summary and exits with 0") {
   auto const run = probe("whole --threads 2");
   CHECK(run.code == 0);
   CHECK(run.out == "farm guided streamed: 8 tasks on 1 rank x 2 threads in 0.5 s, 25 % busy\n");
@@ -49,7 +49,7 @@ TEST_CASE("--help and --version exit with 0") {
   CHECK(probe("--version").out == "skel-probe 1.0.0\n");
 }
 
-TEST_CASE("bad options and bad input are one line and exit code 2") {
+TEST_CASE("bad options and bad input give one line and exit code 2") {
   auto const complains = [](std::string const& arguments, std::string const& line) {
     auto const run = probe(arguments);
     CHECK(run.code == 2);
@@ -60,12 +60,12 @@ TEST_CASE("bad options and bad input are one line and exit code 2") {
   complains("whole --root sleeps", "--root: unknown role \"sleeps\"; known: works, serves");
   complains("whole --colour", "The following argument was not expected: --colour; --help lists the options");
   complains("--colour", "The following argument was not expected: --colour; --help lists the options");
-  complains("bad-input", "scene.nff:12: polygon needs 3 vertices, got \"2 \\x1b[31m\"");
-  complains("whole -o a.jpg", "a.jpg: unknown ending \".jpg\"; known: .png, .ppm");
+  complains("bad-input", "scene.nff:12: polygon needs 3 vertices, found \"2 \\x1b[31m\"");
+  complains("whole -o a.jpg", "a.jpg: unknown extension \".jpg\"; known: .png, .ppm");
   complains("whole --report /nonexistent/r.json", "/nonexistent/r.json: No such file or directory");
 }
 
-TEST_CASE("a run that fails is one line and exit code 1") {
+TEST_CASE("a failing run gives one line and exit code 1") {
   auto const fails = [](std::string const& act, std::string const& line) {
     auto const run = probe(act);
     CHECK(run.code == 1);
@@ -76,7 +76,7 @@ TEST_CASE("a run that fails is one line and exit code 1") {
   fails("memory", "out of memory");
 }
 
-TEST_CASE("a run leaves the files it was asked for") {
+TEST_CASE("a run writes the requested files") {
   test::temporary_directory const directory;
   CHECK(probe("whole --report " + directory.file("r.json") + " --trace " + directory.file("t.json") +
               " --samples " + directory.file("s.csv"))
@@ -95,15 +95,15 @@ TEST_CASE("the time limit ends a run with its report, without a sample, with exi
   auto const report = " --report " + directory.file("r.json") + " --samples " + directory.file("s.csv");
   auto const late = probe("wait --time-limit 100ms" + report);
   CHECK(late.code == 1);
-  CHECK(late.err == "skel-probe: stopped by the time limit after 3 tasks; the result is not complete\n");
+  CHECK(late.err == "skel-probe: stopped by the time limit after 3 tasks; the result is incomplete\n");
   CHECK(nlohmann::json::parse(test::read_file(directory.file("r.json")))["stopped_early"] == true);
   CHECK(directory.entries() == 1);
 }
 
 namespace {
 
-// Sends signals to the probe once it says that it is ready: on a busy machine its start takes seconds. A
-// shell without job control has what it starts in the background ignore SIGINT: env undoes that.
+// Sends signals to the probe once it is ready; on a busy machine its start takes seconds. A shell
+// without job control makes background processes ignore SIGINT; env undoes that.
 ended signalled(std::string const& act, std::string const& signals) {
   test::temporary_directory const directory;
   auto const ready = directory.file("ready.ppm");
@@ -118,16 +118,16 @@ ended signalled(std::string const& act, std::string const& signals) {
 
 }  // namespace
 
-TEST_CASE("SIGTERM and Ctrl-C end a run in order") {
+TEST_CASE("SIGTERM and Ctrl-C end a run orderly") {
   for (std::string const name : {"TERM", "INT"}) {
     CAPTURE(name);
     auto const run = signalled("wait", name);
     CHECK(run.code == 1);
-    CHECK(run.err == "skel-probe: stopped by SIG" + name + " after 3 tasks; the result is not complete\n");
+    CHECK(run.err == "skel-probe: stopped by SIG" + name + " after 3 tasks; the result is incomplete\n");
   }
 }
 
-TEST_CASE("a second Ctrl-C ends a program that does not react") {
+TEST_CASE("a second Ctrl-C ends an unresponsive program") {
   auto const run = signalled("sleep", "INT INT");
   CHECK(run.code == 128 + SIGINT);
   CHECK(run.err.empty());

@@ -38,11 +38,11 @@ TEST_CASE("SIGINT, SIGTERM and SIGUSR1 request a stop") {
     std::raise(number);
     CHECK(stops_within(signals.token(), 5s));
     CHECK(signals.reason() == name);
-    CHECK(handler_of(number) == SIG_DFL);  // a second one ends a program that does not react
+    CHECK(handler_of(number) == SIG_DFL);  // a second signal ends an unresponsive program
   }
 }
 
-TEST_CASE("the former handlers come back") {
+TEST_CASE("the previous handlers are restored") {
   auto* const ours = +[](int) {};
   auto* const former = std::signal(SIGTERM, ours);
   {
@@ -54,7 +54,7 @@ TEST_CASE("the former handlers come back") {
   std::signal(SIGTERM, former);
 }
 
-TEST_CASE("a signal that is ignored stays ignored") {
+TEST_CASE("an ignored signal stays ignored") {
   auto* const former = std::signal(SIGUSR1, SIG_IGN);
   {
     stop_signals const signals;
@@ -84,7 +84,7 @@ TEST_CASE("a time limit of years neither overflows nor stops") {
   }
 }
 
-TEST_CASE("one at a time") {
+TEST_CASE("at most one instance") {
   stop_signals const signals;
   CHECK_THROWS_AS(stop_signals(), std::logic_error);
   std::raise(SIGUSR1);

@@ -1,5 +1,5 @@
-// The accelerators against each other to the bit, and against a search of this file's own: all primitives of
-// the scene, in double, polygons by the even-odd rule, without pieces, packets or bounding volumes.
+// The accelerators agree to the bit, and with an independent search: all primitives of the scene,
+// in double, polygons by the even-odd rule, without pieces, packets or bounding volumes.
 #include <cmath>
 #include <random>
 #include <vector>
@@ -23,7 +23,8 @@ renderer made(scene const& s, accelerator a, int plane_sets = 7, std::string con
   return {s, how};
 }
 
-// Rays along the axes through corners of polygons: edge on, in planes of slabs, decided by one rounding.
+// Rays along the axes through corners of polygons: edge on, in planes of slabs, decided by a single
+// rounding.
 std::vector<ray> hard_rays(scene const& s) {
   std::vector<ray> rays;
   for (std::size_t i = 0; i < 2000; ++i) {
@@ -34,7 +35,7 @@ std::vector<ray> hard_rays(scene const& s) {
   return rays;
 }
 
-// Primary rays, rays between points of the scene's surroundings, rays along the axes.
+// Primary rays, rays between points around the scene, rays along the axes.
 std::vector<ray> usual_rays(renderer const& r) {
   std::vector<ray> rays;
   for (int y = 0; y < 96; y += 2) {
@@ -120,14 +121,14 @@ void check_scene(scene const& s) {
     if (missed != (reference.primitive == no_hit)) {
       ++unlike_search;
     } else if (!missed) {
-      // at an edge either neighbour may be found: the distance decides, then
+      // at an edge either neighbour may be found; then the distance decides
       bool const same = brute.primitive_of(expected.id) == reference.primitive;
       double const error = std::abs(static_cast<double>(expected.t) - reference.t);
       unlike_search += error > 2e-4 * (1 + reference.t) || (!same && error > 1e-5) ? 1 : 0;
     }
   }
   CHECK(different == 0);
-  // Within a rounding of an outline either may be right.
+  // Within a rounding error of an outline both results are valid.
   CHECK(unlike_search <= 5);
 }
 
@@ -203,22 +204,21 @@ TEST_CASE("the same picture from brute force, on a small scene") {
 TEST_CASE("accelerators by name") {
   CHECK(accelerator_named("bvh") == accelerator::bvh);
   CHECK(accelerator_named("slabs") == accelerator::slabs);
-  CHECK_THROWS_WITH(accelerator_named("octree"),
-                    "unknown accelerator \"octree\"; known are bvh, slabs, brute");
+  CHECK_THROWS_WITH(accelerator_named("octree"), "unknown accelerator \"octree\"; known: bvh, slabs, brute");
 }
 
 TEST_CASE("settings out of range are refused") {
   auto const world = make_balls(0);
   settings how;
   how.width = 0;
-  CHECK_THROWS_WITH(renderer(world, how), "an image needs a width of 1 to 65536, got \"0\"");
+  CHECK_THROWS_WITH(renderer(world, how), "an image needs a width of 1 to 65536, found \"0\"");
   how = {};
   how.depth = -1;
-  CHECK_THROWS_WITH(renderer(world, how), "the depth needs to be 0 to 100, got \"-1\"");
+  CHECK_THROWS_WITH(renderer(world, how), "the depth needs to be 0 to 100, found \"-1\"");
   how = {};
   how.plane_sets = 5;
-  CHECK_THROWS_WITH(renderer(world, how), "slabs need 3 or 7 plane sets, got \"5\"");
+  CHECK_THROWS_WITH(renderer(world, how), "slabs need 3 or 7 plane sets, found \"5\"");
   how = {};
   how.instructions = "mmx";
-  CHECK_THROWS_WITH(renderer(world, how), "this processor has no instructions \"mmx\"");
+  CHECK_THROWS_WITH(renderer(world, how), "--instructions: not available on this processor: \"mmx\"");
 }

@@ -1,5 +1,6 @@
-// The ray counts that SPD publishes (readme of SPD 3: 513 x 513 rays through the corners of the pixels, depth
-// 5, no adaptive cut-off), within 10 %. Ours are 513 x 513 rays over the same angle.
+// The ray counts published by SPD (readme of SPD 3: 513 x 513 rays through the corners of the
+// pixels, depth 5, no adaptive cut-off), within 10 %. This test casts 513 x 513 rays over the same
+// angle.
 #include <vector>
 
 #include "catch.hpp"
@@ -8,7 +9,7 @@
 
 using namespace raytrace;
 
-// Sanitizers slow rays by an order of magnitude: there every third row and column must do.
+// Sanitizers slow rays down tenfold, so they use every third row and column.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SKEL_TEST_SANITIZED 1
 #elif defined(__has_feature)

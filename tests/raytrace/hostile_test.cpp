@@ -1,4 +1,4 @@
-// Whatever the bytes: a scene or a scene_error, never a crash; and what was read can be rendered.
+// Any bytes give a scene, which can be rendered, or a scene_error; never a crash.
 #include <random>
 #include <string>
 #include <vector>
@@ -17,7 +17,7 @@ std::string const seed =
     "f 0 1 0 1 0 0 0 0\nc\n0 0 0 1\n0 0 2 0.5\np 5\n0 0 0\n1 0 0\n1 1 0\n0.5 0.25 0\n0 1 0\n"
     "pp 3\n0 0 0 0 0 2\n1 0 0 0 0 1\n1 1 0 0 1 1\n";
 
-// Parses and renders a few pixels both ways; true if it was a scene.
+// Parses the text and renders a few pixels with both accelerators. Returns true if it was a scene.
 bool survives(std::string const& text) {
   try {
     auto const s = parse_nff(text, "x");
@@ -72,15 +72,15 @@ std::string mutated(std::string text, std::mt19937& random) {
 
 TEST_CASE("the seed itself is a scene") { CHECK(survives(seed)); }
 
-TEST_CASE("every truncation is survived") {
+TEST_CASE("truncations do not crash") {
   for (std::size_t n = 0; n < seed.size(); ++n) (void)survives(seed.substr(0, n));
 }
 
-TEST_CASE("mutations are survived") {
+TEST_CASE("mutations do not crash") {
   std::mt19937 random(20261121);
   int scenes = 0;
   for (int i = 0; i < 20000; ++i) scenes += survives(mutated(seed, random)) ? 1 : 0;
-  CHECK(scenes > 100);  // the mutations do not only break the first line
+  CHECK(scenes > 100);  // mutations do not only break the first line
 }
 
 TEST_CASE("binary files are refused") {
@@ -90,12 +90,12 @@ TEST_CASE("binary files are refused") {
   CHECK_FALSE(survives(noise));
 }
 
-TEST_CASE("counts are not believed: memory follows the bytes") {
+TEST_CASE("counts are not trusted: memory follows the bytes") {
   std::string const head = seed.substr(0, seed.find("p 5"));
   CHECK_THROWS_AS(parse_nff(head + "p 9999\n0 0 0\n", "x"), scene_error);
 }
 
-TEST_CASE("degenerate polygons are scenes without anything to hit there") {
+TEST_CASE("degenerate polygons are accepted and never hit") {
   std::string const head = seed.substr(0, seed.find("s 0 0 0"));
   CHECK(survives(head + "p 3\n0 0 0\n0 0 0\n0 0 0\n"));
   CHECK(survives(head + "p 4\n0 0 0\n1 0 0\n2 0 0\n3 0 0\n"));
@@ -107,7 +107,7 @@ TEST_CASE("degenerate polygons are scenes without anything to hit there") {
   CHECK(survives(head));  // nothing at all
 }
 
-TEST_CASE("a polygon of ten thousand corners is cut in time") {
+TEST_CASE("a polygon of ten thousand corners is cut quickly") {
   std::string text = seed.substr(0, seed.find("s 0 0 0")) + "p 10000\n";
   for (int i = 0; i < 10000; ++i) {  // a star: every other corner is concave
     double const a = i * 6.283185307179586 / 10000, r = i % 2 == 0 ? 1 : 0.9;

@@ -1,4 +1,4 @@
-// Distances and normals that can be calculated by hand.
+// Distances and normals that can be computed by hand.
 #include "intersect.hpp"
 
 #include <cmath>
@@ -49,14 +49,14 @@ TEST_CASE("cylinder: mantle outside and inside, no caps") {
   CHECK(t_of(r, {0, 0, 0}, {1, 0, 0}) == Approx(1));
   CHECK(t_of(r, {0, -9, 1.001F}, {0, 1, 0}) == -1);
   CHECK(t_of(r, {0, 0, -9}, {0, 0, 1}) == -1);
-  CHECK(t_of(r, {0, 0, -5}, {0.5F, 0, 5}) == -1);                           // in by one end, out by the other
-  CHECK(t_of(r, {0, 0, -2}, {1, 0, 1.5F}) == Approx(std::sqrt(1 + 2.25)));  // in by the end, hits the mantle
+  CHECK(t_of(r, {0, 0, -5}, {0.5F, 0, 5}) == -1);                           // in at one end, out at the other
+  CHECK(t_of(r, {0, 0, -2}, {1, 0, 1.5F}) == Approx(std::sqrt(1 + 2.25)));  // in at the end, hits the mantle
 }
 
 TEST_CASE("cone: the mantle of x^2 + y^2 = (1 - z)^2") {
   auto const r = with("c 0 0 0 1  0 0 1 0");
   CHECK(t_of(r, {0, -9, 0.25F}, {0, 1, 0}) == Approx(9 - 0.75));
-  CHECK(t_of(r, {0, -9, 1.25F}, {0, 1, 0}) == -1);  // the other nappe is not there
+  CHECK(t_of(r, {0, -9, 1.25F}, {0, 1, 0}) == -1);  // the other nappe does not exist
   CHECK(t_of(r, {0.5F, 0, -9}, {0, 0, 1}) == Approx(9.5));
   CHECK(t_of(r, {0.5F, 0, 9}, {0, 0, -1}) == Approx(8.5));
   CHECK(t_of(r, {0.5F, 0, 0.2F}, {-1, 0, 1}) ==
@@ -97,7 +97,7 @@ TEST_CASE("no ray slips between the pieces of a polygon, or between polygons tha
     float const a = static_cast<float>(i) * 0.0123F, s = 0.9F * static_cast<float>(i) / 20000;
     vec3f const target{s * std::cos(a), s * std::sin(a), 0.3F};
     missed += t_of(one, {3, -4, 7}, target - vec3f{3, -4, 7}) < 0 ? 1 : 0;
-    // along the ridges, where a crack would be
+    // along the ridges, where a crack could be
     vec3f const corner{i % 2 == 0 ? 1.0F : -1.0F, i % 4 < 2 ? 1.0F : -1.0F, 0};
     vec3f const ridge = apex + s * (corner - apex);
     missed += t_of(tent, {0.3F, -0.4F, 7}, ridge - vec3f{0.3F, -0.4F, 7}) < 0 ? 1 : 0;
@@ -105,7 +105,7 @@ TEST_CASE("no ray slips between the pieces of a polygon, or between polygons tha
   CHECK(missed == 0);
 }
 
-TEST_CASE("of two shapes at one distance the first in the file is hit, by every accelerator") {
+TEST_CASE("of two shapes at the same distance every accelerator hits the first in the file") {
   for (auto const a : {accelerator::bvh, accelerator::slabs, accelerator::brute}) {
     auto const r =
         with("s 5 5 5 1  p 4 -1 -1 0 1 -1 0 1 1 0 -1 1 0  p 3 -1 -1 0 1 -1 0 1 1 0  s 0 0 -1 1", a);

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# Rank 1 of 4 dies 0, 10, 20, ... ms after its execve, until a bit longer than a whole run takes:
+# Rank 1 of 4 dies 0, 10, 20, ... ms after its execve, up to slightly more than the duration of a
+# run:
 #   kill_every_10ms.sh SKEL_MPIEXEC DIE_AFTER SKEL_RAYTRACE SCHEDULE...
-# Each run must end, with the right picture, or with exit code 1 and the cause. Exit code 1 if one does not; where there is
-# a gdb it says what the ranks of a run were doing that has not ended within 90 s. SKEL_KILL_STEP=100: every 100 ms.
+# Each run must end with the right picture, or with exit code 1 and the cause; otherwise exit code
+# 1. If gdb is available, prints the stacks of a run that has not ended within 90 s.
+# SKEL_KILL_STEP=100: every 100 ms.
 set -euo pipefail
 # shellcheck source=tests/programs.sh
 . "$(dirname "$0")/../programs.sh"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The same picture when somebody kills ranks from outside, as in another terminal:
+# The picture is the same when ranks are killed from outside, as from another terminal:
 #   kill_picture.sh SKEL_MPIEXEC SKEL_RAYTRACE SCHEDULE...
-# Exit code 1 if the bytes differ, the run fails, or no loss was seen while lines were missing.
+# Exit code 1 if the bytes differ, the run fails, or no loss occurred while lines were missing.
 set -euo pipefail
 # shellcheck source=tests/programs.sh
 . "$(dirname "$0")/../programs.sh"
@@ -10,7 +10,7 @@ shift 2
 own_folder
 picture=(--scene balls:4 --size 1400x1400 --threads 1 --quiet --progress never)
 
-wait_for_preview() { # of the first lines
+wait_for_preview() { # waits until the first lines exist
   for _ in $(seq 600); do
     [ -e "$folder/preview.ppm" ] && break
     sleep 0.02
@@ -21,7 +21,7 @@ wait_for_preview() { # of the first lines
 seen=0
 for schedule in "$@"; do
   for victims in 1 "2 3"; do
-    for _ in 1 2 3 4 5 6; do # again, if the kill came too late to count
+    for _ in 1 2 3 4 5 6; do # repeated if the kill came too late
       rm -f "$folder/preview.ppm" "$folder/report.json" "$folder/ranks.ppm"
       SKEL_SUSPECT_AFTER=1s "$skel_mpiexec" -n 4 --oversubscribe "$program" "${picture[@]}" --schedule "$schedule" \
         --preview "$folder/preview.ppm" --report "$folder/report.json" -o "$folder/ranks.ppm" 2>"$folder/errors" &

@@ -65,7 +65,7 @@ TEST_CASE("every entity of NFF is read") {
   CHECK(s.normals[2].y == Approx(std::sqrt(0.5)));
 }
 
-TEST_CASE("line ends, blanks and layout do not matter") {
+TEST_CASE("line ends, blanks and layout are irrelevant") {
   auto const s = parse_nff(
       "v from 0 0 9\r\n at 0 0 0\tup 0 1 0 angle 45 resolution 4 4\r\nf 1 1 1 1 0 0 0 0 s 0\n0\n0 1", "x");
   CHECK(s.spheres.size() == 1);
@@ -77,7 +77,7 @@ TEST_CASE("numbers too small for a double are 0") {
   CHECK(s.spheres[0].center.x == 0);
 }
 
-TEST_CASE("what is written is read back unchanged") {
+TEST_CASE("written scenes are read back unchanged") {
   auto const once =
       parse_nff("b 0.1 0.2 0.3\n" + head +
                     "l 1 2 3\nl 4 5 6 0.1 0.2 0.3\ns 0.1 0.2 0.3 -4\n"

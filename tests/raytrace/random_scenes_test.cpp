@@ -1,5 +1,5 @@
-// Random scenes, most of them hard on rounding: every accelerator must find what testing all shapes finds.
-// SKEL_LONG: thousands of scenes instead of some.
+// Random scenes, most of which provoke rounding errors: every accelerator must agree with testing
+// all shapes. SKEL_LONG: thousands of scenes instead of a few.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -21,11 +21,11 @@ namespace {
 
 constexpr int side = 32;
 
-// Where a scene lies and how large its shapes are.
+// The position of a scene and the sizes of its shapes.
 struct placement {
   char const* name;
   vec3d middle;
-  double size;      // of the space that is filled
+  double size;      // size of the filled space
   double smallest;  // shapes have sizes from smallest * size to size, by magnitude
   bool on_grid;     // coordinates are multiples of size / 4: ties, edges met exactly, rays in planes
 };
@@ -59,7 +59,7 @@ class scene_maker {
   }
 
  private:
-  // The same numbers with every standard library, unlike a distribution.
+  // Gives the same numbers with every standard library, unlike a distribution.
   double unit() { return static_cast<double>(random_()) / 4294967296.0; }
   std::uint32_t below(std::uint32_t n) { return static_cast<std::uint32_t>(unit() * n); }
 
@@ -126,7 +126,7 @@ class scene_maker {
     scene_.add(cone{base, r, base + axis, top});
   }
 
-  // In a plane of its own, around a point: convex, or a star. Some corners are repeated.
+  // In its own plane, around a point: convex, or a star. Some corners are repeated.
   void add_ring(bool star) {
     auto const middle = point();
     auto u = vector(1), v = vector(1);
@@ -144,7 +144,7 @@ class scene_maker {
     scene_.add_polygon(corners);
   }
 
-  // Long, with a width of some roundings of its coordinates, or none.
+  // Long, with a width of zero or a few rounding errors of its coordinates.
   void add_sliver() {
     auto const from = point();
     auto const along = vector(where_.size);
@@ -165,7 +165,7 @@ class scene_maker {
     }
   }
 
-  // Not flat, crossing itself, corners twice.
+  // Not flat, self-intersecting, with repeated corners.
   void add_scattered() {
     auto const n = 3 + below(4);
     bool const flat = below(2) == 0;
@@ -203,13 +203,14 @@ struct picture {
   ray_counts counts;
 
   explicit picture(renderer const& r) { r.render_tile(0, 0, side, side, rgb, counts); }
-  // Bytes, as a NaN is not equal to itself.
+  // Compares bytes, because NaN is not equal to itself.
   friend bool operator==(picture const& a, picture const& b) {
     return std::memcmp(a.rgb.data(), b.rgb.data(), a.rgb.size() * sizeof(float)) == 0 && a.counts == b.counts;
   }
 };
 
-// At corners and between them, from near and from as far out as the eye, some along axes and diagonals.
+// Through corners and between them, from near and from as far as the eye, some along axes and
+// diagonals.
 std::vector<ray> probing_rays(scene const& s, std::uint32_t seed) {
   std::mt19937 random(seed);
   auto const unit = [&random] { return static_cast<float>(random() >> 8) / 8388608.0F - 1; };
@@ -247,7 +248,7 @@ constexpr std::array<candidate, 4> candidates{{{"slabs, 7 plane sets", accelerat
                                                {"bvh, portable", accelerator::bvh, 7, "portable"},
                                                {"bvh, avx2", accelerator::bvh, 7, "avx2"}}};
 
-// Which accelerators differ from brute force, and in what; empty if none does.
+// Describes the accelerators that differ from brute force; empty if none does.
 std::string differences(scene const& s, std::uint32_t seed, int depth = 5) {
   settings how;
   how.depth = depth;
@@ -276,7 +277,7 @@ std::string differences(scene const& s, std::uint32_t seed, int depth = 5) {
 
 }  // namespace
 
-TEST_CASE("every accelerator renders what brute force renders, on random scenes") {
+TEST_CASE("every accelerator agrees with brute force on random scenes") {
   std::uint32_t const seeds =
       std::getenv("SKEL_LONG") != nullptr ? 1000 : 12;  // NOLINT(concurrency-mt-unsafe)
   for (auto const& where : placements) {
@@ -287,7 +288,7 @@ TEST_CASE("every accelerator renders what brute force renders, on random scenes"
   }
 }
 
-TEST_CASE("every accelerator renders what brute force renders, a polygon that repeats a corner") {
+TEST_CASE("every accelerator agrees with brute force on a polygon with a repeated corner") {
   auto const world = parse_nff(
       "v from 3 -5 2.5 at 0 0 0 up 0 0 1 angle 90 hither 1 resolution 32 32\n"
       "l 4.984449899789007 -0.898007522968939 -0.28830723230247113\n"
@@ -302,8 +303,8 @@ TEST_CASE("every accelerator renders what brute force renders, a polygon that re
   CHECK(differences(world, 1) == "");
 }
 
-// Reflected directions drift from length 1, which moves what spheres report.
-TEST_CASE("every accelerator renders what brute force renders, sixty reflections deep") {
+// Reflected directions drift from length 1, which moves hits on spheres.
+TEST_CASE("every accelerator agrees with brute force after sixty reflections") {
   std::uint32_t const seeds = std::getenv("SKEL_LONG") != nullptr ? 100 : 3;  // NOLINT(concurrency-mt-unsafe)
   for (std::uint32_t seed = 1; seed <= seeds; ++seed) {
     std::mt19937 random(seed);

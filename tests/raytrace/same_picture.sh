@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# The same picture, to the bit, for every schedule, way of results, unit of work, accelerator and number of ranks:
+# The same picture, to the bit, for every schedule, results policy, unit of work, accelerator and
+# number of ranks:
 #   same_picture.sh MPIEXEC SKEL_RAYTRACE SCENE [RANKS...]
-# Exit code 1, and the run that differs, if a result_xxh3 is not that of one process.
+# Exit code 1, with the differing run, if a result_xxh3 differs from that of one process.
 set -euo pipefail
 # shellcheck source=tests/programs.sh
 . "$(dirname "$0")/../programs.sh"

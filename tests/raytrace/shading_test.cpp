@@ -1,4 +1,4 @@
-// Radiances and directions that can be calculated by hand.
+// Radiances and directions that can be computed by hand.
 #include <cmath>
 #include <numbers>
 #include <string>
@@ -33,8 +33,8 @@ rendered render(std::string const& text, int size, int depth = 5) {
 
 }  // namespace
 
-// pbrt's analytic scene, direct light only: inside a unit sphere of albedo 0.5 the light in the centre meets
-// every point at right angles.
+// pbrt's analytic scene with direct light only: inside a unit sphere of albedo 0.5, light from the
+// centre meets every point perpendicularly.
 TEST_CASE("the inside of a sphere with a light of intensity 1 at its centre is uniformly Kd") {
   for (std::string const radius : {"1", "-1"}) {
     auto const r = render(
@@ -49,14 +49,15 @@ TEST_CASE("the inside of a sphere with a light of intensity 1 at its centre is u
   }
 }
 
-TEST_CASE("background where nothing is hit") {
+TEST_CASE("the background where nothing is hit") {
   auto const r = render("b 0.1 0.2 0.3 v from 0 0 0 at 0 0 5 up 0 1 0 angle 90 resolution 9 9", 2);
   CHECK(r.rgb == std::vector<float>{0.1F, 0.2F, 0.3F, 0.1F, 0.2F, 0.3F, 0.1F, 0.2F, 0.3F, 0.1F, 0.2F, 0.3F});
   CHECK(r.counts.primary_hits == 0);
 }
 
 TEST_CASE("Lambert's law, colours and SPD's light intensity") {
-  // straight down on a floor; one light at 60 degrees from the normal: cos 60 = 0.5, intensity sqrt(1) / 2
+  // looking straight down on a floor; one light at 60 degrees from the normal: cos 60 = 0.5, intensity
+  // sqrt(1) / 2
   auto const r = render(
       "v from 0 0 5 at 0 0 0 up 0 1 0 angle 1 resolution 1 1 l 1.7320508 0 1 f 0.8 0.4 0.2 0.5 0 0 0 1 "
       "p 4 -9 -9 0 9 -9 0 9 9 0 -9 9 0",
@@ -103,7 +104,7 @@ TEST_CASE("shadows: also of glass; lights behind the surface cast no shadow ray"
   CHECK(render(floor + "l 3 0 -3", 1).counts.shadow == 0);
 }
 
-TEST_CASE("two mirrors: the depth ends the tree, each generation weighs Ks") {
+TEST_CASE("two mirrors: the depth limits the tree, each generation is weighted by Ks") {
   std::string const text =
       "b 1 1 1 v from 0 0 0 at 0 0 1 up 0 1 0 angle 1 resolution 1 1 f 1 1 1 0 0.5 1 0 1 "
       "p 4 -9 -9 2 9 -9 2 9 9 2 -9 9 2 p 4 -9 -9 -2 9 -9 -2 9 9 -2 -9 9 -2";
@@ -117,13 +118,13 @@ TEST_CASE("two mirrors: the depth ends the tree, each generation weighs Ks") {
   CHECK(one.counts.reflected == 1);
 }
 
-// A ray at 45 degrees through a glass slab of thickness d leaves parallel, displaced along the surface by
-// d tan(45) - d tan(r), sin(45) = n sin(r).
+// A ray at 45 degrees through a glass slab of thickness d leaves it parallel, displaced along the
+// surface by d tan(45) - d tan(r), with sin(45) = n sin(r).
 TEST_CASE("a glass slab displaces by Snell's law") {
   double const n = 1.5, thickness = 1, inside = std::asin(std::sin(std::numbers::pi / 4) / n);
   double const undisturbed = 2;  // x on the far plane z = -2 of the ray from (-2, 0, 2) towards (0, 0, 0)
   double const landed = undisturbed - thickness * (1 - std::tan(inside));
-  // a black half plane whose edge is a little before, then a little behind the place where the ray lands
+  // a black half plane whose edge lies just before, then just behind the point where the ray lands
   for (double const edge : {landed - 0.001, landed + 0.001}) {
     std::string const text =
         "b 1 1 1 v from -2 0 2 at 0 0 0 up 0 1 0 angle 0.001 resolution 1 1 f 1 1 1 0 0 0 1 1.5 "
@@ -136,7 +137,7 @@ TEST_CASE("a glass slab displaces by Snell's law") {
   }
 }
 
-TEST_CASE("total internal reflection begins at the critical angle") {
+TEST_CASE("total internal reflection starts at the critical angle") {
   double const critical = std::asin(1 / 1.5);
   for (double const angle : {critical - 0.002, critical + 0.002}) {
     // from inside the glass (below z = 0, the surface looks up) to the surface above the eye
@@ -173,7 +174,8 @@ TEST_CASE("patches are shaded with their interpolated normals") {
   CHECK(r.at(0, 4, 9) == Approx(r.at(8, 4, 9)).epsilon(1e-4));
 }
 
-TEST_CASE("the view's angle runs between the centres of the border pixels, square pixels in wide images") {
+TEST_CASE(
+    "the view's angle extends between the centres of the border pixels; pixels are square in wide images") {
   settings how;
   how.width = 21;
   how.height = 11;

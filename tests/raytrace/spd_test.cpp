@@ -1,4 +1,4 @@
-// Selected lines of what the SPD programs (version 3, `-r 1`) print, and their totals.
+// Selected lines of the output of the SPD programs (version 3, `-r 1`), and totals.
 #include "spd.hpp"
 
 #include <algorithm>
@@ -159,12 +159,12 @@ TEST_CASE("scenes by name") {
   CHECK(make_spd("balls:0").spheres.size() == 1);
   CHECK(make_spd("tetra").polygons.size() == 4096);
   CHECK(make_spd("gears:1").name == "gears:1");
-  std::string const known = "; known are balls[:SIZE], gears[:SIZE][,ks=0.2], tetra[:SIZE]";
+  std::string const known = "; known: balls[:SIZE], gears[:SIZE][,ks=0.2], tetra[:SIZE]";
   CHECK_THROWS_WITH(make_spd("teapot"), "unknown scene \"teapot\"" + known);
   CHECK_THROWS_WITH(make_spd("balls:x"), "unknown scene \"balls:x\"" + known);
   CHECK_THROWS_WITH(make_spd("balls:2,ks=0.2"), "unknown scene \"balls:2,ks=0.2\"" + known);
   CHECK_THROWS_WITH(make_spd("gears:2,ks=0.3"), "unknown scene \"gears:2,ks=0.3\"" + known);
-  CHECK_THROWS_WITH(make_spd("balls:9"), "balls needs a size of 0 to 8, got \"9\"");
-  CHECK_THROWS_WITH(make_spd("tetra:0"), "tetra needs a size of 1 to 12, got \"0\"");
-  CHECK_THROWS_WITH(make_spd("gears:99"), "gears needs a size of 1 to 40, got \"99\"");
+  CHECK_THROWS_WITH(make_spd("balls:9"), "balls needs a size of 0 to 8, found \"9\"");
+  CHECK_THROWS_WITH(make_spd("tetra:0"), "tetra needs a size of 1 to 12, found \"0\"");
+  CHECK_THROWS_WITH(make_spd("gears:99"), "gears needs a size of 1 to 40, found \"99\"");
 }

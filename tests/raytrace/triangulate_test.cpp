@@ -36,8 +36,8 @@ totals cut(std::vector<vec3d> const& corners, bool triangles_only) {
   return t;
 }
 
-// The pieces cover the polygon exactly when their areas add up to its own, they are n - 2 triangles, and each
-// edge of the polygon belongs to one piece.
+// The pieces cover the polygon exactly if their areas add up to its area, they are n - 2 triangles,
+// and each edge of the polygon belongs to one piece.
 void check(std::vector<vec3d> const& corners) {
   double const whole = 0.5 * length(newell_normal(corners));
   for (bool const triangles_only : {false, true}) {
@@ -80,13 +80,13 @@ TEST_CASE("faces of gears") {
   CHECK(faces == 2);
 }
 
-TEST_CASE("corners on a straight line are no obstacle") {
+TEST_CASE("corners on a straight line are accepted") {
   std::vector<vec3d> const corners{{0, 0, 0}, {1, 0, 0}, {2, 0, 0}, {2, 2, 0}, {1, 2, 0}, {0, 2, 0}};
   CHECK(cut(corners, true).area == Approx(4));
 }
 
-TEST_CASE("a corner that is repeated changes nothing") {
-  // the arrow head, whose reflex corner is where an ear would be cut wrongly
+TEST_CASE("a repeated corner changes nothing") {
+  // an arrow head; its reflex corner could lead to a wrong ear
   std::vector<vec3d> const once{{0, 0, 0}, {2, 0, 0}, {0.5, 0.5, 0}, {0, 2, 0}};
   std::vector<vec3d> const repeated{once[0], once[0], once[1], once[2], once[2],
                                     once[2], once[3], once[3], once[0]};

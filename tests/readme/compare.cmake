@@ -1,11 +1,11 @@
-# Run by ctest (cmake -P): the pages show the very text of examples/readme.
+# Run by ctest (cmake -P): the pages must contain the exact text of examples/readme.
 function(shows page)
   file(READ ${SOURCE}/${page} text_of_page)
   foreach(shown IN LISTS ARGN)
     file(READ ${SOURCE}/examples/readme/${shown} text)
     string(FIND "${text_of_page}" "\n${text}```" place)
     if(place EQUAL -1)
-      message(FATAL_ERROR "${page} does not show examples/readme/${shown} as it is")
+      message(FATAL_ERROR "${page} must contain the exact text of examples/readme/${shown}")
     endif()
   endforeach()
 endfunction()

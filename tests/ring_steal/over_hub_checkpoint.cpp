@@ -235,7 +235,7 @@ TEST_CASE("a store that is none, another's, a farm's, or not asked for is refuse
         "there is a checkpoint in a, b, c already: go on with it (--resume), or empty the directories");
   auto other = options_for(where, true);
   other.checkpoint->problem = "another tree";
-  CHECK(refusal(other).find("name another store") != std::string::npos);
+  CHECK(refusal(other).find("use another store") != std::string::npos);
   store_of_three const of_farm;
   hub::job job(1);
   job.run([&](skel::context& ctx) {
@@ -247,5 +247,5 @@ TEST_CASE("a store that is none, another's, a farm's, or not asked for is refuse
         skel::into(got), options);
   });
   CHECK(job.error(0).empty());
-  CHECK(refusal(options_for(of_farm, true)).find("name another store") != std::string::npos);
+  CHECK(refusal(options_for(of_farm, true)).find("use another store") != std::string::npos);
 }

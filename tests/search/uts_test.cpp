@@ -1,4 +1,4 @@
-// UTS's node generator, against the published counts and against an independent one.
+// UTS's node generator, compared with the published counts and an independent generator.
 #include <algorithm>
 
 #include "catch.hpp"
@@ -23,8 +23,8 @@ tree_counts by_ring_steal(uts_parameters const& p, int threads) {
 
 }  // namespace
 
-TEST_CASE("the root of a tree is SHA-1 of zeroes and the seed, a child that of its parent and its number") {
-  // The first bytes, as sha1sum gives them.
+TEST_CASE("a root is the SHA-1 of zeroes and the seed, a child that of its parent and its number") {
+  // The first bytes, as computed by sha1sum.
   auto const begins = [](uts_node const& n, std::array<std::uint8_t, 4> const& with) {
     return std::equal(with.begin(), with.end(), n.state.begin());
   };
@@ -43,7 +43,7 @@ TEST_CASE("the published trees have the published counts") {
   }
 }
 
-TEST_CASE("every type and shape of tree is the same by three methods") {
+TEST_CASE("three methods agree on every type and shape of tree") {
   for (char const* spec :
        {"geometric:shape=linear,d=8,b=4,r=1", "geometric:shape=fixed,d=5,b=4,r=15",
         "geometric:shape=cyclic,d=6,b=3,r=15", "geometric:shape=expdec,d=8,b=3,r=4",
@@ -59,7 +59,7 @@ TEST_CASE("every type and shape of tree is the same by three methods") {
   }
 }
 
-TEST_CASE("a tree that is not understood is refused") {
+TEST_CASE("invalid trees are refused") {
   struct wrong {
     char const* spec;
     char const* text;
@@ -68,8 +68,9 @@ TEST_CASE("a tree that is not understood is refused") {
        {wrong{"T9", "unknown tree \"T9\"; known: T1, T2, T3, T4, T5, T1L, T3L"},
         wrong{"geometric:shape=round", "unknown shape \"round\" (known: linear, expdec, cyclic, fixed)"},
         wrong{"geometric:x=1", "unknown key \"x\" (known: shape, d, b, q, m, f, r)"},
-        wrong{"geometric:b=many", "b must be a number from 0 to 1e+06, got \"many\""},
-        wrong{"geometric:d", "expected key=value, got \"d\""}, wrong{"geometric:d=3,d=4", "d stands twice"},
+        wrong{"geometric:b=many", "b must be a number from 0 to 1e+06, found \"many\""},
+        wrong{"geometric:d", "expected key=value, found \"d\""},
+        wrong{"geometric:d=3,d=4", "found d twice, expected once"},
         wrong{"geometric:d=0", "d must be at least 1"},
         wrong{"binomial:q=0.5,m=2", "q times m must be less than 1"}}) {
     INFO(w.spec);

@@ -161,8 +161,8 @@ TEST_CASE("divide and conquer on real graphs in virtual time") {
     CHECK(r.code != 0);
     CHECK(r.text.find(expected) != std::string::npos);
   };
-  wrong("--ranks 6 --replay " + trace, "t.csv: has no ");
-  wrong("--replay " + f.file("bad.csv", "seconds\n1\n"), "bad.csv: is no trace of blocks, expected");
+  wrong("--ranks 6 --replay " + trace, "t.csv: missing ");
+  wrong("--replay " + f.file("bad.csv", "seconds\n1\n"), "bad.csv: not a trace of blocks, expected");
   wrong("--replay " + f.file("bad.csv", "call,rank,phase,number,seconds\n0,0,solve,0,nan\n"),
         "bad.csv:2: expected");
   wrong("--generate uniform:n=x", "uniform");
@@ -177,7 +177,7 @@ TEST_CASE("what messages cost on a simulated cluster, as a machine file") {
   CHECK(read(f.file("m.json"))["name"] == "pentium4-14");
   r = simulate("--skeleton calibrate --platform pentium4-14");
   CHECK(r.code == 2);
-  CHECK(r.text == "skel-simulate: --skeleton calibrate: --machine FILE.json is needed\n");
+  CHECK(r.text == "skel-simulate: --skeleton calibrate: missing --machine FILE.json\n");
 }
 
 TEST_CASE("groups whose layers cost what was traced") {
@@ -192,8 +192,7 @@ TEST_CASE("groups whose layers cost what was traced") {
   auto const report_of = [&](std::string const& arguments) {
     auto const r = simulate(
         "--skeleton multi_host --platform delta-256 --read-seconds 2 --unit-seconds 30 --result-bytes 100 "
-        "--quiet "
-        "--layer-costs " +
+        "--quiet --layer-costs " +
         trace + " " + arguments + " --report " + f.file("r.json"));
     INFO(r.text);
     REQUIRE(r.code == 0);
@@ -251,14 +250,14 @@ TEST_CASE("errors are one line, with exit code 2") {
   says("--platform " + f.file("bad.json", "{\"hosts\": 3}") + " --tasks 1",
        f.file("bad.json") + ": hosts: must be");
   says("--ranks 15 --tasks 1", "platform lee-1997-14 has 1 to 14 ranks, not 15");
-  says("--costs constant:1s", "--tasks is needed");
+  says("--costs constant:1s", "--costs: missing --tasks");
   says("--costs constant --tasks 1", "costs \"constant\": expected constant:C");
   says("--costs pareto:1,1 --tasks 1", "costs \"pareto:1,1\": expected pareto:LEAST,SHAPE");
   says("--costs " + f.file("bad.csv", "1\nmuch\n"), f.file("bad.csv") + ":2: expected a number of seconds");
-  says("--tasks 1 --fail 14@1", "--fail: there are ranks 0 to 13, got 14");
-  says("--tasks 1 --fail x", "--fail: expected RANK@SECONDS or RANK@Nresults, got \"x\"");
+  says("--tasks 1 --fail 14@1", "--fail: found rank 14, expected 0 to 13");
+  says("--tasks 1 --fail x", "--fail: expected RANK@SECONDS or RANK@Nresults, found \"x\"");
   says("--skeleton ring_steal --fail 1@5results",
-       "--fail 1@5results: only a farm counts results, expected RANK@SECONDS for ring_steal");
+       "--fail 1@5results: results are counted only in a farm, expected RANK@SECONDS for ring_steal");
   says("--tasks 1 --schedule nonsense", "--schedule: unknown schedule \"nonsense\"");
   says("--tasks 1 --skeleton ring", "--skeleton: ");
   says("--tasks 1 --report /nowhere/r.json", "/nowhere/r.json: ");
@@ -266,11 +265,11 @@ TEST_CASE("errors are one line, with exit code 2") {
   for (std::string const option : {"--schedule ring", "--results concentrated", "--root serves", "--tasks 3"})
     for (std::string const skeleton : {"multi_host", "calibrate"})
       says("--skeleton " + skeleton + " " + option,
-           option.substr(0, option.find(' ')) + " is for --skeleton farm, not for " + skeleton);
+           option.substr(0, option.find(' ')) + " applies to --skeleton farm, not to " + skeleton);
   says("--skeleton multi_host --costs constant:1s",
-       "--costs is for --skeleton farm or ring_steal, not for multi_host");
-  says("--tasks 1 --units 5", "--units is for --skeleton multi_host, not for farm");
-  says("--tasks 1 --machine m.json", "--machine is for --skeleton calibrate, not for farm");
+       "--costs applies to --skeleton farm or ring_steal, not to multi_host");
+  says("--tasks 1 --units 5", "--units applies to --skeleton multi_host, not to farm");
+  says("--tasks 1 --machine m.json", "--machine applies to --skeleton calibrate, not to farm");
   says("--skeleton multi_host --reassign-down-to -1", "--reassign-down-to: ");
   CHECK(simulate("--help").code == 0);
   CHECK(simulate("--list-platforms").text.find("cluster-1024") != std::string::npos);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Stores that are none: each is one line that names a directory or a file, exit code 2, and no result.
+# Unusable stores: each gives one line that names a directory or a file, exit code 2, and no result.
 #   bad_stores.sh SKEL_MATMUL SKEL_RAYTRACE SKEL_SEARCH
 set -euo pipefail
 # shellcheck source=tests/programs.sh
@@ -35,14 +35,14 @@ for name in matmul raytrace search; do
   refused "/nowhere/.skel-probe.writing: No such file or directory" /nowhere
   touch file
   refused "file/.skel-probe.writing: Not a directory" file
-  refused "\"ranks:\": the ranks' directory is missing" ranks:
-  refused "\"x%z\": a percent sign is followed by" ranks:x%z
+  refused "\"ranks:\": missing directory" ranks:
+  refused "\"x%z\": expected %h" ranks:x%z
   refused "/file/x/.skel-probe.writing: Not a directory" ranks:file/x
-  # Nobody can write into a directory of the kernel's, not even root.
+  # Not even root can write into a directory of the kernel's.
   refused "/proc/.skel-probe.writing: " /proc
 done
 
-# What lies there under a shard's name, and is none.
+# Files under a shard's name that are not shards.
 use raytrace
 fresh
 expect 0 "" "${call[@]}" --quiet --store a,b
@@ -64,21 +64,21 @@ for bad in directory pipe empty garbage cut; do
   refused "there is no checkpoint to resume from in a, b" a,b --resume
 done
 
-# Another program's, and the same one's with another problem.
+# The store of another program, and that of the same program with another problem.
 for name in matmul search; do
   use $name
   rm -rf a b
   cp -r whole a
   mkdir b
   for resume in "" --resume; do
-    refused "a: holds generation 2 of skel-raytrace " a,b $resume
+    refused "a: contains generation 2 of skel-raytrace " a,b $resume
   done
 done
 use raytrace
 call+=(--depth 2)
-refused "; name another store" a,b --resume
+refused "; use another store" a,b --resume
 
-# No space left, from the first byte on: a file system as small as its own directory.
+# No space left from the first byte on: a file system as small as its own directory.
 on_full() { # on_full CODE ARGUMENTS...
   local code=0
   # shellcheck disable=SC2016
@@ -97,7 +97,7 @@ if unshare --mount true 2>/dev/null; then
     fresh
     on_full 2 --store full
     [ "$(wc -l <err)" -eq 1 ]
-    on_full 0 --store a,b,full # told; the shards go to the others
+    on_full 0 --store a,b,full # reported; the shards go to the other directories
     [ -s "result${ending[$name]}" ]
     rm result.*
   done

@@ -1,4 +1,4 @@
-// Encrypted objects: they come back with the key and not without, and shards need none.
+// Encrypted objects can be restored only with the key; verification and repair need none.
 #include "storage/cipher.hpp"
 
 #include <algorithm>
@@ -41,13 +41,13 @@ TEST_CASE("keys are read from files") {
   CHECK(key::read(d.file("raw")).bytes()[7] == std::byte{'x'});
   std::ofstream(d.file("bad")) << digits.substr(1);
   CHECK(refused_key(d.file("bad")) ==
-        d.file("bad") + ": a key is 32 bytes or 64 hexadecimal digits; this is neither");
+        d.file("bad") + ": not a key, expected 32 bytes or 64 hexadecimal digits");
   std::ofstream(d.file("letters")) << std::string(64, 'g');
-  CHECK(refused_key(d.file("letters")).find("neither") != std::string::npos);
+  CHECK(refused_key(d.file("letters")).find("not a key") != std::string::npos);
   CHECK(refused_key(d.file("none")) == d.file("none") + ": No such file or directory");
 }
 
-TEST_CASE("encrypted objects come back with their key only, are verified and repaired without") {
+TEST_CASE("encrypted objects need their key for restoring, not for verification and repair") {
   if (!can_seal()) {
     test::store_in_memory s(3);
     put_options o;
@@ -71,9 +71,9 @@ TEST_CASE("encrypted objects come back with their key only, are verified and rep
       return out;
     };
     CHECK(get(some_key(1)) == data);
-    CHECK_THROWS_WITH(get(some_key(2)), "state, generation 1: not sealed with this key, or altered since");
-    CHECK_THROWS_WITH(get(std::nullopt), "state, generation 1: encrypted; a key is needed");
-    if (length >= 16) {  // no 16 bytes of the data stand in any shard
+    CHECK_THROWS_WITH(get(some_key(2)), "state, generation 1: wrong key, or data was altered");
+    CHECK_THROWS_WITH(get(std::nullopt), "state, generation 1: encrypted, missing key");
+    if (length >= 16) {  // no shard contains 16 bytes of the plain data
       for (auto const& path : s.files.all_paths()) {
         auto const& shard = s.files.content(path);
         CHECK(std::search(shard.begin(), shard.end(), data.begin(), data.begin() + 16) == shard.end());
@@ -88,9 +88,9 @@ TEST_CASE("encrypted objects come back with their key only, are verified and rep
   }
 }
 
-// Hashes are no protection against forgers; the seal is. Sealed bytes under another name or generation do not
-// open.
-TEST_CASE("what was sealed opens only as what it is, in order and whole") {
+// Hashes do not protect against forgery; encryption does. Sealed bytes do not open under another
+// name or generation.
+TEST_CASE("sealed pieces open only under their name, in order and complete") {
   if (!can_seal()) return;
   object_info o{"state", 3, code("ida:1,1"), 0, 150000, 1U << 16U, sealing::xchacha20_poly1305};
   test::byte_vector sealed;

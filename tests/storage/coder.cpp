@@ -1,4 +1,4 @@
-// Codes: names, published vectors, and that any m of m + k shards give the data back.
+// Codes: names, published vectors, and that any m of m + k shards restore the data.
 #include "skel/storage/coder.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ using namespace skel::storage;
 
 namespace {
 
-// Shards of random data, encoded.
+// Encodes shards of random data.
 std::vector<test::byte_vector> encoded(coder const& c, std::size_t size, std::uint64_t seed) {
   std::vector<test::byte_vector> shards;
   for (std::size_t i = 0; i < c.which().shards(); ++i)
@@ -27,7 +27,7 @@ std::vector<test::byte_vector> encoded(coder const& c, std::size_t size, std::ui
   return shards;
 }
 
-// Loses what is not present, and looks whether all comes back.
+// Erases the shards that are not present and checks that rebuild() restores them.
 bool comes_back(coder& c, std::vector<test::byte_vector> const& shards, std::vector<bool> const& present) {
   auto damaged = shards;
   for (std::size_t i = 0; i < shards.size(); ++i)
@@ -75,13 +75,13 @@ TEST_CASE("codes have names") {
         "ida:DATA,PARITY[,matrix=vandermonde|cauchy|zfec]");
   CHECK(refused_code("ida") == refused_code("raid6:4").replace(14, 7, "ida"));
   CHECK(refused_code("replicate:0") ==
-        "code \"replicate:0\": copies must be a whole number from 1 to 256, got \"0\"");
+        "code \"replicate:0\": copies must be a whole number from 1 to 256, found \"0\"");
   CHECK(code("replicate:1").shards() == 1);
   CHECK(refused_code("ida:8") == refused_code("raid6:4").replace(14, 7, "ida:8"));
   CHECK(refused_code("ida:8,x") ==
-        "code \"ida:8,x\": parity shards must be a whole number from 1 to 256, got \"x\"");
-  CHECK(refused_code("ida:200,57") == "code \"ida:200,57\": 257 shards, but there can be at most 256");
-  CHECK(refused_code("parity:256") == "code \"parity:256\": 257 shards, but there can be at most 256");
+        "code \"ida:8,x\": parity shards must be a whole number from 1 to 256, found \"x\"");
+  CHECK(refused_code("ida:200,57") == "code \"ida:200,57\": 257 shards, expected at most 256");
+  CHECK(refused_code("parity:256") == "code \"parity:256\": 257 shards, expected at most 256");
   CHECK(refused_code("ida:8,2,matrix=rs") ==
         "code \"ida:8,2,matrix=rs\": unknown option \"matrix=rs\"; known: "
         "matrix=vandermonde|cauchy|zfec|backblaze|isa-l|klauspost|redset");
@@ -90,7 +90,7 @@ TEST_CASE("codes have names") {
     CHECK(refused_code(bad) != "accepted");
 }
 
-TEST_CASE("parity has the bytes of the libraries whose names the matrices have") {
+TEST_CASE("parity equals that of the libraries after which the matrices are named") {
   std::vector<std::vector<int>> const data{{0, 1}, {4, 5}, {2, 3}, {6, 7}, {8, 9}};
   auto const expect = [](std::vector<std::vector<int>> const& rows) {
     std::vector<test::byte_vector> all;
@@ -108,7 +108,7 @@ TEST_CASE("parity has the bytes of the libraries whose names the matrices have")
   CHECK(parity_of("replicate:3", {{1, 2, 3}}) == expect({{1, 2, 3}, {1, 2, 3}}));
 }
 
-TEST_CASE("every set of m of the m + k shards gives the data back, for all m + k up to 16") {
+TEST_CASE("every set of m of the m + k shards restores the data, for all m + k up to 16") {
   std::size_t const most = test::fewer_if_slow(16) == 16 ? 16 : 9;
   std::uint64_t patterns = 0;
   for (auto const* const matrix : {"vandermonde", "cauchy", "zfec"})
@@ -128,7 +128,7 @@ TEST_CASE("every set of m of the m + k shards gives the data back, for all m + k
   CHECK(patterns == 3 * ((std::uint64_t{4} << (most - 1)) - 4 - 2 * (most - 1)));
 }
 
-TEST_CASE("replicas and parity give the data back from any m, too") {
+TEST_CASE("replicas and parity restore the data from any m shards") {
   for (auto const* const spec :
        {"replicate:2", "replicate:5", "parity:1", "parity:2", "parity:9", "parity:15"}) {
     coder c{code(spec)};
@@ -164,7 +164,7 @@ TEST_CASE("random losses in large codes") {
   }
 }
 
-TEST_CASE("a changed block is brought into the parity without the other data") {
+TEST_CASE("a changed block updates the parity without the other data") {
   for (auto const* const spec : {"ida:6,3", "ida:5,4,matrix=cauchy", "parity:4", "replicate:3"})
     for (auto const k : kernels()) {
       coder const c(code(spec), k);

@@ -1,4 +1,4 @@
-// What tests of codes share. Nothing here uses the field, the matrices or the kernels that it checks.
+// Shared by the tests of codes. Uses neither the field nor the matrices nor the kernels under test.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace test {
 
 using byte_vector = std::vector<std::byte>;
 
-/// The product modulo 0x11d, bit by bit.
+/// The product modulo 0x11d, computed bit by bit.
 inline std::uint8_t slow_product(unsigned a, unsigned b) {
   unsigned product = 0;
   for (; b != 0; b >>= 1U) {

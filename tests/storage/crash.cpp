@@ -1,5 +1,5 @@
-// Every call to the file system, one after the other, fails or is the last before the process is killed, with
-// and without loss of power: afterwards the newest whole generation is restored, wrong bytes never.
+// Fails or kills the process at every call to the file system, with and without loss of power.
+// Afterwards the newest whole generation must be restored, and never wrong bytes.
 #include "catch.hpp"
 #include "skel/error.hpp"
 #include "store_support.hpp"
@@ -17,7 +17,7 @@ put_options small_blocks() {
   return o;
 }
 
-// Two generations, of which the first goes when the second is whole. True where all of it happened.
+// Stores two generations; the first is removed once the second is whole. Returns how far it came.
 enum class reached : std::uint8_t { nothing, second, all };
 
 reached write_second(test::store_in_memory& s) {
@@ -53,7 +53,7 @@ TEST_CASE("a writer killed at any call leaves the old generation or the new one"
       } else {
         REQUIRE(restored == two);
       }
-      // And then all goes on.
+      // The store stays usable.
       auto const three = test::random_bytes(100, n);
       s.put("ida:3,2", three, small_blocks());
       REQUIRE(s.restore() == three);
@@ -65,7 +65,7 @@ TEST_CASE("a writer killed at any call leaves the old generation or the new one"
   }
 }
 
-TEST_CASE("a call that fails leaves the old generation, or the new one whole, and no rubbish") {
+TEST_CASE("a call that fails leaves the old generation or the whole new one, and no temporary files") {
   for (std::uint64_t n = 1;; ++n) {
     test::store_in_memory s(5);
     s.put("ida:3,2", one, small_blocks());

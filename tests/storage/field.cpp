@@ -1,4 +1,4 @@
-// GF(2^8) and matrices over it, against arithmetic bit by bit and published values.
+// GF(2^8) and matrices over it, compared with bitwise arithmetic and published values.
 #include "storage/field.hpp"
 
 #include "catch.hpp"
@@ -43,7 +43,7 @@ TEST_CASE("a matrix times its inverse is the identity; singular ones have none")
   }
 }
 
-TEST_CASE("parity rows are those of the libraries whose names they have") {
+TEST_CASE("parity rows equal those of the libraries after which they are named") {
   auto const row = [](construction how, std::size_t m, std::size_t k, std::size_t i) {
     auto const all = parity_matrix(how, m, k);
     auto const r = all.row(i);
@@ -63,7 +63,7 @@ TEST_CASE("the largest codes have matrices") {
     for (std::size_t const m : {1U, 128U, 255U}) {
       auto const p = parity_matrix(how, m, 256 - m);
       CHECK(p.rows() == 256 - m);
-      bool none_zero = true;  // a zero would leave a data shard out of a parity shard: not any m of m + k
+      bool none_zero = true;  // with a zero, some sets of m shards would not suffice
       for (std::size_t i = 0; i < p.rows(); ++i)
         for (auto const cell : p.row(i)) none_zero = none_zero && cell != 0;
       CHECK(none_zero);

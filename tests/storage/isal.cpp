@@ -1,4 +1,4 @@
-// The bytes of the real ISA-L, both ways: what it codes we decode, and the other way round.
+// Exchanges data with ISA-L in both directions: each decodes what the other encodes.
 #include <isa-l/erasure_code.h>
 
 #include "catch.hpp"
@@ -19,7 +19,7 @@ unsigned_pointers raw(std::vector<test::byte_vector>& shards) {
 
 }  // namespace
 
-TEST_CASE("ISA-L's Cauchy codes are those of matrix=isa-l") {
+TEST_CASE("ISA-L's Cauchy codes equal matrix=isa-l") {
   using namespace skel::storage;
   for (auto const& [m, k] : {std::pair{1, 1}, {9, 1}, {8, 2}, {10, 4}, {16, 16}, {5, 11}, {100, 20}}) {
     int const n = m + k;
@@ -55,7 +55,7 @@ TEST_CASE("ISA-L's Cauchy codes are those of matrix=isa-l") {
   }
 }
 
-TEST_CASE("ISA-L's field is ours") {
+TEST_CASE("ISA-L uses the same field") {
   bool same = true;
   for (unsigned a = 0; a < 256; ++a)
     for (unsigned b = 0; b < 256; ++b)

@@ -1,4 +1,4 @@
-// Every kernel of this machine gives the bytes of a product bit by bit, at every length and alignment.
+// Every kernel of this machine computes the products bit for bit, at every length and alignment.
 #include "skel/storage/kernel.hpp"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ example make_example(matrix cells, std::size_t size, std::size_t offset) {
   return e;
 }
 
-// Also that nothing is written behind the end.
+// Also checks that nothing is written behind the end.
 bool right(example& e, kernel k) {
   linear_map const map(e.cells);
   constexpr std::size_t guard = 64;
@@ -62,7 +62,7 @@ bool right(example& e, kernel k) {
 
 }  // namespace
 
-TEST_CASE("the portable kernel is always there, and environment and arguments choose among those that are") {
+TEST_CASE("the portable kernel is always available; environment and arguments select a kernel") {
   auto const here = kernels();
   REQUIRE(here.front() == kernel::table);
   CHECK(kernel_named("auto") == here.back());
@@ -107,7 +107,7 @@ TEST_CASE("large outputs, which are written past the caches, have the same bytes
   constexpr std::size_t size = (3U << 20U) + 77;
   std::vector<test::byte_vector> sources{test::random_bytes(size, 1), test::random_bytes(size, 2)};
   auto const from = test::read_only(test::pointers(sources));
-  for (std::size_t rows = 1; rows <= 3; ++rows) {  // one and two have ways of their own
+  for (std::size_t rows = 1; rows <= 3; ++rows) {  // one and two rows have special code
     linear_map const map(random_matrix(rows, 2, rows));
     std::vector<test::byte_vector> expected(rows, test::byte_vector(size)),
         outputs(rows, test::byte_vector(size + 64));
@@ -123,7 +123,7 @@ TEST_CASE("large outputs, which are written past the caches, have the same bytes
   }
 }
 
-TEST_CASE("what does not fit a map is refused") {
+TEST_CASE("arguments that do not fit a map are refused") {
   linear_map const map(random_matrix(2, 3, 1));
   test::byte_vector b(10);
   std::vector<std::byte*> const two(2, b.data()), three(3, b.data());

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# All ranks of a job are killed at once, the root too; a directory of its store is emptied, and a bit turned over in each
-# shard of another. Another job goes on, on another number of ranks, and its result is the same to the byte:
+# Kills all ranks of a job at once, including the root. One directory of its store is emptied, and a
+# bit is flipped in each shard of another. A second job resumes on another number of ranks; its
+# result must be the same to the byte.
 #   kill_all.sh SKEL_MPIEXEC RANKS RANKS_LATER ENDING PROGRAM ARGUMENTS...
-# ENDING: of the result's file. Exit code 1 if anything is not as it should be.
+# ENDING: extension of the result's file. Exit code 1 if any check fails.
 set -euo pipefail
 # shellcheck source=tests/programs.sh
 . "$(dirname "$0")/../programs.sh"
@@ -31,7 +32,7 @@ refused() { # refused TEXT ARGUMENTS...: one line with this text, and exit code 
 
 "${command[@]}" --quiet -o "$folder/alone$ending"
 
-for attempt in 1 2 3 4 5 6; do # again, if the job was done before it could be killed
+for attempt in 1 2 3 4 5 6; do # repeated if the job ended before it could be killed
   rm -rf "${stores[@]}" "$folder/killed$ending"
   mkdir "${stores[@]}"
   [ "$attempt" -gt 1 ] || refused "no checkpoint to resume from" "${checkpoint[@]}" --resume
@@ -53,10 +54,10 @@ done
 
 refused "already: go on with it (--resume)" "${checkpoint[@]}"
 "$skel_mpiexec" -n "$later" --oversubscribe "${command[@]}" "${checkpoint[@]}" --resume -o "$folder/later$ending" \
-  --report "$folder/report.json" >"$folder/out" 2>"$folder/errors" || fail "the job that goes on fails"
+  --report "$folder/report.json" >"$folder/out" 2>"$folder/errors" || fail "the resumed job fails"
 cmp "$folder/alone$ending" "$folder/later$ending" || fail "another result"
-grep -q "$folder/d3/" "$folder/errors" || fail "nobody says that shards in d3 are damaged"
+grep -q "$folder/d3/" "$folder/errors" || fail "damaged shards in d3 were not reported"
 restored=$(grep -o '"restored_[a-z]*": [0-9]*' "$folder/report.json" | tr '\n' ' ')
-echo "$ranks ranks killed, $later went on: $restored"
+echo "$ranks ranks killed, resumed on $later: $restored"
 case $restored in *'"restored_generation": '[1-9]*) ;; *) fail "nothing was restored" ;; esac
 case $restored in *'"restored_tasks": '[1-9]*) ;; *) fail "all tasks were done again" ;; esac

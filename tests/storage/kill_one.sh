@@ -1,15 +1,17 @@
 #!/usr/bin/env bash
-# A rank of a program in supersteps is killed: the others read its state from the store and go on, in the same job.
+# Kills a rank of a program in supersteps: the others read its state from the store and continue in
+# the same job.
 #   kill_one.sh SKEL_MPIEXEC SKEL_MATMUL given|own
-# The store: three directories, or each rank's own disk, which is lost with its rank.
-# Exit code 1 if the product differs, the job fails, it begins again instead of reading the store, or no loss was seen.
+# The store: three directories, or each rank's own disk, which is lost together with its rank.
+# Exit code 1 if the product differs, the job fails, it restarts instead of reading the store, or no
+# loss occurred.
 set -euo pipefail
 # shellcheck source=tests/programs.sh
 . "$(dirname "$0")/../programs.sh"
 skel_mpiexec=$1 program=$2 disks=$3
 own_folder
 order=1800
-[ "$disks" = given ] || order=2400 # several checkpoints by messages take longer
+[ "$disks" = given ] || order=2400 # checkpoints through messages take longer
 product=(--size $order --panel 16 --threads 1 --quiet --progress never)
 store=$folder/d0,$folder/d1,$folder/d2
 if [ "$disks" = own ]; then
@@ -18,13 +20,13 @@ if [ "$disks" = own ]; then
 fi
 
 "$program" "${product[@]}" -o "$folder/alone.bin"
-for attempt in 1 2 3 4 5 6; do # again, if the job was done before the kill
+for attempt in 1 2 3 4 5 6; do # repeated if the job ended before the kill
   rm -rf "$folder"/d?
   mkdir "$folder"/d{0,1,2}
   SKEL_SUSPECT_AFTER=1s "$skel_mpiexec" -n 4 --oversubscribe "$program" "${product[@]}" --checkpoint ida:2,1 \
     --store "$store" --every 50ms --report "$folder/report.json" --trace "$folder/trace.json" -o "$folder/ranks.bin" >"$folder/out" 2>"$folder/errors" &
   launcher=$!
-  for _ in $(seq 400); do # until there is a second generation: the first is committed
+  for _ in $(seq 400); do # until a second generation exists: the first is committed
     [ "$(find "$folder"/d? -type f 2>/dev/null | grep -cE '\.([2-9]|[1-9][0-9]+)\.[0-9]+-of-')" -gt 0 ] && break
     sleep 0.02
   done

@@ -1,5 +1,5 @@
-// A file system in memory that counts its calls, fails or dies at any of them, and after a loss of power has
-// what was synced, contents by sync(), names by sync_directory(), and any of what was not.
+// A file system in memory. It counts its calls and fails or dies at any of them. After a loss of
+// power it keeps synced contents (sync()) and names (sync_directory()), and any subset of the rest.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace test {
 
-/// The process was killed; thrown by every call from then on.
+/// Signals that the process was killed. Thrown by every further call.
 struct killed {};
 
 class model_file_system final : public skel::storage::file_system {
@@ -24,20 +24,21 @@ class model_file_system final : public skel::storage::file_system {
   explicit model_file_system(std::vector<std::string> const& directories);
   ~model_file_system() override;
 
-  /// The call of this number (from 1) and, for kill, all later ones do not happen.
+  /// Makes the call with this number (from 1) fail; for kill, all later calls too.
   void at_call(std::uint64_t number, trouble what);
   [[nodiscard]] std::uint64_t calls() const { return calls_; }
-  /// From now on calls (by their names in file_system and file) on paths for which this is true fail.
+  /// Makes calls fail from now on if `which` is true for their name (as in file_system and file)
+  /// and path.
   void refuse(std::function<bool(std::string const& call, std::string const& path)> which) {
     refused_ = std::move(which);
   }
-  /// The machine goes on: no more trouble. After a loss of power only what was synced is left.
+  /// Ends all trouble. After a loss of power only synced data remain.
   void restart(bool power_lost);
 
-  /// Writes, creations, renames and removals that are not durable, in their order.
+  /// The number of writes, creations, renames and removals that are not yet durable.
   [[nodiscard]] std::size_t unsynced() const { return pending_.size(); }
-  /// The files after a loss of power that only those of them have survived for which this is true. A file has
-  /// zeros where a write before its end is lost.
+  /// The files after a loss of power that only those unsynced operations survive for which the
+  /// predicate is true. A lost write before the end of a file leaves zeros.
   [[nodiscard]] std::map<std::string, byte_vector> after_power_loss(
       std::function<bool(std::size_t)> const& survives) const;
 
@@ -62,9 +63,9 @@ class model_file_system final : public skel::storage::file_system {
   struct directory {
     names now, durable;
   };
-  // What changes a file's content or a directory's names; in a directory by whole paths.
+  // An operation on a file's content or on a directory's names. Names are whole paths.
   struct operation {
-    std::shared_ptr<inode> node;   // what is written to, or gets a name
+    std::shared_ptr<inode> node;   // the file that is written or named
     std::size_t offset = 0;        // write
     byte_vector bytes;             // write
     std::string removed, created;  // names

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A rank on a machine of its own, as far as its disk goes: MOUNT is this rank's directory FOLDER/diskN, which the other
-# ranks cannot see there.
+# Gives a rank a disk of its own: MOUNT becomes this rank's directory FOLDER/diskN, invisible to the
+# other ranks.
 #   own_disk.sh FOLDER MOUNT PROGRAM ARGUMENTS...
 set -euo pipefail
 folder=$1 mount=$2

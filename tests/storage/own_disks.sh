@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# The store is the ranks' own disks, one for each host, which no other rank can reach but by messages. All ranks are killed at
-# once and a disk is emptied; on fewer ranks, and on more, the result is the same to the byte:
+# The store is the ranks' own disks, one per host, which other ranks reach only by messages. All
+# ranks are killed at once and a disk is emptied. On fewer and on more ranks the resumed result must
+# be the same to the byte:
 #   own_disks.sh SKEL_MPIEXEC GENERATION ENDING PROGRAM ARGUMENTS...
-# GENERATION: the job is killed when this one is being written, so the one before is committed. ENDING: of the result's file.
-# Exit code 1 if anything is not as it should be; 77 where mounts are not allowed.
+# GENERATION: the job is killed while this one is written, so the previous one is committed. ENDING:
+# extension of the result's file.
+# Exit code 1 if any check fails; 77 if mounts are not permitted.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=tests/programs.sh
@@ -33,19 +35,20 @@ on_ranks() { # on_ranks N ARGUMENTS...: each rank with a disk of its own
 
 "$program" "$@" --quiet --progress never -o "$folder/alone$ending"
 
-for attempt in 1 2 3 4 5 6; do # again, if the job was done before it could be killed
+for attempt in 1 2 3 4 5 6; do # repeated if the job ended before it could be killed
   rm -rf "$folder"/disk? "$folder"/shared/* "$folder/killed$ending"
   on_ranks 4 --quiet -o "$folder/killed$ending" &
-  # On a busy machine checkpoints take longer than half of the job: an earlier one will do then.
+  # On a busy machine checkpoints take longer than half of the job; an earlier one then suffices.
   if ((attempt > 3 && generation > 2)); then generation=2; fi
   if kill_at_generation "$generation" "$store" "$folder"/disk{0,1,2,3} && [ ! -e "$folder/killed$ending" ]; then break; fi
   [ "$attempt" -lt 6 ] || fail "the job could not be killed before its end"
 done
-[ -z "$(ls "$folder/own")" ] || fail "somebody wrote to the directory itself instead of a rank's disk"
+[ -z "$(ls "$folder/own")" ] || fail "the directory itself was written instead of a rank's disk"
 for disk in "$folder"/disk{0,1,2,3} "$folder/shared"; do
-  [ -n "$(ls "$disk")" ] || fail "no shard has come to $disk"
+  [ -n "$(ls "$disk")" ] || fail "no shard reached $disk"
 done
-# No two shards of a part lie on one host while there are enough: each index of a part once in all, on another disk.
+# No two shards of a part lie on one host if there are enough hosts: each index of a part exists
+# once, on another disk.
 twice=$(for disk in "$folder"/disk?; do (cd "$disk" && ls) | grep -v '^manifest' | sed 's/\.[0-9]*\.shard$//' | sort | uniq -d; done)
 [ -z "$twice" ] || fail "two shards on one disk: $twice"
 
@@ -59,7 +62,7 @@ for later in 3 6; do
   on_ranks $later --resume -o "$folder/later$ending" --report "$folder/report.json" || fail "the job on $later ranks fails"
   cmp "$folder/alone$ending" "$folder/later$ending" || fail "another result on $later ranks"
   restored=$(grep -o '"restored_[a-z]*": [0-9]*' "$folder/report.json" | tr '\n' ' ')
-  echo "4 ranks killed, $later went on: $restored"
+  echo "4 ranks killed, resumed on $later: $restored"
   case $restored in *'"restored_generation": '[1-9]*) ;; *) fail "nothing was restored" ;; esac
   case $restored in *'"restored_tasks": '[1-9]*) ;; *) fail "all tasks were done again" ;; esac
   rm "$folder/later$ending"

@@ -1,4 +1,4 @@
-// Where shards go: all small arrangements of hosts and directories.
+// The placement of shards: all small arrangements of hosts and directories.
 #include "skel/storage/placement.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ using namespace skel::storage;
 
 namespace {
 
-// Hosts with so many directories each.
+// Hosts with these numbers of directories.
 std::vector<place> places_of(std::vector<int> const& directories_per_host, bool remote = false) {
   std::vector<place> all;
   for (std::size_t h = 0; h < directories_per_host.size(); ++h)
@@ -22,7 +22,7 @@ std::vector<place> places_of(std::vector<int> const& directories_per_host, bool 
   return all;
 }
 
-// How often each is used: those that are used least, and most.
+// The least and the greatest number of uses.
 template <class Name>
 std::pair<std::size_t, std::size_t> extremes(std::vector<place> const& places,
                                              std::vector<std::size_t> const& chosen, Name const& name_of) {
@@ -46,7 +46,7 @@ TEST_CASE("shards are spread evenly over hosts, and over the directories of each
               auto const chosen = place_shards(places, shards, {home, part, 1, 0});
               REQUIRE(chosen.size() == shards);
               auto const [least, most] = extremes(places, chosen, [](auto const& p) { return p.host; });
-              REQUIRE(most - least <= 1);  // so never two on one host where there are enough
+              REQUIRE(most - least <= 1);  // so never two on one host if there are enough
               for (auto const* const host : {"near0", "near1", "near2"}) {
                 std::vector<place> own;
                 std::vector<std::size_t> of_host;
@@ -63,7 +63,7 @@ TEST_CASE("shards are spread evenly over hosts, and over the directories of each
             }
 }
 
-TEST_CASE("without a home the parts of a generation begin at different hosts") {
+TEST_CASE("without a home the parts of a generation start at different hosts") {
   auto const places = places_of({1, 1, 1, 1, 1});
   std::set<std::size_t> first;
   for (std::uint32_t part = 0; part < 5; ++part) first.insert(place_shards(places, 3, {"", part, 1, 0})[0]);
@@ -85,8 +85,8 @@ TEST_CASE("every n-th generation goes to remote places, the others to local ones
       bool const remote = every != 0 && g % every == 0;
       for (auto const i : place_shards(places, 6, {"near0", 0, g, every})) CHECK(places[i].remote == remote);
     }
-  CHECK_FALSE(goes_remote(places_of({1}), {"", 0, 5, 5}));  // there are none
-  CHECK(goes_remote(places_of({1}, true), {"", 0, 4, 5}));  // there are no others
+  CHECK_FALSE(goes_remote(places_of({1}), {"", 0, 5, 5}));  // no remote places exist
+  CHECK(goes_remote(places_of({1}, true), {"", 0, 4, 5}));  // no local places exist
   CHECK_THROWS_AS(place_shards({}, 3, {}), skel::usage_error);
 }
 

@@ -1,4 +1,4 @@
-// skel-checkpoint as users start it.
+// Runs skel-checkpoint as a user does.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -49,7 +49,7 @@ using test::contains;
 
 }  // namespace
 
-TEST_CASE("a file survives a wiped directory and a flipped bit, and is told of both") {
+TEST_CASE("a file survives a wiped directory and a flipped bit, and both are reported") {
   eight_disks const p;
   auto const encode =
       checkpoint("encode --code ida:6,2 --to " + p.directories + " " + p.file + " --progress always");
@@ -69,7 +69,7 @@ TEST_CASE("a file survives a wiped directory and a flipped bit, and is told of b
   CHECK(decode.code == 0);
   CHECK(test::read_file(p.out) == p.data);
   CHECK(contains(decode.text, "skel-checkpoint: " + p.disk(2) + ": No such file or directory"));
-  CHECK(contains(decode.text, "skel-checkpoint: " + p.shard(4) + ": block 2 of 3: its hash does not match"));
+  CHECK(contains(decode.text, "skel-checkpoint: " + p.shard(4) + ": block 2 of 3: hash does not match"));
   verify = checkpoint("verify --from " + p.directories + " state.bin");
   CHECK(verify.code == 1);
   CHECK(contains(verify.text, "6 of 8 shards, 0 more can be lost"));
@@ -78,12 +78,12 @@ TEST_CASE("a file survives a wiped directory and a flipped bit, and is told of b
   auto const repair = checkpoint("repair --from " + p.directories + " state.bin");
   INFO(repair.text);
   CHECK(repair.code == 0);
-  CHECK(contains(repair.text, p.shard(2) + ": written anew"));
-  CHECK(contains(repair.text, p.shard(4) + ": written anew"));
+  CHECK(contains(repair.text, p.shard(2) + ": rewritten"));
+  CHECK(contains(repair.text, p.shard(4) + ": rewritten"));
   CHECK(checkpoint("verify --quiet --from " + p.directories).text.empty());
 }
 
-TEST_CASE("the next generation takes the place of the one before when it is whole") {
+TEST_CASE("a generation replaces the previous one once it is whole") {
   eight_disks const p;
   auto const encode = "encode --quiet --code parity:7 --to " + p.directories + " " + p.file;
   CHECK(checkpoint(encode).code == 0);
@@ -96,13 +96,13 @@ TEST_CASE("the next generation takes the place of the one before when it is whol
     std::filesystem::remove(p.disk(i) + "/state.bin.2.00" + std::to_string(i) + ".shard");
   auto const decode = checkpoint("decode --from " + p.directories + " -o " + p.out + " state.bin");
   INFO(decode.text);
-  CHECK(decode.code == 0);  // the one before
-  CHECK(contains(decode.text, "state.bin, generation 2: 6 of 8 shards can be read, 7 are needed"));
+  CHECK(decode.code == 0);  // the previous generation
+  CHECK(contains(decode.text, "state.bin, generation 2: 6 of 8 shards are readable, 7 needed"));
   CHECK(test::read_file(p.out) == p.data);
   auto const second =
       checkpoint("decode --from " + p.directories + " -o " + p.out + " state.bin --generation 2");
   CHECK(second.code == 1);
-  CHECK(contains(second.text, "state.bin: no generation can be given back"));
+  CHECK(contains(second.text, "state.bin: no generation can be restored"));
   CHECK(test::read_file(p.out) == p.data);  // untouched
   CHECK(checkpoint(encode).code == 0);
   CHECK(contains(checkpoint("list --from " + p.directories).text, "state.bin, generation 3: 6 B"));
@@ -111,7 +111,8 @@ TEST_CASE("the next generation takes the place of the one before when it is whol
 
 namespace {
 
-// The eight disks hold an object; the directories "more" another one of the same name and generation.
+// The eight disks hold an object; the directories "more" hold another one of the same name and
+// generation.
 struct two_writers : eight_disks {
   std::string more, ids[2];
   two_writers() {
@@ -135,15 +136,15 @@ struct two_writers : eight_disks {
 
 }  // namespace
 
-TEST_CASE("two objects of one name and generation are named, and one has to be chosen") {
+TEST_CASE("two objects of one name and generation are listed, and one must be selected") {
   two_writers const p;
   auto const list = checkpoint("list --from " + p.all()).text;
   CHECK(list == "state.bin, generation 1: 1 MB, ida:6,2, 8 of 8 shards, 2 more can be lost, object " +
                     p.ids[0] + " in " + p.directories +
                     "\nstate.bin, generation 1: 17 B, ida:2,1, 3 of 3 shards, 1 more can be lost, object " +
                     p.ids[1] + " in " + p.more + "\n");
-  auto const refusal = "skel-checkpoint: state.bin, generation 1 is there more than once, as objects " +
-                       p.ids[0] + " and " + p.ids[1] + ": say which with --object\n";
+  auto const refusal = "skel-checkpoint: state.bin, generation 1 exists more than once, as objects " +
+                       p.ids[0] + " and " + p.ids[1] + ": select one with --object\n";
   auto const decode = "decode --quiet --from " + p.all() + " -o " + p.out + " state.bin";
   auto const r = checkpoint(decode);
   CHECK(r.code == 2);
@@ -156,22 +157,22 @@ TEST_CASE("two objects of one name and generation are named, and one has to be c
   CHECK(checkpoint(decode + " --object xyz").code == 2);
   auto const verify = checkpoint("verify --from " + p.all());
   CHECK(verify.code == 1);
-  CHECK(contains(verify.text, "state.bin, generation 1 is there more than once, as objects"));
+  CHECK(contains(verify.text, "state.bin, generation 1 exists more than once, as objects"));
   for (auto const& id : p.ids) CHECK(contains(verify.text, " more can be lost, object " + id + "\n"));
   CHECK(checkpoint("repair --from " + p.all() + " state.bin").text == refusal);
-  // A writer that died is no ambiguity.
+  // The remains of a dead writer are not ambiguous.
   for (int i = 0; i < 2; ++i)
     std::filesystem::remove(p.where.file("more" + std::to_string(i)) + "/state.bin.1.00" + std::to_string(i) +
                             ".shard");
   auto const given = checkpoint(decode);
   CHECK(given.code == 0);
   CHECK(given.text == "skel-checkpoint: state.bin, generation 1: object " + p.ids[1] +
-                          ", of another writer, is lost: 1 of its 3 shards are there; object " + p.ids[0] +
-                          " is given back\n");
+                          ", written by another run, is lost: 1 of its 3 shards found; object " + p.ids[0] +
+                          " is restored\n");
   CHECK(test::read_file(p.out) == p.data);
 }
 
-TEST_CASE("repair leaves nothing that verify complains of, or says what it leaves") {
+TEST_CASE("after repair, verify finds nothing that repair did not report") {
   eight_disks const p;
   REQUIRE(checkpoint("encode --quiet --code ida:6,2 --to " + p.directories + " " + p.file).code == 0);
   auto const repair = "repair --from " + p.directories + " state.bin";
@@ -191,7 +192,7 @@ TEST_CASE("repair leaves nothing that verify complains of, or says what it leave
   REQUIRE(::mkfifo(beside.c_str(), 0666) == 0);  // like a file without permission, even for root
   auto const left = checkpoint(repair);
   CHECK(left.code == 1);
-  CHECK(contains(left.text, beside + ": cannot be read, and stays: make it readable or remove it"));
+  CHECK(contains(left.text, beside + ": cannot be read and was kept: make it readable or remove it"));
   CHECK(std::filesystem::exists(beside));
   CHECK(checkpoint(verify).code == 1);
   std::filesystem::remove(beside);
@@ -199,16 +200,16 @@ TEST_CASE("repair leaves nothing that verify complains of, or says what it leave
   CHECK(checkpoint(verify).code == 0);
 }
 
-TEST_CASE("an unreadable shard stays while it may be another writer's") {
+TEST_CASE("an unreadable shard stays if it may belong to another writer") {
   two_writers const p;
   test::write_file(p.where.file("more0") + "/state.bin.1.000.shard", "no shard");
   auto const repair = "repair --from " + p.all() + " state.bin --object ";
   CHECK(checkpoint(repair + p.ids[0]).code == 1);
   CHECK(std::filesystem::exists(p.where.file("more0") + "/state.bin.1.000.shard"));
-  CHECK(checkpoint("repair --from " + p.more + " state.bin").code == 0);  // writes it anew
+  CHECK(checkpoint("repair --from " + p.more + " state.bin").code == 0);  // rewrites it
 }
 
-TEST_CASE("repair removes second copies and the shards of a dead writer, and then all is well") {
+TEST_CASE("repair removes second copies and the shards of a dead writer") {
   two_writers const p;
   for (int i = 0; i < 2; ++i)
     std::filesystem::remove(p.where.file("more" + std::to_string(i)) + "/state.bin.1.00" + std::to_string(i) +
@@ -225,22 +226,22 @@ TEST_CASE("repair removes second copies and the shards of a dead writer, and the
   CHECK(verify.text == "state.bin, generation 1: ida:6,2: 8 of 8 shards, 2 more can be lost\n");
 }
 
-TEST_CASE("a directory with two names is no second copy") {
+TEST_CASE("a directory with two names does not count as a second copy") {
   eight_disks const p;
   REQUIRE(checkpoint("encode --quiet --code ida:6,2 --to " + p.directories + " " + p.file).code == 0);
   auto const link = p.where.file("link");
   std::filesystem::create_directory_symlink(p.disk(0), link);
   auto const repair = checkpoint("repair --from " + p.directories + "," + link + " state.bin");
   CHECK(repair.code == 2);
-  CHECK(contains(repair.text, link + ": named twice; a directory holds one shard"));
+  CHECK(contains(repair.text, link + ": given twice, expected different directories"));
   std::filesystem::create_hard_link(p.shard(1), p.disk(2) + "/link.shard");
   auto const linked = checkpoint("repair --from " + p.directories + " state.bin");
   CHECK(linked.code == 2);
-  CHECK(contains(linked.text, "the same file as"));
+  CHECK(contains(linked.text, "same file as"));
   CHECK(std::filesystem::exists(p.shard(1)));
 }
 
-TEST_CASE("mistakes are one line and exit code 2") {
+TEST_CASE("usage errors give one line and exit code 2") {
   eight_disks const p;
   auto const check = [](std::string const& arguments, std::string const& text, int code = 2) {
     auto const r = checkpoint(arguments);
@@ -252,7 +253,7 @@ TEST_CASE("mistakes are one line and exit code 2") {
   check("encode --code raid:5 --to " + p.directories + " " + p.file,
         "unknown code \"raid:5\"; known: replicate:COPIES");
   check("encode --code ida:6,3 --to " + p.directories + " " + p.file,
-        "ida:6,3 makes 9 shards, one for each directory");
+        "ida:6,3 makes 9 shards, expected one directory each");
   check("encode --code ida:6,2 --to " + p.directories + " nothing-here",
         "nothing-here: No such file or directory");
   check("encode --code ida:6,2 --to " + p.directories + " " + p.disk(0), p.disk(0) + ": Is a directory");
@@ -265,7 +266,7 @@ TEST_CASE("mistakes are one line and exit code 2") {
         "/nowhere/out: No such file or directory");
   check("decode", "");
   check("encode --code ida:6,2 --key-file " + p.file + " --to " + p.directories + " " + p.file,
-        skel::storage::can_seal() ? p.file + ": a key is 32 bytes or 64 hexadecimal digits"
+        skel::storage::can_seal() ? p.file + ": not a key, expected 32 bytes or 64 hexadecimal digits"
                                   : "--key-file: this skel was built");
   CHECK(checkpoint("--version").code == 0);
   CHECK(checkpoint("").code == 2);
@@ -317,7 +318,7 @@ TEST_CASE("the checkpoints of a program are listed, verified and repaired by gen
   verify = checkpoint("verify --from " + p.directories);
   INFO(verify.text);
   CHECK(verify.code == 1);
-  CHECK(contains(verify.text, p.path(5, 2, 0, 5) + ": block 1 of 1: its hash does not match"));
+  CHECK(contains(verify.text, p.path(5, 2, 0, 5) + ": block 1 of 1: hash does not match"));
   CHECK(contains(verify.text,
                  "  part 0, rank-0: 6 of 8 shards, 0 more can be lost\n"
                  "  part 1, rank-1: 7 of 8 shards, 1 more can be lost\n"));
@@ -326,9 +327,9 @@ TEST_CASE("the checkpoints of a program are listed, verified and repaired by gen
   auto const repair = checkpoint("repair --from " + p.directories);
   INFO(repair.text);
   CHECK(repair.code == 0);
-  CHECK(contains(repair.text, p.path(5, 2, 0, 5) + ": written anew"));
-  CHECK(contains(repair.text, p.path(2, 2, 0, 2) + ": written anew"));
-  CHECK(contains(repair.text, "/manifest.2.4-of-4.002.shard: written anew"));
+  CHECK(contains(repair.text, p.path(5, 2, 0, 5) + ": rewritten"));
+  CHECK(contains(repair.text, p.path(2, 2, 0, 2) + ": rewritten"));
+  CHECK(contains(repair.text, "/manifest.2.4-of-4.002.shard: rewritten"));
   CHECK(contains(repair.text, "skel-test 1.0, generation 2: all shards of 4 parts are whole"));
   CHECK(checkpoint("verify --generation 2 --from " + p.directories).text == whole(2));
   CHECK(checkpoint("verify --generation 2 --from " + p.directories).code == 0);
@@ -341,7 +342,7 @@ TEST_CASE("the checkpoints of a program are listed, verified and repaired by gen
   CHECK(checkpoint("verify --generation 2 --from " + p.directories).code == 0);
 }
 
-TEST_CASE("a lost generation is told, and the one before is repaired") {
+TEST_CASE("a lost generation is reported, and the previous one is repaired") {
   program_store const p;
   for (int const i : {1, 2, 3}) std::filesystem::remove(p.path(i, 2, 1, i - 1));
   std::filesystem::remove(p.path(4, 1, 0, 4));
@@ -349,12 +350,12 @@ TEST_CASE("a lost generation is told, and the one before is repaired") {
   INFO(list);
   CHECK(contains(list,
                  "generation 2: 4 parts, 1 MB, ida:6,2: lost\n"
-                 "  part 1, rank-1: 5 of 8 shards, lost: 6 are needed\n"));
+                 "  part 1, rank-1: 5 of 8 shards, lost: 6 needed\n"));
   auto const repair = checkpoint("repair --from " + p.directories);
   INFO(repair.text);
   CHECK(repair.code == 0);
   CHECK(contains(repair.text, "skel-checkpoint: skel-test 1.0, generation 2: lost"));
-  CHECK(contains(repair.text, p.path(4, 1, 0, 4) + ": written anew"));
+  CHECK(contains(repair.text, p.path(4, 1, 0, 4) + ": rewritten"));
   auto const lost = checkpoint("repair --generation 2 --from " + p.directories);
   CHECK(lost.code == 1);
   CHECK(contains(lost.text, "no generation can be repaired"));
@@ -364,5 +365,5 @@ TEST_CASE("without a name only a program's checkpoints are repaired") {
   eight_disks const p;
   auto const r = checkpoint("repair --from " + p.directories);
   CHECK(r.code == 2);
-  CHECK(contains(r.text, "no program's checkpoint is there; what stands alone is repaired by NAME"));
+  CHECK(contains(r.text, "no program's checkpoint found; give the NAME of a single object"));
 }

@@ -1,4 +1,4 @@
-// Generations of parts: saved, found, given back, and what happens to damaged ones.
+// Generations of parts: saved, found, restored; and the treatment of damaged ones.
 #include "skel/storage/repository.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ std::size_t count_shards(test::repository_in_memory const& r, std::string const&
       std::ranges::count_if(paths, [&](auto const& p) { return p.find(part) != std::string::npos; }));
 }
 
-// The path of a shard: directory d of part p, by its name.
+// The path of a shard in directory d, built from its part's name.
 std::string shard_path(test::repository_in_memory const& r, std::uint64_t generation, std::string const& part,
                        int index) {
   auto const ending =
@@ -43,7 +43,7 @@ std::string error_of(F const& f) {
 
 }  // namespace
 
-TEST_CASE("a store without a checkpoint gives nothing back, and says nothing") {
+TEST_CASE("an empty store restores nothing and reports nothing") {
   test::repository_in_memory r(4, "ida:2,2");
   r.store.check_at_start();
   CHECK(r.store.catalogue().empty());
@@ -52,7 +52,7 @@ TEST_CASE("a store without a checkpoint gives nothing back, and says nothing") {
   CHECK(r.files.all_paths().empty());  // the probe is gone
 }
 
-TEST_CASE("what was saved is given back, the newest first, and the one before stays") {
+TEST_CASE("saved generations are restored, the newest first, and the previous one stays") {
   for (auto const* const code : {"replicate:1", "replicate:3", "parity:3", "ida:2,2", "ida:3,1"})
     for (std::size_t const n : {1U, 2U, 5U}) {
       test::repository_in_memory r(4, code);
@@ -87,7 +87,7 @@ TEST_CASE("any two of five directories can be lost") {
       r.files.remove_directory(test::directories(5)[a]);
       r.files.remove_directory(test::directories(5)[b]);
       CHECK(r.restore() == state);
-      // And three more directories make it whole again, though not spread as before.
+      // Three more directories make it whole again, though spread differently.
       auto const found = r.store.catalogue().at(0);
       auto const repaired = r.store.repair(found, r.store.verify(found));
       CHECK(repaired.size() == 3 * 2 + 2);
@@ -96,7 +96,7 @@ TEST_CASE("any two of five directories can be lost") {
     }
 }
 
-TEST_CASE("a lost generation makes way for the one before, which is said") {
+TEST_CASE("a lost generation is reported and the previous one is restored") {
   test::repository_in_memory r(4, "parity:3");
   auto const old = test::random_parts(2, 1);
   test::save(r.store, old);
@@ -106,24 +106,24 @@ TEST_CASE("a lost generation makes way for the one before, which is said") {
   r.files.remove(shard_path(r, 2, "0-of-2", 1));
   CHECK(r.store.catalogue().at(0).state() == condition::lost);
   CHECK(r.restore() == old);
-  CHECK(r.told("generation 2 is lost: part 0, part: 2 of 4 shards are there, 3 are needed"));
-  SECTION("a new one has a new number, and the lost one goes") {
+  CHECK(r.told("generation 2 is lost: part 0, part: 2 of 4 shards found, 3 needed"));
+  SECTION("a new one has a new number, and the lost one is removed") {
     auto const state = test::random_parts(2, 3);
     CHECK(test::save(r.store, state).generation == 3);
     CHECK(r.restore() == state);
     auto const found = r.store.catalogue();
-    REQUIRE(found.size() == 2);  // what can be given back stays
+    REQUIRE(found.size() == 2);  // restorable generations stay
     CHECK(found[1].plan.generation == 1);
   }
-  SECTION("where all are lost, that is an error and not the beginning") {
+  SECTION("if all are lost, that is an error, not an empty store") {
     r.files.remove(shard_path(r, 1, "1-of-2", 0));
     r.files.remove(shard_path(r, 1, "1-of-2", 3));
     CHECK(error_of([&] { (void)r.store.restore(); }) ==
-          "/disk0,/disk1,/disk2,/disk3: no generation can be given back");
+          "/disk0,/disk1,/disk2,/disk3: no generation can be restored");
   }
 }
 
-TEST_CASE("damage within the shards makes way too") {
+TEST_CASE("damage within the shards falls back to the previous generation too") {
   test::repository_in_memory r(3, "ida:2,1");
   auto const old = test::random_parts(2, 1);
   test::save(r.store, old);
@@ -135,12 +135,12 @@ TEST_CASE("damage within the shards makes way too") {
   };
   damage(0);
   CHECK(r.restore() == now);
-  CHECK(r.told("its hash does not match"));
+  CHECK(r.told("hash does not match"));
   damage(1);
   CHECK(r.restore() == old);
 }
 
-TEST_CASE("manifests can all be lost: shards tell what there is") {
+TEST_CASE("all manifests can be lost: the shards identify the generations") {
   test::repository_in_memory r(4, "ida:2,2");
   auto const state = test::random_parts(3, 1);
   test::save(r.store, state);
@@ -156,7 +156,7 @@ TEST_CASE("manifests can all be lost: shards tell what there is") {
   CHECK(r.store.catalogue().at(0).written_by == r.store.options().identity);
 }
 
-TEST_CASE("shards that lie elsewhere or are there twice do no harm") {
+TEST_CASE("misplaced and duplicate shards do no harm") {
   test::repository_in_memory r(4, "ida:2,2");
   auto const old = test::random_parts(2, 1);
   auto const now = test::random_parts(2, 2);
@@ -179,7 +179,7 @@ TEST_CASE("shards that lie elsewhere or are there twice do no harm") {
     r.files.put("/disk3/copy.shard", r.files.content(a));
     CHECK(r.restore() == now);
     CHECK(r.store.verify(r.store.catalogue().at(0)).state() == condition::whole);
-    CHECK(r.told("a second copy of a shard"));
+    CHECK(r.told("second copy of a shard"));
   }
   SECTION("over one another") {
     r.files.content(a) = r.files.content(b);
@@ -199,7 +199,7 @@ TEST_CASE("shards that lie elsewhere or are there twice do no harm") {
   }
 }
 
-TEST_CASE("what was cut off is lost, at whatever byte") {
+TEST_CASE("a truncated shard is lost, at any byte") {
   test::repository_in_memory r(3, "ida:2,1");
   auto const now = test::random_parts(2, 2);
   test::save(r.store, now);
@@ -224,22 +224,21 @@ TEST_CASE("another program's, version's or problem's checkpoints are refused in 
     return text;
   };
   std::string const front =
-      "usage: /disk0: holds generation 1 of skel-test 1.0, problem 000000000000002a, not of ";
+      "usage: /disk0: contains generation 1 of skel-test 1.0, problem 000000000000002a, expected ";
   CHECK(refused({"skel-other", "1.0", 42}) ==
-        front + "skel-other 1.0, problem 000000000000002a; name another store");
+        front + "skel-other 1.0, problem 000000000000002a; use another store");
   CHECK(refused({"skel-test", "1.1", 42}) ==
-        front + "skel-test 1.1, problem 000000000000002a; name another store");
+        front + "skel-test 1.1, problem 000000000000002a; use another store");
   CHECK(refused({"skel-test", "1.0", 43}) ==
-        front + "skel-test 1.0, problem 000000000000002b; name another store");
+        front + "skel-test 1.0, problem 000000000000002b; use another store");
   for (auto const& p : r.files.all_paths())
     if (p.find("/manifest.") != std::string::npos) r.files.remove(p);
   CHECK(refused({"skel-test", "1.1", 42}) ==
-        "usage: /disk0: holds generation 1 of another program, version or problem, not of skel-test 1.1, "
-        "problem "
-        "000000000000002a; name another store");
+        "usage: /disk0: contains generation 1 of another program, version or problem, expected skel-test "
+        "1.1, problem 000000000000002a; use another store");
 }
 
-TEST_CASE("shards that say they are a manifest and are none belong to another's store") {
+TEST_CASE("forged manifests belong to another program's store") {
   test::repository_in_memory r(3, "ida:2,1");
   object_info o;
   o.name = "x";
@@ -257,21 +256,21 @@ TEST_CASE("shards that say they are a manifest and are none belong to another's 
   w.finish();
   for (std::size_t i = 0; i < 3; ++i) r.files.put("/disk" + std::to_string(i) + "/x.shard", shards[i]);
   CHECK(error_of([&] { (void)r.store.restore(); }) ==
-        "usage: the store: holds generation 2 of another program, version or problem, not of skel-test 1.0, "
-        "problem 000000000000002a; name another store");
+        "usage: the store: contains generation 2 of another program, version or problem, expected skel-test "
+        "1.0, problem 000000000000002a; use another store");
 }
 
-TEST_CASE("a directory that fails is told, and its shards go elsewhere") {
+TEST_CASE("a failing directory is reported, and its shards go elsewhere") {
   test::repository_in_memory r(4, "ida:2,2");
   r.files.remove_directory("/disk2");
   r.store.check_at_start();
   CHECK(r.told("/disk2: No such file or directory"));
   auto const state = test::random_parts(3, 1);
   test::save(r.store, state);
-  CHECK(r.told("goes there instead of to /disk2"));
+  CHECK(r.told("in place of /disk2"));
   CHECK(r.restore() == state);
   CHECK(r.store.catalogue().at(0).state() == condition::whole);
-  for (auto const* const d : {"/disk0", "/disk1", "/disk3"})  // as evenly as it goes
+  for (auto const* const d : {"/disk0", "/disk1", "/disk3"})  // as evenly as possible
     for (auto const* const part : {"0-of-3", "1-of-3", "2-of-3"}) {
       auto const n = count_shards(r, std::string(d) + "/part.1." + part);
       CHECK(n >= 1);
@@ -279,7 +278,7 @@ TEST_CASE("a directory that fails is told, and its shards go elsewhere") {
     }
 }
 
-TEST_CASE("where no directory can be written to, the start says so") {
+TEST_CASE("the start fails if no directory is writable") {
   test::repository_in_memory r(2, "ida:1,1");
   r.files.remove_directory("/disk0");
   r.files.remove_directory("/disk1");
@@ -296,16 +295,16 @@ TEST_CASE("without a quorum of manifests nothing is committed, and nothing remov
   r.files.remove_directory("/disk1");
   r.files.remove_directory("/disk2");
   CHECK(error_of([&] { r.store.commit(plan); }) ==
-        "generation 2 is not committed: 2 of 4 directories took its manifest, 3 have to");
+        "generation 2 is not committed: 2 of 4 directories stored its manifest, expected at least 3");
   CHECK(error_of([&] {
           r.store.commit({7, 1, 1});
-        }) == "generation 7 was not prepared: 0 of 1 parts can be given back");
+        }) == "generation 7 was not prepared: 0 of 1 parts can be restored");
   CHECK(error_of([&] {
           r.store.remove_old({7, 1, 1});
-        }) == "generation 7 is not committed: nothing older is removed");
+        }) == "generation 7 is not committed: older ones are kept");
 }
 
-TEST_CASE("a generation of which a part is missing is not committed") {
+TEST_CASE("a generation with a missing part is not committed") {
   test::repository_in_memory r(3, "ida:2,1");
   auto const old = test::random_parts(3, 1);
   test::save(r.store, old);
@@ -313,11 +312,10 @@ TEST_CASE("a generation of which a part is missing is not committed") {
   r.store.prepare(plan, 0, "part", old[0]);
   r.store.prepare(plan, 2, "part", old[2]);
   CHECK(error_of([&] { r.store.commit(plan); }) ==
-        "generation 2 was not prepared: 2 of 3 parts can be given back");
-  CHECK(error_of([&] { r.store.remove_old(plan); }) ==
-        "generation 2 is not committed: nothing older is removed");
+        "generation 2 was not prepared: 2 of 3 parts can be restored");
+  CHECK(error_of([&] { r.store.remove_old(plan); }) == "generation 2 is not committed: older ones are kept");
   CHECK(r.restore() == old);
-  // Its number is not used again, and the next commit sweeps it away.
+  // Its number is not reused, and the next commit removes it.
   CHECK(test::save(r.store, old).generation == 3);
   CHECK(count_shards(r, ".2.") == 0);
 }
@@ -335,7 +333,8 @@ TEST_CASE("parts of two runs that used the same number are not mixed") {
 
 namespace {
 
-// Two runs that used one number, each while the other's directories were away; of the same writer.
+// Two runs of the same writer that used one number while neither could reach the other's
+// directories.
 struct two_runs {
   test::parts const one = test::random_parts(2, 1), two = test::random_parts(2, 2),
                     old = test::random_parts(2, 3);
@@ -367,24 +366,23 @@ struct two_runs {
 
 }  // namespace
 
-TEST_CASE("two complete generations of one number are refused, unless it is said which") {
+TEST_CASE("two complete generations of one number are refused unless one is selected") {
   two_runs s;
   CHECK(error_of([&] { (void)s.r.store.restore(); }) ==
-        "usage: generation 5 is there more than once, as objects 00000000000000bb and 00000000000000aa: say "
-        "which to "
-        "go on from (--resume-object)");
+        "usage: generation 5 exists more than once, as objects 00000000000000bb and 00000000000000aa: select "
+        "one with --resume-object");
   CHECK(s.restored("00000000000000aa")->parts == s.one);
   CHECK(s.restored("00000000000000b")->parts == s.two);
-  CHECK(error_of([&] { (void)s.restored("00"); }).starts_with("usage: generation 5 is there more than once"));
+  CHECK(error_of([&] { (void)s.restored("00"); }).starts_with("usage: generation 5 exists more than once"));
   CHECK(error_of([&] { (void)s.restored("cc"); }) ==
-        "usage: /disk0,/disk1,/disk2,/disk3,/disk4,/disk5: no checkpoint has the object cc");
-  // The one that is lost is no rival, and older ones are no reason to stop.
+        "usage: /disk0,/disk1,/disk2,/disk3,/disk4,/disk5: no checkpoint with object cc");
+  // A lost generation is no rival, and older rivals do not prevent resuming.
   for (auto const& p : s.r.files.all_paths())
     if (p.starts_with("/disk3") || p.starts_with("/disk4")) s.r.files.remove(p);
   CHECK(s.r.store.restore()->parts == s.one);
 }
 
-TEST_CASE("two complete generations of an older number are left out, which is said") {
+TEST_CASE("two complete generations of an older number are reported and ignored") {
   two_runs s;
   auto const newest = test::random_parts(2, 9);
   s.save(s.options, {6, 0xcc, 2}, newest);
@@ -392,9 +390,8 @@ TEST_CASE("two complete generations of an older number are left out, which is sa
   REQUIRE(usable.size() == 2);
   CHECK(usable[0].plan.generation == 6);
   CHECK(usable[1].plan.generation == 4);
-  CHECK(
-      s.r.told("generation 5 is there more than once, as objects 00000000000000bb and 00000000000000aa: it "
-               "is left out"));
+  CHECK(s.r.told(
+      "generation 5 exists more than once, as objects 00000000000000bb and 00000000000000aa: ignored"));
   CHECK(s.r.store.restore()->parts == newest);
 }
 
@@ -411,7 +408,7 @@ TEST_CASE("repairing one of two generations of a number leaves the other alone")
   CHECK(s.restored("00000000000000bb")->parts == s.two);
 }
 
-TEST_CASE("a part that is there twice with other data, and no manifest, is not chosen by chance") {
+TEST_CASE("a part with two different contents and no manifest is not chosen at random") {
   test::repository_in_memory r(6, "ida:2,1");
   auto const old = test::random_parts(1, 1);
   test::save(r.store, old);
@@ -424,24 +421,22 @@ TEST_CASE("a part that is there twice with other data, and no manifest, is not c
   CHECK(r.restore() == now);
   repository(right, {}, r.files).prepare(plan, 0, "part", test::random_bytes(100, 7));
   CHECK(r.restore() == old);
-  CHECK(r.told("part 0 of generation 2 is there twice, with other data; it is left out"));
+  CHECK(r.told("part 0 of generation 2 exists twice with different data; ignored"));
 }
 
-TEST_CASE("tidying a generation removes copies, what is no part of it, and what is left of another run's") {
+TEST_CASE("tidying a generation removes copies, foreign parts, and remains of other runs") {
   two_runs s;
   auto const copied = shard_path(s.r, 5, "0-of-2", 0);
   s.r.files.put("/disk1/copy.shard", s.r.files.content(copied));
   s.r.files.put("/disk1/manifest-copy.shard", s.r.files.content("/disk0/manifest.5.2-of-2.000.shard"));
-  // Data that this run has not committed, in two shards of three: complete.
+  // Complete data that another run saved without committing, in two shards of three.
   test::repository_in_memory elsewhere(3, "ida:2,1");
   elsewhere.store.prepare(s.a, 1, "part", test::random_bytes(77, 5));
   for (int const i : {0, 1})
     s.r.files.put("/disk" + std::to_string(i) + "/stray.shard",
                   elsewhere.files.content(shard_path(elsewhere, 5, "1-of-2", i)));
-  CHECK(error_of([&] {
-          s.r.store.tidy({5, 0xdd, 2});
-        }) == "generation 5 is not whole, so nothing is removed");
-  for (auto const& p : s.r.files.all_paths())  // the other run's is lost
+  CHECK(error_of([&] { s.r.store.tidy({5, 0xdd, 2}); }) == "generation 5 is not whole: nothing is removed");
+  for (auto const& p : s.r.files.all_paths())  // the other run's object is lost
     if (p.starts_with("/disk3") || p.starts_with("/disk4")) s.r.files.remove(p);
   auto const removed = s.r.store.tidy(s.a);
   for (auto const* const path :
@@ -450,13 +445,13 @@ TEST_CASE("tidying a generation removes copies, what is no part of it, and what 
   CHECK(count_shards(s.r, "/disk5/") == 0);
   s.r.problems.clear();
   auto const all = s.r.store.catalogue();
-  REQUIRE(all.size() == 2);  // and the generation before
+  REQUIRE(all.size() == 2);  // and the previous generation
   for (auto const& g : all) CHECK(s.r.store.verify(g).state() == condition::whole);
   CHECK(s.r.problems.empty());
   CHECK(s.r.store.restore()->parts == s.one);
 }
 
-TEST_CASE("every fifth generation goes to remote directories, and is there when all others are gone") {
+TEST_CASE("every fifth generation goes to remote directories and survives the loss of all others") {
   auto o = test::options_for(6, "ida:2,1");
   for (std::size_t i = 3; i < 6; ++i) o.places[i].remote = true;
   o.remote_every = 5;
@@ -472,7 +467,7 @@ TEST_CASE("every fifth generation goes to remote directories, and is there when 
   CHECK(r.restore() == states[5]);
 }
 
-TEST_CASE("what ends every run that goes on from it is not tried for ever") {
+TEST_CASE("a generation that ends every resumed run is not tried for ever") {
   test::repository_in_memory r(4, "ida:2,2");
   auto const old = test::random_parts(2, 1), now = test::random_parts(2, 2);
   auto const first = test::save(r.store, old), second = test::save(r.store, now);
@@ -481,8 +476,8 @@ TEST_CASE("what ends every run that goes on from it is not tried for ever") {
     r.store.note_attempt(second);
   }
   CHECK(r.restore() == old);
-  CHECK(r.told("generation 2: 3 runs have gone on from it and saved no newer one; it is tried last"));
-  SECTION("but what there is nothing else for is tried all the same") {
+  CHECK(r.told("generation 2: 3 runs resumed from it without saving a newer one; tried last"));
+  SECTION("the only generation is tried all the same") {
     for (int run = 0; run < 3; ++run) r.store.note_attempt(first);
     CHECK(r.restore() == now);
   }
@@ -505,8 +500,7 @@ TEST_CASE("an encrypted store needs its key") {
   CHECK(r.restore() == state);
   o.seal_with.reset();
   repository const without(o, {}, r.files);
-  CHECK(error_of([&] { (void)without.restore(); }) ==
-        "usage: part, generation 1: encrypted; a key is needed");
+  CHECK(error_of([&] { (void)without.restore(); }) == "usage: part, generation 1: encrypted, missing key");
 }
 
 TEST_CASE("options that make no sense are refused") {
@@ -515,9 +509,10 @@ TEST_CASE("options that make no sense are refused") {
     change(o);
     return error_of([&] { repository const r(o); });
   };
-  CHECK(refused([](auto& o) { o.places.clear(); }) == "usage: no directories for checkpoints were given");
-  CHECK(refused([](auto& o) { o.keep = 0; }) == "usage: at least 1 generation has to be kept, got 0");
+  CHECK(refused([](auto& o) { o.places.clear(); }) == "usage: missing directories for checkpoints");
+  CHECK(refused([](auto& o) { o.keep = 0; }) == "usage: generations to keep: found 0, expected at least 1");
   CHECK(refused([](auto& o) { o.places[1] = o.places[0]; }) ==
-        "usage: /disk0: named twice; a directory holds one shard");
-  CHECK(refused([](auto& o) { o.block_size = 0; }) == "usage: a block has 1 to 16777216 bytes, got 0");
+        "usage: /disk0: given twice, expected different directories");
+  CHECK(refused([](auto& o) { o.block_size = 0; }) ==
+        "usage: block size: expected 1 to 16777216 bytes, found 0");
 }

@@ -1,6 +1,6 @@
-// A commit that is killed at each of its calls to the file system, on disks that keep everything, that forget
-// what was not synced, or that keep any part of it; and disks that fail or fill up at any call. Afterwards
-// the newest whole generation is given back, wrong bytes never.
+// Kills a commit at each of its calls to the file system, on disks that keep everything, forget
+// unsynced data, or keep any part of it; and lets disks fail or fill up at any call. Afterwards the
+// newest whole generation must be restored, and never wrong bytes.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,7 +22,7 @@ test::parts const one = test::random_parts(2, 1), two = test::random_parts(2, 2)
 
 repository_options small_store(std::size_t places, std::string const& code) {
   auto o = test::options_for(places, code);
-  o.keep = 1;  // the older one goes as soon as may be
+  o.keep = 1;  // the older generation is removed as soon as possible
   return o;
 }
 
@@ -50,7 +50,7 @@ void check_restored(test::parts const& restored, reached done, test::parts const
     REQUIRE(restored == after);
 }
 
-// One generation is there; the second is killed at call n.
+// One generation exists; the process is killed at call n while saving the second.
 struct crash {
   test::repository_in_memory r;
   reached done;
@@ -65,7 +65,7 @@ struct crash {
   }
 };
 
-// Real files; the process kills itself before a call, or in the middle of a write.
+// Real files; the process kills itself before a call or in the middle of a write.
 class deadly_files final : public file_system {
  public:
   deadly_files(std::uint64_t last, bool within) : last_(last), within_(within) {}
@@ -127,7 +127,7 @@ class deadly_files final : public file_system {
 
 }  // namespace
 
-TEST_CASE("a commit killed at any call, with every prefix of what was not synced") {
+TEST_CASE("a commit killed at any call, with every prefix of the unsynced operations") {
   auto const o = small_store(4, "ida:2,1");
   std::uint64_t old_ones = 0, new_ones = 0, losses = 0;
   for (std::uint64_t n = 1;; ++n) {
@@ -138,12 +138,12 @@ TEST_CASE("a commit killed at any call, with every prefix of what was not synced
       c.check_after_loss(one, two, [&](std::size_t i) { return i < prefix; });
       ++losses;
     }
-    c.r.files.restart(false);  // killed, but the machine goes on
+    c.r.files.restart(false);  // only the process was killed
     auto const restored = c.r.restore();
     check_restored(restored, c.done, one, two);
     ++(restored == one ? old_ones : new_ones);
     auto const three = test::random_parts(3, n);
-    test::save(c.r.store, three);  // and all goes on
+    test::save(c.r.store, three);  // the store stays usable
     REQUIRE(c.r.restore() == three);
     for (auto const& path : c.r.files.all_paths()) REQUIRE(path.find(".writing") == std::string::npos);
     if (c.done == reached::all) break;
@@ -153,7 +153,7 @@ TEST_CASE("a commit killed at any call, with every prefix of what was not synced
   CHECK(losses > 2000);
 }
 
-TEST_CASE("a commit killed at any call, with every subset of what was not synced") {
+TEST_CASE("a commit killed at any call, with every subset of the unsynced operations") {
   auto const o = small_store(2, "replicate:2");
   test::parts const before{test::random_bytes(30, 1)}, after{test::random_bytes(35, 2)};
   std::uint64_t losses = 0;
@@ -174,7 +174,7 @@ TEST_CASE("a commit killed at any call, with every subset of what was not synced
   CHECK(losses > 1000);
 }
 
-TEST_CASE("a call that fails once: the commit goes on elsewhere, or the old generation stays") {
+TEST_CASE("after a single failing call the commit continues elsewhere, or the old generation stays") {
   auto const o = small_store(4, "ida:2,1");
   std::uint64_t survived = 0, n = 1;
   for (;; ++n) {
@@ -189,8 +189,7 @@ TEST_CASE("a call that fails once: the commit goes on elsewhere, or the old gene
     survived += done == reached::nothing ? 0 : 1;
     if (!reached_it) break;
   }
-  CHECK(10 * survived >=
-        9 * n);  // one failing call costs the commit only where it hits what nobody can do without
+  CHECK(10 * survived >= 9 * n);  // a failing call prevents the commit only if no directory can replace it
 }
 
 TEST_CASE("a directory fills up, or becomes read-only, at any call: the others take its shards") {
@@ -215,7 +214,7 @@ TEST_CASE("a directory fills up, or becomes read-only, at any call: the others t
     }
 }
 
-TEST_CASE("where all directories are full the old generation stays") {
+TEST_CASE("if all directories are full the old generation stays") {
   auto const o = small_store(3, "ida:2,1");
   test::repository_in_memory r(o);
   test::save(r.store, one);
@@ -228,7 +227,7 @@ TEST_CASE("where all directories are full the old generation stays") {
 }
 
 TEST_CASE("a process killed by SIGKILL at every call of a commit to real files") {
-  // In memory where that can be: no power is lost here, and a disk would take a minute for all the syncs.
+  // Uses memory if possible: no power is lost here, and the syncs would take a minute on a disk.
   test::temporary_directory const where(std::filesystem::is_directory("/dev/shm")
                                             ? std::filesystem::path("/dev/shm")
                                             : std::filesystem::temp_directory_path());
@@ -260,7 +259,7 @@ TEST_CASE("a process killed by SIGKILL at every call of a commit to real files")
       REQUIRE(restored.has_value());
       REQUIRE((restored->parts == next || (killed && restored->parts == current)));
       current = restored->parts;
-      test::save(store, current);  // and all goes on; what the dead have left is swept away
+      test::save(store, current);  // the store stays usable; remains of dead writers are removed
     }
   CHECK(n > 60);
 }

@@ -34,7 +34,7 @@ inline skel::storage::generation_plan prepare_all(skel::storage::repository cons
   return plan;
 }
 
-/// All of a generation, as one process does it.
+/// Saves a generation in one process.
 inline skel::storage::generation_plan save(skel::storage::repository const& store, parts const& state) {
   auto const plan = prepare_all(store, state);
   store.commit(plan);
@@ -54,7 +54,7 @@ struct repository_in_memory {
   std::vector<std::string> problems;
   skel::storage::repository store;
 
-  /// Of the newest generation that can be given back; empty where there is none.
+  /// Restores the newest restorable generation; empty if there is none.
   [[nodiscard]] parts restore() const {
     try {
       auto r = store.restore();

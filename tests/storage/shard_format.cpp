@@ -1,4 +1,4 @@
-// What stands in a shard, byte by byte; and what is not a shard.
+// The bytes of a shard; and files that are not shards.
 #include "storage/shard_format.hpp"
 
 #include <algorithm>
@@ -60,7 +60,7 @@ TEST_CASE("the first m shards are the data, block by block") {
   CHECK(std::equal(data.begin() + 384 + 4, data.begin() + 384 + 8, at(2)));
 }
 
-TEST_CASE("shards are the same bytes for every kernel and every way the data comes in") {
+TEST_CASE("shards are the same bytes for every kernel and every size of writes") {
   auto const data = test::random_bytes(5000, 2);
   auto const o = info("ida:4,3,matrix=cauchy", data.size(), 100);
   auto const expected = shards_of(o, data, 5000, kernel::table);
@@ -69,7 +69,7 @@ TEST_CASE("shards are the same bytes for every kernel and every way the data com
       CHECK(shards_of(o, data, piece, k) == expected);
 }
 
-TEST_CASE("a writer is held to the length it was given") {
+TEST_CASE("a writer accepts exactly the announced length") {
   auto const data = test::random_bytes(100, 3);
   CHECK_THROWS_AS(shards_of(info("ida:3,2", 99), data), std::length_error);
   CHECK_THROWS_AS(shards_of(info("ida:3,2", 101), data), std::length_error);
@@ -99,38 +99,36 @@ TEST_CASE("no bit of a header can change unnoticed") {
   }
 }
 
-TEST_CASE("what is wrong with a header is said") {
+TEST_CASE("errors describe the defect of a header") {
   auto const bytes = shard_header{info("ida:8,2", 1000), 3}.encode();
   auto changed = bytes;
   changed[0] = std::byte{'x'};
   CHECK(refused_header(changed) == "not a shard");
   changed = bytes;
   changed[8] = std::byte{2};
-  CHECK(refused_header(changed) == "a shard of format 2; this skel reads format 1");
+  CHECK(refused_header(changed) == "found shard format 2, expected format 1");
   changed = bytes;
   changed[20] ^= std::byte{1};
-  CHECK(refused_header(changed) == "its header's hash does not match");
-  CHECK(refused_header(std::span(bytes).first(40)) == "its header is too short");
+  CHECK(refused_header(changed) == "hash of the header does not match");
+  CHECK(refused_header(std::span(bytes).first(40)) == "header too short");
   for (auto const* const bad : {"", ".hidden", "a/b", "a\nb"})
     CHECK_THROWS_AS(object_info::check_name(bad), skel::usage_error);
 }
 
-// Those who forge hashes get no further than the checks behind them.
-TEST_CASE("a header with the right hash that makes no sense is refused") {
+// Headers with forged hashes must fail the checks behind the hash.
+TEST_CASE("an invalid header with a matching hash is refused") {
   auto const with = [](auto const& change) {
     shard_header h{info("ida:8,2", 1000), 3};
     change(h);
     return refused_header(h.encode());
   };
-  CHECK(with([](auto& h) { h.index = 10; }) == "its header makes no sense: no such shard");
-  CHECK(with([](auto& h) { h.object.block_size = 0; }) == "its header makes no sense: block size");
-  CHECK(with([](auto& h) { h.object.block_size = largest_block + 1; }) ==
-        "its header makes no sense: block size");
-  CHECK(with([](auto& h) { h.object.length = ~std::uint64_t{0}; }) == "its header makes no sense: length");
-  CHECK(with([](auto& h) { h.object.content_length = 999; }) ==
-        "its header makes no sense: length of the content");
+  CHECK(with([](auto& h) { h.index = 10; }) == "invalid header: shard index");
+  CHECK(with([](auto& h) { h.object.block_size = 0; }) == "invalid header: block size");
+  CHECK(with([](auto& h) { h.object.block_size = largest_block + 1; }) == "invalid header: block size");
+  CHECK(with([](auto& h) { h.object.length = ~std::uint64_t{0}; }) == "invalid header: length");
+  CHECK(with([](auto& h) { h.object.content_length = 999; }) == "invalid header: content length");
   CHECK(with([](auto& h) { h.object.sealed = sealing::xchacha20_poly1305; }) ==
-        "its header makes no sense: length of the content");
+        "invalid header: content length");
   CHECK(with([](auto& h) { h.object.sealed = static_cast<sealing>(9); }) ==
-        "its header makes no sense: unknown encryption");
+        "invalid header: unknown encryption");
 }

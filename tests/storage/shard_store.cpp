@@ -1,5 +1,5 @@
-// Objects in directories: every length and loss, damage that is found and named, generations that are not
-// mixed.
+// Objects in directories: every length and loss, damage that is found and named, generations that
+// are not mixed.
 #include "storage/shard_store.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ put_options blocks_of(std::uint32_t size) {
 
 }  // namespace
 
-TEST_CASE("objects of every length come back, whole and after losses") {
+TEST_CASE("objects of every length are restored, also after losses") {
   for (auto const* const spec : {"ida:5,3", "ida:3,2,matrix=cauchy", "parity:4", "replicate:3", "ida:1,1"}) {
     code const c(spec);
     auto const m = c.data_shards();
@@ -56,13 +56,13 @@ TEST_CASE("any set of m directories is enough, and no smaller one") {
       CHECK(s.get(some) == data);
     } else {
       CHECK_THROWS_WITH(s.get(some), "state, generation 1: " + std::to_string(std::popcount(set)) +
-                                         " of 6 shards can be read, 4 are needed");
+                                         " of 6 shards are readable, 4 needed");
     }
   }
 }
 
-// One bit anywhere in a shard: it is found, the shard named, and with a spare shard the data is right all the
-// same.
+// Flips single bits of a shard: the damage is found and the shard named, and with a spare shard the
+// data is still restored.
 TEST_CASE("no bit of a shard can change unnoticed") {
   test::store_in_memory s(3);
   auto const data = test::random_bytes(150, 1);
@@ -88,13 +88,13 @@ TEST_CASE("a bad block costs one block: each stripe may lose others") {
   auto const data = test::random_bytes(3 * 5 * 100, 1);
   auto const o = s.put("ida:3,2", data, blocks_of(100));
   auto const header = shard_header{o.object, 0}.encode().size();
-  // Two of each stripe's blocks, others in each: so all five shards are damaged.
+  // Two different blocks per stripe, so that all five shards are damaged.
   for (std::size_t stripe = 0; stripe < 5; ++stripe)
     for (std::size_t const shard : {stripe % 5, (stripe + 2) % 5})
       s.files.content(o.shards.at(static_cast<std::uint32_t>(shard)))[header + stripe * 116 + 50] ^=
           std::byte{1};
   CHECK(s.restore() == data);
-  CHECK(any_contains(s.problems, "/disk3/state.1.003.shard: block 4 of 5: its hash does not match"));
+  CHECK(any_contains(s.problems, "/disk3/state.1.003.shard: block 4 of 5: hash does not match"));
   auto const whole = s.store.verify(o);
   CHECK(whole == std::vector<bool>(5, false));
   CHECK(s.store.repair(o, whole).size() == 5);
@@ -104,7 +104,7 @@ TEST_CASE("a bad block costs one block: each stripe may lose others") {
   s.files.content(o.shards.at(0))[header] ^= std::byte{1};
   s.files.content(o.shards.at(1))[header] ^= std::byte{1};
   s.files.content(o.shards.at(2))[header] ^= std::byte{1};
-  CHECK_THROWS_WITH(s.get(o), "state, generation 1: 2 of 5 blocks of stripe 1 are good, 3 are needed");
+  CHECK_THROWS_WITH(s.get(o), "state, generation 1: 2 of 5 blocks of stripe 1 are good, expected 3");
 }
 
 TEST_CASE("truncated, swapped, duplicated and renamed shards") {
@@ -117,10 +117,10 @@ TEST_CASE("truncated, swapped, duplicated and renamed shards") {
   CHECK(s.restore() == data);
   CHECK(any_contains(s.problems, path(0) + ": " + std::to_string(first.size() - 1) +
                                      " bytes long, expected " + std::to_string(first.size())));
-  s.files.content(path(0)) = second;  // swapped: what counts is the header
+  s.files.content(path(0)) = second;  // swapped: the header is authoritative
   s.files.content(path(1)) = first;
   CHECK(s.restore() == data);
-  s.files.content(path(1)) = second;  // the second one twice
+  s.files.content(path(1)) = second;  // a duplicate of the second
   CHECK(s.restore() == data);
   auto const found = s.store.scan("state");
   REQUIRE(found.size() == 1);
@@ -134,7 +134,7 @@ TEST_CASE("truncated, swapped, duplicated and renamed shards") {
   CHECK(any_contains(s.problems, "/disk2/rubbish.shard: not a shard"));
 }
 
-TEST_CASE("blocks of another place with hashes of their own do not pass for this one's") {
+TEST_CASE("a block with its own hash is not accepted in another place") {
   test::store_in_memory s(3);
   auto const data = test::random_bytes(32 * 2 * 3, 1);
   auto const o = s.put("ida:2,1", data, blocks_of(32));
@@ -143,7 +143,7 @@ TEST_CASE("blocks of another place with hashes of their own do not pass for this
   auto const block = bytes.begin() + static_cast<std::ptrdiff_t>(header);
   std::swap_ranges(block, block + 48, block + 48);  // two blocks change places
   CHECK(s.restore() == data);
-  CHECK(any_contains(s.problems, "block 1 of 3: its hash does not match"));
+  CHECK(any_contains(s.problems, "block 1 of 3: hash does not match"));
 }
 
 TEST_CASE("generations and attempts are not mixed") {
@@ -153,7 +153,7 @@ TEST_CASE("generations and attempts are not mixed") {
   s.put("ida:2,2", one);
   s.put("ida:2,2", two);
   CHECK(s.restore() == two);
-  // Another attempt of generation 2 died among its renames: half of the shards are its.
+  // Another attempt of generation 2 died between its renames and left half of the shards.
   test::store_in_memory t(4);
   put_options again;
   again.generation = 2;
@@ -179,7 +179,7 @@ TEST_CASE("generations and attempts are not mixed") {
   CHECK(s.store.scan("state").size() == 1);
 }
 
-TEST_CASE("objects of one name and generation have ids, and rivals are those that can be given back") {
+TEST_CASE("objects of one name and generation have ids, and rivals are the restorable ones") {
   test::store_in_memory s(3), t(3);
   auto const a = s.put("ida:2,1", test::random_bytes(50, 1)), b = t.put("ida:2,1", test::random_bytes(50, 2));
   CHECK(a.id().size() == 16);
@@ -190,7 +190,7 @@ TEST_CASE("objects of one name and generation have ids, and rivals are those tha
   CHECK(rivals_of(found[0], found).size() == 1);
   CHECK(rivals_of(found[0], found)[0].id() == found[1].id());
   s.put("ida:2,1", test::random_bytes(50, 3));
-  CHECK(rivals_of(s.store.scan("state").at(0), s.store.scan("state")).empty());  // of another generation
+  CHECK(rivals_of(s.store.scan("state").at(0), s.store.scan("state")).empty());  // another generation
   for (std::uint32_t const i : {0U, 1U}) s.files.remove(b.shards.at(i) + ".other.shard");
   found = s.store.scan("state");
   for (auto const& o : found) CHECK(rivals_of(o, found).empty());
@@ -198,7 +198,8 @@ TEST_CASE("objects of one name and generation have ids, and rivals are those tha
 
 namespace {
 
-// Our object has all of its shards, with copies of three; another writer's has one of two that it needs.
+// Our object has all of its shards, with copies of three; another writer's object has one of the
+// two that it needs.
 struct untidy_store : test::store_in_memory {
   test::byte_vector const data = test::random_bytes(300, 1);
   stored_object ours;
@@ -216,13 +217,13 @@ struct untidy_store : test::store_in_memory {
 
 }  // namespace
 
-TEST_CASE("tidying removes second copies and what is left of others, and nothing else") {
+TEST_CASE("tidying removes second copies and remains of other writers, and nothing else") {
   untidy_store s;
   CHECK(s.store.tidy(s.found()) == std::vector<std::string>{"/disk1/other.shard", "/disk3/copy0.shard",
                                                             "/disk3/copy1.shard", "/disk3/copy2.shard"});
   auto const left = s.files.all_paths();
   CHECK(left.size() == 5);
-  CHECK(std::ranges::count(left, "/disk2/rubbish.shard") == 1);  // nobody knows what that is
+  CHECK(std::ranges::count(left, "/disk2/rubbish.shard") == 1);  // unknown content
   CHECK(s.restore() == s.data);
   auto const found = s.found();
   s.problems.clear();
@@ -230,29 +231,29 @@ TEST_CASE("tidying removes second copies and what is left of others, and nothing
   CHECK(s.problems.empty());
   auto const calls = s.files.calls();
   CHECK(s.store.tidy(found).empty());
-  CHECK(s.files.calls() - calls < 30);  // nothing is read where there is nothing to remove
+  CHECK(s.files.calls() - calls < 30);  // nothing is read if there is nothing to remove
 }
 
-TEST_CASE("of copies of a shard the one in a directory of its own stays") {
+TEST_CASE("tidying keeps the copy in a directory of its own") {
   test::store_in_memory s(3);
   auto const o = s.put("ida:2,1", test::random_bytes(300, 1));
-  s.files.put("/disk0/a-copy.shard", s.files.content(o.shards.at(2)));  // is found first
+  s.files.put("/disk0/a-copy.shard", s.files.content(o.shards.at(2)));  // found first
   CHECK(s.store.tidy(s.store.scan("state").at(0)) == std::vector<std::string>{"/disk0/a-copy.shard"});
   s.files.put("/disk0/a-copy.shard", s.files.content(o.shards.at(2)));
   s.files.content(o.shards.at(2)).at(200) ^= std::byte{1};
   CHECK(s.store.tidy(s.store.scan("state").at(0)) == std::vector{o.shards.at(2)});  // but never a damaged one
 }
 
-TEST_CASE("nothing is removed unless all that stays is whole") {
+TEST_CASE("nothing is removed unless the remaining shards are whole") {
   untidy_store s;
   auto const before = s.files.all_paths();
   s.files.content(s.ours.shards.at(3)).at(200) ^= std::byte{1};
   CHECK_THROWS_WITH(s.store.tidy(s.found()),
-                    "state, generation 1: not all shards are whole, so nothing is removed");
+                    "state, generation 1: not all shards are whole: nothing is removed");
   CHECK(s.files.all_paths() == before);
 }
 
-TEST_CASE("a complete object of another writer is neither removed nor written over") {
+TEST_CASE("a complete object of another writer is neither removed nor overwritten") {
   test::store_in_memory s(4), t(4);
   auto const ours = test::random_bytes(300, 1), theirs = test::random_bytes(300, 2);
   s.put("ida:2,2", ours);
@@ -261,12 +262,12 @@ TEST_CASE("a complete object of another writer is neither removed nor written ov
     auto const n = std::to_string(i);
     return "/disk" + n + "/state.1.00" + n + ".shard";
   };
-  for (int const i : {2, 3}) s.files.put(name(i), t.files.content(name(i)));  // two of each
+  for (int const i : {2, 3}) s.files.put(name(i), t.files.content(name(i)));  // two shards of each object
   auto const found = s.store.scan("state");
   REQUIRE(found.size() == 2);
   auto const mine = s.get(found[0]) == ours ? found[0] : found[1];
   auto const other = s.get(found[0]) == ours ? found[1] : found[0];
-  // Shards 2 and 3 are written, but not where files of these names are the other's.
+  // Shards 2 and 3 are written, but do not replace the other writer's files of these names.
   CHECK(s.store.repair(mine, s.store.verify(mine)) ==
         std::vector<std::string>{"/disk3/state.1.002.shard", "/disk2/state.1.003.shard"});
   CHECK(s.get(mine) == ours);
@@ -277,8 +278,8 @@ TEST_CASE("a complete object of another writer is neither removed nor written ov
     return o;
   }());
   s.store.tidy(whole_one);
-  CHECK(s.get(other) == theirs);  // of another generation
-  // With directories for them both become whole, and neither makes way for the other.
+  CHECK(s.get(other) == theirs);  // another generation
+  // With enough directories both become whole.
   test::store_in_memory wide(8);
   for (int i = 0; i < 4; ++i) wide.files.put(name(i), (i < 2 ? s : t).files.content(name(i)));
   shard_store turned({"/disk4", "/disk5", "/disk6", "/disk7", "/disk0", "/disk1", "/disk2", "/disk3"}, {},
@@ -309,17 +310,17 @@ TEST_CASE("an empty directory in the place of a lost one is filled by repair") {
   CHECK(any_contains(s.problems, "/disk1: No such file or directory"));
 }
 
-TEST_CASE("what does not fit is refused in one line") {
+TEST_CASE("inconsistent arguments are refused in one line") {
   test::store_in_memory s(3);
   auto const data = test::random_bytes(10, 1);
-  CHECK_THROWS_WITH(s.put("ida:3,1", data),
-                    "ida:3,1 makes 4 shards, one for each directory; 3 directories were given");
-  CHECK_THROWS_WITH(s.put("ida:2,1", data, blocks_of(0)), "a block has 1 to 16777216 bytes, got 0");
+  CHECK_THROWS_WITH(s.put("ida:3,1", data), "ida:3,1 makes 4 shards, expected one directory each, found 3");
+  CHECK_THROWS_WITH(s.put("ida:2,1", data, blocks_of(0)),
+                    "block size: expected 1 to 16777216 bytes, found 0");
   CHECK_THROWS_AS(shard_store({"/a", "/b", "/a/"}), skel::usage_error);
   auto const liar = [&](std::uint64_t length) {
     s.store.put("state", code("ida:2,1"), length, [&](auto const& to) { to(data); });
   };
-  CHECK_THROWS_WITH(liar(11), "state: its length changed while it was read");
-  CHECK_THROWS_WITH(liar(9), "state: its length changed while it was read");
-  CHECK(s.files.all_paths().empty());  // nothing is left of the attempts
+  CHECK_THROWS_WITH(liar(11), "state: length changed while it was read");
+  CHECK_THROWS_WITH(liar(9), "state: length changed while it was read");
+  CHECK(s.files.all_paths().empty());  // failed attempts leave no files
 }

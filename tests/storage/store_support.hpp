@@ -16,7 +16,7 @@ inline std::vector<std::string> directories(std::size_t n) {
   return names;
 }
 
-/// A store and what it reports.
+/// A store and its reports.
 struct store_in_memory {
   explicit store_in_memory(std::size_t n)
       : files(directories(n)),
@@ -37,7 +37,7 @@ struct store_in_memory {
     store.get(what, [&](auto part) { data.insert(data.end(), part.begin(), part.end()); });
     return data;
   }
-  /// The newest generation that can be given back; empty where there is none.
+  /// Restores the newest restorable generation; empty if there is none.
   byte_vector restore() {
     for (auto const& o : store.scan("state")) {
       try {

@@ -1,5 +1,5 @@
-// Integrals whose values are known, and orders of accuracy (Etiene et al., "Verifying volume rendering using
-// discretization error analysis", 2014: refine step, grid and pixel, each alone).
+// Integrals with known values, and orders of accuracy (Etiene et al., "Verifying volume rendering
+// using discretization error analysis", 2014: refine step, grid and pixel separately).
 #include "catch.hpp"
 #include "paper_rule.hpp"
 #include "small.hpp"
@@ -20,7 +20,7 @@ double order(double coarse, double fine) { return std::log2(coarse / fine); }
 
 }  // namespace
 
-TEST_CASE("homogeneous: C = c (1 - e^-kL) to rounding, whatever the cells") {
+TEST_CASE("homogeneous: C = c (1 - e^-kL) up to rounding, for any cells") {
   for (unsigned points : {2U, 3U, 7U, 50U})
     for (double const k : {0.01, 1.0, 7.0}) {
       auto const g = test::make_grid({uneven(points, 1), uneven(points + 1, 2), uneven(2 * points, 3)},
@@ -28,10 +28,10 @@ TEST_CASE("homogeneous: C = c (1 - e^-kL) to rounding, whatever the cells") {
       auto s = test::with_mapping({{5, {0.25F, 0.5F, 1}}}, {{5, k}});
       for (auto const& to : {vec3{1, 1, 1}, vec3{0.9, 0.3, 0.2}, vec3{0.01, 1, 0.5}}) {
         vec3 const from{0.05, 0.05, 0.1};
-        auto const start = add(from, -0.75, add(to, -1, from));  // before the box
+        auto const start = add(from, -0.75, add(to, -1, from));  // in front of the box
         auto const ray = test::ray_between(start, to);
         auto const at = test::along(g, s, ray);
-        // the chord, by the slabs
+        // the chord, computed with slabs
         double near = 0, far = 1e9;
         for (std::size_t d = 0; d < 3; ++d) {
           double const a = -ray.from[d] / ray.direction[d], b = (1 - ray.from[d]) / ray.direction[d];
@@ -79,14 +79,14 @@ TEST_CASE("a cubic along the ray: optical depth is exact in each cell where the 
   auto const s = test::with_mapping({{0, {1, 1, 1}}}, {{0, 0}, {1, 1}});
   auto const ray = test::ray_between({0, 0, 0}, {1, 1, 1});
   CHECK(std::abs(test::numbers(test::along(g, s, ray))[3] - (1 - std::exp(-std::sqrt(3.0) / 4))) < 1e-6);
-  // the trapezoid rule gets there by its order
+  // the trapezoid rule converges with its order
   double const exact = 1 - std::exp(-std::sqrt(3.0) / 4);
   double const coarse = std::abs(test::numbers(by_paper(g, s, ray, 8))[3] - exact);
   double const fine = std::abs(test::numbers(by_paper(g, s, ray, 16))[3] - exact);
   CHECK(order(coarse, fine) == Approx(2).margin(0.1));
 }
 
-TEST_CASE("knots split the cell: a thin layer inside of one cell is whole") {
+TEST_CASE("knots split the cell: a thin layer inside one cell is integrated completely") {
   auto const g = test::make_grid({even(2), even(2), even(2)}, [](double x, double, double) { return x; });
   auto const ray = test::ray_between({-1, 0.4, 0.6}, {1, 0.4, 0.6});
   // a triangle of height 1000 and width 0.002: area 1; and two layers, the near one hides the far one
@@ -137,7 +137,7 @@ TEST_CASE("order in the pixel: the mean of finer pixels' centres converges with 
   auto s = test::with_mapping({{-1, {0, 0.5F, 1}}, {3, {1, 0.25F, 0}}}, {{-1, 0}, {3, 3}});
   s.view.parallel = true;
   s.view.elevation = 90;
-  s.view.height = 0.8;  // all of it inside of the grid
+  s.view.height = 0.8;  // entirely inside the grid
   prepared_volume const v(g, s);
   auto const mean = [&](int size) {
     renderer const r(v, s, make_camera(s, v.low(), v.sides(), size, size));
@@ -156,7 +156,7 @@ TEST_CASE("order in the pixel: the mean of finer pixels' centres converges with 
   CHECK(order(test::difference(mean(4), exact), test::difference(mean(8), exact)) == Approx(2).margin(0.5));
 }
 
-TEST_CASE("ends early: the error is at most what the limit leaves transparent") {
+TEST_CASE("early termination: the error is at most the transparency at the limit") {
   auto const g =
       test::make_grid({even(20), even(20), even(20)}, [](double x, double y, double z) { return x + y * z; });
   auto s = test::with_mapping({{0, {0, 0.5F, 1}}, {2, {1, 0.25F, 0}}}, {{0, 1}, {2, 30}});

@@ -1,4 +1,4 @@
-// Which kernels there are, and that they agree to the bit, whatever rays go together.
+// The available kernels agree to the bit, for any combination of rays.
 #include <algorithm>
 #include <fstream>
 #include <iterator>
@@ -19,7 +19,7 @@ bool same_bits(rgba const& a, rgba const& b) {
   return std::ranges::equal(std::as_bytes(std::span(&a, 1)), std::as_bytes(std::span(&b, 1)));
 }
 
-/// What the processor has, in the words of Linux; nothing elsewhere.
+/// Flags of the processor in Linux's notation; empty on other systems.
 std::vector<std::string> processor_flags() {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);)
@@ -44,8 +44,8 @@ std::vector<rgba> picture(prepared_volume const& v, specification const& s, came
   return pixels;
 }
 
-/// Pixels that another kernel than the portable one makes differently, in pictures of all sorts of
-/// sizes.
+/// The number of pixels that another kernel renders differently from the portable one, in pictures
+/// of various sizes.
 std::size_t differences(grid const& g, specification const& s, bool& seen) {
   prepared_volume const v(g, s);
   std::size_t different = 0;
@@ -74,7 +74,7 @@ grid balls() {
   });
 }
 
-/// Eleven knots: their pieces do not fit into one group of eight.
+/// Eleven knots: their pieces exceed one group of eight.
 specification many_knots() {
   specification s;
   s.mapping.relative = true;
@@ -88,11 +88,11 @@ specification many_knots() {
 
 }  // namespace
 
-TEST_CASE("the kernels are those that the processor has, the fastest first") {
+TEST_CASE("the kernels match the processor, the fastest first") {
   std::vector<std::string> expected;
 #if defined(__x86_64__)
   auto const flags = processor_flags();
-  if (flags.empty()) return;  // not Linux: nothing to compare with
+  if (flags.empty()) return;  // not Linux: nothing to compare
   auto const has = [&](char const* flag) { return std::ranges::count(flags, flag) > 0; };
   if (has("avx512f") && has("avx512vl") && has("avx512bw") && has("avx512dq")) {
     expected = {"avx512", "avx512-gather"};
@@ -114,7 +114,7 @@ TEST_CASE("the kernels are those that the processor has, the fastest first") {
   specification const s;
   prepared_volume const v(g, s);
   auto const view = make_camera(s, v.low(), v.sides(), 8, 8);
-  CHECK_THROWS_WITH(renderer(v, s, view, "mmx"), "this processor has no instructions \"mmx\"");
+  CHECK_THROWS_WITH(renderer(v, s, view, "mmx"), "--instructions: not available on this processor: \"mmx\"");
 }
 
 TEST_CASE("all kernels give the same bytes for pictures of any size") {
@@ -149,7 +149,7 @@ TEST_CASE("all kernels give the same bytes for pictures of any size") {
     s.view.distance = 0.2;
     CHECK(differences(waves(), s, seen) == 0);
   }
-  SECTION("much that is skipped") {
+  SECTION("large empty regions") {
     s = test::with_mapping({{0, {1, 0.5F, 0.25F}}}, {{0, 0}, {0.05, 60}});
     CHECK(differences(balls(), s, seen) == 0);
     s.light = light_spec{};
@@ -168,7 +168,7 @@ TEST_CASE("all kernels give the same bytes for pictures of any size") {
   CHECK(seen);
 }
 
-TEST_CASE("a ray gains the same, to the bit, alone and with others") {
+TEST_CASE("a ray gains the same bits alone and with others") {
   auto const g = waves();
   auto s = test::with_mapping({{-2, {0, 0.5F, 1}}, {0, {1, 1, 0}}, {2, {1, 0.25F, 0}}},
                               {{-1, 0}, {-0.5, 6}, {-0.2, 0}, {0.2, 0}, {0.5, 15}, {0.7, 3}, {0.9, 1}});

@@ -1,5 +1,5 @@
-// skel-volume's pictures in an MPI program that was started with any thread level: the bytes of one process,
-// and one line where something has to be left out. Argument: the thread level.
+// skel-volume's pictures in an MPI program that was started with any thread level: the bytes of one
+// process, and one message if a feature is unavailable. Argument: the thread level.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -38,7 +38,7 @@ struct rendered {
   std::string hash, pixels_per_task, said;
 };
 
-// Standard error goes into a file meanwhile.
+// Redirects standard error to a file during the call.
 rendered render(skel::context& ctx, volume::options const& o) {
   std::string const file = "/tmp/skel-volume-adopt-" + std::to_string(getpid());
   std::fflush(stderr);
@@ -74,29 +74,28 @@ void same_picture(mpi::communicator const& world, volume::options const& o, bool
                   std::string const& missing) {
   skel::context alone(one_thread());
   auto const expected = render(alone, o);
-  check_equal(expected.said, "", "what one process says");
+  check_equal(expected.said, "", "messages of one process");
   skel::context ctx(world, one_thread());
   check_equal(ctx.has_beside(), has_beside, "has_beside()");
   auto const got = render(ctx, o);
-  if (!ctx.is_root()) return check_equal(got.said, "", "what another rank says");
+  if (!ctx.is_root()) return check_equal(got.said, "", "messages of another rank");
   check(!got.hash.empty(), "a picture");
   check_equal(got.hash, expected.hash, "hash");
-  check_equal(got.said,
-              has_beside ? "" : "skel-volume: MPI's thread level is below SERIALIZED: " + missing + "\n",
-              "what the root says");
+  check_equal(got.said, has_beside ? "" : "skel-volume: MPI thread level below SERIALIZED: " + missing + "\n",
+              "messages of the root");
   if (!has_beside && o.slabs == 0) check_equal(got.pixels_per_task, "250", "pixels of a task");
 }
 
 void run(mpi::communicator const& world) {
   bool const has_beside = world.size() == 1 || mpi::environment::thread_level() >= mpi::threading::serialized;
-  same_picture(world, storm("61x47"), has_beside, "tasks have 250 pixels");
+  same_picture(world, storm("61x47"), has_beside, "using tasks of 250 pixels");
   auto series = storm("40x31");
   series.steps = 3;
   same_picture(world, series, has_beside,
-               "tasks have 250 pixels, and the next grid is loaded when its turn comes");
+               "using tasks of 250 pixels, and loading each grid only when it is needed");
   auto slabs = storm("40x31");
   slabs.slabs = 3;
-  same_picture(world, slabs, has_beside, "the next slab is loaded when its turn comes");
+  same_picture(world, slabs, has_beside, "loading each slab only when it is needed");
 }
 
 }  // namespace

@@ -25,12 +25,12 @@ TEST_CASE("every pixel belongs to one task") {
       INFO(w << 'x' << h << " pixels " << pixels);
       CHECK(std::ranges::count(seen, 1) == std::ssize(seen));
     }
-  // the paper's: 54,549 pixels in tasks of 250
+  // as in the paper: 54,549 pixels in tasks of 250
   CHECK(task_cutter(261, 209, kind::scattered, 250).tasks() == 219);
   CHECK_THROWS(task_cutter::named("stripes"));
 }
 
-TEST_CASE("views: the middle of the picture is the point looked at; projecting undoes a ray") {
+TEST_CASE("views: the middle of the picture shows `at`; projection inverts a ray") {
   specification s;
   for (bool const parallel : {false, true}) {
     s.view.parallel = parallel;
@@ -52,7 +52,7 @@ TEST_CASE("views: the middle of the picture is the point looked at; projecting u
   CHECK_THROWS(make_camera(s, {0, 0, 0}, {1, 1, 1}, 8, 8));
 }
 
-TEST_CASE("a mapping's pieces are its functions") {
+TEST_CASE("the pieces of a mapping represent its functions") {
   mapping_spec spec{{{10, {0, 0, 0}}, {20, {1, 0, 0}}, {20, {0, 1, 0}}, {40, {0, 1, 1}}},
                     {{5, 0}, {15, 2}, {15, 1}, {30, 4}},
                     2.0,
@@ -75,7 +75,7 @@ TEST_CASE("a mapping's pieces are its functions") {
   CHECK(m.visible(static_cast<float>(m.scaled(-9)), static_cast<float>(m.scaled(5.1))));
 }
 
-TEST_CASE("specifications: what is read, and what is wrong with it") {
+TEST_CASE("specifications: values and errors") {
   auto const s =
       parse_specification(R"({"view": {"projection": "parallel", "height": 3}, "light": {"diffuse": 0.5},
     "mapping": {"color": [[0, "#ff0080"]], "opacity": [[0, 0], [1, 2]], "relative": true}, "background": "none", "size": [20, 10]})",
@@ -94,25 +94,26 @@ TEST_CASE("specifications: what is read, and what is wrong with it") {
         "rule, tolerance, "
         "background, frame, size");
   CHECK(wrong(R"({"view": {"angle": 200}})") ==
-        "x.json: view: angle: expected a number from 0.001 to 179, got 200");
+        "x.json: view: angle: expected a number from 0.001 to 179, found 200");
   CHECK(test::contains(wrong(R"({"mapping": {"color": [[0, "red"]], "opacity": [[0, 1]]}})"),
                        "expected a colour \"#rrggbb\""));
   CHECK(test::contains(wrong(R"({"mapping": {"color": [[0, [1, 1, 1]]], "opacity": [[2, 1], [1, 1]]}})"),
                        "do not decrease"));
   CHECK(test::contains(wrong(R"({"rule": "simpson"})"), "expected \"exact\" or \"trapezoid\""));
   CHECK(test::contains(wrong("{"), "x.json: "));
-  CHECK(test::contains(wrong(R"({"size": [20.5, 10]})"), "size: expected a whole number, got 20.5"));
-  CHECK(test::contains(wrong(R"({"light": {"samples": 1.5}})"), "samples: expected a whole number, got 1.5"));
+  CHECK(test::contains(wrong(R"({"size": [20.5, 10]})"), "size: expected a whole number, found 20.5"));
+  CHECK(
+      test::contains(wrong(R"({"light": {"samples": 1.5}})"), "samples: expected a whole number, found 1.5"));
   CHECK(
       test::contains(wrong(R"({"tolerance": 0.1, "tolerance": 0.01})"), "x.json: tolerance is there twice"));
   CHECK(test::contains(wrong(R"({"view": {"from": [1, 2, 3], "azimuth": 5}})"),
                        "expected \"from\" or \"azimuth\""));
-  CHECK(test::contains(wrong(R"({"view": {"height": 5}})"), "height: only of a parallel view"));
+  CHECK(test::contains(wrong(R"({"view": {"height": 5}})"), "found height in a perspective view"));
   CHECK(test::contains(wrong(R"({"view": {"projection": "parallel", "angle": 5}})"),
-                       "angle: only of a perspective"));
+                       "found angle in a parallel view"));
 }
 
-TEST_CASE("backgrounds: a colour, a stretched picture, a map, a frame; and what is in front of them") {
+TEST_CASE("backgrounds: a colour, a stretched picture, a map, a frame; composition with the volume") {
   test::folder const in("volume-background");
   picture::image small(2, 1);
   small.rgb = {1, 0, 0, 0, 0, 1};

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Files in and out, every example specification, and exit codes: program.sh SKEL_VOLUME SPECS
+# Input and output files, every example specification, and exit codes: program.sh SKEL_VOLUME SPECS
 set -euo pipefail
 # shellcheck source=tests/programs.sh
 . "$(dirname "$0")/../programs.sh"
 program=$1 specs=$2
 in_own_folder
 
-for spec in "$specs"/*.json; do  # each example, verified
+for spec in "$specs"/*.json; do  # verifies each example
   field=metaballs:24x24x24
   case $spec in */storm.json | */bird.json | */background.json) field=wind:31x25x9 ;; esac
   expect 0 '' --field $field --spec "$spec" --size 40x30 --verify -o a.png
@@ -30,30 +30,30 @@ expect 0 '' --field wind:9x9x9 --steps 3 --size 16x12 -o hour.png
 expect 0 '' --field wind:9x9x9@2 --size 16x12 -o two.png
 cmp two.png hour-002.png
 printf 'NRRD0004\ntype: short\ndimension: 3\nsizes: 5 4 x\n\n' >bad.nrrd
-expect 2 'skel-volume: bad.nrrd: sizes: expected 3 numbers, got "5 4 x"' bad.nrrd -o no.png
+expect 2 'skel-volume: bad.nrrd: sizes: expected 3 numbers, found "5 4 x"' bad.nrrd -o no.png
 [ ! -e no.png ]
 expect 2 'none.vti: No such file' none.vti
 expect 2 'expected one volume' --size 8x8
-expect 2 'exclude each other' --series v.json --frames 2
+expect 2 'expected only one of them' --series v.json --frames 2
 expect 2 'unknown field "x"' --field x
 echo '{"lihgt": 1}' >wrong.json
 expect 2 'wrong.json: unknown key "lihgt"' --field wind --spec wrong.json
 expect 2 '--size: expected WIDTHxHEIGHT' --field wind --size 8
-expect 2 'ends in .png, .ppm or .pfm' --field wind -o a.jpg
+expect 2 "unknown extension; known: .png, .ppm, .pfm" --field wind -o a.jpg
 expect 2 'only wind changes with time' --field sphere --steps 2
-expect 2 '0 to 240 hours behind @, got "x"' --field wind@x
-expect 2 '--steps needs a --field' v.json --steps 2
-expect 2 '--background: expected a FILE.png, "map", "none" or #rrggbb, got "a"b"' --field wind --background 'a"b'
+expect 2 '0 to 240 hours behind @, found "x"' --field wind@x
+expect 2 '--steps: expected a --field' v.json --steps 2
+expect 2 '--background: expected a FILE.png, "map", "none" or #rrggbb, found "a"b"' --field wind --background 'a"b'
 expect 2 'none.png: ' --field wind:5x5x5 --background none.png
 expect 0 '' --field turbulence:80x80x80 --size 20x15 --memory 2 --frames 2 -o slabs.png --report run.json
 grep -q '"slabs": *[1-9][0-9]' run.json && [ -s slabs-001.png ]
 expect 0 '' --field turbulence:80x80x80 --size 20x15 --frames 2 -o whole.png --unit-costs costs.csv --pixels 100
 cmp slabs-001.png whole-001.png
 [ "$(grep -c '^0\.[0-9]*$' costs.csv)" = 6 ]
-expect 2 'needs the whole grid' v.json --slabs 2 --verify
-expect 2 'need the rule "exact"' v.json --slabs 2 --spec "$specs/trapezoid.json"
+expect 2 'requires the whole grid' v.json --slabs 2 --verify
+expect 2 'expected the rule "exact"' v.json --slabs 2 --spec "$specs/trapezoid.json"
 expect 2 'two layers of cells need' --field sphere:512x512x3 --memory 1
 expect 2 'bad.nrrd: sizes' bad.nrrd --slabs 2
-# A failure in the midst of a series ends the job.
+# A failure within a series ends the job.
 expect 2 'none.vti: No such file' --series v.json none.vti --size 8x8
 echo ok

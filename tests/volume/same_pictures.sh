@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The same picture, to the bit, for every schedule, way of results, size of task, code and number of ranks, and near the
-# integral that brute force finds: same_pictures.sh MPIEXEC SKEL_VOLUME SPECS
+# The same picture, to the bit, for every schedule, results policy, task size, instruction set and
+# number of ranks, and close to the brute-force integral: same_pictures.sh MPIEXEC SKEL_VOLUME SPECS
 set -euo pipefail
 # shellcheck source=tests/programs.sh
 . "$(dirname "$0")/../programs.sh"
@@ -14,7 +14,8 @@ check() { # check WHAT COMMAND...
 
 check "one process" "$program" --verify
 check "portable code, two threads, blocks" "$program" --instructions portable --threads 2 --decomposition blocks
-# By hand where the processor has it; alone and beside ranks with other processors, which are given whole rays and slabs.
+# Each instruction set that the processor has: alone, and together with ranks that use another, for
+# whole rays and slabs.
 mixed() { # mixed CODE ARGUMENTS...: CODE on rank 0, portable code on the others
   # shellcheck disable=SC2016  # ranks expand it
   "$mpiexec" -n 3 bash -c 'code=$0 && [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 0 ] || code=portable
@@ -26,14 +27,14 @@ for code in avx2 avx512 avx512-gather; do
   check "code for $code beside portable code" mixed $code --schedule first-come
   check "code for $code beside portable code, 4 slabs" mixed $code --slabs 4 --schedule first-come
 done
-for ranks in 1 2 3; do  # the paper's four, and others
+for ranks in 1 2 3; do  # the paper's four policies, and others
   check "$ranks ranks, D_S" "$mpiexec" -n $ranks "$program" --schedule first-come
   check "$ranks ranks, D_C" "$mpiexec" -n $ranks "$program" --schedule first-come --results concentrated
   check "$ranks ranks, S_S" "$mpiexec" -n $ranks "$program" --schedule interleaved
   check "$ranks ranks, S_C" "$mpiexec" -n $ranks "$program" --schedule interleaved --results concentrated
   check "$ranks ranks, ring, 16 pixels a task" "$mpiexec" -n $ranks "$program" --schedule ring --pixels 16 --root serves
 done
-# By slabs: the bytes of the whole.
+# Slabs give the bytes of the whole grid.
 check "a process, 1 slab" "$program" --slabs 1
 check "a process, a slab for each layer" "$program" --slabs 100 --threads 2
 for ranks in 2 3; do
@@ -43,7 +44,7 @@ for ranks in 2 3; do
 done
 echo "$expected"
 
-# A time series: the next grid travels meanwhile, or is read by every rank.
+# A time series: the next grid is transferred in the meantime, or read by every rank.
 expected=
 for run in "" "$mpiexec -n 2" "$mpiexec -n 3"; do
   for grid in root all; do

@@ -1,4 +1,4 @@
-// Rays through slabs of a grid end with the same bits as through the whole.
+// Rays through slabs of a grid end with the same bits as rays through the whole grid.
 #include <cstring>
 #include <limits>
 
@@ -47,7 +47,7 @@ std::vector<rgba> whole_picture(prepared_volume const& volume, specification con
   return pixels;
 }
 
-/// `kernels`: slabs are taken by them in turn, as by ranks with different processors.
+/// `kernels`: used for the slabs in turn, as by ranks with different processors.
 std::vector<rgba> in_slabs(grid const& g, whole_grid const& known, specification const& spec,
                            camera const& view, std::vector<double> const& planes, std::size_t count,
                            std::vector<kernel const*> const& kernels) {
@@ -98,7 +98,7 @@ void compare(grid const& g, specification const& spec) {
 
 }  // namespace
 
-TEST_CASE("slabs change no bit, from anywhere") {
+TEST_CASE("slabs change no bit, from any viewpoint") {
   auto spec = test::with_mapping({{0, {1, 0, 0}}, {0.5, {0, 1, 0}}, {2, {0, 0, 1}}},
                                  {{0.3, 0}, {0.4, 3}, {0.8, 0.5}, {1.5, 30}});
   bool lit = false;
@@ -130,17 +130,17 @@ TEST_CASE("slabs change no bit along edges and through corners") {
     }
 }
 
-TEST_CASE("slabs change no bit of a volume with nothing and with a little in it") {
+TEST_CASE("slabs change no bit of an empty and of a sparse volume") {
   auto const sphere =
       test::make_grid({test::even(40), test::even(40), test::even(40)},
                       [](double x, double y, double z) { return std::hypot(x - 0.3, y - 0.7, z - 0.8); });
   auto spec = test::with_mapping({{0, {1, 1, 1}}}, {{0.1, 40}, {0.12, 0}});
-  compare(sphere, spec);  // most is skipped
+  compare(sphere, spec);  // most cells are skipped
   spec = test::with_mapping({{0, {1, 1, 1}}}, {{-2, 1}, {-1, 0}});
   compare(sphere, spec);
 }
 
-TEST_CASE("cuts are even, and fit the memory that is allowed") {
+TEST_CASE("cuts are even and fit into the permitted memory") {
   for (std::size_t const layers : {1, 2, 17, 100})
     for (std::size_t const count : {1, 2, 3, 17, 1000}) {
       auto const slabs = cut_into_slabs(layers, count);
@@ -162,5 +162,5 @@ TEST_CASE("cuts are even, and fit the memory that is allowed") {
   CHECK(2 * slab_memory(header, (100 + count - 1) / count, false) <= std::size_t{1} << 21);
   CHECK(count < 100);
   CHECK_THROWS_WITH(slabs_for_memory(header, 1000, true),
-                    "v: two layers of cells need 2090000 bytes of memory, allowed are 1000");
+                    "v: two layers of cells need 2090000 bytes of memory, found 1000");
 }

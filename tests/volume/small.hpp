@@ -1,4 +1,4 @@
-// Volumes and rays for the tests.
+// Small volumes and rays for the tests.
 #pragma once
 
 #include <cmath>
@@ -56,7 +56,7 @@ inline std::vector<double> uneven(std::size_t points, unsigned seed, double low 
   return c;
 }
 
-/// Extinction and colours as given, absolute, per unit of length.
+/// Absolute colours and extinctions per unit of length, as given.
 inline specification with_mapping(std::vector<volume::mapping_spec::color_knot> color,
                                   std::vector<volume::mapping_spec::opacity_knot> opacity) {
   specification s;
@@ -69,7 +69,7 @@ inline camera::ray ray_between(vec3 const& from, vec3 const& to) {
   return {from, volume::normalized(volume::add(to, -1, from))};
 }
 
-/// Through a volume made of g; the view does not matter.
+/// Renders a ray through a volume prepared from g; the view is irrelevant.
 inline volume::rgba along(grid const& g, specification const& s, camera::ray const& ray) {
   volume::prepared_volume const v(g, s);
   volume::renderer const r(v, s, volume::make_camera(s, v.low(), v.sides(), 8, 8));

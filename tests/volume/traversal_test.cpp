@@ -1,5 +1,5 @@
-// Where rays enter and leave cells; and the kernel against brute force, rays along axes, faces and edges
-// included.
+// The positions at which rays enter and leave cells; and the kernel compared with brute force,
+// including rays along axes, faces and edges.
 #include <algorithm>
 #include <span>
 
@@ -13,8 +13,8 @@ using test::uneven;
 
 namespace {
 
-/// Rays of all sorts: at random, along axes, in faces, along edges, through corners, with directions almost
-/// zero.
+/// Makes rays of all kinds: random, along axes, in faces, along edges, through corners, with
+/// directions close to zero.
 class ray_maker {
  public:
   ray_maker(planes const& grid, unsigned seed) : grid_(grid), random_(seed) {}
@@ -30,7 +30,7 @@ class ray_maker {
       if (kind == 2) r.direction[d] = random_() % 2 != 0 ? 1 : -1;
     }
     if (dot(r.direction, r.direction) < 1e-3) r.direction[random_() % 3] = 1;
-    if (random_() % 4 == 0) r = test::ray_between(r.from, {pick(0), pick(1), pick(2)});  // at a corner
+    if (random_() % 4 == 0) r = test::ray_between(r.from, {pick(0), pick(1), pick(2)});  // towards a corner
     r.direction = normalized(r.direction);
     r.from = add(r.from, -between(0, 3), r.direction);
     return r;
@@ -44,7 +44,7 @@ class ray_maker {
   std::mt19937 random_;
 };
 
-/// The same cells by sorting all crossings.
+/// Finds the same cells by sorting all crossings.
 std::vector<std::array<std::size_t, 3>> cells_by_sorting(planes const& grid, camera::ray const& r) {
   std::vector<double> t;
   double near = 0, far = 1e300;
@@ -81,7 +81,7 @@ std::vector<std::array<std::size_t, 3>> cells_by_sorting(planes const& grid, cam
 
 }  // namespace
 
-TEST_CASE("segments fit without gaps and sum to the chord; cells are those found by sorting") {
+TEST_CASE("segments are contiguous and sum to the chord; cells match those found by sorting") {
   planes const grid{uneven(9, 1), uneven(14, 2, -3, 2), uneven(5, 3, 10, 11)};
   ray_maker next(grid, 4);
   int hits = 0;
@@ -105,7 +105,7 @@ TEST_CASE("segments fit without gaps and sum to the chord; cells are those found
       ++hits;
       REQUIRE(std::abs(sum - (last - first)) < 1e-12 * std::max(1.0, last));
     }
-    // almost parallel to a plane, rounding decides where it is crossed
+    // for a ray almost parallel to a plane, rounding decides where it is crossed
     bool const clear =
         std::ranges::none_of(ray.direction, [](double d) { return d != 0 && std::abs(d) < 1e-6; });
     if (clear) REQUIRE(cells == cells_by_sorting(grid, ray));
@@ -113,28 +113,28 @@ TEST_CASE("segments fit without gaps and sum to the chord; cells are those found
   CHECK(hits > 1000);
 }
 
-TEST_CASE("along the middle of a row of cells, each is visited once, either way") {
+TEST_CASE("each cell of a row is visited once, in both directions") {
   planes const grid{test::even(5), test::even(3), test::even(3)};
   for (bool const back : {false, true}) {
     std::vector<std::size_t> xs;
     camera::ray const ray{{back ? 2.0 : -1.0, 0.5, 0.5}, {back ? -1.0 : 1.0, 0, 0}};  // along an edge
     walk_cells(grid, ray, 0, [&](cell_visit const& c) {
       xs.push_back(c.cell[0]);
-      CHECK(c.cell[1] == 1);  // the upper of the cells that touch there
+      CHECK(c.cell[1] == 1);  // the upper of the touching cells
       return true;
     });
     CHECK(xs == (back ? std::vector<std::size_t>{3, 2, 1, 0} : std::vector<std::size_t>{0, 1, 2, 3}));
   }
 }
 
-TEST_CASE("the kernel against brute force: rays of all sorts, with and without light and attenuation") {
+TEST_CASE("the kernel matches brute force for all kinds of rays, with and without light and attenuation") {
   auto const g = test::make_grid(
       {uneven(9, 5), uneven(14, 6, -3, 2), uneven(6, 7, 10, 11)},
       [](double x, double y, double z) { return std::sin(5 * x + y) + std::cos(3 * y) * (z - 10); });
   auto s = test::with_mapping({{-2, {0, 0.5F, 1}}, {0, {1, 1, 0}}, {2, {1, 0.25F, 0}}},
                               {{-1.5, 0}, {-1, 2}, {-0.6, 0}, {0.2, 0}, {1, 5}, {1.2, 1}, {1.4, 1}});
   s.tolerance = 1e-4;
-  // light is taken at the middle of parts of a cell; gradients turn quickly here
+  // light is sampled in the middle of parts of a cell; gradients turn quickly here
   double most_worst = 3e-3, most_mean = 2e-4;
   SECTION("plain") {}
   SECTION("light") {
@@ -172,7 +172,7 @@ TEST_CASE("the kernel against brute force: rays of all sorts, with and without l
           got, brute_force(g, s, v.mapping().knots(), {add(ray.from, 1, shift), ray.direction}, false, 100));
     };
     double error = error_at({});
-    // in the very face of the box, rounding decides whether a ray is inside
+    // in a face of the box, rounding decides whether a ray is inside
     for (unsigned k = 0; error > 0.01 && k < 8; ++k)
       error = std::min(error, error_at({(k & 1U) != 0 ? 1e-7 : -1e-7, (k & 2U) != 0 ? 1e-7 : -1e-7,
                                         (k & 4U) != 0 ? 1e-7 : -1e-7}));
@@ -183,7 +183,7 @@ TEST_CASE("the kernel against brute force: rays of all sorts, with and without l
   CHECK(sum < most_mean);
 }
 
-TEST_CASE("what is skipped is invisible: sparse volumes against brute force") {
+TEST_CASE("skipped cells are invisible: sparse volumes match brute force") {
   auto const g = test::make_grid({test::even(70), test::even(60), test::even(50)}, [](double x, double y,
                                                                                       double z) {
     auto const ball = [&](double a, double b, double c) { return 0.05 - std::hypot(x - a, y - b, z - c); };
@@ -207,15 +207,15 @@ TEST_CASE("what is skipped is invisible: sparse volumes against brute force") {
   }
   CHECK(most > 0.5);
   CHECK(worst < 2e-3);
-  CHECK(counts.cells < 40U * 40U * 60U);  // rays cross some 100 cells each
+  CHECK(counts.cells < 40U * 40U * 60U);  // each ray crosses some 100 cells
 }
 
-TEST_CASE("missing values make their cells clear; a volume without anything visible is clear") {
+TEST_CASE("missing values make their cells transparent; an invisible volume is transparent") {
   auto const g = test::make_grid({test::even(5), test::even(5), test::even(5)},
                                  [](double x, double, double) { return x == 0.5 ? std::nan("") : 1.0; });
   auto const s = test::with_mapping({{1, {1, 1, 1}}}, {{1, 2}});
   auto const at = test::numbers(test::along(g, s, test::ray_between({-1, 0.3, 0.3}, {1, 0.3, 0.3})));
-  CHECK(at[3] == Approx(1 - std::exp(-2 * 0.5)).epsilon(1e-5));  // half of the cells
+  CHECK(at[3] == Approx(1 - std::exp(-2 * 0.5)).epsilon(1e-5));  // half of the cells are visible
   auto const clear = test::with_mapping({{1, {1, 1, 1}}}, {{1, 0}});
   CHECK(test::numbers(test::along(g, clear, test::ray_between({-1, 0.3, 0.3}, {1, 0.3, 0.3})))[3] == 0);
 }

@@ -1,4 +1,4 @@
-// The volume of files.hpp, as a reader gives it back.
+// Checks that a reader returns the volume of files.hpp.
 #pragma once
 
 #include "catch.hpp"

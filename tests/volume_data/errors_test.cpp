@@ -1,4 +1,4 @@
-// What is wrong with a file is said in one line, with the place; and sizes in headers are not believed.
+// Errors of files are one line with the place; sizes in headers are not trusted.
 #include <sys/resource.h>
 
 #include <random>
@@ -18,7 +18,7 @@ using test::error_of;
 
 using style = test::vtk_style;
 
-/// One file of each format, and those beside it.
+/// One file of each format, and the files they refer to.
 std::vector<std::pair<std::string, std::string>> seeds() {
   auto const little = test::stored<std::int16_t>(false);
   return {
@@ -71,23 +71,23 @@ TEST_CASE("errors name the file and the place") {
   auto const little = test::stored<std::int16_t>(false);
   auto const nrrd = [&](std::string const& rest) { return error_of(in.write("a.nrrd", rest)); };
   CHECK(contains(nrrd("hello"), "a.nrrd: expected a first line NRRD0001"));
-  CHECK(contains(nrrd("NRRD0004\nsizes 5\n\n"), "a.nrrd:2: expected \"key: value\", got \"sizes 5\""));
-  CHECK(contains(nrrd("NRRD0004\ntype: short\ndimension: 2\n\n"), "dimension: expected 3, got \"2\""));
-  CHECK(contains(nrrd("NRRD0004\ntype: block\ndimension: 3\n\n"), "got \"block\""));
+  CHECK(contains(nrrd("NRRD0004\nsizes 5\n\n"), "a.nrrd:2: expected \"key: value\", found \"sizes 5\""));
+  CHECK(contains(nrrd("NRRD0004\ntype: short\ndimension: 2\n\n"), "dimension: expected 3, found \"2\""));
+  CHECK(contains(nrrd("NRRD0004\ntype: block\ndimension: 3\n\n"), "found \"block\""));
   CHECK(contains(nrrd("NRRD0004\ntype: short\ndimension: 3\nsizes: 5 4 x\n\n"),
-                 "sizes: expected 3 numbers, got \"5 4 x\""));
-  CHECK(
-      contains(nrrd(test::nrrd_head + "encoding: bzip2\n\n"), "expected raw, gzip or ascii, got \"bzip2\""));
+                 "sizes: expected 3 numbers, found \"5 4 x\""));
+  CHECK(contains(nrrd(test::nrrd_head + "encoding: bzip2\n\n"),
+                 "expected raw, gzip or ascii, found \"bzip2\""));
   CHECK(contains(nrrd(test::nrrd_head + "encoding: raw\n\n" + little), "endian: expected little or big"));
   CHECK(contains(nrrd(test::nrrd_head + "endian: little\nencoding: raw\n\n" + little.substr(1)),
-                 "need 120 bytes, there are at most 119"));
+                 "need 120 bytes, found at most 119"));
   CHECK(contains(nrrd(test::nrrd_head + "endian: little\nencoding: gzip\n\n" + test::gzip(little.substr(1))),
                  "the data end here"));
   CHECK(contains(
       nrrd(test::nrrd_head + "endian: little\nencoding: gzip\n\n" + test::gzip(little).substr(0, 40)),
       "the compressed data are truncated"));
   CHECK(contains(nrrd(test::nrrd_head + "encoding: text\n\n1 2 3 4 5 6 7 8 9 ten" + std::string(200, ' ')),
-                 "expected a number of type int16, got \"ten\""));
+                 "expected a number of type int16, found \"ten\""));
   CHECK(contains(error_of(in.write("a.mha", test::meta_head)), "expected a line ElementDataFile"));
   CHECK(contains(error_of(in.write("a.mhd", test::meta_head + "ElementDataFile = none.raw\n")),
                  "none.raw: No such file"));
@@ -97,12 +97,12 @@ TEST_CASE("errors name the file and the place") {
   CHECK(contains(error_of(in.write("a.vti", "<html></html>")), "not a VTK XML file"));
   auto vtr = test::vtk<float>("Float32", true, {});
   vtr.replace(vtr.find("1.000000 3"), 8, "9.000000");
-  CHECK(contains(error_of(in.write("a.vtr", vtr)), "coordinates must increase, got 3 in place 2"));
+  CHECK(contains(error_of(in.write("a.vtr", vtr)), "coordinates must increase, found 3 in place 2"));
   CHECK(contains(error_of(in.path("none.vti")), "none.vti: No such file or directory"));
   CHECK(contains(error_of(in.path("a.txt")), "or has a name that ends in .vti"));
 }
 
-TEST_CASE("sizes in a header are not believed") {
+TEST_CASE("sizes in a header are not trusted") {
   test::folder const in("volume-sizes");
   rusage before{};
   getrusage(RUSAGE_SELF, &before);
@@ -113,7 +113,7 @@ TEST_CASE("sizes in a header are not believed") {
     CHECK(contains(text, "need 80000000000000 bytes"));
   }
   CHECK(contains(error_of(in.write("b.nrrd", sizes + "2000000000\nendian: little\nencoding: raw\n\n")),
-                 "more than there can be"));
+                 "exceed the maximum"));
   auto vti = test::vtk<float>("Float32", false, {false, true, true, style::appended_raw});
   for (std::size_t at = vti.find("0 4 0 3 0 2"); at != std::string::npos; at = vti.find("0 4 0 3 0 2"))
     vti.replace(at, 11, "0 99999 0 99999 0 99");
@@ -134,11 +134,11 @@ TEST_CASE("every truncation of every format is an error or the whole volume") {
       CHECK(text.find('\n') == std::string::npos);
     }
     INFO(name);
-    CHECK(whole < 120);  // only what is behind the values may be missing
+    CHECK(whole < 120);  // only data behind the values may be missing
   }
 }
 
-TEST_CASE("whatever the bytes: a volume or an error") {
+TEST_CASE("any bytes give a volume or an error") {
   test::folder const in("volume-mutated");
   auto const all = seeds();
   for (auto const& [name, bytes] : all) in.write(name, bytes);

@@ -1,4 +1,4 @@
-// Fields by formula, as slices and whole.
+// Computed fields, as slices and as a whole.
 #include "field.hpp"
 
 #include <cmath>
@@ -24,7 +24,7 @@ TEST_CASE("fields have their values at their points") {
   CHECK(read_grid(*open_field("homogeneous:2x2x2")).at(1, 0, 1) == 1);
 }
 
-TEST_CASE("the storm is one") {
+TEST_CASE("the storm has the properties of a storm") {
   auto const g = read_grid(*open_field("wind"));
   CHECK(g.header.size == std::array<std::size_t, 3>{121, 97, 18});
   auto const values = g.floats();

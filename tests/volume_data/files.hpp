@@ -1,5 +1,5 @@
-// Volume files of all formats, written by means of the tests' own: one small volume, uneven where the format
-// can.
+// Volume files of all formats, written independently of the readers: one small volume, with uneven
+// spacing if the format supports it.
 #pragma once
 
 #include <zlib.h>
@@ -18,7 +18,7 @@
 
 namespace test {
 
-/// What f() throws, in words.
+/// Returns the message of the exception that f() throws.
 template <class F>
 std::string message_of(F const& f) {
   try {
@@ -32,17 +32,17 @@ inline bool contains(std::string const& text, std::string const& part) {
   return text.find(part) != std::string::npos;
 }
 
-/// What is wrong with a volume.
+/// Returns the error of reading a volume.
 inline std::string error_of(std::string const& path) {
   try {
     static_cast<void>(volume_data::read_grid(path));
-  } catch (skel::usage_error const& e) {  // another error fails the test
+  } catch (skel::usage_error const& e) {  // other errors fail the test
     return e.what();
   }
   return "no error";
 }
 
-/// A folder of its own, removed at the end.
+/// A folder that is removed by the destructor.
 class folder {
  public:
   explicit folder(std::string const& name)
@@ -55,7 +55,7 @@ class folder {
   folder& operator=(folder const&) = delete;
   [[nodiscard]] std::string path(std::string const& name) const { return (path_ / name).string(); }
   std::string write(std::string const& name, std::string const& bytes) const {
-    std::filesystem::remove(path_ / name);  // some file systems write out at once what replaces a file
+    std::filesystem::remove(path_ / name);  // some file systems flush immediately when a file is replaced
     std::ofstream(path_ / name, std::ios::binary) << bytes;
     return path(name);
   }
@@ -65,7 +65,7 @@ class folder {
 };
 
 inline constexpr std::size_t nx = 5, ny = 4, nz = 3, samples = nx * ny * nz;
-/// Exact in all six types.
+/// Exactly representable in all six types.
 inline int value(std::size_t i) { return static_cast<int>(i * 7 % 120); }
 
 template <class T>
@@ -130,7 +130,7 @@ struct vtk_style {
   enum { ascii, binary, appended_raw, appended_base64 } place = ascii;
 };
 
-/// Data as VTK stores them in binary: counts, then the bytes or (in blocks of 64) their zlib streams.
+/// Data in VTK's binary encoding: counts, then the bytes or their zlib streams (in blocks of 64).
 inline std::string vtk_data(std::string const& bytes, vtk_style const& s) {
   bool const text = s.place != vtk_style::appended_raw;
   auto const coded = [&](std::string const& b) { return text ? base64(b) : b; };
@@ -149,7 +149,7 @@ inline std::string vtk_data(std::string const& bytes, vtk_style const& s) {
 
 inline std::string ascii(std::string const& numbers) { return "\n" + numbers + "\n"; }
 
-/// A .vti or, with uneven coordinates, a .vtr with values of this type.
+/// A .vti with values of this type, or a .vtr with uneven coordinates.
 template <class T>
 std::string vtk(std::string const& type, bool rectilinear, vtk_style const& s) {
   std::string appended;

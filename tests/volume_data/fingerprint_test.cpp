@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t mebibyte = std::size_t{1} << 20;
 
-// 100 slices of 1 MiB, all 0 but for the byte `at`: a file with a hole, which takes no space.
+// 100 slices of 1 MiB, zero except for the byte `at`: a sparse file that occupies no space.
 std::string large_volume(test::folder const& in, std::size_t at) {
   auto const name = "large-" + std::to_string(at) + ".raw";
   in.write(name + ".json", R"({ "type": "uint8", "size": [1024, 1024, 100] })");
@@ -29,19 +29,19 @@ std::string fingerprint_of(std::string const& path) { return fingerprint(*open_v
 
 }  // namespace
 
-TEST_CASE("a small volume has one fingerprint, read or in memory") {
+TEST_CASE("a small volume has the same fingerprint from file and from memory") {
   auto const whole = fingerprint(read_grid(*open_field("sphere:9x8x7")));
   CHECK(fingerprint(*open_field("sphere:9x8x7")) == whole);
   CHECK(fingerprint(*open_field("sphere:9x7x8")) != whole);
   CHECK(fingerprint(*open_field("linear:9x8x7")) != whole);
 }
 
-TEST_CASE("of a large volume slices from all over it count, the last one included") {
+TEST_CASE("the fingerprint of a large volume samples slices throughout, including the last") {
   test::folder const in("volume-fingerprint");
   auto const first = fingerprint_of(large_volume(in, 0));
   CHECK(first == fingerprint_of(large_volume(in, 0)));
   CHECK(first != fingerprint_of(large_volume(in, 100 * mebibyte - 1)));
-  // Of slices that are next to each other one counts at least.
+  // At least one of neighbouring slices is sampled.
   auto const middle = fingerprint_of(large_volume(in, 50 * mebibyte));
   auto const next = fingerprint_of(large_volume(in, 51 * mebibyte));
   CHECK(middle != next);

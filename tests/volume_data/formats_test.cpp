@@ -1,4 +1,4 @@
-// The same volume in every format.
+// Reads the same volume from every format.
 #include "catch.hpp"
 #include "check_volume.hpp"
 #include "files.hpp"
@@ -24,7 +24,7 @@ void check_vtk_type(test::folder const& in, std::string const& type, scalar_type
 
 }  // namespace
 
-TEST_CASE("VTK XML, all ways of storing") {
+TEST_CASE("VTK XML, all encodings") {
   test::folder const in("volume-vtk");
   using storage = test::vtk_style;
   for (auto const place : {storage::ascii, storage::binary, storage::appended_raw, storage::appended_base64})
@@ -113,7 +113,7 @@ TEST_CASE("raw values with a sidecar") {
     "origin": [1, 2, 3], "spacing": [0.5, 1, 2]})")));
 }
 
-TEST_CASE("slices in order, as bytes and as numbers, are the whole") {
+TEST_CASE("slices in order, as bytes and as numbers, form the whole") {
   test::folder const in("volume-slices");
   auto const path = in.write("a.nrrd", test::nrrd_head + "endian: little\nencoding: gzip\n\n" +
                                            test::gzip(test::stored<std::int16_t>(false)));

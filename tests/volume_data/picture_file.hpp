@@ -1,4 +1,4 @@
-// PNG files (ISO/IEC 15948) by means of the tests' own: chunks, checksums and filter 0.
+// Writes PNG files (ISO/IEC 15948) independently of the reader: chunks, checksums and filter 0.
 #pragma once
 
 #include "files.hpp"
@@ -12,7 +12,8 @@ inline std::string png_chunk(std::string const& type, std::string const& data) {
   return count(data.size(), 4, true) + checked + count(sum, 4, true);
 }
 
-/// Of one colour type (0: grey, 2: RGB), interlaced (1) or not; `rows` of all passes, without filter bytes.
+/// A PNG of one colour type (0: grey, 2: RGB), interlaced (1) or not; `rows` of all passes, without
+/// filter bytes.
 inline std::string png_of_rows(std::size_t width, std::size_t height, unsigned bits, unsigned colour,
                                unsigned interlaced, std::vector<std::string> const& rows) {
   std::string filtered;
@@ -23,7 +24,7 @@ inline std::string png_of_rows(std::size_t width, std::size_t height, unsigned b
          png_chunk("IEND", "");
 }
 
-/// Grey pixels as PNG stores them: 16 bits in big endian, rows filled up to whole bytes.
+/// Grey pixels in PNG's encoding: 16 bits big endian, rows padded to whole bytes.
 inline std::string png(std::size_t width, std::size_t height, unsigned bits, std::string const& pixels) {
   auto const row = (width * bits + 7) / 8;
   std::vector<std::string> rows;

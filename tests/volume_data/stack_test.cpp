@@ -1,4 +1,4 @@
-// Volumes with a file for each slice, and passing over slices.
+// Volumes with one file per slice, and skipped slices.
 #include <sys/resource.h>
 
 #include <random>
@@ -40,7 +40,8 @@ void check_whole(std::string const& path) {
 std::string const place = R"(, "spacing": [0.5, 1, 2], "origin": [1, 2, 3]})";
 std::string const raw_keys = R"(, "size": [5, 4, 3], "type": "int16", "byte_order": "big")" + place;
 
-/// The test's volume as slices: r<z>.raw and, packed, r<z>.raw.gz, big endian; p<z>.png of 8 or 16 bits.
+/// The test volume as slices: r<z>.raw, big endian, and compressed r<z>.raw.gz; p<z>.png of 8 or 16
+/// bits.
 void write_slices(test::folder const& in) {
   auto const values = test::stored<std::int16_t>(true);
   auto const bytes = test::stored<std::uint8_t>(false);
@@ -90,7 +91,7 @@ TEST_CASE("a folder of pictures, in the order of their numbers") {
   CHECK(g.at(1, 0, 3) == 100);
 }
 
-TEST_CASE("pictures of few bits, and interlaced ones, give their numbers as they are") {
+TEST_CASE("pictures of few bits, and interlaced ones, give their numbers unchanged") {
   test::folder const in("volume-bits");
   // 3 x 2 pixels 1 2 3 / 15 0 7 in four bits, rows filled up to bytes
   in.write("a.png", test::png(3, 2, 4, std::string("\x12\x30\xf0\x70", 4)));
@@ -105,7 +106,7 @@ TEST_CASE("pictures of few bits, and interlaced ones, give their numbers as they
                                            std::byte{2}, std::byte{3}});
 }
 
-TEST_CASE("slices that are passed over change nothing of those that are read") {
+TEST_CASE("skipped slices do not change those that are read") {
   test::folder const in("volume-skip");
   write_slices(in);
   auto names = descriptions();
@@ -122,7 +123,7 @@ TEST_CASE("slices that are passed over change nothing of those that are read") {
     std::vector<double> whole(n * test::nz), one(n);
     open()->read(std::span<double>(whole));
     for (std::size_t z = 0; z < test::nz; ++z)
-      for (std::size_t before = 0; before <= z; ++before) {  // some read, the rest passed over
+      for (std::size_t before = 0; before <= z; ++before) {  // some read, the rest skipped
         auto const volume = open();
         for (std::size_t i = 0; i < before; ++i) volume->read(std::span<double>(one));
         volume->skip(z - before);
@@ -140,7 +141,7 @@ TEST_CASE("slices that are passed over change nothing of those that are read") {
   check([] { return open_field("turbulence:5x4x3"); });
 }
 
-TEST_CASE("a slice that is passed over is not read: it may be missing its data") {
+TEST_CASE("a skipped slice is not read, so its data may be damaged") {
   test::folder const in("volume-unread");
   write_slices(in);
   in.write("r1.raw.gz", test::gzip(std::string(40, 'x')).substr(0, 20));
@@ -159,8 +160,8 @@ TEST_CASE("errors in stacks name the file and the place") {
     return error_of(in.write("a.json", R"({"files": )" + files + rest));
   };
   CHECK(contains(json(R"("r%d.raw", "first": 1)", raw_keys), "r3.raw: No such file"));
-  CHECK(contains(json(R"(["r0.raw", "r1.raw"])", raw_keys), "expected 3 files, one for each slice, got 2"));
-  CHECK(contains(json("[]", raw_keys), "expected names of slices, there are none"));
+  CHECK(contains(json(R"(["r0.raw", "r1.raw"])", raw_keys), "expected 3 files, one for each slice, found 2"));
+  CHECK(contains(json("[]", raw_keys), "expected names of slices, found none"));
   CHECK(contains(json(R"("r%s.raw")", raw_keys), "expected a name with one %d"));
   CHECK(contains(json(R"("r%d%d.raw")", raw_keys), "expected a name with one %d"));
   CHECK(contains(json(R"("r%999999999d.raw")", raw_keys), "expected a name with one %d"));
@@ -172,10 +173,10 @@ TEST_CASE("errors in stacks name the file and the place") {
   auto const little = test::stored<std::int16_t>(true);
   in.write("r1.raw", slice_of(little, 1).substr(1));
   CHECK(contains(json(R"("r%d.raw")", raw_keys),
-                 "r1.raw: at byte 0: 5 x 4 values of type int16 need 40 bytes, there are at most 39"));
+                 "r1.raw: at byte 0: 5 x 4 values of type int16 need 40 bytes, found at most 39"));
   in.write("r1.raw.gz", test::gzip(slice_of(little, 1).substr(1)));
   CHECK(contains(json(R"("r%d.raw.gz")", raw_keys), "r1.raw.gz: at byte"));
-  CHECK(contains(json(R"("r%d.raw.gz")", raw_keys), "the data end here, 1 bytes too early"));
+  CHECK(contains(json(R"("r%d.raw.gz")", raw_keys), "the data end here, at least 1 bytes too early"));
   in.write("p1.png", test::png(4, 4, 8, std::string(16, 'x')));
   CHECK(contains(json(R"("p%d.png")", place), "p1.png: at byte"));
   CHECK(contains(json(R"("p%d.png")", place), "4 x 4 pixels of type uint8, expected 5 x 4"));
@@ -191,7 +192,7 @@ TEST_CASE("errors in stacks name the file and the place") {
   CHECK(contains(error_of(empty.path("")), "expected .png files in this folder"));
 }
 
-TEST_CASE("sizes that pictures and stacks claim are not believed") {
+TEST_CASE("sizes claimed by pictures and stacks are not trusted") {
   test::folder const in("volume-stack-sizes");
   rusage before{};
   getrusage(RUSAGE_SELF, &before);
@@ -203,13 +204,13 @@ TEST_CASE("sizes that pictures and stacks claim are not believed") {
                  "r1.raw: No such file"));
   CHECK(contains(error_of(in.write("c.json", R"({"files": ["r0.raw"], "size": [2147483647, 2147483647, 1],
                                                  "type": "float64"})")),
-                 "are more than there can be"));
+                 "exceed the maximum"));
   rusage after{};
   getrusage(RUSAGE_SELF, &after);
   CHECK(after.ru_maxrss - before.ru_maxrss < 64 * 1024);  // KB
 }
 
-TEST_CASE("every truncation of a picture, and whatever its bytes: an error or the slice") {
+TEST_CASE("any truncation and any bytes of a picture give an error or the slice") {
   test::folder const in("volume-picture-bytes");
   auto const whole = test::png(9, 5, 16, std::string(90, 'v'));
   auto const json = in.write("a.json", R"({"files": ["p.png"]})");
@@ -227,5 +228,5 @@ TEST_CASE("every truncation of a picture, and whatever its bytes: an error or th
     in.write("p.png", bytes);
     good += error_of(json) == "no error" ? 1 : 0;
   }
-  CHECK(good < 40);  // checksums everywhere: only a byte that stays what it was
+  CHECK(good < 40);  // checksums cover everything: only unchanged bytes pass
 }

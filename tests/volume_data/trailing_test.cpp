@@ -1,5 +1,5 @@
-// More data than the header announces, or others than it means, are an error: silently wrong pictures
-// otherwise.
+// More data than the header announces, or other data than assumed, is an error, because pictures
+// would silently be wrong.
 #include "catch.hpp"
 #include "check_volume.hpp"
 #include "files.hpp"
@@ -12,7 +12,7 @@ using test::error_of;
 namespace {
 
 std::string const shorts = test::stored<std::int16_t>(false);
-std::string const too_many = "5 x 4 x 3 values of type int16 need 120 bytes, there are 121";
+std::string const too_many = "5 x 4 x 3 values of type int16 need 120 bytes, found 121";
 std::string const sidecar =
     R"("size": [5, 4, 3], "type": "int16", "origin": [1, 2, 3], "spacing": [0.5, 1, 2])";
 
@@ -36,19 +36,19 @@ TEST_CASE("NRRD: more than the values") {
   auto damaged = test::gzip(shorts);
   damaged[damaged.size() - 8] ^= 1;  // the checksum
   CHECK(contains(error(packed + damaged), "the compressed data are damaged (incorrect data check)"));
-  // Whoever skips bytes of a file has chosen from it.
+  // A file in which bytes are skipped may contain more.
   in.write("a.raw", "ab" + shorts + "more");
   test::check_even(read_grid(in.write("a.nhdr", raw + "byte skip: 2\ndata file: a.raw\n")));
 }
 
-TEST_CASE("NRRD: what the axes mean") {
+TEST_CASE("NRRD: meaning of the axes") {
   test::folder const in("volume-nrrd-axes");
   auto const error = [&](std::string const& lines, std::string const& head) {
     return error_of(in.write("a.nrrd", head + lines + "endian: little\nencoding: raw\n\n" + shorts));
   };
   std::string const head = "NRRD0005\ntype: short\ndimension: 3\nsizes: 5 4 3\n";
   CHECK(contains(error("kinds: vector domain domain\n", head),
-                 "kinds: expected axes of space or time, got \"vector"));
+                 "kinds: expected axes of space or time, found \"vector"));
   CHECK(error("kinds: domain space time\n", head) == "no error");
   CHECK(contains(error("space directions: (-1,0,0) (0,1,0) (0,0,1)\n", head),
                  "space directions: expected directions along the axes, none backwards"));
@@ -69,7 +69,7 @@ TEST_CASE("MetaImage: more than the values") {
       read_grid(in.write("a.mhd", test::meta_head + "HeaderSize = 2\nElementDataFile = a.raw\n")));
 }
 
-TEST_CASE("sidecars: what is there twice, or has no meaning") {
+TEST_CASE("sidecars: duplicate and meaningless keys") {
   test::folder const in("volume-sidecar");
   in.write("a.bin", shorts);
   auto const error = [&](std::string const& keys) { return error_of(in.write("a.json", "{" + keys + "}")); };
@@ -81,14 +81,14 @@ TEST_CASE("sidecars: what is there twice, or has no meaning") {
       contains(error(file + R"("first": 1, )" + sidecar), "first: expected \"files\" to be a name with %d"));
   CHECK(contains(error(R"("files": "p%d.png", "first": 9223372036854775807)"),
                  "first: expected a whole number"));
-  for (int const z : {0, 1, 3})  // without a size there are as many slices as there are files
+  for (int const z : {0, 1, 3})  // without a size there are as many slices as files
     in.write("p" + std::to_string(z) + ".png", test::png(2, 1, 8, std::string(2, 'x')));
   auto const gap = error(R"("files": "p%d.png")");
   CHECK(contains(gap, "p2.png: missing, but "));
   CHECK(contains(gap, "p3.png is there"));
 }
 
-TEST_CASE("sidecars: more than the values, and numbers that are none") {
+TEST_CASE("sidecars: extra data and invalid numbers") {
   test::folder const in("volume-trailing-raw");
   in.write("a.bin", shorts + "x");
   auto const error = [&](std::string const& keys) { return error_of(in.write("a.json", "{" + keys + "}")); };

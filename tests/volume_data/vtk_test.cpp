@@ -1,4 +1,4 @@
-// VTK XML as VTK's own writers make it (vtk_files), and what goes wrong with it.
+// VTK XML files from VTK's own writers (vtk_files), and malformed ones.
 #include "catch.hpp"
 #include "check_volume.hpp"
 #include "files.hpp"
@@ -35,7 +35,7 @@ std::string replaced(std::string text, std::string const& what, std::string cons
 
 std::string vti(test::vtk_style const& how = {}) { return test::vtk<float>("Float32", false, how); }
 
-/// What the scanner makes of this text: tags with depth, name and attributes.
+/// Returns the output of the scanner for this text: tags with depth, name and attributes.
 std::string scanned(test::folder const& in, std::string const& text) {
   xml_scanner xml(in.write("a.xml", text));
   std::string all;
@@ -66,9 +66,9 @@ TEST_CASE("VTK XML, written by VTK") {
   check_written_by_vtk("base64-zlib-big-int64.vtr", scalar_type::int64);
 }
 
-TEST_CASE("VTK XML, written by VTK, compressed by others") {
+TEST_CASE("VTK XML, written by VTK, with other compressors") {
   std::string const expected =
-      "array speed \"10 m\" & <gust>: expected compressor vtkZLibDataCompressor or none, got ";
+      "array speed \"10 m\" & <gust>: expected compressor vtkZLibDataCompressor or none, found ";
   CHECK(contains(error_of(written_by_vtk("raw-lz4.vti")), expected + "\"vtkLZ4DataCompressor\""));
   CHECK(contains(error_of(written_by_vtk("binary-lzma.vtr")), expected + "\"vtkLZMADataCompressor\""));
 }
@@ -80,9 +80,9 @@ TEST_CASE("VTK XML, arrays that cannot be read") {
   auto const wanted = [&](std::string const& name) {
     return error_of(in.write("a.vti", replaced(file, scalars, "Scalars=\"" + name + "\"")));
   };
-  CHECK(contains(wanted("velocity"), "array velocity: expected 1 component, got 3"));
+  CHECK(contains(wanted("velocity"), "array velocity: expected 1 component, found 3"));
   CHECK(contains(wanted("gust"), "expected PointData with an array of one component named gust"));
-  // Without a name the first of one component is taken: the identifiers.
+  // Without a name the first array of one component is used: the identifiers.
   auto const g = read_grid(in.write("b.vti", replaced(file, scalars, "")));
   CHECK(g.header.type == scalar_type::int64);
   CHECK(g.at(4, 3, 2) == 59);
@@ -93,7 +93,7 @@ TEST_CASE("VTK XML, arrays that cannot be read") {
       contains(error_of(in.write("a.vti", format)), "array wind: expected format ascii, binary or appended"));
 }
 
-TEST_CASE("VTK XML, more or other values than the grid has points") {
+TEST_CASE("VTK XML, more or other values than grid points") {
   test::folder const in("volume-vtk-wrong");
   using how = test::vtk_style;
   auto const error = [&](std::string const& bytes) { return error_of(in.write("a.vti", bytes)); };
@@ -102,18 +102,18 @@ TEST_CASE("VTK XML, more or other values than the grid has points") {
   CHECK(contains(error(replaced(vti(), "</DataArray>", "<InformationKey/> 7 </DataArray>")),
                  "expected the values of wind in one place"));
   CHECK(contains(error(replaced(vti(), "\n0 ", "\n1e300 ")),
-                 "expected a number of type float32, got \"1e300\""));
+                 "expected a number of type float32, found \"1e300\""));
   for (auto const place : {how::binary, how::appended_raw, how::appended_base64})
     for (bool const compressed : {false, true}) {
       how const s{false, compressed, false, place};
       auto smaller = vti(s);
       for (int i = 0; i < 2; ++i) smaller = replaced(smaller, "0 4 0 3 0 2", "0 4 0 3 0 1");
-      CHECK(contains(error(smaller), "5 x 4 x 2 values of type float32 need 160 bytes, there are 240"));
+      CHECK(contains(error(smaller), "5 x 4 x 2 values of type float32 need 160 bytes, found 240"));
     }
   CHECK(
       contains(error(replaced(vti({false, false, false, how::binary}), "\n</DataArray>", "AAAA</DataArray>")),
                "expected the values to end here"));
-  // zlib says only by its checksum that a byte of what is merely stored has changed.
+  // For stored blocks only zlib's checksum reveals a changed byte.
   auto packed = vti({false, true, false, how::appended_raw});
   packed[packed.find("\n</AppendedData>") - 1] ^= 1;
   CHECK(contains(error(packed), "a compressed block is damaged (incorrect data check)"));
@@ -133,13 +133,13 @@ TEST_CASE("XML tags, attributes and text") {
         "0a;1b x=A\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80;2c!;2d;1/b;0/a;");
 }
 
-TEST_CASE("what is no XML is an error with its place") {
+TEST_CASE("malformed XML is an error with its place") {
   test::folder const in("volume-no-xml");
-  CHECK(contains(scan_error(in, "<a><b></a>"), "a.xml: at byte 10: expected </b>, got </a>"));
-  CHECK(contains(scan_error(in, "</a>"), "expected a tag that opens, got </a>"));
+  CHECK(contains(scan_error(in, "<a><b></a>"), "a.xml: at byte 10: expected </b>, found </a>"));
+  CHECK(contains(scan_error(in, "</a>"), "expected a tag that opens, found </a>"));
   CHECK(contains(scan_error(in, "<a><b></b>"), "the file ends inside of <a>"));
   CHECK(contains(scan_error(in, "<a b='&nbsp;'/>"),
-                 "expected &lt; &gt; &amp; &quot; &apos; or &#NUMBER;, got &nbsp"));
+                 "expected &lt; &gt; &amp; &quot; &apos; or &#NUMBER;, found &nbsp"));
   CHECK(contains(scan_error(in, "<a b='x & y'/>"), "expected &lt;"));
   CHECK(contains(scan_error(in, "<a b='&#x110000;'/>"), "expected &lt;"));
   CHECK(contains(scan_error(in, "<a b='&#0;'/>"), "expected &lt;"));

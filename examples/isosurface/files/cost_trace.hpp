@@ -1,4 +1,4 @@
-// The cost of the modeler's work, row by row: input of skel-simulate --layer-costs.
+// The cost of the modeler's work per row, the input of skel-simulate --layer-costs.
 #pragma once
 
 #include <string>
@@ -7,14 +7,15 @@
 
 namespace isosurface {
 
-/// Reads the volume and makes the surfaces again, in this thread, and writes what each slice took to read and
-/// each row of cells to process, in CPU seconds, the least of three times, with the bytes of its surfaces:
+/// Reads the volume and makes the surfaces again in this thread. Writes the CPU seconds to read
+/// each slice and to process each row of cells, the minimum of three runs, with the bytes of its
+/// surfaces:
 ///
 ///     what,layer,row,seconds,bytes
 ///     slice,0,,0.000214,
 ///     row,0,0,0.0000312,1840
 ///
-/// Errors: those of reading; skel::error `path: reason` where it cannot be written.
+/// Throws the errors of reading, and skel::error `path: reason` if the file cannot be written.
 void trace_costs(std::string const& path, open_function const& open, surface_options options);
 
 }  // namespace isosurface

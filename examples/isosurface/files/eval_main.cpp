@@ -1,4 +1,4 @@
-// skel-isosurface-eval: values and gradients of a model that skel-isosurface has kept.
+// skel-isosurface-eval: evaluates a model written by skel-isosurface --model.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -14,7 +14,7 @@ namespace {
 
 using namespace isosurface;
 
-/// Three numbers and nothing else, separated by white space or commas.
+/// Parses exactly three numbers, separated by white space or commas.
 vector3 parse_point(std::string line, std::string const& place) {
   auto const text = line;
   for (auto& c : line)
@@ -30,12 +30,13 @@ vector3 parse_point(std::string line, std::string const& place) {
     auto const [behind, code] = std::from_chars(at, end, coordinate);
     if (code != std::errc{})
       throw skel::usage_error(
-          fmt::format("{}: expected three numbers, got \"{}\"", place, text.substr(0, 60)));
+          fmt::format("{}: expected three numbers, found \"{}\"", place, text.substr(0, 60)));
     at = behind;
   }
   skip_spaces();
   if (at != end)
-    throw skel::usage_error(fmt::format("{}: expected three numbers, got \"{}\"", place, text.substr(0, 60)));
+    throw skel::usage_error(
+        fmt::format("{}: expected three numbers, found \"{}\"", place, text.substr(0, 60)));
   return p;
 }
 
@@ -75,12 +76,12 @@ int main(int argc, char** argv) {
   return skel::program::run_tool(
       argc, argv,
       {"skel-isosurface-eval",
-       "Values and gradients of a model that skel-isosurface --model has written: a line \"value fx fy fz\" "
+       "Evaluates a model written by skel-isosurface --model: prints a line \"value fx fy fz\" "
        "for each line \"x y z\"."},
       [&](CLI::App& app) {
-        app.add_option("MODEL", path, "the model")->required();
+        app.add_option("MODEL", path, "model file")->required();
         app.add_option("POINTS", points,
-                       "a file of points, a line each; skips lines that begin with #; -: "
+                       "file of points, one per line; lines that begin with # are skipped; -: "
                        "standard input")
             ->capture_default_str();
       },

@@ -7,7 +7,7 @@ namespace isosurface {
 
 namespace {
 
-/// The data of one slice of nodes, which must be one of the layer's two.
+/// Adds the data of one slice of nodes, which must be one of the layer's two.
 void add_slice(model_writer& writer, node_grid const& grid, layer_view const& layer, std::size_t slice,
                int order, std::vector<double>& data) {
   data.clear();

@@ -7,9 +7,10 @@
 
 namespace isosurface {
 
-/// The data of all nodes as the surfaces are found on them, by one pass over the volume: the slices that one
-/// slice of nodes depends on are in memory, and its data. Nodes whose data depend on samples that are not
-/// finite have NaN. Errors: those of reading; skel::error `path: reason` where it cannot be written.
+/// Writes the data of all nodes from which the surfaces are made, in one pass over the volume.
+/// Memory holds the slices that one slice of nodes depends on, and its data. Nodes whose data
+/// depend on samples that are not finite have NaN. Throws the errors of reading, and skel::error
+/// `path: reason` if the file cannot be written.
 void keep_model(std::string const& path, open_function const& open, surface_options const& options);
 
 }  // namespace isosurface

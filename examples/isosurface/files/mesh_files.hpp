@@ -1,4 +1,4 @@
-// Meshes in files that other programs read.
+// Writes meshes in the formats of other programs.
 #pragma once
 
 #include <string>
@@ -7,14 +7,15 @@
 
 namespace isosurface {
 
-/// Wavefront OBJ: text, an object for each value ("isosurface_300"), positions and normals of the shortest
-/// form that is read back as the same float.
+/// Wavefront OBJ: text, with one object per value ("isosurface_300"). Positions and normals have
+/// the shortest form that reads back as the same float.
 void write_obj(std::string const& path, mesh const& surfaces);
 
-/// VTK XML PolyData, arrays appended as raw bytes in the machine's order: positions and "Normals" as float32,
-/// "isovalue" of each point as float64, triangles of 64-bit indices.
+/// VTK XML PolyData with arrays appended as raw bytes in the machine's byte order: positions and
+/// "Normals" as float32, "isovalue" of each point as float64, triangles with 64-bit indices.
 void write_vtp(std::string const& path, mesh const& surfaces);
 
-// Both: skel::error `path: reason` if it cannot be written; the file appears under its name when it is whole.
+// Both throw skel::error `path: reason` if the file cannot be written; it appears under its name
+// when it is complete.
 
 }  // namespace isosurface

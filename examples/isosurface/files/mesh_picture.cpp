@@ -10,7 +10,7 @@ namespace isosurface {
 
 namespace {
 
-/// Rows `first`, `first + step`, ... of the picture of a mesh, which on the root belongs to somebody else.
+/// Rows `first`, `first + step`, ... of the picture of a mesh. On the root the mesh is not owned.
 struct some_rows {
   std::shared_ptr<mesh const> surfaces;
   picture_view view;

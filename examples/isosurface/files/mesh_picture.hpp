@@ -1,4 +1,4 @@
-// A picture of a mesh, rendered on all ranks by the ray tracer: a preview.
+// A preview: a picture of a mesh, ray traced on all ranks.
 #pragma once
 
 #include "image.hpp"
@@ -7,9 +7,10 @@
 
 namespace isosurface {
 
-/// Collective. The root's mesh (elsewhere: an empty one) as a picture, on the root; elsewhere none. A farm
-/// with a task for each compute thread: every n-th row, and the mesh with it. The same pixels for any number
-/// of ranks. Needs, on each rank, some 500 bytes per triangle for the time it takes.
+/// Collective. Renders the root's mesh (other ranks pass an empty one) and returns the picture on
+/// the root, nothing elsewhere. A farm with one task per compute thread: every n-th row, sent with
+/// the mesh. The pixels do not depend on the number of ranks. Needs some 500 bytes per triangle on
+/// each rank during the call.
 [[nodiscard]] picture::image mesh_picture(skel::context& ctx, mesh const& surfaces, picture_view const& view);
 
 }  // namespace isosurface

@@ -1,8 +1,8 @@
-// The piecewise polynomial model in a file: the data of its nodes, slice by slice. Polynomials of cells are
-// made from the data of their corners, so neighbours agree on their faces, and a node costs 8 numbers, a cell
-// none.
+// The piecewise polynomial model in a file: the data of its nodes, slice by slice. Polynomials of
+// cells are computed from the data of their corners, so neighbours agree on their faces; a node
+// costs 8 numbers, a cell none.
 //
-// All in the byte order of the machine that wrote it, which `mark` tells:
+// All numbers have the byte order of the machine that wrote them, which `mark` identifies:
 //
 //     char magic[8] = "SKELMODL"; uint32 mark = 0x01020304, version = 1, order, numbers per node;
 //     uint64 nodes[3]; float64 coordinates along x, y, z; uint64 XXH3 of all this;
@@ -27,17 +27,18 @@ struct model_header {
 
   [[nodiscard]] std::size_t numbers_per_node() const { return order == 1 ? 1 : 8; }
   [[nodiscard]] std::size_t slices() const { return coordinates[2].size(); }
-  /// Numbers in a slice.
+  /// The number of numbers in a slice.
   [[nodiscard]] std::size_t slice_numbers() const {
     return coordinates[0].size() * coordinates[1].size() * numbers_per_node();
   }
 };
 
-/// Writes a model as its slices come. Errors: skel::error `path: reason`; the file appears when it is whole.
+/// Writes a model slice by slice. Throws skel::error `path: reason`. The file appears when it is
+/// complete.
 class model_writer {
  public:
   model_writer(std::string const& path, model_header header);
-  /// The next slice, header.slice_numbers() of them.
+  /// Adds the next slice of header.slice_numbers() numbers.
   void add(std::span<double const> slice);
   void commit();
 
@@ -47,8 +48,8 @@ class model_writer {
   std::uint64_t next_ = 0;
 };
 
-/// Reads slices in any order. usage_error `path: at byte N: what is wrong`: before anything is allocated, the
-/// file must be as long as its header says.
+/// Reads slices in any order. Throws usage_error `path: at byte N: what is wrong`. The length of
+/// the file is checked against its header before memory is allocated.
 class model_reader {
  public:
   explicit model_reader(std::string path);
@@ -58,7 +59,7 @@ class model_reader {
  private:
   std::string path_;
   model_header header_;
-  std::uint64_t begin_ = 0;  // of the slices
+  std::uint64_t begin_ = 0;  // offset of the slices
 };
 
 }  // namespace isosurface

@@ -1,4 +1,4 @@
-// The layout that writer and reader of models share; model_file.hpp describes the file.
+// The layout shared by writer and reader of models; model_file.hpp describes the file.
 #pragma once
 
 #include <array>

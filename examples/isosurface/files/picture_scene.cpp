@@ -10,7 +10,7 @@ namespace {
 
 using raytrace::vec3d;
 
-/// Told apart by those who do not tell all colours apart, too: M. Okabe and K. Ito, "Color Universal Design".
+/// Distinguishable by colour-blind readers: M. Okabe and K. Ito, "Color Universal Design".
 constexpr std::array<vec3d, 7> colours{{{0.90, 0.62, 0.00},
                                         {0.34, 0.71, 0.91},
                                         {0.00, 0.62, 0.45},
@@ -44,7 +44,7 @@ vec3d towards(double azimuth, double elevation) {
   return {std::cos(e) * std::cos(a), std::cos(e) * std::sin(a), std::sin(e)};
 }
 
-/// In the octant of the box that the eye looks upon.
+/// Whether the point lies in the octant of the box next to the eye.
 bool in_front(vec3d const& p, vec3d const& eye) {
   return p.x * eye.x > 0 && p.y * eye.y > 0 && p.z * eye.z > 0;
 }

@@ -13,7 +13,8 @@ namespace {
 
 constexpr auto none = std::numeric_limits<std::size_t>::max();
 
-/// The cell of a coordinate on the grid; nodes belong to the cell behind them, the last to the one before.
+/// Returns the cell of a coordinate. A node belongs to the cell behind it, the last one to the cell
+/// before it.
 std::size_t cell_of(std::span<double const> nodes, double at) {
   auto const behind = static_cast<std::size_t>(std::ranges::upper_bound(nodes, at) - nodes.begin());
   return std::min(behind, nodes.size() - 1) - 1;
@@ -52,7 +53,7 @@ void piecewise_model::load(std::size_t layer) {
   if (layer == layer_) return;
   for (auto& s : slices_) s.resize(header().slice_numbers());
   bool const next = layer_ != none && layer == layer_ + 1;
-  layer_ = none;  // should reading fail
+  layer_ = none;  // in case reading fails
   if (next)
     slices_[0].swap(slices_[1]);
   else

@@ -1,4 +1,4 @@
-// Evaluates a model that was kept in a file.
+// Evaluates a model from a file.
 #pragma once
 
 #include "cell.hpp"
@@ -6,8 +6,8 @@
 
 namespace isosurface {
 
-/// Values and gradients anywhere on the grid, as the surfaces were found on them. Two slices of nodes are in
-/// memory: points are best asked for in order of z.
+/// Values and gradients anywhere on the grid, identical to those of the surfaces. Memory holds two
+/// slices of nodes, so points should be evaluated in order of z.
 ///
 ///     isosurface::piecewise_model model("head.model");
 ///     auto const [value, gradient] = model.at({12.5, 30, 7.25});
@@ -21,10 +21,10 @@ class piecewise_model {
   explicit piecewise_model(std::string path);
   [[nodiscard]] model_header const& header() const noexcept { return file_.header(); }
 
-  /// False outside of the grid, and for coordinates that are not numbers.
+  /// Returns false outside of the grid and for NaN.
   [[nodiscard]] bool contains(vector3 const& p) const;
-  /// NaN in cells with a node that has no finite data. usage_error unless contains(p), and for a damaged
-  /// file.
+  /// Returns NaN in cells with a node without finite data. Throws usage_error unless contains(p),
+  /// and for a damaged file.
   [[nodiscard]] sample at(vector3 const& p);
 
  private:

@@ -11,7 +11,7 @@ namespace isosurface {
 
 namespace {
 
-/// Lines that are written some thousands at a time.
+/// Buffers some thousands of lines per write.
 class lines {
  public:
   explicit lines(std::string const& path) : file_(path) {}

@@ -16,7 +16,8 @@ namespace {
 
 using skel::atomic_file;
 
-/// An array of the file: what its tag says, how many bytes it has, and what writes them.
+/// An array of the file: the attributes of its tag, its length in bytes, and the function that
+/// writes it.
 struct array {
   std::string attributes;
   std::uint64_t bytes;
@@ -29,7 +30,7 @@ array stored(std::string attributes, std::vector<T> const& values) {
   return {std::move(attributes), bytes.size(), [bytes](skel::atomic_file& file) { file.write(bytes); }};
 }
 
-/// `count` numbers that are made as they are written; number(i) gives the i-th.
+/// `count` numbers computed as they are written; number(i) returns the i-th.
 template <class Number>
 array computed(std::string attributes, std::uint64_t count, Number number) {
   using value = decltype(number(std::uint64_t{}));
@@ -45,7 +46,7 @@ array computed(std::string attributes, std::uint64_t count, Number number) {
   return {std::move(attributes), count * sizeof(value), std::move(write)};
 }
 
-/// The value of vertex i, asked for in their order.
+/// The value of vertex i, for ascending i.
 struct value_of {
   std::span<surface_part const> parts;
   mutable std::size_t at = 0;

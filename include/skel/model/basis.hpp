@@ -1,4 +1,4 @@
-// Basis functions: what a cost may be proportional to.
+// Basis functions: the terms of a cost formula, such as N log(N).
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace skel::model {
 
-/// variable^exponent log2(variable)^logs
+/// variable^exponent * log2(variable)^logs
 struct factor {
   std::string variable;  ///< e.g. "N"
   double exponent = 1;   ///< of the variable

@@ -46,7 +46,7 @@ struct fitted {
   std::vector<double> coefficients;   ///< one per function
   std::vector<double> low;            ///< lower end of each coefficient's confidence interval
   std::vector<double> high;           ///< upper end
-  /// Of the coefficients, without the constraint that they are nonnegative; row by row.
+  /// Covariance of the coefficients without the constraint that they are nonnegative; row by row.
   std::vector<double> covariance;
   double r2 = 0;         ///< coefficient of determination, weighted as the fit
   double condition = 0;  ///< of the weighted columns, scaled to length one
@@ -55,7 +55,7 @@ struct fitted {
   weighting weights = weighting::relative;  ///< as in fit_options
   double confidence = 0.95;                 ///< as in fit_options
   int samples = 0;                          ///< the number of observations
-  /// Observations less coefficients.
+  /// The number of observations minus the number of coefficients.
   [[nodiscard]] int degrees_of_freedom() const { return samples - static_cast<int>(basis.size()); }
   std::map<std::string, std::pair<double, double>> range;  ///< least and greatest value per variable
   std::vector<outlier> outliers;                           ///< they take part in the fit
@@ -89,7 +89,7 @@ struct fitted {
                          std::span<basis_function const> basis, fit_options const& options = {});
 
 /// Adds kriging of the medians' residuals to a curve that was fitted to these samples with relative
-/// weights, where that predicts them clearly better. The curve's deviation is then that of a
+/// weights, if that predicts them clearly better. The curve's deviation is then that of a
 /// measurement around both.
 void add_residuals(fitted& f, std::span<observation const> samples);
 

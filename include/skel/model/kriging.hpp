@@ -1,4 +1,4 @@
-// Interpolates between samples what a sum of basis functions does not explain.
+// Interpolates the part of the samples that a sum of basis functions does not explain.
 #pragma once
 
 #include <optional>
@@ -19,7 +19,7 @@ struct residual {
 
 /// Kriging of residuals over the logarithms of the variables (Gaussian process regression;
 /// Rasmussen and Williams, "Gaussian Processes for Machine Learning", 2006, chapter 2). Costs that
-/// depend on caches, or on the ratio of two sizes, are no sum of n^i log^j(n), but they are smooth.
+/// depend on caches, or on the ratio of two sizes, are not sums of n^i log^j(n), but they are smooth.
 /// The covariance of two points is
 ///
 ///     sill (1 + √3 d) exp(-√3 d),   d² = Σ (Δ ln v / length)² + Σ (Δ ln(v/w) / length)²
@@ -38,25 +38,26 @@ class kriging {
   double error = 0;              ///< root mean square error when each point is predicted from the others
   double without = 0;            ///< root mean square of the residuals themselves
 
-  /// Chooses lengths, sill and noise of greatest likelihood. Empty with fewer than five points per
-  /// variable, more than 300 points, a variable that is not positive, residuals below 0.1 %, or
-  /// where predicting each point from the others does not reduce the error to 0.7 of the residuals.
+  /// Chooses the lengths, sill and noise of greatest likelihood. Returns nothing with fewer than
+  /// five points per variable, more than 300 points, a variable that is not positive, residuals
+  /// below 0.1 %, or if predicting each point from the others does not reduce the error to 0.7 of
+  /// the residuals.
   [[nodiscard]] static std::optional<kriging> fit(std::span<residual const> residuals);
 
-  /// Must be called after the members above were set by hand. Throws usage_error where they do not
-  /// match.
+  /// Must be called after the members above were set by hand. Throws usage_error if they are
+  /// inconsistent.
   void prepare();
 
-  /// ln(expected / fitted) at this point. Throws usage_error where a variable is missing.
+  /// ln(expected / fitted) at this point. Throws usage_error if a variable is missing.
   [[nodiscard]] double operator()(point const& at) const;
   /// Standard deviation of that value.
   [[nodiscard]] double deviation(point const& at) const;
 
  private:
   [[nodiscard]] std::vector<double> covariances(point const& at) const;
-  std::vector<std::vector<double>> places_;  // of the points: ln(variable) / length, then ln(ratio) / length
-  std::vector<double> weights_;              // the inverse covariance times the values
-  std::vector<double> inverse_;              // of the covariance
+  std::vector<std::vector<double>> places_;  // per point: ln(variable) / length, then ln(ratio) / length
+  std::vector<double> weights_;              // inverse covariance matrix times the values
+  std::vector<double> inverse_;              // inverse covariance matrix
 };
 
 }  // namespace skel::model

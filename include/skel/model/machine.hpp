@@ -62,8 +62,8 @@ struct machine {
   std::vector<machine_at> at;  ///< ascending in ranks
 
   /// The parameters for this number of ranks and this machine_at::kind. Between two measured
-  /// numbers l, g and the curves are interpolated over log2 P; outside, the nearest is used and
-  /// `warning` says so. Throws usage_error where nothing of this kind was measured.
+  /// numbers of ranks, l, g and the curves are interpolated over log2 P. Outside of them, the
+  /// nearest is used and `warning` is set. Throws usage_error if nothing of this kind was measured.
   [[nodiscard]] machine_at for_ranks(int ranks, std::string const& kind, std::string& warning) const;
 
   /// For a machine that was not calibrated: 20 µs and 1 GB/s, between shared memory (about 5 µs)
@@ -80,7 +80,7 @@ struct machine {
 };
 
 /// Fits a curve to pairs of bytes and seconds: up to three pieces of at least three sizes each, cut
-/// where that lowers the Bayesian information criterion. Relative weights, no negative
+/// if that lowers the Bayesian information criterion. Relative weights, no negative
 /// coefficients.
 [[nodiscard]] curve fit_curve(std::vector<std::pair<double, double>> points);
 

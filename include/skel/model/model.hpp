@@ -46,12 +46,13 @@ struct skeleton_model {
   std::string schedule;     ///< as in the samples
   std::string results;      ///< as in the samples
   std::vector<term> terms;  ///< one per phase and quantity
-  /// The factor of a variable with each division: 0.5 is halved. Others stay as they are.
+  /// The factor by which each division scales a variable: 0.5 halves it. Variables without an entry
+  /// stay unchanged.
   std::map<std::string, double> per_level;
-  /// Of whole runs, predicted from phases that were fitted to smaller runs.
+  /// The error of whole runs, predicted from phases that were fitted to smaller runs.
   std::optional<held_out> error{};
 
-  /// The term of this phase and quantity; nullptr: there is none.
+  /// The term of this phase and quantity, or nullptr if there is none.
   [[nodiscard]] term const* find(std::string_view phase, std::string_view quantity = "seconds") const;
   [[nodiscard]] std::string name() const;  ///< "farm guided:min=1 streamed"
 };
@@ -73,7 +74,7 @@ struct model_options {
   /// Basis functions by "phase" or "phase.quantity", "" for all phases. For other terms
   /// cross-validation chooses.
   std::map<std::string, std::string> basis;
-  std::vector<std::string> halved;  ///< variables that each division halves, where the samples do not show it
+  std::vector<std::string> halved;  ///< variables that each division halves, if the samples do not show it
   bool drop_outliers = false;       ///< fits again without outliers
   bool residuals = true;            ///< adds kriging, see add_residuals()
 };

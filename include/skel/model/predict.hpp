@@ -56,15 +56,15 @@ struct predict_options {
   std::optional<expression> exchange_bytes{};         ///< instead of the fitted bytes, e.g. 4*N
 };
 
-/// The cost of the whole problem at `sizes` on `ranks` ranks. Skeletons with the phases of
-/// divide-and-conquer are composed as in [Hyper, §5],
+/// The cost in seconds of the whole problem at `sizes` on `ranks` ranks. Skeletons with the phases
+/// of divide-and-conquer are composed as in [Hyper, §5],
 ///
 ///     T(P, size) = divide(size) + max(T(⌈P/2⌉, size/2), T(⌊P/2⌋, size/2)) + exchange + combine(size),
 ///     T(1, size) = sequential(size).
 ///
 /// In a hypercube of an odd number of ranks, shares of size are in proportion to the ranks, and
 /// there are 1.5 exchanges (one rank of the smaller half serves two). For other skeletons the cost
-/// is the fitted seconds of the phase `run`. Throws usage_error where a term, a variable or the
+/// is the fitted seconds of the phase `run`. Throws usage_error if a term, a variable or the
 /// machine is missing. Warns of sizes outside of the samples.
 [[nodiscard]] estimate predict(skeleton_model const& model, machine const* where, point const& sizes,
                                int ranks, predict_options const& options = {});

@@ -1,4 +1,4 @@
-// Measurements: what was run, on which sizes, and how long each part of it took.
+// Measurements: the run, its sizes, and the seconds of each phase.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ struct sample {
   std::string results;        ///< e.g. "streamed"
   std::string phase = "run";  ///< "run": the whole run
   int level = 0;              ///< of the division; 0: the whole problem
-  point variables;  ///< the numbers in the column `problem`, and `P` (ranks), `threads`, `tasks` where known
+  point variables;  ///< the numbers in the column `problem`, and `P` (ranks), `threads`, `tasks` if known
   std::map<std::string, std::string> labels;  ///< the other values in the column `problem`
   point measured;                             ///< `seconds`, and other quantities that were measured
   std::string file;                           ///< where the sample was read
@@ -30,8 +30,8 @@ struct sample {
 };
 
 /// Reads a CSV file of schema 1 or 2, or Extra-P's JSON Lines if its name ends in .jsonl. Throws a
-/// usage_error `file:line: what is wrong, expected what` for missing fields, numbers that cannot be
-/// read, are infinite or negative, and bytes that are no text.
+/// usage_error `file:line: what is wrong, expected what` for missing fields, numbers that are
+/// unreadable, infinite or negative, and bytes that are not text.
 [[nodiscard]] std::vector<sample> read_samples(std::string const& path);
 
 /// The same for CSV text; errors name `file`.

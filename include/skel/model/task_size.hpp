@@ -30,7 +30,7 @@ struct farm_work {
 [[nodiscard]] estimate predict_farm(farm_work const& work, machine_at const* where, double task_units);
 
 /// The p that minimises T(p), from one unit to a quarter of a worker's share: tasks differ, so
-/// every worker should get at least four. Where the workers limit the farm it is sqrt(2 N (h + 2 l)
+/// every worker should get at least four. If the workers limit the farm, it is sqrt(2 N (h + 2 l)
 /// / (W u)). With an l that is wrong by a factor of 5, messages and end cost a third more than
 /// their minimum. Throws as predict_farm().
 [[nodiscard]] double best_task_units(farm_work const& work, machine_at const* where);

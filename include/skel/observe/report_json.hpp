@@ -26,7 +26,7 @@ struct report_value {
   /// The value.
   std::variant<bool, std::int64_t, std::uint64_t, double, std::string, list, report_object> value;
 
-  /// Values convert to it, also those below.
+  /// Values convert to it implicitly, including those of the constructors below.
   report_value(bool flag);
   /// A number.
   report_value(std::int64_t number);
@@ -55,7 +55,7 @@ struct report_field {
   report_value value;  ///< what the program measured
 };
 
-/// What a program adds to the report of its run.
+/// A program's additions to the report of its run.
 struct report_extra {
   std::string program;                     ///< "skel-raytrace"
   std::optional<std::string> result_xxh3;  ///< xxh3_hex of the result's bytes

@@ -36,8 +36,8 @@ std::string sample_lines(std::string_view program, report const& run, problem_si
 void append_sample(std::string const& path, std::string_view program, report const& run,
                    problem_size const& problem = {});
 
-/// Throws what append_sample() would throw, before anything is computed. A missing file is fine; it
-/// is not created.
+/// Throws what append_sample() would throw, so that an unusable file is found before the run. A
+/// missing file is accepted and not created.
 void check_samples_file(std::string const& path);
 
 }  // namespace skel::observe

@@ -1,4 +1,4 @@
-// What a rank did when: spans, written as Chrome trace events (Perfetto opens them).
+// The activities of a rank as spans of time, written as Chrome trace events for Perfetto.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace skel::observe {
 
-/// What a thread does during a span.
+/// The activity of a thread during a span.
 enum class activity : std::uint8_t {
   compute,  ///< runs tasks
   idle,     ///< waits
@@ -40,7 +40,7 @@ struct rank_trace {
 };
 
 /// Writes all ranks' spans as one Chrome trace (JSON object format): process = rank, thread =
-/// compute thread. The file appears under its name only when it is whole. Throws skel::error when
+/// compute thread. The file appears under its name only when it is complete. Throws skel::error if
 /// it cannot be written.
 void write_chrome_trace(std::string const& path, std::span<rank_trace const> traces);
 

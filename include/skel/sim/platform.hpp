@@ -10,7 +10,7 @@
 
 namespace skel::sim {
 
-/// The share of a machine that the simulated rank gets from some time on.
+/// The share of a machine that the simulated rank gets from a given time on.
 struct availability {
   double at_seconds = 0;  ///< from this virtual time on
   double share = 1;       ///< in (0, 1]
@@ -25,7 +25,7 @@ struct machine {
 
   /// The work, in seconds at power 1, that this machine does between two virtual times.
   [[nodiscard]] double work_done(double from, double to) const;
-  /// The virtual time at which `work` seconds at power 1, begun at `from`, are done.
+  /// The virtual time at which `work` seconds at power 1, started at `from`, are finished.
   [[nodiscard]] double finish_time(double from, double work) const;
 
  private:
@@ -83,7 +83,7 @@ struct platform {
   /// Reads a file if the name has a slash or ends in .json; otherwise a built-in platform.
   [[nodiscard]] static platform find(std::string const& file_or_name);
 
-  /// Keeps the first `ranks` machines and the network. Throws usage_error where there are fewer.
+  /// Keeps the first `ranks` machines and the network. Throws usage_error if there are fewer.
   void take(int ranks);
   /// The number of machines.
   [[nodiscard]] int ranks() const { return static_cast<int>(machines.size()); }

@@ -31,7 +31,7 @@ struct run_options {
 /// The end of a simulation.
 struct outcome {
   int exit_code = 0;          ///< as run_main returns it on the root; 1 when the root died or nothing moved
-  std::string failure;        ///< why the simulation itself failed; empty: it did not
+  std::string failure;        ///< why the simulation itself failed; empty if it succeeded
   double seconds = 0;         ///< virtual, until the last rank ended
   std::uint64_t packets = 0;  ///< sent by all ranks
   std::uint64_t bytes = 0;    ///< sent by all ranks
@@ -52,8 +52,8 @@ struct outcome {
 outcome run(platform const& where, std::function<void(context&)> const& body,
             run_options const& options = {});
 
-/// Lets the calling rank compute for `seconds` at power 1: virtual time passes as its machine needs
-/// it. Meanwhile the rank answers messages, as in reality. May be called from a body, a task or a
+/// Lets the calling rank compute for `seconds` at power 1. Virtual time passes according to its
+/// machine's power, and the rank answers messages meanwhile. May be called from a body, a task or a
 /// sink; must not be called from a merge. Throws usage_error outside of run().
 void spend(double seconds);
 

@@ -24,7 +24,7 @@ class code {
   /// From `replicate:COPIES`, `parity:SLICES` (one more shard holds their exclusive or) or
   /// `ida:DATA,PARITY[,matrix=vandermonde|cauchy|zfec]` (information dispersal). Other names of the
   /// matrices: backblaze, klauspost and redset for vandermonde, isa-l for cauchy. At most 256
-  /// shards. Another text throws a usage_error that lists what is known.
+  /// shards. Another text throws a usage_error that lists the known codes.
   explicit code(std::string_view spec);
 
   /// m, at least 1.

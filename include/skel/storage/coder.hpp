@@ -12,8 +12,7 @@
 namespace skel::storage {
 
 /// Applies a code to shards, which are pieces of equal size, numbered with the data shards first.
-/// Must not be used by several threads at once: it remembers how to recover from the losses it has
-/// seen.
+/// Not thread-safe: it caches how to recover from the losses it has seen.
 ///
 ///     skel::storage::coder c(skel::storage::code("ida:8,2"));
 ///     c.encode(data, parity, size);                        // pointers to 8 and 2 pieces
@@ -35,7 +34,7 @@ class coder {
               std::size_t size) const;
 
   /// Writes the shards that are not present, except those with a null pointer. Returns false, and
-  /// writes nothing, where fewer than m are present.
+  /// writes nothing, if fewer than m are present.
   [[nodiscard]] bool rebuild(std::span<std::byte* const> shards, std::vector<bool> const& present,
                              std::size_t size);
 

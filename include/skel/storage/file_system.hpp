@@ -1,5 +1,5 @@
 // The part of a file system that shards need. One function per system call, so that tests can count
-// calls, let any of them fail, or replace the disk by one that forgets what was not synced.
+// calls, let any of them fail, or replace the disk by one that forgets unsynced data.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace skel::storage {
 
-/// An open file. Throws skel::error `path: reason`. The destructor closes it and reports nothing:
-/// data that must last is synced.
+/// An open file. All functions throw skel::error `path: reason`. The destructor closes the file and
+/// ignores errors; call sync() for data that must survive.
 class file {
  public:
   file() = default;
@@ -31,7 +31,7 @@ class file {
   virtual void sync() = 0;
 };
 
-/// Files and directories. Throws skel::error `path: reason`.
+/// Files and directories. All functions throw skel::error `path: reason`.
 class file_system {
  public:
   file_system() = default;
@@ -49,12 +49,12 @@ class file_system {
   virtual void remove(std::string const& path) = 0;
   /// The names of the files in a directory, without directories, sorted.
   virtual std::vector<std::string> list(std::string const& directory) = 0;
-  /// Blocks until files created, renamed and removed there stay so after a loss of power.
+  /// Blocks until creations, renames and removals in the directory survive a loss of power.
   virtual void sync_directory(std::string const& directory) = 0;
 
   /// Whether the host of a directory is lost: the directory is no longer read or written.
   [[nodiscard]] virtual bool gone(std::string const& /*directory*/) { return false; }
-  /// Seconds that the calls of this thread have spent so far on the way to other hosts and back.
+  /// Seconds that this thread's calls have spent so far on transfers to and from other hosts.
   [[nodiscard]] virtual double transfer_seconds() { return 0; }
 };
 

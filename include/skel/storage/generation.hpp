@@ -31,14 +31,14 @@ struct stored_object {
 [[nodiscard]] std::vector<stored_object> rivals_of(stored_object const& o,
                                                    std::vector<stored_object> const& found);
 
-/// Who may resume from a checkpoint: the same program in the same version with the same problem.
+/// Identifies a writer. Only the same program in the same version with the same problem may resume.
 struct identity {
   std::string program;        ///< its name
   std::string version;        ///< of the program
   std::uint64_t problem = 0;  ///< a hash of everything that the result depends on
 
   friend bool operator==(identity const&, identity const&) = default;
-  /// Of all members.
+  /// Hash of all members.
   [[nodiscard]] std::uint64_t hash() const;
 };
 
@@ -61,7 +61,7 @@ enum class condition : std::uint8_t {
 /// "whole", "degraded" or "lost".
 [[nodiscard]] char const* to_string(condition c) noexcept;
 
-/// A generation as it was found.
+/// A generation found in a store.
 struct stored_generation {
   generation_plan plan;                          ///< as in the shards' headers
   std::uint64_t identity_hash = 0;               ///< identity::hash() of its writer
@@ -78,8 +78,8 @@ struct stored_generation {
   [[nodiscard]] condition state() const;
 };
 
-/// The other generations in `all` with the number and the writer of `g`, if neither they nor `g`
-/// are lost.
+/// The other generations in `all` with the number and the writer of `g`. Empty if `g` is lost; lost
+/// generations are not included.
 [[nodiscard]] std::vector<stored_generation> rivals_of(stored_generation const& g,
                                                        std::vector<stored_generation> const& all);
 

@@ -8,7 +8,7 @@
 
 namespace skel::storage {
 
-/// Whether skel was built with libsodium. Otherwise making a key throws usage_error.
+/// Whether skel was built with libsodium. If not, constructing a key throws usage_error.
 [[nodiscard]] bool can_seal() noexcept;
 
 /// A key of 32 bytes; its memory is erased when it is destroyed.

@@ -17,7 +17,7 @@ using skel::hash128;
 using byte_sink = std::function<void(std::span<std::byte const>)>;
 /// Receives warnings, `path: what is wrong`.
 using report_problem = std::function<void(std::string const&)>;
-/// Receives the number of further bytes that are done, for progress.
+/// Receives the number of bytes processed since the last call, for progress.
 using count_bytes = std::function<void(std::uint64_t)>;
 
 /// An upper bound on object_info::block_size in bytes.
@@ -35,9 +35,9 @@ enum class sealing : std::uint8_t {
 /// (skel/storage/generation.hpp).
 struct membership {
   std::uint64_t stamp = 0;     ///< of the save
-  std::uint64_t identity = 0;  ///< hash of who saved
+  std::uint64_t identity = 0;  ///< identity::hash() of the writer
   std::uint32_t part = 0;      ///< 0 to parts - 1; or parts: the manifest
-  std::uint32_t parts = 0;     ///< 0: the object stands alone
+  std::uint32_t parts = 0;     ///< 0: the object belongs to no generation
 
   friend bool operator==(membership const&, membership const&) = default;
 };
@@ -47,8 +47,8 @@ struct object_info {
   std::string name;                      ///< see check_name()
   std::uint64_t generation = 0;          ///< its number
   storage::code code{"ida:1,1"};         ///< the erasure code
-  std::uint64_t length = 0;              ///< bytes that are coded: of the sealed object where it is sealed
-  std::uint64_t content_length = 0;      ///< bytes of what the user has stored
+  std::uint64_t length = 0;              ///< bytes that are coded, after encryption
+  std::uint64_t content_length = 0;      ///< bytes of the user's data
   std::uint32_t block_size = 1U << 16U;  ///< of full blocks; 1 to largest_block
   sealing sealed = sealing::none;        ///< how it was encrypted
   membership belongs_to{};               ///< its place in a generation

@@ -1,4 +1,4 @@
-// Which shard goes where: decided without reading a disk.
+// Assigns shards to directories without reading a disk.
 #pragma once
 
 #include <cstddef>
@@ -34,17 +34,17 @@ struct placement_choice {
 /// clusters" [Camargo06, "Execution overhead"] is remote_every = 5.
 [[nodiscard]] bool goes_remote(std::span<place const> places, placement_choice const& how);
 
-/// The index of a place for each of `shards` shards. The first shard goes to the home host where
-/// that has a place. The numbers of shards per host differ by at most one, and so do those per
-/// directory of a host: no two shards share a host or directory where there are enough. Remote
+/// Returns the index of a place for each of `shards` shards. The first shard goes to the home host
+/// if that has a place. The numbers of shards per host differ by at most one, and so do those per
+/// directory of a host: no two shards share a host or directory if there are enough. Remote
 /// generations use remote places only, others local places only, unless there are none. Throws
-/// usage_error where there are no places.
+/// usage_error if there are no places.
 [[nodiscard]] std::vector<std::size_t> place_shards(std::span<place const> places, std::size_t shards,
                                                     placement_choice const& how);
 
-/// The place for a shard whose own place, `meant`, has failed: among the places that have not
-/// failed, the one whose host, then whose directory, holds the fewest of the shards at `taken`;
-/// local or remote as `meant` where possible. Empty where all places have failed.
+/// Returns the replacement for `meant`, the failed place of a shard. Among the places that have not
+/// failed, it is the one whose host, then whose directory, holds the fewest of the shards at
+/// `taken`; local or remote as `meant` if possible. Returns nothing if all places have failed.
 [[nodiscard]] std::optional<std::size_t> spare_place(std::span<place const> places, std::size_t meant,
                                                      std::span<std::size_t const> taken,
                                                      std::vector<bool> const& failed);

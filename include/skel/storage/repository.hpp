@@ -36,17 +36,17 @@ class shard_store;
 struct repository_options {
   std::vector<place> places;       ///< where shards go; at least one
   storage::code code{"ida:1,1"};   ///< of new generations
-  storage::identity identity;      ///< who writes, and who may resume
+  storage::identity identity;      ///< the writer; only an equal identity may resume
   std::string home{};              ///< host of this process, see placement_choice
   std::uint64_t remote_every = 0;  ///< see placement_choice
-  /// The number of restorable generations to keep, the newest ones. The newest remote generation is
-  /// kept too. At least 1.
+  /// The number of restorable generations to keep, the newest ones; at least 1. The newest remote
+  /// generation is kept too.
   std::size_t keep = 2;
   /// A generation from which this many runs have resumed without committing a newer one is tried
-  /// last, since it may be what ends them.
+  /// last, since it may be the cause of their failures.
   std::uint64_t attempts = 3;
-  /// Selects one of several complete generations with the same number: the first digits of its
-  /// id(). Two runs use one number when each cannot reach the other's directories.
+  /// Selects one of several complete generations with the same number, by the first digits of its
+  /// id(). Two runs use one number if neither can reach the other's directories.
   std::string object{};
   std::uint32_t block_size = 1U << 16U;   ///< in bytes, 1 to largest_block
   std::optional<key> seal_with{};         ///< encrypts; empty: does not
@@ -58,7 +58,7 @@ struct save_cost {
   double code = 0;      ///< coding and hashing
   double write = 0;     ///< handing bytes to files
   double sync = 0;      ///< waiting until they are durable
-  double transfer = 0;  ///< on the way to other hosts; not part of the others
+  double transfer = 0;  ///< transfers to other hosts; not contained in the other members
 
   /// Adds up.
   save_cost& operator+=(save_cost const& more);
@@ -81,8 +81,9 @@ class repository {
 
   // ----- contents -----
 
-  /// All generations in the directories, the newest first, from all shards and manifests, whatever
-  /// their file names and writers. Reports and skips damaged files and unreadable directories.
+  /// All generations in the directories, the newest first. They are found by the headers of all
+  /// shards and manifests, independent of file names and writers. Reports and skips damaged files
+  /// and unreadable directories.
   [[nodiscard]] std::vector<stored_generation> catalogue() const;
 
   /// Checks the store at the start of a run. Throws a usage_error that names a directory unless at
@@ -93,22 +94,21 @@ class repository {
   // ----- restoring -----
 
   /// The generations that can be restored, judged by their headers, in the order in which to try
-  /// them: the newest first, those with too many attempts last. Reports the others. Empty where the
-  /// store holds no generation. Throws skel::error where none of its generations can be restored,
-  /// usage_error where they belong to another program. Several processes agree on one; if one of
-  /// them cannot read its parts, on the next.
+  /// them: the newest first, those with too many attempts last. Reports the others. Empty if the
+  /// store holds no generation. Throws skel::error if none of its generations can be restored,
+  /// usage_error if they belong to another program. Several processes agree on one; if one of them
+  /// cannot read its parts, they agree on the next.
   [[nodiscard]] std::vector<stored_generation> candidates() const;
 
-  /// Removes from `all` the generations that options().object does not select where several have
-  /// the same number. Throws usage_error where it does not decide between the newest; reports and
-  /// skips older ones.
+  /// If several generations have the same number, removes from `all` those that options().object
+  /// does not select. Throws usage_error if it does not decide between the newest ones; reports and
+  /// skips older ambiguous ones.
   [[nodiscard]] std::vector<stored_generation> chosen(std::vector<stored_generation> all) const;
 
   /// Records that a run resumes from this generation.
   void note_attempt(generation_plan const& plan) const;
 
-  /// The bytes of a part. Throws skel::error where they cannot be restored; never returns wrong
-  /// bytes.
+  /// The bytes of a part. Throws skel::error if they cannot be restored; never returns wrong bytes.
   [[nodiscard]] std::vector<std::byte> read(stored_generation const& from, std::uint32_t part) const;
 
   /// A generation and its contents.
@@ -128,12 +128,12 @@ class repository {
 
   /// Writes the shards of a part under temporary names, makes them durable and renames them. If a
   /// place fails, it is reported and its shard goes to another place. Throws skel::error, and
-  /// leaves no shard, where no place takes it. May run in a thread of its own.
+  /// leaves no shard, if no place accepts one. May run in a thread of its own.
   save_cost prepare(generation_plan const& plan, std::uint32_t part, std::string const& name,
                     std::span<std::byte const> bytes) const;
 
-  /// Checks that all parts are there and writes the manifest to all places of the generation. It is
-  /// durable in more than half of them when commit() returns; otherwise throws skel::error.
+  /// Checks that all parts exist and writes the manifest to all places of the generation. Returns
+  /// once the manifest is durable in more than half of them; otherwise throws skel::error.
   void commit(generation_plan const& plan) const;
 
   /// Removes generations older than those to keep, uncommitted ones, and temporary files of dead
@@ -146,13 +146,13 @@ class repository {
   /// is then exact.
   [[nodiscard]] stored_generation verify(stored_generation const& what,
                                          count_bytes const& progress = {}) const;
-  /// Writes missing and bad shards again, bad ones in place. `what` is the generation as it was
-  /// found, `whole` as verify() returned it. Returns the paths of the new shards. Throws
-  /// skel::error where the generation is lost.
+  /// Rewrites missing and bad shards, bad ones in place. `what` is the generation as found, `whole`
+  /// the value that verify() returned. Returns the paths of the new shards. Throws skel::error if
+  /// the generation is lost.
   std::vector<std::string> repair(stored_generation const& what, stored_generation const& whole) const;
   /// Removes second copies of shards, shards that the manifest does not list, and remains of lost
-  /// generations with the same number and writer. First reads what stays, and throws skel::error
-  /// unless that is whole. Returns the paths of removed files.
+  /// generations with the same number and writer. First reads everything that is kept, and throws
+  /// skel::error unless it is whole. Returns the paths of removed files.
   std::vector<std::string> tidy(generation_plan const& plan) const;
 
  private:

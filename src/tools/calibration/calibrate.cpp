@@ -14,9 +14,9 @@ namespace skel::model {
 
 namespace {
 
-constexpr double word = 4;  // bytes; the paper's unit
+constexpr double word = 4;  // bytes; the unit of [Hyper, §5.1]
 
-// seconds = at 0 + slope * x, relative weights, nothing negative
+// A line fitted with relative weights and nonnegative coefficients.
 struct straight {
   double at_zero = 0, slope = 0;
 };
@@ -32,7 +32,7 @@ straight line_through(std::vector<std::pair<double, double>> const& points) {
   return {c[0], c[1]};
 }
 
-// All patterns for one number of ranks and one kind.
+// Measures all patterns for one number of ranks and one kind.
 class measuring {
  public:
   measuring(calibration_run& run, calibrate_options const& options, int ranks, std::string const& kind)
@@ -47,9 +47,9 @@ class measuring {
     by_size();
     latency_by_number();
     gap_by_number();
-    // Worst case, as section 5.1 has it.
+    // The worst case, as in [Hyper, §5.1].
     found_.latency_seconds = std::max(found_.latency_by_size, found_.latency_by_number);
-    // Noise may tilt both lines until no latency is left; it is at most what one word takes.
+    // Noise may tilt both lines until no latency is left. The time of one word is an upper bound.
     if (found_.latency_seconds <= 0) found_.latency_seconds = one_word_seconds_;
     found_.gap_seconds_per_byte = std::max(found_.gap_by_size, found_.gap_by_number);
     found_.ping_pong = sweep(pattern::ping_pong, "ping-pong");
@@ -60,7 +60,7 @@ class measuring {
  private:
   [[nodiscard]] double others() const { return found_.ranks - 1; }
 
-  // The median of the repetitions, after one that warms up.
+  // Returns the median of the repetitions. The first repetition warms up and is discarded.
   timing repeat(exercise const& what, std::string const& name) {
     run_.time(what);
     std::vector<double> seconds;
@@ -78,7 +78,7 @@ class measuring {
     return t;
   }
 
-  // Sizes from a word up, doubling, while the time allows.
+  // Doubles the size, starting with one word, until one pattern takes too long.
   template <class Point>
   std::vector<std::pair<double, double>> sizes(exercise what, std::string const& name, double largest,
                                                Point const& point) {
@@ -93,7 +93,7 @@ class measuring {
     return points;
   }
 
-  // Full all-to-all, one message to each, against the bytes that a rank sends.
+  // Full all-to-all, one message to each rank; the bytes that a rank sends vary.
   void by_size() {
     auto what = base_;
     auto const points =
@@ -106,7 +106,8 @@ class measuring {
     found_.gap_by_size = found_.all_to_all.pieces.back().gap_seconds_per_byte;
   }
 
-  // One word to each, several times one after the other; without what the bytes take.
+  // One word to each rank; the number of consecutive exchanges varies. The cost of the bytes is
+  // subtracted.
   void latency_by_number() {
     std::vector<std::pair<double, double>> points;
     double bytes = 0;
@@ -123,7 +124,7 @@ class measuring {
     found_.latency_by_number = std::max(0.0, per_superstep - bytes * gap);
   }
 
-  // Blocks of the same size to each, more and more of them at once.
+  // Blocks of equal size to each rank; the number of simultaneous blocks varies.
   void gap_by_number() {
     constexpr double block = 16384;
     std::vector<std::pair<double, double>> points;
@@ -160,8 +161,8 @@ class measuring {
 
 std::vector<int> checked_ranks(context const& ctx, calibrate_options const& options) {
   if (ctx.size() < 2)
-    throw usage_error("calibrate needs two ranks at least: mpiexec -n 4 skel-model calibrate …");
-  if (options.repetitions < 5)  // fewer have no median worth the name
+    throw usage_error("calibrate: expected at least 2 ranks: mpiexec -n 4 skel-model calibrate …");
+  if (options.repetitions < 5)  // a median of fewer repetitions is unreliable
     throw usage_error(detail::format("{} repetitions, expected at least 5", options.repetitions));
   for (auto const& kind : options.kinds)
     if (kind != "raw" && kind != "serialised")
@@ -172,7 +173,7 @@ std::vector<int> checked_ranks(context const& ctx, calibrate_options const& opti
     ranks.insert(ctx.size());
   }
   if (*ranks.begin() < 2 || *ranks.rbegin() > ctx.size())
-    throw usage_error(detail::format("--ranks: {} to {} asked for, expected 2 to {}, as many as were started",
+    throw usage_error(detail::format("--ranks: found {} to {}, expected 2 to {}, the number of ranks started",
                                      *ranks.begin(), *ranks.rbegin(), ctx.size()));
   return {ranks.begin(), ranks.end()};
 }

@@ -1,4 +1,5 @@
-// Measures what communication costs, through the engine: what skeletons pay, on MPI or simulated.
+// Measures the cost of communication through the engine, as the skeletons pay it, on MPI or
+// simulated.
 #pragma once
 
 #include <string>
@@ -11,19 +12,19 @@ namespace skel::model {
 
 struct calibrate_options {
   std::vector<int>
-      ranks;  ///< numbers of ranks to measure with, the first of the context; empty: 2, 4, … and all
+      ranks;  ///< numbers of ranks to measure with (the lowest of the context); empty: 2, 4, … and all
   std::vector<std::string> kinds{"raw", "serialised"};
   int repetitions = 7;
-  bool least = false;  ///< the shortest repetition counts, not the median: on a machine that others use, too
-  double largest_bytes = 4 << 20;    ///< of a message
-  double seconds_per_pattern = 1.0;  ///< larger messages are not tried when one pattern takes longer
+  bool least = false;  ///< use the shortest repetition instead of the median, for a shared machine
+  double largest_bytes = 4 << 20;    ///< largest message, in bytes
+  double seconds_per_pattern = 1.0;  ///< larger messages are skipped once a pattern takes longer than this
 };
 
-/// Collective; the result is on the root. Micro-benchmarks of section 5.1 of "Hypercube Divide and Conquer":
-/// worst case latency l(P), and throughput g(P) of full all-to-all exchanges, each with the size and with the
-/// number of messages varying; ping-pong; and exchanges in pairs. The ranks start each repetition at one
-/// moment of the root's clock; a repetition lasts until the last rank has everything, and the median counts.
-/// usage_error with fewer than two ranks.
+/// Runs the micro-benchmarks of [Hyper, §5.1]: worst-case latency l(P) and throughput g(P) of full
+/// all-to-all exchanges, once with varying sizes and once with varying numbers of messages;
+/// ping-pong; and exchanges in pairs. All ranks start each repetition at the same moment of the
+/// root's clock. A repetition ends when the last rank has received everything; the median is used.
+/// Collective; the result is on the root. Throws usage_error with fewer than two ranks.
 [[nodiscard]] machine calibrate(context& ctx, calibrate_options const& options = {});
 
 }  // namespace skel::model

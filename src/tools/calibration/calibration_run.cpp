@@ -14,7 +14,7 @@ namespace skel::model {
 
 namespace {
 
-// As bytes, and through Boost.Serialization pair by pair.
+// Values sent as bytes, and values sent pair by pair through Boost.Serialization.
 using raw_value = std::vector<std::byte>;
 using number_pairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 struct serialised_value {
@@ -25,8 +25,8 @@ struct serialised_value {
   }
 };
 
-constexpr double idle_pause = 1e-3;  // of ranks that take no part
-constexpr double attentive = 5e-3;   // so long nobody pauses who was asked something
+constexpr double idle_pause = 1e-3;  // seconds; pause of ranks that take no part
+constexpr double attentive = 5e-3;   // seconds; a rank does not pause this soon after a request
 
 std::size_t pairs_in(std::uint64_t bytes) {
   return std::max<std::size_t>(1, static_cast<std::size_t>(bytes / sizeof(number_pairs::value_type)));
@@ -51,7 +51,7 @@ calibration_run::calibration_run(context& ctx)
 double calibration_run::wire_bytes(exercise const& what) {
   std::vector<std::byte> body;
   pack_value(what, body);
-  // kind, superstep, how it is packed; then the link's header
+  // Kind, superstep and packing mode, followed by the link's header.
   return static_cast<double>(1 + sizeof(std::uint32_t) + 1 + body.size() + sizeof(transport::header));
 }
 
@@ -87,7 +87,7 @@ void calibration_run::on_message(int from, std::span<std::byte const> body, tran
       engine_.wires().recycle(std::move(whole).release());
       break;
     }
-    case kind::clock:  // a question without content, an answer with it
+    case kind::clock:  // the request is empty, the reply carries the clock
       if (body.empty()) {
         transport::packet p;
         bytes::put_raw(p.body(), kind::clock);
@@ -127,7 +127,8 @@ void calibration_run::wait_for(Ready const& ready, double pause) {
     engine_.throw_if_peer_failed();
     if (lost_ >= 0) throw lost_rank_error(lost_, detail::format("lost rank {} while calibrating", lost_));
     if (ready()) return;
-    // Who sleeps answers late, and its clock would seem to be half of that ahead.
+    // A sleeping rank replies late, and half of the delay would be counted as a difference of
+    // clocks.
     bool const asked = !engine_.owns_time() && engine_.now() - engine_.last_arrival() < attentive;
     engine_.rest(lock, asked ? 0 : pause);
   }
@@ -160,7 +161,7 @@ void calibration_run::superstep(exercise const& what) {
       expected = 1;
       send_data(static_cast<int>(partner), what);
     }
-  } else if (rank == 0 || rank == what.ranks - 1) {  // half of a ping-pong each
+  } else if (rank == 0 || rank == what.ranks - 1) {  // each sends half of a ping-pong
     expected = 1;
     if (rank == 0) send_data(static_cast<int>(what.ranks - 1), what);
   }
@@ -176,7 +177,7 @@ double calibration_run::perform(exercise const& what, double when) {
   return engine_.now();
 }
 
-// --- root and others
+// --- root and other ranks
 
 void calibration_run::compare_clocks() {
   constexpr int rounds = 8;

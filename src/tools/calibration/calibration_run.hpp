@@ -1,5 +1,5 @@
-// Communication patterns, timed: the root says what all ranks do and when they start, and hears when they had
-// all.
+// Times communication patterns. The root announces each pattern and its start to all ranks, and
+// receives the time at which each rank finished.
 #pragma once
 
 #include <cstdint>
@@ -15,32 +15,34 @@ namespace skel::model {
 
 enum class pattern : std::uint8_t { all_to_all, ping_pong, exchange };
 
-/// What is timed: `supersteps` one after the other; in each, every rank sends `messages` messages to every
-/// other (all_to_all), or one to its partner (exchange), and waits for all that it is to receive.
+/// A pattern to time. `supersteps` follow each other. In each of them every rank sends `messages`
+/// messages to every other rank (all_to_all), or one to its partner (exchange), and waits for
+/// everything that it is to receive.
 struct exercise {
   pattern what = pattern::all_to_all;
-  bool serialised = false;  ///< through Boost.Serialization, not as bytes
-  std::uint32_t ranks = 2;  ///< the first of the context
+  bool serialised = false;  ///< through Boost.Serialization instead of as bytes
+  std::uint32_t ranks = 2;  ///< number of ranks, the lowest of the context
   std::uint32_t supersteps = 1;
   std::uint32_t messages = 1;
-  std::uint64_t bytes = 4;  ///< of the value that is sent
+  std::uint64_t bytes = 4;  ///< size of the sent value
 };
 
 class calibration_run final : public detail::run {
  public:
   explicit calibration_run(context& ctx);
 
-  /// On the root: makes the ranks do it, returns the seconds from the start to the last rank's end.
+  /// Root only: makes all ranks run the pattern and returns the seconds from the start until the
+  /// last rank finished.
   double time(exercise const& what);
-  /// On the root: the others' obey() returns.
+  /// Root only: makes obey() return on the other ranks.
   void finish();
-  /// On other ranks: does what the root says.
+  /// Other ranks: executes the root's orders.
   void obey();
-  /// On the root, first of all: how far the clocks are apart.
+  /// Root only, called first: determines the differences between the clocks.
   void compare_clocks();
-  /// Runs the whole; called on all ranks.
+  /// Called on all ranks: runs `on_root` on the root and obey() on the others.
   void execute(std::function<void()> const& on_root);
-  /// Bytes on the wire of one message of this value.
+  /// Bytes on the wire of one message of this pattern.
   static double wire_bytes(exercise const& what);
 
   void on_message(int from, std::span<std::byte const> body, transport::packet& whole) override;
@@ -68,11 +70,11 @@ class calibration_run final : public detail::run {
   int lost_ = -1;
   std::uint32_t step_ = 0;                      // numbers the supersteps of all exercises
   std::map<std::uint32_t, std::uint32_t> had_;  // messages per superstep
-  // of the root
+  // root only
   std::vector<double> offsets_;  // a rank's clock minus the root's
   double round_trip_ = 0;
-  std::map<int, double> told_;  // times that ranks have sent
-  // of the others
+  std::map<int, double> told_;  // times received from the ranks
+  // other ranks only
   struct order {
     exercise what;
     double when;

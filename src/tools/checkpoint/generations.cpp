@@ -33,7 +33,7 @@ bool all_manifests(stored_generation const& g) {
 
 std::string spare_in_words(stored_object const& part) {
   auto const m = part.object.code.data_shards(), n = part.object.code.shards(), there = part.shards.size();
-  if (there < m) return fmt::format("{} of {} shards, lost: {} are needed", there, n, m);
+  if (there < m) return fmt::format("{} of {} shards, lost: {} needed", there, n, m);
   return fmt::format("{} of {} shards, {} more can be lost", there, n, there - m);
 }
 
@@ -42,7 +42,7 @@ void print(stored_generation const& g, std::string const& more = "") {
   bool const sealed = !g.parts.empty() && g.parts.begin()->second.object.sealed != sealing::none;
   fmt::print("{}: {} part{}, {}{}{}: {}{}{}\n", title(g), g.plan.parts, g.plan.parts == 1 ? "" : "s",
              bytes_in_words(static_cast<double>(content_bytes(g))), code, sealed ? ", encrypted" : "",
-             to_string(g.state()), g.manifest ? "" : ", without a manifest", more);
+             to_string(g.state()), g.manifest ? "" : ", no manifest", more);
   std::uint32_t missing = g.plan.parts;
   for (auto const& [number, part] : g.parts) {
     --missing;
@@ -56,7 +56,7 @@ void print(stored_generation const& g, std::string const& more = "") {
 
 std::string title(stored_generation const& g) {
   auto const who = g.written_by ? fmt::format("{} {}", g.written_by->program, g.written_by->version)
-                                : std::string("a program");
+                                : std::string("unknown program");
   return fmt::format("{}, generation {}", who, g.plan.generation);
 }
 
@@ -82,7 +82,7 @@ bool repair_generation(stored_generation const& g, arguments const& a) {
   auto const written = store.repair(g, whole);
   auto const removed = store.tidy(g.plan);
   if (a.quiet) return true;
-  for (auto const& path : written) fmt::print("{}: written anew\n", path);
+  for (auto const& path : written) fmt::print("{}: rewritten\n", path);
   for (auto const& path : removed) fmt::print("{}: removed\n", path);
   fmt::print("{}: all shards of {} part{} are whole\n", title(g), g.plan.parts, g.plan.parts == 1 ? "" : "s");
   return true;

@@ -1,4 +1,4 @@
-// Checkpoints of programs, as skel-checkpoint tells of them: generations of parts.
+// Prints checkpoints of programs, which are generations of parts.
 #pragma once
 
 #include <string>
@@ -12,13 +12,15 @@ namespace skel::storage {
 /// `PROGRAM VERSION, generation N`
 [[nodiscard]] std::string title(stored_generation const& g);
 
-/// A line for each generation, which ends with `more`, and one for each part that is not whole.
+/// Prints a line per generation, which ends with `more`, and a line per incomplete part.
 void list_generation(stored_generation const& g, std::string const& more);
 
-/// Reads every block and says likewise what is there; problems go to `report`. True where nothing is amiss.
+/// Reads every block and prints the result like list_generation(). Problems go to `report`. Returns
+/// true if the generation is undamaged.
 bool verify_generation(stored_generation const& g, arguments const& a, report_problem const& report);
 
-/// Writes what is missing or damaged anew. False where the generation is lost: then nothing was written.
+/// Rewrites missing and damaged shards. Returns false, and writes nothing, if the generation is
+/// lost.
 bool repair_generation(stored_generation const& g, arguments const& a);
 
 }  // namespace skel::storage

@@ -1,4 +1,4 @@
-// skel-checkpoint: ordinary files as erasure-coded shards; docs/checkpoint.md.
+// skel-checkpoint: stores ordinary files as erasure-coded shards; see docs/checkpoint.md.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
@@ -29,8 +29,8 @@ void add_directories(CLI::App& app, arguments& a, char const* option, char const
 
 void add_name(CLI::App& app, arguments& a, char const* what, bool required) {
   app.add_option("NAME", a.name, what)->required(required);
-  app.add_option("--generation", a.generation, "this one only [the newest that can be given back]");
-  app.add_option("--object", a.object, "this one only, where two have the same generation; list names them")
+  app.add_option("--generation", a.generation, "this generation [the newest that can be restored]");
+  app.add_option("--object", a.object, "this object, if several have the same generation; see list")
       ->type_name("ID");
 }
 
@@ -38,7 +38,7 @@ void add_output_options(CLI::App& app, arguments& a) {
   app.add_option("--progress", a.progress, "auto, always or never")
       ->envname("SKEL_PROGRESS")
       ->check(CLI::IsMember({"auto", "always", "never"}));
-  app.add_flag("--quiet", a.quiet, "say only what is wrong");
+  app.add_flag("--quiet", a.quiet, "print only problems");
 }
 
 void add_key(CLI::App& app, arguments& a, char const* what) {
@@ -47,34 +47,34 @@ void add_key(CLI::App& app, arguments& a, char const* what) {
 
 verb add_encode(CLI::App& program, arguments& a) {
   auto const v =
-      add_verb(program, "encode", "a file becomes shards, one in each directory", skel::storage::encode);
-  v.options->add_option("FILE", a.file, "what is stored")->required();
+      add_verb(program, "encode", "split a file into shards, one per directory", skel::storage::encode);
+  v.options->add_option("FILE", a.file, "file to store")->required();
   v.options
-      ->add_option("--code", a.code,
-                   "replicate:COPIES, parity:SLICES (and one more) or "
-                   "ida:DATA,PARITY[,matrix=vandermonde|cauchy|zfec]")
+      ->add_option(
+          "--code", a.code,
+          "replicate:COPIES, parity:SLICES (plus one) or ida:DATA,PARITY[,matrix=vandermonde|cauchy|zfec]")
       ->required();
-  add_directories(*v.options, a, "--to", "one directory for each shard");
-  v.options->add_option("--name", a.name, "of what is stored [the file's]");
-  v.options->add_option("--generation", a.generation, "[one more than the newest there is]");
+  add_directories(*v.options, a, "--to", "one directory per shard");
+  v.options->add_option("--name", a.name, "name of the object [the file's name]");
+  v.options->add_option("--generation", a.generation, "number of the new generation [newest plus one]");
   v.options
       ->add_option("--keep", a.keep,
-                   "generations to keep, 0 for all; older ones go when the new one is whole")
+                   "generations to keep, 0 for all; older ones are removed once the new one is complete")
       ->capture_default_str();
-  v.options->add_option("--block-size", a.block_size, "bytes that share a hash")
+  v.options->add_option("--block-size", a.block_size, "bytes per hash")
       ->capture_default_str()
       ->check(CLI::Range(1U, 1U << 24U));
-  add_key(*v.options, a, "encrypt with this key: 32 bytes or 64 hexadecimal digits");
+  add_key(*v.options, a, "key for encryption: 32 bytes or 64 hexadecimal digits");
   add_output_options(*v.options, a);
   return v;
 }
 
 verb add_decode(CLI::App& program, arguments& a) {
-  auto const v = add_verb(program, "decode", "shards become a file again", skel::storage::decode);
-  add_name(*v.options, a, "what to give back", true);
-  add_directories(*v.options, a, "--from", "where its shards lie; some may be missing");
-  v.options->add_option("-o,--output", a.output, "the file")->type_name("FILE")->required();
-  add_key(*v.options, a, "of what was encrypted");
+  auto const v = add_verb(program, "decode", "restore a file from its shards", skel::storage::decode);
+  add_name(*v.options, a, "object to restore", true);
+  add_directories(*v.options, a, "--from", "directories of its shards; some may be missing");
+  v.options->add_option("-o,--output", a.output, "restored file")->type_name("FILE")->required();
+  add_key(*v.options, a, "key of an encrypted object");
   add_output_options(*v.options, a);
   return v;
 }
@@ -82,9 +82,8 @@ verb add_decode(CLI::App& program, arguments& a) {
 verb add_without_key(CLI::App& program, arguments& a, char const* name, char const* what,
                      int (*run)(arguments const&)) {
   auto const v = add_verb(program, name, what, run);
-  add_name(*v.options, a, "what to look at [list, verify: all there is; repair: a program's checkpoint]",
-           false);
-  add_directories(*v.options, a, "--from", "where shards lie");
+  add_name(*v.options, a, "object [list, verify: all objects; repair: a program's checkpoint]", false);
+  add_directories(*v.options, a, "--from", "directories of shards");
   add_output_options(*v.options, a);
   return v;
 }
@@ -92,10 +91,10 @@ verb add_without_key(CLI::App& program, arguments& a, char const* name, char con
 std::vector<verb> add_verbs(CLI::App& app, arguments& a) {
   app.require_subcommand(1);
   return {add_encode(app, a), add_decode(app, a),
-          add_without_key(app, a, "verify", "read every block; exit code 1 where anything is amiss",
+          add_without_key(app, a, "verify", "read every block; exit code 1 if anything is damaged",
                           skel::storage::verify),
-          add_without_key(app, a, "repair", "write anew what is missing or damaged", skel::storage::repair),
-          add_without_key(app, a, "list", "what there is, by headers only", skel::storage::list)};
+          add_without_key(app, a, "repair", "rewrite missing and damaged shards", skel::storage::repair),
+          add_without_key(app, a, "list", "list the contents, reading headers only", skel::storage::list)};
 }
 
 }  // namespace
@@ -105,7 +104,7 @@ int main(int argc, char** argv) {
   std::vector<verb> verbs;
   return skel::program::run_tool(
       argc, argv,
-      {skel::storage::program_name, "Erasure-coded shards of files: any m of m + k give the data back."},
+      {skel::storage::program_name, "Erasure-coded shards of files: any m of m + k restore the data."},
       [&](CLI::App& app) { verbs = add_verbs(app, a); },
       [&] {
         auto const chosen = std::ranges::find_if(verbs, [](verb const& v) { return v.options->parsed(); });

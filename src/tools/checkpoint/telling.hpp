@@ -1,4 +1,4 @@
-// What skel-checkpoint says while it works.
+// Messages and progress of skel-checkpoint.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@ namespace skel::storage {
 
 inline constexpr char const* program_name = "skel-checkpoint";
 
-/// Damage is told as it is found, on standard error, whether things go on or not.
+/// Prints a problem on standard error as soon as it is found, even if the command goes on.
 void warn(std::string const& problem);
 
 [[nodiscard]] std::string bytes_in_words(double bytes);

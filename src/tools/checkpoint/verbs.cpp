@@ -36,7 +36,7 @@ std::string state_in_words(stored_object const& o, std::size_t whole) {
   return fmt::format("{} of {} shards, {}", whole, n, spare);
 }
 
-// What stands alone, by name, and, where no name is given, what programs have saved.
+// Objects that belong to no generation and, if no name is given, checkpoints of programs.
 struct contents {
   std::vector<stored_object> objects;
   std::vector<stored_generation> generations;
@@ -67,21 +67,20 @@ std::string title(stored_object const& o) {
   return fmt::format("{}, generation {}", o.object.name, o.object.generation);
 }
 
-// One line where others can be given back in its place.
+// Returns a message if another object could be restored in place of `o`.
 template <class Stored>
 std::optional<std::string> ambiguity(Stored const& o, std::vector<Stored> const& found) {
   auto const rivals = rivals_of(o, found);
   if (rivals.empty()) return std::nullopt;
-  return fmt::format("{} is there more than once, as objects {} and {}", title(o), o.id(),
-                     rivals.front().id());
+  return fmt::format("{} exists more than once, as objects {} and {}", title(o), o.id(), rivals.front().id());
 }
 
 template <class Stored>
 void expect_one(Stored const& o, std::vector<Stored> const& found) {
-  if (auto const text = ambiguity(o, found)) throw usage_error(*text + ": say which with --object");
+  if (auto const text = ambiguity(o, found)) throw usage_error(*text + ": select one with --object");
 }
 
-// Likewise, for what only looks.
+// Reports ambiguities of read-only commands as warnings.
 template <class Stored>
 void report_ambiguity(std::vector<Stored> const& found, report_problem const& report) {
   std::set<std::string> told;
@@ -94,7 +93,7 @@ std::string id_in_words(Stored const& o, std::vector<Stored> const& found) {
   return ambiguity(o, found) ? fmt::format(", object {}", o.id()) : "";
 }
 
-// Where there are several of one name and generation, users see what lies where.
+// Returns the directories of an object if several have its name and generation.
 std::string place_in_words(stored_object const& o, std::vector<stored_object> const& found) {
   if (!ambiguity(o, found)) return "";
   std::set<std::string> directories;
@@ -102,18 +101,17 @@ std::string place_in_words(stored_object const& o, std::vector<stored_object> co
   return fmt::format("{} in {}", id_in_words(o, found), fmt::join(directories, ","));
 }
 
-// What another writer has left under the same name and generation is not passed over in silence.
+// Reports what another writer left under the same name and generation.
 void report_remains(stored_object const& taken, std::vector<stored_object> const& found) {
   for (auto const& o : found)
     if (o.object.name == taken.object.name && o.object.generation == taken.object.generation &&
         o.id() != taken.id() && !o.enough())
-      warn(
-          fmt::format("{}: object {}, of another writer, is lost: {} of its {} shards are there; object {} "
-                      "is given back",
-                      title(o), o.id(), o.shards.size(), o.object.code.shards(), taken.id()));
+      warn(fmt::format(
+          "{}: object {}, written by another run, is lost: {} of its {} shards found; object {} is restored",
+          title(o), o.id(), o.shards.size(), o.object.code.shards(), taken.id()));
 }
 
-// The tries in order, the newest first; what is damaged too much makes way for the one before.
+// Tries the objects in order, the newest first. If one is too damaged, falls back to the next.
 stored_object restore(shard_store const& store, std::vector<stored_object> const& found,
                       std::optional<key> const& with, arguments const& a) {
   for (auto const& o : found) {
@@ -133,15 +131,15 @@ stored_object restore(shard_store const& store, std::vector<stored_object> const
       report_remains(o, found);
       return o;
     } catch (usage_error const&) {
-      throw;  // no key
+      throw;  // e.g. a missing key
     } catch (error const& bad) {
       warn(bad.what());
     }
   }
-  throw error(fmt::format("{}: no generation can be given back", a.name));
+  throw error(fmt::format("{}: no generation can be restored", a.name));
 }
 
-// Before anything is read: a mistyped directory is bad usage, not a failure half way.
+// Checked before anything is read: a mistyped directory is a usage error, not a failure half-way.
 void check_directories(std::vector<std::string> const& directories) {
   for (auto const& d : directories) {
     std::error_code code;
@@ -231,7 +229,7 @@ int verify(arguments const& a) {
   for (auto const& g : found.generations) good = verify_generation(g, a, report) && good;
   report_ambiguity(found.objects, report);
   report_ambiguity(found.generations, report);
-  if (found.empty() && !a.quiet) fmt::print("no shards there\n");
+  if (found.empty() && !a.quiet) fmt::print("no shards found\n");
   return good ? 0 : 1;
 }
 
@@ -252,17 +250,17 @@ bool repair_object(shard_store& store, stored_object const& o, std::vector<store
   auto const written = store.repair(o, whole);
   auto const removed = store.tidy(o);
   if (a.quiet) return true;
-  for (auto const& path : written) fmt::print("{}: written anew\n", path);
+  for (auto const& path : written) fmt::print("{}: rewritten\n", path);
   for (auto const& path : removed) fmt::print("{}: removed\n", path);
   fmt::print("{}: all {} shards are whole\n", title(o), o.object.code.shards());
   return true;
 }
 
-// What repair could neither read nor replace: verify would go on to find it.
+// Reports files that repair could neither read nor replace; verify would continue to find them.
 bool nothing_unreadable(shard_store const& store, stored_object const& o) {
   auto const left = store.unreadable(o);
   for (auto const& path : left)
-    warn(path + ": cannot be read, and stays: make it readable or remove it, and repair again");
+    warn(path + ": cannot be read and was kept: make it readable or remove it, then repair again");
   return left.empty();
 }
 
@@ -273,9 +271,8 @@ int repair(arguments const& a) {
   bool clean = true;
   auto const found = find(store, a);
   if (a.name.empty() && found.generations.empty())
-    throw usage_error(
-        fmt::format("{}: no program's checkpoint is there; what stands alone is repaired by NAME",
-                    fmt::join(a.directories, ",")));
+    throw usage_error(fmt::format("{}: no program's checkpoint found; give the NAME of a single object",
+                                  fmt::join(a.directories, ",")));
   auto const repair_one = [&](stored_generation const& g) {
     expect_one(g, found.generations);
     if (!repair_generation(g, a)) return false;

@@ -1,4 +1,4 @@
-// skel-model calibrate: measures the machine, under mpiexec.
+// skel-model calibrate: measures the machine; runs under mpiexec.
 #include "tools/calibration/calibrate.hpp"
 
 #include <fmt/format.h>
@@ -25,15 +25,15 @@ struct calibrate_arguments {
   bool json = false;
 };
 
-// Ranks that share a core wait for each other's time slices: then that is what is measured.
+// Ranks that share a core wait for each other's time slices, which distorts the measurements.
 void warn_of_crowding(context const& ctx) {
   auto const* const here =
-      std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");  // NOLINT: nobody changes the environment
+      std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");  // NOLINT: the environment is not modified
   long const local = here == nullptr ? 0 : std::strtol(here, nullptr, 10);
   long const cores = ::sysconf(_SC_NPROCESSORS_ONLN);  // not only those that this rank is bound to
   if (local > cores)
     fmt::print(stderr,
-               "skel-model: warning: {} ranks on the {} cores of {}: latencies are the scheduler's, too\n",
+               "skel-model: warning: {} ranks on the {} cores of {}: latencies include the scheduler's\n",
                local, cores, ctx.host());
 }
 
@@ -46,21 +46,20 @@ std::string pieces_in_words(curve const& c) {
   return text;
 }
 
-// 0 is what least squares without negative values gives when the noise is larger than what was sought.
+// Nonnegative least squares returns 0 if the noise exceeds the sought quantity.
 std::string found(double value) { return value > 0 ? seconds(value) : "not found"; }
 
-// Noise is said, not averaged away.
+// Reports noise instead of averaging it away.
 void warn_of_noise(machine const& m) {
   constexpr double most = 0.2;
   for (auto const& a : m.at)
     for (auto const& [name, c] : {std::pair("all-to-all", &a.all_to_all),
                                   std::pair("ping-pong", &a.ping_pong), std::pair("exchange", &a.exchange)})
       if (c->deviation > most)
-        fmt::print(
-            stderr,
-            "skel-model: warning: {} ranks, {}, {}: measurements are {} off the curve: repeat on a quiet "
-            "machine, or with --least\n",
-            a.ranks, a.kind, name, percent(c->deviation));
+        fmt::print(stderr,
+                   "skel-model: warning: {} ranks, {}, {}: measurements deviate by {} from the curve: repeat "
+                   "on an idle machine, or with --least\n",
+                   a.ranks, a.kind, name, percent(c->deviation));
 }
 
 void print(machine const& m) {
@@ -105,24 +104,26 @@ void run(context& ctx, calibrate_arguments const& o) {
 collective_command add_calibrate(CLI::App& program) {
   auto const o = std::make_shared<calibrate_arguments>();
   auto* const app =
-      program.add_subcommand("calibrate", "measure l(P), g(P) and message costs; under mpiexec");
-  app->add_option("-o,--output", o->output, "the machine")->type_name("FILE.json");
-  app->add_option("--plot", o->plot, "what was measured")->type_name("FILE.svg");
-  app->add_option("--name", o->name, "of the machine [its host]");
+      program.add_subcommand("calibrate", "measure l(P), g(P) and message costs; run under mpiexec");
+  app->add_option("-o,--output", o->output, "machine file to write")->type_name("FILE.json");
+  app->add_option("--plot", o->plot, "plot of the measurements")->type_name("FILE.svg");
+  app->add_option("--name", o->name, "name of the machine [its host name]");
   app->add_option("--ranks", o->how.ranks, "numbers of ranks to measure with [2, 4, 8, … and all]")
       ->type_name("N,…")
       ->delimiter(',');
-  app->add_option("--kinds", o->how.kinds, "how values become bytes: raw, serialised")
+  app->add_option("--kinds", o->how.kinds, "how values are turned into bytes: raw, serialised")
       ->delimiter(',')
       ->capture_default_str();
-  app->add_option("--repetitions", o->how.repetitions, "of each measurement; the median counts")
+  app->add_option("--repetitions", o->how.repetitions, "repetitions of each measurement; the median is used")
       ->capture_default_str()
       ->check(CLI::Range(5, 1000));
-  app->add_flag("--least", o->how.least, "the shortest repetition counts: where others use the machine, too");
-  app->add_option("--largest", o->how.largest_bytes, "largest message, bytes")
+  app->add_flag("--least", o->how.least,
+                "use the shortest repetition instead of the median, for a shared machine");
+  app->add_option("--largest", o->how.largest_bytes, "largest message in bytes")
       ->capture_default_str()
       ->check(CLI::Range(1024.0, 1e9));
-  app->add_option("--seconds", o->how.seconds_per_pattern, "about so long per pattern, ranks and kind")
+  app->add_option("--seconds", o->how.seconds_per_pattern,
+                  "approximate time per pattern, number of ranks and kind")
       ->capture_default_str()
       ->check(CLI::Range(0.01, 1e6));
   app->add_flag("--json", o->json, "print JSON instead of tables");

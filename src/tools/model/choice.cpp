@@ -15,34 +15,33 @@
 namespace skel::model {
 
 void choice::add_options(CLI::App& app, bool model_needed) {
-  auto* const file = app.add_option("--model", model, "what fit has written")->type_name("FILE.json");
+  auto* const file = app.add_option("--model", model, "model written by fit")->type_name("FILE.json");
   if (model_needed) {
     model = default_model;
     file->capture_default_str();
   }
   app.add_option("--machine", machine,
-                 "what calibrate has written; without it exchanges cost what the samples say")
+                 "machine written by calibrate; without it, the samples determine the cost of exchanges")
       ->type_name("FILE.json");
-  app.add_option("--skeleton", skeleton, "of those in the model");
-  app.add_option("--schedule", schedule, "of those in the model (its beginning suffices)");
-  app.add_option("--results", results, "of those in the model");
-  app.add_option("--bytes", bytes, "bytes of an exchange, where the samples do not say, e.g. 4*N")
+  app.add_option("--skeleton", skeleton, "select a skeleton of the model");
+  app.add_option("--schedule", schedule, "select a schedule of the model; a prefix suffices");
+  app.add_option("--results", results, "select a results policy of the model");
+  app.add_option("--bytes", bytes, "bytes per exchange if the samples do not record them, e.g. 4*N")
       ->type_name("EXPRESSION");
   app.add_option("--exchange", exchange,
-                 "how an exchange is priced: paper: 2 (l + bytes g); measured: pairs, as calibrated; fitted: "
-                 "from the "
-                 "samples; automatic: measured if possible")
+                 "how an exchange is priced: paper: 2 (l + bytes g); measured: calibrated pairs; fitted: "
+                 "from the samples; automatic: measured if possible")
       ->capture_default_str()
       ->check(CLI::IsMember({"automatic", "paper", "measured", "fitted"}));
-  app.add_option("--kind", kind, "how values become bytes on the machine: raw or serialised")
+  app.add_option("--kind", kind, "how values are turned into bytes: raw or serialised")
       ->capture_default_str();
 }
 
 void choice::add_size_options(CLI::App& app) {
-  app.add_option("--set", sizes, "a size of the problem (may be repeated)")->type_name("NAME=VALUE");
+  app.add_option("--set", sizes, "size of the problem; may be repeated")->type_name("NAME=VALUE");
   app.add_option("--nodes", nodes, "the same as --set N=…");
   app.add_option("--edges", edges, "the same as --set M=…");
-  app.add_option("--confidence", confidence, "of the intervals")
+  app.add_option("--confidence", confidence, "confidence level of the intervals")
       ->capture_default_str()
       ->check(CLI::Range(0.5, 0.9999));
   app.add_flag("--json", json, "print JSON instead of tables");
@@ -60,12 +59,13 @@ point choice::at() const {
       good = read.ec == std::errc{} && read.ptr == end && std::isfinite(x) && x >= 0;
     }
     if (!good)
-      throw usage_error(fmt::format("--set: expected NAME=VALUE with a number from 0 on, got \"{}\"", text));
+      throw usage_error(
+          fmt::format("--set: expected NAME=VALUE with a number of at least 0, found \"{}\"", text));
     p[text.substr(0, equals)] = x;
   }
   auto const add = [&](std::optional<double> const& value, char const* option, char const* name) {
     if (value && !p.emplace(name, *value).second)
-      throw usage_error(fmt::format("{} and --set {}: expected one of them", option, name));
+      throw usage_error(fmt::format("{} and --set {}: expected only one of them", option, name));
   };
   add(nodes, "--nodes", "N");
   add(edges, "--edges", "M");
@@ -83,7 +83,7 @@ std::optional<skel::model::machine> choice::where() const {
 skel::model::model choice::fitted() const {
   if (model == default_model && !std::filesystem::exists(model))
     throw usage_error(
-        fmt::format("{}: no such file: skel-model fit writes it, --model names another", model));
+        fmt::format("{}: no such file; write it with skel-model fit or name another with --model", model));
   return skel::model::model::read(model);
 }
 
@@ -109,12 +109,12 @@ std::vector<skeleton_model const*> choice::of(skel::model::model const& m) const
     if (wanted) found.push_back(&s);
   }
   if (found.empty())
-    throw usage_error(fmt::format("{}: nothing of that kind in the model; there are: {}", model, known));
+    throw usage_error(fmt::format("{}: no matching skeleton in the model; known: {}", model, known));
   check_names(found);
   return found;
 }
 
-// A size that nothing depends on is a typing error.
+// A size that no term depends on is a typing error.
 void choice::check_names(std::vector<skeleton_model const*> const& models) const {
   std::set<std::string> known{"P", "tasks", "threads"};
   for (auto const* const m : models) {
@@ -128,7 +128,7 @@ void choice::check_names(std::vector<skeleton_model const*> const& models) const
   for (auto const& [name, value] : at())
     if (!known.contains(name))
       throw usage_error(
-          fmt::format("{} is no variable of the model; there are: {}", name, fmt::join(known, ", ")));
+          fmt::format("{} is not a variable of the model; known: {}", name, fmt::join(known, ", ")));
 }
 
 }  // namespace skel::model

@@ -1,4 +1,4 @@
-// What predict, compare and plot share: sizes, the model, the machine, and how exchanges are priced.
+// Options shared by predict, compare and plot: sizes, model, machine, and the price of exchanges.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -10,7 +10,7 @@
 
 namespace skel::model {
 
-/// What fit writes and predict and compare read where no file is named.
+/// The model file that fit writes, and that predict and compare read, if none is given.
 inline constexpr char const* default_model = "model.json";
 
 struct choice {
@@ -28,7 +28,8 @@ struct choice {
   [[nodiscard]] std::optional<skel::model::machine> where() const;
   [[nodiscard]] skel::model::model fitted() const;
   [[nodiscard]] predict_options how() const;
-  /// Those of the model that the options name; usage_error if there is none, or none that depends on a size.
+  /// The skeletons of the model that the options select. Throws usage_error if there is none, or if
+  /// a given size influences none of them.
   [[nodiscard]] std::vector<skeleton_model const*> of(skel::model::model const& m) const;
 
  private:

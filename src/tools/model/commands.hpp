@@ -1,4 +1,4 @@
-// The verbs of skel-model. Each adds its options to the command line, and gives back what it does.
+// The subcommands of skel-model. Each adds its options and returns the function to run.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -12,7 +12,7 @@ class context;
 
 namespace skel::model {
 
-/// A verb of the command line; `run` is called when it was chosen and its options are parsed.
+/// A subcommand; `run` is called if it was selected, after its options were parsed.
 struct command {
   CLI::App* options = nullptr;
   std::function<void()> run;
@@ -23,10 +23,10 @@ struct command {
 [[nodiscard]] command add_compare(CLI::App& program);
 [[nodiscard]] command add_plot(CLI::App& program);
 
-/// Of all ranks together; the root prints and writes.
+/// A subcommand that all ranks run together; the root prints and writes.
 struct collective_command {
   CLI::App* options = nullptr;
-  std::vector<std::string> may_differ;  ///< options that concern the root only
+  std::vector<std::string> may_differ;  ///< options used by the root only
   std::function<void(context&)> run;
 };
 [[nodiscard]] collective_command add_calibrate(CLI::App& program);

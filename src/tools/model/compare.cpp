@@ -1,4 +1,4 @@
-// skel-model compare: which skeleton, schedule and number of ranks to choose, and how sure that is.
+// skel-model compare: recommends a skeleton, schedule and number of ranks, with its confidence.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -46,7 +46,8 @@ candidate by_formula(skeleton_model const& m, machine const* where, int ranks, c
   return {m.name(), ranks, e.seconds(), e.deviation(), low, high};
 }
 
-// The seeds' spread is the uncertainty: what the tasks cost on average is the same for all schedules.
+// The spread over the seeds is the uncertainty: the mean cost of a task is the same for all
+// schedules.
 candidate by_simulation(skeleton_model const& m, machine const* where, int ranks, std::string const& schedule,
                         compare_arguments const& o) {
   candidate c;
@@ -62,7 +63,7 @@ candidate by_simulation(skeleton_model const& m, machine const* where, int ranks
     s.ranks = ranks;
     s.seed = static_cast<std::uint64_t>(seed);
     all.push_back(simulated_seconds(m, where, o.what.at(), s, o.what.kind));
-    if (o.costs.find(':') == std::string::npos) break;  // no distribution, nothing to draw
+    if (o.costs.find(':') == std::string::npos) break;  // a file gives the same costs for every seed
   }
   for (double const t : all) c.seconds += t / static_cast<double>(all.size());
   for (double const t : all) c.deviation += (t - c.seconds) * (t - c.seconds);
@@ -72,14 +73,14 @@ candidate by_simulation(skeleton_model const& m, machine const* where, int ranks
   return c;
 }
 
-// That a is faster than b: their errors taken as independent and normal.
+// The probability that a is faster than b, if their errors are independent and normal.
 double probability_faster(candidate const& a, candidate const& b) {
   double const spread = std::hypot(a.deviation, b.deviation);
   if (spread == 0) return a.seconds < b.seconds ? 1 : a.seconds > b.seconds ? 0 : 0.5;
   return normal_probability((b.seconds - a.seconds) / spread);
 }
 
-// The one to choose: the fastest, or of those that are as fast within the tolerance the one with the fewest
+// The recommendation: the fastest candidate, or, within the tolerance, the one with the fewest
 // ranks.
 std::size_t best_of(std::vector<candidate> const& sorted, double tolerance) {
   std::size_t best = 0;
@@ -100,17 +101,17 @@ void print(std::vector<candidate> const& all, std::size_t best, compare_argument
   auto const& b = all[best];
   fmt::print("choose: {} on {} ranks, {:.6g} s\n", b.name, b.ranks, b.seconds);
   if (best != 0)
-    fmt::print("  {} on {} ranks is faster by {}, not worth its ranks (--tolerance {})\n", all[0].name,
-               all[0].ranks, percent(1 - all[0].seconds / b.seconds), o.tolerance);
+    fmt::print("  {} on {} ranks is faster by {}, which does not justify its ranks (--tolerance {})\n",
+               all[0].name, all[0].ranks, percent(1 - all[0].seconds / b.seconds), o.tolerance);
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (i == best || all[i].name == b.name) continue;
     if (b.deviation == 0 && all[i].deviation == 0) {
-      fmt::print("  how sure that is against {} on {} ranks is not known: fixed costs have no error\n",
+      fmt::print("  confidence against {} on {} ranks: unknown, because fixed costs have no error\n",
                  all[i].name, all[i].ranks);
       break;
     }
     double const p = probability_faster(b, all[i]);
-    fmt::print("  sure of it against {} on {} ranks: {:.0f} %{}\n", all[i].name, all[i].ranks, 100 * p,
+    fmt::print("  confidence against {} on {} ranks: {:.0f} %{}\n", all[i].name, all[i].ranks, 100 * p,
                p < 0.9 ? " (too close to call: measure both)" : "");
     break;
   }
@@ -157,26 +158,26 @@ void run(compare_arguments const& o) {
 
 command add_compare(CLI::App& program) {
   auto const o = std::make_shared<compare_arguments>();
-  auto* const app =
-      program.add_subcommand("compare", "which skeleton, schedule and number of ranks to choose");
+  auto* const app = program.add_subcommand("compare", "recommend a skeleton, schedule and number of ranks");
   o->what.add_options(*app);
   o->what.add_size_options(*app);
-  app->add_option("--ranks", o->ranks, "numbers of ranks")
+  app->add_option("--ranks", o->ranks, "numbers of ranks to compare")
       ->type_name("N,…")
       ->delimiter(',')
       ->capture_default_str()
       ->check(CLI::Range(1, 1 << 24));
-  app->add_option("--schedules", o->schedules, "farms under these schedules, too, on the simulated cluster")
+  app->add_option("--schedules", o->schedules, "also compare farms under these schedules, simulated")
       ->type_name("SPEC;…")
       ->delimiter(';');
-  app->add_option("--costs", o->costs, "of their tasks [each the mean of the model]")
+  app->add_option("--costs", o->costs, "costs of the simulated tasks [each the mean of the model]")
       ->type_name("FILE.csv|DISTRIBUTION");
-  app->add_option("--platform", o->platform, "what they run on [equal machines, l and g of --machine]")
+  app->add_option("--platform", o->platform, "simulated platform [equal machines, l and g of --machine]")
       ->type_name("FILE.json|NAME");
-  app->add_option("--seeds", o->seeds, "simulated runs of each, with other costs of the distribution")
+  app->add_option("--seeds", o->seeds,
+                  "simulated runs per candidate, each with other costs drawn from the distribution")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000));
-  app->add_option("--tolerance", o->tolerance, "so much slower may be what needs fewer ranks")
+  app->add_option("--tolerance", o->tolerance, "accepted slowdown of a candidate with fewer ranks")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 10.0));
   return {app, [o] { run(*o); }};

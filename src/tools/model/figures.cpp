@@ -49,7 +49,7 @@ plot run_figure(model const& m, machine const* where, std::span<sample const> sa
     if (!one.points.empty()) p.data.push_back(std::move(one));
   }
   if (p.data.empty())
-    throw usage_error("no whole run (phase run) of the model's skeletons is in the samples");
+    throw usage_error("the samples contain no whole run (phase run) of the model's skeletons");
   return p;
 }
 
@@ -74,7 +74,7 @@ plot curve_figure(machine const& m, std::string const& kind, std::string const& 
   return p;
 }
 
-// The paper's figure 2.
+// Reproduces figure 2 of [Hyper].
 plot parameter_figure(machine const& m, std::string const& kind, std::string const& title,
                       std::string const& unit, double machine_at::*by_size, double machine_at::*by_number) {
   plot p{title + ", " + kind, "ranks", unit, false, false, false, {}};
@@ -105,7 +105,7 @@ std::vector<plot> machine_figures(machine const& m) {
   std::erase_if(all, [](plot const& p) {
     return std::ranges::all_of(p.data, [](series const& s) { return s.points.empty(); });
   });
-  if (all.empty()) throw usage_error("the machine file holds no measurements to plot");
+  if (all.empty()) throw usage_error("the machine file contains no measurements to plot");
   return all;
 }
 

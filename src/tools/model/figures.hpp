@@ -1,4 +1,4 @@
-// What is plotted.
+// The figures of skel-model plot.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// skel-model fit: samples in, a model out.
+// skel-model fit: fits a model to samples.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -35,48 +35,48 @@ struct fit_arguments {
 };
 
 void add_options(CLI::App& app, fit_arguments& o) {
-  app.add_option("samples", o.samples, "samples files (docs/observing.md), or Extra-P's JSON Lines")
+  app.add_option("samples", o.samples, "samples files (docs/observing.md) or Extra-P JSON Lines")
       ->type_name("FILE.csv|FILE.jsonl")
       ->required();
-  app.add_option("-o,--output", o.output, fmt::format("the model [{}; with --json none]", default_model))
+  app.add_option("-o,--output", o.output,
+                 fmt::format("model file to write [{}; none with --json]", default_model))
       ->type_name("FILE.json");
-  app.add_option(
-         "--basis", o.basis,
-         "basis functions, of all phases or of one: \"1 + M\", \"sequential=N + M\", \"exchange.bytes=N\"; "
-         "otherwise chosen by cross-validation (may be repeated)")
+  app.add_option("--basis", o.basis,
+                 "basis functions of all phases or of one: \"1 + M\", \"sequential=N + M\", "
+                 "\"exchange.bytes=N\"; [chosen by cross-validation]; may be repeated")
       ->type_name("[PHASE[.QUANTITY]=]BASIS");
-  app.add_option("--halved", o.halved,
-                 "variables that each division halves, where the samples do not show it")
+  app.add_option("--halved", o.halved, "variables that each division halves, if the samples do not show it")
       ->type_name("NAME,…")
       ->delimiter(',');
-  app.add_option(
-         "--only", o.only,
-         "take only such samples: program, skeleton, schedule, results, phase, or what the problem says "
-         "(may be repeated)")
+  app.add_option("--only", o.only,
+                 "use only samples with this program, skeleton, schedule, results, phase or problem key; may "
+                 "be repeated")
       ->type_name("KEY=VALUE");
-  app.add_option("--variables", o.variables, "take only these variables of the samples")
+  app.add_option("--variables", o.variables, "use only these variables of the samples")
       ->type_name("NAME,…")
       ->delimiter(',');
   app.add_option("--weights", o.weights,
-                 "relative: errors count in proportion to the time; equal: as they are")
+                 "relative: minimise relative errors; equal: minimise absolute errors")
       ->capture_default_str()
       ->check(CLI::IsMember({"relative", "equal"}));
-  app.add_option("--confidence", o.confidence, "of the intervals")
+  app.add_option("--confidence", o.confidence, "confidence level of the intervals")
       ->capture_default_str()
       ->check(CLI::Range(0.5, 0.9999));
-  app.add_flag("--allow-negative", o.allow_negative, "coefficients may be below 0");
-  app.add_flag("--drop-outliers", o.drop_outliers, "fit again without the outliers that are named");
+  app.add_flag("--allow-negative", o.allow_negative, "allow negative coefficients");
+  app.add_flag("--drop-outliers", o.drop_outliers, "fit again without the reported outliers");
   app.add_flag("--no-kriging", o.no_kriging,
-               "the basis functions alone, without what they leave of the samples");
-  app.add_option("--plot", o.plot, "measured against fitted, and residuals")->type_name("FILE.svg");
-  app.add_option("--extra-p", o.extra_p, "the samples as JSON Lines for Extra-P")->type_name("FILE.jsonl");
+               "use the basis functions only, without kriging of their residuals");
+  app.add_option("--plot", o.plot, "plot of measured against fitted values, and residuals")
+      ->type_name("FILE.svg");
+  app.add_option("--extra-p", o.extra_p, "export the samples as JSON Lines for Extra-P")
+      ->type_name("FILE.jsonl");
   app.add_flag("--json", o.json, "print the model instead of tables");
 }
 
 std::pair<std::string, std::string> key_and_value(std::string const& text, char const* option) {
   auto const equals = text.find('=');
   if (equals == std::string::npos || equals == 0)
-    throw usage_error(fmt::format("{}: expected KEY=VALUE, got \"{}\"", option, text));
+    throw usage_error(fmt::format("{}: expected KEY=VALUE, found \"{}\"", option, text));
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
@@ -100,7 +100,7 @@ std::vector<sample> samples_of(fit_arguments const& o) {
   for (auto const& text : o.only) {
     auto const [key, value] = key_and_value(text, "--only");
     std::erase_if(all, [&, k = key, v = value](sample const& s) { return value_of(s, k) != v; });
-    if (all.empty()) throw usage_error(fmt::format("--only {}: no sample is left", text));
+    if (all.empty()) throw usage_error(fmt::format("--only {}: no sample matches", text));
   }
   std::set<std::string> known;
   for (auto const& s : all)
@@ -108,7 +108,7 @@ std::vector<sample> samples_of(fit_arguments const& o) {
   auto const check = [&](std::vector<std::string> const& names, char const* option) {
     for (auto const& name : names)
       if (!known.contains(name))
-        throw usage_error(fmt::format("{} {}: the samples have no such variable; there are: {}", option, name,
+        throw usage_error(fmt::format("{} {}: the samples have no such variable; known: {}", option, name,
                                       fmt::join(known, ", ")));
   };
   check(o.variables, "--variables");
@@ -137,14 +137,14 @@ model_options how_to_fit(fit_arguments const& o) {
 }
 
 std::string errors_in_words(std::optional<held_out> const& e) {
-  if (!e) return "held out: too few configurations to hold any out: how well it extrapolates is not known";
+  if (!e) return "held out: none, too few configurations; the error of extrapolation is unknown";
   return fmt::format(
-      "held out: fitted to the {} smaller, the {} larger predicted: median error {}, 90th percentile {}",
+      "held out: fitted to the {} smaller, predicted the {} larger: median error {}, 90th percentile {}",
       e->fitted, e->predicted, percent(e->median), percent(e->percentile_90));
 }
 
 std::string noise_in_words(std::optional<repetition_noise> const& n) {
-  if (!n) return "noise from run to run: not known, nothing was repeated";
+  if (!n) return "noise from run to run: unknown, no configuration was repeated";
   return fmt::format("noise from run to run: median {}, 90th percentile {} ({} samples of {} configurations)",
                      percent(n->median), percent(n->percentile_90), n->samples, n->configurations);
 }
@@ -160,8 +160,8 @@ void print_term(term const& t) {
   fmt::print("{}", rows.text());
   if (f.residuals)
     fmt::print(
-        "  kriging of the residuals: each configuration predicted from the others: error {}, by the "
-        "functions alone {}\n",
+        "  kriging of the residuals: error of predicting each configuration from the others {}, with the "
+        "basis functions alone {}\n",
         percent(f.residuals->error), percent(f.residuals->without));
   fmt::print("  {}\n  {}\n", errors_in_words(t.error), noise_in_words(t.noise));
   for (auto const& x : f.outliers)
@@ -185,13 +185,13 @@ void print_model(model const& m) {
   }
 }
 
-// Where nobody has named a file, none is overwritten that is something else.
+// A default output file is overwritten only if it is a model.
 std::string output_of(fit_arguments const& o) {
   if (!o.output.empty() || o.json) return o.output;
   try {
     if (std::filesystem::exists(default_model)) std::ignore = model::read(default_model);
   } catch (std::exception const& e) {
-    throw usage_error(fmt::format("{}: is there, and is no model; -o names another file", e.what()));
+    throw usage_error(fmt::format("{}: exists and is not a model; name another file with -o", e.what()));
   }
   return default_model;
 }

@@ -1,4 +1,4 @@
-// skel-model: the cost model; docs/model.md.
+// skel-model: the cost model; see docs/model.md.
 #include <CLI/CLI.hpp>
 #include <string_view>
 #include <tuple>
@@ -13,9 +13,9 @@ namespace {
 
 constexpr char const* program_name = "skel-model";
 constexpr char const* what_it_is =
-    "What skeletons cost: measures the machine, fits a model to samples of runs, predicts, compares.";
+    "Models the cost of skeletons: measures the machine, fits samples of runs, predicts, compares.";
 
-// Collective: errors of the options are the root's to print.
+// Collective; the root prints errors of the options.
 int calibrate(int argc, char** argv) {
   return skel::run_main(argc, argv, [&](skel::context& ctx) {
     CLI::App app(what_it_is, program_name);
@@ -34,7 +34,7 @@ int run(int argc, char** argv) {
       argc, argv, {program_name, what_it_is},
       [&](CLI::App& app) {
         app.require_subcommand(1);
-        std::ignore = skel::model::add_calibrate(app);  // for --help; see calibrate()
+        std::ignore = skel::model::add_calibrate(app);  // lists the subcommand in --help; see calibrate()
         verbs = {skel::model::add_fit(app), skel::model::add_predict(app), skel::model::add_compare(app),
                  skel::model::add_plot(app)};
       },

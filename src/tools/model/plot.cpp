@@ -1,4 +1,4 @@
-// skel-model plot: measured against predicted, or a machine's measurements.
+// skel-model plot: plots measured against predicted values, or a machine's measurements.
 #include "skel/model/plot.hpp"
 
 #include <CLI/CLI.hpp>
@@ -25,11 +25,11 @@ std::vector<plot> figures(plot_arguments const& o) {
   auto const where = o.what.where();
   if (o.what.model.empty()) {
     if (!where)
-      throw usage_error("nothing to plot: give --model FILE.json with samples, or --machine FILE.json");
+      throw usage_error("nothing to plot, expected --model FILE.json with samples, or --machine FILE.json");
     return machine_figures(*where);
   }
   if (o.samples.empty())
-    throw usage_error("a model is plotted against samples: skel-model plot --model m.json s.csv");
+    throw usage_error("plot --model: missing samples, expected skel-model plot --model m.json s.csv");
   std::vector<sample> all;
   for (auto const& path : o.samples)
     for (auto& s : read_samples(path)) all.push_back(std::move(s));
@@ -44,11 +44,11 @@ std::vector<plot> figures(plot_arguments const& o) {
 
 command add_plot(CLI::App& program) {
   auto const o = std::make_shared<plot_arguments>();
-  auto* const app =
-      program.add_subcommand("plot", "measured against predicted, or a machine's measurements, as SVG");
+  auto* const app = program.add_subcommand(
+      "plot", "plot measured against predicted values, or a machine's measurements, as SVG");
   o->what.add_options(*app, false);
-  app->add_option("samples", o->samples, "what was measured")->type_name("FILE.csv|FILE.jsonl");
-  app->add_option("-o,--output", o->output, "the plots")->type_name("FILE.svg")->required();
+  app->add_option("samples", o->samples, "samples files")->type_name("FILE.csv|FILE.jsonl");
+  app->add_option("-o,--output", o->output, "plots to write")->type_name("FILE.svg")->required();
   return {app, [o] {
             program::require_ending(o->output, {".svg"});
             program::check_writable(o->output);

@@ -1,4 +1,4 @@
-// skel-model predict: what a run would take, and of what that is made.
+// skel-model predict: predicts the time of a run, term by term.
 #include "skel/model/predict.hpp"
 
 #include <fmt/format.h>
@@ -49,7 +49,7 @@ json to_json(estimate const& e, skeleton_model const& m, predict_arguments const
   return object;
 }
 
-// Microseconds keep their digits.
+// Keeps the digits of microseconds.
 std::string in_seconds(double x) {
   constexpr double small = 1e-3;
   return x == 0 || x >= small ? fmt::format("{:.6f}", x) : fmt::format("{:.4g}", x);
@@ -67,10 +67,10 @@ void print(estimate const& e, skeleton_model const& m, predict_arguments const& 
              100 * o.what.confidence, in_seconds(low), in_seconds(high));
   auto const& error = has_phases(m) ? m.error : m.find("run") != nullptr ? m.find("run")->error : m.error;
   if (error)
-    fmt::print("on held-out larger runs the error was: median {}, 90th percentile {}\n",
-               percent(error->median), percent(error->percentile_90));
+    fmt::print("error on held-out larger runs: median {}, 90th percentile {}\n", percent(error->median),
+               percent(error->percentile_90));
   else
-    fmt::print("on held-out runs the error is not known: the samples have too few whole runs\n");
+    fmt::print("error on held-out runs: unknown, too few whole runs in the samples\n");
   for (auto const& w : e.warnings) fmt::print("warning: {}\n", w);
 }
 
@@ -114,21 +114,20 @@ void run(predict_arguments const& o) {
 
 command add_predict(CLI::App& program) {
   auto const o = std::make_shared<predict_arguments>();
-  auto* const app = program.add_subcommand("predict", "the seconds of a run, with an interval and its terms");
+  auto* const app =
+      program.add_subcommand("predict", "predict the time of a run, with an interval and its terms");
   o->what.add_options(*app);
   o->what.add_size_options(*app);
-  app->add_option("--ranks", o->ranks, "ranks of the run")
+  app->add_option("--ranks", o->ranks, "number of ranks")
       ->capture_default_str()
       ->check(CLI::Range(1, 1 << 24));
-  app->add_flag("--simulate", o->simulate,
-                "farm, ring_steal: on the simulated cluster instead of by formula");
+  app->add_flag("--simulate", o->simulate, "farm, ring_steal: simulate a cluster instead of using a formula");
   app->add_option("--costs", o->costs, "with --simulate: costs of the tasks [each the mean of the model]")
       ->type_name("FILE.csv|DISTRIBUTION");
   app->add_option("--platform", o->platform,
-                  "with --simulate: a platform [equal machines, l and g of --machine]")
+                  "with --simulate: platform [equal machines, l and g of --machine]")
       ->type_name("FILE.json|NAME");
-  app->add_option("--tree", o->tree,
-                  "with --simulate of ring_steal: what is searched, as in skel-search [T1]")
+  app->add_option("--tree", o->tree, "with --simulate of ring_steal: tree to search, as in skel-search [T1]")
       ->type_name("TREE");
   return {app, [o] { run(*o); }};
 }

@@ -17,7 +17,7 @@
 
 #include "skel/error.hpp"
 
-extern char** environ;  // NOLINT: POSIX has no header for it
+extern char** environ;  // NOLINT: POSIX declares it in no header
 
 namespace skel::model {
 
@@ -29,7 +29,7 @@ class temporary_folder {
  public:
   temporary_folder() {
     std::string name = (fs::temp_directory_path() / "skel-model-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw error("no temporary folder under " + name);
+    if (::mkdtemp(name.data()) == nullptr) throw error("cannot create a temporary folder " + name);
     path_ = name;
   }
   ~temporary_folder() {
@@ -44,7 +44,7 @@ class temporary_folder {
   fs::path path_;
 };
 
-// Beside this program, else found in PATH.
+// Prefers the program beside this one; otherwise uses PATH.
 std::string simulator() {
   std::error_code failed;
   auto const self = fs::read_symlink("/proc/self/exe", failed);
@@ -60,7 +60,7 @@ std::string text_of(std::string const& path) {
   return text.str();
 }
 
-// What it says on standard error goes to a file.
+// Runs the simulator, with its standard error redirected to a file.
 void run(std::vector<std::string> words, std::string const& errors) {
   std::vector<char*> arguments;
   arguments.reserve(words.size() + 1);
@@ -75,7 +75,7 @@ void run(std::vector<std::string> words, std::string const& errors) {
   posix_spawn_file_actions_destroy(&files);
   if (failed != 0)
     throw error(
-        "skel-simulate is not there (it is built where SimGrid is found): farms are priced by simulation");
+        "skel-simulate not found (it is built if SimGrid is installed): the prediction needs a simulation");
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
@@ -87,7 +87,7 @@ void run(std::vector<std::string> words, std::string const& errors) {
 }
 
 std::string platform_of(machine const* where, int ranks, std::string const& kind) {
-  if (where == nullptr) throw usage_error("a simulated skeleton needs --machine FILE.json, or --platform");
+  if (where == nullptr) throw usage_error("--simulate: expected --machine FILE.json or --platform");
   std::string ignored;
   auto const m = where->for_ranks(ranks, kind, ignored);
   nlohmann::ordered_json p;
@@ -104,22 +104,23 @@ double simulated_seconds(skeleton_model const& m, machine const* where, point co
                          simulation const& what, std::string const& kind) {
   if (what.skeleton != "farm" && what.skeleton != "ring_steal")
     throw usage_error(
-        fmt::format("--simulate is for farm and ring_steal, not for {}: leave it away, or see skel-simulate "
-                    "--skeleton {}",
+        fmt::format("--simulate: expected farm or ring_steal, found {}: omit the option, or see "
+                    "skel-simulate --skeleton {}",
                     what.skeleton, what.skeleton));
   auto const* const work = m.find("run", "busy_seconds");
   point at = sizes;
   at["P"] = what.ranks;
-  // A search takes what a node costs in the largest of the samples; how many there are, the tree says.
+  // For a search, the cost of a node is that of the largest sample. The tree determines the number
+  // of nodes.
   if (what.skeleton == "ring_steal" && !at.contains("tasks") && work != nullptr)
     if (auto const seen = work->curve.range.find("tasks"); seen != work->curve.range.end())
       at["tasks"] = seen->second.second;
   auto const tasks = at.find("tasks");
   if (tasks == at.end() || tasks->second < 1 || tasks->second > 1e9)
-    throw usage_error("a simulated farm needs the number of its tasks: --set tasks=1000");
+    throw usage_error("--simulate: missing number of tasks, expected for example --set tasks=1000");
   if (work == nullptr && what.costs.empty())
     throw usage_error(m.name() +
-                      ": the model does not say what a task costs (no busy seconds in the samples): --costs");
+                      ": the model has no cost per task (no busy seconds in the samples), expected --costs");
   temporary_folder const folder;
   auto costs = what.costs;
   if (costs.empty())

@@ -9,7 +9,7 @@ namespace skel::model {
 
 namespace {
 
-// Characters, not bytes: all of UTF-8 but continuation bytes.
+// Counts characters, not bytes: all bytes of UTF-8 except continuation bytes.
 std::size_t width_of(std::string const& text) {
   return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & '\xC0') != '\x80'; }));
 }

@@ -25,7 +25,7 @@ std::map<block_key, double> read_trace(std::string const& path) {
   std::string line;
   if (!file || !std::getline(file, line) || line != header)
     throw usage_error(detail::one_line(
-        fmt::format("{}: is no trace of blocks, expected the first line \"{}\"", path, header)));
+        fmt::format("{}: not a trace of blocks, expected the first line \"{}\"", path, header)));
   std::map<block_key, double> trace;
   for (std::size_t at = 2; std::getline(file, line); ++at) {
     auto const f = csv_fields(line);
@@ -40,15 +40,15 @@ std::map<block_key, double> read_trace(std::string const& path) {
     }
     if (!good)
       throw usage_error(detail::one_line(
-          fmt::format("{}:{}: expected {}, got \"{}\"", path, at, header, line.substr(0, 40))));
+          fmt::format("{}:{}: expected {}, found \"{}\"", path, at, header, line.substr(0, 40))));
     trace[{static_cast<int>(values[0]), static_cast<int>(values[1]), f[2], static_cast<int>(values[2])}] =
         values[3];
   }
   return trace;
 }
 
-// Two numbers from a block's name make a standard normal one (Box and Muller): the same for every order of
-// the blocks, and for every implementation of the standard library.
+// Makes a standard normal number from two hashes of the block's name (Box and Muller). The result
+// is independent of the order of the blocks and of the standard library.
 double normal(block_key const& k, std::uint64_t seed) {
   std::seed_seq name{static_cast<std::uint32_t>(seed),
                      static_cast<std::uint32_t>(seed >> 32),
@@ -75,10 +75,10 @@ double block_costs::next(int call, int rank, std::string const& phase, std::vect
   if (!settings_.replay.empty()) {
     auto const at = trace_.find(k);
     if (at == trace_.end())
-      throw usage_error(detail::one_line(fmt::format(
-          "{}: has no {} {} of call {} on rank {}: it was recorded with other ranks, graphs, kind "
-          "or repetitions",
-          settings_.replay, k.phase, k.number, k.call, k.rank)));
+      throw usage_error(
+          detail::one_line(fmt::format("{}: missing {} {} of call {} on rank {}: the trace was recorded with "
+                                       "other ranks, graphs, kind or repetitions",
+                                       settings_.replay, k.phase, k.number, k.call, k.rank)));
     cost = at->second;
   }
   used_[k] = cost;

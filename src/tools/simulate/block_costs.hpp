@@ -1,4 +1,5 @@
-// What the blocks of user code in a simulated divide-and-conquer cost: measured as they run, or from a trace.
+// The cost of blocks of user code in a simulated divide-and-conquer: measured during the run or
+// read from a trace.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@
 
 namespace skel::simulate {
 
-/// Which block: the how manieth call, on which rank, of which function, the how manieth there.
+/// Identifies a block by the index of its call, its rank, its function, and its index within these.
 struct block_key {
   int call = 0;
   int rank = 0;
@@ -18,29 +19,29 @@ struct block_key {
   auto operator<=>(block_key const&) const = default;
 };
 
-/// Seconds of blocks at power 1. A trace is a CSV file: the line `call,rank,phase,number,seconds`, then one
-/// per block.
+/// Provides the seconds of blocks at power 1. A trace is a CSV file: the line
+/// `call,rank,phase,number,seconds`, then one line per block.
 class block_costs {
  public:
   struct settings {
-    std::string replay;    ///< a trace; empty: blocks cost what they are measured to take
-    int measurements = 1;  ///< of each block, which has to be run so often; the median counts
-    double scale = 1;      ///< all costs are multiplied by it: the power of the real machine
-    double noise = 0;      ///< relative standard deviation of a normal factor, cut off at three
+    std::string replay;    ///< trace to replay; empty: blocks cost their measured time
+    int measurements = 1;  ///< runs of each block; the median is used
+    double scale = 1;      ///< factor of all costs, the power of the real machine
+    double noise = 0;      ///< relative standard deviation of a normal factor, cut off at three deviations
     std::uint64_t seed = 1;
   };
 
-  /// Throws usage_error, with file and line, for a trace that is none.
+  /// Throws usage_error, with file and line, for an invalid trace.
   explicit block_costs(settings const& s);
 
-  /// How often a block has to be run to know its cost.
+  /// The number of times that a block must run to determine its cost.
   [[nodiscard]] int measurements() const { return settings_.replay.empty() ? settings_.measurements : 1; }
-  /// The cost of the next block of this call, rank and phase, that took these seconds on the real machine.
-  /// Throws usage_error for a block that the trace does not have.
+  /// Returns the cost of the next block of this call, rank and phase. `measured` holds its seconds
+  /// on the real machine. Throws usage_error if the trace lacks the block.
   double next(int call, int rank, std::string const& phase, std::vector<double> measured);
 
   [[nodiscard]] double total() const { return total_; }
-  /// Writes the unscaled costs without noise: what a later run replays.
+  /// Writes the unscaled costs without noise, for a later replay.
   void save(std::string const& path) const;
 
  private:
@@ -50,7 +51,7 @@ class block_costs {
   double total_ = 0;
 };
 
-/// CPU seconds that this thread has used.
+/// CPU seconds used by this thread.
 [[nodiscard]] double thread_seconds();
 
 }  // namespace skel::simulate

@@ -1,4 +1,4 @@
-// The micro-benchmarks of the cost model on a simulated cluster.
+// Runs the cost model's micro-benchmarks on a simulated cluster.
 #include "tools/calibration/calibrate.hpp"
 
 #include "skel/atomic_file.hpp"

@@ -12,9 +12,9 @@ using components::components_job;
 using components::edge_part;
 using components::roots;
 
-// The job, whose functions cost the virtual time that the blocks say.
+// A job whose functions cost the virtual time given by block_costs.
 class simulated_components : public components_job {
-  // Ranks take turns on one thread, so that what one block takes is its own.
+  // Ranks take turns on one thread, so a measured block contains no other rank's work.
   template <class F, class... In>
   auto charged(std::string const& phase, F const& work, In... in) const {
     std::vector<double> seconds;

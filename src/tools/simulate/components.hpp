@@ -1,4 +1,5 @@
-// Connected components on a simulated cluster: the graphs, messages and labels are real, the time is not.
+// Connected components on a simulated cluster: graphs, messages and labels are real, only time is
+// virtual.
 #pragma once
 
 #include <vector>
@@ -10,15 +11,16 @@
 
 namespace skel::simulate {
 
-/// Graphs, each as often as the options say, one divide_and_conquer call after the other.
+/// Runs one divide_and_conquer call after the other: each graph as often as the options request.
 class components_simulation {
  public:
-  /// Makes the graphs, once for all ranks. Throws usage_error for what it cannot read.
+  /// Builds the graphs once for all ranks. Throws usage_error if a graph cannot be read.
   explicit components_simulation(options const& o);
 
-  /// On every rank of the simulated cluster. `out` is of the last call; all others leave their samples.
+  /// Called on every rank of the simulated cluster. `out` receives the last call; the others only
+  /// append samples.
   void run(context& ctx, result& out);
-  /// After the simulation.
+  /// Called after the simulation.
   void save_trace() const;
 
  private:

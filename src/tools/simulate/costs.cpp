@@ -44,7 +44,7 @@ constexpr double most_seconds = 1e9;
   throw usage_error(detail::one_line(fmt::format("{}:{}: {}", path, line, what)));
 }
 
-// Busy seconds over tasks, over all runs of a samples file.
+// Sum of busy seconds over sum of tasks, for all runs of a samples file.
 double mean_of_samples(std::ifstream& file, std::string const& path) {
   auto const names = csv_fields(std::string(observe::samples_header));
   auto const column = [&](std::string_view name) {
@@ -59,11 +59,12 @@ double mean_of_samples(std::ifstream& file, std::string const& path) {
   for (std::string line; ++at, std::getline(file, line);) {
     auto const fields = csv_fields(line);
     if (fields.size() != names.size())
-      fail(path, at, fmt::format("a sample has {} fields, got {}", names.size(), fields.size()));
+      fail(path, at, fmt::format("expected {} fields, found {}", names.size(), fields.size()));
     if (fields[phase_at] != "run") continue;
     double const t = number(fields[tasks_at]);
     double const b = number(fields[busy_at]);
-    if (!(t >= 0 && b >= 0 && t < 1e18 && b < 1e18)) fail(path, at, "tasks and busy_seconds must be numbers");
+    if (!(t >= 0 && b >= 0 && t < 1e18 && b < 1e18))
+      fail(path, at, "tasks and busy_seconds must be numbers from 0 to 1e18");
     tasks += t;
     busy += b;
   }
@@ -75,10 +76,10 @@ std::vector<double> from_file(std::string const& path, std::optional<std::uint64
   std::ifstream file(path);
   std::string line;
   if (!file || !std::getline(file, line))
-    throw usage_error(detail::one_line(path + ": cannot be read, or is empty"));
+    throw usage_error(detail::one_line(path + ": cannot be read or is empty"));
   if (line.starts_with(observe::samples_header)) {
     if (!tasks)
-      throw usage_error(detail::one_line(path + ": holds samples of whole runs: --tasks is needed, too"));
+      throw usage_error(detail::one_line(path + ": contains samples of whole runs; missing --tasks"));
     std::vector<double> costs(*tasks);
     std::fill(costs.begin(), costs.end(), mean_of_samples(file, path));
     return costs;
@@ -89,14 +90,14 @@ std::vector<double> from_file(std::string const& path, std::optional<std::uint64
     if (line.ends_with('\r')) line.pop_back();
     if (line.empty()) continue;
     double const x = number(line);
-    // A head line is fine, e.g. "seconds".
+    // Accepts a header line, e.g. "seconds".
     if (std::isnan(x) && at == 1 && line.find_first_of("0123456789") == std::string::npos) continue;
     if (!(x >= 0 && x <= most_seconds))
       fail(path, at,
-           fmt::format("expected a number of seconds from 0 to 1e9, got \"{}\"", line.substr(0, 40)));
+           fmt::format("expected a number of seconds from 0 to 1e9, found \"{}\"", line.substr(0, 40)));
     read.push_back(x);
   } while (++at, std::getline(file, line));
-  if (read.empty()) throw usage_error(detail::one_line(path + ": no costs in it"));
+  if (read.empty()) throw usage_error(detail::one_line(path + ": contains no costs"));
   if (!tasks) return read;
   std::vector<double> costs(*tasks);
   for (std::size_t i = 0; i < costs.size(); ++i) costs[i] = read[i % read.size()];
@@ -128,7 +129,7 @@ distribution parse(std::string const& spec) {
   if (d.name == "pareto") d.b = number(numbers.substr(comma + 1));
   if (d.name == "uniform" && d.b < d.a) bad("uniform:LOW,HIGH with LOW not above HIGH");
   if (d.name == "pareto" && !(d.b > 1 && d.b <= 1000))
-    bad("pareto:LEAST,SHAPE with SHAPE above 1, up to 1000");
+    bad("pareto:LEAST,SHAPE with SHAPE above 1 and at most 1000");
   if (d.a > most_seconds || d.b > most_seconds) bad("at most 1e9 seconds");
   return d;
 }
@@ -139,11 +140,12 @@ std::vector<double> task_costs(std::string const& spec, std::optional<std::uint6
                                std::uint64_t seed) {
   if (spec.find('/') != std::string::npos || spec.ends_with(".csv")) return from_file(spec, tasks);
   auto const d = parse(spec);
-  if (!tasks) throw usage_error("--tasks is needed with a distribution of costs");
+  if (!tasks) throw usage_error("--costs: missing --tasks, required with a distribution");
   std::vector<double> costs(*tasks);
   std::mt19937_64 dice(seed);
   for (double& c : costs) {
-    // Not the standard library's distributions: their numbers differ between implementations.
+    // The standard library's distributions are not used: their numbers differ between
+    // implementations.
     double const u = static_cast<double>(dice() >> 11) * 0x1p-53;  // [0, 1)
     if (d.name == "constant") c = d.a;
     if (d.name == "uniform") c = d.a + u * (d.b - d.a);

@@ -1,4 +1,4 @@
-// A farm of tasks that cost virtual time.
+// Simulates a farm whose tasks cost virtual time.
 #include "skel/farm.hpp"
 
 #include "skel/sim/run.hpp"
@@ -8,7 +8,7 @@ namespace skel::simulate {
 
 namespace {
 
-// What travels back; its bytes say whose it is, so that the root can check every single one.
+// The bytes of a result encode its task, so that the root can check every result.
 std::vector<std::uint8_t> result_of(std::uint64_t task, std::size_t bytes) {
   std::vector<std::uint8_t> r(bytes);
   for (std::size_t i = 0; i < bytes; ++i) r[i] = static_cast<std::uint8_t>(task >> (i % 8 * 8));

@@ -1,4 +1,4 @@
-// Groups with hosts that read slices and slaves that process rows, on a simulated cluster.
+// Simulates groups: hosts read slices and slaves process rows.
 #include <algorithm>
 #include <memory>
 #include <vector>
@@ -15,7 +15,8 @@ namespace skel::simulate {
 
 namespace {
 
-// So many may read at the same time; the others wait. All ranks are fibers of one thread.
+// Limits the number of simultaneous reads. All ranks are fibers of one thread, so no lock is
+// needed.
 class disks {
  public:
   explicit disks(unsigned n) : free_at_(n) {}
@@ -31,8 +32,8 @@ class disks {
   std::vector<double> free_at_;
 };
 
-// Unit k lies between slices k and k + 1: whoever begins there reads both, row by row, so that packets leave
-// with the rows.
+// Unit k lies between slices k and k + 1. A host that starts at unit k reads both slices row by row
+// and sends packets as rows become available.
 struct simulated_layers {
   struct carried {};
   struct unit {
@@ -54,7 +55,7 @@ struct simulated_layers {
   std::shared_ptr<disks> disk;
 
   [[nodiscard]] static std::uint64_t history() { return 1; }
-  /// The slices that the nodes of layer u depend on.
+  /// The first slice that the nodes of layer u depend on.
   [[nodiscard]] std::uint64_t first_slice(std::uint64_t u) const { return u - std::min(u, how.margin); }
   [[nodiscard]] std::uint64_t end_slice(std::uint64_t u) const {
     return std::min(u + 1 + how.margin, costs.layers()) + 1;
@@ -70,7 +71,7 @@ struct simulated_layers {
     }
     for (std::uint64_t row = 1; row <= rows; ++row) {
       sim::spend(seconds / static_cast<double>(rows));
-      if (row > 1) ready(row - 1);  // a cell needs the row behind it, too
+      if (row > 1) ready(row - 1);  // a cell also needs the row behind it
     }
     return rows;
   }
@@ -135,8 +136,8 @@ void simulate_groups(context& ctx, options const& o, layer_costs const& costs, r
   out.checked += pieces;
   if (!ctx.is_root()) return;
   out.cost = costs.total_seconds();
-  // What was read before the clock started is not part of what had to be done: by each host the slices of its
-  // first layer, of which the very first has no margin before it.
+  // Preloaded slices do not count as work: those of each host's first layer. The very first layer
+  // has no margin before it.
   if (g.preload) {
     auto const slices = static_cast<double>(r.groups->sizes.size() * (2 + 2 * g.margin) - g.margin);
     out.cost -= slices * g.read_seconds;

@@ -33,7 +33,7 @@ void layer_costs::read(std::string const& path) {
   auto const expect = [&](bool good, std::string const& what) {
     if (!good)
       throw usage_error(detail::one_line(
-          fmt::format("{}:{}: expected {}, got \"{}\"", path, at, what, line.substr(0, 60))));
+          fmt::format("{}:{}: expected {}, found \"{}\"", path, at, what, line.substr(0, 60))));
   };
   if (!file) throw usage_error(detail::one_line(path + ": cannot be read"));
   std::getline(file, line);

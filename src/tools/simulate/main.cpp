@@ -1,4 +1,4 @@
-// skel-simulate: a skeleton on a simulated cluster; docs/simulation.md.
+// skel-simulate: runs a skeleton on a simulated cluster; see docs/simulation.md.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -43,9 +43,10 @@ planned_failure parse_failure(std::string const& text, int ranks) {
   auto const first = std::string_view(text).substr(0, at);
   auto const [end, error] = std::from_chars(first.data(), first.data() + first.size(), f.rank);
   if (at == std::string::npos || error != std::errc{} || end != first.data() + first.size())
-    throw skel::usage_error(fmt::format("--fail: expected RANK@SECONDS or RANK@Nresults, got \"{}\"", text));
+    throw skel::usage_error(
+        fmt::format("--fail: expected RANK@SECONDS or RANK@Nresults, found \"{}\"", text));
   if (f.rank < 0 || f.rank >= ranks)
-    throw skel::usage_error(fmt::format("--fail: there are ranks 0 to {}, got {}", ranks - 1, f.rank));
+    throw skel::usage_error(fmt::format("--fail: found rank {1}, expected 0 to {0}", ranks - 1, f.rank));
   auto const when = std::string_view(text).substr(at + 1);
   constexpr std::string_view unit = "results";
   if (when.ends_with(unit)) {
@@ -53,7 +54,7 @@ planned_failure parse_failure(std::string const& text, int ranks) {
     auto const count = when.substr(0, when.size() - unit.size());
     auto const [stop, bad] = std::from_chars(count.data(), count.data() + count.size(), n);
     if (bad != std::errc{} || stop != count.data() + count.size() || n == 0)
-      throw skel::usage_error(fmt::format("--fail: expected a number of results, got \"{}\"", when));
+      throw skel::usage_error(fmt::format("--fail: expected a number of results, found \"{}\"", when));
     planned.results = n;
   } else {
     f.at_seconds = skel::detail::parse_duration(when).count();
@@ -61,11 +62,11 @@ planned_failure parse_failure(std::string const& text, int ranks) {
   return planned;
 }
 
-// Told, but not for this skeleton: what would be ignored is refused. A group of options that begins with a
-// skeleton's name is that one's.
+// Rejects options that do not apply to this skeleton. The name of an option group starts with its
+// skeleton's name.
 void check_skeleton_options(CLI::App const& app, std::string const& skeleton) {
   auto const refuse = [&](std::string const& name, std::string const& owners) {
-    throw skel::usage_error(fmt::format("{} is for --skeleton {}, not for {}", name, owners, skeleton));
+    throw skel::usage_error(fmt::format("{} applies to --skeleton {}, not to {}", name, owners, skeleton));
   };
   for (auto const* const o : app.get_options([](CLI::Option const* o) { return o->count() > 0; })) {
     auto const owner = o->get_group().substr(0, o->get_group().find(':'));
@@ -89,37 +90,38 @@ void add_group_options(CLI::App& app, group_options& o) {
   auto const number = [&](char const* name, auto& value, char const* text) {
     return app.add_option(name, value, text)->capture_default_str()->group(group);
   };
-  number("--units", o.units, "layers between slices")->check(CLI::Range(0, 1'000'000));
-  number("--rows", o.rows, "of a layer")->check(CLI::Range(1, 1'000'000));
-  number("--read-seconds", o.read_seconds, "to read a slice, at power 1")->check(CLI::Range(0.0, 1e6));
-  number("--unit-seconds", o.unit_seconds, "to process a layer, at power 1")->check(CLI::Range(0.0, 1e6));
-  number("--surface-share", o.surface_share, "all work is in this share of the layers, the first ones")
+  number("--units", o.units, "number of layers between slices")->check(CLI::Range(0, 1'000'000));
+  number("--rows", o.rows, "rows per layer")->check(CLI::Range(1, 1'000'000));
+  number("--read-seconds", o.read_seconds, "seconds to read a slice at power 1")->check(CLI::Range(0.0, 1e6));
+  number("--unit-seconds", o.unit_seconds, "seconds to process a layer at power 1")
+      ->check(CLI::Range(0.0, 1e6));
+  number("--surface-share", o.surface_share, "share of the layers, from the first on, that contain all work")
       ->check(CLI::Range(0.0, 1.0));
   app.add_option("--layer-costs", o.layer_costs,
-                 "seconds and bytes of slices and rows as skel-isosurface --trace-costs has written them, "
-                 "scaled to the "
-                 "means that --read-seconds, --unit-seconds and --result-bytes say")
+                 "costs of slices and rows written by skel-isosurface --trace-costs, scaled to the means "
+                 "--read-seconds, --unit-seconds and --result-bytes")
       ->type_name("FILE.csv")
       ->group(group);
   number("--margin", o.margin,
-         "slices beyond its own two that the nodes of a layer depend on, on either side")
+         "slices on either side of a layer, beyond its own two, that its nodes depend on")
       ->check(CLI::Range(0, 2));
-  number("--row-bytes", o.row_bytes, "of a row of a packet; a packet of n rows has n + 1")
+  number("--row-bytes", o.row_bytes, "bytes per row of a packet; a packet of n rows has n + 1")
       ->check(CLI::Range(std::size_t{0}, std::size_t{1} << 24));
-  number("--disks", o.disks, "hosts that can read at the same time; 0: all");
-  number("--group-size", o.group_size, "ranks of a group; 0: found from the first units");
+  number("--disks", o.disks, "number of hosts that can read simultaneously; 0: all");
+  number("--group-size", o.group_size, "ranks per group; 0: determined from the first units");
   number("--reassign-down-to", o.reassign_down_to,
-         "units that a group must have left to be helped; paper: 0.5")
+         "units that a group must have left to receive help; paper: 0.5")
       ->check(CLI::Range(0.0, 1e6));
-  app.add_flag("--preload", o.preload, "first slices are read before the clock starts")->group(group);
-  app.add_flag("--measure-power", o.measure_power, "groups of equal power")->group(group);
-  number("--buffers", o.buffers, "packets of a host under way and not received; 0: no limit");
-  number("--least-rows", o.least_pieces, "of a packet")->check(CLI::Range(1, 1'000'000));
-  number("--packet-seconds", o.packet_seconds, "a packet keeps a slave busy for so long at most; 0: no limit")
+  app.add_flag("--preload", o.preload, "read the first slices before the clock starts")->group(group);
+  app.add_flag("--measure-power", o.measure_power, "form groups of equal power")->group(group);
+  number("--buffers", o.buffers, "packets of a host in transit; 0: no limit");
+  number("--least-rows", o.least_pieces, "minimum number of rows per packet")
+      ->check(CLI::Range(1, 1'000'000));
+  number("--packet-seconds", o.packet_seconds, "maximum time that a packet keeps a slave busy; 0: no limit")
       ->check(CLI::Range(0.0, 1e6));
-  number("--results-level", o.results_level, "bytes of results that a slave keeps");
-  number("--sink", o.sink, "where results end")->check(CLI::IsMember({"root", "hosts"}));
-  app.add_option("--without", o.without, "a measure that is not taken; may be repeated")
+  number("--results-level", o.results_level, "bytes of results that a slave may hold");
+  number("--sink", o.sink, "destination of results")->check(CLI::IsMember({"root", "hosts"}));
+  app.add_option("--without", o.without, "disable a measure; may be repeated")
       ->check(CLI::IsMember({"reassign", "split", "host-helps", "host-listens", "read-ahead", "shrinking",
                              "early-requests", "rows"}))
       ->allow_extra_args(false)
@@ -133,37 +135,38 @@ void add_divide_options(CLI::App& app, options& o) {
                           char const* text) {
     app.add_option(name, value, text)->capture_default_str()->check(CLI::IsMember(known))->group(group);
   };
-  app.add_option("--generate", o.graphs,
-                 "the graph, as in skel-components; may be repeated: one after the other")
+  app.add_option("--generate", o.graphs, "graph, as in skel-components; may be repeated")
       ->type_name("SPEC")
       ->allow_extra_args(false)
       ->group(group);
-  app.add_option("--repetitions", o.repetitions, "of every graph; --samples has a line for each")
+  app.add_option("--repetitions", o.repetitions, "runs of every graph; each adds a line to --samples")
       ->capture_default_str()
       ->check(CLI::Range(1, 1'000'000))
       ->group(group);
-  choice("--kind", o.kind, {"hypercube", "tree", "embarrassing"}, "how ranks divide and combine");
-  choice("--local", o.local, {"union-find", "dfs"}, "what one rank does");
-  choice("--exchange", o.exchange, {"cheapest", "dense"}, "what partners send");
-  app.add_option("--measurements", o.measurements, "of each block of the job; the median is its cost")
+  choice("--kind", o.kind, {"hypercube", "tree", "embarrassing"},
+         "structure in which ranks divide and combine");
+  choice("--local", o.local, {"union-find", "dfs"}, "algorithm of a single rank");
+  choice("--exchange", o.exchange, {"cheapest", "dense"}, "encoding that partners exchange");
+  app.add_option("--measurements", o.measurements, "runs of each block of the job; its cost is the median")
       ->type_name("N")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000))
       ->group(group);
-  app.add_option("--cost-scale", o.cost_scale, "a block of the job costs so many times what it takes here")
+  app.add_option("--cost-scale", o.cost_scale, "factor of the measured cost of a block")
       ->type_name("X")
       ->capture_default_str()
       ->check(CLI::Range(1e-6, 1e6))
       ->group(group);
-  app.add_option("--noise", o.noise, "relative standard deviation of the cost of each block, by --seed")
+  app.add_option("--noise", o.noise, "relative standard deviation of each block's cost, drawn with --seed")
       ->type_name("X")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 0.3))
       ->group(group);
-  app.add_option("--record", o.record, "write what the blocks took, so that runs can be repeated exactly")
+  app.add_option("--record", o.record,
+                 "write the cost of each block, so that the run can be repeated exactly")
       ->type_name("FILE.csv")
       ->group(group);
-  app.add_option("--replay", o.replay, "blocks take what such a file says, not what they take now")
+  app.add_option("--replay", o.replay, "read the costs of blocks from a recorded file")
       ->type_name("FILE.csv")
       ->check(CLI::ExistingFile)
       ->group(group);
@@ -172,24 +175,24 @@ void add_divide_options(CLI::App& app, options& o) {
 
 void add_options(CLI::App& app, options& o) {
   auto const group = "Simulation";
-  app.add_option("--platform", o.platform, "a JSON file, or the name of a ready platform")
+  app.add_option("--platform", o.platform, "JSON file or name of a built-in platform")
       ->type_name("FILE.json|NAME")
       ->capture_default_str()
       ->group(group);
-  app.add_flag("--list-platforms", o.list, "name the ready platforms, and end")->group(group);
-  app.add_option("--ranks", o.ranks, "take the first N machines of the platform only")
+  app.add_flag("--list-platforms", o.list, "list the built-in platforms and exit")->group(group);
+  app.add_option("--ranks", o.ranks, "use only the first N machines of the platform")
       ->type_name("N")
       ->group(group);
-  app.add_option("--skeleton", o.skeleton, "what runs on it")
+  app.add_option("--skeleton", o.skeleton, "skeleton to simulate")
       ->capture_default_str()
       ->check(CLI::IsMember(skeletons))
       ->group(group);
 #if SKEL_SIMULATE_SEARCH
   auto const search = "ring_steal: search of a tree";
-  app.add_option("--tree", o.tree, "the UTS tree to search, as in skel-search; --costs gives a node's cost")
+  app.add_option("--tree", o.tree, "UTS tree to search, as in skel-search; --costs gives the cost of a node")
       ->capture_default_str()
       ->group(search);
-  app.add_option("--take", o.take, "what a thief is given, one task or half of them")
+  app.add_option("--take", o.take, "tasks that a thief receives: one or half")
       ->capture_default_str()
       ->check(CLI::IsMember({"one", "half"}))
       ->group(search);
@@ -198,10 +201,10 @@ void add_options(CLI::App& app, options& o) {
   add_divide_options(app, o);
 #endif
   add_group_options(app, o.groups);
-  app.add_option("--machine", o.machine, "the machine file to write, for skel-model")
+  app.add_option("--machine", o.machine, "machine file to write, for skel-model")
       ->type_name("FILE.json")
       ->group("calibrate: l and g");
-  app.add_option("--tasks", o.tasks, "number of tasks [the lines of a costs file]")
+  app.add_option("--tasks", o.tasks, "number of tasks [lines of the costs file]")
       ->type_name("N")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}))
       ->group(group);
@@ -211,21 +214,21 @@ void add_options(CLI::App& app, options& o) {
       ->type_name("FILE.csv|DISTRIBUTION")
       ->capture_default_str()
       ->group(group);
-  app.add_option("--seed", o.seed, "of the distribution")
+  app.add_option("--seed", o.seed, "seed of the distribution")
       ->type_name("N")
       ->capture_default_str()
       ->group(group);
-  app.add_option("--result-bytes", o.result_bytes, "size of a result")
+  app.add_option("--result-bytes", o.result_bytes, "bytes per result")
       ->type_name("N")
       ->capture_default_str()
       ->check(CLI::Range(std::size_t{0}, std::size_t{1} << 30))
       ->group(group);
   app.add_option(
          "--fail", o.failures,
-         "this rank dies at this virtual time, or when the root has had so many results (may be repeated)")
+         "kill this rank at this virtual time, or when the root has received N results; may be repeated")
       ->type_name("RANK@SECONDS|RANK@Nresults")
       ->group(group);
-  app.add_option("--suspect-after", o.suspect_after, "silence after which a rank is taken for lost")
+  app.add_option("--suspect-after", o.suspect_after, "silence after which a rank is declared dead")
       ->type_name("SECONDS")
       ->capture_default_str()
       ->group(group);
@@ -243,7 +246,7 @@ void print_table(skel::report const& r, skel::sim::platform const& p, double cos
   row("virtual seconds", fmt::format("{:.6g}", r.seconds));
   row("ideal seconds", fmt::format("{:.6g}", ideal));
   row("efficiency", fmt::format("{:.3f}", r.seconds > 0 ? ideal / r.seconds : 0));
-  row("messages per rank", fmt::format("{:.1f}, {} in all with {} bytes",
+  row("messages per rank", fmt::format("{:.1f}, {} in total with {} bytes",
                                        static_cast<double>(r.messages) / r.ranks, r.messages, r.bytes));
   if (r.groups) {
     auto const& g = *r.groups;
@@ -258,7 +261,7 @@ void print_table(skel::report const& r, skel::sim::platform const& p, double cos
   row("lost ranks", r.lost_ranks.empty() ? "none" : fmt::format("{}", fmt::join(r.lost_ranks, " ")));
 }
 
-// On every rank of the simulated cluster, by the name of the skeleton.
+// Returns the function that every rank of the simulated cluster runs.
 std::function<void(skel::context&)> body_of(options const& o, std::vector<planned_failure> const& failures,
                                             result& out) {
   if (o.skeleton == "calibrate") return [&o](skel::context& ctx) { calibrate(ctx, o); };
@@ -308,14 +311,14 @@ int simulate(options const& o) {
     failures.push_back(parse_failure(text, platform.ranks()));
     if (failures.back().results && o.skeleton != "farm")
       throw skel::usage_error(fmt::format(
-          "--fail {}: only a farm counts results, expected RANK@SECONDS for {}", text, o.skeleton));
+          "--fail {}: results are counted only in a farm, expected RANK@SECONDS for {}", text, o.skeleton));
     if (!failures.back().results) platform.failures.push_back(failures.back().at);
   }
   skel::program::check_outputs(o.common);
   for (auto const* path : {&o.machine, &o.record})
     if (!path->empty()) skel::program::check_writable(*path);
   if (o.skeleton == "calibrate" && o.machine.empty())
-    throw skel::usage_error("--skeleton calibrate: --machine FILE.json is needed");
+    throw skel::usage_error("--skeleton calibrate: missing --machine FILE.json");
   skel::sim::run_options how;
   how.program = program_name;
   how.trace = !o.common.trace.empty();
@@ -324,8 +327,8 @@ int simulate(options const& o) {
   result out;
   auto const end = skel::sim::run(platform, body_of(o, failures, out), how);
   if (!end.failure.empty()) throw skel::error(end.failure);
-  if (end.exit_code != 0) return end.exit_code;  // said already
-  if (out.wrong > 0) throw skel::error(fmt::format("{} results are wrong", out.wrong));
+  if (end.exit_code != 0) return end.exit_code;  // already reported
+  if (out.wrong > 0) throw skel::error(fmt::format("{} wrong results", out.wrong));
   if (out.afterwards) out.afterwards();
   if (o.skeleton != "calibrate") leave_report(o, platform, out);
   return 0;

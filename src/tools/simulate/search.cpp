@@ -1,4 +1,4 @@
-// Searches of the example program, on a simulated cluster.
+// Simulates the searches of the example program.
 #include <array>
 
 #include "jobs.hpp"

@@ -1,4 +1,4 @@
-// What skel-simulate simulates: one function per skeleton, called on every rank of the simulated cluster.
+// The simulated skeletons: one function each, called on every rank of the simulated cluster.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace skel::simulate {
 
 inline constexpr char const* program_name = "skel-simulate";
 
-/// multi_host: what is read and processed, and by which measures.
+/// Options of multi_host: sizes, costs and the enabled measures.
 struct group_options {
   std::uint64_t units = 64;
   std::uint64_t rows = 128;
@@ -68,27 +68,27 @@ struct options {
   std::string suspect_after = "5s";
 };
 
-/// A rank dies at a time, or at a number of results.
+/// Kills a rank at a time or at a number of results.
 struct planned_failure {
   sim::failure at;
   std::optional<std::uint64_t> results;
 };
 
-/// What the root found.
+/// The result on the root.
 struct result {
   program::run_outcome run;
   std::vector<observe::rank_trace> traces;
-  std::uint64_t wrong = 0;           ///< results that are not what they must be
-  std::uint64_t checked = 0;         ///< results of multi_host that a sink has seen
+  std::uint64_t wrong = 0;           ///< number of wrong results
+  std::uint64_t checked = 0;         ///< results of multi_host that the sinks checked
   double cost = 0;                   ///< of all work, in seconds at power 1
-  std::function<void()> afterwards;  ///< when the simulation has ended well
+  std::function<void()> afterwards;  ///< called after a successful simulation
 };
 
 void simulate_farm(context& ctx, options const& o, std::vector<double> const& costs,
                    std::vector<planned_failure> const& failures, result& out);
-/// A UTS tree, searched by ring_steal.
+/// Searches a UTS tree with ring_steal.
 void simulate_search(context& ctx, options const& o, double node_seconds, result& out);
-/// Slices that hosts read and rows that slaves process. `shared` belongs to all ranks.
+/// Slices that hosts read and rows that slaves process. `shared` is common to all ranks.
 class layer_costs;
 void simulate_groups(context& ctx, options const& o, layer_costs const& costs, result& out,
                      std::shared_ptr<void>& shared);

@@ -1,4 +1,4 @@
-// Uses skel::core alone, which needs no MPI: a schedule from its name, as on a command line.
+// Uses only skel::core, which needs no MPI: parses the name of a schedule.
 #include <skel/schedule.hpp>
 
 int main() { return skel::any_schedule("guided:min=4").to_string() == "guided:min=4" ? 0 : 1; }

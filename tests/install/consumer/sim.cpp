@@ -1,4 +1,4 @@
-// A user's own simulated run: two ranks, one task of a second each.
+// A user's simulated run: two ranks with one task of a second each.
 #include <cmath>
 #include <skel/farm.hpp>
 #include <skel/sim/run.hpp>

@@ -1,4 +1,4 @@
-// skel-isosurface-eval as users start it.
+// Runs skel-isosurface-eval as a user does.
 #include "catch.hpp"
 #include "model_file.hpp"
 #include "running.hpp"
@@ -10,7 +10,7 @@ auto evaluate(std::string const& arguments) { return test::run_program(SKEL_EVAL
 
 }  // namespace
 
-TEST_CASE("the evaluator prints value and gradient for each point, or says which is wrong") {
+TEST_CASE("the evaluator prints value and gradient for each point, or names the invalid one") {
   auto const model = test::temporary("eval.model"), points = test::temporary("points.txt");
   {
     isosurface::model_header const h{1, {{{0, 2}, {0, 1}, {0, 1}}}};
@@ -29,8 +29,8 @@ TEST_CASE("the evaluator prints value and gradient for each point, or says which
     CHECK(end.code == 2);
     CHECK(end.text.find("skel-isosurface-eval: " + points + expected) != std::string::npos);
   };
-  refused("0 0 0\n0 0\n", ":2: expected three numbers, got \"0 0\"");
-  refused("0 0 0 0\n", ":1: expected three numbers, got \"0 0 0 0\"");
+  refused("0 0 0\n0 0\n", ":2: expected three numbers, found \"0 0\"");
+  refused("0 0 0 0\n", ":1: expected three numbers, found \"0 0 0 0\"");
   refused("0 0 nan\n", ":1: (0, 0, nan) is outside of the model");
   refused("3 0 0\n", ":1: (3, 0, 0) is outside of the model: expected 0 to 2, 0 to 1, 0 to 1");
   test::put(model, "SKELMODL");
@@ -38,7 +38,7 @@ TEST_CASE("the evaluator prints value and gradient for each point, or says which
   CHECK(end.code == 2);
   CHECK(end.text ==
         "skel-isosurface-eval: " + model +
-            ": at byte 0: expected a model of skel-isosurface, got fewer bytes than its header has\n");
+            ": at byte 0: expected a model of skel-isosurface, found fewer bytes than its header has\n");
   CHECK(evaluate("--help").code == 0);
   CHECK(evaluate("").text == "skel-isosurface-eval: MODEL is required\n");
   CHECK(evaluate("a b c").text ==

@@ -1,4 +1,4 @@
-// Meshes come back from their files as they were, read by means of the tests' own.
+// Meshes survive writing and reading, with readers independent of the writers.
 #include "mesh_files.hpp"
 
 #include <cstdlib>
@@ -20,7 +20,7 @@ std::string text_of(std::string const& path) {
   return text;
 }
 
-/// As importers do: one line at a time, indices checked against what has come so far.
+/// Reads like an importer: line by line, with indices checked against the vertices so far.
 mesh read_obj(std::string const& text) {
   mesh m;
   std::istringstream lines(text);
@@ -71,13 +71,13 @@ class vtp {
     REQUIRE(text_.find("header_type=\"UInt64\"") < data_);
     REQUIRE(text_.ends_with("</AppendedData>\n</VTKFile>\n"));
   }
-  /// The number behind NAME=" from `at` on.
+  /// Returns the number after NAME=" from `at` on.
   [[nodiscard]] std::size_t number(std::string const& name, std::size_t at = 0) const {
     auto const found = text_.find(name + "=\"", at);
     REQUIRE(found < data_);
     return std::strtoull(text_.c_str() + found + name.size() + 2, nullptr, 10);
   }
-  /// The array of this name, which must stand behind `section`.
+  /// Returns the array of this name, which must follow `section`.
   template <class T>
   [[nodiscard]] std::vector<T> array(std::string const& section, std::string const& type,
                                      std::string const& name) {
@@ -93,7 +93,7 @@ class vtp {
     if (bytes > 0) std::memcpy(values.data(), text_.data() + from + sizeof bytes, bytes);
     return values;
   }
-  /// Bytes of data that no array has asked for.
+  /// The number of data bytes that no array has used.
   [[nodiscard]] std::size_t unseen() const {
     return text_.size() - data_ - seen_ - std::strlen("\n</AppendedData>\n</VTKFile>\n");
   }
@@ -105,7 +105,7 @@ class vtp {
 
 }  // namespace
 
-TEST_CASE("OBJ: read back, everything is the same to the bit") {
+TEST_CASE("OBJ: reading back gives the same bits") {
   for (unsigned const n : {0U, 1U, 5000U}) {
     auto const m = test::small_mesh(n);
     auto const path = test::temporary("a.obj");
@@ -123,7 +123,7 @@ TEST_CASE("OBJ: read back, everything is the same to the bit") {
   }
 }
 
-TEST_CASE("VTP: read back, everything is the same to the bit") {
+TEST_CASE("VTP: reading back gives the same bits") {
   for (unsigned const n : {0U, 1U, 5000U}) {
     auto const m = test::small_mesh(n);
     auto const path = test::temporary("a.vtp");
@@ -147,7 +147,7 @@ TEST_CASE("VTP: read back, everything is the same to the bit") {
   }
 }
 
-TEST_CASE("a mesh that cannot be written says where, and leaves nothing") {
+TEST_CASE("a failed write names the path and leaves no file") {
   auto const m = test::small_mesh(3);
   CHECK_THROWS_AS(write_obj("/nowhere/a.obj", m), skel::error);
   CHECK_THROWS_AS(write_vtp("/nowhere/a.vtp", m), skel::error);

@@ -1,4 +1,4 @@
-// Kept models: what is evaluated is the polynomial that was put in, and no damage goes unseen.
+// Model files: evaluation gives the polynomial that was written, and all damage is detected.
 #include <sys/resource.h>
 
 #include <cstring>
@@ -16,7 +16,7 @@ using test::temporary;
 
 namespace {
 
-/// (1 + 2 x - x^2 + x^3 / 2) (3 - y + y^3) (1 - z^2 + z^3 / 4), or with all but the linear terms left out.
+/// (1 + 2 x - x^2 + x^3 / 2) (3 - y + y^3) (1 - z^2 + z^3 / 4), or only its linear terms.
 struct polynomial {
   int order;
   [[nodiscard]] std::array<double, 2> along(std::size_t axis, double t) const {  // value and slope
@@ -48,13 +48,13 @@ void write(std::string const& path, model_header const& h) {
   writer.commit();
 }
 
-/// Opens it and reads everything.
+/// Opens a model and reads everything.
 std::string error_of(std::string const& path) {
   try {
     model_reader const file(path);
     std::vector<double> slice(file.header().slice_numbers());
     for (std::size_t k = 0; k < file.header().slices(); ++k) file.read(k, slice);
-  } catch (skel::usage_error const& e) {  // another error fails the test
+  } catch (skel::usage_error const& e) {  // other errors fail the test
     return e.what();
   }
   return "no error";
@@ -62,7 +62,7 @@ std::string error_of(std::string const& path) {
 
 }  // namespace
 
-TEST_CASE("a kept model is the polynomial that was put in, everywhere, with its gradient") {
+TEST_CASE("a model file reproduces the polynomial and its gradient everywhere") {
   auto const path = temporary("a");
   for (int const order : {1, 3}) {
     auto const h = uneven(order);
@@ -92,7 +92,7 @@ TEST_CASE("a kept model is the polynomial that was put in, everywhere, with its 
   std::filesystem::remove(path);
 }
 
-TEST_CASE("the file is laid out as its description says") {
+TEST_CASE("the file has the documented layout") {
   auto const path = temporary("layout");
   auto const h = uneven(3);
   write(path, h);
@@ -123,7 +123,7 @@ TEST_CASE("the file is laid out as its description says") {
   std::filesystem::remove(path);
 }
 
-TEST_CASE("a model is written whole or not at all") {
+TEST_CASE("a model is written completely or not at all") {
   auto const path = temporary("part");
   auto const h = uneven(1);
   {
@@ -135,7 +135,7 @@ TEST_CASE("a model is written whole or not at all") {
   CHECK_FALSE(std::filesystem::exists(path));
 }
 
-TEST_CASE("truncated, longer or changed: an error, and in one line") {
+TEST_CASE("truncated, extended or changed files give an error of one line") {
   auto const path = temporary("damaged");
   write(path, uneven(1));
   auto const whole = bytes_of(path);
@@ -153,7 +153,7 @@ TEST_CASE("truncated, longer or changed: an error, and in one line") {
     bytes[i] = static_cast<char>(bytes[i] ^ 1 << i % 8);
     check(bytes);
   }
-  auto swapped = whole;  // two slices in each other's place
+  auto swapped = whole;  // two slices swapped
   constexpr std::size_t slice = 4 * 3 * 8 + 8;
   auto const begin = whole.size() - 5 * slice;
   std::swap_ranges(swapped.begin() + static_cast<std::ptrdiff_t>(begin),
@@ -164,7 +164,7 @@ TEST_CASE("truncated, longer or changed: an error, and in one line") {
   CHECK(error_of(path).find("No such file") != std::string::npos);
 }
 
-TEST_CASE("sizes that a model claims are not believed") {
+TEST_CASE("sizes claimed by a model are not trusted") {
   auto const path = temporary("sizes");
   write(path, uneven(3));
   auto const whole = bytes_of(path);
@@ -174,7 +174,7 @@ TEST_CASE("sizes that a model claims are not believed") {
                                 std::uint64_t{INT32_MAX}, std::uint64_t{1} << 61U, UINT64_MAX})
     for (std::size_t axis = 0; axis < 3; ++axis) {
       auto bytes = whole;
-      if (n == 5 && axis == 2) continue;  // what it is
+      if (n == 5 && axis == 2) continue;  // the true size
       std::memcpy(&bytes[24 + 8 * axis], &n, sizeof n);
       put(path, bytes);
       CHECK(error_of(path).find("nodes") != std::string::npos);

@@ -1,4 +1,4 @@
-// The preview has the same pixels for every number of ranks and threads: those of one renderer.
+// The preview has the same pixels for any number of ranks and threads, those of a single renderer.
 #include "mesh_picture.hpp"
 #include "mpi/check.hpp"
 #include "renderer.hpp"
@@ -22,7 +22,7 @@ std::vector<float> by_one(mesh const& m, picture_view const& view) {
 }
 
 void run(skel::context& ctx) {
-  for (int const height : {67, 1}) {  // more tasks than rows, too
+  for (int const height : {67, 1}) {  // also with more tasks than rows
     picture_view const view{40, height, -60, 30, true};
     auto const m = test::balls({3, 2, 1}, 12);
     auto const picture = mesh_picture(ctx, ctx.is_root() ? m : mesh{}, view);

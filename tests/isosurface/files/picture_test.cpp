@@ -1,4 +1,4 @@
-// Pictures of balls against what geometry says of them.
+// Pictures of balls match their geometry.
 #include "catch.hpp"
 #include "picture_scene.hpp"
 #include "renderer.hpp"
@@ -31,7 +31,7 @@ struct picture_of {
   std::vector<float> rgb;
 };
 
-/// Which of three colours it is, whatever the light: by their ratios.
+/// Identifies one of three colours by its ratios, independent of the light.
 std::size_t colour_of(vec3d c) {
   if (c.x > c.y && c.y > 2 * c.z) return 0;  // orange
   if (c.z > c.y && c.y > c.x) return 1;      // sky blue
@@ -41,7 +41,7 @@ std::size_t colour_of(vec3d c) {
 
 }  // namespace
 
-TEST_CASE("a ball fills its circle of the picture, and nothing else") {
+TEST_CASE("a ball fills exactly its circle of the picture") {
   picture_view view{200, 200, 25, 40, false};
   picture_of const picture(test::balls({3}, 40), view);
   // A box of side 6 has the diagonal 6 sqrt(3); the ball's radius is 0.5 / sqrt(3) of it. The eye is at
@@ -56,11 +56,11 @@ TEST_CASE("a ball fills its circle of the picture, and nothing else") {
     }
 }
 
-TEST_CASE("of nested balls, the octant next to the eye is open, and shows those inside") {
+TEST_CASE("the octant next to the eye is open and shows nested balls") {
   auto const m = test::balls({3, 2, 1}, 40);
   picture_view view{201, 201, 45, 35.2643896827547, true};  // along the octant's diagonal
   picture_of const open(m, view);
-  CHECK(colour_of(open.at(100, 100)) == 2);  // looks at the innermost one's far side
+  CHECK(colour_of(open.at(100, 100)) == 2);  // far side of the innermost ball
   CHECK(colour_of(open.at(10, 100)) == 9);   // background
   int seen[3]{};
   for (int y = 0; y < 201; ++y)

@@ -1,4 +1,5 @@
-// A mesh with what is awkward in files: numbers that need all their digits, an empty surface between others.
+// A mesh that is awkward for files: numbers that need all their digits, and an empty surface
+// between others.
 #pragma once
 
 #include <cmath>

@@ -1,15 +1,15 @@
 #!/usr/bin/python3
-"""Writes the files of this folder anew, with VTK's own writers (Debian: python3-vtk9).
+"""Regenerates the files of this folder with VTK's own writers (Debian: python3-vtk9).
 
-Each holds the volume of ../files.hpp as the Scalars of its points, behind arrays that are not wanted: a vector,
-a tensor, text, integers of 64 bits. Names need escapes, arrays have units, and cells have data of the same name.
+Each holds the volume of ../files.hpp as point scalars, behind arrays that must be ignored: a vector, a tensor,
+text, integers of 64 bits. Names need escapes, arrays have units, and cells have data of the same name.
 """
 import html
 import os
 
 import vtk
 
-NAME = html.escape('speed "10 m" & <gust>')  # as VTK 9.2 and later do; 9.1 writes names as they are
+NAME = html.escape('speed "10 m" & <gust>')  # as VTK 9.2 and later do; 9.1 writes names unescaped
 SIZE = (5, 4, 3)
 POINTS = SIZE[0] * SIZE[1] * SIZE[2]
 CELLS = (SIZE[0] - 1) * (SIZE[1] - 1) * (SIZE[2] - 1)

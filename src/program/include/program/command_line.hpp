@@ -1,4 +1,4 @@
-// What the command lines of all programs have in common.
+// The command line that all programs share.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -6,15 +6,17 @@
 
 namespace skel::program {
 
-/// Adds a program's own options. What they are bound to must outlive the run.
+/// Adds a program's own options. The variables they are bound to must outlive the run.
 using add_options_function = std::function<void(CLI::App&)>;
 
-/// --version, which says the program's name and the library's version.
+/// Adds --version, which prints the program's name and the library's version.
 void add_version(CLI::App& app);
 
-/// False: it was --help or --version, all is done; they are printed where `prints`. CLI11's errors become
-/// usage_errors of one line, which lead to --help where a word is not known or a subcommand is needed; a word
-/// that is not known is told before one that is missing.
+/// Parses the command line. Returns false after --help or --version, which print only if `prints`
+/// is set.
+/// Throws `usage_error` with a one-line message for every error of CLI11. The message points to
+/// --help if a word is unknown or a subcommand is missing. Unknown words are reported before
+/// missing ones.
 bool parse(CLI::App& app, int argc, char** argv, bool prints = true);
 
 }  // namespace skel::program

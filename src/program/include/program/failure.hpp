@@ -1,11 +1,11 @@
-// Errors of programs.
+// Errors that programs throw.
 #pragma once
 
 #include "skel/error.hpp"
 
 namespace skel::program {
 
-/// --verify found a difference: exit code 1.
+/// Thrown if --verify finds a difference. The exit code is 1.
 class verification_error : public error {
  public:
   using error::error;

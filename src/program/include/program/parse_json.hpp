@@ -1,4 +1,4 @@
-// JSON files that people write.
+// Parses JSON files written by hand.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -6,8 +6,8 @@
 
 namespace skel::program {
 
-/// Parses a JSON text. Throws nlohmann::json::exception if `text` is not JSON, or if an object has the same
-/// key twice.
+/// Parses JSON text. Throws nlohmann::json::exception if `text` is not valid JSON or if an object
+/// contains a key twice.
 nlohmann::json parse_json(std::string_view text);
 
 }  // namespace skel::program

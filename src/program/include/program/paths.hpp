@@ -1,4 +1,5 @@
-// Checks of output paths before anything is computed: an hour of work must not end in "no such directory".
+// Checks output paths before the computation starts, so that an hour of work cannot end in "no such
+// directory".
 #pragma once
 
 #include <initializer_list>
@@ -9,15 +10,16 @@
 
 namespace skel::program {
 
-/// The ending of `path` (".png"), which must be one of `known`. Upper and lower case are the same. Otherwise
-/// a usage_error: `a.jpg: unknown ending ".jpg"; known: .png, .ppm`.
+/// Returns the extension of `path` in lower case (".png"). Throws `usage_error` if it is not one of
+/// `known`: `a.jpg: unknown extension ".jpg"; known: .png, .ppm`. Case is ignored.
 std::string require_ending(std::string_view path, std::initializer_list<std::string_view> known);
 
-/// usage_error `path: reason` if a file could not be written there now. Leaves nothing behind.
+/// Throws `usage_error` (`path: reason`) if a file cannot be created at `path` now. Leaves no file
+/// behind.
 void check_writable(std::string const& path);
 
-/// check_writable for all the paths among the common options; a samples file must have the right header. On
-/// the root.
+/// Calls check_writable for every path among the common options, and checks the header of an
+/// existing samples file. Called on the root only.
 void check_outputs(common_options const& options);
 
 }  // namespace skel::program

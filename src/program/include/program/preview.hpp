@@ -1,4 +1,4 @@
-// A picture that grows on disk while the run goes on: --preview FILE.
+// Implements --preview FILE: a picture on disk that is updated during the run.
 #pragma once
 
 #include <chrono>
@@ -10,9 +10,10 @@
 
 namespace skel::program {
 
-/// Rewrites a file as results arrive, at most every `interval`; whoever looks at it never sees half of it.
-/// Called from the sink, so by one thread at a time. Without a path it does nothing. An error of the first
-/// writing is thrown, later ones only of finish().
+/// Rewrites a file as results arrive, at most once per `interval`. The file is replaced atomically,
+/// so readers never see a partial picture. Not thread-safe: the sink calls it from one thread at a
+/// time. Does nothing if the path is empty. Only the first write and finish() throw; errors in
+/// between are ignored.
 class preview {
  public:
   using clock = std::chrono::steady_clock;
@@ -21,10 +22,10 @@ class preview {
 
   preview(std::string path, writer write, clock::duration interval = default_interval);
 
-  /// Call after each result. True if the file was rewritten.
+  /// Call after each result. Returns true if the file was rewritten.
   bool update() { return update(clock::now()); }
   bool update(clock::time_point now);
-  /// The last one, always written.
+  /// Writes the final picture unconditionally.
   void finish();
 
  private:

@@ -1,4 +1,4 @@
-// What a run leaves behind besides its result: report, trace, samples, and one line for the user.
+// The files and the summary line that a run produces beside its result.
 #pragma once
 
 #include <optional>
@@ -14,23 +14,24 @@
 
 namespace skel::program {
 
-/// What a program's body hands back. Only the root's counts.
+/// The value that a program's body returns. Only the root's is used.
 struct run_outcome {
   report run;
   std::optional<std::string> result_xxh3;  ///< skel::xxh3_hex of the result's bytes
-  observe::report_object fields;           ///< more for the report, e.g. {{"rays", rays}}
-  observe::problem_size problem;           ///< what the cost depends on, for the samples
+  observe::report_object fields;           ///< additional fields of the report, e.g. {{"rays", rays}}
+  observe::problem_size problem;           ///< the sizes that the cost depends on, for the samples
 };
 
-/// Writes the files that were asked for. A run that was stopped early gives no sample: its cost is not that
-/// of the problem.
+/// Writes the requested report, trace and sample. A run that was stopped early writes no sample,
+/// because its cost is not that of the whole problem.
 void write_run_files(common_options const& options, std::string const& program, run_outcome const& outcome,
                      std::span<observe::rank_trace const> traces);
 
-/// What each task took, a line of seconds each: costs for skel-simulate.
+/// Writes the seconds of each task, one per line, in the format of skel-simulate --costs.
 void write_costs(std::string const& path, std::span<double const> seconds);
 
-/// `farm guided:min=1 streamed: 512 tasks on 4 ranks x 1 thread in 1.93 s, 96 % busy`, and what was lost.
+/// Returns `farm guided:min=1 streamed: 512 tasks on 4 ranks x 1 thread in 1.93 s, 96 % busy`,
+/// followed by lost ranks and checkpoints, if any.
 std::string summary_line(report const& run);
 
 }  // namespace skel::program

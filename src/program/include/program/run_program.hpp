@@ -1,4 +1,4 @@
-// The main function of every program: options, exit codes, and the files a run leaves behind.
+// The main function of all parallel programs: options, exit codes and output files.
 #pragma once
 
 #include <functional>
@@ -14,23 +14,24 @@ namespace skel::program {
 
 struct program_info {
   std::string name;         ///< "skel-raytrace"
-  std::string description;  ///< one sentence, the head of --help
+  std::string description;  ///< one sentence, printed at the top of --help
   option_set options = option_set::farm;
-  bool checkpoints = false;  ///< it has --checkpoint and what belongs to it
-  /// Own options that are not compared as texts between the ranks; see same_options.hpp.
-  std::vector<std::string> inputs{};      ///< a file that every rank reads: its content must be the same
-  std::vector<std::string> outputs{};     ///< a file that the root writes: tried before the run
-  std::vector<std::string> may_differ{};  ///< the program compares what they stand for, or need not
+  bool checkpoints = false;  ///< adds --checkpoint and its companions
+  /// Program options that are not compared as text between the ranks; see same_options.hpp.
+  std::vector<std::string> inputs{};   ///< files that every rank reads; their contents must be equal
+  std::vector<std::string> outputs{};  ///< files that the root writes; checked before the run
+  std::vector<std::string>
+      may_differ{};  ///< options that need no comparison, or that the program compares itself
 };
 
-/// The program's work, collective over all ranks. Only the root's outcome counts.
+/// The program's work, collective over all ranks. Only the root's outcome is used.
 using body_function = std::function<run_outcome(context&, common_options const&)>;
 
-/// Runs a program and returns its exit code. Every rank adds options and parses alike; the root prints --help
-/// and --version and writes the files. Options and inputs must be the same on all ranks, and the output paths
-/// are tried on the root, before the body runs. While it runs, SIGINT, SIGTERM, SIGUSR1 and --time-limit stop
-/// the context: nothing more is handed out. A run they cut short writes its report, gives no sample, and ends
-/// with exit code 1.
+/// Runs a program and returns its exit code. All ranks parse the command line; the root prints
+/// --help and --version and writes the files. Before the body runs, options and inputs are compared
+/// between the ranks, and the root checks the output paths.
+/// SIGINT, SIGTERM, SIGUSR1 and --time-limit stop the context: no more tasks are handed out. An
+/// interrupted run writes its report but no sample, and its exit code is 1.
 ///
 ///     int main(int argc, char** argv) {
 ///       std::string scene;

@@ -1,4 +1,5 @@
-// The main function of programs that are one process. Programs of several ranks: run_program.hpp.
+// The main function of programs that run as a single process. Parallel programs use
+// run_program.hpp.
 #pragma once
 
 #include <functional>
@@ -10,16 +11,17 @@ namespace skel::program {
 
 struct tool_info {
   std::string name;         ///< "skel-checkpoint"
-  std::string description;  ///< one sentence, the head of --help
+  std::string description;  ///< one sentence, printed at the top of --help
 };
 
-/// Parses, works, and returns the exit code: what `work` returns, 2 after a usage_error, 1 after any other
-/// exception or where standard output cannot be written. An error is one line on standard error.
+/// Parses the command line, calls `work` and returns the exit code: the value of `work`, 2 after a
+/// `usage_error`, 1 after any other exception or if standard output cannot be written. An error is
+/// printed as one line on standard error.
 ///
 ///     int main(int argc, char** argv) {
 ///       std::string file;
 ///       return skel::program::run_tool(
-///           argc, argv, {"skel-count", "Counts what is in a file."},
+///           argc, argv, {"skel-count", "Counts the lines of a file."},
 ///           [&](CLI::App& app) { app.add_option("FILE", file)->required(); },
 ///           [&] { return count(file); });
 ///     }
