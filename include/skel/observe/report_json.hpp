@@ -13,11 +13,11 @@
 
 namespace skel::observe {
 
-/// The value of the key `schema`; it changes when keys change their meaning.
+/// The value of the key `schema`. It changes when a key changes its meaning.
 inline constexpr int report_schema = 1;
 
 struct report_field;
-using report_object = std::vector<report_field>;  ///< in the order in which it is written
+using report_object = std::vector<report_field>;  ///< in the order of writing
 
 /// A value that a program adds to its report: a number, a text, a list or an object.
 struct report_value {
@@ -26,7 +26,7 @@ struct report_value {
   /// The value.
   std::variant<bool, std::int64_t, std::uint64_t, double, std::string, list, report_object> value;
 
-  /// Values convert to it, also those below.
+  /// Converts implicitly, as do the constructors below.
   report_value(bool flag);
   /// A number.
   report_value(std::int64_t number);
@@ -52,18 +52,18 @@ struct report_value {
 /// One key of an object and its value.
 struct report_field {
   std::string key;     ///< with the unit in its name, e.g. "build_seconds"
-  report_value value;  ///< what the program measured
+  report_value value;  ///< measured by the program
 };
 
-/// What a program adds to the report of its run.
+/// The fields that a program adds to the report of its run.
 struct report_extra {
   std::string program;                     ///< "skel-raytrace"
   std::optional<std::string> result_xxh3;  ///< xxh3_hex of the result's bytes
   report_object fields;                    ///< e.g. {{"rays", 1234}, {"size", {...}}}
 };
 
-/// The report as JSON text. Fields that were not measured and numbers that are not finite are
-/// absent. Throws std::logic_error for a key in `extra.fields` that the report already has.
+/// Returns the report as JSON text. Omits fields that were not measured and numbers that are not
+/// finite. Throws std::logic_error if the report already has a key of `extra.fields`.
 std::string report_to_json(report const& run, report_extra const& extra);
 
 }  // namespace skel::observe

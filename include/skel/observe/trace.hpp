@@ -1,4 +1,4 @@
-// What a rank did when: spans, written as Chrome trace events (Perfetto opens them).
+// The activity of a rank over time: spans, written as Chrome trace events (Perfetto opens them).
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace skel::observe {
 
-/// What a thread does during a span.
+/// The activity of a thread during a span.
 enum class activity : std::uint8_t {
   compute,  ///< runs tasks
   idle,     ///< waits
@@ -19,14 +19,14 @@ enum class activity : std::uint8_t {
 };
 
 /// One span of one thread. Seconds count from the start of the run on this rank's clock. Trivially
-/// copyable, so that spans travel to the root as bytes.
+/// copyable: spans travel to the root as bytes.
 struct trace_span {
   double begin = 0;              ///< in seconds
   double end = 0;                ///< in seconds
   std::uint64_t first_task = 0;  ///< compute, sink: first task of the range; send, receive: the peer's rank
   std::uint64_t count = 0;       ///< compute, sink: tasks; send, receive: bytes
   std::uint32_t thread = 0;      ///< compute thread; above those, one lane for messages and one for the sink
-  activity what = activity::compute;  ///< what the thread does
+  activity what = activity::compute;  ///< the thread's activity
 };
 
 /// The spans of one rank in one run.
@@ -34,14 +34,13 @@ struct rank_trace {
   int rank = 0;                   ///< in the context
   std::string host;               ///< the rank's host
   std::string label;              ///< of the run, e.g. "farm 2: render"
-  double offset_seconds = 0;      ///< start of the run since the start of the context
-  std::uint64_t dropped = 0;      ///< oldest spans that were dropped, since only the newest 65,536 are kept
+  double offset_seconds = 0;      ///< from the start of the context to the start of the run
+  std::uint64_t dropped = 0;      ///< number of spans dropped: only the newest 65,536 are kept
   std::vector<trace_span> spans;  ///< the oldest first
 };
 
 /// Writes all ranks' spans as one Chrome trace (JSON object format): process = rank, thread =
-/// compute thread. The file appears under its name only when it is whole. Throws skel::error when
-/// it cannot be written.
+/// compute thread. The file is replaced atomically. Throws skel::error if it cannot be written.
 void write_chrome_trace(std::string const& path, std::span<rank_trace const> traces);
 
 }  // namespace skel::observe
