@@ -39,7 +39,7 @@ bool is_of_a_debt(steal_message const& m) {
   return std::visit(any_of<steal::loan, steal::paid, steal::worth, steal::returned>{}, m);
 }
 
-// What all skeletons say, of this kind; null where the message is another one.
+// The message common to all skeletons if `m` is of this kind; null otherwise.
 template <class T>
 T const* call_part(steal_message const& m) {
   auto const* const call = std::get_if<call_message>(&m);
@@ -60,8 +60,8 @@ steal_run::steal_run(context& ctx, steal_work& work, ring_steal_options const& o
       state_(threads_),
       backoff_(shortest_backoff),
       tasks_heard_(static_cast<std::size_t>(ctx.size())) {
-  // A thief's answer takes about 80 microseconds, when the victim looks between two slices. A sleep takes
-  // longer.
+  // A thief gets its answer after about 80 microseconds, when the victim looks between two slices.
+  // A sleep takes longer.
   spin_seconds_ = 200e-6;
   role::stealer_config c;
   c.self = rank_;
@@ -90,7 +90,7 @@ steal_run::~steal_run() = default;
 
 void steal_run::begin(std::unique_lock<std::mutex>& lock) {
   std::optional<std::string> bad;
-  if (is_root() && debts_.empty()) {  // otherwise an earlier run has left what there is to do
+  if (is_root() && debts_.empty()) {  // otherwise an earlier run has left tasks to resume
     auto source = work_.make_bag();
     lock.unlock();
     bad = thrown_by([&] { work_.open_source(*source); });
@@ -171,7 +171,7 @@ void steal_run::accept(debt_id id, std::span<std::byte const> payload) {
   backoff_ = shortest_backoff;
 }
 
-// Its result so far is the debt's, its tasks wait for another borrower.
+// The partial result joins the debt; the tasks wait for another borrower.
 void steal_run::set_apart(loan_id number, debt_id of) {
   auto const at = lent_.find(number);
   if (at == lent_.end()) return;  // the run has failed meanwhile
@@ -197,14 +197,15 @@ void steal_run::lend_again(steal::lend_again const& what) {
   post(what.to, steal_message(what.what), std::move(body), begin);
 }
 
-// Code of the user's threw: the run fails as if the latest task had.
+// The user's code threw: the run fails as if the latest task had thrown.
 void steal_run::fail_task(std::string text) {
   role::steal_actions list;
   role_.failed(tasks_run(), std::move(text), list);
   perform(list);
 }
 
-// The front of what waits, half of it or one task: the oldest tasks are the roots of the largest subtrees.
+// Lends the front of the waiting tasks, half of them or one: the oldest tasks are the roots of the
+// largest subtrees.
 void steal_run::pack_loan(loan_id number, debt_id of, std::vector<std::byte>& out) {
   auto& waiting = *debts_.at(of).waiting;
   auto const given = work_.make_bag();
@@ -227,7 +228,7 @@ void steal_run::dispatch(int to, steal_message const& m, debt_id of) {
   if (attach(m, of, body.body())) post(to, m, std::move(body), begin);
 }
 
-// False: code of the user's threw, and the run fails.
+// Returns false if the user's code threw; the run then fails.
 bool steal_run::attach(steal_message const& m, debt_id of, std::vector<std::byte>& out) {
   auto const bad = thrown_by([&] {
     if (auto const* l = std::get_if<steal::loan>(&m)) {
@@ -253,7 +254,7 @@ bool steal_run::attach(steal_message const& m, debt_id of, std::vector<std::byte
   return !bad;
 }
 
-// A result of a loan comes back into the debt it was part of.
+// Merges the result of a loan into the debt that it belonged to.
 void steal_run::settle(debt_id id, std::span<std::byte const> payload) {
   auto const d = debts_.find(id);
   if (d == debts_.end()) return;  // a draining rank
@@ -267,7 +268,7 @@ void steal_run::settle(debt_id id, std::span<std::byte const> payload) {
   if (bad) fail_task(*bad);
 }
 
-// Debt 0 ends: its result is the run's.
+// Debt 0 is paid: its result is the result of the run.
 void steal_run::complete() {
   if (!debts_.contains(0)) return;  // the run has failed meanwhile
   std::uint64_t tasks = 0;
@@ -311,7 +312,7 @@ void steal_run::receive(int from, std::span<std::byte const> body, transport::pa
     add_stats(unpack_stats(from, body));
   } else if (auto const* p = std::get_if<steal::progress>(&m); p != nullptr && is_root()) {
     tasks_heard_[static_cast<std::size_t>(from)] = p->tasks;
-    call_roll(&role::roll_call::on, from, role::hello{role_.call_hash()});  // it takes part
+    call_roll(&role::roll_call::on, from, role::hello{role_.call_hash()});  // the rank takes part
   } else if (auto const* f = call_part<role::finish>(m); f != nullptr && has_result(f->how)) {
     if (auto const bad = thrown_by([&] { work_.unpack_result(body, total_); }))
       throw protocol_error("the result cannot be read: " + *bad);
@@ -340,13 +341,13 @@ void steal_run::on_tick(double t) {
   role::steal_actions list;
   role_.tick(list);
   perform(list);
-  // The root hears that this rank moves: for its watchdog, and to show progress.
+  // Reports progress to the root, for its watchdog and the progress display.
   if (auto const n = tasks_run(); n != tasks_told_) {
     tasks_told_ = n;
     last_moved_ = t;
     if (!is_root()) dispatch(root_, steal::progress{n});
   }
-  state_if_due();  // also while no thread comes by
+  state_if_due();  // also while no thread calls it
   state_suspects();
   after_tick(t);
 }
