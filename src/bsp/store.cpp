@@ -97,7 +97,7 @@ std::vector<storage::generation_plan> bsp_store::open() {
       store.note_attempt(all[0].plan);
     } else if (!store.catalogue().empty()) {
       throw usage_error("there is a checkpoint in " + where +
-                        " already: go on with it (--resume), or empty the directories");
+                        " already: resume it (--resume), or empty the directories");
     }
     newest_ = store.next(1);
   });

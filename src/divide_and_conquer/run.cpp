@@ -303,9 +303,8 @@ divide_kind kind_of(any_division const& division, placement from) {
   if (division.which() == kind::distributed) k.to = placement::in_parts;
   if (division.which() == kind::embarrassing && from == placement::on_root)
     throw usage_error(
-        "embarrassing: the data must already be on the ranks (replicated_problem or own_part); use tree for "
-        "a "
-        "problem that is on the root");
+        "embarrassing: the data must already be on the ranks (replicated_problem or own_part); for a "
+        "problem on the root use tree");
   if (division.which() == kind::tree && from == placement::in_parts)
     throw usage_error("tree: a problem in own_parts is already divided; use embarrassing");
   return k;

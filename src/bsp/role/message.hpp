@@ -34,9 +34,8 @@ struct joined {
 struct bundle {
   std::uint64_t epoch = 0;
   std::uint64_t step = 0;
-  bool more = false;  ///< the sender continues, or has sent a message
-  std::uint64_t save =
-      0;  ///< from the root: save the state after this superstep as this generation; 0: do not save
+  bool more = false;       ///< the sender continues, or has sent a message
+  std::uint64_t save = 0;  ///< root: save the state after this superstep as this generation; 0: none
   friend bool operator==(bundle const&, bundle const&) = default;
 };
 

@@ -42,8 +42,7 @@ void divide_takeovers::ended(rank_id from, divide_say::end_takeover const& m) {
     if (was_first) s.take_back(from);  // another rank may hold it
     if (m.done)
       s.acquit(m.work);
-    else if (was_lost &&
-             s.contains(m.work))  // it reported this after the loss: it was no longer running the work
+    else if (was_lost && s.contains(m.work))  // reported after the loss: no longer running
       s.add(m.work, from, false);
     if (t.first && s.contains(m.work)) s.given(m.work, *t.first);
     s.heard(from);
