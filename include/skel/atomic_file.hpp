@@ -1,4 +1,4 @@
-// Files that appear under their name only when they are whole.
+// Files that are replaced atomically: a reader sees the old content or the complete new one.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +9,12 @@
 
 namespace skel {
 
-/// A file that appears under its name as a whole. It is written under a temporary name in the
-/// directory of `path`, and commit() renames it to `path`. Without commit(), for instance after an
-/// exception, the temporary file is removed and an existing `path` is untouched. Symbolic links are
-/// followed; devices and pipes (`-o /dev/null`) are written directly. An existing file keeps its
-/// permissions.
+/// Writes a file atomically. Data goes to a temporary file in the directory of `path`, and commit()
+/// renames it to `path`. Without commit(), for instance after an exception, the temporary file is
+/// removed and an existing `path` is untouched. Symbolic links are followed; devices and pipes (`-o
+/// /dev/null`) are written directly. An existing file keeps its permissions.
 ///
-/// Every error is a skel::error `path: reason`.
+/// Every failure throws skel::error with the text `path: reason`.
 ///
 ///     skel::atomic_file file("out.ppm");
 ///     file.write("P6\n512 512\n255\n");
@@ -45,14 +44,14 @@ class atomic_file {
   void flush();
   void discard() noexcept;
 
-  std::string path_;       // as the user gave it: this is what errors name
-  std::string target_;     // what is renamed to: path_ without symbolic links
-  std::string temporary_;  // empty: written directly
+  std::string path_;       // as the user gave it; error messages name it
+  std::string target_;     // the target of the rename: path_ with symbolic links resolved
+  std::string temporary_;  // empty: path_ is written directly
   int descriptor_ = -1;
   std::vector<std::byte> buffer_;
 };
 
-/// Writes a small file as a whole: `path` then holds `text`. Errors as above.
+/// Replaces the content of `path` by `text`, atomically. Throws skel::error like atomic_file.
 void write_file_atomically(std::string const& path, std::string_view text);
 
 }  // namespace skel

@@ -1,4 +1,4 @@
-// broadcast: a value that one rank has read reaches all ranks.
+// broadcast: sends a value that the root has read to all ranks.
 //
 //     std::string read_everywhere(skel::context& ctx, std::string const& path) {
 //       auto const read = [&] {  // on the root only
@@ -18,13 +18,13 @@
 
 namespace skel {
 
-/// Calls `open` on the root and returns its value on every rank, or nothing where the run was
+/// Calls `open` on the root and returns its value on every rank. Returns nothing if the run was
 /// stopped early (context::request_stop()). `label` is shown by progress and trace.
 ///
 /// Collective. The bytes are divided among the ranks, which then exchange their parts, as a
-/// hypercube divide_and_conquer. Whatever the number of ranks, each receives the value about once
-/// and sends it at most twice. Meanwhile the root holds up to four times the value in memory, other
-/// ranks three times. Losses are handled as in divide_and_conquer.
+/// hypercube divide_and_conquer. For any number of ranks, each rank receives the value about once
+/// and sends it at most twice. During the call, the root holds up to four copies of the value in
+/// memory, the other ranks up to three. Losses are handled as in divide_and_conquer.
 ///
 /// Throws, on every rank: source_error when `open` throws; otherwise as divide_and_conquer.
 template <class Open>

@@ -1,13 +1,13 @@
-// bsp: supersteps over a state that is spread over the ranks, saved periodically and restored after
-// a loss.
+// bsp: supersteps over a state that is distributed over the ranks, saved periodically, and restored
+// after a loss.
 //
-//     struct diffusion {  // on a ring of ranks, one of which holds all
+//     struct diffusion {  // on a ring of ranks; the root starts with all
 //       using state = double;
 //       using message = double;
 //       state begin(int rank, int size) const { return rank == 0 ? size : 0; }
 //       bool step(state& mine, skel::superstep<message>& now) const {
 //         for (auto const& l : now.received()) mine += l.content;
-//         if (now.number() == 100) return false;  // has no more to do
+//         if (now.number() == 100) return false;  // this rank is done
 //         double const part = mine / 4;
 //         mine -= 2 * part;
 //         now.send((now.rank() + 1) % now.size(), part);
@@ -45,9 +45,9 @@ struct bsp_options {
   stop_condition stop{};                       ///< ends the run early when requested on any rank
   std::optional<double> time_limit_seconds{};  ///< ends the run early; empty: no limit
   std::string label{};                         ///< shown by progress and trace; default: "bsp"
-  /// A superstep that one more lost rank than this was computing, each in another attempt and without
-  /// progress beyond it, ends the run with task_error: it is likely to end the others, too. 1 counts
-  /// as 2; 0: never.
+  /// A superstep that was running on one more lost rank than this ends the run with task_error.
+  /// Each loss must happen in another attempt at the same superstep. The superstep is then likely
+  /// to end the remaining ranks too. 1 counts as 2; 0: never.
   unsigned max_losses_per_task = 2;
   /// Saves the state of all ranks at the end of supersteps. After the loss of a rank the others
   /// resume from there, and so does a later run (docs/rollback.md).
@@ -59,7 +59,7 @@ template <class P>
 class bsp_work_of;
 }
 
-/// One superstep of a rank: the messages that it has received, and those that it sends.
+/// One superstep of a rank: the messages it has received, and a way to send new ones.
 template <class Message>
 class superstep {
  public:
@@ -75,19 +75,19 @@ class superstep {
   [[nodiscard]] int rank() const { return rank_; }
   /// The number of ranks that take part. It shrinks after a loss.
   [[nodiscard]] int size() const { return size_; }
-  /// The messages of the previous superstep, ordered by sender, and for each sender as it sent
-  /// them.
+  /// The messages sent to this rank in the previous superstep, ordered by sender and then by the
+  /// order of sending.
   [[nodiscard]] std::vector<letter>& received() { return *received_; }
   /// Sends `m` to rank `to`, which receives it in the next superstep. A rank may send to itself.
-  /// Throws error for a rank that does not exist.
+  /// Throws skel::error if there is no rank `to`.
   void send(int to, Message const& m) {
     if (to < 0 || to >= size_)
-      throw error("superstep::send: to rank " + std::to_string(to) + ", expected 0 to " +
+      throw error("superstep::send: no rank " + std::to_string(to) + ", expected 0 to " +
                   std::to_string(size_ - 1));
     pack(m, (*bundles_)[static_cast<std::size_t>(to)]);
     sent_ = true;
   }
-  /// Deleted: the rank comes first, and it is a whole number.
+  /// Deleted: the first argument is the rank, an integer.
   void send(std::floating_point auto to, Message const& m) = delete;
   superstep(superstep const&) = delete;
   superstep& operator=(superstep const&) = delete;
@@ -114,10 +114,10 @@ class bsp_part {
   /// A message and its sender.
   using letter = typename superstep<typename P::message>::letter;
   typename P::state state{};       ///< after the superstep
-  std::vector<letter> received{};  ///< what the next superstep receives
+  std::vector<letter> received{};  ///< the messages that the next superstep receives
 };
 
-/// The parts of a checkpoint, each read when it is accessed.
+/// The parts of a checkpoint. Each is read when it is accessed.
 template <class P>
 class bsp_parts {
  public:
@@ -148,10 +148,10 @@ class bsp_parts {
   int size_;
 };
 
-/// Satisfied by a program: a type that names its state and message. `begin(rank, size)` makes the
-/// state of a rank; `step(state, superstep)` is one superstep and returns whether this rank wants
-/// to go on. The run ends after a superstep in which no rank wants to go on and no rank has sent a
-/// message.
+/// Satisfied by a program: a type that names its state and message. `begin(rank, size)` returns the
+/// initial state of a rank. `step(state, superstep)` computes one superstep and returns whether
+/// this rank continues. The run ends after a superstep in which no rank continues and no rank has
+/// sent a message.
 template <class P>
 concept bsp_program = requires(P const& p, typename P::state& s, superstep<typename P::message>& step) {
   { p.begin(0, 1) } -> detail::becomes<typename P::state>;
@@ -159,26 +159,26 @@ concept bsp_program = requires(P const& p, typename P::state& s, superstep<typen
 };
 
 /// Satisfied by a program that can resume on another number of ranks: `split(parts, rank, size)`
-/// makes the part of `rank` among `size` from the parts of a checkpoint.
+/// returns the part of `rank` among `size` ranks, made from the parts of a checkpoint.
 template <class P>
 concept splitting_bsp_program = bsp_program<P> && requires(P const& p, bsp_parts<P> const& parts) {
   { p.split(parts, 0, 1) } -> std::convertible_to<bsp_part<P>>;
 };
 
-/// Runs the program's supersteps on all ranks until none goes on.
+/// Runs the program's supersteps on all ranks until no rank continues.
 ///
 /// Collective. Messages are delivered in the order of ranks, so the computation does not depend on
-/// timing. With a checkpoint, the state of all ranks and the messages to be received are saved at
-/// the end of a superstep when the interval is over, by a thread of their own. When a rank is lost,
-/// the others resume without it from the latest checkpoint, which needs `split`, or from the
-/// beginning where there is none. The run ends with the loss of the root, or when a superstep ends
-/// one rank after another (bsp_options::max_losses_per_task).
+/// timing. With a checkpoint, a separate thread saves the state of all ranks and the messages in
+/// transit at the end of the first superstep after each interval. When a rank is lost, the others
+/// resume without it from the latest checkpoint, which requires `split`, or from the beginning if
+/// there is none. The run ends when the root is lost, or when one superstep ends rank after rank
+/// (bsp_options::max_losses_per_task).
 ///
-/// The value is this rank's state at the end.
+/// Returns this rank's final state and the report.
 ///
-/// Throws, on every rank: task_error, whose task is the superstep, when `begin`, `step` or `split`
-/// throws or ends one rank after another; usage_error for a store that cannot be used;
-/// lost_rank_error where a rank is lost and the program has no `split`.
+/// Throws, on every rank: task_error, whose task is the number of the superstep, if `begin`, `step`
+/// or `split` throws or ends rank after rank; usage_error if the store cannot be used;
+/// lost_rank_error if a rank is lost and the program has no `split`.
 ///
 /// Sources: [Camargo06] (state at the end of supersteps); Valiant, "A bridging model for parallel
 /// computation", 1990.

@@ -1,5 +1,5 @@
-// Where skeletons run: the ranks, the compute threads of this rank, and what is observed of their
-// runs.
+// The context in which skeletons run: the ranks, the compute threads of this rank, and what is
+// observed of their runs.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ class engine;
 class team;
 struct context_access;
 
-/// A skeleton call's place in the engine, from its beginning until everything of it is gone. Throws
+/// Registers a skeleton call with the engine until all of its resources are released. Throws
 /// usage_error while another call is in progress on the context.
 class call_slot {
  public:
@@ -36,9 +36,9 @@ class call_slot {
   call_slot(call_slot const&) = delete;
   call_slot& operator=(call_slot const&) = delete;
   ~call_slot();
-  /// Which call on this context it is, from 1.
+  /// The number of this call on its context, from 1.
   [[nodiscard]] std::uint32_t number() const { return number_; }
-  /// Throws usage_error where a call was made inside of this one. For calls without a run in the
+  /// Throws usage_error if another call was made inside this one. For calls without a run in the
   /// engine.
   void throw_if_nested() const;
 
@@ -54,20 +54,20 @@ class call_slot {
 struct context_options {
   int threads = 0;  ///< compute threads of this rank; 0: its share of the cores it may use
   observe::progress_mode progress = observe::progress_mode::never;  ///< whether the root shows progress
-  bool trace = false;           ///< keeps spans of what each thread does, see context::traces()
-  std::string trace_file;       ///< the root writes them here at the end; implies `trace`; empty: nowhere
+  bool trace = false;           ///< records spans of each thread's activity, see context::traces()
+  std::string trace_file;       ///< output file of the root; implies `trace`; empty: none
   double watchdog_seconds = 0;  ///< ends a run that makes no progress for this long; 0: never
-  /// A rank that is silent for this many seconds is declared dead, until it is heard of again. 0:
-  /// never. Empty: 5 s; 60 s where mpiexec ends the job anyway; never with a thread level below
-  /// MPI_THREAD_SERIALIZED, where a rank is silent while it computes.
+  /// A rank that is silent for this many seconds is declared dead until it is heard from again. 0:
+  /// never. Empty: 5 s; 60 s if mpiexec ends the job when a rank dies; never with a thread level
+  /// below MPI_THREAD_SERIALIZED, because a rank is then silent while it computes.
   std::optional<double> suspect_after_seconds{};
-  /// The name of this rank's host, with %r for the rank. Empty: the system's name. Ranks of one
-  /// host share its disk (docs/checkpoint.md), so different names let one machine stand for
-  /// several.
+  /// The name of this rank's host; %r stands for the rank. Empty: the system's name. Ranks of one
+  /// host share its disk (docs/checkpoint.md), so different names let one machine act as several.
   std::string host{};
   bool quiet = false;                                  ///< no warnings on standard error
   std::size_t largest_message = std::size_t{1} << 30;  ///< bytes; longer messages travel in pieces
-  /// The defaults from the environment. Throws usage_error for a variable that cannot be read.
+  /// Reads the defaults from the environment. Throws usage_error for a variable that cannot be
+  /// parsed.
   [[nodiscard]] static context_options from_environment();
 };
 
@@ -76,13 +76,13 @@ struct context_options {
 /// time.
 class context {
  public:
-  /// One process without MPI: rank 0 of 1, with compute threads. Throws usage_error for a trace
-  /// file that cannot be written.
+  /// A context of one process without MPI: rank 0 of 1, with compute threads. Throws usage_error
+  /// for a trace file that cannot be written.
   explicit context(context_options options = context_options::from_environment());
-  /// The ranks of a communicator of an MPI program that is already running. Collective. MPI is
-  /// neither started nor ended. With a thread level below MPI_THREAD_SERIALIZED, only the calling
-  /// thread drives communication. Throws usage_error on every rank when the ranks do not run the
-  /// same program. Link skel::mpi.
+  /// A context over the ranks of a communicator, in a program that already runs MPI. Collective.
+  /// Neither starts nor ends MPI. With a thread level below MPI_THREAD_SERIALIZED, only the calling
+  /// thread drives communication. Throws usage_error on every rank if the ranks do not run the same
+  /// program. Requires linking skel::mpi.
   explicit context(boost::mpi::communicator const& communicator,
                    context_options options = context_options::from_environment());
   context(context&&) noexcept;
@@ -99,11 +99,12 @@ class context {
   [[nodiscard]] int threads() const noexcept;
   /// The name of this rank's host, see context_options::host.
   [[nodiscard]] std::string const& host() const noexcept;
-  /// The communicator that the context was made from; MPI_COMM_WORLD under run_main. Of a team: one
-  /// of exactly its ranks in their order, made at the first call, which is collective over the team.
-  /// The context's own messages travel on a duplicate, so all tags are free. Make no MPI calls while
-  /// a skeleton call runs, unless MPI was started with MPI_THREAD_MULTIPLE. Throws usage_error for a
-  /// context without MPI. Link skel::mpi.
+  /// The communicator of this context: MPI_COMM_WORLD under run_main, otherwise the one given to
+  /// the constructor. For a team, a communicator of exactly its ranks in their order; the first
+  /// call creates it and is collective over the team. The context's own messages travel on a
+  /// duplicate, so all tags are free. Make no MPI calls while a skeleton call runs, unless MPI was
+  /// started with MPI_THREAD_MULTIPLE. Throws usage_error for a context without MPI. Requires
+  /// linking skel::mpi.
   [[nodiscard]] boost::mpi::communicator const& communicator() const;
 
   /// A context of some of this context's ranks: rank i of the team is rank `ranks[i]` here, and
@@ -115,10 +116,10 @@ class context {
   ///     int const first = ctx.rank() / 2 * 2;
   ///     auto pair = ctx.team({first, first + 1});  // on an even number of ranks
   ///
-  /// When a team loses its root, its calls throw lost_rank_error; other losses are survived as on
-  /// the whole. Teams show neither progress nor traces.
+  /// When a team loses its root, its calls throw lost_rank_error. It survives other losses like the
+  /// whole context. Teams show neither progress nor traces.
   [[nodiscard]] context team(std::span<int const> ranks) const;
-  /// The same for a list in braces.
+  /// The same for a braced list.
   [[nodiscard]] context team(std::initializer_list<int> ranks) const {
     return team(std::span(ranks.begin(), ranks.size()));
   }
@@ -137,28 +138,28 @@ class context {
   void set_threads(int threads);
   /// Sets context_options::quiet for later runs.
   void set_quiet(bool quiet);
-  /// Ends running and later skeleton calls early, as farm_options::stop does. Any thread may call
-  /// it, for instance one that waits for signals.
+  /// Ends running and later skeleton calls early, like farm_options::stop. May be called from any
+  /// thread, for instance one that waits for signals.
   void request_stop() noexcept;
   /// Whether request_stop() was called on this rank.
   [[nodiscard]] bool stop_requested() const noexcept;
 
-  /// On the root: removes and returns the spans of all ranks in all runs since the last call.
+  /// On the root: removes and returns the spans of all ranks in all runs since the previous call.
   [[nodiscard]] std::vector<observe::rank_trace> traces();
 
-  /// Another context over the same ranks, for calls that one other thread makes while calls on this
-  /// context run: the next data set is transferred while the current one is processed. Collective.
-  /// This context must outlive those calls. They have one compute thread and show neither progress
-  /// nor traces. Throws usage_error in a simulation, and where only the thread that made the
-  /// context may call MPI.
+  /// Creates another context over the same ranks. One other thread may make calls on it while calls
+  /// on this context run, for instance to transfer the next data set while the current one is
+  /// processed. Collective. This context must outlive those calls. They have one compute thread and
+  /// show neither progress nor traces. Throws usage_error in a simulation, and if only the thread
+  /// that made the context may call MPI.
   [[nodiscard]] context beside();
   /// Whether beside() works here. The same on every rank.
   [[nodiscard]] bool has_beside() const noexcept;
 
   /// Throws usage_error on every rank unless `bytes` are the same on all of them: options, input,
-  /// or other data that each rank has for itself and computes from. The error names `name` and the
-  /// lowest rank that differs from the root. Only a digest (XXH3) travels. Collective, like a
-  /// skeleton call.
+  /// or other data that each rank holds and computes from. The error names `name` and the lowest
+  /// rank that differs from the root. Only a digest (XXH3) travels. Collective, like a skeleton
+  /// call.
   ///
   ///     ctx.require_same("--angle", std::to_string(angle));
   ///     ctx.require_same("scene.nff", std::as_bytes(std::span(scene_text)));
@@ -166,8 +167,8 @@ class context {
   /// The same for text.
   void require_same(std::string_view name, std::string_view text);
 
-  /// Ends the process with exit code `code`, without MPI_Finalize, which would hang after the loss
-  /// of a rank.
+  /// Ends the process with exit code `code`. Skips MPI_Finalize, which would hang after the loss of
+  /// a rank.
   [[noreturn]] void leave(int code);
 
  private:
@@ -180,7 +181,7 @@ class context {
   std::uint64_t id_ = 1;
   bool beside_ = false;
   bool is_team_ = false;                                                  // of team() or split()
-  mutable std::shared_ptr<boost::mpi::communicator const> communicator_;  // of a team, once it was asked for
+  mutable std::shared_ptr<boost::mpi::communicator const> communicator_;  // of a team; created on first use
 };
 
 }  // namespace skel

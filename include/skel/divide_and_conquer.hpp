@@ -43,20 +43,20 @@ namespace skel {
 /// Kinds of divide-and-conquer by their names in the literature [Hyper, §3].
 namespace division {
 
-/// Groups of ranks halve. Ranks in the same place of two groups exchange their solutions, so every
-/// rank ends with the solution.
+/// Groups of ranks halve. Ranks at the same position of two groups exchange their solutions, so
+/// every rank ends with the solution.
 struct hypercube {};
 /// Subproblems travel to other ranks, and solutions return. The root ends with the solution.
 struct tree {};
-/// The data is already distributed, or on every rank, so dividing needs no communication. The root
-/// ends with the solution.
+/// The data is already distributed, or present on every rank, so dividing needs no communication.
+/// The root ends with the solution.
 struct embarrassing {};
 /// Combining needs no communication: each rank keeps its part of the solution.
 struct distributed {};
 
 }  // namespace division
 
-/// A kind that is chosen at run time. The kinds of namespace division convert to it.
+/// A kind chosen at run time. The kinds of namespace division convert to it.
 class any_division {
  public:
   /// The kinds, in the order of namespace division.
@@ -66,19 +66,19 @@ class any_division {
     embarrassing,  ///< division::embarrassing
     distributed    ///< division::distributed
   };
-  /// From one of the kinds.
+  /// Selects division::hypercube.
   any_division(division::hypercube) : kind_(kind::hypercube) {}
-  /// From one of the kinds.
+  /// Selects division::tree.
   any_division(division::tree) : kind_(kind::tree) {}
-  /// From one of the kinds.
+  /// Selects division::embarrassing.
   any_division(division::embarrassing) : kind_(kind::embarrassing) {}
-  /// From one of the kinds.
+  /// Selects division::distributed.
   any_division(division::distributed) : kind_(kind::distributed) {}
-  /// From "hypercube", "tree", "embarrassing" or "distributed". Another name throws a usage_error
-  /// that lists them.
+  /// Parses "hypercube", "tree", "embarrassing" or "distributed". Throws usage_error, which lists
+  /// the known names, for another name.
   explicit any_division(std::string_view name);
 
-  /// The kind that was chosen.
+  /// The selected kind.
   [[nodiscard]] kind which() const { return kind_; }
   friend bool operator==(any_division const&, any_division const&) = default;
 
@@ -86,13 +86,13 @@ class any_division {
   kind kind_;
 };
 
-/// The name that the constructor of any_division reads.
+/// The name that the constructor of any_division parses.
 [[nodiscard]] std::string to_string(any_division const& division);
 
 /// Options of a divide_and_conquer call. The same on every rank.
 struct divide_and_conquer_options {
-  /// A rank divides its problem into this many pieces per compute thread, or fewer where a piece is
-  /// trivial. Fewer pieces are combined sooner, more balance unequal threads better.
+  /// Number of pieces per compute thread into which a rank divides its problem; fewer if a piece is
+  /// trivial. Fewer pieces are combined sooner; more pieces balance unequal threads better.
   unsigned pieces_per_thread = 4;
   stop_condition stop{};                       ///< ends the run early when requested on any rank
   std::optional<double> time_limit_seconds{};  ///< ends the run early; empty: no limit
@@ -100,8 +100,8 @@ struct divide_and_conquer_options {
   /// Whether the ranks compare a replicated_problem. Empty: only in builds with assertions (NDEBUG
   /// undefined).
   std::optional<bool> check_problem{};
-  /// A problem that was worked on by this many lost ranks ends the call with task_error: it is likely to end
-  /// the others, too. 0: none does.
+  /// Number of lost ranks that worked on the same problem after which the call ends with
+  /// task_error. The problem is then likely to end the remaining ranks too. 0: never.
   unsigned max_losses_per_task = 2;
 };
 
@@ -110,8 +110,8 @@ struct divide_and_conquer_options {
 ///     struct sum_of_numbers {
 ///       using problem = std::vector<double>;
 ///       using solution = double;
-///       bool trivial(problem const& p) const;                   // whether it cannot, or need not, be
-///       divided solution conquer(problem const& p) const;               // solves a trivial problem
+///       bool trivial(problem const& p) const;                   // cannot, or need not, be divided
+///       solution conquer(problem const& p) const;               // solves a trivial problem
 ///       std::array<problem, 2> divide(problem const& p) const;  // or a vector of at least two
 ///       solution combine(solution a, solution b) const;         // or of a vector of all, in their order
 ///     };
@@ -136,8 +136,8 @@ concept divide_and_conquer_problem = requires(Job const& job, typename Job::prob
 ///     if (sorted.here()) print(*sorted);
 template <class Solution>
 struct placed_solution {
-  placement where = placement::everywhere;  ///< which ranks have what
-  /// What this rank has: the solution, nothing, or (in_parts) its own part.
+  placement where = placement::everywhere;  ///< which ranks hold a part
+  /// This rank's part: the solution, nothing, or (in_parts) its own part.
   std::vector<Solution> parts;
 
   /// Whether this rank has the whole solution.
@@ -159,26 +159,26 @@ struct placed_solution {
 /// Divides the problem, solves its parts on all ranks, and combines their solutions.
 ///
 /// Collective: every rank of `ctx` makes the same call. `how` is a kind of namespace division or an
-/// any_division; it decides which ranks end with the solution. Any number of ranks will do, and a
+/// any_division; it decides which ranks end with the solution. Any number of ranks works, and a
 /// division may make any number of problems. The compute threads of a rank call the job's functions
-/// concurrently, on a const object. Inside a rank the problem is divided further, so that every
-/// thread has pieces to solve, unless job.solve takes threads.
+/// concurrently, on a const object. Each rank divides its problem further, so that every thread has
+/// pieces to solve, unless job.solve takes threads.
 ///
 /// The solution has the same bytes for every number of ranks and threads, and after losses,
-/// - if the job has no solve(), or has small(): the tree of divisions is then the problem's own
-///   (but not with divide(p, share), for numbers of ranks that are no powers of two);
-/// - otherwise if solve(p) equals the combined solutions of the parts of p. Sums of floating-point
-///   numbers do not: give such a job small().
+/// - if the job has no solve(), or has small(): the tree of divisions then depends on the problem
+///   only. Exception: divide(p, share) on a number of ranks that is not a power of two;
+/// - otherwise, if solve(p) equals the combined solutions of the parts of p. Sums of floating-point
+///   numbers do not satisfy this: give such a job small().
 /// - With own_part, the parts are combined in pairs by rank: combine must be associative.
 ///
-/// Losses: a rank keeps the problems it hands on, so the work of a lost rank is solved again. Data
-/// that only the lost rank had (an own_part, a part of a distributed solution) is lost: every rank
-/// throws lost_rank_error.
+/// Losses: a rank keeps the problems that it hands on, so other ranks solve the work of a lost rank
+/// again. Data that only the lost rank held (an own_part, a part of a distributed solution) is
+/// lost: every rank throws lost_rank_error.
 ///
-/// Throws, on every rank and after the run has drained: task_error when a function of the job
-/// throws (the task number is the number of jobs that rank had done); source_error when the source
-/// throws; usage_error for choices that exclude each other; protocol_error when the ranks do not
-/// make the same call; lost_rank_error as above, and when the root is lost.
+/// Throws, on every rank and after the run has drained: task_error if a function of the job throws
+/// (the task number counts the job calls that rank had completed); source_error if the source
+/// throws; usage_error for options that exclude each other; protocol_error if the ranks do not make
+/// the same call; lost_rank_error as above, and if the root is lost.
 ///
 /// Source: [Hyper, §3 and §5]. docs/divide-and-conquer.md has examples.
 template <problem_source Source, class Job>

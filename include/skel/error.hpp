@@ -1,4 +1,4 @@
-// The errors that a caller can see. docs/failure-contract.md says when each is thrown, on which
+// The errors that a caller can see. docs/failure-contract.md states when each is thrown, on which
 // ranks, and what can still be used afterwards.
 #pragma once
 
@@ -26,7 +26,7 @@ class usage_error : public error {
 /// A task function threw. Every rank throws the same task_error after the run has drained.
 class task_error : public error {
  public:
-  /// For task `task` that threw `text` on `rank`; `more` tasks failed besides.
+  /// Reports that task `task` threw `text` on `rank` and that `more` other tasks failed too.
   task_error(std::uint64_t task, int rank, std::string const& text, std::uint64_t more);
   /// The number of the task.
   [[nodiscard]] std::uint64_t task() const noexcept { return task_; }
@@ -47,9 +47,9 @@ class task_error : public error {
 /// The sink threw on the root. Every rank throws the same sink_error after the run has drained.
 class sink_error : public error {
  public:
-  /// For a sink that threw `text` when it received the result of `task`.
+  /// Reports that the sink threw `text` when it received the result of `task`.
   sink_error(std::uint64_t task, std::string const& text);
-  /// The number of the task whose result the sink received.
+  /// The task whose result the sink received.
   [[nodiscard]] std::uint64_t task() const noexcept { return task_; }
   /// what() of the exception that the sink threw.
   [[nodiscard]] std::string const& text() const noexcept { return text_; }
@@ -68,7 +68,7 @@ class source_error : public error {
 /// A rank was lost that held data no other rank has, such as the root of a farm.
 class lost_rank_error : public error {
  public:
-  /// For the loss of `rank`.
+  /// Reports the loss of `rank`.
   lost_rank_error(int rank, std::string const& text) : error(text), rank_(rank) {}
   /// The rank that was lost.
   [[nodiscard]] int rank() const noexcept { return rank_; }
@@ -80,7 +80,7 @@ class lost_rank_error : public error {
 /// A call of the MPI library failed.
 class mpi_error : public error {
  public:
-  /// For a call that returned `code`, which MPI describes as `text`.
+  /// Reports that `call` returned `code`, which MPI describes as `text`.
   mpi_error(std::string const& call, int code, std::string const& text, int rank);
   /// The error code of the MPI library.
   [[nodiscard]] int code() const noexcept { return code_; }
@@ -92,7 +92,7 @@ class mpi_error : public error {
   int rank_;
 };
 
-/// The ranks do not make the same call (another skeleton, schedule, number of tasks, type or
+/// The ranks do not make the same call (they differ in skeleton, schedule, number of tasks, type or
 /// program), or a message cannot be read. Names the rank that differs.
 class protocol_error : public error {
  public:
@@ -104,15 +104,15 @@ namespace detail {
 [[noreturn]] void refuse_count(std::string_view where, std::string_view what, std::int64_t n,
                                std::uint64_t least);
 
-/// Throws usage_error `where: what must be at least ..., got ...`. No count has its highest bit
-/// set, but a negative number that became one has.
+/// Throws usage_error `where: what must be at least ..., got ...`. Detects negative numbers
+/// converted to unsigned by their highest bit.
 template <std::unsigned_integral N>
 void require_count(std::string_view where, std::string_view what, N n, std::uint64_t least = 0) {
   auto const given = static_cast<std::make_signed_t<N>>(n);
   if (given < 0 || n < least) refuse_count(where, what, given, least);
 }
 
-/// Throws usage_error unless `seconds` is a number from 0 on, infinity included.
+/// Throws usage_error unless `seconds` is at least 0. Infinity is allowed.
 void require_seconds(std::string_view where, std::string_view what, double seconds);
 
 }  // namespace detail

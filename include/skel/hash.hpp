@@ -1,4 +1,4 @@
-// XXH3 of bytes: 64 bits for the report's `result_xxh3`, 128 bits for what is stored.
+// XXH3 hashes: 64 bits for the report's `result_xxh3`, 128 bits for stored data.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ namespace skel {
 /// The hash of `bytes` as 16 hexadecimal digits, most significant first, as `xxhsum -H3` prints it.
 std::string xxh3_hex(std::span<std::byte const> bytes);
 
-/// The same hash of bytes that come in pieces of any sizes.
+/// Computes the same hash incrementally, from pieces of any sizes.
 ///
 ///     skel::xxh3_hasher hasher;
 ///     for (auto const& row : rows) hasher.update(std::as_bytes(std::span(row)));
@@ -28,9 +28,9 @@ class xxh3_hasher {
 
   /// Appends `bytes`.
   void update(std::span<std::byte const> bytes);
-  /// The hash of the bytes so far; more may follow.
+  /// The hash of all bytes so far. More may follow.
   [[nodiscard]] std::uint64_t value() const;
-  /// The same as 16 hexadecimal digits, as xxh3_hex() returns it.
+  /// The same as 16 hexadecimal digits, in the format of xxh3_hex().
   [[nodiscard]] std::string hex() const;
 
  private:
@@ -39,14 +39,14 @@ class xxh3_hasher {
 };
 
 namespace detail {
-/// For comparing calls and types between ranks.
+/// Used to compare calls and types between ranks.
 [[nodiscard]] std::uint64_t hash_text(std::string_view text);
 }  // namespace detail
 
 /// 128 bits, the most significant byte first, as `xxhsum -H2` prints them.
 using hash128 = std::array<std::byte, 16>;
 
-/// XXH3 with 128 bits. It detects damage and mistakes, but no forgery, since it has no key.
+/// Computes XXH3 with 128 bits. Detects damage and mistakes, but not forgery, since it has no key.
 class xxh3_128_hasher {
  public:
   xxh3_128_hasher();
@@ -56,9 +56,9 @@ class xxh3_128_hasher {
 
   /// Appends `bytes`.
   void update(std::span<std::byte const> bytes);
-  /// The hash of the bytes so far; more may follow.
+  /// The hash of all bytes so far. More may follow.
   [[nodiscard]] hash128 value() const;
-  /// Begins again, with no bytes.
+  /// Discards all bytes.
   void reset();
 
  private:

@@ -1,4 +1,4 @@
-// A value that never changes: copies share it, and a checkpoint need not copy it.
+// A value that never changes: copies share it, and a checkpoint does not copy it.
 #pragma once
 
 #include <concepts>
@@ -18,20 +18,19 @@ class access;
 
 namespace skel {
 
-/// A value of T that never changes. Copies share it; it can only be replaced as a whole:
+/// A constant value of type T. Copies share it, and it can only be replaced as a whole:
 ///
 ///     struct state { skel::immutable<std::vector<double>> matrix; std::vector<double> sums; };
 ///     s.matrix = std::move(rows);                     // begin(): made once
 ///     s.sums[i] += (*s.matrix)[i];                    // step(): read
 ///
-/// It travels wherever T does, with exactly T's bytes. In a checkpoint of skel::bsp it is not
-/// copied while the computation stands still: the thread that writes the checkpoint packs it.
-/// Therefore
+/// It travels wherever T does, with exactly T's bytes. A checkpoint of skel::bsp does not copy it
+/// while the computation is paused: the thread that writes the checkpoint packs it later. Therefore
 /// - packing a T must read only data that belongs to it, and no data that the program changes;
 /// - that thread may hold the last reference and destroy the value.
 ///
-/// A value is packed at once into a vector other than the one that transfer_traits::pack received,
-/// and by Boost.Serialization.
+/// Two cases pack the value immediately: Boost.Serialization, and packing into a vector other than
+/// the one that transfer_traits::pack received.
 template <class T>
 class immutable final {
  public:
@@ -40,10 +39,10 @@ class immutable final {
   immutable()
     requires std::default_initializable<T>
       : immutable(T()) {}
-  /// Takes `value`.
+  /// Stores `value`.
   // NOLINTNEXTLINE(google-explicit-constructor): s.matrix = rows
   immutable(T value) : value_(std::make_shared<T const>(std::move(value))) {}
-  // No moves: there is always a value.
+  // No moves, so there is always a value.
   immutable(immutable const&) = default;
   immutable& operator=(immutable const&) = default;
   ~immutable() = default;
@@ -52,7 +51,7 @@ class immutable final {
   [[nodiscard]] T const& operator*() const { return *value_; }
   /// A member of the value.
   [[nodiscard]] T const* operator->() const { return value_.get(); }
-  /// The value, to keep it longer than this object.
+  /// Shares ownership of the value beyond the life of this object.
   [[nodiscard]] std::shared_ptr<T const> const& share() const { return value_; }
 
  private:
@@ -71,11 +70,11 @@ class immutable final {
   std::shared_ptr<T const> value_;
 };
 
-/// An immutable<T> travels as a T. It has no size(): in a checkpoint, where that matters, its bytes
-/// are packed later.
+/// An immutable<T> travels as a T. It has no size(): its bytes are packed later in a checkpoint,
+/// the only place where size() matters.
 template <transferable T>
 struct transfer_traits<immutable<T>> {
-  /// Appends T's bytes, or in a checkpoint notes the value to be packed later.
+  /// Appends T's bytes; in a checkpoint, records the value for later packing.
   static void pack(immutable<T> const& value, std::vector<std::byte>& out) {
     if (auto* const later = detail::packing_may_wait::in(out)) {
       later->deferred.push_back({out.size(), value.share(), packed_size(*value), pack_later});

@@ -1,4 +1,4 @@
-// What a skeleton call returns: its value, and a report of who did how much in how much time.
+// The result of a skeleton call: its value, and a report of the work and time of each rank.
 #pragma once
 
 #include <cstdint>
@@ -12,61 +12,61 @@ namespace skel {
 /// One rank's share of a run. Seconds are wall seconds of this rank, summed over its compute
 /// threads.
 struct rank_report {
-  int rank = 0;                      ///< in the context
-  std::string host;                  ///< its host's name, see context_options::host
-  int threads = 0;                   ///< compute threads; 0: a root that only serves
-  std::uint64_t tasks = 0;           ///< finished by this rank, also those that another rank finished first
-  double busy_seconds = 0;           ///< inside the task function
-  double idle_seconds = 0;           ///< waiting with nothing to compute
-  double communication_seconds = 0;  ///< packing, sending, receiving, unpacking, deciding, and the sink
-  std::uint64_t messages_sent = 0;   ///< to other ranks
-  std::uint64_t bytes_sent = 0;      ///< payload and headers
+  int rank = 0;             ///< in the context
+  std::string host;         ///< its host's name, see context_options::host
+  int threads = 0;          ///< compute threads; 0: the root only serves
+  std::uint64_t tasks = 0;  ///< finished by this rank, including those that another rank finished first
+  double busy_seconds = 0;  ///< inside the task function
+  double idle_seconds = 0;  ///< waiting without work
+  double communication_seconds = 0;     ///< packing, sending, receiving, unpacking, scheduling, and the sink
+  std::uint64_t messages_sent = 0;      ///< to other ranks
+  std::uint64_t bytes_sent = 0;         ///< payload and headers
   std::uint64_t peak_memory_bytes = 0;  ///< peak resident set of the process; 0: not measured
 };
 
-/// One part of a run that the cost model has a term for. divide_and_conquer fills these, level by
+/// One phase of a run that has a term in the cost model. divide_and_conquer reports phases level by
 /// level.
 struct phase_report {
   std::string phase;        ///< "divide", "sequential", "exchange" or "combine"
-  int level = 0;            ///< 0: the whole problem; each division adds one
+  int level = 0;            ///< 0: the whole problem; each division adds 1
   double seconds = 0;       ///< wall seconds, the maximum over the ranks
-  std::uint64_t bytes = 0;  ///< sent, of the rank that sent most
-  /// What the job's measure() returned, e.g. {"M", 65536}: the variables of a fit.
+  std::uint64_t bytes = 0;  ///< sent; the maximum over the ranks
+  /// The result of the job's measure(), e.g. {"M", 65536}: the variables of a fit.
   std::vector<std::pair<std::string, double>> sizes;
 };
 
 /// The groups of a multi_host run. Seconds per unit are those of one rank, averaged over all units.
 struct group_report {
   std::vector<int> sizes;         ///< ranks of each group at the beginning
-  bool size_found = false;        ///< whether the run found the group size, from the first units
-  std::uint64_t reassigned = 0;   ///< ranks that moved to another group when their own had finished
-  std::uint64_t split = 0;        ///< shares whose end such ranks took over as a group of their own
+  bool size_found = false;        ///< whether the run chose the group size, from its first units
+  std::uint64_t reassigned = 0;   ///< ranks that joined another group after their own had finished
+  std::uint64_t split = 0;        ///< shares whose end such ranks took over as a new group
   std::uint64_t taken_over = 0;   ///< shares of lost hosts that another rank took over
   std::uint64_t units_read = 0;   ///< including history and units read again after a loss
   double read_seconds = 0;        ///< per unit read
   double compute_seconds = 0;     ///< per unit: all its pieces
-  double send_seconds = 0;        ///< per unit: cutting and packing what travels
+  double send_seconds = 0;        ///< per unit: cutting and packing the pieces
   double sink_seconds = 0;        ///< per unit: in the sink on the root; 0 where hosts have sinks
   double preload_seconds = 0;     ///< before the clock started; not in report::seconds
   double host_idle_seconds = 0;   ///< mean over the ranks that led a group at the beginning
   double slave_idle_seconds = 0;  ///< mean over the other ranks
-  double slave_idle_spread = 0;   ///< their greatest idle time minus their least, in seconds
+  double slave_idle_spread = 0;   ///< their longest idle time minus their shortest, in seconds
 };
 
-/// The checkpoints of a run. All seconds but `blocked_seconds` are spent beside the computation, in
-/// a thread of their own, except for packing.
+/// The checkpoints of a run. A separate thread spends all of these seconds, except
+/// `blocked_seconds` and packing.
 struct checkpoint_report {
   std::uint64_t restored_tasks = 0;       ///< found in the store and not run again
   std::uint64_t restored_generation = 0;  ///< the generation that the run resumed from; 0: none
   std::uint64_t saved = 0;                ///< checkpoints that were committed
   std::uint64_t failed = 0;               ///< checkpoints that could not be written
-  std::uint64_t bytes = 0;                ///< of the latest one, before coding
-  double blocked_seconds = 0;             ///< while the computation stood still
+  std::uint64_t bytes = 0;                ///< size of the latest one, before coding
+  double blocked_seconds = 0;             ///< seconds for which the computation was paused
   double serialise_seconds = 0;           ///< packing
   double code_seconds = 0;                ///< erasure coding and hashing
-  double transfer_seconds = 0;            ///< shards on their way to other ranks' disks
-  double write_seconds = 0;               ///< handing bytes to files
-  double sync_seconds = 0;                ///< waiting until they are durable
+  double transfer_seconds = 0;            ///< sending shards to other ranks' disks
+  double write_seconds = 0;               ///< writing files
+  double sync_seconds = 0;                ///< waiting until files are durable
 };
 
 /// The report of one run.
@@ -80,7 +80,7 @@ struct report {
   double seconds = 0;                        ///< wall seconds from the call to its return
   double busy_share = 0;                     ///< busy seconds over (seconds x compute threads of all ranks)
   bool stopped_early = false;                ///< by a stop condition, the time limit or the sink
-  std::vector<int> lost_ranks;               ///< those lost during the run
+  std::vector<int> lost_ranks;               ///< ranks lost during the run
   std::uint64_t tasks_handed_out_again = 0;  ///< after losses
   std::optional<std::uint64_t> steals;       ///< only where the schedule steals
   std::uint64_t messages = 0;                ///< sent by all ranks
@@ -88,10 +88,9 @@ struct report {
   std::vector<rank_report> per_rank;         ///< complete on the root; elsewhere this rank's own row
   std::vector<phase_report> phases;          ///< on the root; empty where the skeleton has no phases
   std::optional<group_report> groups;        ///< on the root, of multi_host only
-  std::optional<checkpoint_report> checkpoint;  ///< on the root, where there were any
+  std::optional<checkpoint_report> checkpoint;  ///< on the root; empty without checkpoints
 
-  /// This and the other special members are compiled in the library, since they cost each user 0.02
-  /// s.
+  /// The special members are compiled in the library: inline, they cost each file 0.02 s.
   report();
   report(report const&);
   report(report&&) noexcept;
@@ -106,7 +105,7 @@ struct report {
 ///     double const seconds = skel::farm(ctx, source, f, schedule, sink).report.seconds;
 template <class T>
 struct result {
-  T value{};              ///< as the skeleton defines it
+  T value{};              ///< defined by the skeleton
   skel::report report{};  ///< of this run
 };
 /// The report of a call that gives its results to a sink.

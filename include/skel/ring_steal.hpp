@@ -1,4 +1,4 @@
-// ring_steal: tasks that spawn tasks, over all ranks; idle ranks steal along the ring.
+// ring_steal: runs tasks that spawn tasks, on all ranks; idle ranks steal along the ring.
 //
 //     struct binary_tree {  // counts the nodes of a tree of some depth
 //       using task = int;   // the depth below a node
@@ -34,18 +34,18 @@ namespace skel {
 
 /// Options of a ring_steal call. The same on every rank.
 struct ring_steal_options {
-  steal_size take = steal_size::half;          ///< how many waiting tasks a thief gets
-  ring_order order = ring_order::doubling;     ///< whom a thief asks next
+  steal_size take = steal_size::half;          ///< number of waiting tasks that a thief gets
+  ring_order order = ring_order::doubling;     ///< order in which a thief asks other ranks
   stop_condition stop{};                       ///< ends the run early when requested on any rank
   std::optional<double> time_limit_seconds{};  ///< ends the run early; empty: no limit
   std::string label{};                         ///< shown by progress and trace; default: "ring_steal"
-  /// Work that was running on this many lost ranks ends the run with task_error: it is likely to end
-  /// the others, too. 0: never.
+  /// Number of lost ranks that ran the same work after which the run ends with task_error. The work
+  /// is then likely to end the remaining ranks too. 0: never.
   unsigned max_losses_per_task = 2;
-  /// Saves the merged result and the tasks that are left, periodically and at the end, so that a
-  /// later run, on any number of ranks, resumes from there (docs/rollback.md).
+  /// Saves the merged result and the remaining tasks, periodically and at the end. A later run, on
+  /// any number of ranks, resumes from there (docs/rollback.md).
   std::optional<checkpoint_options> checkpoint{};
-  std::optional<bool> check_tasks{};  ///< as farm_options::check_tasks
+  std::optional<bool> check_tasks{};  ///< see farm_options::check_tasks
 };
 
 /// Receives the tasks that a task spawns. They run later, on any rank, the newest first.
@@ -85,21 +85,21 @@ concept spawning_task = requires(Job const& job, typename Job::task const& task,
 /// their results.
 ///
 /// Collective: every rank of `ctx` makes the same call; the source is opened on the root. The
-/// compute threads of a rank call `job.run(task, more, sum)` concurrently, on a const object. It
-/// adds its own part to `sum`, which starts as result{} and may hold the parts of other tasks, and
-/// spawns with more(task). It may take a worker_info as its fourth argument. A rank runs its newest
-/// task first (depth first), so that few tasks wait at a time; thieves get the oldest. `job.merge`
-/// must be associative, commutative and exact, with result{} as its neutral element, since results
-/// are merged in the order of arrival.
+/// compute threads of a rank call `job.run(task, more, sum)` concurrently, on a const object. A
+/// task adds its own part to `sum`, which starts as result{} and may hold the parts of other tasks.
+/// It spawns a task with more(task). It may take a worker_info as its fourth argument. A rank runs
+/// its newest task first (depth first), so that few tasks wait at a time; thieves get the oldest.
+/// `job.merge` must be associative, commutative and exact, with result{} as its neutral element,
+/// since results are merged in the order of arrival.
 ///
 /// Returns the result and the report on every rank. The report's `tasks` is the number of tasks in
-/// the result: each counts once, also when ranks were lost. After a stop or at the time limit the
-/// report says `stopped_early`, and the result is that of the tasks that ran.
+/// the result. Each counts once, even if ranks were lost. After a stop or at the time limit, the
+/// report's `stopped_early` is true, and the result is that of the tasks that ran.
 ///
-/// Throws, on every rank and after the run has drained: task_error when a task or the merge throws
-/// (the task number is the number of tasks that rank had run); source_error when the source throws;
-/// protocol_error when the ranks do not make the same call; lost_rank_error, on the other ranks,
-/// when the root is lost.
+/// Throws, on every rank and after the run has drained: task_error if a task or the merge throws
+/// (the task number counts the tasks that rank had run); source_error if the source throws;
+/// protocol_error if the ranks do not make the same call; lost_rank_error, on the other ranks, if
+/// the root is lost.
 ///
 /// Source: [Lee97, §3]. docs/ring-steal.md describes the protocol.
 template <task_source Source, class Job>

@@ -19,15 +19,15 @@ int run_main_mpi(int argc, char** argv, function_reference<int(context&)> body);
 }  // namespace detail
 
 /// Runs body(context&) once per rank and returns the exit code: 0 success, 1 failure, 2 bad usage
-/// or bad input. Under mpiexec the ranks are MPI processes; otherwise one process with threads does
+/// or bad input. Under mpiexec the ranks are MPI processes. Otherwise one process with threads runs
 /// the whole job.
 ///
-/// An exception that escapes is printed once, as one line `program: text`, for the lowest rank that
-/// failed. The other ranks are informed and leave with the same exit code. After the loss of a rank
-/// the process ends with _exit.
+/// An exception that escapes the body is printed once, as one line `program: text`, for the lowest
+/// rank that failed. The other ranks are notified and exit with the same code. After the loss of a
+/// rank the process ends with _exit.
 ///
-/// The body returns nothing or an int. The exit code on every rank is then that of the lowest rank
-/// whose body returned another code than 0; a failure takes precedence.
+/// The body returns nothing or an int. The exit code on every rank is that of the lowest rank whose
+/// body returned a nonzero code. A failure takes precedence.
 template <std::invocable<context&> Body>
 int run_main(int argc, char** argv, Body&& body) {
   using returned = std::invoke_result_t<Body&, context&>;

@@ -14,10 +14,10 @@
 //       std::map<int, double> values_;
 //     };
 //
-// Other types do not need it, and compile faster without.
+// Other types do not need this header and compile faster without it.
 #pragma once
 
-// Boost 1.74's containers use a type that only this header defines.
+// The containers of Boost 1.74 use a type that only this header defines.
 #include <boost/serialization/library_version_type.hpp>
 // clang-format off
 #include <boost/archive/binary_iarchive.hpp>
@@ -81,8 +81,8 @@ class span_buffer final : public std::streambuf {
 inline constexpr unsigned archive_flags =
     boost::archive::no_header | boost::archive::no_codecvt | boost::archive::no_xml_tag_checking;
 
-// A value through an archive, with its length in front: an archive does not say how much it will
-// read.
+// Packs a value through an archive, preceded by its length, because an archive does not announce
+// how much it will read.
 template <class T>
 struct archive_codec {
   static void pack(T const& value, std::vector<std::byte>& out) {
@@ -111,8 +111,7 @@ struct archive_codec {
 
 namespace boost::serialization {
 
-// An immutable<T> adds nothing to T's bytes: neither the class nor the object is noted in the
-// archive.
+// An immutable<T> adds nothing to T's bytes: the archive records neither the class nor the object.
 template <class T>
 struct implementation_level_impl<skel::immutable<T> const> {
   using tag = mpl::integral_c_tag;

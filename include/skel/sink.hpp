@@ -1,5 +1,5 @@
-// Where results go, on the root: to a callable, in the order of completion or of the tasks, into a
-// vector, or into one merged value.
+// Sinks for results on the root: a callable, in the order of completion or of the tasks; a vector;
+// or one merged value.
 //
 //     [&](skel::task_id i, double r) { ... }                           // in the order of completion
 //     skel::ordered([&](skel::task_id, double r) { out << r; })        // in the order of the tasks
@@ -21,21 +21,21 @@ namespace skel {
 /// The result of a task function that returns nothing.
 struct no_result {};
 
-/// A sink may return it, for instance to end the run early since the first solution is enough.
+/// Return type of a sink that may end the run early, for instance after the first solution.
 enum class flow : bool {
-  go_on,  ///< the run goes on
+  go_on,  ///< the run continues
   stop    ///< the run ends early
 };
 
-/// A sink that receives results in task order: f(task_id, result&&). Results that come early wait.
-/// Refers to an lvalue, so that a function object keeps what it has collected, and owns an rvalue.
+/// A sink that receives results in task order: f(task_id, result&&). Early results wait. Refers to
+/// an lvalue, so a function object keeps what it has collected; owns an rvalue.
 template <class F>
 struct ordered {
   F function;  ///< the function, or a reference to it
-  /// An upper bound on the tasks handed out beyond the first missing one. 0: a default where the
-  /// schedule allows a bound.
+  /// Upper bound on the number of tasks handed out beyond the first missing one. 0: a default, if
+  /// the schedule allows a bound.
   std::uint64_t window = 0;
-  /// `f` with this window.
+  /// Wraps `f` with the window `w`.
   explicit ordered(F f, std::uint64_t w = 0) : function(std::forward<F>(f)), window(w) {}
 };
 /// Refers to an lvalue, owns an rvalue.
@@ -47,16 +47,16 @@ ordered(F&&, std::uint64_t = 0) -> ordered<F>;
 template <class T>
 inline constexpr bool exact_merge = std::integral<T>;
 
-/// A sink that merges results on each rank, `total = merge(total, result)`, so that few values
-/// travel. On the root `total` is the initial value and receives the merged value; it has the
-/// results' type. The merge must be associative, commutative and exact, since the order depends on
-/// the schedule. Floating-point sums are therefore refused: specialise skel::exact_merge for a
+/// A sink that merges results on each rank, `total = merge(total, result)`, so few values travel.
+/// On the root, `total` holds the initial value and receives the merged value; it has the results'
+/// type. The merge must be associative, commutative and exact, since the order depends on the
+/// schedule. Floating-point sums are therefore rejected: specialise skel::exact_merge for a
 /// reproducible type.
 template <class T, class Merge>
 struct reduced {
   using value_type = T;      ///< the type of the results
   using merge_type = Merge;  ///< the type of the merge
-  T* total;                  ///< where the merged value goes, on the root
+  T* total;                  ///< receives the merged value, on the root
   Merge merge;               ///< merge(T, T); several threads may call it at once, on a const object
   /// Merges into `into`, which must outlive the call.
   reduced(T& into, Merge m) : total(&into), merge(std::move(m)) {}
@@ -73,7 +73,7 @@ class vector_sink {
  public:
   /// Stores into `results`, which must outlive the call.
   explicit vector_sink(std::vector<T>& results) : results_(&results) {}
-  /// Stores `value` in place `id`, and grows the vector where it is too short.
+  /// Stores `value` at index `id`. Grows the vector if it is too short.
   void operator()(task_id id, T&& value) const {
     make_room(id + 1);
     (*results_)[id] = std::move(value);
@@ -91,9 +91,9 @@ class vector_sink {
   std::vector<T>* results_;
 };
 
-/// A sink that stores result i in place i of a vector. Every rank passes a vector; the root's is
-/// filled. It is resized to the number of tasks when the farm begins, or grows with the results
-/// where that number is unknown. Tasks that the root runs itself construct their results in place.
+/// A sink that stores result i at index i of a vector. Every rank passes a vector; the root's is
+/// filled. It is resized to the number of tasks when the farm begins, or grows with the results if
+/// that number is unknown. Tasks that the root runs itself construct their results in place.
 template <class T>
 [[nodiscard]] vector_sink<T> into(std::vector<T>& results) {
   return vector_sink<T>(results);
@@ -110,18 +110,18 @@ inline constexpr bool is_reduced = false;
 template <class T, class M>
 inline constexpr bool is_reduced<reduced<T, M>> = true;
 
-// Whether results of type R can be computed in their places: neighbours must not share a byte.
+// Whether results of type R can be constructed in place: neighbours must not share a byte.
 template <class S, class R>
 inline constexpr bool has_places = false;
 template <class R>
 inline constexpr bool has_places<vector_sink<R>, R> = !std::is_same_v<R, bool>;
 
-// Whether a parameter takes task numbers: 64 bits, signed or not.
+// Whether a parameter accepts task numbers: 64 bits, signed or not.
 template <class P>
 inline constexpr bool holds_task_ids = holds_every<task_id, P>() || holds_every<std::int64_t, P>();
 
-// A sink of results of type R: where it can be called, whether its parameters receive what it is
-// called with (swapped ones do not), and what it returns.
+// Checks of a sink of results of type R: whether it can be called, whether its parameters preserve
+// their arguments (swapped ones do not), and what it returns.
 template <class Sink, class R>
 inline constexpr bool takes_result = std::is_invocable_v<Sink&, task_id, R&&>;
 template <class Sink, class R>
@@ -138,7 +138,7 @@ constexpr bool sink_returns_bool() {
     return std::is_same_v<std::remove_cvref_t<std::invoke_result_t<Sink&, task_id>>, bool>;
 }
 
-// What the results go through: the function of an ordered sink.
+// The function that receives the results: for an ordered sink, the wrapped one.
 template <class S>
 struct function_of_sink {
   using type = S;
@@ -148,13 +148,14 @@ struct function_of_sink<ordered<F>> {
   using type = std::remove_reference_t<F>;
 };
 
-// A merge may be called by several threads at once, and what it returns replaces a result.
+// Several threads may call a merge at once, and its return value replaces a result.
 template <class Merge, class R>
 concept merges = requires(Merge const& merge, R a, R b) {
   { merge(std::move(a), std::move(b)) } -> becomes<R>;
 } && receives<Merge, R, R>;
 
-// Calls a user's sink with or without a result (which is moved from), and reads its wish to stop.
+// Calls the user's sink, with or without a result (which is moved from). Returns false if the sink
+// asks to stop.
 template <class Sink, class R>
 bool call_sink(Sink& sink, task_id id, R& result) {
   auto const call = [&]() -> decltype(auto) {

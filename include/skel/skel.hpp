@@ -1,15 +1,16 @@
-// All skeletons and what their calls need. Not included, since most programs do not need them:
-// skel/serialization.hpp (types with a serialize() function), skel/atomic_file.hpp, skel/hash.hpp,
-// skel/bytes.hpp, and the folders model, observe, sim and storage.
+// Includes all skeletons and the headers that their calls need. Does not include headers that most
+// programs do not need: skel/serialization.hpp (types with a serialize() function),
+// skel/atomic_file.hpp, skel/hash.hpp, skel/bytes.hpp, and the folders model, observe, sim and
+// storage.
 #pragma once
 
-/// Parallel skeletons over MPI: the user writes what one task does.
+/// Parallel skeletons over MPI: the user writes the code of one task.
 namespace skel {
 /// Values as bytes: little-endian, with varints for counts.
 namespace bytes {}
-/// What a run did: its report as JSON, cost samples, progress and traces.
+/// Observation of runs: reports as JSON, cost samples, progress and traces.
 namespace observe {}
-/// Cost models: measured, fitted and composed into predictions.
+/// Cost models: fitted to measurements and composed into predictions.
 namespace model {}
 /// Erasure codes and stores of checkpoints.
 namespace storage {}

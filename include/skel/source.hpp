@@ -1,4 +1,4 @@
-// Where tasks come from: a list that every rank has, or a stream that exists on the root only.
+// Sources of tasks: a list that every rank has, or a stream that exists on the root only.
 //
 //     skel::indices(1000)                                     // the numbers 0 to 999
 //     skel::replicated(names)                                 // the same list on every rank
@@ -31,7 +31,7 @@ class replicated {
   explicit replicated(R list) : list_(std::move(list)) {}
   /// The number of tasks.
   [[nodiscard]] std::uint64_t size() const { return static_cast<std::uint64_t>(std::ranges::size(list_)); }
-  /// Task `id`, 0 to size() - 1; by reference where the list has references.
+  /// Task `id`, 0 to size() - 1. A reference if the list has references.
   [[nodiscard]] decltype(auto) operator[](std::uint64_t id) const {
     return std::ranges::begin(list_)[static_cast<std::ranges::range_difference_t<R const>>(id)];
   }
@@ -42,8 +42,8 @@ class replicated {
 
 namespace detail {
 
-// A range that lives elsewhere. Not a std::ranges::ref_view: clang 14 cannot compile libstdc++
-// 12's.
+// A reference to a range. Not a std::ranges::ref_view: clang 14 cannot compile the one of libstdc++
+// 12.
 template <class R>
 class referred {
  public:
@@ -60,8 +60,8 @@ class referred {
   R* range_;
 };
 
-// What is kept of a list: a reference to an lvalue, an rvalue itself. An initializer_list does not
-// own its elements, so that they are copied.
+// How a list is stored: a reference to an lvalue, the rvalue itself. The elements of an
+// initializer_list are copied, because it does not own them.
 template <class R>
 struct kept {
   using type = R;
@@ -83,8 +83,8 @@ struct kept<std::initializer_list<T>> {
 template <class R>
 replicated(R&&) -> replicated<typename detail::kept<std::remove_cv_t<R>>::type>;
 
-/// The source that indices() makes. Not a views::iota, which clang 14 cannot compile with libstdc++
-/// 12.
+/// The source that indices() returns. Not a views::iota, which clang 14 cannot compile with
+/// libstdc++ 12.
 class task_numbers {
  public:
   /// A task is its own number.
@@ -100,24 +100,24 @@ class task_numbers {
   std::uint64_t size_;
 };
 
-/// A source of the numbers 0 to n - 1. Throws usage_error for a negative number.
+/// Returns a source of the numbers 0 to n - 1. Throws usage_error for a negative number.
 [[nodiscard]] inline task_numbers indices(std::uint64_t n) {
   detail::require_count("indices", "the number of tasks", n);
   return task_numbers(n);
 }
-/// A number of tasks is a whole number.
+/// Deleted: the number of tasks is an integer.
 void indices(std::floating_point auto) = delete;
 
-/// A source that exists on the root only. Only the root calls `open`, once. For farms and searches
-/// it returns an input range, from which tasks are pulled lazily and travel; for divide_and_conquer
-/// and broadcast it returns the problem or value.
+/// A source that exists on the root only. The root calls `open` once. For farm and ring_steal,
+/// `open` returns an input range, from which tasks are pulled lazily and sent. For
+/// divide_and_conquer and broadcast it returns the problem or value.
 template <class Open>
 class on_root {
  public:
   /// The type that `open` returns.
   using opened = std::invoke_result_t<Open&>;
 
-  /// Keeps `open`.
+  /// Stores `open`.
   explicit on_root(Open open) : open_(std::move(open)) {}
   /// Calls `open`.
   [[nodiscard]] opened open() { return open_(); }
@@ -152,8 +152,8 @@ struct replicated_problem {
 template <class P>
 replicated_problem(P) -> replicated_problem<P>;
 
-/// A rank's own part of the problem of a divide_and_conquer call, which is divided among the ranks
-/// already.
+/// A rank's own part of the problem of a divide_and_conquer call, which is already distributed over
+/// the ranks.
 template <class Problem>
 struct own_part {
   Problem problem;  ///< this rank's part

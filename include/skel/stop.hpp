@@ -1,6 +1,6 @@
-// Ending a call early, from outside.
+// Ends a call early, from outside.
 //
-//     std::stop_source enough;  // asked by another thread, or by the sink
+// std::stop_source enough;  // requested by another thread, or by the sink
 //     skel::farm(ctx, source, f, schedule, sink, {.stop = enough.get_token()});
 #pragma once
 
@@ -11,12 +11,12 @@
 
 namespace skel {
 
-/// When a call is to end early: a std::stop_token, or a copyable object with `bool stop_requested()
-/// const`, which any thread may call at any time. Default: never.
+/// Decides when a call ends early: a std::stop_token, or a copyable object with `bool
+/// stop_requested() const`, which any thread may call at any time. Default: never.
 class stop_condition {
  public:
   stop_condition() = default;
-  /// Refers to what `token` refers to, and keeps a copy of it.
+  /// Keeps a copy of `token`.
   template <class Token>
     requires(!std::is_same_v<Token, stop_condition> &&
              requires(Token const& t) {
@@ -26,7 +26,7 @@ class stop_condition {
       : token_(std::make_shared<Token const>(std::move(token))),
         requested_([](void const* t) -> bool { return static_cast<Token const*>(t)->stop_requested(); }) {}
 
-  /// Whether the call is to end now.
+  /// Whether the call should end now.
   [[nodiscard]] bool stop_requested() const { return requested_ != nullptr && requested_(token_.get()); }
 
  private:

@@ -1,6 +1,6 @@
-// How tasks and results become the bytes of messages and checkpoints.
+// How tasks and results are converted to the bytes of messages and checkpoints.
 //
-// Most types need nothing: trivially copyable types travel as their bytes; std::string,
+// Most types need no preparation. Trivially copyable types travel as their bytes. std::string,
 // std::optional, std::variant, pairs, tuples, arrays and containers of types that travel do so part
 // by part. Types with a serialize() function travel through Boost.Serialization: include
 // skel/serialization.hpp where they are sent. For other types specialise skel::transfer_traits.
@@ -27,18 +27,18 @@ namespace skel {
 template <class T>
 concept transferable = detail::route_of<T> != detail::route::none;
 
-/// Appends the bytes of `value` to `out`. Throws what the type's own transfer_traits or serialize()
-/// throws.
+/// Appends the bytes of `value` to `out`. Throws the exceptions of the type's own transfer_traits
+/// or serialize().
 template <transferable T>
 void pack(T const& value, std::vector<std::byte>& out);
 
-/// An estimate of the number of bytes that pack() appends, to reserve memory for them. 0: unknown
-/// without packing.
+/// Estimates the number of bytes that pack() appends, for reserving memory. 0: unknown without
+/// packing.
 template <transferable T>
 [[nodiscard]] std::size_t packed_size(T const& value);
 
-/// Reads one value from the front of `in` and removes its bytes. Throws protocol_error when they
-/// hold none.
+/// Reads one value from the front of `in` and removes its bytes. Throws protocol_error if they do
+/// not hold one.
 template <transferable T>
 [[nodiscard]] T unpack(std::span<std::byte const>& in);
 

@@ -1,4 +1,5 @@
-// How a type of yours travels, where the defaults of skel/transfer.hpp do not fit.
+// Custom conversion of a type to bytes, for types that the defaults of skel/transfer.hpp do not
+// fit.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +9,7 @@
 
 namespace skel {
 
-/// Specialise this for types that travel in a way of their own:
+/// Specialise this for types that need their own conversion to bytes:
 ///
 ///     template <>
 ///     struct skel::transfer_traits<picture> {
@@ -22,24 +23,24 @@ namespace skel {
 ///       }
 ///     };
 ///
-/// `pack` appends at least one byte, and must not read what `out` held before. To write a length in
-/// front of what it packs, it packs that into a vector of its own first. `unpack` throws
-/// protocol_error for bytes that hold no value.
+/// `pack` appends at least one byte, and must not read what `out` held before. To prefix its output
+/// by a length, it first packs into a separate vector. `unpack` throws protocol_error for bytes
+/// that do not hold a value.
 ///
 /// Two members are optional:
 ///
 ///     static std::size_t size(picture const& p);  // an estimate of the number of bytes
 ///     static picture unpack(std::span<std::byte const>& in, std::shared_ptr<void const> const& owner);
 ///
-/// The second may refer to the bytes of the message instead of copying them: they stay valid, at
+/// The second may refer to the bytes of the message instead of copying them. They stay valid, at
 /// any alignment, as long as a copy of `owner` exists. Such a value keeps the whole message in
-/// memory. divide_and_conquer passes an owner for solutions, multi_host for results; elsewhere the
-/// other `unpack` is called.
+/// memory. divide_and_conquer passes an owner for solutions, multi_host for results; other
+/// skeletons call the first `unpack`.
 template <class T>
 struct transfer_traits {};
 
-/// Set this to true for a type whose serialize() function cannot be found by looking at the type,
-/// for instance since it is declared for single archives only.
+/// Set this to true for a type whose serialize() function cannot be detected, for instance because
+/// it is declared for specific archives only.
 template <class T>
 inline constexpr bool uses_boost_serialization = false;
 

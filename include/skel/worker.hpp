@@ -1,4 +1,4 @@
-// Where a task runs, and scratch memory for each thread.
+// The rank and thread of a task, and scratch memory for each thread.
 //
 //     skel::per_thread<std::vector<double>> scratch(ctx);
 //     auto const f = [&](int task, skel::worker_info const& where) { return solve(task, scratch[where]); };
@@ -11,8 +11,8 @@
 
 namespace skel {
 
-/// Where a task runs. A task function may take it as its last argument: f(task, skel::worker_info
-/// const&).
+/// The rank and thread that run a task. A task function may take it as its last argument: f(task,
+/// skel::worker_info const&).
 struct worker_info {
   int rank = 0;          ///< in the context
   unsigned thread = 0;   ///< compute thread of this rank, 0 to threads - 1; it runs one task at a time
@@ -24,11 +24,11 @@ struct worker_info {
 template <class T>
 class per_thread {
  public:
-  /// Makes an object for each of ctx.threads().
+  /// Creates ctx.threads() objects.
   explicit per_thread(context const& ctx) : slots_(static_cast<std::size_t>(ctx.threads())) {
     for (auto& s : slots_) s = std::make_unique<T>();
   }
-  /// The object of the thread `where` names.
+  /// The object of the thread that `where` names.
   [[nodiscard]] T& operator[](worker_info const& where) const { return *slots_[where.thread]; }
 
  private:

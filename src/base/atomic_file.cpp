@@ -29,8 +29,8 @@ std::string without_links(std::string const& path) {
   return text;
 }
 
-// Hidden, and unlike any other process's; part of the target's name tells whose remains it is after a kill
-// -9.
+// Hidden, and different from the name of any other process. Contains part of the target's name, so
+// leftovers after a kill -9 can be identified.
 std::string temporary_name(std::string const& target) {
   static std::atomic<unsigned> counter{0};
   auto const slash = target.rfind('/');
@@ -47,15 +47,14 @@ atomic_file::atomic_file(std::string path) : path_(std::move(path)), target_(pat
   struct stat existing {};
   if (::stat(path_.c_str(), &existing) != 0) {
     if (errno != ENOENT) fail(errno);
-    // A link to a file that is not there yet: rename would replace the link.
+    // For a link to a missing file, rename would replace the link.
     char link[PATH_MAX];
     if (::readlink(path_.c_str(), link, sizeof link) >= 0) fail(ENOENT);
     open_temporary(0666);
   } else if (S_ISDIR(existing.st_mode)) {
     fail(EISDIR);
   } else if (S_ISREG(existing.st_mode) && !path_.starts_with("/dev/") && !path_.starts_with("/proc/")) {
-    if (::access(path_.c_str(), W_OK) != 0)
-      fail(errno);  // rename would replace a file that is write-protected
+    if (::access(path_.c_str(), W_OK) != 0) fail(errno);  // rename would replace a write-protected file
     target_ = without_links(path_);
     open_temporary(existing.st_mode & permission_bits);
     ::fchmod(descriptor_, existing.st_mode & permission_bits);
@@ -69,7 +68,8 @@ atomic_file::atomic_file(std::string path) : path_(std::move(path)), target_(pat
 atomic_file::~atomic_file() { discard(); }
 
 void atomic_file::open_temporary(unsigned mode) {
-  // Another host on the same file system may have our process number: O_EXCL, and try the next name.
+  // A process on another host with the same file system may have this process number: uses O_EXCL
+  // and tries the next name.
   constexpr int attempts = 100;
   for (int attempt = 0; attempt < attempts && descriptor_ < 0; ++attempt) {
     temporary_ = temporary_name(target_);
@@ -83,7 +83,7 @@ void atomic_file::open_temporary(unsigned mode) {
 }
 
 void atomic_file::write(std::span<std::byte const> bytes) {
-  if (descriptor_ < 0) throw std::logic_error("atomic_file: written after commit");
+  if (descriptor_ < 0) throw std::logic_error("atomic_file: write after commit");
   while (!bytes.empty()) {
     auto const part = bytes.first(std::min(bytes.size(), buffer_size - buffer_.size()));
     buffer_.insert(buffer_.end(), part.begin(), part.end());

@@ -40,7 +40,7 @@ std::span<std::byte const> get_bytes(std::span<std::byte const>& in, std::uint64
 
 void put_bytes(std::vector<std::byte>& out, void const* from, std::size_t n) {
   auto const* const bytes = static_cast<std::byte const*>(from);
-  out.insert(out.end(), bytes, bytes + n);  // a resize would write each byte twice
+  out.insert(out.end(), bytes, bytes + n);  // resize() would write each byte twice
 }
 
 void put_text(std::vector<std::byte>& out, std::string_view text) {

@@ -29,7 +29,8 @@ std::chrono::duration<double> parse_duration(std::string_view text) {
       if (suffix == name) return std::chrono::duration<double>(number * seconds);
     }
   }
-  throw usage_error(detail::format("\"{}\" is no duration; 90, 90s, 500ms, 1.5m and 2h are", text));
+  throw usage_error(
+      detail::format("\"{}\" is not a duration; expected for example 90, 90s, 500ms, 1.5m or 2h", text));
 }
 
 }  // namespace skel::detail

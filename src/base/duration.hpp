@@ -1,4 +1,4 @@
-// Durations as people write them: 90, 90s, 1.5m, 2h.
+// Durations in a readable notation: 90, 90s, 1.5m, 2h.
 #pragma once
 
 #include <chrono>
@@ -6,8 +6,8 @@
 
 namespace skel::detail {
 
-/// Seconds where no unit is given; ms, s, m (minutes), h. Positive and finite, else a usage_error that quotes
-/// `text`.
+/// Parses a positive, finite duration in ms, s, m (minutes) or h; seconds if there is no unit.
+/// Throws usage_error, which quotes `text`.
 std::chrono::duration<double> parse_duration(std::string_view text);
 
 }  // namespace skel::detail

@@ -1,9 +1,9 @@
 #include "skel/hash.hpp"
 
-// Compiled in, so that those who link an installed skel need no xxHash library.
+// Compiled in, so that users of an installed skel need no xxHash library.
 #define XXH_INLINE_ALL
 #ifndef NDEBUG
-#define XXH_NO_INLINE_HINTS 1  // at -Og gcc would refuse to inline what must always be inlined
+#define XXH_NO_INLINE_HINTS 1  // at -Og gcc would fail to inline functions marked always_inline
 #endif
 #include <xxhash.h>
 
@@ -13,7 +13,7 @@
 
 namespace skel {
 
-// XXH3's state is aligned to 64 bytes; operator new honours that.
+// XXH3's state is aligned to 64 bytes; operator new respects that.
 struct xxh3_hasher::state {
   XXH3_state_t value;
 };

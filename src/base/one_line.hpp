@@ -1,4 +1,4 @@
-// Errors stay one line, whatever they quote.
+// Keeps error messages on one line, whatever they quote.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace skel::detail {
 
-/// Line ends and tabs become blanks, other control characters \xNN, and more than 1000 bytes are cut. Hostile
-/// input that a message quotes must not write to the user's terminal.
+/// Replaces line ends and tabs by blanks, and other control characters by \xNN; cuts the text after
+/// 1000 bytes. Hostile input quoted in a message must not control the user's terminal.
 std::string one_line(std::string_view text);
 
 }  // namespace skel::detail

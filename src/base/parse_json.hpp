@@ -1,4 +1,5 @@
-// JSON that people write: a key that is there twice is an error, of which nlohmann's parser keeps the last.
+// Parses JSON written by people: a repeated key is an error. (nlohmann's parser keeps the last
+// value.)
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -14,10 +15,10 @@ class repeated_key : public nlohmann::json::exception {
   explicit repeated_key(std::string const& key) : exception(0, (key + " is there twice").c_str()) {}
 };
 
-/// nlohmann::json::exception unless the text is JSON, without repeated keys.
+/// Throws nlohmann::json::exception unless the text is JSON without repeated keys.
 inline nlohmann::json parse_json(std::string_view text) {
   using nlohmann::json;
-  std::vector<std::set<std::string>> objects;  // the keys of those that are open
+  std::vector<std::set<std::string>> objects;  // the keys of the open objects
   return json::parse(text.begin(), text.end(), [&](int /*depth*/, json::parse_event_t event, json& value) {
     if (event == json::parse_event_t::object_start) objects.emplace_back();
     if (event == json::parse_event_t::object_end) objects.pop_back();

@@ -1,4 +1,4 @@
-// broadcast as a divide_and_conquer over the bytes of the value.
+// Implements broadcast as a divide_and_conquer over the bytes of the value.
 #include <array>
 #include <cstddef>
 #include <exception>
@@ -21,14 +21,14 @@ namespace skel {
 namespace detail {
 namespace {
 
-/// Some of the bytes that are on their way; halves refer to the same.
+/// A range of the value's bytes. Halves share the buffer.
 struct byte_stretch {
   std::shared_ptr<std::vector<std::byte> const> of;
   std::size_t first = 0, count = 0;
   [[nodiscard]] std::span<std::byte const> bytes() const { return std::span(*of).subspan(first, count); }
 };
 
-/// Parts travel down, and are exchanged until every rank has all.
+/// Divides the bytes among the ranks, which then exchange their parts until each has all.
 struct broadcast_job {
   using problem = byte_stretch;
   using solution = std::vector<std::byte>;

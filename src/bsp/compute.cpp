@@ -1,4 +1,4 @@
-// The supersteps of a bsp call, on one compute thread: load, save, compute.
+// The supersteps of a bsp call, on one compute thread: load, save and compute.
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -46,7 +46,7 @@ void bsp_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
   check_quiet();
 }
 
-// The state of the epoch: from the store, or from the program.
+// Restores the state of the epoch, from the store or from the program.
 void bsp_run::do_job(restore_job const& j, unsigned /*thread*/, std::unique_lock<std::mutex>& lock) {
   auto const rank = static_cast<int>(j.place);
   auto const size = static_cast<int>(j.members);
@@ -67,15 +67,16 @@ void bsp_run::do_job(restore_job const& j, unsigned /*thread*/, std::unique_lock
     }
     try {
       work_.load(read_part, static_cast<int>(store_->parts_of(j.generation)), rank, size);
-      if (!step) read_part(0);       // split() needed none
-    } catch (error const& unread) {  // of the store, or of bytes that are not such a state
+      if (!step) read_part(0);       // split() read no part
+    } catch (error const& unread) {  // an error of the store, or bytes that do not hold such a state
       no_store = unread.what();
     }
   });
   lock.lock();
   if (over_) return;
   if (bad) return fail(*bad);
-  // The report says what an earlier run has saved, not what this one goes back to after a loss.
+  // The report shows the checkpoint of an earlier run, not the one this run returns to after a
+  // loss.
   if (!no_store && is_root() && store_ && j.generation == store_->costs().restored_generation)
     store_->costs().restored_tasks = *step;
   role::bsp_actions list;
@@ -86,7 +87,7 @@ void bsp_run::do_job(restore_job const& j, unsigned /*thread*/, std::unique_lock
   perform(list);
 }
 
-// None after a restore: they are part of the state.
+// There are none after a restore: they are part of the state.
 void bsp_run::receive_bundles(bundles_by_step::node_type const& came, std::vector<int> const& members) {
   if (came.empty()) return;
   std::vector<std::span<std::byte const>> bundles;
@@ -129,7 +130,7 @@ void bsp_run::do_job(compute_job const& j, unsigned thread, std::unique_lock<std
 
 // --- checkpoints
 
-// State and messages of the superstep that begins. Only the packing holds the computation up.
+// Saves the state and messages before the next superstep. Only packing delays the computation.
 void bsp_run::do_job(save_job const& j, unsigned thread, std::unique_lock<std::mutex>& lock) {
   auto const members = member_.members();
   auto const came = bundles_.extract({j.epoch, j.step - 1});

@@ -26,7 +26,7 @@ bool says_stopped(bsp_message const& m) {
 
 bsp_run::bsp_run(context& ctx, bsp_work& work, bsp_options const& options)
     : peer_run(ctx, call_options_of(options, "bsp"), "bsp"), work_(work), options_(options) {
-  threads_ = 1;  // a superstep may use more by itself
+  threads_ = 1;  // a superstep may start more itself
   call_.add("checkpoint", options.checkpoint.has_value())
       .add_types("types", work.types())
       .add_types("program", work.function());
@@ -178,7 +178,7 @@ void bsp_run::perform_for_conductor(role::bsp_action const& action) {
   }
 }
 
-// Code of the user's threw: the run fails as if its latest superstep had.
+// The user's code threw: the run fails as if its latest superstep had thrown.
 void bsp_run::fail(std::string text) {
   role::bsp_actions list;
   member_.failed(std::move(text), list);
@@ -204,7 +204,7 @@ void bsp_run::please_stop() {
   perform(list);
 }
 
-// --- what it says of itself
+// --- report and progress
 
 void bsp_run::describe(report& r) const {
   r.skeleton = "bsp";

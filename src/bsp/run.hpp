@@ -27,7 +27,7 @@ class bsp_run final : public peer_run {
   void on_tick(double t) override;
   void idle_work() override {}
   [[nodiscard]] std::string state() const override;
-  /// After execute(), on the root.
+  /// Call after execute(), on the root.
   [[nodiscard]] std::optional<checkpoint_report> checkpoint_costs();
 
  private:
@@ -35,7 +35,7 @@ class bsp_run final : public peer_run {
   using save_job = role::bsp::save;
   using compute_job = role::bsp::compute;
   using job = std::variant<restore_job, save_job, compute_job>;
-  // By epoch and superstep, and by rank.
+  // Keyed by epoch and superstep, then by rank.
   using bundles_by_step =
       std::map<std::pair<std::uint64_t, std::uint64_t>, std::map<int, std::vector<std::byte>>>;
 
@@ -70,16 +70,16 @@ class bsp_run final : public peer_run {
 
   role::bsp_member member_;
   std::optional<role::bsp_conductor> conductor_;
-  bundles_by_step bundles_;                       // that came
-  std::vector<std::vector<std::byte>> outgoing_;  // of the superstep done last
+  bundles_by_step bundles_;                       // received bundles
+  std::vector<std::vector<std::byte>> outgoing_;  // of the latest superstep
   loopback<role::bsp_message> to_self_;
   std::deque<job> jobs_;
   bool running_ = false;
   struct cost {
     double blocked = 0, serialise = 0, code = 0, transfer = 0, write = 0, sync = 0;
   };
-  std::map<int, cost> costs_of_;  // the other ranks, on the root
-  std::uint64_t supersteps_ = 0;  // of this rank, repeated ones too
+  std::map<int, cost> costs_of_;  // of the other ranks, on the root
+  std::uint64_t supersteps_ = 0;  // of this rank, including repeated ones
 };
 
 }  // namespace skel::detail

@@ -74,7 +74,7 @@ storage::stored_generation const& bsp_store::find(std::uint64_t generation) {
   for (auto& g : store_.chosen(store_.catalogue()))
     if (g.plan.generation == generation && g.identity_hash == store_.options().identity.hash())
       return found_.emplace(std::move(g));
-  throw error(detail::format("there is no generation {} in {}", generation, join(options_.store, ", ")));
+  throw error(detail::format("no generation {} in {}", generation, join(options_.store, ", ")));
 }
 
 std::vector<std::byte> bsp_store::read(std::uint64_t generation, std::uint32_t part) {
@@ -97,7 +97,7 @@ std::vector<storage::generation_plan> bsp_store::open() {
       store.note_attempt(all[0].plan);
     } else if (!store.catalogue().empty()) {
       throw usage_error("there is a checkpoint in " + where +
-                        " already: go on with it (--resume), or empty the directories");
+                        " already: resume it (--resume), or empty the directories");
     }
     newest_ = store.next(1);
   });
@@ -108,7 +108,7 @@ std::vector<storage::generation_plan> bsp_store::open() {
 void bsp_store::fall_back(std::uint64_t bad, std::uint64_t instead) {
   if (!quiet_) {
     auto const from = instead > 0 ? detail::format("generation {}", instead) : std::string("the beginning");
-    warn_of_store(detail::format("generation {} cannot be given back; the run goes on from {}", bad, from));
+    warn_of_store(detail::format("generation {} cannot be read; the run resumes from {}", bad, from));
   }
   if (costs_.restored_generation != bad) return;
   costs_.restored_generation = instead;
@@ -128,7 +128,7 @@ void bsp_store::begun(storage::generation_plan const& plan, double now) {
 }
 
 void bsp_store::commit(storage::generation_plan const& plan) {
-  if (plan.parts == 1) {  // together with its part
+  if (plan.parts == 1) {  // commits it together with its part
     committed_ = written{plan.generation, {}};
     return;
   }

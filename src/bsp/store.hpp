@@ -1,4 +1,5 @@
-// One rank's side of the checkpoints of a bsp run: its part is written in the background, and read again.
+// One rank's side of the checkpoints of a bsp run: writes its part in the background, and reads it
+// back.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +17,8 @@
 
 namespace skel::detail {
 
-/// Nothing here calls the transport: the run polls, and tells the root. Beside prepare() and read(), which
-/// every rank calls for its part, all is the root's.
+/// Never calls the transport: the run polls and reports to the root. Every rank calls prepare() and
+/// read() for its part; the other functions of the second half are the root's.
 class bsp_store {
  public:
   bsp_store(engine& of, checkpoint_options const& options, std::uint64_t type_hash);
@@ -28,38 +29,39 @@ class bsp_store {
   // --- every rank ---
   struct written {
     std::uint64_t generation = 0;
-    std::string error;  // empty: durable
+    std::string error;  // empty: the part is durable
     storage::save_cost cost{};
   };
   [[nodiscard]] bool writing() const { return writing_.valid(); }
-  /// The memory into which the part before was packed, for the next: fresh pages would cost more than filling
+  /// The memory of the previous part, reused for the next: fresh pages would cost more than filling
   /// them.
   [[nodiscard]] std::vector<std::byte> buffer() { return std::exchange(packed_, {}); }
-  /// Completes and writes a part in the background, when none is being written. The only part is committed at
-  /// once: one rank has nobody to move its messages while it computes.
+  /// Completes and writes a part in the background; no other write may be in progress. With a
+  /// single part, it is committed immediately, because a lone rank has no other thread to drive
+  /// communication while it computes.
   void write(storage::generation_plan const& plan, std::uint32_t part, deferred_bytes bytes);
-  /// Once for each write(), when it is done.
+  /// Returns the outcome of each write() once, when it is done.
   [[nodiscard]] std::optional<written> poll();
-  /// skel::error where the generation or this part of it cannot be had.
+  /// Reads a part of a generation. Throws skel::error if it is missing or unreadable.
   [[nodiscard]] std::vector<std::byte> read(std::uint64_t generation, std::uint32_t part);
   [[nodiscard]] std::uint32_t parts_of(std::uint64_t generation);
   [[nodiscard]] checkpoint_report& costs() { return costs_; }
 
   // --- the root ---
-  /// Looks at the store: what can be resumed from, in the order in which it is to be tried; nothing where the
-  /// run begins anew. usage_error as of store_writer::open().
+  /// Opens the store and returns the generations to resume from, in order of preference; empty if
+  /// the run starts from the beginning. Throws usage_error like store_writer::open().
   [[nodiscard]] std::vector<storage::generation_plan> open();
-  /// The generation begun last; before the first, the number under which this run's begin.
+  /// The latest generation begun. Before the first one, the number below those of this run.
   [[nodiscard]] storage::generation_plan const& newest() const { return newest_; }
-  /// Whether the time between checkpoints is over.
+  /// Whether the checkpoint interval is over.
   [[nodiscard]] bool due(double now);
   void begun(storage::generation_plan const& plan, double now);
-  /// Makes `plan` the newest checkpoint, in the background.
+  /// Commits `plan` as the newest checkpoint, in the background.
   void commit(storage::generation_plan const& plan);
-  /// Once for each commit(), when it is done.
+  /// Returns the outcome of each commit() once, when it is done.
   [[nodiscard]] std::optional<written> poll_commit();
-  /// Tells that generation `bad` could not be read and the run goes on from `instead` (0: the beginning);
-  /// where the run was resumed from `bad`, notes that too, in the background.
+  /// Reports that generation `bad` could not be read and the run resumes from `instead` (0: the
+  /// beginning). If the run was resumed from `bad`, records that too, in the background.
   void fall_back(std::uint64_t bad, std::uint64_t instead);
   void wait();
 
@@ -80,13 +82,13 @@ class bsp_store {
   store_places places_;
   storage::repository store_;
   std::future<done> writing_;
-  std::vector<std::byte> packed_, complete_;  // memory of the part before
+  std::vector<std::byte> packed_, complete_;  // memory of the previous part
   std::future<written> committing_;
-  std::optional<written> committed_;  // with its only part
+  std::optional<written> committed_;  // together with its only part
   std::vector<std::future<void>> noting_;
   storage::generation_plan newest_;
-  std::optional<storage::stored_generation> found_;  // what was read from last
-  std::vector<storage::generation_plan> at_start_;   // what could be resumed from
+  std::optional<storage::stored_generation> found_;  // the generation read last
+  std::vector<storage::generation_plan> at_start_;   // generations that could be resumed from
   double latest_ = 0;
   checkpoint_report costs_;
 };

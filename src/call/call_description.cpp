@@ -40,7 +40,7 @@ std::string_view value_of(aspects const& all, std::string_view name) {
   return {};
 }
 
-// Names of templates grow long, and what differs may stand at their end.
+// Template names grow long, and the difference may be at the end.
 constexpr std::size_t longest_value = 200;
 
 std::string demangled_words(std::string_view mangled) {
@@ -69,8 +69,8 @@ std::string difference(std::string_view theirs, std::string_view ours) {
   auto const a = aspects_of(theirs), b = aspects_of(ours);
   auto const skeleton = value_of(a, "skeleton"), our_skeleton = value_of(b, "skeleton");
   if (skeleton != our_skeleton) return shown(skeleton) + " instead of " + shown(our_skeleton);
-  // A hash says only that something differs: of no use beside a difference that can be read, which often is
-  // its cause.
+  // A hash only shows that something differs. It is omitted if there is a readable difference,
+  // which often is the cause.
   std::string read, hashed;
   auto const add = [](std::string& all, std::string const& one) { all += (all.empty() ? "" : ", ") + one; };
   for (auto const& [name, value] : b) {

@@ -1,4 +1,5 @@
-// What a skeleton call is, in words: its hash tells ranks whether they make the same one, the words how not.
+// Describes a skeleton call in words. Ranks compare its hash, and print the words if the hashes
+// differ.
 #pragma once
 
 #include <concepts>
@@ -14,19 +15,19 @@ class call_description {
  public:
   explicit call_description(std::string_view skeleton) { add("skeleton", skeleton); }
 
-  /// One thing that must be the same on every rank.
+  /// Adds a property that must be the same on every rank.
   template <class Value>
   call_description& add(std::string_view name, Value const& value) {
     text_ += detail::format("{}\t{}\n", name, value);
     return *this;
   }
-  /// One whose value would tell a reader nothing.
+  /// Adds a property whose value would mean nothing to a reader.
   template <class Value>
   call_description& add_hidden(std::string_view name, Value const& value) {
     text_ += detail::format("{}\t#{}\n", name, value);
     return *this;
   }
-  /// Names of types as typeid has them, with " -> " or a blank in between.
+  /// Adds type names as typeid returns them, separated by " -> " or a blank.
   call_description& add_types(std::string_view name, std::string_view mangled) {
     text_ += detail::format("{}\t@{}\n", name, mangled);
     return *this;
@@ -39,7 +40,8 @@ class call_description {
   std::string text_;
 };
 
-/// What differs between two descriptions: "tasks 11 instead of 10, schedule blocks instead of guided".
+/// Describes the difference between two descriptions: "tasks 11 instead of 10, schedule blocks
+/// instead of guided".
 [[nodiscard]] std::string difference(std::string_view theirs, std::string_view ours);
 
 }  // namespace skel::detail

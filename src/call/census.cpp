@@ -1,4 +1,4 @@
-// Calls without tasks: every rank says a few numbers, and the root hears all of them.
+// Calls without tasks: every rank states a few numbers, and the root receives all of them.
 #include "census.hpp"
 
 #include <algorithm>
@@ -17,11 +17,11 @@
 namespace skel::role {
 
 namespace {
-/// To the root, behind hello: what this rank says.
+/// To the root, after hello: this rank's statement.
 struct opinion {
   std::vector<std::uint64_t> numbers{};
 };
-/// From the root to all: what each rank has said.
+/// From the root to all: the statement of each rank.
 struct heard {
   std::vector<detail::statement_of_rank> all{};
 };
@@ -90,7 +90,7 @@ class census_run final : public peer_run {
   }
   [[nodiscard]] bool find_work(unsigned /*thread*/) override { return false; }
   void compute(unsigned /*thread*/, std::unique_lock<std::mutex>& /*lock*/) override {}
-  void please_stop() override {}  // it is over at once
+  void please_stop() override {}  // it is over immediately
   void describe(report& r) const override { r.skeleton = census_.skeleton; }
   void describe(observe::progress_state& /*s*/, bool /*last*/) const override {}
 
@@ -135,7 +135,7 @@ class census_run final : public peer_run {
     deliver_own();
   }
 
-  // On the root, when every living rank has spoken.
+  // On the root: completes when every living rank has made its statement.
   void maybe_complete() {
     if (roll_->stopping()) return;
     std::vector<statement_of_rank> all;
@@ -154,7 +154,7 @@ class census_run final : public peer_run {
 
   census const& census_;
   std::vector<std::uint64_t> mine_;
-  std::map<int, std::optional<std::vector<std::uint64_t>>> said_;  // on the root: ranks that are not lost
+  std::map<int, std::optional<std::vector<std::uint64_t>>> said_;  // on the root: the ranks that are not lost
   std::vector<statement_of_rank> heard_;
   loopback<census_message> to_self_;
   role::attendance attendance_{rank_, root_};

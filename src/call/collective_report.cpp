@@ -1,4 +1,4 @@
-// What a skeleton call measures and shows: per rank, put together on the root.
+// Measurements and progress of a skeleton call: per rank, collected on the root.
 #include <algorithm>
 #include <cstdio>
 #include <numeric>
@@ -43,7 +43,7 @@ rank_stats collective_run::own_stats() {
 
 void collective_run::add_stats(rank_stats stats) {
   if (std::any_of(stats_.begin(), stats_.end(), [&](auto const& s) { return s.row.rank == stats.row.rank; }))
-    return;  // said twice
+    return;  // repeated
   stats_.push_back(std::move(stats));
 }
 

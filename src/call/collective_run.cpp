@@ -13,12 +13,12 @@ namespace skel::detail {
 
 namespace {
 
-// A thread with nothing to do polls for a while, then sleeps in growing steps: an idle rank costs little and
-// answers within a millisecond.
+// A thread without work polls for a while, then sleeps for growing intervals. An idle rank thus
+// costs little and answers within a millisecond.
 constexpr double shortest_sleep = 50e-6;
 constexpr double longest_sleep = 800e-6;
 
-// Also when a call ends by an error, the engine must not know its run any more.
+// Removes the run from the engine's table, also if the call ends by an error.
 struct closed_at_end {
   engine& of;
   run_key key;
@@ -89,7 +89,7 @@ report collective_run::result_or_throw(report r) const {
       throw source_error("the source of tasks failed: " + o.text);
     case role::outcome::status::part_lost:
       throw lost_rank_error(o.rank,
-                            detail::format("lost rank {}, and with it what no other rank had", o.rank));
+                            detail::format("lost rank {}, which held data that no other rank has", o.rank));
     case role::outcome::status::refused:
       throw usage_error(o.text);
     default:
@@ -140,12 +140,12 @@ void collective_run::wait_for_work(unsigned thread, double idle_since, std::uniq
     --waiting_threads_;
     return;
   }
-  // Where one message came, the next is not far: a root that only collects must not sleep between them.
+  // Messages come in bursts: a root that only collects must not sleep between them.
   double const idle = now() - std::max(idle_since, engine_.last_arrival());
   double step = 0;
-  if (idle >= spin_seconds_) {  // growing steps: nobody waits much longer than it has been idle already
+  if (idle >= spin_seconds_) {  // growing steps: the wait never exceeds the idle time so far by much
     step = std::clamp(idle / 8, shortest_sleep, longest_sleep);
-    if (step == longest_sleep) engine_.rest_helper(true);  // this thread listens often enough
+    if (step == longest_sleep) engine_.rest_helper(true);  // this thread polls often enough
   }
   ++waiting_threads_;
   rest(lock, step);
@@ -153,7 +153,7 @@ void collective_run::wait_for_work(unsigned thread, double idle_since, std::uniq
   engine_.progress();
 }
 
-// --- how it ends
+// --- the end of a call
 
 void collective_run::end_with(role::outcome const& how) {
   outcome_ = how;
@@ -189,7 +189,7 @@ void collective_run::check_stop() {
   please_stop();
 }
 
-// --- what comes from outside
+// --- external events
 
 void collective_run::on_rank_lost(int rank) {
   if (int const r = team_.from_wire(rank); r != team::none) on_lost(r);
@@ -198,13 +198,13 @@ void collective_run::on_rank_lost(int rank) {
 void collective_run::on_message(int wire_from, std::span<std::byte const> body, transport::packet& whole) {
   int const from = team_.from_wire(wire_from);
   if (from == team::none) return;
-  if (doubts_.contains(from)) return;  // the run is about to fail: it must not end well before
+  if (doubts_.contains(from)) return;  // the run is about to fail and must not succeed before
   double const begin = span_begin();
   auto const size = body.size();
   try {
     receive(from, body, whole);
     span(threads_, observe::activity::receive, begin, span_begin(), static_cast<std::uint64_t>(from), size);
-  } catch (protocol_error const& e) {  // most probably of another call, or read as one of another call
+  } catch (protocol_error const& e) {  // probably from another call, or misread as part of one
     auto const text = detail::format("message from rank {}: {}", from, e.what());
     if (is_root())
       doubt(from, text);
@@ -213,8 +213,8 @@ void collective_run::on_message(int wire_from, std::span<std::byte const> body, 
   }
 }
 
-// Also where the run has ended well on this rank: on one rank, nothing lies between a nested call and the
-// end.
+// Also called if the run has succeeded on this rank: with a single rank, nothing separates a nested
+// call from the end.
 void collective_run::on_failure(call_failure const& why) {
   if (error_) return;
   failed_on_all_ = true;
@@ -262,8 +262,8 @@ void collective_run::on_left(int wire_rank) {
     give_up(std::make_exception_ptr(protocol_error(text)));
 }
 
-// The run makes no progress: this rank says where it stands, and the job ends. The root begins; the others
-// wait a little longer, for the case that it is the root which hangs.
+// The run makes no progress: this rank prints its state, and the job ends. The root does so first.
+// The others wait a little longer, in case the root itself hangs.
 void collective_run::watch(double t) {
   double const limit = engine_.options().watchdog_seconds;
   if (limit <= 0 || over_) return;
@@ -272,8 +272,8 @@ void collective_run::watch(double t) {
   auto const text = detail::format("{}{:.0f} s", watchdog_text, quiet);
   say_state(text);
   if (is_root()) abort(text);
-  over_ = true;                                           // said once
-  for (int i = 0; i < 1000 && engine_.size() > 1; ++i) {  // the others print too before mpiexec ends them
+  over_ = true;                                           // only once
+  for (int i = 0; i < 1000 && engine_.size() > 1; ++i) {  // lets the others print before mpiexec ends them
     engine_.progress();
     engine_.wires().wait(1e-3);
   }

@@ -1,4 +1,4 @@
-// A collective skeleton call on one rank of its team, whatever the skeleton.
+// A collective skeleton call on one rank of its team, common to all skeletons.
 #pragma once
 
 #include <atomic>
@@ -26,33 +26,34 @@
 
 namespace skel::detail {
 
-/// How an abort begins that the watchdog has asked for: whoever hears it says where it stands.
+/// Start of the text of an abort by the watchdog. A rank that receives it prints its state.
 inline constexpr std::string_view watchdog_text = "no progress for ";
 
-/// What a call is told beside its work.
+/// Parameters of a call in addition to its work.
 struct call_options {
   std::string label;  // for progress and trace
   stop_condition stop;
   std::optional<double> time_limit_seconds;
-  bool observed = true;  // shown as progress, in traces, and warned before
+  bool observed = true;  // shown as progress and in traces, and preceded by warnings
 };
 
-/// Of the options of a skeleton; `name` is the label where the user has given none.
+/// Takes them from the options of a skeleton. `name` is the label if the user has given none.
 template <class Options>
 [[nodiscard]] call_options call_options_of(Options const& o, std::string const& name) {
   if (o.time_limit_seconds) require_seconds(name, "time_limit_seconds", *o.time_limit_seconds);
   return {o.label.empty() ? name : o.label, o.stop, o.time_limit_seconds, true};
 }
 
-/// Enters the run into the engine's table, lets the compute threads work and move messages until it is over,
-/// ends together with the other ranks, and returns the report or throws. A skeleton adds its roles: what they
-/// hear, and what there is to compute.
+/// Enters the run into the engine's table, lets the compute threads work and drives communication
+/// until the run is over, ends together with the other ranks, and returns the report or throws. A
+/// skeleton adds its roles: the messages they handle and the work to compute.
 class collective_run : public run {
  public:
-  /// The caller's part: returns the report or throws what the failure contract says.
+  /// Called by the caller's thread. Returns the report or throws as docs/failure-contract.md
+  /// states.
   report execute();
 
-  /// A rank of the team is lost, perhaps said again.
+  /// A rank of the team is lost. May be called repeatedly for the same rank.
   virtual void on_lost(int rank) = 0;
   void on_message(int from, std::span<std::byte const> body, transport::packet& whole) final;
   void on_rank_lost(int rank) final;
@@ -64,54 +65,60 @@ class collective_run : public run {
   void work(unsigned thread) final;
 
  protected:
-  /// `skeleton` is its name; what else must be the same on all ranks, it adds to call_.
+  /// `skeleton` is its name. The skeleton adds everything else that must be the same on all ranks
+  /// to call_.
   collective_run(context& ctx, call_options options, std::string_view skeleton);
 
-  // --- what a skeleton adds; called with the engine's lock ---
-  /// The roles begin. It may give the lock away for code of the user's: nobody sees the run yet.
+  // --- implemented by a skeleton; called with the engine's lock ---
+  /// Starts the roles. May release the lock for the user's code, because the run is not visible
+  /// yet.
   virtual void begin(std::unique_lock<std::mutex>& lock) = 0;
-  /// A message of another rank. A protocol_error fails the run on this rank.
+  /// Handles a message of another rank. A protocol_error fails the run on this rank.
   virtual void receive(int from, std::span<std::byte const> body, transport::packet& whole) = 0;
-  /// Whether there is something for this thread to compute.
+  /// Whether this thread has work to compute.
   [[nodiscard]] virtual bool find_work(unsigned thread) = 0;
-  /// One quantum of what find_work() has found. The lock is held on entry and exit, not meanwhile.
+  /// Computes one quantum of the work found by find_work(). The lock is held on entry and exit, but
+  /// not in between.
   virtual void compute(unsigned thread, std::unique_lock<std::mutex>& lock) = 0;
-  /// What else there is to do after a quantum, or after waiting for work.
+  /// Called after a quantum, or after waiting for work.
   virtual void after_quantum(unsigned /*thread*/, std::unique_lock<std::mutex>& /*lock*/) {}
-  /// Gives the lock away for `seconds`, on the thread that listens while it waits for work.
+  /// Releases the lock for `seconds`, on the thread that drives communication while it waits for
+  /// work.
   virtual void rest(std::unique_lock<std::mutex>& lock, double seconds) { engine_.rest(lock, seconds); }
-  /// The whole run is to end early; said once.
+  /// The whole run must end early. Called once.
   virtual void please_stop() = 0;
   /// On the root: the run fails on all ranks.
   virtual void abort(std::string const& text) = 0;
-  /// Its own part of the report: names, and what only its roles know.
+  /// Fills the skeleton's part of the report: names, and the data of its roles.
   virtual void describe(report& r) const = 0;
-  /// Its own part of what is shown: tasks and losses; at the end (`last`) what the outcome says.
+  /// Fills the skeleton's part of the progress: tasks and losses; at the end (`last`) those of the
+  /// outcome.
   virtual void describe(observe::progress_state& s, bool last) const = 0;
 
-  // --- what a skeleton uses ---
+  // --- used by a skeleton ---
   [[nodiscard]] double now() const { return engine_.now(); }
   [[nodiscard]] bool is_root() const { return rank_ == root_; }
-  /// What roles of any skeleton want of the engine in the end.
+  /// Ends the run with an outcome of the roles.
   void end_with(role::outcome const& how);
   void fail_with(role::fail const& why);
   /// Ends the run on this rank: execute() throws `error`.
   void give_up(std::exception_ptr error);
-  /// Whether somebody wants the run to end early; from any thread, without the lock.
+  /// Whether an early end was requested. May be called from any thread, without the lock.
   [[nodiscard]] bool stop_wanted() const;
-  /// On the root: whether a rank's hello has the hash of another call. It is then asked, and the run fails.
+  /// On the root: whether a rank's hello has the hash of another call. That rank is then queried,
+  /// and the run fails.
   [[nodiscard]] bool of_another_call(int rank, std::uint64_t hash);
   void check_stop();
   void watch(double t);
   void say_state(std::string const& why) const;
   void show_progress(bool last);
   [[nodiscard]] rank_stats own_stats();
-  /// On the root: what another rank has measured.
+  /// On the root: adds the measurements of another rank.
   void add_stats(rank_stats stats);
   [[nodiscard]] std::uint64_t tasks_run() const;
   void span(unsigned thread, observe::activity what, double begin, double end, std::uint64_t first,
             std::uint64_t count);
-  /// Sends `m` with `body` behind it, which has taken since `begin` (of span_begin()) to make.
+  /// Sends `m` followed by `body`. `begin` (from span_begin()) is when packing started.
   template <class Message>
   void post(int to, Message const& m, transport::packet body, double begin) {
     std::vector<std::byte> head;
@@ -122,14 +129,14 @@ class collective_run : public run {
     engine_.send(team_.to_wire(to), key_, std::move(body));
     span(threads_, observe::activity::send, begin, span_begin(), static_cast<std::uint64_t>(to), size);
   }
-  /// The time, where anybody wants to know it.
+  /// The current time if traces are recorded, otherwise 0.
   [[nodiscard]] double span_begin() const { return trace_ ? now() : 0; }
 
-  // What one compute thread measures; padded so that threads do not share lines.
+  // Measurements of one compute thread. Padded, so that threads do not share cache lines.
   struct alignas(128) thread_clock {
     double busy = 0;
     double idle = 0;
-    double idle_since = -1;  // waits for work since then
+    double idle_since = -1;  // waiting for work since then
     std::uint64_t tasks = 0;
   };
 
@@ -144,13 +151,13 @@ class collective_run : public run {
   unsigned threads_;
   double start_;
   std::vector<thread_clock> clocks_;
-  unsigned waiting_threads_ = 0;       // for work
-  double spin_seconds_ = 50e-6;        // for which a thread without work polls before it sleeps
+  unsigned waiting_threads_ = 0;       // waiting for work
+  double spin_seconds_ = 50e-6;        // polling time of a thread without work before it sleeps
   std::atomic<bool> over_{false};      // the run has ended or failed here
-  std::atomic<bool> draining_{false};  // what tasks return does not matter any more
+  std::atomic<bool> draining_{false};  // results of tasks no longer matter
   std::exception_ptr error_;
   std::optional<role::outcome> outcome_;
-  double last_moved_;  // for the watchdog
+  double last_moved_;  // time of the latest progress, for the watchdog
   call_description call_;
   std::unique_ptr<observe::trace_buffer> trace_;
   std::unique_ptr<observe::progress_display> display_;
@@ -170,10 +177,10 @@ class collective_run : public run {
   bool stop_sent_ = false;
   bool failed_on_all_ = false;
   struct question {
-    std::string text;  // why it was asked
+    std::string text;  // the reason for the query
     bool answered = false;
   };
-  std::map<int, question> doubts_;  // on the root: ranks that were asked what call they make
+  std::map<int, question> doubts_;  // on the root: ranks that were asked which call they make
   std::vector<rank_stats> stats_;   // of the other ranks, on the root
   std::uint64_t base_messages_ = 0;
   std::uint64_t base_bytes_ = 0;

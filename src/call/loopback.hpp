@@ -1,4 +1,4 @@
-// Messages of a rank to itself.
+// Messages from a rank to itself.
 #pragma once
 
 #include <deque>
@@ -6,7 +6,7 @@
 
 namespace skel::detail {
 
-/// Delivered one after the other, never inside of the delivery of another: roles are not re-entered.
+/// Delivers them one after another, never inside the delivery of another: roles are not re-entered.
 template <class Message>
 class loopback {
  public:

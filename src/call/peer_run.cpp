@@ -12,7 +12,7 @@ void peer_run::send_all(role::call_messages& list) {
 void peer_run::after_tick(double t) {
   check_stop();
   if (display_) show_progress(false);
-  if (is_root()) watch(t);  // only the root hears that the others move
+  if (is_root()) watch(t);  // only the root receives progress of the others
 }
 
 std::vector<int> peer_run::lost_ranks() const { return roll_ ? roll_->lost_ranks() : std::vector<int>{}; }

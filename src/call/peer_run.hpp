@@ -1,4 +1,4 @@
-// A collective call whose ranks are peers: a roll call of the root ends it.
+// A collective call whose ranks are peers: the root's roll call ends it.
 #pragma once
 
 #include <optional>
@@ -12,20 +12,20 @@
 
 namespace skel::detail {
 
-/// All skeletons but the farm, whose ledger calls the roll itself.
+/// Base of all skeletons except the farm, whose ledger includes the roll call.
 class peer_run : public collective_run {
  protected:
   using collective_run::collective_run;
 
-  // --- what a skeleton adds ---
-  /// Sends a message; one to this rank itself waits for deliver_own().
+  // --- implemented by a skeleton ---
+  /// Sends a message. A message to this rank itself waits for deliver_own().
   virtual void send_call(int to, role::call_message m) = 0;
   virtual void deliver_own() = 0;
 
-  // --- what a skeleton uses ---
+  // --- used by a skeleton ---
   void send_all(role::call_messages& list);
-  /// On the root: a step of the roll call, e.g. `call_roll(&role::roll_call::lost, rank)`, and what it
-  /// says.
+  /// On the root: performs a step of the roll call, e.g. `call_roll(&role::roll_call::lost, rank)`,
+  /// and sends its messages.
   template <class... Parameters, class... Arguments>
   void call_roll(void (role::roll_call::*step)(Parameters...), Arguments&&... arguments) {
     role::call_messages told;
@@ -33,7 +33,8 @@ class peer_run : public collective_run {
     send_all(told);
   }
   void abort(std::string const& text) final { call_roll(&role::roll_call::abort, text); }
-  /// Performs what roles of all skeletons want. False: it is an action of the skeleton's own.
+  /// Performs the actions common to all skeletons. Returns false for an action of the skeleton
+  /// itself.
   template <class Action>
   bool perform_common(Action& action) {
     if (auto* const t = std::get_if<role::tell_root>(&action))
@@ -55,7 +56,7 @@ class peer_run : public collective_run {
   }
   /// The end of on_tick().
   void after_tick(double t);
-  /// Of the report, of the progress and of state().
+  /// For the report, the progress and state().
   [[nodiscard]] std::vector<int> lost_ranks() const;
   [[nodiscard]] std::string waits_to_stop() const;
 

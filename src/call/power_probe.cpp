@@ -23,7 +23,7 @@ double measured_power() {
     std::chrono::duration<double, std::micro> const used = std::chrono::steady_clock::now() - begin;
     best = std::max(best, steps / std::max(1e-9, used.count()));
   }
-  // The result takes part, so that the loop cannot be left out.
+  // Using the result keeps the loop from being optimised away.
   return sum > 0 ? best : best * 0.999;
 }
 

@@ -1,4 +1,4 @@
-// How much a compute thread takes at a time, whatever the skeleton.
+// The amount of work that a compute thread takes at a time, in all skeletons.
 #pragma once
 
 #include <algorithm>
@@ -6,15 +6,15 @@
 
 namespace skel::detail {
 
-/// A quantum is what a thread works on between two looks at what others want: about this much, so that roles,
+/// A quantum is the work between two checks for requests of others. With this duration, roles,
 /// locks and messages cost about one percent.
 inline constexpr double quantum_seconds = 100e-6;
-/// Between slices of a quantum it looks whether messages want to be moved.
+/// Between slices of a quantum, a thread checks whether messages are pending.
 inline constexpr double slice_seconds = 30e-6;
 inline constexpr std::uint64_t most_tasks_of_quantum = 1 << 16;
 
-/// How many tasks of `cost` seconds make up `seconds`: one at least, at most `most`, and one while the cost
-/// is not known.
+/// The number of tasks of `cost` seconds that make up `seconds`: at least 1, at most `most`, and 1
+/// while the cost is unknown.
 [[nodiscard]] inline std::uint64_t tasks_in(double seconds, double cost, std::uint64_t most) {
   if (cost <= 0) return 1;
   return std::clamp<std::uint64_t>(static_cast<std::uint64_t>(seconds / cost), 1, most);

@@ -40,7 +40,7 @@ rank_stats unpack_stats(int from, std::span<std::byte const>& bytes) {
   stats.trace.host = r.host;
   stats.trace.dropped = bytes::get_varint(bytes);
   auto const n = bytes::get_varint(bytes);
-  if (n > bytes.size() / sizeof(observe::trace_span)) throw protocol_error("a trace shorter than it says");
+  if (n > bytes.size() / sizeof(observe::trace_span)) throw protocol_error("message ends inside a trace");
   for (std::uint64_t i = 0; i < n; ++i)
     stats.trace.spans.push_back(bytes::get_raw<observe::trace_span>(bytes));
   return stats;

@@ -1,4 +1,4 @@
-// One rank's row of a report, and its trace, as bytes on their way to the root.
+// One rank's row of a report, and its trace, as bytes on the way to the root.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +16,11 @@ struct rank_stats {
 };
 
 void pack_stats(rank_stats const& stats, std::vector<std::byte>& out);
-/// Throws protocol_error when the bytes do not hold one.
+/// Throws protocol_error if the bytes do not hold one.
 [[nodiscard]] rank_stats unpack_stats(int from, std::span<std::byte const>& bytes);
-/// Peak resident set of this process; 0: not known.
+/// Peak resident set of this process in bytes; 0: not known.
 [[nodiscard]] std::uint64_t peak_memory();
-/// Sums of the rows: messages, bytes, busy_share.
+/// Sums the rows: messages, bytes, busy_share.
 void add_up(report& r);
 
 }  // namespace skel::detail

@@ -37,7 +37,7 @@ storage::save_cost commit_and_clear(storage::repository const& to, storage::gene
 
 storage::repository_options store_options(checkpoint_options const& options, std::string_view what,
                                           store_places const& where) {
-  if (where.places.empty()) throw usage_error("a checkpoint needs directories to be stored in: --store");
+  if (where.places.empty()) throw usage_error("a checkpoint needs at least one directory: --store");
   require_seconds("checkpoint", "every_seconds", options.every_seconds);
   require_count("checkpoint", "remote_every", options.remote_every);
   storage::repository_options r;
@@ -88,7 +88,7 @@ std::optional<std::vector<std::byte>> store_writer::open() {
     if (!options_.resume) {
       if (!store.catalogue().empty())
         throw usage_error("there is a checkpoint in " + where +
-                          " already: go on with it (--resume), or empty the directories");
+                          " already: resume it (--resume), or empty the directories");
       return;
     }
     auto found = store.restore();

@@ -1,4 +1,4 @@
-// One process's checkpoints: opened at the start of a run, written in the background while it goes on.
+// One process's checkpoints: opened at the start of a run, and written in the background.
 #pragma once
 
 #include <cstddef>
@@ -19,29 +19,30 @@ namespace skel::detail {
 
 class engine;
 
-/// What a repository is told; `what` says what the call itself depends on (its types, its number of tasks).
-/// usage_error for options that make no sense, as the command line would say them.
+/// Converts checkpoint options to those of a repository. `what` describes the properties of the
+/// call that a checkpoint depends on (types, number of tasks). Throws usage_error for invalid
+/// options, in the words of the command line.
 [[nodiscard]] storage::repository_options store_options(checkpoint_options const& options,
                                                         std::string_view what, store_places const& where);
 
-/// Tells the user of what is wrong with a store, a line on standard error.
+/// Reports a problem with a store to the user, as one line on standard error.
 void warn_of_store(std::string const& problem);
 
-/// What a save took, for the report.
+/// Adds the cost of a save to the report.
 void add_cost(checkpoint_report& to, storage::save_cost const& cost);
 
-/// Commits what has been prepared and removes what is too old; what that took. Waiting for disks is nearly
-/// all of it.
+/// Commits a prepared checkpoint and removes outdated ones. Returns the cost, which is almost
+/// entirely waiting for disks.
 [[nodiscard]] storage::save_cost commit_and_clear(storage::repository const& to,
                                                   storage::generation_plan const& plan);
 
-/// Calls `ask` with the store at the start of a run. Where it throws, its text alone is told, as a
-/// usage_error; otherwise what was reported on the way.
+/// Calls `ask` with the store at the start of a run. If it throws, rethrows only its text as a
+/// usage_error; otherwise reports the store's warnings.
 void ask_at_start(storage::repository const& store, bool quiet,
                   std::function<void(storage::repository const&)> const& ask);
 
-/// At most one checkpoint is on its way at a time. A checkpoint that cannot be written stops nothing but is
-/// told on standard error and counted: the run goes on, the one before stays.
+/// At most one checkpoint is in progress at a time. A checkpoint that cannot be written does not
+/// end the run: it is reported on standard error and counted, and the previous one stays.
 class store_writer {
  public:
   store_writer(engine& of, checkpoint_options const& options, std::string_view what);
@@ -49,18 +50,18 @@ class store_writer {
   store_writer(store_writer const&) = delete;
   store_writer& operator=(store_writer const&) = delete;
 
-  /// Once, first: what an earlier run has left, where the options ask for it. usage_error, one line that
-  /// names a directory or a file, where there is none or it cannot be read, and where there is one that
-  /// nobody asks for.
+  /// Call first, once. Returns the checkpoint of an earlier run if the options ask to resume.
+  /// Throws usage_error, one line that names a directory or a file, if there is none or it cannot
+  /// be read, and if there is one but the options do not ask to resume.
   [[nodiscard]] std::optional<std::vector<std::byte>> open();
-  /// Writes and waits; usage_error where the store takes nothing: the first checkpoint of a run, so that
-  /// nobody computes for hours to find out then.
+  /// Writes the first checkpoint of a run and waits for it. Throws usage_error if the store cannot
+  /// be written, so that this is known before hours of computation.
   void save_first(std::vector<std::byte> const& content);
-  /// Whether a checkpoint is due and none is on its way.
+  /// Whether a checkpoint is due and none is in progress.
   [[nodiscard]] bool due(double now);
-  /// `content` is called by another thread, once.
+  /// Another thread calls `content`, once.
   void save(double now, std::function<std::vector<std::byte>()> content);
-  /// Waits for what is on its way.
+  /// Waits for the checkpoint in progress.
   void finish();
 
   [[nodiscard]] checkpoint_report& costs() { return costs_; }

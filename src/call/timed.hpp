@@ -1,4 +1,4 @@
-// How long a scope took.
+// Measures the duration of a scope.
 #pragma once
 
 #include <chrono>

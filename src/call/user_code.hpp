@@ -1,4 +1,4 @@
-// Calls into code of the user's, and what may come out of them.
+// Calls the user's code and captures its exceptions.
 #pragma once
 
 #include <exception>
@@ -9,13 +9,13 @@
 
 namespace skel::detail {
 
-/// What escapes from the engine between two slices of a quantum: not the task's fault, though it passes
-/// through where the task ran.
+/// Thrown when the engine fails between two slices of a quantum. Not the task's fault, although it
+/// propagates through the code that runs the task.
 struct wires_failed {
   std::exception_ptr why;
 };
 
-/// Calls what is not the user's from within thrown_by().
+/// Calls code of the library from within thrown_by().
 template <class F>
 void not_of_the_user(F&& f) {
   try {
@@ -25,7 +25,7 @@ void not_of_the_user(F&& f) {
   }
 }
 
-/// Calls code of the user's, and says what it threw.
+/// Calls the user's code and returns the text of its exception, if any.
 template <class F>
 std::optional<std::string> thrown_by(F&& f) {
   try {

@@ -1,4 +1,4 @@
-// The jobs of a divide_and_conquer call: divide, solve, combine, on compute threads.
+// The jobs of a divide_and_conquer call: divide, solve and combine, on compute threads.
 #include <algorithm>
 #include <utility>
 
@@ -40,7 +40,7 @@ void divide_run::check_quiet() {
   perform(list);
 }
 
-// One job. The lock is held on entry and exit, not meanwhile.
+// Runs one job. The lock is held on entry and exit, but not in between.
 void divide_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
   auto const j = std::move(jobs_.front());
   jobs_.pop_front();
@@ -80,14 +80,14 @@ solution_ptr divide_run::open_solution(held_solution& s) {
   return std::move(s.object);
 }
 
-// Whether other ranks wait for the solution of this group of ours.
+// Whether other ranks wait for the solution of this rank's group.
 bool divide_run::travels(rank_span group) const {
   if (group == everybody() || kind_.to == placement::in_parts) return false;
   if (kind_.to == placement::everywhere) return group.contains(rank_);
   return group.first == rank_ && role::parent_of(everybody(), group).first != rank_;
 }
 
-// Without the lock.
+// Runs without the lock.
 void divide_run::run(job const& j, done& d) {
   auto& p = *j.of;
   auto const pack_solution = [&] {

@@ -20,7 +20,7 @@ void phase_clock::add(phase what, int level, double seconds, std::uint64_t bytes
 
 void phase_clock::add(std::pair<phase, int> where, entry e) {
   auto& all = entries_[where];
-  // The sizes are those of the slowest, if it knows them.
+  // Take the sizes of the slowest entry that has sizes.
   if (all.sizes.empty() || (!e.sizes.empty() && e.seconds > all.seconds)) all.sizes = std::move(e.sizes);
   all.seconds = std::max(all.seconds, e.seconds);
   all.bytes = std::max(all.bytes, e.bytes);
@@ -50,7 +50,8 @@ std::map<int, double> phase_clock::waits() const {
   for (auto const& [level, e] : exchanges_) {
     if (e.sent < 0 || e.received < 0) continue;
     double const wait = std::max(0.0, e.received - e.sent);
-    // One that came before this rank had sent was not waited for: its partner knows how long it took.
+    // The message came before this rank had sent, so this rank did not wait. Its partner knows the
+    // duration.
     if (wait <= 0) continue;
     auto const [at, is_new] = all.try_emplace(level, wait);
     if (!is_new) at->second = std::min(at->second, wait);
@@ -83,12 +84,12 @@ void phase_clock::pack(std::vector<std::byte>& out) const {
 void phase_clock::merge(std::span<std::byte const>& in) {
   auto const level_of = [&] {
     auto const level = bytes::get_varint(in);
-    if (level > most_levels) throw protocol_error("a phase of a level that cannot be");
+    if (level > most_levels) throw protocol_error("message holds a phase of an impossible level");
     return static_cast<int>(level);
   };
   for (auto n = bytes::get_varint(in); n > 0; --n) {
     auto const what = bytes::get_raw<std::uint8_t>(in);
-    if (what >= names.size()) throw protocol_error("a phase that is not known");
+    if (what >= names.size()) throw protocol_error("message holds an unknown phase");
     auto const level = level_of();
     entry e;
     e.seconds = bytes::get_raw<double>(in);
@@ -113,7 +114,7 @@ std::vector<phase_report> phase_clock::phases() const {
   auto const entries = with_own_exchanges().entries_;
   for (auto const& [where, e] : entries) {
     auto seconds = e.seconds;
-    // What is exchanged and combined on a level belongs to the problem that was divided there.
+    // The exchange and combination on a level belong to the problem that was divided there.
     auto const divided = entries.find({phase::divide, where.second});
     auto const& sizes = e.sizes.empty() && divided != entries.end() ? divided->second.sizes : e.sizes;
     if (where.first == phase::exchange)

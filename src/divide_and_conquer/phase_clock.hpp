@@ -1,5 +1,5 @@
-// The phases of a divide_and_conquer call: how long each took on each level, for the report and the cost
-// model.
+// Measures the phases of a divide_and_conquer call: the duration of each phase on each level, for
+// the report and the cost model.
 #pragma once
 
 #include <cstddef>
@@ -14,22 +14,24 @@
 
 namespace skel::detail {
 
-/// The maximum over what one rank did on a level, then over the ranks ("hypercube divide and conquer",
-/// section 5). An exchange is measured as packing and unpacking, the maximum over the ranks, and the time
-/// from a rank's own message to its partner's, the minimum: whoever is later waits for the network only.
+/// A phase counts as the maximum over one rank's work on a level, then over the ranks [Hyper, §5].
+/// An exchange has two parts. Packing and unpacking count as the maximum over the ranks. The time
+/// from a rank's own message to its partner's counts as the minimum, because the later partner
+/// waits for the network only.
 class phase_clock {
  public:
   enum class phase : std::uint8_t { divide, sequential, exchange, combine };
 
   void add(phase what, int level, double seconds, std::uint64_t bytes = 0, problem_sizes sizes = {});
-  /// Packing and unpacking of the level's exchange, on this rank: added up.
+  /// Adds the time of packing and unpacking in the level's exchange, on this rank.
   void exchange(int level, double seconds, std::uint64_t bytes);
-  /// This rank's message of the level's exchange has left; its partner's has come.
+  /// Records when this rank's message of the level's exchange was sent; received() records its
+  /// partner's.
   void sent(int level, double now);
   void received(int level, double now);
 
   void pack(std::vector<std::byte>& out) const;
-  /// Adds what another rank has packed. Throws protocol_error.
+  /// Merges the packed times of another rank. Throws protocol_error.
   void merge(std::span<std::byte const>& in);
   [[nodiscard]] std::vector<phase_report> phases() const;
 
@@ -51,7 +53,7 @@ class phase_clock {
 
   std::map<std::pair<phase, int>, entry> entries_;
   std::map<int, times> exchanges_;     // of this rank
-  std::map<int, double> other_waits_;  // the shortest of the other ranks, per level
+  std::map<int, double> other_waits_;  // the shortest wait of the other ranks, per level
 };
 
 }  // namespace skel::detail

@@ -62,7 +62,7 @@ void divide_run::begin(std::unique_lock<std::mutex>& lock) {
   perform(list);
 }
 
-// The root's problem could not be had: nobody begins.
+// The root could not obtain its problem: no rank begins.
 void divide_run::end_source(std::string const& text) {
   if (is_root())
     call_roll(&role::roll_call::source_failed, text);
@@ -150,7 +150,7 @@ void divide_run::attach(divide_message const& m, int to, bytes& body) {
 
 void divide_run::attach_to_call(call_message const& m, int to, bytes& body) {
   if (auto const* const f = std::get_if<role::finish>(&m)) {
-    // A rank that was taken for lost, and lives, has missed its end.
+    // A rank that was declared dead but lives has missed the end.
     if (kind_.to == placement::everywhere && f->how.how == role::outcome::status::done &&
         !role_.has_reached(to))
       append(solutions_.at(everybody()), body);
@@ -168,7 +168,8 @@ void append_bytes(transport::packet const& more, transport::packet& body) {
 }
 }  // namespace
 
-// Packs here only what was not expected to travel: after a loss.
+// Usually already packed. Packs here only after a loss, when the problem was not expected to
+// travel.
 void divide_run::append(held_problem const& p, bytes& body) const {
   if (p.packed)
     append_bytes(*p.packed, body);
@@ -185,7 +186,7 @@ void divide_run::append(held_solution& s, bytes& body) const {
     work_.pack(*s.object, body.body());
 }
 
-// Code of the user's threw: the run fails as if the latest task had.
+// The user's code threw: the run fails as if the latest task had thrown.
 void divide_run::fail(std::string text) {
   role::divide_actions list;
   role_.failed(calls_, std::move(text), list);
@@ -198,7 +199,7 @@ void divide_run::deliver_own() {
   to_self_.deliver([&](divide_message const& m) { deliver(rank_, m, nullptr); });
 }
 
-// The roll call, the book of takeovers and the partner each answer their part.
+// The roll call, the book of takeovers and the partner each handle their part.
 void divide_run::deliver(int from, divide_message const& m, bytes* payload) {
   if (auto const* const call = std::get_if<call_message>(&m); call != nullptr && is_root()) {
     call_roll(&role::roll_call::on, from, *call);
@@ -248,7 +249,7 @@ void divide_run::on_tick(double t) {
   role_.tick(list);
   if (is_root()) takeovers_.tick(list);
   perform(list);
-  // The root hears that this rank moves: for its watchdog.
+  // Reports progress to the root, for its watchdog.
   if (calls_ != calls_told_) {
     calls_told_ = calls_;
     last_moved_ = t;
@@ -263,7 +264,7 @@ void divide_run::please_stop() {
   perform(list);
 }
 
-// --- what it says of itself
+// --- report and progress
 
 void divide_run::describe(report& r) const {
   r.skeleton = "divide_and_conquer";
@@ -302,10 +303,10 @@ divide_kind kind_of(any_division const& division, placement from) {
   if (division.which() == kind::distributed) k.to = placement::in_parts;
   if (division.which() == kind::embarrassing && from == placement::on_root)
     throw usage_error(
-        "embarrassing: the data must be on the ranks already (replicated_problem or own_part); for a problem "
-        "that is on the root use tree");
+        "embarrassing: the data must already be on the ranks (replicated_problem or own_part); for a "
+        "problem on the root use tree");
   if (division.which() == kind::tree && from == placement::in_parts)
-    throw usage_error("tree: there is nothing to divide where each rank has its own_part; use embarrassing");
+    throw usage_error("tree: a problem in own_parts is already divided; use embarrassing");
   return k;
 }
 

@@ -18,29 +18,29 @@
 
 namespace skel::detail {
 
-/// What the role wants is done by jobs. A job runs without the engine's lock, and packs there what will
-/// travel and unpacks what has come: the lock is not held while large problems and solutions become bytes.
-/// The problem of this rank alone is divided further into pieces, so that all compute threads have something
-/// to do.
+/// Jobs carry out the actions of the role. A job runs without the engine's lock and packs and
+/// unpacks there, so the lock is not held while large problems and solutions are converted. The
+/// rank divides its own problem further into pieces, so that all compute threads have work.
 class divide_run final : public peer_run {
  public:
   divide_run(context& ctx, divide_work& work, divide_kind const& kind,
              divide_and_conquer_options const& options);
   ~divide_run() override;
-  /// After execute(): what this rank has of the solution.
+  /// Call after execute(). Returns this rank's share of the solution.
   [[nodiscard]] solution_ptr take_solution();
 
   void on_lost(int rank) override;
   void on_tick(double t) override;
   void idle_work() override {}
-  // What comes meanwhile is only taken up when the rank's own part is done.
+  // Messages are only handled when the rank's own part is done.
   [[nodiscard]] bool patient() const override { return true; }
   [[nodiscard]] std::string state() const override;
 
  private:
   using rank_span = role::rank_span;
   using bytes = transport::packet;
-  // As an object, as bytes that came, or both: the bytes of an object that will travel.
+  // A problem as an object, as received bytes, or both: the packed bytes of an object that will
+  // travel.
   struct held_problem {
     problem_ptr object;
     std::shared_ptr<bytes const> packed;
@@ -49,23 +49,23 @@ class divide_run final : public peer_run {
     solution_ptr object;
     std::optional<bytes> packed;
   };
-  // A piece of a group's problem, with the two that it was divided into.
+  // A piece of a group's problem, and the two pieces that it was divided into.
   struct piece {
     rank_span group;
     std::shared_ptr<piece> parent;
     int side = 0;
-    unsigned depth = 0;  // how often it may be divided
+    unsigned depth = 0;  // how many more times it may be divided
     held_problem problem;
     std::array<held_solution, 2> halves;
     int open_halves = 2;
-    double begin = 0;     // of the group's first piece, where it has been divided
-    problem_sizes sizes;  // likewise
+    double begin = 0;     // start time of the group's first piece, if it was divided
+    problem_sizes sizes;  // of the group's first piece, if it was divided
   };
   struct job {
     enum class kind : std::uint8_t { divide, solve, merge, combine } what = kind::divide;
     std::shared_ptr<piece> of;
   };
-  // What a job has made, and how long that took.
+  // The output of a job, and its duration.
   struct done {
     std::optional<std::pair<problem_ptr, problem_ptr>> halves;
     std::shared_ptr<bytes const> right_packed;
@@ -119,8 +119,8 @@ class divide_run final : public peer_run {
   unsigned running_ = 0;
   std::uint64_t calls_ = 0;
   std::uint64_t calls_told_ = 0;
-  std::uint64_t taken_over_ = 0;  // by the other ranks, on the root
-  int combined_ = 0;              // levels, for the progress
+  std::uint64_t taken_over_ = 0;  // by the other ranks; on the root
+  int combined_ = 0;              // number of levels, for the progress display
   phase_clock phases_;
 };
 

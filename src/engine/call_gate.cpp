@@ -30,7 +30,8 @@ std::uint32_t call_gate::enter(context_id context, bool nested) {
                    "one after the other, or give the other thread a context of its own "
                    "(context::beside)",
                    rank_);
-  // On one rank the call in progress is whole; on several, who knows which of both the others have joined.
+  // On one rank the call in progress is intact. On several, it is unknown which of the two calls
+  // the others have joined.
   if (nested || size_ > 1) {
     failures_.push_back({{context, c.calls}, call_failure::kind::usage, text, !nested});
     has_failures_.store(true, std::memory_order_relaxed);

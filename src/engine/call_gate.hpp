@@ -1,4 +1,4 @@
-// Skeleton calls on one context come one after the other: this is where that is checked.
+// Ensures that skeleton calls on one context follow one another.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@
 
 namespace skel::detail {
 
-/// Names a context on all of its ranks. 0 is the engine's own, 1 the one over all ranks.
+/// Identifies a context on all of its ranks. 0 is the engine's own, 1 the one over all ranks.
 using context_id = std::uint64_t;
 
 struct run_key {
@@ -21,7 +21,7 @@ struct run_key {
   friend auto operator<=>(run_key const&, run_key const&) = default;
 };
 
-/// A call that cannot go on, on any rank, by no message of its own protocol.
+/// A call that cannot continue on any rank, for a reason outside its protocol.
 struct call_failure {
   enum class kind : std::uint8_t { usage, protocol };
   run_key call;
@@ -30,27 +30,28 @@ struct call_failure {
   bool out_of_step = false;  ///< the ranks cannot agree on later calls on this context either
 };
 
-/// The calls in progress on the contexts of one rank. Needs no lock of the engine: a merge calls skeletons
-/// with that lock held.
+/// The calls in progress on the contexts of one rank. Does not use the engine's lock, because a
+/// merge that holds it may call a skeleton.
 class call_gate {
  public:
   call_gate(int rank, int size) : rank_(rank), size_(size) {}
 
-  /// Begins a call and numbers it. Throws usage_error while another one is in progress on the context. That
-  /// one fails on all ranks: after a nested call, and where several ranks may have taken different threads'
-  /// calls for the same one. `nested`: the caller is one of the engine's own threads.
+  /// Begins a call and numbers it. Throws usage_error while another call is in progress on the
+  /// context. That other call fails on all ranks if the new call is nested, or if there are several
+  /// ranks, which may have paired the calls of different threads. `nested`: the caller is one of
+  /// the engine's own threads.
   std::uint32_t enter(context_id context, bool nested);
   void leave(context_id context);
-  /// Calls on the context throw usage_error, from the one with the number `first` on.
+  /// Calls on the context throw usage_error, starting with call number `first`.
   void shut(context_id context, std::uint32_t first, std::string text);
   [[nodiscard]] bool busy();
-  /// Whether the caller's thread makes a call on this context just now.
+  /// Whether the calling thread is making a call on this context.
   [[nodiscard]] bool is_caller(context_id context);
 
   [[nodiscard]] bool has_failures() const { return has_failures_.load(std::memory_order_relaxed); }
-  /// Calls that have failed here and that the other ranks do not know of.
+  /// Calls that have failed here and are unknown to the other ranks.
   [[nodiscard]] std::vector<call_failure> take_failures();
-  /// Those of one call only.
+  /// The same for one call.
   [[nodiscard]] std::vector<call_failure> take_failures(run_key of);
 
  private:
@@ -58,7 +59,7 @@ class call_gate {
     std::uint32_t calls = 0;
     bool busy = false;
     std::thread::id caller{};
-    std::string shut{};  // why no call from number first_shut on can begin; empty: all can
+    std::string shut{};  // the reason why no call from number first_shut on can begin; empty: all can
     std::uint32_t first_shut = 0;
   };
   std::mutex mutex_;

@@ -1,4 +1,4 @@
-// The compute threads of a process beside those that call skeletons.
+// The compute threads of a process, apart from those that call skeletons.
 #pragma once
 
 #include <condition_variable>
@@ -11,19 +11,18 @@ namespace skel::detail {
 
 class run;
 
-/// Threads are made when they are first wanted and wait for the next run after that. Runs of several contexts
-/// share them: each gets those that are free.
+/// Threads are created on first use and then wait for further runs. Runs of several contexts share
+/// them: each gets the free ones.
 class compute_pool {
  public:
   compute_pool() = default;
   compute_pool(compute_pool const&) = delete;
   compute_pool& operator=(compute_pool const&) = delete;
-  /// No run may be in the pool any more.
+  /// No run may be left in the pool.
   ~compute_pool();
 
-  /// Lets up to `threads - 1` threads call r.work(1 ...) while the caller does `own`; returns, or throws what
-  /// `own` throws, when they all have returned.
-  /// A new thread calls `at_start` first.
+  /// Lets up to `threads - 1` threads call r.work(1 ...) while the caller runs `own`. Returns, or
+  /// rethrows the exception of `own`, when all have returned. A new thread first calls `at_start`.
   void work_on(run& r, unsigned threads, std::function<void()> const& own,
                std::function<void()> const& at_start);
 
@@ -34,7 +33,7 @@ class compute_pool {
   std::condition_variable wakes_;
   std::condition_variable done_;
   std::vector<std::thread> threads_;
-  std::vector<run*> work_;  // per thread: what it runs, or null
+  std::vector<run*> work_;  // per thread: its run, or null
   bool ending_ = false;
 };
 

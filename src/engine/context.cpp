@@ -145,7 +145,7 @@ context context::beside() {
   if (engine_->owns_this_thread() || engine_->gate().is_caller(id_))
     throw usage_error(
         "context::beside was called inside a task, merge, source or sink: make the context before the call");
-  if (is_team_) throw usage_error("context::beside: a team has no context beside it, make another team");
+  if (is_team_) throw usage_error("context::beside: not available on a team; make another team");
   context other(engine_);
   other.id_ = engine_->next_context();
   other.beside_ = true;
@@ -154,20 +154,20 @@ context context::beside() {
 
 context context::team(std::span<int const> ranks) const {
   auto const text = [&] { return "[" + detail::join(std::vector(ranks.begin(), ranks.end()), " ") + "]"; };
-  if (ranks.empty()) throw usage_error("context::team: a team needs a rank at least");
+  if (ranks.empty()) throw usage_error("context::team: a team needs at least one rank");
   auto sorted = std::vector(ranks.begin(), ranks.end());
   std::sort(sorted.begin(), sorted.end());
   if (sorted.front() < 0 || sorted.back() >= size())
     throw usage_error(detail::format("context::team: ranks must be 0 to {}, got {}", size() - 1, text()));
   if (auto const twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end())
-    throw usage_error(detail::format("context::team: rank {} stands twice in {}", *twice, text()));
+    throw usage_error(detail::format("context::team: rank {} is repeated in {}", *twice, text()));
   auto const mine = std::find(ranks.begin(), ranks.end(), rank());
   if (mine == ranks.end())
-    throw usage_error(detail::format("context::team: rank {} asks for a team of others, {}", rank(), text()));
+    throw usage_error(detail::format("context::team: the calling rank {} is missing in {}", rank(), text()));
   std::vector<int> wire;
   for (int const r : ranks) wire.push_back(team_->to_wire(r));
-  // The same number on all of its ranks without a message: a hash of who made it and of its ranks. The
-  // highest bit keeps it apart from contexts that are counted.
+  // All ranks of the team compute the same number without a message: a hash of its maker and its
+  // ranks. The highest bit distinguishes it from counted contexts.
   xxh3_hasher hasher;
   hasher.update(std::as_bytes(std::span(&id_, 1)));
   hasher.update(std::as_bytes(std::span(wire)));

@@ -1,4 +1,4 @@
-// What skeletons, transports and tests reach of a context, and users do not.
+// Internals of a context for skeletons, transports and tests.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct context_access {
   [[nodiscard]] static context make(std::shared_ptr<engine> from) { return context(std::move(from)); }
   [[nodiscard]] static detail::engine& engine_of(context const& ctx) { return *ctx.engine_; }
   [[nodiscard]] static std::uint64_t id(context const& ctx) { return ctx.id_; }
-  /// Whether its calls show progress and leave a trace: those of beside() and of teams do not.
+  /// Whether its calls show progress and record a trace. Those of beside() and of teams do not.
   [[nodiscard]] static bool is_observed(context const& ctx) { return !ctx.beside_ && !ctx.is_team_; }
   [[nodiscard]] static detail::team const& team_of(context const& ctx) { return *ctx.team_; }
   /// Its ranks, the root first.

@@ -1,4 +1,4 @@
-// How many cores this process may use: affinity mask and cgroup quota.
+// Determines how many cores this process may use: affinity mask and cgroup quota.
 #include "cores.hpp"
 
 #include <sched.h>
@@ -46,7 +46,8 @@ double cgroup_quota() {
 
 int usable_cores() {
   int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  // A machine may have more processors than a cpu_set_t holds; the set grows until the kernel accepts it.
+  // A machine may have more processors than a cpu_set_t holds: grows the set until the kernel
+  // accepts it.
   for (int capacity = 1024; capacity <= 1 << 20; capacity *= 2) {
     cpu_set_t* const set = CPU_ALLOC(capacity);
     std::size_t const bytes = CPU_ALLOC_SIZE(capacity);

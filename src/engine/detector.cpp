@@ -27,7 +27,7 @@ void detector::reset(double now) {
 
 detector::verdict detector::beat(double now, std::vector<bool> const& lost) {
   verdict v;
-  // Time that this process was not running for is nobody else's silence.
+  // Time for which this process was stopped is not silence of other ranks.
   double const stalled = std::max(0.0, now - last_beat_ - 2 * interval_);
   last_beat_ = now;
   for (std::size_t i = 0; i < last_heard_.size(); ++i) {

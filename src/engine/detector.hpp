@@ -1,4 +1,4 @@
-// Who has been silent for too long: heartbeat and time-out.
+// Detects ranks that are silent for too long: heartbeats and time-outs.
 #pragma once
 
 #include <cstdint>
@@ -7,15 +7,15 @@
 
 namespace skel::detail {
 
-/// Failure detector of one rank (gdc section 3, fault tolerance: whoever does not answer is taken for
-/// crashed). Pure: what was heard and sent goes in, whom to greet and whom to give up comes out. The root
-/// watches all ranks, the others watch the root, which tells them what it finds: 2 N heartbeats per interval,
-/// not N squared.
+/// Failure detector of one rank [Lee97, §3]. Pure: it receives what was heard and sent, and returns
+/// the ranks to greet and the ranks to declare dead. The root watches all ranks; the others watch
+/// the root, which notifies them of its findings. This takes 2 N heartbeats per interval instead of
+/// N squared.
 class detector {
  public:
   detector() = default;
-  /// `suspect_after`: seconds of silence; 0: never. Without `always` a rank is watched only from its first
-  /// message after begin() to end(), because outside of a run it may be unable to send.
+  /// `suspect_after`: seconds of silence; 0: never. Without `always`, a rank is watched only from
+  /// its first message after begin() until end(), because it may be unable to send outside a run.
   detector(int self, int size, double suspect_after, bool always, double now);
 
   [[nodiscard]] bool enabled() const { return suspect_after_ > 0; }
@@ -25,7 +25,7 @@ class detector {
   [[nodiscard]] double silence(int rank, double now) const {
     return now - last_heard_[static_cast<std::size_t>(rank)];
   }
-  /// When beat() is to be called again; infinity if never.
+  /// Time of the next call to beat(); infinity if never.
   [[nodiscard]] double next_beat() const {
     return enabled() ? last_beat_ + interval_ : std::numeric_limits<double>::infinity();
   }
@@ -33,14 +33,14 @@ class detector {
 
   void heard(int rank) { heard_[static_cast<std::size_t>(rank)] = 1; }
   void sent(int rank) { sent_[static_cast<std::size_t>(rank)] = 1; }
-  /// A run begins or ends: without `always` nobody is watched until heard of again.
+  /// A run begins or ends. Without `always`, no rank is watched until it is heard from again.
   void reset(double now);
 
   struct verdict {
-    std::vector<int> greet;   ///< nothing was sent to them lately
-    std::vector<int> silent;  ///< to be taken for lost
+    std::vector<int> greet;   ///< ranks without a recent message from this rank
+    std::vector<int> silent;  ///< ranks to declare dead
   };
-  /// Once per interval. `lost`: who is lost already.
+  /// Called once per interval. `lost`: the ranks already lost.
   [[nodiscard]] verdict beat(double now, std::vector<bool> const& lost);
 
  private:

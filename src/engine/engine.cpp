@@ -25,12 +25,13 @@ context_options checked(context_options o) {
 
 constexpr double tick_seconds = 0.25;
 constexpr int most_messages_at_once = 64;
-// What has arrived goes to the sink while it is in the cache.
+// Messages go to the sink while they are in the cache.
 constexpr std::size_t most_bytes_at_once = std::size_t{256} * 1024;
-// Context 0 is the engine's own: run 0 how ranks leave and calls fail, run 1 the ranks' disks.
+// Context 0 is the engine's own: run 0 for leaving ranks and failed calls, run 1 for the ranks'
+// disks.
 constexpr std::uint32_t run_of_disks = 1;
 
-// The name that the user gives this host, %r in it for the rank.
+// The host name given by the user, with %r replaced by the rank.
 std::string host_name_of(context_options const& options, std::string found, int rank) {
   if (!options.host.empty()) return expand_disk(options.host, found, rank);
   return found;
@@ -76,7 +77,7 @@ void engine::end_talk() {
       flush(lock, any_lost() ? 0.1 : 5.0);
       if (any_lost()) wires_->abandon();
     } catch (std::exception const&) {
-      // The wires are broken: whoever waits for these messages finds out by itself.
+      // The transport has failed. Ranks that wait for these messages detect that themselves.
     }
   }
 }
@@ -142,8 +143,8 @@ transport::link& engine::link_to(int peer) {
   return *l;
 }
 
-// What is meant for a lost rank waits until it is heard of: over TCP every send to the dead would try to
-// connect.
+// Messages for a lost rank wait until it is heard from again: over TCP, every send to a dead rank
+// would try to connect.
 void engine::pump(int peer) {
   if (!lost_[static_cast<std::size_t>(peer)] && may_call()) transmit(peer);
 }
@@ -176,9 +177,9 @@ void engine::dispatch(int from, transport::link::delivery d) {
 
 namespace {
 
-// A library that yields where nothing has arrived may give this core to another process for milliseconds,
-// each time. Whoever has work computes for as long then, before it looks again: so that looking takes half of
-// its time at most.
+// A library that yields when nothing has arrived may give this core to another process for
+// milliseconds each time. A busy thread then computes for as long before it checks again, so that
+// checking takes at most half of its time.
 double nap(double waited) {
   constexpr double shortest = 500e-6, longest = 5e-3;
   return waited < shortest ? 0 : std::min(waited, longest);
@@ -191,10 +192,10 @@ bool engine::progress() {
   settle_failures();
   if (!any_thread_)
     for (int r = 0; r < size_; ++r)
-      if (links_[static_cast<std::size_t>(r)]) pump(r);  // what pool threads have queued
+      if (links_[static_cast<std::size_t>(r)]) pump(r);  // packets queued by pool threads
   send_for_disks();
   bool arrived = false;
-  double waited = 0;  // for nothing
+  double waited = 0;  // in vain
   std::size_t bytes = 0;
   for (int i = 0; i < most_messages_at_once && bytes < most_bytes_at_once; ++i) {
     double const begin = now();
@@ -209,7 +210,7 @@ bool engine::progress() {
     if (lost_[static_cast<std::size_t>(a->from)]) found(a->from);
     auto& l = link_to(a->from);
     auto d = l.accept(std::move(a->what));
-    pump(a->from);  // it may have acknowledged
+    pump(a->from);  // it may carry an acknowledgement
     if (d) dispatch(a->from, std::move(*d));
     if (auto ack = l.acknowledgement()) {
       ++messages_sent_;
@@ -236,7 +237,7 @@ void engine::send_for_disks() {
   for (auto& o : disks_.take_outgoing()) send(o.to, {0, run_of_disks}, std::move(o.what));
 }
 
-// Another rank may still write its last checkpoint here. Who has said farewell knows that none does.
+// Another rank may still write its last checkpoint here. A rank that has said farewell will not.
 void engine::serve_disks_to_the_end(std::unique_lock<std::mutex>& lock) {
   constexpr double pause = 100e-6, patience = 30;
   double const begin = now();
@@ -273,7 +274,7 @@ void engine::flush(std::unique_lock<std::mutex>& lock, double seconds) {
 
 void engine::rest(std::unique_lock<std::mutex>& lock, double seconds) {
   lock.unlock();
-  // A microsecond at least: rounding must not let a waiting rank stand still just before its tick.
+  // At least a microsecond: rounding must not stop a waiting rank just before its tick.
   wires_->wait(owns_time_ ? std::max({seconds, next_tick() - now(), 1e-6}) : seconds);
   lock.lock();
 }
@@ -286,27 +287,28 @@ void engine::declare_lost(int rank) {
   for (auto const& [key, running] : runs_) running->on_rank_lost(rank);
 }
 
-// Whoever speaks lives.
+// A rank that sends a message is alive.
 void engine::found(int rank) {
   lost_[static_cast<std::size_t>(rank)] = false;
   disks_.set_lost(rank, false);
   announce(rank);
 }
 
-// The root tells the living what it thinks of a rank.
+// The root sends its view of a rank to the living ranks.
 void engine::announce(int rank) {
   if (rank_ != 0 || rank == 0) return;
   for (int r = 1; r < size_; ++r)
     if (r != rank && !lost_[static_cast<std::size_t>(r)]) send_opinion(r, rank);
 }
 
-// Once per interval: signs of life to those that have heard nothing, and who has given none.
+// Called once per interval: sends heartbeats to ranks without a recent message, and finds silent
+// ranks.
 void engine::beat(double t) {
   for (int const rank : wires_->failed()) declare_lost(rank);
   auto const v = detector_.beat(t, lost_);
   for (int const rank : v.silent) {
-    // Signs of life wait behind a large message that is still arriving: it may take as long as on a slow
-    // network.
+    // Heartbeats queue behind a large message that is still arriving. It may take as long as on a
+    // slow network.
     constexpr double slow_bytes_per_second = 1e7;
     double const excuse = static_cast<double>(wires_->arriving(rank)) / slow_bytes_per_second;
     if (detector_.silence(rank, t) > detector_.patience() + excuse) declare_lost(rank);
@@ -317,7 +319,7 @@ void engine::beat(double t) {
     bytes_sent_ += p.size();
     wires_->send(rank, std::move(p));
   }
-  // Said again from time to time: a late message of a dead rank makes it look alive to whoever receives it.
+  // Repeated periodically: a late message of a dead rank makes it look alive to its receiver.
   constexpr unsigned again = 8;
   if (rank_ == 0 && ++beats_ % again == 0)
     for (int r = 1; r < size_; ++r)

@@ -1,4 +1,5 @@
-// The engine: one per process and transport. Moves messages, keeps the table of runs, lends compute threads.
+// The engine: one per process and transport. Drives communication, keeps the table of runs, and
+// lends compute threads.
 #pragma once
 
 #include <atomic>
@@ -24,44 +25,45 @@
 
 namespace skel::detail {
 
-/// A run as the engine sees it; ranks are those of the wires. All functions are called with the engine's lock
-/// held, except work() and idle_work().
+/// A run from the engine's point of view. Ranks are numbered as in the transport. All functions
+/// except work() and idle_work() are called with the engine's lock held.
 class run {
  public:
   virtual ~run() = default;
   virtual void on_message(int from, std::span<std::byte const> body, transport::packet& whole) = 0;
   virtual void on_rank_lost(int rank) = 0;
-  /// The rank has left the body of run_main and will never take part again.
+  /// The rank has left the body of run_main and will not take part again.
   virtual void on_left(int rank) = 0;
   virtual void on_tick(double now) = 0;
-  /// The run of a pool thread; returns when the run has ended.
+  /// Runs on a pool thread. Returns when the run has ended.
   virtual void work(unsigned thread) = 0;
-  /// What the helper does without the lock when all compute threads are busy (the sink's backlog).
+  /// Called by the helper without the lock while all compute threads are busy (the sink's backlog).
   virtual void idle_work() = 0;
-  /// Whether nobody waits for answers of this rank while its compute threads are inside tasks.
+  /// Whether no rank awaits an answer from this rank while its compute threads are inside tasks.
   [[nodiscard]] virtual bool patient() const { return false; }
   [[nodiscard]] virtual std::string state() const = 0;
-  /// What call it is, as call_description::text().
+  /// The description of the call, from call_description::text().
   [[nodiscard]] virtual std::string description() const { return {}; }
-  /// It fails on all ranks, for a reason outside of its protocol.
+  /// The call fails on all ranks, for a reason outside its protocol.
   virtual void on_failure(call_failure const& /*why*/) {}
-  /// On the root: a rank that was asked says what call it makes, or that it makes none of this number
-  /// (empty).
+  /// On the root: a queried rank reports the call it makes; empty if it makes none of this number.
   virtual void on_description(int /*rank*/, std::string const& /*theirs*/) {}
-  /// On the root: a rank cannot read what another one sends it.
+  /// On the root: a rank cannot decode the messages of another.
   virtual void on_doubt(int /*rank*/, int /*about*/, std::string const& /*text*/) {}
 };
 
-/// Control messages from here on are about calls (engine_calls.cpp), the others about how ranks leave.
+/// Control messages from this number on concern calls (engine_calls.cpp); lower ones concern
+/// leaving.
 inline constexpr std::uint8_t first_call_control = 16;
 
 /// How a rank leaves run_main; see farewell.cpp.
 struct farewell {
   int code = 0;
-  bool own = false;  // failed by itself, not because it was told that another rank failed
+  bool own = false;  // failed by itself, not because another rank failed
   std::string text{};
-  bool lost = false;      // a rank was lost or left on its own, so nobody may wait for all in MPI_Finalize
-  bool returned = false;  // the code is what the body returned: nothing failed, and the others go on
+  bool lost = false;  // a rank was lost or left on its own, so MPI_Finalize, which waits for all ranks, must
+                      // be skipped
+  bool returned = false;  // the body returned the code: nothing failed, and the other ranks continue
   [[nodiscard]] bool failed() const { return code != 0 && !returned; }
 };
 
@@ -79,21 +81,21 @@ class engine {
   [[nodiscard]] context_options& options() { return options_; }
   [[nodiscard]] std::mutex& mutex() { return mutex_; }
   [[nodiscard]] bool any_thread() const { return any_thread_; }
-  /// Messages move between skeleton calls too.
+  /// Whether communication is also driven between skeleton calls.
   [[nodiscard]] bool any_time() const { return any_time_; }
-  /// What ranks ask of each other's disks.
+  /// Serves requests of other ranks for this rank's disk, and makes such requests.
   [[nodiscard]] disk_service& disks() { return disks_; }
-  /// Seconds on the clock of the wires; see transport::now and owns_time.
+  /// Seconds on the transport's clock; see transport::now and owns_time.
   [[nodiscard]] double now() const { return wires_->now(); }
   [[nodiscard]] bool owns_time() const { return owns_time_; }
   std::condition_variable& work_arrived() { return work_arrived_; }
   std::atomic<bool>& stop_requested() { return stop_requested_; }
 
-  /// The number of another context over this engine; the first has 1. The same on all ranks if they ask in
-  /// the same order.
+  /// The number of another context over this engine; the first has 1. All ranks get the same number
+  /// if they call in the same order.
   [[nodiscard]] context_id next_context() { return ++contexts_; }
 
-  /// A context of these ranks; calls on it may come from now on.
+  /// Registers a context of these ranks, which may now receive calls.
   void add_team(context_id id, std::vector<int> ranks);
 
   // --- with the lock held ---
@@ -103,69 +105,73 @@ class engine {
   void close(run_key key);
   /// Queues a message to another rank and sends what credit allows.
   void send(int to, run_key key, transport::packet body);
-  /// Receives and delivers what has arrived, lets time pass; whether anything had. The caller holds the lock.
+  /// Receives and delivers arrived messages, or lets time pass. Returns whether there were any.
+  /// Requires the lock.
   bool progress();
-  /// Makes progress until every packet has left this process or `seconds` are over.
+  /// Drives communication until every packet has left this process or `seconds` have passed.
   void flush(std::unique_lock<std::mutex>& lock, double seconds);
-  /// Gives the lock away for `seconds` (0: lets other threads run). Where time is the wires' own, nothing can
-  /// happen before a packet arrives, so there it lasts until then, or until the next tick is due.
+  /// Releases the lock for `seconds` (0: lets other threads run). If the transport owns time,
+  /// nothing can happen before a packet arrives, so this returns then or when the next tick is due.
   void rest(std::unique_lock<std::mutex>& lock, double seconds);
-  /// The rank is taken for lost until it is heard of. The root tells the others.
+  /// Declares the rank dead until it is heard from again. The root notifies the others.
   void declare_lost(int rank);
   [[nodiscard]] std::vector<bool> const& lost() const { return lost_; }
   [[nodiscard]] bool any_lost() const;
   void throw_if_peer_failed() const;
-  /// The call fails on all ranks. (One that this rank has not reached fails when it does.)
+  /// Fails the call on all ranks. A call that this rank has not reached fails when it does.
   void fail_call(call_failure const& failure);
   /// Sends calls that failed in the gate to the other ranks, and fails them here.
   void settle_failures();
-  /// On the root of the call: asks a rank what call it makes; the run's on_description() hears the answer.
+  /// On the root of the call: asks a rank which call it makes. The run's on_description() receives
+  /// the answer.
   void ask_call(int rank, run_key call);
-  /// Tells the root that this rank cannot read what another one sends it.
+  /// Reports to the root that this rank cannot decode the messages of another.
   void tell_doubt(run_key call, int about, std::string const& text);
-  /// When the latest message came.
+  /// Time of the latest message.
   [[nodiscard]] double last_arrival() const { return last_arrival_; }
   [[nodiscard]] std::uint64_t messages_sent() const { return messages_sent_; }
   [[nodiscard]] std::uint64_t bytes_sent() const { return bytes_sent_; }
 
   // --- without the lock ---
   [[nodiscard]] call_gate& gate() { return gate_; }
-  /// Whether the calling thread is one of the engine's own: inside of a call, it runs the user's code.
+  /// Whether the calling thread belongs to the engine, and therefore runs the user's code inside a
+  /// call.
   [[nodiscard]] bool owns_this_thread() const;
-  /// The process is ending by exit() during a call: tells the other ranks, prints one line, ends with 1.
+  /// The process is ending by exit() during a call: notifies the other ranks, prints one line, and
+  /// exits with 1.
   [[noreturn]] void end_by_exit();
-  /// Of run_main; empty elsewhere.
+  /// Set by run_main; otherwise empty.
   std::string program_of_run_main;
-  /// MPI ends, and the context lives on: further calls throw usage_error with this text.
+  /// MPI ends while the context lives on: later calls throw usage_error with this text.
   void close_wires(std::string const& text);
-  /// Makes progress if nobody else is at it and nobody was for `seconds`.
+  /// Drives communication if no thread is doing so or has done so for `seconds`.
   bool try_progress(double seconds);
-  /// While an idle compute thread polls, the helper need not; the thread wakes it when it has got work.
+  /// While an idle compute thread polls, the helper rests. The thread wakes it when it gets work.
   void rest_helper(bool rests) {
     if (helper_rests_.exchange(rests, std::memory_order_relaxed) && !rests) helper_wakes_.notify_all();
   }
-  /// What the helper does when all compute threads are inside long tasks: moves messages, and gives the runs
-  /// a chance to do what waits. Wires with a time of their own call it while a task's time passes.
+  /// The helper's work while all compute threads are inside long tasks: drives communication, and
+  /// lets the runs handle pending work. A transport that owns time calls it while a task's time
+  /// passes.
   void serve();
-  /// When the roles hear of the time again.
+  /// Time of the next tick of the roles.
   [[nodiscard]] double next_tick() const;
-  /// When messages were moved last; later where that gave the core away in vain: then this is when it may be
-  /// tried again.
+  /// Time when communication was last driven. Later if that yielded the core in vain: then it is
+  /// the time of the next attempt.
   [[nodiscard]] double last_progress() const { return last_progress_.load(std::memory_order_relaxed); }
-  /// Lets `threads - 1` pool threads call r.work(1 ...) and returns when they all have returned; the caller's
-  /// own part is `own`, called at once.
+  /// Lets `threads - 1` pool threads call r.work(1 ...) while the caller runs `own`. Returns when
+  /// all have returned.
   void with_pool(run& r, unsigned threads, std::function<void()> const& own);
 
-  /// Ends the job of this rank in run_main: tells, hears, returns the exit code; prints the failure of the
-  /// lowest rank (without a program's name, nothing).
+  /// Ends the job of this rank in run_main: exchanges outcomes, prints the failure of the lowest
+  /// rank (not without a program name), and returns the exit code.
   int say_farewell(farewell own, std::string const& program);
-  /// After say_farewell(): the ranks have agreed to end without MPI_Finalize.
+  /// After say_farewell(): the ranks have agreed to skip MPI_Finalize.
   [[nodiscard]] bool leaves_abruptly() const { return leaves_abruptly_; }
 
   std::vector<observe::rank_trace> traces;  // of ended runs, on the root
   void say_warning();
-  std::string
-      warning;  // for the user, said once, when the first skeleton runs (unless --quiet came meanwhile)
+  std::string warning;  // for the user; printed once, when the first skeleton runs (unless --quiet is set)
 
  private:
   [[nodiscard]] transport::link& link_to(int peer);
@@ -175,7 +181,7 @@ class engine {
   void found(int rank);
   void announce(int rank);
   void send_opinion(int to, int about);
-  // With a thread level below SERIALIZED only the thread that made the context may call MPI.
+  // With a thread level below SERIALIZED, only the thread that made the context may call MPI.
   [[nodiscard]] bool may_call() const { return any_thread_ || std::this_thread::get_id() == owner_; }
   void dispatch(int from, transport::link::delivery d);
   void on_control(int from, std::span<std::byte const> body);
@@ -183,7 +189,7 @@ class engine {
   void tell_failure(farewell const& own);
   void on_call_control(int from, std::span<std::byte const> body);
   void on_call_failure(call_failure const& failure);
-  /// Why the call fails, if the ranks cannot agree on it any more.
+  /// Why the call fails, if the ranks can no longer agree on it.
   [[nodiscard]] call_failure const* out_of_step(run_key call) const;
   void end_talk();
   void helper_loop();
@@ -202,7 +208,7 @@ class engine {
   bool any_thread_;
   bool owns_time_;
   std::thread::id owner_ = std::this_thread::get_id();
-  std::vector<std::unique_ptr<transport::link>> links_;  // made when the first message travels
+  std::vector<std::unique_ptr<transport::link>> links_;  // each is created with the first message to its rank
   std::vector<bool> lost_;
   detector detector_;
   bool any_time_;
@@ -213,7 +219,7 @@ class engine {
   std::map<context_id, std::uint32_t> newest_run_;
   std::map<context_id, std::string> newest_call_;   // its description
   std::map<run_key, call_failure> failed_early_;    // calls that this rank has not reached
-  std::map<context_id, call_failure> out_of_step_;  // contexts without further calls; the first to fail
+  std::map<context_id, call_failure> out_of_step_;  // contexts without further calls; first failure
   std::map<context_id, std::vector<int>> teams_;    // contexts of some of the ranks
   call_gate gate_;
   struct early {
@@ -245,10 +251,10 @@ class engine {
   bool ending_ = false;
   compute_pool pool_;
 
-  disk_service disks_;  // its thread wakes the helper: gone first
+  disk_service disks_;  // its thread wakes the helper, so it is destroyed first
 };
 
-/// Thrown out of a skeleton call when another rank has failed outside of it and the job is ending.
+/// Thrown from a skeleton call if another rank has failed outside of it and the job is ending.
 struct peer_failed : std::exception {
   [[nodiscard]] char const* what() const noexcept override { return "another rank has failed"; }
 };

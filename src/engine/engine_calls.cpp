@@ -1,5 +1,5 @@
-// What the engines of all ranks tell each other about calls, whatever the skeleton: that one fails, and which
-// call it is where messages cannot be understood.
+// Control messages between engines about calls, common to all skeletons: failures of a call, and
+// which call a rank makes if messages cannot be decoded.
 #include <unistd.h>
 
 #include <chrono>
@@ -17,7 +17,7 @@ namespace skel::detail {
 
 namespace {
 
-// Beside those of farewell.cpp.
+// In addition to those of farewell.cpp.
 enum call_control : std::uint8_t { call_failed = first_call_control, describe, description, doubt };
 
 transport::packet call_message(call_control what, run_key call) {
@@ -29,7 +29,7 @@ transport::packet call_message(call_control what, run_key call) {
   return p;
 }
 
-// Whether a context that is out of step since `failure` takes this call along.
+// Whether a context that is out of step since `failure` makes this call fail too.
 bool fails_with(call_failure const& failure, run_key call) {
   return call.context == failure.call.context && call.number >= failure.call.number;
 }
@@ -59,8 +59,8 @@ void engine::fail_call(call_failure const& failure) {
 void engine::on_call_failure(call_failure const& failure) {
   auto const& call = failure.call;
   if (failure.out_of_step) {
-    // This rank may be past that call, in a later one that fails too, or before it: an earlier call that has
-    // ended on the failing rank may still be ending here, and must end well.
+    // This rank may be past that call, in a later one that fails too, or before it: an earlier call
+    // that has ended on the failing rank may still be ending here and must succeed.
     auto const [first, added] = out_of_step_.try_emplace(call.context, failure);
     if (!added && first->second.call.number <= call.number) return;
     first->second = failure;
@@ -157,7 +157,7 @@ void engine::end_by_exit() {
     tell_failure(own);
     flush(lock, std::chrono::duration<double>(patience).count());
   } catch (std::exception const&) {
-    // The wires are broken: the others find out by themselves.
+    // The transport has failed. The other ranks detect that themselves.
   }
   say();
   _exit(1);

@@ -1,5 +1,5 @@
-// The engine's helper thread: moves messages when all compute threads are inside long tasks, and between
-// skeleton calls, where the transport can be called at any time.
+// The engine's helper thread: drives communication while all compute threads are inside long tasks,
+// and between skeleton calls if the transport can be called at any time.
 #include <algorithm>
 
 #include "engine.hpp"
@@ -7,14 +7,15 @@
 namespace skel::detail {
 
 namespace {
-// The helper looks this often whether anybody has moved messages; less often while compute threads do it
-// themselves, or nothing arrives: each look takes 20 to 100 microseconds from them. Where nobody waits for an
-// answer and nothing is under way it hardly looks: two ranks of 12 ms of connected components lost 7 %.
+// Interval at which the helper checks whether communication is driven. It is longer while compute
+// threads drive it themselves or nothing arrives, because each check takes 20 to 100 microseconds
+// from them. If no rank awaits an answer and nothing is in flight, it rarely checks: otherwise two
+// ranks lost 7 % of a 12 ms run.
 constexpr auto helper_shortest = std::chrono::microseconds(200);
 constexpr auto helper_longest = std::chrono::microseconds(2000);
 constexpr auto helper_rest = std::chrono::microseconds(20000);
 
-// Whose thread this is: of helpers, and of the pool's threads.
+// The engine that owns this thread: set for helpers and pool threads.
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 thread_local engine const* owner_of_this_thread = nullptr;
 }  // namespace
@@ -33,7 +34,7 @@ void engine::helper_loop() {
   while (!ending_) {
     if (idle()) {
       pause = helper_shortest;
-      if (any_time_ && detector_.enabled()) {  // between skeleton calls a rank gives signs of life
+      if (any_time_ && detector_.enabled()) {  // between skeleton calls a rank sends heartbeats
         helper_wakes_.wait_for(lock, std::chrono::duration<double>(detector_.interval()));
         if (ending_ || !idle()) continue;
         std::unique_lock const engine_lock(mutex_, std::try_to_lock);
@@ -47,10 +48,10 @@ void engine::helper_loop() {
       }
       continue;
     }
-    // No lock is held when it is woken from its rest, so a wake-up may be missed: hence the limit.
+    // A wake-up may be missed, because the notifier holds no lock; hence the time limit.
     helper_wakes_.wait_for(lock, helper_rests_ ? helper_rest : pause);
     if (ending_ || idle() || helper_rests_) continue;
-    // helper_mutex_ stays locked: a run cannot go away meanwhile, since its caller needs the mutex to leave.
+    // helper_mutex_ stays locked, so no run can end meanwhile: its caller needs the mutex to leave.
     std::vector<run*> running;
     bool arrived = false, nobody_waits = false;
     if (now() - last_progress() >= std::chrono::duration<double>(helper_shortest).count()) {
@@ -72,7 +73,7 @@ void engine::helper_loop() {
   }
 }
 
-// A large message needs somebody on both sides until it is there.
+// A large message needs a thread driving communication on both sides until it has arrived.
 bool engine::patient() const {
   for (int r = 0; r < size_; ++r) {
     auto const& l = links_[static_cast<std::size_t>(r)];

@@ -19,7 +19,7 @@ struct calls_in_progress {
   pid_t process = 0;             // a child of fork() has none of them
 };
 
-// Never destroyed: exit() destroys what is static before and after the handler runs.
+// Never destroyed: exit() destroys static objects before and after the handler runs.
 calls_in_progress& calls() {
   static auto& all = *new calls_in_progress;
   return all;

@@ -1,12 +1,13 @@
-// exit() inside a task would end the rank with the task's code, and no result, as if all were well.
+// Guards against exit() inside a task, which would end the rank with the task's exit code and no
+// result.
 #pragma once
 
 namespace skel::detail {
 
 class engine;
 
-/// A call begins on this engine, or ends. While one is in progress, exit() ends the process as
-/// engine::end_by_exit() says.
+/// Marks the beginning or end of a call on this engine. During a call, exit() ends the process as
+/// described at engine::end_by_exit().
 void guard_exit(engine& of, bool begins);
 
 }  // namespace skel::detail

@@ -13,10 +13,10 @@ void report_exit_status(int rank, int code, std::string const& reason) {
   char const* const name = std::getenv("SKEL_EXIT_STATUS_FILE");
   if (name == nullptr || *name == '\0') return;
   int const file = ::open(name, O_WRONLY | O_APPEND | O_CLOEXEC);
-  if (file < 0) return;  // on a host that does not see it; others do
+  if (file < 0) return;  // this host does not see the file; others do
   auto const line =
       std::to_string(rank) + " " + std::to_string(code) + (reason.empty() ? "" : " " + reason) + "\n";
-  // One write, so that the lines of several ranks do not mix.
+  // A single write, so that the lines of several ranks do not mix.
   static_cast<void>(!::write(file, line.data(), line.size()));
   ::close(file);
 }

@@ -1,17 +1,17 @@
-// Exit codes that mpiexec does not pass on.
+// Passes on exit codes that mpiexec drops.
 #pragma once
 
 #include <string>
 
 namespace skel::detail {
 
-/// Appends "RANK CODE", and a reason if there is one, to the file that SKEL_EXIT_STATUS_FILE names, if it
-/// does. Open MPI 4's mpiexec ends with 0 when it was told to survive losses, whatever the ranks end with;
-/// scripts/skel-mpiexec reads this file instead, and gives the reason where mpiexec is stuck, with what the
-/// ranks have printed.
+/// Appends "RANK CODE", and `reason` if it is not empty, to the file named by
+/// SKEL_EXIT_STATUS_FILE, if set. Open MPI 4's mpiexec exits with 0 if it was told to survive
+/// losses, whatever the ranks return. scripts/skel-mpiexec reads this file instead, and prints the
+/// reason if mpiexec hangs with the output of the ranks.
 void report_exit_status(int rank, int code, std::string const& reason = {});
 
-/// Whether a rank has done so, as far as can be seen on this host.
+/// Whether a rank has reported its status, as far as this host can see.
 [[nodiscard]] bool exit_status_reported();
 
 }  // namespace skel::detail

@@ -1,4 +1,5 @@
-// How the ranks of run_main leave together: everybody says how it ended, rank 0 decides who is heard.
+// How the ranks of run_main leave together: each reports how it ended, and rank 0 decides which
+// failure is printed.
 #include <algorithm>
 #include <cstdio>
 
@@ -11,8 +12,8 @@ namespace skel::detail {
 
 namespace {
 enum control : std::uint8_t { failing = 1, bye = 2, verdict = 3, lost = 4, found = 5 };
-// A rank deep inside a computation hears of another's failure only when it next calls skel; then it is left
-// behind.
+// A rank inside a long computation learns of another rank's failure only at its next call to skel.
+// After this time it is left behind.
 constexpr double patience_seconds = 10;
 }  // namespace
 
@@ -64,7 +65,7 @@ void engine::on_control(int from, std::span<std::byte const> body) {
   }
 }
 
-// The root's opinion of a rank.
+// Sends the root's view of a rank.
 void engine::send_opinion(int to, int about) {
   send_control(to, lost_[static_cast<std::size_t>(about)] ? control::lost : control::found, {.code = about});
 }
@@ -85,7 +86,7 @@ int engine::say_farewell(farewell own, std::string const& program) {
   }
   std::unique_lock lock(mutex_);
   says_farewell_ = true;
-  // Of a lost root every rank finds out by itself, and says so.
+  // Every rank detects a lost root and reports it itself.
   if (own.own && own.failed() && !lost_[0]) tell_failure(own);
   auto const pause = [&](unsigned round) { rest(lock, round < 200 ? 0 : 200e-6); };
   double failed_since = own.failed() ? now() : -1;
@@ -99,7 +100,7 @@ int engine::say_farewell(farewell own, std::string const& program) {
       progress();
       if (!verdict_) pause(round);
     }
-    if (!verdict_) {  // rank 0 is gone or hangs: better said twice than not at all
+    if (!verdict_) {  // rank 0 is lost or hangs: printing twice is better than not at all
       leaves_abruptly_ = true;
       print(own.text);
       return own.code != 0 ? own.code : 1;
@@ -117,8 +118,7 @@ int engine::say_farewell(farewell own, std::string const& program) {
   };
   for (unsigned round = 0; missing() > 0 && !given_up(); ++round) {
     progress();
-    if (!farewells_[0].failed() && !failed_peer_ &&
-        !early_.empty()) {  // it would wait for this rank for ever
+    if (!farewells_[0].failed() && !failed_peer_ && !early_.empty()) {  // it would wait for this rank forever
       own = {1, true,
              "rank " + std::to_string(early_.front().from) +
                  " makes a skeleton call that rank 0 does not make: all ranks must make the same calls"};
@@ -127,11 +127,12 @@ int engine::say_farewell(farewell own, std::string const& program) {
     }
     if (missing() > 0) pause(round);
   }
-  // The lowest rank that failed by itself; else the lowest whose body returned another code than 0.
+  // Chooses the lowest rank that failed by itself; otherwise the lowest whose body returned a
+  // nonzero code.
   farewell heard;
   for (auto const& [rank, f] : farewells_)
     if (f.own && f.code != 0 && (heard.code == 0 || (heard.returned && f.failed()))) heard = f;
-  // Suspects are told too: most of them live.
+  // Suspected ranks are notified too, since most of them live.
   leaves_abruptly_ =
       any_lost() || missing() > 0 ||
       std::any_of(farewells_.begin(), farewells_.end(), [](auto const& f) { return f.second.lost; });

@@ -18,8 +18,8 @@ std::optional<long> number_in(char const* variable) {
   return *end == '\0' ? std::optional(n) : std::nullopt;
 }
 
-// A shell of salloc and a batch script are steps of their own, with numbers from here on; what they start
-// directly is one process, though SLURM_NTASKS is that of the whole job.
+// The shell of salloc and a batch script are steps with numbers from here on. A program that they
+// start directly is one process, although SLURM_NTASKS counts the whole job.
 constexpr long first_special_step = 4294967280;
 
 std::optional<launch> launched_by_slurm() {
@@ -46,8 +46,8 @@ std::optional<launch> launched_by() {
   for (auto const& s : sizes)
     if (auto const n = number_in(s.variable); n && (!found || *n > found->processes))
       found = {s.launcher, *n};
-  if (!found) found = launched_by_slurm();  // under mpiexec, a step of it may be mpiexec's own
-  // PMIx tells a process its rank only: from rank 1 on there are several.
+  if (!found) found = launched_by_slurm();  // under mpiexec, a Slurm step may belong to mpiexec itself
+  // PMIx gives a process its rank only; a rank above 0 implies several processes.
   if (auto const rank = number_in("PMIX_RANK"); rank && !found)
     found = {"a launcher with PMIx", *rank > 0 ? 2 : 1, false};
   return found;

@@ -1,4 +1,4 @@
-// What the environment says about who has started this process.
+// Detects from the environment which launcher started this process.
 #pragma once
 
 #include <optional>
@@ -8,13 +8,13 @@ namespace skel::detail {
 
 struct launch {
   char const* launcher;
-  long processes;     ///< of the job step; 2 stands for "several" where only a rank is known
-  bool exact = true;  ///< whether that is their number
+  long processes;     ///< in the job step; 2 means "several" if only the rank is known
+  bool exact = true;  ///< whether `processes` is exact
   /// "3 processes", "several processes"
   [[nodiscard]] std::string number() const;
 };
 
-/// Nothing where no launcher of MPI programs has left a trace.
+/// Empty if there is no sign of an MPI launcher.
 [[nodiscard]] std::optional<launch> launched_by();
 
 }  // namespace skel::detail

@@ -11,7 +11,7 @@ namespace skel::detail {
 /// The last part of argv[0].
 [[nodiscard]] std::string program_name(int argc, char** argv);
 
-/// Runs the body; what escapes from it becomes an exit code and one line.
+/// Runs the body. An escaping exception becomes an exit code and one line.
 [[nodiscard]] farewell run_body(context& ctx, function_reference<int(context&)> body);
 
 }  // namespace skel::detail

@@ -20,7 +20,7 @@ std::string program_name(int argc, char** argv) {
 
 namespace {
 
-// The system keeps eight bits of a code; one that has others must not come out as success.
+// The system keeps eight bits of an exit code; a nonzero code must not become success.
 int exit_code_of(int returned) {
   int const kept = returned & 0xff;
   return kept == 0 && returned != 0 ? 1 : kept;

@@ -1,4 +1,4 @@
-// The ranks of a context: their numbers in it, and those by which the wires know them.
+// The ranks of a context: their numbers in the context and in the transport.
 #pragma once
 
 #include <algorithm>
@@ -9,15 +9,15 @@
 
 namespace skel::detail {
 
-/// A regular value. Skeletons and users see ranks 0 ... size() - 1; only the engine sees the numbers of the
-/// wires.
+/// A regular value. Skeletons and users see ranks 0 ... size() - 1; only the engine sees the
+/// transport's numbers.
 class team {
  public:
-  /// All ranks of the wires.
+  /// All ranks of the transport.
   explicit team(int wire_size) : wire_(static_cast<std::size_t>(wire_size)), all_(true) {
     std::iota(wire_.begin(), wire_.end(), 0);
   }
-  /// These ones: rank i of the team is rank `wire[i]` of the wires.
+  /// These ranks: rank i of the team is rank `wire[i]` of the transport.
   explicit team(std::vector<int> wire) : wire_(std::move(wire)) {
     for (std::size_t i = 0; i < wire_.size(); ++i) by_wire_.emplace_back(wire_[i], static_cast<int>(i));
     std::sort(by_wire_.begin(), by_wire_.end());
@@ -27,7 +27,7 @@ class team {
   [[nodiscard]] std::vector<int> const& wire_ranks() const { return wire_; }
   [[nodiscard]] int to_wire(int rank) const { return wire_[static_cast<std::size_t>(rank)]; }
   static constexpr int none = -1;
-  /// The rank in the team; none: it is not in it.
+  /// The rank in the team; `none` if it is not in it.
   [[nodiscard]] int from_wire(int rank) const {
     if (all_) return rank < size() ? rank : none;
     auto const at = std::lower_bound(by_wire_.begin(), by_wire_.end(), std::pair{rank, 0});
@@ -37,7 +37,7 @@ class team {
 
  private:
   std::vector<int> wire_;
-  std::vector<std::pair<int, int>> by_wire_;  // sorted; unused where all_
+  std::vector<std::pair<int, int>> by_wire_;  // sorted; unused if all_
   bool all_ = false;
 };
 

@@ -1,11 +1,12 @@
-// SKEL_TRACE and context_options::trace_file.
+// Checks SKEL_TRACE and context_options::trace_file.
 #pragma once
 
 #include "skel/context.hpp"
 
 namespace skel::detail {
 
-/// usage_error if options.trace_file is named and cannot be written. For the root, before anything runs.
+/// Throws usage_error if options.trace_file is set and cannot be written. Called on the root,
+/// before anything runs.
 void check_trace_file(context_options const& options);
 
 }  // namespace skel::detail

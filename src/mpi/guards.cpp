@@ -57,7 +57,7 @@ watch::~watch() {
 }
 
 std::unique_ptr<watch> watch_start(std::string const& program) {
-  // Where the launcher ends the job when a rank dies, it says so itself.
+  // If the launcher ends the job when a rank dies, it reports that itself.
   auto const others = launcher_survives_losses() ? std::make_shared<siblings>() : nullptr;
   return std::make_unique<watch>([program, others, known_since = -1.0](double ran) mutable {
     auto reason = others ? others->what_is_wrong(ran) : std::string();
@@ -65,7 +65,7 @@ std::unique_ptr<watch> watch_start(std::string const& program) {
     if (reason.empty()) {
       reason = detail::format("not all ranks have started within {:.0f} s", ran);
       say(program, reason);
-    } else if (!exit_status_reported()) {  // said once, if need be by another rank
+    } else if (!exit_status_reported()) {  // reported once, possibly by another rank
       constexpr double patience_with_spokesman = 2;
       if (known_since < 0) known_since = ran;
       if (!others->is_spokesman() && ran - known_since < patience_with_spokesman) return;

@@ -15,7 +15,7 @@
 namespace skel::detail {
 
 bool launcher_survives_losses() {
-  // skel-mpiexec sets the first, Open MPI 4 hands its options on as the second.
+  // skel-mpiexec sets the first; Open MPI 4 passes its options on as the second.
   for (auto const* name : {"SKEL_EXIT_STATUS_FILE", "OMPI_MCA_orte_enable_recovery"})
     if (char const* const text = std::getenv(name);
         text != nullptr && *text != '\0' && std::strcmp(text, "0") != 0)
@@ -32,7 +32,7 @@ std::string launcher_mismatch(int size) {
   std::string mpi(version, static_cast<std::size_t>(length));
   mpi.erase(std::min(mpi.find_first_of(",\n"), mpi.size()));
   return "started as one of " + job->number() + " by " + job->launcher +
-         ", but this program is linked with " + mpi + " and finds itself alone: use that library's mpiexec";
+         ", but this program is linked with " + mpi + " and is the only process: use that library's mpiexec";
 }
 
 int cores_of_all(MPI_Comm here, int own_cores) {
@@ -46,7 +46,7 @@ int cores_of_all(MPI_Comm here, int own_cores) {
   int cores = 0;
   for (auto const w : mine) own_mask += std::popcount(w);
   for (auto const w : all) cores += std::popcount(w);
-  // A quota below the mask is shared by all ranks of the cgroup.
+  // A quota below the affinity mask is shared by all ranks of the cgroup.
   return own_cores < own_mask ? std::min(cores, own_cores) : cores;
 }
 

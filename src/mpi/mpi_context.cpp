@@ -32,7 +32,7 @@ namespace skel {
 
 namespace {
 
-// What this process runs, as a number; 0 when it cannot be read.
+// A hash of this process's program; 0 if it cannot be read.
 std::uint64_t read_program_hash() {
   std::ifstream file("/proc/self/exe", std::ios::binary);
   std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> const state(XXH3_createState(), &XXH3_freeState);
@@ -62,7 +62,7 @@ void check_same_program(MPI_Comm comm, int size) {
                         "executable");
 }
 
-// Collective: the root alone writes the trace, and all must hear that it cannot.
+// Collective: only the root writes the trace, and all ranks must learn that it cannot.
 void check_trace_of_root(MPI_Comm comm, int rank, context_options const& options) {
   std::string text;
   if (rank == 0) try {
@@ -80,12 +80,12 @@ void check_trace_of_root(MPI_Comm comm, int rank, context_options const& options
 
 struct placement {
   int ranks_here = 1;
-  int host_cores = 1;  // that the ranks of this host may use together
+  int host_cores = 1;  // shared by the ranks of this host
   bool first_here = true;
 };
 
-// How many ranks share this host and how many cores they may use together. When their masks are disjoint
-// (each bound to its own cores) these add up, otherwise they are the same cores.
+// Finds the number of ranks on this host and the number of cores that they share. Disjoint affinity
+// masks (each rank bound to its own cores) add up; otherwise the cores are the same.
 placement find_placement(MPI_Comm comm, int own_cores) {
   placement p;
   MPI_Comm here = MPI_COMM_NULL;
@@ -105,8 +105,8 @@ namespace detail {
 
 namespace {
 
-// What MPI can be used for just now. A context over a communicator of an MPI that is not there would end the
-// process with the library's own text.
+// Checks the current state of MPI. A context over a communicator without a running MPI would end
+// the process with the library's own text.
 void check_communicator(MPI_Comm comm) {
   auto const state = mpi_state();
   if (state == mpi::not_started)
@@ -134,7 +134,7 @@ std::shared_ptr<engine> make_mpi_engine(MPI_Comm comm, context_options options) 
   check_trace_of_root(own, wires->rank(), options);
   int const cores = usable_cores();
   auto const place = find_placement(own, cores);
-  // Where mpiexec ends the job anyway when a rank dies, who is silent is most probably waiting for a core.
+  // If mpiexec ends the job when a rank dies, a silent rank is most probably waiting for a core.
   constexpr double patience_in_vain = 60;
   if (!options.suspect_after_seconds && wires->any_thread() && !launcher_survives_losses())
     options.suspect_after_seconds = patience_in_vain;
@@ -144,12 +144,12 @@ std::shared_ptr<engine> make_mpi_engine(MPI_Comm comm, context_options options) 
   MPI_Get_processor_name(host, &length);
   std::string const name(host, static_cast<std::size_t>(length));
 
-  // About the first host where there are more compute threads than cores.
+  // Warns about the first host that has more compute threads than cores.
   int const mine[3] = {place.ranks_here * options.threads, place.host_cores, place.ranks_here};
   std::vector<int> all(static_cast<std::size_t>(size) * 3);
   MPI_Gather(mine, 3, MPI_INT, all.data(), 3, MPI_INT, 0, own);
-  // A rank leaves a gather before the others have come, and a barrier only after: so a rank that dies up to
-  // here is the business of the guards of the start, on every rank.
+  // A rank leaves a gather before the others have entered, but a barrier only afterwards. A rank
+  // that dies up to here is therefore left to the guards of the start, on every rank.
   MPI_Barrier(own);
   std::string warning;
   if (wires->rank() == 0)
@@ -166,8 +166,8 @@ std::shared_ptr<engine> make_mpi_engine(MPI_Comm comm, context_options options) 
 
 namespace {
 
-// The environment may differ from rank to rank, so all must hear of an error in one of them before anything
-// collective is tried. Prints it on the lowest such rank; nothing is returned on any rank then.
+// The environment may differ between ranks, so all ranks must learn of an error on one of them
+// before the first collective call. The lowest such rank prints it; then no rank gets options.
 std::optional<context_options> options_of_all(std::string const& program, int size) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -195,8 +195,8 @@ struct ended {
   bool finalizes = true;
 };
 
-// Runs what lies between MPI_Init and MPI_Finalize. Each phase has a guard of its own; it begins in that of
-// the start and ends in that of the end.
+// Runs the part between MPI_Init and MPI_Finalize. Each phase has its own guard. Starts under the
+// guard of the start and returns under the guard of the end.
 ended run_ranks(std::string const& program, int rank, std::unique_ptr<watch>& guard,
                 function_reference<int(context&)> body) {
   auto const leave_with = [&](int code, std::optional<double> suspect_after = {}) {
@@ -221,8 +221,9 @@ ended run_ranks(std::string const& program, int rank, std::unique_ptr<watch>& gu
       return run_body(ctx, body);
     }();
     int const code = engine->say_farewell(end, program);
-    engine->program_of_run_main.clear();  // what follows is run_main's own
-    if (engine->leaves_abruptly()) {  // nothing that waits for the dead: neither MPI_Finalize nor destructors
+    engine->program_of_run_main.clear();  // the remainder belongs to run_main
+    if (engine
+            ->leaves_abruptly()) {  // skip everything that waits for lost ranks: MPI_Finalize and destructors
       report_exit_status(rank, code);
       std::fflush(nullptr);
       _exit(code);
@@ -231,7 +232,7 @@ ended run_ranks(std::string const& program, int rank, std::unique_ptr<watch>& gu
   } catch (usage_error const& e) {
     if (rank == 0) std::fprintf(stderr, "%s: %s\n", program.c_str(), e.what());
     return leave_with(2);
-  } catch (std::exception const& e) {  // the wires are broken: nobody can be told
+  } catch (std::exception const& e) {  // the transport has failed: the other ranks cannot be notified
     std::fprintf(stderr, "%s: %s\n", program.c_str(), e.what());
     return {1, false};
   }
@@ -244,14 +245,14 @@ int run_main_mpi(int argc, char** argv, function_reference<int(context&)> body) 
   if (auto const unfit = mpi_state(); unfit != mpi::not_started) {
     std::fprintf(stderr, "%s: %s\n", program.c_str(),
                  unfit == mpi::ended
-                     ? "run_main starts MPI, which has ended already: call it once, and not after "
+                     ? "run_main starts MPI, which has already ended: call it once, and not after "
                        "MPI_Finalize"
-                     : "run_main starts MPI, which was started before: make a skel::context over "
+                     : "run_main starts MPI, which is already running: make a skel::context over "
                        "a communicator instead");
     return 2;
   }
   auto guard = watch_start(program);
-  // MULTIPLE: between skeleton calls, while the user's code may call MPI, a rank gives signs of life.
+  // MULTIPLE: between skeleton calls, while the user's code may call MPI, a rank sends heartbeats.
   int given = MPI_THREAD_SINGLE;
   if (MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &given) != MPI_SUCCESS) {
     std::fprintf(stderr, "%s: MPI_Init_thread failed\n", program.c_str());
@@ -262,7 +263,7 @@ int run_main_mpi(int argc, char** argv, function_reference<int(context&)> body) 
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   auto const [code, finalizes] = run_ranks(program, rank, guard, body);
   report_exit_status(rank, code);
-  if (!finalizes) {  // MPI_Finalize would wait for whoever is gone
+  if (!finalizes) {  // MPI_Finalize would wait for the lost ranks
     std::fflush(nullptr);
     _exit(code);
   }
@@ -275,14 +276,14 @@ int run_main_mpi(int argc, char** argv, function_reference<int(context&)> body) 
 namespace detail {
 namespace {
 
-// Of a part of the ranks: the others take no part, and several teams may do it at a time.
+// Only the ranks of the team take part, and several teams may do so at once.
 std::shared_ptr<boost::mpi::communicator const> team_communicator(boost::mpi::communicator const& whole,
                                                                   team const& ranks, std::uint64_t id) {
   MPI_Group all = MPI_GROUP_NULL, some = MPI_GROUP_NULL;
   MPI_Comm made = MPI_COMM_NULL;
   MPI_Comm_group(whole, &all);
   MPI_Group_incl(all, ranks.size(), ranks.wire_ranks().data(), &some);
-  constexpr std::uint64_t tags = 32768;  // MPI promises so many
+  constexpr std::uint64_t tags = 32768;  // the number guaranteed by MPI
   int const failed = MPI_Comm_create_group(whole, some, static_cast<int>(id % tags), &made);
   MPI_Group_free(&some);
   MPI_Group_free(&all);

@@ -45,13 +45,13 @@ std::vector<std::shared_ptr<engine>> living_engines() {
   return all;
 }
 
-// Inside of run_main, MPI is run_main's.
+// Inside run_main, only run_main may start or end MPI.
 void refuse_in_run_main(std::string const& text) {
   for (auto const& of : living_engines())
     if (!of->program_of_run_main.empty()) end_job(*of, text);
 }
 
-// MPI's last act before it ends is to delete the attributes of MPI_COMM_SELF; everything still works then.
+// MPI deletes the attributes of MPI_COMM_SELF before it ends; everything still works then.
 int on_finalize(MPI_Comm /*self*/, int /*key*/, void* /*value*/, void* /*extra*/) {
   refuse_in_run_main("MPI_Finalize was called in the body of run_main, which ends MPI itself");
   auto all = living_engines();
@@ -59,8 +59,8 @@ int on_finalize(MPI_Comm /*self*/, int /*key*/, void* /*value*/, void* /*extra*/
   return MPI_SUCCESS;
 }
 
-// What the program would call if it were not for us: the library's function, or that of a tool that was
-// loaded before it.
+// The function that the program would otherwise call: the library's, or that of a tool loaded
+// before it.
 template <class Function>
 Function* next(char const* name, Function* of_the_library) {
   auto* const found = dlsym(RTLD_NEXT, name);
@@ -95,8 +95,8 @@ void watch_finalize(std::shared_ptr<engine> const& of) {
 
 }  // namespace skel::detail
 
-// Libraries end the process when they are started twice, and say so in ten lines of their own. Weak: a
-// program may have its own.
+// MPI libraries end the process with ten lines of text when they are started twice. Weak: a program
+// may define its own.
 extern "C" __attribute__((weak)) int MPI_Init(int* argc, char*** argv) {
   skel::detail::refuse_second_start();
   return skel::detail::next("MPI_Init", &PMPI_Init)(argc, argv);

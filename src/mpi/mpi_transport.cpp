@@ -13,8 +13,9 @@
 
 #include "skel/error.hpp"
 
-// User-level failure mitigation: Open MPI 5 has it, and uses it when it is started with --with-ft ulfm.
-// (MPICH declares the same functions, which abort the job: MPIX_ERR_PROC_FAILED alone says nothing.)
+// User-level failure mitigation (ULFM): Open MPI 5 has it, and uses it when started with --with-ft
+// ulfm. (MPICH declares the same functions, but they abort the job: MPIX_ERR_PROC_FAILED alone
+// proves nothing.)
 #if __has_include(<mpi-ext.h>)
 #include <mpi-ext.h>
 #endif
@@ -28,8 +29,8 @@ namespace skel::transport {
 
 namespace {
 constexpr int tag = 7;
-constexpr std::size_t most_arriving = 64;  // receives under way at once
-// MPI_THREAD_SERIALIZED is a promise of the process, not of a context: two contexts may run from two threads.
+constexpr std::size_t most_arriving = 64;  // concurrent receives
+// MPI_THREAD_SERIALIZED binds the process, not a context: two contexts may run on two threads.
 std::mutex one_at_a_time;                     // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 std::atomic<std::uint64_t> calls_in_and_out;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
@@ -73,7 +74,8 @@ std::uint64_t mpi_transport::calls() { return calls_in_and_out.load(std::memory_
 
 mpi_transport::mpi_transport(MPI_Comm parent, int level) : level_(level) {
   check(MPI_Comm_dup(parent, &comm_), "MPI_Comm_dup");
-  // Errors come back as codes and become mpi_error; the default handler would end the job without a word.
+  // Errors are returned as codes and become mpi_error; the default handler would end the job
+  // silently.
   check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
   check(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
@@ -89,14 +91,15 @@ mpi_transport::~mpi_transport() {
   int finalized = 0;
   MPI_Finalized(&finalized);
   if (finalized || abandoned_ || !sending_.empty())
-    return;  // a peer that never received may be dead: leave it all as it is
+    return;  // a peer that never received may be dead: keep everything
   if (size_ > 1 && !receive_the_rest()) return;
   MPI_Comm_free(&comm_);
 }
 
-// The last acknowledgements may still be under way. MPI would hand what arrives for a freed communicator to
-// the next one that gets its number, so every rank first hears how much was sent to it and takes that. False:
-// the others did not come, and the communicator had better stay.
+// The last acknowledgements may still be in flight. MPI would deliver messages for a freed
+// communicator to the next one with the same number, so every rank first learns how many packets
+// were sent to it and receives them. Returns false if the others did not come; the communicator
+// must then be kept.
 bool mpi_transport::receive_the_rest() noexcept {
   std::vector<std::uint64_t> expected(sent_.size());
   MPI_Request exchange = MPI_REQUEST_NULL;
@@ -114,7 +117,7 @@ bool mpi_transport::receive_the_rest() noexcept {
       std::this_thread::yield();
     }
   } catch (std::exception const&) {
-    // The wires are broken; there is nobody to tell.
+    // The transport has failed; no rank can be notified.
   }
   if (!heard) {  // MPI still refers to these
     static_cast<void>(std::make_unique<std::vector<std::uint64_t>>(std::move(expected)).release());
@@ -131,8 +134,9 @@ void mpi_transport::check(int code, char const* call) const {
   throw mpi_error(call, code, std::string(text, static_cast<std::size_t>(length)), rank_);
 }
 
-// Whether a call about one peer succeeded. With ULFM a dead peer is an error code, and no error of ours.
-// Without, some libraries say so as well: MPICH over UCX calls it "other" (connection reset by remote peer).
+// Whether a call about one peer succeeded. With ULFM a dead peer is an error code, which is not an
+// error of this rank. Without ULFM some libraries report it too: MPICH over UCX returns "other"
+// (connection reset by remote peer).
 bool mpi_transport::reached(int code, char const* call, int peer) {
   if (code == MPI_SUCCESS) return true;
   int what = code;
@@ -142,7 +146,7 @@ bool mpi_transport::reached(int code, char const* call, int peer) {
     if (peer >= 0)
       unreachable_.push_back(peer);
     else
-      note_failures();  // until a failure is acknowledged, nothing is received from "any source"
+      note_failures();  // until a failure is acknowledged, receives from "any source" fail
     return false;
   }
 #endif
@@ -172,7 +176,7 @@ std::vector<int> mpi_transport::failed() {
   return std::exchange(unreachable_, {});
 }
 
-// Asks ULFM who is gone. Until it is asked, a rank that only receives never hears of it.
+// Asks ULFM for dead ranks. Otherwise a rank that only receives would never learn of them.
 void mpi_transport::note_failures() {
 #if SKEL_ULFM
   MPI_Group dead = MPI_GROUP_NULL;
@@ -208,7 +212,7 @@ void mpi_transport::send(int to, packet what) {
   if (done)
     recycle(std::move(what).release());
   else
-    sending_.push_back({to, request, std::move(what)});  // the vector's memory does not move with it
+    sending_.push_back({to, request, std::move(what)});  // moving the vector does not move its memory
 }
 
 void mpi_transport::complete_sends() {
@@ -224,16 +228,16 @@ void mpi_transport::complete_sends() {
   }
 }
 
-// Takes one message off the network's hands. A matched probe cannot lose it to another receive, and stays
-// right when the sender dies between probe and receive.
+// Receives one message from the network. A matched probe cannot lose it to another receive, and
+// stays correct if the sender dies between probe and receive.
 void mpi_transport::probe() {
   int there = 0;
   MPI_Status status;
 #if !SKEL_MPI_IPROBE
   MPI_Message message = MPI_MESSAGE_NULL;
 #endif
-  // Open MPI says no, and then looks at the network: what has arrived since the last look is seen by the
-  // second.
+  // Open MPI returns false and only then looks at the network: the second look sees messages that
+  // have arrived since.
   for (int look = 0; look < 2 && !there; ++look) {
 #if SKEL_MPI_IPROBE
     if (!reached(MPI_Iprobe(MPI_ANY_SOURCE, tag, comm_, &there, &status), "MPI_Iprobe", -1)) return;
@@ -270,7 +274,7 @@ std::optional<transport::arrival> mpi_transport::receive() {
     if (!it->complete) {
       int done = 0;
       if (!reached(MPI_Test(&it->request, &done, MPI_STATUS_IGNORE), "MPI_Test", it->from)) {
-        arriving_.erase(it);  // it died in the middle of this message
+        arriving_.erase(it);  // the sender died in the middle of this message
         return std::nullopt;
       }
       it->complete = done != 0;

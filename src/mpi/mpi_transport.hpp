@@ -1,4 +1,4 @@
-// Packets over MPI: Isend, Improbe/Imrecv, Test and nothing else.
+// Packets over MPI, using only Isend, Improbe/Imrecv and Test.
 #pragma once
 
 #include <mpi.h>
@@ -14,10 +14,10 @@
 
 namespace skel::transport {
 
-/// Owns a duplicate of `parent`, freed (collectively) by the destructor unless a rank was lost.
+/// Owns a duplicate of `parent`. The destructor frees it (collectively) unless a rank was lost.
 class mpi_transport final : public transport {
  public:
-  /// `level`: the thread level that MPI was started with.
+  /// `level`: the thread level with which MPI was started.
   mpi_transport(MPI_Comm parent, int level);
   ~mpi_transport() override;
 
@@ -30,12 +30,12 @@ class mpi_transport final : public transport {
   [[nodiscard]] std::vector<int> failed() override;
   void abandon() override { abandoned_ = true; }
   [[nodiscard]] bool any_thread() const override { return level_ >= MPI_THREAD_SERIALIZED; }
-  // Below MULTIPLE the user's own MPI calls and ours must not meet.
+  // Below MULTIPLE, the user's MPI calls and those of this class must not overlap.
   [[nodiscard]] bool any_time() const override { return level_ >= MPI_THREAD_MULTIPLE; }
   [[nodiscard]] MPI_Comm communicator() const { return comm_; }
   [[nodiscard]] boost::mpi::communicator const& boost_communicator() const { return boost_; }
-  /// How often a thread of this process has gone into MPI or come out again, to send or to receive: odd while
-  /// one is inside.
+  /// Number of times that threads of this process have entered or left MPI to send or receive: odd
+  /// while one is inside.
   [[nodiscard]] static std::uint64_t calls();
 
  private:
@@ -60,16 +60,16 @@ class mpi_transport final : public transport {
     bool complete;
   };
   MPI_Comm comm_ = MPI_COMM_NULL;
-  // The parent, not owned: what a user receives there with any tag is never a packet of ours.
+  // The parent, not owned: packets never travel on it, so the user may receive there with any tag.
   boost::mpi::communicator boost_;
   int rank_ = 0;
   int size_ = 1;
   int level_;
   bool abandoned_ = false;
   [[maybe_unused]] bool ulfm_active_ = false;
-  std::vector<int> unreachable_;         // an MPI call has said that they are gone (ULFM)
+  std::vector<int> unreachable_;         // reported dead by an MPI call (ULFM)
   std::vector<std::uint64_t> sent_;      // packets per peer
-  std::vector<std::uint64_t> received_;  // likewise
+  std::vector<std::uint64_t> received_;  // packets per peer
   std::deque<outgoing> sending_;
   arrival_memory large_messages_;
   std::deque<incoming> arriving_;  // in the order of matching, which is the order of sending per pair

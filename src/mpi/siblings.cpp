@@ -19,8 +19,8 @@ namespace skel::detail {
 
 namespace {
 
-// A look may miss a process, a rank that ends a moment before this one is no loss, and on a busy machine the
-// launcher takes its time between two ranks.
+// One look may miss a process, a rank that ends slightly earlier is no loss, and a busy launcher
+// may take its time between two ranks.
 constexpr double sure_after = 1;
 constexpr double start_patience = 15;
 
@@ -43,7 +43,7 @@ std::optional<int> number(std::string_view text) {
   return n;
 }
 
-// The value of a variable in a list of NAME=VALUE that end with a zero byte.
+// The value of a variable in a list of NAME=VALUE entries that end with a zero byte.
 std::string_view value_in(std::string_view environment, std::string_view name) {
   while (!environment.empty()) {
     auto const entry = environment.substr(0, environment.find('\0'));
@@ -54,7 +54,7 @@ std::string_view value_in(std::string_view environment, std::string_view name) {
   return {};
 }
 
-// The rank of a process in the job; nothing if it belongs to none or to another one.
+// The rank of a process in the job; empty if it belongs to no job or to another one.
 std::optional<int> rank_in(std::string const& job, pid_t pid) {
   auto const environment = contents(proc(pid, "environ"));
   if (value_in(environment, "PMIX_NAMESPACE") != job) return std::nullopt;
@@ -62,7 +62,7 @@ std::optional<int> rank_in(std::string const& job, pid_t pid) {
 }
 
 struct process_state {
-  char letter = 'Z';  // as ps shows it
+  char letter = 'Z';  // as shown by ps
   pid_t parent = 0;
 };
 
@@ -74,10 +74,10 @@ process_state state_of(pid_t pid) {
   return s;
 }
 
-// Those that run. A launcher that is stuck leaves the others as zombies.
+// The running children. A hanging launcher leaves the others as zombies.
 std::set<pid_t> children_of(pid_t pid) {
   std::set<pid_t> pids;
-  std::error_code error;  // as when it ends meanwhile
+  std::error_code error;  // for instance if it ends meanwhile
   std::filesystem::directory_iterator thread(proc(pid, "task"), error);
   for (; !error && thread != std::filesystem::directory_iterator(); thread.increment(error)) {
     std::ifstream list(thread->path() / "children");
@@ -103,7 +103,7 @@ std::string siblings::what_is_wrong(double now) {
   if (launcher_ == 0) return {};
   last_look_ = now;
   auto const children = children_of(launcher_);
-  if (children.empty()) return {};  // the system does not tell
+  if (children.empty()) return {};  // the system does not report them
   for (pid_t const pid : children)
     if (!seen_.contains(pid))
       if (auto const rank = rank_in(job_, pid)) seen_[pid] = {*rank};
@@ -115,13 +115,13 @@ std::string siblings::what_is_wrong(double now) {
       p.gone_since = now;
     if (has_died(p)) died.insert(p.rank);
   }
-  // The launcher's children that do not run the program yet count too.
+  // Children of the launcher that do not run the program yet count too.
   if (children.size() >= expected_)
     few_since_ = -1;
   else if (few_since_ < 0)
     few_since_ = now;
   bool const too_few = few_since_ >= 0 && now - few_since_ >= start_patience;
-  if (died.empty() && too_few && all_here_) {  // before they were seen
+  if (died.empty() && too_few && all_here_) {  // died before they were seen
     for (int rank = 0; rank < static_cast<int>(expected_); ++rank) died.insert(rank);
     for (auto const& [pid, p] : seen_) died.erase(p.rank);
   }

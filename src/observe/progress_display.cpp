@@ -13,18 +13,18 @@ namespace {
 
 constexpr double seconds_between_bars = 0.1;
 constexpr double seconds_between_lines = 10;  // while the total is unknown
-constexpr double first_bar_after = 0.2;       // a program of many short runs must not flicker
-constexpr double worth_a_line = 1;            // shorter runs leave nothing behind
+constexpr double first_bar_after = 0.2;       // a program with many short runs must not flicker
+constexpr double worth_a_line = 1;            // shorter runs print no line
 constexpr int line_width = 100;
 constexpr std::uint64_t tenths = 10;
 
-// One write, so that lines of other ranks do not cut into ours; no buffer of ours that a fork could print
-// twice.
+// A single write, so that lines of other ranks do not interleave. Unbuffered, because a fork could
+// print a buffer twice.
 void print(std::string const& text) {
   std::size_t done = 0;
   while (done < text.size()) {
     auto const n = ::write(STDERR_FILENO, text.data() + done, text.size() - done);
-    if (n <= 0) return;  // nobody reads: no reason to stop computing
+    if (n <= 0) return;  // the reader has gone; keep computing
     done += static_cast<std::size_t>(n);
   }
 }
@@ -50,7 +50,8 @@ struct progress_display::impl {
   bool finished = false;
 
   void bar(progress_state const& state) {
-    // The last column stays free: a terminal that wraps would scroll. ESC [K clears what a longer line left.
+    // The last column stays free, because some terminals would wrap. ESC [K clears the rest of a
+    // longer line.
     print("\r" + progress_line(label, state, width - 1) + "\x1b[K");
     printed_anything = true;
     printed_at = state.seconds;
@@ -70,7 +71,7 @@ struct progress_display::impl {
   void update_bar(progress_state const& state) {
     if (state.seconds < first_bar_after && !always) return;
     if (state.seconds - printed_at < seconds_between_bars) return;
-    if (auto const now = error_terminal_width()) width = *now;  // windows are resized
+    if (auto const now = error_terminal_width()) width = *now;  // the window may have been resized
     bar(state);
   }
 
@@ -106,7 +107,7 @@ progress_display::progress_display(std::string label, progress_mode mode) {
   }
 }
 
-// Without finish(), after an exception: the message that follows starts on a line of its own.
+// Without finish(), after an exception, the next message must start on its own line.
 progress_display::~progress_display() {
   if (impl_ && !impl_->finished && impl_->on_terminal && impl_->printed_anything) print("\r\x1b[K");
 }

@@ -21,7 +21,7 @@ constexpr std::size_t smallest_bar = 10;
 constexpr std::size_t largest_bar = 40;
 constexpr std::size_t bar_frame = 4;  // two blanks and two brackets
 
-// Columns, not bytes: labels may be UTF-8.
+// Counts columns, not bytes: labels may be UTF-8.
 std::size_t columns(std::string_view text) {
   return static_cast<std::size_t>(
       std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
@@ -56,7 +56,7 @@ std::string rate_text(double rate) {
   return detail::format("{:.{}f}/s", rate, rate < 99.95 ? 1 : 0);
 }
 
-// Rounded down: 100 % means that all is done.
+// Rounds down: 100 % means that everything is done.
 std::uint64_t percent(std::uint64_t done, std::uint64_t total) {
   if (done >= total) return 100;
   return std::min<std::uint64_t>(
@@ -71,7 +71,7 @@ std::string bar(std::uint64_t done, std::uint64_t total, std::size_t width) {
 
 struct field {
   std::string text;
-  int rank;  // the highest goes first when the line is too narrow
+  int rank;  // the highest is removed first if the line is too narrow
 };
 constexpr int rank_of_bar = 3;
 

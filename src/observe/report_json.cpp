@@ -7,7 +7,7 @@
 
 namespace skel::observe {
 
-// Here and not in the class, where report_field is not complete yet.
+// Not in the class, where report_field is still incomplete.
 report_value::report_value(bool flag) : value(flag) {}
 report_value::report_value(std::int64_t number) : value(number) {}
 report_value::report_value(std::uint64_t number) : value(number) {}
@@ -34,7 +34,7 @@ json to_json(report_value const& value);
 void add_fields(json& object, report_object const& fields) {
   for (auto const& field : fields) {
     if (object.contains(field.key))
-      throw std::logic_error("report: the key " + field.key + " is there already");
+      throw std::logic_error("report: the key " + field.key + " already exists");
     auto converted = to_json(field.value);
     if (!converted.is_null()) object[field.key] = std::move(converted);
   }

@@ -18,11 +18,11 @@ namespace skel::observe {
 namespace {
 
 constexpr std::string_view schema_field = "2,";
-// Up to where the two differ.
+// The prefix before the two headers differ.
 constexpr std::string_view schema_1_header =
     "schema,program,skeleton,schedule,results,ranks,threads_per_rank,tasks,";
 
-// RFC 4180, section 2: quotes around, quotes inside doubled.
+// RFC 4180, section 2: quotes enclose the field, and inner quotes are doubled.
 std::string csv_field(std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
   std::string quoted = "\"";
@@ -30,7 +30,7 @@ std::string csv_field(std::string_view text) {
   return quoted + '"';
 }
 
-// No character is left that separates pairs or ends a line.
+// Escapes all characters that separate pairs or end a line.
 std::string escaped(std::string_view text) {
   std::string result;
   for (char const c : text) {
@@ -53,7 +53,7 @@ std::string problem_text(problem_size const& problem) {
   return text;
 }
 
-// The sizes of the phase, then what the run says beyond them.
+// The sizes of the phase, followed by the run's other variables.
 problem_size problem_of(phase_report const& part, problem_size const& run) {
   problem_size all;
   for (auto const& [name, value] : part.sizes) all.emplace_back(name, detail::format("{}", value));
@@ -72,13 +72,14 @@ double sum(std::vector<rank_report> const& rows, double rank_report::*seconds) {
   return total;
 }
 
-// An open file, locked against others that append: two that both find a new file would both write the header.
+// An open file, locked against other writers. Without the lock, two processes that both find a new
+// file would both write the header.
 class locked_file {
  public:
   explicit locked_file(std::string const& path) : path_(path) {
     descriptor_ = ::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
     if (descriptor_ < 0) fail(errno);
-    // Some network file systems have no locks; O_APPEND and a single write keep lines whole there, too.
+    // Some network file systems have no locks; O_APPEND and a single write keep lines whole there.
     while (::flock(descriptor_, LOCK_EX) != 0 && errno == EINTR) {
     }
   }
@@ -89,7 +90,7 @@ class locked_file {
   [[nodiscard]] off_t size() const {
     struct stat status {};
     if (::fstat(descriptor_, &status) != 0) fail(errno);
-    return S_ISREG(status.st_mode) ? status.st_size : 0;  // a device or a pipe is always new
+    return S_ISREG(status.st_mode) ? status.st_size : 0;  // a device or a pipe always counts as new
   }
 
   [[nodiscard]] std::string read(off_t from, std::size_t count) const {
@@ -133,7 +134,7 @@ void check_header(std::string const& path, locked_file const& file) {
   }
   auto const first = std::string_view(begin).substr(std::min(begin.size(), samples_header.size() + 1));
   if (!first.empty() && first != schema_field) {
-    throw error(path + ":2: samples of another schema than 2; nothing was appended");
+    throw error(path + ":2: expected samples of schema 2; nothing was appended");
   }
 }
 
@@ -157,8 +158,7 @@ std::string sample_lines(std::string_view program, report const& run, problem_si
 
 void check_samples_file(std::string const& path) {
   if (::access(path.c_str(), F_OK) != 0) {
-    atomic_file const probe(
-        path);  // never takes the name itself: another process may be about to write there
+    atomic_file const probe(path);  // without the final name: another process may be about to create it
     return;
   }
   locked_file const file(path);
@@ -174,7 +174,7 @@ void append_sample(std::string const& path, std::string_view program, report con
     text = std::string(samples_header) + '\n';
   } else {
     check_header(path, file);
-    if (file.read(size - 1, 1) != "\n") text = "\n";  // somebody's editor
+    if (file.read(size - 1, 1) != "\n") text = "\n";  // the last line may lack its line end
   }
   file.append(text + sample_lines(program, run, problem), size);
 }

@@ -24,7 +24,7 @@ int width_of(int descriptor) {
 }
 
 bool is_launcher(std::string_view name) {
-  // as /proc/N/comm has them, cut after 15 characters
+  // names as in /proc/N/comm, which cuts them after 15 characters
   constexpr std::array<std::string_view, 9> names = {"mpiexec", "mpirun",          "orterun",
                                                      "prterun", "orted",           "prted",
                                                      "prte",    "hydra_pmi_proxy", "mpiexec.hydra"};
@@ -45,7 +45,7 @@ pid_t parent_of(pid_t process) {
   return 0;
 }
 
-// The outermost of the launchers around us; 0 if there is none on this host.
+// The outermost launcher of this process; 0 if there is none on this host.
 pid_t launcher() {
   pid_t found = 0;
   for (pid_t process = ::getppid(); process > 1 && is_launcher(command_of(process));
@@ -67,7 +67,8 @@ std::optional<int> error_terminal_width() {
   if (!standard_error_is_pipe()) return std::nullopt;
   auto const process = launcher();
   if (process == 0) return std::nullopt;
-  // O_NONBLOCK: it may be a pipe without anybody at its other end. O_NOCTTY: it must not become our terminal.
+  // O_NONBLOCK: it may be a pipe without a reader. O_NOCTTY: it must not become the controlling
+  // terminal.
   auto const path = "/proc/" + std::to_string(process) + "/fd/2";
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0 || !S_ISCHR(status.st_mode)) return std::nullopt;

@@ -13,11 +13,11 @@ namespace skel::observe {
 
 namespace {
 
-// What the metadata events say of one process; a rank has one trace per run.
+// The metadata events of one process. A rank has one trace per run.
 struct process_row {
   std::string host;
   std::uint64_t dropped = 0;
-  std::map<std::uint32_t, activity> lanes;  // by what was recorded there first
+  std::map<std::uint32_t, activity> lanes;  // by the activity recorded first in the lane
 };
 
 std::string json_text(std::string const& text) {
@@ -65,8 +65,8 @@ std::map<int, process_row> processes(std::span<rank_trace const> traces) {
   return rows;
 }
 
-// Compute threads have numbers; messages and sink are moved by whichever thread is free, and have lanes of
-// their own.
+// Compute threads have numbers. Messages and the sink have separate lanes, because any idle thread
+// handles them.
 std::string lane_name(std::uint32_t lane, activity what) {
   switch (what) {
     case activity::send:
@@ -101,7 +101,7 @@ void write_metadata(atomic_file& file, int rank, process_row const& row) {
   }
 }
 
-// One event per line, so that grep is of use, too. Microseconds with three decimals: the clock's nanoseconds.
+// One event per line, for grep. Microseconds with three decimals: the resolution of the clock.
 void write_spans(atomic_file& file, rank_trace const& trace) {
   constexpr double microseconds = 1e6;
   auto const category = json_text(trace.label);
@@ -132,7 +132,7 @@ void write_chrome_trace(std::string const& path, std::span<rank_trace const> tra
     write_metadata(file, rank, row);
     separator = ",\n";
   }
-  for (auto const& trace : traces) write_spans(file, trace);  // each has a metadata event before it
+  for (auto const& trace : traces) write_spans(file, trace);  // a metadata event precedes each trace
   file.write("\n]}\n");
   file.commit();
 }

@@ -1,4 +1,4 @@
-// Statements of what debts are worth: for checkpoints, and about suspect debts for their lenders.
+// States the value of debts: for checkpoints, and for the lenders of suspect debts.
 #include <algorithm>
 #include <utility>
 
@@ -12,10 +12,10 @@ namespace skel::detail {
 
 namespace {
 
-// Statements rise by one lender at a time, so they are made more often than checkpoints are written.
+// A statement rises by one lender at a time, so statements are made more often than checkpoints.
 constexpr double statements_per_checkpoint = 4;
 constexpr double shortest_interval = 10e-3;  // seconds
-// Between two statements about a suspect debt it is worked on for this many times what a statement takes.
+// Ratio of working time to statement time for a suspect debt.
 constexpr double suspects_share = 20;
 
 }  // namespace
@@ -28,7 +28,7 @@ void steal_run::open_store() {
     throw usage_error("the checkpoint cannot be used: " + *bad);
 }
 
-// Its tasks wait on this rank, its result is part of the debt's.
+// The statement's tasks wait on this rank; its result joins the debt's.
 void steal_run::add(debt& to, steal_statement const& s) {
   std::span<std::byte const> waiting(s.waiting);
   for (auto n = s.bags; n > 0; --n) work_.unpack_bag(waiting, *to.waiting);
@@ -44,8 +44,8 @@ void steal_run::add_sum(merged_result& to, steal_statement const& s) {
   work_.merge(to, *part);
 }
 
-// What a debt is worth: the threads' tasks as they were when they began, and what is lent as its borrowers
-// have stated it.
+// The value of a debt: the threads' tasks as they were at the start of the quantum, and loans as
+// last stated by their borrowers.
 steal_statement steal_run::statement_of(debt_id id) {
   gather(id);
   auto& d = debts_.at(id);
@@ -76,8 +76,9 @@ steal_statement steal_run::statement_of(debt_id id) {
   return s;
 }
 
-// While a statement is due, and always where it takes few tasks, a thread leaves a copy of what it takes: its
-// debt can be stated however long they run. False: code of the user's threw, and the run fails.
+// A thread leaves a copy of the tasks it takes if a statement is due, or if they are few. The debt
+// can then be stated however long the tasks run. Returns false if the user's code threw; the run
+// then fails.
 bool steal_run::leave_copy(thread_state& t, debt_id id) {
   auto const bad = thrown_by([&] {
     gather_from(t, id);
@@ -94,7 +95,7 @@ bool steal_run::leave_copy(thread_state& t, debt_id id) {
   return true;
 }
 
-// Debts that threads work on wait until each of these has left a copy.
+// A debt with running tasks waits until each of its threads has left a copy.
 void steal_run::state_if_due() {
   if (!options_.checkpoint || draining_ || over_) return;
   double const t = now();
@@ -116,8 +117,9 @@ void steal_run::state_if_due() {
   if (recorder_) recorder_->save_if_due(t);
 }
 
-// A suspect debt is stated as soon as this is worth it: its next borrower begins there, close to the task
-// that ended the last one. A borrower that computes for an interval has come further than that.
+// States a suspect debt as soon as enough work has been done. The next borrower then resumes close
+// to the task that ended the previous one. A borrower that computes for a whole interval has passed
+// that point.
 void steal_run::state_suspects() {
   if (draining_ || over_) return;
   double const t = now();

@@ -1,4 +1,5 @@
-// The compute threads of a ring_steal call: take tasks of the current debt, run them, give to thieves.
+// The compute threads of a ring_steal call: take tasks of the current debt, run them, serve
+// thieves.
 #include <algorithm>
 #include <utility>
 
@@ -10,15 +11,16 @@ namespace skel::detail {
 
 namespace {
 
-// A thief that came round waits so long before it asks again; it begins with the shortest (steal_run.cpp).
+// Upper bound on the wait of a thief after a full round, in seconds. It starts with the shortest
+// (run.cpp).
 constexpr double longest_backoff = 20e-3;
-// Copying so few tasks before they run costs next to nothing: they are a quantum's work, or nothing is known
-// of them yet.
+// Copying this few tasks before they run is almost free: they are one quantum's work, or their cost
+// is still unknown.
 constexpr std::size_t few_tasks = 32;
-// A quantum takes as many tasks as the last ones needed: where tasks spawn, far fewer than it runs, and what
-// it takes beyond that is moved there and back for nothing. Not fewer than these, though.
+// A quantum takes as many tasks as recent quanta needed. With spawning tasks these are far fewer
+// than it runs, and a larger take would be moved back and forth for nothing. This is the minimum.
 constexpr std::size_t fewest_taken = 2 * few_tasks;
-// A victim with nothing to give sends its thieves on after so long.
+// A victim with nothing to give refuses its thieves after this time, in seconds.
 constexpr double thief_patience = 1e-3;
 
 }  // namespace
@@ -39,7 +41,7 @@ void steal_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
   auto const most = std::min<std::size_t>(tasks_in(quantum_seconds, t.cost, most_tasks_of_quantum),
                                           std::max(t.takes, fewest_taken));
   auto const share =
-      (d.waiting->size() + waiting_threads_) / (waiting_threads_ + 1);  // the others want some, too
+      (d.waiting->size() + waiting_threads_) / (waiting_threads_ + 1);  // leaves tasks for the other threads
   auto const taken = std::min(most, share);
   work_.move_newest(*d.waiting, taken, *t.bag);
   bool const copies = options_.checkpoint && (stating_ || t.bag->size() <= few_tasks);
@@ -80,7 +82,7 @@ void steal_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
     work_.move_newest(*t.bag, t.bag->size(), *mine.waiting);
     if (waiting_threads_ > 0 && mine.waiting->size() > 0) engine_.work_arrived().notify_all();
   } else {
-    t.bag = work_.make_bag();  // void meanwhile
+    t.bag = work_.make_bag();  // became void meanwhile
   }
   if (error) fail_task(*error);
   serve();
@@ -102,7 +104,7 @@ void steal_run::run_slices(unsigned thread, quantum& q) {
       q.busy += after - before;
       if (done > 0) {
         double const cost = std::max((after - before) / static_cast<double>(done), 1e-9);
-        // Growing by steps, so that one cheap task does not decide.
+        // Bounded growth, so that one cheap task does not decide.
         t.cost =
             t.cost == 0 ? std::max(cost, slice_seconds / 16) : std::max(0.5 * (t.cost + cost), t.cost / 4);
       }
@@ -124,7 +126,8 @@ void steal_run::run_slices(unsigned thread, quantum& q) {
   }
 }
 
-// What the threads have found for this debt becomes part of its result, but for those that work on it.
+// Merges the results that the threads have for this debt into its result, except those of threads
+// still working on it.
 void steal_run::gather(debt_id id) {
   for (auto& t : state_) gather_from(t, id);
 }
@@ -158,8 +161,8 @@ void steal_run::check_quiet() {
   perform(list);
 }
 
-// Gives to the thieves that wait. A debt that no thread works on keeps a task: whoever asks is about to take
-// it.
+// Serves the waiting thieves. A debt without running threads keeps one task, because the calling
+// thread is about to take it.
 void steal_run::serve() {
   role::steal_actions list;
   while (role_.wanted() && !draining_) {
@@ -192,7 +195,7 @@ void steal_run::idle_work() {
   try {
     serve();
   } catch (std::exception const&) {
-    // The wires are broken: the compute threads meet the same error and report it.
+    // The transport has failed. The compute threads meet the same error and report it.
   }
 }
 
@@ -212,7 +215,7 @@ void steal_run::retry_when_due() {
 
 void steal_run::rest(std::unique_lock<std::mutex>& lock, double seconds) {
   retry_when_due();
-  if (engine_.owns_time() && retry_at_ >= 0) {  // nothing but an arrival would wake it before
+  if (engine_.owns_time() && retry_at_ >= 0) {  // only an arrival would wake it earlier
     lock.unlock();
     engine_.wires().wait(std::max(retry_at_ - now(), 1e-6));
     lock.lock();

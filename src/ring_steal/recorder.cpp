@@ -12,7 +12,7 @@ namespace skel::detail {
 steal_recorder::steal_recorder(engine& of, checkpoint_options const& options, std::uint64_t type_hash)
     : writer_(of, options, detail::format("ring_steal|{}", type_hash)) {
   auto const left = writer_.open().value_or(std::vector<std::byte>{});
-  if (!left.empty()) {  // otherwise it had not begun
+  if (!left.empty()) {  // otherwise the earlier run had not begun
     try {
       std::span<std::byte const> in(left);
       restored_ = decode_statement(in);

@@ -1,4 +1,4 @@
-// The checkpoints of a ring_steal call, on the root: the latest statement of what the whole run is worth.
+// The checkpoints of a ring_steal call, on the root: the latest statement of the value of the run.
 #pragma once
 
 #include <cstddef>
@@ -12,25 +12,26 @@
 
 namespace skel::detail {
 
-/// Under the engine's lock, but for the constructor and close().
+/// All functions except the constructor and close() require the engine's lock.
 class steal_recorder {
  public:
-  /// Opens the store, reads what there is to resume from, and writes the first checkpoint. usage_error
-  /// where the store is not what it should be.
+  /// Opens the store, reads the checkpoint to resume from, and writes the first checkpoint. Throws
+  /// usage_error if the store cannot be used.
   steal_recorder(engine& of, checkpoint_options const& options, std::uint64_t type_hash);
 
-  /// What an earlier run has left; empty where it had not begun, or there was none. Once.
+  /// The state left by an earlier run; empty if that run had not begun or there was none. Call
+  /// once.
   [[nodiscard]] std::optional<steal_statement> take_restored();
 
   void record(steal_statement const& whole);
-  /// Whether a checkpoint could be written: what is to go into it had better be recorded now.
+  /// Whether a checkpoint can be written now; its content should then be recorded.
   [[nodiscard]] bool due(double now) { return writer_.due(now); }
   void save_if_due(double now);
-  /// After the run, however it has ended: what was recorded is durable when it returns, where the store
-  /// allows.
+  /// Call after the run, however it ended. On return, the recorded state is durable if the store
+  /// permits.
   void close();
 
-  /// Tasks whose results are in what was recorded last.
+  /// The costs of the checkpoints, for the report.
   [[nodiscard]] checkpoint_report& costs() { return writer_.costs(); }
 
  private:
@@ -39,7 +40,7 @@ class steal_recorder {
   store_writer writer_;
   std::optional<steal_statement> restored_;
   std::shared_ptr<std::vector<std::byte> const> latest_;
-  bool dirty_ = false;  // recorded since the latest checkpoint was begun
+  bool dirty_ = false;  // recorded since the latest checkpoint began
 };
 
 }  // namespace skel::detail

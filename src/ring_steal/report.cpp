@@ -1,4 +1,4 @@
-// What a ring_steal call says of itself.
+// Builds the report and the state description of a ring_steal call.
 #include <numeric>
 
 #include "base/format.hpp"

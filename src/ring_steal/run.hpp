@@ -1,4 +1,5 @@
-// One ring_steal call on one rank: drives the roles, runs tasks, keeps what is owed and what is lent.
+// One ring_steal call on one rank: drives the roles, runs tasks, and keeps the books of debts and
+// loans.
 #pragma once
 
 #include <atomic>
@@ -19,9 +20,10 @@ namespace skel::detail {
 /// Seconds between statements about a debt that is suspect.
 inline constexpr double suspects_interval = 50e-3;
 
-/// The tasks of a debt wait in one bag per debt, under the engine's lock. A thread takes the newest, works on
-/// them and what they spawn for about 100 microseconds, and puts back what is left: so thieves, other threads
-/// and the roles see all but what runs, and a task of a tenth of a microsecond pays nothing for it.
+/// The tasks of a debt wait in one bag per debt, under the engine's lock. A thread takes the newest
+/// tasks, works on them and their children for about 100 microseconds, and returns the rest.
+/// Thieves, other threads and the roles therefore see all tasks except the running ones, and the
+/// overhead is negligible even for tasks of a tenth of a microsecond.
 class steal_run final : public peer_run {
  public:
   steal_run(context& ctx, steal_work& work, ring_steal_options const& options, merged_result& total);
@@ -31,42 +33,43 @@ class steal_run final : public peer_run {
   void on_tick(double t) override;
   void idle_work() override;
   [[nodiscard]] std::string state() const override;
-  /// After execute(), however it has ended: what was recorded is saved, where that was asked for.
+  /// Call after execute(), however it ended. Saves the recorded state if a checkpoint was
+  /// requested.
   void save_last();
   [[nodiscard]] std::optional<checkpoint_report> checkpoint_costs() const;
 
  private:
   using debt_id = role::debt_id;
   using loan_id = role::loan_id;
-  // What one compute thread has; padded so that threads do not share lines.
+  // State of one compute thread. Padded, so that threads do not share cache lines.
   struct alignas(128) thread_state {
-    double cost = 0;                     // seconds per task, of late
-    std::size_t takes = 0;               // so many tasks a quantum needs, of late
-    std::unique_ptr<task_bag> bag;       // what it works on
-    std::unique_ptr<merged_result> sum;  // of its tasks of debt `sum_of`
+    double cost = 0;                     // seconds per task, recent average
+    std::size_t takes = 0;               // tasks per quantum, recent average
+    std::unique_ptr<task_bag> bag;       // the tasks in progress
+    std::unique_ptr<merged_result> sum;  // the result of its tasks of debt `sum_of`
     std::optional<debt_id> sum_of;
     std::uint64_t sum_tasks = 0;
     bool runs = false;             // tasks of debt `sum_of`
-    bool copied = false;           // what it runs is in
-    std::vector<std::byte> taken;  // the bag as it was when it began, packed
+    bool copied = false;           // `taken` holds a copy of the running tasks
+    std::vector<std::byte> taken;  // the bag at the start of the quantum, packed
   };
-  // What a thread has done in one quantum; others may look at its clock meanwhile.
+  // The work of a thread in one quantum. Other threads may read its clock meanwhile.
   struct quantum {
     std::uint64_t tasks = 0;
     double busy = 0;
   };
   struct debt {
     std::unique_ptr<task_bag> waiting;
-    std::unique_ptr<merged_result> sum;  // what came back from loans, and of threads that are through
+    std::unique_ptr<merged_result> sum;  // results of repaid loans, and of threads that have finished
     std::uint64_t tasks = 0;             // in `sum`
-    unsigned running = 0;                // threads that work on it
-    unsigned copied = 0;                 // of these have left a copy of what they took
-    bool changed = false;                // since it was stated last
-    double state_at = 0;                 // where it is suspect: not before
+    unsigned running = 0;                // threads working on it
+    unsigned copied = 0;                 // number of these that have left a copy of the tasks they took
+    bool changed = false;                // since its latest statement
+    double state_at = 0;                 // for a suspect debt: earliest time of the next statement
   };
   struct loan {
     debt_id of = 0;
-    steal_statement worth{};  // first the tasks that were lent, then what the borrower has stated
+    steal_statement worth{};  // initially the tasks lent, later the borrower's latest statement
   };
 
   void begin(std::unique_lock<std::mutex>& lock) override;
@@ -132,10 +135,10 @@ class steal_run final : public peer_run {
 
   std::unique_ptr<steal_recorder> recorder_;  // on the root, with checkpoints
   bool stating_ = false;                      // statements are due
-  double state_at_ = 0;                       // the next ones
+  double state_at_ = 0;                       // when the next ones are due
 
-  std::uint64_t steals_ = 0;                // of the other ranks, on the root
-  std::uint64_t taken_back_ = 0;            // likewise
+  std::uint64_t steals_ = 0;                // of the other ranks; on the root
+  std::uint64_t taken_back_ = 0;            // of the other ranks; on the root
   std::vector<std::uint64_t> tasks_heard_;  // per rank, on the root
   std::uint64_t tasks_told_ = 0;
 };

@@ -1,4 +1,4 @@
-// One rank's part in the end of a call: stop, drain, stopped, finish, abort, lost root.
+// One rank's part in the end of a call: stop, drain, stopped, finish, abort, loss of the root.
 #pragma once
 
 #include <optional>
@@ -11,15 +11,16 @@
 
 namespace skel::role {
 
-/// Written once for the participants of all skeletons; the root's counterpart is roll_call. A regular value;
-/// events append actions (tell_root, drain, end, fail) to `out`, a list of the skeleton's own actions. On a
-/// wire that loses messages, a role calls say_again() after some ticks without an answer.
+/// Shared by the ranks of all skeletons; the root's counterpart is roll_call. A regular value;
+/// events append actions (tell_root, drain, end, fail) to `out`, the skeleton's own list of
+/// actions. On a transport that loses messages, a role calls say_again() after some ticks without
+/// an answer.
 class attendance {
  public:
   attendance() = default;
   attendance(rank_id self, rank_id root) : self_(self), root_(root) {}
 
-  /// A task threw: the rank starts nothing more, and the root is told.
+  /// A task threw: this rank starts nothing more, and reports it to the root.
   template <class Actions>
   void failed(task_id task, std::string text, Actions& out) {
     if (ended_) return;
@@ -27,14 +28,14 @@ class attendance {
     out.push_back(tell_root{*failure_});
     drain_once(false, out);
   }
-  /// This rank wants the run to end early.
+  /// This rank requests an early end of the run.
   template <class Actions>
   void please_stop(Actions& out) {
     if (!active()) return;
     wants_stop_ = true;
     out.push_back(tell_root{role::please_stop{}});
   }
-  /// After drain: nothing runs. True: the root has just been told.
+  /// After drain: nothing runs. Returns true if the root has just been notified.
   template <class Actions>
   bool quiet(Actions& out) {
     if (!awaited()) return false;
@@ -42,7 +43,7 @@ class attendance {
     out.push_back(tell_root{stopped{}});
     return true;
   }
-  /// What this rank has told the root, and the root has not answered.
+  /// Repeats the messages to the root that it has not answered.
   template <class Actions>
   void say_again(Actions& out) const {
     if (ended_) return;
@@ -55,7 +56,7 @@ class attendance {
     if (ended_) return;
     if (auto const* s = std::get_if<stop>(&m)) {
       stop_heard_ = true;
-      told_stopped_ = false;  // the root says it again: it has not heard the answer
+      told_stopped_ = false;  // the root repeats its message: it has not received the answer
       drain_once(s->early, out);
     } else if (auto const* f = std::get_if<finish>(&m)) {
       ended_ = true;
@@ -65,7 +66,7 @@ class attendance {
       out.push_back(fail{fail::reason::protocol, a->text});
     }
   }
-  /// True: it was the root, and the run is over here.
+  /// Returns true if the lost rank was the root; the run is then over on this rank.
   template <class Actions>
   bool lost(rank_id rank, Actions& out) {
     if (ended_ || rank != root_ || rank == self_) return false;
@@ -74,13 +75,13 @@ class attendance {
     return true;
   }
 
-  /// Neither stopping nor over.
+  /// Neither stopping nor ended.
   [[nodiscard]] bool active() const { return !draining_ && !ended_; }
   [[nodiscard]] bool draining() const { return draining_; }
   [[nodiscard]] bool ended() const { return ended_; }
   [[nodiscard]] bool stop_heard() const { return stop_heard_; }
   [[nodiscard]] bool told_stopped() const { return told_stopped_; }
-  /// The root waits to hear that nothing runs here.
+  /// The root waits for the report that nothing runs here.
   [[nodiscard]] bool awaited() const { return stop_heard_ && !told_stopped_ && !ended_; }
   friend bool operator==(attendance const&, attendance const&) = default;
   void hash(digest& d) const {

@@ -1,4 +1,4 @@
-// What every rank of a call says about taking part and about the end, in all skeletons.
+// Messages about taking part in a call and about its end, common to all skeletons.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace skel::role {
 struct hello {
   std::uint64_t call_hash = 0;  ///< of everything that must be the same on all ranks
   std::uint64_t threads = 1;    ///< compute threads; 0: it does not compute
-  double power = 0;             ///< relative power, where it is measured; 0: not measured
+  double power = 0;             ///< relative power, if measured; 0: not measured
   friend bool operator==(hello const&, hello const&) = default;
 };
 /// To the root: a task threw.
@@ -23,21 +23,21 @@ struct failed {
   std::string text{};
   friend bool operator==(failed const&, failed const&) = default;
 };
-/// To the root: end the run early.
+/// To the root: requests an early end of the run.
 struct please_stop {
   friend bool operator==(please_stop const&, please_stop const&) = default;
 };
-/// To the root: only the lost rank `rank` had a part of the work that is still needed.
+/// To the root: a part of the work that is still needed existed only on the lost rank `rank`.
 struct part_lost {
   rank_id rank = 0;
   friend bool operator==(part_lost const&, part_lost const&) = default;
 };
-/// To the root: this task was running on each of these lost ranks; it must not end another one.
+/// To the root: this task was running on each of these lost ranks and must not end another one.
 struct blamed {
   task_id task = 0;
   std::vector<rank_id> ranks{};
-  std::uint64_t more = 0;  ///< other tasks to blame
-  std::string text{};      ///< what was running, where the number does not say it
+  std::uint64_t more = 0;  ///< number of other blamed tasks
+  std::string text{};      ///< describes the work if the number does not
   friend bool operator==(blamed const&, blamed const&) = default;
 };
 /// To the root: nothing runs any more. The rank's statistics travel with it.
@@ -46,15 +46,15 @@ struct stopped {
 };
 /// From the root: start nothing more, and answer with `stopped` when nothing runs.
 struct stop {
-  bool early = false;  ///< what has been computed so far is still wanted
+  bool early = false;  ///< results so far are still needed
   friend bool operator==(stop const&, stop const&) = default;
 };
-/// From the root: the run is over. Where all ranks get the result, it travels with it.
+/// From the root: the run is over. Carries the result if all ranks receive it.
 struct finish {
   outcome how{};
   friend bool operator==(finish const&, finish const&) = default;
 };
-/// From the root: the run cannot go on.
+/// From the root: the run cannot continue.
 struct abort {
   std::string text{};
   friend bool operator==(abort const&, abort const&) = default;
@@ -63,7 +63,7 @@ struct abort {
 using call_message =
     std::variant<hello, failed, please_stop, part_lost, blamed, stopped, stop, finish, abort>;
 
-/// Whether the root's roll call answers it; the others are for the rank's attendance.
+/// Whether the root's roll call handles the message; the others are for the rank's attendance.
 [[nodiscard]] inline bool for_roll_call(call_message const& m) {
   return !std::holds_alternative<stop>(m) && !std::holds_alternative<finish>(m) &&
          !std::holds_alternative<abort>(m);
@@ -76,7 +76,7 @@ struct tell_root {
 };
 /// An action: start nothing more, and answer with quiet() when nothing runs.
 struct drain {
-  bool early = false;  ///< the run ends early: keep what has been computed
+  bool early = false;  ///< the run ends early: keep the results so far
   friend bool operator==(drain const&, drain const&) = default;
 };
 

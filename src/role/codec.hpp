@@ -1,4 +1,4 @@
-// The one codec for messages: structs whose members are numbers, texts, ranges, or lists of those.
+// The codec for all messages: structs whose members are numbers, texts, ranges, or lists of these.
 #pragma once
 
 #include <bit>
@@ -21,9 +21,9 @@
 
 namespace skel::role {
 
-/// A skeleton's message is `std::variant<call_message, its own structs...>`. Specialised for each: the kind
-/// byte of its first own struct. Kinds of two skeletons do not overlap, so a rank in another skeleton is
-/// noticed.
+/// A skeleton's message is `std::variant<call_message, its own structs...>`. Specialised for each:
+/// the kind byte of its first own struct. The kinds of two skeletons do not overlap, so a rank in
+/// another skeleton is detected.
 template <class Message>
 inline constexpr unsigned first_kind = 0;
 
@@ -34,7 +34,7 @@ namespace codec {
 
 struct any_field {
   template <class T>
-  operator T() const;  // NOLINT(google-explicit-constructor): only for counting
+  operator T() const;  // only for counting
 };
 
 template <class T, class... Fields>
@@ -80,7 +80,7 @@ void put(T x, std::vector<std::byte>& out) {
 }
 inline void put(std::string const& text, std::vector<std::byte>& out) { bytes::put_text(out, text); }
 inline void put(outcome const& o, std::vector<std::byte>& out) { encode(o, out); }
-// Most are 0, and the last bits of many others: so those come last.
+// Many values are 0, and in many others the low bits are: these bits come last.
 inline void put(double x, std::vector<std::byte>& out) {
   bytes::put_varint(out, __builtin_bswap64(std::bit_cast<std::uint64_t>(x)));
 }
@@ -104,7 +104,7 @@ void put(std::vector<T> const& list, std::vector<std::byte>& out) {
   for (auto const& x : list) put(x, out);
 }
 
-// What put() cannot have written is a protocol_error.
+// A value that put() cannot have written is a protocol_error.
 template <number T>
 void get(T& x, std::span<std::byte const>& in) {
   auto const value = bytes::get_varint(in);
@@ -123,7 +123,8 @@ inline void get(std::string& text, std::span<std::byte const>& in) { text = byte
 inline void get(outcome& o, std::span<std::byte const>& in) { o = decode_outcome(in); }
 inline void get(double& x, std::span<std::byte const>& in) {
   x = std::bit_cast<double>(__builtin_bswap64(bytes::get_varint(in)));
-  if (!std::isfinite(x) || x < 0) throw protocol_error("message holds a measure that cannot be");
+  if (!std::isfinite(x) || x < 0)
+    throw protocol_error("message holds a measure that is negative or not finite");
 }
 template <class T>
 void get(std::optional<T>& x, std::span<std::byte const>& in);
@@ -137,7 +138,7 @@ void get(T& t, std::span<std::byte const>& in) {
     std::uint64_t span = 0;
     if (t.count == 0 || t.stride == 0 || __builtin_mul_overflow(t.count, t.stride, &span) ||
         __builtin_add_overflow(t.first, span, &span))
-      throw protocol_error("message holds a range that is no range");
+      throw protocol_error("message holds an invalid range");
   }
 }
 template <class T>
@@ -150,7 +151,7 @@ void get(std::optional<T>& x, std::span<std::byte const>& in) {
 template <class T>
 void get(std::vector<T>& list, std::span<std::byte const>& in) {
   auto const n = bytes::get_varint(in);
-  if (n > in.size()) throw protocol_error("message names more than it holds");  // each takes a byte at least
+  if (n > in.size()) throw protocol_error("message ends inside a list");  // each takes at least a byte
   list.clear();
   for (std::uint64_t i = 0; i < n; ++i) get(list.emplace_back(), in);
 }
@@ -187,8 +188,8 @@ void encode(Message const& m, std::vector<std::byte>& out) {
       m);
 }
 
-/// Reads one message from the front of `in` and removes it. Throws protocol_error for anything that encode()
-/// cannot have written; never allocates more than the bytes present justify.
+/// Reads one message from the front of `in` and removes it. Throws protocol_error for bytes that
+/// encode() cannot have written. Never allocates more than the size of `in` justifies.
 template <skeleton_message Message>
 [[nodiscard]] Message decode(std::span<std::byte const>& in) {
   auto const code = std::to_integer<unsigned>(bytes::get_bytes(in, 1)[0]);

@@ -37,7 +37,7 @@ range_list known_share(farm_policy const& policy, std::uint64_t tasks, int worke
 range_list at_positions(range_list const& all, range_list const& positions) {
   range_list chosen;
   for (auto const& p : positions) {
-    std::uint64_t before = 0;  // tasks in the ranges that were passed
+    std::uint64_t before = 0;  // tasks in the preceding ranges
     std::size_t k = 0;
     for (std::uint64_t i = 0; i < p.count;) {
       while (p[i] - before >= all[k].count) before += all[k++].count;
@@ -52,7 +52,8 @@ range_list at_positions(range_list const& all, range_list const& positions) {
 
 std::vector<range_list> weighted_shares(std::uint64_t tasks, std::span<double const> power) {
   std::vector<range_list> shares(power.size());
-  // (virtual time of the next turn, worker, turns had): the earliest turn gets the next task
+  // (virtual time of the next turn, worker, number of past turns): the earliest turn gets the next
+  // task
   using turn = std::tuple<double, std::size_t, std::uint64_t>;
   std::priority_queue<turn, std::vector<turn>, std::greater<>> turns;
   for (std::size_t w = 0; w < power.size(); ++w) turns.emplace(0.0, w, 0);

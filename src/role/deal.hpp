@@ -1,4 +1,4 @@
-// What each worker starts with: pure functions of the number of tasks and workers.
+// The initial tasks of each worker: pure functions of the number of tasks and workers.
 #pragma once
 
 #include <span>
@@ -9,11 +9,12 @@
 
 namespace skel {
 
-/// Whether workers get tasks from the root on demand (on a ring: before they begin to steal).
+/// Whether workers request tasks from the root (on a ring: before they begin to steal).
 [[nodiscard]] constexpr bool asks_root(farm_policy const& p) {
   return p.more == more_from::root || (p.more == more_from::ring && p.start == start_with::nothing);
 }
-/// The policy for a source whose end is not known beforehand: nothing can be dealt, so a ring begins guided.
+/// The policy for a source of unknown length: no tasks can be dealt in advance, so a ring begins
+/// guided.
 [[nodiscard]] farm_policy for_stream(farm_policy policy);
 
 /// Worker `index` of `workers` gets a contiguous part; parts differ by at most one task.
@@ -22,22 +23,22 @@ namespace skel {
 /// Worker `index` of `workers` gets the tasks i with i mod workers == index.
 [[nodiscard]] task_range interleaved_share(std::uint64_t tasks, int workers, int index);
 
-/// The share of a list of `tasks` that worker `index` of `workers` knows by itself; empty where the root
-/// deals.
+/// The share of a list of `tasks` tasks that worker `index` of `workers` computes by itself; empty
+/// if the root deals.
 [[nodiscard]] range_list known_share(farm_policy const& policy, std::uint64_t tasks, int workers, int index);
 
-/// Those tasks of `all` that stand at these positions.
+/// The tasks of `all` at these positions.
 [[nodiscard]] range_list at_positions(range_list const& all, range_list const& positions);
 
-/// Deals `tasks` tasks interleaved in proportion to relative power (gdc section 2): a worker of power 2
-/// counts as two workers, so powers 1, 2, 1 give the order w1, w2, w3, w2. Fractions are exact in the long
-/// run: the k-th turn of a worker of power p comes at virtual time k / p. Returns one list of ranges per
-/// worker.
+/// Deals `tasks` tasks interleaved in proportion to relative power (docs/gdc.md, section 2): a
+/// worker of power 2 counts as two workers, so powers 1, 2, 1 give the order w1, w2, w3, w2.
+/// Fractions are exact in the long run: the k-th turn of a worker of power p comes at virtual time
+/// k / p. Returns one list of ranges per worker.
 [[nodiscard]] std::vector<range_list> weighted_shares(std::uint64_t tasks, std::span<double const> power);
 
-/// Tasks of the next grant: the fixed chunk (as many chunks as cover `wanted`), or a share of what remains
-/// that shrinks with it: remaining * threads / (2 * all threads), at least the chunk. Never more than
-/// `remaining`.
+/// Number of tasks in the next grant: the fixed chunk (as many chunks as cover `wanted`), or a
+/// share of the remaining tasks: remaining * threads / (2 * all threads), at least the chunk. Never
+/// more than `remaining`.
 [[nodiscard]] std::uint64_t next_grant(farm_policy const& policy, std::uint64_t remaining,
                                        std::uint64_t wanted, int threads, int all_threads);
 

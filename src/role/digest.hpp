@@ -1,4 +1,4 @@
-// A hash of a role's state, so that the states a protocol can reach can be counted.
+// A hash of a role's state, for counting the reachable states of a protocol.
 #pragma once
 
 #include <cstdint>

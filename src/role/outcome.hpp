@@ -1,4 +1,4 @@
-// How a call ends, in the words that the roles of all skeletons share.
+// How a call ends: outcomes common to the roles of all skeletons.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace skel::role {
 
 using rank_id = int;
 
-/// How a run ended, the same on every rank.
+/// The end of a run, the same on every rank.
 struct outcome {
   enum class status : std::uint8_t {
     done,
@@ -22,11 +22,11 @@ struct outcome {
     sink_failed,
     source_failed,
     part_lost,
-    refused  ///< what must be the same on all ranks is not: rank, text
+    refused  ///< a property that must be the same on all ranks is not: rank, text
   };
   status how = status::done;
   task_id task = 0;        ///< the failed task
-  int rank = 0;            ///< the rank it failed on, or that was lost
+  int rank = 0;            ///< the rank where it failed, or that was lost
   std::uint64_t more = 0;  ///< further failures
   std::string text{};
   std::uint64_t tasks = 0;  ///< tasks recorded
@@ -35,7 +35,7 @@ struct outcome {
 };
 
 void encode(outcome const& o, std::vector<std::byte>& out);
-/// Throws protocol_error for anything that encode() cannot have written.
+/// Throws protocol_error for bytes that encode() cannot have written.
 [[nodiscard]] outcome decode_outcome(std::span<std::byte const>& in);
 
 /// An action: the run is over on this rank.
@@ -43,7 +43,7 @@ struct end {
   outcome how;
   friend bool operator==(end const&, end const&) = default;
 };
-/// An action: the run cannot go on, because the ranks do not agree or the root is gone.
+/// An action: the run cannot continue, because the ranks disagree or the root is lost.
 struct fail {
   enum class reason : std::uint8_t { protocol, lost_root } why = reason::protocol;
   std::string text;

@@ -1,4 +1,4 @@
-// Whom an idle rank asks for work: phase 2 of GDC.
+// Selects the rank that an idle rank asks for work: phase 2 of GDC.
 #pragma once
 
 #include <memory>
@@ -11,27 +11,29 @@
 
 namespace skel::role {
 
-/// One rank's way along the ring in search of work (gdc section 3, phase 2, cases 1 to 3). A regular value:
-/// next() says whom to ask, the answer is told with works(), idle() or shortcut(). A search visits every rank
-/// once at most and ends when it has come round to where it began.
+/// One rank's search for work along the ring (docs/gdc.md, section 3, phase 2, cases 1 to 3). A
+/// regular value. next() returns the rank to ask; the answer is passed to works(), idle() or
+/// shortcut(). A search visits every rank at most once and ends where it began.
 class ring_search {
  public:
   ring_search() = default;
-  /// `ring`: the ranks that compute, in the order of the ring, `self` among them or not.
+  /// `ring`: the computing ranks in the order of the ring, with or without `self`.
   ring_search(rank_id self, std::shared_ptr<std::vector<rank_id> const> ring, ring_order order);
 
-  /// A new search: nobody is visited.
+  /// Starts a new search: no rank is visited.
   void begin();
-  /// Whom to ask now, and marks it visited; nobody when the search is at its end.
+  /// Returns the rank to ask now and marks it visited; empty at the end of the search.
   [[nodiscard]] std::optional<rank_id> next();
-  /// Case 1: the rank works and has given a task. It is remembered and asked first next time.
+  /// Case 1: the rank is busy and has given a task. It is remembered and asked first next time.
   void works(rank_id rank) { busy_ = rank; }
-  /// Case 2: the rank is idle and knows nobody; the search goes on to the next unvisited rank.
+  /// Case 2: the rank is idle and knows no busy rank. The search continues with the next unvisited
+  /// rank.
   void idle(rank_id rank);
-  /// Case 3: the rank is idle, but it has found `busy`: that one is asked next, and those between are
+  /// Case 3: the rank is idle but has found `busy`, which is asked next. The ranks in between are
   /// skipped.
   void shortcut(rank_id rank, rank_id busy);
-  /// A rank where work was found lately, for whoever asks this rank (case 3 from the other side).
+  /// A rank where work was found recently, for a rank that asks this one (the other side of case
+  /// 3).
   [[nodiscard]] std::optional<rank_id> knows_busy() const { return busy_; }
 
   void lost(rank_id rank);
@@ -46,8 +48,8 @@ class ring_search {
   rank_id self_ = 0;
   std::shared_ptr<std::vector<rank_id> const> ring_;
   ring_order order_ = ring_order::successors;
-  std::size_t at_ = 0;         // own place on the ring
-  std::size_t step_ = 0;       // how far along the order this search has come
+  std::size_t at_ = 0;         // this rank's position on the ring
+  std::size_t step_ = 0;       // position of this search along the order
   std::vector<bool> visited_;  // in this search
   std::vector<bool> dead_;
   std::optional<rank_id> busy_;

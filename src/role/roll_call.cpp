@@ -8,7 +8,7 @@
 namespace skel::role {
 
 namespace {
-// Ticks after which `stop` is said again. The MPI transport loses no message; another wire may.
+// Ticks after which `stop` is repeated. The MPI transport loses no message, but another may.
 constexpr unsigned stop_patience = 8;
 }  // namespace
 
@@ -22,13 +22,13 @@ roll_call::peer* roll_call::find(rank_id rank) {
 }
 
 void roll_call::tell_all(call_message const& m, call_messages& out) const {
-  // Suspects, too: one that lives hears of it when it is heard again.
+  // Includes suspected ranks: a living one gets the message when it is heard from again.
   for (auto const& p : peers_) out.push_back({p.rank, m});
 }
 
 void roll_call::stop(outcome how, call_messages& out) {
   if (finished_) return;
-  // What a task or the sink throws while a run is stopped early is not swallowed.
+  // An exception of a task or the sink is reported even if the run is stopped early.
   bool const threw = how.how == outcome::status::task_failed || how.how == outcome::status::sink_failed;
   if (stopping_) {
     if (early() && threw) outcome_ = std::move(how);
@@ -88,7 +88,7 @@ void roll_call::on(rank_id from, call_message const& m, call_messages& out) {
   if (auto const* h = std::get_if<hello>(&m)) {
     if (h->call_hash != call_hash_)
       abort("rank " + std::to_string(from) +
-                " made another skeleton call than the root (other skeleton, options, or types)",
+                " made another skeleton call than the root (another skeleton, other options or other types)",
             out);
   } else if (auto const* f = std::get_if<failed>(&m)) {
     if (stopping_ && outcome_.how == outcome::status::task_failed) {

@@ -1,4 +1,4 @@
-// The root's book of who takes part in a call, and its end: stop, stopped, finish.
+// The root's record of the ranks in a call, and of its end: stop, stopped, finish.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace skel::role {
 
-/// A message and the rank that it is for.
+/// A message and its destination.
 struct addressed {
   rank_id to = 0;
   call_message what{};
@@ -18,38 +18,39 @@ struct addressed {
 };
 using call_messages = std::vector<addressed>;
 
-/// The counterpart of the ranks' attendance. It learns that the run is done or has failed, tells every rank
-/// to stop, and ends the run when every living rank has stopped. It knows nothing of the work. A regular
-/// value; events append what the root sends to `out`.
+/// The root's counterpart of the ranks' attendance. Once the run is done or has failed, it tells
+/// every rank to stop, and ends the run when every living rank has stopped. Independent of the
+/// work. A regular value; events append the root's messages to `out`.
 class roll_call {
  public:
   roll_call() = default;
   roll_call(std::vector<rank_id> const& ranks, std::uint64_t call_hash);
 
-  /// The result is there, of `tasks` tasks. After stop_early(): of those that ran.
+  /// The result is complete and covers `tasks` tasks. After stop_early(): the tasks that ran.
   void done(std::uint64_t tasks, call_messages& out);
   void stop_early(call_messages& out);
   void source_failed(std::string text, call_messages& out);
-  /// The sink threw on the root, for this task.
+  /// The sink threw on the root for this task.
   void sink_failed(std::uint64_t task, std::string text, call_messages& out);
   /// This task was running on each of these lost ranks: it fails the run.
   void blame(task_id task, std::vector<rank_id> const& ranks, call_messages& out);
-  /// The same, in the words of a skeleton whose work has no number; `rank` is the last that was lost.
+  /// The same for a skeleton whose work has no number: `text` names the work, `rank` was lost last.
   void blame_work(task_id task, rank_id rank, std::string text, call_messages& out);
-  /// This rank differs in what must be the same on all.
+  /// This rank differs from the root in something that must be the same on all ranks.
   void refuse(rank_id rank, std::string text, call_messages& out);
-  /// The root has found that this task fails the run; `rank` ran it last.
+  /// The root has determined that this task fails the run; `rank` ran it last.
   void task_failed(task_id task, rank_id rank, std::string text, call_messages& out);
   void on(rank_id from, call_message const& m, call_messages& out);
   void lost(rank_id rank, call_messages& out);
   void abort(std::string text, call_messages& out);
-  /// For a wire that loses messages: while ranks have not stopped, `stop` is said again now and then.
+  /// For a transport that loses messages: repeats `stop` periodically until all ranks have stopped.
   void tick(call_messages& out);
-  /// Says to `rank` again what all were told last: stop, finish or abort.
+  /// Repeats to `rank` the latest message to all: stop, finish or abort.
   void say_again(rank_id rank, call_messages& out) const;
-  /// A rank that was taken for lost says something that is not for the roll call.
+  /// A rank declared dead sends a message that is not for the roll call.
   void heard(rank_id rank);
-  /// What the outcome counts, for a skeleton that knows it at the end only; it replaces what done() said.
+  /// Sets the counts of the outcome, for a skeleton that knows them only at the end. They replace
+  /// those of done().
   void count(std::uint64_t tasks, std::uint64_t handed_out_again);
 
   [[nodiscard]] bool stopping() const { return stopping_; }

@@ -14,7 +14,7 @@
 
 namespace skel {
 
-// The presets as points in the space of choices.
+// The presets, as combinations of choices.
 namespace schedule {
 
 farm_policy blocks::policy() const {
@@ -55,12 +55,12 @@ void farm_policy::check() const {
     if (!(std::isfinite(w) && w > 0))
       throw usage_error("schedule " + name + ": relative power must be positive");
   if (start == start_with::nothing && more == more_from::nowhere)
-    throw usage_error("schedule " + name + ": workers start with nothing and get nothing");
+    throw usage_error("schedule " + name + ": no worker would get a task: choose a start or a refill");
 }
 
 namespace {
 
-// One "key=value" of a choice, and the text it stands in.
+// One "key=value" of a choice, and the text that contains it.
 struct option_text {
   std::string_view spec, key, value;
 };
@@ -94,13 +94,14 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   return parts;
 }
 
-// Calls `set(key, value)` for each "key=value" behind the colon; `set` returns false for a key it does not
-// know.
+// Calls `set(key, value)` for each "key=value" after the colon; `set` returns false for an unknown
+// key.
 void for_each_option(std::string_view spec, std::string_view known,
                      std::function<bool(std::string_view, std::string_view)> const& set) {
   auto const colon = spec.find(':');
   if (colon == std::string_view::npos) return;
-  if (colon + 1 == spec.size()) throw usage_error(detail::format("\"{}\": nothing behind the colon", spec));
+  if (colon + 1 == spec.size())
+    throw usage_error(detail::format("\"{}\": expected an option after the colon", spec));
   std::set<std::string_view> seen;
   for (auto const part : split(spec.substr(colon + 1), ',')) {
     auto const equals = part.find('=');
@@ -111,7 +112,7 @@ void for_each_option(std::string_view spec, std::string_view known,
   }
 }
 
-// One of a few words, which are listed when it is another.
+// Parses one of a few words. Throws usage_error, which lists them, for another word.
 template <class E>
 E word_of(option_text const& o, std::span<std::string_view const> words) {
   auto const at = std::find(words.begin(), words.end(), o.value);
@@ -143,7 +144,7 @@ std::vector<double> powers_of(option_text const& o) {
   return all;
 }
 
-// What may stand behind the colon of a preset S.
+// The options of a preset S.
 template <class S>
 struct option {
   std::string_view key;

@@ -1,4 +1,5 @@
-// Work that was running on lost ranks: a task that ends its process must not end one rank after another.
+// Tracks work that was running on lost ranks: a task that ends its process must not end rank after
+// rank.
 #pragma once
 
 #include <algorithm>
@@ -14,24 +15,26 @@
 
 namespace skel::role {
 
-/// Ticks for which the ranks must stay lost before work is blamed: most suspicions are taken back sooner.
+/// Ticks for which ranks must stay lost before work is blamed: most suspicions are withdrawn
+/// sooner.
 inline constexpr unsigned blame_patience = 8;
 
-/// The rule is the same in all skeletons. What a lost rank was running becomes suspect. The giver hands
-/// suspects out one at a time, each to a rank that runs nothing else, and to the root only when no other rank
-/// computes. A suspect is blamed once `most_losses` ranks were lost that ran it, and all but one of them held
-/// it as a suspect: the first loss only raises the suspicion. A loss on a rank that also ran other work
-/// counts less: it takes one more. Losses of ranks that are heard again do not count.
+/// The same rule in all skeletons. The work of a lost rank becomes suspect. The giver hands out
+/// suspects one at a time, each to a rank that runs nothing else, and to the root only if no other
+/// rank computes. A suspect is blamed once `most_losses` ranks were lost while running it, all but
+/// one of them holding it as a suspect: the first loss only raises the suspicion. A loss of a rank
+/// that also ran other work counts less: one more loss is needed. Losses of ranks that are heard
+/// from again do not count.
 ///
-/// `Work` names a piece of work: ordered, copyable. A regular value.
+/// `Work` identifies a piece of work: ordered, copyable. A regular value.
 template <class Work>
 class suspects {
  public:
-  /// `most_losses`: 0 blames nothing.
+  /// `most_losses`: 0 never blames.
   explicit suspects(unsigned most_losses = 2) : most_losses_(most_losses) {}
 
-  /// `rank` was lost while it ran `work`, with nothing else beside it (`alone`) or not. The work is to be
-  /// given again.
+  /// `rank` was lost while it ran `work`, with no other work (`alone`) or with some. The work must
+  /// be given out again.
   void add(Work const& work, rank_id rank, bool alone) {
     auto& s = all_[work];
     std::erase_if(s.losses, [&](loss const& l) { return l.rank == rank; });
@@ -40,28 +43,28 @@ class suspects {
     s.holder.reset();
     lost_.insert(rank);
   }
-  /// The work has a result, or is not needed any more. True: it was suspect.
+  /// The work has a result, or is no longer needed. Returns whether it was suspect.
   bool acquit(Work const& work) { return all_.erase(work) > 0; }
   /// The same for all work that comes before `end`.
   bool acquit_before(Work const& end) {
     return std::erase_if(all_, [&](auto const& s) { return s.first < end; }) > 0;
   }
-  /// A rank that was taken for lost is heard again.
+  /// A rank declared dead is heard from again.
   void heard(rank_id rank) { lost_.erase(rank); }
-  /// The same for all suspects with a result. True: there were some.
+  /// The same for all suspects with a result. Returns whether there were any.
   template <class Done>
   bool acquit_if(Done const& done) {
     return std::erase_if(all_, [&](auto const& s) { return done(s.first); }) > 0;
   }
-  /// A rank is lost. What it ran, and what it held, is not known yet: add() and take_back() follow.
+  /// A rank is lost. Its work is reported afterwards by add() and take_back().
   void lost(rank_id rank) { lost_.insert(rank); }
-  /// What `rank` held is to be given again.
+  /// The suspects held by `rank` must be given out again.
   void take_back(rank_id rank) {
     lost_.insert(rank);
     for (auto& [work, s] : all_)
       if (s.holder == rank) s.holder.reset();
   }
-  /// These suspects are to be given again, although their holders may live.
+  /// These suspects must be given out again, although their holders may live.
   template <class Missing>
   void take_back_if(Missing const& missing) {
     for (auto& [work, s] : all_)
@@ -71,17 +74,17 @@ class suspects {
 
   [[nodiscard]] bool empty() const { return all_.empty(); }
   [[nodiscard]] bool contains(Work const& work) const { return all_.contains(work); }
-  /// Whether this rank holds a suspect; it is given no other one meanwhile.
+  /// Whether this rank holds a suspect. It gets no other one meanwhile.
   [[nodiscard]] bool holds_one(rank_id rank) const {
     return std::any_of(all_.begin(), all_.end(), [&](auto const& s) { return s.second.holder == rank; });
   }
-  /// The next one to give: no rank holds it, and it is not to blame.
+  /// The next suspect to give out: no rank holds it, and it is not blamed.
   [[nodiscard]] std::optional<Work> next() const {
     for (auto const& [work, s] : all_)
       if (!s.holder && !to_blame(s)) return work;
     return std::nullopt;
   }
-  /// All that no rank holds, also those to blame.
+  /// All suspects that no rank holds, including blamed ones.
   [[nodiscard]] std::vector<Work> not_held() const {
     std::vector<Work> list;
     for (auto const& [work, s] : all_)
@@ -95,10 +98,10 @@ class suspects {
 
   struct verdict {
     Work work{};
-    std::vector<rank_id> ranks{};  ///< that ran it and are lost
-    std::uint64_t more = 0;        ///< other work to blame
+    std::vector<rank_id> ranks{};  ///< the lost ranks that ran it
+    std::uint64_t more = 0;        ///< number of other blamed suspects
   };
-  /// Work to blame, when there has been some for `blame_patience` ticks.
+  /// Returns blamed work, once there has been some for `blame_patience` ticks.
   [[nodiscard]] std::optional<verdict> tick() {
     auto const blame = [&](auto const& s) { return to_blame(s.second); };
     auto const guilty = std::find_if(all_.begin(), all_.end(), blame);
@@ -114,7 +117,7 @@ class suspects {
   }
 
   friend bool operator==(suspects const&, suspects const&) = default;
-  /// `number` turns a Work into a number.
+  /// `number` converts a Work to a number.
   template <class Number>
   void hash(digest& d, Number const& number) const {
     for (auto const& [work, s] : all_) {
@@ -129,8 +132,8 @@ class suspects {
  private:
   struct loss {
     rank_id rank = 0;
-    bool watched = false;  // it was a suspect already, and given to this rank as one
-    bool alone = false;    // and nothing else was running there
+    bool watched = false;  // it was already suspect, and was given to this rank as such
+    bool alone = false;    // with no other work running there
     friend bool operator==(loss const&, loss const&) = default;
   };
   struct suspect {

@@ -84,8 +84,8 @@ range_list task_set::missing(task_id first, task_id last, task_set const& other)
   for (task_id id = first; id < last;) {
     std::uint64_t const index = id / 64;
     std::uint64_t const present = word(index) | other.word(index);
-    // Whole words are taken at once, and all of them behind the last: most of a long run is recorded, or has
-    // not begun.
+    // Takes whole words at once, and the entire range beyond the last word: most tasks of a long
+    // run are either recorded or not begun.
     if (present == all_ones) {
       id = (index + 1) * 64;
     } else if (present == 0) {

@@ -1,4 +1,4 @@
-// A set of task numbers that is dense from below: what has been recorded, what has been claimed.
+// A set of task numbers that is dense from below, such as the recorded or the claimed tasks.
 #pragma once
 
 #include <cstddef>
@@ -9,19 +9,20 @@
 
 namespace skel {
 
-/// One bit per task between the lowest task that is missing and the highest that is present; full words below
-/// are dropped. A stream of ten million tasks that ends roughly in order therefore costs a few words.
+/// Stores one bit per task between the lowest missing and the highest present task; full words
+/// below are dropped. A stream of ten million tasks that ends roughly in order therefore takes a
+/// few words.
 class task_set {
  public:
   [[nodiscard]] bool contains(task_id id) const;
-  /// Inserts one task; false if it was there already.
+  /// Inserts one task. Returns false if it was already present.
   bool insert(task_id id);
-  /// Inserts a range; returns the sub-ranges that were new, in order.
+  /// Inserts a range. Returns the sub-ranges that were new, in order.
   range_list insert(task_range const& range);
   /// Whether any task of the range is present.
   [[nodiscard]] bool intersects(task_range const& range) const;
   [[nodiscard]] std::uint64_t count() const { return count_; }
-  /// All tasks below this one are present, this one is not.
+  /// The lowest missing task: all tasks below it are present.
   [[nodiscard]] task_id low_water() const;
   /// The tasks of [first, last) that are in neither this set nor `other`.
   [[nodiscard]] range_list missing(task_id first, task_id last, task_set const& other) const;
@@ -33,7 +34,7 @@ class task_set {
   [[nodiscard]] std::uint64_t words_end() const { return base_ + words_.size(); }
   void drop_full_words();
 
-  std::uint64_t base_ = 0;  // number of full words dropped
+  std::uint64_t base_ = 0;  // number of dropped full words
   std::uint64_t count_ = 0;
   std::deque<std::uint64_t> words_;
 };

@@ -12,8 +12,8 @@ namespace skel::transport {
 
 namespace {
 constexpr std::size_t large_page = std::size_t{2} << 20U;
-constexpr std::size_t most_blocks = 8;  // looked after; others go with their last message
-constexpr std::size_t alignment = 64;   // of a message: no two in one cache line
+constexpr std::size_t most_blocks = 8;  // blocks kept for reuse; others are released with their last message
+constexpr std::size_t alignment = 64;   // of a message: no two share a cache line
 
 constexpr std::size_t rounded(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
 }  // namespace
@@ -24,7 +24,7 @@ struct arrival_memory::block {
         memory(static_cast<std::byte*>(std::aligned_alloc(large_page, size))) {
     if (memory == nullptr) throw std::bad_alloc();
 #ifdef MADV_HUGEPAGE
-    ::madvise(memory, size, MADV_HUGEPAGE);  // where it is refused, pages are small
+    ::madvise(memory, size, MADV_HUGEPAGE);  // if refused, pages are small
 #endif
   }
   ~block() { std::free(memory); }

@@ -1,4 +1,4 @@
-// Where large messages arrive: memory in large pages, of which each message has a part.
+// Memory for large incoming messages: large pages, each shared by several messages.
 #pragma once
 
 #include <cstddef>
@@ -7,21 +7,23 @@
 
 namespace skel::transport {
 
-/// Messages that somebody refers to for long (a mesh that is put together in the end) leave nothing to be
-/// used again: each then arrives in fresh memory, and small pages take longer than what is copied into them.
+/// Messages that are kept for long (for instance a mesh that is assembled at the end) leave no
+/// memory to reuse, so each message arrives in fresh memory. With small pages, page faults take
+/// longer than copying the data.
 ///
-/// A block of memory serves again when nobody refers to any message in it. One caller at a time; what was
-/// taken may be let go on any thread, also when this is gone.
+/// A block is reused once the last reference to any message in it is released. take() must not be
+/// called concurrently. References may be released on any thread, even after this object is
+/// destroyed.
 class arrival_memory {
  public:
-  /// What is not initialised, for `bytes` bytes.
+  /// Returns `bytes` bytes of uninitialised memory.
   [[nodiscard]] std::shared_ptr<std::byte> take(std::size_t bytes);
 
  private:
   struct block;
   [[nodiscard]] std::shared_ptr<block> free_block(std::size_t bytes);
 
-  std::vector<std::shared_ptr<block>> blocks_;  // the latest one first
+  std::vector<std::shared_ptr<block>> blocks_;  // the latest first
   std::size_t used_ = 0;                        // of the latest one
 };
 

@@ -50,7 +50,7 @@ std::optional<link::delivery> link::accept(packet from_wire) {
   if (from_wire.size() < sizeof h) throw protocol_error("message shorter than its header");
   std::memcpy(&h, from_wire.bytes().data(), sizeof h);
   from_wire.drop_front(sizeof h);
-  // Sequence numbers wrap; differences do not care.
+  // Sequence numbers wrap around, but differences remain valid.
   if (static_cast<std::int32_t>(h.acknowledged - acknowledged_) > 0 && sent_ - h.acknowledged <= credits)
     acknowledged_ = h.acknowledged;
   if (h.sequence == 0 && !h.more() && h.context() == 0 && h.run() == 0 && from_wire.empty())

@@ -1,5 +1,5 @@
-// The wire contract per pair of ranks: numbered messages, duplicates dropped, credits, large messages in
-// pieces.
+// The connection between two ranks: numbered messages, duplicate detection, flow control by
+// credits, and large messages in pieces.
 #pragma once
 
 #include <cstddef>
@@ -12,26 +12,27 @@
 
 namespace skel::transport {
 
-/// One rank's end of the connection to one peer. Pure: packets go in, packets that may be sent or delivered
-/// come out.
+/// One rank's end of the connection to one peer. Pure: consumes packets, and produces packets to
+/// send or messages to deliver.
 class link {
  public:
-  /// Unacknowledged messages to one peer; stock Open MPI holds 44 small ones for a dead peer, then none
-  /// completes.
+  /// Limit of unacknowledged messages to one peer. Stock Open MPI holds 44 small ones for a dead
+  /// peer; beyond that, no send completes.
   static constexpr std::uint32_t credits = 32;
-  /// Received messages after which an acknowledgement travels alone if nothing else does.
+  /// Number of received messages after which an acknowledgement is sent without a message to carry
+  /// it.
   static constexpr std::uint32_t acknowledge_every = 16;
   static constexpr std::size_t default_piece = std::size_t{1} << 30;
 
   explicit link(std::size_t largest_piece = default_piece) : largest_piece_(largest_piece) {}
 
-  /// Accepts a message for sending (split if it is larger than a piece); it waits for credit.
+  /// Accepts a message for sending, split if it is larger than a piece. It waits for credit.
   void push(std::uint64_t context, std::uint32_t run, packet body);
-  /// The next packet that may travel now, with its header, or nothing.
+  /// The next packet that may be sent now, with its header, or nothing.
   [[nodiscard]] std::optional<packet> pop();
-  /// An acknowledgement alone, if one is due.
+  /// A pure acknowledgement, if one is due.
   [[nodiscard]] std::optional<packet> acknowledgement();
-  /// A sign of life: a packet that only acknowledges, due or not.
+  /// A heartbeat: a pure acknowledgement, due or not.
   [[nodiscard]] packet heartbeat();
   [[nodiscard]] std::size_t waiting() const { return queue_.size(); }
 
@@ -40,8 +41,9 @@ class link {
     std::uint32_t run = 0;
     packet body;
   };
-  /// A packet as it came from the wire; a whole message comes out when its last piece is in. Duplicates and
-  /// acknowledgements give nothing. Throws protocol_error when it is too short to hold a header.
+  /// Accepts a packet from the transport. Returns a whole message when its last piece has arrived;
+  /// duplicates and acknowledgements return nothing. Throws protocol_error if it is too short for a
+  /// header.
   [[nodiscard]] std::optional<delivery> accept(packet from_wire);
 
  private:
@@ -58,8 +60,8 @@ class link {
   std::uint32_t sent_ = 0;          // sequence number of the newest packet sent
   std::uint32_t acknowledged_ = 0;  // by the peer
   std::uint32_t received_ = 0;      // highest sequence number received
-  std::uint32_t told_ = 0;          // highest one the peer knows we have
-  std::vector<std::byte> pieces_;   // of a message that is not complete
+  std::uint32_t told_ = 0;          // highest one acknowledged to the peer
+  std::vector<std::byte> pieces_;   // of an incomplete message
 };
 
 }  // namespace skel::transport

@@ -12,7 +12,7 @@ constexpr std::size_t small = 4096;
 
 spare_buffers::spare_buffers() { all_.reserve(most_spare); }
 
-// A small message does not take away the room of a large one.
+// A small message must not occupy a large buffer.
 std::vector<std::byte> spare_buffers::take(std::size_t bytes) {
   if (bytes > 0 && bytes <= small) return {};
   std::lock_guard const lock(mutex_);
@@ -26,14 +26,14 @@ std::vector<std::byte> spare_buffers::take(std::size_t bytes) {
   auto found = std::move(*best);
   *best = std::move(all_.back());
   all_.pop_back();
-  if (found.capacity() < bytes) found.clear();  // what is in it need not move
+  if (found.capacity() < bytes) found.clear();  // the old content need not be moved
   return found;
 }
 
 void spare_buffers::give(std::vector<std::byte> bytes) noexcept {
   if (bytes.capacity() <= small) return;
   std::lock_guard const lock(mutex_);
-  if (all_.size() < most_spare) all_.push_back(std::move(bytes));  // there is room: nothing is allocated
+  if (all_.size() < most_spare) all_.push_back(std::move(bytes));  // within capacity: does not allocate
 }
 
 }  // namespace skel::transport

@@ -1,4 +1,4 @@
-// Memory of messages that serves again: fresh pages cost more than what is read into them.
+// Recycles message buffers: fresh pages cost more than reading data into them.
 #pragma once
 
 #include <cstddef>
@@ -7,14 +7,14 @@
 
 namespace skel::transport {
 
-/// Any thread may take and give.
+/// Thread-safe.
 class spare_buffers {
  public:
   spare_buffers();
-  /// With room for so many bytes, if there is such a one, otherwise (or for 0) the largest. Small ones are
-  /// new.
+  /// Returns a buffer of at least `bytes` bytes, if there is one; otherwise, or for 0, the largest.
+  /// Small buffers are always allocated.
   [[nodiscard]] std::vector<std::byte> take(std::size_t bytes);
-  /// Small ones are not worth it, and no more than a few are kept.
+  /// Keeps a few large buffers; drops all others.
   void give(std::vector<std::byte> bytes) noexcept;
 
  private:

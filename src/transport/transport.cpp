@@ -18,7 +18,7 @@ void transport::wait(double seconds) {
     std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
 }
 
-// What several refer to keeps the pool's address only: the last of them may go after the wires.
+// A shared packet refers to the pool only, because its last owner may outlive the transport.
 std::shared_ptr<packet> transport::share(packet what) {
   struct shared_packet {
     packet what;

@@ -1,4 +1,4 @@
-// The wires: what the engine needs from MPI, from a single process, or from a simulated cluster.
+// Transports: the engine's interface to MPI, to a single process, or to a simulated cluster.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,9 @@
 
 namespace skel::transport {
 
-/// A transport carries bytes between ranks: between two living ranks each packet arrives once and in the
-/// order of sending. All calls but now() and wait() are made under the engine's lock, none of them blocks.
+/// Carries bytes between ranks. Between two living ranks, each packet arrives once and in the order
+/// of sending. All calls except now() and wait() require the engine's lock, and none of them
+/// blocks.
 class transport {
  public:
   transport() = default;
@@ -23,49 +24,51 @@ class transport {
 
   [[nodiscard]] virtual int rank() const = 0;
   [[nodiscard]] virtual int size() const = 0;
-  /// Starts sending; the packet is kept until the wire has taken it.
+  /// Starts sending. The packet is kept until the transport no longer needs it.
   virtual void send(int to, packet what) = 0;
   struct arrival {
     int from = 0;
     packet what;
   };
-  /// The next packet that has arrived, if any; also moves what is being sent.
+  /// Returns the next packet that has arrived, if any. Also advances pending sends.
   [[nodiscard]] virtual std::optional<arrival> receive() = 0;
-  /// Packets to `to` that the wire has not taken yet.
+  /// Number of packets to `to` that are still being sent.
   [[nodiscard]] virtual std::size_t unsent(int to) const = 0;
-  /// Bytes of a message of `from` that has begun to arrive and is not complete.
+  /// Bytes of an incomplete message of `from` that is arriving.
   [[nodiscard]] virtual std::size_t arriving(int /*from*/) const { return 0; }
-  /// Ranks that the wires themselves know to be gone (ULFM); most know of none.
+  /// Ranks that the transport itself reports as dead (ULFM); most report none.
   [[nodiscard]] virtual std::vector<int> failed() { return {}; }
-  /// A rank is lost and this process will end without it: wait for nobody any more.
+  /// A rank is lost and this process will end without it: stop waiting for other ranks.
   virtual void abandon() {}
-  /// Whether threads other than the one that made the context may call (one at a time).
+  /// Whether threads other than the creator of the context may call (one at a time).
   [[nodiscard]] virtual bool any_thread() const { return true; }
-  /// Whether they may call while the user's own code runs between two skeleton calls.
+  /// Whether they may call while the user's code runs between two skeleton calls.
   [[nodiscard]] virtual bool any_time() const { return true; }
 
-  /// Seconds on the clock of these wires. By default the process's steady clock, from its first use on.
+  /// Seconds on the transport's clock. Default: the process's steady clock, from its first use.
   [[nodiscard]] virtual double now() const;
-  /// Lets time pass, without the engine's lock: at most `seconds`, 0 only lets other threads run. Wires with
-  /// a time of their own return as soon as a packet has arrived.
+  /// Waits without the engine's lock for at most `seconds`; 0 only lets other threads run. A
+  /// transport that owns time returns as soon as a packet has arrived.
   virtual void wait(double seconds);
-  /// Whether time passes only in wait() and inside tasks (a simulation). Then a rank has one thread, which
-  /// moves the messages while its task runs.
+  /// Whether time advances only in wait() and inside tasks (a simulation). Then a rank has one
+  /// thread, which drives communication while its task runs.
   [[nodiscard]] virtual bool owns_time() const { return false; }
-  /// This rank's computing power relative to others, where the wires know it; otherwise it is measured.
+  /// This rank's computing power relative to the others, if the transport knows it; otherwise it is
+  /// measured.
   [[nodiscard]] virtual std::optional<double> power() const { return std::nullopt; }
 
-  /// Buffers come from here and go back, so that large results do not fault in fresh pages each time.
+  /// Buffers are recycled, so that large results do not fault in fresh pages each time.
   [[nodiscard]] std::vector<std::byte> buffer(std::size_t bytes = 0) { return spare_->take(bytes); }
   void recycle(std::vector<std::byte> bytes) { spare_->give(std::move(bytes)); }
-  /// A packet that several refer to: its buffer goes back when the last of them is gone, on any thread.
+  /// A packet with several owners. Its buffer is recycled when the last owner releases it, on any
+  /// thread.
   [[nodiscard]] std::shared_ptr<packet> share(packet what);
 
  private:
   std::shared_ptr<spare_buffers> spare_ = std::make_shared<spare_buffers>();
 };
 
-/// One process without MPI: rank 0 of 1. Nothing is ever sent.
+/// One process without MPI: rank 0 of 1. Never sends.
 class alone final : public transport {
  public:
   [[nodiscard]] int rank() const override { return 0; }

@@ -167,7 +167,7 @@ TEST_CASE("a state that nobody can split is lost with a rank") {
   });
   auto const e = run(job, 3, p, where.options(false));
   killer.join();
-  CHECK(e.errors[0] == "lost rank 1, and with it what no other rank had");
+  CHECK(e.errors[0] == "lost rank 1, which held data that no other rank has");
 }
 
 namespace {

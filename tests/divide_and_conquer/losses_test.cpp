@@ -43,7 +43,7 @@ TEST_CASE("what only a lost rank had: every survivor is told, within the time-ou
   CAPTURE(only.kind, e.out, e.errors);
   CHECK(e.code == 1);
   CHECK(std::any_of(e.errors.begin(), e.errors.end(), [](std::string const& line) {
-    return line.find("lost rank 3, and with it what no other rank had") != std::string::npos;
+    return line.find("lost rank 3, which held data that no other rank has") != std::string::npos;
   }));
   CHECK(e.out.size() == 3);
   for (int const rank : {0, 1, 2}) {

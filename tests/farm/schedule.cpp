@@ -128,7 +128,7 @@ TEST_CASE("what is wrong with a schedule is said, with what is known") {
   says("first-come:chunk=", "got \"\"");
   says("first-come:chunk=1x", "got \"1x\"");
   says("first-come:chunk=99999999999999999999", "whole number");
-  says("guided:", "nothing behind the colon");
+  says("guided:", "expected an option after the colon");
   says("hybrid:cut=101%", "between 0% and 100%");
   says("hybrid:cut=nan%", "must be a number");
   says("hybrid:power=0", "power must be positive");

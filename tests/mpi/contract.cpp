@@ -193,14 +193,14 @@ TEST_CASE("MPI that is started or ended by somebody else: one line, exit code 2"
     auto const said = complaints(before);
     REQUIRE(!said.empty());
     CHECK(said[0] ==
-          "mpi_misbehave: run_main starts MPI, which was started before: make a skel::context over a "
+          "mpi_misbehave: run_main starts MPI, which is already running: make a skel::context over a "
           "communicator "
           "instead");
     auto const twice = run(ranks, "twice");
     check_exits(twice, ranks, 2);
     REQUIRE(!complaints(twice).empty());
     CHECK(complaints(twice)[0] ==
-          "mpi_misbehave: run_main starts MPI, which has ended already: call it once, and not after "
+          "mpi_misbehave: run_main starts MPI, which has already ended: call it once, and not after "
           "MPI_Finalize");
     check_fails(ranks, "init", 2, "MPI_Init was called in the body of run_main, which has started MPI");
     check_fails(ranks, "finalize", 2,
@@ -271,7 +271,7 @@ TEST_CASE("the launcher of another MPI is refused in one line that names both") 
     REQUIRE(e.errors.size() == 1);
     CHECK(e.errors[0].starts_with("mpi_misbehave: started as one of 4 processes by " + l.name +
                                   ", but this program is linked with "));
-    CHECK(e.errors[0].ends_with(" and finds itself alone: use that library's mpiexec"));
+    CHECK(e.errors[0].ends_with(" and is the only process: use that library's mpiexec"));
   }
   auto const alone = shell("timeout 200 " + program + " well");
   CHECK(alone.code == 0);

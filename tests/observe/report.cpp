@@ -93,7 +93,7 @@ TEST_CASE("an extra field cannot hide a documented one") {
   for (auto const* const key : {"tasks", "per_rank"}) {
     CHECK(test::error_text<std::logic_error>([&] {
             report_to_json(some_report(), {"x", {}, {{key, 1}}});
-          }) == std::string("report: the key ") + key + " is there already");
+          }) == std::string("report: the key ") + key + " already exists");
   }
 }
 

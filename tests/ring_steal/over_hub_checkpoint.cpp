@@ -232,7 +232,7 @@ TEST_CASE("a store that is none, another's, a farm's, or not asked for is refuse
   CHECK(refusal(options_for(where, true)) == "there is no checkpoint to resume from in a, b, c");
   CHECK(search(2, 1, t, options_for(where, false)).result == count(t));
   CHECK(refusal(options_for(where, false)) ==
-        "there is a checkpoint in a, b, c already: go on with it (--resume), or empty the directories");
+        "there is a checkpoint in a, b, c already: resume it (--resume), or empty the directories");
   auto other = options_for(where, true);
   other.checkpoint->problem = "another tree";
   CHECK(refusal(other).find("use another store") != std::string::npos);

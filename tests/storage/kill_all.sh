@@ -52,7 +52,7 @@ for shard in "$folder"/d3/*; do
   printf "\\x$(printf %x $((byte ^ 16)))" | dd of="$shard" bs=1 seek=$at conv=notrunc status=none
 done
 
-refused "already: go on with it (--resume)" "${checkpoint[@]}"
+refused "already: resume it (--resume)" "${checkpoint[@]}"
 "$skel_mpiexec" -n "$later" --oversubscribe "${command[@]}" "${checkpoint[@]}" --resume -o "$folder/later$ending" \
   --report "$folder/report.json" >"$folder/out" 2>"$folder/errors" || fail "the resumed job fails"
 cmp "$folder/alone$ending" "$folder/later$ending" || fail "another result"

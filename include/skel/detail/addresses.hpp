@@ -1,4 +1,5 @@
-// Types whose bytes mean nothing on another rank: they hold addresses, also deep inside.
+// Detects types whose bytes mean nothing on another rank, because they hold addresses, possibly
+// deep inside.
 #pragma once
 
 #include <array>
@@ -64,7 +65,8 @@ template <> inline constexpr bool is_address<std::error_code> = true;
 template <> inline constexpr bool is_address<std::error_condition> = true;
 // clang-format on
 
-// std::reference_wrapper and std::function by their members: <functional> takes 0.06 s to compile.
+// Detects std::reference_wrapper and std::function by their members: <functional> takes 0.06 s to
+// compile.
 template <class T>
 concept refers = requires(T const& t) {
   { t.get() } -> std::same_as<typename T::type&>;
@@ -79,8 +81,8 @@ inline constexpr bool is_counting = false;
 template <template <class, class> class View, std::integral W, std::integral B>
 inline constexpr bool is_counting<View<W, B>> = std::ranges::enable_view<View<W, B>>;
 
-// Become any member that holds addresses. The constructors of std::optional and its like take
-// whatever their arguments take, so these two never meet.
+// Convert to any member that holds addresses. There are two, because the constructors of
+// std::optional and similar wrappers accept everything that their argument accepts.
 struct address_probe {
   template <class U>
     requires(holds_address<U> && !wrapped<U>::known)
@@ -92,9 +94,9 @@ struct wrapped_address_probe {
   operator U() const;  // NOLINT(google-explicit-constructor)
 };
 
-// Whether member n can be initialised from a probe, those before it from nothing: n = 0, 1, ...
-// while there are members. A member that is an array, or a class without addresses, passes the
-// probe on to its first.
+// Tests for n = 0, 1, ... whether member n can be initialised from a probe and all members before
+// it from {}. A member that is an array, or a class without addresses, passes the probe on to its
+// first member.
 template <class T>
 constexpr bool aggregate_holds_address() {
   // NOLINTBEGIN(bugprone-branch-clone): the same questions for each member

@@ -1,4 +1,4 @@
-// broadcast's adapter: the user's value as bytes.
+// Adapter of broadcast: converts the user's value to bytes and back.
 #pragma once
 
 #include <cstddef>
@@ -16,10 +16,11 @@ namespace skel {
 
 namespace detail {
 
-/// On one rank: only opens the source.
+/// The call on one rank: only opens the source.
 void broadcast_alone(context& ctx, function_reference<void()> open);
 
-/// The bytes that `packed` returns on the root; nothing where the run was stopped early.
+/// Returns the bytes that `packed` returned on the root. Returns nothing if the run was stopped
+/// early.
 [[nodiscard]] std::optional<std::vector<std::byte>> broadcast_bytes(
     context& ctx, function_reference<std::vector<std::byte>()> packed, std::string const& label);
 

@@ -1,4 +1,4 @@
-// bsp's adapter: the user's program as a bsp_work.
+// Adapter of bsp: presents the user's program as a bsp_work.
 #pragma once
 
 #include <span>
@@ -18,7 +18,8 @@ namespace skel {
 
 namespace detail {
 
-// Whether step is seen to work on a copy, where it is neither overloaded nor a template.
+// Whether step takes the state by value. Detected only if step is neither overloaded nor a
+// template.
 template <class P>
 constexpr bool steps_on_copy() {
   if constexpr (requires { &P::step; })
@@ -91,9 +92,8 @@ result<typename P::state> bsp(context& ctx, P const& program, bsp_options const&
       detail::can_travel<typename P::message>(),
       "skel::bsp: the message type cannot be sent. Make it trivially copyable without pointers or views, "
       "give it a serialize() function (skel/serialization.hpp), or specialise skel::transfer_traits.");
-  static_assert(
-      !detail::steps_on_copy<P>(),
-      "skel::bsp: step must take the state by reference, state&: what it writes to a copy is lost.");
+  static_assert(!detail::steps_on_copy<P>(),
+                "skel::bsp: step must take the state by reference, state&: changes to a copy are lost.");
   detail::bsp_work_of<P> work(program);
   auto r = detail::run_bsp(ctx, work, options);
   return {work.take(), std::move(r)};

@@ -1,5 +1,5 @@
-// A bulk synchronous parallel program as compiled code sees it: state and messages behind an
-// interface. skel/bsp.hpp implements it for the user's types.
+// Type-erased interface of a bulk synchronous parallel program. skel/bsp.hpp implements it for the
+// user's types.
 #pragma once
 
 #include <cstddef>
@@ -18,29 +18,30 @@ struct bsp_options;
 
 namespace detail {
 
-/// One rank's state and the messages that it has received. One thread at a time calls it.
+/// One rank's state and the messages that it has received. Called by one thread at a time.
 class bsp_work {
  public:
   bsp_work() = default;
   bsp_work(bsp_work const&) = delete;
   bsp_work& operator=(bsp_work const&) = delete;
   virtual ~bsp_work() = default;
-  /// Mangled names, which tell calls apart.
+  /// Mangled names, which distinguish calls.
   [[nodiscard]] virtual std::string types() const = 0;
   [[nodiscard]] virtual std::string function() const = 0;
-  /// Whether the program says how its state becomes that of another number of ranks.
+  /// Whether the program can split its state for another number of ranks.
   [[nodiscard]] virtual bool splits() const = 0;
 
   virtual void begin(int rank, int size) = 0;
-  /// State and received messages, as bytes and back. pack_part() appends, and takes memory for all
-  /// that it knows the size of at once.
+  /// Converts the state and the received messages to bytes and back. pack_part() appends, and
+  /// reserves the whole buffer up front when the size is known.
   virtual void pack_part(std::vector<std::byte>& out) const = 0;
   using part_reader = function_reference<std::vector<std::byte>(int)>;
   virtual void load(part_reader const& part, int parts, int rank, int size) = 0;
 
-  /// Takes the bundles of all members, in their order.
+  /// Unpacks the bundles of all members, in the order of the members.
   virtual void receive(std::vector<std::span<std::byte const>> const& bundles) = 0;
-  /// Packs what it sends, for each member; true: it goes on, or has sent something.
+  /// Computes a superstep and packs the messages for each member. Returns true if this rank
+  /// continues or has sent a message.
   virtual bool superstep(std::uint64_t number, int rank, int size,
                          std::vector<std::vector<std::byte>>& bundles) = 0;
 };

@@ -1,4 +1,4 @@
-// A hash of values that every rank has for itself, to see whether they are the same.
+// Hashes values that each rank holds, to check that all ranks hold the same.
 #pragma once
 
 #include <cstddef>
@@ -14,16 +14,15 @@
 
 namespace skel::detail {
 
-/// Whether contents are compared where an option does not say: in builds with assertions. (Not
-/// inline: each file has its own.)
+/// Whether contents are compared if an option does not say: in builds with assertions. (Not inline:
+/// each file has its own.)
 #ifdef NDEBUG
 constexpr bool checked_build = false;
 #else
 constexpr bool checked_build = true;
 #endif
 
-// Bytes between members are what happened to be there. Where they cannot be cleared, such values
-// are not compared.
+// Padding bytes have arbitrary values. If they cannot be cleared, such values are not compared.
 template <class T>
 inline constexpr bool all_bytes_count =
     std::is_same_v<T, float> || std::is_same_v<T, double> || std::has_unique_object_representations_v<T>;
@@ -71,9 +70,9 @@ inline constexpr bool counts_up<replicated<View>> = is_counting<View>;
 template <>
 inline constexpr bool counts_up<task_numbers> = true;
 
-/// Of a task list; nothing where `check` says so (empty: a build without assertions) or the tasks
-/// have no bytes that could be compared. A list that counts up is known by its first task, so it is
-/// always compared.
+/// Hash of a task list. Returns nothing if `check` disables the comparison (empty: a build without
+/// assertions) or the tasks have no comparable bytes. A list of consecutive numbers is always
+/// compared, by its first task.
 template <class Source>
 [[nodiscard]] std::optional<std::uint64_t> list_contents(Source const& list, std::optional<bool> check) {
   using task = source_task<Source>;

@@ -1,5 +1,5 @@
-// What the compiler can see of a user's callable: its parameters, and conversions that would change
-// a value.
+// Compile-time checks of a user's callable: its parameters, and conversions that would change a
+// value.
 #pragma once
 
 #include <concepts>
@@ -11,8 +11,8 @@
 
 namespace skel::detail {
 
-/// Whether an arithmetic To holds every value of From. Other types convert by C++'s own rules:
-/// true.
+/// Whether an arithmetic To holds every value of From. True for other types, which convert by the
+/// rules of C++.
 template <class From, class To>
 constexpr bool holds_every() {
   using from = std::numeric_limits<From>;
@@ -29,22 +29,22 @@ constexpr bool holds_every() {
     return !to::is_integer && to::digits >= from::digits && to::max_exponent >= from::max_exponent;
 }
 
-/// Likewise, but lets integers become narrower: task numbers are small.
+/// The same, but allows integers to become narrower: task numbers are small.
 template <class From, class To>
 constexpr bool holds_small() {
   return holds_every<From, To>() || (std::integral<From> && std::integral<To> && !std::is_same_v<To, bool>);
 }
 
-/// A return type that becomes a To unchanged; an integer that was promoted, as in a sum of two
-/// shorts, does.
+/// A return type that converts to To unchanged. This includes a promoted integer, as in a sum of
+/// two shorts.
 template <class From, class To>
 concept becomes =
     std::is_convertible_v<From, To> && (holds_every<std::remove_cvref_t<From>, To>() || requires(To to) {
       { +to } -> std::same_as<std::remove_cvref_t<From>>;
     });
 
-/// The parameters of a function, or of an object with one operator() that is no template: `types`
-/// is a tuple. Undefined for others, as nothing can be seen of them.
+/// The parameters of a function, or of an object with one operator() that is not a template:
+/// `types` is a tuple. Undefined for others, whose parameters cannot be inspected.
 template <class F>
 struct parameters_of {};
 template <class F>
@@ -65,7 +65,8 @@ template <class R, class C, class... P> struct parameters_of<R (C::*)(P...) & no
 template <class R, class C, class... P> struct parameters_of<R (C::*)(P...) const& noexcept> : parameters_of<R(P...)> {};
 // clang-format on
 
-/// The types that a job names; `missing` where it does not, which its call refuses in a sentence.
+/// The types that a job names; `missing` stands for one that it lacks, which the call reports by a
+/// static_assert.
 struct missing {};
 template <class Job>
 constexpr auto named_result() {
@@ -86,7 +87,7 @@ using result_of = typename decltype(named_result<Job>())::type;
 template <class Job>
 using solution_of = typename decltype(named_solution<Job>())::type;
 
-struct unseen {};  // a parameter that cannot be seen
+struct unseen {};  // a parameter that cannot be inspected
 template <class F, std::size_t I>
 constexpr auto seen_parameter() {
   if constexpr (requires { typename parameters_of<F>::types; }) {
@@ -103,13 +104,13 @@ constexpr auto seen_parameter() {
 template <class F, std::size_t I>
 using parameter = typename decltype(seen_parameter<std::remove_cvref_t<F>, I>())::type;
 
-/// Whether F's parameters, as far as they can be seen, receive arguments of these types unchanged.
+/// Whether F's parameters, if they can be inspected, receive arguments of these types unchanged.
 template <class F, class... Arguments>
 inline constexpr bool receives = []<std::size_t... I>(std::index_sequence<I...>) {
   return (holds_every<std::remove_cvref_t<Arguments>, std::remove_cvref_t<parameter<F, I>>>() && ...);
 }(std::index_sequence_for<Arguments...>{});
 
-/// Whether F's I-th parameter is seen to be a copy: what is written to it is lost.
+/// Whether F's I-th parameter is known to be a copy, so that writes to it are lost.
 template <class F, std::size_t I>
 inline constexpr bool takes_copy =
     !std::is_reference_v<parameter<F, I>> && !std::is_same_v<parameter<F, I>, unseen>;

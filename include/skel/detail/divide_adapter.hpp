@@ -1,4 +1,4 @@
-// divide_and_conquer's adapter: the user's problem and job as a divide_work.
+// Adapter of divide_and_conquer: presents the user's problem and job as a divide_work.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,8 @@ namespace skel {
 
 namespace detail {
 
-// The number of problems that each division on the way down made: solutions are combined when as many
+// The number of problems that each division on the way down made. Solutions are combined once that
+// many are complete.
 // are together.
 using division_counts = std::vector<std::uint32_t>;
 
@@ -150,7 +151,7 @@ class divide_work_of final : public divide_work {
     problem_sizes sizes;
     if constexpr (measures<Job>) {
       auto const& items = static_cast<problems const&>(p).items;
-      for (auto const& item : items) {  // problems that belong together cost what their sizes are together
+      for (auto const& item : items) {  // the cost of a group of problems is the sum of their sizes
         problem_sizes const more = job_.measure(item);
         if (sizes.empty())
           sizes = more;
@@ -162,7 +163,7 @@ class divide_work_of final : public divide_work {
   }
 
   void pack(divide_problem const& p, std::vector<std::byte>& out) const override {
-    // Only what is on the root travels; other problems need not be transferable.
+    // Only a problem on the root travels; other problems need not be transferable.
     if constexpr (is_on_root<Source>) {
       auto const& from = static_cast<problems const&>(p);
       pack_items(from.items, from.divisions, out);
@@ -201,7 +202,7 @@ class divide_work_of final : public divide_work {
       }
     }
     for (auto&& part : job_.divide(p)) items.push_back(std::move(part));
-    if (items.size() < 2) throw error("divide has made fewer than two problems");
+    if (items.size() < 2) throw error("divide returned fewer than two problems");
     return items;
   }
 
@@ -215,14 +216,14 @@ class divide_work_of final : public divide_work {
     }
   }
 
-  // An upper bound on nested divisions: a problem that never becomes trivial would otherwise end as a
-  // stack overflow without a message.
+  // Upper bound on nested divisions. Without it, a problem that never becomes trivial would end in
+  // a stack overflow without a message.
   static constexpr unsigned most_divisions = 10000;
 
   [[nodiscard]] solution recursion(problem const& p, unsigned threads, unsigned depth) const {
     if (depth == most_divisions)
       throw error("a problem is not trivial after " + std::to_string(depth) +
-                  " divisions one within another: what divide makes must become trivial");
+                  " nested divisions: repeated division must lead to a trivial problem");
     std::vector<solution> all;
     constexpr double even = 0.5;
     for (auto const& part : divided(p, even)) all.push_back(solved(part, threads, depth + 1));
@@ -255,8 +256,8 @@ result<placed_solution<detail::solution_of<Job>>> divide_and_conquer(
                 "skel::divide_and_conquer: the job must have nested types problem and solution, and const "
                 "members bool trivial(problem const&), solution conquer(problem const&), divide(problem "
                 "const&) that returns an array or vector of problems, and solution combine(solution, "
-                "solution) or combine(std::vector<solution>). None of them may take or return another type "
-                "of number, which changes values.");
+                "solution) or combine(std::vector<solution>). None of them may take or return another "
+                "arithmetic type, which would change values.");
   if constexpr (divide_and_conquer_problem<Job>) {
     using source_type = std::remove_cvref_t<Source>;
     using problem = typename Job::problem;
@@ -265,7 +266,7 @@ result<placed_solution<detail::solution_of<Job>>> divide_and_conquer(
         std::is_convertible_v<typename detail::problem_of<source_type>::type, problem> &&
         detail::holds_small<typename detail::problem_of<source_type>::type, problem>();
     constexpr bool problem_travels = is_on_root<source_type>;
-    static_assert(same_problem, "skel::divide_and_conquer: the source must have the job's problem.");
+    static_assert(same_problem, "skel::divide_and_conquer: the source must provide the job's problem type.");
     static_assert(detail::can_travel<problem, problem_travels>(),
                   "skel::divide_and_conquer: the problem type cannot be sent. Make it trivially copyable "
                   "without pointers or views, give it a serialize() function (skel/serialization.hpp), or "

@@ -1,4 +1,4 @@
-// The members that a divide_and_conquer job must or may have, one by one.
+// Concepts for the members that a divide_and_conquer job must or may have.
 #pragma once
 
 #include <concepts>

@@ -1,5 +1,5 @@
-// divide_and_conquer as compiled code sees it: problems and solutions behind an interface.
-// skel/divide_and_conquer.hpp implements it for the user's types.
+// Type-erased interface of divide_and_conquer: problems and solutions. skel/divide_and_conquer.hpp
+// implements it for the user's types.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ struct divide_and_conquer_options;
 
 namespace detail {
 
-/// Problems that belong together: one, or several of those that a division has made.
+/// One problem, or several adjacent ones made by a division.
 struct divide_problem {
   divide_problem() = default;
   divide_problem(divide_problem const&) = delete;
@@ -42,52 +42,52 @@ struct divide_solution {
 using problem_ptr = std::shared_ptr<divide_problem const>;
 using solution_ptr = std::unique_ptr<divide_solution>;
 
-/// All but open() and the names of types are called concurrently.
+/// All functions except open() and those that name types are called concurrently.
 class divide_work {
  public:
   divide_work() = default;
   divide_work(divide_work const&) = delete;
   divide_work& operator=(divide_work const&) = delete;
   virtual ~divide_work() = default;
-  /// Mangled names, which tell calls apart.
+  /// Mangled names, which distinguish calls.
   [[nodiscard]] virtual std::string types() const = 0;
   [[nodiscard]] virtual std::string function() const = 0;
-  /// A hash of a replicated_problem, if it is to be compared.
+  /// Hash of a replicated_problem, if it is to be compared.
   [[nodiscard]] virtual std::optional<std::uint64_t> contents(std::optional<bool> check) const = 0;
 
-  /// The problem that is on this rank at the beginning. `depth`: of a rank's own part, the number
-  /// of times that parts are combined.
+  /// Opens the problem that this rank holds at the start. `depth`: for an own_part, how many times
+  /// parts are combined.
   [[nodiscard]] virtual problem_ptr open(int depth) = 0;
-  /// Both halves, the first with about `share` of the work; nothing where the problem cannot be
-  /// divided.
+  /// Divides the problem into two halves, the first with about `share` of the work. Returns nothing
+  /// if the problem cannot be divided.
   [[nodiscard]] virtual std::optional<std::pair<problem_ptr, problem_ptr>> divide(divide_problem const& p,
                                                                                   double share) const = 0;
   [[nodiscard]] virtual solution_ptr solve(divide_problem const& p, unsigned threads) const = 0;
   [[nodiscard]] virtual solution_ptr combine(solution_ptr left, solution_ptr right) const = 0;
-  /// Whether solve() uses several threads by itself.
+  /// Whether solve() uses several threads itself.
   [[nodiscard]] virtual bool solves_with_threads() const = 0;
-  /// What the cost depends on.
+  /// The variables that the cost depends on.
   [[nodiscard]] virtual problem_sizes measure(divide_problem const& p) const = 0;
 
   virtual void pack(divide_problem const& p, std::vector<std::byte>& out) const = 0;
   virtual void pack(divide_solution const& s, std::vector<std::byte>& out) const = 0;
   [[nodiscard]] virtual problem_ptr unpack_problem(std::span<std::byte const> in) const = 0;
-  /// `in` stays as long as `owner`.
+  /// `in` stays valid as long as `owner` exists.
   [[nodiscard]] virtual solution_ptr unpack_solution(std::span<std::byte const> in,
                                                      std::shared_ptr<void const> const& owner) const = 0;
 };
 
-/// What a kind of divide-and-conquer is, as values.
+/// The properties of a kind of divide-and-conquer.
 struct divide_kind {
   std::string name;
   placement from{};
   placement to{};
 };
 
-/// Throws usage_error for choices that exclude each other.
+/// Throws usage_error for options that exclude each other.
 [[nodiscard]] divide_kind kind_of(any_division const& division, placement from);
 
-/// `mine` receives what this rank has of the solution: nothing on some.
+/// `mine` receives this rank's share of the solution, which is empty on some ranks.
 [[nodiscard]] report run_divide_and_conquer(context& ctx, divide_work& work, divide_kind const& kind,
                                             divide_and_conquer_options const& options, solution_ptr& mine);
 

@@ -1,4 +1,4 @@
-// Values as bytes and back, by the route of their type.
+// Converts values to bytes and back, by the route of their type.
 #pragma once
 
 #include <cstring>
@@ -19,7 +19,7 @@ namespace skel {
 
 namespace detail {
 
-// A class, so that the sentence is printed once per type.
+// A class, so that the message is printed once per type.
 template <class T>
 struct needs_archives {
   static constexpr bool included = requires { sizeof(archive_codec<T>); };
@@ -28,7 +28,7 @@ struct needs_archives {
                 "<skel/serialization.hpp> in the file that sends it.");
 };
 
-// Whether T can travel, if it has to, and a sentence about why not.
+// Whether T can travel, if it has to; if not, a static_assert explains why.
 template <class T, bool Travels = true>
 constexpr bool can_travel() {
   static_assert(!Travels || transferable<T> || !holds_address<T>,
@@ -50,7 +50,7 @@ C unpack_elements(std::span<std::byte const>& in) {
   if (n > in.size()) throw protocol_error("a message holds fewer elements than it announces");
   C values;
   for (; n > 0; --n) {
-    // The key of a map is const, and could not be moved from.
+    // The key of a map is const, so it could not be moved from.
     if constexpr (is_pair<typename C::value_type>) {
       using pair = typename C::value_type;
       auto first = skel::unpack<std::remove_const_t<typename pair::first_type>>(in);
@@ -117,7 +117,7 @@ T unpack_parts(std::span<std::byte const>& in) {
     return value;
   } else {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return T{skel::unpack<std::remove_const_t<std::tuple_element_t<I, T>>>(in)...};  // from left to right
+      return T{skel::unpack<std::remove_const_t<std::tuple_element_t<I, T>>>(in)...};  // left to right
     }(std::make_index_sequence<std::tuple_size_v<T>>{});
   }
 }
@@ -162,7 +162,7 @@ T unpack(std::span<std::byte const>& in) {
   if constexpr (route == detail::route::traits) {
     return transfer_traits<T>::unpack(in);
   } else if constexpr (std::is_same_v<T, bool>) {
-    return bytes::get_raw<unsigned char>(in) != 0;  // no other byte is a bool
+    return bytes::get_raw<unsigned char>(in) != 0;  // a bool must not be made from any other byte
   } else if constexpr (route == detail::route::raw) {
     return bytes::get_raw<T>(in);
   } else if constexpr (route == detail::route::raw_elements) {

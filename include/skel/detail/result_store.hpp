@@ -1,4 +1,4 @@
-// Results that stay objects on the rank that computed them.
+// Stores results as objects on the rank that computed them.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace skel::detail {
 
-// What the call returns, constructed where it will stay.
+// Constructs the return value of a call in its final place.
 template <class Call>
 struct constructed_by {
   Call call;
@@ -18,8 +18,8 @@ struct constructed_by {
 template <class Call>
 constructed_by(Call) -> constructed_by<Call>;
 
-// std::vector<bool> would pack. Constructors, since clang 14 does not initialise aggregates in
-// parentheses.
+// std::vector<bool> would pack bits. Has constructors, because clang 14 does not initialise
+// aggregates in parentheses.
 template <class R>
 struct result_cell {
   explicit result_cell(R&& r) : value(std::move(r)) {}
@@ -28,7 +28,7 @@ struct result_cell {
   R value;
 };
 
-// Admits one thread at a time and refuses the others. Compiled in the library: <atomic> and <mutex>
+// Admits one thread at a time and rejects the others. Compiled in the library: <atomic> and <mutex>
 // take 0.05 s.
 class one_at_a_time {
  public:
@@ -39,7 +39,7 @@ class one_at_a_time {
   bool busy_ = false;
 };
 
-// Memory of results that the sink has had, for the next ones: fresh pages cost more than filling
+// Recycles the memory of results that the sink has consumed: fresh pages cost more than filling
 // them.
 template <class R>
 class result_pool {
@@ -63,7 +63,7 @@ class result_pool {
 
  private:
   static constexpr std::size_t most = 32;
-  one_at_a_time gate_;  // a thread that is refused uses fresh memory, which costs less than to wait
+  one_at_a_time gate_;  // a rejected thread uses fresh memory, which costs less than waiting
   std::size_t count_ = 0;
   std::array<cells, most> spare_;
 };

@@ -1,4 +1,4 @@
-// How a type travels: decided once per type, without a header of Boost.
+// How a type travels: decided once per type, without including Boost.
 #pragma once
 
 #include <array>
@@ -20,8 +20,8 @@
 
 namespace boost::serialization {
 
-/// Argument-dependent lookup with a value of this type also searches Boost's namespace, where
-/// functions for the types of other libraries stand.
+/// Argument-dependent lookup with a value of this type also searches Boost's namespace, which
+/// contains the functions for types of other libraries.
 struct skel_version {
   operator unsigned() const { return 0; }  // NOLINT(google-explicit-constructor)
 };
@@ -48,8 +48,8 @@ concept refers_to_message =
       { transfer_traits<T>::unpack(in, owner) } -> std::convertible_to<T>;
     };
 
-// A member named serialize, also a private one with `friend class boost::serialization::access`:
-// naming it becomes ambiguous with the one of the second base.
+// Detects a member named serialize, even a private one with `friend class
+// boost::serialization::access`: naming it becomes ambiguous with the one of the second base.
 struct has_serialize {
   int serialize;
 };
@@ -59,7 +59,7 @@ template <class T>
 concept member_serialize =
     std::is_class_v<T> && !std::is_final_v<T> && !requires { &also_serialize<T>::serialize; };
 
-// Stands for any archive where only declarations are looked at.
+// Stands for any archive in unevaluated declarations.
 namespace archives {
 struct some_archive {
   template <class T>
@@ -81,9 +81,9 @@ concept free_serialize = std::is_class_v<T> && requires(T& value, archives::some
 template <class T>
 concept own_serialize = member_serialize<T> || public_member_serialize<T> || free_serialize<T>;
 
-// A free function in namespace boost::serialization. Boost's own template there takes every type
-// and archive, so it is a worse match than ours, which takes this archive only; a function that
-// takes T only is as good as ours, and the call becomes ambiguous.
+// Detects a free function in namespace boost::serialization. Boost's own template there accepts
+// every type and archive, so it is a worse match than ours, which accepts this archive only. A
+// function that accepts only T is as good as ours, so the call becomes ambiguous.
 struct any_archive {};
 template <class T>
 void serialize(any_archive&, T&, unsigned);
@@ -93,7 +93,8 @@ concept boost_serialize =
       serialize(archive, value, v);
     };
 
-// Containers of the standard library and their like; the others that are looked into.
+// Containers of the standard library and similar ones, and the other types whose parts are
+// inspected.
 // clang-format off
 template <class T> inline constexpr bool is_pair = false;
 template <class A, class B> inline constexpr bool is_pair<std::pair<A, B>> = true;
@@ -120,8 +121,9 @@ template <template <class...> class C, class T, class... More>
 inline constexpr bool is_container<C<T, More...>> = true;
 // clang-format on
 
-// Types whose bytes must not be sent: those that hold addresses, and classes that cannot be looked
-// into but say how they travel. Whether the bytes of a pair may be copied depends on its constness.
+// Types whose bytes must not be sent: those that hold addresses, and classes that cannot be
+// inspected but define how they travel. Constness decides whether the bytes of a pair may be
+// copied.
 template <class T>
 concept more_than_bytes =
     holds_address<T> || (std::is_class_v<T> && !std::is_aggregate_v<T> && own_serialize<T>) || is_pair<T>;
@@ -141,9 +143,9 @@ constexpr route find_route();
 template <class T>
 inline constexpr route route_of = find_route<std::remove_const_t<T>>();
 
-// Whether one archive can take a value of T, and whether anything in it needs one. A container
-// whose elements need it travels in one archive, since making one for each element takes about 1
-// us.
+// Whether one archive can take a value of T, and whether any part of it needs an archive. A
+// container whose elements need one travels in a single archive, since creating an archive takes
+// about 1 us.
 struct archive_use {
   bool possible = false, needed = false;
 };

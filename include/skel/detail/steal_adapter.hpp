@@ -1,4 +1,4 @@
-// ring_steal's adapter: the user's source and job as a steal_work.
+// Adapter of ring_steal: presents the user's source and job as a steal_work.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ namespace skel {
 
 namespace detail {
 
-// What can be seen of run and merge where they are neither overloaded nor templates.
+// Checks of run and merge, possible if they are neither overloaded nor templates.
 template <class Job>
 constexpr bool run_adds_to_copy() {
   constexpr std::size_t sum = 2;
@@ -41,14 +41,14 @@ inline constexpr bool takes_worker_to_spawn =
     requires(Job const& job, typename Job::task const& task, spawner<typename Job::task>& more,
              typename Job::result& sum, worker_info const& where) { job.run(task, more, sum, where); };
 
-// Each compute thread has one of each: on lines of their own, or two threads are no faster than
-// one.
+// Each compute thread owns one of each, on separate cache lines: sharing lines makes two threads as
+// slow as one.
 inline constexpr std::size_t own_lines = 128;
 
 template <class Task>
 struct alignas(own_lines) typed_bag final : task_bag {
   std::vector<Task> tasks;
-  std::size_t first = 0;  // what stands before it has been moved away
+  std::size_t first = 0;  // tasks before it have been moved away
   [[nodiscard]] std::size_t size() const override { return tasks.size() - first; }
 };
 
@@ -99,7 +99,7 @@ class steal_work_of final : public steal_work {
            worker_info const& where) const override {
     auto& b = static_cast<bag&>(from);
     auto& c = static_cast<cell&>(into);
-    // In local variables while it runs: what a task writes cannot reach them, so they stay in
+    // Local variables while tasks run: writes of a task cannot reach them, so they stay in
     // registers.
     struct borrowed {
       bag& home_of_tasks;
@@ -108,7 +108,7 @@ class steal_work_of final : public steal_work {
       std::vector<task> tasks = std::move(home_of_tasks.tasks);
       result sum = std::move(home_of_sum.value);
       std::uint64_t done = home_of_done;
-      ~borrowed() {  // also when a task throws
+      ~borrowed() {  // also if a task throws
         home_of_tasks.tasks = std::move(tasks);
         home_of_sum.value = std::move(sum);
         home_of_done = done;
@@ -193,10 +193,10 @@ skel::result<detail::result_of<Job>> ring_steal(context& ctx, Source&& source, J
     using result = typename Job::result;
     static_assert(
         !detail::run_adds_to_copy<Job>(),
-        "skel::ring_steal: run must take the result by reference, result&: what it adds to a copy is lost.");
-    static_assert(
-        detail::merge_receives_results<Job>(),
-        "skel::ring_steal: merge must take values of the result type: another type of number changes them.");
+        "skel::ring_steal: run must take the result by reference, result&: additions to a copy are lost.");
+    static_assert(detail::merge_receives_results<Job>(),
+                  "skel::ring_steal: merge must take values of the result type: another arithmetic type "
+                  "would change them.");
     constexpr bool same_task = std::is_convertible_v<detail::source_task<source_type>, task> &&
                                detail::holds_small<detail::source_task<source_type>, task>();
     static_assert(same_task, "skel::ring_steal: the source's elements must be the job's tasks.");

@@ -1,5 +1,5 @@
-// ring_steal as compiled code sees it: tasks and results behind an interface.
-// skel/ring_steal.hpp implements it for the user's types.
+// Type-erased interface of ring_steal: tasks and results. skel/ring_steal.hpp implements it for the
+// user's types.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ struct ring_steal_options;
 
 namespace detail {
 
-/// Tasks that wait. The oldest are at the front: what thieves get.
+/// Waiting tasks. The oldest are at the front; thieves get those.
 struct task_bag {
   task_bag() = default;
   task_bag(task_bag const&) = delete;
@@ -29,7 +29,7 @@ struct task_bag {
   [[nodiscard]] virtual std::size_t size() const = 0;
 };
 
-/// One result, of many tasks.
+/// The merged result of many tasks.
 struct merged_result {
   merged_result() = default;
   merged_result(merged_result const&) = delete;
@@ -43,20 +43,21 @@ class steal_work {
   steal_work(steal_work const&) = delete;
   steal_work& operator=(steal_work const&) = delete;
   virtual ~steal_work() = default;
-  /// Mangled names, which tell calls apart.
+  /// Mangled names, which distinguish calls.
   [[nodiscard]] virtual std::string types() const = 0;
   [[nodiscard]] virtual std::string function() const = 0;
-  /// Of a replicated list: the number of its tasks, and a hash of them, if they are to be compared.
+  /// For a replicated list: the number of its tasks, and a hash of them if they are to be compared.
   [[nodiscard]] virtual std::optional<std::uint64_t> tasks() const = 0;
   [[nodiscard]] virtual std::optional<std::uint64_t> contents(std::optional<bool> check) const = 0;
 
   [[nodiscard]] virtual std::unique_ptr<task_bag> make_bag() const = 0;
   [[nodiscard]] virtual std::unique_ptr<merged_result> make_result() const = 0;
-  /// The tasks of the source, on the root.
+  /// Appends the tasks of the source, on the root.
   virtual void open_source(task_bag& into) = 0;
 
-  /// Called concurrently by compute threads. Runs the newest tasks of the bag, at most `most`; tasks
-  /// that they spawn go into the bag. `done` counts the tasks that have run, also when one throws.
+  /// Runs the newest tasks of the bag, at most `most`, and puts the tasks that they spawn into the
+  /// bag. `done` counts the tasks that have run, even if one throws. Compute threads call it
+  /// concurrently.
   virtual void run(task_bag& from, merged_result& into, std::uint64_t most, std::uint64_t& done,
                    worker_info const& where) const = 0;
 
@@ -69,7 +70,7 @@ class steal_work {
   virtual void unpack_result(std::span<std::byte const>& in, merged_result& into) const = 0;
 };
 
-/// `total` receives the result, on every rank.
+/// Runs the call. `total` receives the result, on every rank.
 [[nodiscard]] report run_ring_steal(context& ctx, steal_work& work, ring_steal_options const& options,
                                     merged_result& total);
 

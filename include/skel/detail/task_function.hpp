@@ -1,4 +1,4 @@
-// What a farm runs: a function of a task, and of the place where it runs if it likes.
+// Calls the task function of a farm, with or without a worker_info.
 #pragma once
 
 #include <type_traits>

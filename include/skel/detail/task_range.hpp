@@ -1,4 +1,4 @@
-// Tasks are numbered 0, 1, 2, ...; everything that is decided, is decided about ranges of them.
+// Ranges of tasks, which are numbered 0, 1, 2, ... All scheduling decisions concern ranges.
 #pragma once
 
 #include <compare>
@@ -47,7 +47,7 @@ using range_list = std::vector<task_range>;
   return n;
 }
 
-/// Adds `range` at the end, joined with the last range where one arithmetic sequence can say both.
+/// Appends `range`. Joins it with the last range if one arithmetic sequence covers both.
 inline void append(range_list& ranges, task_range range) {
   if (range.empty()) return;
   if (!ranges.empty()) {

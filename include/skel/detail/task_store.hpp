@@ -1,4 +1,4 @@
-// Tasks of a stream, on the root.
+// Stores the tasks of a stream, on the root.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,8 @@
 
 namespace skel::detail {
 
-// The tasks of a stream that are not recorded yet, in chunks as they were pulled.
+// The tasks of a stream whose results are not recorded yet, in the chunks in which they were
+// pulled.
 template <class Task>
 class task_store {
  public:

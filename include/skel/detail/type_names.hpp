@@ -1,4 +1,4 @@
-// Mangled names of a call's types, which tell calls apart.
+// Mangled names of a call's types, which distinguish calls.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace skel::detail {
 
-/// "first -> second", with `between` between them.
+/// Returns "first -> second"; `between` replaces the arrow.
 [[nodiscard]] std::string type_names(std::type_info const& first, std::type_info const& second,
                                      std::string_view between = " -> ");
 

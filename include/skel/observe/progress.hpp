@@ -16,7 +16,7 @@ enum class progress_mode : std::uint8_t {
   never       ///< never
 };
 
-/// From "auto", "always" or "never". Another text throws a usage_error that lists them.
+/// Parses "auto", "always" or "never". Throws usage_error, which lists these, for another text.
 progress_mode parse_progress_mode(std::string_view text);
 
 /// The progress of a run at one moment.
@@ -24,13 +24,13 @@ struct progress_state {
   std::uint64_t done = 0;              ///< in `unit`
   std::optional<std::uint64_t> total;  ///< in `unit`; empty while a lazy source has not ended
   double seconds = 0;                  ///< since the start of the run
-  int ranks = 1;                       ///< of the run, lost ones included
+  int ranks = 1;                       ///< of the run, including lost ones
   int lost_ranks = 0;                  ///< how many of them are lost
   std::string_view unit = "tasks";     ///< of done and total
 };
 
-/// One line without line end, at most `width` columns: label, bar, share, tasks, rate, time left.
-/// The same state gives the same text.
+/// Returns one line of at most `width` columns, without line end: label, bar, percentage, tasks,
+/// rate, time left. Depends on its arguments only.
 std::string progress_line(std::string_view label, progress_state const& state, int width);
 
 /// Shows progress on standard error.
@@ -42,8 +42,8 @@ class progress_display {
   progress_display(progress_display const&) = delete;
   progress_display& operator=(progress_display const&) = delete;
 
-  /// Shows this state, at most ten times a second on a terminal; elsewhere at each 10 %, or every
-  /// 10 s while the total is unknown. Cheap otherwise.
+  /// Shows this state. On a terminal at most ten times a second; elsewhere at each 10 %, or every
+  /// 10 s while the total is unknown. All other calls return immediately.
   void update(progress_state const& state);
   /// Clears the bar or completes the last line.
   void finish(progress_state const& state);

@@ -9,7 +9,7 @@ namespace skel::role {
 
 namespace {
 constexpr unsigned patience_with_commit = 8;  // ticks after a loss
-constexpr unsigned patience_with_member = 8;  // ticks, until a restart is said again
+constexpr unsigned patience_with_member = 8;  // ticks until a restart is repeated
 constexpr std::size_t most_usable = 16;       // more than a store keeps
 }  // namespace
 

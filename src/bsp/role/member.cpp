@@ -21,7 +21,7 @@ std::optional<std::uint32_t> bsp_member::place_of(rank_id rank) const {
 void bsp_member::begin(bsp_actions& out) { out.emplace_back(tell_root{hello{config_.call_hash}}); }
 
 void bsp_member::on(bsp::restart const& r, bsp_actions& out) {
-  if (!attendance_.active() || complete_ || r.epoch <= epoch_) return;  // too late, or said again
+  if (!attendance_.active() || complete_ || r.epoch <= epoch_) return;  // too late, or repeated
   epoch_ = r.epoch;
   stamp_ = r.stamp;
   members_ = r.members;
@@ -52,7 +52,7 @@ void bsp_member::unreadable(std::uint64_t epoch, std::string text, bsp_actions& 
 void bsp_member::computed(std::uint64_t epoch, bool more, bsp_actions& out) {
   if (epoch != epoch_ || !attendance_.active()) return;
   bsp::bundle const b{epoch_, step_, more, std::exchange(announced_, 0)};
-  out.reserve(out.size() + members_.size() + 2);  // all that it adds but for a save
+  out.reserve(out.size() + members_.size() + 2);  // everything except a save
   for (rank_id const r : members_)
     if (r != config_.self) out.emplace_back(bsp::send{r, b});
   out.emplace_back(bsp::keep{epoch_, step_, config_.self});
@@ -63,7 +63,7 @@ void bsp_member::computed(std::uint64_t epoch, bool more, bsp_actions& out) {
 
 void bsp_member::on(rank_id from, bsp::bundle const& b, bsp_actions& out) {
   if (!attendance_.active() || b.epoch < epoch_)
-    return;  // one of a later epoch may come before the root's word of it
+    return;  // one of a later epoch may arrive before the root announces that epoch
   out.emplace_back(bsp::keep{b.epoch, b.step, from});
   maybe_next(arrived(from, b), out);
 }
@@ -97,7 +97,7 @@ void bsp_member::maybe_next(arrivals::iterator at, bsp_actions& out) {
 
 // --- checkpoints
 
-// A part of an epoch that has ended may still be written: one at a time.
+// A part of an epoch that has ended may still be in progress: only one is written at a time.
 void bsp_member::save(std::uint64_t generation, bsp_actions& out) {
   if (writing_) {
     send_root(bsp::saved{epoch_, generation, false}, out);

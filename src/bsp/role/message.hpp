@@ -1,4 +1,4 @@
-// What the ranks of a bsp call say to each other.
+// Messages between the ranks of a bsp call.
 #pragma once
 
 #include <cstdint>
@@ -13,27 +13,29 @@ namespace skel::role {
 
 namespace bsp {
 
-/// Root to members: a new epoch begins, from this state.
+/// Root to members: begins a new epoch from this state.
 struct restart {
   std::uint64_t epoch = 0;
-  std::uint64_t generation = 0;  ///< of the store; 0: the beginning
+  std::uint64_t generation = 0;  ///< in the store; 0: the beginning
   std::uint64_t stamp = 0;       ///< needed to save a part, see storage::generation_plan
   std::vector<rank_id> members{};
   friend bool operator==(restart const&, restart const&) = default;
 };
 
-/// Member to root: it has heard of the epoch. A member that dies later was lost to this epoch's work.
+/// Member to root: has received the start of the epoch. If the member dies later, it counts as lost
+/// in the work of this epoch.
 struct joined {
   std::uint64_t epoch = 0;
   friend bool operator==(joined const&, joined const&) = default;
 };
 
-/// Member to member: superstep `step` is done; what the sender has sent in it travels with the bundle.
+/// Member to member: superstep `step` is done. The sender's messages of that superstep travel with
+/// the bundle.
 struct bundle {
   std::uint64_t epoch = 0;
   std::uint64_t step = 0;
-  bool more = false;       ///< the sender goes on, or has sent something
-  std::uint64_t save = 0;  ///< root: save the state after this superstep as this generation; 0: do not
+  bool more = false;       ///< the sender continues, or has sent a message
+  std::uint64_t save = 0;  ///< root: save the state after this superstep as this generation; 0: none
   friend bool operator==(bundle const&, bundle const&) = default;
 };
 

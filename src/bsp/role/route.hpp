@@ -1,4 +1,4 @@
-// Who answers which message of a bsp call.
+// Routes the messages of a bsp call to its roles.
 #pragma once
 
 #include "bsp/role/conductor.hpp"
@@ -6,8 +6,8 @@
 
 namespace skel::role {
 
-/// Gives a message of rank `from` to the roles that answer it. `conductor`: the root's; elsewhere null. What
-/// is for_roll_call() goes to the root's roll call instead.
+/// Passes a message of rank `from` to the roles that handle it. `conductor`: the root's; null on
+/// other ranks. Messages with for_roll_call() go to the root's roll call instead.
 inline void route(rank_id from, bsp_message const& m, bsp_member& member, bsp_conductor* conductor,
                   bsp_actions& out) {
   if (auto const* call = std::get_if<call_message>(&m)) {

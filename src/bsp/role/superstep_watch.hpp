@@ -1,4 +1,4 @@
-// Which superstep each member computes, and whether one of them ends rank after rank.
+// Tracks the superstep of each member, and whether one superstep ends rank after rank.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ namespace skel::role {
 /// A regular value.
 class superstep_watch {
  public:
-  /// Empty: before the first superstep of a state whose superstep is not known yet.
+  /// Empty: before the first superstep of a state whose superstep is not yet known.
   using superstep = std::optional<std::uint64_t>;
   using verdict = suspects<superstep>::verdict;
 
@@ -46,7 +46,7 @@ class superstep_watch {
     return at != members_.end() && at->second.joined;
   }
   [[nodiscard]] superstep first() const { return first_; }
-  /// The superstep of the latest loss is to blame, unless lost ranks are heard again.
+  /// Whether the superstep of the latest loss is to blame, unless lost ranks are heard again.
   [[nodiscard]] bool blames() const { return suspects_.blames(latest_); }
   friend bool operator==(superstep_watch const&, superstep_watch const&) = default;
   void hash(digest& d) const;
@@ -59,7 +59,7 @@ class superstep_watch {
   };
   [[nodiscard]] superstep oldest_unfinished() const;
 
-  std::map<rank_id, member> members_;  // of this epoch, without those that were lost in it
+  std::map<rank_id, member> members_;  // of this epoch, without those lost in it
   superstep first_;
   bool counted_ = false;          // a loss of this epoch
   std::map<rank_id, bool> lost_;  // true: since the last tick

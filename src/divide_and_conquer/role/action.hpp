@@ -1,4 +1,4 @@
-// What the roles of a divide_and_conquer call want done.
+// Actions of the roles of a divide_and_conquer call.
 #pragma once
 
 #include <variant>
@@ -12,8 +12,8 @@
 namespace skel::role {
 
 namespace divide_act {
-/// Send `what` to `to`, which may be this rank itself. To `problem` and `solution` the engine attaches the
-/// group's.
+/// Send `what` to `to`, which may be this rank. The engine attaches the group's problem or solution
+/// to `problem` and `solution`.
 struct send {
   rank_id to = 0;
   divide_message what;
@@ -29,7 +29,8 @@ struct solve {
   rank_span group;
   friend bool operator==(solve const&, solve const&) = default;
 };
-/// Combine the solutions of both halves of this group, which are not needed any more; answer with solved().
+/// Combine the solutions of both halves of this group, which are then no longer needed; answer with
+/// solved().
 struct combine {
   rank_span group;
   friend bool operator==(combine const&, combine const&) = default;
@@ -44,11 +45,11 @@ struct keep_solution {
   rank_span group;
   friend bool operator==(keep_solution const&, keep_solution const&) = default;
 };
-/// On the root: every rank has what the call gives it.
+/// On the root: every rank has its result of the call.
 struct complete {
   friend bool operator==(complete const&, complete const&) = default;
 };
-/// On the root: these lost ranks did this work: it must not end another one.
+/// On the root: these lost ranks did this work, which must not end another one.
 struct blame {
   group_work work;
   std::vector<rank_id> ranks{};

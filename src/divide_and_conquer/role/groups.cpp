@@ -64,7 +64,7 @@ bool divide_groups::solution_comes_unasked(rank_span s, rank_id from) const {
 
 rank_id divide_groups::source_of_problem(rank_span s, lost_ranks const& lost) const {
   do s = parent_of(everybody(), s);
-  while (s.first == config_.self || lost.contains(s.first));  // the root, at last: it is never lost
+  while (s.first == config_.self || lost.contains(s.first));  // ends at the root, which is never lost
   return s.first;
 }
 

@@ -1,4 +1,5 @@
-// Which rank of a divide_and_conquer call makes what, and which other rank gets it from there.
+// Assigns the work of a divide_and_conquer call: which rank makes what, and which ranks get the
+// result.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +22,12 @@ struct divide_config {
   friend bool operator==(divide_config const&, divide_config const&) = default;
 };
 
-/// The groups of ranks halve. The rank that divides a group's problem keeps one half for its own group and
-/// hands the other half to the first rank of the other group. On the way back, ranks of equal place in two
-/// groups exchange solutions (`everywhere`), or the first rank of one sends to the first rank of the other
-/// (`on_root`). [Hyper, §3, §5]
+/// The groups of ranks halve. The rank that divides a group's problem keeps one half for its own
+/// group and sends the other half to the first rank of the other group. On the way back, ranks at
+/// the same position of two groups exchange solutions (`everywhere`), or the first rank of one
+/// sends to the first rank of the other (`on_root`). [Hyper, §3, §5]
 ///
-/// Knows the groups, and not what there is of problems and solutions. A regular value.
+/// Knows the groups, but not which problems and solutions exist. A regular value.
 class divide_groups {
  public:
   divide_groups() = default;
@@ -34,24 +35,24 @@ class divide_groups {
 
   [[nodiscard]] divide_config const& config() const { return config_; }
   [[nodiscard]] rank_span everybody() const { return {0, config_.ranks}; }
-  /// The largest group whose first rank this one is: its problem is handed to this rank.
+  /// The largest group whose first rank is this rank. Its problem is sent to this rank.
   [[nodiscard]] rank_span led() const;
-  /// The group whose solution this rank is to have.
+  /// The group whose solution this rank must end with.
   [[nodiscard]] rank_span target() const;
   /// Whether this rank makes the solution of `s` when no rank is lost.
   [[nodiscard]] bool makes(rank_span s) const;
   /// Whether this rank divides the problem of `s` when no rank is lost.
   [[nodiscard]] bool divides(rank_span s) const;
-  /// Whether the work is this rank's when no rank is lost. A problem that `rank` may either divide or solve
-  /// is both.
+  /// Whether the work belongs to `rank` if no rank is lost. A problem that `rank` may either divide
+  /// or solve counts as both.
   [[nodiscard]] bool works_on(rank_id rank, group_work work) const;
-  /// The ranks that wait for this rank's solution of `s`, a group that it belongs to.
+  /// The ranks that wait for this rank's solution of `s`, a group that this rank belongs to.
   [[nodiscard]] std::vector<rank_id> waiting_for(rank_span s) const;
-  /// The living rank that has, or makes, the solution of `s`, and that this rank is to get it from.
+  /// The living rank that has or makes the solution of `s` and sends it to this rank.
   [[nodiscard]] std::optional<rank_id> source_of_solution(rank_span s, lost_ranks const& lost) const;
-  /// Whether `from` sends the solution of `s` to this rank without being asked.
+  /// Whether `from` sends the solution of `s` to this rank without a request.
   [[nodiscard]] bool solution_comes_unasked(rank_span s, rank_id from) const;
-  /// The nearest living rank above `s` that has divided its problem; the last of these is the root.
+  /// The nearest living ancestor of `s` that has divided its problem; finally the root.
   [[nodiscard]] rank_id source_of_problem(rank_span s, lost_ranks const& lost) const;
   friend bool operator==(divide_groups const&, divide_groups const&) = default;
 

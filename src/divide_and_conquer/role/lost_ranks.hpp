@@ -1,4 +1,4 @@
-// The ranks that a role takes for lost.
+// The ranks that a role considers lost.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,19 @@
 
 namespace skel::role {
 
-/// The engine repeats a loss before every tick for as long as it lasts. A regular value.
+/// The engine repeats a loss before every tick while it lasts. A regular value.
 class lost_ranks {
  public:
   void add(rank_id rank) {
     lost_.insert(rank);
     repeated_.insert(rank);
   }
-  /// True: the rank was taken for lost.
+  /// Returns true if the rank was considered lost.
   bool heard(rank_id rank) {
     repeated_.erase(rank);
     return lost_.erase(rank) > 0;
   }
-  /// Losses that have not been repeated since the last tick are over. Returns their ranks.
+  /// Ends the losses that were not repeated since the last tick. Returns their ranks.
   std::vector<rank_id> tick() {
     std::vector<rank_id> back;
     for (auto const r : lost_)

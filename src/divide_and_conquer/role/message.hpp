@@ -1,4 +1,4 @@
-// What the ranks of a divide_and_conquer call say to each other.
+// Messages between the ranks of a divide_and_conquer call.
 #pragma once
 
 #include <variant>
@@ -10,53 +10,54 @@
 namespace skel::role {
 
 namespace divide_say {
-/// The group's problem travels with it.
+/// Carries the group's problem.
 struct problem {
   rank_span group{};
   friend bool operator==(problem const&, problem const&) = default;
 };
-/// The solution of the group's problem travels with it.
+/// Carries the solution of the group's problem.
 struct solution {
   rank_span group{};
   friend bool operator==(solution const&, solution const&) = default;
 };
-/// Please send the group's problem.
+/// Requests the group's problem.
 struct need_problem {
   rank_span group{};
   friend bool operator==(need_problem const&, need_problem const&) = default;
 };
-/// Please send the solution of the group's problem, as soon as it is there.
+/// Requests the solution of the group's problem, as soon as it exists.
 struct need_solution {
   rank_span group{};
   friend bool operator==(need_solution const&, need_solution const&) = default;
 };
-/// To the root: each rank of the group has what this call gives it.
+/// To the root: every rank of the group has its result of the call.
 struct reached {
   rank_span group{};
   friend bool operator==(reached const&, reached const&) = default;
 };
-/// Please make the solution of the group's problem, whose ranks are lost, and send it.
+/// Requests that the receiver computes and sends the solution of the group's problem. The ranks of
+/// the group are lost.
 struct make_solution {
   rank_span group{};
   friend bool operator==(make_solution const&, make_solution const&) = default;
 };
-/// To the root: may this rank do the work of other ranks? They are lost.
+/// To the root: requests permission to do the work of lost ranks.
 struct ask_takeover {
   group_work work{};
   friend bool operator==(ask_takeover const&, ask_takeover const&) = default;
 };
-/// From the root: yes.
+/// From the root: grants that permission.
 struct allow_takeover {
   group_work work{};
   friend bool operator==(allow_takeover const&, allow_takeover const&) = default;
 };
-/// From the root to itself: let rank `to` do it.
+/// From the root to itself: leaves the work to rank `to`.
 struct leave_takeover {
   group_work work{};
   rank_id to = 0;
   friend bool operator==(leave_takeover const&, leave_takeover const&) = default;
 };
-/// To the root: this rank has done the work that it asked for, or does not need to any more.
+/// To the root: this rank has done the work that it asked for, or no longer needs to.
 struct end_takeover {
   group_work work{};
   bool done = false;

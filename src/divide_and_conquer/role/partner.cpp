@@ -111,7 +111,7 @@ void divide_partner::tick(divide_actions& out) {
   advance(out);
 }
 
-// --- what follows from any of them
+// --- consequences of any event
 
 void divide_partner::advance(divide_actions& out) {
   if (!begun_ || !attendance_.active()) return;
@@ -123,7 +123,7 @@ void divide_partner::advance(divide_actions& out) {
   turn_.end_pass(out);
 }
 
-// Before the solutions are combined away.
+// Must run before the solutions are combined and dropped.
 void divide_partner::push_solutions(divide_actions& out) {
   for (auto s = alone(self()); s != everybody(); s = parent_of(everybody(), s)) {
     if (pushed_.contains(s)) continue;
@@ -132,7 +132,8 @@ void divide_partner::push_solutions(divide_actions& out) {
     auto const have = solution_with(s);
     if (!have) continue;
     pushed_.insert(s);
-    // With a problem that is everywhere, each rank of a group that is solved whole finds out for itself.
+    // If the problem is everywhere, each rank of a group that is solved as a whole finds out by
+    // itself.
     if (*have != s && groups_.config().from == placement::everywhere && solved_whole_.contains(*have))
       continue;
     for (auto const r : ranks) tell(r, solution{*have}, out);
@@ -144,10 +145,10 @@ void divide_partner::answer_requests(divide_actions& out) {
   std::vector<request> const open(requests_.begin(), requests_.end());
   for (auto const& r : open)
     if (!lost_.contains(r.from) && answer(r, out))
-      requests_.erase(r);  // the others when they are heard again
+      requests_.erase(r);  // the others are answered when they are heard again
 }
 
-// False: it is to be answered later.
+// Returns false if the request must be answered later.
 bool divide_partner::answer(request const& r, divide_actions& out) {
   if (auto const have = solution_with(r.group)) {
     tell(r.from, solution{*have}, out);
@@ -161,7 +162,7 @@ bool divide_partner::answer(request const& r, divide_actions& out) {
   return false;
 }
 
-// A larger problem that is not this rank's to divide is divided by the rank that needs a part of it.
+// A larger problem that this rank does not divide is divided by the rank that needs a part of it.
 bool divide_partner::hand_out_problem(request const& r, divide_actions& out) {
   auto const at = problem_with(r.group);
   bool const mine = at == problems_.end() || at->second == problem_state::dividing ||
@@ -203,7 +204,7 @@ void divide_partner::lose_part(rank_id rank, divide_actions& out) {
 
 // --- problems
 
-// The smallest group around `s` whose problem is here.
+// The smallest group around `s` whose problem this rank has.
 divide_partner::problem_iterator divide_partner::problem_with(rank_span s) const {
   auto best = problems_.end();
   for (auto it = problems_.begin(); it != problems_.end(); ++it)
@@ -215,7 +216,8 @@ divide_partner::problem_iterator divide_partner::problem_with(rank_span s) const
 void divide_partner::want_problem(rank_span s, divide_actions& out) {
   auto const& c = groups_.config();
   if (c.from == placement::in_parts) return lose_part(s.first, out);
-  // The rank that divides sends it, or the call ends without it: no other rank may have a lost rank's part.
+  // The dividing rank sends it, or the call ends without it: no other rank can have a lost rank's
+  // part.
   if (c.to == placement::in_parts || c.self == 0) return;
   bool const own = s.contains(c.self);
   if (own) s = groups_.led();  // other ranks wait for their parts of it
@@ -227,7 +229,7 @@ void divide_partner::want_problem(rank_span s, divide_actions& out) {
   if (!will_come) tell(source, need_problem{s}, out);
 }
 
-// Whether the problem of `s` is here; if not, sets going what brings it here.
+// Returns whether this rank has the problem of `s`; otherwise initiates getting it.
 bool divide_partner::obtain_problem(rank_span s, divide_actions& out) {
   auto const at = problem_with(s);
   if (at == problems_.end()) {
@@ -266,7 +268,8 @@ void divide_partner::keep_solution(rank_span s, divide_actions& out) {
   out.push_back(divide_act::keep_solution{s});
 }
 
-// Whether the solution of `s`, or of more, is here; if not, sets going what brings it here.
+// Returns whether this rank has the solution of `s` or of a larger group; otherwise initiates
+// getting it.
 bool divide_partner::pursue(rank_span s, divide_actions& out) {
   if (solution_with(s)) return true;
   auto& g = goals_[s];
@@ -319,13 +322,13 @@ void divide_partner::make(rank_span s, goal& g, divide_actions& out) {
   }
 }
 
-// Whether a living rank does the work on this group's problem, so that the root need not.
+// Whether a living rank works on this group's problem, so that the root need not.
 bool divide_partner::is_left(rank_span s) const {
   auto const at = left_.find(s);
   return at != left_.end() && !lost_.contains(at->second);
 }
 
-// --- for people and tests
+// --- descriptions and tests
 
 std::string divide_partner::waits_for() const {
   std::string text;

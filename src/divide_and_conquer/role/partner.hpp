@@ -18,20 +18,22 @@
 
 namespace skel::role {
 
-/// What this rank has of problems and solutions, what it wants, and how it comes by that; divide_groups says
-/// from which rank.
+/// Tracks the problems and solutions that this rank has, those it needs, and how to get them.
+/// divide_groups decides from which rank.
 ///
-/// - A rank that waits for the solution of a group asks another rank of the group when the one it waits for
-///   is lost, or makes it from the solutions of the halves; of a rank alone, from its problem.
-/// - A rank that divides keeps what it hands on. A rank that needs a group's problem asks the nearest living
-///   rank above that has divided it; the last of these is the root. The answer may be the problem of a larger
-///   group, for the rank that asks to divide. What `in_parts` loses is lost (part_lost).
-/// - A rank does the work of lost ranks with the root's permission only (takeover_turn).
-/// - A rank keeps the largest solution that it has, and answers requests for smaller ones with it.
+/// - A rank that waits for a solution from a lost rank asks another rank of the group. Failing
+///   that, it makes the solution from those of the halves, or for a single rank from its problem.
+/// - A rank that divides keeps the problems it hands on. A rank that needs a group's problem asks
+///   the nearest living ancestor that has divided it, finally the root. The answer may be the
+///   problem of a larger group, which the asking rank divides. With `in_parts`, lost data cannot be
+///   recovered (part_lost).
+/// - A rank does the work of lost ranks only with the root's permission (takeover_turn).
+/// - A rank keeps its largest solution, and answers requests for smaller ones with it.
 /// - A group whose problem cannot be divided (trivial) is solved as a whole.
 ///
-/// Level-triggered: each event looks anew at what is wanted, what there is, and which ranks are lost. A wrong
-/// suspicion costs work. A regular value; events append their actions to `out`. Relies on the wire contract.
+/// Level-triggered: each event re-evaluates the needs, the available data and the lost ranks. A
+/// wrong suspicion costs work. A regular value; events append their actions to `out`. Relies on the
+/// wire contract.
 class divide_partner {
  public:
   divide_partner() = default;
@@ -39,7 +41,7 @@ class divide_partner {
       : groups_(config), attendance_(config.self, 0), turn_(config.self) {}
 
   void begin(divide_actions& out);
-  /// The problems of both halves are there.
+  /// The problems of both halves are available.
   void divided(rank_span group, divide_actions& out);
   /// The problem of this group cannot be divided.
   void whole(rank_span group, divide_actions& out);
@@ -51,29 +53,29 @@ class divide_partner {
   void quiet(divide_actions& out) { attendance_.quiet(out); }
   void on(rank_id from, divide_message const& m, divide_actions& out);
   void lost(rank_id rank, divide_actions& out);
-  /// Losses that last have been repeated since the last tick.
+  /// Ongoing losses have been repeated since the last tick.
   void tick(divide_actions& out);
 
   [[nodiscard]] divide_groups const& groups() const { return groups_; }
   [[nodiscard]] bool draining() const { return attendance_.draining(); }
   [[nodiscard]] bool ended() const { return attendance_.ended(); }
-  /// On the root: this rank has said that it has what the call gives it.
+  /// On the root: rank `rank` has reported that it has its result.
   [[nodiscard]] bool has_reached(rank_id rank) const { return reached_.contains(rank); }
   /// Groups of lost ranks whose solutions this rank has made.
   [[nodiscard]] std::uint64_t taken_over() const { return taken_over_; }
-  /// What it waits for, for people: "the solution of ranks 4 to 7 from rank 5".
+  /// Readable description of what it waits for: "the solution of ranks 4 to 7 from rank 5".
   [[nodiscard]] std::string waits_for() const;
   friend bool operator==(divide_partner const&, divide_partner const&) = default;
   [[nodiscard]] std::uint64_t hash() const;
 
  private:
   enum class problem_state : std::uint8_t { here, dividing, undivided };
-  // A solution that is wanted here: from a rank, or made here.
+  // A solution that this rank needs: received from a rank, or made here.
   struct goal {
     std::optional<rank_id> from{};
     bool made_here = false;
     bool busy = false;       // being solved or combined
-    bool combining = false;  // the latter
+    bool combining = false;  // being combined
     friend bool operator==(goal const&, goal const&) = default;
   };
   enum class request_kind : std::uint8_t { solution, problem, make };
@@ -108,14 +110,14 @@ class divide_partner {
   divide_groups groups_;
   attendance attendance_;
   std::map<rank_span, problem_state> problems_;
-  std::map<rank_span, rank_id> wanted_problems_;  // and the rank that is to send it
-  std::set<rank_span> solutions_;                 // none inside another
+  std::map<rank_span, rank_id> wanted_problems_;  // and the rank that must send it
+  std::set<rank_span> solutions_;                 // none is inside another
   std::set<rank_span> solved_whole_;              // groups whose problem cannot be divided
   std::map<rank_span, goal> goals_;
   std::set<request> requests_;
-  std::set<rank_span> pushed_;  // own groups whose partners have been sent the solution
+  std::set<rank_span> pushed_;  // own groups whose solution has been sent to their partners
   takeover_turn turn_;
-  std::map<rank_span, rank_id> left_;  // on the root: work that is left to another rank
+  std::map<rank_span, rank_id> left_;  // on the root: work left to another rank
   lost_ranks lost_;
   std::set<rank_id> reached_;  // on the root
   std::uint64_t taken_over_ = 0;

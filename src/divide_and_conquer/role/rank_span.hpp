@@ -7,8 +7,8 @@
 
 namespace skel::role {
 
-/// The ranks first ... last - 1. The larger half of a group is the left one, so that any number of ranks
-/// will do; with a power of two the groups are the subcubes of a hypercube.
+/// The ranks first ... last - 1. The left half of a group is the larger one, so any number of ranks
+/// works. For a power of two the groups are the subcubes of a hypercube.
 struct rank_span {
   int first = 0;
   int last = 0;
@@ -24,7 +24,7 @@ struct rank_span {
 
 [[nodiscard]] constexpr rank_span alone(int rank) { return {rank, rank + 1}; }
 
-/// The half of `s` that `part`, a smaller group inside of it, belongs to.
+/// The half of `s` that contains `part`, a smaller group inside it.
 [[nodiscard]] constexpr rank_span half_with(rank_span s, rank_span part) {
   return s.left().contains(part) ? s.left() : s.right();
 }
@@ -36,7 +36,7 @@ struct rank_span {
   return whole == s;
 }
 
-/// The group whose half `s` is. `s` is a group of `whole`, and not `whole`.
+/// The group that has `s` as a half. `s` must be a group of `whole` other than `whole`.
 [[nodiscard]] constexpr rank_span parent_of(rank_span whole, rank_span s) {
   while (half_with(whole, s) != s) whole = half_with(whole, s);
   return whole;
@@ -48,29 +48,30 @@ struct rank_span {
   return parent.left() == s ? parent.right() : parent.left();
 }
 
-/// How often `whole` is halved until it is `s`.
+/// How many times `whole` is halved to reach `s`.
 [[nodiscard]] constexpr int depth_of(rank_span whole, rank_span s) {
   int depth = 0;
   for (; whole != s; whole = half_with(whole, s)) ++depth;
   return depth;
 }
 
-/// The rank of `group` that deals with `rank` of its sibling: the one of equal place. If the sibling has one
-/// rank more, its last rank deals with the last rank of the group's left half, which had no rank to serve
-/// when the group's own halves exchanged, if they were unequal, too.
+/// The rank of `group` that serves `rank` of its sibling: the one at the same position. If the
+/// sibling has one rank more, its last rank is served by the last rank of the group's left half.
+/// That rank had no partner when the group's own halves, if unequal, exchanged.
 [[nodiscard]] constexpr int partner_of(rank_span sibling, int rank, rank_span group) {
   int const place = rank - sibling.first;
   return group.first + (place < group.size() ? place : (group.size() - 1) / 2);
 }
 
-/// What may end a rank: to divide or solve a group's problem, or to combine the solutions of its halves.
+/// Work that may end a rank: dividing or solving a group's problem, or combining the solutions of
+/// its halves.
 struct group_work {
   rank_span group{};
   bool combine = false;
   friend constexpr auto operator<=>(group_work const&, group_work const&) = default;
 };
 
-/// For people: "rank 4", or "ranks 4 to 7".
+/// Readable name: "rank 4", or "ranks 4 to 7".
 [[nodiscard]] inline std::string named(rank_span s) {
   if (s.single()) return "rank " + std::to_string(s.first);
   return "ranks " + std::to_string(s.first) + " to " + std::to_string(s.last - 1);

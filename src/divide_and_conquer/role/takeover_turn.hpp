@@ -12,9 +12,10 @@
 
 namespace skel::role {
 
-/// The work of lost ranks may be what ended them. So a rank asks the root (divide_takeovers) before each such
-/// job, and does it alone: it asks when nothing runs, and starts nothing else until the job is done. If it is
-/// lost meanwhile, the root knows what it was running. The root's own jobs go on while it waits: it is the
+/// The work of lost ranks may have ended them. A rank therefore asks the root (divide_takeovers)
+/// before each such job and runs it alone: it asks when nothing runs, and starts nothing else until
+/// the job is done. If the rank is lost meanwhile, the root knows what it was running. The root's
+/// own jobs continue while it waits, because it is the last to be allowed.
 /// last to be allowed.
 ///
 /// A regular value.
@@ -23,14 +24,14 @@ class takeover_turn {
   takeover_turn() = default;
   explicit takeover_turn(rank_id self) : on_root_(self == 0) {}
 
-  /// Between these, may_start() is called for all jobs that could start: a request that is not repeated is
-  /// withdrawn.
+  /// Starts a pass, in which may_start() is called for all jobs that could start. A request that is
+  /// not repeated is withdrawn.
   void begin_pass() { wanted_ = false; }
   void end_pass(divide_actions& out) {
     if (asked_ && !wanted_) end(*std::exchange(asked_, std::nullopt), false, out);
   }
-  /// Whether this job may start now; it does if so. `own`: it is this rank's when no
-  /// rank is lost.
+  /// Whether this job may start now; if so, it starts. `own`: the job is this rank's if no rank is
+  /// lost.
   bool may_start(group_work work, bool own, divide_actions& out) {
     if (own && (on_root_ || (!asked_ && !holds_))) return ++running_ > 0;
     if (own) return false;
@@ -49,7 +50,7 @@ class takeover_turn {
     return false;
   }
   void allow(group_work work) { allowed_ = allowed_ || asked_ == work; }
-  /// Another rank does it.
+  /// Another rank does the work.
   void leave(group_work work) {
     if (asked_ == work) asked_.reset();
   }
@@ -59,7 +60,7 @@ class takeover_turn {
     if (holds_ == work) end(*std::exchange(holds_, std::nullopt), true, out);
   }
 
-  /// What the root is asked for.
+  /// The work for which permission is requested.
   [[nodiscard]] std::optional<group_work> asked() const { return asked_; }
   friend bool operator==(takeover_turn const&, takeover_turn const&) = default;
   void hash(digest& d) const {
@@ -73,7 +74,7 @@ class takeover_turn {
 
   bool on_root_ = false;
   std::optional<group_work> asked_;
-  bool allowed_ = false;  // what is asked for
+  bool allowed_ = false;  // the requested work
   bool wanted_ = false;   // in this pass
   std::optional<group_work> holds_;
   std::uint64_t running_ = 0;

@@ -42,7 +42,7 @@ void divide_takeovers::ended(rank_id from, divide_say::end_takeover const& m) {
     if (was_first) s.take_back(from);  // another rank may hold it
     if (m.done)
       s.acquit(m.work);
-    else if (was_lost && s.contains(m.work))  // after it had said this: it was not running it any more
+    else if (was_lost && s.contains(m.work))  // reported after the loss: no longer running
       s.add(m.work, from, false);
     if (t.first && s.contains(m.work)) s.given(m.work, *t.first);
     s.heard(from);
@@ -90,7 +90,7 @@ void divide_takeovers::lose_runner(rank_id rank, group_work work, takeover& t) {
   if (t.first == rank) t.first.reset();
 }
 
-// What they did when they were lost is not known: such a loss raises suspicion only.
+// It is unknown what these ranks ran when they were lost, so such a loss only raises suspicion.
 void divide_takeovers::count_losses(group_work work, takeover& t) {
   for (rank_id r = work.group.first; r < work.group.last; ++r)
     if (lost_.contains(r) && groups_.works_on(r, work) && t.counted.insert(r).second)
@@ -136,7 +136,7 @@ void divide_takeovers::allow(rank_id rank, group_work work, takeover& t, divide_
   out.push_back(divide_act::send{rank, divide_say::allow_takeover{work}});
 }
 
-// The next living rank behind the group, if possible one that does not run suspect work.
+// The next living rank after the group, preferably one that runs no suspect work.
 std::optional<rank_id> divide_takeovers::other_than_root(rank_span group) const {
   auto const ranks = groups_.config().ranks;
   std::optional<rank_id> busy;

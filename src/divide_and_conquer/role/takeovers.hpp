@@ -1,4 +1,4 @@
-// On the root of a divide_and_conquer call: which rank may do the work of lost ranks.
+// On the root of a divide_and_conquer call: decides which rank may do the work of lost ranks.
 #pragma once
 
 #include <array>
@@ -14,44 +14,46 @@
 
 namespace skel::role {
 
-/// Work that ends its process must not take one rank after the other with it. A rank asks before it does the
+/// Work that ends its process must not end one rank after another. A rank asks before it does the
 /// work of lost ranks (takeover_turn).
 ///
-/// - One rank at a time does it, until a rank has survived it: then all others that ask may do it, too.
-/// - The root is the last to do it: while another rank lives, it leaves the work to one that did not ask.
-/// - It is blamed after `most_losses` losses of ranks that had permission, which ran nothing else: what the
-///   ranks whose work it was did at their end is not known. When only the root is left, the losses of those
-///   ranks count, too. In both cases by the rule of `suspects`.
+/// - One rank at a time does the work, until a rank has survived it. Then all others that ask may
+///   do it too.
+/// - The root does it last: while another rank lives, it leaves the work to one that did not ask.
+/// - The work is blamed after `most_losses` losses of ranks that had permission and therefore ran
+///   nothing else. The original owners do not count, because it is unknown what they ran when they
+///   were lost. Once only the root is left, their losses count too. Both cases follow the rule of
+///   `suspects`.
 ///
-/// Without losses it hears and says nothing. A regular value; events append their actions to `out`.
+/// Idle without losses. A regular value; events append their actions to `out`.
 class divide_takeovers {
  public:
   divide_takeovers() = default;
-  /// `most_losses`: 0 blames nothing, and allows everything.
+  /// `most_losses`: 0 never blames and always permits.
   divide_takeovers(divide_config const& config, unsigned most_losses)
       : groups_(config),
         most_losses_(most_losses),
         suspects_{books::value_type(most_losses == 0 ? 0 : most_losses + 1), books::value_type(most_losses)} {
   }
 
-  /// True: the message was for it.
+  /// Returns true if the message was for this class.
   bool on(rank_id from, divide_message const& m, divide_actions& out);
   void lost(rank_id rank, divide_actions& out);
-  /// Losses that last have been repeated since the last tick.
+  /// Ongoing losses have been repeated since the last tick.
   void tick(divide_actions& out);
 
   friend bool operator==(divide_takeovers const&, divide_takeovers const&) = default;
   [[nodiscard]] std::uint64_t hash() const;
 
  private:
-  // While other ranks than the root live, and when only the root is left.
+  // One book while other ranks than the root live, and one for when only the root is left.
   using books = std::array<suspects<group_work>, 2>;
   struct takeover {
     std::set<rank_id> waiting{};     // for permission
     std::set<rank_id> running{};     // with permission
-    std::optional<rank_id> first{};  // of these, the one that others wait for
+    std::optional<rank_id> first{};  // the one of these that the others wait for
     bool survived = false;           // a rank has done it
-    std::set<rank_id> counted{};     // lost ranks whose work it was
+    std::set<rank_id> counted{};     // lost ranks that owned the work
     friend bool operator==(takeover const&, takeover const&) = default;
   };
 

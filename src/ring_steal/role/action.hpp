@@ -1,4 +1,4 @@
-// What a stealer wants done.
+// Actions of a stealer.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,16 @@
 
 namespace skel::role {
 
-/// A debt: a loan from the borrower's side, by the borrower's own number. Number 0 is the root's: the whole
-/// run.
+/// The borrower's number for a loan. Number 0 is the root's debt: the whole run.
 using debt_id = std::uint64_t;
 
 namespace steal {
 
-/// Send `what` to `to`, perhaps this rank itself. The engine attaches
-/// - to `loan`: tasks of debt `debt` that wait on this rank; it keeps a copy under the loan's number;
+/// Send `what` to `to`, which may be this rank. The engine attaches
+/// - to `loan`: waiting tasks of debt `debt`; it keeps a copy under the loan's number;
 /// - to `paid`: the result of the debt, which it then forgets;
-/// - to `worth` and `returned`: what the debt is worth, that is, the result so far and the tasks that wait,
-///   run or are lent on, the latter as their borrowers have stated them last. With `returned` it then forgets
+/// - to `worth` and `returned`: the value of the debt: the partial result and the tasks that wait,
+///   run or are lent on, the latter as last stated by their borrowers. After `returned` it forgets
 ///   the debt.
 struct send {
   rank_id to = 0;
@@ -28,76 +27,76 @@ struct send {
   debt_id debt = 0;
   friend bool operator==(send const&, send const&) = default;
 };
-/// The borrower of `loan` is lost: what it has stated of results is part of `debt`, the tasks that are left
-/// stay apart under the loan's number.
+/// The borrower of `loan` is lost. Merge its stated results into `debt`; keep the remaining tasks
+/// apart under the loan's number.
 struct set_apart {
   loan_id loan = 0;
   debt_id debt = 0;
   friend bool operator==(set_apart const&, set_apart const&) = default;
 };
-/// Send `what` to `to`, and attach the tasks that were set apart as loan `parcel`; keep the copy under the
-/// new loan's number.
+/// Send `what` to `to` and attach the tasks that were set apart as loan `parcel`. Keep the copy
+/// under the new loan's number.
 struct lend_again {
   loan_id parcel = 0;
   rank_id to = 0;
   loan what{};
   friend bool operator==(lend_again const&, lend_again const&) = default;
 };
-/// The message just handled states what `loan`, a part of `debt`, is worth: keep the result so far and the
-/// tasks that are left in place of the tasks that were lent.
+/// The current message states the value of `loan`, a part of `debt`: keep the partial result and
+/// the remaining tasks in place of the tasks that were lent.
 struct restate {
   loan_id loan = 0;
   debt_id debt = 0;
   friend bool operator==(restate const&, restate const&) = default;
 };
-/// On the root: what debt 0 is worth now is a checkpoint of the run.
+/// On the root: record the current value of debt 0 as a checkpoint of the run.
 struct record {
   friend bool operator==(record const&, record const&) = default;
 };
-/// The tasks that came with the message just handled are those of a new debt.
+/// The tasks that came with the current message form a new debt.
 struct accept {
   debt_id debt = 0;
   friend bool operator==(accept const&, accept const&) = default;
 };
-/// Compute threads work on this debt now; answer with dry().
+/// Let compute threads work on this debt; answer with dry().
 struct work {
   debt_id debt = 0;
   friend bool operator==(work const&, work const&) = default;
 };
-/// The result that came with the message just handled is part of `debt`; the tasks of `loan` are not needed
-/// any more.
+/// Merge the result that came with the current message into `debt`. The tasks of `loan` are no
+/// longer needed.
 struct settle {
   loan_id loan = 0;
   debt_id debt = 0;
   friend bool operator==(settle const&, settle const&) = default;
 };
-/// What `loan` is worth is this rank's again, as part of `debt`: its tasks wait, its result is merged.
+/// Take back `loan` into `debt`: its tasks wait, its result is merged.
 struct take_back {
   loan_id loan = 0;
   debt_id debt = 0;
   friend bool operator==(take_back const&, take_back const&) = default;
 };
-/// The tasks of `loan` are not needed any more: the debt that it was part of is void.
+/// The tasks of `loan` are no longer needed: the debt that it belonged to is void.
 struct forget {
   loan_id loan = 0;
   friend bool operator==(forget const&, forget const&) = default;
 };
-/// This debt is void: drop its tasks and results, and what threads still run of it.
+/// This debt is void: drop its tasks and results, including running tasks.
 struct drop {
   debt_id debt = 0;
   friend bool operator==(drop const&, drop const&) = default;
 };
-/// On the root: debt 0 is paid, or the run is stopped early and all other debts are returned. The result of
-/// debt 0 is that of the run.
+/// On the root: debt 0 is paid, or the run is stopped early and all other debts are returned. The
+/// result of debt 0 is the result of the run.
 struct complete {
   friend bool operator==(complete const&, complete const&) = default;
 };
 
 }  // namespace steal
 
-/// After `drain` the engine says quiet() when no thread runs a task, and again whenever something has come
-/// after that. Unless the run ends early, what this rank owes and has lent is not needed any more. A task
-/// that throws while the run ends early brings a second `drain`.
+/// After `drain`, the engine calls quiet() when no thread runs a task, and again after each later
+/// message. Unless the run ends early, debts and loans are no longer needed. A task that throws
+/// while the run ends early causes a second `drain`.
 using steal_action =
     std::variant<steal::send, steal::accept, steal::work, steal::settle, steal::set_apart, steal::lend_again,
                  steal::take_back, steal::forget, steal::drop, steal::restate, steal::record, steal::complete,

@@ -1,4 +1,4 @@
-// The lender's side of loans, and which of them are to blame for lost ranks.
+// The lender's book of loans, and which of them to blame for lost ranks.
 #pragma once
 
 #include <map>
@@ -11,56 +11,56 @@
 
 namespace skel::role {
 
-/// A loan whose borrower is lost becomes a *parcel*. Its tasks may have ended the borrower, so they stay
-/// apart from the lender's own until another rank borrows them, all of them and under a new number. A parcel
-/// goes to one rank at a time. Its borrower says when it begins, and states what is left of it now and then;
-/// a statement is progress and clears the parcel. So it is blamed only for ranks that were lost with the same
-/// tasks. A regular value.
+/// A loan whose borrower is lost becomes a *parcel*. Its tasks may have ended the borrower, so they
+/// are kept apart from the lender's own until another rank borrows all of them under a new number.
+/// A parcel goes to one rank at a time. Its borrower reports when it begins, and states the
+/// remaining tasks periodically. A statement is progress and clears the parcel, so a parcel is
+/// blamed only for ranks that were lost with the same tasks. A regular value.
 class loan_book {
  public:
   struct loan {
-    std::optional<rank_id> borrower{};  ///< none: a parcel that waits
+    std::optional<rank_id> borrower{};  ///< none: a waiting parcel
     debt_id of = 0;
-    loan_id origin = 0;           ///< under which number its tasks were lent first
-    bool again = false;           ///< it was a parcel
-    bool watched = false;         ///< a parcel that is lent, and nothing was stated since
-    bool waited = false;          ///< a parcel that no rank has asked for since the last tick
-    std::vector<rank_id> lost{};  ///< its borrowers since there was progress
+    loan_id origin = 0;           ///< the number of the first loan of these tasks
+    bool again = false;           ///< it was a parcel before
+    bool watched = false;         ///< a lent parcel without a statement so far
+    bool waited = false;          ///< a parcel that no rank has requested since the last tick
+    std::vector<rank_id> lost{};  ///< borrowers lost since the last progress
     friend bool operator==(loan const&, loan const&) = default;
   };
 
-  /// `most_losses`: of ranks with the same parcel, before it is blamed; 0: none is.
+  /// `most_losses`: number of ranks lost with the same parcel before it is blamed; 0: never.
   explicit loan_book(unsigned most_losses = 2) : suspects_(most_losses) {}
 
   loan_id lend(rank_id to, debt_id of);
-  /// The loan, while this rank has it; null where it was taken back, or is void.
+  /// The loan, while it is open; null if it was taken back or is void.
   [[nodiscard]] loan const* find(loan_id number, rank_id borrower) const;
   [[nodiscard]] loan const& operator[](loan_id number) const { return loans_.at(number); }
-  /// It is paid, taken back or void. Returns what it was.
+  /// Closes a loan that is paid, taken back or void, and returns it.
   loan close(loan_id number);
   void clear();
 
-  /// The borrower has begun with a parcel. `lost`: it was its lender before, and these ranks were lost with a
-  /// part of it.
+  /// The borrower has begun with a parcel. `lost`: ranks that were lost with a part of it that the
+  /// borrower had lent on.
   void begun(loan_id number, std::vector<rank_id> const& lost);
-  /// The borrower has stated what is left of it.
+  /// The borrower has stated the value of the loan.
   void stated(loan_id number);
-  /// Its tasks are here again, as a parcel; `lost`: because its borrower is.
+  /// The tasks become a parcel of this rank. `lost`: the borrower, if it was lost.
   void set_apart(loan_id number, std::optional<rank_id> lost);
-  /// Lends a parcel to this rank, under the number that is returned.
+  /// Lends a parcel to rank `to`. Returns the number of the new loan.
   loan_id lend_again(loan_id parcel, rank_id to);
-  /// A parcel that may be lent now; `to`: to this rank, which then has one of them at most.
+  /// A parcel that may be lent now. `to`: to this rank, which may then hold only one parcel.
   [[nodiscard]] std::optional<loan_id> next_parcel() const;
   [[nodiscard]] std::optional<loan_id> next_parcel(rank_id to) const;
-  /// Whether this rank has a parcel that it has not stated: it gets no other one.
+  /// Whether this rank holds a parcel that it has not stated. It then gets no other.
   [[nodiscard]] bool has_parcel(rank_id rank) const;
 
   void heard(rank_id rank) { suspects_.heard(rank); }
-  /// Its loans are parcels by now.
+  /// The loans of this rank have already become parcels.
   void lost(rank_id rank) { suspects_.take_back(rank); }
-  /// Parcels that no rank has asked for since the last tick.
+  /// Parcels that no rank has requested since the last tick.
   [[nodiscard]] std::vector<loan_id> overdue();
-  /// A parcel to blame, by its origin, and the ranks that were lost with it.
+  /// A parcel to blame, by its origin, and the ranks lost with it.
   [[nodiscard]] auto tick() { return suspects_.tick(); }
 
   [[nodiscard]] std::vector<loan_id> borrowed_by(rank_id rank) const;
@@ -82,7 +82,7 @@ class loan_book {
   }
 
   std::map<loan_id, loan> loans_;
-  suspects<loan_id> suspects_;  // by origin
+  suspects<loan_id> suspects_;  // keyed by origin
   loan_id next_ = 1;
 };
 

@@ -1,4 +1,5 @@
-// What the ranks of a ring_steal call say to each other, beside what all skeletons say (call_message).
+// Messages between the ranks of a ring_steal call, in addition to those of all skeletons
+// (call_message).
 #pragma once
 
 #include <cstdint>
@@ -14,24 +15,24 @@ namespace skel::role {
 /// A loan, by the lender's own number; never used twice.
 using loan_id = std::uint64_t;
 
-/// Messages and, in action.hpp, actions. Tasks and results are not part of a message: the engine attaches
-/// their bytes.
+/// Messages and, in action.hpp, actions. Tasks and results are not part of a message: the engine
+/// attaches their bytes.
 namespace steal {
 
-/// Thief to victim: have you tasks for me?
+/// Thief to victim: requests tasks.
 struct ask {
   friend bool operator==(ask const&, ask const&) = default;
 };
-/// Victim to thief: no.
+/// Victim to thief: has no tasks to give.
 struct nothing {
-  std::optional<rank_id> busy{};  ///< a rank that may have some
+  std::optional<rank_id> busy{};  ///< a rank that may have tasks
   friend bool operator==(nothing const&, nothing const&) = default;
 };
-/// Victim to thief: the tasks that travel with this message.
+/// Victim to thief: lends the tasks that travel with this message.
 struct loan {
   loan_id number = 0;
-  bool suspect = false;  ///< a rank was lost with these tasks, or with what they are part of
-  bool again = false;    ///< and this rank alone is to run them next, to see whether they were the cause
+  bool suspect = false;  ///< a rank was lost while it held these tasks, or the work that they belong to
+  bool again = false;    ///< this rank alone runs them next, to test whether they caused the loss
   friend bool operator==(loan const&, loan const&) = default;
 };
 /// Borrower to lender: the result of the loan, including all that its tasks spawned.
@@ -39,39 +40,39 @@ struct paid {
   loan_id loan = 0;
   friend bool operator==(paid const&, paid const&) = default;
 };
-/// Borrower to lender: this rank turns to a loan that may have ended its last borrower. `lost`: it was the
-/// lender of a part of the loan, these ranks were lost with that part, and it has to run it itself.
+/// Borrower to lender: starts on a loan that may have ended its previous borrower. `lost`: the
+/// ranks that were lost with a part of the loan that this rank had lent on and must now run itself.
 struct begins {
   loan_id loan = 0;
   std::vector<rank_id> lost{};
   friend bool operator==(begins const&, begins const&) = default;
 };
-/// Borrower to lender: what the loan is worth by now, a result so far and the tasks that are left.
+/// Borrower to lender: the current value of the loan: a partial result and the remaining tasks.
 struct worth {
   loan_id loan = 0;
   friend bool operator==(worth const&, worth const&) = default;
 };
-/// Borrower to lender: likewise, and the loan is over because the run ends early.
+/// Borrower to lender: like `worth`, and the loan is over because the run ends early.
 struct returned {
   loan_id loan = 0;
   friend bool operator==(returned const&, returned const&) = default;
 };
-/// Lender to borrower: do you still hold these loans?
+/// Lender to borrower: asks whether the borrower still holds these loans.
 struct held {
   std::vector<loan_id> loans{};
   friend bool operator==(held const&, held const&) = default;
 };
-/// Borrower to lender: not these.
+/// Borrower to lender: does not hold these loans.
 struct not_held {
   std::vector<loan_id> loans{};
   friend bool operator==(not_held const&, not_held const&) = default;
 };
-/// Lender to borrower: the loan is void, drop it.
+/// Lender to borrower: the loan is void; drop it.
 struct revoke {
   loan_id loan = 0;
   friend bool operator==(revoke const&, revoke const&) = default;
 };
-/// To the root: this rank has run so many tasks.
+/// To the root: the number of tasks that this rank has run.
 struct progress {
   std::uint64_t tasks = 0;
   friend bool operator==(progress const&, progress const&) = default;

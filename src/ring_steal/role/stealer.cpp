@@ -19,7 +19,7 @@ void stealer::begin(steal_actions& out) {
 
 // --- the thief
 
-// The next debt with tasks, or a rank to ask for some.
+// Starts the next debt with tasks, or asks a rank for tasks.
 void stealer::turn_to_work(steal_actions& out) {
   if (!hungry()) return;
   auto const ready =
@@ -99,7 +99,8 @@ void stealer::spare(debt_id id, steal_actions& out) {
   ++d.loans;
   out.push_back(steal::send{thief, steal::loan{number, d.suspect}, id});
   thief_.knows(thief);
-  // Half of those that wait go along with the tasks: so work spreads over n ranks in log n steps.
+  // Half of the waiting thieves move on to the new borrower, so work reaches n ranks in log n
+  // steps.
   for (auto n = thieves_.size() / 2; n > 0; --n) {
     send_away(thieves_.back(), thief, out);
     thieves_.pop_back();
@@ -117,7 +118,7 @@ void stealer::dry(debt_id id, steal_actions& out) {
   auto& d = debts_[id];
   d.work = false;
   current_.reset();
-  // What is left of it is no more than what is lent on: whatever this rank runs next is no part of it.
+  // The rest of this debt is lent on, so the next work of this rank does not belong to it.
   if (d.suspect && d.loans > 0) state(id, out);
   settle_if_done(id, out);
   turn_to_work(out);
@@ -173,7 +174,7 @@ void stealer::on(rank_id from, steal::revoke const& m, steal_actions& out) {
   turn_to_work(out);
 }
 
-// The debt is void: neither its result nor those of its parts are awaited.
+// The debt is void: neither its result nor the results of its loans are awaited.
 void stealer::drop(debt_id id, steal_actions& out) {
   for (auto const number : lent_.parts_of(id)) {
     auto const borrower = lent_.close(number).borrower;
@@ -253,7 +254,7 @@ bool stealer::may_borrow_parcels(rank_id r) const {
   return r != config_.self && r != config_.root && !gone_.contains(r);
 }
 
-// To thieves that wait; others get them when they ask.
+// Lends to waiting thieves; other ranks get a parcel when they ask.
 void stealer::place_parcels(steal_actions& out) {
   if (!attendance_.active() || !lent_.next_parcel()) return;
   if (std::none_of(config_.ranks.begin(), config_.ranks.end(),
@@ -268,7 +269,8 @@ void stealer::place_parcels(steal_actions& out) {
   });
 }
 
-// No rank asks for them: none is idle, or the idle ones do not come by. A rank that works runs them later.
+// No rank has asked: none is idle, or the idle ranks do not reach this one. A busy rank gets the
+// parcels and runs them later.
 void stealer::push_parcels(steal_actions& out) {
   for (auto const parcel : lent_.overdue()) {
     auto const to = std::find_if(config_.ranks.begin(), config_.ranks.end(),
@@ -278,7 +280,8 @@ void stealer::push_parcels(steal_actions& out) {
   }
 }
 
-// No other rank can. The lender hears which ranks were lost with it, in case this is the next one.
+// No other rank can run it. The lender learns which ranks were lost with it, in case this rank is
+// next.
 void stealer::run_parcel(loan_id parcel, steal_actions& out) {
   auto const l = lent_[parcel];
   take_back(parcel, out);
@@ -315,7 +318,7 @@ void stealer::lost(rank_id rank, steal_actions& out) {
   if (ended() || rank == config_.self || attendance_.lost(rank, out)) return;
   gone_.insert(rank);
   thief_.lost(rank);
-  // It may be alive, and then must not wait for an answer forever.
+  // The rank may be alive and must not wait forever for an answer.
   if (std::erase(thieves_, rank) > 0) send_away(rank, std::nullopt, out);
   std::vector<debt_id> void_debts;
   for (auto const& [id, d] : debts_)
@@ -361,8 +364,8 @@ void stealer::leave_work(bool returns) {
   thief_.forget();
 }
 
-// First those of which nothing is lent on. A debt is younger than the one that it was lent of, so none waits
-// for itself, by however many ranks.
+// Returns debts without outstanding loans first. A debt is younger than the one it was lent from,
+// so there are no cycles.
 void stealer::return_debts(steal_actions& out) {
   for (auto it = debts_.begin(); it != debts_.end();) {
     auto const [id, d] = *it;
@@ -383,7 +386,7 @@ void stealer::return_debts(steal_actions& out) {
 void stealer::failed(std::uint64_t number, std::string text, steal_actions& out) {
   if (ended()) return;
   attendance_.failed(number, std::move(text), out);
-  if (returns_) out.push_back(drain{});  // it was draining to return its debts: nothing of them counts now
+  if (returns_) out.push_back(drain{});  // was draining to return its debts; they are now irrelevant
   leave_work(false);
 }
 

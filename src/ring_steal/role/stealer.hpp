@@ -17,78 +17,81 @@ namespace skel::role {
 struct stealer_config {
   rank_id self = 0;
   rank_id root = 0;
-  std::vector<rank_id> ranks;  ///< all, in the order of the ring
+  std::vector<rank_id> ranks;  ///< all ranks, in the order of the ring
   ring_order order = ring_order::doubling;
   std::uint64_t call_hash = 0;
-  bool records = false;      ///< the root records what debt 0 is worth
-  unsigned most_losses = 2;  ///< of ranks with the same tasks, before these are blamed; 0: they never are
+  bool records = false;      ///< the root records the value of debt 0
+  unsigned most_losses = 2;  ///< ranks lost with the same tasks before these are blamed; 0: never
   friend bool operator==(stealer_config const&, stealer_config const&) = default;
 };
 
-/// Tasks that make tasks, over loans. What a victim gives is a loan; the thief owes one merged result for it,
-/// including all that its tasks spawned and what it lent on. The lender keeps the tasks until it is paid.
-/// When the root's debt 0 is paid, everything is done: termination, exactly-once counting and takeover are
-/// one book.
+/// Runs tasks that spawn tasks, organised as loans. A victim gives a loan; the thief owes one
+/// merged result for it, covering all tasks that the loan spawns and all that the thief lends on.
+/// The lender keeps the tasks until it is paid. When the root's debt 0 is paid, the run is
+/// complete. One book thus provides termination, exactly-once counting and takeover.
 ///
-/// - A borrower is lost: its loan becomes a parcel of the lender (loan_book), and no result for that loan
-///   counts any more.
-/// - A lender is lost: the debt is void. The borrower drops it, and revokes what it lent of it; the lender's
-///   own lender has the work done again.
-/// - On every tick a lender asks whether its loans are still held, and takes back what is not. So a wrong
-///   suspicion costs work and never a count.
+/// - A borrower is lost: its loan becomes a parcel of the lender (loan_book), and results for that
+///   loan are ignored.
+/// - A lender is lost: the debt is void. The borrower drops it and revokes the loans it made from
+///   it; the lender's own lender has the work done again.
+/// - On every tick a lender asks whether its loans are still held, and takes back the others. A
+///   wrong suspicion therefore costs work but never corrupts the count.
 ///
-/// A borrower can state what its debt is worth by now: a result, and the tasks that are left. Running those
-/// and merging gives what the loan asks for, so the lender keeps the statement in place of what it has lent.
-/// Its own statement is made of its tasks and of the latest statements about its loans. That of the root
-/// about debt 0 is a checkpoint of the whole run, however old the others were. When the run ends early, debts
-/// are returned the same way, first those of which nothing is lent on: so the root has the result of all that
-/// ran, with checkpoints or without.
+/// A borrower can state the current value of its debt: a result and the remaining tasks. Running
+/// these and merging gives the result of the loan, so the lender keeps the statement in place of
+/// the tasks. A statement covers the rank's own tasks and the latest statements about its loans.
+/// The root's statement about debt 0 is therefore a checkpoint of the whole run, whatever the age
+/// of the others. When the run ends early, debts are returned the same way, first those without
+/// outstanding loans. The root then has the result of all tasks that ran, with or without
+/// checkpoints.
 ///
-/// Parcels, and what is lent of them, are *suspect*: one of their tasks may end the process that runs it. The
-/// root never borrows suspect tasks. A lender runs its parcel itself only when no rank but itself and the
-/// root is left, and tells its own lender so.
+/// Parcels, and loans made from them, are *suspect*: one of their tasks may end the process that
+/// runs it. The root never borrows suspect tasks. A lender runs its parcel itself only if no rank
+/// except itself and the root is left, and reports that to its own lender.
 ///
-/// A victim that works keeps a thief waiting until it has something to give.
+/// A busy victim keeps a thief waiting until it has tasks to give.
 ///
-/// The role sees loans, never tasks. A regular value; events append their actions to `out`. It relies on the
-/// wire contract: between two living ranks messages arrive once and in order, however late.
+/// The role sees loans, never tasks. A regular value; events append their actions to `out`. Relies
+/// on the wire contract: between two living ranks, messages arrive once and in order, after any
+/// delay.
 class stealer {
  public:
   stealer() = default;
   explicit stealer(stealer_config config);
 
   void begin(steal_actions& out);
-  /// Nothing of this debt waits or runs on this rank any more.
+  /// No task of this debt waits or runs on this rank any more.
   void dry(debt_id id, steal_actions& out);
   /// Whether a thief waits for tasks.
   [[nodiscard]] bool wanted() const { return !thieves_.empty(); }
   [[nodiscard]] std::size_t thieves() const { return thieves_.size(); }
-  /// Whether a thief waits that may have tasks of this debt.
+  /// Whether a waiting thief may have tasks of this debt.
   [[nodiscard]] bool may_spare(debt_id id) const;
-  /// There are tasks of this debt to give: the thief that has waited longest gets them.
+  /// Tasks of this debt are available: the thief that has waited longest gets them.
   void spare(debt_id id, steal_actions& out);
-  /// This rank works, but has had nothing to give for some time: sends the thieves away.
+  /// This rank is busy but has had nothing to give for some time: refuses the waiting thieves.
   void nothing_to_spare(steal_actions& out);
-  /// This rank has nothing to do and no rank to ask, and some time has passed.
+  /// This rank is idle and has no rank to ask, and some time has passed.
   void retry(steal_actions& out);
-  /// The engine can say what this debt is worth, and some of it was done since it did last.
+  /// The engine can state the value of this debt, and work was done since the previous statement.
   void state(debt_id id, steal_actions& out);
   /// A task threw, the `number`-th that this rank ran.
   void failed(std::uint64_t number, std::string text, steal_actions& out);
   void please_stop(steal_actions& out) { attendance_.please_stop(out); }
-  /// After drain: no thread runs a task any more. Said again, it goes on with what is to be returned.
+  /// After drain: no thread runs a task. Called again, it continues returning debts.
   void quiet(steal_actions& out);
   void on(rank_id from, steal_message const& m, steal_actions& out);
   void lost(rank_id rank, steal_actions& out);
   void tick(steal_actions& out);
 
   [[nodiscard]] std::optional<debt_id> current() const { return current_; }
-  /// A task of this debt may end the process: its lender hears more often what is left.
+  /// Whether a task of this debt may end the process. The lender then gets more frequent
+  /// statements.
   [[nodiscard]] bool suspect(debt_id id) const;
   /// Whether any debt may be suspect, without a look at each.
   [[nodiscard]] bool has_met_suspects() const { return met_suspects_; }
   [[nodiscard]] bool hungry() const { return !current_ && attendance_.active(); }
-  /// Hungry, and without an answer to wait for.
+  /// Whether this rank is hungry and awaits no answer.
   [[nodiscard]] bool resting() const { return hungry() && !thief_.asked(); }
   [[nodiscard]] std::optional<rank_id> asked() const { return thief_.asked(); }
   [[nodiscard]] std::uint64_t call_hash() const { return config_.call_hash; }
@@ -105,11 +108,11 @@ class stealer {
   struct debt {
     rank_id lender = 0;
     loan_id number = 0;       // the lender's
-    bool work = true;         // tasks of it wait or run here
-    std::uint64_t loans = 0;  // lent on, not paid back; with parcels
+    bool work = true;         // tasks of it wait or run on this rank
+    std::uint64_t loans = 0;  // outstanding loans made from it, including parcels
     bool suspect = false;
-    bool alone = false;           // nothing of it is lent on before it was stated
-    std::vector<rank_id> lost{};  // and these ranks were lost with parts of it that were lent on
+    bool alone = false;           // no loan is made from it before its first statement
+    std::vector<rank_id> lost{};  // ranks lost with loans made from it
     friend bool operator==(debt const&, debt const&) = default;
   };
 
@@ -152,12 +155,12 @@ class stealer {
   debt_id next_debt_ = 0;
   bool met_suspects_ = false;  // a debt of this run was suspect
   std::optional<debt_id> current_;
-  std::deque<rank_id> thieves_;  // they wait for an answer
-  std::set<rank_id> gone_;       // ranks that are lost
+  std::deque<rank_id> thieves_;  // waiting for an answer
+  std::set<rank_id> gone_;       // lost ranks
   std::uint64_t steals_ = 0;     // loans received
   std::uint64_t taken_back_ = 0;
   attendance attendance_;
-  bool returns_ = false;  // draining, and every debt goes back to its lender
+  bool returns_ = false;  // draining, and every debt returns to its lender
 };
 
 }  // namespace skel::role

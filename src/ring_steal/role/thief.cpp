@@ -13,7 +13,7 @@ void thief::ask_next(steal_actions& out) {
   if (asked_) out.push_back(steal::send{*asked_, steal::ask{}});
 }
 
-// Cases 2 and 3: the victim is idle, and perhaps knows a rank that is not.
+// Cases 2 and 3: the victim is idle, and may know a rank that is busy.
 bool thief::refused(rank_id from, std::optional<rank_id> busy) {
   if (asked_ != from) return false;
   asked_.reset();
@@ -24,11 +24,11 @@ bool thief::refused(rank_id from, std::optional<rank_id> busy) {
   return true;
 }
 
-// Case 1: the victim works and gave.
+// Case 1: the victim is busy and gave tasks.
 void thief::succeeded(rank_id from) {
   if (asked_ == from) asked_.reset();
   asks_ = 0;
-  came_round_ = true;  // the next search is a new one
+  came_round_ = true;  // the next search starts from scratch
   search_.works(from);
 }
 

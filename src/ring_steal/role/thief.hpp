@@ -1,4 +1,4 @@
-// Whom a rank without work asks for some.
+// Selects the rank that an idle rank asks for work.
 #pragma once
 
 #include <memory>
@@ -10,15 +10,15 @@
 
 namespace skel::role {
 
-/// Walks the ring as ring_search says, with one request under way at most. When it has come round, or asked
-/// `arc` ranks in vain, it waits for rested(): with thousands of idle ranks whole rounds would be a storm. A
-/// regular value.
+/// Walks the ring in the order of ring_search, with at most one outstanding request. After a full
+/// round, or `arc` refusals, it waits for rested(): with thousands of idle ranks, repeated full
+/// rounds would flood the network. A regular value.
 class thief {
  public:
   static constexpr unsigned arc = 16;
 
   thief() = default;
-  /// All work begins on the root, so it is asked first.
+  /// All work begins on the root, so the root is asked first.
   thief(rank_id self, rank_id root, std::vector<rank_id> const& ranks, ring_order order)
       : search_(self, std::make_shared<std::vector<rank_id> const>(ranks), order) {
     search_.works(root);
@@ -26,15 +26,15 @@ class thief {
 
   void ask_next(steal_actions& out);
   void rested() { asks_ = 0; }
-  /// The answer of the rank that was asked: `busy` may have tasks. False: it was not asked.
+  /// Handles a refusal; `busy` may have tasks. Returns false if `from` was not asked.
   [[nodiscard]] bool refused(rank_id from, std::optional<rank_id> busy);
-  /// This rank gave tasks.
+  /// Rank `from` gave tasks.
   void succeeded(rank_id from);
-  /// Waits for no answer any more.
+  /// Stops waiting for an answer.
   void forget() { asked_.reset(); }
   void lost(rank_id rank);
   void heard(rank_id rank) { search_.alive(rank); }
-  /// This rank has tasks.
+  /// Records that rank `busy` has tasks.
   void knows(rank_id busy) { search_.works(busy); }
 
   [[nodiscard]] std::optional<rank_id> knows_busy() const { return search_.knows_busy(); }
@@ -44,9 +44,9 @@ class thief {
 
  private:
   ring_search search_;
-  unsigned asks_ = 0;  // without success, since it last rested
+  unsigned asks_ = 0;  // refusals since the last rest
   bool came_round_ = true;
-  std::optional<rank_id> asked_;  // an answer is due from
+  std::optional<rank_id> asked_;  // the rank whose answer is awaited
 };
 
 }  // namespace skel::role
