@@ -42,15 +42,13 @@ std::uint64_t cargo_codec::unit_of(group_message const& m) {
   return 0;
 }
 
-group_cargo cargo_codec::load(group_message const& m) {
-  group_cargo with;
+void cargo_codec::load(group_message const& m, group_cargo& with) {
   if (auto const* p = as<msg::packet>(m))
     load(*p, with);
   else if (auto const* r = as<msg::returned>(m))
     load(*r, with);
   else if (auto const* d = as<msg::unit_done>(m))
     load(*d, with);
-  return with;
 }
 
 void cargo_codec::load(msg::packet const& m, group_cargo& with) {

@@ -33,8 +33,8 @@ class cargo_codec {
   [[nodiscard]] static bool carries(role::group_message const& m);
   /// The unit of which `m` carries something; 0 if it carries nothing.
   [[nodiscard]] static std::uint64_t unit_of(role::group_message const& m);
-  /// What `m` carries to this rank itself: everything stays as it is.
-  [[nodiscard]] group_cargo load(role::group_message const& m);
+  /// Adds what `m` carries to this rank itself: objects stay objects.
+  void load(role::group_message const& m, group_cargo& with);
   /// What `m` carries to another rank.
   [[nodiscard]] transport::packet pack(role::group_message const& m);
   /// What `m` has brought from another rank: `body`, the rest of `whole`. Results stay where they are in it.

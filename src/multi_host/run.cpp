@@ -118,25 +118,25 @@ void group_run::perform_for_host(role::group_action const& action, group_cargo* 
 void group_run::send(int to, group_message m) {
   if (draining_ && cargo_codec::carries(m)) return;  // its cargo is dropped
   double const begin = span_begin();
-  group_cargo with;
-  transport::packet body;
+  std::optional<group_cargo> own;  // constructing one allocates
+  std::optional<transport::packet> body;
   auto const bad = thrown_by([&] {
     if (to == rank_) {
-      with = codec_.load(m);
+      codec_.load(m, own.emplace());
     } else if (is_call<role::stopped>(m)) {
       clock_.taken_back = host_.taken_back();
-      clock_.pack(body.body());
-      pack_stats(own_stats(), body.body());
+      clock_.pack(body.emplace().body());
+      pack_stats(own_stats(), body->body());
     } else {
       body = codec_.pack(m);
     }
   });
   if (bad)
     tell(worker_, &role::group_worker::failed, cargo_codec::unit_of(m), *bad);
-  else if (to == rank_)
-    to_self_.push({std::move(m), std::move(with)});
+  else if (own)
+    to_self_.push({std::move(m), std::move(*own)});
   else
-    post(to, m, std::move(body), begin);
+    post(to, m, std::move(*body), begin);
 }
 
 void group_run::deliver_own() {
