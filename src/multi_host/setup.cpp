@@ -34,24 +34,24 @@ void group_setup::check_choices() const {
   require_count(where, "results_level", options.paper.results_level);
   auto const ranks = static_cast<std::size_t>(size);
   if (!options.power.empty() && options.power.size() != ranks)
-    throw usage_error(
-        detail::format("multi_host: power has {} numbers for {} ranks", options.power.size(), ranks));
+    throw usage_error(detail::format("multi_host: expected {1} powers, one per rank, found {0}",
+                                     options.power.size(), ranks));
   if (std::any_of(options.power.begin(), options.power.end(),
                   [](double p) { return !(p > 0) || !std::isfinite(p); }))
     throw usage_error("multi_host: the power of a rank must be a positive number");
   if (!options.power.empty() && options.paper.measure_power)
-    throw usage_error("multi_host: power is given and to be measured; choose one of them");
+    throw usage_error("multi_host: power and measure_power exclude each other");
   if (options.paper.preload && options.group_size == 0)
     throw usage_error(
-        "multi_host: preload needs a group_size: while the size is being found, nothing is preloaded");
+        "multi_host: preload requires a group_size: the trial that finds a size cannot preload");
   if (!(options.paper.packet_seconds >= 0))
-    throw usage_error("multi_host: packet_seconds must be a number of seconds, 0 for no limit");
+    throw usage_error("multi_host: packet_seconds must be at least 0 seconds, 0 for no limit");
   if (!(options.paper.reassign_down_to >= 0) || options.paper.reassign_down_to > most_left_alone)
     throw usage_error(detail::format("multi_host: reassign_down_to must be 0 to {} units, got {}",
                                      most_left_alone, options.paper.reassign_down_to));
   if (!(options.sink_cost >= 0) || !std::isfinite(options.sink_cost))
-    throw usage_error(
-        detail::format("multi_host: sink_cost must be a number from 0 on, got {}", options.sink_cost));
+    throw usage_error(detail::format("multi_host: sink_cost must be a finite number, at least 0, got {}",
+                                     options.sink_cost));
 }
 
 char const* group_setup::results() const {
@@ -89,7 +89,7 @@ role::group_worker_config group_setup::worker(engine& of, std::uint64_t call_has
   if (o.paper.early_requests) w.threshold = o.paper.threshold;
   if (measures_power()) {
     auto const known = of.wires().power();
-    constexpr double least = 1e-3;  // 0 would mean that it is not measured
+    constexpr double least = 1e-3;  // 0 would mean: not measured
     w.power = std::max(least, (known ? *known : measured_power()) * threads);
   }
   return w;

@@ -1,4 +1,4 @@
-// What a multi_host call is made of: the user's choices, checked, and the roles' configurations.
+// Checks the options of a multi_host call and configures its roles.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,7 @@ namespace skel::detail {
 
 class engine;
 
+/// The options of a call, and the configurations of its roles.
 struct group_setup {
   multi_host_options options;
   std::uint64_t units = 0;
@@ -22,7 +23,7 @@ struct group_setup {
   int rank = 0;
   int root = 0;
 
-  /// Throws usage_error for choices that exclude each other, on all ranks, before anything is sent.
+  /// Throws usage_error for contradictory options, on all ranks, before any message is sent.
   group_setup(context const& ctx, std::uint64_t number, multi_host_options const& with, int root_rank);
 
   [[nodiscard]] bool sink_on_hosts() const { return options.results == unit_results::on_hosts; }

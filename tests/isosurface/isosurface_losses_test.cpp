@@ -1,7 +1,7 @@
 // Real SIGKILLs while surfaces are made: the mesh is the same.
 #include "../mpi/survivors.hpp"
 
-TEST_CASE("a slave is killed while it processes, a host while it reads; all but the root") {
+TEST_CASE("a worker is killed while it processes, a host while it reads; all but the root") {
   test::survives(test::in_groups("process", 4), 1);
   test::survives(test::in_groups("read", 2), 2);
   test::survives(test::in_groups("all", 2), 4);
