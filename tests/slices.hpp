@@ -1,4 +1,4 @@
-// A job for multi_host whose results tell whether units were read in order, with their history.
+// A job for multi_host whose results show whether units were read in order, with their history.
 #pragma once
 
 #include <atomic>
@@ -80,7 +80,7 @@ struct slices {
     return all;
   }
 
-  /// What cut() takes for this piece.
+  /// The data that cut() copies for this piece.
   [[nodiscard]] std::uint64_t row(std::uint64_t number, std::uint64_t piece) const {
     carried c;
     unit u;
@@ -89,7 +89,7 @@ struct slices {
     return u.rows.at(piece);
   }
 
-  /// What one loop finds, reading everything in order.
+  /// The output of one loop that reads everything in order.
   [[nodiscard]] std::vector<std::uint64_t> expected(std::uint64_t units) const {
     std::vector<std::uint64_t> text;
     carried c;

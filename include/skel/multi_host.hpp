@@ -48,18 +48,17 @@ enum class unit_results : std::uint8_t {
   on_hosts       ///< to the sink on the host that read the unit
 };
 
-/// Measures of [Bajaj93] and of this library against waiting ranks. The defaults are the fastest
-/// that were measured. Each can be switched off, to see its effect or to repeat the paper's
-/// experiments (docs/multi-host.md). A "slave" is a rank of a group other than its host, in the
-/// paper's word.
+/// Measures of [Bajaj93] and of this library against idle ranks. The defaults were the fastest in
+/// measurements. Each can be switched off, to see its effect or to repeat the paper's experiments
+/// (docs/multi-host.md). Every rank has a worker, which the paper calls a slave.
 struct multi_host_measures {
   bool measure_power =
       false;             ///< a short probe measures the ranks' power, instead of multi_host_options::power
-  bool reassign = true;  ///< ranks of a finished group move to others, in proportion to the work left there
-  /// Ranks of a finished group take over the end of another group's share as a group of their own,
-  /// where enough unread units are left. False: they only help, as in the paper.
+  bool reassign = true;  ///< ranks of a finished group move to others, in proportion to their remaining work
+  /// Ranks of a finished group take over the end of another group's share as a group of their own, if
+  /// enough unread units are left. False: they only help, as in the paper.
   bool split_shares = true;
-  /// In units: no rank moves to a group that has at most this much left. The paper has 0.5
+  /// In units: no rank moves to a group with at most this much work left. The paper uses 0.5
   /// [Bajaj93, §5.2].
   double reassign_down_to = 0.125;
   bool host_helps = true;    ///< hosts also process pieces while there is nothing to read
@@ -68,21 +67,21 @@ struct multi_host_measures {
   bool preload = false;     ///< each host reads its first unit before the clock starts
   std::uint64_t least_pieces = 1;  ///< the smallest packet in pieces, at least 1; neighbours travel together
   bool shrinking = true;           ///< packets shrink with the work left; false: least_pieces each
-  /// An upper bound on the seconds of work in a packet, estimated from the slave's latest pieces,
-  /// so that ranks that come to help find work. 0: no bound.
+  /// An upper bound on the seconds of work in a packet, estimated from the worker's latest
+  /// pieces. It leaves work for ranks that join the group later. 0: no bound.
   double packet_seconds = 0.02;
-  bool early_requests = true;   ///< a slave asks when `threshold` pieces are left; false: when it is idle
+  bool early_requests =
+      true;  ///< a worker sends a request when `threshold` pieces are left; false: when idle
   std::uint64_t threshold = 1;  ///< in pieces
-  /// An upper bound on a host's packets that are sent and not received: 1 synchronous, 2 as in the
-  /// paper, 0 no bound.
+  /// An upper bound on a host's packets in flight: 1 synchronous, 2 as in the paper, 0 no bound.
   unsigned buffers = 0;
-  std::size_t results_level = std::size_t{64} * 1024;  ///< a slave sends its results above this many bytes
+  std::size_t results_level = std::size_t{64} * 1024;  ///< a worker sends its results above this many bytes
 };
 
 /// Options of a multi_host call. The same on every rank.
 struct multi_host_options {
-  /// Ranks per group. 1 is the symmetric partition, the number of ranks the host-slave partition.
-  /// 0: found from the times of the first units; the report has it.
+  /// Ranks per group. 1 is the symmetric partition, the number of ranks a single group.
+  /// 0: chosen from the times of the first units; the report contains it.
   unsigned group_size = 0;
   /// Relative power per rank: groups get about equal power, and shares in proportion. Empty: all
   /// ranks alike.
@@ -147,7 +146,7 @@ concept multi_host_job =
 /// All functions are called on a const object. A host holds at most paper.read_ahead + 2 units. The
 /// sink is called by one thread at a time, and may return flow::stop.
 ///
-/// Losses: the pieces of a lost slave go to other ranks. Another rank takes over the share of a
+/// Losses: the pieces of a lost worker go to other ranks. Another rank takes over the share of a
 /// lost host, from the first unit whose results have not reached the root. Each result counts once.
 ///
 /// Throws, on every rank and after the run has drained: task_error when a function of the job or a

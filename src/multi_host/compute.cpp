@@ -1,242 +1,140 @@
 // The compute threads of a multi_host call: read units, process pieces, give units to the sink.
-#include <algorithm>
 #include <exception>
 #include <utility>
 
-#include "call/quantum.hpp"
 #include "call/user_code.hpp"
 #include "run.hpp"
-#include "skel/bytes.hpp"
 
 namespace skel::detail {
 
-// A unit that was open on lost hosts is read while nothing else runs here.
-bool group_run::may_read() const {
-  return !reads_.empty() && (!reads_.front().alone || (inside_ == 0 && !worker_.has_work()));
-}
-
-// To read comes first: workers depend on it.
+// Reading comes first: workers depend on it.
 bool group_run::find_work(unsigned thread) {
   auto& t = state_[thread];
   if (stop_wanted()) check_stop();
+  settle();
   if (draining_) {
     t.todo = std::monostate{};
-    check_quiet();
     return false;
   }
-  deliver_deferred();
   auto const process_next = [&] {
     role::group_actions list;
-    worker_.idle(tasks_in(quantum_seconds, t.cost, most_tasks_of_quantum), inside_ == 0, list);
+    worker_.idle(pace_.quantum(thread), inside_ == 0, list);
     perform(list, nullptr, &t);
     if (draining_) t.todo = std::monostate{};
     return !std::holds_alternative<std::monostate>(t.todo);
   };
-  // Until the root knows what pieces cost, groups are not what they should be.
-  if (arbiter_ && arbiter_->on_trial() && trial_units_ > 0 && process_next()) return true;
+  // Groups have no final size until the root knows what pieces cost.
+  if (arbiter_ && arbiter_->on_trial() && trial_.begun() && process_next()) return true;
   if (worker_.runs_alone()) return process_next();
-  if (may_read()) {
-    t.todo = std::move(reads_.front());
-    reads_.pop_front();
-  } else if (!deliveries_.empty() && !sinking_here_) {
-    t.todo = std::move(deliveries_.front());
-    deliveries_.pop_front();
-    sinking_here_ = true;
-  } else {
+  if (auto unit = share_.next_read(inside_ == 0 && !worker_.has_work()))
+    t.todo = std::move(*unit);
+  else if (auto complete = share_.next_delivery())
+    t.todo = std::move(*complete);
+  else
     return process_next();
-  }
   return true;
 }
 
 // The lock is held on entry and exit, not meanwhile.
 void group_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
-  auto& t = state_[thread];
+  auto const todo = std::exchange(state_[thread].todo, std::monostate{});
   ++inside_;
-  if (std::holds_alternative<read_job>(t.todo))
-    read(t, lock);
-  else if (std::holds_alternative<sink_job>(t.todo))
-    sink_here(t, lock);
+  if (auto const* r = std::get_if<led_share::read_job>(&todo))
+    read(thread, *r, lock);
+  else if (auto const* s = std::get_if<led_share::sink_job>(&todo))
+    sink_here(*s, lock);
   else
-    process(thread, lock);
-  deliver_deferred();
+    process(thread, std::get<process_job>(todo), lock);
+  settle();
   maybe_measured();
-  check_quiet();
 }
 
-void group_run::check_quiet() {
-  if (!draining_ || inside_ > 0 || over_) return;
-  role::group_actions list;
-  worker_.quiet(list);
-  perform(list);
-}
-
-// --- reading
-
-void group_run::read(thread_state& t, std::unique_lock<std::mutex>& lock) {
-  auto const j = std::get<read_job>(std::exchange(t.todo, std::monostate{}));
-  auto const unit = j.of->units.at(j.unit);
-  if (j.alone) {
-    role::group_actions list;
-    host_.opens(j.of->term, j.unit, list);
-    perform(list);
+// Delivers what waits until no thread is inside the user's functions, and ends draining then.
+void group_run::settle() {
+  while (!deferred_.empty() && inside_ == 0) {
+    auto d = std::move(deferred_.front());
+    deferred_.pop_front();
+    deliver(d.from, d.what, d.with);
   }
+  if (draining_ && inside_ == 0 && !over_) tell(worker_, &role::group_worker::quiet);
+}
+
+void group_run::read(unsigned thread, led_share::read_job const& j, std::unique_lock<std::mutex>& lock) {
+  if (j.alone) tell(host_, &role::group_host::opens, j.term(), j.unit);
   lock.unlock();
   double const begin = now();
   std::uint64_t pieces = 0;
   auto const ready = [&](std::uint64_t n) {
     std::lock_guard const again(engine_.mutex());
-    role::group_actions list;
-    if (!draining_) host_.readied(j.of->term, n, list);
-    perform(list);
+    if (!draining_) tell(host_, &role::group_host::readied, j.term(), n);
   };
-  auto const bad = thrown_by([&] { pieces = work_.read(j.unit, j.fresh, *j.of->carried, *unit, ready); });
+  auto const bad = thrown_by([&] { pieces = share_.read(j, ready); });
   double const end = now();
   lock.lock();
   --inside_;
-  auto& clock = clocks_[static_cast<std::size_t>(&t - state_.data())];
-  clock.busy += end - begin;
-  span(static_cast<unsigned>(&t - state_.data()), observe::activity::compute, begin, end, j.unit, 1);
-  clock_.units_read += 1 + (j.fresh ? work_.history(j.unit) : 0);
+  clocks_[thread].busy += end - begin;
+  span(thread, observe::activity::compute, begin, end, j.unit, 1);
+  clock_.units_read += share_.units_of(j);
   clock_.read_seconds += end - begin;
   last_moved_ = end;
   if (draining_) return;
   if (bad) {
-    fail(j.unit, *bad);
+    tell(worker_, &role::group_worker::failed, j.unit, *bad);
     return;
   }
-  if (pieces > 0) ++trial_units_;
-  trial_pieces_ += pieces;
-  role::group_actions list;
-  host_.was_read(j.of->term, pieces, list);
-  perform(list);
+  trial_.unit_read(pieces);
+  tell(host_, &role::group_host::was_read, j.term(), pieces);
 }
 
-// --- processing
-
-// Packets that this rank asks for have so many pieces for each thread, at most.
-void group_run::set_pace(std::uint64_t pieces) {
-  pace_ = pieces;
-  worker_.pace(options_.paper.packet_seconds > 0 ? pieces * threads_ : 0);
-}
-
-void group_run::process(unsigned thread, std::unique_lock<std::mutex>& lock) {
-  auto& t = state_[thread];
-  auto const j = std::get<process_job>(std::exchange(t.todo, std::monostate{}));
-  auto const together = room_for_results(t, j);
-  std::vector<held_piece> results;
-  std::uint64_t bytes = 0;
+void group_run::process(unsigned thread, process_job const& j, std::unique_lock<std::mutex>& lock) {
+  auto const together = pieces_.room_for_results(thread, j, host_.taken_back() > 0);
+  piece_runner::outcome out;
   lock.unlock();
   double const begin = now();
-  auto const bad = thrown_by([&] { process_pieces(thread, j, together, results, bytes); });
+  auto const bad = thrown_by([&] { pieces_.run(thread, j, together, draining_, out); });
   double const end = now();
-  span(thread, observe::activity::compute, begin, end, j.pieces.unit, results.size());
+  auto const n = out.results.size();
+  span(thread, observe::activity::compute, begin, end, j.pieces.unit, n);
   lock.lock();
   --inside_;
-  auto const n = results.size();
   clocks_[thread].busy += end - begin;
   clocks_[thread].tasks += n;
   clock_.pieces += n;
   clock_.compute_seconds += end - begin;
   last_moved_ = end;
-  if (n > 0) {
-    t.cost = std::max((end - begin) / static_cast<double>(n), 1e-9);
-    // Growing by steps: cheap pieces say little of the next ones.
-    if (j.packet->term == paced_for_)
-      set_pace(std::min(2 * pace_, tasks_in(options_.paper.packet_seconds, t.cost, most_tasks_of_quantum)));
-  }
+  if (pace_.measured(thread, j.packet->term, n, end - begin)) worker_.pace(pace_.per_packet());
   if (draining_) return;
-  if (bad) {
-    fail(j.pieces.unit, *bad);
-    return;
-  }
-  auto const held = packets_.find(j.id);
-  if (held == packets_.end()) return;  // void meanwhile
-  for (std::uint64_t i = 0; i < n; ++i)
-    finished_.emplace(std::array{j.packet->term, j.pieces.unit, j.pieces.first + i}, std::move(results[i]));
-  j.packet->unfinished -= n;
-  if (j.packet->unfinished == 0) packets_.erase(held);
-  role::group_actions list;
-  worker_.finished(j.id, j.pieces, bytes, list);
-  perform(list);
+  if (bad)
+    tell(worker_, &role::group_worker::failed, j.pieces.unit, *bad);
+  else if (packets_.finished(j, out.results))
+    tell(worker_, &role::group_worker::finished, j.id, j.pieces, out.bytes);
 }
 
-// Results are packed while they are in the cache. Those of a unit that this rank leads leave when all of them
-// are there, so nobody reads where a thread appends. But a piece that was taken back from a rank without a
-// sign of life is done twice where that rank lives, and then the unit may leave while a thread is at it:
-// results lie apart from then on. So do those for other hosts, which may be asked for after each call.
-std::shared_ptr<transport::packet> group_run::room_for_results(thread_state& t, process_job const& j) {
-  if (j.packet->stays) return nullptr;
-  auto& out = t.outgoing;
-  bool const together = j.packet->own && host_.taken_back() == 0;
-  bool const goes_on = together && out.term == j.packet->term && out.unit == j.pieces.unit;
-  if (goes_on && out.packed && !out.packed->empty()) return out.packed;
-  auto& wires = engine_.wires();
-  auto fresh = wires.share(transport::packet(wires.buffer()));
-  if (together) out = {j.packet->term, j.pieces.unit, fresh};
-  return fresh;
-}
-
-void group_run::process_pieces(unsigned thread, process_job const& j,
-                               std::shared_ptr<transport::packet> const& together,
-                               std::vector<held_piece>& results, std::uint64_t& bytes) {
-  auto& p = *j.packet;
-  std::call_once(p.opened, [&] {
-    if (!p.object) p.object = work_.unpack_packet(p.packed.bytes());
-  });
-  worker_info const where{rank_, thread, threads_};
-  for (std::uint64_t i = 0; i < j.pieces.count; ++i) {
-    held_piece held;
-    held.object = work_.process(*p.object, j.pieces.first - p.first + i, where);
-    if (j.on_trial) measure_sending(j, *held.object);
-    if (!p.stays) {
-      held.at = together->size() + bytes::most_varint;
-      bytes::put_block_by(together->body(), [&](auto& to) { work_.pack(*held.object, to); });
-      held.size = together->size() - held.at;
-      held.object.reset();
-      held.whole = together;
-      bytes += held.size;
-    }
-    if (p.own) bytes = options_.paper.results_level;  // what does not travel yet is not kept back
-    results.push_back(std::move(held));
-    if (draining_.load(std::memory_order_relaxed)) break;
-    not_of_the_user([&] { engine_.try_progress(slice_seconds); });
-  }
+void group_run::maybe_measured() {
+  if (arbiter_ && arbiter_->on_trial() && !draining_ && trial_.measured())
+    tell(*arbiter_, &role::group_arbiter::measured, trial_.find_size());
 }
 
 // --- the sink
 
-bool group_run::give_to_sink(std::uint64_t unit, unit_of_results& results) {
-  for (std::uint64_t p = 0; p < results.size(); ++p) {
-    auto& held = results[p];
-    if (!held.object) held.object = work_.unpack_result(held.packed(), held.whole);
-    if (!work_.sink(unit, p, *held.object)) return false;
-    held = {};  // of a message nobody refers to any more, the memory serves the next one
-    not_of_the_user([&] { engine_.try_progress(slice_seconds); });
-  }
-  return true;
-}
-
 // On the host that led the unit.
-void group_run::sink_here(thread_state& t, std::unique_lock<std::mutex>& lock) {
-  auto const j = std::get<sink_job>(std::exchange(t.todo, std::monostate{}));
-  auto results = std::move(j.of->kept[j.unit]);
+void group_run::sink_here(led_share::sink_job const& j, std::unique_lock<std::mutex>& lock) {
+  auto results = j.take();
   lock.unlock();
   bool go_on = true;
   double const begin = now();
-  auto const bad = thrown_by([&] { go_on = give_to_sink(j.unit, results); });
+  auto const bad = thrown_by([&] { go_on = sink_.give(j.unit, results); });
   span(threads_ + 1, observe::activity::sink, begin, now(), j.unit, results.size());
   lock.lock();
   --inside_;
-  sinking_here_ = false;
+  share_.delivered();
   if (draining_) return;
   if (bad) {
-    fail(j.unit, *bad);
+    tell(worker_, &role::group_worker::failed, j.unit, *bad);
     return;
   }
   if (!go_on) please_stop();
-  role::group_actions list;
-  host_.delivered(j.of->term, j.unit, list);
-  perform(list);
+  tell(host_, &role::group_host::delivered, j.term(), j.unit);
 }
 
 void group_run::after_quantum(unsigned /*thread*/, std::unique_lock<std::mutex>& lock) {
@@ -246,7 +144,7 @@ void group_run::after_quantum(unsigned /*thread*/, std::unique_lock<std::mutex>&
   lock.lock();
 }
 
-// The sink lets messages move. What the wires throw then ends the run: the unit that it was at is gone.
+// The sink lets messages move. If the wires throw, the run ends: the unit that the sink was at is gone.
 void group_run::idle_work() {
   try {
     drain_sink();
@@ -256,53 +154,33 @@ void group_run::idle_work() {
   }
 }
 
-// What the sink gets next, with the lock.
-bool group_run::next_for_sink(std::uint64_t& unit, unit_of_results& results) {
-  if (for_sink_.empty() || over_ || roll_->stopping() || sink_stopped_) return false;
-  bool const in_order = options_.results == unit_results::in_order;
-  if (in_order && for_sink_.begin()->first != next_unit_) return false;
-  auto node = for_sink_.extract(for_sink_.begin());
-  unit = node.key();
-  results = std::move(node.mapped());
-  return true;
-}
-
 void group_run::drain_sink() {
-  if (!is_root() || sink_busy_.test_and_set(std::memory_order_acquire)) return;
-  struct clear_at_end {
-    std::atomic_flag& flag;
-    ~clear_at_end() { flag.clear(std::memory_order_release); }
-  } const not_busy{sink_busy_};
+  if (!is_root()) return;
+  unit_sink::turn const mine(sink_);
+  if (!mine) return;
   while (true) {
-    std::uint64_t unit = 0;
-    unit_of_results results;
+    std::optional<unit_sink::entry> e;
     {
       std::lock_guard const lock(engine_.mutex());
-      if (!next_for_sink(unit, results)) return;
+      if (over_ || roll_->stopping()) return;
+      e = sink_.next();
     }
+    if (!e) return;
     bool go_on = true;
     double const begin = now();
     engine_.rest_helper(false);  // the sink may take its time
-    auto const bad = thrown_by([&] { go_on = sink_on_hosts_ || give_to_sink(unit, results); });
+    auto const bad = thrown_by([&] { go_on = setup_.sink_on_hosts() || sink_.give(e->unit, e->results); });
     double const end = now();
-    span(threads_ + 1, observe::activity::sink, begin, end, unit, results.size());
+    span(threads_ + 1, observe::activity::sink, begin, end, e->unit, e->results.size());
     std::lock_guard const lock(engine_.mutex());
     last_moved_ = end;
-    sink_seconds_ += end - begin;
-    ++next_unit_;
-    sunk_ += bad ? 0 : 1;
-    sink_stopped_ = bad || !go_on;
+    sink_.received(end - begin, bad.has_value(), go_on);
     if (bad)
-      call_roll(&role::roll_call::sink_failed, unit, *bad);
+      call_roll(&role::roll_call::sink_failed, e->unit, *bad);
     else if (!go_on)
       call_roll(&role::roll_call::stop_early);
     maybe_complete();
   }
-}
-
-void group_run::maybe_complete() {
-  if (sunk_ < units_ || !arbiter_->complete() || roll_->stopping() || roll_->finished()) return;
-  call_roll(&role::roll_call::done, units_);
 }
 
 }  // namespace skel::detail

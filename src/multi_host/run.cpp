@@ -1,12 +1,9 @@
 #include "run.hpp"
 
-#include <algorithm>
 #include <utility>
 
-#include "base/format.hpp"
 #include "call/user_code.hpp"
-#include "skel/bytes.hpp"
-#include "skel/error.hpp"
+#include "engine/context_access.hpp"
 
 namespace skel::detail {
 
@@ -35,40 +32,60 @@ bool moves_the_groups(group_message const& m) {
 
 }  // namespace
 
+group_run::group_run(context& ctx, std::uint64_t units, group_work& work, multi_host_options const& options)
+    : peer_run(ctx, call_options_of(options, "multi_host"), "multi_host"),
+      setup_(ctx, units, options, root_),
+      share_(work),
+      packets_(is_root() || setup_.sink_on_hosts()),
+      codec_(engine_, work, share_, packets_, clock_, setup_.sink_on_hosts()),
+      trial_(engine_, work, setup_, clock_, threads_),
+      pieces_(engine_, work, setup_, trial_, threads_),
+      pace_(options.paper.packet_seconds, threads_),
+      sink_(engine_, work, options.results == unit_results::in_order),
+      state_(threads_) {
+  setup_.describe(call_, work);
+  auto const hash = call_.hash();
+  worker_ = role::group_worker(setup_.worker(engine_, hash, threads_));
+  host_ = role::group_host(setup_.host());
+  if (!is_root()) return;
+  arbiter_.emplace(setup_.arbiter());
+  roll_.emplace(context_access::team(ctx_), hash);
+}
+
+void group_run::begin(std::unique_lock<std::mutex>& /*lock*/) {
+  tell(worker_, &role::group_worker::begin);
+  if (!arbiter_) return;
+  tell(*arbiter_, &role::group_arbiter::begin);
+  maybe_complete();
+}
+
 // --- actions
 
-void group_run::perform(role::group_actions& list, cargo* with, thread_state* thread) {
-  for (auto& action : std::exchange(list, {})) perform_one(action, with, thread);
+void group_run::perform(role::group_actions& list, group_cargo* with, thread_state* thread) {
+  for (auto& action : std::exchange(list, {})) perform(action, with, thread);
   deliver_own();
 }
 
-void group_run::perform_one(role::group_action& action, cargo* with, thread_state* thread) {
+void group_run::perform(role::group_action& action, group_cargo* with, thread_state* thread) {
   if (auto* const s = std::get_if<group_act::send>(&action)) {
     send(s->to, std::move(s->what));
   } else if (auto const* a = std::get_if<group_act::accept>(&action)) {
-    auto p = std::make_shared<worker_packet>();
-    p->term = a->term;
-    p->first = a->pieces.first;
-    p->unfinished = a->pieces.count;
-    p->own = with->object != nullptr;
-    p->stays = p->own && (is_root() || sink_on_hosts_);
-    p->object = std::move(with->object);
-    p->packed = std::move(with->packed);
-    packets_[a->id] = std::move(p);
+    packets_.accept(*a, *with);
     if (threads_ > 1) engine_.work_arrived().notify_all();
   } else if (auto const* x = std::get_if<group_act::execute>(&action)) {
-    thread->todo = process_job{x->id, packets_.at(x->id), x->pieces, arbiter_ && arbiter_->on_trial()};
+    thread->todo = packets_.job(*x, arbiter_ && arbiter_->on_trial());
   } else if (auto const* f = std::get_if<group_act::forget>(&action)) {
-    std::erase_if(packets_, [&](auto const& p) { return p.second->term == f->term; });
-    std::erase_if(finished_, [&](auto const& p) { return p.first[0] == f->term; });
+    packets_.forget(f->term);
   } else if (std::holds_alternative<role::drain>(action)) {
-    drain();
+    draining_ = true;
+    share_.close();
+    packets_.clear();
+    tell(host_, &role::group_host::stop);
   } else if (auto const* r = std::get_if<group_act::record>(&action)) {
-    auto& results = for_sink_[r->unit];
-    for (auto& p : with->pieces) results.push_back(std::move(p.held));
+    sink_.push(r->unit, with->pieces);
     last_moved_ = now();
   } else if (std::holds_alternative<group_act::started>(action)) {
-    started_at_ = now();
+    clock_.started_at = now();
   } else if (auto const* failure = std::get_if<role::fail>(&action);
              failure != nullptr && roll_ && !roll_->finished()) {
     abort(failure->text);
@@ -77,73 +94,56 @@ void group_run::perform_one(role::group_action& action, cargo* with, thread_stat
   }
 }
 
-void group_run::perform_for_host(role::group_action const& action, cargo* with) {
-  if (draining_) {  // perhaps since the last action of the same list
-    duty_.reset();
-    return;
-  }
+void group_run::perform_for_host(role::group_action const& action, group_cargo* with) {
+  if (draining_) return;  // perhaps since the last action of the same list
   if (auto const* r = std::get_if<group_act::read>(&action)) {
-    if (!duty_) {
-      duty_ = std::make_shared<duty>();
-      duty_->term = r->term;
-      duty_->carried = work_.make_state();
-    }
-    duty_->units[r->unit] = work_.make_unit();
-    reads_.push_back({duty_, r->unit, r->fresh, r->alone});
+    share_.add(*r);
     engine_.work_arrived().notify_all();
   } else if (auto const* k = std::get_if<group_act::keep>(&action)) {
-    keep(k->pieces, *with);
+    share_.keep(k->pieces, *with);
   } else if (auto const* d = std::get_if<group_act::deliver>(&action)) {
-    if (sink_on_hosts_) {
-      deliveries_.push_back({duty_, d->unit});
+    if (setup_.sink_on_hosts()) {
+      share_.add(*d);
       engine_.work_arrived().notify_all();
-      return;
+    } else {
+      tell(host_, &role::group_host::delivered, d->term, d->unit);
     }
-    role::group_actions more;
-    host_.delivered(d->term, d->unit, more);
-    perform(more);
   } else if (std::holds_alternative<group_act::close>(action)) {
-    std::erase_if(reads_, [&](auto const& j) { return j.of == duty_; });
-    std::erase_if(deliveries_, [&](auto const& j) { return j.of == duty_; });
-    duty_.reset();
+    share_.close();
   }
-}
-
-// The results of one message come one after the other; what another rank was first with is left out.
-void group_run::keep(piece_run const& fresh, cargo& with) {
-  auto& all = duty_->kept[fresh.unit];
-  if (all.size() < fresh.first + fresh.count) all.resize(fresh.first + fresh.count);
-  for (auto p = fresh.first; p < fresh.first + fresh.count; ++p) {
-    while (with.pieces.at(with.used).unit != fresh.unit || with.pieces[with.used].piece != p) ++with.used;
-    all[p] = std::move(with.pieces[with.used++].held);
-  }
-}
-
-void group_run::drain() {
-  draining_ = true;
-  reads_.clear();
-  deliveries_.clear();
-  packets_.clear();
-  finished_.clear();
-  role::group_actions list;
-  host_.stop(list);
-  perform(list);
-}
-
-// Code of the user's threw.
-void group_run::fail(std::uint64_t unit, std::string text) {
-  role::group_actions list;
-  worker_.failed(unit, std::move(text), list);
-  perform(list);
 }
 
 // --- messages
+
+void group_run::send(int to, group_message m) {
+  if (draining_ && cargo_codec::carries(m)) return;  // its cargo is dropped
+  double const begin = span_begin();
+  std::optional<group_cargo> own;  // constructing one allocates
+  std::optional<transport::packet> body;
+  auto const bad = thrown_by([&] {
+    if (to == rank_) {
+      codec_.load(m, own.emplace());
+    } else if (is_call<role::stopped>(m)) {
+      clock_.taken_back = host_.taken_back();
+      clock_.pack(body.emplace().body());
+      pack_stats(own_stats(), body->body());
+    } else {
+      body = codec_.pack(m);
+    }
+  });
+  if (bad)
+    tell(worker_, &role::group_worker::failed, cargo_codec::unit_of(m), *bad);
+  else if (own)
+    to_self_.push({std::move(m), std::move(*own)});
+  else
+    post(to, m, std::move(*body), begin);
+}
 
 void group_run::deliver_own() {
   to_self_.deliver([&](own_message& own) { deliver(rank_, own.what, own.with); });
 }
 
-void group_run::deliver(int from, group_message const& m, cargo& with) {
+void group_run::deliver(int from, group_message const& m, group_cargo& with) {
   if (moves_the_groups(m)) last_moved_ = now();
   auto const* const call = std::get_if<call_message>(&m);
   if (roll_ && call != nullptr) call_roll(&role::roll_call::on, from, *call);
@@ -151,11 +151,8 @@ void group_run::deliver(int from, group_message const& m, cargo& with) {
     auto const* const a = std::get_if<role::abort>(call);
     if (a != nullptr && a->text.starts_with(watchdog_text)) say_state(a->text);
   }
-  if (auto const* s = std::get_if<msg::serve>(&m); s != nullptr && s->term != paced_for_) {
-    paced_for_ = s->term;
-    set_pace(1);  // other units cost otherwise
-    for (auto& t : state_) t.cost = 0;
-  }
+  if (auto const* s = std::get_if<msg::serve>(&m); s != nullptr && pace_.restart(s->term))
+    worker_.pace(pace_.per_packet());
   role::group_actions list;
   role::route(from, m, {runs_on_root() ? &*arbiter_ : nullptr, host_, worker_}, list);
   perform(list, &with);
@@ -167,39 +164,25 @@ void group_run::receive(int from, std::span<std::byte const> body, transport::pa
   auto m = role::decode<group_message>(body);
   if (another_call(from, m)) return;
   if (is_root() && is_call<role::stopped>(m)) {
-    taken_back_ += bytes::get_varint(body);
     clock_.add(group_clock::unpack(body));
     add_stats(unpack_stats(from, body));
   }
-  cargo with;
-  unload(m, body, whole, with);
+  auto with = codec_.unload(m, body, whole);
   bool const asks = is<msg::request>(m) || is<msg::returned>(m);
-  if (!options_.paper.host_listens && asks && inside_ > 0)
+  if (!setup_.options.paper.host_listens && asks && inside_ > 0)
     deferred_.push_back({from, std::move(m), std::move(with)});
   else
     deliver(from, m, with);
 }
 
-void group_run::deliver_deferred() {
-  while (!deferred_.empty() && inside_ == 0) {
-    auto d = std::move(deferred_.front());
-    deferred_.pop_front();
-    deliver(d.from, d.what, d.with);
-  }
-}
-
 void group_run::on_lost(int rank) {
   if (over_) return;
-  role::group_actions list;
   if (roll_) {
     call_roll(&role::roll_call::lost, rank);
-    if (runs_on_root()) arbiter_->lost(rank, list);
-    perform(list);
+    if (runs_on_root()) tell(*arbiter_, &role::group_arbiter::lost, rank);
   }
-  host_.lost(rank, list);
-  perform(list);
-  worker_.lost(rank, list);
-  perform(list);
+  tell(host_, &role::group_host::lost, rank);
+  tell(worker_, &role::group_worker::lost, rank);
 }
 
 void group_run::on_tick(double t) {
@@ -209,7 +192,7 @@ void group_run::on_tick(double t) {
   host_.tick(list);
   if (runs_on_root()) arbiter_->tick(list);
   perform(list);
-  // The root hears that this rank moves: for its watchdog.
+  // The root's watchdog learns that this rank makes progress.
   if (auto const n = tasks_run(); n != pieces_told_) {
     pieces_told_ = n;
     last_moved_ = t;
@@ -218,10 +201,17 @@ void group_run::on_tick(double t) {
   after_tick(t);
 }
 
-void group_run::please_stop() {
-  role::group_actions list;
-  worker_.please_stop(list);
-  perform(list);
+void group_run::please_stop() { tell(worker_, &role::group_worker::please_stop); }
+
+void group_run::maybe_complete() {
+  if (sink_.sunk() < setup_.units || !arbiter_->complete() || roll_->stopping() || roll_->finished()) return;
+  call_roll(&role::roll_call::done, setup_.units);
+}
+
+report run_multi_host(context& ctx, std::uint64_t units, group_work& work,
+                      multi_host_options const& options) {
+  group_run run(ctx, units, work, options);
+  return run.execute();
 }
 
 }  // namespace skel::detail

@@ -1,5 +1,5 @@
-// multi_host with a piece, or a unit, that ends whatever rank takes it: deadly_losses WHERE SIZE AFTERWARDS.
-// WHERE: process or read. AFTERWARDS: escape, or next for a second call by the survivors.
+// A multi_host call with a piece or a unit that kills each rank that takes it: deadly_losses WHERE SIZE
+// AFTERWARDS. WHERE: process or read. AFTERWARDS: escape, or next for a second call by the survivors.
 // deadly_losses_test.cpp starts it.
 #include <cstdint>
 #include <cstdio>
@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
     first.process_time = 2ms;
     skel::multi_host_options how;
     how.group_size = static_cast<unsigned>(std::atoi(argv[2]));
-    how.paper.reassign = false;  // the root does not come to help, and is not the first to die
+    how.paper.reassign = false;  // keeps the root from helping, so that it is not the first to die
     auto const run = [&](groups::slices const& what, auto const& job) {
       groups::written out;
       auto const r = skel::multi_host(ctx, units, job, std::ref(out), how).report;

@@ -1,4 +1,4 @@
-// Real SIGKILLs by a piece, or a unit, that ends its process: it is named, and ranks survive.
+// Real SIGKILLs: a piece or a unit kills its process. The error names it, and ranks survive.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -27,18 +27,18 @@ void is_named(std::string const& where, int size, int ranks, std::string const& 
 
 }  // namespace
 
-TEST_CASE("a piece that kills its process is named, or its unit") {
-  is_named("process", 4, 8, "unit 19 ");  // the unit where a host has processed it
+TEST_CASE("the error names a piece that kills its process, or its unit") {
+  is_named("process", 4, 8, "unit 19 ");  // a host has processed the piece, so only the unit is known
 
   is_named("process", 1, 4, "reading unit 19 or one of its pieces");
 }
 
-TEST_CASE("a unit that kills the host that reads it is named") {
+TEST_CASE("the error names a unit that kills the host that reads it") {
   is_named("read", 2, 6, "reading unit 19 or one of its pieces");
   is_named("read", 1, 4, "reading unit 19 or one of its pieces");
 }
 
-TEST_CASE("the survivors catch it, and their next call works") {
+TEST_CASE("the survivors catch the error, and their next call works") {
   auto const e = test::run_with_deaths(test::in_groups("read", 2) + " next", 6);
   CAPTURE(e.out, e.errors);
   CHECK(e.code == 0);

@@ -1,4 +1,4 @@
-// How groups are formed, ranks dealt, and sizes chosen: pure functions.
+// Tests the pure functions that form groups, deal out ranks, and choose the size of groups.
 #include "multi_host/role/groups.hpp"
 
 #include <cmath>
@@ -81,7 +81,7 @@ TEST_CASE("a root with a costly sink leads less, so that all ranks end together"
     }
 }
 
-TEST_CASE("ranks are dealt in proportion to what is left") {
+TEST_CASE("ranks are divided in proportion to the remaining work") {
   using list = std::vector<std::uint64_t>;
   CHECK(skel::proportional(8, list{1000, 3000}) == list{2, 6});
   CHECK(skel::proportional(8, list{0, 5, 0}) == list{0, 8, 0});
@@ -100,13 +100,13 @@ TEST_CASE("ranks are dealt in proportion to what is left") {
     }
 }
 
-TEST_CASE("a share lets go of its end in proportion to power, and only where that is worth it") {
+TEST_CASE("a share gives up its end in proportion to power, and only if that pays") {
   CHECK(skel::units_to_let_go({.left = 20, .untouched = 18, .own_power = 1, .ranks = 1, .power = 1}) == 10);
   CHECK(skel::units_to_let_go({.left = 20, .untouched = 18, .own_power = 3, .ranks = 1, .power = 1}) == 5);
   CHECK(skel::units_to_let_go({.left = 20, .untouched = 18, .own_power = 0.001, .ranks = 1, .power = 9}) ==
         18);
   CHECK(skel::units_to_let_go({.left = 3.5, .untouched = 2, .own_power = 1, .ranks = 1, .power = 1}) == 1);
-  // Too small to be split, or for so many ranks.
+  // Too small to split, or too small for the number of ranks.
   CHECK(skel::units_to_let_go({.left = 3, .untouched = 1, .own_power = 1, .ranks = 1, .power = 1}) == 0);
   CHECK(skel::units_to_let_go({.left = 9, .untouched = 8, .own_power = 9, .ranks = 1, .power = 1}) == 0);
   CHECK(skel::units_to_let_go({.left = 9, .untouched = 8, .own_power = 8, .ranks = 8, .power = 8}) == 0);
@@ -114,21 +114,21 @@ TEST_CASE("a share lets go of its end in proportion to power, and only where tha
   CHECK(skel::units_to_let_go({.left = 0, .untouched = 0, .own_power = 1, .ranks = 0, .power = 0}) == 0);
 }
 
-// Paper, section 7: "Longer slaves' processing time or smaller I/O time means the optimal group size will be
+// [Bajaj93, §7]: "Longer slaves' processing time or smaller I/O time means the optimal group size will be
 // large."
 TEST_CASE("the size of groups follows reading and processing") {
-  // One long sequence, few ranks: each may read for itself.
+  // One long sequence and few ranks: each rank can read for itself.
   CHECK(skel::best_group_size({1, 10, 0.1}, 4, 1000, 1, true) == 1);
   // Fewer units than ranks: as many groups as units.
   CHECK(skel::best_group_size({0.1, 100, 0.1}, 64, 8, 1, true) >= 8);
-  // Dear to begin: a host that reads a long history had better have a long share.
+  // A long history is expensive to read, so shares should be long.
   unsigned last = 0;
   for (unsigned const history : {0U, 3U, 10U, 30U}) {
     auto const size = skel::best_group_size({1, 100, 0.01}, 64, 128, history, true);
     CHECK(size >= last);
     last = size;
   }
-  // A host that only just reads in time for its group is the bottleneck of a larger one.
+  // A host that reads just in time for its group is the bottleneck of a larger one.
   for (double const read : {0.5, 1.0, 2.0}) {
     skel::unit_times const times{read, 16, 0.2};
     double const eight = skel::group_seconds(times, 256, 8, 65, 1, true);

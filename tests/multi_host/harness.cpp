@@ -123,7 +123,7 @@ void world::kill(int rank) {
     }
   }
   apply({kind::die, rank, 0, (s.seed + static_cast<std::uint64_t>(killed_)) % 4});
-  // A host may die of it in the end, with all that it knew of workers.
+  // The deadly work may finally kill a host, and with it the record of its workers.
   auto const most = static_cast<int>(2 * std::max(2U, s.most_losses) + 2);
   bool const sure = s.last_words && s.deaths == 0 && s.suspicions == 0 && s.most_losses > 0;
   require(!sure || killed_ <= most, "deadly work ends " + std::to_string(killed_) + " ranks");
@@ -134,8 +134,8 @@ bool world::blames(role::outcome const& how) {
          how.text.find("was running on each of the lost ranks") != std::string::npos;
 }
 
-// Where ranks die of the deadly work only, and all that they said is heard, it is what is blamed. A suspect
-// that waited on lost ranks behind what ended them may be blamed after one loss more.
+// If ranks die only of the deadly work and all their messages arrive, the deadly work is blamed. A suspect
+// that waited on lost ranks behind the deadly work may be blamed after one more loss.
 bool world::may_blame(role::outcome const& how) const {
   auto const& s = *scenario_;
   if (!blames(how)) return false;
@@ -198,7 +198,7 @@ std::uint64_t world::most_events() const {
   return 100 * static_cast<std::uint64_t>(s.ranks) + 40 * s.units * (s.most_pieces + 2);
 }
 
-// --- what must hold
+// --- invariants
 
 void world::check() const {
   if (!active(0) || roll_.stopping()) return;
@@ -214,8 +214,8 @@ void world::check() const {
   }
 }
 
-// When nothing is under way and nobody is lost: while a host has a unit that nobody has begun to read, each
-// rank without work has asked a host that leads. What the arbiter's book says is not looked at.
+// When no message is in flight and no rank is lost: while a host has a unit that no rank has started to read,
+// each idle rank has sent a request to a host that leads. The check does not use the arbiter's record.
 void world::check_no_orphan() const {
   auto const& s = *scenario_;
   bool const quiet = std::all_of(wires_.begin(), wires_.end(), [](auto const& w) { return w.empty(); });
@@ -229,7 +229,7 @@ void world::check_no_orphan() const {
   for (int r = 0; r < s.ranks && work; ++r) {
     auto const& worker = at(r).worker;
     if (worker.has_work() || worker.running() > 0 || (at(r).host.active() && !s.hosts_help)) continue;
-    if (at(r).running.size() >= s.threads) continue;  // it reads
+    if (at(r).running.size() >= s.threads) continue;  // its thread reads
     require(worker.host() && worker.waiting() && at(*worker.host()).host.active(), "a rank is an orphan");
   }
 }

@@ -1,5 +1,5 @@
-// multi_host's roles in a world of peers (peer_world.hpp). A test sees whether every piece of every unit
-// reaches the sink once, with the right result, and whether ranks are forgotten.
+// Runs multi_host's roles in a world of peers (peer_world.hpp). Tests check that every piece of every unit
+// reaches the sink once, with the right result, and that no rank is forgotten.
 #pragma once
 
 #include <array>
@@ -26,14 +26,14 @@ using harness_common::require;
 using harness_common::summary;
 using harness_common::violation;
 
-/// What is cut for a piece, and what processing makes of it.
+/// The cut data of a piece, and its result.
 constexpr std::uint64_t cut_of(std::uint64_t unit, std::uint64_t piece) { return unit * 1000 + piece; }
 constexpr std::uint64_t result_of(std::uint64_t cut) { return cut * 7 + 3; }
 
 struct scenario : harness_common::peer_scenario {
   std::uint64_t units = 3;
-  std::uint64_t most_pieces = 3;  // of a unit; some have fewer, or none
-  unsigned group_size = 2;        // 0: found on the way
+  std::uint64_t most_pieces = 3;  // per unit; some units have fewer, or none
+  unsigned group_size = 2;        // 0: found during the run
   unsigned threads = 1;
   unsigned read_ahead = 1;
   unsigned buffers = 0;
@@ -43,9 +43,9 @@ struct scenario : harness_common::peer_scenario {
   std::uint64_t results_level = 0;
   std::uint64_t left_alone = role::default_left_alone;
   unsigned most_losses = 2;
-  std::optional<role::piece_name> deadly_piece;  // whichever rank but the root processes it dies of it
-  std::optional<std::uint64_t> deadly_unit;      // likewise, whichever rank reads it
-  bool last_words = true;                        // what such a rank has said arrives
+  std::optional<role::piece_name> deadly_piece;  // kills each rank that processes it, except the root
+  std::optional<std::uint64_t> deadly_unit;      // kills each rank that reads it, except the root
+  bool last_words = true;                        // messages of such a rank arrive
   bool reassigns = true, splits = true, hosts_help = true, preloads = false, uneven = false,
        slow_delivery = false;
   [[nodiscard]] std::string describe() const;
@@ -58,7 +58,7 @@ using results = std::vector<std::uint64_t>;
 
 struct packet {
   role::group_message what;
-  results cargo;  // pieces as they were cut, or results
+  results cargo;  // cut pieces, or results
   void add_to(role::digest&) const {}
 };
 
@@ -76,17 +76,17 @@ struct node : harness_common::peer_node {
   role::group_worker worker;
   role::group_host host;
   std::vector<job> waiting, running;
-  // of the share it leads
-  std::map<std::uint64_t, std::uint64_t> units;  // pieces that are there
+  // As the host of a group.
+  std::map<std::uint64_t, std::uint64_t> units;  // available pieces
   std::map<std::uint64_t, std::vector<std::optional<std::uint64_t>>> kept;
   std::optional<std::uint64_t> carried;  // the unit read last
-  std::uint64_t share_end = 0;           // as it was told, or has said
-  // of the worker
+  std::uint64_t share_end = 0;           // from the latest lead or let_go
+  // As a worker.
   std::map<role::packet_id, std::pair<term_id, std::vector<std::uint64_t>>> packets;
   std::map<role::packet_id, std::uint64_t> first_of;
-  std::set<role::packet_id> suspects;  // packets of one piece that lost ranks had
+  std::set<role::packet_id> suspects;  // packets with a piece of lost ranks
   bool suspect_arrives = false;
-  // By term, unit and piece; twice where a host took this rank for lost and gave the same again.
+  // By term, unit and piece; twice if a host declared this rank dead and handed out the same piece again.
   std::multimap<std::array<std::uint64_t, 3>, std::uint64_t> done;
   void add_to(role::digest& d) const;
 };
@@ -94,17 +94,17 @@ struct node : harness_common::peer_node {
 class world final : public harness_common::peer_world<scenario, node, packet, role::group_actions> {
  public:
   explicit world(scenario const& s, fault* f = nullptr);
-  /// Pieces taken back, and shares taken over.
+  /// Number of pieces taken back and of shares taken over.
   [[nodiscard]] std::uint64_t again() const { return again_; }
   [[nodiscard]] std::uint64_t split() const { return arbiter_.split(); }
   [[nodiscard]] std::uint64_t reassigned() const { return arbiter_.reassigned(); }
-  /// Whether the run ended as work was blamed.
+  /// Whether the run ended because work was blamed.
   [[nodiscard]] bool blamed() const { return at(0).how && blames(*at(0).how); }
-  /// Ranks that died of deadly work.
+  /// Number of ranks that died of deadly work.
   [[nodiscard]] int killed() const { return killed_; }
-  /// Whether the root, which survives it, met the deadly work.
+  /// Whether the root took the deadly work, which it survives.
   [[nodiscard]] bool root_met_it() const { return root_met_it_; }
-  /// Units that were read, those read twice included.
+  /// Number of units read; a unit read twice counts twice.
   [[nodiscard]] std::uint64_t reads() const { return reads_; }
 
  private:
@@ -140,7 +140,7 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
 
   role::group_arbiter arbiter_;
   std::map<std::uint64_t, results> sunk_;
-  std::set<std::uint64_t> begun_;  // units that somebody has begun to read
+  std::set<std::uint64_t> begun_;  // units that a rank has started to read
   std::uint64_t reads_ = 0, again_ = 0;
   bool started_ = false;
   int killed_ = 0;
@@ -150,11 +150,11 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
 using fault = world::fault;
 
 [[nodiscard]] scenario random_scenario(std::uint64_t seed);
-/// At least one death.
+/// Draws a scenario with at least one death.
 [[nodiscard]] scenario death_scenario(std::uint64_t seed);
-/// A piece or a unit that ends whichever rank processes or reads it.
+/// Draws a scenario with a piece or a unit that kills each rank that processes or reads it.
 [[nodiscard]] scenario deadly_scenario(std::uint64_t seed);
-/// Throws violation with the seed that replays it.
+/// Throws violation, with the seed that replays the run.
 summary run(scenario const& s, fault* f = nullptr);
 
 }  // namespace group_harness

@@ -1,4 +1,4 @@
-// What the engine does for multi_host's roles, in the harness.
+// The harness's part of the engine: performs the actions of multi_host's roles.
 #include <algorithm>
 
 #include "harness.hpp"
@@ -59,12 +59,13 @@ void world::perform_for_host(int rank, role::group_action const& action, results
     bool const sound = deaths_ == 0 && suspicions_ == 0 && scenario_->group_size != 0;
     require(begun_.insert(r->unit).second || !sound, "a unit is read twice");
     require(r->fresh ? !n.carried : n.carried && *n.carried + 1 == r->unit, "units are not read in order");
-    std::erase_if(n.waiting, [](job const& j) { return j.what == job::kind::read; });  // of an older term
+    std::erase_if(n.waiting,
+                  [](job const& j) { return j.what == job::kind::read; });  // they belong to an older term
     n.waiting.push_back({job::kind::read, r->term, 0, {r->unit, 0, 0}, r->fresh, r->alone});
   } else if (auto const* k = std::get_if<act::keep>(&action)) {
     auto& all = n.kept[k->pieces.unit];
     all.resize(std::max<std::size_t>(all.size(), k->pieces.first + k->pieces.count));
-    // The cargo holds the results of all runs of the message, one after the other, by piece.
+    // The cargo holds the results of all runs of the message in their order, by piece.
     for (auto p = k->pieces.first; p < k->pieces.first + k->pieces.count; ++p) {
       require(!all[p].has_value(), "a result is kept twice");
       while (used < cargo.size() && cargo[used] != result_of(cut_of(k->pieces.unit, p))) ++used;
@@ -130,7 +131,7 @@ void world::send(int rank, int to, role::group_message const& what) {
   post(rank, to, std::move(p));
 }
 
-// Threads that are free take what waits: to read first, since workers depend on it.
+// Idle threads take waiting jobs: reading first, because workers depend on it.
 void world::start_jobs(int rank) {
   auto& n = at(rank);
   auto const may_start = [&] {

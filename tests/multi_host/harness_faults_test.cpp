@@ -1,4 +1,4 @@
-// The harness of multi_host is tested, too: deliberate faults of the protocol must be noticed.
+// Tests the harness of multi_host: it must detect deliberate faults of the protocol.
 #include <set>
 
 #include "catch.hpp"
@@ -14,7 +14,7 @@ using group_harness::event;
 using namespace harness_common;
 using mutation = basic_mutation<group_harness::fault>;
 
-// Changes the n-th message that is an `Own`.
+// Changes the n-th message of type `Own`.
 template <class Own, class How>
 void change_one(mutation& m, int n, How how) {
   m.received = [&m, n, how](int, auto& message) {
@@ -47,7 +47,7 @@ std::vector<named_fault<mutation>> const faults{
     {"the clock does not start", [](auto& m) { drop_nth<act::started>(m, 1); }},
     {"a rank does not drain", [](auto& m) { drop_nth<role::drain>(m, 1); }},
     {"a rank does not end", [](auto& m) { drop_nth<role::end>(m, 2); }},
-    {"nobody leads", [](auto& m) { never<msg::lead>(m); }},
+    {"no rank leads", [](auto& m) { never<msg::lead>(m); }},
     {"an appointment is lost", [](auto& m) { once_lost<msg::lead>(m, 2); }},
     {"an order is lost", [](auto& m) { once_lost<msg::serve>(m, 1); }},
     {"a share is longer than it is",
@@ -58,7 +58,7 @@ std::vector<named_fault<mutation>> const faults{
      [](auto& m) {
        change_one<msg::serve>(m, 2, [](auto& s) { s.host = s.host && *s.host > 0 ? *s.host - 1 : 1; });
      }},
-    {"nobody may give", [](auto& m) { never<msg::go>(m); }},
+    {"no rank may give", [](auto& m) { never<msg::go>(m); }},
     {"a request is lost for ever", [](auto& m) { never<msg::request>(m); }},
     {"a packet is lost", [](auto& m) { once_lost<msg::packet>(m, 2); }},
     {"packets hold other pieces",
@@ -78,7 +78,7 @@ std::vector<named_fault<mutation>> const faults{
      [](auto& m) { change_one<msg::unit_done>(m, 1, [](auto& d) { d.unit ^= 1; }); }},
     {"a unit that does not exist is done",
      [](auto& m) { change_one<msg::unit_done>(m, 1, [](auto& d) { d.unit = 99; }); }},
-    {"nobody hears that the first units are read", [](auto& m) { never<msg::loaded>(m); }},
+    {"no rank hears that the first units are read", [](auto& m) { never<msg::loaded>(m); }},
     {"a stop is lost", [](auto& m) { once_lost<role::stop>(m, 2); }},
     {"a stopped is lost", [](auto& m) { once_lost<role::stopped>(m, 2); }},
     {"a failure is kept secret", [](auto& m) { never<role::failed>(m); }},
@@ -93,11 +93,11 @@ std::vector<named_fault<mutation>> const faults{
      [](auto& m) { m.heard = [](event const& e) { return e.what != event::kind::tick; }; }},
 };
 
-// Of the end of a share that goes to a new group.
+// Faults of splitting a share.
 std::vector<named_fault<mutation>> const faults_of_splits{
-    {"nobody is asked to let go", [](auto& m) { once_lost<msg::split>(m, 1); }},
-    {"nobody hears what was let go", [](auto& m) { once_lost<msg::let_go>(m, 1); }},
-    {"nobody takes a unit that was let go",
+    {"no rank is asked to let go", [](auto& m) { once_lost<msg::split>(m, 1); }},
+    {"no rank hears what was let go", [](auto& m) { once_lost<msg::let_go>(m, 1); }},
+    {"no rank takes a unit that was let go",
      [](auto& m) { change_one<msg::let_go>(m, 1, [](auto& l) { ++l.end; }); }},
     {"a unit that was not let go is taken",
      [](auto& m) { change_one<msg::let_go>(m, 1, [](auto& l) { --l.end; }); }},
@@ -117,7 +117,7 @@ std::vector<named_fault<mutation>> const faults_of_splits{
      [](auto& m) { change_one<msg::let_go>(m, 1, [](auto& l) { l.left = 0; }); }},
 };
 
-// A lead for a term that its rank has led before: groups have become larger.
+// A lead for a term that its rank has led before: small groups were joined.
 void when_joined(mutation& m, std::function<bool(msg::lead&)> how) {
   auto led = std::make_shared<std::set<role::term_id>>();
   m.received = [&m, led, how](int, auto& message) {
@@ -146,12 +146,12 @@ std::vector<named_fault<mutation>> const faults_of_joining{
      }},
 };
 
-// Of how work that ends its process is blamed.
+// Faults of blaming work that kills its process.
 std::vector<named_fault<mutation>> const faults_of_blame{
-    {"nobody hears which suspect begins", [](auto& m) { never<msg::begins>(m); }},
+    {"no rank hears which suspect begins", [](auto& m) { never<msg::begins>(m); }},
     {"a rank says that it begins another piece",
      [](auto& m) { change<msg::begins>(m, [](auto& b) { b.piece ^= 1; }); }},
-    {"nobody hears which unit is opened", [](auto& m) { never<msg::opens>(m); }},
+    {"no rank hears which unit is opened", [](auto& m) { never<msg::opens>(m); }},
     {"a unit that was open on a lost host is led with others",
      [](auto& m) {
        change<msg::lead>(m, [](auto& l) {
@@ -159,7 +159,7 @@ std::vector<named_fault<mutation>> const faults_of_blame{
          l.units.alone = false;
        });
      }},
-    {"a suspect is given to nobody",
+    {"a suspect is given to no rank",
      [](auto& m) {
        m.received = [](int, auto& what) {
          auto const* const p = as<msg::packet>(what);
@@ -193,10 +193,10 @@ std::vector<named_fault<mutation>> const faults_of_blame{
        };
      }},
     {"another unit is blamed", [](auto& m) { change<role::blamed>(m, [](auto& b) { b.task ^= 1; }); }},
-    {"nobody hears what is to blame", [](auto& m) { never<role::blamed>(m); }},
+    {"no rank hears what is to blame", [](auto& m) { never<role::blamed>(m); }},
 };
 
-// Deadly work, and no other trouble.
+// Deadly work, and no other failure.
 group_harness::scenario only_deadly(std::uint64_t seed) {
   auto s = group_harness::deadly_scenario(seed);
   s.deaths = s.suspicions = 0;
@@ -204,7 +204,7 @@ group_harness::scenario only_deadly(std::uint64_t seed) {
   return s;
 }
 
-// Many units, and nobody dies, fails or stops: what is caught then is the fault.
+// Many units, without deaths, failures or stops: a violation can only come from the fault.
 group_harness::scenario without_trouble(std::uint64_t seed, int least_ranks, unsigned group_size) {
   auto s = group_harness::random_scenario(seed);
   s.ranks = least_ranks + static_cast<int>(seed % 3);
@@ -220,21 +220,21 @@ group_harness::scenario without_trouble(std::uint64_t seed, int least_ranks, uns
 
 }  // namespace
 
-TEST_CASE("every deliberate fault of multi_host is caught") {
+TEST_CASE("the harness detects every deliberate fault of multi_host") {
   check_all_are_caught<mutation>(faults, [](std::uint64_t seed, mutation& m) {
     group_harness::run(
         seed % 2 == 0 ? group_harness::random_scenario(seed) : group_harness::death_scenario(seed), &m);
   });
 }
 
-TEST_CASE("every deliberate fault of groups that are joined when their size is known is caught") {
+TEST_CASE("the harness detects every deliberate fault of joining groups") {
   auto const run = [](std::uint64_t seed, mutation& m) {
     group_harness::run(without_trouble(seed, 4, 0), &m);
   };
   check_all_are_caught<mutation>(faults_of_joining, run, static_cast<int>(faults_of_joining.size()));
 }
 
-TEST_CASE("every deliberate fault of splitting a share is caught") {
+TEST_CASE("the harness detects every deliberate fault of splitting a share") {
   auto const run = [](std::uint64_t seed, mutation& m) {
     auto s = without_trouble(seed, 2, 1);
     s.reassigns = s.splits = s.uneven = true;
@@ -244,7 +244,7 @@ TEST_CASE("every deliberate fault of splitting a share is caught") {
   check_all_are_caught<mutation>(faults_of_splits, run, static_cast<int>(faults_of_splits.size()));
 }
 
-TEST_CASE("every deliberate fault of blaming deadly work is caught") {
+TEST_CASE("the harness detects every deliberate fault of blaming deadly work") {
   auto const run = [](std::uint64_t seed, mutation& m) { group_harness::run(only_deadly(seed), &m); };
   check_all_are_caught<mutation>(faults_of_blame, run, static_cast<int>(faults_of_blame.size()));
 }

@@ -1,4 +1,4 @@
-// Scenarios drawn from a seed, and running them.
+// Draws scenarios from a seed and runs them.
 #include <array>
 
 #include "harness.hpp"

@@ -1,4 +1,4 @@
-// multi_host's protocol in random order, with everything going wrong that may; and in every order.
+// Runs multi_host's protocol in random order, with every kind of failure, and small runs in every order.
 #include "harness.hpp"
 
 #include <cstdio>
@@ -11,7 +11,7 @@ namespace {
 
 namespace msg = skel::role::group_msg;
 
-// No trouble: what happens, and nothing else.
+// A scenario without failures.
 group_harness::world settled(group_harness::scenario const& s) {
   group_harness::world w(s);
   std::mt19937_64 dice(s.seed);
@@ -34,7 +34,7 @@ TEST_CASE("groups survive the death of any ranks but the root", "[deaths]") {
       harness_common::runs_wanted(12000));
 }
 
-TEST_CASE("a piece or a unit that ends whatever rank takes it is blamed", "[deaths]") {
+TEST_CASE("a piece or a unit that kills each rank that takes it is blamed", "[deaths]") {
   harness_common::try_many(
       "deadly", [](auto seed) { return group_harness::run(group_harness::deadly_scenario(seed)); }, 3,
       harness_common::runs_wanted(8000));
@@ -110,21 +110,21 @@ TEST_CASE("small runs in every order of events", "[exhaustive]") {
   }
 }
 
-TEST_CASE("what groups read, and who goes where") {
+TEST_CASE("groups read each unit once, and idle ranks move to other groups") {
   group_harness::scenario s;
   s.ranks = 8;
   s.units = 32;
   s.most_pieces = 6;
   s.group_size = 2;
   auto const four = settled(s);
-  CHECK(four.reads() == 32);  // no unit is read twice; what a host needs of earlier ones is its job's to read
+  CHECK(four.reads() == 32);  // no unit is read twice; the job itself reads the history
   CHECK(four.messages_of<msg::unit_done>() == 32);
   CHECK(four.messages_of<msg::lead>() == 4 + four.split());
   CHECK(four.reassigned() > 0);
   s.reassigns = false;
   CHECK(settled(s).reassigned() == 0);
   s.group_size = 1;
-  auto const alone = settled(s);  // the symmetric partition: nothing is given to another rank
+  auto const alone = settled(s);  // the symmetric partition: no rank hands pieces to another
   CHECK(alone.messages_of<msg::lead>() == 8);
   CHECK(alone.messages_of<msg::got>() == 0);
   s.group_size = 8;
@@ -133,7 +133,7 @@ TEST_CASE("what groups read, and who goes where") {
   CHECK(settled(s).messages_of<msg::got>() > 0);
 }
 
-TEST_CASE("the end of a share goes to ranks without work, and is read once") {
+TEST_CASE("idle ranks take over the end of a share, and read it once") {
   group_harness::scenario s;
   s.units = 24;
   s.most_pieces = 4;
@@ -144,12 +144,13 @@ TEST_CASE("the end of a share goes to ranks without work, and is read once") {
       auto const w = settled(s);
       CHECK(w.reads() == s.units);
       CHECK(w.messages_of<msg::lead>() == static_cast<std::uint64_t>(s.ranks) + w.split());
-      CHECK(w.messages_of<msg::split>() >= w.messages_of<msg::let_go>());  // or it has ended meanwhile
+      CHECK(w.messages_of<msg::split>() >=
+            w.messages_of<msg::let_go>());  // some groups end before they answer
       CHECK(w.messages_of<msg::let_go>() >= w.split());
       split += w.split();
     }
   CHECK(split > 10);
-  s.splits = false;  // the paper's measure alone
+  s.splits = false;  // the paper's measure only
   auto const paper = settled(s);
   CHECK(paper.messages_of<msg::split>() == 0);
   CHECK(paper.messages_of<msg::lead>() == static_cast<std::uint64_t>(s.ranks));

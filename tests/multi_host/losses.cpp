@@ -1,5 +1,5 @@
-// multi_host whose ranks kill themselves as they are told: group_losses WHEN SIZE SEED. On the root it says
-// who was lost and whether the output is right, twice: the second call begins without them.
+// A multi_host call whose ranks kill themselves: group_losses WHEN SIZE SEED. The root reports the lost ranks
+// and whether the output is right, twice: the second call starts without the lost ranks.
 // group_losses_test.cpp starts it.
 #include <chrono>
 #include <cstdlib>
@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 // 24 slices of up to 6 rows of 6 milliseconds; reading takes 3.
 struct deadly_slices : groups::slices {
-  std::string dies_in{};  // which function; on the rank that has it set
+  std::string dies_in{};  // the function in which a rank dies, set on that rank
 
   std::uint64_t read(std::uint64_t number, carried& c, unit& into) const {
     auto const n = slices::read(number, c, into);

@@ -1,12 +1,12 @@
-// Real SIGKILLs during multi_host: the output is the same. A run counts only if a loss was seen, and pieces
-// or a share went to another rank.
+// Real SIGKILLs during multi_host: the output is the same. A run counts only if a loss was detected, and
+// pieces or a share went to another rank.
 #include <algorithm>
 
 #include "catch.hpp"
 #include "mpi/survivors.hpp"
 
-TEST_CASE("a slave is killed while it processes, a host while it reads or gives") {
-  test::survives(test::in_groups("process", 4), 1);  // one group: the others are slaves
+TEST_CASE("a worker is killed while it processes, a host while it reads or hands out pieces") {
+  test::survives(test::in_groups("process", 4), 1);  // one group: the others are workers
   test::survives(test::in_groups("read", 2), 1);     // rank 2 leads
   test::survives(test::in_groups("cut", 1), 1);      // every rank leads
 }
@@ -24,4 +24,4 @@ TEST_CASE("the loss of the root ends every survivor with one line and exit code 
   CHECK(std::count(e.errors.begin(), e.errors.end(), "mpi_group_losses: lost the root (rank 0)") == 2);
 }
 
-TEST_CASE("a long campaign, when asked for") { test::campaign_in_groups(150); }
+TEST_CASE("a long campaign, on request") { test::campaign_in_groups(150); }

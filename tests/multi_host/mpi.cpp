@@ -1,4 +1,4 @@
-// multi_host over MPI: the same output for every number of ranks and grouping; errors; calls in a row.
+// multi_host over MPI: the same output for every number of ranks and every grouping; errors; repeated calls.
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -29,7 +29,7 @@ skel::report run(skel::context& ctx, std::uint64_t units, slices const& what,
   return r;
 }
 
-// One unit and none, more ranks than units, and several calls in a row on the same context.
+// Tests one unit and none, more ranks than units, and several calls in a row on the same context.
 void every_grouping(skel::context& ctx) {
   for (std::uint64_t const units : {0U, 1U, 2U, 7U, 40U})
     for (unsigned const n : {0U, 1U, 2U, 3U, 8U}) {
@@ -40,7 +40,7 @@ void every_grouping(skel::context& ctx) {
         check(r.groups->sizes.size() == std::min<std::size_t>(units, static_cast<std::size_t>(ctx.size())),
               "symmetric partition");
       if (units > 0 && n >= static_cast<unsigned>(ctx.size()))
-        check(r.groups->sizes == std::vector<int>{ctx.size()}, "host-slave partition");
+        check(r.groups->sizes == std::vector<int>{ctx.size()}, "one group of all ranks");
     }
 }
 
@@ -58,7 +58,7 @@ void every_measure_off(skel::context& ctx) {
   run(ctx, 15, slices{}, how);
 }
 
-// On the first unit, in the middle, on the last; on the root and elsewhere.
+// Functions throw on the first unit, in the middle, and on the last; on the root and elsewhere.
 void errors(skel::context& ctx) {
   for (auto const* where : {"read", "process"})
     for (std::uint64_t const at : {0U, 6U, 13U}) {
@@ -67,7 +67,7 @@ void errors(skel::context& ctx) {
       what.fails_at = at;
       auto const e = test::thrown_by<skel::task_error>([&] { run(ctx, 14, what, of_size(2)); }, where);
       check(contains(e.what(), std::string("no luck in ") + where), "the text of a task_error");
-      // A host that begins at a unit reads the two before it, too.
+      // A host that starts at a unit also reads the two before it.
       if (where == std::string("read")) check(e.task() >= at && e.task() <= at + 2, "its unit");
       run(ctx, 5, slices{}, of_size(2));
     }
@@ -86,7 +86,7 @@ void errors(skel::context& ctx) {
   }
 }
 
-// Packets and results that travel in pieces.
+// Packets and results too large for one message.
 struct large {
   using carried = int;
   using unit = std::vector<double>;

@@ -1,4 +1,4 @@
-// The same output of multi_host, whatever the grouping.
+// multi_host has the same output for every grouping.
 #include "over_hub.hpp"
 
 #include <atomic>
@@ -21,7 +21,7 @@ using groups::written;
 
 namespace {
 
-// Numbers that were made here, or that stay in the message they came in.
+// Numbers computed on this rank, or left in the message that brought them.
 struct in_message {
   std::vector<std::uint64_t> own;
   std::span<std::byte const> there{};
@@ -63,7 +63,7 @@ TEST_CASE("the output is the same for every number of ranks and every grouping")
     }
 }
 
-TEST_CASE("it is the same whichever measure is switched off") {
+TEST_CASE("the output is the same with each measure switched off") {
   slices what;
   what.process_time = 20us;
   std::vector<std::pair<char const*, skel::multi_host_options>> all;
@@ -76,7 +76,7 @@ TEST_CASE("it is the same whichever measure is switched off") {
   with("split_shares", [](auto& o) { o.paper.split_shares = false; });
   with("reassign_down_to 0", [](auto& o) { o.paper.reassign_down_to = 0; });
   with("the paper's half", [](auto& o) { o.paper.reassign_down_to = 0.5; });
-  with("nobody is helped", [](auto& o) { o.paper.reassign_down_to = 1000; });
+  with("no group is helped", [](auto& o) { o.paper.reassign_down_to = 1000; });
   with("host_helps", [](auto& o) { o.paper.host_helps = false; });
   with("host_listens", [](auto& o) { o.paper.host_listens = false; });
   with("read_ahead", [](auto& o) { o.paper.read_ahead = 0; });
@@ -108,7 +108,7 @@ TEST_CASE("it is the same whichever measure is switched off") {
   }
 }
 
-TEST_CASE("results may come unit by unit in any order, or stay on the hosts") {
+TEST_CASE("results arrive unit by unit in any order, or stay on the hosts") {
   slices const what;
   hub::job job(6, 2);
   auto how = size(2);
@@ -132,7 +132,7 @@ TEST_CASE("results may come unit by unit in any order, or stay on the hosts") {
   CHECK(text_of(by_unit) == what.expected(25));
 
   how.results = skel::unit_results::on_hosts;
-  how.paper.split_shares = false;  // the hosts of the beginning lead to the end
+  how.paper.split_shares = false;  // the first hosts lead until the end
   std::mutex mutex;
   std::map<std::uint64_t, std::vector<std::uint64_t>> here;
   std::set<int> hosts;
@@ -152,7 +152,7 @@ TEST_CASE("results may come unit by unit in any order, or stay on the hosts") {
   CHECK(hosts == std::set<int>{0, 2, 4});
 }
 
-TEST_CASE("results may refer to the messages that they came in, longer than the call lasts") {
+TEST_CASE("results may refer to their messages after the call") {
   struct numbers {
     using carried = int;
     using unit = std::uint64_t;
@@ -181,14 +181,14 @@ TEST_CASE("results may refer to the messages that they came in, longer than the 
     CHECK(kept[i].all() == std::vector<std::uint64_t>(numbered.length, i));
 }
 
-TEST_CASE("who is through early leads the end of another share; the output is the same") {
+TEST_CASE("idle ranks lead the end of another share; the output is the same") {
   slices what;
   what.process_time = 200us;
   for (auto const where : {skel::unit_results::in_order, skel::unit_results::on_hosts}) {
     hub::job job(3, 1);
     auto how = size(1);
     how.results = where;
-    how.power = {4, 1, 1};  // which is not so
+    how.power = {4, 1, 1};  // in fact, all ranks are alike
     std::mutex mutex;
     std::map<std::uint64_t, std::vector<std::uint64_t>> by_unit;
     skel::report report;
@@ -216,8 +216,8 @@ TEST_CASE("who is through early leads the end of another share; the output is th
   }
 }
 
-TEST_CASE("pieces leave while their unit is being read, and a new host reads as it likes") {
-  // Reads row by row, and does not end before the first row has been processed elsewhere.
+TEST_CASE("pieces leave while their unit is being read, and a new host uses read_first") {
+  // Reads row by row, and returns only after another rank has processed the first row.
   struct by_rows : slices {
     std::atomic<int>* first_rows = nullptr;
     std::uint64_t read(std::uint64_t number, carried& c, unit& into, skel::pieces_ready const& ready) const {
@@ -247,10 +247,10 @@ TEST_CASE("pieces leave while their unit is being read, and a new host reads as 
   how.paper.split_shares = false;
   job.run([&](skel::context& ctx) { skel::multi_host(ctx, 12, what, std::ref(out), how); });
   CHECK(out.text == what.expected(12));
-  CHECK(first == 1);  // of two groups one begins in the middle
+  CHECK(first == 1);  // one of the two groups starts in the middle
 }
 
-TEST_CASE("the report says what the groups were and did") {
+TEST_CASE("the report describes the groups and their work") {
   slices what;
   what.read_time = 200us;
   what.process_time = 100us;
@@ -281,7 +281,7 @@ TEST_CASE("the report says what the groups were and did") {
   CHECK(r.groups->reassigned == 0);
 }
 
-TEST_CASE("the size of groups is found: large ones where reading is quick, small ones where it is slow") {
+TEST_CASE("the trial finds large groups if reading is fast, small ones if it is slow") {
   slices what;
   what.rows = 12;
   hub::job job(6, 1);

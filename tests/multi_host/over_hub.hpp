@@ -1,4 +1,4 @@
-// Whole multi_host calls over several ranks in one process.
+// Runs whole multi_host calls over several ranks in one process.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace groups {
 
-// What the sink on the root gets, in its order.
+// Returns what the sink on the root receives, in order.
 inline std::vector<std::uint64_t> run(hub::job& job, std::uint64_t units, slices const& what,
                                       skel::multi_host_options const& how, skel::report* report = nullptr) {
   written out;

@@ -1,4 +1,4 @@
-// Calls of multi_host that go wrong: what throws, early ends, calls that differ, lost ranks.
+// multi_host calls that fail or end early: exceptions, stops, calls that differ, lost ranks.
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -13,7 +13,7 @@ using groups::slices;
 using groups::written;
 using hub::check_thrown;
 
-TEST_CASE("what throws is told on every rank, and the next call works") {
+TEST_CASE("every rank reports an exception, and the next call works") {
   for (int ranks : {1, 2, 5})
     for (auto const* where : {"read", "process", "cut"})
       for (std::uint64_t at : {0U, 5U, 11U}) {
@@ -48,7 +48,7 @@ TEST_CASE("what throws is told on every rank, and the next call works") {
   }
 }
 
-TEST_CASE("a call ends early when the sink or the caller wants it") {
+TEST_CASE("a call ends early when the sink or the caller requests it") {
   slices what;
   what.process_time = 50us;
   hub::job job(4, 1);
@@ -77,7 +77,7 @@ TEST_CASE("a call ends early when the sink or the caller wants it") {
   CHECK(stopped == 8);
 }
 
-TEST_CASE("choices that exclude each other, and calls that differ") {
+TEST_CASE("contradictory options and calls that differ are rejected") {
   hub::job job(2, 1);
   auto const refused = [&](auto change) {
     auto how = size(1);
@@ -86,22 +86,22 @@ TEST_CASE("choices that exclude each other, and calls that differ") {
     for (int r = 0; r < 2; ++r) check_thrown<skel::usage_error>(job, r);
     return job.error(0);
   };
-  CHECK(refused([](auto& o) { o.power = {1}; }) == "multi_host: power has 1 numbers for 2 ranks");
+  CHECK(refused([](auto& o) { o.power = {1}; }) == "multi_host: expected 2 powers, one per rank, found 1");
   CHECK(refused([](auto& o) {
           o.power = {1, -1};
         }) == "multi_host: the power of a rank must be a positive number");
   CHECK(refused([](auto& o) {
           o.power = {1, 2};
           o.paper.measure_power = true;
-        }) == "multi_host: power is given and to be measured; choose one of them");
+        }) == "multi_host: power and measure_power exclude each other");
   CHECK(refused([](auto& o) {
           o.paper.preload = true;
           o.group_size = 0;
-        }).starts_with("multi_host: preload needs a group_size"));
+        }).starts_with("multi_host: preload requires a group_size"));
   CHECK(refused([](auto& o) { o.paper.reassign_down_to = -0.5; }) ==
         "multi_host: reassign_down_to must be 0 to 1000000 units, got -0.5");
   CHECK(refused([](auto& o) { o.sink_cost = -1; }) ==
-        "multi_host: sink_cost must be a number from 0 on, got -1");
+        "multi_host: sink_cost must be a finite number, at least 0, got -1");
   CHECK(refused([](auto& o) { o.paper.least_pieces = 0; }) ==
         "multi_host: least_pieces must be at least 1, got 0");
   // A negative number in a variable becomes a large one; literals do not compile.
@@ -134,7 +134,7 @@ TEST_CASE("choices that exclude each other, and calls that differ") {
   CHECK(run(job, 9, slices{}, size(1)) == slices{}.expected(9));
 }
 
-TEST_CASE("slaves and hosts are lost, and the output is the same") {
+TEST_CASE("the output is the same after the loss of workers and hosts") {
   slices what;
   what.read_time = 200us;
   what.process_time = 300us;
@@ -157,7 +157,7 @@ TEST_CASE("slaves and hosts are lost, and the output is the same") {
       }
 }
 
-TEST_CASE("false suspicions do no harm to groups") {
+TEST_CASE("false suspicions do not change the output") {
   slices what;
   what.read_time = 100us;
   what.process_time = 100us;
@@ -167,8 +167,8 @@ TEST_CASE("false suspicions do no harm to groups") {
     what.processed = &processed;
     int total = 0;
     for (std::uint64_t u = 0; u < 40; ++u) total += static_cast<int>(what.pieces(u));
-    // Not to the end: who is suspected then hears of it when the root's detector has heard from it, and here
-    // is none.
+    // Suspicions stop before the end: a rank that is suspected at the end is cleared by the root's failure
+    // detector, and this transport has none.
     std::thread accuser([&] {
       for (int i = 0; processed < total / 3; ++i) {
         job.suspect(i % 4, 1 + i % 3);
@@ -188,14 +188,14 @@ TEST_CASE("false suspicions do no harm to groups") {
 
 namespace {
 
-// A piece that ends the rank that processes it, or a unit that ends the rank that reads it.
+// A piece that kills the rank that processes it, or a unit that kills the rank that reads it.
 struct deadly_slices : slices {
   hub::job* job = nullptr;
   std::uint64_t deadly_row = 0;
   std::uint64_t deadly_unit = ~std::uint64_t{0};
 
   void end(int rank) const {
-    std::this_thread::sleep_for(30ms);  // what it has said arrives: the hub drops what is under way
+    std::this_thread::sleep_for(30ms);  // lets its messages arrive: the hub drops those in flight
     job->kill(rank);
   }
   std::uint64_t read(std::uint64_t number, carried& c, unit& into) const {
@@ -209,15 +209,15 @@ struct deadly_slices : slices {
   int where = 0;  // this rank
 };
 
-// The call on 8 ranks in two groups; the root's does nothing deadly.
+// Runs the call on 8 ranks in two groups; the root does not die.
 void ends_with(deadly_slices what, std::string const& blamed) {
   hub::job job(8, 1);
   what.job = &job;
   what.read_time = 100us;
   what.process_time = 200us;
   auto how = size(4);
-  how.paper.reassign = false;    // the root does not come to help
-  how.paper.host_helps = false;  // where a host processes the piece, its unit is all that is known
+  how.paper.reassign = false;    // keeps the root from helping
+  how.paper.host_helps = false;  // if a host processed the piece, only its unit would be known
   std::atomic<std::uint64_t> tasks{0};
   job.run([&](skel::context& ctx) {
     auto own = what;
@@ -233,26 +233,26 @@ void ends_with(deadly_slices what, std::string const& blamed) {
   check_thrown<skel::task_error>(job, 0);
   CHECK(job.error(0).find(blamed) != std::string::npos);
   CHECK(job.error(0).find(" was running on each of the lost ranks ") != std::string::npos);
-  CHECK(tasks >= 2);  // the root, and other survivors
+  CHECK(tasks >= 2);  // the root and other survivors
   CHECK(run(job, 24, slices{}, size(2)) == slices{}.expected(24));
 }
 
 }  // namespace
 
-TEST_CASE("a piece that ends rank after rank is blamed, and the survivors go on") {
+TEST_CASE("a piece that kills one rank after another is blamed, and the survivors go on") {
   deadly_slices what;
   REQUIRE(what.pieces(19) > 2);
   what.deadly_row = what.row(19, 1);
   ends_with(what, "piece 1 of unit 19 ");
 }
 
-TEST_CASE("a unit that ends host after host is blamed, and the survivors go on") {
+TEST_CASE("a unit that kills one host after another is blamed, and the survivors go on") {
   deadly_slices what;
   what.deadly_unit = 19;
   ends_with(what, "reading unit 19 or one of its pieces ");
 }
 
-TEST_CASE("the loss of the root ends the others") {
+TEST_CASE("the loss of the root ends the call on the other ranks") {
   slices what;
   what.process_time = 100us;
   std::atomic<int> processed{0};

@@ -1,4 +1,4 @@
-// multi_host's adapter: the user's job and sink as a group_work.
+// Adapts the user's job and sink of multi_host to group_work.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ namespace skel {
 
 namespace detail {
 
-// Whether read is seen to fill a copy, where it is neither overloaded nor a template.
+// Whether read takes a copy to fill; detected if it is neither overloaded nor a template.
 template <class Job>
 constexpr bool reads_into_copy() {
   constexpr std::size_t carried = 1, unit = 2;
@@ -32,7 +32,7 @@ constexpr bool reads_into_copy() {
     return false;
 }
 
-// What read and history return: a negative number is no number of pieces.
+// Converts the return value of read and history; throws if it is negative.
 template <class N>
 std::uint64_t counted(N n, char const* what) {
   if constexpr (std::is_signed_v<N>)
@@ -47,7 +47,7 @@ struct holder final : Base {
   T value{};
 };
 
-// Whether results may go to this sink, and a sentence about why not.
+// Whether the sink accepts the results; static assertions explain why not.
 template <class Sink, class R>
 constexpr bool fits_groups() {
   constexpr bool callable = std::is_invocable_v<Sink&, std::uint64_t, std::uint64_t, R&&>;
@@ -122,7 +122,7 @@ class group_work_of final : public group_work {
 
   void pack(host_packet const& p, std::vector<std::byte>& out) const override {
     auto const& value = static_cast<packet const&>(p).value;
-    out.reserve(out.size() + skel::packed_size(value));  // its slave waits for it
+    out.reserve(out.size() + skel::packed_size(value));  // one allocation: a worker waits for the packet
     skel::pack(value, out);
   }
   [[nodiscard]] std::shared_ptr<host_packet const> unpack_packet(

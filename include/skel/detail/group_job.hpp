@@ -1,4 +1,4 @@
-// The members that a multi_host job must or may have, one by one.
+// Concepts for the required and the optional members of a multi_host job.
 #pragma once
 
 #include <concepts>

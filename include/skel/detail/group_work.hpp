@@ -1,4 +1,4 @@
-// multi_host as compiled code sees it: units, packets and results behind an interface.
+// The type-erased interface of a multi_host job: units, packets and results.
 // skel/multi_host.hpp implements it for the user's types.
 #pragma once
 
@@ -20,7 +20,7 @@ struct multi_host_options;
 
 namespace detail {
 
-/// What a host carries from unit to unit.
+/// The state that a host carries from unit to unit.
 struct host_state {
   host_state() = default;
   host_state(host_state const&) = delete;
@@ -49,24 +49,24 @@ struct piece_result {
   virtual ~piece_result() = default;
 };
 
-/// All but the sink are called concurrently.
+/// All functions except sink() are called concurrently.
 class group_work {
  public:
   group_work() = default;
   group_work(group_work const&) = delete;
   group_work& operator=(group_work const&) = delete;
   virtual ~group_work() = default;
-  /// Mangled names, which tell calls apart.
+  /// Mangled names, which distinguish calls.
   [[nodiscard]] virtual std::string types() const = 0;
   [[nodiscard]] virtual std::string function() const = 0;
-  /// Units before `unit` that a host must read again when it begins there.
+  /// Number of units before `unit` that a host which starts there must read again.
   [[nodiscard]] virtual std::uint64_t history(std::uint64_t unit) const = 0;
 
   [[nodiscard]] virtual std::unique_ptr<host_state> make_state() const = 0;
   [[nodiscard]] virtual std::shared_ptr<host_unit> make_unit() const = 0;
-  /// Returns the number of pieces; calls ready(n) before, where the first n pieces are there.
-  /// `fresh`: the state is new, the history is read as well. While it writes, cut() reads what was
-  /// ready.
+  /// Reads a unit and returns the number of its pieces; calls ready(n) when the first n pieces are
+  /// available. `fresh`: the state is new, so the history is read as well. cut() may read the
+  /// available pieces at the same time.
   virtual std::uint64_t read(std::uint64_t unit, bool fresh, host_state& carried, host_unit& into,
                              function_reference<void(std::uint64_t)> const& ready) const = 0;
   [[nodiscard]] virtual std::shared_ptr<host_packet const> cut(host_unit const& from, std::uint64_t first,
@@ -78,11 +78,11 @@ class group_work {
   [[nodiscard]] virtual std::shared_ptr<host_packet const> unpack_packet(
       std::span<std::byte const> in) const = 0;
   virtual void pack(piece_result const& result, std::vector<std::byte>& out) const = 0;
-  /// `in` stays as long as `owner`.
+  /// `in` is valid as long as `owner`.
   [[nodiscard]] virtual std::unique_ptr<piece_result> unpack_result(
       std::span<std::byte const> in, std::shared_ptr<void const> const& owner) const = 0;
 
-  /// One call at a time on a rank. False: the sink wants the run to end.
+  /// Not called concurrently on a rank. Returns false to end the run.
   virtual bool sink(std::uint64_t unit, std::uint64_t piece, piece_result& result) = 0;
 };
 

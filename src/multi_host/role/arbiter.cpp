@@ -21,7 +21,7 @@ group_arbiter::group_arbiter(group_arbiter_config config)
 
 void group_arbiter::begin(group_actions& out) { advance(out); }
 
-// Until it is known what units cost, groups are as small as they can be: nobody waits to find out.
+// Until the cost of units is known, groups are as small as possible, so that no rank waits for the trial.
 void group_arbiter::form(group_actions& out) {
   trial_ = config_.group_size == 0 && config_.ranks > 1 && config_.units > 1;
   divide(std::max(1U, config_.group_size));
@@ -36,7 +36,7 @@ void group_arbiter::form(group_actions& out) {
   if (gone_) out.push_back(act::started{});
 }
 
-// Into the book: all ranks and all units.
+// Assigns all ranks and all units to groups.
 void group_arbiter::divide(unsigned size) {
   std::vector<double> power;
   power.reserve(members_.size());
@@ -51,7 +51,7 @@ void group_arbiter::divide(unsigned size) {
     g.done = recorded_of(g);
     g.left = (g.end - g.first - g.done) * whole_unit;
     for (int r = p.first_rank; r < p.first_rank + p.ranks; ++r)
-      at(r).group = r == p.leader && !config_.hosts_help && p.ranks > 1 ? nobody : groups();
+      at(r).group = r == p.leader && !config_.hosts_help && p.ranks > 1 ? none : groups();
     groups_.push_back(g);
   }
 }
@@ -63,11 +63,11 @@ void group_arbiter::measured(unsigned group_size, group_actions& out) {
   advance(out);
 }
 
-// Small groups become larger ones. Where the leader's share begins as its new group's it goes on; what the
-// others have begun is void, but for the units whose results are here.
+// Joins small groups into larger ones. A leader whose share starts where its new group's share starts goes
+// on. Units that the others have started are void, unless the root has their results.
 void group_arbiter::join(unsigned size, group_actions& out) {
   auto before = std::exchange(groups_, {});
-  // Which of them a rank leads, or has led last, or works for.
+  // The group that each rank leads, or led last, or works for.
   std::vector<int> of_rank;
   for (rank_id r = 0; r < config_.ranks; ++r) {
     int g = at(r).group;
@@ -83,7 +83,7 @@ void group_arbiter::join(unsigned size, group_actions& out) {
   for (std::size_t i = 0; i < groups_.size(); ++i) {
     auto& g = groups_[i];
     auto const leader = static_cast<std::size_t>(plan_[i].leader);
-    if (of_rank[leader] == nobody) continue;
+    if (of_rank[leader] == none) continue;
     auto& its_own = before[static_cast<std::size_t>(of_rank[leader])];
     if (its_own.host != plan_[i].leader || its_own.first != g.first || !hosted(its_own)) continue;
     g.host = its_own.host;
@@ -92,11 +92,11 @@ void group_arbiter::join(unsigned size, group_actions& out) {
   }
   for (rank_id r = 0; r < config_.ranks; ++r) {
     auto const g = of_rank[static_cast<std::size_t>(r)];
-    order(r, g == nobody ? 0 : before[static_cast<std::size_t>(g)].term, out);
+    order(r, g == none ? 0 : before[static_cast<std::size_t>(g)].term, out);
   }
 }
 
-// --- what the book says
+// --- queries
 
 bool group_arbiter::takes_ranks(group const& g) const {
   return !finished(g) && hosted(g) && g.left > config_.left_alone;
@@ -105,17 +105,17 @@ bool group_arbiter::takes_ranks(group const& g) const {
 int group_arbiter::leads(rank_id r) const {
   for (int g = 0; g < groups(); ++g)
     if (of(g).host == r && !finished(of(g))) return g;
-  return nobody;
+  return none;
 }
 
-// Its worker has nothing to do where it belongs. While a rank leads a unit that was open on lost hosts, it
-// does nothing else.
+// Whether the rank's worker has nothing to do in its group. A rank that leads a unit that was open on lost
+// hosts does nothing else.
 bool group_arbiter::free_to_move(rank_id r) const {
   auto const& m = at(r);
   if (!m.alive) return false;
   int const led = leads(r);
-  if (led != nobody && (of(led).alone || (!config_.hosts_help && m.group == nobody))) return false;
-  return m.group == nobody || finished(of(m.group)) || of(m.group).left == 0;
+  if (led != none && (of(led).alone || (!config_.hosts_help && m.group == none))) return false;
+  return m.group == none || finished(of(m.group)) || of(m.group).left == 0;
 }
 
 int group_arbiter::workers(int g) const {
@@ -137,7 +137,7 @@ std::uint64_t group_arbiter::recorded_of(group const& g) const {
 
 std::optional<rank_id> group_arbiter::works_for(rank_id rank) const {
   auto const g = at(rank).group;
-  if (g == nobody || of(g).host == nobody) return std::nullopt;
+  if (g == none || of(g).host == none) return std::nullopt;
   return of(g).host;
 }
 
@@ -153,18 +153,18 @@ std::string group_arbiter::waits_for() const {
 
 // --- orders
 
-// Where this rank belongs now, and what it need not finish.
+// Sends the rank its host, and the term whose work it need not finish.
 void group_arbiter::order(rank_id r, term_id ended, group_actions& out) const {
   auto const g = at(r).group;
   group_msg::serve m{.ended = ended};
-  if (g != nobody) {
-    if (of(g).host != nobody) m.host = of(g).host;
+  if (g != none) {
+    if (of(g).host != none) m.host = of(g).host;
     m.term = of(g).term;
   }
   out.push_back(act::send{r, m});
 }
 
-// Up to the next unit that was open on lost hosts; such a unit alone.
+// Assigns units up to the next one that was open on lost hosts, or one such unit alone.
 void group_arbiter::lead(group& g, group_actions& out) {
   auto const first = first_unrecorded(g);
   g.alone = suspects_.contains(first);
@@ -179,8 +179,8 @@ void group_arbiter::lead(group& g, group_actions& out) {
                                                   config_.preloads && !gone_}});
 }
 
-// The results of all that a host knows of are here: it gets what follows. The root does not lead a unit that
-// was open on lost hosts while other ranks live.
+// Once the root has the results of all units assigned to a host, the host gets those that follow. The root
+// does not lead a unit that was open on lost hosts while other ranks live.
 void group_arbiter::lead_on(group_actions& out) {
   for (int g = 0; g < groups(); ++g) {
     if (finished(of(g)) || !hosted(of(g)) || of(g).led_to >= of(g).end) continue;
@@ -197,7 +197,7 @@ bool group_arbiter::others_live() const {
   return std::any_of(members_.begin() + 1, members_.end(), [](member const& m) { return m.alive; });
 }
 
-// The share becomes two; the second one has no host yet.
+// Cuts the share in two; the second part has no host yet.
 void group_arbiter::cut(int g, std::uint64_t where) {
   auto& x = of(g);
   group tail;
@@ -221,8 +221,8 @@ void group_arbiter::advance(group_actions& out) {
     if (!ready) return;
     form(out);
   }
-  // There was nothing to measure in the root's share.
-  if (trial_ && leads(0) == nobody) trial_ = false;
+  // The root's share has nothing to measure.
+  if (trial_ && leads(0) == none) trial_ = false;
   lead_on(out);
   appoint_where_missing(out);
   move_free_ranks(out);
@@ -236,23 +236,23 @@ void group_arbiter::advance(group_actions& out) {
 void group_arbiter::appoint_where_missing(group_actions& out) {
   for (int g = 0; g < groups(); ++g) {
     if (finished(of(g)) || hosted(of(g)) || suspects_.blames(first_unrecorded(of(g)))) continue;
-    // Where everybody leads, whoever is through first takes it. One that was taken for lost, and lives, leads
-    // on.
-    if (rank_id const r = candidate(g); r != nobody) appoint(g, r, out);
+    // If every rank leads, the first to finish takes the share. A host that was declared dead and is alive
+    // goes on.
+    if (rank_id const r = candidate(g); r != none) appoint(g, r, out);
   }
 }
 
-// Of its own group, or one without work, or one of the largest group. The root leads no unit that was open on
-// lost hosts while other ranks live.
+// Prefers a rank of the group, then one without work, then one of the largest group. The root leads no unit
+// that was open on lost hosts while other ranks live.
 rank_id group_arbiter::candidate(int g) const {
-  rank_id best = nobody;
+  rank_id best = none;
   int best_class = 0;
   bool const spare_root = suspects_.contains(first_unrecorded(of(g))) && others_live();
   for (rank_id r = spare_root ? 1 : 0; r < config_.ranks; ++r) {
-    if (!at(r).alive || leads(r) != nobody) continue;
+    if (!at(r).alive || leads(r) != none) continue;
     int const now = at(r).group;
     int const its_class = now == g ? config_.ranks + 2 : free_to_move(r) ? config_.ranks + 1 : workers(now);
-    if (best != nobody && its_class <= best_class) continue;
+    if (best != none && its_class <= best_class) continue;
     best = r;
     best_class = its_class;
   }
@@ -268,23 +268,23 @@ void group_arbiter::appoint(int g, rank_id r, group_actions& out) {
   x.left = (x.end - x.first - x.done) * whole_unit;
   x.loaded = x.suspects = x.last_resort = x.whole = false;
   x.promised = 0;
-  if (before != nobody) ++taken_over_;
+  if (before != none) ++taken_over_;
   lead(x, out);
-  at(r).group = config_.hosts_help ? g : nobody;
+  at(r).group = config_.hosts_help ? g : none;
   for (rank_id q = 0; q < config_.ranks; ++q)
     if (at(q).group == g || q == before || q == r) order(q, ended, out);
 }
 
 // --- ranks without work: arbiter_moves.cpp
 
-// A group whose slaves are lost, or moved before pieces came back to it: its host works.
+// The host itself works if its group's workers are lost, or moved away before pieces came back.
 void group_arbiter::employ_hosts(group_actions& out) {
   for (int g = 0; g < groups(); ++g) {
     auto const& x = of(g);
     if (finished(x) || !hosted(x) || x.left == 0 || workers(g) > 0) continue;
     at(x.host).group = g;
     order(x.host, 0, out);
-    g = nobody;  // it may have been the last to work for another one
+    g = none;  // the host may have been the last worker of another group
   }
 }
 
@@ -295,7 +295,7 @@ void group_arbiter::maybe_go(group_actions& out) {
   gone_ = true;
   out.push_back(act::started{});
   for (auto const& g : groups_)
-    if (g.host != nobody) out.push_back(act::send{g.host, group_msg::go{g.term}});
+    if (g.host != none) out.push_back(act::send{g.host, group_msg::go{g.term}});
 }
 
 // --- events
@@ -338,11 +338,11 @@ void group_arbiter::on(rank_id from, group_msg::loaded const& m, group_actions& 
   advance(out);
 }
 
-// From any term: results of a host that was taken for lost count, too.
+// Counts in any term: the results of a host that was declared dead are valid.
 void group_arbiter::on(rank_id from, group_msg::unit_done const& m, group_actions& out) {
   if (m.unit >= config_.units) {
     out.push_back(
-        fail{fail::reason::protocol, "rank " + std::to_string(from) + " speaks of units that do not exist"});
+        fail{fail::reason::protocol, "rank " + std::to_string(from) + " names units that do not exist"});
   } else if (recorded_.insert(m.unit)) {
     suspects_.acquit(m.unit);
     for (auto& g : groups_)

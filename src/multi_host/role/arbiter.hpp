@@ -1,4 +1,4 @@
-// The root's book of groups: which rank belongs where, who leads, which units are done.
+// The root's record of groups: members, hosts, and completed units.
 #pragma once
 
 #include <cstdint>
@@ -18,39 +18,39 @@ namespace skel::role {
 struct group_arbiter_config {
   int ranks = 1;  ///< rank 0 is the root
   std::uint64_t units = 0;
-  unsigned group_size = 1;      ///< 0: as small as can be, until the root knows: measured()
+  unsigned group_size = 1;      ///< 0: as small as possible until measured()
   std::vector<double> power{};  ///< per rank; empty: all alike
-  bool measures_power = false;  ///< ranks tell theirs when they say hello; nothing begins before
-  bool reassigns = true;        ///< ranks of finished groups go to others
-  bool splits = true;           ///< and lead whole units of theirs where enough are left
+  bool measures_power = false;  ///< wait until every rank has sent its power with its hello
+  bool reassigns = true;        ///< ranks of finished groups move to others
+  bool splits = true;           ///< moved ranks may lead whole units, if enough are left
   bool hosts_help = true;       ///< hosts process pieces, too
-  bool preloads = false;        ///< nobody gives before every host has read its first unit
-  /// A group with no more than so many thousandths of a unit left takes no ranks from others.
+  bool preloads = false;        ///< hosts hand out pieces once every host has read its first unit
+  /// A group with at most this many thousandths of a unit left takes no ranks from others.
   std::uint64_t left_alone = default_left_alone;
-  double sink_cost = 0;      ///< of a unit on the root, of what it takes to read and process it
+  double sink_cost = 0;      ///< per unit on the root, as a share of the time to read and process it
   unsigned read_ahead = 1;   ///< of hosts: at most read_ahead + 2 units are open
   unsigned most_losses = 2;  ///< of hosts with the same unit open, before it is blamed; 0: never
   friend bool operator==(group_arbiter_config const&, group_arbiter_config const&) = default;
 };
 
-/// Decides alone and waits for nobody's consent: it writes into its book and sends an order. After every
-/// event it looks at the whole book: a share without a living host gets one, ranks without work go to where
-/// work is, in proportion to what is left there, and a group with work left has somebody who works. So a rank
-/// that is moved twice obeys the last order, and no rank is forgotten. (Paper on multi-host groups, section
-/// 5.2, which met deadlock and orphans where groups moved their nodes themselves.)
+/// The arbiter alone assigns ranks: it updates its record and sends an order, without asking for consent. A
+/// rank that is moved twice obeys the last order. After every event, the arbiter checks the whole record, so
+/// no rank is forgotten: it appoints a host for each share without a living one, moves idle ranks to groups
+/// in proportion to their remaining work, and keeps a worker in each group with work left. In [Bajaj93, §5.2]
+/// groups moved their nodes themselves, which led to deadlock and orphans.
 ///
-/// Units that were open on a lost host are suspects: reading one of them, or one of its pieces, may have
-/// ended the host. Their next host gets one of them at a time, and the next when its results are recorded. A
-/// unit that ends host after host is blamed (role/suspects.hpp).
+/// Units that were open on a lost host are suspects: reading one of them, or processing one of its pieces,
+/// may have killed the host. The next host gets one suspect at a time, and another once its results are
+/// recorded. A unit that kills one host after another is blamed (role/suspects.hpp).
 ///
-/// A regular value; events append their actions to `out`. It relies on the wire contract.
+/// A regular value; events append their actions to `out`. Relies on the wire contract.
 class group_arbiter {
  public:
   group_arbiter() = default;
   explicit group_arbiter(group_arbiter_config config);
 
   void begin(group_actions& out);
-  /// The root knows what units cost: groups have this size from now on.
+  /// The trial has measured the cost of units: groups have this size from now on.
   void measured(unsigned group_size, group_actions& out);
   void on(rank_id from, hello const& m, group_actions& out);
   void on(rank_id from, group_msg::loaded const& m, group_actions& out);
@@ -58,7 +58,7 @@ class group_arbiter {
   void on(rank_id from, group_msg::left const& m, group_actions& out);
   void on(rank_id from, group_msg::unit_done const& m, group_actions& out);
   void on(rank_id from, group_msg::let_go const& m, group_actions& out);
-  /// Whatever this rank says: one that was taken for lost lives.
+  /// A message from this rank: if it was declared dead, it is alive.
   void heard(rank_id rank, group_actions& out);
   void lost(rank_id rank, group_actions& out);
   void tick(group_actions& out);
@@ -66,47 +66,47 @@ class group_arbiter {
   [[nodiscard]] bool complete() const { return recorded_.count() == config_.units; }
   [[nodiscard]] std::uint64_t recorded() const { return recorded_.count(); }
   [[nodiscard]] bool on_trial() const { return trial_; }
-  /// As they were formed.
+  /// The groups as they were formed.
   [[nodiscard]] std::vector<group_plan> const& plan() const { return plan_; }
-  /// Ranks that went to another group because theirs had nothing left.
+  /// Number of moves of ranks whose group had nothing left.
   [[nodiscard]] std::uint64_t reassigned() const { return reassigned_; }
-  /// Shares whose end went to a new group.
+  /// Number of shares whose end went to a new group.
   [[nodiscard]] std::uint64_t split() const { return split_; }
-  /// Shares that another rank took over from a lost host.
+  /// Number of shares that another rank took over from a lost host.
   [[nodiscard]] std::uint64_t taken_over() const { return taken_over_; }
-  /// The host that `rank` works for, as the book has it; nothing for a rank without work.
+  /// The host that `rank` works for; empty for a rank without work.
   [[nodiscard]] std::optional<rank_id> works_for(rank_id rank) const;
-  /// Living ranks that stand in the book under a group with nothing left, or none, though another group would
-  /// take them. Always 0 between events: what "no orphan" means.
+  /// Number of living ranks in no group, or in a group with nothing left, although another group would take
+  /// them. Always 0 between events: there are no orphans.
   [[nodiscard]] int orphans() const;
-  /// What it waits for, for people.
+  /// Describes what the arbiter waits for, for error reports.
   [[nodiscard]] std::string waits_for() const;
   friend bool operator==(group_arbiter const&, group_arbiter const&) = default;
   [[nodiscard]] std::uint64_t hash() const;
 
  private:
-  static constexpr int nobody = -1;
+  static constexpr int none = -1;
   struct group {
     std::uint64_t first = 0, end = 0;
     int ranks = 1;  // as planned
-    rank_id host = nobody;
+    rank_id host = none;
     term_id term = 0;
-    std::uint64_t left = 0;  // not given out, in thousandths of units, as the host says
+    std::uint64_t left = 0;  // not handed out, in thousandths of units, as the host reports
     std::uint64_t done = 0;  // units recorded
     bool loaded = false;
-    std::uint64_t led_to = 0;    // the end of the units that its host knows of
-    bool alone = false;          // these are a single one that was open on lost hosts
-    bool opened = false;         // which is being read, or has been
-    bool suspects = false;       // pieces wait that lost ranks had
+    std::uint64_t led_to = 0;    // the end of the units assigned to its host
+    bool alone = false;          // they are a single unit that was open on lost hosts
+    bool opened = false;         // its host has started to read it
+    bool suspects = false;       // pieces of lost ranks wait
     bool last_resort = false;    // the host's own rank may process them
-    std::uint64_t promised = 0;  // ranks that wait until its host has said what it lets go
-    bool whole = false;          // its host lets go of nothing
+    std::uint64_t promised = 0;  // ranks that wait for the host's let_go
+    bool whole = false;          // its host gives up no units
     friend bool operator==(group const&, group const&) = default;
   };
   struct member {
     bool alive = true;
     bool hello = false;
-    int group = nobody;  // works for
+    int group = none;  // that it works for
     double power = 1;
     friend bool operator==(member const&, member const&) = default;
   };
@@ -117,7 +117,7 @@ class group_arbiter {
   [[nodiscard]] group const& of(int g) const { return groups_[static_cast<std::size_t>(g)]; }
   [[nodiscard]] int groups() const { return static_cast<int>(groups_.size()); }
   [[nodiscard]] bool finished(group const& g) const { return g.done == g.end - g.first; }
-  [[nodiscard]] bool hosted(group const& g) const { return g.host != nobody && at(g.host).alive; }
+  [[nodiscard]] bool hosted(group const& g) const { return g.host != none && at(g.host).alive; }
   [[nodiscard]] bool takes_ranks(group const& g) const;
   /// The unfinished group that a rank leads.
   [[nodiscard]] int leads(rank_id r) const;
@@ -170,7 +170,7 @@ class group_arbiter {
   std::uint64_t taken_over_ = 0;
   bool formed_ = false;
   bool trial_ = false;
-  bool gone_ = false;  // hosts may give
+  bool gone_ = false;  // hosts may hand out pieces
 };
 
 }  // namespace skel::role

@@ -1,4 +1,4 @@
-// Ranks without work: they help another group, or lead the end of its share.
+// Moves ranks without work: they help another group, or lead the end of its share.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -9,7 +9,7 @@ namespace skel::role {
 
 namespace act = group_act;
 
-// Where shares may be split, those that still lead come first: they can help, but not lead another one.
+// If shares may be split, ranks that still lead come first: they can help, but not lead another share.
 std::vector<rank_id> group_arbiter::free_ranks() const {
   std::vector<rank_id> all;
   for (rank_id r = 0; r < config_.ranks; ++r)
@@ -17,7 +17,7 @@ std::vector<rank_id> group_arbiter::free_ranks() const {
   bool const splits = config_.splits && std::any_of(groups_.begin(), groups_.end(), [&](group const& g) {
                         return takes_ranks(g) && !g.whole && g.left >= 2 * whole_unit;
                       });
-  if (splits) std::stable_partition(all.begin(), all.end(), [&](rank_id r) { return leads(r) != nobody; });
+  if (splits) std::stable_partition(all.begin(), all.end(), [&](rank_id r) { return leads(r) != none; });
   return all;
 }
 
@@ -33,7 +33,7 @@ int group_arbiter::orphans() const {
       std::any_of(groups_.begin(), groups_.end(), [&](group const& g) { return takes_ranks(g); });
   int n = 0;
   for (rank_id r = 0; r < config_.ranks && wanted; ++r) {
-    bool const may_wait = config_.splits && leads(r) != nobody;  // until it can lead another share
+    bool const may_wait = config_.splits && leads(r) != none;  // until it can lead another share
     n += free_to_move(r) && !may_wait ? 1 : 0;
   }
   return n;
@@ -46,13 +46,13 @@ void group_arbiter::move_free_ranks(group_actions& out) {
   for (auto const& g : groups_) weights.push_back(takes_ranks(g) ? g.left : 0);
   auto movers = free_ranks();
   movers.resize(movers.size() - std::min<std::uint64_t>(movers.size(), promised()));
-  auto leaders = std::count_if(movers.begin(), movers.end(), [&](rank_id r) { return leads(r) == nobody; });
+  auto leaders = std::count_if(movers.begin(), movers.end(), [&](rank_id r) { return leads(r) == none; });
   auto const parts = proportional(movers.size(), weights);
   std::size_t next = 0;
   for (int g = 0; g < groups(); ++g) {
     auto const n = parts[static_cast<std::size_t>(g)];
     if (n == 0 || of(g).promised > 0) continue;
-    // New groups are no larger than the others. The rest waits, and divides what is left then.
+    // A new group is no larger than the others. The remaining ranks wait, and divide what is left then.
     auto const most = std::min(n, static_cast<std::uint64_t>(std::max(1, of(g).ranks)));
     auto const comers = std::span(movers).last(most);
     if (may_split(g, comers)) {
@@ -67,13 +67,13 @@ void group_arbiter::move_free_ranks(group_actions& out) {
   }
 }
 
-// --- the end of a share goes to a new group
+// --- splitting shares
 
-// The sink takes some of the root's. Let N units take one second each at power 1, and s more in the sink:
-// ranks of power P together are through after N (1 + s) / P. The root of power p spends N s on the sink, so
-// what is left for units is p - P s / (1 + s).
+// The sink takes part of the root's power. Let N units take one second each at power 1, and s more in the
+// sink: ranks of total power P finish after N (1 + s) / P. A root of power p spends N s on the sink, which
+// leaves p - P s / (1 + s) for units.
 double group_arbiter::power_of(rank_id r) const {
-  constexpr double least = 1.0 / 64;  // of a root that has all it can do with the sink
+  constexpr double least = 1.0 / 64;  // of a root that the sink keeps fully busy
   double const own = at(r).power;
   if (r != 0) return own;
   double all = 0;
@@ -93,7 +93,7 @@ double group_arbiter::power_at(int g) const {
   return sum;
 }
 
-// As far as the book says; its host knows better.
+// Judges by the root's record; the host decides.
 bool group_arbiter::may_split(int g, std::span<rank_id const> comers) const {
   auto const& x = of(g);
   if (!config_.splits || !gone_ || x.whole || x.led_to < x.end) return false;
@@ -120,7 +120,7 @@ void group_arbiter::cut_share(int g, group_msg::let_go const& m, group_actions& 
   auto const ranks = std::exchange(x.promised, 0);
   if (ranks == 0 || m.end <= x.first || m.end > x.end) {
     out.push_back(fail{fail::reason::protocol,
-                       "rank " + std::to_string(x.host) + " lets go of units that it was not asked for"});
+                       "rank " + std::to_string(x.host) + " gives up units that it was not asked for"});
     return;
   }
   x.left = m.left;
@@ -132,15 +132,15 @@ void group_arbiter::cut_share(int g, group_msg::let_go const& m, group_actions& 
   found_group(groups() - 1, ranks, out);
 }
 
-// Where nobody is free any more, the share waits for a host as if it had lost one.
+// If no rank is free, the share waits for a host as if it had lost one.
 void group_arbiter::found_group(int g, std::uint64_t most_ranks, group_actions& out) {
   auto movers = free_ranks();
   auto const weaker = [&](rank_id a, rank_id b) {
-    bool const lead_a = leads(a) == nobody, lead_b = leads(b) == nobody;
+    bool const lead_a = leads(a) == none, lead_b = leads(b) == none;
     return lead_a != lead_b ? lead_b : power_of(a) < power_of(b);
   };
   auto const leader = std::max_element(movers.begin(), movers.end(), weaker);
-  if (finished(of(g)) || leader == movers.end() || leads(*leader) != nobody) return;
+  if (finished(of(g)) || leader == movers.end() || leads(*leader) != none) return;
   if (suspects_.contains(first_unrecorded(of(g)))) return;
   std::rotate(movers.begin(), leader, leader + 1);
   auto const others = promised();

@@ -15,7 +15,7 @@ void group_arbiter::suspect_units_of(rank_id host) {
   for (auto const& g : groups_) {
     if (g.host != host || finished(g)) continue;
     if (g.alone && !g.opened) {
-      suspects_.take_back(host);  // it was not open there
+      suspects_.take_back(host);  // the host had not opened it
       continue;
     }
     std::uint64_t open = g.alone ? 1 : config_.read_ahead + std::uint64_t{2};
@@ -27,8 +27,8 @@ void group_arbiter::suspect_units_of(rank_id host) {
   }
 }
 
-// Suspects are for ranks other than the host, and for the root only where no other rank lives. Where none of
-// these works for the group, a rank without work comes. If there is none, the host processes them itself.
+// Suspects go to ranks other than the host, and to the root only if no other rank lives. If no such rank
+// works for the group, an idle rank joins it. If there is none, the host processes the suspects itself.
 void group_arbiter::employ_for_suspects(group_actions& out) {
   for (int g = 0; g < groups(); ++g) {
     if (finished(of(g)) || !hosted(of(g))) continue;
@@ -37,7 +37,7 @@ void group_arbiter::employ_for_suspects(group_actions& out) {
     bool helped = !needed;
     for (rank_id r = 1; r < config_.ranks && !helped; ++r)
       helped = r != host && at(r).alive && at(r).group == g;
-    if (rank_id const r = helped || trial_ ? nobody : helper_for(g); r != nobody) {
+    if (rank_id const r = helped || trial_ ? none : helper_for(g); r != none) {
       at(r).group = g;
       ++reassigned_;
       order(r, 0, out);
@@ -52,11 +52,11 @@ void group_arbiter::employ_for_suspects(group_actions& out) {
   }
 }
 
-// Rather one that does not lead.
+// Prefers a rank that does not lead.
 rank_id group_arbiter::helper_for(int g) const {
-  rank_id best = nobody;
+  rank_id best = none;
   for (rank_id r = 1; r < config_.ranks; ++r)
-    if (free_to_move(r) && at(r).group != g && r != of(g).host && (best == nobody || leads(best) != nobody))
+    if (free_to_move(r) && at(r).group != g && r != of(g).host && (best == none || leads(best) != none))
       best = r;
   return best;
 }
@@ -66,7 +66,7 @@ void group_arbiter::allow_last_resort(group& g, bool allowed, group_actions& out
   out.push_back(act::send{g.host, group_msg::last_resort{g.term, allowed}});
 }
 
-// Hosts know the pieces: what they blame comes first.
+// Hosts know the pieces, so their verdicts take precedence.
 void group_arbiter::tick(group_actions& out) {
   for (rank_id const r : silence_.heard_again()) suspects_.heard(r);
   if (suspects_.empty() || complete()) return;

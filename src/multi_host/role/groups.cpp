@@ -8,8 +8,8 @@ namespace skel {
 
 namespace {
 
-// Cuts [0, n) at the places where the sum of the weights passes each k-th of `parts`; every part has one at
-// least. `weight(i)` of item i.
+// Cuts [0, n) into `parts` parts of about equal weight, with at least one item each. `weight(i)` is that of
+// item i.
 template <class Weight>
 std::vector<std::uint64_t> cuts(std::uint64_t n, std::uint64_t parts, Weight weight) {
   double total = 0;

@@ -1,4 +1,4 @@
-// How ranks form groups, what a group's share of the units is, and who moves where: pure functions.
+// Pure functions that form groups, divide units into shares, and deal out ranks.
 #pragma once
 
 #include <cstdint>
@@ -18,47 +18,47 @@ struct group_plan {
   friend bool operator==(group_plan const&, group_plan const&) = default;
 };
 
-/// Groups of about `size` ranks, as many as ranks / size and never more than units, of about equal power
-/// each: where ranks are unequal, so are the groups. Shares are contiguous, in proportion to the groups'
-/// power, one unit at least. `power` holds one positive number per rank. (Paper, section 5.2; "groups" and
-/// "shares" are its words.)
+/// Forms groups of about `size` ranks and about equal power: ranks / size groups, but no more than units. If
+/// ranks differ in power, groups differ in size. Shares are contiguous and proportional to the groups' power,
+/// with at least one unit each. `power` holds one positive number per rank. "Groups" and "shares" are the
+/// terms of [Bajaj93, §5.2].
 [[nodiscard]] std::vector<group_plan> form_groups(std::span<double const> power, unsigned size,
                                                   std::uint64_t first_unit, std::uint64_t end_unit);
 
-/// Deals n in proportion to the weights, by largest remainder; the earlier of two equal ones first. Nobody
-/// gets anything where all weights are 0.
+/// Divides n in proportion to the weights, by largest remainder; of equal ones the earlier comes first. All
+/// parts are 0 if all weights are 0.
 [[nodiscard]] std::vector<std::uint64_t> proportional(std::uint64_t n,
                                                       std::span<std::uint64_t const> weights);
 
-/// A share of which other ranks may take the end.
+/// A share whose end may go to other ranks.
 struct share_to_split {
-  double left = 0;              ///< units not given out
-  std::uint64_t untouched = 0;  ///< of these, whole units at the end that nobody has begun to read
-  double own_power = 1;         ///< of the ranks that work on it
-  std::uint64_t ranks = 1;      ///< that would take the end, and
-  double power = 1;             ///< their power
+  double left = 0;              ///< units not handed out
+  std::uint64_t untouched = 0;  ///< of these, whole units at the end that no host has started to read
+  double own_power = 1;         ///< total power of the ranks that work on it
+  std::uint64_t ranks = 1;      ///< that would take the end
+  double power = 1;             ///< total power of these ranks
 };
 
-/// How many whole units at its end a share lets go of: what is left is divided in proportion to power. 0
-/// where fewer than two units are untouched, or less than one for each rank that would come: ranks wait while
-/// their new host begins, and had better help as they are.
+/// Returns the number of whole units to split off the end of a share; the remaining work is divided in
+/// proportion to power. Returns 0 if fewer than two units are untouched, or fewer than one for each rank that
+/// would come: ranks wait while their new host starts, so they should help the old group instead.
 [[nodiscard]] std::uint64_t units_to_let_go(share_to_split const& share);
 
-/// What one unit costs, in seconds of one rank: reading it; processing all its pieces; cutting, packing and
-/// sending all its pieces, and receiving their results.
+/// The cost of one unit, in seconds of one rank: to read it; to process all its pieces; and to cut, pack and
+/// send all its pieces and receive their results.
 struct unit_times {
   double read_seconds = 0;
   double compute_seconds = 0;
   double send_seconds = 0;
 };
 
-/// Seconds that `ranks` ranks in groups of about `size` take for `units` units, of which a group that begins
-/// in the middle reads `history` once more. While the first units are read nobody else has work; then either
-/// the host is the bottleneck, which reads and sends, or the group as a whole. With `reassigns` groups share
-/// their ends but for half a unit.
+/// Estimates the seconds that `ranks` ranks in groups of about `size` take for `units` units. A group that
+/// starts in the middle reads `history` more units. Workers idle while their host reads its first unit. After
+/// that, the bottleneck is either the host, which reads and sends, or the group as a whole. With `reassigns`,
+/// groups share the work at the end, except for half a unit.
 [[nodiscard]] double group_seconds(unit_times const& times, int ranks, unsigned size, std::uint64_t units,
                                    unsigned history, bool reassigns);
-/// The size from 1 to `ranks` with the least group_seconds(); of equal ones the smallest.
+/// Returns the smallest size from 1 to `ranks` that minimises group_seconds().
 [[nodiscard]] unsigned best_group_size(unit_times const& times, int ranks, std::uint64_t units,
                                        unsigned history, bool reassigns);
 

@@ -18,11 +18,11 @@ void group_host::on(rank_id /*from*/, msg::lead const& m, group_actions& out) {
   if (stopped_ || m.term < term_) return;
   if (term_ != m.term) {
     begin_term(m, out);
-  } else {  // the share has another end; what is read already is finished
+  } else {  // the end of the share moves; units already read are finished
     if (!active_ && m.units.end <= end_) return;
-    if (!active_) fresh_ = true;  // it was done
+    if (!active_) fresh_ = true;  // the share was complete
     if (m.units.first > next_ && units_.empty() && !reading_) {
-      out.push_back(act::close{});  // results of units in between are known
+      out.push_back(act::close{});  // the root has the results of the units in between
       next_ = m.units.first;
       fresh_ = true;
     }
@@ -52,7 +52,7 @@ void group_host::begin_term(msg::lead const& m, group_actions& out) {
     }
 }
 
-// This rank was taken for lost: another host has its place.
+// The arbiter had declared this rank dead and appointed another host.
 void group_host::on(rank_id /*from*/, msg::serve const& m, group_actions& out) {
   if (m.ended != 0 && in(m.ended)) close(out);
 }
@@ -63,7 +63,7 @@ void group_host::on(rank_id /*from*/, msg::go const& m, group_actions& out) {
   advance(out);
 }
 
-// The host keeps what it has begun to read. It always answers: ranks wait for that.
+// The host keeps units that it has started to read. It always answers, because ranks wait for the answer.
 void group_host::on(rank_id /*from*/, msg::split const& m, group_actions& out) {
   if (!in(m.term)) return;
   auto const first = next_ + (reading_ ? 1 : 0);
@@ -100,12 +100,12 @@ void group_host::advance(group_actions& out) {
   if (next_ >= end_ && !more_ && !reading_ && units_.empty()) close(out);
 }
 
-// What is not given out, in thousandths of units.
+// Work not handed out yet, in thousandths of units.
 std::uint64_t group_host::left() const {
   return (next_ < end_ ? (end_ - next_) * whole_unit : 0) + units_.left();
 }
 
-// Said when it matters to the arbiter: another step, nothing, or more again.
+// Reports only changes that matter to the arbiter: a further step, nothing left, or more than before.
 void group_host::tell_left(group_actions& out) {
   report const now{left(), units_.suspect_waits()};
   bool const matters = now.left > told_.left || (now.left == 0) != (told_.left == 0) ||
@@ -116,7 +116,7 @@ void group_host::tell_left(group_actions& out) {
   out.push_back(act::send{config_.root, msg::left{term_, now.left, now.suspects}});
 }
 
-// --- units are read
+// --- reading units
 
 void group_host::maybe_read(group_actions& out) {
   if (reading_ || next_ >= end_ || units_.size() > config_.read_ahead + 1) return;
@@ -147,7 +147,7 @@ void group_host::was_read(term_id term, std::uint64_t pieces, group_actions& out
   advance(out);
 }
 
-// --- pieces are given
+// --- handing out pieces
 
 void group_host::on(rank_id from, msg::request const& m, group_actions& out) {
   if (stopped_) return;
@@ -158,7 +158,7 @@ void group_host::on(rank_id from, msg::request const& m, group_actions& out) {
 
 void group_host::asks(term_id term, request r, group_actions& out) {
   r.threads = std::clamp<std::uint64_t>(r.threads, 1, 1U << 16);
-  if (term > term_) {  // the worker heard of the term before its host
+  if (term > term_) {  // the worker learned the term before its host did
     std::erase_if(early_, [&](auto const& e) { return e.second.from == r.from; });
     early_.emplace_back(term, r);
     return;
@@ -171,7 +171,7 @@ void group_host::asks(term_id term, request r, group_actions& out) {
 }
 
 std::uint64_t group_host::grant_for(request const& r) const {
-  // What the host takes itself waits while it reads: as little as keeps its threads busy.
+  // Pieces for the host itself wait while it reads, so it takes just enough to keep its threads busy.
   if (r.from == config_.self) return r.threads;
   std::uint64_t threads = 0;
   for (auto const& [rank, n] : clients_) threads += n;
@@ -180,7 +180,7 @@ std::uint64_t group_host::grant_for(request const& r) const {
   return r.most > 0 ? std::min(n, std::max(r.most, config_.policy.chunk)) : n;
 }
 
-// A rank with a suspect gets nothing beside it. The root is spared units that were open on lost hosts.
+// A rank with a suspect gets nothing else. The root gets no pieces of units that were open on lost hosts.
 bool group_host::withheld_from(rank_id rank) const {
   return (alone_ && rank == config_.root && rank != config_.self) || units_.holds_suspect(rank);
 }
@@ -212,7 +212,7 @@ void group_host::give(group_actions& out) {
   if (last_resort_) give_suspects(true, out);
 }
 
-// To this rank itself, or to others but the root.
+// Hands suspects to this rank itself, or to other ranks except the root.
 void group_host::give_suspects(bool to_itself, group_actions& out) {
   for (auto it = waiting_.begin(); it != waiting_.end() && units_.suspect_waits();) {
     bool const may = (it->from == config_.self) == to_itself && (to_itself || it->from != config_.root);
@@ -232,15 +232,15 @@ void group_host::on(rank_id from, msg::got const& m, group_actions& out) {
   advance(out);
 }
 
-// --- results come back
+// --- results
 
 void group_host::on(rank_id from, msg::returned const& m, group_actions& out) {
   if (!in(m.term)) return;
   for (auto const& run : m.runs) {
-    if (!units_.contains(run.unit)) continue;  // another rank was first with all of it
+    if (!units_.contains(run.unit)) continue;  // other ranks have returned all of its results
     if (!units_.has(run)) {
-      out.push_back(fail{fail::reason::protocol,
-                         "rank " + std::to_string(from) + " speaks of pieces that do not exist"});
+      out.push_back(
+          fail{fail::reason::protocol, "rank " + std::to_string(from) + " names pieces that do not exist"});
       return;
     }
     units_.record(run, [&](piece_run const& fresh) { out.push_back(act::keep{fresh}); });
@@ -289,7 +289,7 @@ void group_host::tick(group_actions& out) {
     out.push_back(tell_root{blamed{
         verdict->work.unit, std::move(verdict->ranks), verdict->more,
         "piece " + std::to_string(verdict->work.piece) + " of unit " + std::to_string(verdict->work.unit)}});
-  if (units_.has_suspects()) advance(out);  // one of the ranks may have been heard again
+  if (units_.has_suspects()) advance(out);  // a rank may have been heard from again
 }
 
 std::uint64_t group_host::hash() const {

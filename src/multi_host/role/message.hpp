@@ -1,4 +1,4 @@
-// What the ranks of a multi_host call say to each other. Pieces and results are not part of it: the engine
+// Messages between the ranks of a multi_host call. They do not contain pieces and results: the engine
 // attaches their bytes.
 #pragma once
 
@@ -13,10 +13,10 @@
 
 namespace skel::role {
 
-/// An appointment of a host by the arbiter; never used twice. 0: none.
+/// Identifies one appointment of a host by the arbiter; never reused. 0: none.
 using term_id = std::uint64_t;
 
-/// Pieces first ... first + count - 1 of a unit.
+/// Pieces [first, first + count) of a unit.
 struct piece_run {
   std::uint64_t unit = 0;
   std::uint64_t first = 0;
@@ -24,10 +24,10 @@ struct piece_run {
   friend auto operator<=>(piece_run const&, piece_run const&) = default;
 };
 
-/// What is left of a group's work is told in thousandths of units.
+/// Remaining work of a group is reported in thousandths of units.
 inline constexpr std::uint64_t whole_unit = 1000;
 
-/// The term of a message to a host, or from one, is the appointment that it is about.
+/// The term of a message to or from a host identifies the appointment that it concerns.
 namespace group_msg {
 
 // --- from the arbiter
@@ -36,41 +36,41 @@ namespace group_msg {
 struct units_to_lead {
   std::uint64_t first = 0;
   std::uint64_t end = 0;
-  bool alone = false;  ///< open on lost hosts: read while nothing else runs on the rank, and say `opens`
-  bool more = false;   ///< others follow, under the same term
+  bool alone = false;  ///< open on lost hosts: read while nothing else runs on the rank, and send `opens`
+  bool more = false;   ///< more units follow under the same term
   friend bool operator==(units_to_lead const&, units_to_lead const&) = default;
 };
-/// To a rank: lead a group, under this term. The same term again: the end of the share has changed, perhaps
-/// after all of it was done.
+/// To a rank: lead a group under this term. The same term again changes the end of the share, possibly after
+/// the share was complete.
 struct lead {
   term_id term = 0;
   units_to_lead units{};
   std::uint64_t ranks = 1;  ///< of the group, as planned
-  bool waits = false;       ///< gives nothing before `go`
+  bool waits = false;       ///< hand out nothing before `go`
   friend bool operator==(lead const&, lead const&) = default;
 };
 /// To a rank: work for this host of this term from now on.
 struct serve {
   std::optional<rank_id> host{};  ///< none: there is no work
   term_id term = 0;
-  term_id ended = 0;  ///< what belongs to this term is void
+  term_id ended = 0;  ///< everything that belongs to this term is void
   friend bool operator==(serve const&, serve const&) = default;
 };
-/// To a host: every host has read its first unit, begin to give.
+/// To a host: every host has read its first unit; start to hand out pieces.
 struct go {
   term_id term = 0;
   friend bool operator==(go const&, go const&) = default;
 };
-/// To a host: let go of the end of your share.
+/// To a host: give up the end of your share.
 struct split {
   term_id term = 0;
-  std::uint64_t ranks = 0;  ///< would take it
+  std::uint64_t ranks = 0;  ///< that would take it
   double power = 0;         ///< of these ranks
   double staying = 0;       ///< power of the ranks that stay
   friend bool operator==(split const&, split const&) = default;
 };
 
-/// To a host: whether its own rank may process suspects, as no other rank will.
+/// To a host: whether its own rank may process suspects, because no other rank can.
 struct last_resort {
   term_id term = 0;
   bool allowed = false;
@@ -79,34 +79,34 @@ struct last_resort {
 
 // --- between a worker and its host
 
-/// To the host: pieces, please.
+/// To the host: requests pieces.
 struct request {
   term_id term = 0;
-  std::uint64_t threads = 1;  ///< 0: it works for another host now, the request is withdrawn
-  std::uint64_t most = 0;     ///< pieces it takes at most; 0: any number
+  std::uint64_t threads = 1;  ///< 0: withdraws the request; the worker has moved to another host
+  std::uint64_t most = 0;     ///< the most pieces it accepts; 0: no limit
   friend bool operator==(request const&, request const&) = default;
 };
-/// To the worker: these pieces, which travel with the message.
+/// To the worker: these pieces, attached to the message.
 struct packet {
   term_id term = 0;
   piece_run pieces{};
   bool confirm = false;  ///< the host waits for `got`
-  bool suspect = false;  ///< one piece that lost ranks had: process it while nothing else runs on the rank
+  bool suspect = false;  ///< a single piece of lost ranks: process it while nothing else runs on the rank
   friend bool operator==(packet const&, packet const&) = default;
 };
-/// To the host: a packet is here.
+/// To the host: a packet has arrived.
 struct got {
   term_id term = 0;
   friend bool operator==(got const&, got const&) = default;
 };
-/// To the host: nothing runs here but this suspect, which begins now.
+/// To the host: this suspect starts now, and nothing else runs on the rank.
 struct begins {
   term_id term = 0;
   std::uint64_t unit = 0;
   std::uint64_t piece = 0;
   friend bool operator==(begins const&, begins const&) = default;
 };
-/// To the host: results of these pieces, which travel with the message; and perhaps the next request.
+/// To the host: the results of these pieces, attached to the message, and possibly the next request.
 struct returned {
   term_id term = 0;
   std::uint64_t threads = 0;  ///< 0: requests nothing
@@ -117,25 +117,25 @@ struct returned {
 
 // --- from a host to the arbiter
 
-/// Its first unit is read.
+/// The host has read its first unit.
 struct loaded {
   term_id term = 0;
   friend bool operator==(loaded const&, loaded const&) = default;
 };
-/// It begins to read a unit that was open on lost hosts, and nothing else runs on the rank.
+/// The host starts to read a unit that was open on lost hosts, and nothing else runs on the rank.
 struct opens {
   term_id term = 0;
   std::uint64_t unit = 0;
   friend bool operator==(opens const&, opens const&) = default;
 };
-/// What it has not given out yet.
+/// The work that the host has not handed out yet.
 struct left {
   term_id term = 0;
   std::uint64_t amount = 0;  ///< thousandths of units
-  bool suspects = false;     ///< some of it must be processed by a rank of its own
+  bool suspects = false;     ///< some pieces need a rank that has nothing else
   friend bool operator==(left const&, left const&) = default;
 };
-/// All results of a unit are there. They travel with the message, unless they stay on the host.
+/// A unit has all its results. They are attached to the message, unless they stay on the host.
 struct unit_done {
   term_id term = 0;
   std::uint64_t unit = 0;
@@ -144,8 +144,8 @@ struct unit_done {
 /// The answer to `split`.
 struct let_go {
   term_id term = 0;
-  std::uint64_t end = 0;   ///< of its share from now on
-  std::uint64_t left = 0;  ///< of it, in thousandths of units
+  std::uint64_t end = 0;   ///< the new end of its share
+  std::uint64_t left = 0;  ///< remaining work of the share, in thousandths of units
   friend bool operator==(let_go const&, let_go const&) = default;
 };
 

@@ -46,7 +46,7 @@ void open_units::clear() {
   begun_.clear();
 }
 
-// --- given
+// --- handing out
 
 piece_run open_units::take(std::uint64_t most, rank_id for_rank) {
   for (auto& [id, u] : units_) {
@@ -115,7 +115,7 @@ void open_units::take_back(open_unit& u, piece_name piece, rank_id from) {
   if (begun || !suspects_.contains(piece))
     suspects_.add(piece, from, begun);
   else
-    suspects_.take_back(from);  // it did not run there
+    suspects_.take_back(from);  // the rank had not started it
 }
 
 std::uint64_t open_units::lost(rank_id rank) {

@@ -1,4 +1,4 @@
-// The units that a host has open, and which rank has which of their pieces.
+// The units that a host has open, and the ranks that have their pieces.
 #pragma once
 
 #include <compare>
@@ -14,68 +14,68 @@
 
 namespace skel::role {
 
-/// A piece by its unit and its number.
+/// Identifies a piece by its unit and its number.
 struct piece_name {
   std::uint64_t unit = 0;
   std::uint64_t piece = 0;
   friend auto operator<=>(piece_name const&, piece_name const&) = default;
 };
 
-/// A unit is open from its first pieces until all its results have left. Pieces of a lost rank without a
-/// result are given again. They are suspects then: any of them may have ended its process
+/// A unit is open from its first pieces until all its results have left. If a rank is lost, its pieces
+/// without a result are handed out again, as suspects: any of them may have killed the rank
 /// (role/suspects.hpp). A regular value.
 class open_units {
  public:
-  /// `most_losses`: of ranks that had the same piece, before it is blamed; 0: never.
+  /// `most_losses`: a piece is blamed after the loss of this many ranks that had it; 0: never.
   explicit open_units(unsigned most_losses = 2) : most_losses_(most_losses), suspects_(most_losses) {}
 
-  /// The unit that is being read has this number of pieces by now.
+  /// The unit being read has this many pieces so far.
   void extend(std::uint64_t unit, std::uint64_t pieces);
-  /// All of the unit is read.
+  /// The unit has been read completely.
   void set_whole(std::uint64_t unit) { units_[unit].whole = true; }
-  /// Gives the next waiting pieces of one unit, `most` of them at most, to a rank.
+  /// Hands the next waiting pieces of one unit, at most `most`, to a rank.
   [[nodiscard]] piece_run take(std::uint64_t most, rank_id for_rank);
-  /// Gives the next suspect to a rank that has nothing else; empty: no suspect waits.
+  /// Hands the next suspect to a rank that has nothing else; empty if no suspect waits.
   [[nodiscard]] piece_run take_suspect(rank_id for_rank);
-  /// The rank says that it runs this suspect, and nothing else.
+  /// The rank reports that it runs this suspect and nothing else.
   void begun(rank_id rank, piece_name piece);
 
-  /// Whether these pieces are of the unit, as far as it is read.
+  /// Whether the unit has these pieces, as far as it has been read.
   [[nodiscard]] bool has(piece_run const& run) const;
-  /// Results are here. `fresh(piece_run)` is called for those that are the first of their pieces.
+  /// Records results; calls `fresh(piece_run)` for those that are the first for their pieces.
   template <class Fresh>
   void record(piece_run const& run, Fresh const& fresh);
-  /// Whether all results of the unit are here; true once.
+  /// Whether the unit has all its results; true only once.
   [[nodiscard]] bool completed(std::uint64_t unit);
-  /// The unit has left. False: it was not open.
+  /// Closes the unit; returns false if it was not open.
   bool erase(std::uint64_t unit) { return units_.erase(unit) > 0; }
   void clear();
 
-  /// A rank is lost; said again on every tick while it is. Returns the number of pieces taken back.
+  /// A rank is lost; called again on every tick while it is. Returns the number of pieces taken back.
   std::uint64_t lost(rank_id rank);
-  /// A piece to blame.
+  /// Returns a piece to blame, if any.
   [[nodiscard]] std::optional<suspects<piece_name>::verdict> tick();
 
   [[nodiscard]] bool contains(std::uint64_t unit) const { return units_.contains(unit); }
   [[nodiscard]] bool empty() const { return units_.empty(); }
   [[nodiscard]] std::size_t size() const { return units_.size(); }
-  /// Pieces that wait to be given, without suspects.
+  /// Number of waiting pieces, without suspects.
   [[nodiscard]] std::uint64_t pooled() const;
-  /// Units with such pieces.
+  /// Number of units with such pieces.
   [[nodiscard]] std::uint64_t waiting() const;
-  /// Whether there are suspects, and whether one of them waits to be given.
+  /// Whether there are suspects, and whether one of them waits.
   [[nodiscard]] bool has_suspects() const { return !suspects_.empty(); }
   [[nodiscard]] bool suspect_waits() const { return suspects_.next().has_value(); }
   [[nodiscard]] bool holds_suspect(rank_id rank) const { return suspects_.holds_one(rank); }
   /// Whether a rank has pieces without a result.
   [[nodiscard]] bool holds_any(rank_id rank) const;
-  /// What waits to be given of the units that are whole, in thousandths of units.
+  /// Waiting work of the units that have been read completely, in thousandths of units.
   [[nodiscard]] std::uint64_t left() const;
   friend bool operator==(open_units const&, open_units const&) = default;
   void hash(digest& d) const;
 
  private:
-  // The holder of a piece: a rank, or
+  // The holder of a piece: a rank, or one of these.
   enum : rank_id { in_pool = -1, recorded = -2, suspected = -3 };
   struct open_unit {
     std::vector<rank_id> pieces;
@@ -83,8 +83,8 @@ class open_units {
     std::uint64_t suspected = 0;
     std::uint64_t missing = 0;  // without a result
     std::uint64_t next = 0;     // no piece before it is in the pool
-    bool whole = false;         // all is read
-    bool leaving = false;       // all results are here
+    bool whole = false;         // read completely
+    bool leaving = false;       // has all its results
     friend bool operator==(open_unit const&, open_unit const&) = default;
   };
 

@@ -1,4 +1,4 @@
-// Who answers which message of a multi_host call.
+// Routes each message of a multi_host call to the role that answers it.
 #pragma once
 
 #include <concepts>
@@ -10,7 +10,7 @@
 
 namespace skel::role {
 
-/// The roles of one rank. `arbiter`: on the root, while the run goes on; otherwise null.
+/// The roles of one rank. `arbiter` is null except on the root while the run goes on.
 struct group_roles {
   group_arbiter* arbiter = nullptr;
   group_host& host;
@@ -22,7 +22,7 @@ template <class T, class... Others>
 concept one_of = (std::same_as<T, Others> || ...);
 }  // namespace detail
 
-/// Takes a message to the role that answers it. The part of the roll call comes before that.
+/// Passes a message to the role that answers it. The caller passes it to the roll call first.
 inline void route(rank_id from, group_message const& m, group_roles const& to, group_actions& out) {
   using namespace group_msg;
   using detail::one_of;

@@ -1,4 +1,4 @@
-// Which of the lost ranks are heard again.
+// Detects lost ranks that are heard from again.
 #pragma once
 
 #include <set>
@@ -10,11 +10,11 @@
 
 namespace skel::role {
 
-/// A role hears of a loss on every tick for as long as the loss lasts. A regular value.
+/// A role is notified of a loss on every tick while it lasts. A regular value.
 class silence {
  public:
   void lost(rank_id rank) { now_.insert(rank); }
-  /// On a tick: ranks that were lost before the last one, and are not any more.
+  /// Called on a tick: returns ranks that were lost before the last tick and no longer are.
   [[nodiscard]] std::vector<rank_id> heard_again() {
     std::vector<rank_id> heard;
     for (rank_id const r : before_)

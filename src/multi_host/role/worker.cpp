@@ -10,7 +10,7 @@ namespace skel::role {
 namespace act = group_act;
 
 namespace {
-// Ticks after which a request is repeated: a host that took this rank for lost has forgotten it.
+// Ticks after which a request is repeated: a host that has declared this rank dead drops its request.
 constexpr unsigned request_patience = 4;
 }  // namespace
 
@@ -76,7 +76,7 @@ void group_worker::finished(packet_id id, piece_run pieces, std::uint64_t bytes,
   if (!attendance_.active()) return;
   auto const at = std::find_if(running_.begin(), running_.end(),
                                [&](part const& p) { return p.id == id && p.pieces == pieces; });
-  if (at == running_.end()) return;  // void meanwhile
+  if (at == running_.end()) return;  // its term has ended
   part const now = *at;
   running_.erase(at);
   bool const joins = !done_.empty() && done_.back().term == now.term &&
@@ -92,7 +92,7 @@ void group_worker::finished(packet_id id, piece_run pieces, std::uint64_t bytes,
   maybe_ask(out);
 }
 
-// All that is done for one host travels in one message, and the next request rides on it.
+// Returns all results for one host in one message, which also carries the next request.
 void group_worker::flush(rank_id host, term_id term, group_actions& out) {
   group_msg::returned m{.term = term, .most = pace_};
   for (auto const& p : done_)
@@ -106,8 +106,8 @@ void group_worker::flush(rank_id host, term_id term, group_actions& out) {
   out.push_back(act::send{host, std::move(m)});
 }
 
-// At the level, or when nothing more of their unit is here: the unit should not wait for this rank's next
-// one.
+// Returns results at the level, or when this rank holds no further piece of their unit, so that the unit does
+// not wait for the rank's next one.
 void group_worker::maybe_flush(group_actions& out) {
   bool const full = done_bytes_ >= config_.results_level;
   while (true) {
@@ -180,7 +180,7 @@ void group_worker::failed(std::uint64_t unit, std::string text, group_actions& o
   drop_if_draining();
 }
 
-// The arbiter replaces a lost host; without the root there is no arbiter.
+// The arbiter replaces a lost host. The arbiter itself lives on the root.
 void group_worker::lost(rank_id rank, group_actions& out) { attendance_.lost(rank, out); }
 
 void group_worker::drop_if_draining() {

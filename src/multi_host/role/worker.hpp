@@ -17,19 +17,20 @@ struct group_worker_config {
   rank_id root = 0;
   std::uint64_t call_hash = 0;
   unsigned threads = 1;
-  double power = 0;  ///< told when it says hello; 0: not
-  /// A request leaves when this number of pieces waits for a thread, or as many as threads take at a time,
-  /// where pieces are small. Empty: when no piece waits or runs any more.
+  double power = 0;  ///< sent with its hello; 0: not measured
+  /// The worker sends a request when this many pieces wait for a thread, or, if pieces are small, as many as
+  /// the threads take at a time. Empty: when no piece waits or runs.
   std::optional<std::uint64_t> threshold = 1;
-  std::uint64_t results_level = 0;  ///< bytes of results that are kept before they leave together
+  std::uint64_t results_level = 0;  ///< bytes of results to collect before returning them
   friend bool operator==(group_worker_config const&, group_worker_config const&) = default;
 };
 
-/// Requests packets from its host and processes their pieces. Results leave when they "accumulate to a
-/// certain level" [Bajaj93, §5.1], or when nothing more of their unit is here. When the arbiter sends the
-/// worker elsewhere, it finishes what it holds and returns the results to where the pieces came from.
+/// Requests packets from its host and processes their pieces; the paper calls this rank a slave. Returns
+/// results when they "accumulate to a certain level" [Bajaj93, §5.1], or when it holds no further piece of
+/// their unit. When the arbiter moves the worker to another host, it finishes the pieces that it holds and
+/// returns their results to the host they came from.
 ///
-/// A regular value; events append their actions to `out`. It relies on the wire contract.
+/// A regular value; events append their actions to `out`. Relies on the wire contract.
 class group_worker {
  public:
   group_worker() = default;
@@ -37,17 +38,17 @@ class group_worker {
       : config_(config), attendance_(config.self, config.root) {}
 
   void begin(group_actions& out);
-  /// This number of pieces makes a packet of the right length, as far as this rank knows; 0: any number.
+  /// Sets the largest packet to request, in pieces; 0: no limit.
   void pace(std::uint64_t pieces) { pace_ = pieces; }
-  /// A compute thread is free and would take at most `limit` pieces. `quiet`: no thread of this rank is
-  /// inside the user's functions.
+  /// A compute thread is idle and takes at most `limit` pieces. `quiet`: no thread of this rank is inside the
+  /// user's functions.
   void idle(std::uint64_t limit, bool quiet, group_actions& out);
-  /// These pieces of packet `id` are done, their results of `bytes` bytes are kept by the engine.
+  /// These pieces of packet `id` are done; the engine keeps their results of `bytes` bytes.
   void finished(packet_id id, piece_run pieces, std::uint64_t bytes, group_actions& out);
-  /// A function of the user's threw, for this unit.
+  /// A user's function threw an exception while processing this unit.
   void failed(std::uint64_t unit, std::string text, group_actions& out);
   void please_stop(group_actions& out) { attendance_.please_stop(out); }
-  /// After drain: no thread is inside the user's functions any more.
+  /// After drain: no thread is inside the user's functions.
   void quiet(group_actions& out) { attendance_.quiet(out); }
   void on(rank_id from, call_message const& m, group_actions& out);
   void on(rank_id from, group_msg::serve const& m, group_actions& out);
@@ -56,7 +57,7 @@ class group_worker {
   void tick(group_actions& out);
 
   [[nodiscard]] bool has_work() const { return !queue_.empty() || !suspects_.empty(); }
-  /// Nothing else must begin on this rank: a suspect runs, or is next.
+  /// Whether nothing else may start on this rank: a suspect runs, or is next.
   [[nodiscard]] bool runs_alone() const { return suspect_runs() || (queue_.empty() && !suspects_.empty()); }
   [[nodiscard]] std::uint64_t queued() const;
   [[nodiscard]] std::size_t running() const { return running_.size(); }
@@ -93,12 +94,12 @@ class group_worker {
   bool asked_ = false;
   packet_id next_id_ = 1;
   std::deque<part> queue_;
-  std::deque<part> suspects_;  // wait until nothing else is here
+  std::deque<part> suspects_;  // wait until this rank has nothing else
   std::vector<part> running_;
-  std::vector<part> done_;  // results not sent yet
+  std::vector<part> done_;  // their results have not been sent yet
   std::uint64_t done_bytes_ = 0;
   std::uint64_t pace_ = 0;
-  std::uint64_t reach_ = 0;  // pieces that threads take at a time, where it is more than one each
+  std::uint64_t reach_ = 0;  // pieces that the threads take at a time, if more than one each
   unsigned ticks_ = 0;       // since the last request or packet
 };
 

@@ -1,0 +1,57 @@
+#include "piece_runner.hpp"
+
+#include <mutex>
+#include <utility>
+
+#include "call/quantum.hpp"
+#include "call/user_code.hpp"
+#include "skel/bytes.hpp"
+
+namespace skel::detail {
+
+// Results of a unit that this rank leads leave when all of them are here, so the message is not read while a
+// thread appends to it. A piece that was taken back from a rank which lives after all is processed twice, and
+// its unit may leave while a thread works on it; from then on, results lie apart. So do results for other
+// hosts, which may be sent after each job.
+std::shared_ptr<transport::packet> piece_runner::room_for_results(unsigned thread, process_job const& j,
+                                                                  bool taken_back) {
+  if (j.packet->stays) return nullptr;
+  auto& out = outgoing_[thread];
+  bool const together = j.packet->own && !taken_back;
+  bool const goes_on = together && out.term == j.packet->term && out.unit == j.pieces.unit;
+  if (goes_on && out.packed && !out.packed->empty()) return out.packed;
+  auto& wires = engine_.wires();
+  auto fresh = wires.share(transport::packet(wires.buffer()));
+  if (together) out = {j.packet->term, j.pieces.unit, fresh};
+  return fresh;
+}
+
+void piece_runner::run(unsigned thread, process_job const& j,
+                       std::shared_ptr<transport::packet> const& together, std::atomic<bool> const& draining,
+                       outcome& to) {
+  auto& p = *j.packet;
+  std::call_once(p.opened, [&] {
+    if (!p.object) p.object = work_.unpack_packet(p.packed.bytes());
+  });
+  worker_info const where{setup_.rank, thread, static_cast<unsigned>(outgoing_.size())};
+  for (std::uint64_t i = 0; i < j.pieces.count; ++i) {
+    held_piece held;
+    held.object = work_.process(*p.object, j.pieces.first - p.first + i, where);
+    if (j.on_trial) trial_.measure_sending(*p.object, *held.object);
+    if (!p.stays) {
+      held.at = together->size() + bytes::most_varint;
+      bytes::put_block_by(together->body(), [&](auto& body) { work_.pack(*held.object, body); });
+      held.size = together->size() - held.at;
+      held.object.reset();
+      held.whole = together;
+      to.bytes += held.size;
+    }
+    // Results for this rank itself are due at once: they do not travel yet.
+    if (p.own) to.bytes = setup_.options.paper.results_level;
+    to.results.push_back(std::move(held));
+    if (draining.load(std::memory_order_relaxed)) break;
+    not_of_the_user([&] { engine_.try_progress(slice_seconds); });
+  }
+}
+
+}  // namespace skel::detail

@@ -1,0 +1,43 @@
+// Checks the options of a multi_host call and configures its roles.
+#pragma once
+
+#include <cstdint>
+
+#include "call/call_description.hpp"
+#include "multi_host/role/arbiter.hpp"
+#include "multi_host/role/host.hpp"
+#include "multi_host/role/worker.hpp"
+#include "skel/context.hpp"
+#include "skel/detail/group_work.hpp"
+#include "skel/multi_host.hpp"
+
+namespace skel::detail {
+
+class engine;
+
+/// The options of a call, and the configurations of its roles.
+struct group_setup {
+  multi_host_options options;
+  std::uint64_t units = 0;
+  int size = 1;  ///< ranks of the context
+  int rank = 0;
+  int root = 0;
+
+  /// Throws usage_error for contradictory options, on all ranks, before any message is sent.
+  group_setup(context const& ctx, std::uint64_t number, multi_host_options const& with, int root_rank);
+
+  [[nodiscard]] bool sink_on_hosts() const { return options.results == unit_results::on_hosts; }
+  [[nodiscard]] char const* results() const;
+  /// Adds what must be the same on all ranks.
+  void describe(call_description& call, group_work const& work) const;
+  [[nodiscard]] role::group_worker_config worker(engine& of, std::uint64_t call_hash, unsigned threads) const;
+  [[nodiscard]] role::group_host_config host() const;
+  [[nodiscard]] role::group_arbiter_config arbiter() const;
+
+ private:
+  void check_choices() const;
+  [[nodiscard]] bool measures_power() const { return options.paper.measure_power && size > 1; }
+  [[nodiscard]] std::uint64_t left_alone() const;
+};
+
+}  // namespace skel::detail

@@ -1,0 +1,68 @@
+// Complete units on their way to the user's sink, on the root or on the host that led them.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "cargo.hpp"
+#include "engine/engine.hpp"
+#include "skel/detail/group_work.hpp"
+
+namespace skel::detail {
+
+/// On the root, units wait here for the sink; one thread at a time gives them to it, without the engine's
+/// lock.
+class unit_sink {
+ public:
+  unit_sink(engine& of, group_work& work, bool in_order) : engine_(of), work_(work), in_order_(in_order) {}
+
+  // --- under the engine's lock
+  void push(std::uint64_t unit, std::vector<labelled_piece>& results);
+  struct entry {
+    std::uint64_t unit = 0;
+    unit_of_results results;
+  };
+  /// The unit that the sink receives next, if it is here and the sink goes on.
+  [[nodiscard]] std::optional<entry> next();
+  /// The sink was at a unit for `seconds`.
+  void received(double seconds, bool failed, bool goes_on);
+  [[nodiscard]] double seconds() const { return seconds_; }
+
+  // --- without it
+  /// Held by the thread that gives units to the sink. Not a mutex: a sink that spends simulated time comes
+  /// back here.
+  class turn {
+   public:
+    explicit turn(unit_sink& of) : flag_(of.busy_), mine_(!flag_.test_and_set(std::memory_order_acquire)) {}
+    turn(turn const&) = delete;
+    turn& operator=(turn const&) = delete;
+    ~turn() {
+      if (mine_) flag_.clear(std::memory_order_release);
+    }
+    explicit operator bool() const { return mine_; }
+
+   private:
+    std::atomic_flag& flag_;
+    bool mine_;
+  };
+  /// Gives the results of a unit to the sink. False: the sink wants the run to end.
+  [[nodiscard]] bool give(std::uint64_t unit, unit_of_results& results);
+  /// Units that the sink has received; from any thread.
+  [[nodiscard]] std::uint64_t sunk() const { return sunk_; }
+
+ private:
+  engine& engine_;
+  group_work& work_;
+  bool in_order_;
+  std::map<std::uint64_t, unit_of_results> waiting_;
+  std::uint64_t next_ = 0;  // for a sink in order
+  std::atomic<std::uint64_t> sunk_{0};
+  std::atomic_flag busy_;
+  bool stopped_ = false;
+  double seconds_ = 0;
+};
+
+}  // namespace skel::detail
