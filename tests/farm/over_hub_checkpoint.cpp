@@ -203,7 +203,7 @@ TEST_CASE("a store that is none, empty, another's, or not asked for is refused i
   run(s, 2, {}, where.options(false));
   CHECK(s.got == expected(all_tasks));
   CHECK(refusal(where, where.options(false)) ==
-        "there is a checkpoint in a, b, c already: go on with it (--resume), or empty the directories");
+        "there is a checkpoint in a, b, c already: resume it (--resume), or empty the directories");
   CHECK(refusal(where, where.options(true, "letters")).find("use another store") != std::string::npos);
   auto other_version = where.options(true);
   other_version.checkpoint->version = "2";
@@ -216,7 +216,7 @@ TEST_CASE("a store that is none, empty, another's, or not asked for is refused i
   CHECK(refusal(where, gone).find("No such file or directory") != std::string::npos);
   auto few = where.options(false);
   few.checkpoint->store.clear();
-  CHECK(refusal(where, few) == "a checkpoint needs directories to be stored in: --store");
+  CHECK(refusal(where, few) == "a checkpoint needs at least one directory: --store");
   auto unknown = where.options(false);
   unknown.checkpoint->code = "raid:5";
   CHECK(refusal(where, unknown).find("raid") != std::string::npos);
