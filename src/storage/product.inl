@@ -31,7 +31,8 @@ SKEL_GF_TARGET std::size_t pass(product_job const& job, pass_range const& range)
   using in = instructions;
   constexpr std::size_t step = in::width * Wide;
   constexpr std::size_t line = 64;
-  bool const streamed = range.streamed && step % line == 0;  // streaming half a line at a time would be slower
+  bool const streamed =
+      range.streamed && step % line == 0;  // streaming half a line at a time would be slower
   auto at = range.begin;
   for (; at + step <= range.end; at += step) {
     typename in::vector sums[Rows][Wide];

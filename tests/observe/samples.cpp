@@ -104,8 +104,7 @@ TEST_CASE("other files are refused and left alone") {
         path +
             ":1: samples of schema 1, this version writes schema 2 (skel-model reads both); give another "
             "file; nothing was appended");
-  CHECK(refused(header + "3,skel-x\n") ==
-        path + ":2: expected samples of schema 2; nothing was appended");
+  CHECK(refused(header + "3,skel-x\n") == path + ":2: expected samples of schema 2; nothing was appended");
 }
 
 TEST_CASE("a samples file that cannot be written names the reason") {
