@@ -210,7 +210,7 @@ TEST_CASE("a store that is none, empty, another's, or not asked for is refused i
   CHECK(refusal(where, other_version).find("of a test 1, ") != std::string::npos);
   auto other_program = where.options(true);
   other_program.checkpoint->program = "another test";
-  CHECK(refusal(where, other_program).find("not of another test 1, ") != std::string::npos);
+  CHECK(refusal(where, other_program).find("expected another test 1, ") != std::string::npos);
   auto gone = where.options(true);
   for (auto& d : gone.checkpoint->store) d += "/gone";
   CHECK(refusal(where, gone).find("No such file or directory") != std::string::npos);
