@@ -108,24 +108,27 @@ transport::packet cargo_codec::pack(group_message const& m) {
 group_cargo cargo_codec::unload(group_message const& m, std::span<std::byte const> body,
                                 transport::packet& whole) const {
   group_cargo with;
-  std::shared_ptr<transport::packet> kept;
+  if (as<msg::packet>(m) != nullptr) {
+    whole.drop_front(whole.size() - body.size());
+    with.packed = std::move(whole);
+    return with;
+  }
+  auto const* const returned = as<msg::returned>(m);
+  auto const* const done = as<msg::unit_done>(m);
+  if (returned == nullptr && done == nullptr) return with;
+  auto const kept = engine_.wires().share(std::move(whole));
   auto const take = [&](role::piece_run const& these) {
     if (these.count > body.size()) throw protocol_error("results end early");
     for (std::uint64_t p = 0; p < these.count; ++p) {
-      if (!kept) kept = engine_.wires().share(std::move(whole));
       auto const bytes = bytes::get_bytes(body, bytes::get_varint(body));
       auto const at = static_cast<std::size_t>(bytes.data() - kept->bytes().data());
       with.pieces.push_back({these.unit, these.first + p, {nullptr, kept, at, bytes.size()}});
     }
   };
-  if (as<msg::packet>(m) != nullptr) {
-    whole.drop_front(whole.size() - body.size());
-    with.packed = std::move(whole);
-  } else if (auto const* r = as<msg::returned>(m)) {
-    for (auto const& these : r->runs) take(these);
-  } else if (auto const* d = as<msg::unit_done>(m)) {
-    take({d->unit, 0, bytes::get_varint(body)});
-  }
+  if (returned != nullptr)
+    for (auto const& these : returned->runs) take(these);
+  else
+    take({done->unit, 0, bytes::get_varint(body)});
   return with;
 }
 

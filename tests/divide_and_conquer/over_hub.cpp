@@ -249,7 +249,7 @@ TEST_CASE("a problem that never becomes trivial ends the call with an error") {
     });
     for (int r = 0; r < ranks; ++r) {
       check_thrown<skel::task_error>(job, r);
-      CHECK(job.error(r).find("not trivial after 10000 divisions") != std::string::npos);
+      CHECK(job.error(r).find("not trivial after 10000 nested divisions") != std::string::npos);
     }
   }
 }

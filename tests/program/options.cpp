@@ -146,8 +146,8 @@ TEST_CASE("checkpoints: dependent options and invalid codes") {
         "--resume-object requires --resume");
   CHECK(test::contains(refusal({"--checkpoint", "raid:5", "--store", "a"}), "--checkpoint: "));
   CHECK(test::contains(refusal({"--checkpoint", "ida:200,100", "--store", "a"}), "256"));
-  CHECK(
-      test::contains(refusal({"--checkpoint", "ida:2,1", "--store", "a", "--every", "soon"}), "no duration"));
+  CHECK(test::contains(refusal({"--checkpoint", "ida:2,1", "--store", "a", "--every", "soon"}),
+                       "is not a duration"));
 }
 
 TEST_CASE("unknown names are errors that list the known ones") {
