@@ -50,9 +50,10 @@ role::bsp_conductor_config bsp_run::conduct() {
   for (auto const& g : found) c.usable.push_back({g.generation, g.parts});
   auto const parts = found.empty() ? 0 : static_cast<int>(found.front().parts);
   if (parts > 0 && parts != ctx_.size() && !work_.splits())
-    throw usage_error(detail::format(
-        "the checkpoint is of {} ranks, and the program does not say how its state is split: start so many",
-        parts));
+    throw usage_error(
+        detail::format("the checkpoint is of {} ranks, and the program does not say how its state is split: "
+                       "expected {} ranks",
+                       parts, parts));
   c.stamp = store_->newest().stamp;
   c.newest = store_->newest().generation;
   return c;

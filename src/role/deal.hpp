@@ -30,7 +30,7 @@ namespace skel {
 /// The tasks of `all` at these positions.
 [[nodiscard]] range_list at_positions(range_list const& all, range_list const& positions);
 
-/// Deals `tasks` tasks interleaved in proportion to relative power (docs/gdc.md, section 2): a
+/// Deals `tasks` tasks interleaved in proportion to relative power ([Lee97, §2]): a
 /// worker of power 2 counts as two workers, so powers 1, 2, 1 give the order w1, w2, w3, w2.
 /// Fractions are exact in the long run: the k-th turn of a worker of power p comes at virtual time
 /// k / p. Returns one list of ranges per worker.

@@ -11,7 +11,7 @@
 
 namespace skel::role {
 
-/// One rank's search for work along the ring (docs/gdc.md, section 3, phase 2, cases 1 to 3). A
+/// One rank's search for work along the ring ([Lee97, §3], phase 2, cases 1 to 3). A
 /// regular value. next() returns the rank to ask; the answer is passed to works(), idle() or
 /// shortcut(). A search visits every rank at most once and ends where it began.
 class ring_search {
