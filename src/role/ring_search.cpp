@@ -44,7 +44,9 @@ std::optional<rank_id> ring_search::next() {
   while (++step_ < n) {
     std::size_t distance = step_;
     if (order_ == ring_order::doubling) {
-      if (step_ > 63 || (distance = std::size_t{1} << (step_ - 1)) >= n) break;
+      if (step_ > 63) break;
+      distance = std::size_t{1} << (step_ - 1);
+      if (distance >= n) break;
     } else if (order_ == ring_order::predecessors) {
       distance = n - step_;
     }
