@@ -1,7 +1,7 @@
 // Ranks are killed by SIGKILL while surfaces are made: the mesh is the same.
 #include "../mpi/survivors.hpp"
 
-TEST_CASE("a slave is killed while processing, a host while reading; all ranks but the root") {
+TEST_CASE("a worker is killed while processing, a host while reading; all ranks but the root") {
   test::survives(test::in_groups("process", 4), 1);
   test::survives(test::in_groups("read", 2), 2);
   test::survives(test::in_groups("all", 2), 4);
