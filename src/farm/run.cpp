@@ -221,8 +221,8 @@ void farm_run::drain_sink() {
     std::lock_guard const lock(engine_.mutex());
     weigh_help();
   }
-  farm_sink::turn const turn(sink_);
-  if (!turn) return;
+  auto const mine = sink_.turn();
+  if (!mine) return;
   if (display_) show_progress(false);
   sink_.save_if_due();
   while (true) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "call/sink_turn.hpp"
 #include "engine/engine.hpp"
 #include "help.hpp"
 #include "recorder.hpp"
@@ -34,22 +35,8 @@ class farm_sink {
   void recycle(entries& had);
 
   // --- without it
-  /// Held by the thread that gives results to the sink. Not a mutex: a sink that spends simulated time comes
-  /// back here.
-  class turn {
-   public:
-    explicit turn(farm_sink& of) : flag_(of.busy_), mine_(!flag_.test_and_set(std::memory_order_acquire)) {}
-    turn(turn const&) = delete;
-    turn& operator=(turn const&) = delete;
-    ~turn() {
-      if (mine_) flag_.clear(std::memory_order_release);
-    }
-    explicit operator bool() const { return mine_; }
-
-   private:
-    std::atomic_flag& flag_;
-    bool mine_;
-  };
+  /// For the one thread that gives results to the sink.
+  [[nodiscard]] sink_turn turn() { return sink_turn(busy_); }
   [[nodiscard]] sink_stage::progress drain(entries& list);
   /// The run stops: the sink has no more of it, but a later run need not compute it again. Gives the engine's
   /// lock away.

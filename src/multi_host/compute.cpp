@@ -156,7 +156,7 @@ void group_run::idle_work() {
 
 void group_run::drain_sink() {
   if (!is_root()) return;
-  unit_sink::turn const mine(sink_);
+  auto const mine = sink_.turn();
   if (!mine) return;
   while (true) {
     std::optional<unit_sink::entry> e;

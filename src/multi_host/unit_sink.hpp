@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "call/sink_turn.hpp"
 #include "cargo.hpp"
 #include "engine/engine.hpp"
 #include "skel/detail/group_work.hpp"
@@ -32,22 +33,8 @@ class unit_sink {
   [[nodiscard]] double seconds() const { return seconds_; }
 
   // --- without it
-  /// Held by the thread that gives units to the sink. Not a mutex: a sink that spends simulated time comes
-  /// back here.
-  class turn {
-   public:
-    explicit turn(unit_sink& of) : flag_(of.busy_), mine_(!flag_.test_and_set(std::memory_order_acquire)) {}
-    turn(turn const&) = delete;
-    turn& operator=(turn const&) = delete;
-    ~turn() {
-      if (mine_) flag_.clear(std::memory_order_release);
-    }
-    explicit operator bool() const { return mine_; }
-
-   private:
-    std::atomic_flag& flag_;
-    bool mine_;
-  };
+  /// For the one thread that gives results to the sink.
+  [[nodiscard]] sink_turn turn() { return sink_turn(busy_); }
   /// Gives the results of a unit to the sink. False: the sink wants the run to end.
   [[nodiscard]] bool give(std::uint64_t unit, unit_of_results& results);
   /// Units that the sink has received; from any thread.

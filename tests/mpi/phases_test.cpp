@@ -22,7 +22,7 @@ std::ptrdiff_t lines_with(test::ended const& e, std::string const& text) {
 }  // namespace
 
 TEST_CASE("a rank dies while the others are inside MPI_Init or make the context") {
-  for (auto const* where : {"main", "init", "initialised", "dup"})
+  for (auto const* where : {"main", "init", "initialised", "dup", "gather", "barrier"})
     for (int const rank : {0, 2}) {
       INFO(where << ", rank " << rank);
       auto const e = run(where, rank, "5s");
@@ -33,16 +33,6 @@ TEST_CASE("a rank dies while the others are inside MPI_Init or make the context"
       CHECK(lines_with(e, "died before all ranks had started") == 1);
       if (std::string(where) != "main") CHECK(lines_with(e, "rank " + std::to_string(rank) + " died") == 1);
     }
-}
-
-TEST_CASE("a rank dies in the last collective calls of the start") {
-  for (auto const* where : {"gather", "barrier"}) {
-    INFO(where);
-    auto const e = run(where, 2, "5s");
-    CAPTURE(e.out, e.errors);
-    CHECK(e.code == 1);
-    CHECK(lines_with(e, "rank 2 died before all ranks had started") == 1);
-  }
 }
 
 TEST_CASE("a rank dies when it has said farewell") {

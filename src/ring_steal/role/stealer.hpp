@@ -69,7 +69,7 @@ class stealer {
   [[nodiscard]] bool may_spare(debt_id id) const;
   /// Tasks of this debt are available: the thief that has waited longest gets them.
   void spare(debt_id id, steal_actions& out);
-  /// This rank is busy but has had nothing to give for some time: refuses the waiting thieves.
+  /// This rank is busy and found nothing to give for some time: refuses the waiting thieves.
   void nothing_to_spare(steal_actions& out);
   /// This rank is idle and has no rank to ask, and some time has passed.
   void retry(steal_actions& out);
