@@ -52,12 +52,14 @@ struct farm_options {
 };
 
 /// Satisfied by a function object that can be called, as const, with (task const&) or (task const&,
-/// worker_info const&), and whose result can travel.
+/// worker_info const&).
 template <class F, class Task>
-concept task_function =
-    (std::is_invocable_v<F const&, Task const&> ||
-     std::is_invocable_v<F const&, Task const&,
-                         worker_info const&>)&&transferable<typename detail::task_result<F, Task>::type>;
+concept calls_task = std::is_invocable_v<F const&, Task const&> ||
+                     std::is_invocable_v<F const&, Task const&, worker_info const&>;
+
+/// Satisfied by a function object that calls_task and whose result can travel.
+template <class F, class Task>
+concept task_function = calls_task<F, Task> && transferable<typename detail::task_result<F, Task>::type>;
 
 /// Runs f(task) once for every task of the source, on all ranks, and gives each result once to the
 /// sink on the root.

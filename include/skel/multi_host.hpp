@@ -125,13 +125,11 @@ using pieces_ready = detail::function_reference<void(std::uint64_t)>;
 ///     std::uint64_t read_first(number, carried&, unit&, pieces_ready const& ready) const;
 ///     result process(packet const& p, std::size_t i, worker_info const& where) const;
 template <class Job>
-concept multi_host_job =
-    requires(Job const& job, typename Job::unit const& u, std::uint64_t n) {
-      typename Job::carried;
-      typename Job::result;
-      { job.cut(u, n, n) } -> detail::becomes<typename Job::packet>;
-    } && (detail::reads_whole<Job> || detail::reads_in_parts<Job>)&&(detail::processes<Job> ||
-                                                                     detail::processes_with_worker<Job>);
+concept multi_host_job = requires(Job const& job, typename Job::unit const& u, std::uint64_t n) {
+  typename Job::carried;
+  typename Job::result;
+  { job.cut(u, n, n) } -> detail::becomes<typename Job::packet>;
+} && detail::reads_units<Job> && detail::processes_pieces<Job>;
 
 /// Reads units 0 to units - 1 in groups of ranks, processes their pieces, and gives each result
 /// once to `sink(unit, piece, result&&)`. By default the sink is called on the root, in order of

@@ -5,7 +5,7 @@ namespace skel::detail {
 void farm_help::handled_results(bool own, std::uint64_t count, double seconds) {
   double const cost = seconds / static_cast<double>(count);
   auto& mean = own ? own_result_cost_ : other_result_cost_;
-  double const before = mean.load(std::memory_order_relaxed);  // one thread at a time handles results
+  double const before = mean.load(std::memory_order_relaxed);  // only one thread at a time handles results
   mean.store(before == 0 ? cost : 0.7 * before + 0.3 * cost, std::memory_order_relaxed);
 }
 

@@ -7,22 +7,22 @@
 
 namespace skel::detail {
 
-/// Results of a quantum stay in the cache until they are sent.
+/// Keeps a quantum's results in the cache until they are sent.
 inline constexpr std::size_t quantum_bytes = std::size_t{128} * 1024;
 
-/// A quantum is worth about 100 microseconds, as far as the latest slices tell. It grows by steps, so that
-/// one cheap task does not decide.
+/// Sizes a quantum to about 100 microseconds by the latest slices. It grows in steps, so that one cheap
+/// task does not decide.
 class task_pace {
  public:
-  /// A slice of `tasks` took `seconds`. The results of the quantum are `bytes` so far, and about
-  /// `result_bytes` each.
+  /// A slice of `tasks` took `seconds`. The quantum's results hold `bytes` so far, about `result_bytes`
+  /// each.
   void measured(std::uint64_t tasks, double seconds, std::size_t bytes, std::size_t result_bytes);
-  /// Tasks of the next quantum, and of its slices.
+  /// Number of tasks of the next quantum, and of each of its slices.
   [[nodiscard]] std::uint64_t limit() const { return limit_; }
   [[nodiscard]] std::uint64_t slice() const;
-  /// Seconds per task; 0: not known.
+  /// Seconds per task; 0: unknown.
   [[nodiscard]] double cost() const { return cost_; }
-  /// Seconds measured since this was called last.
+  /// Seconds measured since the last call.
   [[nodiscard]] double take_busy() { return std::exchange(busy_, 0); }
 
  private:

@@ -1,4 +1,4 @@
-// The checkpoints of a farm, on the root: every result that the sink is given, by task.
+// Checkpoints of a farm, on the root: every result that the sink receives, by task.
 #pragma once
 
 #include <optional>
@@ -12,22 +12,22 @@
 
 namespace skel::detail {
 
-/// One mechanism for all schedules: it sees nothing but what the ledger has accepted. One thread at a time
-/// calls it: the one that drains the sink.
+/// One mechanism for all schedules, since it sees only what the ledger has accepted. Only the thread that
+/// drains the sink calls it.
 class farm_recorder {
  public:
-  /// Opens the store, reads what there is to resume from, and writes the first checkpoint. usage_error
-  /// where the store is not what it should be.
+  /// Opens the store, reads the checkpoint to resume from, and writes the first one. Throws usage_error if
+  /// the store does not fit the options.
   farm_recorder(engine& of, farm_work& work, farm_traits const& traits, checkpoint_options const& options);
 
-  /// What an earlier run has left, for the sink; empties it.
+  /// The results of an earlier run, for the sink; empties the list.
   [[nodiscard]] std::vector<result_batch> take_restored();
   [[nodiscard]] range_list const& restored_tasks() const { return restored_tasks_; }
 
   void add(range_list const& ranges, std::span<std::byte const> results);
   void save_if_due(double now);
-  /// After the run, however it has ended: all that the sink has had is durable when it returns, where the
-  /// store allows.
+  /// Called after the run, however it ended: makes everything that the sink has received durable, if the
+  /// store allows it.
   void close();
   [[nodiscard]] checkpoint_report& costs() { return writer_.costs(); }
 
@@ -37,7 +37,7 @@ class farm_recorder {
 
   std::optional<merged_log> merged_;
   result_log log_;
-  bool dirty_ = false;  // something came since the latest checkpoint was begun
+  bool dirty_ = false;  // results have come since the latest checkpoint began
   std::vector<result_batch> restored_;
   range_list restored_tasks_;
   store_writer writer_;

@@ -23,7 +23,7 @@ void put_entry(std::vector<std::byte>& out, range_list const& ranges, std::span<
   out.insert(out.end(), results.begin(), results.end());
 }
 
-// Ranges as a list of intervals is what tells whether two overlap; those of a stride are few tasks each.
+// Intervals show whether two ranges overlap; ranges with a stride hold few tasks each.
 void add_intervals(std::vector<std::pair<task_id, task_id>>& to, task_range const& r) {
   if (r.stride == 1 || r.count == 1) {
     to.emplace_back(r.first, r.last());

@@ -1,4 +1,4 @@
-// Results of a farm in the order in which the sink has had them, as bytes: what a checkpoint of a farm holds.
+// The content of a farm's checkpoint: results as bytes, in the order in which the sink received them.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,14 @@
 
 namespace skel::detail {
 
-/// Entries of ranges of tasks and the bytes of their results. What was added once is never copied again, so
-/// that a snapshot costs next to nothing and can be put together by another thread.
+/// Entries of task ranges and the bytes of their results. Entries are never copied again, so a snapshot is
+/// cheap and another thread can assemble it.
 class result_log {
  public:
   void add(range_list const& ranges, std::span<std::byte const> results);
 
   using snapshot = std::vector<std::shared_ptr<std::vector<std::byte> const>>;
-  /// All that was added so far.
+  /// Everything added so far.
   [[nodiscard]] snapshot all();
   [[nodiscard]] static std::vector<std::byte> joined(snapshot const& parts);
 
@@ -29,7 +29,7 @@ class result_log {
   std::vector<std::byte> open_;
 };
 
-/// Results of several tasks that merge into one value: the log is that value, and whose it is.
+/// Results that merge into one value: the log holds that value and the tasks in it.
 class merged_log {
  public:
   /// merge(into, more): both hold a packed value.
@@ -46,10 +46,10 @@ class merged_log {
 
 struct logged_results {
   range_list ranges;
-  std::span<std::byte const> results;  // within what was read
+  std::span<std::byte const> results;  // points into the bytes read
 };
-/// The entries of a log of a farm of so many tasks. Throws protocol_error where the bytes are none, or a task
-/// does not exist or is named twice.
+/// The entries of a log of a farm of `tasks` tasks. Throws protocol_error if the bytes are not a log, or if
+/// they name a task that does not exist or name one twice.
 [[nodiscard]] std::vector<logged_results> read_log(std::span<std::byte const> bytes, std::uint64_t tasks);
 
 }  // namespace skel::detail

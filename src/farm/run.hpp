@@ -29,12 +29,12 @@ class farm_run final : public collective_run {
   [[nodiscard]] farm_sink& sink() { return sink_; }
 
  private:
-  // Padded so that threads do not share lines.
+  // Padded so that threads do not share cache lines.
   struct alignas(128) thread_state {
     task_pace pace;
     std::optional<task_range> todo;
     std::vector<task_payload> payloads;  // of todo
-    role::farm_actions wanted;           // by the role when it was asked for work; kept for its memory
+    role::farm_actions wanted;           // the role's answer to a request for work; kept for its memory
   };
   struct own_message {
     role::farm_message what;
@@ -67,7 +67,8 @@ class farm_run final : public collective_run {
   void deliver_own();
   void please_stop() override;
   void abort(std::string const& text) override;
-  /// An event of the ledger's, e.g. `tell_ledger(&role::farm_ledger::lost, rank)`, and what it wants.
+  /// Delivers an event to the ledger, e.g. `tell_ledger(&role::farm_ledger::lost, rank)`, and performs its
+  /// actions.
   template <class... Parameters, class... Arguments>
   void tell_ledger(void (role::farm_ledger::*event)(Parameters...), Arguments&&... arguments) {
     role::farm_actions list;
@@ -75,26 +76,26 @@ class farm_run final : public collective_run {
     perform(list);
   }
 
-  // --- what is shown
+  // --- progress and report
   void describe(report& r) const override;
   void describe(observe::progress_state& s, bool last) const override;
 
   farm_work& work_;
   farm_setup setup_;
   bool keeps_local_;  // results stay objects on this rank
-  bool in_place_;     // or are computed where they will stay
+  bool in_place_;     // or are computed in their final place
   role::farm_worker worker_;
   std::optional<role::farm_ledger> ledger_;  // on the root
   farm_sink sink_;                           // used on the root
   farm_stream stream_;
   unsent_results unsent_;
   loopback<own_message> to_self_;
-  range_list accepted_;  // by the ledger, of the message being handled
+  range_list accepted_;  // tasks of the current message that the ledger accepted
   std::vector<thread_state> state_;
 
   std::size_t not_stopped_ = 0;          // ranks that have not said `stopped`, for the watchdog
   std::vector<bool> heard_;              // ranks that have taken part in this run so far
-  std::vector<std::uint64_t> finished_;  // per rank, as of the last stock: who is still moving
+  std::vector<std::uint64_t> finished_;  // per rank, at the last stock-taking: shows who makes progress
   std::atomic<int> lost_ranks_{0};       // for the progress line
 };
 

@@ -1,4 +1,4 @@
-// What a farm is made of: the user's choices, checked, and the roles' configurations.
+// The parts of a farm: the user's choices, checked, and the roles' configurations.
 #pragma once
 
 #include <vector>
@@ -24,13 +24,13 @@ struct farm_setup {
   int rank = 0;
   int root = 0;
 
-  /// Throws usage_error for promises that exclude each other. All ranks find the same, before anything is
-  /// sent.
+  /// Throws usage_error for options that exclude each other. All ranks come to the same decision before
+  /// anything is sent.
   farm_setup(context const& ctx, farm_work const& work, farm_policy how, farm_options const& with, int root);
 
   [[nodiscard]] bool computes() const;
   [[nodiscard]] bool resumes() const { return options.checkpoint && options.checkpoint->resume; }
-  /// Adds what all ranks must have in common for their messages to make sense, and their results.
+  /// Adds everything that must be equal on all ranks for their messages and results to fit.
   void describe(call_description& call, farm_work const& work) const;
   [[nodiscard]] role::farm_worker_config worker(engine& of, std::uint64_t call_hash, unsigned threads) const;
   [[nodiscard]] role::farm_ledger_config ledger(std::uint64_t call_hash, range_list restored) const;

@@ -32,7 +32,7 @@ void farm_sink::recycle(entries& had) {
   stage_.reuse(had);
 }
 
-// The root's own results and those that came as bytes are measured apart.
+// Measures the root's own results apart from those that came as bytes.
 sink_stage::progress farm_sink::drain(entries& list) {
   sink_stage::progress progress;
   progress.sunk = sunk_;
@@ -55,7 +55,7 @@ void farm_sink::drop_rest(std::unique_lock<std::mutex> lock) {
   lock.unlock();
   if (!recorder_) return;
   if (auto const bad = thrown_by([&] { stage_.record_only(rest); }))
-    warn_of_store(*bad);  // of the user's serialisation, when the run has failed or ends anyway
+    warn_of_store(*bad);  // from the user's serialisation, when the run has failed or ends anyway
 }
 
 void farm_sink::save_if_due() {

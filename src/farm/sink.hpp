@@ -1,4 +1,4 @@
-// Everything between results that the ledger has accepted and the user's sink having had them, on the root.
+// The way of accepted results from the ledger to the user's sink, on the root.
 #pragma once
 
 #include <atomic>
@@ -17,37 +17,37 @@
 
 namespace skel::detail {
 
-/// One thread at a time gives results to the sink, without the engine's lock; meanwhile more come in.
+/// One thread at a time passes results to the sink, without the engine's lock, while more arrive.
 class farm_sink {
  public:
-  /// Opens the store where there are checkpoints: usage_error where it is not what it should be.
+  /// Opens the store if there are checkpoints. Throws usage_error if it does not fit the options.
   farm_sink(engine& of, farm_work& work, farm_traits const& traits,
             std::optional<checkpoint_options> const& checkpoint);
 
   // --- under the engine's lock
   void push(result_batch batch, range_list const& accepted) { stage_.push(std::move(batch), accepted); }
-  /// What an earlier run has left goes to the sink first.
+  /// Results of an earlier run go to the sink first.
   void push_restored();
   [[nodiscard]] bool waiting() const { return stage_.waiting(); }
   using entries = std::vector<sink_stage::entry>;
   [[nodiscard]] entries take() { return stage_.take(); }
-  /// Reuses the memory of `had` and of its messages: fresh pages would cost more than what is read into them.
+  /// Reuses the memory of `had` and of its messages: fresh pages cost more than reading into them.
   void recycle(entries& had);
 
   // --- without it
-  /// For the one thread that gives results to the sink.
+  /// For the one thread that passes results to the sink.
   [[nodiscard]] sink_turn turn() { return sink_turn(busy_); }
   [[nodiscard]] sink_stage::progress drain(entries& list);
-  /// The run stops: the sink has no more of it, but a later run need not compute it again. Gives the engine's
-  /// lock away.
+  /// Stops the run: the sink receives no more results, but they are recorded so that a later run need not
+  /// compute them again. Releases the engine's lock.
   void drop_rest(std::unique_lock<std::mutex> lock);
   void save_if_due();
-  /// After the run, however it has ended: what the sink has had is durable, where the store allows.
+  /// Called after the run, however it ended: makes what the sink received durable, if the store allows it.
   void save_last();
   [[nodiscard]] std::optional<checkpoint_report> checkpoint_costs();
 
   [[nodiscard]] range_list restored_tasks() const;
-  /// Results that the sink has had; from any thread.
+  /// Number of results that the sink has received. Thread-safe.
   [[nodiscard]] std::uint64_t sunk() const { return sunk_; }
   [[nodiscard]] farm_help& help() { return help_; }
 

@@ -20,7 +20,7 @@ void sink_stage::reuse(std::vector<entry>& had) {
   if (queue_.empty()) queue_.swap(had);
 }
 
-// Calls the sink for the first `count` results of `p` and moves p beyond them.
+// Calls the sink for the first `count` results of `p` and advances p past them.
 void sink_stage::give(pending& p, std::uint64_t count) {
   task_range const piece{p.range.first, count, p.range.stride};
   std::uint64_t done = 0;
@@ -44,7 +44,7 @@ void sink_stage::give(pending& p, std::uint64_t count) {
 
 namespace {
 
-// Which tasks of an entry were accepted, asked in the order of its ranges.
+// Tells which tasks of an entry were accepted; asked in the order of its ranges.
 class acceptance {
  public:
   explicit acceptance(sink_stage::entry const& e) : e_(e) {}
@@ -116,8 +116,8 @@ void sink_stage::record_only(std::span<entry const> entries) {
   for (auto const& e : entries) keep(e);
 }
 
-// Splits a batch into its accepted pieces. Results of a batch are decoded in sequence, so what was not
-// accepted (another rank was first with it) is stepped over.
+// Splits a batch into its accepted pieces. A batch is decoded in sequence, so results that were not accepted
+// (another rank was first) are skipped.
 void sink_stage::route(entry& e) {
   pending p{e.batch, {}, 0, e.batch->packed.bytes()};
   keep(e);
@@ -131,7 +131,7 @@ void sink_stage::route(entry& e) {
     for (std::uint64_t i = 0; i < range.count;) {
       bool const accepted = accepts.next(range[i]);
       std::uint64_t n = 1;
-      if (e.all) n = range.count;  // the common case is not looked at task by task
+      if (e.all) n = range.count;  // the common case needs no look at each task
       task_range const piece{range[i], n, range.stride};
       i += n;
       p.range = piece;

@@ -1,4 +1,4 @@
-// Between the ledger and the user's sink: one call at a time, in task order where that is asked for.
+// Passes accepted results to the user's sink: one call at a time, in task order if asked to.
 #pragma once
 
 #include <cstddef>
@@ -23,23 +23,22 @@ struct result_batch {
   range_list ranges;                     // in the order of the results
   transport::packet packed;              // either packed, `offset` bytes into the packet
   std::unique_ptr<local_results> local;  // or as objects
-  bool in_place = false;                 // or where the sink would put them
+  bool in_place = false;                 // or already where the sink would put them
   [[nodiscard]] bool is_packed() const { return !local && !in_place; }
-  bool restored = false;  // an earlier run had them
+  bool restored = false;  // from an earlier run
 };
 
 class sink_stage {
  public:
   sink_stage(farm_work& work, bool ordered, bool merged) : work_(work), ordered_(ordered), merged_(merged) {}
 
-  /// Takes a batch of which the tasks of `accepted` (a subsequence) are to be given to the sink. Under the
-  /// engine's lock.
+  /// Takes a batch whose tasks in `accepted` (a subsequence) go to the sink. Call under the engine's lock.
   void push(result_batch batch, range_list const& accepted);
-  /// Results as bytes, once each, before the sink has them: for checkpoints. Called by drain(); restored ones
-  /// are left out.
+  /// Called by drain() with each result as bytes, once, before the sink receives it: for checkpoints.
+  /// Restored results are left out.
   using recorder = std::function<void(range_list const&, std::span<std::byte const>)>;
   void record_to(recorder r) { recorder_ = std::move(r); }
-  /// Seconds that this took so far, the recorder's own included.
+  /// Seconds spent here so far, the recorder's included.
   [[nodiscard]] double recording_seconds() const { return recording_seconds_; }
 
   [[nodiscard]] bool waiting() const { return !queue_.empty(); }
@@ -47,31 +46,31 @@ class sink_stage {
   struct progress {
     std::uint64_t sunk = 0;
     task_id next = 0;
-    bool stop = false;  // the sink has had enough
+    bool stop = false;  // the sink asked to stop
     std::optional<std::pair<task_id, std::string>> error;
   };
   struct entry {
     std::shared_ptr<result_batch> batch;
     range_list ranges;    // of the batch
-    range_list accepted;  // of those; empty with all = true
+    range_list accepted;  // of these; empty if `all`
     bool all = true;
   };
-  /// What has been pushed, for drain(). Under the engine's lock.
+  /// What has been pushed, for drain(). Call under the engine's lock.
   [[nodiscard]] std::vector<entry> take() { return std::exchange(queue_, {}); }
-  /// The memory of a list that drain() has handled serves for what is pushed next. Under the engine's lock.
+  /// Gives back a list that drain() has handled, to reuse its memory. Call under the engine's lock.
   void reuse(std::vector<entry>& had);
-  /// Gives results to the sink. Without the engine's lock, by one thread at a time. Never throws: an
-  /// exception of the sink comes back in the progress, and the sink is not called again.
+  /// Passes results to the sink. Call without the engine's lock, from one thread at a time. Never throws:
+  /// the progress returned holds the sink's exception, and the sink is not called again.
   progress drain(std::span<entry> entries);
-  /// Instead, as the run stops and the sink has no more of it: they are recorded, if anything is.
+  /// Instead of drain() when the run stops early: only records the results, if there is a recorder.
   void record_only(std::span<entry const> entries);
 
  private:
   struct pending {
     std::shared_ptr<result_batch> batch;
     task_range range;
-    std::uint64_t index = 0;             // of its first result in local
-    std::span<std::byte const> bytes{};  // from its first result on
+    std::uint64_t index = 0;             // of the first result in `local`
+    std::span<std::byte const> bytes{};  // from the first result on
   };
   void route(entry& e);
   void keep(entry const& e);
@@ -86,7 +85,7 @@ class sink_stage {
   recorder recorder_;
   double recording_seconds_ = 0;
   std::vector<entry> queue_;
-  std::map<task_id, pending> early_;  // ordered: by the first task of what is left of it
+  std::map<task_id, pending> early_;  // if ordered: by the first task left of each
   progress state_;
 };
 

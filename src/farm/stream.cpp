@@ -8,7 +8,7 @@
 namespace skel::detail {
 
 namespace {
-constexpr std::uint64_t most_ahead = 16384;  // tasks pulled before they are given
+constexpr std::uint64_t most_ahead = 16384;  // most tasks pulled before they are granted
 }  // namespace
 
 farm_stream::farm_stream(farm_work& work, bool payload, bool is_root, std::uint64_t window)
@@ -30,7 +30,7 @@ void farm_stream::pack(std::span<task_range const> ranges, std::vector<std::byte
   for (auto const& r : ranges)
     for (std::uint64_t i = 0; i < r.count; ++i) {
       std::span<std::byte const> task;
-      decltype(payloads_)::node_type node;  // a thief gets it as it came
+      decltype(payloads_)::node_type node;  // a thief receives the node as it came
       if (is_root_) {
         packed.clear();
         work_.pack_task(r[i], packed);

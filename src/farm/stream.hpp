@@ -1,4 +1,4 @@
-// Tasks that travel: from the source of an on_root farm into the pool, and with the messages that carry them.
+// Tasks that travel: from the source of an on_root farm into the pool, and within messages.
 #pragma once
 
 #include <cstddef>
@@ -16,24 +16,24 @@
 
 namespace skel::detail {
 
-/// On the root the farm_work keeps the tasks, elsewhere this class does. All but turn() and pull() is called
-/// under the engine's lock.
+/// On the root, farm_work keeps the tasks; on other ranks, this class does. Call everything but turn() and
+/// pull() under the engine's lock.
 class farm_stream {
  public:
-  /// `window`: most tasks pulled ahead of their being given. Without payload there is nothing to do.
+  /// `window`: most tasks pulled before they are granted. Does nothing if tasks have no payload.
   farm_stream(farm_work& work, bool payload, bool is_root, std::uint64_t window);
 
   [[nodiscard]] bool carries_tasks() const { return payload_; }
 
   // --- messages that give tasks
-  /// Keeps the payloads of `ranges`, which are `bytes` of the message `whole`.
+  /// Keeps the payloads of `ranges`: `bytes` within the message `whole`.
   void store(std::span<task_range const> ranges, std::span<std::byte const> bytes,
              transport::packet const& whole);
-  /// Appends the payloads of `ranges`. Elsewhere than on the root, this rank has them no more.
+  /// Appends the payloads of `ranges`. Ranks other than the root then drop them.
   void pack(std::span<task_range const> ranges, std::vector<std::byte>& out);
-  /// The payloads of tasks that a thread is about to run replace those of `to`.
+  /// Replaces the content of `to` by the payloads of tasks that a thread is about to run.
   void fetch(task_range const& range, std::vector<task_payload>& to);
-  /// They are recorded.
+  /// Drops the payloads of recorded tasks.
   void forget(task_range const& range) {
     if (payload_) work_.forget(range);
   }
@@ -45,11 +45,11 @@ class farm_stream {
     bool ended = false;
     std::optional<std::string> error;
   };
-  /// Held by the thread that pulls; not owned where another one does, or there is nothing to pull.
+  /// Held by the thread that pulls; not owned if another thread pulls or nothing is left to pull.
   [[nodiscard]] std::unique_lock<std::mutex> turn();
-  /// Whether fewer than half of the tasks that may be ahead are left.
+  /// Whether fewer than half of the tasks that may be pulled ahead are left.
   [[nodiscard]] bool due(std::uint64_t pooled) const { return pooled * 2 <= ahead_; }
-  /// Pulls tasks, takes `engine` and accepts them.
+  /// Pulls tasks, then accepts them under the lock `engine`.
   [[nodiscard]] supply pull(std::uint64_t pooled, std::unique_lock<std::mutex>& engine);
 
  private:

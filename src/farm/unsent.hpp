@@ -1,4 +1,4 @@
-// Results that a rank has computed and not sent yet.
+// Results that a rank has computed but not sent yet.
 #pragma once
 
 #include <utility>
@@ -10,17 +10,17 @@
 
 namespace skel::detail {
 
-/// In the order of the worker role's list of what is done. Called under the engine's lock. What the user's
-/// merge throws passes through.
+/// Kept in the order of the worker role's list of done tasks. Call under the engine's lock. Exceptions of
+/// the user's merge pass through.
 class unsent_results {
  public:
   unsent_results(farm_work& work, bool merged, engine& of) : work_(work), merged_(merged), engine_(of) {}
 
-  /// Joins batches of bytes, and those of objects where they merge.
+  /// Joins batches of bytes, and batches of objects if they merge.
   void add(result_batch batch);
-  /// All as one batch of bytes: what a results message carries.
+  /// Everything as one batch of bytes, the content of a results message.
   [[nodiscard]] result_batch take_packed();
-  /// Batch by batch, for the root itself: objects cannot be joined.
+  /// Batch by batch, for the root itself, since objects cannot be joined.
   [[nodiscard]] std::vector<result_batch> take_all() { return std::exchange(batches_, {}); }
   [[nodiscard]] task_id first_task() const { return batches_.front().ranges.front().first; }
   void clear() { batches_.clear(); }

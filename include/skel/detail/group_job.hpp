@@ -23,6 +23,8 @@ concept reads_in_parts =
       { job.read(n, c, u, ready) } -> std::convertible_to<std::uint64_t>;
     };
 template <class Job>
+concept reads_units = reads_whole<Job> || reads_in_parts<Job>;
+template <class Job>
 concept begins_anywhere =
     requires(Job const& job, std::uint64_t n, typename Job::carried& c, typename Job::unit& u,
              function_reference<void(std::uint64_t)> const& ready) {
@@ -41,5 +43,7 @@ template <class Job>
 inline constexpr bool processes = requires(Job const& job, typename Job::packet const& p, std::size_t i) {
   { job.process(p, i) } -> becomes<typename Job::result>;
 };
+template <class Job>
+concept processes_pieces = processes<Job> || processes_with_worker<Job>;
 
 }  // namespace skel::detail

@@ -133,8 +133,11 @@ concept raw_bytes = std::is_trivially_copyable_v<T> && std::is_default_construct
                     !std::is_reference_v<T> && !more_than_bytes<T>;
 
 template <class T>
-concept raw_elements = (is_vector<T> || is_string<T>)&&raw_bytes<typename T::value_type> &&
-                       !has_transfer_traits<typename T::value_type>;
+concept contiguous = is_vector<T> || is_string<T>;
+
+template <class T>
+concept raw_elements =
+    contiguous<T> && raw_bytes<typename T::value_type> && !has_transfer_traits<typename T::value_type>;
 
 /// The ways to travel, see transferable.
 enum class route : std::uint8_t { none, traits, raw, raw_elements, elements, parts, archive };

@@ -1,4 +1,4 @@
-// What a role of the farm wants done in answer to an event.
+// Actions: what a role of the farm asks for in answer to an event.
 #pragma once
 
 #include <variant>
@@ -10,7 +10,7 @@ namespace skel::role {
 
 namespace farm {
 
-/// Send `what` to `to`. A message to the role's own rank is delivered at once.
+/// Send `what` to `to`. Messages to the role's own rank are delivered at once.
 struct send {
   rank_id to = 0;
   farm_message what{};
@@ -21,12 +21,12 @@ struct execute {
   task_range range{};
   friend bool operator==(execute const&, execute const&) = default;
 };
-/// Give the results of these tasks, which came with the message just handled, to the sink.
+/// Pass the results of these tasks, which came with the current message, to the sink.
 struct record {
   task_range range{};
   friend bool operator==(record const&, record const&) = default;
 };
-/// The payloads of these tasks are not needed any more.
+/// Drop the payloads of these tasks.
 struct forget {
   task_range range{};
   friend bool operator==(forget const&, forget const&) = default;
@@ -34,7 +34,7 @@ struct forget {
 
 }  // namespace farm
 
-/// After `drain`, results that were not sent and payloads of tasks that wait are dropped.
+/// `drain` drops unsent results and the payloads of waiting tasks.
 using farm_action =
     std::variant<farm::send, tell_root, farm::execute, farm::record, farm::forget, drain, end, fail>;
 using farm_actions = std::vector<farm_action>;

@@ -27,7 +27,7 @@ void begun_tasks::all(std::size_t index, std::size_t threads, range_list const& 
   add(index, threads, running);
 }
 
-// What is older than the latest range of each thread is done, or was a guess.
+// Ranges older than the latest one of each thread are finished, or were guesses.
 void begun_tasks::add(std::size_t index, std::size_t threads, range_list const& begun) {
   auto& running = ranks_[index];
   running.insert(running.end(), begun.begin(), begun.end());

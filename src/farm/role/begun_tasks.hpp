@@ -1,4 +1,4 @@
-// What each rank of a farm runs, as far as the root has been told.
+// The tasks that each rank of a farm runs, as far as the root knows.
 #pragma once
 
 #include <vector>
@@ -14,14 +14,14 @@ class begun_tasks {
   begun_tasks() = default;
   explicit begun_tasks(std::size_t ranks) : ranks_(ranks) {}
 
-  /// A rank with a free thread begins what it is given. Otherwise the results that it sends next say what it
-  /// begins.
+  /// The rank was granted tasks. With a free thread it begins them now; otherwise its next results message
+  /// says what it begins.
   void given(std::size_t index, std::size_t threads, range_list const& tasks);
-  /// It says that it has done and begun these, ...
+  /// The rank reports tasks that it has finished and begun, ...
   void results(std::size_t index, std::size_t threads, range_list const& done, range_list const& begun);
-  /// ... or that it runs just these.
+  /// ... or all tasks that it runs.
   void all(std::size_t index, std::size_t threads, range_list const& running);
-  /// What it ran when it was lost; it is forgotten.
+  /// Returns the tasks that the rank ran when it was lost, and forgets it.
   [[nodiscard]] range_list take(std::size_t index);
 
   friend bool operator==(begun_tasks const&, begun_tasks const&) = default;

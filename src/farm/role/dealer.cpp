@@ -8,7 +8,7 @@
 namespace skel::role {
 
 namespace {
-// Grants after which a rank's limit, four times as large each time, does not count any more.
+// Grants after which the limit, which grows fourfold each time, no longer applies.
 constexpr unsigned limited_grants = 16;
 }  // namespace
 
@@ -106,7 +106,7 @@ void farm_dealer::deal(range_list const& left, assignments& out) {
   if (cut < all) pool_.add(at_positions(left, {{cut, all - cut, 1}}));
 }
 
-// One list per taker: which of the first `cut` tasks of `left` it starts with.
+// Returns one list per taker: its part of the first `cut` tasks of `left`.
 std::vector<range_list> farm_dealer::shares_of(std::vector<std::size_t> const& takers, range_list const& left,
                                                std::uint64_t cut) const {
   std::vector<range_list> shares;
@@ -140,7 +140,7 @@ void farm_dealer::give(std::size_t index, std::uint64_t n, assignments& out) {
   out.push_back({index, std::move(tasks)});
 }
 
-// Only while the root works and asks: it takes what is held back for it.
+// Only while the root computes and asks: it takes the tasks that are kept for it.
 bool farm_dealer::keeps_for_root(std::size_t index) const {
   if (!held_back_ || index == root_ || pool_.empty()) return false;
   return ranks_[root_].computes && !ranks_[root_].closed && pool_.room();
@@ -161,7 +161,7 @@ void farm_dealer::serve(std::size_t index, bool last, assignments& out) {
   if (!r.waiting || !r.alive || stopped_ || !dealt_ || keeps_for_root(index)) return;
   if (!pool_.empty()) {
     give(index, grant_for(index), out);
-    if (held_back_ && pool_.empty()) serve_all(last, out);  // nothing is left to wait for
+    if (held_back_ && pool_.empty()) serve_all(last, out);  // no more tasks to wait for
   } else if (last) {
     r.waiting = false;
     r.closed = true;

@@ -1,4 +1,4 @@
-// Which rank of a farm gets which tasks: who asks for how much, and what there is to give.
+// Decides which rank of a farm gets which tasks.
 #pragma once
 
 #include <optional>
@@ -9,10 +9,10 @@
 
 namespace skel::role {
 
-/// The answer to a rank: these tasks are yours.
+/// A decision: these tasks go to this rank.
 struct assignment {
   std::size_t rank = 0;
-  range_list tasks{};  ///< empty: there is nothing more
+  range_list tasks{};  ///< empty: no more tasks will come
   friend bool operator==(assignment const&, assignment const&) = default;
 };
 using assignments = std::vector<assignment>;
@@ -27,41 +27,41 @@ class farm_dealer {
               std::size_t root, task_pool pool);
 
   // --- the ranks
-  /// It takes part. True: it had not said so before.
+  /// The rank takes part. Returns false if it had said so before.
   bool hello(std::size_t index, std::uint64_t threads, double power);
   void lost(std::size_t index);
   void heard(std::size_t index) { ranks_[index].alive = true; }
-  /// It wants `n` tasks; said again, it changes nothing.
+  /// The rank wants `n` tasks. Repeated requests change nothing.
   void asks(std::size_t index, std::uint64_t n);
-  /// While `on`, other ranks wait for more, and the root does what is left itself.
+  /// While `on`, other ranks get nothing more, and the root runs the remaining tasks itself.
   void hold_back(bool on) { held_back_ = on; }
-  /// A root that only serves works when no other rank is left that could.
+  /// Lets a root that only serves compute if no other rank is left.
   void enlist_root(assignments& out);
 
   // --- tasks
-  /// The ranks know their shares, `tasks` in all.
+  /// The ranks know their shares, `tasks` in total.
   void known_shares(std::uint64_t tasks) { given_ = tasks; }
   /// The pool opens with deal().
   void wait_for_deal() { dealt_ = false; }
-  /// All living ranks that compute have said hello, and deal() has not been called yet.
+  /// True if all living workers have said hello and deal() has not been called yet.
   [[nodiscard]] bool may_deal() const;
-  /// Deals the tasks `left` over the ranks; what the policy does not deal goes to the pool.
+  /// Deals the tasks `left` to the ranks; those that the policy does not deal go to the pool.
   void deal(range_list const& left, assignments& out);
-  /// Answers a request, if it is time to. `last`: no more tasks will come into the pool.
+  /// Answers a request if possible. `last`: no more tasks will come into the pool.
   void serve(std::size_t index, bool last, assignments& out);
   void serve_all(bool last, assignments& out);
-  /// Tasks that came back go to ranks that do not ask any more, an even part to each.
+  /// Gives tasks that came back to ranks that no longer ask, an even part to each.
   void push(assignments& out);
-  /// A task is given to a rank without its asking.
+  /// Counts a task that is given without a request.
   void count_given() { ++given_; }
-  /// Nothing is given any more.
+  /// From now on nothing is given.
   void stop();
 
   [[nodiscard]] task_pool& pool() { return pool_; }
   [[nodiscard]] task_pool const& pool() const { return pool_; }
   [[nodiscard]] bool dealt() const { return dealt_; }
   [[nodiscard]] bool holds_back() const { return held_back_; }
-  /// Tasks given, each grant counted.
+  /// Number of tasks given; a task that is given twice counts twice.
   [[nodiscard]] std::uint64_t given() const { return given_; }
   [[nodiscard]] std::size_t threads(std::size_t index) const {
     return static_cast<std::size_t>(ranks_[index].threads);
@@ -71,10 +71,10 @@ class farm_dealer {
   }
   [[nodiscard]] bool said_hello(std::size_t index) const { return ranks_[index].hello; }
   [[nodiscard]] bool alive(std::size_t index) const { return ranks_[index].alive; }
-  /// It asks for no tasks any more, or never did.
+  /// True if the rank no longer asks for tasks, or never did.
   [[nodiscard]] bool closed(std::size_t index) const { return ranks_[index].closed; }
-  /// The ranks that may be given a suspect, those that wait for tasks first; the root only if no other rank
-  /// computes, since no rank could take its place.
+  /// The ranks that may run a suspect, waiting ones first. The root is among them only if no other rank
+  /// computes, since no rank can replace it.
   [[nodiscard]] std::vector<std::size_t> takers_of_suspects() const;
   friend bool operator==(farm_dealer const&, farm_dealer const&) = default;
   void hash(digest& d) const;
@@ -84,8 +84,8 @@ class farm_dealer {
     bool alive = true;
     bool computes = false;
     bool hello = false;
-    bool waiting = false;  // asked and was not served yet
-    bool closed = false;   // was told that there is nothing more, or never asks: new work is pushed
+    bool waiting = false;  // has asked and was not served yet
+    bool closed = false;   // knows that nothing more will come, or never asks: new work is pushed
     int threads = 1;
     double power = 0;
     std::uint64_t wanted = 1;

@@ -13,7 +13,7 @@ bool holds(Ranges const& list, task_id id) {
   return std::any_of(list.begin(), list.end(), [&](task_range const& r) { return r.contains(id); });
 }
 
-// `list` without the tasks of `range`.
+// Returns `list` without the tasks of `range`.
 template <class Ranges>
 range_list without(Ranges const& list, task_range const& range) {
   range_list left;

@@ -1,5 +1,4 @@
-// The tasks that one rank of a farm holds: those that wait, those that run, and those whose results have not
-// been sent.
+// The tasks that one rank of a farm holds: waiting, running, and finished ones whose results are unsent.
 #pragma once
 
 #include <deque>
@@ -15,35 +14,36 @@ namespace skel::role {
 /// A regular value, part of farm_worker.
 class held_tasks {
  public:
-  // --- that wait
+  // --- waiting
   void add(std::span<task_range const> ranges);
   /// A task that must run alone, before all others, and stay on this rank.
   void add_suspect(task_range const& task) { suspects_.push_back(task); }
-  /// Gives up to `n` tasks, but no suspect, to another rank.
+  /// Removes up to `n` waiting tasks, but no suspects, for another rank.
   [[nodiscard]] range_list give_away(std::uint64_t n, steal_end from);
-  /// Another rank was first with these tasks. Those that run do no harm.
+  /// Another rank was first with these tasks: drops those that wait. Running ones do no harm.
   void drop(task_range const& range);
-  /// Nothing more is started or sent.
+  /// From now on nothing is started or sent.
   void clear();
 
-  // --- that run
+  // --- running
   /// Begins the next suspect, or up to `limit` tasks.
   [[nodiscard]] std::optional<task_range> start(std::uint64_t limit);
-  /// These tasks run no more: all that start() returned, or a part of it.
+  /// These tasks, all or a part of those that start() returned, run no more.
   void end_run(task_range const& range);
-  /// The results of these tasks are there. True: the root waits for them, since they are a suspect's.
+  /// These tasks have finished. Returns true if they are suspects, whose results the root waits for.
   bool finish(task_range const& range);
-  /// Whether this range is a suspect that runs.
+  /// Whether this range is a running suspect.
   [[nodiscard]] bool is_suspect(task_range const& running) const;
 
-  // --- that are done
+  // --- finished
   [[nodiscard]] range_list take_done();
 
-  /// A rank that was given up and came back may be given what it has: these are the tasks it has not.
+  /// Returns the tasks of `ranges` that this rank does not hold. A rank that was declared dead and came back
+  /// may be granted tasks that it already holds.
   [[nodiscard]] range_list not_held(std::span<task_range const> ranges) const;
   [[nodiscard]] range_list all() const;
   [[nodiscard]] bool has_work() const { return !queue_.empty() || !suspects_.empty(); }
-  /// Nothing waits and nothing runs.
+  /// True if nothing waits and nothing runs.
   [[nodiscard]] bool dry() const { return !has_work() && running_.empty(); }
   [[nodiscard]] std::uint64_t queued() const { return queued_; }
   [[nodiscard]] range_list const& running() const { return running_; }
@@ -53,12 +53,12 @@ class held_tasks {
 
  private:
   std::deque<task_range> queue_;
-  std::uint64_t queued_ = 0;  // tasks of queue_
+  std::uint64_t queued_ = 0;  // tasks in queue_
   range_list suspects_;
   range_list running_;
-  range_list watched_;  // suspects among running_
+  range_list watched_;  // suspects in running_
   range_list done_;
-  std::uint64_t done_count_ = 0;  // tasks of done_
+  std::uint64_t done_count_ = 0;  // tasks in done_
 };
 
 }  // namespace skel::role

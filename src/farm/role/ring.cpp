@@ -7,10 +7,10 @@
 namespace skel::role {
 
 namespace {
-// Requests without an answer after which the thief goes on to the next rank (gdc section 3, fault tolerance:
-// "more than three times").
+// Unanswered requests after which the thief moves on to the next rank ([Lee97, §3], fault tolerance: "more
+// than three times").
 constexpr unsigned most_unanswered = 3;
-// A copy may be copied again by a rank that is faster by this.
+// A rank that is faster by this factor may copy a copy.
 constexpr double clearly_faster = 1.5;
 constexpr std::size_t most_candidates = 16;
 }  // namespace
@@ -25,8 +25,8 @@ farm_ring::farm_ring(rank_id self, std::uint64_t threads, double power, farm_rin
 
 bool farm_ring::seek(held_tasks const& held, std::uint64_t reach, farm_actions& out) {
   if (victim_ || resting_) return false;
-  // Small tasks are asked for while the last of them run. With large ones that would only move tasks from
-  // one queue into another.
+  // Asks for small tasks while the last ones run. Doing so with large tasks would only move them from one
+  // queue to another.
   auto const running = held.running().size();
   if (running >= threads_ && reach <= threads_) return false;
   if (!searching_) {
@@ -43,8 +43,8 @@ bool farm_ring::seek(held_tasks const& held, std::uint64_t reach, farm_actions& 
     may_copy_.erase(slowest);
     ask(rank, true, out);
   } else {
-    // It has come round to itself. All ranks know that this one is hungry, and give when they get more than
-    // they need.
+    // The search is complete. All ranks know that this one is idle, and give it tasks when they get more
+    // than they need.
     searching_ = false;
     resting_ = true;
   }
@@ -88,10 +88,10 @@ bool farm_ring::lost(rank_id rank) {
 
 bool farm_ring::repeat(farm_actions& out) {
   if (victim_ && ++unanswered_ <= most_unanswered) {
-    out.push_back(farm::send{*victim_, farm::steal{}});  // without copies: they are given once
+    out.push_back(farm::send{*victim_, farm::steal{}});  // without copies, since tasks are given once
     return true;
   }
-  if (victim_) {  // silent: the root's detector finds out whether it is dead
+  if (victim_) {  // silent: the root's detector decides whether it is dead
     search_.idle(*victim_);
     victim_.reset();
   }
@@ -101,7 +101,7 @@ bool farm_ring::repeat(farm_actions& out) {
 
 // --- victim
 
-// The power of the fastest rank that runs a copy of it; 0: there is no copy.
+// Returns the power of the fastest rank that runs a copy of the task; 0: no copy.
 double farm_ring::copier_of(task_range const& r) const {
   double power = 0;
   for (auto const& c : copied_)
@@ -109,7 +109,7 @@ double farm_ring::copier_of(task_range const& r) const {
   return power;
 }
 
-// What runs here, and on no other rank that is about as fast as one of this power. Suspects stay here.
+// Returns a task that runs here and on no other rank about as fast as `power`. Suspects are never copied.
 range_list farm_ring::worth_a_copy(double power, held_tasks const& held) const {
   range_list list;
   for (auto const& r : held.running())
@@ -117,8 +117,8 @@ range_list farm_ring::worth_a_copy(double power, held_tasks const& held) const {
   return list;
 }
 
-// What is queued beyond the tasks that the free threads are about to take: a rank that gave its last one
-// would go stealing itself.
+// Returns the number of queued tasks beyond those that free threads are about to take: a rank that gave its
+// last task would have to steal itself.
 std::uint64_t farm_ring::spare(held_tasks const& held) const {
   auto const free = threads_ - std::min<std::uint64_t>(threads_, held.running().size());
   return held.queued() > free ? held.queued() - free : 0;

@@ -1,4 +1,4 @@
-// One rank of a farm as thief and victim on the ring: phase 2 of GDC (gdc section 3).
+// One rank of a farm as thief and victim on the ring: phase 2 of GDC [Lee97, §3].
 #pragma once
 
 #include <memory>
@@ -13,16 +13,16 @@
 namespace skel::role {
 
 struct farm_ring_config {
-  /// The ranks to steal from when the root has nothing (more), in the order of the ring; empty: none.
+  /// The ranks to steal from when the root has no (more) tasks, in ring order; empty: none.
   std::shared_ptr<std::vector<rank_id> const> ranks{};
   steal_size take = steal_size::half;
   steal_end give = steal_end::last;
   ring_order order = ring_order::successors;
-  bool copies = false;  ///< may give and run copies of tasks that run
+  bool copies = false;  ///< may give and run copies of running tasks
   friend bool operator==(farm_ring_config const&, farm_ring_config const&) = default;
 };
 
-/// Finds ranks that have tasks, and answers those that look for some. The tasks themselves are in the
+/// Looks for ranks that have tasks, and answers ranks that look for some. The tasks themselves are in the
 /// worker's held_tasks. A regular value; events append their actions to `out`.
 class farm_ring {
  public:
@@ -30,34 +30,34 @@ class farm_ring {
   farm_ring(rank_id self, std::uint64_t threads, double power, farm_ring_config config);
 
   // --- thief
-  /// This rank has nothing left to begin; a compute thread takes `reach` tasks in a round trip. Asks the next
-  /// rank on the ring, unless an answer is awaited. True: something has changed, a request or rest.
+  /// This rank has nothing left to begin; a compute thread runs `reach` tasks in a round trip. Asks the next
+  /// rank on the ring, unless an answer is due. Returns true if it sent a request or came to rest.
   bool seek(held_tasks const& held, std::uint64_t reach, farm_actions& out);
-  /// The victim has answered, in whatever way.
+  /// The victim has answered.
   void answered(rank_id victim) {
     if (victim_ == victim) victim_.reset();
   }
-  /// It has given tasks.
+  /// The victim has given tasks.
   void given(rank_id victim, farm::give const& m);
-  /// A victim had none. False: this rank had not asked it, or asks it no more.
+  /// The victim had no tasks. Returns false if this rank is not waiting for its answer.
   bool refused(rank_id victim, farm::none const& m);
-  /// A rank is lost. True: an answer of it was awaited.
+  /// A rank is lost. Returns true if this rank was waiting for its answer.
   bool lost(rank_id rank);
-  /// After some ticks without an answer, the request is repeated. True: it was, and there is no other one.
+  /// Repeats the request after some ticks without an answer. Returns true if it did.
   bool repeat(farm_actions& out);
-  /// New tasks are here.
+  /// New tasks have arrived.
   void wake() { resting_ = false; }
 
   // --- victim
   void on_steal(rank_id thief, farm::steal const& m, bool draining, held_tasks& held, farm_actions& out);
-  /// New tasks are here: ranks that asked in vain get some, unless they were given some meanwhile.
+  /// New tasks have arrived: gives some to ranks that asked in vain and are still idle.
   void feed_hungry(held_tasks& held, farm_actions& out);
-  /// What this rank has may be held by another one, too.
+  /// Other ranks may hold this rank's tasks as well.
   void note_held_by_others() { held_by_others_ = true; }
   [[nodiscard]] bool held_by_others() const { return held_by_others_; }
 
   void heard(rank_id rank) { search_.alive(rank); }
-  /// The search came round in vain: this rank waits to be given something.
+  /// True if the search found nothing and this rank waits for tasks.
   [[nodiscard]] bool resting() const { return resting_; }
   friend bool operator==(farm_ring const&, farm_ring const&) = default;
   void hash(digest& d) const;
@@ -74,15 +74,15 @@ class farm_ring {
   std::uint64_t threads_ = 1;
   double power_ = 0;
   ring_search search_;
-  std::optional<rank_id> victim_;  // asked, has not answered
+  std::optional<rank_id> victim_;  // was asked and has not answered
   bool searching_ = false;
   bool resting_ = false;
   unsigned unanswered_ = 0;
-  std::vector<rank_id> hungry_;  // asked in vain
+  std::vector<rank_id> hungry_;  // ranks that asked in vain
   bool held_by_others_ = false;
   struct copied {
     task_range task;
-    double power;  // of the fastest rank that it was given to; infinite: it is a copy itself
+    double power;  // of the fastest rank that has a copy; infinite: this is a copy itself
     friend bool operator==(copied const&, copied const&) = default;
   };
   std::vector<copied> copied_;
@@ -91,7 +91,7 @@ class farm_ring {
     double power;
     friend bool operator==(candidate const&, candidate const&) = default;
   };
-  std::vector<candidate> may_copy_;  // ranks met in this search that run tasks worth a copy
+  std::vector<candidate> may_copy_;  // ranks found in this search that run tasks worth copying
 };
 
 }  // namespace skel::role

@@ -5,9 +5,9 @@
 namespace skel::role {
 
 namespace {
-// Ticks without movement after which stock is taken although no rank is known to be lost (a lossy wire).
+// Ticks without progress after which a round begins although no loss is known (a lossy wire).
 constexpr unsigned round_patience = 8;
-// After a loss stock is taken again and again: after one tick, then two, four, and so on up to this.
+// After a loss, rounds follow each other after 1, 2, 4, ... ticks, up to this.
 constexpr unsigned longest_pause = 64;
 }  // namespace
 
@@ -40,10 +40,10 @@ void stock_taking::end() {
 
 bool stock_taking::tick(bool any_lost) {
   if (under_way_ || any_lost) ++ticks_;
-  // A round that is under way is given time: answers may take longer than a tick.
+  // A round under way gets time, since answers may take longer than a tick.
   if (under_way_ && ticks_ < round_patience) return false;
-  // Level-triggered: reacting once to each loss would leave tasks behind that were on their way to the dead.
-  // They are few and soon there, so the pauses grow; what shows up late is found when nothing else moves.
+  // Level-triggered: reacting once per loss would miss tasks that were on their way to the dead rank. These
+  // are few and arrive soon, so the pauses grow; late ones are found when nothing else makes progress.
   bool const again = any_lost && (under_way_ || ticks_ >= pause_);
   if (++quiet_ticks_ < round_patience && !again) return false;
   quiet_ticks_ = 0;

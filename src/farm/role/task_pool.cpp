@@ -19,7 +19,7 @@ void task_pool::add(range_list const& fresh) {
 
 void task_pool::put_back(range_list const& ranges) {
   for (auto const& r : std::ranges::reverse_view(ranges)) {
-    ranges_.push_front(r);  // an ordered sink waits for what was given first
+    ranges_.push_front(r);  // an ordered sink waits for the tasks given first
     tasks_ += r.count;
   }
 }
@@ -66,10 +66,11 @@ void task_pool::sunk(std::uint64_t count, task_id next) {
   sink_next_ = next;
 }
 
-// Tasks that were given and whose results the sink has not had. What was restored went to the sink first.
+// Returns the number of tasks given whose results the sink has not received. Restored results went to the
+// sink first.
 std::uint64_t task_pool::open() const { return added_ - tasks_ - (sunk_ - std::min(sunk_, restored_)); }
 
-// How many tasks from the first one of `next` on the window allows to give out.
+// Returns how many tasks of `next`, from the first one on, the window allows to give out.
 std::uint64_t task_pool::tasks_of_window(task_range const& next) const {
   if (!ordered_) return window_ - std::min(window_, open());
   auto const end = sink_next_ + window_;

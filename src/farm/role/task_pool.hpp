@@ -1,4 +1,4 @@
-// The tasks of a farm that no rank was given, or that came back.
+// The tasks of a farm that were not given yet, or came back.
 #pragma once
 
 #include <deque>
@@ -8,27 +8,27 @@
 
 namespace skel::role {
 
-/// Never holds a task twice, nor one that is recorded: the window is counted by what is not in it. A regular
-/// value.
+/// Never holds a task twice, nor a recorded one, since the window is computed from what is not in the pool. A
+/// regular value.
 class task_pool {
  public:
   task_pool() = default;
-  /// `window`: most tasks given out whose results the sink has not had; 0: no limit. In task order
-  /// (`ordered`) it is counted from the first task that is missing. The first `restored` results of the sink
-  /// are not of tasks of this pool.
+  /// `window`: most tasks given out whose results the sink has not received; 0: no limit. In task order
+  /// (`ordered`) it counts from the first missing task. The first `restored` results of the sink do not
+  /// belong to tasks of this pool.
   task_pool(std::uint64_t window, bool ordered, std::uint64_t restored)
       : window_(window), ordered_(ordered), restored_(restored) {}
 
-  /// Tasks that are new.
+  /// Adds new tasks.
   void add(range_list const& fresh);
-  /// Tasks that were given out, and that no rank holds any more. They are the next to be given.
+  /// Adds tasks that were given out and that no rank holds any more. They are given next.
   void put_back(range_list const& ranges);
-  /// A result of these tasks has come all the same; `recorded` are all that have one.
+  /// A result of these tasks has arrived after all; `recorded`: all tasks that have one.
   void remove(task_range const& range, task_set const& recorded);
-  /// Up to `n` tasks, as the window allows, are added to `to`. Returns their number.
+  /// Moves up to `n` tasks, as the window allows, to `to`. Returns their number.
   std::uint64_t take(std::uint64_t n, range_list& to);
   void clear();
-  /// The sink has received `count` results in all. In task order, the next it waits for is `next`.
+  /// The sink has received `count` results so far. An ordered sink waits for task `next`.
   void sunk(std::uint64_t count, task_id next);
 
   /// Whether the window allows the next task to be given out.
@@ -49,7 +49,7 @@ class task_pool {
   bool ordered_ = false;
   std::uint64_t restored_ = 0;
   std::deque<task_range> ranges_;
-  std::uint64_t tasks_ = 0;  // of ranges_
+  std::uint64_t tasks_ = 0;  // tasks in ranges_
   std::uint64_t added_ = 0;  // tasks
   std::uint64_t sunk_ = 0;
   task_id sink_next_ = 0;

@@ -6,8 +6,7 @@
 namespace skel::role {
 
 namespace {
-// Ticks without an answer after which a message is said again. The MPI transport loses none; a lossy wire
-// may.
+// Ticks without an answer after which a message is repeated. The MPI transport loses none; a lossy wire may.
 constexpr unsigned worker_patience = 8;
 }  // namespace
 
@@ -40,7 +39,7 @@ void farm_worker::idle(std::uint64_t limit, farm_actions& out) {
 }
 
 void farm_worker::finished(task_range const& range, std::uint64_t next_limit, farm_actions& out) {
-  if (attendance_.ended()) return;  // a suspect may be told of the end while it computes
+  if (attendance_.ended()) return;  // a rank may learn of the end while it runs a suspect
   held_.end_run(range);
   std::erase_if(untold_, [&](auto const& r) { return r.last() == range.last(); });
   finished_ += range.count;
@@ -87,7 +86,7 @@ void farm_worker::on(rank_id from, farm_message const& m, farm_actions& out) {
   heard_ = heard_ || from == config_.root;
   if (ring_) ring_->heard(from);
   if (auto const* const round = std::get_if<farm::take_stock>(&m)) {
-    tell_stock(*round, out);  // no answer to what this rank has asked: ticks_ goes on
+    tell_stock(*round, out);  // not an answer to this rank's request: ticks_ goes on
     return;
   }
   ticks_ = 0;
@@ -117,7 +116,7 @@ void farm_worker::on_grant(farm::grant const& m, farm_actions& out) {
   if (ring_) ring_->feed_hungry(held_, out);
 }
 
-// Not what this rank has asked for: it goes on waiting for that.
+// Not an answer to this rank's request, so it keeps waiting for one.
 void farm_worker::on_suspect(farm::grant_suspect const& m) {
   tells_always_ = true;
   if (attendance_.draining()) return;
@@ -161,7 +160,7 @@ void farm_worker::lost(rank_id rank, farm_actions& out) {
 // --- requests
 
 std::uint64_t farm_worker::wanted() const {
-  // A given threshold is meant literally: one task beyond it. Otherwise two round trips' worth.
+  // A given threshold is taken literally: one task beyond it. The default covers two round trips.
   if (!config_.early) return static_cast<std::uint64_t>(config_.threads);
   std::uint64_t const window = config_.threshold ? *config_.threshold + 1 : 2 * reach_;
   return window > held_.queued() ? window - held_.queued() : 1;
@@ -188,10 +187,10 @@ void farm_worker::maybe_steal(farm_actions& out) {
     ticks_ = 0;
 }
 
-// --- what the root is told
+// --- reports to the root
 
-// What runs when this rank is lost is suspected. Results say so on their way; a message of its own is sent
-// where much depends on it, or where a theft has been paid for anyway.
+// The root suspects the tasks that run when this rank is lost. Results messages carry them; a separate
+// message is sent if much depends on it, or after a theft, which costs messages anyway.
 void farm_worker::tell_begun(farm_actions& out) {
   if (untold_.empty() || !(tells_always_ || (stole_ && !config_.results.concentrated))) return;
   stole_ = false;
@@ -207,8 +206,7 @@ void farm_worker::maybe_flush(farm_actions& out) {
     flush(out);
 }
 
-// All that is done travels in one message, and the request for more rides on it (stormview 4.4:
-// piggybacking).
+// One message carries all finished tasks and the request for more (piggybacking [Storm95, §4.4]).
 void farm_worker::flush(farm_actions& out) {
   farm::results m{held_.take_done(), 0, std::exchange(untold_, {})};
   stole_ = false;
@@ -227,7 +225,8 @@ void farm_worker::tick(farm_actions& out) {
     flush(out);
   if (++ticks_ < worker_patience) return;
   ticks_ = 0;
-  // A rank with nothing to do says hello from time to time: a suspicion is taken back, a lost end said again.
+  // An idle rank says hello from time to time, so that the root drops a false suspicion or repeats a lost
+  // end.
   bool const silent = held_.dry() && !asked_ && !attendance_.told_stopped();
   if (!heard_ || silent) say_hello(out);
   if (asked_) say(farm::ask{wanted()}, out);
@@ -245,7 +244,7 @@ void farm_worker::drained(farm_actions& out) {
 }
 
 void farm_worker::maybe_stopped(farm_actions& out) {
-  // With copies what still runs at the end has been recorded from elsewhere.
+  // With copies, tasks that still run at the end have been recorded from other ranks.
   if (!held_.running().empty() && !config_.ring.copies) return;
   if (attendance_.quiet(out)) ticks_ = 0;
 }

@@ -14,34 +14,33 @@ namespace skel::role {
 struct farm_worker_config {
   rank_id self = 0;
   rank_id root = 0;
-  std::uint64_t call_hash = 0;  ///< of skeleton, schedule, task count and types: equal on every rank
+  std::uint64_t call_hash = 0;  ///< hash of skeleton, schedule, task count and types: equal on every rank
   int threads = 1;
-  double power = 0;      ///< measured relative power; 0: not measured
-  bool asks = true;      ///< gets more from the root
-  bool computes = true;  ///< false: a rank that takes part without work
+  double power = 0;      ///< measured relative power; 0: unknown
+  bool asks = true;      ///< requests more tasks from the root
+  bool computes = true;  ///< false: takes part without running tasks
   results_policy results;
-  /// Concentrated results leave after so many ticks all the same, so that the root can record them; 0: at the
-  /// end only.
+  /// Ticks after which concentrated results are sent before the end, so that the root can record them; 0:
+  /// never.
   unsigned send_after_ticks = 0;
-  std::optional<std::uint64_t> threshold;  ///< empty: as many tasks as cover a round trip
-  bool early = true;                       ///< may ask while its last tasks run
-  range_list share;                        ///< what it starts with
+  std::optional<std::uint64_t> threshold;  ///< in tasks; empty: as many as cover a round trip
+  bool early = true;                       ///< may request more while its last tasks run
+  range_list share;                        ///< the tasks that it starts with
   farm_ring_config ring{};
   friend bool operator==(farm_worker_config const&, farm_worker_config const&) = default;
 };
 
-/// Every schedule of the farm uses this one role. A regular value; events append their actions to `out`.
+/// The one role for all schedules of the farm. A regular value; events append their actions to `out`.
 class farm_worker {
  public:
   farm_worker() = default;
   explicit farm_worker(farm_worker_config config);
 
   void begin(farm_actions& out);
-  /// A compute thread is free and would take at most `limit` tasks (about 100 microseconds of work, one at
-  /// least).
+  /// A compute thread is free and takes at most `limit` tasks (about 100 microseconds of work, at least one).
   void idle(std::uint64_t limit, farm_actions& out);
-  /// A compute thread has finished `range`, all of what execute gave it or its front part. `next_limit` > 0:
-  /// the thread is free for so many more; 0: it goes on with the rest of its range.
+  /// A compute thread has finished `range`, all or the front part of the range of an execute action.
+  /// `next_limit` > 0: the thread is free for this many more; 0: it continues with the rest of its range.
   void finished(task_range const& range, std::uint64_t next_limit, farm_actions& out);
   /// Task `id` threw; the tasks of `dropped` (the rest of its range) will not run. The thread is free.
   void failed(task_id id, std::string text, task_range const& dropped, farm_actions& out);
@@ -50,7 +49,7 @@ class farm_worker {
   void tick(farm_actions& out);
   /// This rank wants the run to end early.
   void please_stop(farm_actions& out);
-  /// Another rank was first with these tasks: those that wait are not run. (Those that run do no harm.)
+  /// Another rank was first with these tasks: drops those that wait. Running ones do no harm.
   void drop(task_range const& range) { held_.drop(range); }
 
   [[nodiscard]] bool has_work() const { return held_.has_work(); }
@@ -86,16 +85,16 @@ class farm_worker {
   attendance attendance_;
   held_tasks held_;
   std::optional<farm_ring> ring_;
-  range_list untold_;           // of what runs, what the root has not been told
-  bool tells_always_ = false;   // a rank was lost: the root wants to know all that is begun
+  range_list untold_;           // running tasks that the root does not know of
+  bool tells_always_ = false;   // a rank was lost: the root must know of every task begun
   bool stole_ = false;          // the root does not know what this rank begins next
-  std::uint64_t finished_ = 0;  // tasks finished since begin
-  std::uint64_t reach_ = 1;     // tasks that cover a round trip: the latest limit of a compute thread
+  std::uint64_t finished_ = 0;  // tasks finished since begin()
+  std::uint64_t reach_ = 1;     // tasks that cover a round trip: the latest `limit` of a compute thread
   bool asked_ = false;
-  bool closed_ = false;        // the root has said that there is nothing more
-  bool heard_ = false;         // from the root, in this run
-  unsigned ticks_ = 0;         // since the last message to or from the root, stock-taking aside
-  unsigned unsent_ticks_ = 0;  // since results last left
+  bool closed_ = false;        // the root has no more tasks
+  bool heard_ = false;         // has heard from the root in this run
+  unsigned ticks_ = 0;         // since the last message to or from the root, except for stock-taking
+  unsigned unsent_ticks_ = 0;  // since results were last sent
 };
 
 }  // namespace skel::role
