@@ -1,0 +1,143 @@
+// What the compute threads of a farm do: they take tasks, run them in slices, and hand the results in.
+#include <algorithm>
+#include <utility>
+
+#include "call/quantum.hpp"
+#include "call/user_code.hpp"
+#include "run.hpp"
+
+namespace skel::detail {
+
+bool farm_run::find_work(unsigned thread) {
+  auto& t = state_[thread];
+  if (!t.todo && (computes_ || worker_.has_work())) {  // a root that serves may be the last one left
+    worker_.idle(t.pace.limit(), t.wanted);
+    perform(t.wanted, &t);
+  }
+  return t.todo.has_value();
+}
+
+void farm_run::after_quantum(unsigned thread, std::unique_lock<std::mutex>& lock) {
+  if (!is_root() && thread != 0) return;
+  lock.unlock();
+  after_work();
+  lock.lock();
+}
+
+// What whoever is free does between two quanta, without the lock.
+void farm_run::after_work() {
+  drain_sink();
+  supply();
+  if (stop_wanted()) {
+    std::lock_guard const lock(engine_.mutex());
+    check_stop();
+  }
+}
+
+// Where the results of the next tasks will be. On the root in place, while no task has been given to two
+// ranks: otherwise another's result might be stored meanwhile.
+result_batch farm_run::empty_batch() {
+  result_batch batch;
+  batch.in_place = in_place_ && !setup_.policy.copies && ledger_->handed_out_again() == 0;
+  if (!keeps_local_) batch.packed = transport::packet(engine_.wires().buffer());
+  return batch;
+}
+
+// Runs what the role gave this thread, and hands it in. The lock is held on entry and exit, not meanwhile.
+void farm_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
+  auto& t = state_[thread];
+  task_range const range = *t.todo;
+  t.todo.reset();
+  auto batch = empty_batch();
+  lock.unlock();
+
+  if (keeps_local_ && !batch.in_place) batch.local = work_.make_local();
+  auto const bytes = setup_.traits.result_bytes;
+  if (batch.is_packed() && bytes * range.count > 4096)
+    batch.packed.body().reserve(transport::packet::head_room +
+                                std::min<std::size_t>(quantum_bytes + bytes, bytes * range.count));
+  std::uint64_t at = 0;
+  double const begin = now();
+  auto error = thrown_by([&] { run_slices(thread, range, at, batch); });
+  span(thread, observe::activity::compute, begin, now(), range.first, at);
+
+  lock.lock();
+  clocks_[thread].tasks += at;
+  clocks_[thread].busy += t.pace.take_busy();
+  if (!over_)  // otherwise the call has failed meanwhile: there is no one to hand the results to
+    hand_in(t, range, at, std::move(batch), std::move(error));
+}
+
+// Of `range`, `done` tasks have results, and the next one threw if there is an error.
+void farm_run::hand_in(thread_state& t, task_range const& range, std::uint64_t done, result_batch batch,
+                       std::optional<std::string> error) {
+  task_range rest = range;
+  task_range front = rest.take_front(done);
+  if (!front.empty() && !draining_) {
+    batch.ranges = {front};
+    if (auto bad = thrown_by([&] { unsent_.add(std::move(batch)); })) {  // the user's merge: no result
+      error = std::move(bad);
+      front.count = 0;
+      rest = range;
+    }
+  }
+  bool const part = !error && !rest.empty();
+  last_moved_ = now();
+  if (ledger_) sink_.help().did_own_tasks(t.pace.cost(), last_moved_);
+  role::farm_actions list;
+  if (!front.empty()) {
+    worker_.finished(front, error || part ? 0 : t.pace.limit(), list);
+    perform(list, &t);
+  }
+  if (error) {
+    task_id const id = rest.first;
+    rest.take_front(1);
+    worker_.failed(id, *error, rest, list);
+  } else if (part && draining_) {
+    worker_.finished(rest, 0, list);  // stopped in the middle: the rest is not waited for
+  } else if (part) {
+    t.todo = rest;
+    if (stream_.carries_tasks())
+      t.payloads.erase(t.payloads.begin(), t.payloads.begin() + static_cast<std::ptrdiff_t>(done));
+  }
+  perform(list, &t);
+}
+
+void farm_run::run_slices(unsigned thread, task_range const& range, std::uint64_t& at, result_batch& batch) {
+  auto& t = state_[thread];
+  worker_info const where{rank_, thread, threads_};
+  double before = now();
+  while (at < range.count) {
+    std::uint64_t const end = std::min(range.count, at + t.pace.slice());
+    std::uint64_t const first = at;
+    auto const account = [&] {
+      double const after = now();
+      t.pace.measured(at - first, after - before, batch.is_packed() ? batch.packed.size() : 0,
+                      setup_.traits.result_bytes);
+      before = after;
+    };
+    try {
+      if (batch.in_place)
+        work_.run_in_place(range, at, end, where);
+      else if (batch.local)
+        work_.run_local(range, at, end, t.payloads, where, *batch.local);
+      else
+        work_.run_packed(range, at, end, t.payloads, where, batch.packed.body());
+    } catch (...) {
+      account();
+      throw;
+    }
+    account();
+    if (at == range.count) return;
+    if (draining_.load(std::memory_order_relaxed)) return;
+    if (batch.is_packed() && batch.packed.size() >= quantum_bytes) return;
+    if (before - engine_.last_progress() > slice_seconds) {
+      not_of_the_user([&] {
+        if (engine_.try_progress(slice_seconds) || is_root()) after_work();
+      });
+      before = now();
+    }
+  }
+}
+
+}  // namespace skel::detail

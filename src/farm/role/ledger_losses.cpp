@@ -1,0 +1,120 @@
+// What the root of a farm does about lost ranks: it takes stock, and gives what they ran to one rank at a
+// time.
+#include "farm/role/ledger.hpp"
+
+namespace skel::role {
+
+void farm_ledger::lost(rank_id rank, farm_actions& out) {
+  auto const index = index_of(rank);
+  if (!index || !dealer_.alive(*index) || finished() || rank == config_.root) return;
+  dealer_.lost(*index);
+  suspects_.lost(rank);
+  stock_.lost(*index);
+  stock_.again_soon();
+  dealer_.enlist_root(decided_);
+  give(out);
+  deal(out);
+  roll_.count(sunk_, handed_out_again_);
+  roll(out, &roll_call::lost, rank);
+  if (stopping()) return;
+  if (stock_.under_way())
+    finish_stock(out);  // the next tick counts again without it
+  else
+    take_stock(out);
+}
+
+void farm_ledger::tick(farm_actions& out) {
+  if (finished()) return;
+  if (stopping()) {
+    roll(out, &roll_call::tick);
+    return;
+  }
+  if (auto const guilty = suspects_.tick()) {
+    roll(out, &roll_call::on, config_.root, call_message(blamed{guilty->work, guilty->ranks, guilty->more}));
+    return;
+  }
+  give_suspects(out);
+  if (stock_.tick(!roll_.lost_ranks().empty())) take_stock(out);
+}
+
+void farm_ledger::take_stock(farm_actions& out) {
+  std::vector<bool> asked, gone;
+  for (std::size_t i = 0; i < config_.ranks.size(); ++i) {
+    asked.push_back(dealer_.computes(i));
+    gone.push_back(!dealer_.alive(i));
+  }
+  stock_.begin(asked, gone);
+  for (std::size_t i = 0; i < asked.size(); ++i)
+    if (asked[i])
+      out.push_back(farm::send{config_.ranks[i], farm::take_stock{stock_.round(), !dealer_.said_hello(i)}});
+  finish_stock(out);
+}
+
+void farm_ledger::on_stock(std::size_t index, farm::stock const& m, farm_actions& out) {
+  if (!stock_.awaits(index, m.round) || !tasks_exist(index, m.held, out)) return;
+  stock_.answered(index, m.held);
+  finish_stock(out);
+}
+
+void farm_ledger::finish_stock(farm_actions& out) {
+  if (!stock_.complete()) return;
+  if (!dealer_.dealt()) {
+    stock_.end();
+    return;
+  }
+  for (auto const& r : dealer_.pool().ranges()) stock_.claim(r);
+  find_suspects();
+  auto const missing = recorded_.missing(recorded_.low_water(), available_, stock_.claimed());
+  stock_.end();
+  if (!missing.empty()) stock_.again_soon();  // there may be more where these were
+  put_back(missing);
+  give_suspects(out);
+  serve_all(out);
+  push(out);
+}
+
+// --- tasks that were running on lost ranks
+
+bool farm_ledger::watches(std::size_t index) const {
+  return config_.most_losses > 0 && config_.ranks[index] != config_.root;
+}
+
+void farm_ledger::on_begins(std::size_t index, farm::begins const& m, farm_actions& out) {
+  if (watches(index) && !m.running.empty() && tasks_exist(index, m.running, out))
+    begun_.all(index, dealer_.threads(index), m.running);
+}
+
+// At the end of a round of stock-taking: what is neither recorded nor claimed, and was running on a rank that
+// was lost before the round began. Suspects are given one by one, so they are claimed from here on.
+void farm_ledger::find_suspects() {
+  auto const missing = [&](task_id id) { return !recorded_.contains(id) && !stock_.claimed().contains(id); };
+  auto const before = suspects_.not_held().size();
+  for (std::size_t i = 0; i < config_.ranks.size(); ++i) {
+    if (!stock_.claims_nothing(i) || dealer_.alive(i)) continue;
+    auto const running = begun_.take(i);
+    for (auto const& r : running)
+      for (std::uint64_t k = 0; k < r.count; ++k)
+        if (missing(r[k])) suspects_.add(r[k], config_.ranks[i], running.size() == 1);
+  }
+  suspects_.take_back_if(missing);
+  auto const to_give = suspects_.not_held();
+  handed_out_again_ += to_give.size() - before;
+  for (task_id const id : to_give) stock_.claim({id, 1, 1});
+}
+
+// One at a time to each rank, so that it is known which one ended the next.
+void farm_ledger::give_suspects(farm_actions& out) {
+  if (stopping() || suspects_.empty()) return;
+  for (auto const i : dealer_.takers_of_suspects()) {
+    rank_id const to = config_.ranks[i];
+    if (suspects_.holds_one(to)) continue;
+    auto const task = suspects_.next();
+    if (!task) return;
+    suspects_.given(*task, to);
+    dealer_.count_given();
+    if (stock_.under_way()) stock_.claim({*task, 1, 1});
+    out.push_back(farm::send{to, farm::grant_suspect{{*task, 1, 1}}});
+  }
+}
+
+}  // namespace skel::role
