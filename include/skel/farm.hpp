@@ -4,7 +4,7 @@
 //
 //     std::vector<std::uint64_t> squares(skel::context& ctx) {  // on every rank; filled on the root
 //       std::vector<std::uint64_t> all;
-//       skel::farm(ctx, skel::indices(1000), square, skel::schedule::guided{}, skel::into(all));
+//       skel::farm(ctx, skel::indices(1000), square, skel::into(all));
 //       return all;
 //     }
 #pragma once
@@ -46,6 +46,9 @@ struct farm_options {
   /// Saves the results that the root has received, so that a later run resumes from them
   /// (docs/farm.md).
   std::optional<checkpoint_options> checkpoint{};
+  /// No task is run on two ranks while both live: idle ranks take no copies of late tasks. After a loss a
+  /// task may still run again.
+  bool run_once = false;
   /// Whether the ranks compare the tasks of a replicated list; they always compare its length.
   /// Empty: only in builds with assertions (NDEBUG undefined).
   std::optional<bool> check_tasks{};
@@ -85,6 +88,10 @@ concept task_function = calls_task<F, Task> && transferable<typename detail::tas
 template <task_source Source, class F, farm_schedule S, class Sink>
 result<void> farm(context& ctx, Source&& source, F const& f, S const& how, Sink&& sink,
                   farm_options const& options = {});
+/// The same with schedule::adaptive.
+template <task_source Source, class F, class Sink>
+  requires(!farm_schedule<std::remove_cvref_t<Sink>>)
+result<void> farm(context& ctx, Source&& source, F const& f, Sink&& sink, farm_options const& options = {});
 
 }  // namespace skel
 

@@ -1,6 +1,7 @@
 // Who gets which tasks when: a load balancer as four independent choices, and presets with the
 // names that the literature has for them.
 //
+//     skel::schedule::adaptive{}                              // the default: by measured speed
 //     skel::schedule::guided{}                                // shrinking grants, from the root
 //     skel::schedule::ring{.take = skel::steal_size::one}     // static deal, then work stealing
 //     skel::any_schedule("hybrid:threshold=2")                // chosen at run time
@@ -26,12 +27,15 @@ enum class start_with : std::uint8_t {
 enum class more_from : std::uint8_t {
   nowhere,  ///< it keeps what it started with
   root,     ///< it asks the root
-  ring      ///< it steals from other ranks
+  ring,     ///< it steals from other ranks
+  /// The root grants; then idle ranks take from those that hold most, as the root tells them.
+  root_then_ranks
 };
 /// How many tasks a grant of the root holds.
 enum class grant_size : std::uint8_t {
-  fixed,     ///< farm_policy::chunk
-  shrinking  ///< in proportion to what is left, at least farm_policy::chunk
+  fixed,      ///< farm_policy::chunk
+  shrinking,  ///< in proportion to what is left, at least farm_policy::chunk
+  adaptive    ///< shrinking, in proportion to the measured speed of the rank
 };
 /// How many of its waiting tasks a victim on the ring gives away. [Lee97, §3] has one.
 enum class steal_size : std::uint8_t {
@@ -98,8 +102,8 @@ struct farm_policy {
   steal_end give = steal_end::last;           ///< ring: which tasks it gets
   ring_order order = ring_order::successors;  ///< ring: whom it asks
   takeover after_loss = takeover::everybody;  ///< who runs a lost rank's tasks, unless the root grants them
-  /// Ring: an idle rank that finds no work may run a copy of a task that still runs elsewhere. The
-  /// first result counts, and the end of the run does not wait for the others.
+  /// Ring and root_then_ranks: an idle rank that finds no work may run a copy of a task that still
+  /// runs elsewhere. The first result counts, and the end of the run does not wait for the others.
   bool copies = false;
 
   /// This policy.
@@ -112,6 +116,15 @@ struct farm_policy {
 /// Presets: combinations of the choices that have names in the literature.
 namespace schedule {
 
+/// The default, which needs no parameter: grants shrink and follow the speed of each rank, which its
+/// results tell (adaptive weighted factoring [Banicescu00], after factoring [HSF92]). When all tasks are
+/// granted, the root sends idle ranks to those that have most waiting. When none waits, an idle rank runs a
+/// copy of a task that a slower one is late with, unless farm_options::run_once forbids it or the sink is
+/// reduced.
+struct adaptive {
+  /// As the four choices.
+  [[nodiscard]] farm_policy policy() const;
+};
 /// Worker i gets the i-th contiguous part: the simplest static distribution [Storm95, §4.1].
 struct blocks {
   /// As the four choices.
@@ -172,7 +185,7 @@ concept farm_schedule = requires(S const& s) {
 /// The names that any_schedule reads, each with its keys: "blocks, ..., guided[:min=N], ...".
 [[nodiscard]] std::string known_schedules();
 
-/// A schedule that is chosen at run time. Default: guided.
+/// A schedule that is chosen at run time. Default: adaptive ("auto").
 class any_schedule {
  public:
   any_schedule() = default;
@@ -188,7 +201,7 @@ class any_schedule {
   [[nodiscard]] std::string to_string() const;
 
  private:
-  farm_policy policy_ = schedule::guided{}.policy();
+  farm_policy policy_ = schedule::adaptive{}.policy();
 };
 
 /// The text from which any_schedule makes this policy.

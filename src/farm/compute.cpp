@@ -38,7 +38,7 @@ void farm_run::after_work() {
 // ranks: otherwise another's result might be stored meanwhile.
 result_batch farm_run::empty_batch() {
   result_batch batch;
-  batch.in_place = in_place_ && !setup_.policy.copies && ledger_->handed_out_again() == 0;
+  batch.in_place = in_place_ && !ledger_->may_run_twice();
   if (!keeps_local_) batch.packed = transport::packet(engine_.wires().buffer());
   return batch;
 }
@@ -63,7 +63,9 @@ void farm_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
 
   lock.lock();
   clocks_[thread].tasks += at;
-  clocks_[thread].busy += t.pace.take_busy();
+  double const busy = t.pace.take_busy();
+  clocks_[thread].busy += busy;
+  worker_.measured(at, busy);
   if (!over_)  // otherwise the call has failed meanwhile: there is no one to hand the results to
     hand_in(t, range, at, std::move(batch), std::move(error));
 }

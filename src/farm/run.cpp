@@ -46,7 +46,7 @@ farm_run::farm_run(context& ctx, farm_work& work, farm_policy policy, farm_optio
   computes_ = setup_.computes();
   if (!computes_) threads_ = 1;
   worker_ = role::farm_worker(setup_.worker(engine_, call_.hash(), threads_));
-  if (is_root()) ledger_.emplace(setup_.ledger(call_.hash(), sink_.restored_tasks()));
+  if (is_root()) ledger_.emplace(setup_.ledger(call_.hash(), in_place_, sink_.restored_tasks()));
 }
 
 void farm_run::begin(std::unique_lock<std::mutex>& lock) {
@@ -145,8 +145,7 @@ void farm_run::perform(role::farm_action& action, thread_state* thread) {
     append(accepted_, r->range);
   } else if (auto* const f = std::get_if<role::farm::forget>(&action)) {
     stream_.forget(f->range);
-    if (ledger_->handed_out_again() > 0 || setup_.policy.copies)
-      worker_.drop(f->range);  // another rank was first with them
+    if (ledger_->may_run_twice()) worker_.drop(f->range);  // another rank was first with them
   } else if (auto* const t = std::get_if<role::tell_root>(&action)) {
     send_to(root_, std::move(t->what));
   } else if (std::holds_alternative<role::drain>(action)) {
@@ -208,6 +207,7 @@ void farm_run::deliver(int from, farm_message const& m, result_batch batch) {
   role::farm_actions list;
   if (is_root() && for_ledger(m)) {
     accepted_.clear();
+    ledger_->at(now());
     ledger_->on(from, m, list);
     for (auto& a : list) perform(a, nullptr);
     if (!accepted_.empty()) sink_.push(std::move(batch), accepted_);

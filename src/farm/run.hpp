@@ -72,6 +72,7 @@ class farm_run final : public collective_run {
   template <class... Parameters, class... Arguments>
   void tell_ledger(void (role::farm_ledger::*event)(Parameters...), Arguments&&... arguments) {
     role::farm_actions list;
+    ledger_->at(now());
     ((*ledger_).*event)(std::forward<Arguments>(arguments)..., list);
     perform(list);
   }

@@ -31,6 +31,7 @@ farm_setup::farm_setup(context const& ctx, farm_work const& work, farm_policy ho
       rank(ctx.rank()),
       root(root_rank) {
   if (traits.payload) policy = for_stream(std::move(policy));
+  if (policy.more == more_from::root_then_ranks && (options.run_once || traits.merged)) policy.copies = false;
   check_choices();
   auto& window = options.results.window;
   if (window == 0) window = traits.window;
@@ -64,7 +65,10 @@ void farm_setup::check_choices() const {
     throw usage_error("schedule " + policy.name +
                       " deals tasks beforehand, so no window can bound them: use first-come "
                       "or guided, or no window");
-  if (policy.copies && traits.payload)
+  if (options.run_once && policy.copies)
+    throw usage_error("schedule " + policy.name +
+                      " with copies runs some tasks twice, but run_once forbids that: use no copies");
+  if (policy.copies && traits.payload && policy.more == more_from::ring)
     throw usage_error(
         "schedule " + policy.name +
         " with copies needs tasks that every rank knows, but those of an on_root source travel: use a "
@@ -85,6 +89,7 @@ void farm_setup::describe(call_description& call, farm_work const& work) const {
       .add("schedule", to_string(policy))
       .add("threshold", policy.threshold ? std::to_string(*policy.threshold) : "none")
       .add("results", to_string(options.results))
+      .add("copies", policy.copies ? "yes" : "no")
       .add("root", options.root == root_role::works ? "works" : "serves")
       .add("sink", traits.merged    ? "reduced"
                    : traits.ordered ? "ordered"
@@ -108,7 +113,8 @@ role::farm_worker_config farm_setup::worker(engine& of, std::uint64_t call_hash,
   w.results = options.results;
   w.threshold = policy.threshold;
   w.early = policy.early;
-  if (policy.more == more_from::ring && workers.size() > 1)
+  w.ring.directed = policy.more == more_from::root_then_ranks;
+  if ((policy.more == more_from::ring || w.ring.directed) && workers.size() > 1)
     w.ring.ranks = std::make_shared<std::vector<int> const>(workers);
   w.ring.take = policy.take;
   w.ring.give = policy.give;
@@ -121,14 +127,15 @@ role::farm_worker_config farm_setup::worker(engine& of, std::uint64_t call_hash,
   auto const count = static_cast<int>(workers.size());
   if (!resumes()) w.share = known_share(policy, *traits.tasks, count, index);
   bool const deals_by_power = policy.start == start_with::weighted && policy.power.empty();
-  if ((deals_by_power || policy.copies) && count > 1) {
+  if ((deals_by_power || (policy.copies && policy.more == more_from::ring)) && count > 1) {
     auto const known = of.wires().power();
     w.power = known ? *known : measured_power();
   }
   return w;
 }
 
-role::farm_ledger_config farm_setup::ledger(std::uint64_t call_hash, range_list restored) const {
+role::farm_ledger_config farm_setup::ledger(std::uint64_t call_hash, bool root_in_place,
+                                            range_list restored) const {
   role::farm_ledger_config l;
   l.root = root;
   l.ranks = ranks;
@@ -140,6 +147,7 @@ role::farm_ledger_config farm_setup::ledger(std::uint64_t call_hash, range_list 
   l.window = options.results.window;
   l.first_grant = std::max<std::uint64_t>(least_first_grant,
                                           first_grant_bytes / std::max<std::size_t>(1, traits.result_bytes));
+  l.root_in_place = root_in_place;
   l.call_hash = call_hash;
   l.most_losses = options.max_losses_per_task;
   l.resumed = resumes();

@@ -33,7 +33,8 @@ struct farm_setup {
   /// Adds everything that must be equal on all ranks for their messages and results to fit.
   void describe(call_description& call, farm_work const& work) const;
   [[nodiscard]] role::farm_worker_config worker(engine& of, std::uint64_t call_hash, unsigned threads) const;
-  [[nodiscard]] role::farm_ledger_config ledger(std::uint64_t call_hash, range_list restored) const;
+  [[nodiscard]] role::farm_ledger_config ledger(std::uint64_t call_hash, bool root_in_place,
+                                                range_list restored) const;
 
  private:
   void check_choices() const;

@@ -17,6 +17,9 @@ namespace skel {
 // The presets, as combinations of choices.
 namespace schedule {
 
+farm_policy adaptive::policy() const {
+  return {.name = "auto", .more = more_from::root_then_ranks, .size = grant_size::adaptive, .copies = true};
+}
 farm_policy blocks::policy() const {
   return {.name = "blocks", .start = start_with::contiguous, .more = more_from::nowhere};
 }
@@ -215,6 +218,7 @@ constexpr named_preset with_options(std::string_view name) {
 }
 
 constexpr named_preset presets[] = {
+    plain<schedule::adaptive>("auto"),
     plain<schedule::blocks>("blocks"),
     plain<schedule::interleaved>("interleaved"),
     with_options<schedule::first_come, first_come_options>("first-come"),

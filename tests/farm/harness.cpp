@@ -54,7 +54,9 @@ world::world(scenario const& s, fault* f)
     w.call_hash = s.other_call == r ? call_hash + 1 : call_hash;
     w.threads = s.threads;
     w.asks = skel::asks_root(s.policy);
-    if (s.policy.more == skel::more_from::ring && workers.size() > 1) w.ring.ranks = ring;
+    w.ring.directed = s.policy.more == skel::more_from::root_then_ranks;
+    if ((s.policy.more == skel::more_from::ring || w.ring.directed) && workers.size() > 1)
+      w.ring.ranks = ring;
     w.ring.take = s.policy.take;
     w.ring.give = s.policy.give;
     w.ring.order = s.policy.order;

@@ -45,8 +45,7 @@ void world::perform(int rank, bool from_ledger, role::farm_actions& list, thread
       accepted_.push_back(r->range);
     } else if (auto* const f = std::get_if<role::farm::forget>(&a)) {
       for (task_id id : ids_of({f->range})) state_.forgotten.at(id) = 1;
-      if (state_.ledger.handed_out_again() > 0 || scenario_->policy.copies)
-        at(0).worker.drop(f->range);  // as the engine does
+      if (state_.ledger.may_run_twice()) at(0).worker.drop(f->range);  // as the engine does
     } else if (auto* const end = std::get_if<role::end>(&a)) {
       require(!n.ended, fmt::format("rank {} ends twice", rank));
       n.ended = true;
@@ -195,7 +194,7 @@ void world::check_end() const {
   require(root.tasks == state_.sunk, "the outcome counts other results than the sink");
   // On the ring a theft that is under way for long while nothing else moves is dealt out again: no harm is
   // done.
-  if (s.calm() && s.policy.more != skel::more_from::ring)
+  if (s.calm() && s.policy.more != skel::more_from::ring && s.policy.more != skel::more_from::root_then_ranks)
     require(root.handed_out_again == 0, "tasks are handed out again though nobody was lost");
 }
 

@@ -28,7 +28,8 @@ harness::exploration try_all(char const* what, harness::scenario const& s, int e
   return found;
 }
 
-char const* const schedules[] = {"blocks",
+char const* const schedules[] = {"auto",
+                                 "blocks",
                                  "interleaved",
                                  "first-come",
                                  "first-come:threshold=0",

@@ -24,7 +24,7 @@ skel::range_list any_ranges(std::mt19937_64& dice) {
 }
 
 farm_message any_message(std::mt19937_64& dice) {
-  switch (dice() % 14) {
+  switch (dice() % 15) {
     case 0:
       return role::call_message(role::hello{dice(), dice() % 99, any_power(dice)});
     case 1:
@@ -36,7 +36,8 @@ farm_message any_message(std::mt19937_64& dice) {
                                               .text = "why",
                                               .tasks = any_number(dice)}});
     case 3:
-      return farm::ask{any_number(dice)};
+      return farm::ask{
+          any_number(dice), {any_number(dice), any_power(dice)}, static_cast<int>(dice() % 4096)};
     case 4:
       return farm::grant{any_ranges(dice), dice() % 2 == 0};
     case 5:
@@ -44,15 +45,18 @@ farm_message any_message(std::mt19937_64& dice) {
     case 6:
       return farm::nothing{};
     case 7:
-      return farm::results{any_ranges(dice), any_number(dice), any_ranges(dice)};
+      return farm::results{
+          any_ranges(dice), any_number(dice), any_ranges(dice), {any_number(dice), any_power(dice)}};
     case 8:
-      return farm::begins{any_ranges(dice)};
+      return farm::begins{any_ranges(dice), {any_number(dice), any_power(dice)}};
     case 9:
       return farm::take_stock{any_number(dice), dice() % 2 == 0};
     case 10:
       return farm::stock{any_number(dice), any_number(dice), any_ranges(dice)};
     case 11:
-      return farm::steal{dice() % 2 == 0, any_power(dice)};
+      return farm::steal{dice() % 2 == 0, any_power(dice), any_number(dice)};
+    case 13:
+      return farm::take_from{static_cast<int>(dice() % 4096), any_number(dice)};
     case 12:
       return farm::give{any_ranges(dice), dice() % 2 == 0, dice() % 2 == 0};
     default: {

@@ -340,4 +340,10 @@ skel::result<void> farm(context& ctx, Source&& source, F const& f, S const& how,
   return {};
 }
 
+template <task_source Source, class F, class Sink>
+  requires(!farm_schedule<std::remove_cvref_t<Sink>>)
+skel::result<void> farm(context& ctx, Source&& source, F const& f, Sink&& sink, farm_options const& options) {
+  return farm(ctx, std::forward<Source>(source), f, schedule::adaptive{}, std::forward<Sink>(sink), options);
+}
+
 }  // namespace skel

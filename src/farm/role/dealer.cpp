@@ -18,6 +18,7 @@ farm_dealer::farm_dealer(farm_policy policy, std::uint64_t first_grant, std::vec
       first_grant_(first_grant),
       root_(root),
       ranks_(computes.size()),
+      loads_(computes.size()),
       pool_(std::move(pool)) {
   bool const asks = asks_root(policy_);
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
@@ -32,12 +33,14 @@ bool farm_dealer::hello(std::size_t index, std::uint64_t threads, double power) 
   auto& r = ranks_[index];
   r.threads = static_cast<int>(std::max<std::uint64_t>(1, threads));
   r.power = power;
+  loads_.has_threads(index, threads);
   return !std::exchange(r.hello, true);
 }
 
 void farm_dealer::lost(std::size_t index) {
   ranks_[index].alive = false;
   ranks_[index].waiting = false;
+  loads_.lost(index);
   last_lost_ = index;
 }
 
@@ -137,6 +140,7 @@ void farm_dealer::give(std::size_t index, std::uint64_t n, assignments& out) {
   if (taken == 0) return;
   given_ += taken;
   ranks_[index].waiting = false;
+  loads_.granted(index, taken);
   out.push_back({index, std::move(tasks)});
 }
 
@@ -146,11 +150,21 @@ bool farm_dealer::keeps_for_root(std::size_t index) const {
   return ranks_[root_].computes && !ranks_[root_].closed && pool_.room();
 }
 
+// Half of what is left is shared by speed, so that a grant takes at most half of the remaining time. A rank
+// whose speed is not known gets what it wants, a few tasks; so does one that must cover a round trip.
+std::uint64_t farm_dealer::adaptive_grant(std::size_t index) const {
+  auto const computing = static_cast<std::size_t>(
+      std::count_if(ranks_.begin(), ranks_.end(), [](rank const& r) { return r.computes && r.alive; }));
+  auto const part = 0.5 * static_cast<double>(pool_.tasks()) * loads_.share(index, computing);
+  return std::min(pool_.tasks(), std::max(ranks_[index].wanted, static_cast<std::uint64_t>(part)));
+}
+
 std::uint64_t farm_dealer::grant_for(std::size_t index) {
   auto& r = ranks_[index];
-  std::uint64_t n = next_grant(policy_, pool_.tasks(), r.wanted, r.threads, all_threads());
-  if (policy_.size == grant_size::shrinking && first_grant_ > 0 && index != root_ &&
-      r.grants < limited_grants)
+  std::uint64_t n = policy_.size == grant_size::adaptive
+                        ? adaptive_grant(index)
+                        : next_grant(policy_, pool_.tasks(), r.wanted, r.threads, all_threads());
+  if (policy_.size != grant_size::fixed && first_grant_ > 0 && index != root_ && r.grants < limited_grants)
     n = std::min(n, std::max(r.wanted, first_grant_ << (2 * r.grants)));
   ++r.grants;
   return n;
@@ -201,6 +215,7 @@ void farm_dealer::stop() {
 
 void farm_dealer::hash(digest& d) const {
   pool_.hash(d);
+  loads_.hash(d);
   d.add(dealt_).add(given_).add(held_back_).add(stopped_).add(last_lost_.value_or(~std::size_t{0}));
   for (auto const& r : ranks_)
     d.add(r.alive).add(r.computes).add(r.hello).add(r.waiting).add(r.closed).add(r.wanted).add(r.grants);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "farm/role/rank_loads.hpp"
 #include "farm/role/task_pool.hpp"
 #include "skel/schedule.hpp"
 
@@ -59,6 +60,8 @@ class farm_dealer {
 
   [[nodiscard]] task_pool& pool() { return pool_; }
   [[nodiscard]] task_pool const& pool() const { return pool_; }
+  [[nodiscard]] rank_loads& loads() { return loads_; }
+  [[nodiscard]] rank_loads const& loads() const { return loads_; }
   [[nodiscard]] bool dealt() const { return dealt_; }
   [[nodiscard]] bool holds_back() const { return held_back_; }
   /// Number of tasks given; a task that is given twice counts twice.
@@ -97,6 +100,7 @@ class farm_dealer {
   [[nodiscard]] std::uint64_t grant_for(std::size_t index);
   [[nodiscard]] bool keeps_for_root(std::size_t index) const;
   [[nodiscard]] int all_threads() const;
+  [[nodiscard]] std::uint64_t adaptive_grant(std::size_t index) const;
   [[nodiscard]] std::vector<range_list> shares_of(std::vector<std::size_t> const& takers,
                                                   range_list const& left, std::uint64_t cut) const;
 
@@ -104,6 +108,7 @@ class farm_dealer {
   std::uint64_t first_grant_ = 0;
   std::size_t root_ = 0;
   std::vector<rank> ranks_;
+  rank_loads loads_;
   task_pool pool_;
   bool dealt_ = true;
   std::uint64_t given_ = 0;

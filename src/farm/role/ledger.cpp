@@ -11,6 +11,7 @@ farm_ledger::farm_ledger(farm_ledger_config config)
       roll_(config_.ranks, config_.call_hash),
       stock_(config_.ranks.size()),
       begun_(config_.ranks.size()),
+      late_(config_.policy.more == more_from::root_then_ranks ? config_.ranks.size() : 0),
       suspects_(config_.most_losses) {
   for (auto const& r : config_.restored) {
     recorded_.insert(r);
@@ -61,14 +62,16 @@ void farm_ledger::give(farm_actions& out) {
   for (auto& a : decided_) {
     rank_id const to = config_.ranks[a.rank];
     if (a.tasks.empty()) {
+      dealer_.loads().waits_in_vain(a.rank);
       out.push_back(farm::send{to, farm::nothing{}});
       continue;
     }
     if (stock_.under_way())  // its new owner may have answered already
       for (auto const& r : a.tasks) stock_.claim(r);
     if (watches(a.rank)) begun_.given(a.rank, dealer_.threads(a.rank), a.tasks);
+    if (directs()) late_.given(a.rank, dealer_.threads(a.rank), a.tasks, now_);
     // A rank that was given up may still hold what it is given a second time.
-    out.push_back(farm::send{to, farm::grant{std::move(a.tasks), handed_out_again_ > 0}});
+    out.push_back(farm::send{to, farm::grant{std::move(a.tasks), handed_out_again_ > 0 || copies_ > 0}});
   }
   decided_.clear();
 }
@@ -173,9 +176,7 @@ void farm_ledger::on(rank_id from, farm_message const& m, farm_actions& out) {
     if (auto const* const h = std::get_if<hello>(call); h != nullptr && !finished())
       on_hello(*index, *h, out);
   } else if (auto const* const a = std::get_if<farm::ask>(&m)) {
-    dealer_.asks(*index, a->wanted);
-    dealer_.serve(*index, no_more(), decided_);
-    give(out);
+    on_ask(*index, *a, out);
   } else if (auto const* const r = std::get_if<farm::results>(&m)) {
     on_results(*index, *r, out);
   } else if (auto const* const b = std::get_if<farm::begins>(&m)) {
@@ -232,9 +233,14 @@ void farm_ledger::on_results(std::size_t index, farm::results const& m, farm_act
     record_merged(m.ranges, out);
   else
     record(m.ranges, out);
+  if (directs()) {
+    told(index, m.here);
+    late_.results(index, dealer_.threads(index), m.ranges, m.begun, now_);
+  }
   if (m.wanted > 0) dealer_.asks(index, m.wanted);
   dealer_.serve(index, no_more(), decided_);
   give(out);
+  if (directs()) direct_idle(false, out);
   maybe_complete(out);
 }
 
@@ -294,10 +300,11 @@ range_list farm_ledger::not_recorded(range_list const& ranges) const {
 std::uint64_t farm_ledger::hash() const {
   digest d;
   d.add(roll_.hash()).add(available_).add(source_ended_).add(sunk_).add(handed_out_again_);
-  d.add(recorded_.count()).add(recorded_.low_water());
+  d.add(copies_).add(recorded_.count()).add(recorded_.low_water());
   dealer_.hash(d);
   stock_.hash(d);
   begun_.hash(d);
+  late_.hash(d);
   suspects_.hash(d, [](task_id id) { return id; });
   return d.value();
 }

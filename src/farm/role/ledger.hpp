@@ -9,6 +9,7 @@
 #include "farm/role/action.hpp"
 #include "farm/role/begun_tasks.hpp"
 #include "farm/role/dealer.hpp"
+#include "farm/role/late_tasks.hpp"
 #include "farm/role/stock.hpp"
 #include "role/roll_call.hpp"
 #include "role/suspects.hpp"
@@ -29,6 +30,7 @@ struct farm_ledger_config {
   /// With shrinking grants, the largest first grant to another rank; the limit grows fourfold with each
   /// grant, since the cost of handling results is unknown before the first arrive. 0: no limit.
   std::uint64_t first_grant = 0;
+  bool root_in_place = false;  ///< the root computes where results are kept: no copies of what it runs
   std::uint64_t call_hash = 0;
   /// The run ends with an error when this many lost ranks were running the same task; 0: never.
   unsigned most_losses = 0;
@@ -49,6 +51,8 @@ class farm_ledger {
   explicit farm_ledger(farm_ledger_config config);
 
   void begin(farm_actions& out);
+  /// The time is so many seconds after some fixed moment; events that follow happen now.
+  void at(double seconds) { now_ = std::max(now_, seconds); }
   /// The source has produced tasks [0, available). `ended`: these are all.
   void supplied(std::uint64_t available, bool ended, farm_actions& out);
   /// The sink has received `count` results so far. An ordered sink waits for task `next`.
@@ -72,6 +76,13 @@ class farm_ledger {
   /// Number of tasks that the source has produced and that no rank was given.
   [[nodiscard]] std::uint64_t pooled() const { return dealer_.pool().tasks(); }
   [[nodiscard]] std::uint64_t handed_out_again() const { return handed_out_again_; }
+  /// Whether a task may run, or may have run, on two ranks.
+  [[nodiscard]] bool may_run_twice() const {
+    return handed_out_again_ > 0 || copies_ > 0 ||
+           (config_.policy.copies && config_.policy.more == more_from::ring);
+  }
+  /// Number of copies of running tasks that idle ranks were given.
+  [[nodiscard]] std::uint64_t copies() const { return copies_; }
   [[nodiscard]] std::vector<rank_id> lost_ranks() const { return roll_.lost_ranks(); }
   [[nodiscard]] std::vector<rank_id> not_stopped() const { return roll_.not_stopped(); }
   /// The tasks of `ranges` that have no result yet.
@@ -104,6 +115,7 @@ class farm_ledger {
   void maybe_complete(farm_actions& out);
 
   void on_hello(std::size_t index, hello const& m, farm_actions& out);
+  void on_ask(std::size_t index, farm::ask const& m, farm_actions& out);
   void on_results(std::size_t index, farm::results const& m, farm_actions& out);
   void on_begins(std::size_t index, farm::begins const& m, farm_actions& out);
   void on_stock(std::size_t index, farm::stock const& m, farm_actions& out);
@@ -111,6 +123,12 @@ class farm_ledger {
   void record(range_list const& ranges, farm_actions& out);
   void record_merged(range_list const& ranges, farm_actions& out);
   void put_back(range_list const& ranges);
+
+  [[nodiscard]] bool directs() const { return config_.policy.more == more_from::root_then_ranks; }
+  void told(std::size_t index, farm::load const& here);
+  bool direct(std::size_t index, farm_actions& out);
+  bool give_copy(std::size_t index, farm_actions& out);
+  void direct_idle(bool at_once, farm_actions& out);
 
   void take_stock(farm_actions& out);
   void finish_stock(farm_actions& out);
@@ -123,12 +141,16 @@ class farm_ledger {
   farm_dealer dealer_;
   stock_taking stock_;
   begun_tasks begun_;
+  late_tasks late_;
   suspects<task_id> suspects_;
   task_set recorded_;
   std::uint64_t available_ = 0;  // number of tasks that the source has produced
   bool source_ended_ = false;
   std::uint64_t sunk_ = 0;
   std::uint64_t handed_out_again_ = 0;
+  std::uint64_t copies_ = 0;
+  double now_ = 0;
+  double looked_ = 0;         // when idle ranks were last looked after
   task_id restored_end_ = 0;  // behind the last restored task
   assignments decided_;       // the dealer's decisions; empty between two events, kept for its memory
 };

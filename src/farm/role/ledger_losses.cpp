@@ -8,6 +8,7 @@ void farm_ledger::lost(rank_id rank, farm_actions& out) {
   auto const index = index_of(rank);
   if (!index || !dealer_.alive(*index) || finished() || rank == config_.root) return;
   dealer_.lost(*index);
+  if (directs()) late_.lost(*index);
   suspects_.lost(rank);
   stock_.lost(*index);
   stock_.again_soon();
@@ -34,6 +35,7 @@ void farm_ledger::tick(farm_actions& out) {
     return;
   }
   give_suspects(out);
+  if (directs()) direct_idle(true, out);
   if (stock_.tick(!roll_.lost_ranks().empty())) take_stock(out);
 }
 
@@ -80,8 +82,12 @@ bool farm_ledger::watches(std::size_t index) const {
 }
 
 void farm_ledger::on_begins(std::size_t index, farm::begins const& m, farm_actions& out) {
-  if (watches(index) && !m.running.empty() && tasks_exist(index, m.running, out))
-    begun_.all(index, dealer_.threads(index), m.running);
+  if (stopping() || !tasks_exist(index, m.running, out)) return;
+  if (watches(index) && !m.running.empty()) begun_.all(index, dealer_.threads(index), m.running);
+  if (!directs()) return;
+  told(index, m.here);
+  late_.all(index, m.running, now_);
+  direct_idle(false, out);
 }
 
 // At the end of a round of stock-taking: what is neither recorded nor claimed, and was running on a rank that

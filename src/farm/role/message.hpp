@@ -15,9 +15,17 @@ namespace skel::role {
 
 namespace farm {
 
+/// What a worker says of itself where grants are adaptive.
+struct load {
+  std::uint64_t waiting = 0;  ///< tasks that it holds and has not begun
+  double cost = 0;            ///< seconds per task of one thread; 0: not known
+  friend bool operator==(load const&, load const&) = default;
+};
 /// Worker to root: requests this many tasks.
 struct ask {
   std::uint64_t wanted = 0;
+  load here{};
+  std::optional<rank_id> refused_by{};  ///< the rank that the root named had none
   friend bool operator==(ask const&, ask const&) = default;
 };
 /// Root to worker: grants these tasks. Their payloads travel with it.
@@ -36,16 +44,24 @@ struct grant_suspect {
 struct nothing {
   friend bool operator==(nothing const&, nothing const&) = default;
 };
+/// Root to worker: asks this rank for so many of its tasks.
+struct take_from {
+  rank_id victim = 0;
+  std::uint64_t tasks = 0;
+  friend bool operator==(take_from const&, take_from const&) = default;
+};
 /// Worker to root: these tasks have finished. Their results travel with it.
 struct results {
   range_list ranges{};
   std::uint64_t wanted = 0;  ///< tasks requested in the same message; 0: none
   range_list begun{};        ///< tasks begun since the worker's last message
+  load here{};
   friend bool operator==(results const&, results const&) = default;
 };
 /// Worker to root: it has begun tasks; these are all that it runs.
 struct begins {
   range_list running{};
+  load here{};
   friend bool operator==(begins const&, begins const&) = default;
 };
 /// Root to worker: asks which tasks it holds.
@@ -63,8 +79,9 @@ struct stock {
 };
 /// Worker to worker: an idle rank requests tasks [Lee97, §3, phase 2].
 struct steal {
-  bool copy = false;  ///< a copy of a running task will do
-  double power = 0;   ///< of the thief, if copies are allowed
+  bool copy = false;       ///< a copy of a running task will do
+  double power = 0;        ///< of the thief, if copies are allowed
+  std::uint64_t most = 0;  ///< tasks that the root has told it to take; 0: as the schedule says
   friend bool operator==(steal const&, steal const&) = default;
 };
 /// Worker to worker: gives these tasks. Their payloads travel with it.
@@ -84,9 +101,9 @@ struct none {
 
 }  // namespace farm
 
-using farm_message =
-    std::variant<call_message, farm::ask, farm::grant, farm::grant_suspect, farm::nothing, farm::results,
-                 farm::begins, farm::take_stock, farm::stock, farm::steal, farm::give, farm::none>;
+using farm_message = std::variant<call_message, farm::ask, farm::grant, farm::grant_suspect, farm::nothing,
+                                  farm::results, farm::begins, farm::take_stock, farm::stock, farm::steal,
+                                  farm::give, farm::none, farm::take_from>;
 template <>
 inline constexpr unsigned first_kind<farm_message> = 16;
 

@@ -51,10 +51,21 @@ bool farm_ring::seek(held_tasks const& held, std::uint64_t reach, farm_actions& 
   return true;
 }
 
+bool farm_ring::wants_to_be_told(held_tasks const& held, std::uint64_t reach) const {
+  return !victim_ && !resting_ && (held.running().size() < threads_ || reach > threads_);
+}
+
+void farm_ring::told(farm::take_from const& m, farm_actions& out) {
+  if (victim_) return;
+  resting_ = false;
+  most_ = m.tasks;
+  ask(m.victim, false, out);
+}
+
 void farm_ring::ask(rank_id victim, bool copy, farm_actions& out) {
   victim_ = victim;
   unanswered_ = 0;
-  out.push_back(farm::send{victim, farm::steal{copy, config_.copies ? power_ : 0}});
+  out.push_back(farm::send{victim, farm::steal{copy, copies() ? power_ : 0, most_}});
 }
 
 void farm_ring::given(rank_id victim, farm::give const& m) {
@@ -69,8 +80,7 @@ void farm_ring::given(rank_id victim, farm::give const& m) {
 bool farm_ring::refused(rank_id victim, farm::none const& m) {
   if (victim_ != victim) return false;
   answered(victim);
-  if (m.copies && config_.copies && may_copy_.size() < most_candidates)
-    may_copy_.push_back({victim, m.power});
+  if (m.copies && copies() && may_copy_.size() < most_candidates) may_copy_.push_back({victim, m.power});
   if (m.busy)
     search_.shortcut(victim, *m.busy);
   else
@@ -88,7 +98,8 @@ bool farm_ring::lost(rank_id rank) {
 
 bool farm_ring::repeat(farm_actions& out) {
   if (victim_ && ++unanswered_ <= most_unanswered) {
-    out.push_back(farm::send{*victim_, farm::steal{}});  // without copies, since tasks are given once
+    out.push_back(
+        farm::send{*victim_, farm::steal{false, 0, most_}});  // without copies, since tasks are given once
     return true;
   }
   if (victim_) {  // silent: the root's detector decides whether it is dead
@@ -124,8 +135,10 @@ std::uint64_t farm_ring::spare(held_tasks const& held) const {
   return held.queued() > free ? held.queued() - free : 0;
 }
 
-void farm_ring::give(rank_id thief, held_tasks& held, farm_actions& out) {
-  std::uint64_t const n = config_.take == steal_size::one ? 1 : (spare(held) + 1) / 2;
+// `most`: tasks that the root has told the thief to take; 0: as the schedule says.
+void farm_ring::give(rank_id thief, std::uint64_t most, held_tasks& held, farm_actions& out) {
+  std::uint64_t n = config_.take == steal_size::one ? 1 : (spare(held) + 1) / 2;
+  if (most > 0) n = std::min(most, spare(held));
   forget_thief(thief);
   out.push_back(farm::send{thief, farm::give{held.give_away(n, config_.give), held_by_others_}});
 }
@@ -134,17 +147,17 @@ void farm_ring::on_steal(rank_id thief, farm::steal const& m, bool draining, hel
                          farm_actions& out) {
   forget_thief(thief);
   if (!draining && spare(held) > 0) {  // case 1
-    give(thief, held, out);
+    give(thief, m.most, held, out);
     return;
   }
-  auto const copies = config_.copies && !draining ? worth_a_copy(m.power, held) : range_list{};
+  auto const copies = this->copies() && !draining ? worth_a_copy(m.power, held) : range_list{};
   if (m.copy && !copies.empty()) {
     copied_.push_back({copies.front(), m.power});
     held_by_others_ = true;
     out.push_back(farm::send{thief, farm::give{{copies.front()}, true, true}});
     return;
   }
-  if (!draining) hungry_.push_back(thief);
+  if (!draining && !config_.directed) hungry_.push_back(thief);
   farm::none answer;
   answer.copies = !copies.empty();
   if (answer.copies) answer.power = std::max(power_, copier_of(copies.front()));
@@ -154,14 +167,14 @@ void farm_ring::on_steal(rank_id thief, farm::steal const& m, bool draining, hel
 }
 
 void farm_ring::feed_hungry(held_tasks& held, farm_actions& out) {
-  while (!hungry_.empty() && spare(held) > 1) give(hungry_.front(), held, out);
+  while (!hungry_.empty() && spare(held) > 1) give(hungry_.front(), 0, held, out);
 }
 
 void farm_ring::hash(digest& d) const {
   search_.hash(d);
   d.add(static_cast<std::uint64_t>(victim_.value_or(-1))).add(searching_).add(resting_).add(unanswered_);
   for (auto const r : hungry_) d.add(static_cast<std::uint64_t>(r));
-  d.add(held_by_others_).add(hungry_.size());
+  d.add(most_).add(held_by_others_).add(hungry_.size());
   for (auto const& c : copied_) d.add(c.task.last()).add(c.power > 1);
   for (auto const& c : may_copy_) d.add(static_cast<std::uint64_t>(c.rank));
 }

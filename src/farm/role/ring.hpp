@@ -18,7 +18,8 @@ struct farm_ring_config {
   steal_size take = steal_size::half;
   steal_end give = steal_end::last;
   ring_order order = ring_order::successors;
-  bool copies = false;  ///< may give and run copies of running tasks
+  bool copies = false;    ///< may give and run copies of running tasks
+  bool directed = false;  ///< the root says whom to ask
   friend bool operator==(farm_ring_config const&, farm_ring_config const&) = default;
 };
 
@@ -33,6 +34,13 @@ class farm_ring {
   /// This rank has nothing left to begin; a compute thread runs `reach` tasks in a round trip. Asks the next
   /// rank on the ring, unless an answer is due. Returns true if it sent a request or came to rest.
   bool seek(held_tasks const& held, std::uint64_t reach, farm_actions& out);
+  /// The same where the root says whom to ask: whether this rank should have itself told.
+  [[nodiscard]] bool wants_to_be_told(held_tasks const& held, std::uint64_t reach) const;
+  /// The root has named a victim.
+  void told(farm::take_from const& m, farm_actions& out);
+  /// The root knows no victim.
+  void rest() { resting_ = true; }
+  [[nodiscard]] bool directed() const { return config_.directed; }
   /// The victim has answered.
   void answered(rank_id victim) {
     if (victim_ == victim) victim_.reset();
@@ -64,7 +72,8 @@ class farm_ring {
 
  private:
   void ask(rank_id victim, bool copy, farm_actions& out);
-  void give(rank_id thief, held_tasks& held, farm_actions& out);
+  [[nodiscard]] bool copies() const { return config_.copies && !config_.directed; }
+  void give(rank_id thief, std::uint64_t most, held_tasks& held, farm_actions& out);
   [[nodiscard]] std::uint64_t spare(held_tasks const& held) const;
   [[nodiscard]] double copier_of(task_range const& r) const;
   [[nodiscard]] range_list worth_a_copy(double power, held_tasks const& held) const;
@@ -78,6 +87,7 @@ class farm_ring {
   bool searching_ = false;
   bool resting_ = false;
   unsigned unanswered_ = 0;
+  std::uint64_t most_ = 0;       // tasks that the root has told it to take
   std::vector<rank_id> hungry_;  // ranks that asked in vain
   bool held_by_others_ = false;
   struct copied {

@@ -8,6 +8,8 @@ namespace skel::role {
 namespace {
 // Ticks without an answer after which a message is repeated. The MPI transport loses none; a lossy wire may.
 constexpr unsigned worker_patience = 8;
+// The cost of a task is the mean of about so many of the latest tasks.
+constexpr double remembered_tasks = 64;
 }  // namespace
 
 farm_worker::farm_worker(farm_worker_config config)
@@ -68,7 +70,7 @@ void farm_worker::hand_out(std::uint64_t limit, farm_actions& out) {
   if (attendance_.draining() || limit == 0) return;
   auto const range = held_.start(limit);
   if (!range) return;
-  if (config_.self != config_.root) untold_.push_back(*range);
+  if (config_.self != config_.root || directed()) untold_.push_back(*range);
   out.push_back(farm::execute{*range});
 }
 
@@ -78,6 +80,15 @@ void farm_worker::go_on(farm_actions& out) {
   maybe_ask(out);
   maybe_steal(out);
 }
+
+void farm_worker::measured(std::uint64_t tasks, double seconds) {
+  if (tasks == 0) return;
+  auto const n = static_cast<double>(tasks);
+  weight_ = std::min(weight_ + n, std::max(n, remembered_tasks));
+  cost_ += (std::max(seconds, n * 1e-9) / n - cost_) * n / weight_;
+}
+
+farm::load farm_worker::here() const { return directed() ? farm::load{held_.queued(), cost_} : farm::load{}; }
 
 // --- messages
 
@@ -95,10 +106,7 @@ void farm_worker::on(rank_id from, farm_message const& m, farm_actions& out) {
   } else if (auto const* const s = std::get_if<farm::grant_suspect>(&m)) {
     on_suspect(*s);
   } else if (std::holds_alternative<farm::nothing>(m)) {
-    asked_ = false;
-    closed_ = true;
-    maybe_flush(out);
-    maybe_steal(out);
+    on_nothing(out);
   } else if (auto const* const call = std::get_if<call_message>(&m)) {
     attendance_.on(*call, out);
     if (attendance_.draining()) drained(out);
@@ -114,6 +122,15 @@ void farm_worker::on_grant(farm::grant const& m, farm_actions& out) {
   if (ring_ && m.may_be_held) ring_->note_held_by_others();
   enqueue(m.ranges, m.may_be_held);
   if (ring_) ring_->feed_hungry(held_, out);
+}
+
+// Where the root directs thefts, the second time there is none to commit either.
+void farm_worker::on_nothing(farm_actions& out) {
+  asked_ = false;
+  if (closed_ && directed()) ring_->rest();
+  closed_ = true;
+  maybe_flush(out);
+  maybe_steal(out);
 }
 
 // Not an answer to this rank's request, so it keeps waiting for one.
@@ -135,7 +152,12 @@ void farm_worker::on_ring(rank_id from, farm_message const& m, farm_actions& out
     enqueue(g->ranges, ring_->held_by_others());
     ring_->feed_hungry(held_, out);
   } else if (auto const* const none = std::get_if<farm::none>(&m)) {
-    if (ring_->refused(from, *none)) maybe_steal(out);
+    if (!ring_->refused(from, *none)) return;
+    if (directed()) refused_by_ = from;
+    maybe_steal(out);
+  } else if (auto const* const t = std::get_if<farm::take_from>(&m); t != nullptr && directed()) {
+    asked_ = false;
+    if (!attendance_.draining()) ring_->told(*t, out);
   }
 }
 
@@ -173,13 +195,21 @@ bool farm_worker::may_ask() const {
 
 void farm_worker::maybe_ask(farm_actions& out) {
   if (asked_ || closed_ || !attendance_.active() || !may_ask()) return;
+  ask(out);
+}
+
+void farm_worker::ask(farm_actions& out) {
   asked_ = true;
   ticks_ = 0;
-  say(farm::ask{wanted()}, out);
+  say(farm::ask{wanted(), here(), std::exchange(refused_by_, std::nullopt)}, out);
 }
 
 void farm_worker::maybe_steal(farm_actions& out) {
   if (!ring_ || !closed_ || !attendance_.active() || held_.has_work()) return;
+  if (directed()) {
+    if (!asked_ && ring_->wants_to_be_told(held_, reach_)) ask(out);
+    return;
+  }
   if (!ring_->seek(held_, reach_, out)) return;
   if (ring_->resting())
     maybe_flush(out);
@@ -195,7 +225,7 @@ void farm_worker::tell_begun(farm_actions& out) {
   if (untold_.empty() || !(tells_always_ || (stole_ && !config_.results.concentrated))) return;
   stole_ = false;
   untold_.clear();
-  say(farm::begins{held_.running()}, out);
+  say(farm::begins{held_.running(), here()}, out);
 }
 
 void farm_worker::maybe_flush(farm_actions& out) {
@@ -208,7 +238,7 @@ void farm_worker::maybe_flush(farm_actions& out) {
 
 // One message carries all finished tasks and the request for more (piggybacking [Storm95, §4.4]).
 void farm_worker::flush(farm_actions& out) {
-  farm::results m{held_.take_done(), 0, std::exchange(untold_, {})};
+  farm::results m{held_.take_done(), 0, std::exchange(untold_, {}), here()};
   stole_ = false;
   unsent_ticks_ = 0;
   if (!asked_ && !closed_ && may_ask()) {
@@ -229,7 +259,7 @@ void farm_worker::tick(farm_actions& out) {
   // end.
   bool const silent = held_.dry() && !asked_ && !attendance_.told_stopped();
   if (!heard_ || silent) say_hello(out);
-  if (asked_) say(farm::ask{wanted()}, out);
+  if (asked_) say(farm::ask{wanted(), here(), {}}, out);
   attendance_.say_again(out);
   if (ring_ && !ring_->repeat(out)) maybe_steal(out);
 }
@@ -253,7 +283,12 @@ std::uint64_t farm_worker::hash() const {
   digest d;
   attendance_.hash(d);
   held_.hash(d);
-  d.add(untold_).add(finished_).add(reach_).add(ticks_).add(unsent_ticks_);
+  d.add(static_cast<std::uint64_t>(refused_by_.value_or(-1)))
+      .add(untold_)
+      .add(finished_)
+      .add(reach_)
+      .add(ticks_)
+      .add(unsent_ticks_);
   d.add(tells_always_).add(stole_).add(asked_).add(closed_).add(heard_);
   if (ring_) ring_->hash(d);
   return d.value();

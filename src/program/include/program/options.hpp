@@ -16,7 +16,7 @@ namespace skel::program {
 
 /// The values of the common options. A path is empty if its option was not given.
 struct common_options {
-  std::string schedule_text = "guided";  ///< as given; validated by the parser
+  std::string schedule_text = "auto";  ///< as given; validated by the parser
   std::string results_text = "streamed";
   bool root_works = true;      ///< --root; false: the root only distributes tasks and collects results
   std::optional<int> threads;  ///< compute threads per rank

@@ -1,0 +1,66 @@
+// What the root of a farm does for ranks that ask when all tasks are granted: it names a rank that has most
+// waiting, or gives a copy of a task that runs on a slower one.
+#include "farm/role/ledger.hpp"
+
+namespace skel::role {
+
+namespace {
+// Seconds between two looks at what runs, where nothing waits.
+constexpr double look_again = 0.01;
+}  // namespace
+
+void farm_ledger::told(std::size_t index, farm::load const& here) { dealer_.loads().told(index, here); }
+
+void farm_ledger::on_ask(std::size_t index, farm::ask const& m, farm_actions& out) {
+  if (directs()) {
+    told(index, m.here);
+    if (m.refused_by)
+      if (auto const empty = index_of(*m.refused_by)) dealer_.loads().found_empty(*empty);
+    if (dealer_.closed(index) && dealer_.computes(index)) dealer_.loads().seeks(index);
+    if (dealer_.closed(index) && dealer_.pool().empty() && no_more() && direct(index, out)) return;
+  }
+  dealer_.asks(index, m.wanted);
+  dealer_.serve(index, no_more(), decided_);
+  give(out);
+}
+
+// True if the rank has been given or told something.
+bool farm_ledger::direct(std::size_t index, farm_actions& out) {
+  if (stopping()) return false;
+  auto& loads = dealer_.loads();
+  if (auto const theft = loads.theft_for(index)) {
+    loads.moves(theft->victim, index, theft->tasks);
+    out.push_back(
+        farm::send{config_.ranks[index], farm::take_from{config_.ranks[theft->victim], theft->tasks}});
+    return true;
+  }
+  return config_.policy.copies && give_copy(index, out);
+}
+
+bool farm_ledger::give_copy(std::size_t index, farm_actions& out) {
+  auto const allowed = [&](std::size_t owner, task_id id) {
+    return !recorded_.contains(id) && !suspects_.contains(id) &&
+           !(config_.root_in_place && config_.ranks[owner] == config_.root);
+  };
+  auto const copy = late_.copy_for(index, dealer_.loads(), now_, allowed);
+  if (!copy) return false;
+  ++copies_;
+  dealer_.loads().granted(index, copy->count);
+  if (stock_.under_way()) stock_.claim(*copy);
+  range_list const tasks{*copy};
+  if (watches(index)) begun_.given(index, dealer_.threads(index), tasks);
+  out.push_back(farm::send{config_.ranks[index], farm::grant{tasks, true}});
+  return true;
+}
+
+// Ranks that asked in vain are given something as soon as there is something. `at_once`: time has passed.
+void farm_ledger::direct_idle(bool at_once, farm_actions& out) {
+  auto const& loads = dealer_.loads();
+  if (loads.idle().empty() || stopping() || !no_more() || !dealer_.pool().empty()) return;
+  if (!loads.any_waiting() && !at_once && now_ < looked_ + look_again) return;
+  looked_ = now_;
+  auto const idle = loads.idle();
+  for (auto const index : idle) direct(index, out);
+}
+
+}  // namespace skel::role
