@@ -94,6 +94,7 @@ world::world(scenario const& s, fault* f)
 
 void world::apply(event const& e) {
   if (fault_ != nullptr && !fault_->hears(*this, e)) return;
+  if (scenario_->timed) state_.ledger.at(state_.seconds += 1e-3);
   switch (e.what) {
     case kind::begin:
       begin(e.a);

@@ -60,6 +60,7 @@ struct scenario {
   std::vector<task_id> restored;  ///< which has left these results; in ascending order
   unsigned send_after_ticks = 0;  ///< see farm_worker_config
   bool holds_back = false;        ///< the root now and then keeps what is left for itself
+  bool timed = false;             ///< the root has a clock: a millisecond per event
   std::uint64_t chaos = 100;      ///< events in random order before everything is made to end
 
   /// Nothing that makes a task run twice.
@@ -186,6 +187,7 @@ class world {
     std::uint64_t supplied = 0, sunk = 0;
     bool source_ended = false, source_failed = false, sink_failed = false, asked_to_stop = false;
     bool task_failed = false, died_at_work = false;
+    double seconds = 0;
     int deaths = 0, suspicions = 0, ticks = 0;
     std::vector<std::uint8_t> ran_at_death;  // per task: ranks that died while they ran it
     bool root_died = false;                  // of a task

@@ -101,6 +101,25 @@ std::vector<named_fault<mutation>> const faults{
        });
      }},
     {"a victim without work does not answer", [](auto& m) { never<farm::none>(m); }},
+    {"a named victim is not asked", [](auto& m) { never<farm::take_from>(m); }},
+    {"a copy is given of another task",
+     [](auto& m) {
+       m.wanted = [](farm_actions& list) {
+         for (auto& a : list)
+           if (auto* const s = std::get_if<farm::send>(&a))
+             if (auto* const g = std::get_if<farm::grant>(&s->what); g != nullptr && g->may_be_held)
+               g->ranges.front().first += 1000;
+       };
+     }},
+    {"a copy is recorded beside its original",
+     [](auto& m) {
+       m.received = [](int, auto& what) {
+         if (auto* const g = std::get_if<farm::give>(&what)) g->may_be_held = false;
+         return true;
+       };
+       twice<farm::record>(m, 3);
+     }},
+    {"an idle rank is not told that nothing waits", [](auto& m) { once_lost<farm::nothing>(m, 3); }},
     {"a thief is not heard", [](auto& m) { never<farm::steal>(m); }},
     {"the sink tells one result too many", [](auto& m) { m.told = [](std::uint64_t n) { return n + 1; }; }},
     {"the sink tells one result too few",

@@ -36,7 +36,7 @@ scenario draw(std::uint64_t seed, bool must_die) {
   s.threads = 1 + static_cast<int>(below(3));
   s.most_at_once = 1 + below(below(2) == 0 ? 1 : 12);
   if (below(3) == 0) s.results = skel::results::streamed(1 + below(6));
-  switch (below(9)) {
+  switch (below(11)) {
     case 0:
       s.policy = skel::schedule::blocks{}.policy();
       break;
@@ -65,6 +65,11 @@ scenario draw(std::uint64_t seed, bool must_die) {
                      .policy();
       if (below(3) == 0) s.policy = skel::for_stream(s.policy);
       break;
+    case 8:
+    case 9:
+      s.policy = skel::schedule::adaptive{}.policy();
+      s.policy.copies = below(3) != 0;
+      break;
     default: {
       skel::schedule::hybrid h;
       h.cut =
@@ -76,7 +81,8 @@ scenario draw(std::uint64_t seed, bool must_die) {
       break;
     }
   }
-  bool const copies = s.policy.more == skel::more_from::ring && below(3) == 0;
+  bool const directed = s.policy.more == skel::more_from::root_then_ranks;
+  bool const copies = s.policy.more == skel::more_from::ring ? below(3) == 0 : s.policy.copies;
   bool const pulls = s.policy.start == skel::start_with::nothing;
   s.merged = below(4) == 0;
   s.ordered = !s.merged && below(3) == 0;
@@ -88,7 +94,7 @@ scenario draw(std::uint64_t seed, bool must_die) {
   } else if (below(4) == 0) {
     s.results = skel::results::concentrated();
   }
-  s.policy.copies = copies && !s.merged && !s.stream;
+  s.policy.copies = copies && !s.merged && (!s.stream || directed);
   switch (below(10)) {
     case 0:
       s.failing_from = below(40);
@@ -120,6 +126,7 @@ scenario draw(std::uint64_t seed, bool must_die) {
       s.other_call = 1 + static_cast<int>(below(static_cast<std::uint64_t>(s.ranks - 1)));
   }
   if (below(3) == 0) s.first_grant = 1 + below(4);
+  s.timed = below(4) != 0;
   s.holds_back = below(4) == 0;
   s.chaos = 20 + below(must_die ? 1500 : 3000);
   return s;

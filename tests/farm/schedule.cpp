@@ -95,7 +95,7 @@ TEST_CASE("grants are whole chunks or a shrinking share, never more than is left
 
 TEST_CASE("schedules are written as they are read") {
   for (char const* spec :
-       {"blocks", "interleaved", "first-come", "first-come:chunk=4", "first-come:threshold=0",
+       {"auto", "blocks", "interleaved", "first-come", "first-come:chunk=4", "first-come:threshold=0",
         "first-come:chunk=2,threshold=7", "first-come:early=no", "guided", "guided:min=8",
         "hybrid:cut=80%,threshold=1", "hybrid:cut=400,threshold=3",
         "hybrid:cut=12.5%,threshold=1,power=1/0.442/1.347", "ring", "ring:take=one", "ring:give=next",
@@ -119,8 +119,8 @@ TEST_CASE("what is wrong with a schedule is said, with what is known") {
     INFO(spec << ": " << error_of(spec));
     CHECK(error_of(spec).find(part) != std::string::npos);
   };
-  says("fastest", "unknown schedule \"fastest\"; known: blocks, interleaved, first-come");
-  says("", "known: blocks");
+  says("fastest", "unknown schedule \"fastest\"; known: auto, blocks, interleaved, first-come");
+  says("", "known: auto, blocks");
   says("guided:min=1,min=2", "min stands twice");
   says("blocks:x=1", "unknown option \"x=1\"; known: none");
   says("first-come:min=1", "known: chunk=N, threshold=N");
