@@ -44,10 +44,9 @@ bool farm_ledger::give_copy(std::size_t index, farm_actions& out) {
   };
   auto const copy = late_.copy_for(index, dealer_.loads(), now_, allowed);
   if (!copy) return false;
+  auto const tasks = not_recorded({*copy});  // its first tasks may be done
   ++copies_;
-  dealer_.loads().granted(index, copy->count);
-  if (stock_.under_way()) stock_.claim(*copy);
-  range_list const tasks{*copy};
+  dealer_.loads().granted(index, count_tasks(tasks));
   if (watches(index)) begun_.given(index, dealer_.threads(index), tasks);
   out.push_back(farm::send{config_.ranks[index], farm::grant{tasks, true}});
   return true;
