@@ -19,6 +19,7 @@
 #include <future>
 #include <vector>
 
+#include "big_array.hpp"
 #include "pace.hpp"
 
 namespace components {
@@ -148,7 +149,9 @@ std::span<edge const> link_rest(std::span<edge const> edges, std::span<node> par
   compressed = false;
   // Edges per thread and round; each round finds fewer.
   constexpr std::size_t first_share = 1U << 19U, largest_share = 1U << 22U, few_of = 16;
-  std::vector<std::vector<edge>> found(threads);
+  std::vector<big_array<edge>> found(threads);
+  if (threads > 1)
+    for (auto& some : found) some.reserve(first_share);  // on large pages
   for (auto share = first_share; !edges.empty();) {
     compress(parent);  // so that one look decides nearly all edges
     auto const giant = bits_of_giant(parent);
@@ -167,13 +170,13 @@ std::span<edge const> link_rest(std::span<edge const> edges, std::span<node> par
       } else {
         on_threads(threads, [&](unsigned t) {
           auto const first = part.size() * t / threads, last = part.size() * (t + 1) / threads;
-          found[t].clear();
+          found[t].resize(0);
           find_between_trees(part.subspan(first, last - first), giant, parent.data(),
                              [&own = found[t]](std::span<edge const> some) {
-                               own.insert(own.end(), some.begin(), some.end());
+                               for (edge const e : some) own.push_back(e);
                              });
         });
-        for (auto const& some : found) link(some);
+        for (auto const& some : found) link(some.span());
       }
       links.finish();
       looked += part.size();
