@@ -19,6 +19,7 @@
 #include <future>
 #include <vector>
 
+#include "big_array.hpp"
 #include "pace.hpp"
 
 namespace components {
@@ -98,10 +99,11 @@ std::vector<std::uint64_t> bits_of_giant(std::span<node const> labels) {
   return bits;
 }
 
-// Appends the edges that seem to join two trees, judged by one look at the parents, as edges
-// between their roots.
+// Calls take(some) for the edges that seem to join two trees, judged by one look at the parents, as
+// edges between their roots.
+template <class Take>
 void find_between_trees(std::span<edge const> edges, std::span<std::uint64_t const> giant, node const* parent,
-                        std::vector<edge>& found) {
+                        Take const& take) {
   constexpr std::size_t most = 1024, ahead = 32;
   std::array<edge, most> rest;
   auto const inside = [giant](node x) { return giant[x / 64] >> (x % 64); };
@@ -121,7 +123,7 @@ void find_between_trees(std::span<edge const> edges, std::span<std::uint64_t con
       rest[between] = roots;
       between += roots.u != roots.v ? 1 : 0;
     }
-    found.insert(found.end(), rest.data(), rest.data() + between);
+    if (between > 0) take(std::span<edge const>(rest).first(between));
   }
 }
 
@@ -147,7 +149,9 @@ std::span<edge const> link_rest(std::span<edge const> edges, std::span<node> par
   compressed = false;
   // Edges per thread and round; each round finds fewer.
   constexpr std::size_t first_share = 1U << 19U, largest_share = 1U << 22U, few_of = 16;
-  std::vector<std::vector<edge>> found(threads);
+  std::vector<big_array<edge>> found(threads);
+  if (threads > 1)
+    for (auto& some : found) some.reserve(first_share);  // on large pages
   for (auto share = first_share; !edges.empty();) {
     compress(parent);  // so that one look decides nearly all edges
     auto const giant = bits_of_giant(parent);
@@ -155,16 +159,24 @@ std::span<edge const> link_rest(std::span<edge const> edges, std::span<node> par
     std::vector<edge> joined;
     while (!edges.empty() && joining <= looked / few_of) {
       auto const part = edges.first(std::min(edges.size(), share * threads));
-      on_threads(threads, [&](unsigned t) {
-        auto const first = part.size() * t / threads, last = part.size() * (t + 1) / threads;
-        found[t].clear();
-        find_between_trees(part.subspan(first, last - first), giant, parent.data(), found[t]);
-      });
       linker links(parent.data());
-      for (auto const& some : found) {
+      auto const link = [&](std::span<edge const> some) {
         links.link(some);
         joining += some.size();
         if (joining <= few) joined.insert(joined.end(), some.begin(), some.end());
+      };
+      if (threads == 1) {  // no lists: their fresh pages cost half of the time at scale 18
+        find_between_trees(part, giant, parent.data(), link);
+      } else {
+        on_threads(threads, [&](unsigned t) {
+          auto const first = part.size() * t / threads, last = part.size() * (t + 1) / threads;
+          found[t].resize(0);
+          find_between_trees(part.subspan(first, last - first), giant, parent.data(),
+                             [&own = found[t]](std::span<edge const> some) {
+                               for (edge const e : some) own.push_back(e);
+                             });
+        });
+        for (auto const& some : found) link(some.span());
       }
       links.finish();
       looked += part.size();
