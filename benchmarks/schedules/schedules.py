@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Simulates the farm's schedules on several platforms and costs, and prints a table of the share of the bound.
+"""Simulates the farm's schedules on several platforms and costs, and prints a table of the share of the ideal.
 
-The bound on the time is max(total cost / total power, largest task / power of the fastest machine).
+The ideal time is total cost / total power. A single long task may make it unreachable (pareto 1.5, one giant).
 
-    benchmarks/schedules/schedules.py --build build/release --ranks 64 > docs/measurements/table.md
+    benchmarks/schedules/schedules.py --build build/release --ranks 64
 """
 import argparse
 import random
@@ -88,8 +88,8 @@ def main():
                 where = platform + (f", {limit} ranks" if limit else "")
                 print(f"| {where} | {name} | " + " | ".join(f"{s:.3f}" for s in shares) + f" | {ratio:.3f} |", flush=True)
     autos.sort()
-    print(f"\n{len(autos)} rows: auto has a median of {autos[len(autos) // 2]:.3f} of the bound; {low_best} rows are below 0.97 "
-          f"of the best schedule, {low_bound} rows (pareto 1.5 and one giant left out) below 0.93 of the bound.")
+    print(f"\n{len(autos)} rows: auto has a median of {autos[len(autos) // 2]:.3f} of the ideal; {low_best} rows are below 0.97 "
+          f"of the best schedule, {low_bound} rows (pareto 1.5 and one giant left out) below 0.93 of the ideal.")
 
 
 if __name__ == "__main__":

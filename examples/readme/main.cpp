@@ -14,7 +14,6 @@ int main(int argc, char** argv) {
     std::vector<int> found(100'000);
     auto const [report] = skel::farm(
         ctx, skel::indices(found.size()), [](std::uint64_t i) { return steps(i + 1); },  // runs anywhere
-        skel::schedule::guided{},                                                        // who gets what when
         [&](skel::task_id i, int count) { found[i] = count; });  // on the root, once per task
     if (ctx.is_root())
       std::printf("1 ... %zu on %d ranks: %d steps from 77031\n", found.size(), report.ranks, found[77030]);

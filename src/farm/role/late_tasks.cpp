@@ -9,7 +9,8 @@ namespace skel::role {
 namespace {
 // A copy must be finished earlier by this, in seconds: it costs messages.
 constexpr double least_gain = 1e-3;
-// A task that has run for long is expected to run this many times as long in all.
+// What a task has run says nothing of how long it still runs, as with exponential costs; but one that has
+// run for long is expected to run this many times as long in all.
 constexpr double overdue = 2;
 }  // namespace
 
@@ -56,7 +57,8 @@ std::optional<task_range> late_tasks::copy_for(std::size_t thief, rank_loads con
     double const its = loads.speed_of_thread(i);
     for (auto& r : ranks_[i]) {
       double const elapsed = std::max(0.0, t - r.since);
-      double const tasks = std::max(static_cast<double>(r.range.count), overdue * elapsed * its);
+      double const done = elapsed * its;
+      double const tasks = std::max(static_cast<double>(r.range.count) + done, overdue * done);
       double const gain = tasks / its - elapsed - tasks / mine;
       if (gain <= most || mine <= 1.2 * r.best || !allowed(i, r.range.last())) continue;
       best = &r;
