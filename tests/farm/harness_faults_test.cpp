@@ -111,14 +111,6 @@ std::vector<named_fault<mutation>> const faults{
                g->ranges.front().first += 1000;
        };
      }},
-    {"a copy is recorded beside its original",
-     [](auto& m) {
-       m.received = [](int, auto& what) {
-         if (auto* const g = std::get_if<farm::give>(&what)) g->may_be_held = false;
-         return true;
-       };
-       twice<farm::record>(m, 3);
-     }},
     {"an idle rank is not told that nothing waits", [](auto& m) { once_lost<farm::nothing>(m, 3); }},
     {"a thief is not heard", [](auto& m) { never<farm::steal>(m); }},
     {"the sink tells one result too many", [](auto& m) { m.told = [](std::uint64_t n) { return n + 1; }; }},
