@@ -42,7 +42,7 @@ room(bsp USES ${below_skeletons} bsp/role HEADERS bsp detail/bsp_adapter detail/
 set(skeletons farm ring_steal divide_and_conquer multi_host bsp)
 room(broadcast USES ${below_skeletons} divide_and_conquer HEADERS broadcast detail/broadcast_adapter)
 room(user USES ${below_skeletons} ${skeletons} broadcast HEADERS skel)
-room(mpi USES base transport engine)
+room(mpi USES base transport engine HEADERS mpi)
 room(sim USES base transport engine)
 room(program USES ${below_skeletons} ${skeletons} mpi user)
 room(tools USES ${below_skeletons} ${skeletons} divide_and_conquer/role model sim mpi program user)
