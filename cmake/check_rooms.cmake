@@ -25,7 +25,7 @@ room(disks USES base transport storage)
 room(engine USES base transport observe disks HEADERS context run_main)
 # Shared by the skeletons, above the engine: one call on one rank, and the user's types as bytes.
 room(call USES base role transport observe storage disks engine
-     HEADERS transfer transfer_traits serialization source sink worker immutable detail/addresses detail/pack detail/route detail/type_names detail/contents detail/conversion
+     HEADERS transfer transfer_traits serialization source sink worker immutable reproducible_sum eigen detail/addresses detail/pack detail/route detail/type_names detail/contents detail/conversion
      detail/task_function detail/deferred_packing)
 foreach(skeleton farm ring_steal multi_host bsp)
   room(${skeleton}/role USES base role)
@@ -42,7 +42,7 @@ room(bsp USES ${below_skeletons} bsp/role HEADERS bsp detail/bsp_adapter detail/
 set(skeletons farm ring_steal divide_and_conquer multi_host bsp)
 room(broadcast USES ${below_skeletons} divide_and_conquer HEADERS broadcast detail/broadcast_adapter)
 room(user USES ${below_skeletons} ${skeletons} broadcast HEADERS skel)
-room(mpi USES base transport engine)
+room(mpi USES base transport engine HEADERS mpi)
 room(sim USES base transport engine)
 room(program USES ${below_skeletons} ${skeletons} mpi user)
 room(tools USES ${below_skeletons} ${skeletons} divide_and_conquer/role model sim mpi program user)

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "skel/observe/progress.hpp"
@@ -27,6 +28,10 @@ namespace detail {
 class engine;
 class team;
 struct context_access;
+
+/// Makes a context over a plain MPI communicator. skel/mpi.hpp specialises it for MPI_Comm.
+template <class Communicator>
+struct plain_mpi;
 
 /// Registers a skeleton call with the engine until all of its resources are released. Throws
 /// usage_error while another call is in progress on the context.
@@ -85,6 +90,12 @@ class context {
   /// program. Requires linking skel::mpi.
   explicit context(boost::mpi::communicator const& communicator,
                    context_options options = context_options::from_environment());
+  /// The same over an MPI_Comm, in a program without Boost.MPI. Requires skel/mpi.hpp, which must be
+  /// included before the call.
+  template <class Communicator>
+    requires(sizeof(detail::plain_mpi<Communicator>) > 0)
+  explicit context(Communicator communicator, context_options options = context_options::from_environment())
+      : context(detail::plain_mpi<Communicator>::make_engine(communicator, std::move(options))) {}
   context(context&&) noexcept;
   context& operator=(context&&) noexcept;
   ~context();
@@ -99,6 +110,12 @@ class context {
   [[nodiscard]] int threads() const noexcept;
   /// The name of this rank's host, see context_options::host.
   [[nodiscard]] std::string const& host() const noexcept;
+  /// This rank's number among the ranks of its host, 0 to local_size() - 1, in the order of their
+  /// ranks. A team counts all ranks of the context that it was made from.
+  [[nodiscard]] int local_rank() const noexcept;
+  /// The number of ranks on this rank's host, at least 1. It does not change when a rank is lost.
+  /// MPI decides which ranks share a host, not context_options::host.
+  [[nodiscard]] int local_size() const noexcept;
   /// The communicator of this context: MPI_COMM_WORLD under run_main, otherwise the one given to
   /// the constructor. For a team, a communicator of exactly its ranks in their order; the first
   /// call creates it and is collective over the team. The context's own messages travel on a

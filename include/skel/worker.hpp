@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "skel/context.hpp"
@@ -17,6 +18,11 @@ struct worker_info {
   int rank = 0;          ///< in the context
   unsigned thread = 0;   ///< compute thread of this rank, 0 to threads - 1; it runs one task at a time
   unsigned threads = 1;  ///< compute threads of this rank
+  /// The accelerator of this thread: its index among those that CUDA_VISIBLE_DEVICES,
+  /// ROCR_VISIBLE_DEVICES or ZE_AFFINITY_MASK lists (the first of them that is set), as
+  /// cudaSetDevice() counts them. Empty: none is set, or it lists no device. The ranks of a host share
+  /// the devices by context::local_rank(), and the threads of a rank share those of the rank.
+  std::optional<int> device{};
 };
 
 /// One T per compute thread of this rank, for scratch memory without locks. T is default

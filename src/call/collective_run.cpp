@@ -38,6 +38,7 @@ collective_run::collective_run(context& ctx, call_options options, std::string_v
       key_{context_access::id(ctx), slot_.number()},
       rank_(ctx.rank()),
       threads_(static_cast<unsigned>(ctx.threads())),
+      compute_threads_(threads_),
       start_(engine_.now()),
       clocks_(threads_),
       last_moved_(start_),
@@ -54,7 +55,7 @@ report collective_run::execute() {
   if (options_.observed) engine_.say_warning();
   closed_at_end const guard{engine_, key_};
   open();
-  engine_.with_pool(*this, threads_, [this] { work(0); });
+  engine_.with_pool(*this, compute_threads_, [this] { work(0); });
   std::unique_lock lock(engine_.mutex());
   engine_.settle_failures();
   bool const broken = error_ != nullptr;

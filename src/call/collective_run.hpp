@@ -149,6 +149,7 @@ class collective_run : public run {
   int root_ = 0;
   bool computes_ = true;
   unsigned threads_;
+  unsigned compute_threads_;  // those that take work; fewer than threads_ if the work has threads of its own
   double start_;
   std::vector<thread_clock> clocks_;
   unsigned waiting_threads_ = 0;       // waiting for work

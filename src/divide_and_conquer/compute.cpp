@@ -23,7 +23,7 @@ void divide_run::add_job(job::kind what, rank_span group) {
     p->depth = what == job::kind::solve ? piece_depth_ : 0;
   }
   jobs_.push_back({what, std::move(p)});
-  if (threads_ > 1) engine_.work_arrived().notify_all();
+  if (compute_threads_ > 1) engine_.work_arrived().notify_all();
 }
 
 bool divide_run::find_work(unsigned /*thread*/) {

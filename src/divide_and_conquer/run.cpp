@@ -22,7 +22,9 @@ divide_run::divide_run(context& ctx, divide_work& work, divide_kind const& kind,
                        divide_and_conquer_options const& options)
     : peer_run(ctx, call_options_of(options, kind.name), "divide_and_conquer"), work_(work), kind_(kind) {
   require_count(kind.name, "pieces_per_thread", options.pieces_per_thread);
-  if (threads_ > 1 && !work.solves_with_threads())
+  if (work.solves_with_threads())
+    compute_threads_ = 1;  // solve uses the others; waking them for one job costs more than it gains
+  else if (threads_ > 1)
     piece_depth_ =
         static_cast<unsigned>(std::bit_width(threads_ * std::max(1U, options.pieces_per_thread) - 1));
   call_.add("kind", kind.name)

@@ -111,6 +111,8 @@ context::~context() {
 
 int context::rank() const noexcept { return rank_; }
 int context::size() const noexcept { return team_->size(); }
+int context::local_rank() const noexcept { return engine_->on_host.rank; }
+int context::local_size() const noexcept { return engine_->on_host.size; }
 int context::threads() const noexcept { return beside_ ? 1 : engine_->options().threads; }
 std::string const& context::host() const noexcept { return engine_->host(); }
 void context::set_progress(observe::progress_mode mode) { engine_->options().progress = mode; }

@@ -18,6 +18,7 @@
 #include "call_gate.hpp"
 #include "compute_pool.hpp"
 #include "detector.hpp"
+#include "devices.hpp"
 #include "disks/disk_service.hpp"
 #include "skel/context.hpp"
 #include "transport/link.hpp"
@@ -169,6 +170,12 @@ class engine {
   /// After say_farewell(): the ranks have agreed to skip MPI_Finalize.
   [[nodiscard]] bool leaves_abruptly() const { return leaves_abruptly_; }
 
+  /// The accelerator of a compute thread, see worker_info::device.
+  [[nodiscard]] std::optional<int> device(unsigned thread) const {
+    return device_of(visible_devices_, on_host, thread);
+  }
+  host_place on_host;  // set by the code that makes the engine; default: no other rank shares the host
+
   std::vector<observe::rank_trace> traces;  // of ended runs, on the root
   void say_warning();
   std::string warning;  // for the user; printed once, when the first skeleton runs (unless --quiet is set)
@@ -214,6 +221,7 @@ class engine {
   bool any_time_;
   bool leaves_abruptly_ = false;
   unsigned beats_ = 0;
+  int visible_devices_ = count_visible_devices();
   std::atomic<context_id> contexts_{1};
   std::map<run_key, run*> runs_;
   std::map<context_id, std::uint32_t> newest_run_;

@@ -107,7 +107,7 @@ void farm_run::hand_in(thread_state& t, task_range const& range, std::uint64_t d
 
 void farm_run::run_slices(unsigned thread, task_range const& range, std::uint64_t& at, result_batch& batch) {
   auto& t = state_[thread];
-  worker_info const where{rank_, thread, threads_};
+  worker_info const where{rank_, thread, threads_, engine_.device(thread)};
   double before = now();
   while (at < range.count) {
     std::uint64_t const end = std::min(range.count, at + t.pace.slice());

@@ -26,6 +26,7 @@
 #include "mpi_lifetime.hpp"
 #include "mpi_transport.hpp"
 #include "skel/error.hpp"
+#include "skel/mpi.hpp"
 #include "skel/run_main.hpp"
 
 namespace skel {
@@ -80,8 +81,8 @@ void check_trace_of_root(MPI_Comm comm, int rank, context_options const& options
 
 struct placement {
   int ranks_here = 1;
+  int rank_here = 0;
   int host_cores = 1;  // shared by the ranks of this host
-  bool first_here = true;
 };
 
 // Finds the number of ranks on this host and the number of cores that they share. Disjoint affinity
@@ -90,10 +91,8 @@ placement find_placement(MPI_Comm comm, int own_cores) {
   placement p;
   MPI_Comm here = MPI_COMM_NULL;
   MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
-  int rank = 0;
-  MPI_Comm_rank(here, &rank);
+  MPI_Comm_rank(here, &p.rank_here);
   MPI_Comm_size(here, &p.ranks_here);
-  p.first_here = rank == 0;
   p.host_cores = detail::cores_of_all(here, own_cores);
   MPI_Comm_free(&here);
   return p;
@@ -160,6 +159,7 @@ std::shared_ptr<engine> make_mpi_engine(MPI_Comm comm, context_options options) 
             all[r + 2], all[r], all[r + 1]);
   auto made = std::make_shared<engine>(std::move(wires), std::move(options), name);
   made->warning = std::move(warning);
+  made->on_host = {place.rank_here, place.ranks_here};
   watch_finalize(made);
   return made;
 }
@@ -305,5 +305,7 @@ boost::mpi::communicator const& context::communicator() const {
   if (!communicator_) communicator_ = detail::team_communicator(whole, *team_, id_);
   return *communicator_;
 }
+
+MPI_Comm communicator_of(context const& ctx) { return ctx.communicator(); }
 
 }  // namespace skel

@@ -33,7 +33,8 @@ void piece_runner::run(unsigned thread, process_job const& j,
   std::call_once(p.opened, [&] {
     if (!p.object) p.object = work_.unpack_packet(p.packed.bytes());
   });
-  worker_info const where{setup_.rank, thread, static_cast<unsigned>(outgoing_.size())};
+  worker_info const where{setup_.rank, thread, static_cast<unsigned>(outgoing_.size()),
+                          engine_.device(thread)};
   for (std::uint64_t i = 0; i < j.pieces.count; ++i) {
     held_piece held;
     held.object = work_.process(*p.object, j.pieces.first - p.first + i, where);

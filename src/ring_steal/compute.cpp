@@ -92,7 +92,7 @@ void steal_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
 
 void steal_run::run_slices(unsigned thread, quantum& q) {
   auto& t = state_[thread];
-  worker_info const where{rank_, thread, threads_};
+  worker_info const where{rank_, thread, threads_, engine_.device(thread)};
   double before = now();
   double const end = before + quantum_seconds;
   while (t.bag->size() > 0) {

@@ -38,6 +38,18 @@ void world::kill(int rank, double time) {
     if ((p->rank() == 0) != (rank == 0)) p->will_hear_of(rank);
 }
 
+// Ranks whose machines have the same name share a host.
+static detail::host_place place_of(std::vector<machine> const& machines, int rank) {
+  detail::host_place p{0, 0};
+  auto const& name = machines[static_cast<std::size_t>(rank)].name;
+  for (std::size_t r = 0; r < machines.size(); ++r) {
+    if (machines[r].name != name) continue;
+    ++p.size;
+    if (static_cast<int>(r) < rank) ++p.rank;
+  }
+  return p;
+}
+
 void world::fail(std::string why) {
   if (result_.failure.empty()) result_.failure = std::move(why);
 }
@@ -75,6 +87,7 @@ void world::live(port& me, std::function<void(context&)> const& body) {
     o.suspect_after_seconds = options_.suspect_after_seconds;
     auto const name = where_.machines[static_cast<std::size_t>(me.rank())].name;
     auto const engine = std::make_shared<detail::engine>(std::make_unique<wires>(me), std::move(o), name);
+    engine->on_host = place_of(where_.machines, me.rank());
     me.attach(engine.get());
     context ctx = detail::context_access::make(engine);
     // One line is enough: where the root is lost, the survivors of a real run would all say so.

@@ -284,3 +284,18 @@ TEST_CASE("ranks that differ within a team are told so") {
           std::string::npos);
   }
 }
+
+TEST_CASE("ranks of one process count the ranks of their host") {
+  hub::job shared(3, 1, std::size_t{1} << 30, {}, "one");
+  shared.run([](skel::context& ctx) {
+    if (ctx.local_rank() != ctx.rank() || ctx.local_size() != 3) throw std::runtime_error("one host");
+    auto team = ctx.split(ctx.rank() % 2);
+    if (team.local_size() != 3) throw std::runtime_error("a team on one host");
+  });
+  for (int r = 0; r < 3; ++r) CHECK(shared.error(r).empty());
+  hub::job apart(2);
+  apart.run([](skel::context& ctx) {
+    if (ctx.local_rank() != 0 || ctx.local_size() != 1) throw std::runtime_error("a host each");
+  });
+  for (int r = 0; r < 2; ++r) CHECK(apart.error(r).empty());
+}

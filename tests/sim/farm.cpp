@@ -305,6 +305,21 @@ TEST_CASE("a sink that takes time, and what is refused") {
   CHECK(numbers[1] == Approx(50).epsilon(0.01));
 }
 
+TEST_CASE("machines of one name are one host") {
+  auto const numbers = forked::run([] {
+    std::vector<double> found;
+    auto p = sim::platform::ready("uneven:ranks=5,seed=1");
+    for (std::size_t r = 0; r < 5; ++r) p.machines[r].name = r % 2 == 0 ? "even" : "odd";
+    sim::run(p, [&](skel::context& ctx) {
+      if (ctx.rank() < 3) return;
+      found.push_back(ctx.local_rank());
+      found.push_back(ctx.local_size());
+    });
+    return found;
+  });
+  CHECK((numbers == std::vector<double>{1, 2, 2, 3} || numbers == std::vector<double>{2, 3, 1, 2}));
+}
+
 TEST_CASE("a thousand ranks") {
   if (!long_campaign()) return;
   auto p = sim::platform::ready("cluster-1024");

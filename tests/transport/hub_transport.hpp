@@ -120,6 +120,7 @@ class job {
       options.watchdog_seconds = 15;  // says where every rank stands instead of hanging
       engines_.push_back(std::make_shared<skel::detail::engine>(std::make_unique<transport>(net_, r), options,
                                                                 "host" + std::to_string(r)));
+      if (!host.empty()) engines_.back()->on_host = {r, ranks};
       contexts_.push_back(skel::detail::context_access::make(engines_.back()));
     }
   }

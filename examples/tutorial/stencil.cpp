@@ -1,0 +1,57 @@
+// A stencil in supersteps with checkpoints: heat in a ring of cells. Started again with --resume, it
+// goes on from the last checkpoint.
+//     mkdir store && mpiexec -n 4 stencil store
+#include <cstdio>
+#include <cstring>
+#include <skel/skel.hpp>
+#include <vector>
+
+constexpr int cells = 48, steps = 200;
+
+struct ring {
+  using state = std::vector<double>;  // this rank's cells
+  using message = double;             // an end cell
+  static int first(int rank, int size) { return cells * rank / size; }
+  state begin(int rank, int size) const {
+    state mine(static_cast<std::size_t>(first(rank + 1, size) - first(rank, size)));
+    if (rank == 0) mine[0] = 1000;
+    return mine;
+  }
+  bool step(state& mine, skel::superstep<double>& now) const {
+    int const before = (now.rank() + now.size() - 1) % now.size(), after = (now.rank() + 1) % now.size();
+    if (now.number() > 0) {
+      double left = 0, right = 0;
+      auto const& got = now.received();  // ordered by sender; a neighbour sends its last cell first
+      for (std::size_t i = 0; i < got.size(); ++i)
+        (got[i].from == before && (before != after || i == 0) ? left : right) = got[i].content;
+      state old = mine;
+      for (std::size_t i = 0; i < mine.size(); ++i)
+        mine[i] = old[i] + 0.2 * ((i > 0 ? old[i - 1] : left) - 2 * old[i] +
+                                  (i + 1 < mine.size() ? old[i + 1] : right));
+    }
+    if (now.number() == steps) return false;
+    now.send(after, mine.back());
+    now.send(before, mine.front());
+    return true;
+  }
+};
+
+int main(int argc, char** argv) {
+  return skel::run_main(argc, argv, [&](skel::context& ctx) {
+    skel::bsp_options options;
+    if (argc > 1) {
+      options.checkpoint.emplace();
+      options.checkpoint->store = {argv[1]};
+      options.checkpoint->program = "stencil";
+      options.checkpoint->every_seconds = 0;  // a real program would save less often
+      options.checkpoint->resume = argc > 2 && std::strcmp(argv[2], "--resume") == 0;
+    }
+    auto const mine = skel::bsp(ctx, ring{}, options).value;
+    std::vector<std::vector<double>> parts;
+    skel::farm(
+        ctx, skel::indices(static_cast<std::uint64_t>(ctx.size())), [&](std::uint64_t) { return mine; },
+        skel::schedule::interleaved{}, skel::into(parts));  // task i runs on rank i
+    for (auto const& part : parts)
+      for (double const t : part) std::printf("%.12f\n", t);
+  });
+}

@@ -1,0 +1,35 @@
+// A parameter sweep whose sink writes a CSV file, in the order of the parameters.
+//     mpiexec -n 4 sweep > sweep.csv
+#include <cmath>
+#include <cstdio>
+#include <skel/skel.hpp>
+#include <vector>
+
+struct setting {
+  double damping, force;
+};
+
+// The greatest deflection of a damped, driven pendulum.
+double deflection(setting const& s) {
+  double angle = 0, speed = 0, most = 0;
+  constexpr double step = 1e-3;
+  for (int i = 0; i < 20'000; ++i) {
+    speed += step * (s.force * std::cos(0.7 * step * i) - std::sin(angle) - s.damping * speed);
+    angle += step * speed;
+    most = std::fmax(most, std::fabs(angle));
+  }
+  return most;
+}
+
+int main(int argc, char** argv) {
+  return skel::run_main(argc, argv, [](skel::context& ctx) {
+    std::vector<setting> all;  // every rank makes the same list
+    for (int d = 1; d <= 5; ++d)
+      for (int f = 1; f <= 8; ++f) all.push_back({0.1 * d, 0.1 * f});
+    if (ctx.is_root()) std::printf("damping,force,deflection\n");
+    auto const write = [&](skel::task_id i, double most) {  // on the root
+      std::printf("%.1f,%.1f,%.12g\n", all[i].damping, all[i].force, most);
+    };
+    skel::farm(ctx, skel::replicated(all), deflection, skel::schedule::first_come{}, skel::ordered(write));
+  });
+}
