@@ -101,16 +101,22 @@ class suspects {
     std::vector<rank_id> ranks{};  ///< the lost ranks that ran it
     std::uint64_t more = 0;        ///< number of other blamed suspects
   };
-  /// Returns blamed work, once there has been some for `blame_patience` ticks.
+  /// Returns blamed work, once there has been some for `blame_patience` ticks. If several pieces are
+  /// blamed, names the one that was most often running alone.
   [[nodiscard]] std::optional<verdict> tick() {
-    auto const blame = [&](auto const& s) { return to_blame(s.second); };
-    auto const guilty = std::find_if(all_.begin(), all_.end(), blame);
+    auto guilty = all_.end();
+    std::uint64_t blamed = 0;
+    for (auto s = all_.begin(); s != all_.end(); ++s) {
+      if (!to_blame(s->second)) continue;
+      ++blamed;
+      if (guilty == all_.end() || losses_alone(s->second) > losses_alone(guilty->second)) guilty = s;
+    }
     if (guilty == all_.end()) {
       ticks_ = 0;
       return std::nullopt;
     }
     if (++ticks_ < blame_patience) return std::nullopt;
-    verdict v{guilty->first, {}, static_cast<std::uint64_t>(std::count_if(guilty, all_.end(), blame)) - 1};
+    verdict v{guilty->first, {}, blamed - 1};
     for (auto const& l : guilty->second.losses)
       if (lost_.contains(l.rank)) v.ranks.push_back(l.rank);
     return v;
@@ -142,6 +148,10 @@ class suspects {
     friend bool operator==(suspect const&, suspect const&) = default;
   };
 
+  [[nodiscard]] auto losses_alone(suspect const& s) const {
+    return std::count_if(s.losses.begin(), s.losses.end(),
+                         [&](loss const& l) { return l.alone && lost_.contains(l.rank); });
+  }
   [[nodiscard]] bool to_blame(suspect const& s) const {
     if (most_losses_ == 0) return false;
     unsigned lost = 0, watched = 0, alone = 0;
