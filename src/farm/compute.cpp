@@ -1,4 +1,4 @@
-// What the compute threads of a farm do: they take tasks, run them in slices, and hand the results in.
+// The compute threads of a farm: they take tasks, run them in slices, and hand in the results.
 #include <algorithm>
 #include <utility>
 
@@ -24,7 +24,7 @@ void farm_run::after_quantum(unsigned thread, std::unique_lock<std::mutex>& lock
   lock.lock();
 }
 
-// What whoever is free does between two quanta, without the lock.
+// An idle thread's duties between two quanta, without the lock.
 void farm_run::after_work() {
   drain_sink();
   supply();
@@ -34,8 +34,8 @@ void farm_run::after_work() {
   }
 }
 
-// Where the results of the next tasks will be. On the root in place, while no task has been given to two
-// ranks: otherwise another's result might be stored meanwhile.
+// Returns the place for the next results. On the root they are computed in place unless tasks may run on two
+// ranks, since another rank's result might be stored at the same time.
 result_batch farm_run::empty_batch() {
   result_batch batch;
   batch.in_place = in_place_ && !ledger_->may_run_twice();
@@ -43,7 +43,7 @@ result_batch farm_run::empty_batch() {
   return batch;
 }
 
-// Runs what the role gave this thread, and hands it in. The lock is held on entry and exit, not meanwhile.
+// Runs this thread's tasks and hands in their results. The lock is held on entry and exit, not in between.
 void farm_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
   auto& t = state_[thread];
   task_range const range = *t.todo;
@@ -66,18 +66,18 @@ void farm_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
   double const busy = t.pace.take_busy();
   clocks_[thread].busy += busy;
   worker_.measured(at, busy);
-  if (!over_)  // otherwise the call has failed meanwhile: there is no one to hand the results to
+  if (!over_)  // otherwise the call has failed meanwhile, and no role takes the results
     hand_in(t, range, at, std::move(batch), std::move(error));
 }
 
-// Of `range`, `done` tasks have results, and the next one threw if there is an error.
+// `done` tasks of `range` have results; if there is an error, the next one threw.
 void farm_run::hand_in(thread_state& t, task_range const& range, std::uint64_t done, result_batch batch,
                        std::optional<std::string> error) {
   task_range rest = range;
   task_range front = rest.take_front(done);
   if (!front.empty() && !draining_) {
     batch.ranges = {front};
-    if (auto bad = thrown_by([&] { unsent_.add(std::move(batch)); })) {  // the user's merge: no result
+    if (auto bad = thrown_by([&] { unsent_.add(std::move(batch)); })) {  // the user's merge threw: no result
       error = std::move(bad);
       front.count = 0;
       rest = range;
@@ -96,7 +96,7 @@ void farm_run::hand_in(thread_state& t, task_range const& range, std::uint64_t d
     rest.take_front(1);
     worker_.failed(id, *error, rest, list);
   } else if (part && draining_) {
-    worker_.finished(rest, 0, list);  // stopped in the middle: the rest is not waited for
+    worker_.finished(rest, 0, list);  // stopped in the middle: the rest does not run
   } else if (part) {
     t.todo = rest;
     if (stream_.carries_tasks())

@@ -15,7 +15,7 @@ using role::farm_message;
 
 namespace {
 
-// Whether a message shows that the run goes on, for the watchdog. What impatient roles say again does not.
+// Whether a message shows progress, for the watchdog. Repetitions by impatient roles do not.
 bool moves_the_run(farm_message const& m) {
   auto const* const call = std::get_if<call_message>(&m);
   if (call == nullptr) return std::holds_alternative<role::farm::results>(m) || !given_tasks(m).empty();
@@ -52,7 +52,7 @@ farm_run::farm_run(context& ctx, farm_work& work, farm_policy policy, farm_optio
 void farm_run::begin(std::unique_lock<std::mutex>& lock) {
   if (in_place_) {
     lock.unlock();
-    // Where there is no memory for the results the sink says so, as it meets the first that has no place.
+    // If memory runs out, the sink reports it when it meets the first result without a place.
     if (thrown_by([&] { work_.make_places(); })) in_place_ = false;
     lock.lock();
   }
@@ -117,7 +117,7 @@ void farm_run::drain_sink() {
   }
 }
 
-// With the lock.
+// Called with the lock held.
 void farm_run::weigh_help() {
   if (!asks_root(setup_.policy) || !computes_ || over_ || ledger_->stopping()) return;
   bool const hold = sink_.help().costs_more_than_it_brings(now());
@@ -140,7 +140,7 @@ void farm_run::perform(role::farm_action& action, thread_state* thread) {
   } else if (auto* const e = std::get_if<role::farm::execute>(&action)) {
     thread->todo = e->range;
     stream_.fetch(e->range,
-                  thread->payloads);  // now: another rank may be first with them, and they are forgotten
+                  thread->payloads);  // now, because they are dropped if another rank is first with them
   } else if (auto* const r = std::get_if<role::farm::record>(&action)) {
     append(accepted_, r->range);
   } else if (auto* const f = std::get_if<role::farm::forget>(&action)) {
@@ -165,7 +165,7 @@ void farm_run::send_to_self(farm_message m) {
     to_self_.push({std::move(m), {}});
     return;
   }
-  // One message per batch: they stay objects, which cannot be joined. The last one asks for more.
+  // One message per batch, since batches stay objects and cannot be joined. The last one requests more.
   auto batches = unsent_.take_all();
   for (auto& b : batches)
     to_self_.push({role::farm::results{b.ranges, &b == &batches.back() ? results->wanted : 0}, std::move(b)});
@@ -185,7 +185,7 @@ void farm_run::send_to(int to, farm_message m) {
       results->ranges = std::move(batch.ranges);
       body = std::move(batch.packed);
     });
-    if (bad) {  // the user's merge: these tasks have no result
+    if (bad) {  // the user's merge threw: these tasks have no result
       unsent_.clear();
       m = call_message(role::failed{first, *bad});
     }
@@ -201,7 +201,7 @@ void farm_run::deliver_own() {
   to_self_.deliver([&](own_message& own) { deliver(rank_, own.what, std::move(own.batch)); });
 }
 
-// The one place that decides which role answers a message.
+// The only place that decides which role answers a message.
 void farm_run::deliver(int from, farm_message const& m, result_batch batch) {
   if (moves_the_run(m)) last_moved_ = now();
   role::farm_actions list;
@@ -239,7 +239,7 @@ void farm_run::receive(int from, std::span<std::byte const> body, transport::pac
     batch.ranges = results->ranges;
     whole.drop_front(size - body.size());
     batch.packed = std::move(whole);
-  } else if (stream_.carries_tasks() && !is_root() && !given_tasks(m).empty()) {  // the root has them all
+  } else if (stream_.carries_tasks() && !is_root() && !given_tasks(m).empty()) {  // the root has all payloads
     stream_.store(given_tasks(m), body, whole);
   } else if (stopped) {
     add_stats(unpack_stats(from, body));
@@ -288,7 +288,7 @@ void farm_run::on_tick(double t) {
   watch(t);
 }
 
-// --- what is shown
+// --- progress and report
 
 void farm_run::describe(report& r) const {
   r.skeleton = "farm";

@@ -7,9 +7,9 @@
 namespace skel::role {
 
 namespace {
-// A copy must be finished earlier by this, in seconds: it costs messages.
+// Seconds by which a copy must finish earlier, since it costs messages.
 constexpr double least_gain = 1e-3;
-// What a task has run says nothing of how long it still runs, as with exponential costs; but one that has
+// The time a task has run says nothing about its remaining time, as with exponential costs; but one that has
 // run for long is expected to run this many times as long in all.
 constexpr double overdue = 2;
 }  // namespace
@@ -30,7 +30,7 @@ void late_tasks::results(std::size_t index, std::size_t threads, range_list cons
   // A thread's range is done when its last task is.
   std::erase_if(running, [&](run const& r) { return any_contains(done, r.range.last()); });
   for (auto const& r : begun) add(index, r, t);
-  if (running.size() > threads)  // the older ones are done, or were a guess
+  if (running.size() > threads)  // older ones are finished or were guesses
     running.erase(running.begin(), running.end() - static_cast<std::ptrdiff_t>(threads));
 }
 

@@ -48,7 +48,7 @@ std::optional<std::size_t> farm_ledger::index_of(rank_id rank) const {
   return static_cast<std::size_t>(at - config_.ranks.begin());
 }
 
-// --- what the ranks are told
+// --- messages to the ranks
 
 void farm_ledger::tell(call_messages& told, farm_actions& out) {
   if (roll_.stopping()) {
@@ -70,7 +70,7 @@ void farm_ledger::give(farm_actions& out) {
       for (auto const& r : a.tasks) stock_.claim(r);
     if (watches(a.rank)) begun_.given(a.rank, dealer_.threads(a.rank), a.tasks);
     if (directs()) late_.given(a.rank, dealer_.threads(a.rank), a.tasks, now_);
-    // A rank that was given up may still hold what it is given a second time.
+    // A rank that was declared dead may still hold tasks that it is given again.
     out.push_back(farm::send{to, farm::grant{std::move(a.tasks), handed_out_again_ > 0 || copies_ > 0}});
   }
   decided_.clear();
@@ -92,7 +92,7 @@ void farm_ledger::begin(farm_actions& out) {
   if (!source_ended_ || restored_fit(out)) maybe_complete(out);
 }
 
-// Restored results belong to tasks of this source: otherwise the run could never be complete.
+// Restored results must belong to tasks of this source, or the run could never be complete.
 bool farm_ledger::restored_fit(farm_actions& out) {
   if (restored_end_ <= available_) return true;
   source_failed("it has " + std::to_string(available_) +
@@ -133,7 +133,7 @@ void farm_ledger::sunk(std::uint64_t count, task_id next, farm_actions& out) {
 }
 
 void farm_ledger::maybe_complete(farm_actions& out) {
-  // The sink may still throw while results wait for it, so the run is not done before it has had them all.
+  // The sink may still throw while results wait for it, so the run ends only when it has received all.
   if (!stopping() && source_ended_ && recorded_.count() == available_ && sunk_ == available_)
     roll(out, &roll_call::done, sunk_);
 }
@@ -159,7 +159,7 @@ void farm_ledger::hold_back(bool on, farm_actions& out) {
 void farm_ledger::on(rank_id from, farm_message const& m, farm_actions& out) {
   auto const index = index_of(from);
   if (!index) return;
-  if (finished()) {  // it has not heard of the end
+  if (finished()) {  // the rank has not heard of the end
     if (from != config_.root) {
       call_messages told;
       roll_.say_again(from, told);
@@ -167,7 +167,7 @@ void farm_ledger::on(rank_id from, farm_message const& m, farm_actions& out) {
     }
     return;
   }
-  roll_.heard(from);  // a rank that speaks is not lost: suspicion is taken back
+  roll_.heard(from);  // a rank that speaks is not lost: withdraws the suspicion
   dealer_.heard(*index);
   suspects_.heard(from);
   if (auto const* const call = std::get_if<call_message>(&m)) {
@@ -188,7 +188,7 @@ void farm_ledger::on(rank_id from, farm_message const& m, farm_actions& out) {
 
 void farm_ledger::on_hello(std::size_t index, hello const& m, farm_actions& out) {
   if (dealer_.hello(index, m.threads, m.power)) {
-    stock_.moved();  // said again by a worker that has heard nothing, it is no movement
+    stock_.moved();  // a repetition by a worker that has heard nothing is not progress
     auto const& workers = config_.workers;
     auto const at = std::find(workers.begin(), workers.end(), config_.ranks[index]);
     if (config_.tasks && !config_.resumed && at != workers.end() && watches(index))
@@ -206,7 +206,7 @@ void farm_ledger::on_hello(std::size_t index, hello const& m, farm_actions& out)
   if (!dealer_.pool().empty() && dealer_.closed(index)) push(out);
 }
 
-// As soon as all living ranks have said that they are there, and how fast they are.
+// Called when all living ranks have said hello with their power.
 void farm_ledger::deal(farm_actions& out) {
   if (!source_ended_ || !dealer_.may_deal()) return;
   dealer_.deal(recorded_.missing(0, available_, {}), decided_);
@@ -214,7 +214,7 @@ void farm_ledger::deal(farm_actions& out) {
   serve_all(out);
 }
 
-// Task numbers come from another process: they must exist before they become bits of a set.
+// Task numbers come from another process, so they are checked before they become bits of a set.
 bool farm_ledger::tasks_exist(std::size_t index, range_list const& ranges, farm_actions& out) {
   if (std::all_of(ranges.begin(), ranges.end(), [&](auto const& r) { return r.last() < available_; }))
     return true;
@@ -247,14 +247,14 @@ void farm_ledger::on_results(std::size_t index, farm::results const& m, farm_act
 void farm_ledger::record(range_list const& ranges, farm_actions& out) {
   for (auto const& r : ranges)
     for (auto const& fresh : recorded_.insert(r)) {
-      // The task may have been given up, and not been given to another rank yet.
+      // The task may be back in the pool and not yet given again.
       if (handed_out_again_ > 0) dealer_.pool().remove(fresh, recorded_);
       out.push_back(farm::record{fresh});
       out.push_back(farm::forget{fresh});
     }
 }
 
-// One value for all of `ranges`: if some have counted already, none may. The others are done again.
+// One value for all of `ranges`: if some tasks count already, the value is refused and the others run again.
 void farm_ledger::record_merged(range_list const& ranges, farm_actions& out) {
   task_set seen;
   bool once = true;

@@ -1,11 +1,11 @@
-// What the root of a farm does for ranks that ask when all tasks are granted: it names a rank that has most
-// waiting, or gives a copy of a task that runs on a slower one.
+// The root of a farm when all tasks are granted: it names a victim to each idle rank, or gives it a copy of a
+// task that runs on a slower rank.
 #include "farm/role/ledger.hpp"
 
 namespace skel::role {
 
 namespace {
-// Seconds between two looks at what runs, where nothing waits.
+// Seconds between two searches for late tasks while no tasks wait.
 constexpr double look_again = 0.01;
 }  // namespace
 
@@ -24,7 +24,7 @@ void farm_ledger::on_ask(std::size_t index, farm::ask const& m, farm_actions& ou
   give(out);
 }
 
-// True if the rank has been given or told something.
+// Returns true if the rank was given a victim or a copy.
 bool farm_ledger::direct(std::size_t index, farm_actions& out) {
   if (stopping()) return false;
   auto& loads = dealer_.loads();
@@ -52,7 +52,7 @@ bool farm_ledger::give_copy(std::size_t index, farm_actions& out) {
   return true;
 }
 
-// Ranks that asked in vain are given something as soon as there is something. `at_once`: time has passed.
+// Serves ranks that asked in vain, once there is something for them. `at_once`: skip the pause.
 void farm_ledger::direct_idle(bool at_once, farm_actions& out) {
   auto const& loads = dealer_.loads();
   if (loads.idle().empty() || stopping() || !no_more() || !dealer_.pool().empty()) return;

@@ -1,4 +1,4 @@
-// What the root of a farm does about lost ranks: it takes stock, and gives what they ran to one rank at a
+// The root of a farm after losses: it takes stock, and gives tasks that ran on lost ranks to one rank at a
 // time.
 #include "farm/role/ledger.hpp"
 
@@ -68,7 +68,7 @@ void farm_ledger::finish_stock(farm_actions& out) {
   find_suspects();
   auto const missing = recorded_.missing(recorded_.low_water(), available_, stock_.claimed());
   stock_.end();
-  if (!missing.empty()) stock_.again_soon();  // there may be more where these were
+  if (!missing.empty()) stock_.again_soon();  // more may be missing
   put_back(missing);
   give_suspects(out);
   serve_all(out);
@@ -90,8 +90,8 @@ void farm_ledger::on_begins(std::size_t index, farm::begins const& m, farm_actio
   direct_idle(false, out);
 }
 
-// At the end of a round of stock-taking: what is neither recorded nor claimed, and was running on a rank that
-// was lost before the round began. Suspects are given one by one, so they are claimed from here on.
+// At the end of a round of stock-taking: suspects are the tasks that are neither recorded nor claimed and
+// were running on a rank that was lost before the round. They are given one by one, so the round claims them.
 void farm_ledger::find_suspects() {
   auto const missing = [&](task_id id) { return !recorded_.contains(id) && !stock_.claimed().contains(id); };
   auto const before = suspects_.not_held().size();
@@ -108,7 +108,7 @@ void farm_ledger::find_suspects() {
   for (task_id const id : to_give) stock_.claim({id, 1, 1});
 }
 
-// One at a time to each rank, so that it is known which one ended the next.
+// Gives each rank one suspect at a time, so that a further loss points to one task.
 void farm_ledger::give_suspects(farm_actions& out) {
   if (stopping() || suspects_.empty()) return;
   for (auto const i : dealer_.takers_of_suspects()) {
