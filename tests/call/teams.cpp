@@ -262,8 +262,8 @@ TEST_CASE("lists that are no team are refused") {
     };
     auto const me = ctx.rank();
     refused({}, "context::team: a team needs at least one rank");
-    refused({me, 3}, "context::team: ranks must be 0 to 2, got [" + std::to_string(me) + " 3]");
-    refused({-1, me}, "context::team: ranks must be 0 to 2, got [-1 " + std::to_string(me) + "]");
+    refused({me, 3}, "context::team: ranks must be 0 to 2, found [" + std::to_string(me) + " 3]");
+    refused({-1, me}, "context::team: ranks must be 0 to 2, found [-1 " + std::to_string(me) + "]");
     refused({me, me}, "context::team: rank " + std::to_string(me) + " is repeated in [" + std::to_string(me) +
                           " " + std::to_string(me) + "]");
     if (me > 0) refused({0}, "context::team: the calling rank " + std::to_string(me) + " is missing in [0]");

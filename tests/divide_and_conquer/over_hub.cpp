@@ -286,7 +286,7 @@ TEST_CASE("a source that throws, a call that differs, choices that exclude each 
                              skel::division::hypercube{}, {.pieces_per_thread = static_cast<unsigned>(-3)});
   });
   check_thrown<skel::usage_error>(wrong, 1);
-  CHECK(wrong.error(1) == "hypercube: pieces_per_thread must be at least 0, got -3");
+  CHECK(wrong.error(1) == "hypercube: pieces_per_thread must be at least 0, found -3");
   CHECK_THROWS_WITH(skel::any_division("cube"),
                     "unknown kind of divide-and-conquer \"cube\"; known: hypercube, tree, embarrassing, "
                     "distributed");
