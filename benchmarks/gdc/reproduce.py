@@ -218,7 +218,7 @@ class Experiment:
         return rows
 
     def slaves_per_station(self, counts, repetitions):
-        """Figure 13: one core with a competing process and a growing number of slaves. Simulated as equal shares."""
+        """Figure 13: one core with a competing process and a growing number of workers. Simulated as equal shares."""
         rows = []
         report = self.work / "slaves.json"
         core = str(min(os.sched_getaffinity(0)))
@@ -363,10 +363,10 @@ def page(e, complexity, power, rows, found, ours, slaves, losses, real):
               table(list(ours.values()), [("scene", lambda r: f"{r['scene']}, {r['view']}"), ("schedule", "schedule"),
                                           ("speed-up", "speedup"), ("share of the power", "efficiency"),
                                           ("messages", "messages")]),
-              "<h2>Time against slaves per workstation (figure 13)</h2>",
-              "<p>One core, shared with a competing process: without competition more slaves gain nothing. Relative to one "
-              "slave; simulated as equal shares of the core, and measured here with real ranks bound to one core.</p>",
-              plot("slaves on one station", "slaves", "time relative to one slave",
+              "<h2>Time against workers per workstation (figure 13)</h2>",
+              "<p>One core, shared with a competing process: without competition more workers gain nothing. Relative to one "
+              "worker; simulated as equal shares of the core, and measured here with real ranks bound to one core.</p>",
+              plot("workers on one station", "workers", "time relative to one worker",
                    {"simulated": ("#2471a3", [(r["slaves"], r["simulated_relative"]) for r in slaves]),
                     "real ranks": ("#c0392b", [(r["slaves"], r["real_relative"]) for r in slaves])}),
               "<h2>Two Sparc 20 lost after 300 lines (the second table 3)</h2>",

@@ -46,7 +46,7 @@ BUSY_SLICES = 7
 
 NODES = [1, 2, 4, 8, 16, 32, 64, 128, 256]
 # Table: input, group size (0: one group), options, and the paper's rows by number of nodes: total time, host idle and
-# slaves' idle in per cent, spread in per cent, speed per node as recomputed from the times.
+# workers' idle time in per cent, spread in per cent, speed per node as recomputed from the times.
 TABLES = {
     "1: one host": ("order 1", 0, [], {
         1: (1110, 0, None, None), 2: (567, 0.5, 0.4, None), 4: (284, 0.1, 0.8, 0.0), 8: (143, 0.0, 1.7, 0.0),
@@ -215,7 +215,7 @@ def write(experiment, traced, rows, uneven, real):
         paper = f" (paper: {INPUTS[name]['polygons']})" if name != "uneven" else ""
         parts.append(f"- {name}: {r['polygons']} polygons{paper}, {r['triangles']} triangles\n")
     columns = {"nodes": ("nodes", 0), "seconds": ("seconds", 2), "paper_seconds": ("paper", 2), "host_idle": ("hosts idle", 1),
-               "paper_host_idle": ("paper", 1), "slave_idle": ("slaves idle", 1), "paper_slave_idle": ("paper", 1),
+               "paper_host_idle": ("paper", 1), "slave_idle": ("workers idle", 1), "paper_slave_idle": ("paper", 1),
                "spread": ("spread", 1), "paper_spread": ("paper", 1), "speed_per_node": ("speed per node", 3),
                "paper_speed_per_node": ("paper", 3), "done_in_time": ("done in time", 3)}
     for platform in experiment.platforms:

@@ -104,7 +104,7 @@ namespace detail {
 [[noreturn]] void refuse_count(std::string_view where, std::string_view what, std::int64_t n,
                                std::uint64_t least);
 
-/// Throws usage_error `where: what must be at least ..., got ...`. Detects negative numbers
+/// Throws usage_error `where: what must be at least ..., found ...`. Detects negative numbers
 /// converted to unsigned by their highest bit.
 template <std::unsigned_integral N>
 void require_count(std::string_view where, std::string_view what, N n, std::uint64_t least = 0) {

@@ -94,7 +94,7 @@ struct farm_policy {
   /// cover a round trip.
   std::optional<std::uint64_t> threshold{};
   /// Whether a request may leave while the last tasks still run. False: only an idle worker asks,
-  /// one request at a time, as in the master-slave scheme of [Lee97, §2].
+  /// one request at a time, as in the scheme of [Lee97, §2].
   bool early = true;
   cut_at cut{};                 ///< weighted: the end of the dealt part
   std::vector<double> power{};  ///< weighted: relative power per rank; empty: measured by a short probe

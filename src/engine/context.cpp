@@ -50,7 +50,7 @@ context_options context_options::from_environment() {
     char* end = nullptr;
     long const n = std::strtol(t, &end, 10);
     if (*end != '\0' || n < 1 || n > 4096)
-      throw usage_error(std::string("SKEL_THREADS must be a number from 1 to 4096, got \"") + t + "\"");
+      throw usage_error(std::string("SKEL_THREADS must be a number from 1 to 4096, found \"") + t + "\"");
     o.threads = static_cast<int>(n);
   }
   if (auto const* p = environment("SKEL_PROGRESS")) o.progress = observe::parse_progress_mode(p);
@@ -123,9 +123,9 @@ bool context::stop_requested() const noexcept { return engine_->stop_requested()
 
 void context::set_threads(int threads) {
   if (threads < 1 || threads > 4096)
-    throw usage_error("a rank needs 1 to 4096 compute threads, got " + std::to_string(threads));
+    throw usage_error("a rank needs 1 to 4096 compute threads, found " + std::to_string(threads));
   if (threads > 1 && engine_->owns_time())
-    throw usage_error("a simulated rank has one compute thread, got " + std::to_string(threads));
+    throw usage_error("a simulated rank has one compute thread, found " + std::to_string(threads));
   engine_->options().threads = threads;
 }
 
@@ -160,7 +160,7 @@ context context::team(std::span<int const> ranks) const {
   auto sorted = std::vector(ranks.begin(), ranks.end());
   std::sort(sorted.begin(), sorted.end());
   if (sorted.front() < 0 || sorted.back() >= size())
-    throw usage_error(detail::format("context::team: ranks must be 0 to {}, got {}", size() - 1, text()));
+    throw usage_error(detail::format("context::team: ranks must be 0 to {}, found {}", size() - 1, text()));
   if (auto const twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end())
     throw usage_error(detail::format("context::team: rank {} is repeated in {}", *twice, text()));
   auto const mine = std::find(ranks.begin(), ranks.end(), rank());

@@ -16,7 +16,7 @@ constexpr int most_threads = 4096;  // per rank, as context::set_threads() has i
 context_options checked(context_options o) {
   constexpr auto where = "context_options";
   if (o.threads < 0 || o.threads > most_threads)
-    throw usage_error(format("{}: threads must be 0 to {}, got {}", where, most_threads, o.threads));
+    throw usage_error(format("{}: threads must be 0 to {}, found {}", where, most_threads, o.threads));
   require_seconds(where, "watchdog_seconds", o.watchdog_seconds);
   if (o.suspect_after_seconds) require_seconds(where, "suspect_after_seconds", *o.suspect_after_seconds);
   require_count(where, "largest_message", o.largest_message, 1);

@@ -113,11 +113,11 @@ void check_communicator(MPI_Comm comm) {
         "a context over a communicator needs MPI: call MPI_Init_thread before, or use run_main");
   if (state == mpi::ended) throw usage_error(after_mpi);
   if (comm == MPI_COMM_NULL)
-    throw usage_error("a context needs a communicator that this rank belongs to, got MPI_COMM_NULL");
+    throw usage_error("a context needs a communicator that this rank belongs to, found MPI_COMM_NULL");
   int between_groups = 0;
   MPI_Comm_test_inter(comm, &between_groups);
   if (between_groups)
-    throw usage_error("a context needs a communicator of one group, got an intercommunicator");
+    throw usage_error("a context needs a communicator of one group, found an intercommunicator");
 }
 
 }  // namespace

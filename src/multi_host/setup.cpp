@@ -47,10 +47,10 @@ void group_setup::check_choices() const {
   if (!(options.paper.packet_seconds >= 0))
     throw usage_error("multi_host: packet_seconds must be at least 0 seconds, 0 for no limit");
   if (!(options.paper.reassign_down_to >= 0) || options.paper.reassign_down_to > most_left_alone)
-    throw usage_error(detail::format("multi_host: reassign_down_to must be 0 to {} units, got {}",
+    throw usage_error(detail::format("multi_host: reassign_down_to must be 0 to {} units, found {}",
                                      most_left_alone, options.paper.reassign_down_to));
   if (!(options.sink_cost >= 0) || !std::isfinite(options.sink_cost))
-    throw usage_error(detail::format("multi_host: sink_cost must be a finite number, at least 0, got {}",
+    throw usage_error(detail::format("multi_host: sink_cost must be a finite number, at least 0, found {}",
                                      options.sink_cost));
 }
 

@@ -72,8 +72,9 @@ std::uint64_t count_of(option_text const& o, std::uint64_t least) {
   std::uint64_t n = 0;
   auto const [end, bad] = std::from_chars(o.value.data(), o.value.data() + o.value.size(), n);
   if (bad != std::errc{} || end != o.value.data() + o.value.size() || n < least)
-    throw usage_error(detail::format("schedule \"{}\": {} must be a whole number of at least {}, got \"{}\"",
-                                     o.spec, o.key, least, o.value));
+    throw usage_error(
+        detail::format("schedule \"{}\": {} must be a whole number of at least {}, found \"{}\"", o.spec,
+                       o.key, least, o.value));
   return n;
 }
 
@@ -82,7 +83,7 @@ double number_of(option_text const& o, std::string_view text) {
   auto const [end, bad] = std::from_chars(text.data(), text.data() + text.size(), x);
   if (bad != std::errc{} || end != text.data() + text.size() || !std::isfinite(x))
     throw usage_error(
-        detail::format("schedule \"{}\": {} must be a number, got \"{}\"", o.spec, o.key, text));
+        detail::format("schedule \"{}\": {} must be a number, found \"{}\"", o.spec, o.key, text));
   return x;
 }
 
@@ -120,7 +121,7 @@ template <class E>
 E word_of(option_text const& o, std::span<std::string_view const> words) {
   auto const at = std::find(words.begin(), words.end(), o.value);
   if (at == words.end())
-    throw usage_error(detail::format("schedule \"{}\": {} must be {}, got \"{}\"", o.spec, o.key,
+    throw usage_error(detail::format("schedule \"{}\": {} must be {}, found \"{}\"", o.spec, o.key,
                                      detail::join(words, " or "), o.value));
   return static_cast<E>(at - words.begin());
 }

@@ -45,7 +45,7 @@ class node {
     return value_->dump(-1, ' ', false, json::error_handler_t::replace).substr(0, 60);
   }
   void must(bool condition, char const* expected) const {
-    if (!condition) fail(detail::format("must be {}, got {}", expected, shown()));
+    if (!condition) fail(detail::format("must be {}, found {}", expected, shown()));
   }
   void only_keys(std::initializer_list<std::string_view> known) const {
     must(value_->is_object(), "an object");

@@ -22,7 +22,7 @@ values beginning(int cells) {
   return all;
 }
 
-// The cells of a member, of all of them.
+// Returns the share of `all` that belongs to the member at `place`.
 part cut(values const& all, std::uint32_t place, std::uint32_t members) {
   auto const mine = skel::contiguous_share(all.size(), static_cast<int>(members), static_cast<int>(place));
   auto const first = all.begin() + static_cast<std::ptrdiff_t>(mine.first);
@@ -33,9 +33,9 @@ part cut(values const& all, std::uint32_t place, std::uint32_t members) {
 
 world::world(scenario const& s, fault* f) : peer_world(s, f) { open_store(); }
 
-// --- jobs, one after the other
+// --- consecutive jobs
 
-// What a new job finds: whole generations, the newest first.
+// Returns the complete generations a new job finds, newest first.
 std::vector<bsp_generation> world::restorable() const {
   std::vector<bsp_generation> all;
   for (auto g = store_.rbegin(); g != store_.rend(); ++g)
@@ -67,7 +67,8 @@ void world::open_store() {
   poisoned_in_.clear();
 }
 
-// All are killed; what was durable stays, perhaps with the manifest that was being written.
+// Kills all ranks and starts a new job. Durable data survives; so does the manifest that was being written if
+// `commit_lands`.
 void world::rerun(int ranks, bool commit_lands) {
   ++reruns_;
   if (commit_lands && committing_) remove_old(committing_->number);
@@ -225,7 +226,7 @@ bool world::is_poison(int rank, job const& j) const {
   return c != nullptr && c->step == *scenario_->poison && j.place + 1 == j.members.size();
 }
 
-// The bundles of the superstep before, where they are not part of the state already.
+// Moves the bundles of the previous superstep into the state, unless they are there already.
 void world::take_letters(node& n, job const& j, std::uint64_t epoch, std::uint64_t step) const {
   if (!j.came) return;
   n.state.whole.clear();
@@ -245,7 +246,7 @@ bool world::mix(node& n, compute const& c, job const& j) const {
   auto const all = state.whole.size();
   require(c.step == 0 || all == static_cast<std::size_t>(s.cells), "not all cells came");
   ++state.step;
-  bool const more = c.step <= s.rounds;  // of which one rank knows
+  bool const more = c.step <= s.rounds;  // only one rank reports this
   if (!more) n.result = state.whole;
   if (c.step > 0 && more)
     for (std::size_t i = 0; i < state.cells.size(); ++i) {
@@ -312,7 +313,8 @@ void world::write(int rank, bool well) {
   perform(rank, list);
 }
 
-// 0: well; 1: it fails; 2: it fails, though the manifest is there.
+// `how` is 0 if the commit succeeds, 1 if it fails, 2 if it reports a failure although the manifest was
+// written.
 void world::end_commit(std::uint64_t how) {
   auto const g = *std::exchange(committing_, std::nullopt);
   if (how != 1) remove_old(g.number);
@@ -327,7 +329,7 @@ void world::end_commit(std::uint64_t how) {
   perform(0, list);
 }
 
-// Two whole generations stay, and what is newer than both.
+// Keeps the two newest complete generations and everything newer.
 void world::remove_old(std::uint64_t newest) {
   auto oldest = newest;
   for (auto g = store_.find(newest); g != store_.begin();) {
@@ -348,7 +350,7 @@ void world::remove_old(std::uint64_t newest) {
   std::erase_if(store_, [&](auto const& g) { return g.first < oldest; });
 }
 
-// --- what must hold
+// --- invariants
 
 std::uint64_t world::most_events() const {
   auto const ranks = static_cast<std::uint64_t>(scenario_->ranks) + 4;
@@ -372,7 +374,7 @@ void world::check() const {
   for (auto const& n : nodes_)
     require(n.kept.empty() || n.kept.begin()->first.first >= n.role.epoch(),
             "bundles of an epoch that has ended are kept");
-  // What all have said of their parts has arrived, so the conductor must have an answer.
+  // All reports on saved parts have arrived, so the conductor must have decided.
   if (open_ == 0 || !active(0) || at(0).draining || told_.size() < epoch_.members.size()) return;
   for (int const r : epoch_.members) {
     if (!at(r).alive || !gone_.empty()) return;

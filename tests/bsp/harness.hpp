@@ -1,5 +1,6 @@
-// Bsp's roles in a world of peers (peer_world.hpp), over a model of the store. The program is a circle of
-// cells: in each superstep every rank sends its cells to every other, and mixes each cell with its neighbour.
+// Bsp's roles in a world of peers (peer_world.hpp), over a model of the store. The program mixes a circle of
+// cells. In each superstep every rank sends its cells to all ranks and mixes each cell with its left
+// neighbour.
 #pragma once
 
 #include <cstdint>
@@ -27,16 +28,16 @@ using harness_common::violation;
 
 struct scenario : harness_common::peer_scenario {
   int cells = 3;
-  std::uint64_t rounds = 1;   // of mixing; one superstep more gives the root all cells
-  bool splits = true;         // the program can cut its state anew
-  std::uint64_t every = 0;    // a checkpoint is due in every so manieth superstep of the root; 0: never
-  int full_disks = 0;         // parts that cannot be written
-  int lost_commits = 0;       // commits that fail
-  int damages = 0;            // parts that cannot be read after all
-  int reruns = 0;             // the whole job is killed, and another one goes on
-  bool commits_hang = false;  // none ever ends
-  unsigned max_losses = 2;    // of ranks that were computing the same superstep, and one more
-  // Whoever has the last cell in this superstep dies, unless it is the root; ~0: while it restores.
+  std::uint64_t rounds = 1;   // supersteps that mix; one more sends all cells to the root
+  bool splits = true;         // the program can split its state for another number of ranks
+  std::uint64_t every = 0;    // the root's supersteps per checkpoint; 0: no checkpoints
+  int full_disks = 0;         // number of parts that cannot be written
+  int lost_commits = 0;       // number of commits that fail
+  int damages = 0;            // number of written parts that become unreadable
+  int reruns = 0;             // how often the whole job is killed and another one resumes
+  bool commits_hang = false;  // no commit ever ends
+  unsigned max_losses = 2;    // tolerated losses in one superstep; one more blames it
+  // The rank with the last cell dies in this superstep, unless it is the root; ~0: while it restores.
   std::optional<std::uint64_t> poison{};
   static constexpr std::uint64_t restoring = ~std::uint64_t{0};
   [[nodiscard]] std::string describe() const;
@@ -44,10 +45,10 @@ struct scenario : harness_common::peer_scenario {
 
 using values = std::vector<std::uint64_t>;
 
-// What a rank sends another in a superstep, and how it got there.
+// A message from one rank to another in a superstep, with its epoch and places.
 struct letter {
   std::uint64_t epoch = 0, step = 0;
-  std::uint32_t from = 0, to = 0;  // places
+  std::uint32_t from = 0, to = 0;  // places in the epoch, not ranks
   values cells{};
   void add_to(role::digest& d) const;
 };
@@ -60,8 +61,8 @@ struct packet {
 
 // A rank's state and what it has received.
 struct part {
-  std::uint64_t step = 0;  // the next one
-  int first = 0;           // of its cells
+  std::uint64_t step = 0;  // the next superstep
+  int first = 0;           // number of its first cell
   values cells{}, whole{};
   void add_to(role::digest& d) const;
 };
@@ -69,11 +70,11 @@ struct part {
 using restore = role::bsp::restore;
 using save = role::bsp::save;
 using compute = role::bsp::compute;
-using letters = std::map<int, letter>;  // by rank
+using letters = std::map<int, letter>;  // by sender
 
 struct job {
   std::variant<restore, save, compute> what;
-  // When it has begun:
+  // Set when the job starts:
   std::uint32_t place = 0;
   std::vector<int> members{};
   std::optional<letters> came{};
@@ -81,10 +82,10 @@ struct job {
 
 struct node : harness_common::peer_node {
   role::bsp_member role;
-  role::bsp_conductor conductor;  // the root's
+  role::bsp_conductor conductor;  // used by the root only
   part state;
   std::map<std::pair<std::uint64_t, std::uint64_t>, letters> kept;  // by epoch and superstep
-  std::vector<letter> outgoing;                                     // of the superstep computed last
+  std::vector<letter> outgoing;                                     // letters of the last computed superstep
   std::deque<job> jobs;
   std::optional<job> running;
   std::optional<std::pair<save, part>> writing;
@@ -102,14 +103,14 @@ struct stored_generation {
 class world final : public harness_common::peer_world<scenario, node, packet, role::bsp_actions> {
  public:
   explicit world(scenario const& s, fault* f = nullptr);
-  /// Epochs that were not the first of their job.
+  /// Number of epochs that were not the first of their job.
   [[nodiscard]] std::uint64_t again() const { return again_; }
   [[nodiscard]] std::uint64_t commits() const { return commits_; }
   [[nodiscard]] std::uint64_t fallen_back() const { return fallen_back_; }
   [[nodiscard]] std::uint64_t resumed() const { return resumed_; }
   [[nodiscard]] bool refused() const { return refused_; }
   [[nodiscard]] bool blamed() const { return blamed_; }
-  /// Ranks that the poison has ended.
+  /// Number of ranks the poison has killed.
   [[nodiscard]] int poisoned() const { return static_cast<int>(poisoned_in_.size()); }
 
  private:
@@ -130,14 +131,14 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   [[nodiscard]] bool may_lose_parts() const override { return !scenario_->splits; }
   void add_to(role::digest& d) const override;
 
-  // A job, and what its conductor knows of the store.
+  // A job and its conductor's view of the store.
   void open_store();
   void rerun(int ranks, bool commit_lands);
   [[nodiscard]] std::vector<role::bsp_generation> restorable() const;
   [[nodiscard]] std::uint32_t living() const;
   [[nodiscard]] std::uint64_t newest_known() const { return known_.empty() ? 0 : known_.front().number; }
 
-  // What the roles want done.
+  // Performs the roles' actions, checking the conductor's decisions.
   void perform(int rank, role::bsp_actions& list, letter const& came = {});
   void perform_for_conductor(int rank, role::bsp_action const& action);
   void start_next(int rank);
@@ -148,11 +149,11 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   void expect_refusal() const;
   void expect_blame(role::bsp::blame const& b) const;
 
-  // Losses, as a superstep_watch should see them.
+  // Losses, counted the way superstep_watch should count them.
   using superstep = std::optional<std::uint64_t>;
   void note_loss(int rank);
   void note_begin(std::uint64_t step);
-  /// Those that count against this superstep, of ranks that are lost.
+  /// Lost ranks that count against this superstep.
   [[nodiscard]] std::set<int> losses_at(superstep step) const;
   [[nodiscard]] bool to_blame(superstep step) const;
 
@@ -160,7 +161,7 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   void finish(int rank);
   [[nodiscard]] bool is_poison(int rank, job const& j) const;
   void take_letters(node& n, job const& j, std::uint64_t epoch, std::uint64_t step) const;
-  /// Whether this rank goes on: one of them, while there is something to do.
+  /// Returns whether this rank asks for another superstep; one rank does until the last superstep.
   [[nodiscard]] bool mix(node& n, compute const& c, job const& j) const;
   void load(int rank, restore const& r, role::bsp_actions& list);
   void write(int rank, bool well);
@@ -173,30 +174,30 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   std::uint64_t last_committed_ = 0;
   int full_disks_ = 0, lost_commits_ = 0, damages_ = 0, reruns_ = 0;
 
-  // What the conductor has been told, kept a second time to see whether it decides rightly.
+  // A second record of the conductor's input, to check its decisions.
   std::vector<role::bsp_generation> known_;
   std::set<int> gone_;
-  std::map<std::uint64_t, std::uint64_t> announced_;  // epoch of each generation that was begun
-  std::optional<unsigned> waited_;                    // ticks of the root since a loss
+  std::map<std::uint64_t, std::uint64_t> announced_;  // epoch of each generation that was started
+  std::optional<unsigned> waited_;                    // the root's ticks since a loss
   role::bsp::restart epoch_;
   bool resumes_ = false, moved_ = false, refused_ = false;
   std::uint64_t begun_in_epoch_ = 0;
-  std::uint64_t root_steps_ = 0;  // begun in all
-  std::uint64_t open_ = 0;        // the generation that is being saved
-  std::uint64_t opened_at_ = 0;   // in this superstep of the root
-  std::set<int> saves_, told_;    // of its members: have been told to save, have said how it went
+  std::uint64_t root_steps_ = 0;  // supersteps the root has begun, over all epochs
+  std::uint64_t open_ = 0;        // the generation being saved; 0: none
+  std::uint64_t opened_at_ = 0;   // the root's superstep when saving started
+  std::set<int> saves_, told_;    // members that were asked to save, members that have reported
 
   struct progress {
     bool joined = false;
     superstep next{};
   };
-  std::map<int, progress> told_of_;                     // what the root knows of the members of its epoch
-  superstep first_;                                     // of the epoch
-  std::map<std::uint64_t, std::uint64_t> begins_with_;  // the superstep of a generation, where known
-  bool counted_ = false;                                // a loss of this epoch
+  std::map<int, progress> told_of_;                     // what the root knows about the members of its epoch
+  superstep first_;                                     // first superstep of the epoch
+  std::map<std::uint64_t, std::uint64_t> begins_with_;  // first superstep of a generation, if known
+  bool counted_ = false;                                // whether a loss of this epoch was counted
   std::map<superstep, std::set<int>> losses_;
   bool blamed_ = false;
-  std::map<int, std::uint64_t> poisoned_in_;  // epochs of ranks
+  std::map<int, std::uint64_t> poisoned_in_;  // by rank: the epoch in which the poison killed it
 
   std::uint64_t again_ = 0, commits_ = 0, fallen_back_ = 0, resumed_ = 0;
 };
@@ -204,13 +205,13 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
 using fault = world::fault;
 
 [[nodiscard]] scenario random_scenario(std::uint64_t seed);
-/// At least one death.
+/// A scenario with at least one death.
 [[nodiscard]] scenario death_scenario(std::uint64_t seed);
-/// Checkpoints that get whole, and jobs that are killed.
+/// A scenario in which checkpoints complete and jobs are killed.
 [[nodiscard]] scenario rerun_scenario(std::uint64_t seed);
-/// A superstep, or a restore, that ends whatever rank runs it; other trouble too, where the seed is odd.
+/// A scenario with a superstep or a restore that kills its ranks. Odd seeds add other failures.
 [[nodiscard]] scenario poison_scenario(std::uint64_t seed);
-/// Throws violation with the seed that replays it.
+/// Runs the scenario. Throws `violation` with the seed that replays it.
 summary run(scenario const& s, fault* f = nullptr);
 
 }  // namespace bsp_harness

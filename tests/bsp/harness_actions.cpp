@@ -1,4 +1,4 @@
-// What the engine does for bsp's roles, in the harness, and what their decisions must be.
+// The harness's version of the work the engine does for bsp's roles, and checks of the roles' decisions.
 #include <algorithm>
 
 #include "harness.hpp"
@@ -138,7 +138,7 @@ void world::start_next(int rank) {
 
 void world::root_begins(compute const& c) {
   if (c.epoch == epoch_.epoch && begun_in_epoch_++ > 0) moved_ = true;
-  // All have begun the superstep before this one, and whoever was told to save did so first.
+  // All members have begun the previous superstep, and a member asked to save does that first.
   if (open_ != 0 && c.step >= opened_at_ + 2)
     require(saves_.size() == epoch_.members.size(), "a member does not save its part");
   bool const due = scenario_->every != 0 && ++root_steps_ % scenario_->every == 0;
@@ -148,7 +148,7 @@ void world::root_begins(compute const& c) {
   perform(0, list);
 }
 
-// --- what the conductor must decide
+// --- expected decisions of the conductor
 
 std::uint32_t world::living() const {
   return static_cast<std::uint32_t>(scenario_->ranks) - static_cast<std::uint32_t>(gone_.size());
@@ -184,7 +184,7 @@ void world::expect_restart(act::restart const& r) {
 void world::expect_fall_back(act::fall_back const& f) {
   require(f.bad == epoch_.generation, "a generation is given up that is not in use");
   expect_bad(f.bad);
-  waited_.reset();  // the epoch that begins now is also the one without those that are lost
+  waited_.reset();  // the next epoch also excludes the lost ranks
   std::erase_if(known_, [&](auto const& g) {
     return g.number == f.bad || (!scenario_->splits && g.parts != living());
   });
@@ -257,7 +257,7 @@ void world::expect_blame(act::blame const& b) const {
             "a lost rank is not named");
 }
 
-// --- what tells states apart
+// --- state hash
 
 namespace {
 

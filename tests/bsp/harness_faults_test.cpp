@@ -1,4 +1,4 @@
-// The harness of bsp is tested, too: deliberate faults of the protocol must be noticed.
+// Tests the bsp harness itself: it must detect deliberate protocol faults.
 #include "catch.hpp"
 #include "harness.hpp"
 #include "role/harness_mutation.hpp"
@@ -17,7 +17,7 @@ void alter(mutation& m, int n, How how) {
   change_nth<A>(m, n, [how](auto&, auto it) { how(std::get<A>(*it)); });
 }
 
-// Changes the n-th message that is an `Own`.
+// Changes the n-th received message of type `Own`.
 template <class Own>
 void change_message(mutation& m, int n, std::function<void(Own&)> how) {
   m.received = [&m, n, how](int, auto& what) {
@@ -26,7 +26,7 @@ void change_message(mutation& m, int n, std::function<void(Own&)> how) {
   };
 }
 
-// Instead of beginning this epoch, the root blames superstep 0 for the loss before it.
+// Makes the root blame superstep 0 for the preceding loss instead of starting this epoch.
 void blame_in_epoch(mutation& m, std::uint64_t epoch) {
   m.wanted = [&m, epoch](auto& list) {
     for (auto& a : list) {
@@ -40,10 +40,10 @@ void blame_in_epoch(mutation& m, std::uint64_t epoch) {
   };
 }
 
-constexpr std::uint64_t poison = 3000000019;  // where poison_scenario() is drawn
+constexpr std::uint64_t poison = 3000000019;  // the first seed for poison_scenario()
 
 std::vector<named_fault<mutation>> const faults{
-    // What a member does.
+    // Actions of a member.
     {"a bundle is not kept", [](auto& m) { drop_nth<act::keep>(m, 2); }},
     {"a bundle is kept twice", [](auto& m) { twice<act::keep>(m, 3); }},
     {"a bundle is kept for another superstep",
@@ -75,7 +75,7 @@ std::vector<named_fault<mutation>> const faults{
     {"the end is overlooked", [](auto& m) { drop_nth<act::complete>(m, 1); }},
     {"a rank does not drain", [](auto& m) { drop_nth<role::drain>(m, 2); }},
     {"a rank does not end", [](auto& m) { drop_nth<role::end>(m, 2); }},
-    // What the conductor decides.
+    // Decisions of the conductor.
     {"a checkpoint is not announced", [](auto& m) { drop_nth<act::announce>(m, 1); }},
     {"a number is used twice", [](auto& m) { alter<act::announce>(m, 2, [](auto& a) { --a.generation; }); }},
     {"a failed checkpoint stays open", [](auto& m) { drop_nth<act::abandon>(m, 1); }},

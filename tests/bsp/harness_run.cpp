@@ -1,4 +1,4 @@
-// Scenarios drawn from a seed, and running them.
+// Draws scenarios from a seed and runs them.
 #include "harness.hpp"
 
 namespace bsp_harness {
@@ -46,7 +46,7 @@ scenario draw(std::uint64_t seed, bool must_die) {
 
 scenario random_scenario(std::uint64_t seed) { return draw(seed, false); }
 
-// Most deaths have nothing to do with the work.
+// The deaths are unrelated to the work, so three of four scenarios never blame a superstep.
 scenario death_scenario(std::uint64_t seed) {
   auto s = draw(seed, true);
   if (seed % 4 != 0) s.max_losses = 0;
@@ -77,7 +77,7 @@ scenario poison_scenario(std::uint64_t seed) {
   s.other_call.reset();
   s.stops_early = false;
   s.reruns = 0;
-  s.commits_hang = false;  // each loss would wait for one
+  s.commits_hang = false;  // each loss would wait for a commit
   if (seed % 2 != 0) return s;
   s.deaths = s.suspicions = 0;
   s.damages = 0;

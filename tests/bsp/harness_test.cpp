@@ -1,4 +1,4 @@
-// Bsp's protocol in random order, with everything going wrong that may; and in every order.
+// Runs bsp's protocol with events in random order and every kind of failure, then small cases in every order.
 #include "harness.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 namespace bsp = skel::role::bsp;
 
-// No trouble but what the scenario says: what happens, and nothing else.
+// Runs the scenario to its end with no random trouble.
 bsp_harness::world settled(bsp_harness::scenario const& s) {
   bsp_harness::world w(s);
   std::mt19937_64 dice(s.seed);
@@ -21,7 +21,7 @@ bsp_harness::world settled(bsp_harness::scenario const& s) {
   return w;
 }
 
-// Messages and jobs take no time, losses are noticed later, and ticks come last.
+// Runs the scenario with a fixed priority of events: messages and jobs first, then losses, ticks last.
 bsp_harness::world slowly_noticed(bsp_harness::scenario const& s) {
   bsp_harness::world w(s);
   std::mt19937_64 dice(s.seed);
@@ -40,7 +40,7 @@ bsp_harness::world slowly_noticed(bsp_harness::scenario const& s) {
 
 }  // namespace
 
-TEST_CASE("the result is that of a sequential program in every order of events", "[random]") {
+TEST_CASE("the result equals a sequential program's in every order of events", "[random]") {
   harness_common::try_many(
       "any", [](auto seed) { return bsp_harness::run(bsp_harness::random_scenario(seed)); }, 1,
       harness_common::runs_wanted(4000));
@@ -52,13 +52,13 @@ TEST_CASE("supersteps survive the death of any ranks but the root", "[deaths]") 
       harness_common::runs_wanted(8000));
 }
 
-TEST_CASE("jobs are killed as a whole, and others go on from what is stored", "[reruns]") {
+TEST_CASE("jobs resume from the store after a whole job is killed", "[reruns]") {
   harness_common::try_many(
       "reruns", [](auto seed) { return bsp_harness::run(bsp_harness::rerun_scenario(seed)); }, 2000000011,
       harness_common::runs_wanted(6000));
 }
 
-TEST_CASE("what goes wrong in the harness does happen") {
+TEST_CASE("the harness's failures do occur") {
   std::uint64_t resumed = 0, commits = 0, fallen_back = 0, refused = 0;
   for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
     auto const s = bsp_harness::rerun_scenario(seed);
@@ -78,7 +78,7 @@ TEST_CASE("what goes wrong in the harness does happen") {
   CHECK(refused > 5);
 }
 
-TEST_CASE("a superstep that kills is blamed once it has ended three ranks", "[poison]") {
+TEST_CASE("a deadly superstep is blamed after it has killed three ranks", "[poison]") {
   std::uint64_t blamed = 0;
   harness_common::try_many(
       "poison",
@@ -92,7 +92,7 @@ TEST_CASE("a superstep that kills is blamed once it has ended three ranks", "[po
   CHECK(blamed > 0);
 }
 
-TEST_CASE("a superstep that kills ends no fourth rank, and the root goes on", "[poison]") {
+TEST_CASE("a deadly superstep kills no fourth rank and never the root", "[poison]") {
   for (int ranks = 4; ranks <= 9; ++ranks)
     for (std::uint64_t const poison :
          {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{3}, bsp_harness::scenario::restoring})
@@ -184,10 +184,10 @@ TEST_CASE("a superstep costs one message per pair of ranks, a checkpoint one per
     auto const bundles = (s.rounds + 2) * ranks * (ranks - 1);
     auto const plain = settled(s);
     CHECK(plain.messages_of<bsp::bundle>() == bundles);
-    // hello, restart, stop, stopped, finish: one each; joined: one each but the root
+    // plus hello, restart, stop, stopped and finish once per rank, and joined once per rank except the root
     CHECK(plain.messages() == bundles + 6 * ranks - 1);
     s.every = s.rounds + 2;
-    CHECK(settled(s).messages_of<bsp::saved>() == 0);  // one that begins with the last superstep
+    CHECK(settled(s).messages_of<bsp::saved>() == 0);  // a checkpoint due in the last superstep is not taken
     s.every = s.rounds + 1;
     CHECK(settled(s).messages() <= bundles + 7 * ranks);
   }

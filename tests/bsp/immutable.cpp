@@ -1,4 +1,4 @@
-// Values that never change: the bytes of a checkpoint that packs them later are those of one that does not.
+// skel::immutable: a checkpoint that packs values later has the same bytes as one that packs them at once.
 #include "skel/immutable.hpp"
 
 #include <map>
@@ -22,7 +22,7 @@ static_assert(skel::transferable<std::map<int, skel::immutable<std::string>>>);
 static_assert(!skel::transferable<skel::immutable<std::unique_ptr<int>>>);
 static_assert(!skel::transferable<std::vector<skel::immutable<std::unique_ptr<int>>>>);
 
-// A state as it is with immutables, and as it is without: `Of` is skel::immutable or `plain`.
+// A state with immutables or without: `Of` is skel::immutable or `plain`.
 template <class T>
 using plain = T;
 
@@ -35,7 +35,7 @@ struct state {
   std::optional<Of<std::string>> name;
 };
 
-// Packs into a vector of its own, to tell its length.
+// Packs into its own vector first, to prefix the length.
 template <template <class> class Of>
 struct framed {
   Of<numbers> a;
@@ -126,7 +126,7 @@ struct skel::transfer_traits<framed<Of>> {
   }
 };
 
-TEST_CASE("an immutable has the bytes of its value, and comes back from them") {
+TEST_CASE("an immutable has the bytes of its value and unpacks from them") {
   skel::immutable<numbers> const a = ascending(20);
   CHECK(at_once(a) == at_once(*a));
   CHECK(later(a).all == at_once(*a));
@@ -137,13 +137,13 @@ TEST_CASE("an immutable has the bytes of its value, and comes back from them") {
   CHECK(in.empty());
 }
 
-TEST_CASE("a state has the same bytes with immutables and without, packed at once and later") {
+TEST_CASE("a state has the same bytes with and without immutables, packed at once or later") {
   auto const without = at_once(some_state<plain>());
   auto const with = some_state<skel::immutable>();
   CHECK(at_once(with) == without);
   CHECK(later(with).all == without);
   CHECK(later(with).deferred == 6);                                // a, b, three rows and the name
-  CHECK(later(with, bytes(100000, std::byte{1})).all == without);  // in memory of another part, longer
+  CHECK(later(with, bytes(100000, std::byte{1})).all == without);  // reuses a longer buffer of another part
   CHECK(later(some_state<plain>()).all == without);
   CHECK(later(some_state<plain>()).deferred == 0);
 }
@@ -154,14 +154,14 @@ TEST_CASE("empty values, first and last in a state, have the same bytes") {
   CHECK(later(skel::immutable<std::string>()).all == at_once(std::string()));
 }
 
-TEST_CASE("what is packed into a vector of its own is packed at once") {
+TEST_CASE("a value packed into a separate vector is packed at once") {
   CHECK(at_once(framed<skel::immutable>{ascending(5), 3}) == at_once(framed<plain>{ascending(5), 3}));
   auto const p = later(framed<skel::immutable>{ascending(5), 3});
   CHECK(p.all == at_once(framed<plain>{ascending(5), 3}));
   CHECK(p.deferred == 0);
 }
 
-TEST_CASE("an immutable within one is packed with it, later") {
+TEST_CASE("a nested immutable is packed later, with the outer one") {
   auto const p = later(skel::immutable<state<skel::immutable>>(some_state<skel::immutable>()));
   CHECK(p.all == at_once(some_state<plain>()));
   CHECK(p.deferred == 1);
@@ -169,7 +169,7 @@ TEST_CASE("an immutable within one is packed with it, later") {
   CHECK(f.all == at_once(framed<plain>{ascending(5), 3}));
 }
 
-TEST_CASE("Boost.Serialization writes an immutable as its value, and reads it") {
+TEST_CASE("Boost.Serialization writes an immutable as its value and reads it back") {
   by_boost<plain> const without{1, {{"a", "bc", ""}}, {ascending(3), {}}};
   by_boost<skel::immutable> const with{1, std::vector<std::string>{"a", "bc", ""}, {ascending(3), numbers{}}};
   auto const p = later(with);
@@ -184,19 +184,19 @@ TEST_CASE("Boost.Serialization writes an immutable as its value, and reads it") 
   CHECK(back.c[1]->empty());
 }
 
-TEST_CASE("copies share a value, and one that is replaced leaves theirs alone") {
+TEST_CASE("copies share a value; assigning to one does not change the others") {
   skel::immutable<numbers> a = ascending(3);
   auto const b = a;
   CHECK(&*a == &*b);
-  auto moved = std::move(a);  // NOLINT(performance-move-const-arg): there is always a value, also in a
+  auto moved = std::move(a);  // NOLINT(performance-move-const-arg): a keeps its value
   CHECK(moved->size() == 3);
-  CHECK(a->size() == 3);  // NOLINT(bugprone-use-after-move): there is always a value
+  CHECK(a->size() == 3);  // NOLINT(bugprone-use-after-move): an immutable is never empty
   a = numbers{1};
   CHECK(a->size() == 1);
   CHECK(*b == ascending(3));
 }
 
-TEST_CASE("a value that is packed later is kept until then, and no longer") {
+TEST_CASE("a value to be packed later lives until it is packed, and no longer") {
   std::weak_ptr<numbers const> watched;
   skel::detail::deferred_bytes part;
   {
@@ -213,7 +213,7 @@ TEST_CASE("a value that is packed later is kept until then, and no longer") {
   CHECK(skel::unpack<numbers>(in) == ascending(9));
 }
 
-TEST_CASE("other threads and other vectors pack at once, and so does everybody after an exception") {
+TEST_CASE("other threads and vectors pack at once; so does every thread after an exception") {
   skel::immutable<numbers> const a = ascending(4);
   skel::detail::deferred_bytes part, inner;
   auto const fails = [&] {
@@ -237,7 +237,7 @@ TEST_CASE("other threads and other vectors pack at once, and so does everybody a
   CHECK(part.deferred.size() == 1);
 }
 
-TEST_CASE("the size that is told is no less than the bytes where it is known") {
+TEST_CASE("a known packed_size is an upper bound") {
   CHECK(skel::packed_size(3) == sizeof(int));
   for (std::size_t const n : {0U, 1U, 127U, 128U, 20000U}) {
     auto const told = skel::packed_size(ascending(n));

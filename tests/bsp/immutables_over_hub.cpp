@@ -1,4 +1,4 @@
-// Checkpoints of states with values that are replaced while the writer has yet to pack them.
+// Checkpoints of states whose values are replaced before the writer has packed them.
 #include <atomic>
 #include <stdexcept>
 
@@ -9,13 +9,13 @@ using namespace bsp_test;
 
 namespace {
 
-// Takes so long to pack that the supersteps after it are computed meanwhile.
+// Packs so slowly that the next supersteps are computed before packing ends.
 struct slow_cells {
   std::vector<std::uint64_t> cells;
 };
 std::atomic<bool> packing_fails{false};
 
-// Beside its cells a rank has them once more, made anew in each superstep.
+// Each rank also holds an immutable copy of its cells, replaced in each superstep.
 struct replacing_circle : splitting_circle {
   struct state : circle::state {
     skel::immutable<slow_cells> copy;
@@ -69,7 +69,7 @@ struct skel::transfer_traits<replacing_circle::state> {
   }
 };
 
-TEST_CASE("a checkpoint has the values of its superstep, though they have been replaced since") {
+TEST_CASE("a checkpoint has the values of its superstep even if they are replaced later") {
   for (auto const& [before, after] : {std::pair{3, 3}, {3, 2}, {2, 5}, {1, 1}, {1, 3}}) {
     INFO(before << " ranks, then " << after);
     store const where;
@@ -82,7 +82,7 @@ TEST_CASE("a checkpoint has the values of its superstep, though they have been r
   }
 }
 
-TEST_CASE("what packing throws after the superstep costs the checkpoint, not the run") {
+TEST_CASE("an exception during delayed packing fails the checkpoint, not the run") {
   for (int const ranks : {1, 3}) {
     INFO(ranks);
     store const where;

@@ -1,6 +1,6 @@
-// A bsp call some of whose ranks end themselves: losses WHERE AFTERWARDS [STORE]. WHERE: step, begin or split
-// for whichever rank holds the last cell, or apart for two ranks in different supersteps. AFTERWARDS: escape,
-// or next for a second call by those that are left. losses_test.cpp starts it.
+// Runs a bsp call in which ranks kill themselves: losses WHERE AFTERWARDS [STORE]. WHERE is step, begin or
+// split, where the rank with the last cell dies, or apart, where two ranks die in different supersteps.
+// AFTERWARDS is escape, or next for a second call by the survivors. Started by losses_test.cpp.
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -19,12 +19,12 @@ constexpr std::uint64_t cells = 60, rounds = 12, poison = 7;
 
 using values = std::vector<std::uint64_t>;
 
-// Each cell is computed anew from itself in each superstep; at the end the root gets all.
+// Each superstep computes each cell from its old value; at the end the root receives all cells.
 struct counting {
   using state = values;
   using message = values;
   std::string where;
-  int ranks = 1;  // before any loss
+  int ranks = 1;  // number of ranks before any loss
 
   [[nodiscard]] state begin(int rank, int size) const {
     last_cell_kills("begin", rank, size);
@@ -41,7 +41,7 @@ struct counting {
         now.size() > ranks - 2)
       test::die();
     if (where == "split" && now.size() == ranks && now.rank() == now.size() - 1 && n == poison) {
-      std::this_thread::sleep_for(200ms);  // a checkpoint is committed
+      std::this_thread::sleep_for(200ms);  // gives time to commit a checkpoint
       test::die();
     }
     if (n > rounds) {

@@ -1,4 +1,4 @@
-// Ranks of a bsp call end themselves: the others go on, unless a superstep ends rank after rank.
+// Ranks of a bsp call kill themselves. The others continue, unless a superstep kills one rank after another.
 #include <algorithm>
 #include <string>
 
@@ -27,28 +27,28 @@ void ends_with_the_superstep(std::string const& arguments, int ranks, std::strin
 
 }  // namespace
 
-TEST_CASE("a superstep that kills its process is named after three losses, and the root lives") {
+TEST_CASE("a deadly superstep is blamed after three losses, and the root survives") {
   ends_with_the_superstep("step escape", 5, "superstep 7 was running on each of the lost ranks 4, 3, 2");
   ends_with_the_superstep("step escape", 4, "superstep 7 was running on each of the lost ranks 3, 2, 1");
 }
 
-TEST_CASE("so is the first superstep where begin kills") {
+TEST_CASE("the first superstep is blamed if begin kills") {
   ends_with_the_superstep("begin escape", 5,
                           "superstep 0, or making the state for it, was running on each of the lost ranks");
 }
 
-TEST_CASE("so is the superstep of a checkpoint where split kills") {
+TEST_CASE("the superstep of the checkpoint is blamed if split kills") {
   test::temporary_directory const d;
   ends_with_the_superstep("split escape " + d.file(""), 6,
                           ", or making the state for it, was running on each of the lost ranks");
 }
 
-TEST_CASE("so it is with checkpoints, from which the run goes on after each loss") {
+TEST_CASE("a deadly superstep is blamed even if the run resumes from a checkpoint after each loss") {
   test::temporary_directory const d;
   ends_with_the_superstep("step escape " + d.file(""), 5, "superstep 7");
 }
 
-TEST_CASE("losses in different supersteps end no run") {
+TEST_CASE("losses in different supersteps do not end the run") {
   auto const e = run("apart escape", 5);
   CAPTURE(e.out, e.errors);
   CHECK(e.code == 0);
@@ -56,7 +56,7 @@ TEST_CASE("losses in different supersteps end no run") {
   CHECK(e.out[0].starts_with("right, lost 3 4, again "));
 }
 
-TEST_CASE("every survivor catches it, and the next bsp works") {
+TEST_CASE("every survivor catches the error, and the next bsp call works") {
   auto const e = run("step next", 5);
   CAPTURE(e.out, e.errors);
   CHECK(e.code == 0);

@@ -1,4 +1,4 @@
-// Bulk synchronous programs over several ranks in one process: messages, losses, other numbers of ranks.
+// Bulk synchronous programs over several ranks in one process: messages, losses, changing numbers of ranks.
 #include "over_hub.hpp"
 
 #include <atomic>
@@ -9,7 +9,7 @@
 
 using namespace bsp_test;
 
-TEST_CASE("supersteps give what a sequential program gives, on any number of ranks") {
+TEST_CASE("supersteps give a sequential program's result on any number of ranks") {
   for (int ranks : {1, 2, 3, 5, 8}) {
     INFO(ranks);
     auto const e = run(ranks, circle{}, {});
@@ -19,7 +19,7 @@ TEST_CASE("supersteps give what a sequential program gives, on any number of ran
   }
 }
 
-TEST_CASE("a run goes on from its last checkpoint, on as many ranks or on others") {
+TEST_CASE("a run resumes from its last checkpoint, on the same or another number of ranks") {
   for (auto const& [before, after] : {std::pair{3, 3}, {3, 2}, {2, 5}, {1, 3}, {4, 1}}) {
     INFO(before << " ranks, then " << after);
     store const where;
@@ -33,7 +33,7 @@ TEST_CASE("a run goes on from its last checkpoint, on as many ranks or on others
     auto const e = run(after, later, where.options(true));
     for (auto const& text : e.errors) CHECK(text.empty());
     CHECK(e.whole == expected());
-    CHECK(least > 0);  // not from the beginning
+    CHECK(least > 0);  // does not start over
     REQUIRE(e.run.checkpoint);
     CHECK(e.run.checkpoint->restored_tasks == least);
     CHECK(e.run.tasks == rounds + 2);
@@ -42,7 +42,7 @@ TEST_CASE("a run goes on from its last checkpoint, on as many ranks or on others
 
 namespace {
 
-// Rank 0 counts, the others have nothing to do.
+// Only rank 0 does any work: it sums the superstep numbers.
 struct counting {
   using state = std::uint64_t;
   using message = std::uint64_t;
@@ -60,7 +60,7 @@ struct counting {
 
 }  // namespace
 
-TEST_CASE("a rank whose split reads no part goes on with the others") {
+TEST_CASE("a rank whose split reads no part continues with the others") {
   store const where;
   hub::job first(2, 1), second(3, 1);
   auto options = where.options(false);
@@ -87,7 +87,7 @@ TEST_CASE("a rank whose split reads no part goes on with the others") {
 
 namespace {
 
-// One of four ranks is lost after there was a checkpoint.
+// Checks that a run survives the loss of one of four ranks after a checkpoint.
 void check_goes_on_without(int victim, store const& where) {
   hub::job job(4, 1);
   std::atomic<std::uint64_t> newest{0};
@@ -112,28 +112,28 @@ void check_goes_on_without(int victim, store const& where) {
   CHECK(e.errors[0].empty());
   CHECK(e.whole == expected());
   CHECK(e.run.lost_ranks == std::vector<int>{victim});
-  CHECK(least_after > 0);  // not from the beginning
+  CHECK(least_after > 0);  // does not start over
   REQUIRE(e.run.checkpoint);
-  CHECK(e.run.checkpoint->restored_tasks == 0);  // its own checkpoints are no earlier run's
+  CHECK(e.run.checkpoint->restored_tasks == 0);  // counts only tasks from an earlier run's checkpoint
 }
 
 }  // namespace
 
-TEST_CASE("the ranks that are left go on from the checkpoint when one is lost") {
+TEST_CASE("the survivors of a loss continue from the checkpoint") {
   for (int victim : {1, 2, 3}) {
     INFO(victim);
     check_goes_on_without(victim, store());
   }
 }
 
-TEST_CASE("a rank is lost together with its disk") {
+TEST_CASE("the survivors continue when a rank is lost with its disk") {
   for (int victim : {1, 3}) {
     INFO(victim);
     check_goes_on_without(victim, store(4));
   }
 }
 
-TEST_CASE("without a checkpoint they begin again") {
+TEST_CASE("without a checkpoint the survivors start over") {
   hub::job job(3, 1);
   std::atomic<std::uint64_t> newest{0};
   circle p;
@@ -151,7 +151,7 @@ TEST_CASE("without a checkpoint they begin again") {
   CHECK(e.whole == expected());
 }
 
-TEST_CASE("a state that nobody can split is lost with a rank") {
+TEST_CASE("the loss of a rank ends the run if the state cannot be split") {
   store const where;
   hub::job job(3, 1);
   std::atomic<std::uint64_t> newest{0};
@@ -172,7 +172,7 @@ TEST_CASE("a state that nobody can split is lost with a rank") {
 
 namespace {
 
-// In superstep 12, or in begin() where `at_begin`, the rank with the last cells dies.
+// The rank with the last cells dies in superstep 12, or in begin() if `at_begin` is set.
 struct deadly_circle : splitting_circle {
   hub::job* job = nullptr;
   bool at_begin = false;
@@ -188,17 +188,17 @@ struct deadly_circle : splitting_circle {
                                                     int size) const {
     return cut(parts, rank, size);
   }
-  // The last of those that are left: its place is its rank.
+  // Kills the last surviving rank. Its place equals its rank, because only higher ranks have died.
   void die(int rank, int size) const {
     if (rank == 0 || rank + 1 != size) return;
-    std::this_thread::sleep_for(50ms);  // the hub drops what it has sent last
+    std::this_thread::sleep_for(50ms);  // the hub drops a dead rank's latest messages
     job->kill(rank);
   }
 };
 
 }  // namespace
 
-TEST_CASE("a superstep that kills is named on all ranks that are left") {
+TEST_CASE("a deadly superstep is named on all surviving ranks") {
   for (bool const at_begin : {false, true})
     for (bool const saves : {false, true}) {
       INFO((at_begin ? "begin" : "step") << (saves ? ", with checkpoints" : ""));
@@ -219,7 +219,7 @@ TEST_CASE("a superstep that kills is named on all ranks that are left") {
     }
 }
 
-TEST_CASE("what a superstep throws ends the run on all ranks") {
+TEST_CASE("an exception in a superstep ends the run on all ranks") {
   circle p;
   p.event = [](int rank, std::uint64_t n) {
     if (rank == 1 && n == 7) throw std::runtime_error("seven");
@@ -230,7 +230,7 @@ TEST_CASE("what a superstep throws ends the run on all ranks") {
 
 namespace {
 
-// The same state and messages, slower, and stopped when there are checkpoints.
+// A matmul::block_product that requests a stop once a checkpoint is committed.
 struct slow_product {
   using state = matmul::block_product::state;
   using message = matmul::block_product::message;
@@ -249,7 +249,7 @@ struct slow_product {
 
 }  // namespace
 
-TEST_CASE("the product of two matrices goes on on other numbers of ranks, to the bit") {
+TEST_CASE("a matrix product resumes on other numbers of ranks, bit for bit") {
   matmul::sizes const size{.order = 75, .width = 2};
   matmul::block_product const product{size};
   for (int after : {1, 2, 3, 4}) {

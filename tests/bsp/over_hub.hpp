@@ -1,5 +1,5 @@
-// A bulk synchronous program whose result is known without supersteps, stores for its checkpoints, and runs
-// of it over the ranks of one process.
+// A bulk synchronous program with a known result, stores for its checkpoints, and functions that run it over
+// the ranks of one process.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ using namespace std::chrono_literals;
 
 inline constexpr std::uint64_t cells = 37, rounds = 30;
 
-// Each cell becomes a mixture of itself and of its left neighbour, on a circle.
+// Mixes a cell with its left neighbour on the circle.
 inline std::uint64_t mixed(std::uint64_t own, std::uint64_t left) {
   return (own ^ (left << 7)) * 0x9e3779b97f4a7c15U + (left >> 3);
 }
@@ -40,13 +40,14 @@ inline std::vector<std::uint64_t> expected() {
   return now;
 }
 
-// The cells of the circle in contiguous parts; the last one of each goes to the next rank that has any.
+// Each rank holds a contiguous part of the circle and sends its last cell to the next rank that has cells.
 struct circle {
   struct state {
     std::uint64_t first = 0;
     std::vector<std::uint64_t> cells, whole;
   };
-  using message = std::pair<std::uint64_t, std::vector<std::uint64_t>>;  // where they belong
+  using message =
+      std::pair<std::uint64_t, std::vector<std::uint64_t>>;  // number of the first cell, and cells
 
   std::function<void(int rank, std::uint64_t number)> event = [](int, std::uint64_t) {};
 
@@ -108,7 +109,8 @@ struct skel::transfer_traits<bsp_test::circle::state> {
 
 namespace bsp_test {
 
-// One that can be split: all cells again, cut anew; what its left neighbour has sent is that one's last cell.
+// A circle that can be split. The cells are gathered and cut again; the message from the left neighbour is
+// that neighbour's last cell.
 struct splitting_circle : circle {
   [[nodiscard]] skel::bsp_part<splitting_circle> split(skel::bsp_parts<splitting_circle> const& parts,
                                                        int rank, int size) const {
@@ -138,12 +140,12 @@ struct splitting_circle : circle {
 struct store {
   test::temporary_directory root;
   std::vector<std::string> directories;
-  std::vector<std::string> named;  // as the options name them
+  std::vector<std::string> named;  // as named in the options
   store() {
     make("d", 4);
     named = directories;
   }
-  /// Of so many ranks' own disks, as hub::job names their hosts.
+  /// A store on the own disks of `ranks` ranks, one host per rank as in hub::job.
   explicit store(int ranks) : named{"ranks:" + root.file("%h")} { make("host", ranks); }
   void make(std::string const& name, int number) {
     for (int i = 0; i < number; ++i) {
@@ -151,7 +153,7 @@ struct store {
       std::filesystem::create_directory(directories.back());
     }
   }
-  /// Until a checkpoint is committed, or half a second; whether there is one.
+  /// Waits up to half a second for a committed checkpoint. Returns whether there is one.
   bool wait_for_checkpoint() const {
     auto const holds_manifest = [](std::string const& directory) {
       auto const files = std::filesystem::directory_iterator(directory);
@@ -202,7 +204,7 @@ ended run(int ranks, P const& program, skel::bsp_options const& options) {
   return run(job, ranks, program, options);
 }
 
-// A run that is stopped in this superstep, when there is a checkpoint.
+// Runs the program and stops it in superstep `last`, or later if there is no checkpoint yet.
 template <class P>
 void run_until(int ranks, P program, store const& where, std::uint64_t last) {
   auto options = where.options(false);
@@ -211,7 +213,7 @@ void run_until(int ranks, P program, store const& where, std::uint64_t last) {
   program.event = [&](int, std::uint64_t n) {
     if (n < last || !where.wait_for_checkpoint()) return;
     stop.request_stop();
-    std::this_thread::sleep_for(300ms);  // nobody gets to the end
+    std::this_thread::sleep_for(300ms);  // keeps all ranks from finishing
   };
   auto const e = run(ranks, program, options);
   CHECK(e.run.stopped_early);

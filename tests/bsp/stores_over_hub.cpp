@@ -1,4 +1,4 @@
-// The stores of bulk synchronous programs: damaged, another program's, on the ranks' own disks.
+// The stores of bulk synchronous programs: damaged, of another program, on the ranks' own disks.
 #include <atomic>
 #include <map>
 #include <stop_token>
@@ -7,12 +7,12 @@
 
 using namespace bsp_test;
 
-TEST_CASE("a rank alone commits while it computes") {
+TEST_CASE("a single rank commits while it computes") {
   store const where;
   bool committed = false;
   circle p;
   p.event = [&](int, std::uint64_t n) {
-    if (n == 5) committed = where.wait_for_checkpoint();  // within the superstep
+    if (n == 5) committed = where.wait_for_checkpoint();  // during the superstep
   };
   auto const e = run(1, p, where.options(false));
   CHECK(committed);
@@ -22,7 +22,7 @@ TEST_CASE("a rank alone commits while it computes") {
   CHECK(e.run.checkpoint->failed == 0);
 }
 
-TEST_CASE("a directory may be gone, and a bit of another turn over") {
+TEST_CASE("a run resumes after losing one directory and with a flipped bit in another") {
   store const where;
   run_until(3, circle{}, where, 20);
   std::filesystem::remove_all(where.directories[1]);
@@ -42,7 +42,7 @@ TEST_CASE("a directory may be gone, and a bit of another turn over") {
   CHECK(e.whole == expected());
 }
 
-TEST_CASE("the ranks' own disks give a run back, on as many ranks, on fewer and on more") {
+TEST_CASE("a run resumes from the ranks' own disks on the same, fewer or more ranks") {
   for (int const after : {3, 2, 5}) {
     INFO(after);
     store const where(3);
@@ -55,7 +55,7 @@ TEST_CASE("the ranks' own disks give a run back, on as many ranks, on fewer and 
   }
 }
 
-TEST_CASE("what cannot be given back is told, and the generation before is gone on from and noted") {
+TEST_CASE("a damaged generation is reported and noted, and the previous one is resumed") {
   store const where;
   auto const two_manifests = [&] {
     auto const files = std::filesystem::directory_iterator(where.directories[0]);
@@ -96,7 +96,7 @@ TEST_CASE("what cannot be given back is told, and the generation before is gone 
       test::write_file(f.path().string(), bytes);
     }
   auto options = where.options(true);
-  options.checkpoint->every_seconds = 1000;  // none of its own
+  options.checkpoint->every_seconds = 1000;  // writes no checkpoint of its own
   auto const e = run(3, circle{}, options);
   for (auto const& text : e.errors) CHECK(text.empty());
   CHECK(e.whole == expected());
@@ -108,7 +108,7 @@ TEST_CASE("what cannot be given back is told, and the generation before is gone 
   CHECK(noted == 2);
 }
 
-TEST_CASE("a run that cannot resume is refused, though the root can read its own part") {
+TEST_CASE("a run that cannot resume is refused even if the root can read its own part") {
   store const where;
   run_until(3, circle{}, where, 20);
   for (auto const& d : where.directories)
@@ -128,13 +128,13 @@ TEST_CASE("a run that cannot resume is refused, though the root can read its own
   CHECK_FALSE(began_anew);
 }
 
-TEST_CASE("another program's, version's or problem's store is refused in one line") {
+TEST_CASE("a store of another program, version or problem is refused in one line") {
   store const where;
   run_until(2, circle{}, where, 20);
   auto const refusal = [&](auto const& change) {
     auto options = where.options(true);
     change(*options.checkpoint);
-    return run(1, circle{}, options).errors[0];  // several ranks end together by run_main
+    return run(1, circle{}, options).errors[0];  // one rank: several need run_main to end together
   };
   auto const holds = where.directories[0] + ": contains generation ";
   for (auto const& text :

@@ -1,4 +1,4 @@
-// Losses count against the superstep that the lost ranks were computing.
+// superstep_watch counts a loss against the superstep that the lost rank was computing.
 #include "bsp/role/superstep_watch.hpp"
 
 #include "catch.hpp"
@@ -8,7 +8,7 @@ using skel::role::superstep_watch;
 
 namespace {
 
-// An epoch that begins with superstep `first`; all have joined, and the root has begun `step`.
+// Starts an epoch at superstep `first`. All members have joined, and the root has begun `step`.
 void begin(superstep_watch& w, std::vector<int> const& members, std::uint64_t first, std::uint64_t step) {
   w.begin(members, first);
   for (int const r : members) w.joined(r);
@@ -19,7 +19,7 @@ void begin(superstep_watch& w, std::vector<int> const& members, std::uint64_t fi
   }
 }
 
-// Rank after rank is lost in superstep 5, in an epoch of its own each.
+// Loses three ranks in superstep 5, each in a separate epoch.
 superstep_watch three_losses(unsigned max_losses = 2) {
   superstep_watch w(max_losses);
   begin(w, {0, 1, 2, 3, 4}, 0, 5);
@@ -43,7 +43,7 @@ std::optional<superstep_watch::verdict> after(superstep_watch& w, unsigned ticks
 
 }  // namespace
 
-TEST_CASE("the third loss in the same superstep blames it, after some ticks") {
+TEST_CASE("the third loss in a superstep blames it, after some ticks") {
   auto w = three_losses();
   CHECK(w.blames());
   CHECK_FALSE(after(w, blame_patience - 1, {2, 3, 4}));
@@ -53,7 +53,7 @@ TEST_CASE("the third loss in the same superstep blames it, after some ticks") {
   CHECK(v->ranks == std::vector{4, 3, 2});
 }
 
-TEST_CASE("the second loss does not, nor does any where none is to be blamed") {
+TEST_CASE("losses up to the limit blame no superstep; limit 0 never does") {
   superstep_watch w;
   begin(w, {0, 1, 2}, 0, 5);
   w.lost(2);
@@ -70,10 +70,10 @@ TEST_CASE("a rank that is heard again does not count") {
   CHECK_FALSE(after(w, 1, {2, 3, 4}));
   CHECK_FALSE(after(w, 10 * blame_patience, {2, 4}));
   CHECK_FALSE(w.blames());
-  CHECK(after(w, 2 * blame_patience, {2, 3, 4}));  // and is lost after all
+  CHECK(after(w, 2 * blame_patience, {2, 3, 4}));  // the rank is lost again
 }
 
-TEST_CASE("a superstep that all finish is not suspect any more") {
+TEST_CASE("a superstep that all ranks finish is no longer suspect") {
   superstep_watch w;
   begin(w, {0, 1, 2, 3, 4}, 0, 5);
   w.lost(4);
@@ -86,7 +86,7 @@ TEST_CASE("a superstep that all finish is not suspect any more") {
   CHECK_FALSE(w.blames());
 }
 
-TEST_CASE("losses in an earlier superstep clear no book") {
+TEST_CASE("losses in an earlier superstep do not clear the count") {
   superstep_watch w;
   begin(w, {0, 1, 2, 3, 4, 5}, 0, 5);
   w.lost(5);
@@ -100,7 +100,7 @@ TEST_CASE("losses in an earlier superstep clear no book") {
   CHECK(w.blames());
 }
 
-TEST_CASE("ranks that die together count once, noticed in one epoch or in several") {
+TEST_CASE("ranks that die together count once, whether noticed in one epoch or in several") {
   superstep_watch w;
   begin(w, {0, 1, 2, 3, 4}, 0, 5);
   for (int const r : {2, 3, 4}) w.lost(r);
@@ -137,7 +137,7 @@ TEST_CASE("making the state for a superstep counts as computing it") {
   CHECK(w.first() == 7);
 }
 
-TEST_CASE("where no superstep is known yet, restoring is blamed") {
+TEST_CASE("restoring is blamed if no superstep is known yet") {
   superstep_watch w;
   for (int const last : {4, 3, 2}) {
     std::vector<int> members;

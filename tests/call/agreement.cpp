@@ -10,7 +10,8 @@ using namespace farm_test;
 
 namespace {
 
-// Calls require_same with a text of this rank's, and says on which ranks it threw what.
+// Calls require_same with one text per rank and checks that every rank throws `what`, or nothing if it is
+// empty.
 void check_refused(hub::job& job, int ranks, std::vector<std::string> const& texts, std::string const& what) {
   job.run([&](skel::context& ctx) {
     ctx.require_same("--angle", texts.at(static_cast<std::size_t>(ctx.rank())));
@@ -24,7 +25,7 @@ void check_refused(hub::job& job, int ranks, std::vector<std::string> const& tex
 
 }  // namespace
 
-TEST_CASE("require_same: equal texts pass, the lowest rank that differs is named") {
+TEST_CASE("require_same: equal texts pass; the lowest rank that differs is named") {
   hub::job job(4, 2);
   std::string const end = " differs from rank 0's: it must be the same on all ranks";
   check_refused(job, 4, {"45", "45", "45", "45"}, {});
@@ -33,7 +34,7 @@ TEST_CASE("require_same: equal texts pass, the lowest rank that differs is named
   check_refused(job, 4, {"45", "45", "10", "11"}, "--angle of rank 2" + end);
   check_refused(job, 4, {"10", "45", "45", "45"}, "--angle of rank 1" + end);
   check_refused(job, 4, {"45", "45", "45", "450"}, "--angle of rank 3" + end);
-  check_refused(job, 4, {"45", "45", "45", "45"}, {});  // the context is usable afterwards
+  check_refused(job, 4, {"45", "45", "45", "45"}, {});  // the context still works after an error
 
   std::vector<std::uint64_t> got;
   job.run([&](skel::context& ctx) {
@@ -42,7 +43,7 @@ TEST_CASE("require_same: equal texts pass, the lowest rank that differs is named
   CHECK(got == expected(50));
 }
 
-TEST_CASE("require_same: bytes with zeros, and one process") {
+TEST_CASE("require_same: bytes with zeros, and a single process") {
   std::array<std::byte, 3> const bytes{std::byte{1}, std::byte{0}, std::byte{2}};
   skel::context alone;
   CHECK_NOTHROW(alone.require_same("bytes", bytes));
@@ -60,7 +61,7 @@ TEST_CASE("require_same: a lost rank does not count") {
   hub::job job(3);
   job.run([&](skel::context& ctx) {
     if (ctx.rank() == 2) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));  // the others wait for it
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));  // the others already wait for rank 2
       job.kill(2);
       return;
     }
@@ -74,7 +75,7 @@ TEST_CASE("require_same: a lost rank does not count") {
   CHECK(job.error(0).starts_with("seed of rank 1 differs"));
 }
 
-TEST_CASE("require_same beside another call is a difference of calls, not a hang") {
+TEST_CASE("require_same against a different call is an error, not a hang") {
   hub::job job(3);
   job.run([&](skel::context& ctx) { ctx.require_same(ctx.rank() == 2 ? "width" : "height", "1"); });
   for (int r = 0; r < 3; ++r) {

@@ -1,5 +1,4 @@
-// Skeleton calls that must not be made: inside of another one, from two threads at a time, or other ones on
-// other ranks.
+// Invalid skeleton calls: nested in another call, from two threads at once, or different on different ranks.
 #include <algorithm>
 #include <atomic>
 #include <functional>
@@ -34,7 +33,7 @@ std::uint64_t sum_of(skel::context& ctx, std::uint64_t n) {
   return total;
 }
 
-// Small calls of every skeleton, with a hook in each kind of the user's functions.
+// Small calls of every skeleton, with a hook in each kind of user function.
 
 struct spawning {
   using task = int;
@@ -225,7 +224,7 @@ void check_nested(int ranks, int threads, call const& outer, std::function<void(
     hub::check_thrown<skel::usage_error>(job, r);
   }
   std::atomic<std::uint64_t> sum = 0;
-  job.run([&](skel::context& ctx) { sum += sum_of(ctx, 100); });  // the context is in step
+  job.run([&](skel::context& ctx) { sum += sum_of(ctx, 100); });  // the ranks still agree on the next call
   CHECK(sum == 4950);
 }
 
@@ -241,7 +240,7 @@ TEST_CASE("a farm inside any function of any skeleton is a usage_error on every 
       }
 }
 
-TEST_CASE("every skeleton inside a farm's task is a usage_error on every rank, also when it is caught") {
+TEST_CASE("every skeleton inside a farm's task is a usage_error on every rank, even if the task catches it") {
   for (auto const& [name, inner] : inner_calls)
     for (int const ranks : {1, 3})
       for (bool const caught : {false, true}) {
@@ -250,7 +249,7 @@ TEST_CASE("every skeleton inside a farm's task is a usage_error on every rank, a
       }
 }
 
-TEST_CASE("context::beside inside a task is a usage_error, before a call it is not") {
+TEST_CASE("context::beside is a usage_error inside a task, but works outside of calls") {
   hub::job job(2);
   job.run([&](skel::context& ctx) {
     outer_calls.at("a farm's task")(ctx, [&] { static_cast<void>(ctx.beside()); });
@@ -268,7 +267,7 @@ TEST_CASE("context::beside inside a task is a usage_error, before a call it is n
   CHECK(sum == 10 * (4950 + 19900));
 }
 
-TEST_CASE("two threads on one context at a time: the second one throws, the first result is right") {
+TEST_CASE("two threads on one context: the second call throws, the first result is right") {
   for (int const threads : {1, 2}) {
     hub::job job(1, threads);
     std::atomic<bool> refused = false;
@@ -300,7 +299,7 @@ TEST_CASE("two threads on one context at a time: the second one throws, the firs
   }
 }
 
-TEST_CASE("two threads on one context of several ranks: no rank has a result, and none waits") {
+TEST_CASE("two threads on one context of several ranks: no wrong result and no hang") {
   for (int const ranks : {2, 3})
     for (int repeat = 0; repeat < 20; ++repeat) {
       hub::job job(ranks);
@@ -336,7 +335,7 @@ TEST_CASE("two threads on one context of several ranks: no rank has a result, an
 
 namespace {
 
-// Counts the failures that it is told of.
+// Ignores all messages and counts the reported failures.
 struct deaf_run final : skel::detail::run {
   int failures = 0;
   void on_message(int, std::span<std::byte const>, skel::transport::packet&) override {}
@@ -351,7 +350,7 @@ struct deaf_run final : skel::detail::run {
 
 }  // namespace
 
-TEST_CASE("two threads on one context of several ranks: earlier calls that are still ending end well") {
+TEST_CASE("two threads on one context of several ranks: earlier calls still end without an error") {
   auto const net = std::make_shared<hub::network>(2);
   skel::context_options options;
   options.suspect_after_seconds = 0;
@@ -363,7 +362,7 @@ TEST_CASE("two threads on one context of several ranks: earlier calls that are s
     std::lock_guard const lock(e.mutex());
     what();
   };
-  // Two threads of the other rank begin its `number`-th call at once.
+  // Simulates two threads of the other rank starting its call `number` at the same time.
   auto const collide = [&](std::uint32_t number) {
     with_lock(there, [&] {
       there.fail_call({key(number), skel::detail::call_failure::kind::usage, "collision", true});
@@ -377,7 +376,7 @@ TEST_CASE("two threads on one context of several ranks: earlier calls that are s
     if (i < 4) here.gate().leave(context);
   }
   with_lock(here, [&] { here.open(key(5), fifth); });
-  auto const begin = [&](std::uint32_t number) {  // a rank's first message of a call
+  auto const begin = [&](std::uint32_t number) {  // sends the other rank's first message of a call
     with_lock(there, [&] { there.send(0, key(number), {}); });
   };
   begin(7);
@@ -393,7 +392,7 @@ TEST_CASE("two threads on one context of several ranks: earlier calls that are s
   here.gate().leave(context);
   CHECK_THROWS_AS(here.gate().enter(context, false), skel::usage_error);
 
-  collide(8);  // the first collision counts
+  collide(8);  // only the first collision counts
   CHECK(sixth.failures == 0);
   collide(6);
   CHECK(fifth.failures == 0);
@@ -402,7 +401,7 @@ TEST_CASE("two threads on one context of several ranks: earlier calls that are s
     for (std::uint32_t number : {5, 6, 7}) here.close(key(number));
   });
 
-  // What the other rank began in vain is no call that this one has left out.
+  // A failed call of the other rank must not count as a call that this rank has missed.
   int codes[] = {-1, -1};
   std::thread other([&] { codes[1] = there.say_farewell({}, {}); });
   codes[0] = here.say_farewell({}, {});
@@ -411,7 +410,7 @@ TEST_CASE("two threads on one context of several ranks: earlier calls that are s
   CHECK(codes[1] == 0);
 }
 
-TEST_CASE("two threads of one rank collide in the call after one that is slow to end elsewhere") {
+TEST_CASE("two threads of one rank collide while the previous call still ends on another rank") {
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
     CAPTURE(seed);
     hub::job job(3, 1, std::size_t{1} << 30, std::chrono::milliseconds(3));
@@ -444,7 +443,7 @@ TEST_CASE("two threads of one rank collide in the call after one that is slow to
 
 namespace {
 
-// What all ranks throw when the last of three makes `another` call.
+// Returns the text that all three ranks throw when the last one makes `another` call.
 std::string said_of(std::function<void(skel::context&)> const& one,
                     std::function<void(skel::context&)> const& another) {
   hub::job job(3);
@@ -481,7 +480,7 @@ auto farm_over(List list, std::optional<bool> check = true) {
 
 }  // namespace
 
-TEST_CASE("ranks that make different calls hear what differs") {
+TEST_CASE("the error for different calls names the difference") {
   CHECK(said_of(farm_of(10, "guided"), farm_of(11, "guided")) == "tasks 11 instead of 10");
   CHECK(said_of(farm_of(10, "guided"), farm_of(10, "blocks")) == "schedule blocks instead of guided");
   CHECK(said_of(farm_of(10, "guided"), farm_of(12, "guided:min=2")) ==
@@ -505,9 +504,9 @@ TEST_CASE("ranks that make different calls hear what differs") {
   CHECK(said_of(farm_of(10, "guided"), twin).starts_with("task function "));
 }
 
-TEST_CASE("ranks that call different skeletons hear which, whoever differs") {
+TEST_CASE("the error for different skeletons names both, in every combination") {
   std::map<std::string, std::function<void(skel::context&)>> calls = inner_calls;
-  calls.erase("broadcast");  // a divide_and_conquer to its ranks
+  calls.erase("broadcast");  // reported as divide_and_conquer
   for (auto const& [one, first] : calls)
     for (auto const& [another, second] : calls) {
       if (one == another) continue;
@@ -518,7 +517,7 @@ TEST_CASE("ranks that call different skeletons hear which, whoever differs") {
     }
 }
 
-TEST_CASE("replicated lists: the number is compared, and the contents where that is asked for") {
+TEST_CASE("replicated lists: sizes are compared, and contents on request") {
   using ints = std::vector<int>;
   std::string const contents = "other contents of the task list";
   CHECK(said_of(farm_over(ints{1, 2, 3}, false), farm_over(ints{1, 2}, false)) == "tasks 2 instead of 3");
@@ -544,7 +543,7 @@ TEST_CASE("replicated lists: the number is compared, and the contents where that
   hub::job job(2);
   job.run([&](skel::context& ctx) { farm_over(ctx.rank() == 0 ? a : b)(ctx); });
   for (int r = 0; r < 2; ++r) CHECK(job.error(r).empty());
-  job.run([&](skel::context& ctx) {  // who does not ask is not told
+  job.run([&](skel::context& ctx) {  // without check_tasks the contents are not compared
     farm_over(ctx.rank() == 0 ? ints{1} : ints{2}, false)(ctx);
   });
   for (int r = 0; r < 2; ++r) CHECK(job.error(r).empty());
@@ -565,7 +564,7 @@ TEST_CASE("replicated lists: the number is compared, and the contents where that
   CHECK(said_of(divided(8), divided(9)) == "other contents of the replicated_problem");
 }
 
-TEST_CASE("task numbers are compared without a look at each") {
+TEST_CASE("task numbers are compared without visiting each") {
   hub::job job(2);
   job.run([](skel::context& ctx) {
     skel::farm(
@@ -575,7 +574,7 @@ TEST_CASE("task numbers are compared without a look at each") {
   for (int r = 0; r < 2; ++r) CHECK(job.error(r).empty());
 }
 
-TEST_CASE("in a build with assertions contents are compared by default") {
+TEST_CASE("contents are compared by default in a build with assertions") {
   hub::job job(2);
   job.run([&](skel::context& ctx) { farm_over(std::vector<int>{ctx.rank()}, std::nullopt)(ctx); });
 #ifdef NDEBUG

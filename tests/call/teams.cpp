@@ -1,4 +1,4 @@
-// Teams: contexts over some of the ranks of another, several at a time, with losses.
+// Teams: contexts over a subset of another context's ranks, several at a time, with losses.
 #include <array>
 #include <atomic>
 #include <utility>
@@ -12,7 +12,7 @@ namespace {
 
 std::uint64_t sum(std::uint64_t a, std::uint64_t b) { return a + b; }
 
-// The sum of work(0 ... n - 1), on the team's root.
+// Returns the sum of work(0 ... n - 1) on the team's root.
 std::uint64_t farmed(skel::context& ctx, std::uint64_t n) {
   std::uint64_t total = 0;
   skel::farm(ctx, skel::indices(n), work, skel::schedule::guided{}, skel::reduced(total, sum));
@@ -59,7 +59,7 @@ struct means {
   result process(packet const& p, std::size_t /*piece*/) const { return p; }
 };
 
-// Passes a sum around a circle.
+// Passes a sum around a ring of ranks.
 struct circle {
   using state = std::uint64_t;
   using message = std::uint64_t;
@@ -74,7 +74,7 @@ struct circle {
 
 }  // namespace
 
-TEST_CASE("teams work side by side, each with ranks of its own numbering") {
+TEST_CASE("teams work side by side, each with its own rank numbers") {
   for (int const ranks : {2, 3, 5, 8}) {
     CAPTURE(ranks);
     hub::job job(ranks, 2);
@@ -84,7 +84,7 @@ TEST_CASE("teams work side by side, each with ranks of its own numbering") {
       auto team = ctx.split(static_cast<int>(half));
       if (team.rank() != ctx.rank() / 2 || team.size() != (ctx.size() + 1 - static_cast<int>(half)) / 2)
         throw std::runtime_error("another place in the team");
-      // Different numbers of calls, so that the teams are not in step.
+      // The teams make different numbers of calls, so they do not run in lockstep.
       for (std::size_t i = 0; i < 5 + 10 * half; ++i) {
         auto const total = farmed(team, 100 + half);
         if (team.is_root()) got[half] = total;
@@ -96,7 +96,7 @@ TEST_CASE("teams work side by side, each with ranks of its own numbering") {
   }
 }
 
-TEST_CASE("the list orders a team, its first rank is the root") {
+TEST_CASE("the list sets a team's rank order; its first rank is the root") {
   hub::job job(4);
   std::atomic<int> root = -1;
   std::uint64_t got = 0;
@@ -113,7 +113,7 @@ TEST_CASE("the list orders a team, its first rank is the root") {
   CHECK(got == expected_sum(50));
 }
 
-TEST_CASE("keys order the ranks of a split") {
+TEST_CASE("keys set the rank order of a split") {
   hub::job job(5);
   std::vector<int> place(5, -1);
   job.run([&](skel::context& ctx) {
@@ -149,7 +149,7 @@ TEST_CASE("every skeleton runs on a team") {
   }
 }
 
-TEST_CASE("teams of teams") {
+TEST_CASE("a team can be split into teams") {
   hub::job job(8);
   std::atomic<std::uint64_t> roots = 0;
   job.run([&](skel::context& ctx) {
@@ -166,7 +166,7 @@ TEST_CASE("teams of teams") {
   CHECK(roots == 4);
 }
 
-TEST_CASE("a rank may be in several teams, one after the other") {
+TEST_CASE("a rank may join several teams in sequence") {
   hub::job job(4);
   job.run([&](skel::context& ctx) {
     for (int round = 0; round < 10; ++round) {  // pairs 01 23, then 12 30
@@ -216,7 +216,7 @@ TEST_CASE("an error in one team does not reach the other") {
   CHECK(got == expected_sum(30));
 }
 
-TEST_CASE("a team survives the loss of a rank, not of its root; other teams do not notice") {
+TEST_CASE("a team survives the loss of any rank but its root; other teams are not affected") {
   for (int const lost : {1, 2, 3}) {  // 2 is the root of the second team
     CAPTURE(lost);
     hub::job job(6);
@@ -249,7 +249,7 @@ TEST_CASE("a team survives the loss of a rank, not of its root; other teams do n
   }
 }
 
-TEST_CASE("lists that are no team are refused") {
+TEST_CASE("invalid team lists are refused") {
   hub::job job(3);
   job.run([](skel::context& ctx) {
     auto const refused = [&](std::initializer_list<int> ranks, std::string const& what) {
@@ -262,8 +262,8 @@ TEST_CASE("lists that are no team are refused") {
     };
     auto const me = ctx.rank();
     refused({}, "context::team: a team needs at least one rank");
-    refused({me, 3}, "context::team: ranks must be 0 to 2, got [" + std::to_string(me) + " 3]");
-    refused({-1, me}, "context::team: ranks must be 0 to 2, got [-1 " + std::to_string(me) + "]");
+    refused({me, 3}, "context::team: ranks must be 0 to 2, found [" + std::to_string(me) + " 3]");
+    refused({-1, me}, "context::team: ranks must be 0 to 2, found [-1 " + std::to_string(me) + "]");
     refused({me, me}, "context::team: rank " + std::to_string(me) + " is repeated in [" + std::to_string(me) +
                           " " + std::to_string(me) + "]");
     if (me > 0) refused({0}, "context::team: the calling rank " + std::to_string(me) + " is missing in [0]");
@@ -271,7 +271,7 @@ TEST_CASE("lists that are no team are refused") {
   for (int r = 0; r < 3; ++r) CHECK(job.error(r) == "");
 }
 
-TEST_CASE("ranks that differ within a team are told so") {
+TEST_CASE("ranks of a team that make different calls throw") {
   hub::job job(4);
   job.run([&](skel::context& ctx) {
     auto team = ctx.team({2 * (ctx.rank() / 2), 2 * (ctx.rank() / 2) + 1});

@@ -1,6 +1,7 @@
-// A broadcast whose ranks kill themselves while it travels: broadcast_losses HOW WHEN SEED. Every survivor
-// compares all bytes, and throws where they are wrong; the root says who was lost, twice: the second
-// broadcast begins without them. HOW: alone, or beside a farm. broadcast_losses_test.cpp starts it.
+// A broadcast whose ranks kill themselves in transit: broadcast_losses HOW WHEN SEED. HOW is `alone`, or
+// `beside` for a broadcast beside a farm. Every survivor compares all bytes and throws on a difference. The
+// root prints the lost ranks twice; the second broadcast starts without them. Started by
+// broadcast_losses_test.cpp.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -34,7 +35,7 @@ void send(skel::context& ctx, std::size_t n, std::uint64_t seed) {
   if (!got || *got != expected) throw std::runtime_error("the broadcast brought other bytes");
 }
 
-// Who is alive, and that the context is usable.
+// Runs a farm to find the lost ranks and to check that the context still works.
 skel::report farm(skel::context& ctx, std::chrono::milliseconds task, bool& right) {
   std::vector<std::uint64_t> squares;
   auto const r = skel::farm(
@@ -57,7 +58,7 @@ int main(int argc, char** argv) {
   return skel::run_main(argc, argv, [&](skel::context& ctx) {
     constexpr std::size_t large = 1'000'000;
     std::string const how = argv[1];
-    // One that nobody disturbs says how long they take.
+    // An undisturbed broadcast measures how long one takes.
     auto const begin = steady::now();
     send(ctx, large, 1);
     auto const work =
@@ -65,10 +66,10 @@ int main(int argc, char** argv) {
     test::plan_of_deaths const p{argv[2], std::strtoull(argv[3], nullptr, 10), ctx.size(), work};
     std::optional<skel::context> beside;
     if (how == "beside") beside.emplace(ctx.beside());
-    // Who dies, has not done its part.
+    // A rank dies only while its part of the broadcast is unfinished.
     auto const travels = std::make_shared<std::atomic<bool>>(true);
     if (auto const life = p.lifetime(ctx.rank())) test::die_in(*life, [travels] { return travels->load(); });
-    // The root has no part to be done with: they travel until it is lost, however fast they are.
+    // A broadcast can finish before the root dies, so the ranks repeat it until the root is lost.
     while (p.when == "root") send(ctx, large, 2);
     bool right = true;
     if (beside) {

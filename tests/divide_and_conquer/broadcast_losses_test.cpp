@@ -1,5 +1,5 @@
-// Real SIGKILLs while a broadcast travels: every survivor has all bytes. A run counts only if whoever was
-// lost had not done its part.
+// Sends real SIGKILLs during a broadcast; every survivor must receive all bytes. A run counts only if the
+// lost ranks had not finished their part.
 #include <algorithm>
 #include <string>
 
@@ -14,13 +14,17 @@ std::string command(std::string const& how, std::string const& when) {
 
 }  // namespace
 
-TEST_CASE("a rank killed while a broadcast travels") { test::survives(command("alone", "random"), 1); }
+TEST_CASE("a broadcast survives the loss of a rank") { test::survives(command("alone", "random"), 1); }
 
-TEST_CASE("all but the root killed while it travels") { test::survives(command("alone", "all"), 3, 3); }
+TEST_CASE("a broadcast survives the loss of all ranks but the root") {
+  test::survives(command("alone", "all"), 3, 3);
+}
 
-TEST_CASE("killed while it travels beside a farm") { test::survives(command("beside", "random"), 4); }
+TEST_CASE("a broadcast beside a farm survives the loss of a rank") {
+  test::survives(command("beside", "random"), 4);
+}
 
-TEST_CASE("the loss of the root ends every survivor with one line and exit code 1") {
+TEST_CASE("every survivor of the root's loss exits with one line and code 1") {
   auto const e = test::run_with_deaths(command("alone", "root") + " 1", 3, "1s");
   CAPTURE(e.out, e.errors);
   CHECK(e.code == 1);

@@ -79,7 +79,7 @@ void world::add_own(int rank, std::vector<event>& all) const {
   for (int j = 0; j < static_cast<int>(at(rank).jobs.size()); ++j) all.push_back({kind::finish, rank, j});
 }
 
-// A job is done.
+// Finishes a job.
 void world::apply_own(event const& e) {
   auto& n = at(e.a);
   auto const j = n.jobs.at(static_cast<std::size_t>(e.b));
@@ -120,13 +120,13 @@ void world::run_poison(int rank) {
     for (int r = 1; r < s.ranks; ++r)
       require(!at(r).alive || suspicions_ > 0, "the root works on a suspect, and others live");
   poisoned_takers_ += groups.works_on(rank, *s.poison) ? 0 : 1;
-  // One more is lost where the root hears of a taker's loss before that of the rank whose work it was.
+  // One more rank is lost if the root learns of a taker's loss before the loss of the work's owner.
   require(!undisturbed() || poisoned_takers_ <= static_cast<int>(s.most_losses) + 1,
           "one rank after the other is lost");
   apply({kind::die, rank, 0, ~0ULL});
 }
 
-// A rank that was allowed to do it may have died just before or after that.
+// A rank with permission to do the work may have died just before or just after doing it.
 void world::check_blame(role::divide_act::blame const& b) const {
   auto const& s = *scenario_;
   auto const allowed = allowed_.find(b.work);
@@ -154,7 +154,7 @@ std::string world::waits_for() const {
   return text.substr(std::min<std::size_t>(2, text.size()));
 }
 
-// --- what must hold
+// --- invariants
 
 std::string world::expected(rank_span s, items p) const {
   if (scenario_->from == placement::in_parts) {
@@ -166,7 +166,7 @@ std::string world::expected(rank_span s, items p) const {
   return "(" + expected(s.left(), {p.first, middle}) + " " + expected(s.right(), {middle, p.second}) + ")";
 }
 
-// The solutions of the parts in the order of the ranks.
+// Returns the solutions of the parts, in rank order.
 std::string world::expected_parts(rank_span s, items p) const {
   auto text = expected(s, p);
   std::erase_if(text, [](char c) { return c == '(' || c == ')'; });

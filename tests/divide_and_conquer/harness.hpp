@@ -1,5 +1,5 @@
-// Divide-and-conquer's roles in a world of peers (peer_world.hpp). A solution is the text of the tree that it
-// was combined from, so a test sees whether each part is in it once and in its place.
+// Divide-and-conquer's roles in a world of peers (peer_world.hpp). A solution is the text of its combination
+// tree, so a test can check that each part occurs once and in the right place.
 #pragma once
 
 #include <cstdint>
@@ -29,10 +29,10 @@ using harness_common::violation;
 struct scenario : harness_common::peer_scenario {
   placement from = placement::on_root;
   placement to = placement::everywhere;
-  int items = 8;    // the problem: the numbers 0 ... items - 1
-  int trivial = 1;  // problems of so many items cannot be divided
+  int items = 8;    // the problem consists of the numbers 0 ... items - 1
+  int trivial = 1;  // problems of at most this many items are not divided
   unsigned most_losses = 0;
-  std::optional<role::group_work> poison{};  // ends the ranks that do it
+  std::optional<role::group_work> poison{};  // kills any rank that does this work
   [[nodiscard]] std::string describe() const;
 };
 
@@ -65,11 +65,11 @@ struct node : harness_common::peer_node {
 class world final : public harness_common::peer_world<scenario, node, packet, role::divide_actions> {
  public:
   explicit world(scenario const& s, fault* f = nullptr);
-  /// Groups whose solution another rank has made.
+  /// Number of groups whose solution another rank has computed.
   [[nodiscard]] std::uint64_t again() const;
-  /// A problem, for losses.
+  /// Whether a problem is blamed for lost ranks.
   [[nodiscard]] bool blamed() const { return blamed_; }
-  /// Ranks that the poison has ended, beside those whose work it was.
+  /// Number of ranks the poison has killed, not counting the original owners of the work.
   [[nodiscard]] int poisoned_takers() const { return poisoned_takers_; }
 
  private:
@@ -90,7 +90,7 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   [[nodiscard]] bool may_fail() const override { return !at(0).alive; }
   void add_to(role::digest& d) const override { d.add(takeovers_.hash()).add(blamed_); }
 
-  // Ranks are lost to the poison only.
+  // Whether only the poison causes losses.
   [[nodiscard]] bool undisturbed() const { return scenario_->deaths == 0 && suspicions_ == 0; }
   void run_poison(int rank);
   void check_blame(role::divide_act::blame const& b) const;
@@ -99,20 +99,20 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   [[nodiscard]] std::string expected_parts(rank_span s, items p) const;
   void perform(int rank, role::divide_actions& list, items problem = {}, std::string const& solution = {});
 
-  role::divide_takeovers takeovers_;  // on the root
+  role::divide_takeovers takeovers_;  // used by the root only
   bool blamed_ = false;
   int poisoned_takers_ = 0;
-  std::map<role::group_work, std::set<int>> allowed_{};  // to do the work of lost ranks
+  std::map<role::group_work, std::set<int>> allowed_{};  // ranks permitted to do the work of lost ranks
 };
 
 using fault = world::fault;
 
 [[nodiscard]] scenario random_scenario(std::uint64_t seed);
-/// At least one death.
+/// A scenario with at least one death.
 [[nodiscard]] scenario death_scenario(std::uint64_t seed);
-/// Work that ends the ranks that do it, and now and then other trouble.
+/// A scenario with work that kills any rank that does it, sometimes with other failures.
 [[nodiscard]] scenario poison_scenario(std::uint64_t seed);
-/// Throws violation with the seed that replays it.
+/// Runs the scenario. Throws `violation` with the seed that replays it.
 summary run(scenario const& s, fault* f = nullptr);
 
 }  // namespace divide_harness

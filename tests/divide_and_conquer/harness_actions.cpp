@@ -1,4 +1,4 @@
-// What the engine does for divide-and-conquer's roles, in the harness.
+// The harness's version of the work the engine does for divide-and-conquer's roles.
 #include "harness.hpp"
 
 namespace divide_harness {
@@ -72,7 +72,7 @@ void world::follow_up(int rank) {
   perform(rank, list);
 }
 
-// --- what tells states apart
+// --- state hash
 
 namespace {
 

@@ -1,4 +1,4 @@
-// The harness of divide_and_conquer is tested, too: deliberate faults of the protocol must be noticed.
+// Tests the divide_and_conquer harness itself: it must detect deliberate protocol faults.
 #include "catch.hpp"
 #include "harness.hpp"
 #include "role/harness_mutation.hpp"
@@ -12,7 +12,7 @@ namespace role = skel::role;
 using namespace harness_common;
 using mutation = basic_mutation<divide_harness::fault>;
 
-// The message is about another group than it says.
+// Makes the message name a neighbouring group.
 template <class What>
 void name_sibling(mutation& m) {
   change<What>(m, [](What& what) {
@@ -21,7 +21,7 @@ void name_sibling(mutation& m) {
     what.group = {what.group.first + shift, what.group.last + shift};
   });
 }
-// Messages of one kind say something else.
+// Replaces every received message of one kind.
 template <class What, class Other>
 void replace(mutation& m, Other other) {
   m.received = [other](int, auto& what) {
@@ -36,7 +36,7 @@ std::vector<named_fault<mutation>> const faults{
     {"a later solution is not kept", [](auto& m) { drop_nth<act::keep_solution>(m, 4); }},
     {"a problem is not divided", [](auto& m) { drop_nth<act::divide>(m, 1); }},
     {"a part is not solved", [](auto& m) { drop_nth<act::solve>(m, 2); }},
-    // A part that is solved twice costs work only: this was tried, it is no fault.
+    // Not a fault: solving a part twice only costs work.
     {"solutions are not combined", [](auto& m) { drop_nth<act::combine>(m, 1); }},
     {"solutions are combined twice", [](auto& m) { twice<act::combine>(m, 1); }},
     {"the left half is taken for the whole",

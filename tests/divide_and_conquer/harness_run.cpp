@@ -1,4 +1,4 @@
-// Scenarios drawn from a seed, and running them.
+// Draws scenarios from a seed and runs them.
 #include "harness.hpp"
 
 namespace divide_harness {

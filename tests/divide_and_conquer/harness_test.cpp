@@ -1,4 +1,5 @@
-// Divide-and-conquer's protocol in random order, with everything going wrong that may; and in every order.
+// Runs divide-and-conquer's protocol with events in random order and every kind of failure, then small cases
+// in every order.
 #include "harness.hpp"
 
 #include <cstdio>
@@ -25,11 +26,11 @@ TEST_CASE("divide and conquer survives the death of any ranks but the root", "[d
       1000000007, harness_common::runs_wanted(10000));
 }
 
-TEST_CASE("work that ends the ranks that do it is blamed", "[deaths]") {
+TEST_CASE("work that kills the ranks that do it is blamed", "[deaths]") {
   harness_common::try_many(
       "poison", [](auto seed) { return divide_harness::run(divide_harness::poison_scenario(seed)); }, 31,
       harness_common::runs_wanted(10000));
-  // Always, where the root and as many ranks as it takes live on.
+  // The work must be blamed in every run that leaves enough ranks for the required losses.
   int runs = 0;
   for (std::uint64_t seed = 1; seed <= test::fewer_if_slow(4000); ++seed) {
     auto const s = divide_harness::poison_scenario(seed);
@@ -77,8 +78,8 @@ TEST_CASE("64 ranks, 16 deaths, 16 suspicions", "[random]") {
   }
 }
 
-// "hypercube divide and conquer", section 3: log P exchanges of each rank with its partner of the level.
-TEST_CASE("a hypercube exchanges once per level and rank, and nothing else") {
+// "hypercube divide and conquer", section 3: each rank makes log P exchanges, one with its partner per level.
+TEST_CASE("each rank of a hypercube makes one exchange per level, and no other") {
   for (int ranks : {2, 4, 8, 16}) {
     divide_harness::scenario s;
     s.ranks = ranks;
@@ -90,7 +91,7 @@ TEST_CASE("a hypercube exchanges once per level and rank, and nothing else") {
     w.check_end();
     int levels = 0;
     while (1 << levels < ranks) ++levels;
-    // hello, reached, stop, stopped, finish: one each
+    // plus hello, reached, stop, stopped and finish, once per rank
     CHECK(w.messages() == static_cast<std::uint64_t>(ranks * (levels + 5)));
   }
 }
@@ -137,7 +138,7 @@ TEST_CASE("small problems in every order of events", "[exhaustive]") {
     s.suspicions = x.suspicions;
     s.poison = x.poison;
     s.most_losses = x.poison ? 2 : 0;
-    // The first path to the end of a poisoned run is long: slow builds take all the steps there, too.
+    // A poisoned run needs many steps to reach its first end, so slow builds do not shorten it.
     std::uint64_t const usual = x.poison ? 30000 : test::fewer_if_slow(30000);
     auto const found = harness_common::explore(divide_harness::world(s), x.ticks, patient ? 5000000 : usual);
     std::printf("%s: %llu states, depth %llu, %llu ends%s\n", x.name,

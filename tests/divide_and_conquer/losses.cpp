@@ -1,7 +1,7 @@
-// divide_and_conquer whose ranks kill themselves: divide_losses WHEN KIND SOURCE SEED. The root prints which
-// ranks were lost and whether the solution is right, twice: the second call begins without them. With
-// "poison" for WHEN, the function that stands for SEED ends each rank that runs it for a certain part of the
-// problem. losses_test.cpp starts it.
+// Runs divide_and_conquer twice with ranks that kill themselves: divide_losses WHEN KIND SOURCE SEED. The
+// root prints the lost ranks and whether the solution is right, after each call; the second call starts
+// without the lost ranks. If WHEN is "poison", SEED names a function that kills any rank that runs it on a
+// certain part of the problem. Started by losses_test.cpp.
 #include <array>
 #include <chrono>
 #include <cstdio>
@@ -17,13 +17,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// 64 leaves of 15 milliseconds; the solution tells the tree.
+// 64 leaves of 15 milliseconds; the solution is the text of the combination tree.
 struct tree_text {
   using problem = std::pair<int, int>;
   using solution = std::string;
   static constexpr std::pair<int, int> all{0, 64};
-  std::string dies_in{};  // which function; on the rank that has it set
-  std::string poison{};   // which function; on every rank that has this part of the problem
+  std::string dies_in{};  // the function that kills this rank
+  std::string poison{};   // the function that kills every rank that runs it on `part`
   std::pair<int, int> part{};
 
   bool trivial(problem const& p) const { return p.second - p.first == 1; }
@@ -60,7 +60,7 @@ skel::result<skel::placed_solution<std::string>> solve(skel::context& ctx, tree_
                                                        bool all_die = false) {
   skel::any_division const division(kind);
   skel::divide_and_conquer_options options;
-  if (all_die) options.max_losses_per_task = 0;  // they may die one after the other at the same work
+  if (all_die) options.max_losses_per_task = 0;  // one rank after another may die at the same work
   if (source == "root")
     return skel::divide_and_conquer(ctx, skel::on_root([] { return tree_text::all; }), job, division,
                                     options);
@@ -70,8 +70,8 @@ skel::result<skel::placed_solution<std::string>> solve(skel::context& ctx, tree_
   return skel::divide_and_conquer(ctx, skel::replicated_problem{tree_text::all}, job, division, options);
 }
 
-// Where the call throws because a rank was lost, each survivor says how long after its beginning: "rank 0 was
-// told of 2 after 0.7 s".
+// If a lost rank makes the call throw, each survivor prints how long that took: "rank 0 was told of 2 after
+// 0.7 s".
 skel::result<skel::placed_solution<std::string>> solve_or_tell(skel::context& ctx, tree_text const& job,
                                                                std::string const& kind,
                                                                std::string const& source, bool all_die) {
@@ -86,7 +86,7 @@ skel::result<skel::placed_solution<std::string>> solve_or_tell(skel::context& ct
   }
 }
 
-// The survivors catch the error, and the next call works.
+// The survivors catch the error; the next call must work.
 int main_with_poison(int argc, char** argv) {
   return skel::run_main(argc, argv, [&](skel::context& ctx) {
     tree_text deadly;

@@ -1,5 +1,5 @@
-// Real SIGKILLs during divide-and-conquer: the solution is the same. A run counts only if a loss was seen and
-// another rank made what the lost one had not.
+// Sends real SIGKILLs during divide-and-conquer; the solution must not change. A run counts only if a loss
+// was noticed and another rank did the lost rank's remaining work.
 #include <algorithm>
 #include <cstdlib>
 #include <string>
@@ -15,25 +15,25 @@ std::string command(std::string const& when, std::string const& kind, std::strin
 
 }  // namespace
 
-TEST_CASE("a rank killed at random: every kind that can go on") {
+TEST_CASE("the solution survives a rank killed at random, in every kind that tolerates losses") {
   test::survives(command("random", "hypercube", "root"), 1);
   test::survives(command("random", "hypercube", "replicated"), 2, 5);
   test::survives(command("random", "tree", "root"), 3, 3);
 }
 
-TEST_CASE("a rank killed while it divides, solves or combines") {
-  test::survives(command("divide", "tree", "root"), 1);  // rank 2: it has ranks behind it
+TEST_CASE("the solution survives a rank killed while it divides, solves or combines") {
+  test::survives(command("divide", "tree", "root"), 1);  // rank 2 divides, so other ranks depend on it
   test::survives(command("conquer", "hypercube", "root"), 2);
   test::survives(command("combine", "hypercube", "replicated"), 1);
 }
 
-TEST_CASE("two ranks at once, and all but the root") {
+TEST_CASE("the solution survives the loss of two ranks at once, and of all but the root") {
   test::survives(command("two", "hypercube", "root"), 1, 5);
   test::survives(command("all", "tree", "root"), 2);
   test::survives(command("all", "hypercube", "replicated"), 3);
 }
 
-TEST_CASE("what only a lost rank had: every survivor is told, within the time-out") {
+TEST_CASE("every survivor throws within the time-out when the only copy of a part is lost") {
   constexpr double time_out = 0.5, busy_machine = 5;  // seconds
   struct part {
     std::string kind, source;
@@ -58,7 +58,7 @@ TEST_CASE("what only a lost rank had: every survivor is told, within the time-ou
 
 namespace {
 
-// The problem of `group` is blamed on all ranks that live, `left` of them; then the next call works.
+// Checks that the `left` survivors all blame the problem of `group`, and that the next call works.
 void blames(std::string const& arguments, int ranks, std::string const& group, long left) {
   auto const e = test::run_with_deaths(std::string(SKEL_LOSSES) + " poison " + arguments, ranks);
   CAPTURE(arguments, ranks, e.out, e.errors);
@@ -73,7 +73,7 @@ void blames(std::string const& arguments, int ranks, std::string const& group, l
 
 }  // namespace
 
-TEST_CASE("a problem that kills the ranks that work on it is blamed after two ranks have taken it over") {
+TEST_CASE("a problem that kills the ranks that work on it is blamed after two takeovers") {
   blames("tree root conquer", 5, "rank 3", 2);
   blames("hypercube root conquer", 4, "rank 2", 1);
   blames("hypercube replicated conquer", 6, "rank 4", 3);
@@ -81,24 +81,24 @@ TEST_CASE("a problem that kills the ranks that work on it is blamed after two ra
   blames("embarrassing replicated combine", 5, "ranks 3 to 4", 2);
 }
 
-TEST_CASE("the root does not work on it when no other rank is left") {
+TEST_CASE("the root does not work on a deadly problem, even if no other rank is left") {
   blames("tree root conquer", 3, "rank 2", 1);
   blames("tree root combine", 4, "ranks 2 to 3", 1);
 }
 
-TEST_CASE("ranks that work on it at the same time are lost together") {
+TEST_CASE("ranks that work on a deadly problem at the same time are lost together") {
   blames("hypercube replicated divide", 5, "ranks 3 to 4", 1);
   blames("hypercube root combine", 4, "ranks 2 to 3", 1);
 }
 
-TEST_CASE("the loss of the root ends every survivor with one line and exit code 1") {
+TEST_CASE("every survivor of the root's loss exits with one line and code 1") {
   auto const e = test::run_with_deaths(command("root", "hypercube", "root") + " 1", 3, "1s");
   CAPTURE(e.out, e.errors);
   CHECK(e.code == 1);
   CHECK(std::count(e.errors.begin(), e.errors.end(), "mpi_divide_losses: lost the root (rank 0)") == 2);
 }
 
-TEST_CASE("a long campaign, when asked for") {
+TEST_CASE("a long campaign, if SKEL_LONG is set") {
   if (std::getenv("SKEL_LONG") == nullptr) return;
   for (std::uint64_t i = 0; i < 200; ++i)
     test::survives(command(i % 2 == 0   ? "random"

@@ -1,4 +1,5 @@
-// divide_and_conquer over MPI: the same solution for every kind, source and number of ranks; large messages.
+// divide_and_conquer over MPI: every kind, source and number of ranks gives the same solution; large
+// messages.
 #include <algorithm>
 #include <cstdint>
 #include <random>

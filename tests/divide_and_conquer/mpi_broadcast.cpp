@@ -1,4 +1,4 @@
-// What the root has reaches all ranks, also while a farm of the same ranks goes on.
+// A broadcast reaches all ranks, even while a farm runs on the same ranks.
 #include <cstdlib>
 #include <future>
 #include <string>
@@ -49,7 +49,7 @@ void everything_arrives(skel::context& ctx) {
   check_equal(text.value(), "of any type", "text");
 }
 
-// Eight broadcasts beside as many farms, neither waiting for the other.
+// Runs eight broadcasts beside eight farms; neither waits for the other.
 void beside_a_farm(skel::context& ctx) {
   auto other = ctx.beside();
   check_equal(other.threads(), 1, "threads beside");

@@ -1,4 +1,4 @@
-// Whole divide_and_conquer calls over several ranks in one process: the same solution, whatever happens.
+// Whole divide_and_conquer calls over several ranks in one process. Failures must not change the solution.
 #include <algorithm>
 #include <atomic>
 #include <numeric>
@@ -22,10 +22,10 @@ numbers random_numbers(std::size_t n, unsigned seed = 1) {
   return all;
 }
 
-// Each leaf takes its time, and counts.
+// Each leaf sleeps for `microseconds` and increments `solved`.
 struct slow_sum {
   using problem = std::pair<int, int>;
-  using solution = std::string;  // shows the tree
+  using solution = std::string;  // the text of the combination tree
   int microseconds = 0;
   int least = 1;
   std::atomic<int>* solved = nullptr;
@@ -55,7 +55,7 @@ auto const on_root_numbers = [](numbers const& all) { return skel::on_root([&all
 
 }  // namespace
 
-TEST_CASE("merge sort: every rank or the root has the sorted numbers") {
+TEST_CASE("merge sort: every rank or only the root receives the sorted numbers") {
   for (int ranks : {1, 2, 3, 4, 5, 7, 8})
     for (int threads : {1, 3}) {
       hub::job job(ranks, threads);
@@ -84,7 +84,7 @@ TEST_CASE("merge sort: every rank or the root has the sorted numbers") {
     }
 }
 
-TEST_CASE("quicksort: each rank keeps its part, in the order of the ranks") {
+TEST_CASE("quicksort: each rank keeps its part, in rank order") {
   for (int ranks : {1, 2, 3, 6, 8}) {
     hub::job job(ranks, 2);
     auto const all = random_numbers(3000);
@@ -131,7 +131,7 @@ TEST_CASE("three subproblems: the product of polynomials") {
   }
 }
 
-TEST_CASE("scalar product of the ranks' own parts, matrix product of what all have") {
+TEST_CASE("scalar product of own parts, matrix product of replicated matrices") {
   for (int ranks : {1, 2, 3, 5, 8}) {
     hub::job job(ranks, 2);
     std::vector<double> product;
@@ -165,7 +165,7 @@ TEST_CASE("scalar product of the ranks' own parts, matrix product of what all ha
   }
 }
 
-TEST_CASE("the tree is the problem's own, for every number of ranks and threads") {
+TEST_CASE("the number of ranks and threads does not change the combination tree") {
   for (int ranks : {1, 2, 3, 4, 6, 9})
     for (int threads : {1, 2}) {
       hub::job job(ranks, threads);
@@ -189,7 +189,7 @@ TEST_CASE("the tree is the problem's own, for every number of ranks and threads"
     }
 }
 
-TEST_CASE("the report says how long each phase took on each level") {
+TEST_CASE("the report has the time of each phase on each level") {
   hub::job job(4, 1);
   skel::report report;
   auto const all = random_numbers(4000);
@@ -254,7 +254,7 @@ TEST_CASE("a problem that never becomes trivial ends the call with an error") {
   }
 }
 
-TEST_CASE("a source that throws, a call that differs, choices that exclude each other") {
+TEST_CASE("a throwing source, different calls and conflicting options fail the call") {
   hub::job job(3, 1);
   job.run([&](skel::context& ctx) {
     auto const open = []() -> numbers { throw std::runtime_error("no numbers"); };
@@ -286,13 +286,13 @@ TEST_CASE("a source that throws, a call that differs, choices that exclude each 
                              skel::division::hypercube{}, {.pieces_per_thread = static_cast<unsigned>(-3)});
   });
   check_thrown<skel::usage_error>(wrong, 1);
-  CHECK(wrong.error(1) == "hypercube: pieces_per_thread must be at least 0, got -3");
+  CHECK(wrong.error(1) == "hypercube: pieces_per_thread must be at least 0, found -3");
   CHECK_THROWS_WITH(skel::any_division("cube"),
                     "unknown kind of divide-and-conquer \"cube\"; known: hypercube, tree, embarrassing, "
                     "distributed");
 }
 
-TEST_CASE("a call ends early when the time says so") {
+TEST_CASE("a call ends early at its time limit") {
   hub::job job(3, 2);
   std::atomic<int> stopped{0};
   job.run([&](skel::context& ctx) {
@@ -324,7 +324,7 @@ TEST_CASE("the loss of any ranks but the root does not change the solution") {
       }
     });
     std::string got;
-    // Ranks that are killed one after the other at the same work look as if the work did it.
+    // Ranks killed one after another at the same work would make the work look deadly.
     skel::divide_and_conquer_options options;
     if (turn % 3 != 0) options.max_losses_per_task = 0;
     skel::any_division const kind = turn % 2 == 0 ? skel::any_division("hypercube") : skel::division::tree{};
@@ -343,7 +343,7 @@ TEST_CASE("the loss of any ranks but the root does not change the solution") {
   }
 }
 
-TEST_CASE("what only a lost rank had is lost, and every rank hears of it") {
+TEST_CASE("every rank throws when the only copy of a part is lost with its rank") {
   for (bool own : {true, false}) {
     hub::job job(4, 1);
     std::atomic<int> solved{0};
@@ -365,7 +365,7 @@ TEST_CASE("what only a lost rank had is lost, and every rank hears of it") {
       check_thrown<skel::lost_rank_error>(job, r);
       CHECK(job.error(r).find("lost rank 3") != std::string::npos);
     }
-    std::atomic<int> right{0};  // the survivors go on
+    std::atomic<int> right{0};  // the survivors can make another call
     job.run([&](skel::context& ctx) {
       if (ctx.rank() == 3) return;
       auto const s = skel::divide_and_conquer(ctx, skel::replicated_problem{std::pair{0, 16}}, slow_sum{},
@@ -378,7 +378,7 @@ TEST_CASE("what only a lost rank had is lost, and every rank hears of it") {
 
 namespace {
 
-// Tells how often a rank looks for messages while its only leaf is solved.
+// Counts how often a rank polls for messages while it solves its only leaf.
 struct watched_leaf {
   using problem = std::pair<int, int>;
   using solution = int;
@@ -391,7 +391,8 @@ struct watched_leaf {
     auto const begin = steady_clock::now();
     auto const before = ranks->looks(p.first);
     std::this_thread::sleep_for(milliseconds(200));
-    auto const looks = ranks->looks(p.first) - before;  // of a helper that does not know: 100 and more
+    auto const looks =
+        ranks->looks(p.first) - before;  // a helper that does not back off polls 100 times or more
     auto const milliseconds_gone = duration_cast<milliseconds>(steady_clock::now() - begin).count();
     if (looks > static_cast<std::uint64_t>(milliseconds_gone) / 20 + 40) ++*too_often;
     return 1;

@@ -1,4 +1,4 @@
-// Threads of a rank on the cores of its host.
+// The number of threads of a rank, from the cores of its host.
 #include "engine/cores.hpp"
 
 #include "catch.hpp"

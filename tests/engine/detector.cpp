@@ -1,4 +1,4 @@
-// The failure detector: who is greeted, who is given up, and whose silence is no fault of theirs.
+// The failure detector: which ranks it greets, which it declares lost, and which silences it excuses.
 #include "engine/detector.hpp"
 
 #include "catch.hpp"
@@ -10,14 +10,14 @@ namespace {
 std::vector<bool> const nobody(4, false);
 }
 
-TEST_CASE("the root watches all, the others watch the root") {
+TEST_CASE("the root watches all ranks; the others watch the root") {
   detector root(0, 4, 2, true, 0);
   CHECK(root.beat(0.25, nobody).greet == std::vector<int>{1, 2, 3});
   detector other(2, 4, 2, true, 0);
   CHECK(other.beat(0.25, nobody).greet == std::vector<int>{0});
 }
 
-TEST_CASE("silence is noticed after the time-out, and not before") {
+TEST_CASE("silence is noticed after the time-out, not before") {
   detector d(0, 4, 2, true, 0);
   for (double t = 0.25; t <= 2.0; t += 0.25) {
     d.heard(1);
@@ -27,27 +27,27 @@ TEST_CASE("silence is noticed after the time-out, and not before") {
   d.heard(1);
   d.heard(3);
   CHECK(d.beat(2.25, nobody).silent == std::vector<int>{2});
-  CHECK(d.beat(2.5, {false, false, true, false}).silent.empty());  // it is lost already
+  CHECK(d.beat(2.5, {false, false, true, false}).silent.empty());  // rank 2 is already lost
 }
 
-TEST_CASE("whom something was sent to needs no greeting, whom is lost gets none") {
+TEST_CASE("ranks that were sent a message and lost ranks are not greeted") {
   detector d(0, 4, 2, true, 0);
   d.sent(1);
   CHECK(d.beat(0.25, {false, false, true, false}).greet == std::vector<int>{3});
 }
 
-TEST_CASE("time that this process was stopped for is not held against others") {
+TEST_CASE("time while this process was stopped does not count as silence") {
   detector d(0, 2, 2, true, 0);
   d.heard(1);
   CHECK(d.beat(0.25, nobody).silent.empty());
-  CHECK(d.beat(60.0, nobody).silent.empty());  // as after SIGCONT
+  CHECK(d.beat(60.0, nobody).silent.empty());  // a gap as after SIGCONT
   double t = 60.25;
   while (d.beat(t, nobody).silent.empty() && t < 70) t += 0.25;
   CHECK(t > 61.0);
   CHECK(t < 62.5);
 }
 
-TEST_CASE("without signs of life outside of runs a rank is watched from its first message on") {
+TEST_CASE("without heartbeats between runs, a rank is watched from its first message") {
   detector d(0, 3, 2, false, 0);
   for (double t = 0.25; t < 10; t += 0.25) CHECK(d.beat(t, nobody).silent.empty());
   d.heard(2);
@@ -58,18 +58,18 @@ TEST_CASE("without signs of life outside of runs a rank is watched from its firs
   for (double later = t + 0.25; later < t + 10; later += 0.25) CHECK(d.beat(later, nobody).silent.empty());
 }
 
-TEST_CASE("a process that was stopped has not run meanwhile") {
+TEST_CASE("running_time excludes time while the process was stopped") {
   skel::detail::running_time ran(100, 0.25);
   CHECK(ran.look(100.25) == Approx(0.25));
-  CHECK(ran.look(100.7) == Approx(0.7));  // a little late
-  CHECK(ran.look(700) == Approx(1.2));    // stopped for ten minutes
+  CHECK(ran.look(100.7) == Approx(0.7));  // slightly late
+  CHECK(ran.look(700) == Approx(1.2));    // the process was stopped for ten minutes
   CHECK(ran.look(700.25) == Approx(1.45));
   double t = 700.25;
   while (ran.look(t) < 60) t += 0.25;
-  CHECK(t == Approx(700.25 + 58.75));  // and still ends
+  CHECK(t == Approx(700.25 + 58.75));  // the limit is still reached
 }
 
-TEST_CASE("a time-out of zero watches nobody") {
+TEST_CASE("a time-out of zero disables the detector") {
   detector const d(0, 3, 0, true, 0);
   CHECK_FALSE(d.enabled());
   CHECK_FALSE(d.due(100));

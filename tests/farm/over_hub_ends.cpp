@@ -173,21 +173,21 @@ TEST_CASE("counts and times that are negative are refused by name") {
     return job.error(1);
   };
   skel::schedule::guided const guided;
-  CHECK(refused(guided, {.results = {.window = minus_two}}) == "farm: window must be at least 0, got -2");
+  CHECK(refused(guided, {.results = {.window = minus_two}}) == "farm: window must be at least 0, found -2");
   CHECK(refused(guided, {.results = skel::results::streamed(minus_two)}) ==
-        "farm: the batch of streamed results must be at least 0, got -2");
+        "farm: the batch of streamed results must be at least 0, found -2");
   CHECK(refused(guided, {.time_limit_seconds = -1}) ==
-        "farm: time_limit_seconds must be a number of seconds from 0 on, got -1");
-  CHECK(refused(guided, {}, minus_two) == "farm: the window of an ordered sink must be at least 0, got -2");
+        "farm: time_limit_seconds must be a number of seconds from 0 on, found -1");
+  CHECK(refused(guided, {}, minus_two) == "farm: the window of an ordered sink must be at least 0, found -2");
   CHECK(refused(skel::schedule::guided{minus_two}) ==
-        "schedule guided: the number of tasks of a grant must be at least 1, got -2");
+        "schedule guided: the number of tasks of a grant must be at least 1, found -2");
   CHECK(refused(skel::schedule::first_come{.chunk = 0}) ==
-        "schedule first-come: the number of tasks of a grant must be at least 1, got 0");
+        "schedule first-come: the number of tasks of a grant must be at least 1, found 0");
   CHECK(refused(skel::schedule::first_come{.threshold = minus_two}) ==
-        "schedule first-come: threshold must be at least 0, got -2");
-  CHECK(refused(skel::schedule::hybrid{.cut = -2}) == "schedule hybrid: cut must be at least 0, got -2");
+        "schedule first-come: threshold must be at least 0, found -2");
+  CHECK(refused(skel::schedule::hybrid{.cut = -2}) == "schedule hybrid: cut must be at least 0, found -2");
   CHECK_THROWS_WITH(skel::indices(static_cast<std::uint64_t>(-3)),
-                    "indices: the number of tasks must be at least 0, got -3");
+                    "indices: the number of tasks must be at least 0, found -3");
 }
 
 TEST_CASE("options of a context that make no sense are refused by name") {
@@ -198,11 +198,11 @@ TEST_CASE("options of a context that make no sense are refused by name") {
     return o;
   };
   CHECK_THROWS_WITH(skel::context(with([](auto& o) { o.threads = -2; })),
-                    "context_options: threads must be 0 to 4096, got -2");
+                    "context_options: threads must be 0 to 4096, found -2");
   CHECK_THROWS_WITH(skel::context(with([](auto& o) { o.watchdog_seconds = -1; })),
-                    "context_options: watchdog_seconds must be a number of seconds from 0 on, got -1");
+                    "context_options: watchdog_seconds must be a number of seconds from 0 on, found -1");
   CHECK_THROWS_WITH(skel::context(with([](auto& o) { o.suspect_after_seconds = -1; })),
-                    "context_options: suspect_after_seconds must be a number of seconds from 0 on, got -1");
+                    "context_options: suspect_after_seconds must be a number of seconds from 0 on, found -1");
   CHECK_THROWS_WITH(skel::context(with([](auto& o) { o.largest_message = 0; })),
-                    "context_options: largest_message must be at least 1, got 0");
+                    "context_options: largest_message must be at least 1, found 0");
 }

@@ -124,7 +124,7 @@ TEST_CASE("what is wrong with a schedule is said, with what is known") {
   says("guided:min=1,min=2", "min stands twice");
   says("blocks:x=1", "unknown option \"x=1\"; known: none");
   says("first-come:min=1", "known: chunk=N, threshold=N");
-  says("first-come:chunk=0", "chunk must be a whole number of at least 1, got \"0\"");
+  says("first-come:chunk=0", "chunk must be a whole number of at least 1, found \"0\"");
   says("first-come:chunk=", "got \"\"");
   says("first-come:chunk=1x", "got \"1x\"");
   says("first-come:chunk=99999999999999999999", "whole number");
@@ -133,7 +133,7 @@ TEST_CASE("what is wrong with a schedule is said, with what is known") {
   says("hybrid:cut=nan%", "must be a number");
   says("hybrid:power=0", "power must be positive");
   says("hybrid:power=1/-1", "power must be positive");
-  says("ring:take=all", "take must be one or half, got \"all\"");
+  says("ring:take=all", "take must be one or half, found \"all\"");
   says("ring:order=random", "order must be successors or predecessors or doubling");
   says("ring:chunk=2", "known: take=one|half");
   CHECK_THROWS_WITH(skel::parse_results("later"), Catch::Contains("streamed[:batch=N], concentrated"));

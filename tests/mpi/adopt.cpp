@@ -186,7 +186,7 @@ void no_communicator(mpi::communicator const& world) {
   mpi::communicator const nothing(MPI_COMM_NULL, mpi::comm_attach);
   auto const e = test::thrown_by<skel::usage_error>([&] { skel::context const ctx(nothing, options()); },
                                                     "a context without a communicator");
-  check(test::contains(e.what(), "got MPI_COMM_NULL"), e.what());
+  check(test::contains(e.what(), "found MPI_COMM_NULL"), e.what());
   check_equal(mpi::all_reduce(world, 1, std::plus<>()), world.size(), "MPI is usable afterwards");
 }
 

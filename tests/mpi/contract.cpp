@@ -87,7 +87,7 @@ TEST_CASE("bad environment on one rank is bad usage of all") {
       shell(mpiexec + "-n 2" + by_rank("SKEL_THREADS=1 " + program, "SKEL_THREADS=many " + program));
   check_exits(e, 2, 2);
   CHECK(complaints(e) == std::vector<std::string>{
-                             "mpi_misbehave: SKEL_THREADS must be a number from 1 to 4096, got \"many\""});
+                             "mpi_misbehave: SKEL_THREADS must be a number from 1 to 4096, found \"many\""});
 }
 
 TEST_CASE("a trace that the root cannot write is refused before the run") {

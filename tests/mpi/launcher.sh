@@ -18,7 +18,7 @@ refused() { # refused TEXT ARGUMENTS...: one line with this text, exit code 2, a
   rm -f called
   timeout 20 "$program" --mpiexec ./mpiexec "${@:2}" >out 2>err || code=$?
   if [ $code != 2 ] || [ "$(wc -l <err)" != 1 ] || ! grep -qF -- "$1" err || [ -e called ]; then
-    echo "expected exit code 2 and \"$1\", got $code from: ${*:2}" >&2
+    echo "expected exit code 2 and \"$1\", found $code from: ${*:2}" >&2
     cat out err >&2
     exit 1
   fi

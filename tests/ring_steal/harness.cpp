@@ -116,7 +116,7 @@ void world::finish(int rank) {
   n.running.reset();
   ++n.ran;
   auto const d = n.debts.find(debt);
-  if (d == n.debts.end()) return;  // void meanwhile
+  if (d == n.debts.end()) return;  // voided while the task ran
   if (scenario_->failing == task) {
     failed_ = true;
     role::steal_actions list;
@@ -129,7 +129,7 @@ void world::finish(int rank) {
   d->second.changed = true;
 }
 
-// The root is the last to be ended by it, unless it was the first.
+// The root must not run the poison while another rank can, unless it is the first to run it.
 void world::take_poison(int rank) {
   auto const& s = *scenario_;
   bool const others = std::any_of(nodes_.begin() + 1, nodes_.end(), [](node const& n) { return n.alive; });
@@ -156,9 +156,9 @@ std::string world::waits_for() const {
   return text;
 }
 
-// --- what must hold
+// --- invariants
 
-// No loan is blamed for ranks that live, or that have got on with it, or had not begun.
+// A loan may be blamed only for lost ranks that had begun it and made no progress since.
 void world::check_blame(int rank, role::blamed const& b) {
   auto const& lent = at(rank).lent;
   auto const l =
@@ -182,8 +182,8 @@ void world::check_done() const {
   for (auto const& n : nodes_) require(!n.alive || n.result == total_, "ranks have different results");
 }
 
-// A run that is stopped early returns what ran: each node at most once, and all of them where no rank was
-// lost or suspected. A node that threw is a failure, not an early end.
+// A run that stops early counts each executed node at most once, and exactly once if no rank was lost or
+// suspected. A node that throws is a failure, not an early end.
 void world::check_stopped_early() const {
   require(complete_, "an early end without a result");
   require(at(0).how->tasks == tasks_, "the number of tasks is wrong");
@@ -194,8 +194,8 @@ void world::check_stopped_early() const {
   check_last_record();
 }
 
-// Where no rank was lost or suspected and no task threw, the last checkpoint has all that ran before the
-// early end.
+// If no rank was lost or suspected and no task threw, the last checkpoint contains every node that ran
+// before the early end.
 void world::check_last_record() const {
   if (!scenario_->records || failed_) return;
   require(recorded_.has_value(), "an early end without a checkpoint");

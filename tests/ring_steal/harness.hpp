@@ -1,5 +1,5 @@
-// ring_steal's roles in a world of peers (peer_world.hpp): random trees, of which every node must be counted
-// once.
+// ring_steal's roles in a world of peers (peer_world.hpp). The trees are random; every node must be counted
+// exactly once.
 #pragma once
 
 #include <cstdint>
@@ -23,25 +23,25 @@ using harness_common::require;
 using harness_common::summary;
 using harness_common::violation;
 
-/// `failing` is a node that throws.
+/// `failing` is the number of a node that throws.
 struct scenario : harness_common::peer_scenario {
-  std::vector<int> parent;  // of node i; -1 for the first, and parent[i] < i
-  bool half = true;         // a loan takes half of what waits; otherwise one task
+  std::vector<int> parent;  // parent[i] is the parent of node i, smaller than i; -1 for the root
+  bool half = true;         // a loan takes half of the waiting tasks; otherwise one task
   skel::ring_order order = skel::ring_order::successors;
-  bool records = false;  // checkpoints
+  bool records = false;  // takes checkpoints
   std::uint64_t statements = 0;
-  std::optional<int> poison;  // a node that ends the rank that runs it
-  bool last_words = true;     // and all that this rank has sent is heard
+  std::optional<int> poison;  // a node that kills any rank that runs it
+  bool last_words = true;     // everything the killed rank has sent is delivered
   unsigned most_losses = 2;
-  /// For an exploration: a rank keeps its last task, as the engine does, so that every run has a last state;
-  /// and an early stop is an event like others.
+  /// Exhaustive exploration: a rank keeps its last task, as the engine does, so that every run reaches a
+  /// final state. An early stop is an ordinary event.
   bool explored = false;
   [[nodiscard]] std::string describe() const;
 };
 
-using counts = std::vector<std::uint8_t>;  // per node of the tree
+using counts = std::vector<std::uint8_t>;  // how often each node of the tree was counted
 
-/// A result so far, and tasks that are left, the oldest first: of a debt, a loan, or the whole run.
+/// The result so far and the remaining tasks, oldest first, of a debt, a loan or the whole run.
 struct statement {
   std::vector<int> tasks;
   counts result;
@@ -51,8 +51,8 @@ struct statement {
 struct packet {
   role::steal_message what;
   statement body;
-  int lender = 0;  // of a loan that is received
-  int begun = 0;   // of a loan, when this statement was made
+  int lender = 0;  // if the packet carries a loan
+  int begun = 0;   // the loan's `begun` when this statement was made
   void add_to(role::digest& d) const { body.add_to(d); }
 };
 
@@ -61,21 +61,21 @@ struct loan {
   std::vector<int> lent;
   statement worth;
   int borrower = 0;
-  role::loan_id origin = 0;    // the name under which it is blamed
-  int begun = 0;               // how often its borrowers have turned to it,
-  int cleared = 0;             // and when the latest statement was made
-  std::vector<int> watched{};  // ranks that were lost then
+  role::loan_id origin = 0;    // the number used to blame it
+  int begun = 0;               // how often its borrowers have started on it
+  int cleared = 0;             // `begun` at the latest statement
+  std::vector<int> watched{};  // ranks lost since that statement
 };
 
 struct debt : statement {
   int lender = 0;
-  role::loan_id number = 0;  // the lender's
-  bool changed = false;      // since it was stated
+  role::loan_id number = 0;  // the loan's number on the lender
+  bool changed = false;      // since the last statement
 };
 
 struct node : harness_common::peer_node {
   role::stealer role;
-  std::map<role::debt_id, debt> debts;  // what waits, and the result so far
+  std::map<role::debt_id, debt> debts;  // waiting tasks and the result so far
   std::map<role::loan_id, loan> lent;
   std::optional<std::pair<role::debt_id, int>> running;
   std::uint64_t ran = 0;
@@ -84,14 +84,14 @@ struct node : harness_common::peer_node {
   void add_to(role::digest& d) const;
 };
 
-/// What an engine may do wrong with statements.
+/// Mistakes an engine may make with statements.
 enum class slip : std::uint8_t {
   leaves_out_what_runs,
   leaves_out_what_is_lent,
-  states_what_is_lent_as_it_was,  // beside the results that its borrower has stated
-  takes_back_what_was_lent,       // beside the stated result
-  forgets_a_stated_result,        // when it takes the tasks back
-  takes_lent_for_begun,           // before the borrower says so
+  states_what_is_lent_as_it_was,  // in addition to the results the borrower has stated
+  takes_back_what_was_lent,       // in addition to the stated result
+  forgets_a_stated_result,        // on taking the tasks back
+  takes_lent_for_begun,           // before the borrower reports it
 };
 
 class world final : public harness_common::peer_world<scenario, node, packet, role::steal_actions> {
@@ -100,15 +100,15 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
     virtual bool slips(slip) { return false; }
   };
   explicit world(scenario const& s, fault* f = nullptr);
-  /// Loans that were taken back.
+  /// Number of loans that were taken back.
   [[nodiscard]] std::uint64_t again() const;
-  /// A loan is blamed for lost ranks.
+  /// Whether a loan is blamed for lost ranks.
   [[nodiscard]] bool blamed() const { return blamed_; }
-  /// Ranks that the poison has ended.
+  /// Number of ranks the poison has killed.
   [[nodiscard]] int poisoned() const { return poisoned_; }
-  /// Those of them that had lent something: their own lenders begin to count.
+  /// Number of poisoned ranks that had lent tasks. The lender of such a rank starts its own count of losses.
   [[nodiscard]] int lenders_poisoned() const { return lenders_poisoned_; }
-  /// Whether all that this rank has sent is delivered.
+  /// Whether everything this rank has sent is delivered.
   [[nodiscard]] bool is_silent(int rank) const;
 
  private:
@@ -148,7 +148,7 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   std::shared_ptr<std::vector<std::vector<int>> const> children_;
   fault* slips_ = nullptr;
   counts total_;
-  std::optional<statement> recorded_;  // the root's latest: a job may be started again from it at any moment
+  std::optional<statement> recorded_;  // the root's latest; a job may restart from it at any time
   std::uint64_t tasks_ = 0, statements_ = 0;
   int poisoned_ = 0, lenders_poisoned_ = 0;
   bool blamed_ = false, root_poisoned_ = false;
@@ -157,11 +157,11 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
 using fault = world::fault;
 
 [[nodiscard]] scenario random_scenario(std::uint64_t seed);
-/// At least one death.
+/// A scenario with at least one death.
 [[nodiscard]] scenario death_scenario(std::uint64_t seed);
-/// With a node that ends the rank that runs it.
+/// A scenario with a node that kills any rank that runs it.
 [[nodiscard]] scenario poison_scenario(std::uint64_t seed);
-/// Throws violation with the seed that replays it.
+/// Runs the scenario. Throws `violation` with the seed that replays it.
 summary run(scenario const& s, fault* f = nullptr);
 
 }  // namespace steal_harness

@@ -1,4 +1,4 @@
-// What the engine does for ring_steal's roles, in the harness.
+// The harness's version of the work the engine does for ring_steal's roles.
 #include "harness.hpp"
 
 namespace steal_harness {
@@ -55,7 +55,7 @@ void world::perform(int rank, role::steal_actions& list, packet* cause) {
     } else if (std::holds_alternative<steal::record>(action)) {
       require(rank == 0, "a rank that is not the root records");
       recorded_ = state(0, 0);
-      // A job that is started again from here has the whole result, to the node.
+      // A job that restarts from here must count every node exactly once.
       require(value(*recorded_) == counts(scenario_->parent.size(), 1), "a wrong checkpoint");
     } else if (auto const* f = std::get_if<steal::forget>(&action)) {
       require(n.lent.erase(f->loan) == 1, "a loan is forgotten twice");
@@ -82,7 +82,7 @@ void world::perform(int rank, role::steal_actions& list, packet* cause) {
   }
 }
 
-// Nobody but the harness knows it at once.
+// Only the harness knows this immediately; the lender learns it from a later message.
 void world::begin_debt(int rank, debt const& d) {
   auto& lent = at(d.lender).lent;
   if (auto const l = lent.find(d.number); l != lent.end() && l->second.borrower == rank) ++l->second.begun;
@@ -145,7 +145,7 @@ void world::send(int rank, int to, role::steal_message const& what, role::debt_i
   post(rank, to, std::move(p));
 }
 
-// What a debt is worth. A task that runs is still to be run: nothing is known of it.
+// Computes the statement of a debt. A running task counts as waiting, because its result is not known yet.
 statement world::state(int rank, role::debt_id debt) const {
   auto const& n = at(rank);
   statement s = n.debts.at(debt);
@@ -158,7 +158,7 @@ statement world::state(int rank, role::debt_id debt) const {
   return s;
 }
 
-// What comes out when the tasks of a statement are run one after the other.
+// Returns the result of running the tasks of a statement sequentially.
 counts world::value(statement const& s) const {
   auto all = s.result;
   auto left = s.tasks;
@@ -171,7 +171,7 @@ counts world::value(statement const& s) const {
   return all;
 }
 
-// The engine tells the role at once when a debt is dry, and when a draining rank is quiet.
+// The engine notifies the role immediately when a debt runs dry and when a draining rank is quiet.
 void world::follow_up(int rank) {
   auto& n = at(rank);
   if (!active(rank)) return;
@@ -189,7 +189,7 @@ void world::follow_up(int rank) {
   }
 }
 
-// --- what tells states apart
+// --- state hash
 
 namespace {
 

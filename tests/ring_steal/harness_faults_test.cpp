@@ -1,4 +1,4 @@
-// The harness of ring_steal is tested, too: deliberate faults of the protocol must be noticed.
+// Tests the ring_steal harness itself: it must detect deliberate protocol faults.
 #include "harness.hpp"
 #include "role/harness_mutation.hpp"
 
@@ -16,7 +16,7 @@ struct mutation : basic_mutation<steal_harness::fault> {
   bool slips(slip which) override { return slipping == which; }
 };
 
-// Every message that is an `Own` is taken for another one.
+// Replaces every received message of type `Own` by another one.
 template <class Own, class How>
 void replace(mutation& m, How how) {
   m.received = [how](int, steal_message& what) {
@@ -41,8 +41,7 @@ std::vector<named_fault<mutation>> const faults{
     {"a rank does not end", [](auto& m) { drop_nth<role::end>(m, 2); }},
     {"nobody asks whether loans are held", [](auto& m) { never<steal::held>(m); }},
     {"nobody says that a loan is not held", [](auto& m) { never<steal::not_held>(m); }},
-    // A lost request costs time, a lost repayment is repaired on the next tick: both were tried, neither is a
-    // fault.
+    // Not faults: a lost request only costs time, and a lost repayment is repaired on the next tick.
     {"a repayment names the next loan", [](auto& m) { change<steal::paid>(m, [](auto& p) { ++p.loan; }); }},
     {"a repayment comes from anybody",
      [](auto& m) {
@@ -67,7 +66,8 @@ std::vector<named_fault<mutation>> const faults{
     {"what was lent is taken back, not what is left of it",
      [](auto& m) { m.slipping = slip::takes_back_what_was_lent; }},
     {"a stated result is not taken back", [](auto& m) { m.slipping = slip::forgets_a_stated_result; }},
-    // A statement that is lost, or the first instead of the latest, is an older checkpoint, and no fault.
+    // Not faults: losing a statement, or using the first instead of the latest, only yields an older
+    // checkpoint.
     {"an early stop",
      [](auto& m) { replace<steal::ask>(m, [](auto&) { return role::call_message(role::please_stop{}); }); }},
     {"a stop is lost", [](auto& m) { once_lost<role::stop>(m, 2); }},
@@ -84,7 +84,7 @@ std::vector<named_fault<mutation>> const faults{
      [](auto& m) { m.heard = [](event const& e) { return e.what != event::kind::tick; }; }},
 };
 
-// What is said of the first loan that is blamed.
+// Changes the message that blames a loan.
 template <class How>
 void change_blame(mutation& m, How how) {
   m.wanted = [how](auto& list) {
@@ -131,7 +131,7 @@ std::vector<named_fault<mutation>> const blame_faults{
 
 }  // namespace
 
-TEST_CASE("faults in how loans are blamed are caught") {
+TEST_CASE("faults in blaming loans are caught") {
   check_all_are_caught<mutation>(
       blame_faults,
       [](std::uint64_t seed, mutation& m) { steal_harness::run(steal_harness::poison_scenario(seed), &m); },

@@ -1,4 +1,4 @@
-// Scenarios drawn from a seed, and running them.
+// Draws scenarios from a seed and runs them.
 #include <algorithm>
 #include <random>
 
@@ -19,7 +19,7 @@ namespace {
 scenario draw(std::uint64_t seed, bool must_die) {
   auto const own = [](scenario& s, auto const& below) {
     auto const nodes = 1 + below(below(4) == 0 ? 4 : 40);
-    bool const narrow = below(4) == 0;  // nearly a chain
+    bool const narrow = below(4) == 0;  // the tree is nearly a chain
     for (std::uint64_t i = 0; i < nodes; ++i)
       s.parent.push_back(
           i == 0 ? -1 : static_cast<int>(narrow ? i - 1 - below(std::min<std::uint64_t>(i, 2)) : below(i)));

@@ -1,4 +1,5 @@
-// ring_steal's protocol in random order, with everything going wrong that may; and in every order.
+// Runs ring_steal's protocol with events in random order and every kind of failure, then small cases in
+// every order.
 #include "harness.hpp"
 
 #include <algorithm>
@@ -23,7 +24,7 @@ TEST_CASE("ring_steal survives the death of any ranks but the root", "[deaths]")
       runs_wanted(12000));
 }
 
-TEST_CASE("a task that ends whatever rank runs it is blamed", "[deaths]") {
+TEST_CASE("a task that kills every rank that runs it is blamed", "[deaths]") {
   try_many(
       "poison", [](auto seed) { return steal_harness::run(steal_harness::poison_scenario(seed)); }, 3,
       runs_wanted(8000));
@@ -39,8 +40,8 @@ struct last_words_first : steal_harness::fault {
 
 }  // namespace
 
-// Where no other rank dies, all that a rank has said is heard, and none makes progress in between.
-TEST_CASE("a poisonous task costs max_losses_per_task ranks, and one for each lender among them",
+// Only the poison kills ranks here, everything a rank has sent is delivered, and no statement comes between.
+TEST_CASE("a poisonous task costs max_losses_per_task ranks, and more for each lender among them",
           "[deaths]") {
   int named = 0, exactly = 0, root_first = 0;
   for (std::uint64_t seed = 1; seed <= test::fewer_if_slow(6000); ++seed) {
@@ -62,7 +63,7 @@ TEST_CASE("a poisonous task costs max_losses_per_task ranks, and one for each le
     } else if (w.poisoned() == 0) {
       ++root_first;
     } else {
-      CHECK(w.poisoned() == s.ranks - 1);  // none was left but the root
+      CHECK(w.poisoned() == s.ranks - 1);  // only the root is left
       CHECK(w.poisoned() < most);
     }
   }

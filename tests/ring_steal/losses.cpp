@@ -1,6 +1,6 @@
-// ring_steal whose ranks kill themselves as they are told: steal_losses WHEN SEED. On the root it says who
-// was lost and whether the count is right, twice: the second call begins without them. steal_losses_test.cpp
-// starts it.
+// Runs ring_steal twice with ranks that kill themselves: steal_losses WHEN SEED. The root prints the lost
+// ranks and whether the count is right, after each call; the second call starts without the lost ranks.
+// Started by losses_test.cpp.
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -17,7 +17,7 @@ struct node {
   int depth = 0;
 };
 
-// Three children per node, 30 microseconds each: a second of work.
+// Three children per node, 30 microseconds per node: one second of work in total.
 struct tree {
   using task = node;
   using result = std::uint64_t;

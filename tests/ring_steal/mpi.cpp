@@ -1,4 +1,4 @@
-// ring_steal over MPI: counts, two calls in a row, exceptions, ranks that disagree.
+// ring_steal over MPI: counts, consecutive calls, exceptions, ranks whose calls differ.
 #include <chrono>
 #include <cstdint>
 #include <stdexcept>
@@ -19,22 +19,22 @@ using test::thrown_by;
 
 struct node {
   int depth = 0;
-  std::uint64_t index = 0;  // a path of digits; of deep trees only the last ones
+  std::uint64_t index = 0;  // the path as ternary digits; deep trees keep only the last ones
 };
 
-// Three children per node: (3^(depth + 1) - 1) / 2 nodes.
+// Three children per node, so the tree has (3^(depth + 1) - 1) / 2 nodes.
 struct ternary {
   using task = node;
   using result = std::uint64_t;
   int depth = 9;
-  std::int64_t throws_at = -1;  // an index of the deepest nodes
+  std::int64_t throws_at = -1;  // the index of a node on the deepest level
   int rank = 0;
-  int only_on = -1;  // the rank that throws, whatever it runs
+  int only_on = -1;  // this rank throws in any task
 
   void run(node const& n, skel::spawner<node>& more, std::uint64_t& sum) const {
     if (rank == only_on) throw std::runtime_error("not here");
     if (only_on >= 0 && n.depth == 7)
-      std::this_thread::sleep_for(std::chrono::microseconds(200));  // for that rank to come
+      std::this_thread::sleep_for(std::chrono::microseconds(200));  // gives that rank time to steal
     ++sum;
     if (n.depth == depth) {
       if (throws_at >= 0 && n.index == static_cast<std::uint64_t>(throws_at))
@@ -93,7 +93,7 @@ void a_task_throws(skel::context& ctx) {
     check_equal(e.text(), "no luck", "text of the task_error");
     the_next_call_works(ctx);
   }
-  // The very first task, on the root.
+  // The root throws in the very first task.
   ternary const first{9, -1, ctx.rank(), 0};
   auto const e = thrown_by<skel::task_error>([&] { skel::ring_steal(ctx, root_node(), first); },
                                              "a first task that throws");
@@ -129,7 +129,7 @@ void it_ends_early(skel::context& ctx) {
   the_next_call_works(ctx);
 }
 
-// Only the last rank stops, at a node that it runs itself.
+// Only the last rank requests a stop, at a node it runs itself.
 struct first_solution {
   using task = node;
   using result = std::uint64_t;

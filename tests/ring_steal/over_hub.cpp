@@ -1,4 +1,4 @@
-// Whole ring_steal calls over several ranks in one process: every tree counted exactly, whatever happens.
+// Whole ring_steal calls over several ranks in one process. Every tree must be counted exactly.
 #include "over_hub.hpp"
 
 #include <atomic>
@@ -34,7 +34,7 @@ TEST_CASE("every node is counted once, on any number of ranks and threads") {
     }
 }
 
-TEST_CASE("a source may hold many tasks, or none, or be the same on every rank") {
+TEST_CASE("a source may hold many tasks or none, or be replicated on every rank") {
   hub::job job(3, 2);
   std::atomic<std::uint64_t> many{0}, none{7}, same{0};
   job.run([&](skel::context& ctx) {
@@ -55,7 +55,7 @@ TEST_CASE("a source may hold many tasks, or none, or be the same on every rank")
   CHECK(same == many);
 }
 
-TEST_CASE("work spreads over the ranks") {
+TEST_CASE("work spreads over all ranks") {
   hub::job job(4, 1);
   tree const t{6, 200};
   skel::report report;
@@ -107,7 +107,7 @@ TEST_CASE("a source or a merge that throws fails the call on every rank") {
   for (int r = 0; r < 3; ++r) hub::check_thrown<skel::task_error>(job, r);
 }
 
-TEST_CASE("a call that differs is refused with the rank that made it") {
+TEST_CASE("a rank that makes a different call is named in the error") {
   hub::job job(3);
   job.run([&](skel::context& ctx) {
     skel::ring_steal(ctx, root_node(), tree{9, 20},
@@ -119,7 +119,7 @@ TEST_CASE("a call that differs is refused with the rank that made it") {
   }
 }
 
-TEST_CASE("a call ends early when a stop token or the time says so") {
+TEST_CASE("a call ends early on a stop token or a time limit") {
   hub::job job(3);
   std::atomic<int> stopped{0};
   job.run([&](skel::context& ctx) {
@@ -134,10 +134,10 @@ TEST_CASE("a call ends early when a stop token or the time says so") {
 
 namespace {
 
-// Counts nodes, and in the upper half of the result solutions. The first of these stops the run, on the rank
-// that finds it.
+// Counts nodes in the lower half of the result and solutions in the upper half. The first solution stops
+// the run on the rank that finds it.
 struct first_solution : tree {
-  int last = 0;  // so many nodes start before there is a solution
+  int last = 0;  // number of nodes that start before the first solution
   std::stop_source found{};
   void run(node const& n, skel::spawner<node>& more, std::uint64_t& sum) const {
     tree::run(n, more, sum);
@@ -149,7 +149,7 @@ struct first_solution : tree {
 
 }  // namespace
 
-TEST_CASE("a search that stops at its first solution returns it, and the result of all that ran") {
+TEST_CASE("a search that stops at its first solution returns it and the result of every task that ran") {
   for (int ranks : {1, 3, 4})
     for (int threads : {1, 2})
       for (auto const take : {skel::steal_size::half, skel::steal_size::one}) {
@@ -176,7 +176,7 @@ TEST_CASE("a search that stops at its first solution returns it, and the result 
       }
 }
 
-TEST_CASE("a task that throws while the run stops ends it with its error") {
+TEST_CASE("a task that throws while the run stops fails the call with its error") {
   hub::job job(3);
   struct throws_late : tree {
     std::stop_source* found;
@@ -213,7 +213,7 @@ TEST_CASE("the loss of any ranks but the root does not change the count") {
     });
     std::uint64_t got = 0, again = 0;
     job.run([&](skel::context& ctx) {
-      // Ranks die within milliseconds, as if of what they take over.
+      // Ranks die within milliseconds, as if the tasks they take over killed them.
       auto const all = skel::ring_steal(ctx, root_node(), t, {.max_losses_per_task = 0});
       if (!ctx.is_root()) return;
       over = true;
@@ -249,7 +249,7 @@ TEST_CASE("false suspicions do not change the count") {
       if (!ctx.is_root()) return;
       over = true;
       got = all.value;
-      // As the farewell of run_main does: a suspect that shows up late hears of the end.
+      // Like the farewell of run_main: a suspect that is heard late still learns that the call has ended.
       for (int i = 0; i < 20 || !quiet; ++i) {
         static_cast<void>(skel::detail::context_access::engine_of(ctx).try_progress(0));
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -261,7 +261,7 @@ TEST_CASE("false suspicions do not change the count") {
   }
 }
 
-TEST_CASE("the root's loss ends the others") {
+TEST_CASE("the other ranks throw when the root is lost") {
   hub::job job(3);
   std::atomic<int> started{0};
   tree const t{40, 50, &started};

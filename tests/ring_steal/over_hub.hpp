@@ -13,7 +13,7 @@
 
 namespace steal_test {
 
-// A task is a number; it spawns so many children as its hash says, for some generations.
+// A task is a number. Its hash determines how many children it spawns, down to level `depth`.
 struct node {
   std::uint64_t id = 1;
   std::uint32_t depth = 0;
@@ -23,7 +23,7 @@ struct tree {
   using task = node;
   using result = std::uint64_t;
   std::uint32_t depth = 8;
-  int microseconds = 0;  // per node
+  int microseconds = 0;  // spent per node
   std::atomic<int>* started = nullptr;
 
   static std::uint64_t hash(std::uint64_t x) {

@@ -1,5 +1,5 @@
-// ring_steal calls that end before they are done, and others that go on: the count is the same, and what was
-// counted is not counted again.
+// ring_steal calls that end early and calls that resume them. The count stays the same and no node is
+// counted twice.
 #include <functional>
 #include <stop_token>
 #include <string>
@@ -17,7 +17,7 @@ namespace {
 
 struct outcome {
   std::uint64_t result = 0;
-  std::uint64_t started = 0;  // tasks
+  std::uint64_t started = 0;  // number of tasks
   skel::report report;
   std::vector<std::string> errors;
   [[nodiscard]] std::uint64_t restored() const {
@@ -26,7 +26,7 @@ struct outcome {
   }
 };
 
-// Ends early after about `most` tasks.
+// Runs a search that ends early after about `most` tasks.
 outcome search(int ranks, int threads, tree t, skel::ring_steal_options options, int most = 1 << 30,
                std::function<void(hub::job&, std::atomic<int>&)> const& trouble = {}) {
   outcome all;
@@ -70,7 +70,7 @@ skel::ring_steal_options options_for(store_of_three const& where, bool resume,
 
 }  // namespace
 
-TEST_CASE("a search goes on where an earlier one has ended, on any number of ranks and threads") {
+TEST_CASE("a search resumes an earlier one, on any number of ranks and threads") {
   struct trial {
     int ranks, threads, later, threads_later;
     skel::steal_size take;
@@ -86,8 +86,8 @@ TEST_CASE("a search goes on where an earlier one has ended, on any number of ran
     for (auto const& e : first.errors) CHECK(e.empty());
     CHECK(first.report.stopped_early);
     CHECK(first.result == first.started);
-    CHECK(first.report.tasks == first.started);  // nothing is lost by an early end
-    CHECK(first.report.checkpoint->saved >= 2);  // the first, where nothing has begun, and the last
+    CHECK(first.report.tasks == first.started);  // an early end loses no result
+    CHECK(first.report.checkpoint->saved >= 2);  // one before any task has begun, and the last
     auto const second = search(x.later, x.threads_later, t, options_for(where, true, x.take));
     for (auto const& e : second.errors) CHECK(e.empty());
     CHECK(second.restored() == first.started);
@@ -97,7 +97,7 @@ TEST_CASE("a search goes on where an earlier one has ended, on any number of ran
   }
 }
 
-TEST_CASE("a search that is interrupted again and again comes to its end") {
+TEST_CASE("a search that is interrupted repeatedly completes") {
   store_of_three const where;
   tree const t{8, 10};
   std::uint64_t done = 0;
@@ -113,7 +113,7 @@ TEST_CASE("a search that is interrupted again and again comes to its end") {
   CHECK(done == count(t));
 }
 
-TEST_CASE("a search that was done is not done again") {
+TEST_CASE("a completed search is not run again") {
   store_of_three const where;
   tree const t{6, 0};
   for (bool resume : {false, true}) {
@@ -123,7 +123,7 @@ TEST_CASE("a search that was done is not done again") {
   }
 }
 
-TEST_CASE("after a task threw a later run has what was stated before") {
+TEST_CASE("a run resumes from the last checkpoint before a task threw") {
   struct thrower : tree {
     int bad = 0;
     void run(node const& n, skel::spawner<node>& more, std::uint64_t& sum) const {
@@ -143,7 +143,7 @@ TEST_CASE("after a task threw a later run has what was stated before") {
   CHECK(later.started + later.restored() == count(tree{8}));
 }
 
-TEST_CASE("losses and false suspicions change neither the count nor what a checkpoint holds") {
+TEST_CASE("losses and false suspicions change neither the count nor the checkpoint") {
   tree const t{8, 30};
   auto const whole = count(t);
   for (int turn = 0; turn < 6; ++turn) {
@@ -172,13 +172,13 @@ TEST_CASE("losses and false suspicions change neither the count nor what a check
   }
 }
 
-TEST_CASE("a task that runs for long holds no checkpoint up") {
+TEST_CASE("a long task does not delay checkpoints") {
   store_of_three const where;
   skel::storage::repository_options in_store;
   for (auto const& d : where.directories) in_store.places.push_back({d});
   skel::storage::repository const store(in_store);
-  // The slow task runs until there have been five checkpoints, and the others take their time until then: a
-  // busy machine does so, too, and without new results there is nothing to save.
+  // The slow task runs until five checkpoints are written. The other tasks are slowed down until then,
+  // because without new results no checkpoint is due; a busy machine behaves the same way.
   struct one_is_slow : tree {
     void run(node const& n, skel::spawner<node>& more, std::uint64_t& sum) const {
       bool const waits = n.depth == 1 && !slow->exchange(true);
@@ -220,7 +220,7 @@ TEST_CASE("a merge that throws while a statement is made fails the call on every
   for (int r = 0; r < 3; ++r) hub::check_thrown<skel::task_error>(job, r);
 }
 
-TEST_CASE("a store that is none, another's, a farm's, or not asked for is refused in one line") {
+TEST_CASE("an empty, foreign, farm's or unrequested store is refused in one line") {
   store_of_three const where;
   tree const t{5};
   auto const refusal = [&](skel::ring_steal_options const& options) {

@@ -1,4 +1,4 @@
-// Statements of what a search is worth, as bytes: read as written, and refused when cut off.
+// The byte format of a search's statements: decoding inverts encoding and refuses truncated input.
 #include "ring_steal/statement.hpp"
 
 #include "catch.hpp"
@@ -6,7 +6,7 @@
 
 using skel::detail::steal_statement;
 
-TEST_CASE("a statement is read as it was written, and nothing after it") {
+TEST_CASE("decoding inverts encoding and reads nothing beyond the statement") {
   std::vector<std::byte> const some{std::byte{1}, std::byte{0}, std::byte{255}};
   for (auto const& s : {steal_statement{}, steal_statement{300, some, 0, {}}, steal_statement{0, {}, 2, some},
                         steal_statement{1ULL << 40U, some, 1, std::vector<std::byte>(1000)}}) {
@@ -23,7 +23,7 @@ TEST_CASE("a statement is read as it was written, and nothing after it") {
   }
 }
 
-TEST_CASE("a statement that is cut off is refused, at whatever byte") {
+TEST_CASE("a statement truncated at any byte is refused") {
   std::vector<std::byte> bytes;
   skel::detail::encode({500, std::vector<std::byte>(9), 3, std::vector<std::byte>(20)}, bytes);
   for (std::size_t n = 0; n < bytes.size(); ++n) {

@@ -25,7 +25,7 @@ struct group_worker_config {
   friend bool operator==(group_worker_config const&, group_worker_config const&) = default;
 };
 
-/// Requests packets from its host and processes their pieces; the paper calls this rank a slave. Returns
+/// Requests packets from its host and processes their pieces; the paper calls it a slave. Returns
 /// results when they "accumulate to a certain level" [Bajaj93, §5.1], or when it holds no further piece of
 /// their unit. When the arbiter moves the worker to another host, it finishes the pieces that it holds and
 /// returns their results to the host they came from.

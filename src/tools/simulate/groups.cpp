@@ -1,4 +1,4 @@
-// Simulates groups: hosts read slices and slaves process rows.
+// Simulates groups: hosts read slices and workers process rows.
 #include <algorithm>
 #include <memory>
 #include <vector>

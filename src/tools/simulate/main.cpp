@@ -86,7 +86,7 @@ void list_platforms() {
 }
 
 void add_group_options(CLI::App& app, group_options& o) {
-  auto const group = "multi_host: slices that hosts read, rows that slaves process";
+  auto const group = "multi_host: slices that hosts read, rows that workers process";
   auto const number = [&](char const* name, auto& value, char const* text) {
     return app.add_option(name, value, text)->capture_default_str()->group(group);
   };
@@ -117,9 +117,9 @@ void add_group_options(CLI::App& app, group_options& o) {
   number("--buffers", o.buffers, "packets of a host in transit; 0: no limit");
   number("--least-rows", o.least_pieces, "minimum number of rows per packet")
       ->check(CLI::Range(1, 1'000'000));
-  number("--packet-seconds", o.packet_seconds, "maximum time that a packet keeps a slave busy; 0: no limit")
+  number("--packet-seconds", o.packet_seconds, "maximum time that a packet keeps a worker busy; 0: no limit")
       ->check(CLI::Range(0.0, 1e6));
-  number("--results-level", o.results_level, "bytes of results that a slave may hold");
+  number("--results-level", o.results_level, "bytes of results that a worker may hold");
   number("--sink", o.sink, "destination of results")->check(CLI::IsMember({"root", "hosts"}));
   app.add_option("--without", o.without, "disable a measure; may be repeated")
       ->check(CLI::IsMember({"reassign", "split", "host-helps", "host-listens", "read-ahead", "shrinking",
@@ -253,7 +253,7 @@ void print_table(skel::report const& r, skel::sim::platform const& p, double cos
     row("groups", fmt::format("{} of {} ranks, {} moved, {} shares split, {} taken over", g.sizes.size(),
                               g.sizes.empty() ? 0 : g.sizes.front(), g.reassigned, g.split, g.taken_over));
     row("slices read", fmt::format("{}, {:.6g} s each", g.units_read, g.read_seconds));
-    row("idle", fmt::format("hosts {:.4g} s, slaves {:.4g} s, spread {:.4g} s", g.host_idle_seconds,
+    row("idle", fmt::format("hosts {:.4g} s, workers {:.4g} s, spread {:.4g} s", g.host_idle_seconds,
                             g.slave_idle_seconds, g.slave_idle_spread));
     if (g.preload_seconds > 0) row("preloading", fmt::format("{:.6g} s", g.preload_seconds));
   }

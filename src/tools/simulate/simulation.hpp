@@ -88,7 +88,7 @@ void simulate_farm(context& ctx, options const& o, std::vector<double> const& co
                    std::vector<planned_failure> const& failures, result& out);
 /// Searches a UTS tree with ring_steal.
 void simulate_search(context& ctx, options const& o, double node_seconds, result& out);
-/// Slices that hosts read and rows that slaves process. `shared` is common to all ranks.
+/// Slices that hosts read and rows that workers process. `shared` is common to all ranks.
 class layer_costs;
 void simulate_groups(context& ctx, options const& o, layer_costs const& costs, result& out,
                      std::shared_ptr<void>& shared);
