@@ -125,8 +125,8 @@ TEST_CASE("what is wrong with a schedule is said, with what is known") {
   says("blocks:x=1", "unknown option \"x=1\"; known: none");
   says("first-come:min=1", "known: chunk=N, threshold=N");
   says("first-come:chunk=0", "chunk must be a whole number of at least 1, found \"0\"");
-  says("first-come:chunk=", "got \"\"");
-  says("first-come:chunk=1x", "got \"1x\"");
+  says("first-come:chunk=", "found \"\"");
+  says("first-come:chunk=1x", "found \"1x\"");
   says("first-come:chunk=99999999999999999999", "whole number");
   says("guided:", "expected an option after the colon");
   says("hybrid:cut=101%", "between 0% and 100%");

@@ -94,7 +94,7 @@ void devices() {
 void refused() {
   auto const none =
       test::thrown_by<skel::usage_error>([] { skel::context const ctx(MPI_COMM_NULL); }, "MPI_COMM_NULL");
-  check(test::contains(none.what(), "got MPI_COMM_NULL"), none.what());
+  check(test::contains(none.what(), "found MPI_COMM_NULL"), none.what());
   skel::context alone;
   auto const without = test::thrown_by<skel::usage_error>(
       [&] { static_cast<void>(skel::communicator_of(alone)); }, "a context without MPI");
