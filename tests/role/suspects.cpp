@@ -17,7 +17,7 @@ std::optional<book::verdict> after(book& s, unsigned ticks = blame_patience) {
 
 }  // namespace
 
-TEST_CASE("work is blamed after two losses, after some ticks") {
+TEST_CASE("work is blamed some ticks after its second loss") {
   book s(2);
   s.add(7, 1, true);
   CHECK(s.next() == 7);
@@ -60,7 +60,7 @@ TEST_CASE("losses of unwatched ranks only raise suspicion") {
   CHECK_FALSE(after(s));
 }
 
-TEST_CASE("blame takes one more loss if the first rank also ran other work") {
+TEST_CASE("blame takes one more loss if the lost ranks also ran other work") {
   book s(2);
   s.add(7, 1, false);
   s.given(7, 2);
@@ -71,7 +71,7 @@ TEST_CASE("blame takes one more loss if the first rank also ran other work") {
   CHECK(after(s));
 }
 
-TEST_CASE("limit 1 blames at the first loss of a suspect, limit 0 never") {
+TEST_CASE("most_losses 1 blames a suspect after one loss, 0 never blames") {
   book strict(1), lenient(0);
   for (auto* s : {&strict, &lenient}) {
     s->add(7, 1, true);
