@@ -34,7 +34,7 @@ actions only(action a) { return {std::move(a)}; }
 TEST_CASE("stop, drain, stopped, finish") {
   attendance a(1, 0);
   CHECK(a.active());
-  CHECK(quiet(a).empty());  // not asked yet
+  CHECK(quiet(a).empty());  // the root has not asked for a stop yet
   CHECK(heard(a, stop{true}) == only(drain{true}));
   CHECK(heard(a, stop{true}).empty());
   CHECK(a.awaited());
@@ -47,7 +47,7 @@ TEST_CASE("stop, drain, stopped, finish") {
   CHECK(lost(a, 0).empty());
 }
 
-TEST_CASE("a failed task is told, and drains before the root says stop") {
+TEST_CASE("a rank reports a failed task and drains before the root says stop") {
   attendance a(1, 0);
   actions out;
   a.failed(7, "why", out);
@@ -57,7 +57,7 @@ TEST_CASE("a failed task is told, and drains before the root says stop") {
   CHECK(quiet(a) == only(tell_root{stopped{}}));
 }
 
-TEST_CASE("abort and the loss of the root end the call at once") {
+TEST_CASE("an abort or the loss of the root ends the call at once") {
   attendance a(1, 0);
   CHECK(heard(a, skel::role::abort{"why"}) == only(fail{fail::reason::protocol, "why"}));
   attendance b(1, 0);
@@ -67,7 +67,7 @@ TEST_CASE("abort and the loss of the root end the call at once") {
   CHECK(lost(root, 0).empty());
 }
 
-TEST_CASE("what the root has not answered is said again") {
+TEST_CASE("a rank repeats messages that the root has not answered") {
   attendance a(1, 0);
   auto const again = [&] {
     actions out;
@@ -84,13 +84,13 @@ TEST_CASE("what the root has not answered is said again") {
   CHECK(again().empty());
   quiet(a);
   CHECK(again() == only(tell_root{stopped{}}));
-  CHECK(heard(a, stop{}).empty());  // said again: the root has not heard the answer
+  CHECK(heard(a, stop{}).empty());  // repeated, because the root has not received the answer
   CHECK(quiet(a) == only(tell_root{stopped{}}));
   heard(a, finish{});
   CHECK(again().empty());
 }
 
-TEST_CASE("only an active rank asks for an early end") {
+TEST_CASE("only an active rank requests an early end") {
   attendance a(1, 0);
   actions out;
   a.please_stop(out);

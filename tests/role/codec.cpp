@@ -1,4 +1,4 @@
-// The codec of messages: what is written is read again, other bytes are errors.
+// The message codec: decoding inverts encoding, and invalid bytes are errors.
 #include "role/codec.hpp"
 
 #include <limits>
@@ -61,17 +61,17 @@ std::vector<message> samples() {
 
 }  // namespace
 
-TEST_CASE("every message is read as it was written") {
+TEST_CASE("decoding inverts encoding for every message") {
   for (auto const& m : samples()) {
     auto bytes = written(m);
-    bytes.push_back(std::byte{42});  // of the next one
+    bytes.push_back(std::byte{42});  // the first byte of the next message
     std::span<std::byte const> rest(bytes);
     CHECK(role::decode<message>(rest) == m);
     CHECK(rest.size() == 1);
   }
 }
 
-TEST_CASE("a message that ends early is an error") {
+TEST_CASE("a truncated message is an error") {
   for (auto const& m : samples()) {
     auto const bytes = written(m);
     for (std::size_t n = 0; n < bytes.size(); ++n)
@@ -79,12 +79,12 @@ TEST_CASE("a message that ends early is an error") {
   }
 }
 
-TEST_CASE("bytes that no message is written as are errors") {
+TEST_CASE("bytes that encode no message are errors") {
   auto const bytes = [](auto... b) { return std::vector<std::byte>{static_cast<std::byte>(b)...}; };
   CHECK_THROWS_AS(read(bytes(9)), protocol_error);     // kinds between call_message's and the skeleton's
-  CHECK_THROWS_AS(read(bytes(34)), protocol_error);    // and behind them
+  CHECK_THROWS_AS(read(bytes(34)), protocol_error);    // and after the skeleton's
   CHECK_THROWS_AS(read(bytes(6, 2)), protocol_error);  // stop: neither true nor false
-  CHECK_THROWS_AS(read(bytes(3, 255, 255, 255, 255, 15)), protocol_error);      // part_lost: no rank
+  CHECK_THROWS_AS(read(bytes(3, 255, 255, 255, 255, 15)), protocol_error);      // part_lost: invalid rank
   CHECK_THROWS_AS(read(bytes(32, 0, 0, 0, 200, 1)), protocol_error);            // more pairs than bytes
   CHECK_THROWS_AS(read(bytes(32, 0, 0, 0, 0, 1, 5, 0, 1, 0)), protocol_error);  // a range without tasks
   CHECK_THROWS_AS(read(written(everything{.measure = -1})), protocol_error);

@@ -1,5 +1,5 @@
-// What the harnesses of the farm's and of ring_steal's protocol share: worlds of roles without clock, threads
-// or wires, driven by a seed or through every order of events, with faults between roles and wires.
+// Shared by the protocol harnesses: worlds of roles without clock, threads or transport. A seed drives a
+// world, or an exploration runs every order of events. Faults can be injected between roles and transport.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 
 namespace harness_common {
 
-/// A promise of the protocol does not hold, or a run does not end. what() says how to see it again.
+/// Thrown if an invariant of the protocol fails or a run does not end. what() says how to replay it.
 struct violation : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -27,7 +27,7 @@ inline void require(bool holds, std::string const& text) {
   if (!holds) throw violation(text);
 }
 
-/// Between roles and wires: deliberate faults, to see whether the invariants notice.
+/// Deliberate faults between roles and transport, to test that the invariants detect them.
 template <class World, class Event, class Actions, class Message>
 struct fault {
   using world = World;
@@ -40,11 +40,11 @@ struct fault {
   fault& operator=(fault const&) = delete;
   virtual ~fault() = default;
   virtual void start() {}
-  /// false: the event happens without the roles hearing of it.
+  /// Returns false to hide the event from the roles.
   virtual bool hears(World&, Event const&) { return true; }
-  /// What a role wants done, before it is done.
+  /// Called with a role's actions before they are performed.
   virtual void wants(World&, int /*rank*/, Actions&) {}
-  /// A message that was just received, before the role sees it; false: it never does.
+  /// Called with a received message before the role sees it. Returns false to drop the message.
   virtual bool receives(World&, int /*from*/, int /*to*/, Message&) { return true; }
 };
 
@@ -53,10 +53,10 @@ struct summary {
   int deaths = 0;
   bool died_at_work = false;
   std::uint64_t again = 0;  ///< tasks handed out again, or loans taken back
-  bool blamed = false;      ///< a task, for losses
+  bool blamed = false;      ///< whether work is blamed for losses
 };
 
-/// Runs a scenario to its end: first whatever the seed says, then everything is made to end.
+/// Runs a scenario: first random events drawn from the seed, then whatever brings it to its end.
 template <class World, class Scenario, class Fault>
 summary run(Scenario const& s, Fault* f) {
   summary sum;
@@ -78,13 +78,13 @@ summary run(Scenario const& s, Fault* f) {
   return sum;
 }
 
-/// SKEL_HARNESS_RUNS, or `ordinary`.
+/// Returns SKEL_HARNESS_RUNS if set; otherwise a million with SKEL_LONG, or about `ordinary`.
 inline std::uint64_t runs_wanted(std::uint64_t ordinary) {
   if (char const* const n = std::getenv("SKEL_HARNESS_RUNS")) return std::strtoull(n, nullptr, 10);
   return std::getenv("SKEL_LONG") != nullptr ? 1000000 : test::fewer_if_slow(ordinary);
 }
 
-/// `run_seed` with each of `count` seeds, or with SKEL_HARNESS_SEED only.
+/// Calls `run_seed` with each of `count` seeds from `first`, or only with SKEL_HARNESS_SEED if that is set.
 inline void try_many(char const* what, std::function<summary(std::uint64_t)> const& run_seed,
                      std::uint64_t first, std::uint64_t count) {
   if (char const* const seed = std::getenv("SKEL_HARNESS_SEED")) {
@@ -109,8 +109,8 @@ struct exploration {
   bool complete = true;
 };
 
-/// Every order of events from `first` to the end: `next` tells what may happen, `is_new` whether a state was
-/// not seen before. A violation tells the events that led to it, as `say` puts them.
+/// Runs every order of events from `first` to the end. `next` returns the possible events, `is_new` returns
+/// whether a state is new. A violation lists the events that led to it, formatted by `say`.
 template <class World, class Event>
 exploration explore(World first, std::function<std::vector<Event>(World const&)> const& next,
                     std::function<bool(World const&)> const& is_new, std::uint64_t most_states,

@@ -1,4 +1,4 @@
-// Deliberate faults of a protocol, and the check that a harness notices them.
+// Deliberate protocol faults, and a check that a harness detects them.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace harness_common {
 
-/// A fault made of functions; `nth` helps to do it once per run only.
+/// A fault made of functions. `nth` limits it to one occurrence per run.
 template <class Fault>
 struct basic_mutation : Fault {
   using typename Fault::actions;
@@ -37,7 +37,7 @@ struct basic_mutation : Fault {
   bool receives(world&, int, int to, message& m) override { return !received || received(to, m); }
 };
 
-/// Changes the n-th action of kind A: `how` gets the list and where it is in it.
+/// Changes the n-th action of kind A. `how` receives the list and the action's iterator.
 template <class A, class Mutation, class How>
 void change_nth(Mutation& m, int n, How how) {
   m.wanted = [&m, n, how](auto& list) {
@@ -66,7 +66,7 @@ void twice(Mutation& m, int n) {
   });
 }
 
-/// The `Own` in a message, which may stand in its call_message; null where it is another kind.
+/// Returns the `Own` in a message or in its call_message, or null if the message is of another kind.
 template <class Own, class... Kinds>
 Own* as(std::variant<Kinds...>& m) {
   if constexpr ((std::is_same_v<Own, Kinds> || ...)) {
@@ -76,7 +76,7 @@ Own* as(std::variant<Kinds...>& m) {
     return call == nullptr ? nullptr : std::get_if<Own>(call);
   }
 }
-/// Changes every message that is an `Own`.
+/// Changes every received message of type `Own`.
 template <class Own, class Mutation, class How>
 void change(Mutation& m, How how) {
   m.received = [how](int, auto& what) {
@@ -92,7 +92,7 @@ template <class Own, class Mutation>
 void once_lost(Mutation& m, int n) {
   m.received = [&m, n](int, auto& what) { return as<Own>(what) == nullptr || !m.nth(n); };
 }
-/// Rank 1 hears another outcome than the others.
+/// Gives rank 1 a different outcome from the other ranks.
 template <class Mutation>
 void tell_another_outcome(Mutation& m) {
   m.received = [](int to, auto& what) {
@@ -104,10 +104,10 @@ template <class Mutation>
 struct named_fault {
   char const* name;
   std::function<void(Mutation&)> make;
-  std::uint64_t first = 1;  ///< the seed to begin with: some show in one of thousands of runs only
+  std::uint64_t first = 1;  ///< the first seed; some faults show only once in thousands of runs
 };
 
-/// Runs seeds with each fault until a run notices it.
+/// Runs each fault with consecutive seeds until a run detects it.
 template <class Mutation>
 void check_all_are_caught(std::vector<named_fault<Mutation>> const& faults,
                           std::function<void(std::uint64_t seed, Mutation&)> const& run, int least = 20) {

@@ -1,4 +1,4 @@
-// What goes wrong in a simulated call whose ranks are peers, and what can happen next in one.
+// Scenarios and events of a simulated call whose ranks are peers.
 #pragma once
 
 #include <array>
@@ -14,12 +14,12 @@ struct peer_scenario {
   int ranks = 2;
   int deaths = 0;
   int suspicions = 0;
-  std::optional<int> failing;  // what throws: by default the job of this number, over all ranks
+  std::optional<int> failing;  // what throws; by default the job with this number, counted over all ranks
   bool stops_early = false;
-  std::optional<int> other_call;  // a rank that makes another call
-  std::uint64_t chaos = 300;      // random events before everything is allowed to come to an end
+  std::optional<int> other_call;  // a rank that makes a different call
+  std::uint64_t chaos = 300;      // random events before the run is brought to its end
 
-  /// "seed 7: 3 ranks", and at the end of a description what goes wrong.
+  /// The start of a description, "seed 7: 3 ranks"; describe_trouble() returns its end.
   [[nodiscard]] std::string describe_ranks() const {
     return "seed " + std::to_string(seed) + ": " + std::to_string(ranks) + " ranks";
   }
@@ -32,8 +32,9 @@ struct peer_scenario {
   }
 };
 
-/// Draws a scenario from its seed: ranks, what `own(scenario, below)` draws, and trouble. `must_die`: at
-/// least one death. `jobs_per_rank`: about so many jobs there are at least, of which one may throw.
+/// Draws a scenario from its seed: ranks, the values drawn by `own(scenario, below)`, and failures.
+/// `must_die` forces at least one death. `jobs_per_rank` is a rough lower bound on jobs, one of which may
+/// throw.
 template <class Scenario, class Own>
 Scenario draw_scenario(std::uint64_t seed, bool must_die, Own const& own, int jobs_per_rank,
                        std::uint64_t most_chaos) {
@@ -60,26 +61,26 @@ Scenario draw_scenario(std::uint64_t seed, bool must_die, Own const& own, int jo
 struct peer_event {
   enum class kind : std::uint8_t {
     begin,      // rank a enters the call
-    deliver,    // the oldest message from a to b
-    tick,       // rank a
-    die,        // rank a; n: of its messages to each rank so many arrive
+    deliver,    // the oldest message from a arrives at b
+    tick,       // the timer of rank a fires
+    die,        // rank a dies; n of its messages to each rank still arrive
     detect,     // rank a learns that b is dead
-    suspect,    // rank a takes b for dead, wrongly
+    suspect,    // rank a wrongly suspects b
     heartbeat,  // rank a learns that b lives
     stop,       // rank a wants the run to end
-    // What a world adds:
-    finish,     // rank a has done its job number b
-    ready,      // the unit that rank a reads has one piece more
-    measure,    // the root knows what units cost: groups of n
-    saved,      // rank a has written its part of a checkpoint; n: 0, or 1: it could not
-    committed,  // of a checkpoint; n: 0, 1: it could not be, 2: it is, though the commit fails
-    damage,     // part b of checkpoint n cannot be read any more
-    rerun,      // all ranks are killed at once; another job goes on, see the world
+    // Events added by a world:
+    finish,     // rank a finishes its job number b
+    ready,      // the unit that rank a reads has one more piece
+    measure,    // the root knows the cost of units: groups of n
+    saved,      // rank a ends writing its part of a checkpoint; n: 0 written, 1 failed
+    committed,  // a commit ends; n: 0 committed, 1 failed, 2 reported as failed but committed
+    damage,     // part b of checkpoint n becomes unreadable
+    rerun,      // all ranks are killed at once and another job resumes; see the world
     start,      // a thread of rank a takes a task
     lend,       // rank a gives tasks to a thief
-    away,       // rank a has had none to give for some time
-    state,      // rank a states what its debt n is worth
-    retry       // rank a has rested
+    away,       // rank a has had no tasks to lend for some time
+    state,      // rank a sends a statement of its debt n
+    retry       // rank a has waited before it tries again
   };
   kind what = kind::begin;
   int a = 0, b = 0;

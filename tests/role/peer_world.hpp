@@ -1,6 +1,5 @@
-// Ranks that are peers (with a roll call in the end) without wires, clock and threads: events in
-// any order, deaths, suspicions. A protocol's world adds its roles, what they want done, and what must hold
-// of it.
+// A simulated world of peer ranks that end with a roll call, without transport, clock or threads. Events come
+// in any order, including deaths and suspicions. A protocol's world adds its roles, actions and invariants.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +29,7 @@ namespace role = skel::role;
 
 inline constexpr std::uint64_t peer_call_hash = 42;
 
-/// What every rank has beside its roles.
+/// The state of a rank apart from its roles.
 struct peer_node {
   bool begun = false, alive = true, ended = false, draining = false;
   std::string failure{};
@@ -47,7 +46,7 @@ Message through_codec(Message const& m) {
   return read;
 }
 
-// Kinds of messages, to count them.
+// Returns the kind of a message, for counting.
 template <role::skeleton_message Message>
 std::size_t kind_of(Message const& m) {
   auto const* const call = std::get_if<role::call_message>(&m);
@@ -61,8 +60,9 @@ void add_to_digest(role::digest& d, Message const& m) {
   d.add(bytes.size());
 }
 
-/// `Scenario` is a peer_scenario. `Node` is a peer_node with the roles of a rank, `Packet` a message `what`
-/// with its payload; both have `void add_to(digest&) const`, for what they add. Copied by explorations.
+/// `Scenario` derives from peer_scenario, `Node` from peer_node, with the roles of a rank. `Packet` is a
+/// message `what` with its payload. `Node` and `Packet` have `void add_to(digest&) const` for their own
+/// members. Explorations copy the world.
 template <class Scenario, class Node, class Packet, class Actions>
 class peer_world {
  public:
@@ -78,11 +78,11 @@ class peer_world {
   virtual ~peer_world() = default;
 
   void apply(event const& e);
-  /// Everything that can go on, for exploration; `ticks`: while so many have not happened.
+  /// Returns all events that can happen next; ticks only until `ticks` of them have happened.
   [[nodiscard]] std::vector<event> possible(std::uint64_t ticks) const;
-  /// One random event. False: none is possible.
+  /// Applies one random event. Returns false if none is possible.
   bool step(std::mt19937_64& dice);
-  /// No more trouble: the run must end.
+  /// Brings the run to its end without further failures.
   void settle(std::mt19937_64& dice);
   [[nodiscard]] bool ended() const {
     return std::all_of(nodes_.begin(), nodes_.end(), [](Node const& n) { return n.ended || !n.alive; });
@@ -90,7 +90,7 @@ class peer_world {
   void check_end() const;
   [[nodiscard]] int deaths() const { return deaths_; }
   [[nodiscard]] bool died_at_work() const { return died_at_work_; }
-  /// Messages of this kind that were sent.
+  /// Returns the number of messages of this kind sent so far.
   template <class Own>
   [[nodiscard]] std::uint64_t messages_of() const {
     auto const at = messages_.find(kind_of(message(Own{})));
@@ -105,40 +105,40 @@ class peer_world {
  protected:
   peer_world(Scenario const& s, fault* f);
 
-  // --- what a world adds ---
-  /// The roles of a rank begin; it is marked already.
+  // --- implemented by a protocol's world ---
+  /// Starts the roles of a rank that is already marked as begun.
   virtual void begin(int rank) = 0;
-  /// A message arrives at a rank that has not ended; on the root call_roll() comes first.
+  /// Handles a message at a rank that has not ended; on the root call_roll() comes first.
   virtual void receive(int from, int to, Packet& p) = 0;
   virtual void hear_lost(int rank, int peer) = 0;
   virtual void hear_tick(int rank) = 0;
   virtual void please_stop(int rank) = 0;
-  /// Attaches what travels with a message, and posts it.
+  /// Attaches the payload to a message and posts it.
   virtual void send(int rank, int to, message const& what) = 0;
-  /// What the engine does at once after an event.
+  /// Does what the engine does immediately after an event.
   virtual void follow_up(int rank) = 0;
-  /// Its own kinds of events: of an active rank, and when they happen.
+  /// The world's own kinds of events: those possible on an active rank, and their effect.
   virtual void add_own(int rank, std::vector<event>& all) const = 0;
   virtual void apply_own(event const& e) = 0;
-  /// Most events between two ticks of a run without trouble.
+  /// Upper bound on events between two ticks of a run without failures.
   [[nodiscard]] virtual std::uint64_t most_events() const = 0;
   [[nodiscard]] virtual std::string waits_for() const = 0;
-  /// What must hold after each event, and of a run that is done.
+  /// Invariants after each event and after a completed run.
   virtual void check() const {}
   virtual void check_done() const = 0;
   virtual void check_stopped_early() const {}
-  /// Whether the root may fail for a reason that is the world's own.
+  /// Whether the root may fail for a reason specific to this world.
   [[nodiscard]] virtual bool may_fail() const { return false; }
   /// Whether a task may have failed because work is blamed for losses.
   [[nodiscard]] virtual bool may_blame(role::outcome const&) const { return false; }
-  /// What `part_lost` may follow from.
+  /// Whether the outcome may be `part_lost`.
   [[nodiscard]] virtual bool may_lose_parts() const { return false; }
   virtual void add_to(role::digest&) const {}
 
-  // --- what a world uses ---
-  /// Of its messages to each rank `last_words` arrive.
+  // --- used by a protocol's world ---
+  /// Kills a rank; `last_words` of its messages to each rank still arrive.
   void die(int rank, std::uint64_t last_words);
-  /// A job begins; what was before it is gone.
+  /// Starts a new job and discards the previous one.
   void start_job(Scenario const& s);
   [[nodiscard]] Node& at(int rank) { return nodes_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] Node const& at(int rank) const { return nodes_[static_cast<std::size_t>(rank)]; }
@@ -146,11 +146,11 @@ class peer_world {
     return static_cast<std::size_t>(from * scenario_->ranks + to);
   }
   [[nodiscard]] bool active(int rank) const { return at(rank).begun && at(rank).alive && !at(rank).ended; }
-  /// What this rank takes for the call's hash.
+  /// Returns the call hash this rank uses.
   [[nodiscard]] std::uint64_t call_hash(int rank) const {
     return scenario_->other_call == rank ? peer_call_hash + 1 : peer_call_hash;
   }
-  /// A step of the root's roll call, and what it says: `call_roll(&role::roll_call::done, 1)`.
+  /// Calls a function of the root's roll call and sends its messages: `call_roll(&role::roll_call::done, 1)`.
   template <class... Parameters, class... Arguments>
   void call_roll(void (role::roll_call::*what)(Parameters...), Arguments&&... arguments) {
     role::call_messages told;
@@ -166,12 +166,12 @@ class peer_world {
   void post(int rank, int to, Packet p) {
     if (at(to).alive || to == rank) wires_[wire(rank, to)].push_back(std::move(p));
   }
-  /// Counts a job; whether it throws.
+  /// Counts a job. Returns whether it throws.
   [[nodiscard]] bool job_fails() {
     if (scenario_->failing != static_cast<int>(jobs_++)) return false;
     return failed_ = true;
   }
-  /// Does what the roles of all skeletons want. False: it is an action of the skeleton's own.
+  /// Performs an action common to all skeletons. Returns false if the action is specific to one skeleton.
   template <class Variant>
   bool performs(int rank, Variant const& action) {
     if (auto const* t = std::get_if<role::tell_root>(&action)) {
@@ -180,7 +180,7 @@ class peer_world {
     }
     return ends(at(rank), action);
   }
-  /// Whether the action is that the rank ends.
+  /// Ends the rank if the action says so. Returns whether it did.
   template <class Variant>
   bool ends(Node& n, Variant const& action) {
     if (auto const* e = std::get_if<role::end>(&action)) {
@@ -199,14 +199,14 @@ class peer_world {
   std::vector<Node> nodes_;
   role::roll_call roll_;
   std::vector<std::vector<Packet>> wires_;
-  std::vector<bool> lost_;  // wire(a, b): a takes b for lost
+  std::vector<bool> lost_;  // wire(a, b): a has declared b lost
   int deaths_ = 0, suspicions_ = 0;
   std::uint64_t ticks_ = 0;
   bool complete_ = false, failed_ = false, asked_to_stop_ = false;
 
  private:
   [[nodiscard]] bool deliverable(int from, int to) const {
-    // What waits for a suspect is sent when the suspect is heard again.
+    // Messages to a suspect are held back until the suspect is heard again.
     return !wires_[wire(from, to)].empty() && at(to).begun && at(to).alive &&
            !(at(from).alive && lost_[wire(from, to)]);
   }
@@ -220,7 +220,7 @@ class peer_world {
   bool died_at_work_ = false;
 };
 
-/// Every order of events, to the end, each state once; `ticks` events of time at most.
+/// Runs every order of events to the end, visiting each state once, with at most `ticks` ticks.
 template <class World>
 exploration explore(World first, std::uint64_t ticks, std::uint64_t most_states) {
   std::unordered_set<std::uint64_t> seen;

@@ -1,4 +1,4 @@
-// What happens in a world of peers (peer_world.hpp, which includes this), and what may happen next.
+// The events of a world of peers and their effects. Included by peer_world.hpp.
 #pragma once
 
 namespace harness_common {
@@ -65,7 +65,7 @@ void peer_world<Scenario, Node, Packet, Actions>::deliver(int from, int to) {
   auto& w = wires_[wire(from, to)];
   auto p = std::move(w.front());
   w.erase(w.begin());
-  lost_[wire(to, from)] = false;  // whoever speaks lives
+  lost_[wire(to, from)] = false;  // a message proves that its sender lives
   if (at(to).ended) return;
   if (fault_ == nullptr || fault_->receives(*this, from, to, p.what)) receive(from, to, p);
 }
@@ -102,7 +102,7 @@ void peer_world<Scenario, Node, Packet, Actions>::tick(int rank) {
   hear_tick(rank);
 }
 
-// --- what is possible
+// --- possible events
 
 template <class Scenario, class Node, class Packet, class Actions>
 std::vector<peer_event> peer_world<Scenario, Node, Packet, Actions>::possible(std::uint64_t ticks) const {
@@ -158,7 +158,7 @@ bool peer_world<Scenario, Node, Packet, Actions>::step(std::mt19937_64& dice) {
   return !all.empty();
 }
 
-// Every rank learns who is dead, and that others are not.
+// Tells every rank which ranks are dead and which are alive.
 template <class Scenario, class Node, class Packet, class Actions>
 void peer_world<Scenario, Node, Packet, Actions>::notice_all() {
   for (int a = 0; a < scenario_->ranks; ++a)
@@ -187,7 +187,7 @@ void peer_world<Scenario, Node, Packet, Actions>::settle(std::mt19937_64& dice) 
   require(ended(), "the run is stuck; " + waits_for());
 }
 
-// --- what must hold
+// --- invariants
 
 template <class Scenario, class Node, class Packet, class Actions>
 void peer_world<Scenario, Node, Packet, Actions>::check_end() const {

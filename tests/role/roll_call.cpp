@@ -1,4 +1,4 @@
-// The root's book of who takes part, and the end.
+// The root's record of the participating ranks, and the end of a call.
 #include "role/roll_call.hpp"
 
 #include "catch.hpp"
@@ -14,7 +14,7 @@ struct call_of_two {
   call_messages told{};
 
   void says(rank_id rank, call_message const& m) { roll.on(rank, m, told); }
-  // What rank 1 has been told since the last time, as far as it is an Own.
+  // Returns the messages of type `Own` sent to rank 1 since the last call.
   template <class Own>
   std::vector<Own> heard() {
     std::vector<Own> list;
@@ -33,7 +33,7 @@ struct call_of_two {
 
 }  // namespace
 
-TEST_CASE("stop is said again to ranks that have not stopped") {
+TEST_CASE("stop is repeated to ranks that have not stopped") {
   call_of_two b;
   b.roll.stop_early(b.told);
   CHECK(b.heard<stop>() == std::vector{stop{true}});
@@ -45,7 +45,7 @@ TEST_CASE("stop is said again to ranks that have not stopped") {
   CHECK(b.heard<stop>() == std::vector{stop{true}});
 }
 
-TEST_CASE("the end is said again to a rank that has not heard it") {
+TEST_CASE("the end is repeated to a rank that has not received it") {
   call_of_two b;
   b.roll.say_again(1, b.told);
   CHECK(b.told.empty());
@@ -60,10 +60,10 @@ TEST_CASE("the end is said again to a rank that has not heard it") {
   CHECK(aborted.heard<skel::role::abort>() == std::vector{skel::role::abort{"why"}});
 }
 
-TEST_CASE("the outcome counts what is known at the end") {
+TEST_CASE("the outcome counts everything known at the end") {
   call_of_two b;
   b.says(1, failed{7, "no luck"});
-  b.says(1, failed{7, "no luck"});  // said again
+  b.says(1, failed{7, "no luck"});  // repeated
   b.says(1, failed{8, "no luck"});
   b.roll.count(5, 2);
   b.says(0, stopped{});
@@ -80,7 +80,7 @@ TEST_CASE("the outcome counts what is known at the end") {
                                     .handed_out_again = 2});
 }
 
-TEST_CASE("what a task or the sink throws while a run is stopped early is not swallowed") {
+TEST_CASE("an exception of a task or the sink during an early stop is reported") {
   call_of_two task, sink;
   task.roll.stop_early(task.told);
   task.says(1, failed{7, "no luck"});
@@ -90,7 +90,7 @@ TEST_CASE("what a task or the sink throws while a run is stopped early is not sw
   CHECK(sink.end() == status::sink_failed);
 }
 
-TEST_CASE("a rank that is heard again must stop, too") {
+TEST_CASE("a rank that is heard again must stop as well") {
   call_of_two b;
   b.roll.lost(1, b.told);
   CHECK(b.roll.lost_ranks() == std::vector{1});

@@ -1,4 +1,4 @@
-// Work that ends rank after rank is blamed; work that was only near is not.
+// Work that kills one rank after another is blamed; work that only ran at the same time is not.
 #include "role/suspects.hpp"
 
 #include "catch.hpp"
@@ -8,7 +8,7 @@ using book = skel::role::suspects<int>;
 
 namespace {
 
-// Whether it blames something within `ticks` ticks.
+// Returns the verdict, if any, within `ticks` ticks.
 std::optional<book::verdict> after(book& s, unsigned ticks = blame_patience) {
   std::optional<book::verdict> v;
   for (unsigned i = 0; i < ticks && !v; ++i) v = s.tick();
@@ -17,7 +17,7 @@ std::optional<book::verdict> after(book& s, unsigned ticks = blame_patience) {
 
 }  // namespace
 
-TEST_CASE("two ranks lost with the same work: it is blamed, after some ticks") {
+TEST_CASE("work is blamed some ticks after its second loss") {
   book s(2);
   s.add(7, 1, true);
   CHECK(s.next() == 7);
@@ -27,7 +27,7 @@ TEST_CASE("two ranks lost with the same work: it is blamed, after some ticks") {
   CHECK(s.holds_one(2));
   s.add(7, 2, true);
   CHECK(s.blames(7));
-  CHECK_FALSE(s.next());  // no third rank
+  CHECK_FALSE(s.next());  // the work goes to no third rank
   CHECK_FALSE(after(s, blame_patience - 1));
   auto const v = s.tick();
   REQUIRE(v);
@@ -53,14 +53,14 @@ TEST_CASE("work with a result is not suspect") {
   CHECK(s.empty());
 }
 
-TEST_CASE("losses while it was not watched raise suspicion only") {
+TEST_CASE("losses of unwatched ranks only raise suspicion") {
   book s(2);
   s.add(7, 1, true);
-  s.add(7, 2, true);  // it ran there, too, but not as a suspect
+  s.add(7, 2, true);  // the work ran there too, but not as a suspect
   CHECK_FALSE(after(s));
 }
 
-TEST_CASE("a rank that also ran other work takes one loss more") {
+TEST_CASE("blame takes one more loss if the lost ranks also ran other work") {
   book s(2);
   s.add(7, 1, false);
   s.given(7, 2);
@@ -71,7 +71,7 @@ TEST_CASE("a rank that also ran other work takes one loss more") {
   CHECK(after(s));
 }
 
-TEST_CASE("one loss is enough where the user says so, 0 blames nothing") {
+TEST_CASE("most_losses 1 blames a suspect after one loss, 0 never blames") {
   book strict(1), lenient(0);
   for (auto* s : {&strict, &lenient}) {
     s->add(7, 1, true);
@@ -82,7 +82,7 @@ TEST_CASE("one loss is enough where the user says so, 0 blames nothing") {
   CHECK_FALSE(after(lenient));
 }
 
-TEST_CASE("ranks that are lost again count again, and other work to blame is counted") {
+TEST_CASE("ranks that are lost again count again, and further blamed work is counted") {
   book s(2);
   for (int work : {7, 8}) {
     s.add(work, 1, true);
@@ -98,7 +98,7 @@ TEST_CASE("ranks that are lost again count again, and other work to blame is cou
   CHECK(v->more == 1);
 }
 
-TEST_CASE("suspects that are missing are given again, suspects with a result are not") {
+TEST_CASE("missing suspects are handed out again, suspects with a result are not") {
   book s(2);
   for (int work : {7, 8}) {
     s.add(work, 1, true);

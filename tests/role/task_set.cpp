@@ -20,7 +20,7 @@ std::vector<task_id> ids_of(range_list const& ranges) {
 }
 }  // namespace
 
-TEST_CASE("appended ranges say the same tasks in the same order") {
+TEST_CASE("appended ranges hold the same tasks in the same order") {
   std::mt19937_64 dice(7);
   for (int turn = 0; turn < 5000; ++turn) {
     range_list list;
@@ -80,7 +80,7 @@ TEST_CASE("a task_set is a set") {
   }
 }
 
-TEST_CASE("a task_set that fills from below stays small") {
+TEST_CASE("a task_set filled from below stays small") {
   task_set tasks;
   std::size_t most = 0;
   for (task_id id = 0; id < 1000000; id += 4) {
@@ -92,7 +92,7 @@ TEST_CASE("a task_set that fills from below stays small") {
   CHECK(most <= 2);
 }
 
-TEST_CASE("what is missing of a list without end is few ranges, and found at once") {
+TEST_CASE("the missing tasks of an endless list are few ranges, found quickly") {
   task_set tasks;
   tasks.insert(task_range{0, 640, 1});
   tasks.insert(task_id{1000});
