@@ -34,7 +34,8 @@ std::uint64_t campaign() {
 }
 
 constexpr char const* schedules[] = {
-    "blocks", "interleaved", "first-come", "guided", "hybrid", "ring", "ring:take=one,takeover=predecessor"};
+    "blocks", "interleaved", "first-come", "auto",
+    "guided", "hybrid",      "ring",       "ring:take=one,takeover=predecessor"};
 
 }  // namespace
 
@@ -55,7 +56,7 @@ TEST_CASE("every rank but the root killed by the last task, one after the other"
 }
 
 TEST_CASE("two ranks at once, and all but the root") {
-  for (auto const* how : {"guided", "interleaved", "ring"}) {
+  for (auto const* how : {"auto", "guided", "interleaved", "ring"}) {
     survives({how, "streamed", "two"}, 5);
     survives({how, "streamed", "all"}, 6);
   }
@@ -70,7 +71,7 @@ TEST_CASE("killed while ranks steal, and while concentrated results are gathered
 }
 
 TEST_CASE("the loss of the root ends every survivor within the time-out, with one line and exit code 1") {
-  for (auto const* how : {"ring", "guided", "blocks"}) {
+  for (auto const* how : {"auto", "ring", "guided", "blocks"}) {
     INFO(how);
     auto const e = test::run_with_deaths(command({how, "streamed", "root"}) + " 1", 3, "1s");
     CAPTURE(e.out, e.errors);
@@ -81,7 +82,7 @@ TEST_CASE("the loss of the root ends every survivor within the time-out, with on
 }
 
 TEST_CASE("false suspicions do no harm") {
-  for (auto const* how : {"guided", "ring"})
+  for (auto const* how : {"auto", "guided", "ring"})
     test::survives_suspicions(command({how, "streamed", "never"}) + " 1");
 }
 

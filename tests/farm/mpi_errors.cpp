@@ -194,7 +194,7 @@ void a_source_does_not_open(skel::context& ctx) {
 int main(int argc, char** argv) {
   return skel::run_main(argc, argv, [&](skel::context& ctx) {
     if (argc > 1) ctx.set_threads(std::atoi(argv[1]));
-    for (auto const* how : {"blocks", "interleaved", "first-come", "guided", "hybrid"})
+    for (auto const* how : {"blocks", "interleaved", "first-come", "guided", "hybrid", "auto"})
       for (auto const results : {skel::results::streamed(), skel::results::concentrated()})
         for (std::uint64_t const which : {std::uint64_t{0}, tasks / 2, tasks - 1})
           one_task_throws(ctx, skel::any_schedule(how), results, which);

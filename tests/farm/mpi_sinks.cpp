@@ -15,7 +15,8 @@ namespace {
 using test::check;
 using test::check_equal;
 
-constexpr char const* schedules[] = {"blocks", "interleaved", "first-come:chunk=2", "guided", "hybrid"};
+constexpr char const* schedules[] = {"blocks", "interleaved", "first-come:chunk=2",
+                                     "guided", "hybrid",      "auto"};
 
 void task_order(skel::context& ctx, skel::any_schedule const& how, skel::results_policy results) {
   std::uint64_t next = 0;

@@ -103,7 +103,7 @@ int main(int argc, char** argv) {
     a_list_on_every_rank_is_not_copied(ctx);
     a_list_may_be_any_random_access_range(ctx);
     for (auto const role : {skel::root_role::works, skel::root_role::serves})
-      for (auto const* how : {"first-come", "first-come:chunk=16", "guided"})
+      for (auto const* how : {"first-come", "first-come:chunk=16", "guided", "auto"})
         a_stream_travels_from_the_root(ctx, skel::any_schedule(how), role);
     an_empty_stream_ends(ctx);
     a_stream_is_pulled_as_it_is_needed(ctx);

@@ -136,7 +136,7 @@ TEST_CASE("a farm that was done is not done again") {
 }
 
 TEST_CASE("a merged result goes on where it was") {
-  for (char const* how : {"guided", "interleaved", "ring"})
+  for (char const* how : {"auto", "guided", "interleaved", "ring"})
     for (bool concentrated : {false, true}) {
       store const where;
       auto options = where.options(false);

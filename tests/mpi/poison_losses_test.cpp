@@ -33,7 +33,7 @@ void ends_with_the_task(std::string const& how, std::string const& results, std:
 }  // namespace
 
 TEST_CASE("a task that kills its process is named, with every schedule") {
-  for (auto const* how : {"blocks", "interleaved", "first-come", "guided", "hybrid", "ring",
+  for (auto const* how : {"blocks", "interleaved", "first-come", "auto", "guided", "hybrid", "ring",
                           "ring:take=one,takeover=predecessor"})
     ends_with_the_task(how, "streamed", "kill", 4);
 }
