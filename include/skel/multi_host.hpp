@@ -41,7 +41,7 @@
 
 namespace skel {
 
-/// Where the results of a complete unit go.
+/// The destination of a complete unit's results.
 enum class unit_results : std::uint8_t {
   in_order,      ///< to the sink on the root, unit by unit; results that come early wait there
   as_they_come,  ///< to the sink on the root, each unit as a whole, its pieces in order

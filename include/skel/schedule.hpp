@@ -1,5 +1,5 @@
-// Who gets which tasks when: a load balancer as four independent choices, and presets with the
-// names that the literature has for them.
+// Decides which rank gets which tasks, and when: a load balancer as four independent choices, and presets
+// with the names that the literature has for them.
 //
 //     skel::schedule::adaptive{}                              // the default: by measured speed
 //     skel::schedule::guided{}                                // shrinking grants, from the root
@@ -23,7 +23,7 @@ enum class start_with : std::uint8_t {
   interleaved,  ///< every N-th task
   weighted      ///< interleaved, in proportion to the rank's power, up to farm_policy::cut
 };
-/// Where a worker gets more tasks.
+/// The ranks that a worker asks for more tasks.
 enum class more_from : std::uint8_t {
   nowhere,  ///< it keeps what it started with
   root,     ///< it asks the root
@@ -53,7 +53,7 @@ enum class ring_order : std::uint8_t {
   predecessors,  ///< i-1, i-2, ... as [Lee97] prints its case 2
   doubling       ///< at the distances 1, 2, 4, ... only: a search ends after log2 N visits
 };
-/// Who runs the tasks that a lost rank left unfinished.
+/// The ranks that run the tasks a lost rank left unfinished.
 enum class takeover : std::uint8_t {
   everybody,   ///< all ranks, in even parts
   predecessor  ///< the live rank before it on the ring [Lee97, §3]

@@ -1,4 +1,4 @@
-// What travels with the messages of a multi_host call: pieces and results.
+// The contents of a multi_host call's messages: pieces and results.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ struct labelled_piece {
 /// The results of a unit, by piece.
 using unit_of_results = std::vector<held_piece>;
 
-/// What one message carries. On the way to this rank itself objects stay objects.
+/// The contents of one message. Objects that this rank sends to itself are not serialized.
 struct group_cargo {
   std::shared_ptr<host_packet const> object;  ///< a packet that this rank has cut
   transport::packet packed;                   ///< or one that another rank has sent

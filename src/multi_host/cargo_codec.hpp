@@ -16,8 +16,8 @@
 namespace skel::detail {
 
 /// Attaches to each message what it carries: `packet` the pieces, cut from their unit; `returned` the results
-/// of its runs; `unit_done` the results of the unit. Called under the engine's lock. What the user's
-/// functions throw passes through.
+/// of its runs; `unit_done` the results of the unit. Called under the engine's lock. Exceptions of
+/// the user's functions pass through.
 class cargo_codec {
  public:
   cargo_codec(engine& of, group_work& work, led_share& share, worker_packets& packets, group_clock& clock,

@@ -1,4 +1,4 @@
-// What reading, processing and sending took in a multi_host call.
+// Measures the time that a multi_host call spends on reading, processing and sending.
 #pragma once
 
 #include <cstddef>

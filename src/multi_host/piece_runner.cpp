@@ -11,8 +11,8 @@ namespace skel::detail {
 
 // Results of a unit that this rank leads leave when all of them are here, so the message is not read while a
 // thread appends to it. A piece that was taken back from a rank which lives after all is processed twice, and
-// its unit may leave while a thread works on it; from then on, results lie apart. So do results for other
-// hosts, which may be sent after each job.
+// its unit may leave while a thread works on it; from then on, results are kept apart. Results for other
+// hosts are kept apart too: they may be sent after each job.
 std::shared_ptr<transport::packet> piece_runner::room_for_results(unsigned thread, process_job const& j,
                                                                   bool taken_back) {
   if (j.packet->stays) return nullptr;

@@ -39,7 +39,7 @@ bool is_of_a_debt(steal_message const& m) {
   return std::visit(any_of<steal::loan, steal::paid, steal::worth, steal::returned>{}, m);
 }
 
-// What all skeletons say, of this kind; null where the message is another one.
+// Returns the message as kind T of those common to all skeletons, or null if it is of another kind.
 template <class T>
 T const* call_part(steal_message const& m) {
   auto const* const call = std::get_if<call_message>(&m);

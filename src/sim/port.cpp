@@ -120,7 +120,7 @@ void port::compute(double seconds) {
     if (!arrived && clock() < engine_->next_tick()) continue;
     double const before = clock();
     engine_->serve();
-    // What serving took away from the task.
+    // Serving took this time from the task.
     if (double const after = clock(); after > before)
       end = machine_.finish_time(after, machine_.work_done(before, end));
   }
@@ -149,7 +149,7 @@ int wires::size() const { return port_.where().size(); }
 double wires::now() const { return clock(); }
 void wires::wait(double seconds) { port_.sleep_until(clock() + seconds); }
 
-// What a short probe would find.
+// Returns the power that a short probe would measure.
 std::optional<double> wires::power() const {
   constexpr double probe_seconds = 1e-3;
   return port_.processor().work_done(clock(), clock() + probe_seconds) / probe_seconds;

@@ -24,8 +24,8 @@ namespace skel::sim {
 class world;
 
 /// Ends the fiber of a rank that is dead, or of every rank when the simulation is over its time limit.
-/// Nothing that is sent after it is thrown leaves the rank, so whoever catches it on the way (as a task's
-/// failure, say) does no harm: it is thrown again.
+/// Nothing that is sent after it is thrown leaves the rank. Code that catches it on the way (as a task's
+/// failure, say) therefore does no harm: it is thrown again.
 struct killed : std::exception {
   [[nodiscard]] char const* what() const noexcept override { return "this simulated rank is dead"; }
 };
@@ -92,7 +92,7 @@ class port {
   std::vector<int> untold_;
 };
 
-/// What the engine sees of a port.
+/// The engine's view of a port.
 class wires final : public transport::transport {
  public:
   explicit wires(port& p) : port_(p) {}

@@ -45,7 +45,7 @@ class world {
   outcome result_;
 };
 
-/// Of the running simulation, or null.
+/// Returns the world of the running simulation, or null.
 [[nodiscard]] world* current_world();
 
 }  // namespace skel::sim

@@ -8,7 +8,7 @@
 
 namespace skel::storage {
 
-/// Returns all generations among the objects that scan() found, the newest first. Of generations
+/// Returns all generations among the objects that scan() found, the newest first. Among generations
 /// with the same number, committed ones come first. Objects that belong to no generation are
 /// ignored.
 [[nodiscard]] std::vector<stored_generation> generations_of(std::vector<stored_object> const& objects,

@@ -28,7 +28,7 @@ TEST_CASE("a file appears under its name only by commit") {
   CHECK(directory.entries() == 1);
 }
 
-TEST_CASE("what stood there stays until commit, and its permissions after it") {
+TEST_CASE("the old content stays until commit, and its permissions stay after it") {
   test::temporary_directory const directory;
   auto const path = directory.file("out.txt");
   test::write_file(path, "old");

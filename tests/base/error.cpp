@@ -2,7 +2,7 @@
 
 #include "catch.hpp"
 
-TEST_CASE("errors say what, where, and how many more") {
+TEST_CASE("errors give the problem, the place, and the number of further ones") {
   CHECK(std::string(skel::task_error(17, 2, "bad thing", 3).what()) ==
         "task 17 failed on rank 2: bad thing (and 3 more)");
   CHECK(std::string(skel::task_error(0, 0, "bad thing", 0).what()) == "task 0 failed on rank 0: bad thing");

@@ -147,7 +147,7 @@ static_assert(!holds_every<long, double>() && !holds_every<int, bool>());
 
 }  // namespace
 
-// A value that holds a pointer travels where its traits say how.
+// A value that holds a pointer can be sent if its traits define how.
 namespace {
 int const cells[8] = {};
 }
@@ -159,7 +159,7 @@ struct skel::transfer_traits<int const*> {
   }
 };
 
-TEST_CASE("whoever has to send an address says how") {
+TEST_CASE("types that hold an address need traits to be sent") {
   std::vector<std::byte> bytes;
   skel::pack(std::vector<int const*>{cells + 3, cells}, bytes);
   std::span<std::byte const> in(bytes);

@@ -1,4 +1,4 @@
-// What must be the same on all ranks is compared: context::require_same over MPI.
+// Compares values that must be the same on all ranks: context::require_same over MPI.
 #include <string>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// docs/failure-contract.md, seen from outside: exit codes of all ranks, lines on standard error. Whoever
+// docs/failure-contract.md, seen from outside: exit codes of all ranks, lines on standard error. A rank that
 // hangs is ended by timeout, with another exit code.
 #include <algorithm>
 #include <string>
@@ -109,7 +109,7 @@ TEST_CASE("an exception that escapes: one line, exit code 1 on every rank") {
   check_fails(1, "escape 0", 1, "it rains");
 }
 
-TEST_CASE("a task_error that nobody catches is said once") {
+TEST_CASE("an uncaught task_error is reported once") {
   auto const e = run(3, "task");
   check_exits(e, 3, 1);
   auto const said = complaints(e);
@@ -186,7 +186,7 @@ TEST_CASE("exit() during a skeleton call: one line, and no rank ends with 0") {
   check_exits(outside, 1, 0);
 }
 
-TEST_CASE("MPI that is started or ended by somebody else: one line, exit code 2") {
+TEST_CASE("MPI that is started or ended outside skel: one line, exit code 2") {
   for (int const ranks : {1, 2}) {
     auto const before = run(ranks, "init-before");
     check_exits(before, ranks, 2);

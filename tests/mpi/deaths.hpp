@@ -32,12 +32,12 @@ inline void die_in(std::chrono::microseconds time) {
   die_in(time, [] { return true; });
 }
 
-/// Who dies when. What happens inside of tasks ("first" and the like) is the program's to do.
+/// Decides which rank dies when. The program handles deaths inside tasks ("first" and the like).
 struct plan_of_deaths {
   std::string when;
   std::uint64_t seed = 0;
   int ranks = 1;
-  std::chrono::microseconds work{};  ///< all of it takes about so long
+  std::chrono::microseconds work{};  ///< the approximate duration of the whole call
 
   /// The rank that dies where only one does, inside of a task.
   [[nodiscard]] int victim() const {

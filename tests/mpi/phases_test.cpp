@@ -44,7 +44,7 @@ TEST_CASE("a rank dies when it has said farewell") {
   }
 }
 
-TEST_CASE("nobody waits for ever in what comes after the farewell") {
+TEST_CASE("no rank waits forever after the farewell") {
   for (auto const* where : {"free", "finalize"}) {
     INFO(where);
     auto const e = run(where, 1, "1s");

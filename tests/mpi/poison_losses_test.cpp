@@ -44,12 +44,12 @@ TEST_CASE("a task that aborts is named, and one that travels") {
   ends_with_the_task("first-come", "on-root", "kill", 4);
 }
 
-TEST_CASE("the root does not run it when nobody else is left") {
+TEST_CASE("the root does not run it when it is the only rank left") {
   ends_with_the_task("guided", "streamed", "kill", 3);
   ends_with_the_task("blocks", "streamed", "kill", 3);
 }
 
-TEST_CASE("concentrated results tell less, so one more rank is lost") {
+TEST_CASE("concentrated results reveal less, so one more rank is lost") {
   ends_with_the_task("guided", "concentrated", "kill", 5);
 }
 

@@ -1,4 +1,4 @@
-// What can travel: bytes, vectors, strings, containers, types with serialize (also private), with
+// Types that can be sent: bytes, vectors, strings, containers, types with serialize (also private), with
 // transfer_traits.
 #include <array>
 #include <atomic>

@@ -21,7 +21,7 @@ progress_state at(std::uint64_t done, std::uint64_t total, double seconds) {
   return state;
 }
 
-// What `body` prints to standard error, which is a file meanwhile.
+// Returns what `body` prints to standard error, which is redirected to a file.
 template <class F>
 std::string standard_error_of(F&& body) {
   test::temporary_directory const directory;
@@ -45,7 +45,7 @@ TEST_CASE("progress modes are parsed, others are listed") {
         "unknown progress mode \"sometimes\"; known: auto, always, never");
 }
 
-TEST_CASE("a progress line says how much, how fast, how long") {
+TEST_CASE("a progress line shows amount, speed and time left") {
   CHECK(progress_line("rows", at(256, 512, 2), 80) ==
         "rows  [################................]   50 %  256/512 tasks  128/s  0:02 left");
   CHECK(progress_line("rows", at(512, 512, 61), 80).ends_with("100 %  512/512 tasks  8.4/s  in 1:01"));
@@ -60,7 +60,7 @@ TEST_CASE("without a total there is no bar, share or time left") {
   CHECK(progress_line("stream", state, 80) == "stream  45000 tasks  15.0 k/s  in 3.0 s");
 }
 
-TEST_CASE("lost ranks are told") {
+TEST_CASE("lost ranks are reported") {
   auto state = at(10, 20, 1);
   state.ranks = 4;
   state.lost_ranks = 1;
@@ -95,7 +95,7 @@ TEST_CASE("no number of seconds is too strange for a progress line") {
   CHECK_NOTHROW(progress_line("", at(1, 3, std::numeric_limits<double>::quiet_NaN()), 80));
 }
 
-TEST_CASE("elsewhere than on a terminal there is a line per 10 %") {
+TEST_CASE("without a terminal there is a line per 10 %") {
   auto const text = standard_error_of([] {
     progress_display display("rows", progress_mode::always);
     for (std::uint64_t i = 0; i <= 1000; ++i) display.update(at(i, 1000, 0.01 * static_cast<double>(i)));
@@ -108,7 +108,7 @@ TEST_CASE("elsewhere than on a terminal there is a line per 10 %") {
   CHECK(text.ends_with("in 0:10\n"));
 }
 
-TEST_CASE("auto is silent elsewhere for a run shorter than a second") {
+TEST_CASE("without a terminal, auto is silent for runs shorter than a second") {
   auto const run = [](double seconds, progress_mode mode) {
     return standard_error_of([&] {
       progress_display display("rows", mode);

@@ -62,7 +62,7 @@ TEST_CASE("a report has the documented keys in the documented order") {
   CHECK(json["steals"] == 17);
 }
 
-TEST_CASE("what was not measured is absent, never 0") {
+TEST_CASE("values that were not measured are absent, never 0") {
   auto run = some_report();
   run.busy_share = std::nan("");
   auto const json = written(run, {"skel-raytrace", {}, {{"share", std::nan("")}}});
@@ -108,7 +108,7 @@ TEST_CASE("phases are written where there are some") {
   CHECK_FALSE(written(some_report(), {}).contains("phases"));
 }
 
-TEST_CASE("a report says what checkpoints have cost, where there were any") {
+TEST_CASE("a report contains the cost of checkpoints, if there were any") {
   skel::report run;
   CHECK_FALSE(written(run, {}).contains("checkpoint"));
   run.checkpoint = skel::checkpoint_report{
@@ -124,7 +124,7 @@ TEST_CASE("a report says what checkpoints have cost, where there were any") {
   CHECK_THROWS(written(run, taken));
 }
 
-TEST_CASE("a multi_host report says what its groups were") {
+TEST_CASE("a multi_host report describes its groups") {
   auto run = some_report();
   CHECK_FALSE(written(run, {}).contains("groups"));
   run.groups = skel::group_report{.sizes = {8, 7}, .size_found = true, .reassigned = 3, .read_seconds = 1.22};

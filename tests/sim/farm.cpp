@@ -107,7 +107,7 @@ TEST_CASE("times are those computed by hand") {
   auto const p = sim::platform::ready("lee-1997-14");
   std::uint64_t const n = 512;
 
-  // Interleaved: as long as the machine needs that is slowest with its share.
+  // Interleaved: the time of the machine that is slowest with its share.
   std::vector<double> load(14);
   for (std::uint64_t i = 0; i < n; ++i) load[i % 14] += cost(i);
   double slowest = 0;
@@ -117,7 +117,7 @@ TEST_CASE("times are those computed by hand") {
   CHECK(dealt.seconds < slowest + 0.1);
   for (std::size_t r = 0; r < 14; ++r) CHECK(dealt.tasks_of[r] == (r < n % 14 ? 37 : 36));
 
-  // First come, first served, asking when the last task is done: whoever is free first gets the next.
+  // First come, first served, asking when the last task is done: the first idle rank gets the next.
   std::vector<double> free_at(14);
   for (std::uint64_t i = 0; i < n; ++i) {
     auto const first = std::min_element(free_at.begin(), free_at.end());

@@ -1,4 +1,4 @@
-// Platforms from JSON: what is read, and what is said about input that is wrong.
+// Platforms from JSON: values that are read, and error messages for wrong input.
 #include "skel/sim/platform.hpp"
 
 #include <string>

@@ -169,7 +169,7 @@ TEST_CASE("divide and conquer on real graphs in virtual time") {
 }
 #endif
 
-TEST_CASE("what messages cost on a simulated cluster, as a machine file") {
+TEST_CASE("a simulated cluster's message costs are written as a machine file") {
   folder const f;
   auto r = simulate("--skeleton calibrate --platform pentium4-14 --ranks 4 --machine " + f.file("m.json"));
   INFO(r.text);
@@ -218,7 +218,7 @@ TEST_CASE("groups whose layers cost what was traced") {
   };
   CHECK(long_run("") > 0);
   CHECK(long_run(" --without split") == 0);
-  // A margin of a slice: whoever begins in the middle reads four.
+  // A margin of a slice: a host that begins in the middle reads four.
   CHECK(report_of("--ranks 1 --group-size 1 --margin 1")["seconds"].get<double>() ==
         Approx(7 * 2 + 6 * 30).epsilon(0.001));
   std::string const head = "what,layer,row,seconds,bytes\n";

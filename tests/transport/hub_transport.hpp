@@ -23,8 +23,8 @@ namespace hub {
 
 using clock = std::chrono::steady_clock;
 
-/// What connects the ranks. Packets of one rank to another arrive in order, up to `most_delay` after they
-/// were sent. A killed rank neither sends nor receives any more.
+/// The network between the ranks. Packets of one rank to another arrive in order, up to `most_delay` after
+/// they were sent. A killed rank neither sends nor receives any more.
 class network {
  public:
   explicit network(int ranks, std::chrono::microseconds most_delay = {}, std::uint64_t seed = 1)
@@ -38,8 +38,8 @@ class network {
   void kill(int rank) {
     std::lock_guard const lock(mutex_);
     dead_[static_cast<std::size_t>(rank)] = true;
-    // What it has sent dies with it: a message that comes later would make it look alive, and there is no
-    // detector here that would notice again.
+    // Its messages in flight are dropped: a later one would make it look alive, and no detector here would
+    // suspect it again.
     for (auto& box : inbox_) std::erase_if(box, [&](auto const& l) { return l.from == rank; });
   }
   void put(int from, int to, skel::transport::packet const& what) {
@@ -60,7 +60,7 @@ class network {
     auto& box = inbox_[static_cast<std::size_t>(rank)];
     auto const now = most_delay_.count() > 0 ? clock::now() : clock::time_point::max();
     for (auto it = box.begin(); it != box.end(); ++it) {
-      if (it->due > now) continue;  // later ones of the same sender are due later, too
+      if (it->due > now) continue;  // later packets of this sender are due later
       skel::transport::transport::arrival a{it->from,
                                             skel::transport::packet::received(std::move(it->bytes))};
       box.erase(it);
@@ -115,9 +115,9 @@ class job {
       skel::context_options options;
       options.threads = threads;
       options.largest_message = largest_message;
-      options.suspect_after_seconds = 0;  // tests say who is lost
+      options.suspect_after_seconds = 0;  // tests declare ranks lost
       options.host = host;
-      options.watchdog_seconds = 15;  // says where every rank stands instead of hanging
+      options.watchdog_seconds = 15;  // prints every rank's state instead of hanging
       engines_.push_back(std::make_shared<skel::detail::engine>(std::make_unique<transport>(net_, r), options,
                                                                 "host" + std::to_string(r)));
       if (!host.empty()) engines_.back()->on_host = {r, ranks};
@@ -135,7 +135,7 @@ class job {
       if (static_cast<int>(r) != rank) declare_lost(*engines_[r], rank);
   }
   void suspect(int rank) { declare_lost(*engines_[0], rank); }
-  /// One rank takes another for dead.
+  /// Makes one rank suspect another.
   void suspect(int who, int rank) { declare_lost(*engines_[static_cast<std::size_t>(who)], rank); }
   /// The suspect shows that it lives, as a detector's heartbeat does: an acknowledgement alone.
   void heartbeat(int rank, int to = 0) {
@@ -185,7 +185,7 @@ class job {
   std::vector<std::exception_ptr> errors_;
 };
 
-/// What the body threw on this rank.
+/// Returns the exception that the body threw on this rank.
 template <class Error>
 void check_thrown(job const& job, int rank) {
   REQUIRE(job.exception(rank) != nullptr);

@@ -30,7 +30,7 @@ std::string text_of(packet const& p) {
   auto const b = p.bytes();
   return {reinterpret_cast<char const*>(b.data()), b.size()};
 }
-// As it comes out of the wire at the other end.
+// Returns the packet as the other end receives it.
 packet copy_of(packet const& p) { return packet::received({p.bytes().begin(), p.bytes().end()}); }
 
 }  // namespace
@@ -122,7 +122,7 @@ TEST_CASE("a packet too short for a header is refused") {
   CHECK_THROWS_AS(b.accept(packet::received(std::vector<std::byte>(5))), skel::protocol_error);
 }
 
-TEST_CASE("the room of large messages serves large messages again") {
+TEST_CASE("buffers of large messages are reused for large messages") {
   skel::transport::alone wires;
   auto const give_back = [&](std::size_t bytes) { wires.recycle(std::vector<std::byte>(bytes)); };
   CHECK(wires.buffer(100000).capacity() == 0);
@@ -138,7 +138,7 @@ TEST_CASE("the room of large messages serves large messages again") {
   CHECK(wires.buffer(5000).capacity() == 0);
 }
 
-TEST_CASE("a packet that is shared gives its room back with the last who refers to it, whenever that is") {
+TEST_CASE("a shared packet returns its buffer when the last reference is released") {
   std::shared_ptr<packet const> late;
   {
     skel::transport::alone wires;
@@ -154,7 +154,7 @@ TEST_CASE("a packet that is shared gives its room back with the last who refers 
   CHECK(late->bytes()[199999] == std::byte{7});  // the wires are gone
 }
 
-TEST_CASE("large messages arrive side by side in one block, which serves again when all of them are gone") {
+TEST_CASE("large messages share one block, which is reused once all of them are released") {
   std::shared_ptr<std::byte> late;
   {
     skel::transport::arrival_memory memory;
@@ -178,10 +178,10 @@ TEST_CASE("large messages arrive side by side in one block, which serves again w
     CHECK(memory.take(2000000).get() == again);
     late = memory.take(70000);
   }
-  std::fill_n(late.get(), 70000, std::byte{7});  // the memory outlives who has given it
+  std::fill_n(late.get(), 70000, std::byte{7});  // the memory outlives its allocator
 }
 
-TEST_CASE("a packet that arrived in memory of its own reads as any other, and has no buffer to give back") {
+TEST_CASE("a packet in memory of its own reads like any other and has no buffer to return") {
   auto const memory = std::make_shared<std::array<std::byte, 5>>();
   auto p = packet::arriving({memory, memory->data()}, 5);
   std::ranges::copy(body_of("hello").bytes(), p.data());

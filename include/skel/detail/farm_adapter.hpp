@@ -20,7 +20,7 @@ namespace skel {
 
 namespace detail {
 
-// What an on_root farm keeps of its source on the root.
+// The part of its source that an on_root farm keeps on the root.
 template <class Source>
 struct task_stream {
   using stream_range = typename kept<typename Source::opened>::type;
