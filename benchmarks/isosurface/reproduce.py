@@ -155,7 +155,7 @@ class Experiment:
             row = {"platform": platform, "table": table, "nodes": nodes, "seconds": seconds,
                    "host_idle": groups.get("host_idle_seconds", 0) * percent,
                    "slave_idle": groups.get("slave_idle_seconds", 0) * percent,
-                   "spread": groups.get("slave_idle_spread", 0) * percent, "speed_per_node": alone / (nodes * seconds),
+                   "spread": groups.get("slave_idle_spread_seconds", 0) * percent, "speed_per_node": alone / (nodes * seconds),
                    "done_in_time": r["efficiency"]}
             if paper[nodes]:
                 total, host, slave, spread = paper[nodes]
