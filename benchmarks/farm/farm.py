@@ -24,10 +24,10 @@ CHUNKS = {0: (1, 8, 32, 256), 10: (1, 4, 8, 32), 100: (1, 2, 4), 1000: (1, 2)}
 WINDOWS = {0: (2, 4), 10: (2, 4), 100: (2, 4), 1000: (1, 2)}
 # Above 4 KiB shared memory changes its protocol. The faster one depends on the machine, so both are tried.
 SINGLE_COPY = {16: ("default",), 4096: ("default", "none")}
-SCHEDULES = {0: ("guided", "guided:min=32", "first-come:chunk=32", "first-come:chunk=256"),
-             10: ("guided", "first-come:chunk=8", "first-come:chunk=1"),
-             100: ("guided", "first-come:chunk=1", "first-come:chunk=2"),
-             1000: ("guided", "first-come:chunk=1")}
+SCHEDULES = {0: ("auto", "guided", "guided:min=32", "first-come:chunk=32", "first-come:chunk=256"),
+             10: ("auto", "guided", "first-come:chunk=8", "first-come:chunk=1"),
+             100: ("auto", "guided", "first-come:chunk=1", "first-come:chunk=2"),
+             1000: ("auto", "guided", "first-come:chunk=1")}
 
 
 class Program:
