@@ -152,7 +152,7 @@ TEST_CASE("checkpoints: dependent options and invalid codes") {
 
 TEST_CASE("unknown names are errors that list the known ones") {
   CHECK(complaint({"--schedule", "foo"})
-            .starts_with("--schedule: unknown schedule \"foo\"; known: blocks, interleaved, "));
+            .starts_with("--schedule: unknown schedule \"foo\"; known: auto, blocks, interleaved, "));
   CHECK(complaint({"--schedule", "guided:max=3"}) ==
         "--schedule: \"guided:max=3\": unknown option \"max=3\"; known: min=N");
   CHECK(complaint({"--results", "late"}) ==

@@ -9,7 +9,9 @@ namespace {
 constexpr double look_again = 0.01;
 }  // namespace
 
-void farm_ledger::told(std::size_t index, farm::load const& here) { dealer_.loads().told(index, here); }
+void farm_ledger::told(std::size_t index, std::optional<farm::load> const& here) {
+  if (here) dealer_.loads().told(index, *here);
+}
 
 void farm_ledger::on_ask(std::size_t index, farm::ask const& m, farm_actions& out) {
   if (directs()) {

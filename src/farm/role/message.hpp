@@ -24,7 +24,7 @@ struct load {
 /// Worker to root: requests this many tasks.
 struct ask {
   std::uint64_t wanted = 0;
-  load here{};
+  std::optional<load> here{};
   std::optional<rank_id> refused_by{};  ///< the rank that the root named had none
   friend bool operator==(ask const&, ask const&) = default;
 };
@@ -55,13 +55,13 @@ struct results {
   range_list ranges{};
   std::uint64_t wanted = 0;  ///< tasks requested in the same message; 0: none
   range_list begun{};        ///< tasks begun since the worker's last message
-  load here{};
+  std::optional<load> here{};
   friend bool operator==(results const&, results const&) = default;
 };
 /// Worker to root: it has begun tasks; these are all that it runs.
 struct begins {
   range_list running{};
-  load here{};
+  std::optional<load> here{};
   friend bool operator==(begins const&, begins const&) = default;
 };
 /// Root to worker: asks which tasks it holds.

@@ -88,7 +88,10 @@ void farm_worker::measured(std::uint64_t tasks, double seconds) {
   cost_ += (std::max(seconds, n * 1e-9) / n - cost_) * n / weight_;
 }
 
-farm::load farm_worker::here() const { return directed() ? farm::load{held_.queued(), cost_} : farm::load{}; }
+std::optional<farm::load> farm_worker::here() const {
+  if (!directed()) return std::nullopt;
+  return farm::load{held_.queued(), cost_};
+}
 
 // --- messages
 

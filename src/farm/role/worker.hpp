@@ -77,7 +77,7 @@ class farm_worker {
   [[nodiscard]] std::uint64_t wanted() const;
   [[nodiscard]] bool may_ask() const;
   [[nodiscard]] bool directed() const { return ring_ && ring_->directed(); }
-  [[nodiscard]] farm::load here() const;
+  [[nodiscard]] std::optional<farm::load> here() const;
   void ask(farm_actions& out);
   void maybe_ask(farm_actions& out);
   void maybe_steal(farm_actions& out);
