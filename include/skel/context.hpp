@@ -93,7 +93,7 @@ class context {
   /// The same over an MPI_Comm, in a program without Boost.MPI. Requires skel/mpi.hpp, which must be
   /// included before the call.
   template <class Communicator>
-    requires(sizeof(detail::plain_mpi<Communicator>) > 0)
+    requires(sizeof(detail::plain_mpi<Communicator>) > 0)  // NOLINT(bugprone-sizeof-expression)
   explicit context(Communicator communicator, context_options options = context_options::from_environment())
       : context(detail::plain_mpi<Communicator>::make_engine(communicator, std::move(options))) {}
   context(context&&) noexcept;

@@ -183,7 +183,7 @@ void world::begin(int rank) {
   perform(rank, false, list);
 }
 
-// What an earlier run has left goes to the sink first.
+// Results of an earlier run go to the sink first.
 void world::restore() {
   if (scenario_->restored.empty()) return;
   for (task_id id : scenario_->restored) {
@@ -195,7 +195,7 @@ void world::restore() {
 
 bool world::deliverable(int from, int to) const {
   if (state_.wires[wire(from, to)].empty() || !at(to).begun || !at(to).alive) return false;
-  // What the root has for a suspect waits until the suspect shows that it lives.
+  // The root's messages to a suspect wait until the suspect shows that it lives.
   return !(from == 0 && state_.suspected[static_cast<std::size_t>(to)]);
 }
 
@@ -204,7 +204,7 @@ void world::deliver(event const& e) {
   auto p = std::move(w.front());
   w.erase(w.begin());
   if (e.n == 1) w.insert(w.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(w.size(), e.more)), p);
-  if (e.b == 0) state_.suspected[static_cast<std::size_t>(e.a)] = false;  // whoever speaks lives
+  if (e.b == 0) state_.suspected[static_cast<std::size_t>(e.a)] = false;  // a rank that speaks lives
   auto& newest = state_.received[wire(e.a, e.b)];
   if (p.sequence <= newest) return;
   newest = p.sequence;
@@ -213,7 +213,7 @@ void world::deliver(event const& e) {
 
 void world::receive(int from, int to, packet p) {
   auto& n = at(to);
-  // The run is closed on this rank. On a wire that loses messages the root must stay and say the end again.
+  // The run is closed on this rank. On a lossy wire the root must stay and repeat the end.
   if (n.ended && (to != 0 || from == 0 || scenario_->lost_in == 0)) return;
   if (fault_ != nullptr && !fault_->receives(*this, from, to, p.what)) return;
   role::farm_actions list;
@@ -238,8 +238,7 @@ void world::receive(int from, int to, packet p) {
   perform(to, false, list);
 }
 
-// Results are given to the sink as the ledger has decided: each task's once, a merged value whole or not at
-// all.
+// Passes results to the sink as the ledger has decided: each result once, a merged value whole or not at all.
 void world::take_results(packet const& p, range_list const& accepted, bool was_stopping) {
   auto const ids = ids_of(accepted);
   require(!was_stopping, "results are given to the sink after stop");
@@ -276,7 +275,7 @@ void world::tick(int rank) {
     state_.ledger.tick(list);
     perform(0, true, list);
   }
-  // The root tells the others whom it has lost; they hear of it late.
+  // The root announces lost ranks to the others, which hear of it late.
   for (int r = 1; r < scenario_->ranks; ++r) {
     if (r == rank || !lost(r)) continue;
     at(rank).worker.lost(r, list);
@@ -301,7 +300,7 @@ void world::die(event const& e) {
   n.payloads.clear();
 }
 
-// As far as the root can know: the results of what it has finished may be on their way.
+// As far as the root can know: results of finished tasks may be in flight.
 void world::remember_what_it_ran(int rank) {
   std::vector<bool> ran(scenario_->tasks);
   auto const mark = [&](range_list const& ranges) {
@@ -315,7 +314,7 @@ void world::remember_what_it_ran(int rank) {
     if (ran[id]) ++state_.ran_at_death[id];
 }
 
-// The rank dies of this task. Of its messages to the root the last ones may be lost.
+// This task kills the rank. Its last messages to the root may be lost.
 void world::take_poison(int rank, task_id id, std::uint64_t lost_words) {
   auto const& s = *scenario_;
   if (rank != 0) {
@@ -325,7 +324,7 @@ void world::take_poison(int rank, task_id id, std::uint64_t lost_words) {
     }
     auto const words = state_.wires[wire(rank, 0)].size();
     die({event::kind::die, rank, 0, words - lost_words % (words + 1)});
-    // The first loss may tell nothing, the second not for certain; several threads cost one more.
+    // The first loss may show nothing and the second may be ambiguous; several threads cost one more.
     require(!s.last_words || s.policy.copies || state_.suspicions > 0 ||
                 state_.ran_at_death[id] <= std::max(2U, s.most_losses) + (s.threads > 1 ? 2 : 1),
             fmt::format("task {} ends {} ranks and is not named", id, state_.ran_at_death[id]));

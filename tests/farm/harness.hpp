@@ -1,5 +1,5 @@
-// A simulated farm without clock, threads or wires: one ledger and N workers as plain values, and every
-// choice of what happens next made from outside, by a seed or by trying them all.
+// A simulated farm without clock, threads or wires: one ledger and N workers as plain values. A seed, or an
+// exhaustive search, chooses each next event.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ using harness_common::require;
 using harness_common::summary;
 using harness_common::violation;
 
-/// What a run is made of; everything that happens in it comes from the seed (or from the exhaustive search).
+/// The parameters of a run; its events come from the seed (or from the exhaustive search).
 struct scenario {
   std::uint64_t seed = 0;
   int ranks = 2;
@@ -43,27 +43,27 @@ struct scenario {
   bool ticks = true;                    ///< false: the run must end without any
   int deaths = 0;                       ///< most ranks that die
   int suspicions = 0;                   ///< most false suspicions
-  unsigned lost_in = 0;                 ///< one message in so many is lost between the living; 0: none
-  unsigned duplicated_in = 0;           ///< one in so many comes twice
-  int late = 0;                         ///< ranks that begin when much has happened already
-  std::optional<task_id> failing_from;  ///< this task and those behind it throw
+  unsigned lost_in = 0;                 ///< one message in this many between living ranks is lost; 0: none
+  unsigned duplicated_in = 0;           ///< one message in this many arrives twice
+  int late = 0;                         ///< ranks that begin late
+  std::optional<task_id> failing_from;  ///< this task and all later ones throw
   std::uint64_t failing_every = 1;
-  std::vector<task_id> poison;  ///< whatever rank runs one of these dies of it
-  bool last_words = false;      ///< all its messages arrive before its loss is noticed
+  std::vector<task_id> poison;  ///< a rank that runs one of these dies
+  bool last_words = false;      ///< all messages of a dead rank arrive before its loss is noticed
   unsigned most_losses = 0;     ///< see farm_ledger_config
   std::optional<task_id> sink_fails_at;
   std::optional<std::uint64_t> source_fails_at;
   bool stops_early = false;
   std::optional<int> other_call;  ///< this rank makes another call than the root
   std::uint64_t first_grant = 0;
-  bool resumed = false;           ///< the run goes on with an earlier one,
-  std::vector<task_id> restored;  ///< which has left these results; in ascending order
+  bool resumed = false;           ///< the run continues an earlier one,
+  std::vector<task_id> restored;  ///< which left these results; in ascending order
   unsigned send_after_ticks = 0;  ///< see farm_worker_config
-  bool holds_back = false;        ///< the root now and then keeps what is left for itself
+  bool holds_back = false;        ///< the root sometimes keeps the remaining tasks for itself
   bool timed = false;             ///< the root has a clock: a millisecond per event
   std::uint64_t chaos = 100;      ///< events in random order before everything is made to end
 
-  /// Nothing that makes a task run twice.
+  /// True if nothing makes a task run twice.
   [[nodiscard]] bool calm() const { return deaths == 0 && suspicions == 0 && lost_in == 0 && poison.empty(); }
   [[nodiscard]] std::string describe() const;
 };
@@ -72,11 +72,11 @@ struct scenario {
 [[nodiscard]] scenario random_scenario(std::uint64_t seed);
 /// One with at least one death.
 [[nodiscard]] scenario death_scenario(std::uint64_t seed);
-/// One that goes on with what an earlier run has left, deaths included.
+/// One that continues an earlier run, with deaths.
 [[nodiscard]] scenario resumed_scenario(std::uint64_t seed);
-/// One with tasks that end whatever rank runs them.
+/// One with tasks that kill any rank that runs them.
 [[nodiscard]] scenario poison_scenario(std::uint64_t seed);
-/// One whose ranks die for reasons of their own, while tasks may be blamed.
+/// One whose ranks die for other reasons while tasks may be blamed.
 [[nodiscard]] scenario blaming_scenario(std::uint64_t seed);
 /// A ring of 64 ranks, deaths included.
 [[nodiscard]] scenario wide_ring_scenario(std::uint64_t seed);
@@ -88,10 +88,10 @@ struct event {
     idle,       ///< a: rank, b: thread, n: limit
     finish,     ///< a: rank, b: thread, n: tasks of the front that are done, more: next limit
     tick,       ///< a: rank, or everybody
-    die,        ///< a: rank, n: messages of it that still arrive at the root
-    detect,     ///< a: a dead rank is noticed
-    suspect,    ///< a: a living rank is thought dead
-    heartbeat,  ///< a: it shows that it lives
+    die,        ///< a: rank, n: number of its messages that still reach the root
+    detect,     ///< a: a dead rank that is noticed
+    suspect,    ///< a: a living rank that is declared dead
+    heartbeat,  ///< a: a rank that shows that it lives
     supply,     ///< n: more tasks, more = 1: and no others
     sink,       ///< n: most results
     source_fails,
@@ -111,7 +111,7 @@ inline constexpr int everybody = -1;
 class world;
 
 struct fault : harness_common::fault<world, event, role::farm_actions, role::farm_message> {
-  /// How many results the ledger is told that the sink has had.
+  /// The number of results that the ledger believes the sink has received.
   virtual std::uint64_t sunk(std::uint64_t count) { return count; }
 };
 
@@ -120,28 +120,28 @@ class world {
  public:
   explicit world(scenario const& s, fault* f = nullptr);
 
-  /// Lets one thing happen. Throws violation when an invariant does not hold afterwards.
+  /// Applies one event. Throws violation if an invariant does not hold afterwards.
   void apply(event const& e);
   [[nodiscard]] bool ended() const;
-  /// What must hold of a run that has ended.
+  /// Checks what must hold at the end of a run.
   void check_end() const;
 
-  /// Everything that may happen next, for the exhaustive search: ticks only while `early_ticks` last or when
-  /// nothing else can happen.
+  /// All possible next events, for the exhaustive search. Ticks only while `early_ticks` last or when nothing
+  /// else can happen.
   [[nodiscard]] std::vector<event> possible(int early_ticks) const;
-  /// One random thing; false when the dice hit nothing that is possible now.
+  /// Applies a random event. Returns false if the drawn event is not possible now.
   bool step(std::mt19937_64& dice);
-  /// No more faults; everything is delivered, computed, sunk, and time passes until all have ended.
+  /// Injects no more faults: delivers, computes and sinks everything, and lets time pass until all ranks end.
   void settle(std::mt19937_64& dice);
 
   [[nodiscard]] std::uint64_t hash() const;
   friend bool operator==(world const& x, world const& y) { return x.state_ == y.state_; }
   [[nodiscard]] scenario const& plan() const { return *scenario_; }
   [[nodiscard]] int deaths() const { return state_.deaths; }
-  /// Somebody died while the run still had tasks without a result.
+  /// Whether a rank died while tasks had no result.
   [[nodiscard]] bool died_at_work() const { return state_.died_at_work; }
   [[nodiscard]] std::uint64_t again() const { return state_.ledger.handed_out_again(); }
-  /// A task was blamed for the loss of the ranks that ran it.
+  /// Whether a task was blamed for the loss of ranks that ran it.
   [[nodiscard]] bool blamed() const;
 
  private:
@@ -153,7 +153,7 @@ class world {
   };
   struct thread {
     std::optional<task_range> todo;
-    bool payloads = true;  // it holds what its tasks need
+    bool payloads = true;  // it holds the payloads of its tasks
     friend bool operator==(thread const&, thread const&) = default;
   };
   struct node {
@@ -163,7 +163,7 @@ class world {
     bool ended = false;
     bool draining = false;
     bool stop_asked = false;
-    bool rested = false;  // asked for work since something last changed
+    bool rested = false;  // has asked for work since the last change
     bool failed = false;
     std::vector<thread> threads;
     std::vector<task_id> held;  // finished, results not sent
@@ -233,7 +233,7 @@ class world {
 
   std::shared_ptr<scenario const> scenario_;
   fault* fault_;
-  std::uint64_t losses_ = 0;  // its own little generator: which messages the wire loses
+  std::uint64_t losses_ = 0;  // state of the generator that chooses lost messages
   range_list accepted_;
   bool delivering_ = false;
   state state_;
@@ -242,7 +242,7 @@ class world {
 /// Runs a scenario to its end. Throws violation (with seed and description).
 summary run(scenario const& s, fault* f = nullptr);
 
-/// Every order of events of a small scenario, states seen once.
+/// Tries every order of events of a small scenario; visits each state once.
 [[nodiscard]] exploration explore(scenario const& s, int early_ticks, std::uint64_t most_states, bool exact,
                                   fault* f = nullptr);
 

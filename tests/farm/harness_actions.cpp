@@ -1,4 +1,4 @@
-// What the engine does for the farm's roles, and what must hold of it.
+// Does the engine's part for the farm's roles, and checks the invariants.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -103,10 +103,10 @@ void world::send(int from, int to, role::farm_message const& m) {
   state_.wires[wire(from, to)].push_back(std::move(p));
 }
 
-// What the root says to itself arrives at once.
+// Messages of the root to itself arrive at once.
 void world::drain_self() {
   std::size_t next = 0;
-  while (next < state_.to_self.size()) {  // which grows meanwhile
+  while (next < state_.to_self.size()) {  // the list grows meanwhile
     auto p = std::move(state_.to_self[next++]);
     receive(0, 0, std::move(p));
   }
@@ -117,7 +117,7 @@ void world::check_window() const {
   auto const& s = *scenario_;
   if (s.window == 0 || !s.calm() || s.other_call) return;
   auto const& l = state_.ledger;
-  // In task order restored results wait for others; otherwise they are the first that the sink has.
+  // In task order, restored results wait for others; otherwise the sink receives them first.
   auto const restored = s.ordered ? 0 : std::min<std::uint64_t>(state_.sunk, s.restored.size());
   auto const sunk = state_.sunk - restored;
   require(l.given() <= sunk + s.window,
@@ -129,8 +129,8 @@ bool world::blamed() const {
   return o.how == role::outcome::status::task_failed && !fails(o.task);
 }
 
-// Where ranks die of tasks only, and all that they said is heard, it is one of these. Otherwise ranks that
-// died or were suspected ran it, all but the first for certain.
+// If only tasks kill ranks and all their messages arrive, the blamed task is one of these. Otherwise dead or
+// suspected ranks ran it, all but the first of them for certain.
 void world::check_blame(role::outcome const& how) const {
   auto const& s = *scenario_;
   require(s.most_losses > 0, "a task is blamed that may end any number of ranks");
@@ -192,8 +192,7 @@ void world::check_end() const {
       break;
   }
   require(root.tasks == state_.sunk, "the outcome counts other results than the sink");
-  // On the ring a theft that is under way for long while nothing else moves is dealt out again: no harm is
-  // done.
+  // On the ring, tasks of a slow theft are given again if nothing else makes progress, which does no harm.
   if (s.calm() && s.policy.more != skel::more_from::ring && s.policy.more != skel::more_from::root_then_ranks)
     require(root.handed_out_again == 0, "tasks are handed out again though nobody was lost");
 }

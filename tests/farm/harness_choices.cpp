@@ -1,4 +1,4 @@
-// What may happen next in a simulated farm: everything, something, or what makes it end.
+// The next events of a simulated farm: all possible ones, a random one, or those that make it end.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ std::vector<event> world::possible(int early_ticks) const {
         if (todo) {
           list.push_back({kind::finish, r, t, todo->count, 0});
         } else {
-          auto copy = n.worker;  // only where it changes something
+          auto copy = n.worker;  // only if it changes something
           role::farm_actions actions;
           copy.idle(s.most_at_once, actions);
           if (!(copy == n.worker) || !actions.empty()) list.push_back({kind::idle, r, t, s.most_at_once});
@@ -148,7 +148,7 @@ bool world::step(std::mt19937_64& dice) {
   return e.has_value();
 }
 
-// Everything that needs no time to pass.
+// All events that need no time to pass.
 void world::work_off(std::mt19937_64& dice) {
   auto const& s = *scenario_;
   for (bool moved = true; moved && !ended();) {
@@ -187,7 +187,7 @@ void world::settle(std::mt19937_64& dice) {
     if (at(r).alive && state_.suspected[static_cast<std::size_t>(r)]) apply({kind::heartbeat, r});
   }
   for (int round = 0; round < most_ticks; ++round) {
-    for (int r = 1; r < s.ranks; ++r)  // of a task
+    for (int r = 1; r < s.ranks; ++r)  // killed by a task
       if (!at(r).alive && !state_.detected[static_cast<std::size_t>(r)]) apply({kind::detect, r});
     work_off(dice);
     if (ended()) return;

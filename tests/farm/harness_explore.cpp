@@ -54,7 +54,7 @@ std::uint64_t world::hash() const {
 
 namespace {
 
-// The states seen: themselves, or (many more fit) only their hashes, at the risk of taking two for one.
+// The states seen, or only their hashes: many more fit, at the risk of a collision.
 class seen_states {
  public:
   explicit seen_states(bool exact) : exact_(exact) {}

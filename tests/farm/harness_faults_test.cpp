@@ -1,4 +1,4 @@
-// The harness is tested, too: deliberate faults of the protocol must be noticed.
+// Tests the harness itself: it must notice deliberate faults of the protocol.
 #include "harness.hpp"
 #include "role/harness_mutation.hpp"
 
@@ -128,7 +128,7 @@ std::vector<named_fault<mutation>> const resumption_faults{
      [](auto& m) { m.told = [](std::uint64_t n) { return n > 0 ? n - 1 : 0; }; }},
 };
 
-// Of scenarios in which all that a rank said before its task ended it is heard.
+// Uses scenarios in which all messages of a rank killed by a task arrive.
 std::vector<named_fault<mutation>> const poison_faults{
     {"nobody hears which suspect is begun", [](auto& m) { never<farm::begins>(m); }},
     {"a rank says that it begins another task",

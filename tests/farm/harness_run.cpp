@@ -141,7 +141,7 @@ scenario resumed_scenario(std::uint64_t seed) {
   std::mt19937_64 dice(seed * 7 + 3);
   auto s = draw(seed, dice() % 2 == 0);
   s.resumed = true;
-  auto const in = 1 + dice() % 6;  // one task in so many is left to do; all others are there
+  auto const in = 1 + dice() % 6;  // one task in this many is left to do
   for (task_id id = 0; id < s.tasks; ++id)
     if (dice() % in != 0 || dice() % 32 == 0) s.restored.push_back(id);
   if (s.results.concentrated) s.send_after_ticks = static_cast<unsigned>(dice() % 3);

@@ -1,4 +1,4 @@
-// The farm's protocol in random order, with everything going wrong that may.
+// The farm's protocol with events in random order and every kind of failure.
 #include "harness.hpp"
 
 #include <cstdio>
@@ -31,7 +31,7 @@ TEST_CASE("farms go on with what an earlier run has left", "[deaths]") {
 
 TEST_CASE("tasks that end whatever rank runs them are named", "[deaths]") {
   try_many("poison", harness::poison_scenario, 3, runs_wanted(8000));
-  // Where all is heard that a rank said, and the root does not meet the task first, it is always named.
+  // If all messages of dead ranks arrive and the root does not run the task first, the task is always named.
   int runs = 0;
   for (std::uint64_t seed = 1; seed <= test::fewer_if_slow(3000); ++seed) {
     auto const s = harness::poison_scenario(seed);

@@ -96,7 +96,7 @@ void world::supply(event const& e) {
 }
 
 void world::sink(std::uint64_t most) {
-  if (state_.ledger.stopping()) {  // as the engine does: what waits is dropped
+  if (state_.ledger.stopping()) {  // as the engine does: drops waiting results
     state_.sink_queue.clear();
     return;
   }

@@ -1,4 +1,4 @@
-// The root's ledger by itself, where the harness would not tell: how often it asks.
+// The root's ledger alone: how often it takes stock, which the harness does not check.
 #include "farm/role/ledger.hpp"
 
 #include <utility>
@@ -10,7 +10,7 @@ namespace {
 
 namespace role = skel::role;
 
-// A ledger whose ranks 0 ... 3 live, but for rank 3, and hold all tasks. Time passes, results come in.
+// A ledger with ranks 0 ... 3, of which rank 3 is lost, that hold all tasks. Time passes, results arrive.
 struct book {
   role::farm_ledger ledger;
   int stocks = 0;  // taken so far
@@ -43,8 +43,8 @@ struct book {
   void pass(int ticks, skel::task_range claimed, int silent = -1) {
     for (int i = 0; i < ticks; ++i) {
       role::farm_actions list;
-      ledger.lost(3, list);     // as the engine does on every tick
-      ledger.sunk(0, 0, list);  // the run moves
+      ledger.lost(3, list);     // as the engine says on every tick
+      ledger.sunk(0, 0, list);  // the run makes progress
       ledger.tick(list);
       answer(list, claimed, silent);
     }

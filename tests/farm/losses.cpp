@@ -1,6 +1,6 @@
-// A farm whose ranks kill themselves as they are told: losses SCHEDULE RESULTS WHEN SEED. On the root it says
-// who was lost and whether the bytes are right. losses_test.cpp starts it. RESULTS: streamed, concentrated,
-// or on-root for tasks that travel.
+// A farm whose ranks kill themselves: losses SCHEDULE RESULTS WHEN SEED. The root prints the lost ranks and
+// whether the bytes are right. losses_test.cpp starts it. RESULTS: streamed, concentrated, or on-root for
+// tasks that travel.
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -27,7 +27,7 @@ std::vector<std::uint64_t> work(std::uint64_t id) {
 bool dies_in_task(test::plan_of_deaths const& p, int rank, std::uint64_t n, std::uint64_t id) {
   if (rank == 0) return false;
   if (p.when == "first") return rank == p.victim() && n == 1;
-  return p.when == "last" && id == tasks - 1;  // whoever runs it, until only the root is left
+  return p.when == "last" && id == tasks - 1;  // any rank that runs it, until only the root is left
 }
 
 }  // namespace
@@ -38,7 +38,7 @@ int main(int argc, char** argv) {
     test::plan_of_deaths const p{argv[3], std::strtoull(argv[4], nullptr, 10), ctx.size(), 120ms};
     skel::farm_options options;
     if (std::string(argv[2]) == "concentrated") options.results = skel::results::concentrated();
-    if (p.when == "last") options.max_losses_per_task = 0;  // one task ends them all
+    if (p.when == "last") options.max_losses_per_task = 0;  // one task kills all of them
     std::atomic<std::uint64_t> done_here = 0;
     auto const run = [&](bool dying) {
       std::vector<std::vector<std::uint64_t>> got;
@@ -59,6 +59,6 @@ int main(int argc, char** argv) {
     };
     if (auto const life = p.lifetime(ctx.rank())) test::die_in(*life);
     run(true);
-    run(false);  // the survivors go on
+    run(false);  // the survivors continue
   });
 }

@@ -1,4 +1,4 @@
-// Real SIGKILLs: every schedule, at random and at chosen moments, results compared by bytes. A run counts
+// Real SIGKILLs: every schedule, at random and chosen moments, results compared by bytes. A run counts
 // only if a loss was seen while tasks were unfinished.
 #include <algorithm>
 #include <cstdio>
@@ -77,7 +77,7 @@ TEST_CASE("the loss of the root ends every survivor within the time-out, with on
     CAPTURE(e.out, e.errors);
     CHECK(e.code == 1);
     CHECK(std::count(e.errors.begin(), e.errors.end(), "mpi_losses: lost the root (rank 0)") == 2);
-    CHECK(e.errors.size() <= 3);  // and that three ranks share the cores, where there are two
+    CHECK(e.errors.size() <= 3);  // and that three ranks share two cores
   }
 }
 

@@ -1,4 +1,4 @@
-// The farm's messages through the codec: everything comes back, nothing hostile gets through.
+// The farm's messages through the codec: round trips, and hostile bytes.
 #include "farm/role/message.hpp"
 
 #include <cmath>
@@ -23,6 +23,11 @@ skel::range_list any_ranges(std::mt19937_64& dice) {
   return ranges;
 }
 
+std::optional<farm::load> any_load(std::mt19937_64& dice) {
+  if (dice() % 2 == 0) return std::nullopt;
+  return farm::load{any_number(dice), any_power(dice)};
+}
+
 farm_message any_message(std::mt19937_64& dice) {
   switch (dice() % 15) {
     case 0:
@@ -36,8 +41,7 @@ farm_message any_message(std::mt19937_64& dice) {
                                               .text = "why",
                                               .tasks = any_number(dice)}});
     case 3:
-      return farm::ask{
-          any_number(dice), {any_number(dice), any_power(dice)}, static_cast<int>(dice() % 4096)};
+      return farm::ask{any_number(dice), any_load(dice), static_cast<int>(dice() % 4096)};
     case 4:
       return farm::grant{any_ranges(dice), dice() % 2 == 0};
     case 5:
@@ -45,10 +49,9 @@ farm_message any_message(std::mt19937_64& dice) {
     case 6:
       return farm::nothing{};
     case 7:
-      return farm::results{
-          any_ranges(dice), any_number(dice), any_ranges(dice), {any_number(dice), any_power(dice)}};
+      return farm::results{any_ranges(dice), any_number(dice), any_ranges(dice), any_load(dice)};
     case 8:
-      return farm::begins{any_ranges(dice), {any_number(dice), any_power(dice)}};
+      return farm::begins{any_ranges(dice), any_load(dice)};
     case 9:
       return farm::take_stock{any_number(dice), dice() % 2 == 0};
     case 10:

@@ -34,7 +34,7 @@ std::string hash_of(std::vector<std::uint64_t> const& values) {
   return skel::xxh3_hex(std::as_bytes(std::span(values)));
 }
 
-// Results differ in length, so that a result in a wrong place cannot hide.
+// Results differ in length, so that a misplaced result shows.
 std::vector<std::uint64_t> result_of(std::uint64_t task) {
   return std::vector<std::uint64_t>(task % 5, test::mix(task));
 }

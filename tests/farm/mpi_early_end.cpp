@@ -1,4 +1,4 @@
-// Runs that end before their last task: the sink has enough, somebody asks, time is over.
+// Runs that end before their last task: by the sink, by a request, or by the time limit.
 #include <atomic>
 #include <chrono>
 #include <limits>
@@ -53,7 +53,7 @@ void an_ordered_sink_has_enough(skel::context& ctx) {
   if (ctx.is_root()) check_equal(last, 500U, "the last result in order");
 }
 
-// Somebody other than the root asks, through a token of its own.
+// A rank other than the root asks, through a token of its own.
 void a_rank_asks(skel::context& ctx, int who) {
   std::stop_source asking;
   std::jthread const later([&, here = ctx.rank() == who] {
@@ -119,7 +119,7 @@ void afterwards_all_is_well(skel::context& ctx) {
   if (ctx.is_root()) check_equal(total, 499500U, "the next run's result");
 }
 
-// The context's own stop stays: whoever asked for it wants the program to end.
+// The context's own stop remains: it asks for the end of the program.
 void the_context_is_stopped(skel::context& ctx) {
   if (ctx.rank() == ctx.size() - 1) ctx.request_stop();
   for (int i = 0; i < 2; ++i) {

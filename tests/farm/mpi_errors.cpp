@@ -50,7 +50,7 @@ void one_task_throws(skel::context& ctx, skel::any_schedule const& how, skel::re
   usable(ctx);
 }
 
-// interleaved says who runs what, so the rank is known: the root's own task, and each other rank's.
+// With interleaved the rank of each task is known: tests a task of the root and of each other rank.
 void the_rank_is_named(skel::context& ctx) {
   for (int r = 0; r < ctx.size(); ++r) {
     auto const e = thrown_by<skel::task_error>(
@@ -91,7 +91,7 @@ void several_tasks_throw(skel::context& ctx) {
       },
       "all tasks throw");
   check_equal(e.text(), "all " + std::to_string(e.task()), "text belongs to the task");
-  // Each compute thread stops at its first failure; nobody starts another task after having heard of one.
+  // Each compute thread stops at its first failure; no rank starts a task after it has heard of one.
   check(e.more() < static_cast<std::uint64_t>(ctx.size() * ctx.threads()), "how many more failed");
   if (e.more() > 0) check(contains(e.what(), " (and " + std::to_string(e.more()) + " more)"), "more is said");
   usable(ctx);

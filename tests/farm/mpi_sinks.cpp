@@ -1,4 +1,4 @@
-// Where results go: in any order, in task order, merged, into a vector.
+// Sinks: any order, task order, merged, into a vector.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -95,7 +95,7 @@ void where_a_task_runs(skel::context& ctx) {
     check_equal(ranks[i], static_cast<int>(i) % ctx.size(), "interleaved: task i runs on rank i mod N");
 }
 
-// A function object is no copy: after the run it has what it has collected. So has one inside ordered().
+// A function object is not copied, so it keeps what it has collected, also inside ordered().
 struct collector {
   std::vector<std::uint64_t> got;
   void operator()(skel::task_id, std::uint64_t x) { got.push_back(x); }

@@ -1,4 +1,4 @@
-// Where tasks come from: lists that every rank has, and streams that exist on the root only.
+// Sources: lists that every rank has, and streams that exist only on the root.
 #include <algorithm>
 #include <atomic>
 #include <deque>

@@ -1,4 +1,4 @@
-// Ten million tasks that exist one after the other on the root: they travel, and none is kept.
+// A stream of ten million tasks on the root: they travel, and none is kept.
 #include <algorithm>
 #include <cstdint>
 #include <fstream>

@@ -91,7 +91,7 @@ TEST_CASE("results that own memory have their places, too") {
 
 namespace {
 
-// As if there were no memory for it, so many times.
+// Fails this many times, as if there were no memory.
 struct reluctant {
   static inline std::atomic<int> refusals{0};
   std::uint64_t value = 0;

@@ -1,4 +1,4 @@
-// What the tests of whole farms in one process have in common.
+// Shared by the tests of whole farms in one process.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// Farms that end before they are done, and others that go on: what was finished is not done again.
+// Farms that end early, and others that resume them: finished tasks do not run again.
 #include <atomic>
 #include <functional>
 #include <mutex>
@@ -80,7 +80,7 @@ void check_goes_on(trial t, int ranks, int ranks_later) {
   for (auto const& e : first.errors) CHECK(e.empty());
   REQUIRE(first.report.checkpoint);
   CHECK(first.report.checkpoint->restored_tasks == 0);
-  CHECK(first.report.checkpoint->saved >= 2);  // the first, which is empty, and the last
+  CHECK(first.report.checkpoint->saved >= 2);  // the first one, which is empty, and the last
   t.most = ~std::uint64_t{0};
   run(second, ranks_later, t, where.options(true));
   for (auto const& e : second.errors) CHECK(e.empty());
@@ -88,10 +88,10 @@ void check_goes_on(trial t, int ranks, int ranks_later) {
   CHECK(second.sunk == all_tasks);
   REQUIRE(second.report.checkpoint);
   auto const restored = second.report.checkpoint->restored_tasks;
-  CHECK(restored >= 60);  // what the sink had, and what waited for it
+  CHECK(restored >= 60);  // results that the sink received, and those that waited for it
   CHECK(second.run.size() + restored == all_tasks);
   for (auto const id : second.run) CHECK(id < all_tasks);
-  // What the first run's sink has had is not run again.
+  // Tasks whose results the first run's sink received do not run again.
   std::uint64_t again = 0;
   for (std::uint64_t i = 0; i < all_tasks; ++i) again += first.got[i] != 0 && second.run.contains(i);
   CHECK(again == 0);
@@ -99,7 +99,7 @@ void check_goes_on(trial t, int ranks, int ranks_later) {
 
 std::string refusal(store const& where, skel::farm_options const& options) {
   seen s;
-  run(s, 1, {}, options);  // others would be told by run_main
+  run(s, 1, {}, options);  // run_main would inform other ranks
   CHECK(s.run.empty());
   CHECK(s.errors.at(0).find('\n') == std::string::npos);
   return where.without_path(s.errors.at(0));

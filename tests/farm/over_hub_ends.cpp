@@ -1,4 +1,4 @@
-// How farms over several ranks in one process fail, end early, and are refused.
+// Farms over several ranks in one process that fail, end early, or are refused.
 #include <atomic>
 #include <functional>
 #include <stop_token>

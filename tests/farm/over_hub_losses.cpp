@@ -1,4 +1,4 @@
-// Farms over several ranks in one process that lose some of them, or suspect them, or wait for slow ones.
+// Farms over several ranks in one process that lose or suspect ranks, or wait for slow ones.
 #include <atomic>
 
 #include "engine/context_access.hpp"
@@ -34,7 +34,7 @@ TEST_CASE("the loss of any ranks but the root does not change the results") {
         hub::job job(4, 2);
         std::vector<std::uint64_t> got;
         skel::farm_options options;
-        options.max_losses_per_task = 0;  // a task may be on one rank after another when it is killed
+        options.max_losses_per_task = 0;  // one task may run on several ranks that are killed
         if (concentrated) options.results = skel::results::concentrated();
         if (serves) options.root = skel::root_role::serves;
         std::atomic<int> started{0};
@@ -51,7 +51,7 @@ TEST_CASE("the loss of any ranks but the root does not change the results") {
         std::atomic<std::uint64_t> again{0};
         job.run([&](skel::context& ctx) {
           auto const f = [&](std::uint64_t i) {
-            // The loss comes with most tasks unfinished, however slow the killer is.
+            // The loss happens while most tasks are unfinished, even if the killer is slow.
             if (++started > 20)
               while (!somebody_dead) std::this_thread::yield();
             return slow_work(i);
@@ -90,7 +90,7 @@ TEST_CASE("a stream survives losses and false suspicions") {
       skel::farm(ctx, counting(1000), f, skel::schedule::first_come{.chunk = 5}, skel::into(got));
       if (!ctx.is_root()) return;
       over = true;
-      // As the farewell of run_main does: a suspect that shows up late hears of the end.
+      // Like the farewell of run_main: a suspect that shows up late hears of the end.
       for (int i = 0; i < 20 || !quiet; ++i) {
         static_cast<void>(skel::detail::context_access::engine_of(ctx).try_progress(0));
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
