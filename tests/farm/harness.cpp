@@ -327,7 +327,7 @@ void world::take_poison(int rank, task_id id, std::uint64_t lost_words) {
     // The first loss may show nothing and the second may be ambiguous; several threads cost one more.
     require(!s.last_words || s.policy.copies || state_.suspicions > 0 ||
                 state_.ran_at_death[id] <= std::max(2U, s.most_losses) + (s.threads > 1 ? 2 : 1),
-            fmt::format("task {} ends {} ranks and is not named", id, state_.ran_at_death[id]));
+            fmt::format("task {} kills {} ranks and is not named", id, state_.ran_at_death[id]));
     return;
   }
   require(!state_.ledger.blames(id), fmt::format("the root runs task {}, which is to blame for losses", id));

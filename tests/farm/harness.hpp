@@ -40,9 +40,9 @@ struct scenario {
   int threads = 1;
   std::uint64_t most_at_once = 1;  ///< largest limit of a compute thread
 
-  bool ticks = true;                    ///< false: the run must end without any
-  int deaths = 0;                       ///< most ranks that die
-  int suspicions = 0;                   ///< most false suspicions
+  bool ticks = true;                    ///< false: the run must end without ticks
+  int deaths = 0;                       ///< maximum number of ranks that die
+  int suspicions = 0;                   ///< maximum number of false suspicions
   unsigned lost_in = 0;                 ///< one message in this many between living ranks is lost; 0: none
   unsigned duplicated_in = 0;           ///< one message in this many arrives twice
   int late = 0;                         ///< ranks that begin late
@@ -61,30 +61,30 @@ struct scenario {
   unsigned send_after_ticks = 0;  ///< see farm_worker_config
   bool holds_back = false;        ///< the root sometimes keeps the remaining tasks for itself
   bool timed = false;             ///< the root has a clock: a millisecond per event
-  std::uint64_t chaos = 100;      ///< events in random order before everything is made to end
+  std::uint64_t chaos = 100;      ///< number of random events before the run is made to end
 
   /// True if nothing makes a task run twice.
   [[nodiscard]] bool calm() const { return deaths == 0 && suspicions == 0 && lost_in == 0 && poison.empty(); }
   [[nodiscard]] std::string describe() const;
 };
 
-/// A scenario of any kind that the protocol promises to survive.
+/// Draws a scenario of any kind that the protocol promises to survive.
 [[nodiscard]] scenario random_scenario(std::uint64_t seed);
-/// One with at least one death.
+/// Draws a scenario with at least one death.
 [[nodiscard]] scenario death_scenario(std::uint64_t seed);
-/// One that continues an earlier run, with deaths.
+/// Draws one that continues an earlier run; ranks may die.
 [[nodiscard]] scenario resumed_scenario(std::uint64_t seed);
-/// One with tasks that kill any rank that runs them.
+/// Draws one with tasks that kill any rank that runs them.
 [[nodiscard]] scenario poison_scenario(std::uint64_t seed);
-/// One whose ranks die for other reasons while tasks may be blamed.
+/// Draws one whose ranks die for other reasons while tasks may be blamed.
 [[nodiscard]] scenario blaming_scenario(std::uint64_t seed);
-/// A ring of 64 ranks, deaths included.
+/// Draws a scenario with a ring of 64 ranks; may include deaths.
 [[nodiscard]] scenario wide_ring_scenario(std::uint64_t seed);
 
 struct event {
   enum class kind : std::uint8_t {
     begin,      ///< a: rank
-    deliver,    ///< a -> b: the oldest message; n = 1: it will come again
+    deliver,    ///< a -> b: the oldest message; n = 1: it arrives once more later
     idle,       ///< a: rank, b: thread, n: limit
     finish,     ///< a: rank, b: thread, n: tasks of the front that are done, more: next limit
     tick,       ///< a: rank, or everybody
@@ -92,8 +92,8 @@ struct event {
     detect,     ///< a: a dead rank that is noticed
     suspect,    ///< a: a living rank that is declared dead
     heartbeat,  ///< a: a rank that shows that it lives
-    supply,     ///< n: more tasks, more = 1: and no others
-    sink,       ///< n: most results
+    supply,     ///< n: new tasks, more = 1: the last ones
+    sink,       ///< n: maximum number of results
     source_fails,
     stop_early,   ///< by the root
     hold_back,    ///< n: 1 begins, 0 ends
@@ -190,7 +190,7 @@ class world {
     double seconds = 0;
     int deaths = 0, suspicions = 0, ticks = 0;
     std::vector<std::uint8_t> ran_at_death;  // per task: ranks that died while they ran it
-    bool root_died = false;                  // of a task
+    bool root_died = false;                  // killed by a task
     friend bool operator==(state const&, state const&) = default;
   };
 

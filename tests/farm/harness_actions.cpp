@@ -133,7 +133,7 @@ bool world::blamed() const {
 // suspected ranks ran it, all but the first of them for certain.
 void world::check_blame(role::outcome const& how) const {
   auto const& s = *scenario_;
-  require(s.most_losses > 0, "a task is blamed that may end any number of ranks");
+  require(s.most_losses > 0, "a task is blamed though it may kill any number of ranks");
   require(!s.last_words || s.deaths > 0 || s.suspicions > 0 || is_poison(how.task),
           fmt::format("task {} is innocent", how.task));
   auto const ran = state_.ran_at_death[how.task] + static_cast<unsigned>(state_.suspicions);
@@ -166,17 +166,17 @@ void world::check_end() const {
       require(std::all_of(state_.recorded.begin(), state_.recorded.end(), once), "a task is not recorded");
       require(!s.merged || std::all_of(state_.counted.begin(), state_.counted.end(), once),
               "a task is not merged");
-      require(root.tasks == s.tasks && state_.sunk == s.tasks, "results are missing in the sink");
+      require(root.tasks == s.tasks && state_.sunk == s.tasks, "the sink lacks results");
       break;
     }
     case status::stopped_early:
-      require(state_.asked_to_stop, "nobody has asked to stop");
+      require(state_.asked_to_stop, "an early end that no rank requested");
       break;
     case status::task_failed:
       if (blamed())
         check_blame(root);
       else
-        require(state_.task_failed && fails(root.task), "no such task has failed");
+        require(state_.task_failed && fails(root.task), "the outcome names a task that did not fail");
       break;
     case status::sink_failed:
       require(state_.sink_failed, "the sink has not failed");
@@ -191,10 +191,10 @@ void world::check_end() const {
       require(false, "a farm has no parts to lose");
       break;
   }
-  require(root.tasks == state_.sunk, "the outcome counts other results than the sink");
+  require(root.tasks == state_.sunk, "the outcome and the sink count different results");
   // On the ring, tasks of a slow theft are given again if nothing else makes progress, which does no harm.
   if (s.calm() && s.policy.more != skel::more_from::ring && s.policy.more != skel::more_from::root_then_ranks)
-    require(root.handed_out_again == 0, "tasks are handed out again though nobody was lost");
+    require(root.handed_out_again == 0, "tasks are handed out again though no rank was lost");
 }
 
 }  // namespace harness

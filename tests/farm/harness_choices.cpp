@@ -51,7 +51,7 @@ std::vector<event> world::possible(int early_ticks) const {
     if (at(r).alive && state_.suspected[static_cast<std::size_t>(r)]) list.push_back({kind::heartbeat, r});
   bool const quiet = list.empty();
   require(!quiet || state_.ticks < 400, "the run is stuck");
-  if (quiet) list.push_back({kind::tick, everybody});  // time passes for all alike
+  if (quiet) list.push_back({kind::tick, everybody});  // time passes for all ranks at once
   if (!quiet && state_.ticks < early_ticks)
     for (int r = 0; r < s.ranks; ++r)
       if (at(r).alive && at(r).begun && !at(r).ended) list.push_back({kind::tick, r});

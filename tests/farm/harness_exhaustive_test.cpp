@@ -1,4 +1,4 @@
-// Every order of events of small farms, with a death at every step.
+// Explores every order of events of small farms, with a death at every step.
 #include <cstdio>
 
 #include "catch.hpp"
@@ -54,7 +54,7 @@ TEST_CASE("two ranks, every order of events, a death at every step") {
     }
 }
 
-TEST_CASE("two ranks that go on with what an earlier run has left") {
+TEST_CASE("two ranks that resume an earlier run") {
   for (char const* how : schedules)
     for (std::vector<skel::task_id> const& restored : {std::vector<skel::task_id>{0}, {1, 2}, {0, 1, 2}}) {
       auto s = small(how, 2, 3);
@@ -109,7 +109,7 @@ TEST_CASE("three ranks, one death at every step") {
   }
 }
 
-TEST_CASE("three ranks and a task that ends whatever rank runs it") {
+TEST_CASE("three ranks and a task that kills every rank that runs it") {
   for (char const* how : schedules)
     for (std::vector<skel::task_id> const& poison : {std::vector<skel::task_id>{0}, {1}}) {
       auto s = small(how, 3, 2);
@@ -137,7 +137,7 @@ TEST_CASE("the ring with payloads, with concentrated and with merged results") {
   CHECK(try_all("ring, a stream", s, 0).complete);
 }
 
-TEST_CASE("the ring of three and four ranks, every order of events, nobody dies") {
+TEST_CASE("the ring of three and four ranks, every order of events, no deaths") {
   for (char const* how : {"ring", "ring:take=one", "ring:order=predecessors", "ring:order=doubling"}) {
     auto s = small(how, 3, 3);
     s.deaths = 0;
@@ -151,7 +151,7 @@ TEST_CASE("the ring of three and four ranks, every order of events, nobody dies"
   }
 }
 
-TEST_CASE("hashes tell all states apart in a run that keeps the states") {
+TEST_CASE("all states have different hashes in a run that keeps the states") {
   auto s = small("first-come", 2, 1);
   auto const exact = harness::explore(s, 1, 100000, true);
   auto const hashed = harness::explore(s, 1, 100000, false);

@@ -1,4 +1,4 @@
-// Every order of events of a small scenario.
+// Explores every order of events of a small scenario.
 #include <fmt/format.h>
 
 #include <unordered_map>

@@ -68,7 +68,7 @@ std::vector<named_fault<mutation>> const faults{
          if (r.ranges.back().count > 1) --r.ranges.back().count;
        });
      }},
-    {"nobody hears that the pool is empty", [](auto& m) { never<farm::nothing>(m); }},
+    {"no rank learns that the pool is empty", [](auto& m) { never<farm::nothing>(m); }},
     {"hello is lost", [](auto& m) { once_lost<role::hello>(m, 1); }},
     {"stop is lost", [](auto& m) { once_lost<role::stop>(m, 2); }},
     {"a rank is stopped early",
@@ -79,8 +79,8 @@ std::vector<named_fault<mutation>> const faults{
        };
      }},
     {"stopped is lost", [](auto& m) { once_lost<role::stopped>(m, 2); }},
-    {"finish tells another outcome", [](auto& m) { tell_another_outcome(m); }},
-    {"a failure is kept secret", [](auto& m) { never<role::failed>(m); }},
+    {"finish reports another outcome", [](auto& m) { tell_another_outcome(m); }},
+    {"a failure is not reported", [](auto& m) { never<role::failed>(m); }},
     {"losses are not noticed",
      [](auto& m) {
        m.heard = [](event const& e) { return e.what != event::kind::detect && e.what != event::kind::tick; };
@@ -91,10 +91,10 @@ std::vector<named_fault<mutation>> const faults{
      [](auto& m) { m.heard = [](event const& e) { return e.what != event::kind::tick || e.a != 0; }; }},
     {"the workers have no ticks",
      [](auto& m) { m.heard = [](event const& e) { return e.what != event::kind::tick || e.a == 0; }; }},
-    {"what a victim gives is lost", [](auto& m) { once_lost<farm::give>(m, 1); }},
-    {"what a victim gives is one task off",
+    {"a victim's gift is lost", [](auto& m) { once_lost<farm::give>(m, 1); }},
+    {"a victim's gift is one task off",
      [](auto& m) { change<farm::give>(m, [](auto& g) { ++g.ranges.front().first; }); }},
-    {"what a victim gives loses a task",
+    {"a victim's gift loses a task",
      [](auto& m) {
        change<farm::give>(m, [](auto& g) {
          if (g.ranges.front().count > 1) --g.ranges.front().count;
@@ -102,7 +102,7 @@ std::vector<named_fault<mutation>> const faults{
      }},
     {"a victim without work does not answer", [](auto& m) { never<farm::none>(m); }},
     {"a named victim is not asked", [](auto& m) { never<farm::take_from>(m); }},
-    {"a copy is given of another task",
+    {"the wrong task is copied",
      [](auto& m) {
        m.wanted = [](farm_actions& list) {
          for (auto& a : list)
@@ -111,10 +111,10 @@ std::vector<named_fault<mutation>> const faults{
                g->ranges.front().first += 1000;
        };
      }},
-    {"an idle rank is not told that nothing waits", [](auto& m) { once_lost<farm::nothing>(m, 3); }},
-    {"a thief is not heard", [](auto& m) { never<farm::steal>(m); }},
-    {"the sink tells one result too many", [](auto& m) { m.told = [](std::uint64_t n) { return n + 1; }; }},
-    {"the sink tells one result too few",
+    {"an idle rank does not learn that no task waits", [](auto& m) { once_lost<farm::nothing>(m, 3); }},
+    {"requests of thieves are lost", [](auto& m) { never<farm::steal>(m); }},
+    {"the sink reports one result too many", [](auto& m) { m.told = [](std::uint64_t n) { return n + 1; }; }},
+    {"the sink reports one result too few",
      [](auto& m) { m.told = [](std::uint64_t n) { return n > 0 ? n - 1 : 0; }; }},
 };
 
@@ -123,17 +123,17 @@ std::vector<named_fault<mutation>> const resumption_faults{
      [](auto& m) { change<farm::grant>(m, [](auto& g) {
                      g.ranges.push_back({0, 1, 1});
                    }); }},
-    {"what is left is not dealt", [](auto& m) { once_lost<farm::grant>(m, 1); }},
-    {"the sink is not told of what was restored",
+    {"a grant of the remaining tasks is lost", [](auto& m) { once_lost<farm::grant>(m, 1); }},
+    {"the sink reports one result too few after restoring",
      [](auto& m) { m.told = [](std::uint64_t n) { return n > 0 ? n - 1 : 0; }; }},
 };
 
-// Uses scenarios in which all messages of a rank killed by a task arrive.
+// Uses scenarios with tasks that kill the ranks that run them.
 std::vector<named_fault<mutation>> const poison_faults{
-    {"nobody hears which suspect is begun", [](auto& m) { never<farm::begins>(m); }},
-    {"a rank says that it begins another task",
+    {"no rank announces the suspect that it begins", [](auto& m) { never<farm::begins>(m); }},
+    {"a rank announces another task than the one it begins",
      [](auto& m) { change<farm::begins>(m, [](auto& b) { b.running.front().first ^= 1; }); }},
-    {"a suspect is given to the root",
+    {"a suspect is granted to the root",
      [](auto& m) {
        m.wanted = [](farm_actions& list) {
          for (auto& a : list)
@@ -142,8 +142,8 @@ std::vector<named_fault<mutation>> const poison_faults{
              s->to = 0;
        };
      }},
-    {"a suspect is given to nobody", [](auto& m) { never<farm::grant_suspect>(m); }},
-    {"another task is named", [](auto& m) { change<role::finish>(m, [](auto& f) { f.how.task ^= 1; }); }},
+    {"a suspect is never granted", [](auto& m) { never<farm::grant_suspect>(m); }},
+    {"another task is blamed", [](auto& m) { change<role::finish>(m, [](auto& f) { f.how.task ^= 1; }); }},
 };
 
 }  // namespace
@@ -154,13 +154,13 @@ TEST_CASE("every deliberate fault is caught") {
   });
 }
 
-TEST_CASE("faults in what is restored are caught") {
+TEST_CASE("faults in resumed runs are caught") {
   check_all_are_caught<mutation>(
       resumption_faults,
       [](std::uint64_t seed, mutation& m) { harness::run(harness::resumed_scenario(seed), &m); }, 3);
 }
 
-TEST_CASE("faults in how tasks are blamed are caught") {
+TEST_CASE("faults in blaming tasks are caught") {
   check_all_are_caught<mutation>(
       poison_faults,
       [](std::uint64_t seed, mutation& m) { harness::run(harness::poison_scenario(seed), &m); }, 5);

@@ -1,4 +1,4 @@
-// Scenarios drawn from a seed.
+// Draws scenarios from seeds.
 #include <fmt/format.h>
 
 #include "harness.hpp"

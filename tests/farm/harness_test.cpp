@@ -17,7 +17,7 @@ void try_many(char const* what, Draw draw, std::uint64_t first, std::uint64_t co
 
 }  // namespace
 
-TEST_CASE("farms end rightly in every order of events", "[random]") {
+TEST_CASE("farms end correctly in random orders of events", "[random]") {
   try_many("any", harness::random_scenario, 1, runs_wanted(10000));
 }
 
@@ -25,11 +25,11 @@ TEST_CASE("farms survive the death of any ranks but the root", "[deaths]") {
   try_many("deaths", harness::death_scenario, 1000000007, runs_wanted(12000));
 }
 
-TEST_CASE("farms go on with what an earlier run has left", "[deaths]") {
+TEST_CASE("farms resume earlier runs", "[deaths]") {
   try_many("resumed", harness::resumed_scenario, 31, runs_wanted(8000));
 }
 
-TEST_CASE("tasks that end whatever rank runs them are named", "[deaths]") {
+TEST_CASE("tasks that kill every rank that runs them are named", "[deaths]") {
   try_many("poison", harness::poison_scenario, 3, runs_wanted(8000));
   // If all messages of dead ranks arrive and the root does not run the task first, the task is always named.
   int runs = 0;
@@ -45,7 +45,7 @@ TEST_CASE("tasks that end whatever rank runs them are named", "[deaths]") {
   CHECK(runs > 0);
 }
 
-TEST_CASE("ranks that die for reasons of their own, while tasks may be blamed", "[deaths]") {
+TEST_CASE("ranks that die for unrelated reasons, while tasks may be blamed", "[deaths]") {
   try_many("blaming", harness::blaming_scenario, 17, runs_wanted(8000));
 }
 

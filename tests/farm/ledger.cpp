@@ -13,7 +13,7 @@ namespace role = skel::role;
 // A ledger with ranks 0 ... 3, of which rank 3 is lost, that hold all tasks. Time passes, results arrive.
 struct book {
   role::farm_ledger ledger;
-  int stocks = 0;  // taken so far
+  int stocks = 0;  // number of rounds so far
 
   book() {
     role::farm_ledger_config c;
@@ -24,7 +24,7 @@ struct book {
     role::farm_actions list;
     for (int r = 0; r < 4; ++r) ledger.on(r, role::call_message(role::hello{}), list);
   }
-  // Every living rank but `silent` answers that it holds `claimed`.
+  // Every living rank except `silent` answers that it holds `claimed`.
   void answer(role::farm_actions& list, skel::task_range claimed, int silent = -1) {
     for (auto const& a : std::exchange(list, {})) {
       auto const* const s = std::get_if<role::farm::send>(&a);
@@ -55,7 +55,7 @@ constexpr skel::task_range everything{0, 1000, 1};
 
 }  // namespace
 
-TEST_CASE("after a loss stock is taken at once, and again after growing pauses") {
+TEST_CASE("a loss starts taking stock at once, and again after growing pauses") {
   book b;
   b.lose(3, everything);
   CHECK(b.stocks == 1);
@@ -69,7 +69,7 @@ TEST_CASE("after a loss stock is taken at once, and again after growing pauses")
   CHECK(b.stocks < 25);
 }
 
-TEST_CASE("stock that misses something is taken again soon, and a round without an answer is repeated") {
+TEST_CASE("incomplete stock is taken again soon, and a round without an answer is repeated") {
   book b;
   b.lose(3, everything);
   b.pass(100, everything);
@@ -83,7 +83,7 @@ TEST_CASE("stock that misses something is taken again soon, and a round without 
   CHECK(b.stocks >= before + 5);
 }
 
-TEST_CASE("where nobody is lost and the run moves, no stock is taken") {
+TEST_CASE("no stock is taken while no rank is lost and the run makes progress") {
   book b;
   for (int i = 0; i < 100; ++i) {
     role::farm_actions list;

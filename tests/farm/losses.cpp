@@ -23,7 +23,7 @@ std::vector<std::uint64_t> work(std::uint64_t id) {
   return result;
 }
 
-// Whether `rank` dies inside its n-th task, which is task `id`.
+// Returns whether `rank` dies inside its n-th task, which is task `id`.
 bool dies_in_task(test::plan_of_deaths const& p, int rank, std::uint64_t n, std::uint64_t id) {
   if (rank == 0) return false;
   if (p.when == "first") return rank == p.victim() && n == 1;

@@ -62,7 +62,7 @@ TEST_CASE("two ranks at once, and all but the root") {
   }
 }
 
-TEST_CASE("killed while ranks steal, and while concentrated results are gathered") {
+TEST_CASE("a rank killed while ranks steal, or while concentrated results are gathered") {
   survives({"ring", "streamed", "late"}, 1);
   survives({"ring:take=one", "streamed", "late"}, 2);
   survives({"ring", "concentrated", "late"}, 3);
@@ -77,16 +77,16 @@ TEST_CASE("the loss of the root ends every survivor within the time-out, with on
     CAPTURE(e.out, e.errors);
     CHECK(e.code == 1);
     CHECK(std::count(e.errors.begin(), e.errors.end(), "mpi_losses: lost the root (rank 0)") == 2);
-    CHECK(e.errors.size() <= 3);  // and that three ranks share two cores
+    CHECK(e.errors.size() <= 3);  // also warns that ranks share cores, if there are fewer than three
   }
 }
 
-TEST_CASE("false suspicions do no harm") {
+TEST_CASE("false suspicions are harmless") {
   for (auto const* how : {"auto", "guided", "ring"})
     test::survives_suspicions(command({how, "streamed", "never"}) + " 1");
 }
 
-TEST_CASE("a long campaign, when asked for") {
+TEST_CASE("a long campaign, if SKEL_LONG is set") {
   for (std::uint64_t i = 0; i < campaign(); ++i) {
     auto const* how = schedules[i % std::size(schedules)];
     char const* const moments[] = {"random", "random", "first", "last", "two", "all", "late"};
@@ -95,7 +95,7 @@ TEST_CASE("a long campaign, when asked for") {
   }
 }
 
-TEST_CASE("enough of it") {
+TEST_CASE("enough runs have losses among unfinished tasks") {
   std::printf("%d runs with a loss among unfinished tasks, of %d\n", counted, tried);
   CHECK(counted >= 30);
 }

@@ -80,7 +80,7 @@ farm_message decoded(std::span<std::byte const>& bytes) { return role::decode<fa
 
 }  // namespace
 
-TEST_CASE("messages are read as they were written, and leave what follows") {
+TEST_CASE("messages survive a round trip and leave the following bytes") {
   std::mt19937_64 dice(5);
   for (int i = 0; i < 20000; ++i) {
     auto const m = any_message(dice);
@@ -103,7 +103,7 @@ TEST_CASE("a message cut off anywhere is refused") {
   }
 }
 
-TEST_CASE("a power is a number, and not negative") {
+TEST_CASE("a power is a number and not negative") {
   for (double const power : {std::nan(""), -1.0, HUGE_VAL})
     for (farm_message const& m : {farm_message(role::call_message(role::hello{1, 1, power})),
                                   farm_message(farm::steal{true, power})}) {
@@ -135,7 +135,7 @@ TEST_CASE("random and damaged bytes are a message or a protocol_error") {
 
 TEST_CASE("a grant of one range takes few bytes") { CHECK(encoded(farm::grant{{{100, 10, 1}}}).size() <= 6); }
 
-TEST_CASE("numbers end where 64 bits end") {
+TEST_CASE("64-bit numbers survive a round trip, longer ones are refused") {
   for (std::uint64_t n : {std::uint64_t{0}, std::uint64_t{127}, std::uint64_t{128}, ~std::uint64_t{0}}) {
     std::vector<std::byte> bytes;
     skel::bytes::put_varint(bytes, n);
@@ -148,7 +148,7 @@ TEST_CASE("numbers end where 64 bits end") {
   CHECK_THROWS_AS(skel::bytes::get_varint(rest), skel::protocol_error);
 }
 
-TEST_CASE("a block that is packed in place is read as any other") {
+TEST_CASE("a block packed in place is read like any other") {
   for (std::size_t const n : {0U, 1U, 127U, 128U, 20000U}) {
     std::vector<std::byte> bytes(3, std::byte{7});
     skel::bytes::put_block_by(bytes, [&](auto& out) { out.insert(out.end(), n, std::byte{9}); });

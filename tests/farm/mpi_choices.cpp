@@ -1,5 +1,5 @@
-// The four choices of a farm never change its result: every schedule, way of results, role of the root and
-// number of tasks gives the same bytes. Argument: compute threads per rank.
+// Every schedule, way of results, role of the root and number of tasks gives a farm's result the same bytes.
+// Argument: compute threads per rank.
 #include <cstdlib>
 #include <span>
 #include <vector>
@@ -53,7 +53,7 @@ void check_report(skel::context const& ctx, skel::report const& r, skel::any_sch
   check_equal(r.schedule, how.to_string(), "schedule");
   check_equal(r.ranks, ctx.size(), "ranks");
   if (!ctx.is_root()) {
-    check_equal(r.per_rank.size(), 1U, "rows of a report elsewhere than on the root");
+    check_equal(r.per_rank.size(), 1U, "rows of a report on other ranks than the root");
     return;
   }
   check_equal(r.tasks, tasks, "tasks");

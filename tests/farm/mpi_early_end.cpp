@@ -15,7 +15,7 @@ using test::check;
 using test::check_equal;
 using namespace std::chrono_literals;
 
-constexpr std::uint64_t many = 1'000'000;  // all of them would take longer than any test may
+constexpr std::uint64_t many = 1'000'000;  // too many to finish within a test
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -1,4 +1,4 @@
-// Exceptions of the user's code: every rank throws the same, and the context is usable afterwards.
+// Exceptions of the user's code: every rank throws the same error, and the context remains usable.
 #include <new>
 #include <ranges>
 #include <string>
@@ -149,11 +149,12 @@ void a_merge_throws(skel::context& ctx) {
         skel::reduced(total, [](std::uint64_t, std::uint64_t) -> std::uint64_t {
           throw std::runtime_error("cannot merge");
         }));
-  } catch (skel::error const& e) {  // while the rank merges its own: a task's error; on the root: the sink's
+  } catch (skel::error const& e) {
+    // A task's error if a rank merges its own results, the sink's error if the root merges.
     failed = true;
     check(contains(e.what(), "cannot merge"), e.what());
   }
-  check(failed, "a merge that throws is noticed on every rank");
+  check(failed, "every rank throws if a merge throws");
   usable(ctx);
 }
 

@@ -31,8 +31,8 @@ void task_order(skel::context& ctx, skel::any_schedule const& how, skel::results
   check_equal(next, 2000U, how.to_string() + ": results of an ordered sink");
 }
 
-// The window bounds how far tasks run ahead of the first one that is missing: task 0 takes long, and
-// meanwhile no task beyond the window may start.
+// The window bounds how far tasks run ahead of the first missing result. While the slow task 0 runs, no task
+// beyond the window may start.
 void an_ordered_window(skel::context& ctx) {
   constexpr std::uint64_t window = 20;
   std::uint64_t next = 0;
@@ -61,7 +61,7 @@ void merged(skel::context& ctx, skel::any_schedule const& how, skel::results_pol
                             {.results = results})
                      .report;
   if (!ctx.is_root()) {
-    check_equal(total, 5U, "elsewhere the total stays");
+    check_equal(total, 5U, "the total stays unchanged on other ranks");
     return;
   }
   std::uint64_t expected = 5;
@@ -76,7 +76,7 @@ void tasks_without_result(skel::context& ctx) {
   skel::farm(
       ctx, skel::indices(30), [&](std::uint64_t) { ++ran; }, skel::schedule::guided{},
       [&](skel::task_id) { ++sunk; });
-  if (ctx.is_root()) check_equal(sunk, 30, "tasks that return nothing are told to the sink");
+  if (ctx.is_root()) check_equal(sunk, 30, "tasks that return nothing are reported to the sink");
 }
 
 void where_a_task_runs(skel::context& ctx) {
@@ -113,8 +113,8 @@ void sinks_that_collect(skel::context& ctx) {
   auto const nobody = [](skel::task_id, std::uint64_t) {};
   skel::farm(ctx, skel::indices(50), same, skel::schedule::guided{}, nobody);
   std::size_t const all = ctx.is_root() ? 50 : 0;
-  check_equal(any.got.size(), all, "a sink holds what it has collected");
-  check_equal(in_order.got.size(), all, "an ordered sink holds what it has collected");
+  check_equal(any.got.size(), all, "a sink holds the collected results");
+  check_equal(in_order.got.size(), all, "an ordered sink holds the collected results");
   check_equal(summed, ctx.is_root() ? 1225U : 0U, "a plain function is a sink");
   check(std::is_sorted(in_order.got.begin(), in_order.got.end()), "in order");
 }
@@ -128,7 +128,7 @@ void places_of_an_earlier_run(skel::context& ctx) {
 }
 
 void an_initializer_list(skel::context& ctx) {
-  auto const source = skel::replicated(std::initializer_list<int>{5, 6, 7});  // its elements end here
+  auto const source = skel::replicated(std::initializer_list<int>{5, 6, 7});  // its elements die here
   std::vector<int> got;
   skel::farm(
       ctx, source, [](int i) { return i; }, skel::schedule::guided{}, skel::into(got));

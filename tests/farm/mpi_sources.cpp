@@ -41,7 +41,7 @@ void a_list_may_be_any_random_access_range(skel::context& ctx) {
   if (ctx.is_root()) check(numbers == std::vector<int>{5, 6, 7}, "a list that the source owns");
 }
 
-// Tasks differ in length and travel as bytes; other ranks never open the stream.
+// Tasks differ in length and are sent as bytes. Other ranks never open the stream.
 void a_stream_travels_from_the_root(skel::context& ctx, skel::any_schedule const& how, skel::root_role role) {
   constexpr std::uint64_t n = 5000;
   int opened = 0;
@@ -70,7 +70,7 @@ void an_empty_stream_ends(skel::context& ctx) {
   check_equal(r.tasks, 0U, "tasks of an empty stream");
 }
 
-// The root never holds more than the window and what was pulled ahead of it, however long the stream is.
+// The root never holds more tasks than the window and a bounded read-ahead, for any length of the stream.
 void a_stream_is_pulled_as_it_is_needed(skel::context& ctx) {
   constexpr std::uint64_t window = 256;
   std::atomic<std::uint64_t> sunk = 0;

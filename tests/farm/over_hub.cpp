@@ -40,7 +40,7 @@ TEST_CASE("every schedule gives every result once, on any number of ranks and th
 
 namespace {
 
-// Remembers where it was constructed.
+// Remembers the address at which it was constructed.
 struct settler {
   std::uint64_t value;
   std::uintptr_t home;
@@ -51,7 +51,7 @@ static_assert(std::is_trivially_copyable_v<settler>);
 
 }  // namespace
 
-TEST_CASE("results of the root's own tasks are written once, where they stay") {
+TEST_CASE("results of the root's own tasks are written once, in their final place") {
   for (int ranks : {1, 3})
     for (unsigned threads : {1U, 3U}) {
       INFO(ranks << " ranks, " << threads << " threads");
@@ -73,7 +73,7 @@ TEST_CASE("results of the root's own tasks are written once, where they stay") {
     }
 }
 
-TEST_CASE("results that own memory have their places, too") {
+TEST_CASE("results that own memory are written in their final place, too") {
   auto const text = [](std::uint64_t i) {
     if (i == 30) throw std::runtime_error("no text");
     return std::string(i % 50 + 1, static_cast<char>('a' + i % 26));
@@ -103,7 +103,7 @@ struct reluctant {
 
 }  // namespace
 
-TEST_CASE("where there is no memory for all places the sink makes them one by one, or ends the run") {
+TEST_CASE("without memory for all places the sink makes them one by one, or ends the run") {
   for (int refusals : {1, 1000000})
     for (int ranks : {1, 2}) {
       INFO(refusals << " refusals, " << ranks << " ranks");
@@ -122,7 +122,7 @@ TEST_CASE("where there is no memory for all places the sink makes them one by on
     }
 }
 
-TEST_CASE("farms follow each other, with ranks that come late") {
+TEST_CASE("consecutive farms, with ranks that begin late") {
   hub::job job(3, 2);
   std::vector<std::uint64_t> first, second;
   job.run([&](skel::context& ctx) {
@@ -136,7 +136,7 @@ TEST_CASE("farms follow each other, with ranks that come late") {
   CHECK(second == expected(50));
 }
 
-TEST_CASE("a stream on the root travels and does not gather in memory") {
+TEST_CASE("a stream on the root is sent and does not accumulate in memory") {
   std::uint64_t const n = 300000;
   hub::job job(3, 1);
   std::uint64_t sum = 0, count = 0;
@@ -156,7 +156,7 @@ TEST_CASE("a stream on the root travels and does not gather in memory") {
 #endif
 }
 
-TEST_CASE("an ordered sink has the results in task order, within its window") {
+TEST_CASE("an ordered sink receives the results in task order, within its window") {
   hub::job job(3, 2, std::size_t{1} << 30, std::chrono::microseconds(300));
   for (auto const& how : schedules()) {
     std::vector<std::uint64_t> got;
@@ -232,7 +232,7 @@ TEST_CASE("a quantum that ends early because its results are large keeps the pay
   skel::farm_options options;
   options.root = skel::root_role::serves;
   job.run([&](skel::context& ctx) {
-    // Cheap at first, so that a quantum holds many tasks; then large.
+    // Small results first, so that a quantum holds many tasks; then large ones.
     auto const f = [](std::uint64_t i) { return std::vector<char>(i < 3000 ? 1 : 50000); };
     skel::farm(
         ctx, counting(3300), f, skel::schedule::guided{},

@@ -30,7 +30,7 @@ inline std::vector<std::uint64_t> expected(std::uint64_t n) {
   return all;
 }
 
-// Takes a little while, so that every rank gets some.
+// Takes long enough that every rank gets tasks.
 inline std::uint64_t slow_work(std::uint64_t i) {
   std::this_thread::sleep_for(std::chrono::microseconds(300));
   return work(i);

@@ -107,7 +107,7 @@ std::string refusal(store const& where, skel::farm_options const& options) {
 
 }  // namespace
 
-TEST_CASE("a farm goes on with what an earlier one has finished, under every schedule") {
+TEST_CASE("a farm resumes an earlier one, under every schedule") {
   int ranks = 1;
   for (auto const& how : schedules()) {
     check_goes_on({how, false}, ranks, 1 + ranks % 4);
@@ -115,7 +115,7 @@ TEST_CASE("a farm goes on with what an earlier one has finished, under every sch
   }
 }
 
-TEST_CASE("also streams, ordered and concentrated results, and under a root that serves") {
+TEST_CASE("farms with streams, ordered or concentrated results, or a serving root resume") {
   for (auto const& how : {skel::any_schedule("guided"), skel::any_schedule("ring")}) {
     check_goes_on({how, false, true}, 3, 2);
     check_goes_on({how, false, false, true}, 2, 3);
@@ -125,7 +125,7 @@ TEST_CASE("also streams, ordered and concentrated results, and under a root that
   check_goes_on({skel::any_schedule("first-come"), false, true, true}, 3, 1);
 }
 
-TEST_CASE("a farm that was done is not done again") {
+TEST_CASE("a completed farm runs no task again") {
   store const where;
   for (bool resume : {false, true}) {
     seen s;
@@ -135,7 +135,7 @@ TEST_CASE("a farm that was done is not done again") {
   }
 }
 
-TEST_CASE("a merged result goes on where it was") {
+TEST_CASE("a merged result is resumed") {
   for (char const* how : {"auto", "guided", "interleaved", "ring"})
     for (bool concentrated : {false, true}) {
       store const where;
@@ -148,7 +148,7 @@ TEST_CASE("a merged result goes on where it was") {
         options.checkpoint->resume = resume;
         std::stop_source stop;
         options.stop = stop.get_token();
-        total = 5;  // the initial value counts once, in each run
+        total = 5;  // the initial value counts once in each run
         hub::job job(3, 1);
         job.run([&](skel::context& ctx) {
           auto const f = [&](std::uint64_t i) {
@@ -170,7 +170,7 @@ TEST_CASE("a merged result goes on where it was") {
     }
 }
 
-TEST_CASE("what was finished before a task threw is kept") {
+TEST_CASE("results from before a task threw are kept") {
   store const where;
   auto options = where.options(false);
   std::set<std::uint64_t> run_later;
@@ -195,7 +195,7 @@ TEST_CASE("what was finished before a task threw is kept") {
   CHECK(run_later.contains(100));
 }
 
-TEST_CASE("a store that is none, empty, another's, or not asked for is refused in one line") {
+TEST_CASE("an invalid, empty, foreign or unrequested store is refused in one line") {
   store const where;
   CHECK(refusal(where, where.options(true)).find("there is no checkpoint to resume from in a, b, c") !=
         std::string::npos);

@@ -35,8 +35,8 @@ TEST_CASE("a task that throws fails the run on every rank, and the next run work
 
 TEST_CASE("all tasks throw on all threads of all ranks") {
   hub::job job(3, 2);
-  // No waiting for a repeated stop, which comes after 2 s. On a busy machine a run may take a second all the
-  // same.
+  // The run must not wait for a repeated stop, which follows after 2 s. A busy machine may need several
+  // attempts.
   bool quick = false;
   for (int attempt = 0; attempt < 10 && !quick; ++attempt) {
     auto const begin = std::chrono::steady_clock::now();
@@ -75,7 +75,7 @@ TEST_CASE("a sink or a source that throws fails the run on every rank") {
   }
 }
 
-TEST_CASE("a run ends early when the sink, a stop token or the time says so") {
+TEST_CASE("the sink, a stop token or the time limit ends a run early") {
   hub::job job(3, 2);
   std::atomic<int> stopped{0};
   std::atomic<bool> quiet{true};
@@ -118,7 +118,7 @@ TEST_CASE("a run ends early when the sink, a stop token or the time says so") {
   for (int r = 0; r < 3; ++r) CHECK(job.error(r).empty());
 }
 
-TEST_CASE("a call that differs is refused with the rank that made it") {
+TEST_CASE("a differing call is refused and its rank named") {
   hub::job job(3);
   std::vector<std::uint64_t> got;
   job.run([&](skel::context& ctx) {
@@ -131,7 +131,7 @@ TEST_CASE("a call that differs is refused with the rank that made it") {
   }
 }
 
-TEST_CASE("a window and tasks dealt beforehand exclude each other") {
+TEST_CASE("a window excludes tasks dealt beforehand") {
   hub::job job(2);
   for (char const* name : {"blocks", "interleaved", "hybrid"}) {
     job.run([&](skel::context& ctx) {
@@ -146,7 +146,7 @@ TEST_CASE("a window and tasks dealt beforehand exclude each other") {
   }
 }
 
-TEST_CASE("copies, and results that merge or tasks that travel, exclude each other") {
+TEST_CASE("copies exclude merged results and streamed tasks") {
   hub::job job(2);
   skel::any_schedule const copies("ring:copies=yes");
   job.run([&](skel::context& ctx) {
@@ -160,7 +160,7 @@ TEST_CASE("copies, and results that merge or tasks that travel, exclude each oth
   for (int r = 0; r < 2; ++r) hub::check_thrown<skel::usage_error>(job, r);
 }
 
-TEST_CASE("counts and times that are negative are refused by name") {
+TEST_CASE("negative counts and times are refused by name") {
   hub::job job(2);
   constexpr auto minus_two = static_cast<std::uint64_t>(-2);
   auto const refused = [&](auto const& how, skel::farm_options const& options = {},
@@ -190,7 +190,7 @@ TEST_CASE("counts and times that are negative are refused by name") {
                     "indices: the number of tasks must be at least 0, found -3");
 }
 
-TEST_CASE("options of a context that make no sense are refused by name") {
+TEST_CASE("invalid options of a context are refused by name") {
   auto const with = [](auto change) {
     skel::context_options o;
     o.threads = 1;

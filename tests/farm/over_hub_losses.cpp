@@ -6,13 +6,13 @@
 
 using namespace farm_test;
 
-TEST_CASE("with copies nobody waits for a slow rank whose task another one has done") {
+TEST_CASE("with copies the root does not wait for a slow rank whose task another rank finished") {
   hub::job job(2);
   std::atomic<bool> root_is_done{false}, root_waited{false};
   std::vector<std::uint64_t> got;
   job.run([&](skel::context& ctx) {
     auto const f = [&](std::uint64_t i) {
-      if (ctx.rank() == 1) {  // so slow that its task ends after the root's call, or else after a minute
+      if (ctx.rank() == 1) {  // its task ends after the root's call, or after a minute if the root waits
         for (int ms = 0; ms < 60'000 && !root_is_done; ++ms)
           std::this_thread::sleep_for(std::chrono::milliseconds(1));
         if (!root_is_done) root_waited = true;

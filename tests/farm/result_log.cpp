@@ -32,7 +32,7 @@ std::string complaint(std::vector<std::byte> const& log, std::uint64_t tasks = 1
 
 }  // namespace
 
-TEST_CASE("a log is read as it was written, also one of several snapshots") {
+TEST_CASE("a log survives a round trip, also with several snapshots") {
   result_log log;
   log.add({{0, 3, 1}, {10, 4, 5}}, bytes_of("first"));
   CHECK(read_log(result_log::joined(log.all()), 100).size() == 1);
@@ -51,7 +51,7 @@ TEST_CASE("a log is read as it was written, also one of several snapshots") {
   CHECK(read_log({}, 0).empty());
 }
 
-TEST_CASE("a log that is cut anywhere, or names what cannot be, is refused") {
+TEST_CASE("a log that is cut off anywhere or names impossible tasks is refused") {
   auto const whole = log_of({{{0, 3, 1}, {10, 4, 5}}, {{50, 1, 1}}});
   for (std::size_t n = 1; n < whole.size(); ++n) {
     std::vector<std::byte> const part(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(n));

@@ -56,7 +56,7 @@ TEST_CASE("every deal gives every task to one worker") {
   }
 }
 
-TEST_CASE("powers 1, 2, 1 are dealt in the order w1, w2, w3, w2") {  // gdc, section 2
+TEST_CASE("powers 1, 2, 1 are dealt in the order w1, w2, w3, w2") {  // [Lee97, §2]
   std::vector<double> const power{1, 2, 1};
   auto const shares = skel::weighted_shares(8, power);
   std::vector<int> order(8);
@@ -67,7 +67,7 @@ TEST_CASE("powers 1, 2, 1 are dealt in the order w1, w2, w3, w2") {  // gdc, sec
 }
 
 TEST_CASE("fractional powers get their proportion") {
-  std::vector<double> const power{1, 0.442, 1.347, 1.96};  // table 1 of gdc has such
+  std::vector<double> const power{1, 0.442, 1.347, 1.96};  // as in [Lee97, table 1]
   double const total = 1 + 0.442 + 1.347 + 1.96;
   for (std::uint64_t tasks : {100U, 1000U, 10000U}) {
     auto const shares = skel::weighted_shares(tasks, power);
@@ -78,7 +78,7 @@ TEST_CASE("fractional powers get their proportion") {
   }
 }
 
-TEST_CASE("grants are whole chunks or a shrinking share, never more than is left") {
+TEST_CASE("grants are whole chunks or a shrinking share, never more than the rest") {
   auto const fixed = skel::schedule::first_come{.chunk = 4}.policy();
   CHECK(skel::next_grant(fixed, 100, 1, 1, 8) == 4);
   CHECK(skel::next_grant(fixed, 100, 5, 1, 8) == 8);
@@ -93,7 +93,7 @@ TEST_CASE("grants are whole chunks or a shrinking share, never more than is left
   CHECK(grants < 200);
 }
 
-TEST_CASE("schedules are written as they are read") {
+TEST_CASE("schedules survive a round trip as text") {
   for (char const* spec :
        {"auto", "blocks", "interleaved", "first-come", "first-come:chunk=4", "first-come:threshold=0",
         "first-come:chunk=2,threshold=7", "first-come:early=no", "guided", "guided:min=8",
@@ -114,7 +114,7 @@ TEST_CASE("powers keep all their digits when written") {
   CHECK(any_schedule(s.to_string()).policy().power == h.power);
 }
 
-TEST_CASE("what is wrong with a schedule is said, with what is known") {
+TEST_CASE("errors of a schedule name the fault and the known names") {
   auto const says = [](std::string const& spec, std::string const& part) {
     INFO(spec << ": " << error_of(spec));
     CHECK(error_of(spec).find(part) != std::string::npos);

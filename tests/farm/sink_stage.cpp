@@ -1,5 +1,5 @@
-// The stage between ledger and sink, against a simple model: batches in any order, with tasks that were not
-// accepted in between.
+// Compares the stage between ledger and sink with a simple model: batches in any order, with rejected tasks
+// in between.
 #include "farm/sink_stage.hpp"
 
 #include <random>
@@ -46,7 +46,7 @@ skel::detail::sink_stage::progress drained(skel::detail::sink_stage& stage) {
 
 }  // namespace
 
-TEST_CASE("an ordered stage gives every accepted result once, in order, whatever comes in between") {
+TEST_CASE("an ordered stage gives every accepted result once and in order, despite rejected ones") {
   std::mt19937_64 dice(9);
   for (int turn = 0; turn < 500; ++turn) {
     std::uint64_t const n = 1 + dice() % 60;
@@ -94,7 +94,7 @@ TEST_CASE("an ordered stage gives every accepted result once, in order, whatever
   }
 }
 
-TEST_CASE("after the sink has thrown or wants to stop it is not called again") {
+TEST_CASE("a sink that threw or requested a stop is not called again") {
   for (bool throws : {false, true}) {
     int calls = 0;
     work_with with(20, [&](task_id id, std::uint64_t) {
