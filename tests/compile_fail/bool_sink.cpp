@@ -1,4 +1,4 @@
-// Whether true means to go on or to stop, nobody knows.
+// A sink that returns bool: true could mean either continue or stop.
 #include <skel/skel.hpp>
 
 void run(skel::context& ctx) {

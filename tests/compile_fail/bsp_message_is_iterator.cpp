@@ -1,4 +1,4 @@
-// Iterators are addresses as well.
+// An iterator as a message: it holds an address.
 #include <vector>
 
 #include "skel/bsp.hpp"

@@ -1,4 +1,4 @@
-// A message to a rank, not a rank to a message.
+// Swapped arguments of send: the rank comes first, then the message.
 #include "skel/bsp.hpp"
 
 void swap(skel::superstep<double>& now) {

@@ -1,4 +1,4 @@
-// A problem that is on the root travels.
+// A problem on the root must be sendable.
 #include <array>
 #include <vector>
 

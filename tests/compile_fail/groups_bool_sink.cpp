@@ -1,4 +1,4 @@
-// Whether true means to go on or to stop, nobody knows.
+// A sink that returns bool: true could mean either continue or stop.
 #include "skel/multi_host.hpp"
 
 #ifdef SKEL_COMPILE_FAIL

@@ -1,4 +1,4 @@
-// A packet that holds what cannot travel.
+// A packet with a member that cannot be sent.
 #include <memory>
 
 #include "skel/multi_host.hpp"

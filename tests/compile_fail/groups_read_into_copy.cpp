@@ -1,4 +1,4 @@
-// What is read into a copy of the unit is lost.
+// A read into a copy of the unit: the data would be lost.
 #include "skel/multi_host.hpp"
 
 #ifdef SKEL_COMPILE_FAIL

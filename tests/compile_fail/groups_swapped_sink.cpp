@@ -1,4 +1,4 @@
-// The result comes last.
+// Swapped parameters: the result comes last.
 #include "skel/multi_host.hpp"
 
 #ifdef SKEL_COMPILE_FAIL

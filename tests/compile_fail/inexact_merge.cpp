@@ -1,4 +1,4 @@
-// A floating-point sum depends on its order, and the order on the schedule.
+// A floating-point sum: it depends on the order, which depends on the schedule.
 #include <skel/skel.hpp>
 
 #ifdef SKEL_COMPILE_FAIL

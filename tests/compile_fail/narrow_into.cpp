@@ -1,4 +1,4 @@
-// Likewise in a vector of other numbers.
+// A vector of a narrower type than the results.
 #include <skel/skel.hpp>
 #include <vector>
 

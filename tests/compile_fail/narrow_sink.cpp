@@ -1,4 +1,4 @@
-// A double that becomes an int loses its fraction.
+// A sink that takes int: a double result would lose its fraction.
 #include <skel/skel.hpp>
 
 void run(skel::context& ctx) {

@@ -1,4 +1,4 @@
-// The fraction of a task is lost.
+// A task function that takes a narrower type: the task would lose its fraction.
 #include <skel/skel.hpp>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// on_root wants a function that returns all tasks, not one.
+// on_root requires a function that returns all tasks, not one.
 #include <skel/skel.hpp>
 #include <vector>
 

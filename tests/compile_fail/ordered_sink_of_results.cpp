@@ -1,4 +1,4 @@
-// A sink of results alone would get the task numbers.
+// An ordered sink without the task number: it would receive task numbers as results.
 #include <skel/skel.hpp>
 
 void run(skel::context& ctx) {

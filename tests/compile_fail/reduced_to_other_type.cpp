@@ -1,4 +1,4 @@
-// A total of another type does not make the partial sums of the ranks any wider.
+// A wider total: the ranks' partial sums still have the result's type.
 #include <skel/skel.hpp>
 
 void run(skel::context& ctx) {

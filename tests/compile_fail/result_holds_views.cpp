@@ -1,4 +1,4 @@
-// Views deep inside.
+// A result with views deep inside.
 #include <optional>
 #include <skel/skel.hpp>
 #include <string>

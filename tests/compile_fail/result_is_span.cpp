@@ -1,4 +1,4 @@
-// So do the elements of a span.
+// A span: its elements would not be sent.
 #include <skel/skel.hpp>
 #include <span>
 #include <vector>

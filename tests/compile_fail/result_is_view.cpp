@@ -1,4 +1,4 @@
-// The characters of a view stay where they are.
+// A string_view: its characters would not be sent.
 #include <skel/skel.hpp>
 #include <string>
 #include <string_view>

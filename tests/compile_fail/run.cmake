@@ -1,20 +1,19 @@
-# Run by the test (cmake -P). COMMAND: the compiler and all it needs to compile every file of FILES. As they are they compile:
-# so each fails for the reason it is meant to, not because it has rotted. With SKEL_COMPILE_FAIL each must be blamed, and its
-# own of MESSAGES be said.
+# Run by the test (cmake -P). COMMAND compiles every file of FILES. Without SKEL_COMPILE_FAIL all must compile, so that each
+# fails only for its own mistake. With SKEL_COMPILE_FAIL the compiler must name each file and print its message of MESSAGES.
 set(ENV{LC_ALL} C)
 execute_process(COMMAND ${COMMAND} RESULT_VARIABLE plain OUTPUT_VARIABLE output ERROR_VARIABLE output)
 if(NOT plain EQUAL 0)
-  message(FATAL_ERROR "they should compile without SKEL_COMPILE_FAIL:\n${output}")
+  message(FATAL_ERROR "the files must compile without SKEL_COMPILE_FAIL:\n${output}")
 endif()
 execute_process(COMMAND ${COMMAND} -DSKEL_COMPILE_FAIL RESULT_VARIABLE broken OUTPUT_VARIABLE output ERROR_VARIABLE output)
 if(broken EQUAL 0)
-  message(FATAL_ERROR "they compiled with SKEL_COMPILE_FAIL")
+  message(FATAL_ERROR "the files must not compile with SKEL_COMPILE_FAIL, but did")
 endif()
 foreach(file message IN ZIP_LISTS FILES MESSAGES)
   foreach(text IN ITEMS "/${file}:" "${message}")
     string(FIND "${output}" "${text}" place)
     if(place EQUAL -1)
-      message(FATAL_ERROR "${file} fails without saying \"${text}\":\n${output}")
+      message(FATAL_ERROR "${file}: expected \"${text}\" among the messages, found:\n${output}")
     endif()
   endforeach()
 endforeach()

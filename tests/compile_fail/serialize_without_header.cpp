@@ -1,4 +1,4 @@
-// A result that travels through Boost.Serialization, without the header that brings it in.
+// A result that needs Boost.Serialization, without the header for it.
 #include <skel/skel.hpp>
 #include <string>
 

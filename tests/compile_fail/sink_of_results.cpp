@@ -1,4 +1,4 @@
-// Likewise without an order.
+// A sink without the task number: it would receive task numbers as results.
 #include <skel/skel.hpp>
 
 void run(skel::context& ctx) {

@@ -1,4 +1,4 @@
-// What is added to a copy of the result is lost.
+// A run that adds to a copy of the result: the sum would be lost.
 #include <vector>
 
 #include "skel/ring_steal.hpp"

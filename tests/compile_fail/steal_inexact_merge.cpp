@@ -1,4 +1,4 @@
-// A sum of doubles depends on the order, and ring_steal has none.
+// A sum of doubles: it depends on the order, which ring_steal does not define.
 #include <vector>
 
 #include "skel/ring_steal.hpp"

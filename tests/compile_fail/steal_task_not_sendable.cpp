@@ -1,4 +1,4 @@
-// A task that holds what cannot travel.
+// A task with a member that cannot be sent.
 #include <memory>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// Likewise in task order.
+// Swapped parameters of an ordered sink.
 #include <skel/skel.hpp>
 
 void run(skel::context& ctx) {

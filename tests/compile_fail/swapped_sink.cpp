@@ -1,4 +1,4 @@
-// An integer result converts to a task number, and back.
+// Swapped parameters: an integer result converts to a task number, and back.
 #include <skel/skel.hpp>
 
 void run(skel::context& ctx) {

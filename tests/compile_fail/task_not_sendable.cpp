@@ -1,4 +1,4 @@
-// The tasks of an on_root source travel, so they must be able to.
+// Tasks of an on_root source must be sendable.
 #include <memory>
 #include <skel/skel.hpp>
 #include <vector>

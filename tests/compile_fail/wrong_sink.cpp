@@ -1,4 +1,4 @@
-// A sink takes the task's number first.
+// A sink must take the task number first.
 #include <skel/skel.hpp>
 
 void run(skel::context& ctx) {

@@ -1,4 +1,4 @@
-// Tasks are handed over as const: compute threads share the list.
+// A task function must take const tasks, since compute threads share the list.
 #include <skel/skel.hpp>
 #include <string>
 #include <vector>
