@@ -44,7 +44,7 @@ void over_the_world(mpi::communicator const& world) {
   }
 }
 
-// Messages with any tag that are under way while farms run arrive as they were sent.
+// The user's messages, with any tag, arrive unchanged while farms run.
 void messages_of_the_user(mpi::communicator const& world) {
   int const next = (world.rank() + 1) % world.size();
   int const before = (world.rank() + world.size() - 1) % world.size();
@@ -67,7 +67,7 @@ void messages_of_the_user(mpi::communicator const& world) {
   }
 }
 
-// Only the even ranks form a context; the odd ones do something else with MPI meanwhile.
+// Only the even ranks form a context; the odd ones use MPI for something else at the same time.
 void over_a_part(mpi::communicator const& world) {
   bool const even = world.rank() % 2 == 0;
   auto const part = world.split(even ? 0 : 1);
@@ -103,7 +103,7 @@ void two_contexts_at_once(mpi::communicator const& world) {
   }
 }
 
-// With MPI_THREAD_SERIALIZED two threads may each run farms on a context of their own.
+// With MPI_THREAD_SERIALIZED two threads may run farms, each on its own context.
 void two_threads(mpi::communicator const& world) {
   if (mpi::environment::thread_level() < mpi::threading::serialized) return;
   skel::context one(world, options());
@@ -127,7 +127,7 @@ void two_threads(mpi::communicator const& world) {
   if (failed) std::rethrow_exception(failed);
 }
 
-// Messages longer than the limit travel in pieces: results, tasks, and many pieces more than may be
+// Messages longer than the limit are sent in pieces: results, tasks, and more pieces than may be
 // unacknowledged.
 void messages_in_pieces(mpi::communicator const& world) {
   for (std::size_t const largest : {1, 100, 4096}) {
@@ -169,7 +169,7 @@ void errors_leave_all_usable(mpi::communicator const& world) {
   if (ctx.is_root()) check_equal(total, 4950U, "farm after an error");
 }
 
-// A mismatch between ranks ends the call on all of them, and the context is still in step for the next.
+// A mismatch between ranks ends the call on all of them, and the context remains usable for the next call.
 void ranks_that_disagree(mpi::communicator const& world) {
   if (world.size() == 1) return;
   skel::context ctx(world, options());
@@ -181,7 +181,7 @@ void ranks_that_disagree(mpi::communicator const& world) {
   if (ctx.is_root()) check_equal(total, 45U, "farm after a mismatch");
 }
 
-// A context over what is no communicator of this rank.
+// A context over MPI_COMM_NULL is refused.
 void no_communicator(mpi::communicator const& world) {
   mpi::communicator const nothing(MPI_COMM_NULL, mpi::comm_attach);
   auto const e = test::thrown_by<skel::usage_error>([&] { skel::context const ctx(nothing, options()); },
@@ -190,7 +190,7 @@ void no_communicator(mpi::communicator const& world) {
   check_equal(mpi::all_reduce(world, 1, std::plus<>()), world.size(), "MPI is usable afterwards");
 }
 
-// MPI_Finalize comes before the end of a context.
+// Calls MPI_Finalize before the context is destroyed.
 void after_the_end(skel::context& ctx) {
   auto const e = test::thrown_by<skel::usage_error>([&] { sum_of(ctx, 10); }, "a farm after MPI_Finalize");
   check_equal(e.what(), "MPI has ended: skeleton calls must come before MPI_Finalize", "text");

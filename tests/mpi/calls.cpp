@@ -1,4 +1,4 @@
-// Calls inside of calls, from two threads at a time, and other ones on other ranks, over MPI. Argument:
+// Nested calls, calls from two threads at a time, and different calls on different ranks, over MPI. Argument:
 // compute threads per rank.
 #include <atomic>
 #include <chrono>
@@ -100,7 +100,7 @@ void other_calls(skel::context& ctx) {
   farm_over({"a", "b"});
 }
 
-// The ranks do not agree any more on what comes next on this context.
+// The ranks disagree on the next call of this context.
 void two_threads(skel::context& ctx) {
   std::atomic<int> refused = 0, wrong = 0;
   std::latch both(2);
@@ -136,7 +136,8 @@ int main(int argc, char** argv) {
     if (argc > 1) ctx.set_threads(std::atoi(argv[1]));
     nested(ctx);
     other_calls(ctx);
-    for (int i = 0; i < 20; ++i) {  // elsewhere the call before may still be ending when two threads collide
+    for (int i = 0; i < 20;
+         ++i) {  // other ranks may still be ending the previous call when two threads collide
       auto beside = ctx.beside();
       check_in_step(beside, "making a context");
       two_threads(beside);

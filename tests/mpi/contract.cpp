@@ -15,15 +15,15 @@ using test::shell;
 
 std::string const mpiexec = "timeout 200 " SKEL_MPIEXEC " ";
 std::string const program = SKEL_MISBEHAVE;
-// Each rank says how it left. The shell itself ends with 0, so that mpiexec does not end the others.
+// Each rank prints its exit code. The shell itself exits with 0, so that mpiexec does not kill the others.
 std::string const saying = " sh -c '\"$0\" \"$@\"; echo \"exit $?\"' ";
-// Something else on rank 0 and on the others. Not by "mpiexec … : …", of which the one of Debian 13 dies.
+// Runs different commands on rank 0 and on the others. Debian 13's mpiexec crashes on "mpiexec … : …".
 std::string by_rank(std::string const& first, std::string const& others) {
   return " sh -c 'if [ \"${OMPI_COMM_WORLD_RANK:-$PMI_RANK}\" = 0 ]; then " + first + " well; else " +
          others + " well; fi; echo \"exit $?\"'";
 }
 
-// One thread per rank: no warning that ranks share cores, as long as there are no more than two.
+// One thread per rank, so that up to two ranks do not warn of shared cores.
 ended run(int ranks, std::string const& arguments, std::string const& environment = "SKEL_THREADS=1") {
   return shell(environment + " " + mpiexec + "-n " + std::to_string(ranks) + saying + program + " " +
                arguments);
@@ -33,7 +33,7 @@ void check_exits(ended const& e, int ranks, int code) {
   CHECK(e.out == std::vector<std::string>(static_cast<std::size_t>(ranks), "exit " + std::to_string(code)));
 }
 
-// Without what is said about shared cores, which depends on the machine.
+// Omits the warnings of shared cores, which depend on the machine.
 std::vector<std::string> complaints(ended const& e) {
   std::vector<std::string> lines;
   for (auto const& line : e.errors)
@@ -48,7 +48,7 @@ void check_fails(int ranks, std::string const& act, int code, std::string const&
   CHECK(complaints(e) == std::vector{"mpi_misbehave: " + line});
 }
 
-// All ranks end with 1, one after the other. MPICH's launcher kills those that are left meanwhile, and ends
+// All ranks exit with 1, one after the other. Meanwhile MPICH's launcher kills the remaining ones and exits
 // with a mixture of all codes.
 bool ended_by_watchdog(ended const& e) {
   constexpr int timed_out = 124;
@@ -58,13 +58,13 @@ bool ended_by_watchdog(ended const& e) {
 
 }  // namespace
 
-TEST_CASE("all is well: exit code 0 on every rank and nothing said") {
+TEST_CASE("a successful job: exit code 0 on every rank and no output") {
   auto const e = run(3, "well");
   check_exits(e, 3, 0);
   CHECK(complaints(e).empty());
 }
 
-TEST_CASE("bad usage on one rank: it prints, all leave with 2, wherever they are") {
+TEST_CASE("bad usage on one rank: it prints, all exit with 2, wherever they are") {
   for (auto const* act : {"usage", "usage-later", "usage-own-code", "usage-no-farm"})
     for (int const rank : {0, 2})
       check_fails(3, act + (" " + std::to_string(rank)), 2, "rank " + std::to_string(rank) + " says no");
@@ -75,7 +75,7 @@ TEST_CASE("bad usage on several ranks: the lowest prints") {
   check_fails(3, "usage-but-root", 2, "rank 1 says no");
 }
 
-TEST_CASE("choices that exclude each other are bad usage") {
+TEST_CASE("mutually exclusive choices are bad usage") {
   for (int const ranks : {1, 3})
     check_fails(ranks, "excluded", 2,
                 "schedule blocks deals tasks beforehand, but an on_root source is a stream whose end nobody "
@@ -124,11 +124,11 @@ TEST_CASE("an error of MPI names call, rank, text and code") {
   auto const said = complaints(e);
   REQUIRE(said.size() == 1);
   CHECK(said[0].starts_with("mpi_misbehave: MPI_Isend failed on rank 1: "));
-  CHECK(test::contains(said[0], "nvalid rank"));  // MPICH's has a capital
+  CHECK(test::contains(said[0], "nvalid rank"));  // MPICH capitalises it
   CHECK(test::contains(said[0], "(code "));
 }
 
-TEST_CASE("ranks that do not make the same call: the one that differs is named") {
+TEST_CASE("ranks that make different calls: the one that differs is named") {
   std::string const begin = "rank 2 made another skeleton call than the root: ";
   check_fails(3, "tasks 2", 1, begin + "tasks 11 instead of 10");
   check_fails(3, "schedule 2", 1, begin + "schedule blocks instead of guided");
@@ -143,7 +143,7 @@ TEST_CASE("ranks that do not make the same call: the one that differs is named")
               "rank 2 makes a skeleton call that rank 0 does not make: all ranks must make the same calls");
 }
 
-TEST_CASE("what the body returns is the exit code of the job") {
+TEST_CASE("the body returns the exit code of the job") {
   for (int const ranks : {1, 3}) {
     auto const last = std::to_string(ranks - 1);
     for (auto const& [returned, code] :
@@ -162,8 +162,8 @@ TEST_CASE("what the body returns is the exit code of the job") {
               "rank 1 has ended without making this skeleton call: all ranks must make the same calls");
 }
 
-// Open MPI ends the other ranks as soon as it notices one that left without MPI_Finalize, so some may not get
-// to say how they left. Those that do must agree.
+// Open MPI kills the other ranks once it notices that one exited without MPI_Finalize, so some may not print
+// their exit code. Those that do must agree.
 TEST_CASE("exit() during a skeleton call: one line, and no rank ends with 0") {
   for (int const ranks : {1, 2, 3})
     for (auto const* where : {"task", "sink"}) {
@@ -208,7 +208,7 @@ TEST_CASE("MPI that is started or ended outside skel: one line, exit code 2") {
   }
 }
 
-TEST_CASE("a call inside of a call: one line, exit code 2") {
+TEST_CASE("a call inside a call: one line, exit code 2") {
   for (int const ranks : {1, 2, 3}) {
     auto const e = run(ranks, "nested");
     check_exits(e, ranks, 2);
@@ -219,7 +219,7 @@ TEST_CASE("a call inside of a call: one line, exit code 2") {
   }
 }
 
-TEST_CASE("a program without MPI refuses to be several ranks") {
+TEST_CASE("a program without MPI refuses to run as several ranks") {
   std::string const alone = "timeout 200 " SKEL_CORE_ONLY;
   auto const refused = [&](std::string const& environment, std::string const& how) {
     CAPTURE(environment);
@@ -347,15 +347,15 @@ TEST_CASE("a rank without work uses little of its core", "[cores]") {
   for (auto const& line : e.out) {
     CAPTURE(line);
     double const share = std::stod(line.substr(line.find("cpu ") + 4));
-    // Polling all the time shows as 100 %; what it really is, benchmarks/farm/idle_latency tells.
+    // Constant polling would use 100 %; benchmarks/farm/idle_latency measures the actual share.
     CHECK(share < 50.0);
   }
 }
 
-TEST_CASE("a root inside a long task goes on answering", "[cores]") {
+TEST_CASE("a root inside a long task continues to answer", "[cores]") {
   auto const e = shell("SKEL_THREADS=1 " + mpiexec + "-n 2 " + program + " busy-root");
   CHECK(e.code == 0);
   REQUIRE(e.out.size() == 1);
-  // From a deaf root they would have the few tasks of their first request.
+  // With an unresponsive root the others would run only the few tasks of their first request.
   CHECK(std::stoi(e.out[0].substr(13)) > 100);
 }

@@ -1,4 +1,4 @@
-// A program that is linked with skel::core only. contract.cpp starts it as if by several launchers.
+// A program linked with skel::core only. contract.cpp starts it in the environments of several launchers.
 #include <cstdio>
 
 #include "skel/run_main.hpp"

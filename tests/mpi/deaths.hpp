@@ -1,4 +1,4 @@
-// How ranks kill themselves as a test tells them, and what the root says afterwards. survivors.hpp reads it.
+// Kills ranks as a test requests, and prints the root's summary, which survivors.hpp reads.
 #pragma once
 
 #include <chrono>
@@ -20,7 +20,7 @@ namespace test {
   std::abort();
 }
 
-/// This rank dies some time from now, whatever it does then, where `still` says so.
+/// Kills this rank after `time` if `still` returns true then.
 template <class Condition>
 void die_in(std::chrono::microseconds time, Condition still) {
   std::thread([time, still] {
@@ -39,12 +39,12 @@ struct plan_of_deaths {
   int ranks = 1;
   std::chrono::microseconds work{};  ///< the approximate duration of the whole call
 
-  /// The rank that dies where only one does, inside of a task.
+  /// The rank that dies inside a task if only one does.
   [[nodiscard]] int victim() const {
     return 1 + static_cast<int>(seed % static_cast<std::uint64_t>(ranks - 1));
   }
 
-  /// How long after the start of the call this rank lives; empty: it is not its turn.
+  /// The time from the start of the call to the death of `rank`; empty if it survives.
   [[nodiscard]] std::optional<std::chrono::microseconds> lifetime(int rank) const {
     using namespace std::chrono_literals;
     std::mt19937_64 dice(seed);
@@ -58,12 +58,12 @@ struct plan_of_deaths {
     if (when == "random" && rank == first) return time;
     if (when == "late" && rank == first) return 100ms + time / 4;
     if (when == "two" && (rank == first || rank == second)) return time;
-    if (when == "all") return time + work / 7 * rank * below(3);  // now together, now one after the other
+    if (when == "all") return time + work / 7 * rank * below(3);  // together or one after the other
     return std::nullopt;
   }
 };
 
-/// "right, lost 2, again 31", on the root.
+/// Prints "right, lost 2, again 31"; called on the root.
 inline void say_losses(bool right, skel::report const& report) {
   std::printf("%s, lost", right ? "right" : "WRONG");
   for (int const rank : report.lost_ranks) std::printf(" %d", rank);

@@ -61,13 +61,13 @@ fake_mpiexec "HYDRA build details: Version: 4.0.2" "touch called"
 explained " skel-rank true --oversubscribe : -n 1 sh -c" -n 1 --oversubscribe true --oversubscribe : -n 1 ls
 explained " skel-rank ls -l" -n 1 true : -n 1 ls -l
 
-# Other hosts have other files.
+# Other hosts may have different files.
 fake_mpiexec "mpirun (Open MPI) 4.1.4" "touch called; echo '0 3' >\$SKEL_EXIT_STATUS_FILE"
 code=0
 "$program" --mpiexec ./mpiexec --host a,b -n 2 ./elsewhere || code=$?
 [ $code = 3 ] && [ -e called ]
 
-# Its only rank ends, it does not.
+# An mpiexec that does not end after its only rank did.
 fake_mpiexec "mpirun (Open MPI) 4.1.4" 'export OMPI_COMM_WORLD_SIZE=1 OMPI_COMM_WORLD_LOCAL_SIZE=1 PMIX_NAMESPACE=1
 bash -c "sleep 3; echo 0 5 a reason >\$SKEL_EXIT_STATUS_FILE"
 mkfifo fifo

@@ -1,5 +1,5 @@
-// A program that misbehaves as it is told: misbehave ACT [RANK]. contract.cpp starts it and looks from
-// outside.
+// A program that misbehaves as its argument requests: misbehave ACT [RANK]. contract.cpp starts it and checks
+// its output and exit codes.
 #include <mpi.h>
 #include <sys/resource.h>
 
@@ -45,7 +45,7 @@ double cpu_seconds() {
   return of(u.ru_utime) + of(u.ru_stime);
 }
 
-// One long task on one rank: what do the others use meanwhile?
+// One long task on one rank: measures the CPU time of the idle others.
 void idle(skel::context& ctx) {
   double const before = cpu_seconds();
   auto const start = std::chrono::steady_clock::now();
@@ -60,9 +60,9 @@ void idle(skel::context& ctx) {
   std::printf("rank %d cpu %.1f %%\n", ctx.rank(), 100 * (cpu_seconds() - before) / wall);
 }
 
-// The root is in one task of 2 s: how many tasks do the others, which must get them from it, begin meanwhile?
+// The root runs one task of 2 s: counts the tasks that the others receive from it and begin in that time.
 void busy_root(skel::context& ctx) {
-  using clock = std::chrono::steady_clock;  // one for all processes of a machine
+  using clock = std::chrono::steady_clock;  // common to all processes of a machine
   std::atomic<int> done_here = 0;
   std::atomic<std::int64_t> woke = 0;
   std::vector<std::int64_t> begun_elsewhere;
@@ -103,7 +103,7 @@ void disagree(skel::context& ctx, bool me, std::string const& about) {
   }
 }
 
-// exit() where the user's code runs.
+// Calls exit() inside the user's functions.
 void exit_in(skel::context& ctx, std::string const& where) {
   auto const leave = [&](char const* here) {
     if (where == here) std::exit(0);
@@ -134,8 +134,7 @@ std::map<std::string, act> const acts{
     {"threads", [](auto& ctx, bool) { std::printf("rank %d threads %d\n", ctx.rank(), ctx.threads()); }},
     {"idle", [](auto& ctx, bool) { idle(ctx); }},
     {"busy-root", [](auto& ctx, bool) { busy_root(ctx); }},
-    // One rank finds the usage bad; the others are in a farm, or in their own code and then in a farm, or
-    // never.
+    // One rank reports bad usage. The others are in a farm, in their own code before a farm, or never in one.
     {"usage",
      [](auto& ctx, bool me) {
        if (me) throw skel::usage_error("rank " + std::to_string(ctx.rank()) + " says no");

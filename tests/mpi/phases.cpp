@@ -1,6 +1,5 @@
-// A rank that dies, or stays, in a chosen call of MPI: phases RANK WHERE. phases_test.cpp looks at what
-// becomes of the others. The functions of MPI below take the place of the library's (its profiling
-// interface).
+// A rank that dies or hangs in a chosen call of MPI: phases RANK WHERE. phases_test.cpp checks the other
+// ranks. The functions of MPI below replace the library's through its profiling interface.
 #include <mpi.h>
 
 #include <chrono>
@@ -17,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Known before main: launchers tell ranks by their environment.
+// Launchers pass the rank in the environment, so it is known before main.
 bool am_victim(std::string const& rank) {
   for (auto const* name : {"PMIX_RANK", "PMI_RANK"})
     if (auto const* const mine = std::getenv(name)) return rank == mine;
@@ -26,7 +25,7 @@ bool am_victim(std::string const& rank) {
 
 std::string where;  // the victim dies, empty on the other ranks
 
-// Before main, as early as a rank can.
+// Runs before main, so that a rank can die as early as possible.
 struct before_main {
   before_main() {
     std::ifstream file("/proc/self/cmdline");
@@ -44,7 +43,7 @@ void die_in(char const* call) {
   if (where == call) test::die();
 }
 
-// The others come to the same call and wait; they must not do so for ever.
+// The others reach the same call and wait, but must not wait forever.
 void stay_in(char const* call) {
   if (where != call) return;
   std::this_thread::sleep_for(20s);
@@ -81,7 +80,7 @@ int MPI_Barrier(MPI_Comm comm) {
 }
 
 int MPI_Improbe(int from, int tag, MPI_Comm comm, int* there, MPI_Message* message, MPI_Status* status) {
-  // As where another rank was killed between the two steps of adding to a queue in shared memory.
+  // Imitates a rank that was killed between the two steps of adding to a queue in shared memory.
   while (spins) std::this_thread::sleep_for(1ms);
   return PMPI_Improbe(from, tag, comm, there, message, status);
 }

@@ -7,7 +7,7 @@
 
 namespace {
 
-// The time is for a busy machine: that the cause is named shows that nobody gave up after 60 s without one.
+// The limit allows for a busy machine. A named cause shows that no rank gave up after 60 s without one.
 test::ended run(std::string const& where, int rank, char const* suspect_after) {
   return test::shell(std::string("SKEL_THREADS=1 SKEL_SUSPECT_AFTER=") + suspect_after + " timeout 300 " +
                      SKEL_MPIEXEC_SCRIPT + " -n 4 --oversubscribe " + SKEL_LOSSES + " " +
@@ -21,7 +21,7 @@ std::ptrdiff_t lines_with(test::ended const& e, std::string const& text) {
 
 }  // namespace
 
-TEST_CASE("a rank dies while the others are inside MPI_Init or make the context") {
+TEST_CASE("a rank dies while the others are inside MPI_Init or construct the context") {
   for (auto const* where : {"main", "init", "initialised", "dup", "gather", "barrier"})
     for (int const rank : {0, 2}) {
       INFO(where << ", rank " << rank);
@@ -35,7 +35,7 @@ TEST_CASE("a rank dies while the others are inside MPI_Init or make the context"
     }
 }
 
-TEST_CASE("a rank dies when it has said farewell") {
+TEST_CASE("a rank dies after its farewell") {
   for (int i = 0; i < 3; ++i) {  // MPI_Finalize hangs in half of the runs
     auto const e = run("bye", 1, "1s");
     CAPTURE(e.out, e.errors);
@@ -55,7 +55,7 @@ TEST_CASE("no rank waits forever after the farewell") {
   }
 }
 
-TEST_CASE("a call of MPI that never returns ends its rank, and the others go on") {
+TEST_CASE("a call of MPI that never returns ends its rank, and the others continue") {
   auto const e = run("spin", 2, "1s");
   CAPTURE(e.out, e.errors);
   CHECK(e.code == 0);

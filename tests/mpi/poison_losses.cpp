@@ -1,5 +1,5 @@
-// A farm with a task that ends whatever rank runs it: poison_losses SCHEDULE RESULTS WAY AFTERWARDS. WAY:
-// abort or kill. AFTERWARDS: escape, or next for a second farm by those that are left. poison_losses_test.cpp
+// A farm with a task that kills every rank that runs it: poison_losses SCHEDULE RESULTS WAY AFTERWARDS. WAY:
+// abort or kill. AFTERWARDS: escape, or next for a second farm by the survivors. poison_losses_test.cpp
 // starts it.
 #include <chrono>
 #include <csignal>
@@ -25,7 +25,7 @@ int main(int argc, char** argv) {
   std::string const how = argv[1], results = argv[2], way = argv[3], afterwards = argv[4];
   return skel::run_main(argc, argv, [&](skel::context& ctx) {
     skel::farm_options options;
-    options.root = skel::root_role::serves;  // it would be the first to die now and then
+    options.root = skel::root_role::serves;  // otherwise it would sometimes die first
     if (results == "concentrated") options.results = skel::results::concentrated();
     auto const run = [&](bool deadly) {
       std::vector<std::uint64_t> got;

@@ -1,5 +1,5 @@
-// A task that ends its process: it is named after it was running on two lost ranks, instead of taking one
-// rank after the other with it.
+// A task that kills its process is named after two ranks were lost while running it, before it kills more
+// ranks.
 #include <algorithm>
 #include <string>
 
@@ -38,7 +38,7 @@ TEST_CASE("a task that kills its process is named, with every schedule") {
     ends_with_the_task(how, "streamed", "kill", 4);
 }
 
-TEST_CASE("a task that aborts is named, and one that travels") {
+TEST_CASE("a task that aborts is named, and one that is sent") {
   ends_with_the_task("guided", "streamed", "abort", 4);
   ends_with_the_task("ring", "streamed", "abort", 4);
   ends_with_the_task("first-come", "on-root", "kill", 4);

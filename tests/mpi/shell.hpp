@@ -1,4 +1,4 @@
-// Starts a program under the shell and keeps what it says.
+// Starts a program under the shell and captures its output.
 #pragma once
 
 #include <sys/wait.h>
@@ -14,8 +14,8 @@ namespace test {
 
 struct ended {
   int code = -1;                    // of mpiexec
-  std::vector<std::string> out;     // lines; "exit N" per rank where ranks were asked
-  std::vector<std::string> errors;  // lines of ours: mpiexec's own are left out
+  std::vector<std::string> out;     // lines; "exit N" per rank if ranks print it
+  std::vector<std::string> errors;  // without mpiexec's own lines
 };
 
 inline std::vector<std::string> lines_of(std::string const& text) {

@@ -1,4 +1,4 @@
-// Runs programs whose ranks kill themselves (deaths.hpp), and looks at what the survivors say.
+// Runs programs whose ranks kill themselves (deaths.hpp), and checks the survivors' output.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ inline std::string in_groups(std::string const& when, int size) {
   return std::string(SKEL_LOSSES) + " " + when + " " + std::to_string(size);
 }
 
-/// Adds a seed to the command and runs it, until a loss was seen with work unfinished: a rank may die when
-/// all is done. Both calls of the program must be right every time. Returns how many runs it took.
+/// Runs the command with new seeds until a rank is lost while work is unfinished; a rank may die after the
+/// end. Both calls of the program must be right every time. Returns the number of runs.
 inline int survives(std::string const& command, std::uint64_t seed, int ranks = 4) {
   for (int attempt = 1; attempt <= 10; ++attempt, seed += 1000) {
     INFO(command << " " << seed << ", " << ranks << " ranks");
@@ -35,11 +35,11 @@ inline int survives(std::string const& command, std::uint64_t seed, int ranks = 
     if (e.out[0].find("lost,") == std::string::npos && e.out[0].find("again 0") == std::string::npos)
       return attempt;
   }
-  FAIL("nobody was lost in time: " << command);
+  FAIL("no rank was lost in time: " << command);
   return 0;
 }
 
-/// As many runs of a program in groups, where long tests are asked for: on 3 to 7 ranks, groups of all sizes.
+/// If SKEL_LONG is set, runs a program in groups `runs` times: on 3 to 7 ranks, with groups of all sizes.
 inline void campaign_in_groups(int runs) {
   if (std::getenv("SKEL_LONG") == nullptr) return;
   for (int i = 0; i < runs; ++i)
@@ -50,9 +50,8 @@ inline void campaign_in_groups(int runs) {
              100 + static_cast<std::uint64_t>(i), 3 + i % 5);
 }
 
-/// Ranks are taken for lost and found again all the time, where they are suspected after less than a task
-/// takes on a busy machine. The root may be taken for lost, too; what counts is that nothing hangs and
-/// nothing is wrong.
+/// Suspects ranks after less time than a task takes on a busy machine, so ranks are often suspected and heard
+/// again. The root may be suspected, too. Checks only that no run hangs and no result is wrong.
 inline void survives_suspicions(std::string const& command) {
   auto const e = run_with_deaths(command, 6, "20ms");
   CAPTURE(e.out, e.errors);

@@ -29,7 +29,7 @@ void two_teams(skel::context& ctx) {
   auto team = ctx.split(half);
   check_equal(team.rank(), ctx.rank() / 2, "place in the team");
   check_equal(team.size(), (ctx.size() + 1 - half) / 2, "size of the team");
-  for (int i = 0; i < 3 + 5 * half; ++i) {  // the teams are not in step
+  for (int i = 0; i < 3 + 5 * half; ++i) {  // the teams make different numbers of calls
     auto const total = farmed(team, 500);
     if (team.is_root()) check_equal(total, expected(500), "farm of a team");
   }

@@ -52,7 +52,7 @@ void serialize(Archive& archive, outside& o, unsigned /*version*/) {
   archive& o.values;
 }
 
-// A type that skel knows nothing about: it owns memory and cannot be copied.
+// A type unknown to skel, which owns memory and cannot be copied.
 struct foreign {
   std::unique_ptr<int> value = std::make_unique<int>(0);
 };
@@ -73,7 +73,7 @@ struct split {
   friend bool operator==(split const&, split const&) = default;
 };
 
-// Copied as bytes it would send an address; its serialize knows better.
+// Its serialize avoids sending the address that its bytes contain.
 class pointing {
  public:
   pointing() = default;
@@ -97,7 +97,7 @@ class pointing {
   int const* place_ = nullptr;
 };
 
-// Bytes, but with traits of its own: they count in a vector, too.
+// Copyable as bytes, but its own traits apply, also in a vector.
 struct negated {
   int value = 0;
   friend bool operator==(negated const&, negated const&) = default;
@@ -148,7 +148,7 @@ struct skel::transfer_traits<foreign> {
 
 namespace {
 
-// `make(i)` travels to the task and back, also where the schedule keeps it on the root.
+// `make(i)` is sent to the task and back, even if the schedule keeps it on the root.
 template <class Make>
 void there_and_back(skel::context& ctx, Make make, std::string const& what) {
   constexpr int n = 40;
@@ -238,7 +238,7 @@ void all_types(skel::context& ctx) {
   there_and_back(
       ctx, [](int i) { return std::vector<negated>(static_cast<std::size_t>(i), negated{i}); },
       "vector of bytes with traits");
-  // Directly: in the farm above the root may have run all tasks, and then nothing travels.
+  // Sends directly, since the root may have run all tasks of the farm above and sent none.
   std::vector<std::byte> bytes;
   auto const before = skel::transfer_traits<negated>::packed.load();
   skel::pack(std::vector<negated>(2, negated{1}), bytes);
