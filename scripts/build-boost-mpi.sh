@@ -41,7 +41,7 @@ prefix=$(realpath "$prefix")
 library=$prefix/libboost_mpi.a
 if [ -f "$library" ] && [ "$library" -nt "$script" ]; then exit 0; fi
 
-# As in BOOST_LIB_VERSION: 1_83.
+# The form of BOOST_LIB_VERSION: 1_83.
 version=$(sed -n 's/^#define BOOST_LIB_VERSION "\(.*\)"/\1/p' /usr/include/boost/version.hpp)
 number=${version//_/.}
 cd "$prefix/source"

@@ -87,7 +87,7 @@ struct cut_at {
 struct farm_policy {
   std::string name = "custom";             ///< in the report
   start_with start = start_with::nothing;  ///< the tasks that each worker starts with
-  more_from more = more_from::root;        ///< where it gets more
+  more_from more = more_from::root;        ///< source of further tasks
   grant_size size = grant_size::fixed;     ///< how many at a time
   std::uint64_t chunk = 1;                 ///< tasks per grant; shrinking: the smallest grant; at least 1
   /// A worker sends its next request when this many tasks are left in its queue. Empty: as many as
@@ -101,7 +101,7 @@ struct farm_policy {
   steal_size take = steal_size::half;         ///< ring: how many tasks a thief gets
   steal_end give = steal_end::last;           ///< ring: which tasks it gets
   ring_order order = ring_order::successors;  ///< ring: whom it asks
-  takeover after_loss = takeover::everybody;  ///< who runs a lost rank's tasks, unless the root grants them
+  takeover after_loss = takeover::everybody;  ///< ranks that run lost tasks, unless the root grants them
   /// Ring and root_then_ranks: an idle rank that finds no work may run a copy of a task that still
   /// runs elsewhere. The first result counts, and the end of the run does not wait for the others.
   bool copies = false;
@@ -122,17 +122,17 @@ namespace schedule {
 /// copy of a task that a slower one is late with, unless farm_options::run_once forbids it or the sink is
 /// reduced.
 struct adaptive {
-  /// As the four choices.
+  /// Returns the policy that this schedule stands for.
   [[nodiscard]] farm_policy policy() const;
 };
 /// Worker i gets the i-th contiguous part: the simplest static distribution [Storm95, §4.1].
 struct blocks {
-  /// As the four choices.
+  /// Returns the policy that this schedule stands for.
   [[nodiscard]] farm_policy policy() const;
 };
 /// Task i goes to worker i mod N [Lee97, §2], the scattered decomposition of [Storm95, §4.1].
 struct interleaved {
-  /// As the four choices.
+  /// Returns the policy that this schedule stands for.
   [[nodiscard]] farm_policy policy() const;
 };
 /// Self-scheduling, also called master-slave: a free worker asks the root [Lee97, §2; Storm95,
@@ -141,13 +141,13 @@ struct first_come {
   std::uint64_t chunk = 1;                   ///< tasks per grant, at least 1
   std::optional<std::uint64_t> threshold{};  ///< as farm_policy::threshold
   bool early = true;                         ///< as farm_policy::early
-  /// As the four choices.
+  /// Returns the policy that this schedule stands for.
   [[nodiscard]] farm_policy policy() const;
 };
 /// Self-scheduling with shrinking grants: remaining tasks / (2 N), at least `min`.
 struct guided {
   std::uint64_t min = 1;  ///< the smallest grant in tasks, at least 1
-  /// As the four choices.
+  /// Returns the policy that this schedule stands for.
   [[nodiscard]] farm_policy policy() const;
 };
 /// Deals the tasks up to `cut` interleaved, in proportion to the ranks' power, and grants the rest
@@ -157,7 +157,7 @@ struct hybrid {
   cut_at cut{};                 ///< the end of the dealt part, default: 80 %
   std::uint64_t threshold = 1;  ///< as farm_policy::threshold
   std::vector<double> power{};  ///< relative power per rank; empty: measured by a short probe
-  /// As the four choices.
+  /// Returns the policy that this schedule stands for.
   [[nodiscard]] farm_policy policy() const;
 };
 
@@ -168,9 +168,9 @@ struct ring {
   steal_size take = steal_size::half;         ///< how many tasks a thief gets
   steal_end give = steal_end::last;           ///< which tasks it gets
   ring_order order = ring_order::successors;  ///< whom it asks
-  takeover after_loss = takeover::everybody;  ///< who runs a lost rank's tasks
+  takeover after_loss = takeover::everybody;  ///< ranks that run a lost rank's tasks
   bool copies = false;                        ///< as farm_policy::copies
-  /// As the four choices.
+  /// Returns the policy that this schedule stands for.
   [[nodiscard]] farm_policy policy() const;
 };
 
@@ -195,7 +195,7 @@ class any_schedule {
   /// From a preset or a farm_policy.
   template <farm_schedule S>
   explicit any_schedule(S const& s) : policy_(s.policy()) {}
-  /// As the four choices.
+  /// Returns the policy that this schedule stands for.
   [[nodiscard]] farm_policy policy() const { return policy_; }
   /// The text from which the constructor makes this schedule.
   [[nodiscard]] std::string to_string() const;

@@ -35,9 +35,10 @@ class cargo_codec {
   [[nodiscard]] static std::uint64_t unit_of(role::group_message const& m);
   /// Adds what `m` carries to this rank itself: objects stay objects.
   void load(role::group_message const& m, group_cargo& with);
-  /// What `m` carries to another rank.
+  /// Returns the cargo that `m` carries to another rank.
   [[nodiscard]] transport::packet pack(role::group_message const& m);
-  /// What `m` has brought from another rank: `body`, the rest of `whole`. Results stay where they are in it.
+  /// Reads the cargo that `m` brought from another rank: `body`, the rest of `whole`, which keeps the
+  /// results.
   [[nodiscard]] group_cargo unload(role::group_message const& m, std::span<std::byte const> body,
                                    transport::packet& whole) const;
 

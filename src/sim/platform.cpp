@@ -38,7 +38,8 @@ class node {
     throw usage_error(detail::one_line(path_.empty() ? detail::format("{}: {}", file_, what)
                                                      : detail::format("{}: {}: {}", file_, path_, what)));
   }
-  // As a message shows it. Never the inside of lists: it may be nested too deep for nlohmann's dump.
+  // Formats the value for a message. Omits the contents of lists, which may be nested too deep for nlohmann's
+  // dump.
   [[nodiscard]] std::string shown() const {
     if (value_->is_array()) return detail::format("a list of {}", value_->size());
     if (value_->is_object()) return "an object";

@@ -300,7 +300,7 @@ void world::die(event const& e) {
   n.payloads.clear();
 }
 
-// As far as the root can know: results of finished tasks may be in flight.
+// Includes finished tasks whose results are in flight: the root cannot tell them from running ones.
 void world::remember_what_it_ran(int rank) {
   std::vector<bool> ran(scenario_->tasks);
   auto const mark = [&](range_list const& ranges) {

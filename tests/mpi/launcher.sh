@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What skel-mpiexec does with a command line, and with an mpiexec that does not end:
+# Tests skel-mpiexec with command lines and with an mpiexec that does not end:
 #   launcher.sh SKEL_MPIEXEC VERSION
 # shellcheck disable=SC2016 # what an mpiexec of ours expands
 set -euo pipefail

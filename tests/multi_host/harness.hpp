@@ -76,12 +76,12 @@ struct node : harness_common::peer_node {
   role::group_worker worker;
   role::group_host host;
   std::vector<job> waiting, running;
-  // As the host of a group.
+  // The state of a group's host.
   std::map<std::uint64_t, std::uint64_t> units;  // available pieces
   std::map<std::uint64_t, std::vector<std::optional<std::uint64_t>>> kept;
   std::optional<std::uint64_t> carried;  // the unit read last
   std::uint64_t share_end = 0;           // from the latest lead or let_go
-  // As a worker.
+  // The state of a worker.
   std::map<role::packet_id, std::pair<term_id, std::vector<std::uint64_t>>> packets;
   std::map<role::packet_id, std::uint64_t> first_of;
   std::set<role::packet_id> suspects;  // packets with a piece of lost ranks

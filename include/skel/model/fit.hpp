@@ -16,7 +16,7 @@ namespace skel::model {
 /// A measured value at a point.
 struct observation {
   point at;           ///< the values of the variables
-  double value = 0;   ///< what was measured there
+  double value = 0;   ///< the measured value
   std::string where;  ///< file:line, for messages
 };
 
@@ -36,7 +36,7 @@ struct fit_options {
 /// An observation far from the curve.
 struct outlier {
   std::string where;    ///< file:line
-  double value = 0;     ///< what was measured
+  double value = 0;     ///< the measured value
   double expected = 0;  ///< the curve's value
 };
 

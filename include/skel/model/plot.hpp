@@ -24,7 +24,7 @@ struct plot {
   bool log_y = false;          ///< likewise
   bool diagonal = false;       ///< draws the line x = y, e.g. measured = predicted
   std::vector<series> data{};  ///< drawn in this order
-  /// As the text of an SVG file.
+  /// Returns the text of an SVG file.
   [[nodiscard]] std::string to_svg() const;
 };
 
