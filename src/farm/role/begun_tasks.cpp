@@ -9,36 +9,50 @@ bool any_contains(range_list const& ranges, task_id id) {
   return std::any_of(ranges.begin(), ranges.end(), [&](auto const& r) { return r.contains(id); });
 }
 
-void begun_tasks::given(std::size_t index, std::size_t threads, range_list const& tasks) {
+void begun_tasks::given(std::size_t index, std::size_t threads, range_list const& tasks, double t) {
   auto& running = ranks_[index];
   for (auto const& r : tasks)
-    for (std::uint64_t i = 0; i < r.count && running.size() < threads; ++i) running.push_back({r[i], 1, 1});
+    for (std::uint64_t i = 0; i < r.count && running.size() < threads; ++i)
+      running.push_back({{r[i], 1, 1}, t});
 }
 
 void begun_tasks::results(std::size_t index, std::size_t threads, range_list const& done,
-                          range_list const& begun) {
+                          range_list const& begun, double t) {
+  auto& running = ranks_[index];
   // A thread's range is done when its last task is.
-  std::erase_if(ranks_[index], [&](auto const& r) { return any_contains(done, r.last()); });
-  if (!begun.empty()) add(index, threads, begun);
+  std::erase_if(running, [&](auto const& b) { return any_contains(done, b.tasks.last()); });
+  for (auto const& r : begun) running.push_back({r, t});
+  keep_latest(index, threads);
 }
 
-void begun_tasks::all(std::size_t index, std::size_t threads, range_list const& running) {
-  ranks_[index].clear();
-  add(index, threads, running);
+void begun_tasks::all(std::size_t index, std::size_t threads, range_list const& running, double t) {
+  auto const before = std::exchange(ranks_[index], {});
+  for (auto const& r : running) {
+    auto const at =
+        std::find_if(before.begin(), before.end(), [&](auto const& b) { return b.tasks.last() == r.last(); });
+    ranks_[index].push_back(at == before.end() ? begun_range{r, t} : begun_range{r, at->since, at->copier});
+  }
+  keep_latest(index, threads);
 }
 
 // Ranges older than the latest one of each thread are finished, or were guesses.
-void begun_tasks::add(std::size_t index, std::size_t threads, range_list const& begun) {
+void begun_tasks::keep_latest(std::size_t index, std::size_t threads) {
   auto& running = ranks_[index];
-  running.insert(running.end(), begun.begin(), begun.end());
   if (auto const n = running.size(); n > threads)
     running.erase(running.begin(), running.begin() + static_cast<std::ptrdiff_t>(n - threads));
 }
 
-range_list begun_tasks::take(std::size_t index) { return std::exchange(ranks_[index], {}); }
+range_list begun_tasks::take(std::size_t index) {
+  range_list tasks;
+  for (auto const& b : std::exchange(ranks_[index], {})) tasks.push_back(b.tasks);
+  return tasks;
+}
 
 void begun_tasks::hash(digest& d) const {
-  for (auto const& running : ranks_) d.add(running);
+  for (auto const& running : ranks_) {
+    for (auto const& b : running) d.add(range_list{b.tasks}).add(b.copier > 0);
+    d.add(running.size());
+  }
 }
 
 }  // namespace skel::role

@@ -8,29 +8,40 @@
 
 namespace skel::role {
 
+/// A range that a compute thread has begun.
+struct begun_range {
+  task_range tasks;
+  double since = 0;   ///< seconds, on the root's clock
+  double copier = 0;  ///< speed of the fastest thread that runs a copy; 0: no copy
+  friend bool operator==(begun_range const&, begun_range const&) = default;
+};
+
 /// Ranks are named by their index. A regular value.
 class begun_tasks {
  public:
   begun_tasks() = default;
   explicit begun_tasks(std::size_t ranks) : ranks_(ranks) {}
 
-  /// The rank was granted tasks. With a free thread it begins them now; otherwise its next results message
-  /// says what it begins.
-  void given(std::size_t index, std::size_t threads, range_list const& tasks);
+  /// The rank was granted tasks at time `t`. With a free thread it begins them now; otherwise its next
+  /// results message says what it begins.
+  void given(std::size_t index, std::size_t threads, range_list const& tasks, double t);
   /// The rank reports tasks that it has finished and begun, ...
-  void results(std::size_t index, std::size_t threads, range_list const& done, range_list const& begun);
+  void results(std::size_t index, std::size_t threads, range_list const& done, range_list const& begun,
+               double t);
   /// ... or all tasks that it runs.
-  void all(std::size_t index, std::size_t threads, range_list const& running);
+  void all(std::size_t index, std::size_t threads, range_list const& running, double t);
   /// Returns the tasks that the rank ran when it was lost, and forgets it.
   [[nodiscard]] range_list take(std::size_t index);
 
+  [[nodiscard]] std::size_t ranks() const { return ranks_.size(); }
+  [[nodiscard]] std::vector<begun_range>& of(std::size_t index) { return ranks_[index]; }
   friend bool operator==(begun_tasks const&, begun_tasks const&) = default;
   void hash(digest& d) const;
 
  private:
-  void add(std::size_t index, std::size_t threads, range_list const& begun);
+  void keep_latest(std::size_t index, std::size_t threads);
 
-  std::vector<range_list> ranks_;
+  std::vector<std::vector<begun_range>> ranks_;
 };
 
 /// Whether one of the ranges holds this task.

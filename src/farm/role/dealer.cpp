@@ -150,8 +150,8 @@ bool farm_dealer::keeps_for_root(std::size_t index) const {
   return ranks_[root_].computes && !ranks_[root_].closed && pool_.room();
 }
 
-// Half of what is left is shared by speed, so that a grant takes at most half of the remaining time. A rank
-// whose speed is not known gets what it wants, a few tasks; so does one that must cover a round trip.
+// Grants the rank's share, by speed, of half of the remaining tasks, so that a grant takes at most half of
+// the remaining time. A rank of unknown speed gets the few tasks that it asks for, which cover a round trip.
 std::uint64_t farm_dealer::adaptive_grant(std::size_t index) const {
   auto const computing = static_cast<std::size_t>(
       std::count_if(ranks_.begin(), ranks_.end(), [](rank const& r) { return r.computes && r.alive; }));

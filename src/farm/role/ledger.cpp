@@ -11,7 +11,6 @@ farm_ledger::farm_ledger(farm_ledger_config config)
       roll_(config_.ranks, config_.call_hash),
       stock_(config_.ranks.size()),
       begun_(config_.ranks.size()),
-      late_(config_.policy.more == more_from::root_then_ranks ? config_.ranks.size() : 0),
       suspects_(config_.most_losses) {
   for (auto const& r : config_.restored) {
     recorded_.insert(r);
@@ -68,8 +67,7 @@ void farm_ledger::give(farm_actions& out) {
     }
     if (stock_.under_way())  // its new owner may have answered already
       for (auto const& r : a.tasks) stock_.claim(r);
-    if (watches(a.rank)) begun_.given(a.rank, dealer_.threads(a.rank), a.tasks);
-    if (directs()) late_.given(a.rank, dealer_.threads(a.rank), a.tasks, now_);
+    if (watches(a.rank)) begun_.given(a.rank, dealer_.threads(a.rank), a.tasks, now_);
     // A rank that was declared dead may still hold tasks that it is given again.
     out.push_back(farm::send{to, farm::grant{std::move(a.tasks), handed_out_again_ > 0 || copies_ > 0}});
   }
@@ -194,7 +192,8 @@ void farm_ledger::on_hello(std::size_t index, hello const& m, farm_actions& out)
     if (config_.tasks && !config_.resumed && at != workers.end() && watches(index))
       begun_.given(index, dealer_.threads(index),
                    known_share(config_.policy, *config_.tasks, static_cast<int>(workers.size()),
-                               static_cast<int>(at - workers.begin())));
+                               static_cast<int>(at - workers.begin())),
+                   now_);
   }
   give_suspects(out);
   if (stopping()) {
@@ -225,7 +224,7 @@ bool farm_ledger::tasks_exist(std::size_t index, range_list const& ranges, farm_
 void farm_ledger::on_results(std::size_t index, farm::results const& m, farm_actions& out) {
   if (stopping() || !tasks_exist(index, m.ranges, out) || !tasks_exist(index, m.begun, out)) return;
   stock_.moved();
-  if (watches(index)) begun_.results(index, dealer_.threads(index), m.ranges, m.begun);
+  if (watches(index)) begun_.results(index, dealer_.threads(index), m.ranges, m.begun, now_);
   if (!suspects_.empty() &&  // a task with a result did not end its rank
       suspects_.acquit_if([&](task_id id) { return any_contains(m.ranges, id); }))
     give_suspects(out);
@@ -233,14 +232,11 @@ void farm_ledger::on_results(std::size_t index, farm::results const& m, farm_act
     record_merged(m.ranges, out);
   else
     record(m.ranges, out);
-  if (directs()) {
-    told(index, m.here);
-    late_.results(index, dealer_.threads(index), m.ranges, m.begun, now_);
-  }
+  told(index, m.here);
   if (m.wanted > 0) dealer_.asks(index, m.wanted);
   dealer_.serve(index, no_more(), decided_);
   give(out);
-  if (directs()) direct_idle(false, out);
+  direct_idle(false, out);
   maybe_complete(out);
 }
 
@@ -304,7 +300,6 @@ std::uint64_t farm_ledger::hash() const {
   dealer_.hash(d);
   stock_.hash(d);
   begun_.hash(d);
-  late_.hash(d);
   suspects_.hash(d, [](task_id id) { return id; });
   return d.value();
 }

@@ -9,7 +9,6 @@
 #include "farm/role/action.hpp"
 #include "farm/role/begun_tasks.hpp"
 #include "farm/role/dealer.hpp"
-#include "farm/role/late_tasks.hpp"
 #include "farm/role/stock.hpp"
 #include "role/roll_call.hpp"
 #include "role/suspects.hpp"
@@ -51,7 +50,7 @@ class farm_ledger {
   explicit farm_ledger(farm_ledger_config config);
 
   void begin(farm_actions& out);
-  /// The time is so many seconds after some fixed moment; events that follow happen now.
+  /// Sets the time of the following events, in seconds since some fixed moment.
   void at(double seconds) { now_ = std::max(now_, seconds); }
   /// The source has produced tasks [0, available). `ended`: these are all.
   void supplied(std::uint64_t available, bool ended, farm_actions& out);
@@ -132,6 +131,7 @@ class farm_ledger {
 
   void take_stock(farm_actions& out);
   void finish_stock(farm_actions& out);
+  [[nodiscard]] bool may_blame(std::size_t index) const;
   [[nodiscard]] bool watches(std::size_t index) const;
   void find_suspects();
   void give_suspects(farm_actions& out);
@@ -141,7 +141,6 @@ class farm_ledger {
   farm_dealer dealer_;
   stock_taking stock_;
   begun_tasks begun_;
-  late_tasks late_;
   suspects<task_id> suspects_;
   task_set recorded_;
   std::uint64_t available_ = 0;  // number of tasks that the source has produced
@@ -150,7 +149,7 @@ class farm_ledger {
   std::uint64_t handed_out_again_ = 0;
   std::uint64_t copies_ = 0;
   double now_ = 0;
-  double looked_ = 0;         // when idle ranks were last looked after
+  double looked_ = 0;         // time of the latest search for late tasks
   task_id restored_end_ = 0;  // behind the last restored task
   assignments decided_;       // the dealer's decisions; empty between two events, kept for its memory
 };

@@ -1,5 +1,6 @@
 // The root of a farm when all tasks are granted: it names a victim to each idle rank, or gives it a copy of a
 // task that runs on a slower rank.
+#include "farm/role/late_tasks.hpp"
 #include "farm/role/ledger.hpp"
 
 namespace skel::role {
@@ -40,16 +41,16 @@ bool farm_ledger::direct(std::size_t index, farm_actions& out) {
 }
 
 bool farm_ledger::give_copy(std::size_t index, farm_actions& out) {
-  auto const allowed = [&](std::size_t owner, task_id id) {
-    return !recorded_.contains(id) && !suspects_.contains(id) &&
+  auto const allowed = [&](std::size_t owner, task_range const& tasks) {
+    return dealer_.alive(owner) && !recorded_.contains(tasks.last()) && !suspects_.contains(tasks.last()) &&
            !(config_.root_in_place && config_.ranks[owner] == config_.root);
   };
-  auto const copy = late_.copy_for(index, dealer_.loads(), now_, allowed);
+  auto const copy = copy_for(index, begun_, dealer_.loads(), now_, allowed);
   if (!copy) return false;
   auto const tasks = not_recorded({*copy});  // its first tasks may be done
   ++copies_;
   dealer_.loads().granted(index, count_tasks(tasks));
-  if (watches(index)) begun_.given(index, dealer_.threads(index), tasks);
+  begun_.given(index, dealer_.threads(index), tasks, now_);
   out.push_back(farm::send{config_.ranks[index], farm::grant{tasks, true}});
   return true;
 }

@@ -8,7 +8,6 @@ void farm_ledger::lost(rank_id rank, farm_actions& out) {
   auto const index = index_of(rank);
   if (!index || !dealer_.alive(*index) || finished() || rank == config_.root) return;
   dealer_.lost(*index);
-  if (directs()) late_.lost(*index);
   suspects_.lost(rank);
   stock_.lost(*index);
   stock_.again_soon();
@@ -77,16 +76,17 @@ void farm_ledger::finish_stock(farm_actions& out) {
 
 // --- tasks that were running on lost ranks
 
-bool farm_ledger::watches(std::size_t index) const {
+bool farm_ledger::may_blame(std::size_t index) const {
   return config_.most_losses > 0 && config_.ranks[index] != config_.root;
 }
 
+// Whether it matters what this rank runs: it may die of it, or others may copy it.
+bool farm_ledger::watches(std::size_t index) const { return may_blame(index) || directs(); }
+
 void farm_ledger::on_begins(std::size_t index, farm::begins const& m, farm_actions& out) {
   if (stopping() || !tasks_exist(index, m.running, out)) return;
-  if (watches(index) && !m.running.empty()) begun_.all(index, dealer_.threads(index), m.running);
-  if (!directs()) return;
+  if (watches(index) && !m.running.empty()) begun_.all(index, dealer_.threads(index), m.running, now_);
   told(index, m.here);
-  late_.all(index, m.running, now_);
   direct_idle(false, out);
 }
 
@@ -96,7 +96,7 @@ void farm_ledger::find_suspects() {
   auto const missing = [&](task_id id) { return !recorded_.contains(id) && !stock_.claimed().contains(id); };
   auto const before = suspects_.not_held().size();
   for (std::size_t i = 0; i < config_.ranks.size(); ++i) {
-    if (!stock_.claims_nothing(i) || dealer_.alive(i)) continue;
+    if (!may_blame(i) || !stock_.claims_nothing(i) || dealer_.alive(i)) continue;
     auto const running = begun_.take(i);
     for (auto const& r : running)
       for (std::uint64_t k = 0; k < r.count; ++k)

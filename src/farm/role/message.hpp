@@ -15,17 +15,17 @@ namespace skel::role {
 
 namespace farm {
 
-/// What a worker says of itself where grants are adaptive.
+/// A worker's report about itself, for adaptive grants.
 struct load {
-  std::uint64_t waiting = 0;  ///< tasks that it holds and has not begun
-  double cost = 0;            ///< seconds per task of one thread; 0: not known
+  std::uint64_t waiting = 0;  ///< tasks that wait on this rank
+  double cost = 0;            ///< seconds per task of one thread; 0: unknown
   friend bool operator==(load const&, load const&) = default;
 };
 /// Worker to root: requests this many tasks.
 struct ask {
   std::uint64_t wanted = 0;
   std::optional<load> here{};
-  std::optional<rank_id> refused_by{};  ///< the rank that the root named had none
+  std::optional<rank_id> refused_by{};  ///< the victim named last, if it had no tasks
   friend bool operator==(ask const&, ask const&) = default;
 };
 /// Root to worker: grants these tasks. Their payloads travel with it.
@@ -44,7 +44,7 @@ struct grant_suspect {
 struct nothing {
   friend bool operator==(nothing const&, nothing const&) = default;
 };
-/// Root to worker: asks this rank for so many of its tasks.
+/// Root to worker: names a victim, and how many of its tasks to take.
 struct take_from {
   rank_id victim = 0;
   std::uint64_t tasks = 0;
@@ -81,7 +81,7 @@ struct stock {
 struct steal {
   bool copy = false;       ///< a copy of a running task will do
   double power = 0;        ///< of the thief, if copies are allowed
-  std::uint64_t most = 0;  ///< tasks that the root has told it to take; 0: as the schedule says
+  std::uint64_t most = 0;  ///< tasks to take as the root said; 0: as the schedule says
   friend bool operator==(steal const&, steal const&) = default;
 };
 /// Worker to worker: gives these tasks. Their payloads travel with it.

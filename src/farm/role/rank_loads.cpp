@@ -93,7 +93,7 @@ std::optional<rank_loads::theft> rank_loads::theft_for(std::size_t thief) const 
   double const mine = speed(thief);
   double const its = speed(*longest);
   double const part = mine + its > 0 ? mine / (mine + its) : 0.5;
-  // What runs there is half done on average.
+  // Running tasks are half done on average.
   auto const all = static_cast<double>(victim.waiting) + 0.5 * static_cast<double>(victim.threads);
   auto const tasks = std::min(victim.waiting, static_cast<std::uint64_t>(std::lround(all * part)));
   if (tasks == 0) return std::nullopt;

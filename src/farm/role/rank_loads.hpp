@@ -1,4 +1,4 @@
-// What the root of a farm knows of each rank's speed and of the tasks that wait there.
+// Each rank's speed and waiting tasks, as far as the root of a farm knows.
 #pragma once
 
 #include <cstdint>
@@ -10,46 +10,44 @@
 
 namespace skel::role {
 
-/// Ranks are named by their index. Speeds are in tasks per second; a rank that has not said how fast it is
-/// counts as an average one. A regular value.
+/// Ranks are named by their index. Speeds are in tasks per second; a rank of unknown speed counts as an
+/// average one. A regular value.
 class rank_loads {
  public:
   rank_loads() = default;
   explicit rank_loads(std::size_t ranks) : ranks_(ranks) {}
 
-  // --- what happens
+  // --- events
   void has_threads(std::size_t index, std::uint64_t threads);
   void granted(std::size_t index, std::uint64_t tasks);
-  /// The rank's own word replaces what was assumed.
+  /// The rank's own report replaces the assumptions.
   void told(std::size_t index, farm::load const& here);
   void lost(std::size_t index);
-  /// A thief has found nothing there.
+  /// A thief found no waiting tasks there.
   void found_empty(std::size_t index);
-  /// The thief is on its way.
+  /// The thief will take these tasks from the victim.
   void moves(std::size_t victim, std::size_t thief, std::uint64_t tasks);
-  /// The rank asks for tasks of other ranks, ...
+  /// The rank asks for tasks of other ranks.
   void seeks(std::size_t index) { ranks_[index].seeks = true; }
-  /// ... and there were none for it.
+  /// There was nothing for a rank that seeks: it counts as idle.
   void waits_in_vain(std::size_t index);
 
-  // --- what follows
+  // --- decisions
   [[nodiscard]] bool any_waiting() const { return all_waiting_ > 0; }
-  [[nodiscard]] std::uint64_t waiting(std::size_t index) const { return ranks_[index].waiting; }
-  [[nodiscard]] bool is_idle(std::size_t index) const { return ranks_[index].idle; }
-  /// The ranks that wait in vain, in the order in which they began to.
+  /// The idle ranks, the one that has waited longest first.
   [[nodiscard]] std::vector<std::size_t> const& idle() const { return idle_; }
-  /// 0: no rank has said how fast it is.
+  /// The rank's speed, or the mean of the known ones; 0: none is known.
   [[nodiscard]] double speed(std::size_t index) const;
   [[nodiscard]] double speed_of_thread(std::size_t index) const;
-  /// The rank's part of the speed of all `computing` ranks; 0: not known.
+  /// The rank's part of the speed of all `computing` ranks; 0: unknown.
   [[nodiscard]] double share(std::size_t index, std::size_t computing) const;
   struct theft {
     std::size_t victim = 0;
     std::uint64_t tasks = 0;
     friend bool operator==(theft const&, theft const&) = default;
   };
-  /// The rank whose waiting tasks take it longest, and how many of them the thief takes so that both are done
-  /// at the same time. Empty: none is worth while.
+  /// Returns the rank whose waiting tasks take longest, and how many of them the thief should take so that
+  /// both finish at the same time. Empty: no theft pays.
   [[nodiscard]] std::optional<theft> theft_for(std::size_t thief) const;
   friend bool operator==(rank_loads const&, rank_loads const&) = default;
   void hash(digest& d) const;
@@ -58,7 +56,7 @@ class rank_loads {
   struct rank {
     std::uint64_t threads = 1;
     std::uint64_t waiting = 0;
-    double speed = 0;  // 0: not known
+    double speed = 0;  // 0: unknown
     bool seeks = false;
     bool idle = false;
     friend bool operator==(rank const&, rank const&) = default;
@@ -70,7 +68,7 @@ class rank_loads {
   std::vector<rank> ranks_;
   std::vector<std::size_t> idle_;
   std::uint64_t all_waiting_ = 0;
-  double known_speed_ = 0;  // of all ranks that have said theirs
+  double known_speed_ = 0;  // sum of the known speeds
   std::size_t known_ = 0;
 };
 

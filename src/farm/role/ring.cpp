@@ -4,14 +4,14 @@
 #include <limits>
 #include <utility>
 
+#include "farm/role/late_tasks.hpp"
+
 namespace skel::role {
 
 namespace {
 // Unanswered requests after which the thief moves on to the next rank ([Lee97, §3], fault tolerance: "more
 // than three times").
 constexpr unsigned most_unanswered = 3;
-// A rank that is faster by this factor may copy a copy.
-constexpr double clearly_faster = 1.5;
 constexpr std::size_t most_candidates = 16;
 }  // namespace
 
@@ -135,7 +135,7 @@ std::uint64_t farm_ring::spare(held_tasks const& held) const {
   return held.queued() > free ? held.queued() - free : 0;
 }
 
-// `most`: tasks that the root has told the thief to take; 0: as the schedule says.
+// `most`: tasks to give as the root said; 0: as the schedule says.
 void farm_ring::give(rank_id thief, std::uint64_t most, held_tasks& held, farm_actions& out) {
   std::uint64_t n = config_.take == steal_size::one ? 1 : (spare(held) + 1) / 2;
   if (most > 0) n = std::min(most, spare(held));

@@ -19,7 +19,7 @@ struct farm_ring_config {
   steal_end give = steal_end::last;
   ring_order order = ring_order::successors;
   bool copies = false;    ///< may give and run copies of running tasks
-  bool directed = false;  ///< the root says whom to ask
+  bool directed = false;  ///< the root names the victims
   friend bool operator==(farm_ring_config const&, farm_ring_config const&) = default;
 };
 
@@ -34,7 +34,7 @@ class farm_ring {
   /// This rank has nothing left to begin; a compute thread runs `reach` tasks in a round trip. Asks the next
   /// rank on the ring, unless an answer is due. Returns true if it sent a request or came to rest.
   bool seek(held_tasks const& held, std::uint64_t reach, farm_actions& out);
-  /// The same where the root says whom to ask: whether this rank should have itself told.
+  /// If the root names the victims: whether this rank should ask it for one.
   [[nodiscard]] bool wants_to_be_told(held_tasks const& held, std::uint64_t reach) const;
   /// The root has named a victim.
   void told(farm::take_from const& m, farm_actions& out);
@@ -87,7 +87,7 @@ class farm_ring {
   bool searching_ = false;
   bool resting_ = false;
   unsigned unanswered_ = 0;
-  std::uint64_t most_ = 0;       // tasks that the root has told it to take
+  std::uint64_t most_ = 0;       // tasks to take as the root said
   std::vector<rank_id> hungry_;  // ranks that asked in vain
   bool held_by_others_ = false;
   struct copied {

@@ -8,7 +8,7 @@ namespace skel::role {
 namespace {
 // Ticks without an answer after which a message is repeated. The MPI transport loses none; a lossy wire may.
 constexpr unsigned worker_patience = 8;
-// The cost of a task is the mean of about so many of the latest tasks.
+// The cost of a task is the mean of about this many of the latest tasks.
 constexpr double remembered_tasks = 64;
 }  // namespace
 
@@ -127,7 +127,7 @@ void farm_worker::on_grant(farm::grant const& m, farm_actions& out) {
   if (ring_) ring_->feed_hungry(held_, out);
 }
 
-// Where the root directs thefts, the second time there is none to commit either.
+// If the root names the victims, a second `nothing` means that there is no victim either.
 void farm_worker::on_nothing(farm_actions& out) {
   asked_ = false;
   if (closed_ && directed()) ring_->rest();

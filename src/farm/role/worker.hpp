@@ -44,7 +44,7 @@ class farm_worker {
   void finished(task_range const& range, std::uint64_t next_limit, farm_actions& out);
   /// Task `id` threw; the tasks of `dropped` (the rest of its range) will not run. The thread is free.
   void failed(task_id id, std::string text, task_range const& dropped, farm_actions& out);
-  /// The latest `tasks` took a compute thread so many seconds.
+  /// A compute thread ran `tasks` in `seconds`.
   void measured(std::uint64_t tasks, double seconds);
   void on(rank_id from, farm_message const& m, farm_actions& out);
   void lost(rank_id rank, farm_actions& out);
@@ -96,9 +96,9 @@ class farm_worker {
   bool stole_ = false;          // the root does not know what this rank begins next
   std::uint64_t finished_ = 0;  // tasks finished since begin()
   std::uint64_t reach_ = 1;     // tasks that cover a round trip: the latest `limit` of a compute thread
-  double cost_ = 0;             // seconds per task of one thread; 0: not known
-  double weight_ = 0;           // tasks that cost_ stands for
-  std::optional<rank_id> refused_by_;  // the victim that the root named last, if it had none
+  double cost_ = 0;             // seconds per task of one thread; 0: unknown
+  double weight_ = 0;           // number of tasks that cost_ stands for
+  std::optional<rank_id> refused_by_;  // the victim named last, if it had no tasks
   bool asked_ = false;
   bool closed_ = false;        // the root has no more tasks
   bool heard_ = false;         // has heard from the root in this run
