@@ -1,0 +1,116 @@
+// The root's view of speeds and waiting tasks, and the copies and thefts that follow from it.
+#include "catch.hpp"
+#include "farm/role/late_tasks.hpp"
+#include "farm/role/rank_loads.hpp"
+
+namespace {
+
+using skel::task_range;
+using skel::role::begun_tasks;
+using skel::role::rank_loads;
+
+// Ranks of one thread with these costs in seconds per task and these waiting tasks.
+rank_loads loads_of(std::vector<double> const& costs, std::vector<std::uint64_t> const& waiting) {
+  rank_loads loads(costs.size());
+  for (std::size_t i = 0; i < costs.size(); ++i) {
+    loads.has_threads(i, 1);
+    loads.told(i, {waiting[i], costs[i]});
+  }
+  return loads;
+}
+
+std::optional<task_range> copy_for(std::size_t thief, begun_tasks& begun, rank_loads const& loads, double t) {
+  return skel::role::copy_for(thief, begun, loads, t, [](std::size_t, task_range const&) { return true; });
+}
+
+}  // namespace
+
+TEST_CASE("a rank's share follows its speed, and an unknown one counts as average") {
+  auto const loads = loads_of({0.1, 0.3, 0}, {0, 0, 0});
+  CHECK(loads.share(0, 2) == Approx(0.75));
+  CHECK(loads.share(1, 2) == Approx(0.25));
+  CHECK(loads.share(0, 3) == Approx(0.5));  // speeds 10 and 10 / 3, and their mean
+  CHECK(loads.share(2, 3) == 0);
+  CHECK(loads.speed(2) == Approx(20.0 / 3));
+  CHECK(rank_loads(2).speed(0) == 0);
+}
+
+TEST_CASE("a thief takes from the rank that needs longest, so that both finish together") {
+  // Rank 1 needs 3 s for its tasks, rank 2 needs 6 s for fewer.
+  auto loads = loads_of({0.1, 0.1, 0.4}, {0, 30, 15});
+  auto const theft = loads.theft_for(0);
+  REQUIRE(theft);
+  CHECK(theft->victim == 2);
+  CHECK(theft->tasks == 12);  // four fifths of 15, and of half a running task
+  loads.moves(2, 0, theft->tasks);
+  CHECK(loads.theft_for(0)->victim == 1);
+  loads.found_empty(1);
+  loads.found_empty(2);
+  CHECK_FALSE(loads.theft_for(0));
+  CHECK_FALSE(loads.any_waiting());
+}
+
+TEST_CASE("a slow thief takes nothing that its victim would finish earlier") {
+  CHECK_FALSE(loads_of({100, 0.1}, {0, 2}).theft_for(0));
+  CHECK(loads_of({0.1, 0.1}, {0, 2}).theft_for(0)->tasks == 1);
+}
+
+TEST_CASE("lost ranks have no tasks and no speed") {
+  auto loads = loads_of({0.1, 0.1, 0.2}, {0, 8, 2});
+  loads.lost(1);
+  CHECK(loads.theft_for(0)->victim == 2);
+  CHECK(loads.share(0, 2) == Approx(2.0 / 3));
+  loads.lost(2);
+  CHECK_FALSE(loads.any_waiting());
+}
+
+TEST_CASE("ranks are idle in the order of their requests, until they get tasks") {
+  auto loads = loads_of({0.1, 0.1, 0.1}, {0, 0, 0});
+  loads.waits_in_vain(1);
+  CHECK(loads.idle().empty());  // it has not asked
+  for (std::size_t const i : {2, 1}) {
+    loads.seeks(i);
+    loads.waits_in_vain(i);
+    loads.waits_in_vain(i);
+  }
+  CHECK(loads.idle() == std::vector<std::size_t>{2, 1});
+  loads.granted(2, 1);
+  CHECK(loads.idle() == std::vector<std::size_t>{1});
+  loads.lost(1);
+  CHECK(loads.idle().empty());
+}
+
+TEST_CASE("a faster rank copies the task that gains most, a slower one copies nothing") {
+  auto const loads = loads_of({0.1, 1, 4, 2}, {0, 0, 0, 0});
+  begun_tasks begun(4);
+  begun.given(1, 1, {{10, 1, 1}}, 0);
+  begun.given(2, 1, {{20, 1, 1}}, 0);
+  CHECK_FALSE(copy_for(3, begun, loads_of({0, 1, 1, 8}, {0, 0, 0, 0}), 0));
+  CHECK(copy_for(0, begun, loads, 0) == task_range{20, 1, 1});
+  // The same range again only for a clearly faster rank.
+  CHECK(copy_for(0, begun, loads, 0) == task_range{10, 1, 1});
+  CHECK_FALSE(copy_for(3, begun, loads, 0));
+  CHECK(copy_for(3, begun, loads_of({0.1, 1, 4, 0.01}, {0, 0, 0, 0}), 0) == task_range{20, 1, 1});
+}
+
+TEST_CASE("a task of unknown cost that runs for long is late") {
+  // All ranks are equally fast: at first a copy would finish no earlier.
+  auto const loads = loads_of({1, 1}, {0, 0});
+  begun_tasks begun(2);
+  begun.given(1, 1, {{5, 1, 1}}, 0);
+  CHECK_FALSE(copy_for(0, begun, loads, 0.5));
+  // A report that names the task again does not make it younger.
+  begun.all(1, 1, {{5, 1, 1}}, 40);
+  auto const faster = loads_of({0.5, 1}, {0, 0});
+  CHECK(copy_for(0, begun, faster, 0.9) == task_range{5, 1, 1});
+}
+
+TEST_CASE("finished and forgotten ranges are not copied") {
+  auto const loads = loads_of({0.1, 1}, {0, 0});
+  begun_tasks begun(2);
+  begun.given(1, 1, {{5, 1, 1}}, 0);
+  begun.results(1, 1, {{5, 1, 1}}, {{8, 4, 1}}, 1);
+  CHECK(copy_for(0, begun, loads, 1) == task_range{8, 4, 1});
+  CHECK(begun.take(1) == skel::range_list{{8, 4, 1}});
+  CHECK_FALSE(copy_for(0, begun, loads, 2));
+}
