@@ -98,6 +98,24 @@ TEST_CASE("ranks that are lost again count again, and further blamed work is cou
   CHECK(v->more == 1);
 }
 
+TEST_CASE("of several blamed pieces, the one that ran alone most often is named") {
+  book s(2);
+  // 3 and 9 kill ranks; 1 ran beside them on three lost ranks.
+  for (int const rank : {1, 2, 3}) {
+    s.add(1, rank, false);
+    s.given(1, rank + 1);
+  }
+  s.add(9, 4, true);
+  s.given(9, 5);
+  s.add(9, 5, true);
+  CHECK(s.blames(1));
+  CHECK(s.blames(9));
+  auto const v = after(s);
+  REQUIRE(v);
+  CHECK(v->work == 9);
+  CHECK(v->more == 1);
+}
+
 TEST_CASE("missing suspects are handed out again, suspects with a result are not") {
   book s(2);
   for (int work : {7, 8}) {
