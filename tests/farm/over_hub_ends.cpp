@@ -160,6 +160,15 @@ TEST_CASE("copies exclude merged results and streamed tasks") {
   for (int r = 0; r < 2; ++r) hub::check_thrown<skel::usage_error>(job, r);
 }
 
+TEST_CASE("run_once refuses a schedule that asks for copies") {
+  hub::job job(2);
+  job.run([&](skel::context& ctx) {
+    skel::farm(ctx, skel::indices(10), work, skel::any_schedule("ring:copies=yes"),
+               [](skel::task_id, std::uint64_t) {}, {.run_once = true});
+  });
+  for (int r = 0; r < 2; ++r) hub::check_thrown<skel::usage_error>(job, r);
+}
+
 TEST_CASE("negative counts and times are refused by name") {
   hub::job job(2);
   constexpr auto minus_two = static_cast<std::uint64_t>(-2);

@@ -27,6 +27,36 @@ TEST_CASE("with copies the root does not wait for a slow rank whose task another
   for (int r = 0; r < 2; ++r) CHECK(job.error(r).empty());
 }
 
+TEST_CASE("adaptive copies the task of a rank that becomes slow, unless it may run only once") {
+  for (bool const once : {false, true}) {
+    hub::job job(2);
+    std::vector<std::atomic<int>> runs(200);
+    std::vector<std::uint64_t> got;
+    job.run([&](skel::context& ctx) {
+      int mine = 0;
+      auto const f = [&](std::uint64_t i) {
+        ++runs[i];
+        // Rank 1 is slow from the start, and its third task takes a second.
+        if (ctx.rank() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(++mine == 3 ? 1000 : 20));
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        return work(i);
+      };
+      skel::farm(ctx, skel::indices(runs.size()), f, skel::into(got), {.run_once = once});
+    });
+    for (int r = 0; r < 2; ++r) CHECK(job.error(r).empty());
+    CHECK(got == expected(runs.size()));
+    int twice = 0;
+    for (auto const& n : runs) {
+      CHECK(n >= 1);
+      twice += n > 1 ? 1 : 0;
+    }
+    if (once)
+      CHECK(twice == 0);
+    else
+      CHECK(twice > 0);
+  }
+}
+
 TEST_CASE("the loss of any ranks but the root does not change the results") {
   for (auto const& how : schedules())
     for (bool concentrated : {false, true})
