@@ -162,7 +162,7 @@ struct placed_solution {
 /// any_division; it decides which ranks end with the solution. Any number of ranks works, and a
 /// division may make any number of problems. The compute threads of a rank call the job's functions
 /// concurrently, on a const object. Each rank divides its problem further, so that every thread has
-/// pieces to solve, unless job.solve takes threads.
+/// pieces to solve. If job.solve takes threads, a single thread per rank calls the job instead.
 ///
 /// The solution has the same bytes for every number of ranks and threads, and after losses,
 /// - if the job has no solve(), or has small(): the tree of divisions then depends on the problem

@@ -46,8 +46,7 @@ struct farm_options {
   /// Saves the results that the root has received, so that a later run resumes from them
   /// (docs/farm.md).
   std::optional<checkpoint_options> checkpoint{};
-  /// Idle ranks run no copies of late tasks, so no task runs on two living ranks. A task may still
-  /// run again after a loss.
+  /// Runs no copies of late tasks. After a loss, a task may still run again on another rank.
   bool run_once = false;
   /// Whether the ranks compare the tasks of a replicated list; they always compare its length.
   /// Empty: only in builds with assertions (NDEBUG undefined).
@@ -68,9 +67,9 @@ concept task_function = calls_task<F, Task> && transferable<typename detail::tas
 /// sink on the root.
 ///
 /// Collective: every rank of `ctx` makes the same call. The compute threads of a rank call `f`
-/// concurrently, on a const object; it may take a worker_info as its second argument. A task may run
-/// on more than one rank, after a loss or as a copy of a late task (farm_options::run_once): one of its
-/// results counts. `how` decides who gets which task when (skel/schedule.hpp).
+/// concurrently, on a const object; it may take a worker_info as its second argument. After a
+/// loss, or as a copy of a late task (farm_options::run_once), a task may run on more than one rank;
+/// the sink receives one of its results. `how` assigns tasks to ranks (skel/schedule.hpp).
 ///
 /// The sink is called on the root only, one call at a time, from any of its threads: sink(task_id,
 /// result&&) in the order of completion. Tasks that return nothing may have a sink(task_id).

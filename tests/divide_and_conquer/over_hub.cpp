@@ -1,8 +1,10 @@
 // Whole divide_and_conquer calls over several ranks in one process. Failures must not change the solution.
 #include <algorithm>
 #include <atomic>
+#include <mutex>
 #include <numeric>
 #include <random>
+#include <set>
 #include <string>
 
 #include "catch.hpp"
@@ -50,6 +52,34 @@ std::string shape(slow_sum const& job, std::pair<int, int> p) {
   int const middle = (p.first + p.second) / 2;
   return "(" + shape(job, {p.first, middle}) + " " + shape(job, {middle, p.second}) + ")";
 }
+
+// Sums numbers with threads of its own, and records which threads call it.
+struct threaded_sum {
+  using problem = std::vector<int>;
+  using solution = long;
+  std::mutex* guard = nullptr;
+  std::set<std::thread::id>* callers = nullptr;
+
+  void called() const {
+    std::lock_guard const lock(*guard);
+    callers->insert(std::this_thread::get_id());
+  }
+  bool trivial(problem const& p) const { return p.size() <= 1; }
+  solution conquer(problem const& p) const { return std::accumulate(p.begin(), p.end(), 0L); }
+  std::array<problem, 2> divide(problem const& p) const {
+    called();
+    auto const middle = p.begin() + static_cast<std::ptrdiff_t>(p.size() / 2);
+    return {problem(p.begin(), middle), problem(middle, p.end())};
+  }
+  solution solve(problem const& p, unsigned threads) const {
+    called();
+    return threads == 3 ? std::accumulate(p.begin(), p.end(), 0L) : -1;
+  }
+  solution combine(solution a, solution b) const {
+    called();
+    return a + b;
+  }
+};
 
 auto const on_root_numbers = [](numbers const& all) { return skel::on_root([&all] { return all; }); };
 
@@ -187,6 +217,26 @@ TEST_CASE("the number of ranks and threads does not change the combination tree"
           CHECK(right == 6 * ranks);
         }
     }
+}
+
+TEST_CASE("a job whose solve has threads of its own is called by one thread per rank") {
+  for (int const ranks : {1, 3}) {
+    hub::job job(ranks, 3);
+    std::mutex guard;
+    std::vector<std::set<std::thread::id>> callers(static_cast<std::size_t>(ranks));
+    std::vector<int> numbers(1000);
+    std::iota(numbers.begin(), numbers.end(), 0);
+    job.run([&](skel::context& ctx) {
+      threaded_sum const sum{&guard, &callers[static_cast<std::size_t>(ctx.rank())]};
+      auto const r =
+          skel::divide_and_conquer(ctx, skel::replicated_problem(numbers), sum, skel::division::hypercube{});
+      if (*r.value != 499500) throw std::runtime_error("wrong sum");
+    });
+    for (int r = 0; r < ranks; ++r) {
+      CHECK(job.error(r).empty());
+      CHECK(callers[static_cast<std::size_t>(r)].size() == 1);
+    }
+  }
 }
 
 TEST_CASE("the report has the time of each phase on each level") {

@@ -78,7 +78,7 @@ struct peer_event {
     rerun,      // all ranks are killed at once and another job resumes; see the world
     start,      // a thread of rank a takes a task
     lend,       // rank a gives tasks to a thief
-    away,       // rank a has had no tasks to lend for some time
+    away,       // rank a reports that it has had nothing to lend for a while
     state,      // rank a sends a statement of its debt n
     retry       // rank a has waited before it tries again
   };
