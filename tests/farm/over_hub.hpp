@@ -15,9 +15,10 @@ namespace farm_test {
 
 inline std::vector<skel::any_schedule> schedules() {
   std::vector<skel::any_schedule> all;
-  for (char const* name : {"blocks", "interleaved", "first-come", "first-come:chunk=3,threshold=2", "guided",
-                           "guided:min=2", "hybrid", "hybrid:cut=10,threshold=0", "ring",
-                           "ring:take=one,order=predecessors", "ring:order=doubling", "ring:copies=yes", "auto"})
+  for (char const* name :
+       {"blocks", "interleaved", "first-come", "first-come:chunk=3,threshold=2", "guided", "guided:min=2",
+        "hybrid", "hybrid:cut=10,threshold=0", "ring", "ring:take=one,order=predecessors",
+        "ring:order=doubling", "ring:copies=yes", "auto"})
     all.emplace_back(name);
   return all;
 }
