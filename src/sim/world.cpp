@@ -4,6 +4,8 @@
 #include <array>
 #include <simgrid/s4u.hpp>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 
 #include "engine/context_access.hpp"
 #include "engine/run_body.hpp"
@@ -22,11 +24,21 @@ world* the_world = nullptr;
 std::array settings = {"skel", "--log=root.thresh:critical", "--cfg=network/model:CM02",
                        "--cfg=network/crosstraffic:0", "--cfg=network/TCP-gamma:1e12"};
 
+// Ranks whose machines have the same name share a host.
+std::vector<detail::host_place> places_of(std::vector<machine> const& machines) {
+  std::unordered_map<std::string_view, int> sizes;
+  std::vector<detail::host_place> places;
+  for (auto const& m : machines) places.push_back({sizes[m.name]++, 0});
+  for (std::size_t r = 0; r < machines.size(); ++r) places[r].size = sizes[machines[r].name];
+  return places;
+}
+
 }  // namespace
 
 world* current_world() { return the_world; }
 
-world::world(platform const& where, run_options const& options) : where_(where), options_(options) {}
+world::world(platform const& where, run_options const& options)
+    : where_(where), options_(options), places_(places_of(where.machines)) {}
 
 bool world::dead(int rank) const {
   return ports_[static_cast<std::size_t>(rank)]->dies_at() <= s4u::Engine::get_clock();
@@ -36,18 +48,6 @@ void world::kill(int rank, double time) {
   at(rank).die_at(time);
   for (auto const& p : ports_)
     if ((p->rank() == 0) != (rank == 0)) p->will_hear_of(rank);
-}
-
-// Ranks whose machines have the same name share a host.
-static detail::host_place place_of(std::vector<machine> const& machines, int rank) {
-  detail::host_place p{0, 0};
-  auto const& name = machines[static_cast<std::size_t>(rank)].name;
-  for (std::size_t r = 0; r < machines.size(); ++r) {
-    if (machines[r].name != name) continue;
-    ++p.size;
-    if (static_cast<int>(r) < rank) ++p.rank;
-  }
-  return p;
 }
 
 void world::fail(std::string why) {
@@ -85,9 +85,10 @@ void world::live(port& me, std::function<void(context&)> const& body) {
     o.trace = options_.trace;
     o.watchdog_seconds = options_.watchdog_seconds;
     o.suspect_after_seconds = options_.suspect_after_seconds;
-    auto const name = where_.machines[static_cast<std::size_t>(me.rank())].name;
+    auto const rank = static_cast<std::size_t>(me.rank());
+    auto const name = where_.machines[rank].name;
     auto const engine = std::make_shared<detail::engine>(std::make_unique<wires>(me), std::move(o), name);
-    engine->on_host = place_of(where_.machines, me.rank());
+    engine->on_host = places_[rank];
     me.attach(engine.get());
     context ctx = detail::context_access::make(engine);
     // One line is enough: where the root is lost, the survivors of a real run would all say so.

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "engine/devices.hpp"
 #include "port.hpp"
 #include "skel/sim/run.hpp"
 
@@ -38,6 +39,7 @@ class world {
 
   platform const& where_;
   run_options const& options_;
+  std::vector<detail::host_place> places_;  // of the ranks on their hosts
   std::vector<std::unique_ptr<port>> ports_;
   std::unordered_map<long, port*> by_fiber_;
   std::deque<message> messages_;
