@@ -119,6 +119,8 @@ void engine::open(run_key key, run& r) {
   for (auto& e : mine) r.on_message(e.from, e.body.bytes(), e.body);
   if (auto const failed = failed_early_.extract(key)) r.on_failure(failed.mapped());
   if (auto const* failure = out_of_step(key)) r.on_failure(*failure);
+  for (auto const& [rank, f] : farewells_)  // they came between two calls
+    if (!f.failed()) r.on_left(rank);
 }
 
 void engine::say_warning() {

@@ -232,6 +232,13 @@ std::map<std::string, act> const acts{
        farm_of(ctx, 10, 0);
        if (!me) farm_of(ctx, 10, 0);
      }},
+    {"one-call-less-early",  // its farewell arrives between the calls of the others
+     [](auto& ctx, bool me) {
+       farm_of(ctx, 10, 0);
+       if (me) return;
+       sleep_ms(1000);
+       farm_of(ctx, 10, 0);
+     }},
     {"one-call-more",
      [](auto& ctx, bool me) {
        farm_of(ctx, 10, 0);
