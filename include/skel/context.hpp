@@ -55,7 +55,7 @@ class call_slot {
 }  // namespace detail
 
 /// How a context behaves. The environment variables SKEL_THREADS, SKEL_PROGRESS, SKEL_TRACE,
-/// SKEL_WATCHDOG, SKEL_SUSPECT_AFTER and SKEL_HOST set the defaults.
+/// SKEL_WATCHDOG, SKEL_SUSPECT_AFTER, SKEL_HOST and SKEL_CHECK_INPUTS set the defaults.
 struct context_options {
   int threads = 0;  ///< compute threads of this rank; 0: its share of the cores it may use
   observe::progress_mode progress = observe::progress_mode::never;  ///< whether the root shows progress
@@ -69,6 +69,9 @@ struct context_options {
   /// The name of this rank's host; %r stands for the rank. Empty: the system's name. Ranks of one
   /// host share its disk (docs/checkpoint.md), so different names let one machine act as several.
   std::string host{};
+  /// Whether the ranks compare the contents of replicated lists and problems; they always compare a
+  /// list's length. Empty: only in builds with assertions (NDEBUG undefined).
+  std::optional<bool> check_inputs{};
   bool quiet = false;                                  ///< no warnings on standard error
   std::size_t largest_message = std::size_t{1} << 30;  ///< bytes; longer messages travel in pieces
   /// Reads the defaults from the environment. Throws usage_error for a variable that cannot be

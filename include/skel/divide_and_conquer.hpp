@@ -97,9 +97,6 @@ struct divide_and_conquer_options {
   stop_condition stop{};                       ///< ends the run early when requested on any rank
   std::optional<double> time_limit_seconds{};  ///< ends the run early; empty: no limit
   std::string label{};                         ///< shown by progress and trace; default: the kind's name
-  /// Whether the ranks compare a replicated_problem. Empty: only in builds with assertions (NDEBUG
-  /// undefined).
-  std::optional<bool> check_problem{};
   /// Number of lost ranks that worked on the same problem after which the call ends with
   /// task_error. The problem is then likely to end the remaining ranks too. 0: never.
   unsigned max_losses_per_task = 2;

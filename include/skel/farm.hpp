@@ -48,9 +48,6 @@ struct farm_options {
   std::optional<checkpoint_options> checkpoint{};
   /// Runs no copies of late tasks. After a loss, a task may still run again on another rank.
   bool run_once = false;
-  /// Whether the ranks compare the tasks of a replicated list; they always compare its length.
-  /// Empty: only in builds with assertions (NDEBUG undefined).
-  std::optional<bool> check_tasks{};
 };
 
 /// Satisfied by a function object that can be called, as const, with (task const&) or (task const&,

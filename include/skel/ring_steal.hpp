@@ -45,7 +45,6 @@ struct ring_steal_options {
   /// Saves the merged result and the remaining tasks, periodically and at the end. A later run, on
   /// any number of ranks, resumes from there (docs/rollback.md).
   std::optional<checkpoint_options> checkpoint{};
-  std::optional<bool> check_tasks{};  ///< see farm_options::check_tasks
 };
 
 /// Receives the tasks that a task spawns. They run later, on any rank, the newest first.

@@ -69,6 +69,12 @@ context_options context_options::from_environment() {
       throw usage_error(std::string("SKEL_HOST: ") + bad.what());
     }
   }
+  if (auto const* c = environment("SKEL_CHECK_INPUTS")) {
+    std::string_view const word = c;
+    if (word != "yes" && word != "no")
+      throw usage_error(std::string("SKEL_CHECK_INPUTS must be yes or no, found \"") + c + "\"");
+    o.check_inputs = word == "yes";
+  }
   return o;
 }
 

@@ -42,7 +42,7 @@ farm_run::farm_run(context& ctx, farm_work& work, farm_policy policy, farm_optio
       state_(threads_),
       heard_(static_cast<std::size_t>(ctx.size())),
       finished_(static_cast<std::size_t>(ctx.size())) {
-  setup_.describe(call_, work);
+  setup_.describe(call_, work, engine_.options().check_inputs);
   computes_ = setup_.computes();
   if (!computes_) threads_ = 1;
   worker_ = role::farm_worker(setup_.worker(engine_, call_.hash(), threads_));

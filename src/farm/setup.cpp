@@ -83,7 +83,8 @@ void farm_setup::check_choices() const {
                                      policy.power.size(), size));
 }
 
-void farm_setup::describe(call_description& call, farm_work const& work) const {
+void farm_setup::describe(call_description& call, farm_work const& work,
+                          std::optional<bool> check_inputs) const {
   if (traits.tasks) call.add("tasks", *traits.tasks);
   call.add("source", traits.payload ? "on_root" : "replicated")
       .add("schedule", to_string(policy))
@@ -98,7 +99,7 @@ void farm_setup::describe(call_description& call, farm_work const& work) const {
       .add("bytes of a task", traits.task_bytes)
       .add_types("task function", traits.function)
       .add("resume", resumes());
-  if (auto const contents = size > 1 ? work.contents(options.check_tasks) : std::nullopt)
+  if (auto const contents = size > 1 ? work.contents(check_inputs) : std::nullopt)
     call.add_hidden("contents of the task list", *contents);
 }
 

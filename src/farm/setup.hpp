@@ -31,7 +31,7 @@ struct farm_setup {
   [[nodiscard]] bool computes() const;
   [[nodiscard]] bool resumes() const { return options.checkpoint && options.checkpoint->resume; }
   /// Adds everything that must be equal on all ranks for their messages and results to fit.
-  void describe(call_description& call, farm_work const& work) const;
+  void describe(call_description& call, farm_work const& work, std::optional<bool> check_inputs) const;
   [[nodiscard]] role::farm_worker_config worker(engine& of, std::uint64_t call_hash, unsigned threads) const;
   [[nodiscard]] role::farm_ledger_config ledger(std::uint64_t call_hash, bool root_in_place,
                                                 range_list restored) const;

@@ -77,7 +77,7 @@ steal_run::steal_run(context& ctx, steal_work& work, ring_steal_options const& o
       .add("checkpoint", c.records)
       .add_types("types", work.types())
       .add_types("job", work.function());
-  if (auto const contents = ctx.size() > 1 ? work.contents(options_.check_tasks) : std::nullopt)
+  if (auto const contents = ctx.size() > 1 ? work.contents(engine_.options().check_inputs) : std::nullopt)
     call_.add_hidden("contents of the task list", *contents);
   c.call_hash = call_.hash();
   role_ = role::stealer(c);

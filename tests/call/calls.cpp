@@ -1,6 +1,7 @@
 // Invalid skeleton calls: nested in another call, from two threads at once, or different on different ranks.
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <functional>
 #include <map>
 #include <span>
@@ -469,12 +470,17 @@ auto farm_of(std::uint64_t tasks, std::string const& schedule, skel::farm_option
   };
 }
 
+void check_inputs(skel::context& ctx, std::optional<bool> check = true) {
+  skel::detail::context_access::engine_of(ctx).options().check_inputs = check;
+}
+
 template <class List>
 auto farm_over(List list, std::optional<bool> check = true) {
   return [=](skel::context& ctx) {
+    check_inputs(ctx, check);
     skel::farm(
         ctx, skel::replicated(list), [](auto const&) { return 1; }, skel::schedule::guided{},
-        [](skel::task_id, int) {}, {.check_tasks = check});
+        [](skel::task_id, int) {});
   };
 }
 
@@ -543,22 +549,24 @@ TEST_CASE("replicated lists: sizes are compared, and contents on request") {
   hub::job job(2);
   job.run([&](skel::context& ctx) { farm_over(ctx.rank() == 0 ? a : b)(ctx); });
   for (int r = 0; r < 2; ++r) CHECK(job.error(r).empty());
-  job.run([&](skel::context& ctx) {  // without check_tasks the contents are not compared
+  job.run([&](skel::context& ctx) {  // without check_inputs the contents are not compared
     farm_over(ctx.rank() == 0 ? ints{1} : ints{2}, false)(ctx);
   });
   for (int r = 0; r < 2; ++r) CHECK(job.error(r).empty());
 
   auto const search = [](ints const& list) {
     return [=](skel::context& ctx) {
-      skel::ring_steal(ctx, skel::replicated(list), spawning{}, {.check_tasks = true});
+      check_inputs(ctx);
+      skel::ring_steal(ctx, skel::replicated(list), spawning{});
     };
   };
   CHECK(said_of(search({1, 1}), search({1})) == "tasks 1 instead of 2");
   CHECK(said_of(search({1, 1}), search({1, 2})) == contents);
   auto const divided = [](int n) {
     return [=](skel::context& ctx) {
+      check_inputs(ctx);
       skel::divide_and_conquer(ctx, skel::replicated_problem{std::pair{0, n}}, halves{},
-                               skel::division::hypercube{}, {.check_problem = true});
+                               skel::division::hypercube{});
     };
   };
   CHECK(said_of(divided(8), divided(9)) == "other contents of the replicated_problem");
@@ -567,9 +575,10 @@ TEST_CASE("replicated lists: sizes are compared, and contents on request") {
 TEST_CASE("task numbers are compared without visiting each") {
   hub::job job(2);
   job.run([](skel::context& ctx) {
+    check_inputs(ctx);
     skel::farm(
         ctx, skel::indices(std::uint64_t{1} << 62), [](std::uint64_t) { return 1; }, skel::schedule::guided{},
-        [](skel::task_id, int) { return skel::flow::stop; }, {.check_tasks = true});
+        [](skel::task_id, int) { return skel::flow::stop; });
   });
   for (int r = 0; r < 2; ++r) CHECK(job.error(r).empty());
 }
@@ -582,4 +591,18 @@ TEST_CASE("contents are compared by default in a build with assertions") {
 #else
   CHECK(test::contains(job.error(0), "other contents of the task list"));
 #endif
+}
+
+TEST_CASE("SKEL_CHECK_INPUTS is yes, no or an error") {
+  auto const found = [](char const* value) {
+    setenv("SKEL_CHECK_INPUTS", value, 1);
+    auto const options = skel::context_options::from_environment();
+    unsetenv("SKEL_CHECK_INPUTS");
+    return options.check_inputs;
+  };
+  CHECK(found("yes") == true);
+  CHECK(found("no") == false);
+  CHECK(found("") == std::nullopt);
+  CHECK_THROWS_WITH(found("1"), "SKEL_CHECK_INPUTS must be yes or no, found \"1\"");
+  unsetenv("SKEL_CHECK_INPUTS");
 }

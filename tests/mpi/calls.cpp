@@ -90,7 +90,7 @@ void other_calls(skel::context& ctx) {
   auto const farm_over = [&](std::vector<std::string> const& list) {
     skel::farm(
         ctx, skel::replicated(list), [](std::string const& s) { return s.size(); },
-        skel::schedule::interleaved{}, [](skel::task_id, std::size_t) {}, {.check_tasks = true});
+        skel::schedule::interleaved{}, [](skel::task_id, std::size_t) {});
   };
   check_said(
       [&] {
@@ -132,6 +132,7 @@ void two_threads(skel::context& ctx) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  setenv("SKEL_CHECK_INPUTS", "yes", 1);
   return skel::run_main(argc, argv, [&](skel::context& ctx) {
     if (argc > 1) ctx.set_threads(std::atoi(argv[1]));
     nested(ctx);
