@@ -17,6 +17,8 @@ roll_call::roll_call(std::vector<rank_id> const& ranks, std::uint64_t call_hash)
 }
 
 roll_call::peer* roll_call::find(rank_id rank) {
+  if (auto const i = static_cast<std::size_t>(rank); i < peers_.size() && peers_[i].rank == rank)
+    return &peers_[i];  // as in every run among all ranks
   auto const p = std::find_if(peers_.begin(), peers_.end(), [&](peer const& x) { return x.rank == rank; });
   return p == peers_.end() ? nullptr : &*p;
 }
@@ -138,7 +140,8 @@ void roll_call::count(std::uint64_t tasks, std::uint64_t handed_out_again) {
 }
 
 void roll_call::maybe_finish(call_messages& out) {
-  if (!stopping_ || finished_ || !not_stopped().empty()) return;
+  auto const runs = [](peer const& p) { return p.alive && !p.stopped; };
+  if (!stopping_ || finished_ || std::any_of(peers_.begin(), peers_.end(), runs)) return;
   finished_ = true;
   tell_all(finish{outcome_}, out);
 }

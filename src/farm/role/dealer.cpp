@@ -24,20 +24,38 @@ farm_dealer::farm_dealer(farm_policy policy, std::uint64_t first_grant, std::vec
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
     ranks_[i].computes = computes[i];
     ranks_[i].closed = computes[i] && !asks;
+    count(ranks_[i], 1);
   }
 }
 
 // --- the ranks
 
+// Adds the rank to the sums over computing ranks, or (-1) removes it.
+void farm_dealer::count(rank const& r, int sign) {
+  if (!r.computes || !r.alive) return;
+  computing_ += sign;
+  threads_ += sign * r.threads;
+}
+
 bool farm_dealer::hello(std::size_t index, std::uint64_t threads, double power) {
   auto& r = ranks_[index];
+  count(r, -1);
   r.threads = static_cast<int>(std::max<std::uint64_t>(1, threads));
+  count(r, 1);
   r.power = power;
   loads_.has_threads(index, threads);
   return !std::exchange(r.hello, true);
 }
 
+void farm_dealer::heard(std::size_t index) {
+  auto& r = ranks_[index];
+  if (r.alive) return;
+  r.alive = true;
+  count(r, 1);
+}
+
 void farm_dealer::lost(std::size_t index) {
+  count(ranks_[index], -1);
   ranks_[index].alive = false;
   ranks_[index].waiting = false;
   loads_.lost(index);
@@ -52,10 +70,9 @@ void farm_dealer::asks(std::size_t index, std::uint64_t n) {
 }
 
 void farm_dealer::enlist_root(assignments& out) {
-  if (stopped_ ||
-      std::any_of(ranks_.begin(), ranks_.end(), [](auto const& r) { return r.computes && r.alive; }))
-    return;
+  if (stopped_ || computing_ > 0) return;
   ranks_[root_].computes = true;
+  count(ranks_[root_], 1);
   ranks_[root_].closed = true;
   out.push_back({root_, {}});
 }
@@ -69,13 +86,6 @@ std::vector<std::size_t> farm_dealer::takers_of_suspects() const {
       if (computes(i) && ranks_[i].hello && ranks_[i].waiting == waiting && !(others && i == root_))
         takers.push_back(i);
   return takers;
-}
-
-int farm_dealer::all_threads() const {
-  int n = 0;
-  for (auto const& r : ranks_)
-    if (r.computes && r.alive) n += std::max(1, r.threads);
-  return n;
 }
 
 // --- the first part
@@ -153,9 +163,8 @@ bool farm_dealer::keeps_for_root(std::size_t index) const {
 // Grants the rank's share, by speed, of half of the remaining tasks, so that a grant takes at most half of
 // the remaining time. A rank of unknown speed gets the few tasks that it asks for, which cover a round trip.
 std::uint64_t farm_dealer::adaptive_grant(std::size_t index) const {
-  auto const computing = static_cast<std::size_t>(
-      std::count_if(ranks_.begin(), ranks_.end(), [](rank const& r) { return r.computes && r.alive; }));
-  auto const part = 0.5 * static_cast<double>(pool_.tasks()) * loads_.share(index, computing);
+  auto const part =
+      0.5 * static_cast<double>(pool_.tasks()) * loads_.share(index, static_cast<std::size_t>(computing_));
   return std::min(pool_.tasks(), std::max(ranks_[index].wanted, static_cast<std::uint64_t>(part)));
 }
 
@@ -163,7 +172,7 @@ std::uint64_t farm_dealer::grant_for(std::size_t index) {
   auto& r = ranks_[index];
   std::uint64_t n = policy_.size == grant_size::adaptive
                         ? adaptive_grant(index)
-                        : next_grant(policy_, pool_.tasks(), r.wanted, r.threads, all_threads());
+                        : next_grant(policy_, pool_.tasks(), r.wanted, r.threads, threads_);
   if (policy_.size != grant_size::fixed && first_grant_ > 0 && index != root_ && r.grants < limited_grants)
     n = std::min(n, std::max(r.wanted, first_grant_ << (2 * r.grants)));
   ++r.grants;
@@ -171,6 +180,11 @@ std::uint64_t farm_dealer::grant_for(std::size_t index) {
 }
 
 void farm_dealer::serve(std::size_t index, bool last, assignments& out) {
+  serve_now(index, last, out);
+  if (ranks_[index].waiting) queue_.insert(index);
+}
+
+void farm_dealer::serve_now(std::size_t index, bool last, assignments& out) {
   auto& r = ranks_[index];
   if (!r.waiting || !r.alive || stopped_ || !dealt_ || keeps_for_root(index)) return;
   if (!pool_.empty()) {
@@ -184,7 +198,13 @@ void farm_dealer::serve(std::size_t index, bool last, assignments& out) {
 }
 
 void farm_dealer::serve_all(bool last, assignments& out) {
-  for (std::size_t i = 0; i < ranks_.size(); ++i) serve(i, last, out);
+  std::size_t index = 0;
+  for (auto at = queue_.begin(); at != queue_.end() && (pool_.empty() ? last : pool_.room());
+       at = queue_.upper_bound(index)) {
+    index = *at;
+    queue_.erase(at);
+    serve(index, last, out);
+  }
 }
 
 void farm_dealer::push(assignments& out) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "farm/role/rank_loads.hpp"
@@ -31,7 +32,7 @@ class farm_dealer {
   /// The rank takes part. Returns false if it had said so before.
   bool hello(std::size_t index, std::uint64_t threads, double power);
   void lost(std::size_t index);
-  void heard(std::size_t index) { ranks_[index].alive = true; }
+  void heard(std::size_t index);
   /// The rank wants `n` tasks. Repeated requests change nothing.
   void asks(std::size_t index, std::uint64_t n);
   /// While `on`, other ranks get nothing more, and the root runs the remaining tasks itself.
@@ -96,10 +97,11 @@ class farm_dealer {
     friend bool operator==(rank const&, rank const&) = default;
   };
 
+  void count(rank const& r, int sign);
   void give(std::size_t index, std::uint64_t n, assignments& out);
+  void serve_now(std::size_t index, bool last, assignments& out);
   [[nodiscard]] std::uint64_t grant_for(std::size_t index);
   [[nodiscard]] bool keeps_for_root(std::size_t index) const;
-  [[nodiscard]] int all_threads() const;
   [[nodiscard]] std::uint64_t adaptive_grant(std::size_t index) const;
   [[nodiscard]] std::vector<range_list> shares_of(std::vector<std::size_t> const& takers,
                                                   range_list const& left, std::uint64_t cut) const;
@@ -108,6 +110,9 @@ class farm_dealer {
   std::uint64_t first_grant_ = 0;
   std::size_t root_ = 0;
   std::vector<rank> ranks_;
+  int computing_ = 0;            // living ranks that compute, ...
+  int threads_ = 0;              // ... and their threads
+  std::set<std::size_t> queue_;  // ranks that were not served at once, and some that no longer wait
   rank_loads loads_;
   task_pool pool_;
   bool dealt_ = true;

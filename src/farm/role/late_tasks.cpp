@@ -21,7 +21,7 @@ std::optional<task_range> copy_for(
   begun_range* best = nullptr;
   double most = least_gain;
   for (std::size_t i = 0; i < begun.ranks(); ++i) {
-    if (i == thief) continue;
+    if (i == thief || begun.of(i).empty()) continue;
     double const its = loads.speed_of_thread(i);
     for (auto& b : begun.of(i)) {
       double const elapsed = std::max(0.0, t - b.since);

@@ -42,6 +42,8 @@ farm_ledger::farm_ledger(farm_ledger_config config)
 }
 
 std::optional<std::size_t> farm_ledger::index_of(rank_id rank) const {
+  if (auto const i = static_cast<std::size_t>(rank); i < config_.ranks.size() && config_.ranks[i] == rank)
+    return i;  // as in every run among all ranks
   auto const at = std::find(config_.ranks.begin(), config_.ranks.end(), rank);
   if (at == config_.ranks.end()) return std::nullopt;
   return static_cast<std::size_t>(at - config_.ranks.begin());

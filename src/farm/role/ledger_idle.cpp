@@ -62,7 +62,18 @@ void farm_ledger::direct_idle(bool at_once, farm_actions& out) {
   if (!loads.any_waiting() && !at_once && now_ < looked_ + look_again) return;
   looked_ = now_;
   auto const idle = loads.idle();
-  for (auto const index : idle) direct(index, out);
+  double vain = -1, vain_thread = -1;  // speeds of a rank for which there was nothing
+  for (auto const index : idle) {
+    double const speed = loads.speed(index);
+    double const speed_of_thread = loads.speed_of_thread(index);
+    if (speed <= vain && speed_of_thread <= vain_thread) continue;  // nor is there for a slower one
+    if (direct(index, out)) {
+      vain = vain_thread = -1;
+    } else if (speed >= vain && speed_of_thread >= vain_thread) {
+      vain = speed;
+      vain_thread = speed_of_thread;
+    }
+  }
 }
 
 }  // namespace skel::role

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace skel::role {
 
@@ -9,17 +10,42 @@ void rank_loads::has_threads(std::size_t index, std::uint64_t threads) {
   ranks_[index].threads = std::max<std::uint64_t>(1, threads);
 }
 
+namespace {
+// Of rank_loads::victims.
+std::pair<double, std::size_t> key_of(std::uint64_t waiting, double speed, std::size_t index) {
+  auto const n = static_cast<double>(waiting);
+  return {-(speed > 0 ? n / speed : n), index};
+}
+}  // namespace
+
+void rank_loads::enter(std::size_t index) {
+  auto const& r = ranks_[index];
+  if (sorted_ && r.waiting > 0)
+    (r.speed > 0 ? known_victims_ : unknown_victims_).insert(key_of(r.waiting, r.speed, index));
+}
+
+void rank_loads::leave(std::size_t index) {
+  auto const& r = ranks_[index];
+  if (sorted_ && r.waiting > 0)
+    (r.speed > 0 ? known_victims_ : unknown_victims_).erase(key_of(r.waiting, r.speed, index));
+}
+
 void rank_loads::set_waiting(std::size_t index, std::uint64_t tasks) {
   auto& now = ranks_[index].waiting;
+  if (tasks == now) return;
+  leave(index);
   all_waiting_ += tasks - now;
   now = tasks;
+  enter(index);
 }
 
 void rank_loads::set_speed(std::size_t index, double speed) {
   auto& now = ranks_[index].speed;
+  leave(index);
   known_ += (speed > 0 ? 1U : 0U) - (now > 0 ? 1U : 0U);
   known_speed_ = known_ == 0 ? 0 : known_speed_ + speed - now;
   now = speed;
+  enter(index);
 }
 
 void rank_loads::set_busy(std::size_t index) {
@@ -78,16 +104,25 @@ double rank_loads::share(std::size_t index, std::size_t computing) const {
   return ranks_[index].speed / (known_speed_ + unknown * mean);
 }
 
-std::optional<rank_loads::theft> rank_loads::theft_for(std::size_t thief) const {
+// The rank other than `thief` whose waiting tasks take longest, of several the first.
+std::optional<std::size_t> rank_loads::longest_but(std::size_t thief) {
+  if (!std::exchange(sorted_, true))
+    for (std::size_t i = 0; i < ranks_.size(); ++i) enter(i);
+  std::optional<std::pair<double, std::size_t>> longest;
+  for (auto const* all : {&known_victims_, &unknown_victims_}) {
+    auto at = all->begin();
+    if (at != all->end() && at->second == thief) ++at;
+    if (at == all->end()) continue;
+    auto const key = key_of(ranks_[at->second].waiting, speed(at->second), at->second);
+    if (!longest || key < *longest) longest = key;
+  }
+  if (!longest) return std::nullopt;
+  return longest->second;
+}
+
+std::optional<rank_loads::theft> rank_loads::theft_for(std::size_t thief) {
   if (all_waiting_ == 0) return std::nullopt;
-  auto const time_of = [&](std::size_t i) {
-    double const s = speed(i);
-    auto const n = static_cast<double>(ranks_[i].waiting);
-    return s > 0 ? n / s : n;
-  };
-  std::optional<std::size_t> longest;
-  for (std::size_t i = 0; i < ranks_.size(); ++i)
-    if (i != thief && ranks_[i].waiting > 0 && (!longest || time_of(i) > time_of(*longest))) longest = i;
+  auto const longest = longest_but(thief);
   if (!longest) return std::nullopt;
   auto const& victim = ranks_[*longest];
   double const mine = speed(thief);

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "farm/role/message.hpp"
@@ -48,7 +50,7 @@ class rank_loads {
   };
   /// Returns the rank whose waiting tasks take longest, and how many of them the thief should take so that
   /// both finish at the same time. Empty: no theft pays.
-  [[nodiscard]] std::optional<theft> theft_for(std::size_t thief) const;
+  [[nodiscard]] std::optional<theft> theft_for(std::size_t thief);
   friend bool operator==(rank_loads const&, rank_loads const&) = default;
   void hash(digest& d) const;
 
@@ -61,6 +63,11 @@ class rank_loads {
     bool idle = false;
     friend bool operator==(rank const&, rank const&) = default;
   };
+  // Ranks with waiting tasks, those with the longest time first: minus that time, and the index.
+  using victims = std::set<std::pair<double, std::size_t>>;
+  void enter(std::size_t index);
+  void leave(std::size_t index);
+  [[nodiscard]] std::optional<std::size_t> longest_but(std::size_t thief);
   void set_waiting(std::size_t index, std::uint64_t tasks);
   void set_speed(std::size_t index, double speed);
   void set_busy(std::size_t index);
@@ -70,6 +77,9 @@ class rank_loads {
   std::uint64_t all_waiting_ = 0;
   double known_speed_ = 0;  // sum of the known speeds
   std::size_t known_ = 0;
+  bool sorted_ = false;  // since the first theft
+  victims known_victims_;
+  victims unknown_victims_;  // of unknown speed: a task counts as a second
 };
 
 }  // namespace skel::role
