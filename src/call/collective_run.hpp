@@ -170,9 +170,7 @@ class collective_run : public run {
   [[nodiscard]] report result_or_throw(report r) const;
 
   void doubt(int rank, std::string const& text);
-  [[nodiscard]] bool is_lost(int rank) const {
-    return engine_.lost()[static_cast<std::size_t>(team_.to_wire(rank))];
-  }
+  [[nodiscard]] bool is_lost(int rank) const { return engine_.is_lost(team_.to_wire(rank)); }
 
   call_options options_;
   bool stop_sent_ = false;

@@ -20,7 +20,6 @@ disk_service::disk_service(int rank, int size, std::string host, bool reachable,
       reachable_(reachable),
       wake_(std::move(wake)),
       lost_(static_cast<std::size_t>(size)),
-      stores_of_(static_cast<std::size_t>(size)),
       disk_(rank, host_) {}
 
 disk_service::~disk_service() {
@@ -122,7 +121,7 @@ void disk_service::on_message(int from, std::span<std::byte const> body) {
 
 // A rank that was declared dead and returned has already ended all of its uses.
 void disk_service::use(int from, int stores) {
-  auto& n = stores_of_[static_cast<std::size_t>(from)];
+  auto& n = stores_of_[from];
   stores = std::max(stores, -n);
   n += stores;
   users_ += stores;
@@ -147,8 +146,8 @@ void disk_service::set_lost(int rank, bool lost) {
     take(rank, encode(0, disk_request{.what = disk_call::close_all}).bytes());
   lost_[static_cast<std::size_t>(rank)] = lost;
   if (lost)
-    for (int r = 0; r < static_cast<int>(lost_.size()); ++r)
-      if (hopeless(r)) use(r, -stores_of_[static_cast<std::size_t>(r)]);
+    for (auto const& [r, stores] : stores_of_)
+      if (hopeless(r)) use(r, -stores);
   held.unlock();
   changed_.notify_all();
 }

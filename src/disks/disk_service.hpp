@@ -94,8 +94,8 @@ class disk_service {
   ticket tickets_ = 0;
   std::atomic<std::uint64_t> files_{0};
   std::vector<bool> lost_;
-  std::vector<int> stores_of_;  // number of stores that each other rank uses here
-  std::atomic<int> users_{0};   // their sum
+  std::map<int, int> stores_of_;  // number of stores that each other rank uses here
+  std::atomic<int> users_{0};     // their sum
   std::optional<clock::time_point> failed_since_;
   std::atomic<int> unfinished_{0};  // requests sent and received that are not answered
 

@@ -1,8 +1,9 @@
 // Detects ranks that are silent for too long: heartbeats and time-outs.
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <limits>
+#include <set>
 #include <vector>
 
 namespace skel::detail {
@@ -22,17 +23,19 @@ class detector {
   [[nodiscard]] double interval() const { return interval_; }
   [[nodiscard]] double patience() const { return suspect_after_; }
   /// Seconds since the last sign of life, as of the last beat.
-  [[nodiscard]] double silence(int rank, double now) const {
-    return now - last_heard_[static_cast<std::size_t>(rank)];
-  }
+  [[nodiscard]] double silence(int rank, double now) const { return now - peers_[place(rank)].last_heard; }
   /// Time of the next call to beat(); infinity if never.
   [[nodiscard]] double next_beat() const {
     return enabled() ? last_beat_ + interval_ : std::numeric_limits<double>::infinity();
   }
   [[nodiscard]] bool due(double now) const { return enabled() && now - last_beat_ >= interval_; }
 
-  void heard(int rank) { heard_[static_cast<std::size_t>(rank)] = 1; }
-  void sent(int rank) { sent_[static_cast<std::size_t>(rank)] = 1; }
+  void heard(int rank) {
+    if (my_concern(rank)) peers_[place(rank)].heard = true;
+  }
+  void sent(int rank) {
+    if (my_concern(rank)) peers_[place(rank)].sent = true;
+  }
   /// A run begins or ends. Without `always`, no rank is watched until it is heard from again.
   void reset(double now);
 
@@ -41,19 +44,25 @@ class detector {
     std::vector<int> silent;  ///< ranks to declare dead
   };
   /// Called once per interval. `lost`: the ranks already lost.
-  [[nodiscard]] verdict beat(double now, std::vector<bool> const& lost);
+  [[nodiscard]] verdict beat(double now, std::set<int> const& lost);
 
  private:
   [[nodiscard]] bool my_concern(int rank) const { return rank != self_ && (self_ == 0 || rank == 0); }
+
+  struct peer {
+    double last_heard = 0;
+    bool watched = false;
+    bool heard = false, sent = false;  // since the last beat
+  };
+  // The root has one for each rank, the others have one for the root.
+  [[nodiscard]] std::size_t place(int rank) const { return self_ == 0 ? static_cast<std::size_t>(rank) : 0; }
 
   int self_ = 0;
   double suspect_after_ = 0;
   double interval_ = 0;
   bool always_ = true;
   double last_beat_ = 0;
-  std::vector<double> last_heard_;
-  std::vector<bool> watched_;
-  std::vector<std::uint8_t> heard_, sent_;  // since the last beat
+  std::vector<peer> peers_;
 };
 
 }  // namespace skel::detail

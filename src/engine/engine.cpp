@@ -46,8 +46,6 @@ engine::engine(std::unique_ptr<transport::transport> wires, context_options opti
       size_(wires_->size()),
       any_thread_(wires_->any_thread()),
       owns_time_(wires_->owns_time()),
-      links_(static_cast<std::size_t>(size_)),
-      lost_(static_cast<std::size_t>(size_)),
       any_time_(wires_->any_time() && any_thread_),
       gate_(rank_, size_),
       disks_(rank_, size_, host_, any_time_ && !owns_time_, [this] {
@@ -88,8 +86,6 @@ void engine::close_wires(std::string const& text) {
   end_talk();
   wires_ = std::make_unique<transport::alone>();
 }
-
-bool engine::any_lost() const { return std::find(lost_.begin(), lost_.end(), true) != lost_.end(); }
 
 void engine::add_team(context_id id, std::vector<int> ranks) {
   std::lock_guard const lock(mutex_);
@@ -140,15 +136,13 @@ void engine::send(int to, run_key key, transport::packet body) {
 }
 
 transport::link& engine::link_to(int peer) {
-  auto& l = links_[static_cast<std::size_t>(peer)];
-  if (!l) l = std::make_unique<transport::link>(std::max<std::size_t>(1, options_.largest_message));
-  return *l;
+  return links_.try_emplace(peer, std::max<std::size_t>(1, options_.largest_message)).first->second;
 }
 
 // Messages for a lost rank wait until it is heard from again: over TCP, every send to a dead rank
 // would try to connect.
 void engine::pump(int peer) {
-  if (!lost_[static_cast<std::size_t>(peer)] && may_call()) transmit(peer);
+  if (!is_lost(peer) && may_call()) transmit(peer);
 }
 
 void engine::transmit(int peer) {
@@ -193,8 +187,8 @@ bool engine::progress() {
   if (!may_call()) return false;
   settle_failures();
   if (!any_thread_)
-    for (int r = 0; r < size_; ++r)
-      if (links_[static_cast<std::size_t>(r)]) pump(r);  // packets queued by pool threads
+    for (auto const& [peer, link] : links_)
+      if (link.waiting() > 0) pump(peer);  // packets queued by pool threads
   send_for_disks();
   bool arrived = false;
   double waited = 0;  // in vain
@@ -209,7 +203,7 @@ bool engine::progress() {
     arrived = true;
     bytes += a->what.size();
     detector_.heard(a->from);
-    if (lost_[static_cast<std::size_t>(a->from)]) found(a->from);
+    if (is_lost(a->from)) found(a->from);
     auto& l = link_to(a->from);
     auto d = l.accept(std::move(a->what));
     pump(a->from);  // it may carry an acknowledgement
@@ -225,9 +219,8 @@ bool engine::progress() {
   if (arrived) last_arrival_ = t;
   if (t - last_tick_ >= tick_seconds) {
     last_tick_ = t;
-    for (std::size_t r = 0; r < lost_.size(); ++r)
-      if (lost_[r])
-        for (auto const& [key, running] : runs_) running->on_rank_lost(static_cast<int>(r));
+    for (int const r : lost_)
+      for (auto const& [key, running] : runs_) running->on_rank_lost(r);
     for (auto const& [key, running] : runs_) running->on_tick(t);
   }
   if (detector_.due(t)) beat(t);
@@ -263,8 +256,8 @@ void engine::flush(std::unique_lock<std::mutex>& lock, double seconds) {
   double const end = now() + seconds;
   auto const waiting = [&] {
     std::size_t n = 0;
-    for (std::size_t r = 0; r < links_.size(); ++r)
-      if (!lost_[r] && links_[r]) n += links_[r]->waiting() + wires_->unsent(static_cast<int>(r));
+    for (auto const& [peer, link] : links_)
+      if (!is_lost(peer)) n += link.waiting() + wires_->unsent(peer);
     return n;
   };
   while (waiting() > 0 && now() < end) {
@@ -282,8 +275,7 @@ void engine::rest(std::unique_lock<std::mutex>& lock, double seconds) {
 }
 
 void engine::declare_lost(int rank) {
-  if (rank == rank_ || lost_[static_cast<std::size_t>(rank)]) return;
-  lost_[static_cast<std::size_t>(rank)] = true;
+  if (rank == rank_ || !lost_.insert(rank).second) return;
   disks_.set_lost(rank, true);
   announce(rank);
   for (auto const& [key, running] : runs_) running->on_rank_lost(rank);
@@ -291,7 +283,7 @@ void engine::declare_lost(int rank) {
 
 // A rank that sends a message is alive.
 void engine::found(int rank) {
-  lost_[static_cast<std::size_t>(rank)] = false;
+  lost_.erase(rank);
   disks_.set_lost(rank, false);
   announce(rank);
 }
@@ -300,7 +292,7 @@ void engine::found(int rank) {
 void engine::announce(int rank) {
   if (rank_ != 0 || rank == 0) return;
   for (int r = 1; r < size_; ++r)
-    if (r != rank && !lost_[static_cast<std::size_t>(r)]) send_opinion(r, rank);
+    if (r != rank && !is_lost(r)) send_opinion(r, rank);
 }
 
 // Called once per interval: sends heartbeats to ranks without a recent message, and finds silent
@@ -324,8 +316,7 @@ void engine::beat(double t) {
   // Repeated periodically: a late message of a dead rank makes it look alive to its receiver.
   constexpr unsigned again = 8;
   if (rank_ == 0 && ++beats_ % again == 0)
-    for (int r = 1; r < size_; ++r)
-      if (lost_[static_cast<std::size_t>(r)]) announce(r);
+    for (int const r : lost_) announce(r);
 }
 
 void engine::throw_if_peer_failed() const {

@@ -11,8 +11,10 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
+#include <unordered_map>
 #include <vector>
 
 #include "call_gate.hpp"
@@ -116,8 +118,8 @@ class engine {
   void rest(std::unique_lock<std::mutex>& lock, double seconds);
   /// Declares the rank dead until it is heard from again. The root notifies the others.
   void declare_lost(int rank);
-  [[nodiscard]] std::vector<bool> const& lost() const { return lost_; }
-  [[nodiscard]] bool any_lost() const;
+  [[nodiscard]] bool is_lost(int rank) const { return lost_.contains(rank); }
+  [[nodiscard]] bool any_lost() const { return !lost_.empty(); }
   void throw_if_peer_failed() const;
   /// Fails the call on all ranks. A call that this rank has not reached fails when it does.
   void fail_call(call_failure const& failure);
@@ -215,8 +217,8 @@ class engine {
   bool any_thread_;
   bool owns_time_;
   std::thread::id owner_ = std::this_thread::get_id();
-  std::vector<std::unique_ptr<transport::link>> links_;  // each is created with the first message to its rank
-  std::vector<bool> lost_;
+  std::unordered_map<int, transport::link> links_;  // each is created with the first message to its rank
+  std::set<int> lost_;
   detector detector_;
   bool any_time_;
   bool leaves_abruptly_ = false;

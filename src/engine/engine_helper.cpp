@@ -75,11 +75,9 @@ void engine::helper_loop() {
 
 // A large message needs a thread driving communication on both sides until it has arrived.
 bool engine::patient() const {
-  for (int r = 0; r < size_; ++r) {
-    auto const& l = links_[static_cast<std::size_t>(r)];
-    if ((l && l->waiting() > 0) || wires_->unsent(r) > 0 || wires_->arriving(r) > 0) return false;
-  }
-  return !disks_.used() &&
+  for (auto const& [peer, link] : links_)
+    if (link.waiting() > 0 || wires_->unsent(peer) > 0) return false;
+  return !wires_->any_arriving() && !disks_.used() &&
          std::all_of(runs_.begin(), runs_.end(), [](auto const& r) { return r.second->patient(); });
 }
 

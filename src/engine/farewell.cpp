@@ -56,7 +56,7 @@ void engine::on_control(int from, std::span<std::byte const> body) {
       break;
     case control::found:
       if (from == 0 && f.code > 0 && f.code < size_) {
-        lost_[static_cast<std::size_t>(f.code)] = false;
+        lost_.erase(f.code);
         disks_.set_lost(f.code, false);
       }
       break;
@@ -67,7 +67,7 @@ void engine::on_control(int from, std::span<std::byte const> body) {
 
 // Sends the root's view of a rank.
 void engine::send_opinion(int to, int about) {
-  send_control(to, lost_[static_cast<std::size_t>(about)] ? control::lost : control::found, {.code = about});
+  send_control(to, is_lost(about) ? control::lost : control::found, {.code = about});
 }
 
 void engine::tell_failure(farewell const& own) {
@@ -87,7 +87,7 @@ int engine::say_farewell(farewell own, std::string const& program) {
   std::unique_lock lock(mutex_);
   says_farewell_ = true;
   // Every rank detects a lost root and reports it itself.
-  if (own.own && own.failed() && !lost_[0]) tell_failure(own);
+  if (own.own && own.failed() && !is_lost(0)) tell_failure(own);
   auto const pause = [&](unsigned round) { rest(lock, round < 200 ? 0 : 200e-6); };
   double failed_since = own.failed() ? now() : -1;
   auto const given_up = [&] {
@@ -96,7 +96,7 @@ int engine::say_farewell(farewell own, std::string const& program) {
   };
   if (rank_ != 0) {
     send_control(0, bye, own);
-    for (unsigned round = 0; !verdict_ && !lost_[0] && !given_up(); ++round) {
+    for (unsigned round = 0; !verdict_ && !is_lost(0) && !given_up(); ++round) {
       progress();
       if (!verdict_) pause(round);
     }
@@ -111,10 +111,9 @@ int engine::say_farewell(farewell own, std::string const& program) {
   }
   farewells_[0] = own;
   auto const missing = [&] {
-    int n = 0;
-    for (int r = 0; r < size_; ++r)
-      n += !lost_[static_cast<std::size_t>(r)] && !farewells_.contains(r) ? 1 : 0;
-    return n;
+    auto const left =
+        std::count_if(lost_.begin(), lost_.end(), [&](int r) { return farewells_.contains(r); });
+    return size_ - static_cast<int>(farewells_.size() + lost_.size()) + static_cast<int>(left);
   };
   for (unsigned round = 0; missing() > 0 && !given_up(); ++round) {
     progress();
@@ -139,7 +138,7 @@ int engine::say_farewell(farewell own, std::string const& program) {
   heard.lost = leaves_abruptly_;
   for (int r = 1; r < size_; ++r) {
     send_control(r, verdict, heard);
-    if (lost_[static_cast<std::size_t>(r)]) transmit(r);
+    if (is_lost(r)) transmit(r);
   }
   flush(lock, 1.0);
   lock.unlock();

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -14,18 +13,15 @@ namespace skel::detail {
 class team {
  public:
   /// All ranks of the transport.
-  explicit team(int wire_size) : wire_(static_cast<std::size_t>(wire_size)), all_(true) {
-    std::iota(wire_.begin(), wire_.end(), 0);
-  }
+  explicit team(int wire_size) : size_(wire_size), all_(true) {}
   /// These ranks: rank i of the team is rank `wire[i]` of the transport.
-  explicit team(std::vector<int> wire) : wire_(std::move(wire)) {
+  explicit team(std::vector<int> wire) : size_(static_cast<int>(wire.size())), wire_(std::move(wire)) {
     for (std::size_t i = 0; i < wire_.size(); ++i) by_wire_.emplace_back(wire_[i], static_cast<int>(i));
     std::sort(by_wire_.begin(), by_wire_.end());
   }
 
-  [[nodiscard]] int size() const { return static_cast<int>(wire_.size()); }
-  [[nodiscard]] std::vector<int> const& wire_ranks() const { return wire_; }
-  [[nodiscard]] int to_wire(int rank) const { return wire_[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] int size() const { return size_; }
+  [[nodiscard]] int to_wire(int rank) const { return all_ ? rank : wire_[static_cast<std::size_t>(rank)]; }
   static constexpr int none = -1;
   /// The rank in the team; `none` if it is not in it.
   [[nodiscard]] int from_wire(int rank) const {
@@ -36,7 +32,8 @@ class team {
   friend bool operator==(team const&, team const&) = default;
 
  private:
-  std::vector<int> wire_;
+  int size_;
+  std::vector<int> wire_;                     // unused if all_
   std::vector<std::pair<int, int>> by_wire_;  // sorted; unused if all_
   bool all_ = false;
 };

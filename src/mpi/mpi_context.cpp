@@ -280,8 +280,10 @@ std::shared_ptr<boost::mpi::communicator const> team_communicator(boost::mpi::co
                                                                   team const& ranks, std::uint64_t id) {
   MPI_Group all = MPI_GROUP_NULL, some = MPI_GROUP_NULL;
   MPI_Comm made = MPI_COMM_NULL;
+  std::vector<int> wire;
+  for (int r = 0; r < ranks.size(); ++r) wire.push_back(ranks.to_wire(r));
   MPI_Comm_group(whole, &all);
-  MPI_Group_incl(all, ranks.size(), ranks.wire_ranks().data(), &some);
+  MPI_Group_incl(all, ranks.size(), wire.data(), &some);
   constexpr std::uint64_t tags = 32768;  // the number guaranteed by MPI
   int const failed = MPI_Comm_create_group(whole, some, static_cast<int>(id % tags), &made);
   MPI_Group_free(&some);

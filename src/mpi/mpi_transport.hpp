@@ -27,6 +27,7 @@ class mpi_transport final : public transport {
   [[nodiscard]] std::optional<arrival> receive() override;
   [[nodiscard]] std::size_t unsent(int to) const override;
   [[nodiscard]] std::size_t arriving(int from) const override;
+  [[nodiscard]] bool any_arriving() const override { return !arriving_.empty(); }
   [[nodiscard]] std::vector<int> failed() override;
   void abandon() override { abandoned_ = true; }
   [[nodiscard]] bool any_thread() const override { return level_ >= MPI_THREAD_SERIALIZED; }

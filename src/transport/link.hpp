@@ -4,7 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <optional>
 #include <vector>
 
@@ -56,7 +56,7 @@ class link {
     packet body;
   };
   std::size_t largest_piece_;
-  std::deque<outgoing> queue_;
+  std::list<outgoing> queue_;       // an empty list has no memory
   std::uint32_t sent_ = 0;          // sequence number of the newest packet sent
   std::uint32_t acknowledged_ = 0;  // by the peer
   std::uint32_t received_ = 0;      // highest sequence number received

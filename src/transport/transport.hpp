@@ -36,6 +36,8 @@ class transport {
   [[nodiscard]] virtual std::size_t unsent(int to) const = 0;
   /// Bytes of an incomplete message of `from` that is arriving.
   [[nodiscard]] virtual std::size_t arriving(int /*from*/) const { return 0; }
+  /// Whether there is an incomplete message of any rank.
+  [[nodiscard]] virtual bool any_arriving() const { return false; }
   /// Ranks that the transport itself reports as dead (ULFM); most report none.
   [[nodiscard]] virtual std::vector<int> failed() { return {}; }
   /// A rank is lost and this process will end without it: stop waiting for other ranks.
