@@ -1,6 +1,8 @@
 // The failure detector: which ranks it greets, which it declares lost, and which silences it excuses.
 #include "engine/detector.hpp"
 
+#include <algorithm>
+#include <numeric>
 #include <set>
 #include <vector>
 
@@ -18,6 +20,54 @@ TEST_CASE("the root watches all ranks; the others watch the root") {
   CHECK(root.beat(0.25, none).greet == std::vector<int>{1, 2, 3});
   detector other(2, 4, 2, true, 0);
   CHECK(other.beat(0.25, none).greet == std::vector<int>{0});
+}
+
+TEST_CASE("many ranks take turns: each is greeted once per interval, few at once") {
+  detector root(0, 1000, 2, true, 0);
+  std::vector<int> greeted;
+  for (double t = 0; t < 0.25 - 1e-9;) {
+    t = root.next_beat();
+    CHECK(root.due(t + 1e-9));
+    auto const now = root.beat(t + 1e-9, none).greet;
+    CHECK(now.size() <= 64);
+    greeted.insert(greeted.end(), now.begin(), now.end());
+  }
+  std::sort(greeted.begin(), greeted.end());
+  std::vector<int> all(999);
+  std::iota(all.begin(), all.end(), 1);
+  CHECK(greeted == all);
+}
+
+TEST_CASE("a late beat makes up for the turns that were missed") {
+  detector root(0, 1000, 2, true, 0);
+  CHECK(root.beat(0.25, none).greet.size() == 999);
+  CHECK(root.beat(0.375, none).greet.size() < 600);
+}
+
+TEST_CASE("of many ranks, each silent one is noticed") {
+  detector root(0, 300, 2, true, 0);
+  std::set<int> silent;
+  for (double t = 0.01; t < 3; t += 0.01) {
+    for (int r = 1; r < 300; r += 2) root.heard(r);
+    for (int const r : root.beat(t, silent).silent) {
+      CHECK(t > 2);
+      CHECK(t < 2.4);
+      silent.insert(r);
+    }
+  }
+  CHECK(silent.size() == 149);
+  CHECK_FALSE(silent.contains(1));
+}
+
+TEST_CASE("the ranks beat at different times") {
+  std::set<double> times;
+  for (int r = 1; r < 100; ++r) {
+    double const t = detector(r, 100, 2, true, 0).next_beat();
+    CHECK(t >= 0);
+    CHECK(t <= 0.25);
+    times.insert(t);
+  }
+  CHECK(times.size() == 99);
 }
 
 TEST_CASE("silence is noticed after the time-out, not before") {
