@@ -24,6 +24,7 @@ farm_dealer::farm_dealer(farm_policy policy, std::uint64_t first_grant, std::vec
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
     ranks_[i].computes = computes[i];
     ranks_[i].closed = computes[i] && !asks;
+    any_closed_ = any_closed_ || ranks_[i].closed;
     count(ranks_[i], 1);
   }
 }
@@ -73,7 +74,7 @@ void farm_dealer::enlist_root(assignments& out) {
   if (stopped_ || computing_ > 0) return;
   ranks_[root_].computes = true;
   count(ranks_[root_], 1);
-  ranks_[root_].closed = true;
+  ranks_[root_].closed = any_closed_ = true;
   out.push_back({root_, {}});
 }
 
@@ -192,7 +193,7 @@ void farm_dealer::serve_now(std::size_t index, bool last, assignments& out) {
     if (held_back_ && pool_.empty()) serve_all(last, out);  // no more tasks to wait for
   } else if (last) {
     r.waiting = false;
-    r.closed = true;
+    r.closed = any_closed_ = true;
     out.push_back({index, {}});
   }
 }
@@ -208,7 +209,7 @@ void farm_dealer::serve_all(bool last, assignments& out) {
 }
 
 void farm_dealer::push(assignments& out) {
-  if (stopped_) return;
+  if (stopped_ || !any_closed_ || pool_.empty()) return;
   auto const takes = [](rank const& r) { return r.computes && r.alive && r.closed && r.hello; };
   std::size_t const n = ranks_.size();
   if (policy_.after_loss == takeover::predecessor && last_lost_) {

@@ -116,6 +116,7 @@ class farm_dealer {
   rank_loads loads_;
   task_pool pool_;
   bool dealt_ = true;
+  bool any_closed_ = false;
   std::uint64_t given_ = 0;
   bool held_back_ = false;
   bool stopped_ = false;

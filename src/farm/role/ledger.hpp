@@ -125,7 +125,7 @@ class farm_ledger {
 
   [[nodiscard]] bool directs() const { return config_.policy.more == more_from::root_then_ranks; }
   void told(std::size_t index, std::optional<farm::load> const& here);
-  bool direct(std::size_t index, farm_actions& out);
+  bool direct(std::size_t index, bool copies, farm_actions& out);
   bool give_copy(std::size_t index, farm_actions& out);
   void direct_idle(bool at_once, farm_actions& out);
 

@@ -6,7 +6,7 @@
 namespace skel::role {
 
 namespace {
-// Seconds between two searches for late tasks while no tasks wait.
+// Seconds between two searches for late tasks.
 constexpr double look_again = 0.01;
 }  // namespace
 
@@ -20,15 +20,15 @@ void farm_ledger::on_ask(std::size_t index, farm::ask const& m, farm_actions& ou
     if (m.refused_by)
       if (auto const empty = index_of(*m.refused_by)) dealer_.loads().found_empty(*empty);
     if (dealer_.closed(index) && dealer_.computes(index)) dealer_.loads().seeks(index);
-    if (dealer_.closed(index) && dealer_.pool().empty() && no_more() && direct(index, out)) return;
+    if (dealer_.closed(index) && dealer_.pool().empty() && no_more() && direct(index, true, out)) return;
   }
   dealer_.asks(index, m.wanted);
   dealer_.serve(index, no_more(), decided_);
   give(out);
 }
 
-// Returns true if the rank was given a victim or a copy.
-bool farm_ledger::direct(std::size_t index, farm_actions& out) {
+// Returns true if the rank was given a victim or, with `copies`, a copy.
+bool farm_ledger::direct(std::size_t index, bool copies, farm_actions& out) {
   if (stopping()) return false;
   auto& loads = dealer_.loads();
   if (auto const theft = loads.theft_for(index)) {
@@ -37,7 +37,7 @@ bool farm_ledger::direct(std::size_t index, farm_actions& out) {
         farm::send{config_.ranks[index], farm::take_from{config_.ranks[theft->victim], theft->tasks}});
     return true;
   }
-  return config_.policy.copies && give_copy(index, out);
+  return copies && config_.policy.copies && give_copy(index, out);
 }
 
 bool farm_ledger::give_copy(std::size_t index, farm_actions& out) {
@@ -55,19 +55,21 @@ bool farm_ledger::give_copy(std::size_t index, farm_actions& out) {
   return true;
 }
 
-// Serves ranks that asked in vain, once there is something for them. `at_once`: skip the pause.
+// Serves ranks that asked in vain, once there is something for them. Late tasks are searched for at
+// intervals, because that looks at all ranks. `at_once`: skip the pause.
 void farm_ledger::direct_idle(bool at_once, farm_actions& out) {
   auto const& loads = dealer_.loads();
   if (loads.idle().empty() || stopping() || !no_more() || !dealer_.pool().empty()) return;
-  if (!loads.any_waiting() && !at_once && now_ < looked_ + look_again) return;
-  looked_ = now_;
+  bool const copies = at_once || now_ >= looked_ + look_again;
+  if (!loads.any_waiting() && !copies) return;
+  if (copies) looked_ = now_;
   auto const idle = loads.idle();
   double vain = -1, vain_thread = -1;  // speeds of a rank for which there was nothing
   for (auto const index : idle) {
     double const speed = loads.speed(index);
     double const speed_of_thread = loads.speed_of_thread(index);
     if (speed <= vain && speed_of_thread <= vain_thread) continue;  // nor is there for a slower one
-    if (direct(index, out)) {
+    if (direct(index, copies, out)) {
       vain = vain_thread = -1;
     } else if (speed >= vain && speed_of_thread >= vain_thread) {
       vain = speed;
