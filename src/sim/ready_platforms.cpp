@@ -84,6 +84,9 @@ constexpr std::array<ready_text, 8> texts = {{
 })"},
 }};
 
+constexpr char const* cluster_about =
+    "N nodes as those of cluster-1024 (cluster:ranks=1024), 32 at each switch of a non-blocking fat tree";
+
 constexpr char const* uneven_about =
     "N unequal machines (uneven:ranks=256,seed=1): power 0.25 to 4, load that changes; switched 10 Gb/s, 10 "
     "us";
@@ -91,16 +94,16 @@ constexpr char const* uneven_about =
 std::string known_names() {
   std::string all;
   for (auto const& t : texts) all += std::string(t.name) + ", ";
-  return all + "uneven[:ranks=N,seed=S]";
+  return all + "cluster[:ranks=N], uneven[:ranks=N,seed=S]";
 }
 
 // "ranks=256,seed=1"
-struct uneven_spec {
-  std::uint64_t ranks = 256;
+struct made_spec {
+  std::uint64_t ranks;
   std::uint64_t seed = 1;
 };
-uneven_spec parse_uneven(std::string_view spec) {
-  uneven_spec u;
+made_spec parse_made(std::string_view name, std::string_view spec, made_spec u) {
+  bool const seeds = name == "uneven";
   std::set<std::string_view> seen;
   while (!spec.empty()) {
     auto const part = spec.substr(0, spec.find(','));
@@ -108,22 +111,38 @@ uneven_spec parse_uneven(std::string_view spec) {
     auto const equals = part.find('=');
     auto const key = part.substr(0, equals);
     auto const value = equals == std::string_view::npos ? std::string_view() : part.substr(equals + 1);
-    if (!seen.insert(key).second) throw usage_error(detail::format("platform uneven: {} stands twice", key));
+    if (!seen.insert(key).second)
+      throw usage_error(detail::format("platform {}: {} stands twice", name, key));
     std::uint64_t n = 0;
     auto const [end, error] = std::from_chars(value.data(), value.data() + value.size(), n);
     bool const whole = error == std::errc{} && end == value.data() + value.size() && !value.empty();
     if (key == "ranks" && whole && n >= 1 && n <= 65536)
       u.ranks = n;
-    else if (key == "seed" && whole)
+    else if (seeds && key == "seed" && whole)
       u.seed = n;
     else
-      throw usage_error(
-          detail::format("platform uneven: bad \"{}\"; expected ranks=1...65536 and seed=N", part));
+      throw usage_error(detail::format("platform {}: bad \"{}\"; expected ranks=1...65536{}", name, part,
+                                       seeds ? " and seed=N" : ""));
   }
   return u;
 }
 
-platform uneven(uneven_spec const& u) {
+platform cluster(made_spec const& c) {
+  auto p = platform::ready("cluster-1024");
+  auto const at_a_switch = p.wires.down.front();
+  p.name = detail::format("cluster:ranks={}", c.ranks);
+  p.about = cluster_about;
+  auto node = p.machines.front();
+  p.machines.clear();
+  for (std::uint64_t i = 0; i < c.ranks; ++i) {
+    node.name = detail::format("node-{}", i + 1);
+    p.machines.push_back(node);
+  }
+  p.wires.down.back() = static_cast<unsigned>((c.ranks + at_a_switch - 1) / at_a_switch);
+  return p;
+}
+
+platform uneven(made_spec const& u) {
   std::mt19937_64 dice(u.seed);
   // Not std::uniform_real_distribution: its numbers differ between standard libraries.
   auto const random = [&] { return static_cast<double>(dice() >> 11) * 0x1p-53; };
@@ -154,8 +173,9 @@ platform uneven(uneven_spec const& u) {
 
 std::vector<ready_name> ready_platforms() {
   std::vector<ready_name> all;
-  all.reserve(texts.size() + 1);
+  all.reserve(texts.size() + 2);
   for (auto const& t : texts) all.push_back({t.name, platform::parse(t.json, t.name).about});
+  all.push_back({"cluster", cluster_about});
   all.push_back({"uneven", uneven_about});
   return all;
 }
@@ -163,8 +183,10 @@ std::vector<ready_name> ready_platforms() {
 platform platform::ready(std::string_view name) {
   for (auto const& t : texts)
     if (name == t.name) return parse(t.json, t.name);
-  if (name == "uneven") return uneven({});
-  if (name.starts_with("uneven:")) return uneven(parse_uneven(name.substr(7)));
+  auto const kind = name.substr(0, name.find(':'));
+  auto const spec = name.size() > kind.size() ? name.substr(kind.size() + 1) : std::string_view();
+  if (kind == "cluster") return cluster(parse_made(kind, spec, {.ranks = 1024}));
+  if (kind == "uneven") return uneven(parse_made(kind, spec, {.ranks = 256}));
   throw usage_error(detail::format(
       "unknown platform \"{}\"; known: {}; or a file, with a / or .json in its name", name, known_names()));
 }

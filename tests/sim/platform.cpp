@@ -115,7 +115,7 @@ TEST_CASE("damaged platforms are refused, not crashed on") {
 
 TEST_CASE("ready platforms") {
   auto const names = skel::sim::ready_platforms();
-  CHECK(names.size() == 9);
+  CHECK(names.size() == 10);
   for (auto const& n : names) CHECK(platform::ready(n.name).ranks() > 0);
   auto const lee = platform::find("lee-1997-14");
   CHECK(lee.ranks() == 14);
@@ -133,6 +133,20 @@ TEST_CASE("ready platforms") {
   CHECK(uneven.machines[7].power != platform::ready("uneven:ranks=300,seed=6").machines[7].power);
   CHECK_THROWS_AS(platform::ready("uneven:ranks=0"), skel::usage_error);
   CHECK_THROWS_AS(platform::ready("uneven:ranks=3,ranks=4"), skel::usage_error);
+  auto const same = [](platform const& a, platform const& b) {
+    auto const nodes = [](platform const& p) {
+      std::vector<std::pair<std::string, double>> all;
+      for (auto const& m : p.machines) all.emplace_back(m.name, m.power);
+      return all;
+    };
+    return nodes(a) == nodes(b) && a.wires.down == b.wires.down && a.wires.up == b.wires.up;
+  };
+  CHECK(same(platform::ready("cluster"), platform::ready("cluster-1024")));
+  CHECK(platform::ready("cluster:ranks=4096").ranks() == 4096);
+  CHECK(platform::ready("cluster:ranks=33").wires.down == std::vector<unsigned>{32, 2});
+  CHECK_THROWS_AS(platform::ready("cluster:ranks=0"), skel::usage_error);
+  CHECK_THROWS_AS(platform::ready("cluster:seed=1"), skel::usage_error);
+  CHECK_THROWS_AS(platform::ready("clusters"), skel::usage_error);
   uneven.failures = {{299, 1}, {3, 1}};
   uneven.take(10);
   CHECK(uneven.ranks() == 10);
