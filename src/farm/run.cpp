@@ -39,9 +39,7 @@ farm_run::farm_run(context& ctx, farm_work& work, farm_policy policy, farm_optio
       sink_(engine_, work, setup_.traits, ctx.is_root() ? setup_.options.checkpoint : std::nullopt),
       stream_(work, setup_.traits.payload, ctx.is_root(), setup_.options.results.window),
       unsent_(work, setup_.traits.merged, engine_),
-      state_(threads_),
-      heard_(static_cast<std::size_t>(ctx.size())),
-      finished_(static_cast<std::size_t>(ctx.size())) {
+      state_(threads_) {
   setup_.describe(call_, work, engine_.options().check_inputs);
   computes_ = setup_.computes();
   if (!computes_) threads_ = 1;
@@ -223,11 +221,7 @@ void farm_run::deliver(int from, farm_message const& m, result_batch batch) {
 }
 
 void farm_run::receive(int from, std::span<std::byte const> body, transport::packet& whole) {
-  auto const sender = static_cast<std::size_t>(from);
-  if (!heard_[sender]) {
-    heard_[sender] = true;
-    last_moved_ = now();
-  }
+  if (heard_.insert(from).second) last_moved_ = now();
   auto const size = body.size();
   auto m = role::decode<farm_message>(body);
   if (auto const* const h = as_call<role::hello>(m);
@@ -245,7 +239,7 @@ void farm_run::receive(int from, std::span<std::byte const> body, transport::pac
     add_stats(unpack_stats(from, body));
   } else if (auto const* const stock = std::get_if<role::farm::stock>(&m);
              stock != nullptr && is_root() &&
-             std::exchange(finished_[sender], stock->finished) != stock->finished) {
+             std::exchange(finished_[from], stock->finished) != stock->finished) {
     last_moved_ = now();
   }
   if (auto* const give = std::get_if<role::farm::give>(&m); give != nullptr && ledger_)
@@ -309,7 +303,7 @@ std::string farm_run::state() const {
       key_.number, key_.context, to_string(setup_.policy), worker_.queued(), worker_.running(),
       worker_.unsent(), worker_.waiting() ? ", waiting for an answer of the root" : "");
   if (!ledger_) {
-    if (!heard_[static_cast<std::size_t>(root_)]) text += "; nothing heard from the root in this call";
+    if (!heard_.contains(root_)) text += "; nothing heard from the root in this call";
     return text;
   }
   text += detail::format("; root: {} given, {} recorded, {} in the sink, {} in the pool", ledger_->given(),
@@ -317,8 +311,8 @@ std::string farm_run::state() const {
   if (ledger_->stopping())
     text += detail::format(", stopping, waiting for ranks [{}]", detail::join(ledger_->not_stopped(), " "));
   std::vector<int> absent;
-  for (std::size_t r = 0; r < heard_.size(); ++r)
-    if (!heard_[r] && static_cast<int>(r) != rank_) absent.push_back(static_cast<int>(r));
+  for (int r = 0; r < setup_.size; ++r)
+    if (r != rank_ && !heard_.contains(r)) absent.push_back(r);
   if (!absent.empty()) text += detail::format("; not in this call: ranks [{}]", detail::join(absent, " "));
   return text;
 }

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <optional>
 #include <string>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "call/collective_run.hpp"
@@ -94,10 +96,10 @@ class farm_run final : public collective_run {
   range_list accepted_;  // tasks of the current message that the ledger accepted
   std::vector<thread_state> state_;
 
-  std::size_t not_stopped_ = 0;          // ranks that have not said `stopped`, for the watchdog
-  std::vector<bool> heard_;              // ranks that have taken part in this run so far
-  std::vector<std::uint64_t> finished_;  // per rank, at the last stock-taking: shows who makes progress
-  std::atomic<int> lost_ranks_{0};       // for the progress line
+  std::size_t not_stopped_ = 0;                      // ranks that have not said `stopped`, for the watchdog
+  std::unordered_set<int> heard_;                    // ranks that have taken part in this run so far
+  std::unordered_map<int, std::uint64_t> finished_;  // at the last stock-taking: shows who makes progress
+  std::atomic<int> lost_ranks_{0};                   // for the progress line
 };
 
 }  // namespace skel::detail

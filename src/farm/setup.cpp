@@ -1,7 +1,6 @@
 #include "setup.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 
 #include "base/format.hpp"
@@ -25,8 +24,6 @@ farm_setup::farm_setup(context const& ctx, farm_work const& work, farm_policy ho
     : policy(std::move(how)),
       options(with),
       traits(work.traits()),
-      ranks(context_access::team(ctx)),
-      workers(ranks),
       size(ctx.size()),
       rank(ctx.rank()),
       root(root_rank) {
@@ -38,10 +35,12 @@ farm_setup::farm_setup(context const& ctx, farm_work const& work, farm_policy ho
   bool const bounded =
       asks_root(policy) && policy.start == start_with::nothing && !options.results.concentrated;
   if (window == 0 && bounded) window = default_window;
-  if (options.root == root_role::serves && size > 1) std::erase(workers, root);
 }
 
-bool farm_setup::computes() const { return std::find(workers.begin(), workers.end(), rank) != workers.end(); }
+role::rank_range farm_setup::workers() const {
+  int const first = options.root == root_role::serves && size > 1 ? 1 : 0;  // rank 0 is the root
+  return {first, static_cast<std::size_t>(size - first)};
+}
 
 void farm_setup::check_choices() const {
   policy.check();
@@ -115,8 +114,8 @@ role::farm_worker_config farm_setup::worker(engine& of, std::uint64_t call_hash,
   w.threshold = policy.threshold;
   w.early = policy.early;
   w.ring.directed = policy.more == more_from::root_then_ranks;
-  if ((policy.more == more_from::ring || w.ring.directed) && workers.size() > 1)
-    w.ring.ranks = std::make_shared<std::vector<int> const>(workers);
+  auto const all = workers();
+  if ((policy.more == more_from::ring || w.ring.directed) && all.count > 1) w.ring.ranks = all;
   w.ring.take = policy.take;
   w.ring.give = policy.give;
   w.ring.order = policy.order;
@@ -124,9 +123,8 @@ role::farm_worker_config farm_setup::worker(engine& of, std::uint64_t call_hash,
   if (options.checkpoint && options.results.concentrated)
     w.send_after_ticks = static_cast<unsigned>(std::clamp(options.checkpoint->every_seconds * 4, 1.0, 1e6));
   if (!w.computes || !traits.tasks) return w;
-  auto const index = static_cast<int>(std::find(workers.begin(), workers.end(), rank) - workers.begin());
-  auto const count = static_cast<int>(workers.size());
-  if (!resumes()) w.share = known_share(policy, *traits.tasks, count, index);
+  auto const count = static_cast<int>(all.count);
+  if (!resumes()) w.share = known_share(policy, *traits.tasks, count, rank - all.first);
   bool const deals_by_power = policy.start == start_with::weighted && policy.power.empty();
   if ((deals_by_power || (policy.copies && policy.more == more_from::ring)) && count > 1) {
     auto const known = of.wires().power();
@@ -139,8 +137,8 @@ role::farm_ledger_config farm_setup::ledger(std::uint64_t call_hash, bool root_i
                                             range_list restored) const {
   role::farm_ledger_config l;
   l.root = root;
-  l.ranks = ranks;
-  l.workers = workers;
+  for (int r = 0; r < size; ++r) l.ranks.push_back(r);
+  for (std::size_t i = workers().first; i < l.ranks.size(); ++i) l.workers.push_back(l.ranks[i]);
   l.tasks = traits.tasks;
   l.policy = policy;
   l.ordered = traits.ordered;

@@ -1,7 +1,7 @@
 // The parts of a farm: the user's choices, checked, and the roles' configurations.
 #pragma once
 
-#include <vector>
+#include <optional>
 
 #include "call/call_description.hpp"
 #include "farm/role/ledger.hpp"
@@ -18,9 +18,7 @@ struct farm_setup {
   farm_policy policy;
   farm_options options;
   farm_traits traits;
-  std::vector<int> ranks;    ///< of the call
-  std::vector<int> workers;  ///< those that compute
-  int size = 1;              ///< ranks of the context
+  int size = 1;  ///< ranks of the context
   int rank = 0;
   int root = 0;
 
@@ -28,7 +26,9 @@ struct farm_setup {
   /// anything is sent.
   farm_setup(context const& ctx, farm_work const& work, farm_policy how, farm_options const& with, int root);
 
-  [[nodiscard]] bool computes() const;
+  /// The ranks that compute: all, or all but the root.
+  [[nodiscard]] role::rank_range workers() const;
+  [[nodiscard]] bool computes() const { return rank >= workers().first; }
   [[nodiscard]] bool resumes() const { return options.checkpoint && options.checkpoint->resume; }
   /// Adds everything that must be equal on all ranks for their messages and results to fit.
   void describe(call_description& call, farm_work const& work, std::optional<bool> check_inputs) const;

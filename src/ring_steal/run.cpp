@@ -59,14 +59,14 @@ steal_run::steal_run(context& ctx, steal_work& work, ring_steal_options const& o
       total_(total),
       state_(threads_),
       backoff_(shortest_backoff),
-      tasks_heard_(static_cast<std::size_t>(ctx.size())) {
+      tasks_heard_(ctx.is_root() ? static_cast<std::size_t>(ctx.size()) : 0) {
   // A thief's answer takes about 80 microseconds, when the victim looks between two slices. A sleep takes
   // longer.
   spin_seconds_ = 200e-6;
   role::stealer_config c;
   c.self = rank_;
   c.root = root_;
-  c.ranks = context_access::team(ctx);
+  c.ranks = {0, static_cast<std::size_t>(ctx.size())};
   c.order = options_.order;
   c.records = options_.checkpoint.has_value();
   c.most_losses = options_.max_losses_per_task;
@@ -82,7 +82,7 @@ steal_run::steal_run(context& ctx, steal_work& work, ring_steal_options const& o
   c.call_hash = call_.hash();
   role_ = role::stealer(c);
   for (auto& t : state_) t.bag = work_.make_bag();
-  if (is_root()) roll_.emplace(c.ranks, c.call_hash);
+  if (is_root()) roll_.emplace(context_access::team(ctx), c.call_hash);
   if (is_root() && c.records) open_store();
 }
 

@@ -1,8 +1,9 @@
 // Selects the rank that an idle rank asks for work: phase 2 of GDC.
 #pragma once
 
-#include <memory>
+#include <cstddef>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "role/digest.hpp"
@@ -11,6 +12,13 @@
 
 namespace skel::role {
 
+/// The ranks first ... first + count - 1.
+struct rank_range {
+  rank_id first = 0;
+  std::size_t count = 0;
+  friend bool operator==(rank_range const&, rank_range const&) = default;
+};
+
 /// One rank's search for work along the ring ([Lee97, §3], phase 2, cases 1 to 3). A
 /// regular value. next() returns the rank to ask; the answer is passed to works(), idle() or
 /// shortcut(). A search visits every rank at most once and ends where it began.
@@ -18,7 +26,8 @@ class ring_search {
  public:
   ring_search() = default;
   /// `ring`: the computing ranks in the order of the ring, with or without `self`.
-  ring_search(rank_id self, std::shared_ptr<std::vector<rank_id> const> ring, ring_order order);
+  ring_search(rank_id self, rank_range ring, ring_order order)
+      : self_(self), ring_(ring), order_(order), at_(index_of(self).value_or(0)) {}
 
   /// Starts a new search: no rank is visited.
   void begin();
@@ -46,12 +55,12 @@ class ring_search {
   [[nodiscard]] bool may_ask(std::optional<rank_id> rank) const;
 
   rank_id self_ = 0;
-  std::shared_ptr<std::vector<rank_id> const> ring_;
+  rank_range ring_;
   ring_order order_ = ring_order::successors;
   std::size_t at_ = 0;         // this rank's position on the ring
   std::size_t step_ = 0;       // position of this search along the order
-  std::vector<bool> visited_;  // in this search
-  std::vector<bool> dead_;
+  std::vector<bool> visited_;  // in this search; empty before the first
+  std::set<rank_id> dead_;
   std::optional<rank_id> busy_;
   std::optional<rank_id> hint_;
 };

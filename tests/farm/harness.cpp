@@ -47,7 +47,7 @@ world::world(scenario const& s, fault* f)
     l.ranks.push_back(r);
     if (r != 0 || !s.root_serves || s.ranks == 1) workers.push_back(r);
   }
-  auto const ring = std::make_shared<std::vector<int> const>(workers);
+  skel::role::rank_range const ring{workers.front(), workers.size()};
   for (int r = 0; r < s.ranks; ++r) {
     role::farm_worker_config w;
     w.self = r;

@@ -9,9 +9,7 @@ using skel::role::rank_id;
 using skel::role::ring_search;
 
 ring_search search_of(rank_id self, int ranks, skel::ring_order order = skel::ring_order::successors) {
-  auto ring = std::make_shared<std::vector<rank_id>>();
-  for (int r = 0; r < ranks; ++r) ring->push_back(r);
-  ring_search s(self, std::move(ring), order);
+  ring_search s(self, {0, static_cast<std::size_t>(ranks)}, order);
   s.begin();
   return s;
 }

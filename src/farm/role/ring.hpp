@@ -1,7 +1,6 @@
 // One rank of a farm as thief and victim on the ring: phase 2 of GDC [Lee97, §3].
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -14,7 +13,7 @@ namespace skel::role {
 
 struct farm_ring_config {
   /// The ranks to steal from when the root has no (more) tasks, in ring order; empty: none.
-  std::shared_ptr<std::vector<rank_id> const> ranks{};
+  rank_range ranks{};
   steal_size take = steal_size::half;
   steal_end give = steal_end::last;
   ring_order order = ring_order::successors;

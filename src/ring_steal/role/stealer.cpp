@@ -254,11 +254,17 @@ bool stealer::may_borrow_parcels(rank_id r) const {
   return r != config_.self && r != config_.root && !gone_.contains(r);
 }
 
+template <class Suits>
+std::optional<rank_id> stealer::first_rank(Suits const& suits) const {
+  for (std::size_t i = 0; i < config_.ranks.count; ++i)
+    if (rank_id const r = config_.ranks.first + static_cast<rank_id>(i); suits(r)) return r;
+  return std::nullopt;
+}
+
 // Lends to waiting thieves; other ranks get a parcel when they ask.
 void stealer::place_parcels(steal_actions& out) {
   if (!attendance_.active() || !lent_.next_parcel()) return;
-  if (std::none_of(config_.ranks.begin(), config_.ranks.end(),
-                   [&](rank_id r) { return may_borrow_parcels(r); })) {
+  if (!first_rank([&](rank_id r) { return may_borrow_parcels(r); })) {
     while (auto const parcel = lent_.next_parcel()) run_parcel(*parcel, out);
     return;
   }
@@ -273,9 +279,8 @@ void stealer::place_parcels(steal_actions& out) {
 // parcels and runs them later.
 void stealer::push_parcels(steal_actions& out) {
   for (auto const parcel : lent_.overdue()) {
-    auto const to = std::find_if(config_.ranks.begin(), config_.ranks.end(),
-                                 [&](rank_id r) { return may_borrow_parcels(r) && !lent_.has_parcel(r); });
-    if (to == config_.ranks.end()) return;
+    auto const to = first_rank([&](rank_id r) { return may_borrow_parcels(r) && !lent_.has_parcel(r); });
+    if (!to) return;
     lend_again(parcel, *to, out);
   }
 }

@@ -17,7 +17,7 @@ namespace skel::role {
 struct stealer_config {
   rank_id self = 0;
   rank_id root = 0;
-  std::vector<rank_id> ranks;  ///< all ranks, in the order of the ring
+  rank_range ranks;  ///< all ranks, in the order of the ring
   ring_order order = ring_order::doubling;
   std::uint64_t call_hash = 0;
   bool records = false;      ///< the root records the value of debt 0
@@ -147,6 +147,8 @@ class stealer {
   void run_parcel(loan_id parcel, steal_actions& out);
   void push_parcels(steal_actions& out);
   [[nodiscard]] bool may_borrow_parcels(rank_id r) const;
+  template <class Suits>
+  [[nodiscard]] std::optional<rank_id> first_rank(Suits const& suits) const;
 
   stealer_config config_;
   thief thief_;

@@ -19,8 +19,7 @@ class thief {
 
   thief() = default;
   /// All work begins on the root, so the root is asked first.
-  thief(rank_id self, rank_id root, std::vector<rank_id> const& ranks, ring_order order)
-      : search_(self, std::make_shared<std::vector<rank_id> const>(ranks), order) {
+  thief(rank_id self, rank_id root, rank_range ranks, ring_order order) : search_(self, ranks, order) {
     search_.works(root);
   }
 
