@@ -84,8 +84,7 @@ std::vector<named_fault<mutation>> const faults{
     {"a generation is committed twice", [](auto& m) { twice<act::commit>(m, 1); }},
     {"another generation is committed",
      [](auto& m) { alter<act::commit>(m, 2, [](auto& c) { --c.generation; }); }},
-    {"the conductor does not fall back from an unreadable generation",
-     [](auto& m) { drop_nth<act::fall_back>(m, 1); }},
+    {"no fallback from an unreadable generation", [](auto& m) { drop_nth<act::fall_back>(m, 1); }},
     {"an unreadable store is not refused", [](auto& m) { drop_nth<act::refuse>(m, 1); }},
     {"a store is refused too early",
      [](auto& m) { change_nth<act::fall_back>(m, 1, [](auto&, auto it) { *it = act::refuse{"no"}; }); }},
@@ -101,7 +100,7 @@ std::vector<named_fault<mutation>> const faults{
     {"a superstep is blamed for its first loss", [](auto& m) { blame_in_epoch(m, 2); }, poison},
     {"a superstep is blamed for its second loss", [](auto& m) { blame_in_epoch(m, 3); }, poison},
     {"members do not report that they join", [](auto& m) { never<act::joined>(m); }, poison},
-    {"members report the previous epoch when they join",
+    {"members join with the previous epoch",
      [](auto& m) {
        m.received = [](int, auto& what) {
          if (auto* const j = as<act::joined>(what)) --j->epoch;
@@ -147,7 +146,7 @@ std::vector<named_fault<mutation>> const faults{
     {"a saved part is not reported", [](auto& m) { once_lost<act::saved>(m, 2); }},
     {"a part is reported saved that is not",
      [](auto& m) { change_message<act::saved>(m, 2, [](auto& s) { s.well = true; }); }},
-    {"a saved part is reported for another generation",
+    {"a saved part names another generation",
      [](auto& m) { change_message<act::saved>(m, 1, [](auto& s) { ++s.generation; }); }},
     {"unreadable parts are not reported", [](auto& m) { never<act::unreadable>(m); }},
     {"a lost part is not reported", [](auto& m) { never<role::part_lost>(m); }},

@@ -85,7 +85,7 @@ std::vector<named_fault<mutation>> const faults{
          return true;
        };
      }},
-    {"several ranks take over before one has survived the work",
+    {"several ranks take over at once",
      [](auto& m) {
        m.wanted = [](auto& list) {
          role::divide_actions more;

@@ -61,9 +61,9 @@ std::vector<named_fault<mutation>> const faults{
     {"an early end records no checkpoint", [](auto& m) { never_wanted<steal::record>(m); }},
     {"a statement omits the running task", [](auto& m) { m.slipping = slip::leaves_out_what_runs; }},
     {"a statement omits lent tasks", [](auto& m) { m.slipping = slip::leaves_out_what_is_lent; }},
-    {"a statement has a loan's result and all its tasks",
+    {"a statement repeats finished tasks of loans",
      [](auto& m) { m.slipping = slip::states_what_is_lent_as_it_was; }},
-    {"all lent tasks are taken back, not only the remaining ones",
+    {"finished tasks of a loan are taken back too",
      [](auto& m) { m.slipping = slip::takes_back_what_was_lent; }},
     {"a stated result is not taken back", [](auto& m) { m.slipping = slip::forgets_a_stated_result; }},
     // Not faults: losing a statement, or using the first instead of the latest, only yields an older
