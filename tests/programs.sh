@@ -1,19 +1,19 @@
 # shellcheck shell=bash disable=SC2154
-# For tests of whole programs: what they source, after `set -euo pipefail`. They set $program.
+# Tests of whole programs source this file after `set -euo pipefail`. They set $program.
 
-# A $folder for one test, gone at its end.
+# Creates $folder for one test and removes it at the end.
 own_folder() {
   folder=$(mktemp -d)
   trap 'rm -rf "$folder"' EXIT
 }
 
-in_own_folder() { # then $program needs a path that does not depend on where one is
+in_own_folder() { # needs an absolute path in $program
   own_folder
   cd "$folder" || exit
 }
 
-# expect CODE TEXT ARGUMENTS...: $program ends with this exit code and at most one line of standard error, which has this
-# text. The streams are left in out and err.
+# expect CODE TEXT ARGUMENTS...: checks that $program ends with this exit code and writes at most one line to standard
+# error, which contains TEXT. The streams go to the files out and err.
 expect() {
   local code=0
   "$program" --progress never "${@:3}" >out 2>err || code=$?
@@ -24,7 +24,7 @@ expect() {
   fi
 }
 
-# same_hash WHAT COMMAND...: the result_xxh3 of the run is that of all before; begin with expected= for others.
+# same_hash WHAT COMMAND...: checks that all runs have the same result_xxh3. Setting expected= starts a new comparison.
 same_hash() {
   local what=$1 hash
   shift
@@ -37,10 +37,10 @@ same_hash() {
   fi
 }
 
-# The number of a process among the ranks of its job.
+# rank_of PID: prints the rank of a process.
 rank_of() { { tr '\0' '\n' <"/proc/$1/environ"; } 2>/dev/null | sed -n 's/^\(OMPI_COMM_WORLD_RANK\|PMI_RANK\)=//p' | head -n 1; }
 
-# pids_of ARGUMENTS: the processes of $program that were started with these arguments.
+# pids_of ARGUMENTS: prints the processes of $program that were started with these arguments.
 pids_of() {
   local pid
   for pid in $(pgrep -f -- "$1"); do
@@ -48,7 +48,7 @@ pids_of() {
   done
 }
 
-# kill_ranks ARGUMENTS RANK...: those ranks of that job.
+# kill_ranks ARGUMENTS RANK...: kills these ranks of the job that was started with ARGUMENTS.
 kill_ranks() {
   local pid rank
   for pid in $(pids_of "$1"); do
@@ -58,8 +58,8 @@ kill_ranks() {
   done
 }
 
-# kill_at_generation GENERATION STORE DIRECTORY...: the job that was started last in the background, with --store STORE, is
-# killed, all ranks at once, when a shard of this generation (1 to 9) or a later one lies in a directory. False: it was done before.
+# kill_at_generation GENERATION STORE DIRECTORY...: kills all ranks of the latest background job, which has --store STORE,
+# when a directory holds a shard of this generation (1 to 9) or a later one. Returns false if the job has ended before.
 kill_at_generation() {
   local launcher=$! victims
   for _ in $(seq 1000); do

@@ -15,7 +15,7 @@ struct output {
   std::string text;  // both streams
 };
 
-/// Under the shell, with at most so many seconds.
+/// Runs a program under the shell for at most `seconds`.
 inline output run_program(std::string const& program, std::string const& arguments, int seconds) {
   auto const command = "timeout " + std::to_string(seconds) + " " + program + " " + arguments + " 2>&1";
   FILE* const pipe = popen(command.c_str(), "r");

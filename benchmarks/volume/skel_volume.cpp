@@ -50,7 +50,7 @@ void render(std::string const& path, std::string const& spec_path, int repetitio
   double const prepare = std::chrono::duration<double>(clock::now() - start).count();
   renderer const r(volume, spec, make_camera(spec, volume.low(), volume.sides(), spec.width, spec.height),
                    instructions);
-  // As in skel-volume: consecutive rays are neighbours that pass through the same cells.
+  // Consecutive rays are neighbours that pass through the same cells, as in skel-volume.
   constexpr int neighbours = 1024;
   task_cutter const cut(spec.width, spec.height, task_cutter::decomposition::blocks, neighbours);
   picture::image picture(spec.width, spec.height);

@@ -37,7 +37,7 @@ namespace {
 
 // Returns the edges that a rank will solve.
 edge_part part_of_rank(edge_part all, components_job const& job, int rank, int ranks) {
-  // As in the skeleton, the left half of a group of ranks is the larger one.
+  // The left half of a group of ranks is the larger one, as in the skeleton.
   for (int first = 0, last = ranks; last - first > 1;) {
     int const middle = first + (last - first + 1) / 2;
     auto const share = static_cast<double>(middle - first) / (last - first);

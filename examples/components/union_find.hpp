@@ -47,8 +47,8 @@ inline edge parents_of(node* parent, edge e) { return {parent_of(parent, e.u), p
 /// unite. Returns true if another step is needed. Both ends advance to their parents; Rem keeps the
 /// other one in place, which takes more steps.
 ///
-/// The larger of two random parents cannot be predicted, and a misprediction costs as much as ten
-/// of these steps. Hence the code is branch-free.
+/// The code is branch-free: the larger of two random parents cannot be predicted, and a
+/// misprediction costs as much as ten of these steps.
 inline bool step(node* parent, edge& e, edge above) {
   node const swap = -static_cast<node>(above.u < above.v);
   node const high = e.u ^ ((e.u ^ e.v) & swap);

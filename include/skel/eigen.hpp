@@ -153,7 +153,7 @@ struct transfer_traits<Eigen::SparseMatrix<S, Options, Index>> {
     auto const cols = detail::get_eigen_size(in, 0, most);
     auto const outer = matrix::IsRowMajor ? rows : cols;
     auto const inner = static_cast<std::uint64_t>(matrix::IsRowMajor ? cols : rows);
-    // Each column has at least one byte. So the memory is at most a small multiple of the message.
+    // Each column has at least one byte, so the memory is a small multiple of the message at most.
     if (static_cast<std::uint64_t>(outer) > in.size())
       throw protocol_error("a message holds fewer columns of a matrix than it announces");
     matrix m(rows, cols);

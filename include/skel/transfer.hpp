@@ -42,7 +42,7 @@ template <transferable T>
 template <transferable T>
 [[nodiscard]] T unpack(std::span<std::byte const>& in);
 
-/// As above, for bytes that stay valid as long as a copy of `owner` exists: see transfer_traits.
+/// Same for bytes that stay valid as long as a copy of `owner` exists: see transfer_traits.
 template <transferable T>
 [[nodiscard]] T unpack(std::span<std::byte const>& in, std::shared_ptr<void const> const& owner);
 

@@ -60,7 +60,7 @@ class rank_files final : public storage::file_system {
 
   disk_service& service_;
   std::vector<rank_disk> disks_;
-  bool uses_ = false;  // the other ranks were told to stay attentive
+  bool uses_ = false;  // whether the other ranks were asked to stay attentive
 };
 
 /// The directories of a store and the files in them. `ranks:DIR` is expanded to one directory per

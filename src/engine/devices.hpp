@@ -12,8 +12,8 @@ struct host_place {
   int size = 1;
 };
 
-/// The number of devices in a list such as "0,1" or "GPU-8932f937,GPU-a1b2c3d4". As in CUDA, an empty
-/// or negative entry hides itself and what follows.
+/// The number of devices in a list such as "0,1" or "GPU-8932f937,GPU-a1b2c3d4". An empty or
+/// negative entry hides itself and all later ones, as in CUDA.
 [[nodiscard]] int count_devices(std::string_view list);
 /// The devices of the first variable that is set: CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES,
 /// ZE_AFFINITY_MASK. 0 if none is.

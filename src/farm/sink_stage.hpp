@@ -55,7 +55,7 @@ class sink_stage {
     range_list accepted;  // of these; empty if `all`
     bool all = true;
   };
-  /// What has been pushed, for drain(). Call under the engine's lock.
+  /// Returns the pushed results, for drain(). Call under the engine's lock.
   [[nodiscard]] std::vector<entry> take() { return std::exchange(queue_, {}); }
   /// Gives back a list that drain() has handled, to reuse its memory. Call under the engine's lock.
   void reuse(std::vector<entry>& had);

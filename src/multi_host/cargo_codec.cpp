@@ -18,7 +18,7 @@ M const* as(group_message const& m) {
   return std::get_if<M>(&m);
 }
 
-// The packet in which these results, and no others, lie one after the other.
+// Returns the packet that consists of exactly these results, in this order; null if there is none.
 std::shared_ptr<transport::packet> packed_together(std::span<labelled_piece const> pieces) {
   std::size_t at = 0;
   for (auto const& p : pieces) {

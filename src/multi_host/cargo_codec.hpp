@@ -1,4 +1,4 @@
-// The way of pieces and results into messages of a multi_host call, and out of them.
+// Converts the pieces and results of a multi_host call to messages and back.
 #pragma once
 
 #include <cstddef>

@@ -117,7 +117,7 @@ void group_run::maybe_measured() {
 
 // --- the sink
 
-// On the host that led the unit.
+// Runs on the host that led the unit.
 void group_run::sink_here(led_share::sink_job const& j, std::unique_lock<std::mutex>& lock) {
   auto results = j.take();
   lock.unlock();
@@ -144,7 +144,8 @@ void group_run::after_quantum(unsigned /*thread*/, std::unique_lock<std::mutex>&
   lock.lock();
 }
 
-// The sink lets messages move. If the wires throw, the run ends: the unit that the sink was at is gone.
+// The sink may drive communication. If the transport throws, the run ends, because the sink's current unit is
+// lost.
 void group_run::idle_work() {
   try {
     drain_sink();

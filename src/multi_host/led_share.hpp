@@ -50,14 +50,14 @@ class led_share {
   /// Moves the results of `fresh` out of a message that carries at least these, in their order.
   void keep(role::piece_run const& fresh, group_cargo& with);
   [[nodiscard]] std::shared_ptr<host_packet const> cut(role::piece_run const& pieces) const;
-  /// The unit is not needed any more; returns its results, none if the sink on this rank has taken them.
+  /// Drops a unit and returns its results; none if the sink on this rank has taken them.
   [[nodiscard]] unit_of_results remove(std::uint64_t unit);
-  /// This rank leads no longer.
+  /// This rank stops leading.
   void close();
 
-  /// The unit to read next; `quiet`: nothing else runs on this rank, or waits to.
+  /// Returns the unit to read next. `quiet`: nothing else runs or waits on this rank.
   [[nodiscard]] std::optional<read_job> next_read(bool quiet);
-  /// The unit to give to the sink next: one at a time, until delivered().
+  /// Returns the unit to give to the sink next: one at a time, until delivered().
   [[nodiscard]] std::optional<sink_job> next_delivery();
   void delivered() { delivering_ = false; }
 

@@ -24,18 +24,18 @@ class piece_runner {
     std::vector<held_piece> results;
     std::uint64_t bytes = 0;  ///< of the results, as the worker role counts them
   };
-  /// The packet in which the results of `j` are packed, none if they stay. Called under the engine's lock.
+  /// Returns the packet for the results of `j`, or null if they stay here. Called under the engine's lock.
   /// `taken_back`: this rank, as a host, has taken pieces back from a lost rank.
   [[nodiscard]] std::shared_ptr<transport::packet> room_for_results(unsigned thread, process_job const& j,
                                                                     bool taken_back);
-  /// Called without the lock. Stops early once `draining`; `to` has the results of what was processed, also
-  /// when a function of the user's throws.
+  /// Called without the lock. Stops early once `draining`. `to` receives the results of the processed pieces,
+  /// also if a function of the user's throws.
   void run(unsigned thread, process_job const& j, std::shared_ptr<transport::packet> const& together,
            std::atomic<bool> const& draining, outcome& to);
 
  private:
-  // Where a thread packs the results of a unit that this rank leads; it may become the unit's message. Padded
-  // so that threads do not share lines.
+  // The packet into which a thread packs the results of a unit that this rank leads. It may become the unit's
+  // message. Padded, so that threads do not share cache lines.
   struct alignas(128) outgoing {
     role::term_id term = 0;
     std::uint64_t unit = 0;

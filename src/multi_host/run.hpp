@@ -74,17 +74,17 @@ class group_run final : public peer_run {
   void send_call(int to, role::call_message m) override { send(to, std::move(m)); }
   void please_stop() override;
   void maybe_complete();
-  /// An event of a role's, e.g. `tell(host_, &role::group_host::lost, rank)`, and what the role wants.
+  /// Passes an event to a role and performs its actions: `tell(host_, &role::group_host::lost, rank)`.
   template <class Role, class Event, class... Arguments>
   void tell(Role& who, Event event, Arguments&&... arguments) {
     role::group_actions list;
     std::invoke(event, who, std::forward<Arguments>(arguments)..., list);
     perform(list);
   }
-  /// On the root, while the run neither stops nor is over.
+  /// Whether this is the root, and the run neither stops nor is over.
   [[nodiscard]] bool runs_on_root() const { return roll_ && !roll_->stopping() && !roll_->finished(); }
 
-  // --- what is shown
+  // --- report and progress
   void describe(report& r) const override;
   void describe(observe::progress_state& s, bool last) const override;
 

@@ -20,7 +20,7 @@ class size_trial {
   void unit_read(std::uint64_t pieces);
   /// Whether there are pieces to process.
   [[nodiscard]] bool begun() const { return units_ > 0; }
-  /// Measures what it takes to send this piece away, and its result back.
+  /// Measures the cost of sending this piece away and its result back.
   void measure_sending(host_packet const& packet, piece_result const& result);
   /// Whether enough pieces have been processed.
   [[nodiscard]] bool measured() const;

@@ -1,4 +1,4 @@
-// Fibers share a thread, and with it what the C++ runtime knows about exceptions.
+// Gives each fiber its own state of exceptions, which the C++ runtime keeps per thread.
 #pragma once
 
 #include <cxxabi.h>
@@ -7,9 +7,9 @@
 
 namespace skel::sim {
 
-/// Around every call that may switch to another fiber: which exceptions are being handled belongs to a fiber,
-/// but the runtime keeps it per thread (Itanium C++ ABI, 2.2.2: a pointer and a count). No exception may
-/// pass.
+/// Must enclose every call that may switch to another fiber. The exceptions being handled belong to a fiber,
+/// but the runtime keeps them per thread (Itanium C++ ABI, 2.2.2: a pointer and a count). No exception may
+/// leave the scope.
 class exceptions_of_this_fiber {
  public:
   exceptions_of_this_fiber() : shared_(abi::__cxa_get_globals()) {

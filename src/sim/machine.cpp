@@ -1,4 +1,4 @@
-// How long a machine needs, whose power is shared with others.
+// Computes the time that a machine with a changing share of its power needs for some work.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -17,7 +17,8 @@ machine::stretch machine::stretch_at(double time) const {
     share = a.share;
   }
   if (repeat_seconds <= 0) return {share, for_ever};
-  // Beyond the last change: until the first of the next period. Rounding must not end it before it begins.
+  // After the last change, the stretch lasts until the first change of the next period. Rounding must not end
+  // it before it begins.
   double const end = period + repeat_seconds + available.front().at_seconds;
   return {share, end > time ? end : end + repeat_seconds};
 }

@@ -1,4 +1,4 @@
-// A platform from JSON. Input is checked key by key: errors name the file and the key.
+// Reads a platform from JSON. Input is checked key by key: errors name the file and the key.
 #include "skel/sim/platform.hpp"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ std::map<std::string, network_kind, std::less<>> const kinds = {
     {"bus", network_kind::bus},     {"switch", network_kind::star}, {"hypercube", network_kind::hypercube},
     {"torus", network_kind::torus}, {"mesh", network_kind::mesh},   {"fat-tree", network_kind::fat_tree}};
 
-// One value of the document and where it stands.
+// A value of the document and its position.
 class node {
  public:
   node(json const& value, std::string file, std::string path)
@@ -203,7 +203,7 @@ failure read_failure(node const& n, platform const& p) {
   return f;
 }
 
-// nlohmann's own message has its position in the middle.
+// Puts the line first: nlohmann's own message has the position in the middle.
 json parse_json(std::string_view text, std::string const& file) {
   try {
     return detail::parse_json(text);

@@ -17,7 +17,7 @@ namespace s4u = simgrid::s4u;
 
 double clock() { return s4u::Engine::get_clock(); }
 
-// SimGrid's own precision; a rank never waits for less, so that the clock moves.
+// The precision of SimGrid. A rank never waits for less, so that the clock advances.
 constexpr double instant = 1e-9;
 
 void pay(double seconds) {
@@ -55,7 +55,7 @@ void port::check_alive() const {
 
 void port::send(int to, transport::packet what) {
   pay(world_.where().send_overhead_seconds);
-  // A rank that has ended listens no more, as one that is dead.
+  // A rank that has ended receives no more messages, like a dead rank.
   auto& target = world_.at(to);
   if (world_.failed() || world_.dead(rank_) || world_.dead(to) || target.ended_) return;
   auto& m = world_.new_message(what.size());
@@ -75,11 +75,11 @@ std::optional<transport::transport::arrival> port::receive() {
   return a;
 }
 
-// Packets from one rank come in the order of sending, whatever overtook what on the way.
+// Delivers packets from one rank in the order of sending, even if they overtook each other.
 void port::accept(message& m) {
   auto& c = from_[m.from];
   if (world_.dead(m.from)) {
-    // It was still sending when it died.
+    // The sender died while the message was in transit.
   } else if (m.number != c.delivered + 1) {
     c.early.emplace(m.number, std::move(m.what));
   } else {
@@ -92,8 +92,8 @@ void port::accept(message& m) {
   world_.recycle(m);
 }
 
-// One packet at a time: SimGrid's test for more would not let go of what it has found, and grow slow with
-// that.
+// Accepts one packet at a time: SimGrid's test for several keeps those that it has found and becomes slower
+// with their number.
 bool port::sleep_until(double time) {
   check_alive();
   if (inbox_.empty()) {
@@ -120,7 +120,7 @@ void port::compute(double seconds) {
     if (!arrived && clock() < engine_->next_tick()) continue;
     double const before = clock();
     engine_->serve();
-    // Serving took this time from the task.
+    // The time for serving is lost for the task.
     if (double const after = clock(); after > before)
       end = machine_.finish_time(after, machine_.work_done(before, end));
   }

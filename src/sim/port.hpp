@@ -23,25 +23,25 @@ namespace skel::sim {
 
 class world;
 
-/// Ends the fiber of a rank that is dead, or of every rank when the simulation is over its time limit.
-/// Nothing that is sent after it is thrown leaves the rank. Code that catches it on the way (as a task's
-/// failure, say) therefore does no harm: it is thrown again.
+/// Ends the fiber of a dead rank, or of every rank when the simulation exceeds its time limit. The rank sends
+/// nothing after it is thrown. Code that catches it, for example as the failure of a task, is harmless: the
+/// next call throws it again.
 struct killed : std::exception {
   [[nodiscard]] char const* what() const noexcept override { return "this simulated rank is dead"; }
 };
 
 struct message {
   int from = 0;
-  std::uint32_t number = 0;  // of those from one rank to another
+  std::uint32_t number = 0;  // counts the messages from one rank to another
   transport::packet what;
 };
 
-/// Used by its rank's fiber only, unless it says otherwise.
+/// Only the rank's own fiber may call it, except where noted.
 class port {
  public:
   port(world& w, machine const& m, int rank);
 
-  /// At the beginning and the end of the fiber.
+  /// Called at the beginning and the end of the fiber.
   void open();
   void close();
   void attach(detail::engine* e) { engine_ = e; }
@@ -51,15 +51,15 @@ class port {
   [[nodiscard]] machine const& processor() const { return machine_; }
   void send(int to, transport::packet what);
   [[nodiscard]] std::optional<transport::transport::arrival> receive();
-  /// Lets time pass until then, or until a packet has arrived (true).
+  /// Lets time pass until `time` or until a packet has arrived. Returns whether one has.
   bool sleep_until(double time);
-  /// Lets the rank work, answering messages meanwhile.
+  /// Lets the rank work. It answers messages meanwhile.
   void compute(double seconds_at_power_1);
 
-  /// By any fiber: the rank is dead from then on.
+  /// The rank is dead from this time on. Any fiber may call it.
   void die_at(double time) { dies_at_ = std::min(dies_at_, time); }
   [[nodiscard]] double dies_at() const { return dies_at_; }
-  /// By any fiber: this rank's engine hears of the loss of `rank` when it has been dead for long enough.
+  /// Notifies this rank's engine detection_seconds after the death of `rank`. Any fiber may call it.
   void will_hear_of(int rank) { untold_.push_back(rank); }
 
  private:
@@ -69,8 +69,8 @@ class port {
   [[nodiscard]] double next_notice() const;
   void tell_losses();
 
-  // Several receives are posted, since each is bound to the message that was sent first: with one only, a
-  // small message would wait behind a large one of another rank that is still under way.
+  // A receive is bound to the message that was sent first. With a single receive, a small message would wait
+  // behind a large one of another rank that is still in transit.
   static constexpr std::size_t receives = 4;
 
   world& world_;
@@ -84,7 +84,7 @@ class port {
   struct channel {
     std::uint32_t sent = 0;
     std::uint32_t delivered = 0;
-    std::map<std::uint32_t, transport::packet> early;  // overtook others
+    std::map<std::uint32_t, transport::packet> early;  // packets that overtook others
   };
   std::unordered_map<int, channel> from_;
   std::deque<transport::transport::arrival> inbox_;

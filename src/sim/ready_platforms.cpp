@@ -1,4 +1,4 @@
-// The platforms that come with the library: machines of the papers, as far as the papers say, and of today.
+// The built-in platforms: the machines of the papers, as far as they are described, and current ones.
 
 #include <array>
 #include <charconv>
@@ -20,8 +20,8 @@ struct ready_text {
   char const* json;
 };
 
-// Powers of the first two: Lee, Lee and Lu, tables 1 and 3. The network of none of the papers is described
-// beyond its kind; what is assumed says so.
+// The powers of the first two are those of [Lee97, tables 1 and 3]. No paper describes more of its network
+// than the kind; `about` names the assumptions.
 constexpr std::array<ready_text, 8> texts = {{
     {"lee-1997-14", R"({
   "name": "lee-1997-14",
@@ -144,7 +144,7 @@ platform cluster(made_spec const& c) {
 
 platform uneven(made_spec const& u) {
   std::mt19937_64 dice(u.seed);
-  // Not std::uniform_real_distribution: its numbers differ between standard libraries.
+  // Does not use std::uniform_real_distribution: its numbers differ between standard libraries.
   auto const random = [&] { return static_cast<double>(dice() >> 11) * 0x1p-53; };
   platform p;
   p.name = detail::format("uneven:ranks={},seed={}", u.ranks, u.seed);
@@ -153,8 +153,8 @@ platform uneven(made_spec const& u) {
     machine m;
     m.name = detail::format("node-{}", i + 1);
     m.power = 0.25 * std::pow(16.0, random());
-    // Somebody else uses part of it now and then: half the stretches of 1 to 10 seconds, up to three
-    // quarters.
+    // Other users take up to three quarters of the machine in every other stretch, which lasts 1 to 10
+    // seconds.
     double at = 0;
     for (int k = 0; k < 16; ++k) {
       m.available.push_back({at, k % 2 == 0 ? 1 : 1 - 0.75 * random()});

@@ -10,7 +10,7 @@ namespace skel::sim {
 namespace {
 
 namespace s4u = simgrid::s4u;
-constexpr double any_speed = 1e9;  // how long tasks take is not SimGrid's business: see machine.cpp
+constexpr double any_speed = 1e9;  // machine.cpp computes the time of tasks, not SimGrid
 
 std::string numbered(char const* what, std::size_t i) { return what + std::to_string(i); }
 
@@ -18,7 +18,7 @@ s4u::Host* make_host(s4u::NetZone* zone, std::size_t i) {
   return zone->create_host(numbered("node", i), any_speed)->seal();
 }
 
-// A shared bus, or a switch with a full-duplex link to each host.
+// Builds a shared bus, or a switch with a full-duplex link to each host.
 std::vector<s4u::Host*> build_star(network const& wires, std::size_t ranks) {
   auto* const zone = s4u::create_star_zone("network");
   double const bandwidth = wires.bandwidth_bytes_per_second;
@@ -43,7 +43,7 @@ std::vector<s4u::Host*> build_star(network const& wires, std::size_t ranks) {
   return hosts;
 }
 
-// SimGrid's own zones make a host in every place; ranks take the first ones.
+// SimGrid's own zones create a host in every place. Ranks use the first ones.
 class all_places {
  public:
   [[nodiscard]] s4u::ClusterCallbacks callbacks() {
@@ -65,7 +65,7 @@ class all_places {
 std::vector<s4u::Host*> build_torus(network const& wires, std::size_t ranks) {
   std::vector<unsigned long> dimensions(wires.dimensions.begin(), wires.dimensions.end());
   if (wires.kind ==
-      network_kind::hypercube)  // the smallest with room for all: a torus of two in each direction
+      network_kind::hypercube)  // the smallest that holds all ranks: a torus of two in each direction
     dimensions.assign(std::max<std::size_t>(1, std::bit_width(ranks - 1)), 2);
   all_places places;
   s4u::create_torus_zone("network", nullptr, dimensions, places.callbacks(), wires.bandwidth_bytes_per_second,
@@ -84,7 +84,7 @@ std::vector<s4u::Host*> build_fat_tree(network const& wires, std::size_t ranks) 
   return places.first(ranks);
 }
 
-// Dimension-ordered routes, as the Delta's mesh routing chips had them, between the ranks' places.
+// Builds dimension-ordered routes between the ranks' places, like the mesh routing chips of the Delta.
 std::vector<s4u::Host*> build_mesh(network const& wires, std::size_t ranks) {
   auto* const zone = s4u::create_full_zone("network");
   auto const& dimensions = wires.dimensions;

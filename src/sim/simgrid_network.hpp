@@ -1,4 +1,4 @@
-// The network of a platform, built in SimGrid.
+// Builds the network of a platform in SimGrid.
 #pragma once
 
 #include <simgrid/s4u/Host.hpp>
@@ -8,7 +8,7 @@
 
 namespace skel::sim {
 
-/// Calls for SimGrid's engine, which must exist. One host per rank.
+/// Creates one host per rank. SimGrid's engine must exist.
 [[nodiscard]] std::vector<simgrid::s4u::Host*> build_network(network const& wires, std::size_t ranks);
 
 }  // namespace skel::sim

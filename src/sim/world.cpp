@@ -20,7 +20,7 @@ namespace s4u = simgrid::s4u;
 
 world* the_world = nullptr;
 
-// Latency and bandwidth as described: by default SimGrid's model multiplies them with factors that fit TCP.
+// Uses latency and bandwidth as given: by default SimGrid multiplies them by factors that fit TCP.
 std::array settings = {"skel", "--log=root.thresh:critical", "--cfg=network/model:CM02",
                        "--cfg=network/crosstraffic:0", "--cfg=network/TCP-gamma:1e12"};
 
@@ -75,7 +75,7 @@ void world::recycle(message& m) {
   unused_.push_back(&m);
 }
 
-// The fiber of one rank.
+// Runs one rank, on its fiber.
 void world::live(port& me, std::function<void(context&)> const& body) {
   by_fiber_[s4u::this_actor::get_pid()] = &me;
   me.open();
@@ -91,12 +91,12 @@ void world::live(port& me, std::function<void(context&)> const& body) {
     engine->on_host = places_[rank];
     me.attach(engine.get());
     context ctx = detail::context_access::make(engine);
-    // One line is enough: where the root is lost, the survivors of a real run would all say so.
+    // Only the root prints a line: if it is lost, every survivor of a real run would print the same.
     auto const end = detail::run_body(ctx, [&](context& own) { return body(own), 0; });
     int const code = engine->say_farewell(end, me.rank() == 0 ? options_.program : std::string());
     if (me.rank() == 0) result_.exit_code = code;
   } catch (std::exception const&) {
-    // Killed, or the simulation has failed; on the root the exit code is still 1.
+    // The rank was killed, or the simulation has failed. On the root the exit code is still 1.
   }
   me.close();
 }

@@ -1,4 +1,4 @@
-// The simulated cluster: its ranks and what they share.
+// The simulated cluster: its ranks and their shared state.
 #pragma once
 
 #include <deque>
@@ -15,14 +15,14 @@ namespace skel::sim {
 class world {
  public:
   world(platform const& where, run_options const& options);
-  /// Starts SimGrid; once.
+  /// Starts SimGrid. Must be called once only.
   outcome run(std::function<void(context&)> const& body);
 
   [[nodiscard]] platform const& where() const { return where_; }
   [[nodiscard]] run_options const& options() const { return options_; }
   [[nodiscard]] int size() const { return static_cast<int>(ports_.size()); }
   [[nodiscard]] port& at(int rank) { return *ports_[static_cast<std::size_t>(rank)]; }
-  /// The rank whose fiber calls; usage_error if none does.
+  /// Returns the rank whose fiber calls. Throws usage_error outside of a fiber.
   [[nodiscard]] port& current(char const* caller);
   [[nodiscard]] bool dead(int rank) const;
   void kill(int rank, double time);
@@ -30,7 +30,7 @@ class world {
   void fail(std::string why);
   [[nodiscard]] bool failed() const { return !result_.failure.empty(); }
 
-  /// Messages under way belong to the world; SimGrid carries their addresses.
+  /// Messages in transit belong to the world; SimGrid carries their addresses.
   [[nodiscard]] message& new_message(std::size_t bytes);
   void recycle(message& m);
 
@@ -39,7 +39,7 @@ class world {
 
   platform const& where_;
   run_options const& options_;
-  std::vector<detail::host_place> places_;  // of the ranks on their hosts
+  std::vector<detail::host_place> places_;  // the places of the ranks on their hosts
   std::vector<std::unique_ptr<port>> ports_;
   std::unordered_map<long, port*> by_fiber_;
   std::deque<message> messages_;

@@ -236,15 +236,15 @@ void world::take_letters(node& n, job const& j, std::uint64_t epoch, std::uint64
     require(l.to == j.place && j.members.at(l.from) == r, "a bundle of another rank");
     n.state.whole.insert(n.state.whole.end(), l.cells.begin(), l.cells.end());
   }
-  require(j.came->size() == j.members.size(), "bundles of others than the members");
+  require(j.came->size() == j.members.size(), "bundles of ranks that are not members");
 }
 
 bool world::mix(node& n, compute const& c, job const& j) const {
   auto const& s = *scenario_;
   auto& state = n.state;
-  require(state.step == c.step, "a superstep is left out, or computed twice");
+  require(state.step == c.step, "a superstep is skipped or computed twice");
   auto const all = state.whole.size();
-  require(c.step == 0 || all == static_cast<std::size_t>(s.cells), "not all cells came");
+  require(c.step == 0 || all == static_cast<std::size_t>(s.cells), "cells are missing");
   ++state.step;
   bool const more = c.step <= s.rounds;  // only one rank reports this
   if (!more) n.result = state.whole;
@@ -280,7 +280,7 @@ void world::load(int rank, restore const& r, role::bsp_actions& list) {
     return;
   }
   auto const& g = found->second;
-  require(scenario_->splits || !all, "a state that cannot be cut is restored on another number of ranks");
+  require(scenario_->splits || !all, "a state that cannot be split is restored on another number of ranks");
   if (all) {
     values cells;
     for (auto const& [place, p] : g.stored) cells.insert(cells.end(), p.cells.begin(), p.cells.end());
@@ -301,7 +301,7 @@ void world::write(int rank, bool well) {
   if (!well) ++full_disks_;
   if (well) {
     auto& g = store_[what.generation];
-    require(g.parts == 0 || g.parts == what.parts, "parts of different cuts");
+    require(g.parts == 0 || g.parts == what.parts, "the parts of a generation disagree on their number");
     require(g.stored.emplace(what.place, content).second, "a part is written twice");
     require(g.stored.begin()->second.step == content.step, "parts of different supersteps");
     g.parts = what.parts;
@@ -368,9 +368,9 @@ std::string world::waits_for() const {
 
 void world::check() const {
   auto const& root = at(0).conductor;
-  require(root.saving() == open_, "the conductor waits for parts that nobody saves, or the other way round");
+  require(root.saving() == open_, "conductor and members disagree on the generation being saved");
   require(root.committing() == (committing_ ? committing_->number : 0),
-          "the conductor waits for a commit that nobody makes, or the other way round");
+          "conductor and store disagree on the commit under way");
   for (auto const& n : nodes_)
     require(n.kept.empty() || n.kept.begin()->first.first >= n.role.epoch(),
             "bundles of an epoch that has ended are kept");
@@ -381,7 +381,7 @@ void world::check() const {
     for (auto const& p : wires_[wire(r, 0)])
       if (std::holds_alternative<role::bsp::saved>(p.what)) return;
   }
-  require(false, "all parts are saved, and the conductor does not know");
+  require(false, "all parts are saved, but the conductor has not decided");
 }
 
 void world::check_done() const {
@@ -392,8 +392,8 @@ void world::check_done() const {
     for (std::size_t i = 0; i < all.size(); ++i)
       all[i] = mixed(old[i], old[(i + old.size() - 1) % old.size()]);
   }
-  require(at(0).result == all, "another result than that of a sequential program");
-  require(at(0).how->tasks == s.rounds + 2, "another number of supersteps");
+  require(at(0).result == all, "the result differs from a sequential program's");
+  require(at(0).how->tasks == s.rounds + 2, "the number of supersteps is wrong");
 }
 
 }  // namespace bsp_harness

@@ -39,10 +39,10 @@ void world::perform(int rank, role::bsp_actions& list, letter const& came) {
 }
 
 void world::perform_for_conductor(int rank, role::bsp_action const& action) {
-  require(rank == 0, "a member conducts");
+  require(rank == 0, "a member acts as the conductor");
   auto& n = at(rank);
   if (auto const* done = std::get_if<act::complete>(&action)) {
-    require(!complete_, "complete twice");
+    require(!complete_, "the call completes twice");
     complete_ = true;
     call_roll(&role::roll_call::done, done->steps);
   } else if (auto const* a = std::get_if<act::announce>(&action)) {
@@ -56,7 +56,7 @@ void world::perform_for_conductor(int rank, role::bsp_action const& action) {
     told_.clear();
     n.role.announce(open_);
   } else if (auto const* b = std::get_if<act::abandon>(&action)) {
-    require(b->generation == open_, "a checkpoint is given up that is none");
+    require(b->generation == open_, "a checkpoint is abandoned that is not open");
     open_ = 0;
   } else if (auto const* c = std::get_if<act::commit>(&action)) {
     auto const g = store_.find(c->generation);
@@ -95,7 +95,8 @@ void world::send(int rank, int to, role::bsp_message const& what) {
     }
   } else if (auto const* call = std::get_if<role::call_message>(&what);
              call != nullptr && std::holds_alternative<role::part_lost>(*call)) {
-    require(!known_.empty() && known_.front().parts != living(), "a lost part that all can have again");
+    require(!known_.empty() && known_.front().parts != living(),
+            "a part is reported lost that can be restored");
   }
   post(rank, to, std::move(p));
 }
@@ -156,17 +157,17 @@ std::uint32_t world::living() const {
 
 void world::expect_restart(act::restart const& r) {
   if (r.epoch == epoch_.epoch) {
-    require(r == epoch_, "an epoch is not what it was");
+    require(r == epoch_, "a repeated restart differs from the first");
     return;
   }
   require(r.epoch == epoch_.epoch + 1, "epochs are not in order");
-  require(r.generation == newest_known(), "another generation than the newest that can be had");
+  require(r.generation == newest_known(), "an epoch does not restore the newest known generation");
   require(r.generation == 0 || scenario_->splits || known_.front().parts == living(),
-          "a state that cannot be cut is for other ranks");
+          "a state that cannot be split is restored on other ranks");
   require(r.members.size() == living() &&
               std::none_of(r.members.begin(), r.members.end(), [&](int m) { return gone_.contains(m); }),
-          "an epoch of others than the living");
-  require(!waited_ || !committing_ || *waited_ >= 8, "a commit under way is not waited for");
+          "the members of an epoch are not the living ranks");
+  require(!waited_ || !committing_ || *waited_ >= 8, "an epoch begins before the commit under way ends");
   waited_.reset();
   require(std::none_of(losses_.begin(), losses_.end(), [&](auto const& x) { return to_blame(x.first); }),
           "an epoch begins while a superstep is to blame");
@@ -188,24 +189,24 @@ void world::expect_fall_back(act::fall_back const& f) {
   std::erase_if(known_, [&](auto const& g) {
     return g.number == f.bad || (!scenario_->splits && g.parts != living());
   });
-  require(f.instead == newest_known(), "another generation than the newest that is left");
-  require(f.instead > 0 || !resumes_ || moved_, "a run that was to go on begins anew");
+  require(f.instead == newest_known(), "the conductor does not fall back to the newest remaining generation");
+  require(f.instead > 0 || !resumes_ || moved_, "a run that must resume starts over");
   ++fallen_back_;
 }
 
 void world::expect_bad(std::uint64_t generation) const {
   auto const g = store_.find(generation);
-  require(g == store_.end() || !g->second.damaged.empty(), "a generation is given up that is sound");
+  require(g == store_.end() || !g->second.damaged.empty(), "an undamaged generation is given up");
 }
 
 void world::expect_refusal() const {
   expect_bad(epoch_.generation);
-  require(resumes_ && !moved_, "a run is refused that has computed");
+  require(resumes_ && !moved_, "a run is refused after it has computed");
   require(std::none_of(known_.begin(), known_.end(),
                        [&](auto const& g) {
                          return g.number != epoch_.generation && (scenario_->splits || g.parts == living());
                        }),
-          "a store is refused that can be read");
+          "a readable store is refused");
 }
 
 // --- losses
@@ -228,7 +229,7 @@ void world::note_loss(int rank) {
     auto const& coming = wires_[wire(rank, 0)];
     require(std::any_of(coming.begin(), coming.end(),
                         [](auto const& x) { return std::holds_alternative<act::joined>(x.what); }),
-            "a rank has not said that it has joined");
+            "a rank has not reported that it has joined");
   }
   bool const computes = p.joined && (p.next ? p.next : first_) == oldest;
   if (std::exchange(counted_, counted_ || computes) || !computes) return;
@@ -250,8 +251,8 @@ bool world::to_blame(superstep step) const {
 void world::expect_blame(act::blame const& b) const {
   auto const step = losses_.contains(superstep{}) && b.step == 0 ? superstep{} : superstep{b.step};
   auto const ranks = losses_at(step);
-  require(to_blame(step), "a superstep is blamed that is not to blame");
-  require(ranks.contains(b.rank), "a superstep is blamed for a rank that it has not ended");
+  require(to_blame(step), "a superstep is blamed that has not lost enough ranks");
+  require(ranks.contains(b.rank), "a superstep is blamed for a rank that was not lost in it");
   for (int const r : ranks)
     require((b.text + ",").find(" " + std::to_string(r) + ",") != std::string::npos,
             "a lost rank is not named");

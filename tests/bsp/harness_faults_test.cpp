@@ -64,15 +64,16 @@ std::vector<named_fault<mutation>> const faults{
      }},
     {"a superstep is not computed", [](auto& m) { drop_nth<act::compute>(m, 2); }},
     {"a superstep is computed twice", [](auto& m) { twice<act::compute>(m, 2); }},
-    {"a superstep is left out", [](auto& m) { alter<act::compute>(m, 3, [](auto& c) { ++c.step; }); }},
+    {"a superstep is skipped", [](auto& m) { alter<act::compute>(m, 3, [](auto& c) { ++c.step; }); }},
     {"a part is not saved", [](auto& m) { drop_nth<act::save>(m, 1); }},
     {"a part is saved twice", [](auto& m) { twice<act::save>(m, 1); }},
-    {"a part is saved as another", [](auto& m) { alter<act::save>(m, 2, [](auto& s) { s.place = 0; }); }},
-    {"a part is saved as of another generation",
+    {"a part is saved at the wrong place",
+     [](auto& m) { alter<act::save>(m, 2, [](auto& s) { s.place = 0; }); }},
+    {"a part is saved for another generation",
      [](auto& m) { alter<act::save>(m, 1, [](auto& s) { ++s.generation; }); }},
     {"a part is saved a superstep late", [](auto& m) { alter<act::save>(m, 1, [](auto& s) { ++s.step; }); }},
-    {"the end comes twice", [](auto& m) { twice<act::complete>(m, 1); }},
-    {"the end is overlooked", [](auto& m) { drop_nth<act::complete>(m, 1); }},
+    {"the end is reported twice", [](auto& m) { twice<act::complete>(m, 1); }},
+    {"the end is not reported", [](auto& m) { drop_nth<act::complete>(m, 1); }},
     {"a rank does not drain", [](auto& m) { drop_nth<role::drain>(m, 2); }},
     {"a rank does not end", [](auto& m) { drop_nth<role::end>(m, 2); }},
     // Decisions of the conductor.
@@ -83,8 +84,8 @@ std::vector<named_fault<mutation>> const faults{
     {"a generation is committed twice", [](auto& m) { twice<act::commit>(m, 1); }},
     {"another generation is committed",
      [](auto& m) { alter<act::commit>(m, 2, [](auto& c) { --c.generation; }); }},
-    {"nobody is told that a generation cannot be read", [](auto& m) { drop_nth<act::fall_back>(m, 1); }},
-    {"a store without anything readable is not refused", [](auto& m) { drop_nth<act::refuse>(m, 1); }},
+    {"no fallback from an unreadable generation", [](auto& m) { drop_nth<act::fall_back>(m, 1); }},
+    {"an unreadable store is not refused", [](auto& m) { drop_nth<act::refuse>(m, 1); }},
     {"a store is refused too early",
      [](auto& m) { change_nth<act::fall_back>(m, 1, [](auto&, auto it) { *it = act::refuse{"no"}; }); }},
     // Supersteps that kill.
@@ -96,10 +97,10 @@ std::vector<named_fault<mutation>> const faults{
      [](auto& m) { alter<act::blame>(m, 1, [](auto& b) { b.rank = 0; }); }, poison},
     {"a lost rank is not named",
      [](auto& m) { alter<act::blame>(m, 1, [](auto& b) { b.text.resize(b.text.rfind(',')); }); }, poison},
-    {"a superstep is blamed at once", [](auto& m) { blame_in_epoch(m, 2); }, poison},
-    {"a superstep is blamed too early", [](auto& m) { blame_in_epoch(m, 3); }, poison},
-    {"members keep secret that they join", [](auto& m) { never<act::joined>(m); }, poison},
-    {"a member is taken for one that has joined",
+    {"a superstep is blamed for its first loss", [](auto& m) { blame_in_epoch(m, 2); }, poison},
+    {"a superstep is blamed for its second loss", [](auto& m) { blame_in_epoch(m, 3); }, poison},
+    {"members do not report that they join", [](auto& m) { never<act::joined>(m); }, poison},
+    {"members join with the previous epoch",
      [](auto& m) {
        m.received = [](int, auto& what) {
          if (auto* const j = as<act::joined>(what)) --j->epoch;
@@ -108,12 +109,12 @@ std::vector<named_fault<mutation>> const faults{
      },
      poison},
     // Messages.
-    {"an epoch is kept secret", [](auto& m) { never<act::restart>(m); }},
+    {"no restart arrives", [](auto& m) { never<act::restart>(m); }},
     {"a member restores another generation",
      [](auto& m) {
        change_message<act::restart>(m, 4, [](auto& r) { r.generation -= r.generation > 0 ? 1 : 0; });
      }},
-    {"a member goes on in the old epoch",
+    {"a member stays in the first epoch",
      [](auto& m) {
        m.received = [](int to, auto& what) {
          auto const* const r = as<act::restart>(what);
@@ -135,30 +136,30 @@ std::vector<named_fault<mutation>> const faults{
      [](auto& m) { change_message<act::bundle>(m, 3, [](auto& b) { b.more = false; }); }},
     {"a rank never stops",
      [](auto& m) { change_message<act::bundle>(m, 5, [](auto& b) { b.more = true; }); }},
-    {"a member does not hear of a checkpoint",
+    {"a bundle does not announce its checkpoint",
      [](auto& m) {
        m.received = [&m](int, auto& what) {
          if (auto* const b = as<act::bundle>(what); b != nullptr && b->save != 0 && m.nth(1)) b->save = 0;
          return true;
        };
      }},
-    {"a saved part is kept secret", [](auto& m) { once_lost<act::saved>(m, 2); }},
-    {"a part that is not saved counts",
+    {"a saved part is not reported", [](auto& m) { once_lost<act::saved>(m, 2); }},
+    {"a part is reported saved that is not",
      [](auto& m) { change_message<act::saved>(m, 2, [](auto& s) { s.well = true; }); }},
-    {"a saved part is of another generation",
+    {"a saved part names another generation",
      [](auto& m) { change_message<act::saved>(m, 1, [](auto& s) { ++s.generation; }); }},
-    {"nobody hears that a part cannot be read", [](auto& m) { never<act::unreadable>(m); }},
-    {"a lost part is kept secret", [](auto& m) { never<role::part_lost>(m); }},
-    {"a part is called lost that is not",
+    {"unreadable parts are not reported", [](auto& m) { never<act::unreadable>(m); }},
+    {"a lost part is not reported", [](auto& m) { never<role::part_lost>(m); }},
+    {"a part is reported lost that is not",
      [](auto& m) {
        m.received = [](int, auto& what) {
          if (as<act::saved>(what) != nullptr) what = role::call_message(role::part_lost{0});
          return true;
        };
      }},
-    {"a stop is lost", [](auto& m) { once_lost<role::stop>(m, 2); }},
-    {"a stopped is lost", [](auto& m) { once_lost<role::stopped>(m, 2); }},
-    {"a failure is kept secret", [](auto& m) { never<role::failed>(m); }},
+    {"a stop message is lost", [](auto& m) { once_lost<role::stop>(m, 2); }},
+    {"a stopped message is lost", [](auto& m) { once_lost<role::stopped>(m, 2); }},
+    {"a failure is not reported", [](auto& m) { never<role::failed>(m); }},
     {"a rank that makes another call is not noticed",
      [](auto& m) { change<role::hello>(m, [](auto& h) { h.call_hash = 42; }); }},
     {"the outcome differs", [](auto& m) { tell_another_outcome(m); }},

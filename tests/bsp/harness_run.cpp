@@ -6,7 +6,7 @@ namespace bsp_harness {
 std::string scenario::describe() const {
   auto text =
       describe_ranks() + ", " + std::to_string(cells) + " cells, " + std::to_string(rounds) + " rounds";
-  if (!splits) text += ", cannot be cut";
+  if (!splits) text += ", cannot be split";
   text += every == 0 ? ", no checkpoints" : ", a checkpoint every " + std::to_string(every) + " supersteps";
   auto const add = [&](int n, char const* what) {
     if (n > 0) text += ", " + std::to_string(n) + " " + what;
@@ -18,7 +18,7 @@ std::string scenario::describe() const {
   if (commits_hang) text += ", commits hang";
   if (poison && *poison == restoring) text += ", restoring kills";
   if (poison && *poison != restoring) text += ", superstep " + std::to_string(*poison) + " kills";
-  if (max_losses == 0) text += ", none is blamed";
+  if (max_losses == 0) text += ", no superstep is blamed";
   return text + describe_trouble();
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 namespace bsp = skel::role::bsp;
 
-// Runs the scenario to its end with no random trouble.
+// Runs the scenario to its end without random failures.
 bsp_harness::world settled(bsp_harness::scenario const& s) {
   bsp_harness::world w(s);
   std::mt19937_64 dice(s.seed);
@@ -58,7 +58,7 @@ TEST_CASE("jobs resume from the store after a whole job is killed", "[reruns]") 
       harness_common::runs_wanted(6000));
 }
 
-TEST_CASE("the harness's failures do occur") {
+TEST_CASE("killed jobs do commit, resume, fall back and refuse") {
   std::uint64_t resumed = 0, commits = 0, fallen_back = 0, refused = 0;
   for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
     auto const s = bsp_harness::rerun_scenario(seed);
@@ -143,7 +143,7 @@ TEST_CASE("small jobs in every order of events", "[exhaustive]") {
       {"2 ranks, a death", 2, 1, 0, false, 0, 0, 0, 0, 1, 0, 0},
       {"2 ranks, a suspicion, 2 ticks", 2, 1, 0, true, 0, 0, 0, 0, 0, 1, 2},
       {"2 ranks, checkpoints, a death", 2, 1, 1, true, 0, 0, 0, 0, 1, 0, 0},
-      {"2 ranks, checkpoints that cannot be cut, a death", 2, 1, 1, false, 0, 0, 0, 0, 1, 0, 0},
+      {"2 ranks, checkpoints that cannot be split, a death", 2, 1, 1, false, 0, 0, 0, 0, 1, 0, 0},
       {"2 ranks, checkpoints, a suspicion, 9 ticks", 2, 1, 1, true, 0, 0, 0, 0, 0, 1, 9},
       {"2 ranks, checkpoints, a full disk, a lost commit", 2, 1, 1, true, 1, 1, 0, 0, 0, 0, 0},
       {"2 ranks, checkpoints, another job", 2, 1, 1, true, 0, 0, 0, 1, 0, 0, 0},

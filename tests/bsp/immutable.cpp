@@ -107,7 +107,9 @@ struct skel::transfer_traits<state<Of>> {
     skel::pack(s.name.has_value(), out);
     if (s.name) skel::pack(*s.name, out);
   }
-  static state<Of> unpack(std::span<std::byte const>&) { throw std::logic_error("nobody reads it"); }
+  static state<Of> unpack(std::span<std::byte const>&) {
+    throw std::logic_error("this state is never unpacked");
+  }
 };
 
 template <template <class> class Of>

@@ -90,7 +90,7 @@ TEST_CASE("a damaged generation is reported and noted, and the previous one is r
     for (auto const& f : std::filesystem::directory_iterator(d)) {
       if (generation_of(f.path(), ".1") > newest) std::filesystem::remove(f.path());
       if (generation_of(f.path(), ".1") != newest) continue;
-      auto bytes = test::read_file(f.path().string());  // headers at both ends stay, so it looks well
+      auto bytes = test::read_file(f.path().string());  // both headers stay intact, so the shard looks valid
       char& one = bytes[bytes.size() - 100];
       one = static_cast<char>(one ^ 4);
       test::write_file(f.path().string(), bytes);
@@ -114,7 +114,7 @@ TEST_CASE("a run that cannot resume is refused even if the root can read its own
   for (auto const& d : where.directories)
     for (auto const& f : std::filesystem::directory_iterator(d)) {
       if (f.path().filename().string().find(".1-of-3.") == std::string::npos) continue;
-      auto bytes = test::read_file(f.path().string());  // headers at both ends stay, so it looks well
+      auto bytes = test::read_file(f.path().string());  // both headers stay intact, so the shard looks valid
       char& one = bytes[bytes.size() - 100];
       one = static_cast<char>(one ^ 4);
       test::write_file(f.path().string(), bytes);

@@ -1,5 +1,5 @@
-// The ranks' own disks, over several ranks in one process: files, repositories and whole runs, with
-// losses.
+// Tests the ranks' own disks over several ranks in one process: files, repositories and whole runs,
+// with losses.
 #include "disks/rank_files.hpp"
 
 #include <array>

@@ -118,11 +118,11 @@ void world::run_poison(int rank) {
   role::divide_groups const groups({rank, s.ranks, s.from, s.to});
   if (rank == 0)
     for (int r = 1; r < s.ranks; ++r)
-      require(!at(r).alive || suspicions_ > 0, "the root works on a suspect, and others live");
+      require(!at(r).alive || suspicions_ > 0, "the root works on a suspect while other ranks live");
   poisoned_takers_ += groups.works_on(rank, *s.poison) ? 0 : 1;
   // One more rank is lost if the root learns of a taker's loss before the loss of the work's owner.
   require(!undisturbed() || poisoned_takers_ <= static_cast<int>(s.most_losses) + 1,
-          "one rank after the other is lost");
+          "deadly work kills too many ranks");
   apply({kind::die, rank, 0, ~0ULL});
 }
 
@@ -135,14 +135,14 @@ void world::check_blame(role::divide_act::blame const& b) const {
     require(!at(r).alive || suspicions_ > 0, "a living rank is counted as lost");
     role::divide_groups const groups({r, s.ranks, s.from, s.to});
     bool const took_it = allowed != allowed_.end() && allowed->second.contains(r);
-    require(took_it || groups.works_on(r, b.work), "blamed for a rank that did not work on it");
+    require(took_it || groups.works_on(r, b.work), "work is blamed for a rank that did not do it");
     takers += took_it ? 1 : 0;
   }
   bool others = false;
   for (int r = 1; r < s.ranks; ++r) others = others || (at(r).alive && !lost_[wire(0, r)]);
   auto const least = others ? s.most_losses : std::max(1U, s.most_losses - 1);
-  require(s.most_losses > 0 && takers >= least, "blamed too early");
-  require(!undisturbed() || b.work == s.poison, "work is blamed that ended no rank");
+  require(s.most_losses > 0 && takers >= least, "work is blamed too early");
+  require(!undisturbed() || b.work == s.poison, "work is blamed that killed no rank");
 }
 
 std::uint64_t world::most_events() const { return 200 * static_cast<std::uint64_t>(scenario_->ranks); }

@@ -13,14 +13,14 @@ void world::perform(int rank, role::divide_actions& list, items problem, std::st
     if (auto const* const s = std::get_if<act::send>(&action)) {
       send(rank, s->to, s->what);
     } else if (auto const* d = std::get_if<act::divide>(&action)) {
-      require(d->group.size() > 1, "a rank alone is divided");
+      require(d->group.size() > 1, "a group of one rank is divided");
       n.jobs.push_back({job::kind::divide, d->group, n.problems.at(d->group)});
     } else if (auto const* so = std::get_if<act::solve>(&action)) {
       n.jobs.push_back({job::kind::solve, so->group, n.problems.at(so->group)});
     } else if (auto const* c = std::get_if<act::combine>(&action)) {
       auto left = n.solutions.extract(c->group.left());
       auto right = n.solutions.extract(c->group.right());
-      require(!left.empty() && !right.empty(), "a solution to combine is not there");
+      require(!left.empty() && !right.empty(), "a solution to combine is missing");
       n.jobs.push_back({job::kind::combine, c->group, {}, left.mapped(), right.mapped()});
     } else if (auto const* kp = std::get_if<act::keep_problem>(&action)) {
       require(problem.first < problem.second, "an empty problem");
@@ -30,7 +30,7 @@ void world::perform(int rank, role::divide_actions& list, items problem, std::st
       std::erase_if(n.solutions, [&](auto const& x) { return ks->group.contains(x.first); });
       n.solutions[ks->group] = solution;
     } else if (std::holds_alternative<act::complete>(action)) {
-      require(rank == 0 && !complete_, "complete twice");
+      require(rank == 0 && !complete_, "the call completes twice");
       complete_ = true;
       call_roll(&role::roll_call::done, std::uint64_t{1});
     } else if (auto const* b = std::get_if<act::blame>(&action)) {

@@ -39,15 +39,15 @@ std::vector<named_fault<mutation>> const faults{
     // Not a fault: solving a part twice only costs work.
     {"solutions are not combined", [](auto& m) { drop_nth<act::combine>(m, 1); }},
     {"solutions are combined twice", [](auto& m) { twice<act::combine>(m, 1); }},
-    {"the left half is taken for the whole",
+    {"a solution is taken for a larger group's",
      [](auto& m) {
        change_nth<act::keep_solution>(m, 2, [](auto&, auto it) {
          auto& s = std::get<act::keep_solution>(*it).group;
          s = s.first > 0 ? role::rank_span{s.first - 1, s.last} : s;
        });
      }},
-    {"the end comes twice", [](auto& m) { twice<act::complete>(m, 1); }},
-    {"the end is overlooked", [](auto& m) { drop_nth<act::complete>(m, 1); }},
+    {"the end is reported twice", [](auto& m) { twice<act::complete>(m, 1); }},
+    {"the end is not reported", [](auto& m) { drop_nth<act::complete>(m, 1); }},
     {"a rank does not drain", [](auto& m) { drop_nth<role::drain>(m, 2); }},
     {"a rank does not end", [](auto& m) { drop_nth<role::end>(m, 2); }},
     {"no problem arrives", [](auto& m) { never<say::problem>(m); }},
@@ -56,19 +56,19 @@ std::vector<named_fault<mutation>> const faults{
     {"a solution is lost", [](auto& m) { once_lost<say::solution>(m, 2); }},
     {"a solution is taken for its neighbour's", [](auto& m) { name_sibling<say::solution>(m); }},
     {"a problem is taken for its neighbour's", [](auto& m) { name_sibling<say::problem>(m); }},
-    {"nobody is asked for problems", [](auto& m) { never<say::need_problem>(m); }},
-    {"nobody is asked for solutions", [](auto& m) { never<say::need_solution>(m); }},
-    {"the root is not told who is ready", [](auto& m) { never<say::reached>(m); }},
-    {"a rank says that it is ready, and is not",
+    {"no rank is asked for problems", [](auto& m) { never<say::need_problem>(m); }},
+    {"no rank is asked for solutions", [](auto& m) { never<say::need_solution>(m); }},
+    {"the root does not learn which ranks are ready", [](auto& m) { never<say::reached>(m); }},
+    {"a rank reports that it is ready when it is not",
      [](auto& m) {
        replace<role::hello>(m, say::reached{{0, 2}});
      }},
-    {"a lost part is kept secret", [](auto& m) { never<role::part_lost>(m); }},
-    {"a part is called lost that is not",
+    {"a lost part is not reported", [](auto& m) { never<role::part_lost>(m); }},
+    {"a part is reported lost that is not",
      [](auto& m) { replace<say::reached>(m, role::call_message(role::part_lost{0})); }},
-    {"a stop is lost", [](auto& m) { once_lost<role::stop>(m, 2); }},
-    {"a stopped is lost", [](auto& m) { once_lost<role::stopped>(m, 2); }},
-    {"a failure is kept secret", [](auto& m) { never<role::failed>(m); }},
+    {"a stop message is lost", [](auto& m) { once_lost<role::stop>(m, 2); }},
+    {"a stopped message is lost", [](auto& m) { once_lost<role::stopped>(m, 2); }},
+    {"a failure is not reported", [](auto& m) { never<role::failed>(m); }},
     {"a rank that makes another call is not noticed",
      [](auto& m) { change<role::hello>(m, [](auto& h) { h.call_hash = peer_call_hash; }); }},
     {"the outcome differs", [](auto& m) { tell_another_outcome(m); }},
@@ -76,8 +76,8 @@ std::vector<named_fault<mutation>> const faults{
     {"a permission is lost", [](auto& m) { once_lost<say::allow_takeover>(m, 1); }},
     {"a later permission is lost", [](auto& m) { once_lost<say::allow_takeover>(m, 3); }},
     {"the end of a takeover is lost", [](auto& m) { once_lost<say::end_takeover>(m, 1); }},
-    {"the root leaves its work to no rank", [](auto& m) { never<say::make_solution>(m); }},
-    {"the root does what it was to leave",
+    {"no rank does the work that the root leaves", [](auto& m) { never<say::make_solution>(m); }},
+    {"the root does work that it should leave",
      [](auto& m) {
        m.received = [](int, auto& what) {
          if (auto const* const l = std::get_if<say::leave_takeover>(&what))
@@ -85,7 +85,7 @@ std::vector<named_fault<mutation>> const faults{
          return true;
        };
      }},
-    {"ranks may take over before one has survived it",
+    {"several ranks take over at once",
      [](auto& m) {
        m.wanted = [](auto& list) {
          role::divide_actions more;
@@ -96,8 +96,8 @@ std::vector<named_fault<mutation>> const faults{
          list.insert(list.end(), more.begin(), more.end());
        };
      }},
-    {"work that ends ranks is not blamed", [](auto& m) { never_wanted<act::blame>(m); }},
-    {"work is blamed at once",
+    {"work that kills ranks is not blamed", [](auto& m) { never_wanted<act::blame>(m); }},
+    {"work is blamed before any takeover",
      [](auto& m) {
        m.wanted = [](auto& list) {
          for (auto& a : list)
@@ -113,7 +113,7 @@ std::vector<named_fault<mutation>> const faults{
          group = {0, group.last};
        });
      }},
-    {"a rank is counted that is not lost",
+    {"a living rank is counted as lost",
      [](auto& m) {
        change_nth<act::blame>(m, 1, [](auto&, auto it) { std::get<act::blame>(*it).ranks.push_back(0); });
      }},

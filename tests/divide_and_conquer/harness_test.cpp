@@ -78,7 +78,7 @@ TEST_CASE("64 ranks, 16 deaths, 16 suspicions", "[random]") {
   }
 }
 
-// "hypercube divide and conquer", section 3: each rank makes log P exchanges, one with its partner per level.
+// [Hyper, §3]: each rank makes log P exchanges, one with its partner per level.
 TEST_CASE("each rank of a hypercube makes one exchange per level, and no other") {
   for (int ranks : {2, 4, 8, 16}) {
     divide_harness::scenario s;

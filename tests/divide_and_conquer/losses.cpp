@@ -70,7 +70,7 @@ skel::result<skel::placed_solution<std::string>> solve(skel::context& ctx, tree_
   return skel::divide_and_conquer(ctx, skel::replicated_problem{tree_text::all}, job, division, options);
 }
 
-// If a lost rank makes the call throw, each survivor prints how long that took: "rank 0 was told of 2 after
+// If a lost rank makes the call throw, each survivor prints how long that took: "rank 0 lost rank 2 after
 // 0.7 s".
 skel::result<skel::placed_solution<std::string>> solve_or_tell(skel::context& ctx, tree_text const& job,
                                                                std::string const& kind,
@@ -80,7 +80,7 @@ skel::result<skel::placed_solution<std::string>> solve_or_tell(skel::context& ct
     return solve(ctx, job, kind, source, all_die);
   } catch (skel::lost_rank_error const& lost) {
     std::chrono::duration<double> const time = std::chrono::steady_clock::now() - begin;
-    std::printf("rank %d was told of %d after %.3f s\n", ctx.rank(), lost.rank(), time.count());
+    std::printf("rank %d lost rank %d after %.3f s\n", ctx.rank(), lost.rank(), time.count());
     std::fflush(stdout);
     throw;
   }

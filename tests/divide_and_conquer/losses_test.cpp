@@ -47,7 +47,7 @@ TEST_CASE("every survivor throws within the time-out when the only copy of a par
   }));
   CHECK(e.out.size() == 3);
   for (int const rank : {0, 1, 2}) {
-    auto const told = "rank " + std::to_string(rank) + " was told of 3 after ";
+    auto const told = "rank " + std::to_string(rank) + " lost rank 3 after ";
     auto const line = std::find_if(e.out.begin(), e.out.end(),
                                    [&](std::string const& text) { return text.starts_with(told); });
     INFO(told);

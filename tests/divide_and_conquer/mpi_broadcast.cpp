@@ -25,7 +25,7 @@ values sent(skel::context& ctx, std::size_t n, std::uint64_t seed) {
                                      check(ctx.is_root(), "read on the root only");
                                      return many(n, seed);
                                    }));
-  check(got.has_value(), "a broadcast that nobody stopped");
+  check(got.has_value(), "a broadcast that was not stopped has a value");
   return *got;
 }
 

@@ -456,7 +456,7 @@ struct watched_leaf {
 
 }  // namespace
 
-TEST_CASE("a rank that solves its part is left alone") {
+TEST_CASE("a rank that solves its part rarely polls for messages") {
   hub::job job(2);
   std::atomic<int> too_often{0}, right{0};
   job.run([&](skel::context& ctx) {

@@ -45,7 +45,7 @@ TEST_CASE("all numbers of ranks and kinds are measured") {
   }
 }
 
-TEST_CASE("several calibrations on one context") {
+TEST_CASE("a context can be calibrated several times") {
   hub::job job(2);
   auto o = quick();
   o.kinds = {"raw"};
@@ -56,7 +56,7 @@ TEST_CASE("several calibrations on one context") {
   CHECK(job.error(1).empty());
 }
 
-TEST_CASE("bad options of a calibration") {
+TEST_CASE("bad options of a calibration are refused") {
   auto const bad = [](int ranks, calibrate_options const& o) {
     hub::job job(ranks);
     job.run([&](skel::context& ctx) { (void)calibrate(ctx, o); });

@@ -83,12 +83,12 @@ TEST_CASE("the paper's cluster: l = 2.43e-4 s, g = 1.51e-7 s per word at 8 proce
   p.take(8);
   auto const f = calibrated(p);
   check(f, 2.43e-4, 1.51e-7 / 4, 2.43e-4, 1.51e-7 / 4);
-  // Both directions at once on a full-duplex link.
+  // A full-duplex link carries both directions at once.
   CHECK(f.exchange_latency == Approx(2.43e-4).epsilon(0.05));
   CHECK(f.exchange_gap == Approx(1.51e-7 / 4).epsilon(0.05));
 }
 
-TEST_CASE("a switch with arbitrary parameters") {
+TEST_CASE("the parameters of a switch are found") {
   for (int const ranks : {2, 3, 6}) {
     auto const f = calibrated(equal(ranks, {sim::network_kind::star, 1e-5, 1e9}));
     check(f, 1e-5, 1e-9, 1e-5, 1e-9);

@@ -78,7 +78,7 @@ TEST_CASE("the number of ranks may be a divisor") {
   CHECK(chosen(samples) == "1 + N/P");
 }
 
-TEST_CASE("too few samples or too many variables") {
+TEST_CASE("too few samples or too many variables are refused") {
   std::vector<observation> few(4, {{{"N", 1}}, 1, "s"});
   CHECK(test::error_text<skel::usage_error>([&] { (void)choose_basis("divide", few); }) ==
         "divide: 4 samples, expected at least 5 to choose a basis; or give one with --basis");

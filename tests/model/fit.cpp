@@ -79,7 +79,7 @@ TEST_CASE("an unconstrained fit solves the normal equations") {
   auto const equal = fit("x", samples, basis, {.weights = weighting::equal, .nonnegative = false});
   auto const expected = test::normal_equations(rows, values, std::vector<double>(rows.size(), 1));
   for (std::size_t j = 0; j < 3; ++j) CHECK(equal.coefficients[j] == Approx(expected[j]).epsilon(1e-9));
-  // Relative: the same with weights 1/t² of the fitted t.
+  // Relative weights are 1/t² of the fitted t.
   auto const relative = fit("x", samples, basis, {.nonnegative = false});
   std::vector<double> weights;
   weights.reserve(samples.size());

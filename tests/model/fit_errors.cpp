@@ -1,4 +1,4 @@
-// The errors of bad input, word for word.
+// Checks the errors of bad input word for word.
 #include <cmath>
 
 #include "catch.hpp"
@@ -22,12 +22,12 @@ std::string bad(std::vector<observation> const& samples, char const* basis, fit_
 
 }  // namespace
 
-TEST_CASE("too few samples") {
+TEST_CASE("too few samples are refused") {
   CHECK(bad(line(2), "1 + N") == "divide: 2 samples for 2 coefficients, expected at least 3");
   CHECK(bad({}, "1") == "divide: 0 samples for 1 coefficients, expected at least 2");
 }
 
-TEST_CASE("values that are not numbers") {
+TEST_CASE("values that are not numbers are refused") {
   auto samples = line(5);
   samples[3].value = NAN;
   CHECK(bad(samples, "1 + N") == "s.csv:9: divide: found the value nan, expected a number");
@@ -40,11 +40,11 @@ TEST_CASE("values that are not numbers") {
   CHECK(bad(samples, "1 + N", {.weights = weighting::equal}) == "(nothing thrown)");
 }
 
-TEST_CASE("unknown variables") {
+TEST_CASE("unknown variables are refused") {
   CHECK(bad(line(5), "1 + E") == "s.csv:9: divide: unknown variable \"E\"; known: K, M, N");
 }
 
-TEST_CASE("columns that depend on each other") {
+TEST_CASE("columns that depend on each other are refused") {
   CHECK(bad(line(9), "1 + N + M") ==
         "divide: the columns of N, M are collinear: expected samples in which they vary independently, or a "
         "smaller basis");
@@ -53,7 +53,7 @@ TEST_CASE("columns that depend on each other") {
         "vary independently, or a smaller basis");
 }
 
-TEST_CASE("columns that nearly depend on each other are warned of") {
+TEST_CASE("columns that nearly depend on each other cause a warning") {
   std::vector<observation> samples;
   for (int i = 1; i <= 20; ++i)
     samples.push_back({{{"N", i}, {"M", 2.0 * i + (i % 2 == 0 ? 1e-5 : -1e-5)}}, 1.0 + i, "s"});
@@ -62,7 +62,7 @@ TEST_CASE("columns that nearly depend on each other are warned of") {
   CHECK(f.warnings[0].starts_with("divide: the columns of N, M are nearly collinear (condition number "));
 }
 
-TEST_CASE("values that are all equal") {
+TEST_CASE("values that are all equal cause a warning") {
   auto samples = line(6);
   for (auto& o : samples) o.value = 3;
   auto const f = fit("divide", samples, parse_basis("1 + N"));

@@ -83,7 +83,7 @@ TEST_CASE("nothing is added to a basis that explains the samples") {
   CHECK_FALSE(both(samples).residuals);
 }
 
-TEST_CASE("few points, equal weights, sizes of zero: no kriging") {
+TEST_CASE("kriging is omitted with few points, equal weights or sizes of zero") {
   auto const few = measured(0.01, 4, 2000);
   CHECK_FALSE(both(few).residuals);
   auto const samples = measured(0.01, 4);
@@ -95,7 +95,7 @@ TEST_CASE("few points, equal weights, sizes of zero: no kriging") {
   CHECK_FALSE(both(zero).residuals);
 }
 
-TEST_CASE("kriging goes through a model file") {
+TEST_CASE("kriging survives writing and reading a model file") {
   std::vector<sample> samples;
   for (auto const& o : measured(0.01, 5)) {
     sample s;

@@ -82,7 +82,7 @@ TEST_CASE("machine files are written and read") {
   CHECK(again.to_json() == m.to_json());
 }
 
-TEST_CASE("a machine by hand") {
+TEST_CASE("a machine file written by hand is read") {
   auto const m =
       machine::parse(R"({"latency_seconds": 2.43e-4, "gap_seconds_per_byte": 3.775e-8})", "m.json");
   std::string warning;

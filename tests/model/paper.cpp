@@ -24,7 +24,7 @@ model fitted_to(std::vector<std::string> const& tables) {
 
 }  // namespace
 
-TEST_CASE("table 3 from tables 1 and 2") {
+TEST_CASE("table 3 follows from tables 1 and 2") {
   auto const m = fitted_to({"table-1.csv", "table-2.csv"});
   auto const& divide = m.skeletons.at(0).find("divide")->curve;
   CHECK(divide.coefficients[0] == Approx(2.257e-6).epsilon(3e-4));
@@ -51,7 +51,7 @@ TEST_CASE("the misprints are found") {
   CHECK(outliers[0].where == folder + "table-2-as-printed.csv:3");
 }
 
-TEST_CASE("section 7: three levels of communication, and the whole") {
+TEST_CASE("the predictions of section 7 are reproduced") {
   auto const m = model::read(folder + "table-3.json");
   auto const machine = skel::model::machine::read(folder + "machine.json");
   predict_options how;
@@ -70,7 +70,7 @@ TEST_CASE("section 7: three levels of communication, and the whole") {
   CHECK(e.seconds() == Approx(1.928202).margin(1e-6));
 }
 
-TEST_CASE("table 4 from the paper's coefficients") {
+TEST_CASE("table 4 follows from the paper's coefficients") {
   auto const m = model::read(folder + "table-3.json");
   auto const machine = skel::model::machine::read(folder + "machine.json");
   predict_options how;

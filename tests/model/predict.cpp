@@ -42,7 +42,7 @@ double seconds(skeleton_model const& m, double size, int ranks) {
 
 }  // namespace
 
-TEST_CASE("levels add up") {
+TEST_CASE("the times of all levels are added") {
   auto const m = merge_sort();
   CHECK(seconds(m, 64, 1) == 6400);
   // divide + sequential of the half + 2 (l + bytes g) + combine
@@ -69,7 +69,7 @@ TEST_CASE("the slower of two halves counts") {
         Approx(64 + 2 * (3 + 256) + 128 + 32 + 0.01 * 16 + 2 * (3 + 128) + 64));
 }
 
-TEST_CASE("sizes outside of the samples are warned of") {
+TEST_CASE("sizes outside of the samples cause a warning") {
   auto const e = predict(merge_sort(), &office, {{"M", 1000}}, 2);
   REQUIRE(e.warnings.size() == 4);
   CHECK(e.warnings[0] == "divide: M = 1000 is 10 times the largest value in the samples (100): extrapolated");
@@ -152,7 +152,7 @@ TEST_CASE("measured exchanges are used if available") {
         64 + 3200 + 2 * (3 + 64 * 8 * 0.5) + 128);
 }
 
-TEST_CASE("whole runs: phases of small ones predict large ones") {
+TEST_CASE("the phases of small runs predict large runs") {
   test::dice dice(9);
   auto const runs = [&](double noise) {
     std::vector<sample> all;

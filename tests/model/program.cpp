@@ -32,7 +32,7 @@ using test::contains;
 
 }  // namespace
 
-TEST_CASE("fit, then predict") {
+TEST_CASE("predict uses the model that fit has written") {
   test::temporary_directory const d;
   auto const fit = run(fit_paper + " -o " + d.file("model.json") + " --plot " + d.file("fit.svg"));
   INFO(fit.text);
@@ -227,7 +227,7 @@ TEST_CASE("errors give one line and exit code 2") {
   CHECK(bad("calibrate") == "calibrate: expected at least 2 ranks: mpiexec -n 4 skel-model calibrate …");
 }
 
-TEST_CASE("help and version") {
+TEST_CASE("help and version are printed") {
   CHECK(run("--help").code == 0);
   CHECK(contains(run("--help").text, "calibrate"));
   CHECK(run("calibrate --help").code == 0);

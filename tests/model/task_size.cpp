@@ -74,7 +74,7 @@ TEST_CASE("a root that serves many workers wants larger tasks") {
   CHECK(best_task_units(w, &here) > 2 * by_workers_alone);
 }
 
-TEST_CASE("impossible farms") {
+TEST_CASE("impossible farms are refused") {
   auto const here = wires(1e-3);
   auto const bad = [&](farm_work const& w, double size) {
     return error_text<skel::usage_error>([&] { (void)predict_farm(w, &here, size); });

@@ -40,7 +40,7 @@ class environment {
 
 }  // namespace
 
-TEST_CASE("the defaults of the common options") {
+TEST_CASE("without arguments the common options have their defaults") {
   auto const options = parsed({});
   CHECK(options.schedule().to_string() == skel::any_schedule().to_string());
   CHECK(options.results() == skel::results::streamed());
@@ -53,7 +53,7 @@ TEST_CASE("the defaults of the common options") {
   CHECK((options.output + options.report + options.trace + options.samples).empty());
 }
 
-TEST_CASE("every common option arrives") {
+TEST_CASE("every common option is parsed") {
   auto const options = parsed({"--schedule",
                                "first-come:chunk=4",
                                "--results=concentrated",
@@ -108,7 +108,7 @@ common_options with_checkpoints(std::vector<std::string> arguments) {
 
 }  // namespace
 
-TEST_CASE("checkpoints: a code, directories and an interval") {
+TEST_CASE("checkpoint options give a code, directories and an interval") {
   auto const all = with_checkpoints({"--checkpoint", "ida:6,2", "--store", "a,b,c", "--remote", "far,farther",
                                      "--remote-every", "3", "--every", "90s", "--resume"});
   auto const c = all.checkpoint("skel-x", "a problem");
@@ -135,7 +135,7 @@ TEST_CASE("checkpoints: a code, directories and an interval") {
   CHECK_FALSE(with_checkpoints({}).checkpoint("skel-x", ""));
 }
 
-TEST_CASE("checkpoints: dependent options and invalid codes") {
+TEST_CASE("incomplete checkpoint options and invalid codes are refused") {
   auto const refusal = [](std::vector<std::string> const& arguments) {
     return test::error_text<CLI::ParseError>([&] { with_checkpoints(arguments); });
   };
@@ -190,7 +190,7 @@ TEST_CASE("vectors with a minus sign can be given to an option") {  // skel-rayt
   CHECK(from == std::vector<double>{-1, -2.5, 3});
 }
 
-TEST_CASE("durations") {
+TEST_CASE("durations have a unit, by default seconds") {
   using skel::detail::parse_duration;
   CHECK(parse_duration("90").count() == 90);
   CHECK(parse_duration("90s").count() == 90);

@@ -18,7 +18,7 @@ refused() {
   fi
 }
 
-check() { # check NAME ENDING_OF_OUTPUT "OPTIONS OF ITS OWN" ARGUMENTS...
+check() { # check NAME EXTENSION_OF_OUTPUT "OWN OPTIONS" ARGUMENTS...
   local option
   for option in -o "--report" "--trace" "--samples" $3; do
     refused "$1" "$missing/x$2: No such file or directory" "${@:4}" "$option" "$missing/x$2"

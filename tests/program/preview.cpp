@@ -23,7 +23,7 @@ TEST_CASE("a preview is rewritten at most every half second, and at the end") {
   CHECK(directory.entries() == 1);
 }
 
-TEST_CASE("no path, no preview") {
+TEST_CASE("without a path no preview is written") {
   preview picture("", [](auto&) { FAIL("written"); });
   CHECK_FALSE(picture.update());
   picture.finish();

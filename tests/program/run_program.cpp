@@ -1,4 +1,4 @@
-// The contract of all programs, seen from outside: exit codes, messages, files.
+// Tests the contract of all programs from outside: exit codes, messages, files.
 #include <sys/wait.h>
 
 #include <csignal>
@@ -118,7 +118,7 @@ ended signalled(std::string const& act, std::string const& signals) {
 
 }  // namespace
 
-TEST_CASE("SIGTERM and Ctrl-C end a run orderly") {
+TEST_CASE("SIGTERM and Ctrl-C stop a run with one line and exit code 1") {
   for (std::string const name : {"TERM", "INT"}) {
     CAPTURE(name);
     auto const run = signalled("wait", name);

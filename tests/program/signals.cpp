@@ -84,7 +84,7 @@ TEST_CASE("a time limit of years neither overflows nor stops") {
   }
 }
 
-TEST_CASE("at most one instance") {
+TEST_CASE("a second instance is refused") {
   stop_signals const signals;
   CHECK_THROWS_AS(stop_signals(), std::logic_error);
   std::raise(SIGUSR1);

@@ -139,7 +139,7 @@ void world::take_poison(int rank) {
     return die(rank, s.last_words ? ~0ULL : ran() % 3);
   }
   require(poisoned_ == 0 || !others || suspicions_ > 0 || s.deaths > 0,
-          "the root runs what has ended another rank");
+          "the root runs a task that has killed another rank");
   root_poisoned_ = true;
   at(0).failure = "poisoned";
   for (auto& n : nodes_) n.ended = true;
@@ -166,7 +166,7 @@ void world::check_blame(int rank, role::blamed const& b) {
   require(l != lent.end(), "a loan is blamed that does not exist");
   std::size_t watched = 0;
   for (int const r : b.ranks) {
-    require(lost_[wire(rank, r)], "a loan is blamed for a rank that lives");
+    require(lost_[wire(rank, r)], "a loan is blamed for a living rank");
     watched += static_cast<std::size_t>(std::count(l->second.watched.begin(), l->second.watched.end(), r));
   }
   auto const most = scenario_->most_losses;
@@ -190,7 +190,7 @@ void world::check_stopped_early() const {
   for (auto const& n : nodes_) require(!n.alive || n.result == total_, "ranks have different results");
   require(std::all_of(total_.begin(), total_.end(), [](auto c) { return c <= 1; }),
           "a node is counted twice");
-  require(deaths_ > 0 || suspicions_ > 0 || ran() == tasks_, "what ran is not in the early result");
+  require(deaths_ > 0 || suspicions_ > 0 || ran() == tasks_, "the early result lacks tasks that ran");
   check_last_record();
 }
 
@@ -202,7 +202,7 @@ void world::check_last_record() const {
   if (deaths_ > 0 || suspicions_ > 0) return;
   std::uint64_t counted = 0;
   for (auto const c : recorded_->result) counted += c;
-  require(ran() == counted, "what was done is not in the last checkpoint");
+  require(ran() == counted, "the last checkpoint lacks tasks that ran");
 }
 
 bool world::is_silent(int rank) const {

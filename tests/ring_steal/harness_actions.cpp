@@ -48,12 +48,13 @@ void world::perform(int rank, role::steal_actions& list, packet* cause) {
     } else if (auto const* stated = std::get_if<steal::restate>(&action)) {
       auto& l = n.lent.at(stated->loan);
       require(l.of == stated->debt, "a statement about a loan of another debt");
-      require(value(cause->body) == value({l.lent, none()}), "a statement that is not worth the loan");
+      require(value(cause->body) == value({l.lent, none()}),
+              "the value of a statement differs from its loan's");
       l.worth = cause->body;
       l.cleared = cause->begun;
       l.watched.clear();
     } else if (std::holds_alternative<steal::record>(action)) {
-      require(rank == 0, "a rank that is not the root records");
+      require(rank == 0, "a rank other than the root records a checkpoint");
       recorded_ = state(0, 0);
       // A job that restarts from here must count every node exactly once.
       require(value(*recorded_) == counts(scenario_->parent.size(), 1), "a wrong checkpoint");
@@ -62,7 +63,7 @@ void world::perform(int rank, role::steal_actions& list, packet* cause) {
     } else if (auto const* d = std::get_if<steal::drop>(&action)) {
       require(n.debts.erase(d->debt) == 1, "a debt is dropped twice");
     } else if (std::holds_alternative<steal::complete>(action)) {
-      require(rank == 0 && !complete_, "complete twice");
+      require(rank == 0 && !complete_, "the call completes twice");
       complete_ = true;
       total_ = n.debts.at(0).result;
       n.debts.erase(0);
@@ -182,7 +183,7 @@ void world::follow_up(int rank) {
     perform(rank, list);
   }
   require(n.debts.size() == n.role.debts() && n.lent.size() == n.role.loans(),
-          "role and engine keep different books");
+          "role and engine count different debts or loans");
   if (n.draining && !n.running) {
     n.role.quiet(list);
     perform(rank, list);

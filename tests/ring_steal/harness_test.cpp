@@ -40,7 +40,7 @@ struct last_words_first : steal_harness::fault {
 
 }  // namespace
 
-// Only the poison kills ranks here, everything a rank has sent is delivered, and no statement comes between.
+// Only the poison kills ranks here, everything a rank has sent is delivered, and ranks make no statements.
 TEST_CASE("a poisonous task costs max_losses_per_task ranks, and more for each lender among them",
           "[deaths]") {
   int named = 0, exactly = 0, root_first = 0;
@@ -68,7 +68,7 @@ TEST_CASE("a poisonous task costs max_losses_per_task ranks, and more for each l
     }
   }
   std::printf(
-      "%d runs name the loan, %d of them after as few losses as can be; in %d the root met it first\n", named,
+      "%d runs name the loan, %d of them after the fewest losses; in %d the root ran the task first\n", named,
       exactly, root_first);
   CHECK(exactly > named / 2);
   CHECK(named > root_first / 4);
@@ -93,7 +93,7 @@ TEST_CASE("small trees in every order of events", "[exhaustive]") {
       {"3 ranks, 4 nodes, a death", 3, {-1, 0, 0, 1}, 1, 0, 0},
       {"2 ranks, 3 nodes, a death, a statement, a tick", 2, {-1, 0, 0}, 1, 0, 1, true},
       {"2 ranks, 3 nodes, a statement, a tick, an early stop", 2, {-1, 0, 0}, 0, 0, 1, true, true},
-      {"3 ranks, 2 nodes, likewise", 3, {-1, 0}, 0, 0, 1, true, true},
+      {"3 ranks, 2 nodes, a statement, a tick, an early stop", 3, {-1, 0}, 0, 0, 1, true, true},
   };
   bool const patient = std::getenv("SKEL_LONG") != nullptr;
   for (auto const& x : all) {

@@ -31,7 +31,7 @@ actions only(action a) { return {std::move(a)}; }
 
 }  // namespace
 
-TEST_CASE("stop, drain, stopped, finish") {
+TEST_CASE("a call ends with stop, drain, stopped and finish") {
   attendance a(1, 0);
   CHECK(a.active());
   CHECK(quiet(a).empty());  // the root has not asked for a stop yet
@@ -47,7 +47,7 @@ TEST_CASE("stop, drain, stopped, finish") {
   CHECK(lost(a, 0).empty());
 }
 
-TEST_CASE("a rank reports a failed task and drains before the root says stop") {
+TEST_CASE("a rank reports a failed task and drains before the root sends stop") {
   attendance a(1, 0);
   actions out;
   a.failed(7, "why", out);

@@ -56,7 +56,7 @@ struct summary {
   bool blamed = false;      ///< whether work is blamed for losses
 };
 
-/// Runs a scenario: first random events drawn from the seed, then whatever brings it to its end.
+/// Runs a scenario: first random events drawn from the seed, then the events that end it.
 template <class World, class Scenario, class Fault>
 summary run(Scenario const& s, Fault* f) {
   summary sum;

@@ -42,7 +42,8 @@ Message through_codec(Message const& m) {
   role::encode(m, bytes);
   std::span<std::byte const> rest(bytes);
   auto read = role::decode<Message>(rest);
-  require(read == m && rest.empty(), "not read as written: alternative " + std::to_string(m.index()));
+  require(read == m && rest.empty(),
+          "decoding differs from encoding: alternative " + std::to_string(m.index()));
   return read;
 }
 

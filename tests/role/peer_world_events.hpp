@@ -207,17 +207,17 @@ void peer_world<Scenario, Node, Packet, Actions>::check_end() const {
       check_done();
       break;
     case status::task_failed:
-      require(may_blame(*root.how) || failed_, "a failure out of nothing");
+      require(may_blame(*root.how) || failed_, "a task failure without a cause");
       break;
     case status::stopped_early:
-      require(asked_to_stop_, "an early stop that nobody wanted");
+      require(asked_to_stop_, "an early stop that no rank requested");
       check_stopped_early();
       break;
     case status::part_lost:
-      require(may_lose_parts() && (deaths_ > 0 || suspicions_ > 0), "a lost part, out of nothing");
+      require(may_lose_parts() && (deaths_ > 0 || suspicions_ > 0), "a part is lost without a lost rank");
       break;
     default:
-      require(false, "an outcome that cannot be");
+      require(false, "an impossible outcome");
   }
 }
 

@@ -1,4 +1,4 @@
-// The three cases of the second phase of GDC (gdc, section 3), by name.
+// The three cases of the second phase of GDC [Lee97, §3], by name.
 #include "role/ring_search.hpp"
 
 #include "catch.hpp"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Unusable stores: each gives one line that names a directory or a file, exit code 2, and no result.
+# Each unusable store gives one line that names a directory or a file, exit code 2, and no result.
 #   bad_stores.sh SKEL_MATMUL SKEL_RAYTRACE SKEL_SEARCH
 set -euo pipefail
 # shellcheck source=tests/programs.sh
@@ -9,7 +9,7 @@ declare -A ending=([matmul]=.bin [raytrace]=.ppm [search]=.txt)
 declare -A path=([matmul]=$1 [raytrace]=$2 [search]=$3)
 in_own_folder
 
-use() { # use NAME: $program, its $call and the file it would write
+use() { # use NAME: sets $program and its $call, which would write a result
   program=${path[$1]}
   read -ra call <<<"${problem[$1]}"
   call+=(--threads 1 --checkpoint "ida:1,1" -o "result${ending[$1]}")
@@ -38,7 +38,7 @@ for name in matmul raytrace search; do
   refused "\"ranks:\": missing directory" ranks:
   refused "\"x%z\": expected %h" ranks:x%z
   refused "/file/x/.skel-probe.writing: Not a directory" ranks:file/x
-  # Not even root can write into a directory of the kernel's.
+  # Not even root can write into a file system of the kernel.
   refused "/proc/.skel-probe.writing: " /proc
 done
 
@@ -78,7 +78,7 @@ use raytrace
 call+=(--depth 2)
 refused "; use another store" a,b --resume
 
-# No space left from the first byte on: a file system as small as its own directory.
+# A file system as small as its own directory has no space left from the first byte on.
 on_full() { # on_full CODE ARGUMENTS...
   local code=0
   # shellcheck disable=SC2016

@@ -1,4 +1,4 @@
-// Codes: names, published vectors, and that any m of m + k shards restore the data.
+// Tests the names of codes, published vectors, and that any m of m + k shards restore the data.
 #include "skel/storage/coder.hpp"
 
 #include <algorithm>
@@ -59,7 +59,7 @@ std::vector<test::byte_vector> parity_of(std::string const& spec, std::vector<st
 
 }  // namespace
 
-TEST_CASE("codes have names") {
+TEST_CASE("codes are read from their names and written back") {
   for (auto const* const spec :
        {"replicate:2", "parity:9", "ida:8,2", "ida:10,4,matrix=cauchy", "ida:3,7,matrix=zfec", "ida:1,255",
         "ida:255,1", "replicate:256", "parity:255"})
@@ -142,7 +142,7 @@ TEST_CASE("replicas and parity restore the data from any m shards") {
   }
 }
 
-TEST_CASE("random losses in large codes") {
+TEST_CASE("large codes survive random losses") {
   std::mt19937_64 random(2006);
   int const rounds = test::long_campaign() ? 4000 : static_cast<int>(test::fewer_if_slow(64));
   for (int round = 0; round < rounds; ++round) {

@@ -13,7 +13,7 @@ namespace test {
 
 using byte_vector = std::vector<std::byte>;
 
-/// The product modulo 0x11d, computed bit by bit.
+/// Returns the product modulo 0x11d, computed bit by bit.
 inline std::uint8_t slow_product(unsigned a, unsigned b) {
   unsigned product = 0;
   for (; b != 0; b >>= 1U) {
@@ -38,7 +38,7 @@ inline byte_vector of(std::vector<int> const& values) {
   return b;
 }
 
-/// Pointers to pieces.
+/// Returns pointers to the pieces.
 inline std::vector<std::byte*> pointers(std::vector<byte_vector>& pieces) {
   std::vector<std::byte*> p;
   p.reserve(pieces.size());

@@ -17,7 +17,8 @@ put_options small_blocks() {
   return o;
 }
 
-// Stores two generations; the first is removed once the second is whole. Returns how far it came.
+// Writes the second generation and removes the first once the second is whole. Returns how far the writer
+// got.
 enum class reached : std::uint8_t { nothing, second, all };
 
 reached write_second(test::store_in_memory& s) {
@@ -91,7 +92,7 @@ TEST_CASE("a repair that tidies, killed at any call, loses nothing") {
       auto const other = t.put("ida:3,2", one, small_blocks());
       s.files.put("/disk1/copy.shard", s.files.content(o.shards.at(0)));
       s.files.put("/disk2/other.shard", t.files.content(other.shards.at(2)));
-      s.files.content(o.shards.at(0)).at(200) ^= std::byte{1};  // so that the copy is the better one
+      s.files.content(o.shards.at(0)).at(200) ^= std::byte{1};  // makes the copy the better one
       s.files.remove(o.shards.at(4));
       auto const found = s.store.scan("state").at(0);
       auto const whole = s.store.verify(found);

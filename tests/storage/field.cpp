@@ -8,7 +8,7 @@
 
 using namespace skel::storage;
 
-TEST_CASE("products of all pairs are those of polynomials modulo 0x11d") {
+TEST_CASE("the products of all pairs equal those of polynomials modulo 0x11d") {
   bool products = true, inverses = true;
   for (unsigned a = 0; a < 256; ++a) {
     for (unsigned b = 0; b < 256; ++b)

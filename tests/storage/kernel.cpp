@@ -41,7 +41,7 @@ example make_example(matrix cells, std::size_t size, std::size_t offset) {
   return e;
 }
 
-// Also checks that nothing is written behind the end.
+// Also checks that nothing is written past the end.
 bool right(example& e, kernel k) {
   linear_map const map(e.cells);
   constexpr std::size_t guard = 64;
@@ -103,7 +103,7 @@ TEST_CASE("all kernels give the same bytes") {
   }
 }
 
-TEST_CASE("large outputs, which are written past the caches, have the same bytes") {
+TEST_CASE("large outputs, which bypass the caches, have the same bytes") {
   constexpr std::size_t size = (3U << 20U) + 77;
   std::vector<test::byte_vector> sources{test::random_bytes(size, 1), test::random_bytes(size, 2)};
   auto const from = test::read_only(test::pointers(sources));

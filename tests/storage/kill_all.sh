@@ -41,7 +41,7 @@ for attempt in 1 2 3 4 5 6; do # repeated if the job ended before it could be ki
   if kill_at_generation 3 "$store" "${stores[@]}" && [ ! -e "$folder/killed$ending" ]; then break; fi
   [ "$attempt" -lt 6 ] || fail "the job could not be killed before its end"
 done
-[ -n "$(ls "$folder/d3")" ] || fail "the killed job has left no checkpoint"
+[ -n "$(ls "$folder/d3")" ] || fail "the killed job left no checkpoint"
 
 rm -f "$folder"/d1/*
 for shard in "$folder"/d3/*; do
@@ -55,9 +55,9 @@ done
 refused "already: resume it (--resume)" "${checkpoint[@]}"
 "$skel_mpiexec" -n "$later" --oversubscribe "${command[@]}" "${checkpoint[@]}" --resume -o "$folder/later$ending" \
   --report "$folder/report.json" >"$folder/out" 2>"$folder/errors" || fail "the resumed job fails"
-cmp "$folder/alone$ending" "$folder/later$ending" || fail "another result"
+cmp "$folder/alone$ending" "$folder/later$ending" || fail "the result differs"
 grep -q "$folder/d3/" "$folder/errors" || fail "damaged shards in d3 were not reported"
 restored=$(grep -o '"restored_[a-z]*": [0-9]*' "$folder/report.json" | tr '\n' ' ')
 echo "$ranks ranks killed, resumed on $later: $restored"
 case $restored in *'"restored_generation": '[1-9]*) ;; *) fail "nothing was restored" ;; esac
-case $restored in *'"restored_tasks": '[1-9]*) ;; *) fail "all tasks were done again" ;; esac
+case $restored in *'"restored_tasks": '[1-9]*) ;; *) fail "all tasks were run again" ;; esac

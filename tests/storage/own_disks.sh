@@ -60,10 +60,10 @@ for later in 3 6; do
   rm -f "$folder"/shared/*
   cp -a "$folder"/kept/* "$folder"
   on_ranks $later --resume -o "$folder/later$ending" --report "$folder/report.json" || fail "the job on $later ranks fails"
-  cmp "$folder/alone$ending" "$folder/later$ending" || fail "another result on $later ranks"
+  cmp "$folder/alone$ending" "$folder/later$ending" || fail "the result differs on $later ranks"
   restored=$(grep -o '"restored_[a-z]*": [0-9]*' "$folder/report.json" | tr '\n' ' ')
   echo "4 ranks killed, resumed on $later: $restored"
   case $restored in *'"restored_generation": '[1-9]*) ;; *) fail "nothing was restored" ;; esac
-  case $restored in *'"restored_tasks": '[1-9]*) ;; *) fail "all tasks were done again" ;; esac
+  case $restored in *'"restored_tasks": '[1-9]*) ;; *) fail "all tasks were run again" ;; esac
   rm "$folder/later$ending"
 done

@@ -1,4 +1,4 @@
-// The placement of shards: all small arrangements of hosts and directories.
+// Tests the placement of shards in all small arrangements of hosts and directories.
 #include "skel/storage/placement.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ using namespace skel::storage;
 
 namespace {
 
-// Hosts with these numbers of directories.
+// Returns hosts with these numbers of directories.
 std::vector<place> places_of(std::vector<int> const& directories_per_host, bool remote = false) {
   std::vector<place> all;
   for (std::size_t h = 0; h < directories_per_host.size(); ++h)
@@ -22,7 +22,7 @@ std::vector<place> places_of(std::vector<int> const& directories_per_host, bool 
   return all;
 }
 
-// The least and the greatest number of uses.
+// Returns the least and the greatest number of uses.
 template <class Name>
 std::pair<std::size_t, std::size_t> extremes(std::vector<place> const& places,
                                              std::vector<std::size_t> const& chosen, Name const& name_of) {
@@ -46,7 +46,7 @@ TEST_CASE("shards are spread evenly over hosts, and over the directories of each
               auto const chosen = place_shards(places, shards, {home, part, 1, 0});
               REQUIRE(chosen.size() == shards);
               auto const [least, most] = extremes(places, chosen, [](auto const& p) { return p.host; });
-              REQUIRE(most - least <= 1);  // so never two on one host if there are enough
+              REQUIRE(most - least <= 1);  // two share a host only if there are too few hosts
               for (auto const* const host : {"near0", "near1", "near2"}) {
                 std::vector<place> own;
                 std::vector<std::size_t> of_host;

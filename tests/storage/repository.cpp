@@ -1,4 +1,4 @@
-// Generations of parts: saved, found, restored; and the treatment of damaged ones.
+// Generations of parts are saved, found and restored; damaged ones are reported or repaired.
 #include "skel/storage/repository.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ std::size_t count_shards(test::repository_in_memory const& r, std::string const&
       std::ranges::count_if(paths, [&](auto const& p) { return p.find(part) != std::string::npos; }));
 }
 
-// The path of a shard in directory d, built from its part's name.
+// Returns the path of a shard, built from its part's name.
 std::string shard_path(test::repository_in_memory const& r, std::uint64_t generation, std::string const& part,
                        int index) {
   auto const ending =
@@ -49,7 +49,7 @@ TEST_CASE("an empty store restores nothing and reports nothing") {
   CHECK(r.store.catalogue().empty());
   CHECK_FALSE(r.store.restore().has_value());
   CHECK(r.problems.empty());
-  CHECK(r.files.all_paths().empty());  // the probe is gone
+  CHECK(r.files.all_paths().empty());  // the probe is removed
 }
 
 TEST_CASE("saved generations are restored, the newest first, and the previous one stays") {
@@ -131,7 +131,7 @@ TEST_CASE("damage within the shards falls back to the previous generation too") 
   test::save(r.store, now);
   auto const damage = [&](int index) {
     auto& content = r.files.content(shard_path(r, 2, "0-of-2", index));
-    content.at(content.size() - 48 - 16 - 1) ^= std::byte{1};  // the last block
+    content.at(content.size() - 48 - 16 - 1) ^= std::byte{1};  // damages the last block
   };
   damage(0);
   CHECK(r.restore() == now);
@@ -156,7 +156,7 @@ TEST_CASE("all manifests can be lost: the shards identify the generations") {
   CHECK(r.store.catalogue().at(0).written_by == r.store.options().identity);
 }
 
-TEST_CASE("misplaced and duplicate shards do no harm") {
+TEST_CASE("misplaced and duplicate shards are tolerated") {
   test::repository_in_memory r(4, "ida:2,2");
   auto const old = test::random_parts(2, 1);
   auto const now = test::random_parts(2, 2);
@@ -199,7 +199,7 @@ TEST_CASE("misplaced and duplicate shards do no harm") {
   }
 }
 
-TEST_CASE("a truncated shard is lost, at any byte") {
+TEST_CASE("a shard truncated at any byte is lost") {
   test::repository_in_memory r(3, "ida:2,1");
   auto const now = test::random_parts(2, 2);
   test::save(r.store, now);
@@ -245,7 +245,7 @@ TEST_CASE("forged manifests belong to another program's store") {
   o.generation = 2;
   o.code = code("ida:2,1");
   o.length = o.content_length = 5;
-  o.belongs_to = {1, 7, 1, 1};  // of one part, and beside it
+  o.belongs_to = {1, 7, 1, 1};  // part 1 of one part
   std::vector<test::byte_vector> shards(3);
   std::vector<byte_sink> sinks;
   sinks.reserve(shards.size());
@@ -270,7 +270,7 @@ TEST_CASE("a failing directory is reported, and its shards go elsewhere") {
   CHECK(r.told("in place of /disk2"));
   CHECK(r.restore() == state);
   CHECK(r.store.catalogue().at(0).state() == condition::whole);
-  for (auto const* const d : {"/disk0", "/disk1", "/disk3"})  // as evenly as possible
+  for (auto const* const d : {"/disk0", "/disk1", "/disk3"})  // spread as evenly as possible
     for (auto const* const part : {"0-of-3", "1-of-3", "2-of-3"}) {
       auto const n = count_shards(r, std::string(d) + "/part.1." + part);
       CHECK(n >= 1);
@@ -395,7 +395,7 @@ TEST_CASE("two complete generations of an older number are reported and ignored"
   CHECK(s.r.store.restore()->parts == newest);
 }
 
-TEST_CASE("repairing one of two generations of a number leaves the other alone") {
+TEST_CASE("repairing one of two generations of a number does not change the other") {
   two_runs s;
   s.r.files.remove(shard_path(s.r, 5, "0-of-2", 1));
   s.r.files.remove("/disk3/manifest.5.2-of-2.000.shard");
@@ -445,7 +445,7 @@ TEST_CASE("tidying a generation removes copies, foreign parts, and remains of ot
   CHECK(count_shards(s.r, "/disk5/") == 0);
   s.r.problems.clear();
   auto const all = s.r.store.catalogue();
-  REQUIRE(all.size() == 2);  // and the previous generation
+  REQUIRE(all.size() == 2);  // this and the previous generation
   for (auto const& g : all) CHECK(s.r.store.verify(g).state() == condition::whole);
   CHECK(s.r.problems.empty());
   CHECK(s.r.store.restore()->parts == s.one);
@@ -462,7 +462,7 @@ TEST_CASE("every fifth generation goes to remote directories and survives the lo
     test::save(r.store, states.back());
     CHECK(r.restore() == states.back());
   }
-  CHECK(r.store.catalogue().size() == 3);  // 9, 8, and 5
+  CHECK(r.store.catalogue().size() == 3);  // generations 9, 8 and 5
   for (auto const* const d : {"/disk0", "/disk1", "/disk2"}) r.files.remove_directory(d);
   CHECK(r.restore() == states[5]);
 }
@@ -477,7 +477,7 @@ TEST_CASE("a generation that ends every resumed run is not tried for ever") {
   }
   CHECK(r.restore() == old);
   CHECK(r.told("generation 2: 3 runs resumed from it without saving a newer one; tried last"));
-  SECTION("the only generation is tried all the same") {
+  SECTION("the only generation is still tried") {
     for (int run = 0; run < 3; ++run) r.store.note_attempt(first);
     CHECK(r.restore() == now);
   }
@@ -503,7 +503,7 @@ TEST_CASE("an encrypted store needs its key") {
   CHECK(error_of([&] { (void)without.restore(); }) == "usage: part, generation 1: encrypted, missing key");
 }
 
-TEST_CASE("options that make no sense are refused") {
+TEST_CASE("invalid options are refused") {
   auto const refused = [](auto const& change) {
     auto o = test::options_for(2, "ida:1,1");
     change(o);

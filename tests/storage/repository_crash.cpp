@@ -65,7 +65,7 @@ struct crash {
   }
 };
 
-// Real files; the process kills itself before a call or in the middle of a write.
+// Real files, whose process kills itself before a call or in the middle of a write.
 class deadly_files final : public file_system {
  public:
   deadly_files(std::uint64_t last, bool within) : last_(last), within_(within) {}

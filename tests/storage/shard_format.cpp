@@ -1,4 +1,4 @@
-// The bytes of a shard; and files that are not shards.
+// Tests the bytes of a shard, and files that are not shards.
 #include "storage/shard_format.hpp"
 
 #include <algorithm>

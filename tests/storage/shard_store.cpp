@@ -1,5 +1,5 @@
-// Objects in directories: every length and loss, damage that is found and named, generations that
-// are not mixed.
+// Tests objects in directories: every length and loss, damage that is found and named, generations
+// that are not mixed.
 #include "storage/shard_store.hpp"
 
 #include <algorithm>
@@ -83,7 +83,7 @@ TEST_CASE("no bit of a shard can change unnoticed") {
   CHECK(s.problems.empty());
 }
 
-TEST_CASE("a bad block costs one block: each stripe may lose others") {
+TEST_CASE("a bad block costs one block: each stripe may lose different ones") {
   test::store_in_memory s(5);
   auto const data = test::random_bytes(3 * 5 * 100, 1);
   auto const o = s.put("ida:3,2", data, blocks_of(100));
@@ -107,7 +107,7 @@ TEST_CASE("a bad block costs one block: each stripe may lose others") {
   CHECK_THROWS_WITH(s.get(o), "state, generation 1: 2 of 5 blocks of stripe 1 are good, expected 3");
 }
 
-TEST_CASE("truncated, swapped, duplicated and renamed shards") {
+TEST_CASE("truncated, swapped, duplicated and renamed shards are recognised") {
   test::store_in_memory s(4);
   auto const data = test::random_bytes(777, 1);
   auto const o = s.put("ida:2,2", data, blocks_of(64));
@@ -198,8 +198,8 @@ TEST_CASE("objects of one name and generation have ids, and rivals are the resto
 
 namespace {
 
-// Our object has all of its shards, with copies of three; another writer's object has one of the
-// two that it needs.
+// `ours` has all of its shards, with copies of three; another writer's object has one of the two
+// that it needs.
 struct untidy_store : test::store_in_memory {
   test::byte_vector const data = test::random_bytes(300, 1);
   stored_object ours;

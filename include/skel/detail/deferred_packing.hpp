@@ -34,7 +34,7 @@ class packing_may_wait {
   packing_may_wait(packing_may_wait const&) = delete;
   packing_may_wait& operator=(packing_may_wait const&) = delete;
 
-  /// Where to record a value instead of packing it into `out`; nullptr: pack it immediately.
+  /// Returns the recorder for values that would be packed into `out`; nullptr: pack them now.
   [[nodiscard]] static deferred_bytes* in(std::vector<std::byte> const& out) {
     return current_ != nullptr && &current_->packed == &out ? current_ : nullptr;
   }

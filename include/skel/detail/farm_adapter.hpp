@@ -248,7 +248,7 @@ class farm_work_of final : public farm_work {
       std::memcpy(static_cast<void*>(&sink_.place(id)), bytes.data(), bytes.size());
       return true;
     } else if constexpr (raw_bytes<result> && !has_transfer_traits<result> && alignof(result) == 1) {
-      auto* const bytes = const_cast<std::byte*>(bytes::get_bytes(from, sizeof(result)).data());  // we own it
+      auto* const bytes = const_cast<std::byte*>(bytes::get_bytes(from, sizeof(result)).data());  // owned
       return give(id, std::move(*reinterpret_cast<result*>(bytes)));
     } else {
       return give(id, unpack<result>(from));

@@ -28,7 +28,7 @@ class held_tasks {
   // --- running
   /// Begins the next suspect, or up to `limit` tasks.
   [[nodiscard]] std::optional<task_range> start(std::uint64_t limit);
-  /// These tasks, all or a part of those that start() returned, run no more.
+  /// These tasks, all or some of those that start() returned, have stopped running.
   void end_run(task_range const& range);
   /// These tasks have finished. Returns true if they are suspects, whose results the root waits for.
   bool finish(task_range const& range);

@@ -5,7 +5,7 @@
 namespace skel::role {
 
 namespace {
-// Seconds by which a copy is expected to finish earlier. A copy in vain is not free: its rank leaves the call
+// Seconds by which a copy is expected to finish earlier. A useless copy is not free: its rank leaves the call
 // only after it. (Copies on ranks that are merely as fast as the owner halve the speed with one giant task.)
 constexpr double least_gain = 1e-3;
 // The time a task has run says nothing about its remaining time if costs are exponential. With heavier tails,

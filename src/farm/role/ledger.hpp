@@ -88,7 +88,7 @@ class farm_ledger {
   [[nodiscard]] range_list not_recorded(range_list const& ranges) const;
   /// Whether a lost rank may have been running this task.
   [[nodiscard]] bool is_suspect(task_id id) const { return suspects_.contains(id); }
-  /// Whether so many lost ranks were running it that it is not given again.
+  /// Whether too many lost ranks were running it to give it again.
   [[nodiscard]] bool blames(task_id id) const { return suspects_.blames(id); }
   friend bool operator==(farm_ledger const&, farm_ledger const&) = default;
   [[nodiscard]] std::uint64_t hash() const;
