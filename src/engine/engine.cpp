@@ -87,9 +87,9 @@ void engine::close_wires(std::string const& text) {
   wires_ = std::make_unique<transport::alone>();
 }
 
-void engine::add_team(context_id id, std::vector<int> ranks) {
+void engine::add_team(context_id id, std::vector<int> const& ranks) {
   std::lock_guard const lock(mutex_);
-  teams_.try_emplace(id, std::move(ranks));
+  teams_.try_emplace(id, ranks);
 }
 
 std::vector<int> const& engine::ranks_of(context_id id) const {

@@ -99,7 +99,7 @@ class engine {
   [[nodiscard]] context_id next_context() { return ++contexts_; }
 
   /// Registers a context of these ranks, which may now receive calls.
-  void add_team(context_id id, std::vector<int> ranks);
+  void add_team(context_id id, std::vector<int> const& ranks);
 
   // --- with the lock held ---
   /// The ranks of a context, its root first; empty: all ranks.

@@ -28,6 +28,7 @@ std::array settings = {"skel", "--log=root.thresh:critical", "--cfg=network/mode
 std::vector<detail::host_place> places_of(std::vector<machine> const& machines) {
   std::unordered_map<std::string_view, int> sizes;
   std::vector<detail::host_place> places;
+  places.reserve(machines.size());
   for (auto const& m : machines) places.push_back({sizes[m.name]++, 0});
   for (std::size_t r = 0; r < machines.size(); ++r) places[r].size = sizes[machines[r].name];
   return places;
