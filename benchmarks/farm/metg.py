@@ -15,7 +15,8 @@ and the better of both counts. Runs are interleaved; medians of all repetitions,
 
 simulated: skel-simulate on the network of the platform cluster-1024. A task costs its length and --task-overhead, a
 message costs --message-overhead at either end. Overheads that are not given are measured here first, with tasks of
-length 0: the task's on one rank, the message's on a worker and a serving root that exchange two messages per task.
+length 0 on two ranks: the task's with the schedule auto, which sends thousands of tasks per message; the message's with
+a serving root and two messages per task.
 
 Needs only Python's standard library.
 """
@@ -32,12 +33,15 @@ sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), str(pathlib.Path(_
 from farm import Program, environment  # noqa: E402
 from line_plot import plot  # noqa: E402
 
-LENGTHS = [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]  # microseconds
+LENGTHS = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]  # microseconds
+LONGER = [2000, 5000]  # for many simulated ranks
 RESULT_BYTES = 16
 QUANTUM = 100  # microseconds; the farm computes and sends in portions of this length
-# A steady state: start and end take some messages per rank, so a rank should have many quanta and many tasks.
+# A steady state: a rank has many quanta and many tasks. The root sends and receives some messages per rank at the start
+# and at the end. With 900 ns per message that takes about 22 us per rank, so the work grows with the ranks.
 REAL_WORK, REAL_TASKS = 20_000, 64  # microseconds and tasks per core
-SIMULATED_WORK, SIMULATED_TASKS = 5_000, 64  # per rank
+MOST_REAL_TASKS = 400_000  # per core, or single messages would take seconds
+SIMULATED_WORK, SIMULATED_TASKS, WORK_BY_RANKS = 20_000, 64, 200  # per rank; microseconds of it per rank of the run
 COLOURS = ["#c0392b", "#2471a3", "#1e8449", "#7d6608", "#7d3c98", "#555555"]
 
 
@@ -63,12 +67,16 @@ def shown_metg(points):
     found = metg(points)
     if found is None:
         return f"> {points[-1][0]:g} us" if points else "-"
-    return f"{'<= ' if found == points[0][0] else ''}{found:.3g} us"
+    return f"{'<= ' if found == points[0][0] else ''}{float(f'{found:.3g}'):g} us"
 
 
 def tasks_per_processor(length, work, least):
-    """`length` in microseconds; a task of length 0 is taken for one of 0.05 us."""
-    return max(least, math.ceil(work / max(length, LENGTHS[0])))
+    """Tasks of `length` microseconds for at least `work` microseconds, and at least `least` of them."""
+    return max(least, math.ceil(work / length))
+
+
+def simulated_tasks(length, ranks):
+    return tasks_per_processor(length, max(SIMULATED_WORK, WORK_BY_RANKS * ranks), SIMULATED_TASKS)
 
 
 def quantile(ordered, share):
@@ -91,8 +99,8 @@ def contenders(length, iterations):
     """Programs by the name of their curve; a curve takes the best of its programs."""
     n = cores()
     work = ["--us", repr(length), "--bytes", str(RESULT_BYTES), "--iterations-per-us", str(iterations), "--tasks",
-            str(n * tasks_per_processor(length, REAL_WORK, REAL_TASKS))]
-    chunk = max(1, min(256, round(QUANTUM / length)))
+            str(n * min(MOST_REAL_TASKS, tasks_per_processor(length, REAL_WORK, REAL_TASKS)))]
+    chunk = max(1, min(4096, round(QUANTUM / length)))  # a result message has at most 64 KiB
 
     def peers(size):
         return [Program("skel-bench-master-worker", ranks, work + ["--chunk", str(size), "--window", "4"])
@@ -134,15 +142,15 @@ def calibrate(options):
 
 
 def measured_overheads(options):
-    """Nanoseconds per task, and per message at one end."""
+    """Nanoseconds per task, and per message at one end: the least of all repetitions, since other load adds to them."""
     empty = ["--us", "0", "--bytes", str(RESULT_BYTES), "--iterations-per-us", "1"]
-    alone = Program("skel-bench-farm", 1, empty + ["--tasks", "1000000", "--schedule", "auto"])
+    many = Program("skel-bench-farm", 2, empty + ["--tasks", "1000000", "--schedule", "auto"])
     pair = Program("skel-bench-farm", 2, empty + ["--tasks", "20000", "--schedule", "first-come:chunk=1", "--results",
                                                   "streamed:batch=1", "--root", "serves"])
     for _ in range(options.rounds):
-        for program in (alone, pair):
+        for program in (many, pair):
             program.run(options, options.repetitions)
-    return 1e9 / alone.median, 1e9 / pair.median / 2
+    return 2e9 / max(many.rates), 1e9 / max(pair.rates) / 2
 
 
 # --- simulated ranks
@@ -158,10 +166,10 @@ def platform(overhead):
 
 def simulate(options, folder, ranks, length):
     """Returns the efficiency, and the tasks per rank."""
-    tasks = tasks_per_processor(length, SIMULATED_WORK, SIMULATED_TASKS)
+    tasks = simulated_tasks(length, ranks)
     report = folder / f"{ranks}-{length:g}.json"
     command = [str(options.bin / "skel-simulate"), "--platform", str(folder / "platform.json"), "--ranks", str(ranks),
-               "--tasks", str(tasks * ranks), "--costs", f"constant:{length * 1e-6 + options.task_overhead * 1e-9:.12g}s",
+               "--tasks", str(tasks * ranks), "--costs", f"constant:{length * 1e-6 + options.task_overhead * 1e-9:.12f}s",
                "--schedule", "auto", "--result-bytes", str(RESULT_BYTES), "--quiet", "--report", str(report)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
@@ -176,8 +184,8 @@ def measure_simulated(options):
         folder = pathlib.Path(name)
         (folder / "platform.json").write_text(json.dumps(platform(options.message_overhead * 1e-9)))
         for ranks in options.ranks:
-            for length in options.lengths:
-                if ranks * tasks_per_processor(length, SIMULATED_WORK, SIMULATED_TASKS) > options.most_tasks:
+            for length in options.simulated_lengths:
+                if ranks * simulated_tasks(length, ranks) > options.most_tasks:
                     continue
                 efficiency, tasks = simulate(options, folder, ranks, length)
                 curves.setdefault(f"{ranks} ranks", []).append((length, efficiency, tasks))
@@ -215,7 +223,7 @@ def arguments(argv=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", type=pathlib.Path, default=here / "build/release/bin", help="directory of the programs")
     parser.add_argument("--parts", nargs="+", choices=["real", "simulated"], default=["real", "simulated"])
-    parser.add_argument("--lengths", type=positive, nargs="+", default=LENGTHS, help="of the tasks, in microseconds")
+    parser.add_argument("--lengths", type=positive, nargs="+", help="of the tasks, in microseconds")
     parser.add_argument("--ranks", type=int, nargs="+", default=[2, 16, 256, 1024], help="simulated ranks, at most 1024")
     parser.add_argument("--repetitions", type=int, default=5, help="per start of a program")
     parser.add_argument("--rounds", type=int, default=5, help="starts of each program")
@@ -224,7 +232,8 @@ def arguments(argv=None):
     parser.add_argument("--most-tasks", type=int, default=6_000_000, help="leave out longer simulations")
     parser.add_argument("--out", type=pathlib.Path, help="directory for metg-real.svg and metg-simulated.svg")
     options = parser.parse_args(argv)
-    options.lengths = sorted(options.lengths)
+    options.simulated_lengths = sorted(options.lengths or LENGTHS + LONGER)
+    options.lengths = sorted(options.lengths or LENGTHS)
     return options
 
 
@@ -246,9 +255,10 @@ def main():
             options.task_overhead = options.task_overhead or task
             options.message_overhead = options.message_overhead or message
         print(f"simulated, {options.task_overhead:.3g} ns per task, {options.message_overhead:.3g} ns per message at either "
-              f"end; at least {SIMULATED_TASKS} tasks and {SIMULATED_WORK / 1000:g} ms of work per rank\n")
+              f"end; at least {SIMULATED_TASKS} tasks and {SIMULATED_WORK / 1000:g} ms of work per rank, and {WORK_BY_RANKS} us of it "
+              "per rank of the run\n")
         curves = measure_simulated(options)
-        print_table(curves, options.lengths, lambda p: f"{p[1]:.3f}")
+        print_table(curves, options.simulated_lengths, lambda p: f"{p[1]:.3f}")
         if options.out:
             draw(options.out / "metg-simulated.svg", "simulated ranks", curves)
 
