@@ -21,6 +21,7 @@ a serving root and two messages per task.
 Needs only Python's standard library.
 """
 import argparse
+import concurrent.futures
 import json
 import math
 import os
@@ -38,10 +39,10 @@ LONGER = [2000, 5000]  # for many simulated ranks
 RESULT_BYTES = 16
 QUANTUM = 100  # microseconds; the farm computes and sends in portions of this length
 # A steady state: a rank has many quanta and many tasks. The root sends and receives some messages per rank at the start
-# and at the end. With 900 ns per message that takes about 22 us per rank, so the work grows with the ranks.
+# and at the end. With 300 ns per message that takes about 7 us per rank, so the work grows with the ranks.
 REAL_WORK, REAL_TASKS = 20_000, 64  # microseconds and tasks per core
 MOST_REAL_TASKS = 400_000  # per core, or single messages would take seconds
-SIMULATED_WORK, SIMULATED_TASKS, WORK_BY_RANKS = 20_000, 64, 200  # per rank; microseconds of it per rank of the run
+SIMULATED_WORK, SIMULATED_TASKS, WORK_BY_RANKS = 5_000, 64, 100  # per rank; microseconds of it per rank of the run
 COLOURS = ["#c0392b", "#2471a3", "#1e8449", "#7d6608", "#7d3c98", "#555555"]
 
 
@@ -179,17 +180,16 @@ def simulate(options, folder, ranks, length):
 
 def measure_simulated(options):
     """Returns curves of (length, efficiency, tasks per rank)."""
+    jobs = [(ranks, length) for ranks in options.ranks for length in options.simulated_lengths
+            if ranks * simulated_tasks(length, ranks) <= options.most_tasks]
     curves = {}
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory() as name, concurrent.futures.ThreadPoolExecutor(cores()) as pool:
         folder = pathlib.Path(name)
         (folder / "platform.json").write_text(json.dumps(platform(options.message_overhead * 1e-9)))
-        for ranks in options.ranks:
-            for length in options.simulated_lengths:
-                if ranks * simulated_tasks(length, ranks) > options.most_tasks:
-                    continue
-                efficiency, tasks = simulate(options, folder, ranks, length)
-                curves.setdefault(f"{ranks} ranks", []).append((length, efficiency, tasks))
-                print(f"{ranks} ranks, {length:g} us, {tasks} tasks per rank: {efficiency:.3f}", file=sys.stderr, flush=True)
+        results = pool.map(lambda job: simulate(options, folder, *job), jobs)
+        for (ranks, length), (efficiency, tasks) in zip(jobs, results):
+            curves.setdefault(f"{ranks} ranks", []).append((length, efficiency, tasks))
+            print(f"{ranks} ranks, {length:g} us, {tasks} tasks per rank: {efficiency:.3f}", file=sys.stderr, flush=True)
     return curves
 
 
@@ -229,7 +229,7 @@ def arguments(argv=None):
     parser.add_argument("--rounds", type=int, default=5, help="starts of each program")
     parser.add_argument("--task-overhead", type=positive, help="nanoseconds per simulated task; default: measured")
     parser.add_argument("--message-overhead", type=positive, help="nanoseconds at either end; default: measured")
-    parser.add_argument("--most-tasks", type=int, default=6_000_000, help="leave out longer simulations")
+    parser.add_argument("--most-tasks", type=int, default=14_000_000, help="leave out longer simulations")
     parser.add_argument("--out", type=pathlib.Path, help="directory for metg-real.svg and metg-simulated.svg")
     options = parser.parse_args(argv)
     options.simulated_lengths = sorted(options.lengths or LENGTHS + LONGER)
