@@ -10,24 +10,39 @@ def ticks(most):
     return [k * step for k in range(math.floor(most / step * (1 + 1e-9)) + 1)]
 
 
-def plot(title, x_label, y_label, series, diagonal=False):
-    """Lines with markers as one SVG; series: name -> (colour, [(x, y)])."""
+def log_ticks(least, most):
+    """The powers of ten from `least` to `most`; with fewer than three, also 2 and 5 times a power of ten."""
+    powers = range(math.floor(math.log10(least)), math.ceil(math.log10(most)) + 1)
+    for factors in ((1,), (1, 2, 5)):
+        found = [float(f"{k}e{p}") for p in powers for k in factors]
+        found = [v for v in found if least * (1 - 1e-9) <= v <= most * (1 + 1e-9)]
+        if len(found) > 2:
+            break
+    return found
+
+
+def plot(title, x_label, y_label, series, diagonal=False, log_x=False):
+    """Lines with markers as one SVG; series: name -> (colour, [(x, y)]). With `log_x`, x is logarithmic and above 0."""
+    if diagonal and log_x:
+        raise ValueError("diagonal needs a linear x axis")
     width, height, left, bottom, top, right = 430, 320, 52, 40, 28, 12
     points = [p for _, data in series.values() for p in data]
-    x_most = max(p[0] for p in points) * 1.02
+    x_least = min(p[0] for p in points) / 1.1 if log_x else 0
+    x_most = max(p[0] for p in points) * (1.1 if log_x else 1.02)
     y_most = max([p[1] for p in points] + ([x_most] if diagonal else [])) * 1.05
 
     def at(x, y):
-        return (left + (width - left - right) * x / x_most, height - bottom - (height - top - bottom) * y / y_most)
+        share = math.log(x / x_least) / math.log(x_most / x_least) if log_x else x / x_most
+        return (left + (width - left - right) * share, height - bottom - (height - top - bottom) * y / y_most)
 
     out = [f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" xmlns="http://www.w3.org/2000/svg" '
            'font-family="sans-serif" font-size="11">', f'<rect width="{width}" height="{height}" fill="white"/>',
            f'<text x="{width / 2}" y="16" text-anchor="middle" font-size="13">{html.escape(title)}</text>']
-    for value in ticks(x_most):
+    for value in log_ticks(x_least, x_most) if log_x else ticks(x_most):
         x, y = at(value, 0)
         out.append(f'<text x="{x:.1f}" y="{y + 14:.1f}" text-anchor="middle">{value:.6g}</text>')
     for value in ticks(y_most):
-        x, y = at(0, value)
+        x, y = at(x_least, value)
         out.append(f'<line x1="{x:.1f}" y1="{y:.1f}" x2="{width - right}" y2="{y:.1f}" stroke="#ddd"/>'
                    f'<text x="{x - 4:.1f}" y="{y + 4:.1f}" text-anchor="end">{value:.6g}</text>')
     out.append(f'<text x="{width / 2}" y="{height - 6}" text-anchor="middle">{html.escape(x_label)}</text>')
