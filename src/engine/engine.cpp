@@ -131,8 +131,9 @@ void engine::close(run_key key) {
 
 void engine::send(int to, run_key key, transport::packet body) {
   settle_failures();  // before what the failed call says
-  link_to(to).push(key.context, key.number, std::move(body));
-  pump(to);
+  auto& l = link_to(to);
+  l.push(key.context, key.number, std::move(body));
+  pump(to, l);
 }
 
 transport::link& engine::link_to(int peer) {
@@ -141,12 +142,11 @@ transport::link& engine::link_to(int peer) {
 
 // Messages for a lost rank wait until it is heard from again: over TCP, every send to a dead rank
 // would try to connect.
-void engine::pump(int peer) {
-  if (!is_lost(peer) && may_call()) transmit(peer);
+void engine::pump(int peer, transport::link& l) {
+  if (l.waiting() > 0 && !is_lost(peer) && may_call()) transmit(peer, l);
 }
 
-void engine::transmit(int peer) {
-  auto& l = link_to(peer);
+void engine::transmit(int peer, transport::link& l) {
   while (auto p = l.pop()) {
     ++messages_sent_;
     bytes_sent_ += p->size();
@@ -187,8 +187,7 @@ bool engine::progress() {
   if (!may_call()) return false;
   settle_failures();
   if (!any_thread_)
-    for (auto const& [peer, link] : links_)
-      if (link.waiting() > 0) pump(peer);  // packets queued by pool threads
+    for (auto& [peer, link] : links_) pump(peer, link);  // packets queued by pool threads
   send_for_disks();
   bool arrived = false;
   double waited = 0;  // in vain
@@ -206,7 +205,7 @@ bool engine::progress() {
     if (is_lost(a->from)) found(a->from);
     auto& l = link_to(a->from);
     auto d = l.accept(std::move(a->what));
-    pump(a->from);  // it may carry an acknowledgement
+    pump(a->from, l);  // it may carry an acknowledgement
     if (d) dispatch(a->from, std::move(*d));
     if (auto ack = l.acknowledgement()) {
       ++messages_sent_;

@@ -184,8 +184,8 @@ class engine {
 
  private:
   [[nodiscard]] transport::link& link_to(int peer);
-  void pump(int peer);
-  void transmit(int peer);
+  void pump(int peer, transport::link& l);
+  void transmit(int peer, transport::link& l);
   void beat(double t);
   void found(int rank);
   void announce(int rank);

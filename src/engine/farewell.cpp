@@ -138,7 +138,7 @@ int engine::say_farewell(farewell own, std::string const& program) {
   heard.lost = leaves_abruptly_;
   for (int r = 1; r < size_; ++r) {
     send_control(r, verdict, heard);
-    if (is_lost(r)) transmit(r);
+    if (is_lost(r)) transmit(r, link_to(r));
   }
   flush(lock, 1.0);
   lock.unlock();

@@ -200,6 +200,7 @@ TEST_CASE("durations have a unit, by default seconds") {
   for (auto const* const bad : {"", "s", "0", "-1s", "1d", "1 s", "nan", "inf", "1e400", "1s2"}) {
     CAPTURE(bad);
     CHECK(test::error_text<skel::usage_error>([&] { parse_duration(bad); }) ==
-          std::string("\"") + bad + "\" is not a duration; expected for example 90, 90s, 500ms, 20us, 1.5m or 2h");
+          std::string("\"") + bad +
+              "\" is not a duration; expected for example 90, 90s, 500ms, 20us, 1.5m or 2h");
   }
 }
