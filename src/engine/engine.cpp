@@ -189,17 +189,18 @@ bool engine::progress() {
   if (!any_thread_)
     for (auto& [peer, link] : links_) pump(peer, link);  // packets queued by pool threads
   send_for_disks();
-  bool arrived = false;
-  double waited = 0;  // in vain
+  std::uint64_t arrived = 0;
+  double entered = 0, waited = 0;  // waited in vain
   std::size_t bytes = 0;
   for (int i = 0; i < most_messages_at_once && bytes < most_bytes_at_once; ++i) {
     double const begin = now();
+    if (i == 0) entered = begin;
     auto a = wires_->receive();
     if (!a) {
       waited = now() - begin;
       break;
     }
-    arrived = true;
+    ++arrived;
     bytes += a->what.size();
     detector_.heard(a->from);
     if (is_lost(a->from)) found(a->from);
@@ -215,7 +216,13 @@ bool engine::progress() {
     }
   }
   double const t = now();
-  if (arrived) last_arrival_ = t;
+  if (arrived > 0) {
+    last_arrival_ = t;
+    constexpr std::uint64_t remembered = 4096;
+    if (handled_ > remembered) handled_ /= 2, handling_seconds_ /= 2;
+    handled_ += arrived;
+    handling_seconds_ += t - entered - waited;
+  }
   if (t - last_tick_ >= tick_seconds) {
     last_tick_ = t;
     for (int const r : lost_)
@@ -224,7 +231,7 @@ bool engine::progress() {
   }
   if (detector_.due(t)) beat(t);
   last_progress_.store(t + nap(waited), std::memory_order_relaxed);
-  return arrived;
+  return arrived > 0;
 }
 
 void engine::send_for_disks() {

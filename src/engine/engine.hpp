@@ -118,6 +118,10 @@ class engine {
   void rest(std::unique_lock<std::mutex>& lock, double seconds);
   /// Declares the rank dead until it is heard from again. The root notifies the others.
   void declare_lost(int rank);
+  /// Mean of what receiving and handling a message took lately; 0: unknown.
+  [[nodiscard]] double seconds_per_message() const {
+    return handled_ == 0 ? 0 : handling_seconds_ / static_cast<double>(handled_);
+  }
   [[nodiscard]] bool is_lost(int rank) const { return lost_.contains(rank); }
   [[nodiscard]] bool any_lost() const { return !lost_.empty(); }
   void throw_if_peer_failed() const;
@@ -240,6 +244,8 @@ class engine {
   std::vector<early> early_;  // messages of runs that this rank has not reached
   std::uint64_t messages_sent_ = 0;
   std::uint64_t bytes_sent_ = 0;
+  std::uint64_t handled_ = 0;  // messages; older ones count less
+  double handling_seconds_ = 0;
   double last_tick_ = 0;
   double last_arrival_ = 0;
   std::atomic<double> last_progress_{0};

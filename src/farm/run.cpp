@@ -222,6 +222,8 @@ void farm_run::deliver(int from, farm_message const& m, result_batch batch) {
 
 void farm_run::receive(int from, std::span<std::byte const> body, transport::packet& whole) {
   if (heard_.insert(from).second) last_moved_ = now();
+  if (constexpr unsigned often = 64; ledger_ && ++received_ % often == 0)
+    ledger_->message_cost(engine_.seconds_per_message());
   auto const size = body.size();
   auto m = role::decode<farm_message>(body);
   if (auto const* const h = as_call<role::hello>(m);

@@ -98,6 +98,7 @@ class farm_run final : public collective_run {
 
   std::size_t not_stopped_ = 0;                      // ranks that have not said `stopped`, for the watchdog
   std::unordered_set<int> heard_;                    // ranks that have taken part in this run so far
+  unsigned received_ = 0;                            // messages
   std::unordered_map<int, std::uint64_t> finished_;  // at the last stock-taking: shows who makes progress
   std::atomic<int> lost_ranks_{0};                   // for the progress line
 };

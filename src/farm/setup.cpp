@@ -5,6 +5,7 @@
 
 #include "base/format.hpp"
 #include "call/power_probe.hpp"
+#include "call/quantum.hpp"
 #include "engine/context_access.hpp"
 #include "engine/engine.hpp"
 #include "role/deal.hpp"
@@ -114,6 +115,8 @@ role::farm_worker_config farm_setup::worker(engine& of, std::uint64_t call_hash,
   w.threshold = policy.threshold;
   w.early = policy.early;
   w.ring.directed = policy.more == more_from::root_then_ranks;
+  if (w.ring.directed && 3e-6 * size > quantum_seconds)
+    w.interval = 3e-6 * size;  // until the root says: a message costs about a microsecond
   auto const all = workers();
   if ((policy.more == more_from::ring || w.ring.directed) && all.count > 1) w.ring.ranks = all;
   w.ring.take = policy.take;

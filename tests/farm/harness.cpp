@@ -57,6 +57,7 @@ world::world(scenario const& s, fault* f)
     w.ring.directed = s.policy.more == skel::more_from::root_then_ranks;
     if ((s.policy.more == skel::more_from::ring || w.ring.directed) && workers.size() > 1)
       w.ring.ranks = ring;
+    if (w.ring.directed && s.seed % 2 == 0) w.interval = 0.04;  // of work: one to four tasks
     w.ring.take = s.policy.take;
     w.ring.give = s.policy.give;
     w.ring.order = s.policy.order;
@@ -88,6 +89,7 @@ world::world(scenario const& s, fault* f)
   l.most_losses = s.most_losses;
   for (task_id id : s.restored) append(l.restored, {id, 1, 1});
   state_.ledger = role::farm_ledger(std::move(l));
+  if (s.seed % 3 == 0) state_.ledger.message_cost(0.005 * static_cast<double>(s.seed % 4));
 }
 
 // --- events

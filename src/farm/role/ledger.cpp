@@ -1,10 +1,17 @@
 #include "farm/role/ledger.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "role/deal.hpp"
 
 namespace skel::role {
+
+namespace {
+// The root spends at most a third of its time on results messages.
+constexpr double most_per_message_time = 3;
+constexpr std::uint64_t shortest_spacing = 100, longest_spacing = 204'800;  // microseconds
+}  // namespace
 
 farm_ledger::farm_ledger(farm_ledger_config config)
     : config_(std::move(config)),
@@ -27,6 +34,7 @@ farm_ledger::farm_ledger(farm_ledger_config config)
       policy.power.push_back(at < config_.policy.power.size() ? config_.policy.power[at] : 0);
     }
   }
+  if (directs()) paced_.resize(config_.ranks.size());
   dealer_ = farm_dealer(std::move(policy), config_.first_grant, computes, index_of(config_.root).value_or(0),
                         task_pool(config_.window, config_.ordered, recorded_.count()));
   if (!config_.tasks) return;
@@ -70,6 +78,8 @@ void farm_ledger::give(farm_actions& out) {
     if (stock_.under_way())  // its new owner may have answered already
       for (auto const& r : a.tasks) stock_.claim(r);
     if (watches(a.rank)) begun_.given(a.rank, dealer_.threads(a.rank), a.tasks, now_);
+    if (directs() && to != config_.root && std::exchange(paced_[a.rank], spacing_) != spacing_)
+      out.push_back(farm::send{to, farm::spacing{spacing_}});
     // A rank that was declared dead may still hold tasks that it is given again.
     out.push_back(farm::send{to, farm::grant{std::move(a.tasks), handed_out_again_ > 0 || copies_ > 0}});
   }
@@ -152,6 +162,14 @@ void farm_ledger::abort(std::string text, farm_actions& out) {
 void farm_ledger::hold_back(bool on, farm_actions& out) {
   dealer_.hold_back(on);
   if (!on && !finished()) serve_all(out);
+}
+
+// Rounded to powers of two, so that small changes cause no messages.
+void farm_ledger::message_cost(double seconds) {
+  double const all = most_per_message_time * static_cast<double>(config_.workers.size()) * seconds;
+  std::uint64_t wanted = shortest_spacing;
+  while (wanted < longest_spacing && static_cast<double>(wanted) * 1e-6 < all) wanted *= 2;
+  spacing_ = wanted == shortest_spacing ? 0 : wanted;  // results of a quantum travel together anyway
 }
 
 // --- messages
@@ -298,7 +316,7 @@ range_list farm_ledger::not_recorded(range_list const& ranges) const {
 std::uint64_t farm_ledger::hash() const {
   digest d;
   d.add(roll_.hash()).add(available_).add(source_ended_).add(sunk_).add(handed_out_again_);
-  d.add(copies_).add(recorded_.count()).add(recorded_.low_water());
+  d.add(spacing_).add(copies_).add(recorded_.count()).add(recorded_.low_water());
   dealer_.hash(d);
   stock_.hash(d);
   begun_.hash(d);

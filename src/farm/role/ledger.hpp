@@ -62,6 +62,8 @@ class farm_ledger {
   /// While `on`, other ranks get nothing more and the root runs the remaining tasks itself, because handling
   /// a remote result costs it more than running a task.
   void hold_back(bool on, farm_actions& out);
+  /// A message costs the root this many seconds. With many ranks, results then travel less often.
+  void message_cost(double seconds);
   void on(rank_id from, farm_message const& m, farm_actions& out);
   void lost(rank_id rank, farm_actions& out);
   void tick(farm_actions& out);
@@ -149,9 +151,11 @@ class farm_ledger {
   std::uint64_t handed_out_again_ = 0;
   std::uint64_t copies_ = 0;
   double now_ = 0;
-  double looked_ = 0;         // time of the latest search for late tasks
-  task_id restored_end_ = 0;  // behind the last restored task
-  assignments decided_;       // the dealer's decisions; empty between two events, kept for its memory
+  double looked_ = 0;                 // time of the latest search for late tasks
+  task_id restored_end_ = 0;          // behind the last restored task
+  std::uint64_t spacing_ = 0;         // microseconds between two results messages of a rank
+  std::vector<std::uint64_t> paced_;  // per rank: the spacing it was told
+  assignments decided_;               // the dealer's decisions; empty between two events, kept for its memory
 };
 
 }  // namespace skel::role

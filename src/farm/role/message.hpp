@@ -99,11 +99,17 @@ struct none {
   friend bool operator==(none const&, none const&) = default;
 };
 
+/// Root to worker: how long results may wait for others, so that the root can keep up with all ranks.
+struct spacing {
+  std::uint64_t microseconds = 0;  ///< of work of each compute thread
+  friend bool operator==(spacing const&, spacing const&) = default;
+};
+
 }  // namespace farm
 
 using farm_message = std::variant<call_message, farm::ask, farm::grant, farm::grant_suspect, farm::nothing,
                                   farm::results, farm::begins, farm::take_stock, farm::stock, farm::steal,
-                                  farm::give, farm::none, farm::take_from>;
+                                  farm::give, farm::none, farm::take_from, farm::spacing>;
 template <>
 inline constexpr unsigned first_kind<farm_message> = 16;
 

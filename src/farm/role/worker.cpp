@@ -8,6 +8,8 @@ namespace skel::role {
 namespace {
 // Ticks without an answer after which a message is repeated. The MPI transport loses none; a lossy wire may.
 constexpr unsigned worker_patience = 8;
+// Ticks for which streamed results wait for others at most, while a long task runs.
+constexpr unsigned results_wait_ticks = 2;
 // The cost of a task is the mean of about this many of the latest tasks.
 constexpr double remembered_tasks = 64;
 }  // namespace
@@ -83,6 +85,7 @@ void farm_worker::go_on(farm_actions& out) {
 
 void farm_worker::measured(std::uint64_t tasks, double seconds) {
   if (tasks == 0) return;
+  unsent_seconds_ += seconds;
   auto const n = static_cast<double>(tasks);
   weight_ = std::min(weight_ + n, std::max(n, remembered_tasks));
   cost_ += (std::max(seconds, n * 1e-9) / n - cost_) * n / weight_;
@@ -110,6 +113,8 @@ void farm_worker::on(rank_id from, farm_message const& m, farm_actions& out) {
     on_suspect(*s);
   } else if (std::holds_alternative<farm::nothing>(m)) {
     on_nothing(out);
+  } else if (auto const* const wait = std::get_if<farm::spacing>(&m)) {
+    config_.interval = static_cast<double>(wait->microseconds) * 1e-6;
   } else if (auto const* const call = std::get_if<call_message>(&m)) {
     attendance_.on(*call, out);
     if (attendance_.draining()) drained(out);
@@ -233,10 +238,15 @@ void farm_worker::tell_begun(farm_actions& out) {
 
 void farm_worker::maybe_flush(farm_actions& out) {
   if (held_.done() == 0) return;
-  if (config_.results.concentrated
-          ? (closed_ && held_.dry() && (!ring_ || ring_->resting()))
-          : (held_.dry() || held_.done() >= std::max<std::uint64_t>(1, config_.results.batch)))
+  if (config_.results.concentrated ? (closed_ && held_.dry() && (!ring_ || ring_->resting())) : due())
     flush(out);
+}
+
+bool farm_worker::due() const {
+  if (held_.dry()) return true;
+  if (held_.done() < std::max<std::uint64_t>(1, config_.results.batch)) return false;
+  bool const requests = !asked_ && !closed_ && may_ask();
+  return requests || unsent_seconds_ >= config_.interval * config_.threads;
 }
 
 // One message carries all finished tasks and the request for more (piggybacking [Storm95, §4.4]).
@@ -244,6 +254,7 @@ void farm_worker::flush(farm_actions& out) {
   farm::results m{held_.take_done(), 0, std::exchange(untold_, {}), here()};
   stole_ = false;
   unsent_ticks_ = 0;
+  unsent_seconds_ = 0;
   if (!asked_ && !closed_ && may_ask()) {
     asked_ = true;
     m.wanted = wanted();
@@ -254,8 +265,8 @@ void farm_worker::flush(farm_actions& out) {
 
 void farm_worker::tick(farm_actions& out) {
   if (attendance_.ended()) return;
-  if (config_.send_after_ticks > 0 && held_.done() > 0 && ++unsent_ticks_ >= config_.send_after_ticks)
-    flush(out);
+  auto const patience = config_.results.concentrated ? config_.send_after_ticks : results_wait_ticks;
+  if (patience > 0 && held_.done() > 0 && ++unsent_ticks_ >= patience) flush(out);
   if (++ticks_ < worker_patience) return;
   ticks_ = 0;
   // An idle rank says hello from time to time, so that the root drops a false suspicion or repeats a lost

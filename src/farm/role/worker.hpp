@@ -23,6 +23,7 @@ struct farm_worker_config {
   /// Ticks after which concentrated results are sent before the end, so that the root can record them; 0:
   /// never.
   unsigned send_after_ticks = 0;
+  double interval = 0;                     ///< seconds of work for which streamed results wait for others
   std::optional<std::uint64_t> threshold;  ///< in tasks; empty: as many as cover a round trip
   bool early = true;                       ///< may request more while its last tasks run
   range_list share;                        ///< the tasks that it starts with
@@ -65,6 +66,7 @@ class farm_worker {
 
  private:
   void say_hello(farm_actions& out) const;
+  [[nodiscard]] bool due() const;
   void hand_out(std::uint64_t limit, farm_actions& out);
   void go_on(farm_actions& out);
   void drained(farm_actions& out);
@@ -104,6 +106,7 @@ class farm_worker {
   bool heard_ = false;         // has heard from the root in this run
   unsigned ticks_ = 0;         // since the last message to or from the root, except for stock-taking
   unsigned unsent_ticks_ = 0;  // since results were last sent
+  double unsent_seconds_ = 0;  // of work since the latest results message
 };
 
 }  // namespace skel::role
