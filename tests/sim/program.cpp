@@ -237,6 +237,87 @@ TEST_CASE("groups whose layers cost what was traced") {
   wrong(head + "slice,0,,1,\nrow,0,0,1,1\n", ": 1 slices and 1 layers, expected one slice more");
 }
 
+TEST_CASE("supersteps take the time that was computed by hand") {
+  folder const f;
+  auto const platform = f.file("p.json", R"({"name": "p", "hosts": [{"name": "n", "count": 5}], "network": {)"
+                                         R"("kind": "switch", "latency_seconds": 1e-3, )"
+                                         R"("bandwidth_bytes_per_second": 1e6}})");
+  auto const report_of = [&](std::string const& arguments) {
+    auto const r = simulate("--skeleton bsp --platform " + platform + " --quiet --report " +
+                            f.file("r.json") + " " + arguments);
+    INFO(arguments << ": " << r.text);
+    REQUIRE(r.code == 0);
+    return read(f.file("r.json"));
+  };
+  // A rank's messages leave one link: the exchange after each superstep but the last takes a
+  // latency and its bytes over the bandwidth. Headers, the start and the end of the run are not
+  // counted; they take less than 10 latencies.
+  constexpr double slack = 0.01;
+  for (int const ranks : {1, 2, 3, 5})
+    for (int const steps : {1, 10})
+      for (std::string const pattern : {"ring", "all"}) {
+        auto const r =
+            report_of("--costs constant:1s --message-bytes 10000 --ranks " + std::to_string(ranks) +
+                      " --supersteps " + std::to_string(steps) + " --pattern " + pattern);
+        int const sent = ranks == 1 ? 0 : pattern == "ring" ? 2 : ranks - 1;
+        double const exchange = ranks == 1 ? 0 : 1e-3 + sent * 1e4 / 1e6;
+        double const expected = steps + (steps - 1) * exchange;
+        INFO(ranks << " ranks, " << steps << " supersteps, " << pattern);
+        CHECK(r["seconds"].get<double>() >= expected);
+        CHECK(r["seconds"].get<double>() <= expected + (ranks == 1 ? 1e-9 : slack));
+        CHECK(r["ideal_seconds"].get<double>() == Approx(steps));
+        CHECK(r["efficiency"].get<double>() == Approx(steps / r["seconds"].get<double>()));
+        CHECK(r["skeleton"] == "bsp");
+        CHECK(r["tasks"] == steps);
+        CHECK(r["ranks"] == ranks);
+        auto const payload = static_cast<std::uint64_t>(ranks * (steps - 1) * sent) * 10000;
+        CHECK(r["bytes"].get<std::uint64_t>() >= payload);
+        CHECK(r["bytes"].get<std::uint64_t>() <= payload + 200 * r["messages"].get<std::uint64_t>());
+        // Every rank sends a bundle to every other after each superstep.
+        CHECK(r["messages"].get<int>() >= ranks * (ranks - 1) * steps);
+        CHECK((r["messages"] == 0) == (ranks == 1));
+      }
+  // Rank 3 dies at 2 s and is declared dead a second later. The others begin again with five shares
+  // on four ranks, so each of the 10 supersteps takes 2 s.
+  auto const lost =
+      report_of("--costs constant:1s --supersteps 10 --message-bytes 0 --fail 3@2s --suspect-after 1s");
+  CHECK(lost["lost_ranks"] == nlohmann::json::array({3}));
+  CHECK(lost["tasks_handed_out_again"] == 2);
+  CHECK(lost["seconds"].get<double>() > 2 + 20);
+  CHECK(lost["seconds"].get<double>() < 2 + 20 + 2);
+}
+
+TEST_CASE("supersteps print the same bytes each time, and the slowest share ends each") {
+  folder const f;
+  std::string const run =
+      "--skeleton bsp --platform lee-1997-14 --ranks 13 --supersteps 20 --costs exponential:100ms --report " +
+      f.file("r.json") + " --seed ";
+  std::string texts[2];
+  for (auto& text : texts) {
+    auto const r = simulate(run + "7");
+    INFO(r.text);
+    REQUIRE(r.code == 0);
+    std::ifstream file(f.file("r.json"));
+    text = r.text + std::string(std::istreambuf_iterator<char>(file), {});
+  }
+  CHECK(texts[0] == texts[1]);
+  CHECK(texts[0].find("\nsupersteps         20, ") != std::string::npos);
+  CHECK(texts[0].find("\nefficiency ") != std::string::npos);
+  CHECK(texts[0].find("\nmessages per rank ") != std::string::npos);
+  CHECK(simulate(run + "8").text != texts[0]);
+  auto const report = read(f.file("r.json"));
+  CHECK(report["costs"] == "exponential:100ms");
+  CHECK(report["efficiency"].get<double>() < 0.8);
+  // Costs from a file go round: superstep by superstep, rank by rank.
+  auto const r =
+      simulate("--skeleton bsp --platform delta-256 --ranks 2 --supersteps 3 --costs " +
+               f.file("costs.csv", "1\n4\n2\n") + " --message-bytes 0 --report " + f.file("r.json"));
+  INFO(r.text);
+  REQUIRE(r.code == 0);
+  CHECK(read(f.file("r.json"))["cost_seconds_at_power_1"] == Approx(14));
+  CHECK(read(f.file("r.json"))["seconds"].get<double>() == Approx(4 + 2 + 4).epsilon(0.01));
+}
+
 TEST_CASE("errors are one line, with exit code 2") {
   folder const f;
   auto const says = [](std::string const& arguments, std::string const& expected) {
@@ -267,7 +348,19 @@ TEST_CASE("errors are one line, with exit code 2") {
       says("--skeleton " + skeleton + " " + option,
            option.substr(0, option.find(' ')) + " applies to --skeleton farm, not to " + skeleton);
   says("--skeleton multi_host --costs constant:1s",
-       "--costs applies to --skeleton farm or ring_steal, not to multi_host");
+       "--costs applies to --skeleton farm, ring_steal or bsp, not to multi_host");
+  for (std::string const option : {"--schedule ring", "--results concentrated", "--root serves", "--tasks 3"})
+    says("--skeleton bsp " + option,
+         option.substr(0, option.find(' ')) + " applies to --skeleton farm, not to bsp");
+  says("--skeleton bsp --result-bytes 3",
+       "--result-bytes applies to --skeleton farm or multi_host, not to bsp");
+  says("--skeleton bsp --units 5", "--units applies to --skeleton multi_host, not to bsp");
+  says("--tasks 1 --supersteps 5", "--supersteps applies to --skeleton bsp, not to farm");
+  says("--skeleton multi_host --pattern all", "--pattern applies to --skeleton bsp, not to multi_host");
+  says("--skeleton bsp --supersteps 0", "--supersteps: ");
+  says("--skeleton bsp --pattern star", "--pattern: ");
+  says("--skeleton bsp --fail 1@5results",
+       "--fail 1@5results: results are counted only in a farm, expected RANK@SECONDS for bsp");
   says("--tasks 1 --units 5", "--units applies to --skeleton multi_host, not to farm");
   says("--tasks 1 --machine m.json", "--machine applies to --skeleton calibrate, not to farm");
   says("--skeleton multi_host --reassign-down-to -1", "--reassign-down-to: ");

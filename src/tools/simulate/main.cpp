@@ -33,7 +33,7 @@ std::vector<std::string> const skeletons {
 #if SKEL_SIMULATE_COMPONENTS
       "divide_and_conquer",
 #endif
-      "multi_host", "calibrate",
+      "multi_host", "bsp", "calibrate",
 };
 
 planned_failure parse_failure(std::string const& text, int ranks) {
@@ -76,7 +76,8 @@ void check_skeleton_options(CLI::App const& app, std::string const& skeleton) {
   if (skeleton == "farm") return;
   for (auto const* name : {"--schedule", "--results", "--root", "--tasks"})
     if (app.count(name) > 0) refuse(name, "farm");
-  if (skeleton != "ring_steal" && app.count("--costs") > 0) refuse("--costs", "farm or ring_steal");
+  if (skeleton != "ring_steal" && skeleton != "bsp" && app.count("--costs") > 0)
+    refuse("--costs", "farm, ring_steal or bsp");
   if (skeleton != "multi_host" && app.count("--result-bytes") > 0)
     refuse("--result-bytes", "farm or multi_host");
 }
@@ -125,6 +126,25 @@ void add_group_options(CLI::App& app, group_options& o) {
       ->check(CLI::IsMember({"reassign", "split", "host-helps", "host-listens", "read-ahead", "shrinking",
                              "early-requests", "rows"}))
       ->allow_extra_args(false)
+      ->group(group);
+}
+
+void add_superstep_options(CLI::App& app, options& o) {
+  auto const group = "bsp: supersteps; --costs gives the cost of a rank's share of a superstep";
+  app.add_option("--supersteps", o.supersteps, "number of supersteps")
+      ->type_name("N")
+      ->capture_default_str()
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000}))
+      ->group(group);
+  app.add_option("--pattern", o.pattern,
+                 "ranks that receive a rank's messages: both neighbours, or all others")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"ring", "all"}))
+      ->group(group);
+  app.add_option("--message-bytes", o.message_bytes, "bytes per message")
+      ->type_name("N")
+      ->capture_default_str()
+      ->check(CLI::Range(std::size_t{0}, std::size_t{1} << 30))
       ->group(group);
 }
 
@@ -201,6 +221,7 @@ void add_options(CLI::App& app, options& o) {
   add_divide_options(app, o);
 #endif
   add_group_options(app, o.groups);
+  add_superstep_options(app, o);
   app.add_option("--machine", o.machine, "machine file to write, for skel-model")
       ->type_name("FILE.json")
       ->group("calibrate: l and g");
@@ -240,7 +261,8 @@ void print_table(skel::report const& r, skel::sim::platform const& p, double cos
   auto const row = [](char const* name, std::string const& value) { fmt::print("{:<18} {}\n", name, value); };
   row("platform", fmt::format("{}: {} ranks, total power {:.6g}", p.name, p.ranks(), power));
   row("skeleton", fmt::format("{} {} {}", r.skeleton, r.schedule, r.results));
-  row("tasks", fmt::format("{}, {:.6g} s at power 1", r.tasks, cost));
+  char const* const tasks = r.skeleton == "bsp" ? "supersteps" : "tasks";
+  row(tasks, fmt::format("{}, {:.6g} s at power 1", r.tasks, cost));
   for (auto const& part : r.phases)
     row(fmt::format("{} {}", part.phase, part.level).c_str(), fmt::format("{:.6g}", part.seconds));
   row("virtual seconds", fmt::format("{:.6g}", r.seconds));
@@ -257,13 +279,13 @@ void print_table(skel::report const& r, skel::sim::platform const& p, double cos
                             g.slave_idle_seconds, g.slave_idle_spread));
     if (g.preload_seconds > 0) row("preloading", fmt::format("{:.6g} s", g.preload_seconds));
   }
-  row("handed out again", fmt::format("{} tasks", r.tasks_handed_out_again));
+  row("handed out again", fmt::format("{} {}", r.tasks_handed_out_again, tasks));
   row("lost ranks", r.lost_ranks.empty() ? "none" : fmt::format("{}", fmt::join(r.lost_ranks, " ")));
 }
 
 // Returns the function that every rank of the simulated cluster runs.
-std::function<void(skel::context&)> body_of(options const& o, std::vector<planned_failure> const& failures,
-                                            result& out) {
+std::function<void(skel::context&)> body_of(options const& o, int ranks,
+                                            std::vector<planned_failure> const& failures, result& out) {
   if (o.skeleton == "calibrate") return [&o](skel::context& ctx) { calibrate(ctx, o); };
 #if SKEL_SIMULATE_COMPONENTS
   if (o.skeleton == "divide_and_conquer") {
@@ -277,6 +299,11 @@ std::function<void(skel::context&)> body_of(options const& o, std::vector<planne
             shared = std::make_shared<std::shared_ptr<void>>()](skel::context& ctx) {
       simulate_groups(ctx, o, *costs, out, *shared);
     };
+  if (o.skeleton == "bsp") {
+    auto costs = task_costs(o.costs, o.supersteps * static_cast<std::uint64_t>(ranks), o.seed);
+    out.cost = std::accumulate(costs.begin(), costs.end(), 0.0);
+    return [&, costs = std::move(costs)](skel::context& ctx) { simulate_supersteps(ctx, o, costs, out); };
+  }
   bool const farms = o.skeleton == "farm";
   auto costs = task_costs(o.costs, farms ? o.tasks : 1, o.seed);
 #if SKEL_SIMULATE_SEARCH
@@ -325,7 +352,7 @@ int simulate(options const& o) {
   how.suspect_after_seconds = skel::detail::parse_duration(o.suspect_after).count();
 
   result out;
-  auto const end = skel::sim::run(platform, body_of(o, failures, out), how);
+  auto const end = skel::sim::run(platform, body_of(o, platform.ranks(), failures, out), how);
   if (!end.failure.empty()) throw skel::error(end.failure);
   if (end.exit_code != 0) return end.exit_code;  // already reported
   if (out.wrong > 0) throw skel::error(fmt::format("{} wrong results", out.wrong));

@@ -63,6 +63,9 @@ struct options {
   std::string costs = "exponential:1s";
   std::uint64_t seed = 1;
   std::size_t result_bytes = 8;
+  std::uint64_t supersteps = 100;
+  std::string pattern = "ring";
+  std::size_t message_bytes = 8192;
   group_options groups;
   std::vector<std::string> failures;
   std::string suspect_after = "5s";
@@ -92,6 +95,9 @@ void simulate_search(context& ctx, options const& o, double node_seconds, result
 class layer_costs;
 void simulate_groups(context& ctx, options const& o, layer_costs const& costs, result& out,
                      std::shared_ptr<void>& shared);
+/// Supersteps in which every rank computes and sends messages to its neighbours. `costs` holds those
+/// of the first superstep's parts, then those of the second's, and so on.
+void simulate_supersteps(context& ctx, options const& o, std::vector<double> const& costs, result& out);
 /// Writes the machine file that skel-model reads.
 void calibrate(context& ctx, options const& o);
 
