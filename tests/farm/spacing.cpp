@@ -1,0 +1,102 @@
+// How often a farm's ranks send results: the root says how long they may wait for others.
+#include <cstdint>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "catch.hpp"
+#include "farm/role/ledger.hpp"
+#include "farm/role/worker.hpp"
+
+namespace {
+
+namespace role = skel::role;
+
+template <class Message>
+std::vector<Message> sent(role::farm_actions const& list, int to) {
+  std::vector<Message> found;
+  for (auto const& a : list)
+    if (auto const* const s = std::get_if<role::farm::send>(&a); s != nullptr && s->to == to)
+      if (auto const* const m = std::get_if<Message>(&s->what)) found.push_back(*m);
+  return found;
+}
+
+// Rank 1 of two, with tasks of 10 ms, one at a time.
+struct one_worker {
+  role::farm_worker worker;
+  skel::task_id next = 0;
+  role::farm_actions list;
+
+  explicit one_worker(double interval, std::uint64_t tasks) {
+    role::farm_worker_config c;
+    c.self = 1;
+    c.ring.directed = true;
+    c.ring.ranks = {0, 2};
+    c.interval = interval;
+    worker = role::farm_worker(c);
+    worker.begin(list);
+    worker.on(0, role::farm::grant{{{0, tasks, 1}}}, list);
+    worker.idle(1, list);
+    list.clear();
+  }
+  // Runs a task; returns the number of tasks whose results it sends.
+  std::uint64_t run() {
+    worker.measured(1, 0.01);
+    worker.finished({next++, 1, 1}, 1, list);
+    std::uint64_t n = 0;
+    for (auto const& m : sent<role::farm::results>(list, 0)) n += skel::count_tasks(m.ranges);
+    list.clear();
+    return n;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("results wait for the interval, and leave together") {
+  one_worker at_once(0, 100);
+  for (int i = 0; i < 5; ++i) CHECK(at_once.run() == 1);
+  one_worker waits(0.035, 100);
+  std::vector<std::uint64_t> counts;
+  for (int i = 0; i < 12; ++i) counts.push_back(waits.run());
+  CHECK(counts == std::vector<std::uint64_t>{0, 0, 0, 4, 0, 0, 0, 4, 0, 0, 0, 4});
+  waits.worker.on(0, role::farm::spacing{15'000}, waits.list);
+  CHECK(waits.run() == 0);
+  CHECK(waits.run() == 2);
+}
+
+TEST_CASE("results do not wait when the rank needs tasks, or for long") {
+  one_worker last(10, 6);  // seconds
+  std::uint64_t n = 0;
+  for (int i = 0; i < 6; ++i) n += last.run();
+  CHECK(n == 6);
+  one_worker long_task(10, 100);
+  CHECK(long_task.run() == 0);
+  role::farm_actions list;
+  for (int i = 0; i < 2; ++i) long_task.worker.tick(list);  // half a second
+  CHECK(sent<role::farm::results>(list, 0).size() == 1);
+}
+
+TEST_CASE("the root spaces results by the cost of a message and the number of ranks") {
+  auto const spacing = [](int ranks, double cost) -> std::optional<std::uint64_t> {
+    role::farm_ledger_config c;
+    for (int r = 0; r < ranks; ++r) c.ranks.push_back(r);
+    c.workers = c.ranks;
+    c.tasks = 1'000'000;
+    c.policy = skel::schedule::adaptive{}.policy();
+    role::farm_ledger ledger(c);
+    role::farm_actions list;
+    for (int r = 0; r < ranks; ++r) ledger.on(r, role::call_message(role::hello{}), list);
+    list.clear();
+    ledger.message_cost(cost);
+    for (int i = 0; i < 2; ++i) ledger.on(1, role::farm::ask{1, {}, {}}, list);
+    ledger.on(0, role::farm::ask{1, {}, {}}, list);
+    CHECK(sent<role::farm::spacing>(list, 0).empty());  // its own results are no messages
+    auto const told = sent<role::farm::spacing>(list, 1);
+    CHECK(told.size() <= 1);  // not again while nothing changes
+    return told.empty() ? std::nullopt : std::optional(told.front().microseconds);
+  };
+  CHECK(spacing(4, 1e-6) == std::nullopt);
+  CHECK(spacing(1000, 1e-6) == 3200);  // 3 ms, rounded up
+  CHECK(spacing(4, 1e-3) == 12'800);
+  CHECK(spacing(1000, 1) == 204'800);  // the sink gets results within a second
+}
