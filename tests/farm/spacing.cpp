@@ -56,8 +56,8 @@ TEST_CASE("results wait for the interval, and leave together") {
   one_worker at_once(0, 100);
   for (int i = 0; i < 5; ++i) CHECK(at_once.run() == 1);
   one_worker waits(0.035, 100);
-  std::vector<std::uint64_t> counts;
-  for (int i = 0; i < 12; ++i) counts.push_back(waits.run());
+  std::vector<std::uint64_t> counts(12);
+  for (auto& n : counts) n = waits.run();
   CHECK(counts == std::vector<std::uint64_t>{0, 0, 0, 4, 0, 0, 0, 4, 0, 0, 0, 4});
   waits.worker.on(0, role::farm::spacing{15'000}, waits.list);
   CHECK(waits.run() == 0);
