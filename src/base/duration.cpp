@@ -15,7 +15,8 @@ struct unit {
   std::string_view name;
   double seconds;
 };
-constexpr std::array<unit, 6> units = {{{"", 1}, {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"m", 60}, {"h", 3600}}};
+constexpr std::array<unit, 6> units = {
+    {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"m", 60}, {"h", 3600}}};
 
 }  // namespace
 
@@ -29,8 +30,8 @@ std::chrono::duration<double> parse_duration(std::string_view text) {
       if (suffix == name) return std::chrono::duration<double>(number * seconds);
     }
   }
-  throw usage_error(
-      detail::format("\"{}\" is not a duration; expected for example 90, 90s, 500ms, 20us, 1.5m or 2h", text));
+  throw usage_error(detail::format(
+      "\"{}\" is not a duration; expected for example 90, 90s, 500ms, 20us, 1.5m or 2h", text));
 }
 
 }  // namespace skel::detail

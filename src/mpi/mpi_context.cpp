@@ -281,6 +281,7 @@ std::shared_ptr<boost::mpi::communicator const> team_communicator(boost::mpi::co
   MPI_Group all = MPI_GROUP_NULL, some = MPI_GROUP_NULL;
   MPI_Comm made = MPI_COMM_NULL;
   std::vector<int> wire;
+  wire.reserve(static_cast<std::size_t>(ranks.size()));
   for (int r = 0; r < ranks.size(); ++r) wire.push_back(ranks.to_wire(r));
   MPI_Comm_group(whole, &all);
   MPI_Group_incl(all, ranks.size(), wire.data(), &some);

@@ -38,8 +38,9 @@ world::world(scenario const& s, fault* f) : peer_world(s, f) { open_store(); }
 // Returns the complete generations a new job finds, newest first.
 std::vector<bsp_generation> world::restorable() const {
   std::vector<bsp_generation> all;
-  for (auto g = store_.rbegin(); g != store_.rend(); ++g)
-    if (g->second.whole()) all.push_back({g->first, g->second.parts});
+  for (auto const& [number, g] : store_)
+    if (g.whole()) all.push_back({number, g.parts});
+  std::reverse(all.begin(), all.end());
   return all;
 }
 

@@ -15,11 +15,8 @@ constexpr unsigned most_unanswered = 3;
 constexpr std::size_t most_candidates = 16;
 }  // namespace
 
-farm_ring::farm_ring(rank_id self, std::uint64_t threads, double power, farm_ring_config config)
-    : config_(std::move(config)),
-      threads_(threads),
-      power_(power),
-      search_(self, config_.ranks, config_.order) {}
+farm_ring::farm_ring(rank_id self, std::uint64_t threads, double power, farm_ring_config const& config)
+    : config_(config), threads_(threads), power_(power), search_(self, config_.ranks, config_.order) {}
 
 // --- thief
 

@@ -27,7 +27,7 @@ struct farm_ring_config {
 class farm_ring {
  public:
   farm_ring() = default;
-  farm_ring(rank_id self, std::uint64_t threads, double power, farm_ring_config config);
+  farm_ring(rank_id self, std::uint64_t threads, double power, farm_ring_config const& config);
 
   // --- thief
   /// This rank has nothing left to begin; a compute thread runs `reach` tasks in a round trip. Asks the next

@@ -5,8 +5,8 @@
 
 namespace skel::role {
 
-stealer::stealer(stealer_config config)
-    : config_(std::move(config)),
+stealer::stealer(stealer_config const& config)
+    : config_(config),
       thief_(config_.self, config_.root, config_.ranks, config_.order),
       lent_(config_.most_losses),
       attendance_(config_.self, config_.root) {}

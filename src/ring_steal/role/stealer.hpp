@@ -57,7 +57,7 @@ struct stealer_config {
 class stealer {
  public:
   stealer() = default;
-  explicit stealer(stealer_config config);
+  explicit stealer(stealer_config const& config);
 
   void begin(steal_actions& out);
   /// No task of this debt waits or runs on this rank any more.
