@@ -245,8 +245,8 @@ void farm_worker::maybe_flush(farm_actions& out) {
 bool farm_worker::due() const {
   if (held_.dry()) return true;
   if (held_.done() < std::max<std::uint64_t>(1, config_.results.batch)) return false;
-  bool const requests = !asked_ && !closed_ && may_ask();
-  return requests || unsent_seconds_ >= config_.interval * config_.threads;
+  if (unsent_seconds_ >= config_.interval * config_.threads) return true;
+  return !asked_ && !closed_ && may_ask();  // the request travels with them
 }
 
 // One message carries all finished tasks and the request for more (piggybacking [Storm95, §4.4]).
