@@ -38,9 +38,12 @@ detector::verdict detector::beat(double now, std::set<int> const& lost) {
   auto const n = turns();
   auto const due = std::clamp<double>(std::floor((now - last_beat_) / step()), 1, static_cast<double>(n));
   last_beat_ = due < static_cast<double>(n) ? last_beat_ + due * step() : now;
-  for (auto k = static_cast<std::size_t>(due); k > 0; --k, turn_ = (turn_ + 1) % n)
+  for (auto k = static_cast<std::size_t>(due); k > 0; --k) {
     for (std::size_t i = turn_; i < peers_.size(); i += n)
       if (int const rank = static_cast<int>(i); my_concern(rank)) look_at(rank, now - stopped_, lost, v);
+    turn_ = (turn_ + 1) % n;
+    v.round_ends = v.round_ends || turn_ == 0;
+  }
   return v;
 }
 

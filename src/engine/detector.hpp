@@ -45,6 +45,7 @@ class detector {
   struct verdict {
     std::vector<int> greet;   ///< ranks without a recent message from this rank
     std::vector<int> silent;  ///< ranks to declare dead
+    bool round_ends = false;  ///< each rank has had its turn: once per interval
   };
   /// Called when due. `lost`: the ranks already lost.
   [[nodiscard]] verdict beat(double now, std::set<int> const& lost);

@@ -25,6 +25,8 @@ context_options checked(context_options o) {
 
 constexpr double tick_seconds = 0.25;
 constexpr int most_messages_at_once = 64;
+// The cost of a message is measured up to this size: bytes cost as much in fewer and larger messages.
+constexpr std::size_t small_message = 4096;
 // Messages go to the sink while they are in the cache.
 constexpr std::size_t most_bytes_at_once = std::size_t{256} * 1024;
 // Context 0 is the engine's own: run 0 for leaving ranks and failed calls, run 1 for the ranks'
@@ -218,10 +220,7 @@ bool engine::progress() {
   double const t = now();
   if (arrived > 0) {
     last_arrival_ = t;
-    constexpr std::uint64_t remembered = 4096;
-    if (handled_ > remembered) handled_ /= 2, handling_seconds_ /= 2;
-    handled_ += arrived;
-    handling_seconds_ += t - entered - waited;
+    if (bytes <= arrived * small_message) note_handling(arrived, t - entered - waited);
   }
   if (t - last_tick_ >= tick_seconds) {
     last_tick_ = t;
@@ -232,6 +231,16 @@ bool engine::progress() {
   if (detector_.due(t)) beat(t);
   last_progress_.store(t + nap(waited), std::memory_order_relaxed);
   return arrived > 0;
+}
+
+void engine::note_handling(std::uint64_t messages, double seconds) {
+  constexpr std::uint64_t remembered = 4096;
+  if (handled_ > remembered) {
+    handled_ /= 2;
+    handling_seconds_ /= 2;
+  }
+  handled_ += messages;
+  handling_seconds_ += seconds;
 }
 
 void engine::send_for_disks() {
@@ -301,7 +310,7 @@ void engine::announce(int rank) {
     if (r != rank && !is_lost(r)) send_opinion(r, rank);
 }
 
-// Called once per interval: sends heartbeats to ranks without a recent message, and finds silent
+// Called when the detector is due: sends heartbeats to ranks without a recent message, and finds silent
 // ranks.
 void engine::beat(double t) {
   for (int const rank : wires_->failed()) declare_lost(rank);
@@ -321,7 +330,7 @@ void engine::beat(double t) {
   }
   // Repeated periodically: a late message of a dead rank makes it look alive to its receiver.
   constexpr unsigned again = 8;
-  if (rank_ == 0 && ++beats_ % again == 0)
+  if (rank_ == 0 && v.round_ends && ++rounds_ % again == 0)
     for (int const r : lost_) announce(r);
 }
 

@@ -118,7 +118,7 @@ class engine {
   void rest(std::unique_lock<std::mutex>& lock, double seconds);
   /// Declares the rank dead until it is heard from again. The root notifies the others.
   void declare_lost(int rank);
-  /// Mean of what receiving and handling a message took lately; 0: unknown.
+  /// Mean of what receiving and handling a small message took lately; 0: unknown.
   [[nodiscard]] double seconds_per_message() const {
     return handled_ == 0 ? 0 : handling_seconds_ / static_cast<double>(handled_);
   }
@@ -208,6 +208,7 @@ class engine {
   void helper_loop();
   void ensure_helper();
   [[nodiscard]] bool patient() const;
+  void note_handling(std::uint64_t messages, double seconds);
   void send_for_disks();
   void serve_disks_to_the_end(std::unique_lock<std::mutex>& lock);
   [[nodiscard]] bool idle() const { return active_runs_ == 0 && !(any_time_ && disks_.busy()); }
@@ -226,7 +227,7 @@ class engine {
   detector detector_;
   bool any_time_;
   bool leaves_abruptly_ = false;
-  unsigned beats_ = 0;
+  unsigned rounds_ = 0;  // of the detector
   int visible_devices_ = count_visible_devices();
   std::atomic<context_id> contexts_{1};
   std::map<run_key, run*> runs_;

@@ -28,8 +28,10 @@ TEST_CASE("many ranks take turns: each is greeted once per interval, few at once
   for (double t = 0; t < 0.25 - 1e-9;) {
     t = root.next_beat();
     CHECK(root.due(t + 1e-9));
-    auto const now = root.beat(t + 1e-9, none).greet;
+    auto const found = root.beat(t + 1e-9, none);
+    auto const& now = found.greet;
     CHECK(now.size() <= 64);
+    CHECK(found.round_ends == (t > 0.25 - 1e-9));
     greeted.insert(greeted.end(), now.begin(), now.end());
   }
   std::sort(greeted.begin(), greeted.end());
