@@ -27,12 +27,13 @@ struct one_worker {
   skel::task_id next = 0;
   role::farm_actions list;
 
-  explicit one_worker(double interval, std::uint64_t tasks) {
+  explicit one_worker(double interval, std::uint64_t tasks, std::uint64_t batch = 1) {
     role::farm_worker_config c;
     c.self = 1;
     c.ring.directed = true;
     c.ring.ranks = {0, 2};
     c.interval = interval;
+    c.results = skel::results::streamed(batch);
     worker = role::farm_worker(c);
     worker.begin(list);
     worker.on(0, role::farm::grant{{{0, tasks, 1}}}, list);
@@ -76,11 +77,20 @@ TEST_CASE("results do not wait when the rank needs tasks, or for long") {
   CHECK(sent<role::farm::results>(list, 0).size() == 1);
 }
 
+TEST_CASE("a batch that the user chose waits for its tasks, however long that takes") {
+  one_worker batches(0, 100, 3);
+  CHECK(batches.run() == 0);
+  role::farm_actions list;
+  for (int i = 0; i < 10; ++i) batches.worker.tick(list);
+  CHECK(sent<role::farm::results>(list, 0).empty());
+  CHECK(batches.run() == 0);
+  CHECK(batches.run() == 3);
+}
+
 TEST_CASE("the root spaces results by the cost of a message and the number of ranks") {
   auto const spacing = [](int ranks, double cost) -> std::optional<std::uint64_t> {
     role::farm_ledger_config c;
-    for (int r = 0; r < ranks; ++r) c.ranks.push_back(r);
-    c.workers = c.ranks;
+    c.ranks = c.workers = {0, static_cast<std::size_t>(ranks)};
     c.tasks = 1'000'000;
     c.policy = skel::schedule::adaptive{}.policy();
     role::farm_ledger ledger(c);

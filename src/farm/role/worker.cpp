@@ -8,7 +8,7 @@ namespace skel::role {
 namespace {
 // Ticks without an answer after which a message is repeated. The MPI transport loses none; a lossy wire may.
 constexpr unsigned worker_patience = 8;
-// Ticks for which streamed results wait for others at most, while a long task runs.
+// Ticks for which results wait for others at most, while a long task runs: the sink gets some every second.
 constexpr unsigned results_wait_ticks = 2;
 // The cost of a task is the mean of about this many of the latest tasks.
 constexpr double remembered_tasks = 64;
@@ -265,7 +265,9 @@ void farm_worker::flush(farm_actions& out) {
 
 void farm_worker::tick(farm_actions& out) {
   if (attendance_.ended()) return;
-  auto const patience = config_.results.concentrated ? config_.send_after_ticks : results_wait_ticks;
+  auto const patience = config_.results.concentrated ? config_.send_after_ticks
+                        : config_.interval > 0       ? results_wait_ticks
+                                                     : 0;
   if (patience > 0 && held_.done() > 0 && ++unsent_ticks_ >= patience) flush(out);
   if (++ticks_ < worker_patience) return;
   ticks_ = 0;
