@@ -18,7 +18,7 @@ using trouble = test::model_file_system::trouble;
 
 namespace {
 
-test::parts const one = test::random_parts(2, 1), two = test::random_parts(2, 2);
+test::parts const old_parts = test::random_parts(2, 1), new_parts = test::random_parts(2, 2);
 
 repository_options small_store(std::size_t places, std::string const& code) {
   auto o = test::options_for(places, code);
@@ -26,25 +26,25 @@ repository_options small_store(std::size_t places, std::string const& code) {
   return o;
 }
 
-enum class reached : std::uint8_t { nothing, committed, all };
+enum class commit_state : std::uint8_t { nothing, committed, all };
 
-reached write(repository const& store, test::parts const& state) {
-  auto done = reached::nothing;
+commit_state write(repository const& store, test::parts const& state) {
+  auto done = commit_state::nothing;
   try {
     auto const plan = test::prepare_all(store, state);
     store.commit(plan);
-    done = reached::committed;
+    done = commit_state::committed;
     store.remove_old(plan);
-    done = reached::all;
+    done = commit_state::all;
   } catch (test::killed const&) {
   } catch (skel::error const&) {
   }
   return done;
 }
 
-void check_restored(test::parts const& restored, reached done, test::parts const& before,
+void check_restored(test::parts const& restored, commit_state done, test::parts const& before,
                     test::parts const& after) {
-  if (done == reached::nothing)
+  if (done == commit_state::nothing)
     REQUIRE((restored == before || restored == after));
   else
     REQUIRE(restored == after);
@@ -53,7 +53,7 @@ void check_restored(test::parts const& restored, reached done, test::parts const
 // One generation exists; the process is killed at call n while saving the second.
 struct crash {
   test::repository_in_memory r;
-  reached done;
+  commit_state done;
   crash(repository_options const& o, test::parts const& before, test::parts const& after, std::uint64_t n)
       : r(o), done((test::save(r.store, before), r.files.at_call(n, trouble::kill), write(r.store, after))) {}
 
@@ -131,22 +131,22 @@ TEST_CASE("a commit killed at any call, with every prefix of the unsynced operat
   auto const o = small_store(4, "ida:2,1");
   std::uint64_t old_ones = 0, new_ones = 0, losses = 0;
   for (std::uint64_t n = 1;; ++n) {
-    crash c(o, one, two, n);
+    crash c(o, old_parts, new_parts, n);
     INFO("call " << n);
     for (std::size_t prefix = 0; prefix <= c.r.files.unsynced(); ++prefix) {
       INFO("the first " << prefix << " of " << c.r.files.unsynced() << " unsynced operations survive");
-      c.check_after_loss(one, two, [&](std::size_t i) { return i < prefix; });
+      c.check_after_loss(old_parts, new_parts, [&](std::size_t i) { return i < prefix; });
       ++losses;
     }
     c.r.files.restart(false);  // only the process was killed
     auto const restored = c.r.restore();
-    check_restored(restored, c.done, one, two);
-    ++(restored == one ? old_ones : new_ones);
+    check_restored(restored, c.done, old_parts, new_parts);
+    ++(restored == old_parts ? old_ones : new_ones);
     auto const three = test::random_parts(3, n);
     test::save(c.r.store, three);  // the store stays usable
     REQUIRE(c.r.restore() == three);
     for (auto const& path : c.r.files.all_paths()) REQUIRE(path.find(".writing") == std::string::npos);
-    if (c.done == reached::all) break;
+    if (c.done == commit_state::all) break;
   }
   CHECK(old_ones > 50);
   CHECK(new_ones > 50);
@@ -169,7 +169,7 @@ TEST_CASE("a commit killed at any call, with every subset of the unsynced operat
       c.check_after_loss(before, after, [&](std::size_t i) { return ((survivors >> i) & 1U) != 0; });
       ++losses;
     }
-    if (c.done == reached::all) break;
+    if (c.done == commit_state::all) break;
   }
   CHECK(losses > 1000);
 }
@@ -179,14 +179,14 @@ TEST_CASE("after a single failing call the commit continues elsewhere, or the ol
   std::uint64_t survived = 0, n = 1;
   for (;; ++n) {
     test::repository_in_memory r(o);
-    test::save(r.store, one);
+    test::save(r.store, old_parts);
     r.files.at_call(n, trouble::error);
-    auto const done = write(r.store, two);
+    auto const done = write(r.store, new_parts);
     bool const reached_it = r.files.calls() >= n;
     r.files.restart(false);
     INFO("call " << n);
-    check_restored(r.restore(), done, one, two);
-    survived += done == reached::nothing ? 0 : 1;
+    check_restored(r.restore(), done, old_parts, new_parts);
+    survived += done == commit_state::nothing ? 0 : 1;
     if (!reached_it) break;
   }
   CHECK(10 * survived >= 9 * n);  // a failing call prevents the commit only if no directory can replace it
@@ -197,19 +197,19 @@ TEST_CASE("a directory fills up, or becomes read-only, at any call: the others t
   for (bool const full : {true, false})
     for (std::uint64_t n = 1;; ++n) {
       test::repository_in_memory r(o);
-      test::save(r.store, one);
+      test::save(r.store, old_parts);
       r.files.at_call(1, trouble::none);
       r.files.refuse([&](std::string const& call, std::string const& path) {
         bool const affected =
             full ? call == "write" : call == "create" || call == "rename" || call == "remove";
         return r.files.calls() >= n && affected && path.starts_with("/disk1/");
       });
-      auto const done = write(r.store, two);
+      auto const done = write(r.store, new_parts);
       bool const reached_it = r.files.calls() >= n;
       r.files.restart(false);
       INFO("call " << n);
-      REQUIRE(done == reached::all);
-      REQUIRE(r.restore() == two);
+      REQUIRE(done == commit_state::all);
+      REQUIRE(r.restore() == new_parts);
       if (!reached_it) break;
     }
 }
@@ -217,12 +217,12 @@ TEST_CASE("a directory fills up, or becomes read-only, at any call: the others t
 TEST_CASE("if all directories are full the old generation stays") {
   auto const o = small_store(3, "ida:2,1");
   test::repository_in_memory r(o);
-  test::save(r.store, one);
+  test::save(r.store, old_parts);
   r.files.refuse([](std::string const& call, std::string const&) { return call == "write"; });
-  CHECK_THROWS_WITH(test::save(r.store, two), Catch::Contains("No space left on device"));
+  CHECK_THROWS_WITH(test::save(r.store, new_parts), Catch::Contains("No space left on device"));
   CHECK_THROWS_AS(r.store.check_at_start(), skel::usage_error);
   r.files.restart(false);
-  CHECK(r.restore() == one);
+  CHECK(r.restore() == old_parts);
   for (auto const& path : r.files.all_paths()) CHECK(path.find(".writing") == std::string::npos);
 }
 
@@ -248,7 +248,7 @@ TEST_CASE("a process killed by SIGKILL at every call of a commit to real files")
       REQUIRE(child >= 0);
       if (child == 0) {
         deadly_files files(n, within);
-        std::_Exit(write(repository(o, {}, files), next) == reached::all ? 0 : 1);
+        std::_Exit(write(repository(o, {}, files), next) == commit_state::all ? 0 : 1);
       }
       int status = 0;
       REQUIRE(::waitpid(child, &status, 0) == child);
