@@ -35,7 +35,7 @@ bsp_run::bsp_run(context& ctx, bsp_work& work, bsp_options const& options)
     store_ = std::make_unique<bsp_store>(engine_, *options_.checkpoint, hash_text(work.types()));
   if (!is_root()) return;
   conductor_.emplace(conduct());
-  roll_.emplace(context_access::team(ctx), call_.hash());
+  roll_.emplace(all_ranks(), call_.hash());
 }
 
 bsp_run::~bsp_run() = default;

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/format.hpp"
-#include "engine/context_access.hpp"
 #include "loopback.hpp"
 #include "peer_run.hpp"
 #include "role/attendance.hpp"
@@ -50,8 +49,8 @@ class census_run final : public peer_run {
     threads_ = 1;
     if (!c.name.empty()) call_.add("name", c.name);
     if (!is_root()) return;
-    roll_.emplace(context_access::team(ctx), call_.hash());
-    for (int const r : context_access::team(ctx)) said_[r] = std::nullopt;
+    roll_.emplace(all_ranks(), call_.hash());
+    for (int r = 0; r < ctx.size(); ++r) said_[r] = std::nullopt;
   }
 
   void on_lost(int rank) override {

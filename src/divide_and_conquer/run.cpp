@@ -6,7 +6,6 @@
 
 #include "base/format.hpp"
 #include "call/user_code.hpp"
-#include "engine/context_access.hpp"
 #include "skel/bytes.hpp"
 #include "skel/error.hpp"
 
@@ -39,7 +38,7 @@ divide_run::divide_run(context& ctx, divide_work& work, divide_kind const& kind,
   role::divide_config const config{rank_, ctx.size(), kind.from, kind.to, hash};
   role_ = role::divide_partner(config);
   if (is_root()) takeovers_ = role::divide_takeovers(config, options.max_losses_per_task);
-  if (is_root()) roll_.emplace(context_access::team(ctx), hash);
+  if (is_root()) roll_.emplace(all_ranks(), hash);
 }
 
 divide_run::~divide_run() = default;

@@ -6,7 +6,6 @@
 #include "base/format.hpp"
 #include "call/power_probe.hpp"
 #include "call/quantum.hpp"
-#include "engine/context_access.hpp"
 #include "engine/engine.hpp"
 #include "role/deal.hpp"
 #include "skel/error.hpp"
@@ -140,8 +139,8 @@ role::farm_ledger_config farm_setup::ledger(std::uint64_t call_hash, bool root_i
                                             range_list restored) const {
   role::farm_ledger_config l;
   l.root = root;
-  for (int r = 0; r < size; ++r) l.ranks.push_back(r);
-  for (std::size_t i = workers().first; i < l.ranks.size(); ++i) l.workers.push_back(l.ranks[i]);
+  l.ranks = {0, static_cast<std::size_t>(size)};
+  l.workers = workers();
   l.tasks = traits.tasks;
   l.policy = policy;
   l.ordered = traits.ordered;

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "call/user_code.hpp"
-#include "engine/context_access.hpp"
 
 namespace skel::detail {
 
@@ -49,7 +48,7 @@ group_run::group_run(context& ctx, std::uint64_t units, group_work& work, multi_
   host_ = role::group_host(setup_.host());
   if (!is_root()) return;
   arbiter_.emplace(setup_.arbiter());
-  roll_.emplace(context_access::team(ctx_), hash);
+  roll_.emplace(all_ranks(), hash);
 }
 
 void group_run::begin(std::unique_lock<std::mutex>& /*lock*/) {

@@ -7,7 +7,6 @@
 
 #include "base/format.hpp"
 #include "call/user_code.hpp"
-#include "engine/context_access.hpp"
 #include "skel/bytes.hpp"
 #include "skel/error.hpp"
 
@@ -66,7 +65,7 @@ steal_run::steal_run(context& ctx, steal_work& work, ring_steal_options const& o
   role::stealer_config c;
   c.self = rank_;
   c.root = root_;
-  c.ranks = {0, static_cast<std::size_t>(ctx.size())};
+  c.ranks = all_ranks();
   c.order = options_.order;
   c.records = options_.checkpoint.has_value();
   c.most_losses = options_.max_losses_per_task;
@@ -82,7 +81,7 @@ steal_run::steal_run(context& ctx, steal_work& work, ring_steal_options const& o
   c.call_hash = call_.hash();
   role_ = role::stealer(c);
   for (auto& t : state_) t.bag = work_.make_bag();
-  if (is_root()) roll_.emplace(context_access::team(ctx), c.call_hash);
+  if (is_root()) roll_.emplace(all_ranks(), c.call_hash);
   if (is_root() && c.records) open_store();
 }
 

@@ -4,15 +4,9 @@
 
 namespace skel::role {
 
-std::optional<std::size_t> ring_search::index_of(rank_id rank) const {
-  auto const at = static_cast<std::size_t>(rank - ring_.first);
-  if (rank < ring_.first || at >= ring_.count) return std::nullopt;
-  return at;
-}
-
 bool ring_search::may_ask(std::optional<rank_id> rank) const {
   if (!rank || *rank == self_) return false;
-  auto const i = index_of(*rank);
+  auto const i = ring_.index_of(*rank);
   return i && !visited_[*i] && !dead_.contains(*rank);
 }
 
@@ -24,7 +18,7 @@ void ring_search::begin() {
 
 std::optional<rank_id> ring_search::next() {
   auto const ask = [&](rank_id rank) {
-    visited_[*index_of(rank)] = true;
+    visited_[*ring_.index_of(rank)] = true;
     return rank;
   };
   if (auto const hint = std::exchange(hint_, std::nullopt); may_ask(hint)) return ask(*hint);
@@ -39,8 +33,7 @@ std::optional<rank_id> ring_search::next() {
     } else if (order_ == ring_order::predecessors) {
       distance = n - step_;
     }
-    if (auto const rank = ring_.first + static_cast<rank_id>((at_ + distance) % n); may_ask(rank))
-      return ask(rank);
+    if (auto const rank = ring_[(at_ + distance) % n]; may_ask(rank)) return ask(rank);
   }
   step_ = n;
   return std::nullopt;

@@ -7,17 +7,10 @@
 #include <vector>
 
 #include "role/digest.hpp"
-#include "role/outcome.hpp"
+#include "role/rank_range.hpp"
 #include "skel/schedule.hpp"
 
 namespace skel::role {
-
-/// The ranks first ... first + count - 1.
-struct rank_range {
-  rank_id first = 0;
-  std::size_t count = 0;
-  friend bool operator==(rank_range const&, rank_range const&) = default;
-};
 
 /// One rank's search for work along the ring ([Lee97, §3], phase 2, cases 1 to 3). A
 /// regular value. next() returns the rank to ask; the answer is passed to works(), idle() or
@@ -27,7 +20,7 @@ class ring_search {
   ring_search() = default;
   /// `ring`: the computing ranks in the order of the ring, with or without `self`.
   ring_search(rank_id self, rank_range ring, ring_order order)
-      : self_(self), ring_(ring), order_(order), at_(index_of(self).value_or(0)) {}
+      : self_(self), ring_(ring), order_(order), at_(ring.index_of(self).value_or(0)) {}
 
   /// Starts a new search: no rank is visited.
   void begin();
@@ -51,7 +44,6 @@ class ring_search {
   void hash(digest& d) const;
 
  private:
-  [[nodiscard]] std::optional<std::size_t> index_of(rank_id rank) const;
   [[nodiscard]] bool may_ask(std::optional<rank_id> rank) const;
 
   rank_id self_ = 0;

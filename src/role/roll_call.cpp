@@ -1,6 +1,7 @@
 #include "role/roll_call.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "role/digest.hpp"
@@ -12,20 +13,14 @@ namespace {
 constexpr unsigned stop_patience = 8;
 }  // namespace
 
-roll_call::roll_call(std::vector<rank_id> const& ranks, std::uint64_t call_hash) : call_hash_(call_hash) {
-  for (rank_id const r : ranks) peers_.push_back({r});
-}
-
 roll_call::peer* roll_call::find(rank_id rank) {
-  if (auto const i = static_cast<std::size_t>(rank); i < peers_.size() && peers_[i].rank == rank)
-    return &peers_[i];  // as in every run among all ranks
-  auto const p = std::find_if(peers_.begin(), peers_.end(), [&](peer const& x) { return x.rank == rank; });
-  return p == peers_.end() ? nullptr : &*p;
+  auto const i = ranks_.index_of(rank);
+  return i ? &peers_[*i] : nullptr;
 }
 
 void roll_call::tell_all(call_message const& m, call_messages& out) const {
   // Includes suspected ranks: a living one gets the message when it is heard from again.
-  for (auto const& p : peers_) out.push_back({p.rank, m});
+  for (std::size_t i = 0; i < ranks_.count; ++i) out.push_back({ranks_[i], m});
 }
 
 void roll_call::stop(outcome how, call_messages& out) {
@@ -140,8 +135,7 @@ void roll_call::count(std::uint64_t tasks, std::uint64_t handed_out_again) {
 }
 
 void roll_call::maybe_finish(call_messages& out) {
-  auto const runs = [](peer const& p) { return p.alive && !p.stopped; };
-  if (!stopping_ || finished_ || std::any_of(peers_.begin(), peers_.end(), runs)) return;
+  if (!stopping_ || finished_ || std::any_of(peers_.begin(), peers_.end(), std::mem_fn(&peer::runs))) return;
   finished_ = true;
   tell_all(finish{outcome_}, out);
 }
@@ -155,15 +149,15 @@ void roll_call::abort(std::string text, call_messages& out) {
 
 std::vector<rank_id> roll_call::lost_ranks() const {
   std::vector<rank_id> all;
-  for (auto const& p : peers_)
-    if (!p.alive) all.push_back(p.rank);
+  for (std::size_t i = 0; i < ranks_.count; ++i)
+    if (!peers_[i].alive) all.push_back(ranks_[i]);
   return all;
 }
 
 std::vector<rank_id> roll_call::not_stopped() const {
   std::vector<rank_id> all;
-  for (auto const& p : peers_)
-    if (p.alive && !p.stopped) all.push_back(p.rank);
+  for (std::size_t i = 0; i < ranks_.count; ++i)
+    if (peers_[i].runs()) all.push_back(ranks_[i]);
   return all;
 }
 

@@ -7,6 +7,7 @@
 
 #include "role/call_message.hpp"
 #include "role/digest.hpp"
+#include "role/rank_range.hpp"
 
 namespace skel::role {
 
@@ -24,7 +25,8 @@ using call_messages = std::vector<addressed>;
 class roll_call {
  public:
   roll_call() = default;
-  roll_call(std::vector<rank_id> const& ranks, std::uint64_t call_hash);
+  roll_call(rank_range ranks, std::uint64_t call_hash)
+      : call_hash_(call_hash), ranks_(ranks), peers_(ranks.count) {}
 
   /// The result is complete and covers `tasks` tasks. After stop_early(): the tasks that ran.
   void done(std::uint64_t tasks, call_messages& out);
@@ -62,9 +64,9 @@ class roll_call {
 
  private:
   struct peer {
-    rank_id rank = 0;
     bool alive = true;
     bool stopped = false;
+    [[nodiscard]] bool runs() const { return alive && !stopped; }
     friend bool operator==(peer const&, peer const&) = default;
   };
   [[nodiscard]] peer* find(rank_id rank);
@@ -75,7 +77,8 @@ class roll_call {
   void tell_all(call_message const& m, call_messages& out) const;
 
   std::uint64_t call_hash_ = 0;
-  std::vector<peer> peers_;
+  rank_range ranks_;
+  std::vector<peer> peers_;  // one per rank
   bool stopping_ = false;
   bool finished_ = false;
   unsigned stop_ticks_ = 0;  // since the ranks were told to stop

@@ -42,12 +42,9 @@ world::world(scenario const& s, fault* f)
     state_.source_ended = true;
   }
   role::farm_ledger_config l;
-  std::vector<int> workers;
-  for (int r = 0; r < s.ranks; ++r) {
-    l.ranks.push_back(r);
-    if (r != 0 || !s.root_serves || s.ranks == 1) workers.push_back(r);
-  }
-  skel::role::rank_range const ring{workers.front(), workers.size()};
+  l.ranks = {0, static_cast<std::size_t>(s.ranks)};
+  int const first_worker = s.root_serves && s.ranks > 1 ? 1 : 0;
+  skel::role::rank_range const workers{first_worker, static_cast<std::size_t>(s.ranks - first_worker)};
   for (int r = 0; r < s.ranks; ++r) {
     role::farm_worker_config w;
     w.self = r;
@@ -55,8 +52,8 @@ world::world(scenario const& s, fault* f)
     w.threads = s.threads;
     w.asks = skel::asks_root(s.policy);
     w.ring.directed = s.policy.more == skel::more_from::root_then_ranks;
-    if ((s.policy.more == skel::more_from::ring || w.ring.directed) && workers.size() > 1)
-      w.ring.ranks = ring;
+    if ((s.policy.more == skel::more_from::ring || w.ring.directed) && workers.count > 1)
+      w.ring.ranks = workers;
     if (w.ring.directed && s.seed % 2 == 0) w.interval = 0.04;  // of work: one to four tasks
     w.ring.take = s.policy.take;
     w.ring.give = s.policy.give;
@@ -66,11 +63,11 @@ world::world(scenario const& s, fault* f)
     w.send_after_ticks = s.send_after_ticks;
     w.threshold = s.policy.threshold;
     w.early = s.policy.early;
-    auto const at = std::find(workers.begin(), workers.end(), r);
-    w.computes = at != workers.end();
+    auto const at = workers.index_of(r);
+    w.computes = at.has_value();
     if (w.computes && s.policy.power.empty()) w.power = 1.0 + r % 3;
-    auto const index = static_cast<int>(at - workers.begin());
-    auto const count = static_cast<int>(workers.size());
+    auto const index = static_cast<int>(*at);
+    auto const count = static_cast<int>(workers.count);
     if (w.computes && !s.resumed) w.share = skel::known_share(s.policy, s.tasks, count, index);
     node one;
     one.threads.resize(static_cast<std::size_t>(w.computes ? s.threads : 1));

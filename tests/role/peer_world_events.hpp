@@ -16,9 +16,7 @@ void peer_world<Scenario, Node, Packet, Actions>::start_job(Scenario const& s) {
   wires_.assign(ranks * ranks, {});
   lost_.assign(ranks * ranks, false);
   complete_ = false;
-  std::vector<int> all(ranks);
-  std::iota(all.begin(), all.end(), 0);
-  roll_ = role::roll_call(all, peer_call_hash);
+  roll_ = role::roll_call({0, ranks}, peer_call_hash);
 }
 
 // --- events

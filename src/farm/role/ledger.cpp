@@ -16,25 +16,25 @@ constexpr std::uint64_t shortest_spacing = 100, longest_spacing = 204'800;  // m
 farm_ledger::farm_ledger(farm_ledger_config config)
     : config_(std::move(config)),
       roll_(config_.ranks, config_.call_hash),
-      stock_(config_.ranks.size()),
-      begun_(config_.ranks.size()),
+      stock_(config_.ranks.count),
+      begun_(config_.ranks.count),
       suspects_(config_.most_losses) {
   for (auto const& r : config_.restored) {
     recorded_.insert(r);
     restored_end_ = std::max(restored_end_, r.last() + 1);
   }
-  std::vector<bool> computes(config_.ranks.size());
-  for (rank_id const w : config_.workers)
-    if (auto const i = index_of(w)) computes[*i] = true;
+  std::vector<bool> computes(config_.ranks.count);
+  for (std::size_t i = 0; i < computes.size(); ++i)
+    computes[i] = config_.workers.index_of(config_.ranks[i]).has_value();
   auto policy = config_.policy;
   if (!policy.power.empty()) {  // from ranks to their indices
     policy.power.clear();
-    for (rank_id const r : config_.ranks) {
-      auto const at = static_cast<std::size_t>(r);
+    for (std::size_t i = 0; i < config_.ranks.count; ++i) {
+      auto const at = static_cast<std::size_t>(config_.ranks[i]);
       policy.power.push_back(at < config_.policy.power.size() ? config_.policy.power[at] : 0);
     }
   }
-  if (directs()) paced_.resize(config_.ranks.size());
+  if (directs()) paced_.resize(config_.ranks.count);
   dealer_ = farm_dealer(std::move(policy), config_.first_grant, computes, index_of(config_.root).value_or(0),
                         task_pool(config_.window, config_.ordered, recorded_.count()));
   if (!config_.tasks) return;
@@ -47,14 +47,6 @@ farm_ledger::farm_ledger(farm_ledger_config config)
     dealer_.known_shares(available_);
   else
     dealer_.pool().add(recorded_.missing(0, available_, {}));
-}
-
-std::optional<std::size_t> farm_ledger::index_of(rank_id rank) const {
-  if (auto const i = static_cast<std::size_t>(rank); i < config_.ranks.size() && config_.ranks[i] == rank)
-    return i;  // as in every run among all ranks
-  auto const at = std::find(config_.ranks.begin(), config_.ranks.end(), rank);
-  if (at == config_.ranks.end()) return std::nullopt;
-  return static_cast<std::size_t>(at - config_.ranks.begin());
 }
 
 // --- messages to the ranks
@@ -166,7 +158,7 @@ void farm_ledger::hold_back(bool on, farm_actions& out) {
 
 // Rounded to powers of two, so that small changes cause no messages.
 void farm_ledger::message_cost(double seconds) {
-  double const all = most_per_message_time * static_cast<double>(config_.workers.size()) * seconds;
+  double const all = most_per_message_time * static_cast<double>(config_.workers.count) * seconds;
   std::uint64_t wanted = shortest_spacing;
   while (wanted < longest_spacing && static_cast<double>(wanted) * 1e-6 < all) wanted *= 2;
   spacing_ = wanted == shortest_spacing ? 0 : wanted;  // results of a quantum travel together anyway
@@ -207,12 +199,11 @@ void farm_ledger::on(rank_id from, farm_message const& m, farm_actions& out) {
 void farm_ledger::on_hello(std::size_t index, hello const& m, farm_actions& out) {
   if (dealer_.hello(index, m.threads, m.power)) {
     stock_.moved();  // a repetition by a worker that has heard nothing is not progress
-    auto const& workers = config_.workers;
-    auto const at = std::find(workers.begin(), workers.end(), config_.ranks[index]);
-    if (config_.tasks && !config_.resumed && at != workers.end() && watches(index))
+    auto const at = config_.workers.index_of(config_.ranks[index]);
+    if (config_.tasks && !config_.resumed && at && watches(index))
       begun_.given(index, dealer_.threads(index),
-                   known_share(config_.policy, *config_.tasks, static_cast<int>(workers.size()),
-                               static_cast<int>(at - workers.begin())),
+                   known_share(config_.policy, *config_.tasks, static_cast<int>(config_.workers.count),
+                               static_cast<int>(*at)),
                    now_);
   }
   give_suspects(out);

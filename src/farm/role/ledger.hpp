@@ -19,8 +19,8 @@ namespace skel::role {
 
 struct farm_ledger_config {
   rank_id root = 0;
-  std::vector<rank_id> ranks;          ///< all ranks of the run, the root included
-  std::vector<rank_id> workers;        ///< those that compute, in the order of the deal
+  rank_range ranks;                    ///< all ranks of the run, the root included
+  rank_range workers;                  ///< those that compute, in the order of the deal
   std::optional<std::uint64_t> tasks;  ///< empty: a stream, which supplied() extends until it ends
   farm_policy policy;
   bool ordered = false;      ///< the sink takes tasks in order: the window counts from the first missing one
@@ -96,7 +96,9 @@ class farm_ledger {
   [[nodiscard]] std::uint64_t hash() const;
 
  private:
-  [[nodiscard]] std::optional<std::size_t> index_of(rank_id rank) const;
+  [[nodiscard]] std::optional<std::size_t> index_of(rank_id rank) const {
+    return config_.ranks.index_of(rank);
+  }
   /// Performs a step of the roll call and sends its messages.
   template <class... Parameters, class... Arguments>
   void roll(farm_actions& out, void (roll_call::*step)(Parameters...), Arguments&&... arguments) {

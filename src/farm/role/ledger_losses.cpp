@@ -40,7 +40,7 @@ void farm_ledger::tick(farm_actions& out) {
 
 void farm_ledger::take_stock(farm_actions& out) {
   std::vector<bool> asked, gone;
-  for (std::size_t i = 0; i < config_.ranks.size(); ++i) {
+  for (std::size_t i = 0; i < config_.ranks.count; ++i) {
     asked.push_back(dealer_.computes(i));
     gone.push_back(!dealer_.alive(i));
   }
@@ -95,7 +95,7 @@ void farm_ledger::on_begins(std::size_t index, farm::begins const& m, farm_actio
 void farm_ledger::find_suspects() {
   auto const missing = [&](task_id id) { return !recorded_.contains(id) && !stock_.claimed().contains(id); };
   auto const before = suspects_.not_held().size();
-  for (std::size_t i = 0; i < config_.ranks.size(); ++i) {
+  for (std::size_t i = 0; i < config_.ranks.count; ++i) {
     if (!may_blame(i) || !stock_.claims_nothing(i) || dealer_.alive(i)) continue;
     auto const running = begun_.take(i);
     for (auto const& r : running)
