@@ -26,6 +26,7 @@ def plot(title, x_label, y_label, series, diagonal=False, log_x=False):
     if diagonal and log_x:
         raise ValueError("diagonal needs a linear x axis")
     width, height, left, bottom, top, right = 430, 320, 52, 40, 28, 12
+    whole = height + 14 * len(series) + 4  # the names stand below the lines, so that neither hides the other
     points = [p for _, data in series.values() for p in data]
     x_least = min(p[0] for p in points) / 1.1 if log_x else 0
     x_most = max(p[0] for p in points) * (1.1 if log_x else 1.02)
@@ -35,8 +36,8 @@ def plot(title, x_label, y_label, series, diagonal=False, log_x=False):
         share = math.log(x / x_least) / math.log(x_most / x_least) if log_x else x / x_most
         return (left + (width - left - right) * share, height - bottom - (height - top - bottom) * y / y_most)
 
-    out = [f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" xmlns="http://www.w3.org/2000/svg" '
-           'font-family="sans-serif" font-size="11">', f'<rect width="{width}" height="{height}" fill="white"/>',
+    out = [f'<svg viewBox="0 0 {width} {whole}" width="{width}" height="{whole}" xmlns="http://www.w3.org/2000/svg" '
+           'font-family="sans-serif" font-size="11">', f'<rect width="{width}" height="{whole}" fill="white"/>',
            f'<text x="{width / 2}" y="16" text-anchor="middle" font-size="13">{html.escape(title)}</text>']
     for value in log_ticks(x_least, x_most) if log_x else ticks(x_most):
         x, y = at(value, 0)
@@ -56,5 +57,5 @@ def plot(title, x_label, y_label, series, diagonal=False, log_x=False):
         path = " ".join(f"{a:.1f},{b:.1f}" for a, b in (at(*p) for p in data))
         out.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="1.6"/>')
         out += [f'<circle cx="{a:.1f}" cy="{b:.1f}" r="2.4" fill="{colour}"/>' for a, b in (at(*p) for p in data)]
-        out.append(f'<text x="{left + 10}" y="{top + 12 + 14 * k}" fill="{colour}">{html.escape(name)}</text>')
+        out.append(f'<text x="{left}" y="{height + 10 + 14 * k}" fill="{colour}">{html.escape(name)}</text>')
     return "\n".join(out + ["</svg>"])

@@ -24,7 +24,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from line_plot import plot  # noqa: E402
 
 PLATFORMS = {"cluster": "cluster:ranks={}", "uneven": "uneven:ranks={},seed=1"}
-COLOURS = {"cluster": "#2471a3", "uneven": "#c0392b"}
+COLOURS = {"cluster": ("#1a5276", "#5dade2"), "uneven": ("#922b21", "#e59866")}  # all messages, the root's
 TASKS_PER_RANK = 64
 TASK = "100ms"
 NODES = ["1us", "10us", "100us"]
@@ -81,9 +81,9 @@ def main():
                                              pathlib.Path(folder) / "report.json")
             print("| " + " | ".join(row(kind, work, r, seconds, megabytes)) + " |", flush=True)
             root = r["per_rank"][0]["messages_sent"] / r["ranks"]
-            for name, value in ((kind, r["messages_per_rank"]), (f"{kind}: sent by the root", root)):
+            for k, (name, value) in enumerate(((kind, r["messages_per_rank"]), (f"{kind}: sent by the root", root))):
                 name += f", {work}" if options.skeleton != "farm" else ""
-                series.setdefault(name, (COLOURS[kind], []))[1].append((ranks, value))
+                series.setdefault(name, (COLOURS[kind][k], []))[1].append((ranks, value))
     if options.plot:
         options.plot.write_text(plot(f"{options.skeleton}: messages", "ranks", "messages per rank of the run", series,
                                      log_x=True))
