@@ -210,6 +210,7 @@ context context::split(int color, int key) {
       team_of_color.push_back({static_cast<int>(static_cast<std::int64_t>(s.numbers.at(1))), s.rank});
   std::sort(team_of_color.begin(), team_of_color.end());
   std::vector<int> ranks;
+  ranks.reserve(team_of_color.size());
   for (auto const& m : team_of_color) ranks.push_back(m.rank);
   return team(ranks);
 }
