@@ -182,6 +182,8 @@ def measure_simulated(options):
     """Returns curves of (length, efficiency, tasks per rank)."""
     jobs = [(ranks, length) for ranks in options.ranks for length in options.simulated_lengths
             if ranks * simulated_tasks(length, ranks) <= options.most_tasks]
+    if not jobs:
+        sys.exit("metg.py: every simulation has more tasks than --most-tasks allows; give longer --lengths or fewer --ranks")
     curves = {}
     with tempfile.TemporaryDirectory() as name, concurrent.futures.ThreadPoolExecutor(cores()) as pool:
         folder = pathlib.Path(name)
@@ -232,6 +234,9 @@ def arguments(argv=None):
     parser.add_argument("--most-tasks", type=int, default=14_000_000, help="leave out longer simulations")
     parser.add_argument("--out", type=pathlib.Path, help="directory for metg-real.svg and metg-simulated.svg")
     options = parser.parse_args(argv)
+    for ranks in options.ranks:
+        if not 1 <= ranks <= 1024:
+            parser.error(f"argument --ranks: expected 1 to 1024, found {ranks}")
     options.simulated_lengths = sorted(options.lengths or LENGTHS + LONGER)
     options.lengths = sorted(options.lengths or LENGTHS)
     return options

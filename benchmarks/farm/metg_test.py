@@ -55,6 +55,16 @@ class Metg(unittest.TestCase):
             metg.arguments(["--lengths", "0"])
         self.assertIn("expected a number above 0, found 0", said.getvalue())
 
+    def test_refuses_ranks(self):
+        with contextlib.redirect_stderr(io.StringIO()) as said, self.assertRaises(SystemExit):
+            metg.arguments(["--ranks", "16", "5000"])
+        self.assertIn("expected 1 to 1024, found 5000", said.getvalue())
+
+    def test_says_that_nothing_is_short_enough(self):
+        with self.assertRaises(SystemExit) as ended:
+            metg.measure_simulated(metg.arguments(["--ranks", "1024", "--lengths", "0.01"]))
+        self.assertIn("--most-tasks", str(ended.exception))
+
 
 class LinePlot(unittest.TestCase):
     def test_ticks_are_powers_of_ten(self):
