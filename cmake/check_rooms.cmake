@@ -16,7 +16,7 @@ function(room name)
 endfunction()
 
 room(base HEADERS error report bytes hash atomic_file stop detail/task_range detail/function_reference)
-room(role USES base HEADERS schedule)
+room(role USES base HEADERS on_error schedule)
 room(transport USES base)
 room(observe USES base)
 room(storage USES base)

@@ -16,6 +16,7 @@
 
 #include "skel/context.hpp"
 #include "skel/detail/task_function.hpp"
+#include "skel/on_error.hpp"
 #include "skel/report.hpp"
 #include "skel/schedule.hpp"
 #include "skel/sink.hpp"
@@ -40,8 +41,11 @@ struct farm_options {
   stop_condition stop{};                         ///< ends the run early when requested on any rank
   std::optional<double> time_limit_seconds{};    ///< ends the run early; empty: no limit
   std::string label{};                           ///< shown by progress and trace; default: "farm"
+  /// What happens when a task throws: the run ends (on_error::stop), the task runs again (retry), or
+  /// the run goes on without it (collect).
+  error_policy on_error{};
   /// A task that was running on this many lost ranks ends the run with task_error, since it
-  /// probably killed them. 0: no limit.
+  /// probably killed them; with on_error::collect it is left out. 0: no limit.
   unsigned max_losses_per_task = 2;
   /// Saves the results that the root has received, so that a later run resumes from them
   /// (docs/farm.md).
@@ -76,7 +80,8 @@ concept task_function = calls_task<F, Task> && transferable<typename detail::tas
 ///
 /// Returns the report; it is complete on the root.
 ///
-/// Throws, on every rank and after the run has drained: task_error when a task throws; sink_error
+/// Throws, on every rank and after the run has drained: task_error when a task throws, unless
+/// farm_options::on_error says otherwise; sink_error
 /// when the sink throws; source_error when the source throws; protocol_error when the ranks do not
 /// make the same call; lost_rank_error, on the other ranks, when the root is lost. Before anything
 /// is sent: usage_error for choices that exclude each other (docs/farm.md).

@@ -69,6 +69,14 @@ struct checkpoint_report {
   double sync_seconds = 0;                ///< waiting until files are durable
 };
 
+/// A task that a farm left out because it failed, see farm_options::on_error.
+struct task_failure {
+  std::uint64_t task = 0;  ///< its number
+  int rank = 0;            ///< where it failed last
+  unsigned times = 0;      ///< how often it failed, or how many ranks it ended
+  std::string text;        ///< of its last exception
+};
+
 /// The report of one run.
 struct report {
   std::string skeleton;                      ///< "farm"
@@ -82,6 +90,7 @@ struct report {
   bool stopped_early = false;                ///< by a stop condition, the time limit or the sink
   std::vector<int> lost_ranks;               ///< ranks lost during the run
   std::uint64_t tasks_handed_out_again = 0;  ///< after losses
+  std::vector<task_failure> failed_tasks;    ///< on the root, by task: left out by on_error::collect
   std::optional<std::uint64_t> steals;       ///< only where the schedule steals
   std::uint64_t messages = 0;                ///< sent by all ranks
   std::uint64_t bytes = 0;                   ///< payload and headers, sent by all ranks

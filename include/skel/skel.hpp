@@ -26,6 +26,7 @@ namespace sim {}
 #include "skel/farm.hpp"
 #include "skel/immutable.hpp"
 #include "skel/multi_host.hpp"
+#include "skel/on_error.hpp"
 #include "skel/report.hpp"
 #include "skel/ring_steal.hpp"
 #include "skel/run_main.hpp"

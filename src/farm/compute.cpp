@@ -58,7 +58,17 @@ void farm_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
                                 std::min<std::size_t>(quantum_bytes + bytes, bytes * range.count));
   std::uint64_t at = 0;
   double const begin = now();
-  auto error = thrown_by([&] { run_slices(thread, range, at, batch); });
+  bool merge_failed = false;
+  auto const text = thrown_by([&] {
+    try {
+      run_slices(thread, range, at, batch);
+    } catch (merge_failure const& bad) {
+      merge_failed = true;
+      std::rethrow_exception(bad.why);
+    }
+  });
+  std::optional<thrown> error;
+  if (text) error = thrown{*text, !merge_failed};
   span(thread, observe::activity::compute, begin, now(), range.first, at);
 
   lock.lock();
@@ -72,18 +82,23 @@ void farm_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
 
 // `done` tasks of `range` have results; if there is an error, the next one threw.
 void farm_run::hand_in(thread_state& t, task_range const& range, std::uint64_t done, result_batch batch,
-                       std::optional<std::string> error) {
+                       std::optional<thrown> error) {
   task_range rest = range;
   task_range front = rest.take_front(done);
+  if (error && !error->of_task) {  // what was merged is lost
+    front.count = 0;
+    rest = range;
+  }
   if (!front.empty() && !draining_) {
     batch.ranges = {front};
     if (auto bad = thrown_by([&] { unsent_.add(std::move(batch)); })) {  // the user's merge threw: no result
-      error = std::move(bad);
+      error = thrown{std::move(*bad), false};
       front.count = 0;
       rest = range;
     }
   }
-  bool const part = !error && !rest.empty();
+  bool const goes_on = error && error->of_task && setup_.options.on_error.goes_on();
+  bool part = !error && !rest.empty();
   last_moved_ = now();
   if (ledger_) sink_.help().did_own_tasks(t.pace.cost(), last_moved_);
   role::farm_actions list;
@@ -94,8 +109,14 @@ void farm_run::hand_in(thread_state& t, task_range const& range, std::uint64_t d
   if (error) {
     task_id const id = rest.first;
     rest.take_front(1);
-    worker_.failed(id, *error, rest, list);
-  } else if (part && draining_) {
+    ++done;
+    part = goes_on && !rest.empty();
+    if (goes_on)
+      worker_.threw(id, std::move(error->text), list);
+    else
+      worker_.failed(id, std::move(error->text), rest, list);
+  }
+  if (part && draining_) {
     worker_.finished(rest, 0, list);  // stopped in the middle: the rest does not run
   } else if (part) {
     t.todo = rest;

@@ -18,7 +18,9 @@ namespace {
 // Whether a message shows progress, for the watchdog. Repetitions by impatient roles do not.
 bool moves_the_run(farm_message const& m) {
   auto const* const call = std::get_if<call_message>(&m);
-  if (call == nullptr) return std::holds_alternative<role::farm::results>(m) || !given_tasks(m).empty();
+  if (call == nullptr)
+    return std::holds_alternative<role::farm::results>(m) ||
+           std::holds_alternative<role::farm::task_failed>(m) || !given_tasks(m).empty();
   return std::holds_alternative<role::failed>(*call) || std::holds_alternative<role::finish>(*call);
 }
 
@@ -144,6 +146,8 @@ void farm_run::perform(role::farm_action& action, thread_state* thread) {
   } else if (auto* const f = std::get_if<role::farm::forget>(&action)) {
     stream_.forget(f->range);
     if (ledger_->may_run_twice()) worker_.drop(f->range);  // another rank was first with them
+  } else if (auto* const l = std::get_if<role::farm::leave_out>(&action)) {
+    leave_out(std::move(*l));
   } else if (auto* const t = std::get_if<role::tell_root>(&action)) {
     send_to(root_, std::move(t->what));
   } else if (std::holds_alternative<role::drain>(action)) {
@@ -155,6 +159,18 @@ void farm_run::perform(role::farm_action& action, thread_state* thread) {
   } else if (auto const* const failure = std::get_if<role::fail>(&action)) {
     fail_with(*failure);
   }
+}
+
+void farm_run::leave_out(role::farm::leave_out task) {
+  if (setup_.traits.ordered) {
+    result_batch none;
+    none.ranges = {{task.task, 1, 1}};
+    none.left_out = true;
+    auto const all = none.ranges;
+    sink_.push(std::move(none), all);
+  }
+  ++failed_tasks_;
+  left_out_.push_back({task.task, task.rank, task.times, std::move(task.text)});
 }
 
 void farm_run::send_to_self(farm_message m) {
@@ -291,11 +307,14 @@ void farm_run::describe(report& r) const {
   r.schedule = to_string(setup_.policy);
   r.results = to_string(setup_.options.results);
   if (ledger_) r.lost_ranks = ledger_->lost_ranks();
+  r.failed_tasks = left_out_;
+  std::ranges::sort(r.failed_tasks, {}, &task_failure::task);
 }
 
 void farm_run::describe(observe::progress_state& s, bool /*last*/) const {
   s.done = sink_.sunk();
   s.total = setup_.traits.tasks;
+  s.failed = failed_tasks_;
   s.lost_ranks = lost_ranks_;
 }
 

@@ -50,8 +50,12 @@ class farm_run final : public collective_run {
   void after_work();
   [[nodiscard]] result_batch empty_batch();
   void run_slices(unsigned thread, task_range const& range, std::uint64_t& at, result_batch& batch);
+  struct thrown {
+    std::string text;
+    bool of_task = true;  // false: the user's merge threw
+  };
   void hand_in(thread_state& t, task_range const& range, std::uint64_t done, result_batch batch,
-               std::optional<std::string> error);
+               std::optional<thrown> error);
 
   // --- source and sink
   void supply();
@@ -64,6 +68,7 @@ class farm_run final : public collective_run {
   void deliver(int from, role::farm_message const& m, result_batch batch);
   void perform(role::farm_actions& list, thread_state* thread = nullptr);
   void perform(role::farm_action& action, thread_state* thread);
+  void leave_out(role::farm::leave_out task);
   void send_to(int to, role::farm_message m);
   void send_to_self(role::farm_message m);
   void deliver_own();
@@ -95,12 +100,14 @@ class farm_run final : public collective_run {
   loopback<own_message> to_self_;
   range_list accepted_;  // tasks of the current message that the ledger accepted
   std::vector<thread_state> state_;
+  std::vector<task_failure> left_out_;  // on the root
 
   std::size_t not_stopped_ = 0;                      // ranks that have not said `stopped`, for the watchdog
   std::unordered_set<int> heard_;                    // ranks that have taken part in this run so far
   unsigned received_ = 0;                            // messages
   std::unordered_map<int, std::uint64_t> finished_;  // at the last stock-taking: shows who makes progress
   std::atomic<int> lost_ranks_{0};                   // for the progress line
+  std::atomic<std::uint64_t> failed_tasks_{0};       // likewise
 };
 
 }  // namespace skel::detail

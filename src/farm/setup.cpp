@@ -46,6 +46,9 @@ void farm_setup::check_choices() const {
   policy.check();
   require_count("farm", "window", options.results.window);
   require_count("farm", "the batch of streamed results", options.results.batch);
+  require_count("farm", "the times of on_error", options.on_error.times);
+  if (options.on_error.times == 0)
+    throw usage_error("farm: the times of on_error are 0, but a task must fail at least once");
   bool const dealt = policy.start != start_with::nothing;
   bool const window = options.results.window > 0 || traits.window > 0;
   if (traits.payload && dealt)
@@ -89,6 +92,7 @@ void farm_setup::describe(call_description& call, farm_work const& work,
       .add("schedule", to_string(policy))
       .add("threshold", policy.threshold ? std::to_string(*policy.threshold) : "none")
       .add("results", to_string(options.results))
+      .add("on_error", to_string(options.on_error))
       .add("copies", policy.copies ? "yes" : "no")
       .add("root", options.root == root_role::works ? "works" : "serves")
       .add("sink", traits.merged    ? "reduced"
@@ -151,6 +155,7 @@ role::farm_ledger_config farm_setup::ledger(std::uint64_t call_hash, bool root_i
   l.root_in_place = root_in_place;
   l.call_hash = call_hash;
   l.most_losses = options.max_losses_per_task;
+  l.on_error = options.on_error;
   l.resumed = resumes();
   l.restored = std::move(restored);
   return l;

@@ -22,6 +22,12 @@ void sink_stage::reuse(std::vector<entry>& had) {
 
 // Calls the sink for the first `count` results of `p` and advances p past them.
 void sink_stage::give(pending& p, std::uint64_t count) {
+  if (!p.batch->left_out) call_sink(p, count);
+  p.index += count;
+  p.range.take_front(count);
+}
+
+void sink_stage::call_sink(pending& p, std::uint64_t count) {
   task_range const piece{p.range.first, count, p.range.stride};
   std::uint64_t done = 0;
   bool go_on = true;
@@ -38,8 +44,6 @@ void sink_stage::give(pending& p, std::uint64_t count) {
   }
   state_.sunk += done;
   state_.stop = state_.stop || !go_on;
-  p.index += count;
-  p.range.take_front(count);
 }
 
 namespace {
@@ -64,7 +68,7 @@ class acceptance {
 }  // namespace
 
 void sink_stage::keep(entry const& e) {
-  if (!recorder_ || e.batch->restored) return;
+  if (!recorder_ || e.batch->restored || e.batch->left_out) return;
   auto const begin = std::chrono::steady_clock::now();
   if (e.all)
     keep_all(e);
@@ -143,7 +147,7 @@ void sink_stage::route(entry& e) {
         if (state_.error || state_.stop) return;
       } else {
         early_.emplace(piece.first, p);
-        if (e.batch->is_packed() && (i < range.count || &range != &e.ranges.back()))
+        if (e.batch->is_packed() && !e.batch->left_out && (i < range.count || &range != &e.ranges.back()))
           work_.skip_packed(n, p.bytes);
         p.index += n;
       }

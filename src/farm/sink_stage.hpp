@@ -26,6 +26,7 @@ struct result_batch {
   bool in_place = false;                 // or already where the sink would put them
   [[nodiscard]] bool is_packed() const { return !local && !in_place; }
   bool restored = false;  // from an earlier run
+  bool left_out = false;  // there are no results: the sink passes over these tasks
 };
 
 class sink_stage {
@@ -77,6 +78,7 @@ class sink_stage {
   void keep_all(entry const& e) const;
   void keep_accepted(entry const& e) const;
   void give(pending& p, std::uint64_t count);
+  void call_sink(pending& p, std::uint64_t count);
   void deliver_in_order();
 
   farm_work& work_;

@@ -93,6 +93,7 @@ std::vector<field> fields(progress_state const& state) {
   } else {
     all.push_back({"in " + elapsed(state.seconds), 2});
   }
+  if (state.failed > 0) all.push_back({detail::format("{} failed", state.failed), 1});
   if (state.lost_ranks > 0)
     all.push_back({detail::format("{} of {} ranks lost", state.lost_ranks, state.ranks), 1});
   return all;

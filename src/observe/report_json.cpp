@@ -72,12 +72,6 @@ json to_json(rank_report const& row) {
   return object;
 }
 
-json rows(std::vector<rank_report> const& per_rank) {
-  json array = json::array();
-  for (auto const& row : per_rank) array.push_back(to_json(row));
-  return array;
-}
-
 json to_json(phase_report const& part) {
   json object;
   object["phase"] = part.phase;
@@ -125,9 +119,14 @@ json to_json(checkpoint_report const& c) {
   return object;
 }
 
-json rows(std::vector<phase_report> const& phases) {
+json to_json(task_failure const& f) {
+  return {{"task", f.task}, {"rank", f.rank}, {"times", f.times}, {"text", f.text}};
+}
+
+template <class Row>
+json rows(std::vector<Row> const& list) {
   json array = json::array();
-  for (auto const& part : phases) array.push_back(to_json(part));
+  for (auto const& row : list) array.push_back(to_json(row));
   return array;
 }
 
@@ -150,6 +149,7 @@ std::string report_to_json(report const& run, report_extra const& extra) {
   if (run.stopped_early) object["stopped_early"] = true;
   object["lost_ranks"] = run.lost_ranks;
   object["tasks_handed_out_again"] = run.tasks_handed_out_again;
+  if (!run.failed_tasks.empty()) object["failed_tasks"] = rows(run.failed_tasks);
   if (run.steals) object["steals"] = *run.steals;
   object["messages"] = run.messages;
   object["bytes"] = run.bytes;

@@ -44,6 +44,11 @@ std::string summary_line(report const& run) {
     text += fmt::format("; lost: rank {}, {} handed out again", fmt::join(run.lost_ranks, ", "),
                         counted(run.tasks_handed_out_again, "task"));
   }
+  if (!run.failed_tasks.empty()) {
+    auto const& first = run.failed_tasks.front();
+    text += fmt::format("; {} failed, the first is {}: {}", counted(run.failed_tasks.size(), "task"),
+                        first.task, first.text);
+  }
   if (auto const& c = run.checkpoint) {
     text += fmt::format("; {} restored, {}, {:.2g} % of the time", counted(c->restored_tasks, "task"),
                         counted(c->saved, "checkpoint"),

@@ -13,6 +13,12 @@ namespace {
 constexpr unsigned stop_patience = 8;
 }  // namespace
 
+std::string text_of(blamed const& b) {
+  std::string names;
+  for (rank_id const r : b.ranks) names += (names.empty() ? "" : ", ") + std::to_string(r);
+  return (b.text.empty() ? "it" : b.text) + " was running on each of the lost ranks " + names;
+}
+
 roll_call::peer* roll_call::find(rank_id rank) {
   auto const i = ranks_.index_of(rank);
   return i ? &peers_[*i] : nullptr;
@@ -56,13 +62,11 @@ void roll_call::blame(task_id task, std::vector<rank_id> const& ranks, call_mess
 }
 
 void roll_call::stop_for(blamed const& b, call_messages& out) {
-  std::string names;
-  for (rank_id const r : b.ranks) names += (names.empty() ? "" : ", ") + std::to_string(r);
   stop({.how = outcome::status::task_failed,
         .task = b.task,
         .rank = b.ranks.empty() ? 0 : b.ranks.back(),
         .more = b.more,
-        .text = (b.text.empty() ? "it" : b.text) + " was running on each of the lost ranks " + names},
+        .text = text_of(b)},
        out);
 }
 

@@ -19,6 +19,9 @@ struct addressed {
 };
 using call_messages = std::vector<addressed>;
 
+/// Says on which lost ranks the blamed work was running.
+[[nodiscard]] std::string text_of(blamed const& b);
+
 /// The root's counterpart of the ranks' attendance. Once the run is done or has failed, it tells
 /// every rank to stop, and ends the run when every living rank has stopped. Independent of the
 /// work. A regular value; events append the root's messages to `out`.

@@ -11,6 +11,7 @@
 
 #include "base/format.hpp"
 #include "skel/error.hpp"
+#include "skel/on_error.hpp"
 
 namespace skel {
 
@@ -286,6 +287,12 @@ results_policy parse_results(std::string_view spec) {
     return key == "batch" ? (r.batch = count_of({spec, key, value}, 1), true) : false;
   });
   return r;
+}
+
+std::string to_string(error_policy const& p) {
+  if (!p.goes_on()) return "stop";
+  return (p.collects ? "collect:times=" : "retry:times=") + std::to_string(p.times) +
+         (p.elsewhere ? "" : ",elsewhere=no");
 }
 
 std::string to_string(results_policy const& r) {

@@ -35,6 +35,7 @@ world::world(scenario const& s, fault* f)
   state_.recorded.resize(s.tasks);
   state_.counted.resize(s.tasks);
   state_.forgotten.resize(s.tasks);
+  state_.left_out.resize(s.tasks);
   state_.early.resize(s.tasks);
   state_.ran_at_death.resize(s.tasks);
   if (!s.stream) {
@@ -84,6 +85,7 @@ world::world(scenario const& s, fault* f)
   l.call_hash = call_hash;
   l.resumed = s.resumed;
   l.most_losses = s.most_losses;
+  l.on_error = s.on_error;
   for (task_id id : s.restored) append(l.restored, {id, 1, 1});
   state_.ledger = role::farm_ledger(std::move(l));
   if (s.seed % 3 == 0) state_.ledger.message_cost(0.005 * static_cast<double>(s.seed % 4));

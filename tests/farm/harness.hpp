@@ -48,9 +48,11 @@ struct scenario {
   int late = 0;                         ///< ranks that begin late
   std::optional<task_id> failing_from;  ///< this task and all later ones throw
   std::uint64_t failing_every = 1;
-  std::vector<task_id> poison;  ///< a rank that runs one of these dies
-  bool last_words = false;      ///< all messages of a dead rank arrive before its loss is noticed
-  unsigned most_losses = 0;     ///< see farm_ledger_config
+  skel::error_policy on_error;      ///< what happens to tasks that throw
+  std::optional<int> failing_rank;  ///< every task throws on this rank, and no other does
+  std::vector<task_id> poison;      ///< a rank that runs one of these dies
+  bool last_words = false;          ///< all messages of a dead rank arrive before its loss is noticed
+  unsigned most_losses = 0;         ///< see farm_ledger_config
   std::optional<task_id> sink_fails_at;
   std::optional<std::uint64_t> source_fails_at;
   bool stops_early = false;
@@ -74,6 +76,8 @@ struct scenario {
 [[nodiscard]] scenario death_scenario(std::uint64_t seed);
 /// Draws one that continues an earlier run; ranks may die.
 [[nodiscard]] scenario resumed_scenario(std::uint64_t seed);
+/// Draws one whose failed tasks run again or are left out.
+[[nodiscard]] scenario failing_scenario(std::uint64_t seed);
 /// Draws one with tasks that kill any rank that runs them.
 [[nodiscard]] scenario poison_scenario(std::uint64_t seed);
 /// Draws one whose ranks die for other reasons while tasks may be blamed.
@@ -182,9 +186,11 @@ class world {
     std::vector<std::uint8_t> recorded;         // per task: times
     std::vector<std::uint8_t> counted;          // per task: times its result entered the total (merged)
     std::vector<std::uint8_t> forgotten;
+    std::vector<std::uint8_t> left_out;  // per task
     std::vector<std::vector<task_id>> sink_queue;
     std::vector<bool> early;  // ordered: recorded, its turn has not come
     std::uint64_t supplied = 0, sunk = 0;
+    std::uint64_t next = 0;  // ordered: the sink waits for this task
     bool source_ended = false, source_failed = false, sink_failed = false, asked_to_stop = false;
     bool task_failed = false, died_at_work = false;
     double seconds = 0;
@@ -205,11 +211,13 @@ class world {
   }
   [[nodiscard]] bool deliverable(int from, int to) const;
   [[nodiscard]] bool may_die(int rank) const;
-  [[nodiscard]] bool fails(task_id id) const;
+  [[nodiscard]] bool fails(task_id id, int rank) const;
+  void leave_out(role::farm::leave_out const& task);
   [[nodiscard]] bool is_poison(task_id id) const;
   void take_poison(int rank, task_id id, std::uint64_t lost_words);
   void remember_what_it_ran(int rank);
   void check_blame(role::outcome const& how) const;
+  [[nodiscard]] bool survives_a_bad_rank(role::outcome const& how) const;
   [[nodiscard]] std::optional<event> random_event(std::mt19937_64& dice) const;
   void work_off(std::mt19937_64& dice);
 

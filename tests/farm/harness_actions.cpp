@@ -46,6 +46,8 @@ void world::perform(int rank, bool from_ledger, role::farm_actions& list, thread
     } else if (auto* const f = std::get_if<role::farm::forget>(&a)) {
       for (task_id id : ids_of({f->range})) state_.forgotten.at(id) = 1;
       if (state_.ledger.may_run_twice()) at(0).worker.drop(f->range);  // as the engine does
+    } else if (auto const* const l = std::get_if<role::farm::leave_out>(&a)) {
+      leave_out(*l);
     } else if (auto* const end = std::get_if<role::end>(&a)) {
       require(!n.ended, fmt::format("rank {} ends twice", rank));
       n.ended = true;
@@ -120,13 +122,14 @@ void world::check_window() const {
   // In task order, restored results wait for others; otherwise the sink receives them first.
   auto const restored = s.ordered ? 0 : std::min<std::uint64_t>(state_.sunk, s.restored.size());
   auto const sunk = state_.sunk - restored;
-  require(l.given() <= sunk + s.window,
-          fmt::format("{} tasks are open, the window is {}", l.given() - sunk, s.window));
+  auto const done = sunk + l.left_out();
+  require(l.given() <= done + s.window,
+          fmt::format("{} tasks are open, the window is {}", l.given() - done, s.window));
 }
 
 bool world::blamed() const {
   auto const& o = at(0).outcome;
-  return o.how == role::outcome::status::task_failed && !fails(o.task);
+  return o.how == role::outcome::status::task_failed && !fails(o.task, o.rank);
 }
 
 // If only tasks kill ranks and all their messages arrive, the blamed task is one of these. Otherwise dead or
@@ -146,6 +149,14 @@ bool world::ended() const {
                                          [](auto const& n) { return n.ended || !n.alive; });
 }
 
+// Whether only one rank fails and another one could run its tasks.
+bool world::survives_a_bad_rank(role::outcome const& how) const {
+  auto const& s = *scenario_;
+  int const computing = s.ranks - (s.root_serves && s.ranks > 1 ? 1 : 0);
+  return s.failing_rank && s.on_error.elsewhere && s.on_error.times > 1 && s.calm() && computing > 1 &&
+         !s.policy.copies && how.handed_out_again == 0;
+}
+
 void world::check_end() const {
   auto const& s = *scenario_;
   if (s.other_call) {
@@ -162,11 +173,15 @@ void world::check_end() const {
   using status = role::outcome::status;
   switch (root.how) {
     case status::done: {
-      auto const once = [](auto n) { return n == 1; };
-      require(std::all_of(state_.recorded.begin(), state_.recorded.end(), once), "a task is not recorded");
-      require(!s.merged || std::all_of(state_.counted.begin(), state_.counted.end(), once),
-              "a task is not merged");
-      require(root.tasks == s.tasks && state_.sunk == s.tasks, "the sink lacks results");
+      std::uint64_t left_out = 0;
+      for (task_id id = 0; id < s.tasks; ++id) {
+        left_out += state_.left_out[id];
+        require(state_.recorded[id] + state_.left_out[id] == 1, "a task is not recorded");
+        require(!s.merged || state_.counted[id] + state_.left_out[id] == 1, "a task is not merged");
+      }
+      require(root.tasks == s.tasks - left_out && state_.sunk == root.tasks, "the sink lacks results");
+      require(left_out == 0 || !survives_a_bad_rank(root),
+              "a task is left out though another rank could run it");
       break;
     }
     case status::stopped_early:
@@ -175,8 +190,11 @@ void world::check_end() const {
     case status::task_failed:
       if (blamed())
         check_blame(root);
+      else if (survives_a_bad_rank(root))
+        require(false, "the run fails though another rank could run the task");
       else
-        require(state_.task_failed && fails(root.task), "the outcome names a task that did not fail");
+        require(state_.task_failed && fails(root.task, root.rank),
+                "the outcome names a task that did not fail");
       break;
     case status::sink_failed:
       require(state_.sink_failed, "the sink has not failed");

@@ -20,6 +20,8 @@ std::string scenario::describe() const {
       source_fails_at ? static_cast<long>(*source_fails_at) : -1, stops_early, other_call.value_or(-1), chaos,
       (resumed ? fmt::format(", {} restored", restored.size()) : "") +
           (poison.empty() ? "" : fmt::format(", poison {}", fmt::join(poison, " "))) +
+          (on_error.goes_on() ? ", on_error " + skel::to_string(on_error) : "") +
+          (failing_rank ? fmt::format(", rank {} fails", *failing_rank) : "") +
           (most_losses > 0 ? fmt::format(", blamed after {}", most_losses) : ""));
 }
 
@@ -148,6 +150,23 @@ scenario resumed_scenario(std::uint64_t seed) {
   return s;
 }
 
+scenario failing_scenario(std::uint64_t seed) {
+  std::mt19937_64 dice(seed * 3 + 2);
+  auto s = draw(seed, dice() % 3 == 0);
+  auto const times = 1 + static_cast<unsigned>(dice() % 3);
+  bool const elsewhere = dice() % 4 != 0;
+  if (dice() % 2 == 0)
+    s.on_error = skel::on_error::retry{times, elsewhere};
+  else
+    s.on_error = skel::on_error::collect{times, elsewhere};
+  s.sink_fails_at = s.source_fails_at = {};
+  s.other_call = {};
+  s.failing_from = dice() % 40;
+  s.failing_every = 1 + dice() % 8;
+  if (dice() % 3 == 0) s.failing_rank = static_cast<int>(dice() % static_cast<std::uint64_t>(s.ranks));
+  return s;
+}
+
 scenario poison_scenario(std::uint64_t seed) {
   std::mt19937_64 dice(seed * 5 + 1);
   auto s = draw(seed, dice() % 6 == 0);
@@ -165,6 +184,7 @@ scenario poison_scenario(std::uint64_t seed) {
   s.poison.push_back(dice() % s.tasks);
   s.last_words = s.deaths == 0 && dice() % 2 == 0;
   if (dice() % 4 == 0) s.poison.push_back(dice() % s.tasks);
+  if (seed % 4 == 0) s.on_error = skel::on_error::collect{};
   return s;
 }
 

@@ -29,6 +29,10 @@ TEST_CASE("farms resume earlier runs", "[deaths]") {
   try_many("resumed", harness::resumed_scenario, 31, runs_wanted(8000));
 }
 
+TEST_CASE("failed tasks run again elsewhere, or are left out", "[errors]") {
+  try_many("failing", harness::failing_scenario, 5, runs_wanted(12000));
+}
+
 TEST_CASE("tasks that kill every rank that runs them are named", "[deaths]") {
   try_many("poison", harness::poison_scenario, 3, runs_wanted(8000));
   // If all messages of dead ranks arrive and the root does not run the task first, the task is always named.
@@ -36,7 +40,9 @@ TEST_CASE("tasks that kill every rank that runs them are named", "[deaths]") {
   for (std::uint64_t seed = 1; seed <= test::fewer_if_slow(3000); ++seed) {
     auto const s = harness::poison_scenario(seed);
     bool const enough = s.ranks >= 5 && s.most_losses <= 2 && s.poison.size() == 1;
-    if (!enough || !s.last_words || !s.root_serves || s.suspicions > 0 || s.policy.copies) continue;
+    if (!enough || s.on_error.goes_on() || !s.last_words || !s.root_serves || s.suspicions > 0 ||
+        s.policy.copies)
+      continue;
     ++runs;
     INFO(s.describe());
     CHECK(harness::run(s).blamed);

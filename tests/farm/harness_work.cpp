@@ -44,8 +44,9 @@ bool world::is_poison(task_id id) const {
   return std::find(p.begin(), p.end(), id) != p.end();
 }
 
-bool world::fails(task_id id) const {
+bool world::fails(task_id id, int rank) const {
   auto const& s = *scenario_;
+  if (s.failing_rank) return rank == *s.failing_rank;
   return s.failing_from && id >= *s.failing_from && (id - *s.failing_from) % s.failing_every == 0;
 }
 
@@ -55,7 +56,7 @@ void world::finish(event const& e) {
   require(t.todo.has_value(), "a thread without tasks finishes some");
   task_range rest = *t.todo;
   std::uint64_t good = 0;
-  for (; good < e.n && !fails(rest[good]); ++good)
+  for (; good < e.n && !fails(rest[good], e.a); ++good)
     if (is_poison(rest[good])) {
       take_poison(e.a, rest[good], e.more);
       return;
@@ -73,18 +74,35 @@ void world::finish(event const& e) {
     n.worker.finished(front, throws || part ? 0 : e.more, list);
     perform(e.a, false, list, throws || part ? nullptr : &t);
   }
+  bool left = part;
   if (throws) {
     state_.task_failed = true;
     n.failed = true;
     auto const id = rest.first;
     rest.take_front(1);
-    n.worker.failed(id, "it throws", rest, list);
-  } else if (part && n.draining) {
-    n.worker.finished(rest, 0, list);
-  } else if (part) {
-    t.todo = rest;
+    bool const goes_on = scenario_->on_error.goes_on();
+    left = goes_on && !rest.empty();
+    if (goes_on)
+      n.worker.threw(id, "it throws", list);
+    else
+      n.worker.failed(id, "it throws", rest, list);
   }
+  if (left && n.draining)
+    n.worker.finished(rest, 0, list);
+  else if (left)
+    t.todo = rest;
   perform(e.a, false, list);
+}
+
+void world::leave_out(role::farm::leave_out const& task) {
+  auto const& s = *scenario_;
+  require(s.on_error.collects, fmt::format("task {} is left out, but nothing allows that", task.task));
+  require(!state_.recorded.at(task.task), fmt::format("task {} has a result and is left out", task.task));
+  require(++state_.left_out.at(task.task) == 1, fmt::format("task {} is left out twice", task.task));
+  bool const killer = is_poison(task.task) || s.most_losses > 0;
+  require(killer || (fails(task.task, task.rank) && task.times >= s.on_error.times),
+          fmt::format("task {} is left out, but has not failed often enough", task.task));
+  if (s.ordered) state_.sink_queue.push_back({task.task});
 }
 
 void world::supply(event const& e) {
@@ -116,15 +134,17 @@ void world::sink(std::uint64_t most) {
         give(id);
     }
   queue.erase(queue.begin(), queue.begin() + static_cast<std::ptrdiff_t>(entries));
-  while (scenario_->ordered && !bad && state_.sunk < scenario_->tasks && state_.early[state_.sunk])
-    give(state_.sunk);
+  while (scenario_->ordered && !bad && state_.next < scenario_->tasks && state_.early[state_.next]) {
+    if (!state_.left_out[state_.next]) give(state_.next);
+    if (!bad) ++state_.next;
+  }
   role::farm_actions list;
   if (bad) {
     state_.sink_failed = true;
     state_.ledger.sink_failed(*bad, "disk full", list);
   }
   auto const count = fault_ != nullptr ? fault_->sunk(state_.sunk) : state_.sunk;
-  state_.ledger.sunk(count, scenario_->ordered ? count : 0, list);
+  state_.ledger.sunk(count, scenario_->ordered ? state_.next : 0, list);
   perform(0, true, list);
 }
 

@@ -1,6 +1,6 @@
 // A farm whose ranks kill themselves: losses SCHEDULE RESULTS WHEN SEED. The root prints the lost ranks and
 // whether the bytes are right. losses_test.cpp starts it. RESULTS: streamed, concentrated, or on-root for
-// tasks that travel.
+// tasks that travel. WHEN = abort: a task ends every rank that runs it, and is left out.
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -16,6 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 constexpr std::uint64_t tasks = 240;
+constexpr std::uint64_t poison = 17;  // with WHEN = abort, this task aborts any rank that runs it
 
 std::vector<std::uint64_t> work(std::uint64_t id) {
   std::vector<std::uint64_t> result(1 + id % 50);
@@ -39,12 +40,15 @@ int main(int argc, char** argv) {
     skel::farm_options options;
     if (std::string(argv[2]) == "concentrated") options.results = skel::results::concentrated();
     if (p.when == "last") options.max_losses_per_task = 0;  // one task kills all of them
+    bool const aborts = p.when == "abort";
+    if (aborts) options.on_error = skel::on_error::collect{};
     std::atomic<std::uint64_t> done_here = 0;
     auto const run = [&](bool dying) {
       std::vector<std::vector<std::uint64_t>> got;
       auto const task = [&](std::uint64_t id) {
         std::this_thread::sleep_for(2ms);
         if (dying && dies_in_task(p, ctx.rank(), ++done_here, id)) test::die();
+        if (dying && aborts && id == poison && ctx.rank() != 0) std::abort();
         return work(id);
       };
       auto const list = [] { return std::views::iota(std::uint64_t{0}, tasks); };
@@ -54,7 +58,11 @@ int main(int argc, char** argv) {
               ? skel::farm(ctx, skel::on_root(list), task, how, skel::into(got), options).report
               : skel::farm(ctx, skel::indices(tasks), task, how, skel::into(got), options).report;
       bool right = got.size() == tasks;
-      for (std::uint64_t i = 0; right && i < tasks; ++i) right = got[i] == work(i);
+      for (std::uint64_t i = 0; right && i < tasks; ++i)
+        right = dying && aborts && i == poison ? got[i].empty() : got[i] == work(i);
+      auto const& failed = report.failed_tasks;
+      if (ctx.is_root() && aborts)
+        right = right && (dying ? failed.size() == 1 && failed[0].task == poison : failed.empty());
       if (ctx.is_root()) test::say_losses(right, report);
     };
     if (auto const life = p.lifetime(ctx.rank())) test::die_in(*life);

@@ -55,6 +55,10 @@ TEST_CASE("every rank but the root killed by the last task, one after the other"
   for (auto const* how : schedules) survives({how, "streamed", "last"}, 1, 3);
 }
 
+TEST_CASE("a task that aborts every rank is left out, and the run goes on") {
+  for (auto const* how : schedules) survives({how, "streamed", "abort"}, 1, 6);
+}
+
 TEST_CASE("two ranks at once, and all but the root") {
   for (auto const* how : {"auto", "guided", "interleaved", "ring"}) {
     survives({how, "streamed", "two"}, 5);

@@ -96,7 +96,7 @@ class farm_work_of final : public farm_work {
         if (values.empty())
           values.emplace_back(std::move(r));
         else
-          values[0].value = sink_.merge(std::move(values[0].value), std::move(r));
+          merge_into(values[0].value, std::move(r));
       } else {
         values.emplace_back(
             constructed_by{[&]() -> result { return compute(range[at], at, payloads, where); }});
@@ -223,6 +223,14 @@ class farm_work_of final : public farm_work {
   }
 
  private:
+  void merge_into(result& total, result&& more) const {
+    try {
+      total = sink_.merge(std::move(total), std::move(more));
+    } catch (...) {
+      throw merge_failure{std::current_exception()};
+    }
+  }
+
   result compute(task_id id, std::uint64_t at, std::span<task_payload const> payloads,
                  worker_info const& where) const {
     auto const call = [&](task const& t) -> result {

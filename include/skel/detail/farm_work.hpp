@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <span>
@@ -35,6 +36,12 @@ struct local_results {
   local_results(local_results const&) = delete;
   local_results& operator=(local_results const&) = delete;
   virtual ~local_results() = default;
+};
+
+/// Thrown in place of an exception of the user's merge. It is no failure of a task: merged results
+/// may be lost.
+struct merge_failure {
+  std::exception_ptr why;
 };
 
 struct farm_traits {

@@ -1,6 +1,7 @@
 // Actions: what a role of the farm asks for in answer to an event.
 #pragma once
 
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -32,11 +33,20 @@ struct forget {
   friend bool operator==(forget const&, forget const&) = default;
 };
 
+/// This task will have no result: it failed this many times, last on `rank`.
+struct leave_out {
+  task_id task = 0;
+  rank_id rank = 0;
+  unsigned times = 0;
+  std::string text{};
+  friend bool operator==(leave_out const&, leave_out const&) = default;
+};
+
 }  // namespace farm
 
 /// `drain` drops unsent results and the payloads of waiting tasks.
-using farm_action =
-    std::variant<farm::send, tell_root, farm::execute, farm::record, farm::forget, drain, end, fail>;
+using farm_action = std::variant<farm::send, tell_root, farm::execute, farm::record, farm::forget,
+                                 farm::leave_out, drain, end, fail>;
 using farm_actions = std::vector<farm_action>;
 
 }  // namespace skel::role

@@ -112,6 +112,12 @@ bool held_tasks::finish(task_range const& range) {
   return std::erase(watched_, range) > 0;
 }
 
+void held_tasks::fail(task_id id) {
+  task_range const task{id, 1, 1};
+  end_run(task);
+  std::erase(watched_, task);
+}
+
 bool held_tasks::is_suspect(task_range const& running) const {
   return std::find(watched_.begin(), watched_.end(), running) != watched_.end();
 }

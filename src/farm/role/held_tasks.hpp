@@ -32,6 +32,8 @@ class held_tasks {
   void end_run(task_range const& range);
   /// These tasks have finished. Returns true if they are suspects, whose results the root waits for.
   bool finish(task_range const& range);
+  /// This running task has failed.
+  void fail(task_id id);
   /// Whether this range is a running suspect.
   [[nodiscard]] bool is_suspect(task_range const& running) const;
 

@@ -125,7 +125,8 @@ void farm_ledger::supplied(std::uint64_t available, bool ended, farm_actions& ou
 
 void farm_ledger::sunk(std::uint64_t count, task_id next, farm_actions& out) {
   sunk_ = count;
-  dealer_.pool().sunk(count, next);
+  sink_next_ = next;
+  dealer_.pool().sunk(count + left_out_, next);
   stock_.moved();
   if (config_.window > 0) {
     serve_all(out);
@@ -136,7 +137,7 @@ void farm_ledger::sunk(std::uint64_t count, task_id next, farm_actions& out) {
 
 void farm_ledger::maybe_complete(farm_actions& out) {
   // The sink may still throw while results wait for it, so the run ends only when it has received all.
-  if (!stopping() && source_ended_ && recorded_.count() == available_ && sunk_ == available_)
+  if (!stopping() && source_ended_ && recorded_.count() == available_ && sunk_ + left_out_ == available_)
     roll(out, &roll_call::done, sunk_);
 }
 
@@ -193,6 +194,8 @@ void farm_ledger::on(rank_id from, farm_message const& m, farm_actions& out) {
     on_begins(*index, *b, out);
   } else if (auto const* const s = std::get_if<farm::stock>(&m)) {
     on_stock(*index, *s, out);
+  } else if (auto const* const f = std::get_if<farm::task_failed>(&m)) {
+    on_task_failed(*index, *f, out);
   }
 }
 
@@ -207,6 +210,7 @@ void farm_ledger::on_hello(std::size_t index, hello const& m, farm_actions& out)
                    now_);
   }
   give_suspects(out);
+  give_failed(out);
   if (stopping()) {
     call_messages told;
     roll_.say_again(config_.ranks[index], told);
@@ -256,6 +260,7 @@ void farm_ledger::record(range_list const& ranges, farm_actions& out) {
     for (auto const& fresh : recorded_.insert(r)) {
       // The task may be back in the pool and not yet given again.
       if (handed_out_again_ > 0) dealer_.pool().remove(fresh, recorded_);
+      failed_.settle(fresh);
       out.push_back(farm::record{fresh});
       out.push_back(farm::forget{fresh});
     }
@@ -312,6 +317,8 @@ std::uint64_t farm_ledger::hash() const {
   stock_.hash(d);
   begun_.hash(d);
   suspects_.hash(d, [](task_id id) { return id; });
+  failed_.hash(d);
+  d.add(sink_next_).add(left_out_);
   return d.value();
 }
 

@@ -9,10 +9,12 @@
 #include "farm/role/action.hpp"
 #include "farm/role/begun_tasks.hpp"
 #include "farm/role/dealer.hpp"
+#include "farm/role/failed_tasks.hpp"
 #include "farm/role/stock.hpp"
 #include "role/roll_call.hpp"
 #include "role/suspects.hpp"
 #include "role/task_set.hpp"
+#include "skel/on_error.hpp"
 #include "skel/schedule.hpp"
 
 namespace skel::role {
@@ -33,6 +35,7 @@ struct farm_ledger_config {
   std::uint64_t call_hash = 0;
   /// The run ends with an error when this many lost ranks were running the same task; 0: never.
   unsigned most_losses = 0;
+  error_policy on_error{};
   /// This run continues an earlier one: the root deals the remaining tasks even if workers could compute
   /// their shares of the whole list.
   bool resumed = false;
@@ -43,7 +46,8 @@ struct farm_ledger_config {
 /// Records the first result of each task. A task counts as given until its result is back: after a loss the
 /// root asks the living ranks what they hold (stock_taking) and gives tasks that are neither recorded nor
 /// claimed again (farm_dealer). Tasks that the lost rank was running (begun_tasks) are suspected of having
-/// ended it and go to one rank at a time (suspects). A regular value; events append their actions to `out`.
+/// ended it and go to one rank at a time (suspects). Tasks that threw (failed_tasks) run again or are left
+/// out, as config.on_error says. A regular value; events append their actions to `out`.
 class farm_ledger {
  public:
   farm_ledger() = default;
@@ -84,6 +88,8 @@ class farm_ledger {
   }
   /// Number of copies of running tasks that idle ranks were given.
   [[nodiscard]] std::uint64_t copies() const { return copies_; }
+  /// Number of tasks that will have no result.
+  [[nodiscard]] std::uint64_t left_out() const { return left_out_; }
   [[nodiscard]] std::vector<rank_id> lost_ranks() const { return roll_.lost_ranks(); }
   [[nodiscard]] std::vector<rank_id> not_stopped() const { return roll_.not_stopped(); }
   /// The tasks of `ranges` that have no result yet.
@@ -140,16 +146,24 @@ class farm_ledger {
   void find_suspects();
   void give_suspects(farm_actions& out);
 
+  void on_task_failed(std::size_t index, farm::task_failed const& m, farm_actions& out);
+  void give_failed(farm_actions& out);
+  [[nodiscard]] std::optional<std::size_t> taker_of_failed(task_id id) const;
+  void give_up(farm::leave_out task, farm_actions& out);
+
   farm_ledger_config config_;
   roll_call roll_;
   farm_dealer dealer_;
   stock_taking stock_;
   begun_tasks begun_;
   suspects<task_id> suspects_;
+  failed_tasks failed_;
   task_set recorded_;
   std::uint64_t available_ = 0;  // number of tasks that the source has produced
   bool source_ended_ = false;
   std::uint64_t sunk_ = 0;
+  task_id sink_next_ = 0;  // an ordered sink waits for this task
+  std::uint64_t left_out_ = 0;
   std::uint64_t handed_out_again_ = 0;
   std::uint64_t copies_ = 0;
   double now_ = 0;

@@ -30,10 +30,17 @@ void farm_ledger::tick(farm_actions& out) {
     return;
   }
   if (auto const guilty = suspects_.tick()) {
-    roll(out, &roll_call::on, config_.root, call_message(blamed{guilty->work, guilty->ranks, guilty->more}));
+    blamed const why{guilty->work, guilty->ranks, guilty->more};
+    if (config_.on_error.collects)
+      give_up({why.task, why.ranks.empty() ? 0 : why.ranks.back(), static_cast<unsigned>(why.ranks.size()),
+               text_of(why)},
+              out);
+    else
+      roll(out, &roll_call::on, config_.root, call_message(why));
     return;
   }
   give_suspects(out);
+  give_failed(out);
   if (directs()) direct_idle(true, out);
   if (stock_.tick(!roll_.lost_ranks().empty())) take_stock(out);
 }
@@ -64,12 +71,14 @@ void farm_ledger::finish_stock(farm_actions& out) {
     return;
   }
   for (auto const& r : dealer_.pool().ranges()) stock_.claim(r);
+  for (task_id const id : failed_.waiting()) stock_.claim({id, 1, 1});
   find_suspects();
   auto const missing = recorded_.missing(recorded_.low_water(), available_, stock_.claimed());
   stock_.end();
   if (!missing.empty()) stock_.again_soon();  // more may be missing
   put_back(missing);
   give_suspects(out);
+  give_failed(out);
   serve_all(out);
   push(out);
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <variant>
 
 #include "role/call_message.hpp"
@@ -34,10 +35,11 @@ struct grant {
   bool may_be_held = false;  ///< the worker may hold some of them already
   friend bool operator==(grant const&, grant const&) = default;
 };
-/// Root to worker: grants a task that was running on a lost rank. The worker runs it alone, sends `begins`
-/// first, and gives it to no thief. The payload travels with it.
+/// Root to worker: grants a task that was running on a lost rank, or threw. The worker runs it alone, sends
+/// `begins` first if it is watched, and gives it to no thief. The payload travels with it.
 struct grant_suspect {
   task_range task{0, 1, 1};
+  bool watched = true;  ///< false: it threw elsewhere, so the rank need not report what it begins
   friend bool operator==(grant_suspect const&, grant_suspect const&) = default;
 };
 /// Root to worker: no more tasks will come. Concentrated results may travel.
@@ -99,6 +101,13 @@ struct none {
   friend bool operator==(none const&, none const&) = default;
 };
 
+/// Worker to root: a task threw, and the worker goes on with others.
+struct task_failed {
+  task_id task = 0;
+  std::uint64_t nth = 0;  ///< counts this worker's failures, to detect repeated messages
+  std::string text{};
+  friend bool operator==(task_failed const&, task_failed const&) = default;
+};
 /// Root to worker: how long results may wait for others, so that the root can keep up with all ranks.
 struct spacing {
   std::uint64_t microseconds = 0;  ///< of work of each compute thread
@@ -109,7 +118,7 @@ struct spacing {
 
 using farm_message = std::variant<call_message, farm::ask, farm::grant, farm::grant_suspect, farm::nothing,
                                   farm::results, farm::begins, farm::take_stock, farm::stock, farm::steal,
-                                  farm::give, farm::none, farm::take_from, farm::spacing>;
+                                  farm::give, farm::none, farm::take_from, farm::spacing, farm::task_failed>;
 template <>
 inline constexpr unsigned first_kind<farm_message> = 16;
 
@@ -117,7 +126,8 @@ inline constexpr unsigned first_kind<farm_message> = 16;
 [[nodiscard]] inline bool for_ledger(farm_message const& m) {
   if (auto const* const call = std::get_if<call_message>(&m)) return for_roll_call(*call);
   return std::holds_alternative<farm::ask>(m) || std::holds_alternative<farm::results>(m) ||
-         std::holds_alternative<farm::begins>(m) || std::holds_alternative<farm::stock>(m);
+         std::holds_alternative<farm::begins>(m) || std::holds_alternative<farm::stock>(m) ||
+         std::holds_alternative<farm::task_failed>(m);
 }
 
 /// The tasks that the message gives to a worker; their payloads travel with the message.

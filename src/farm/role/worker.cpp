@@ -68,6 +68,19 @@ void farm_worker::failed(task_id id, std::string text, task_range const& dropped
   drained(out);
 }
 
+void farm_worker::threw(task_id id, std::string text, farm_actions& out) {
+  if (attendance_.ended()) return;
+  held_.fail(id);
+  std::erase_if(untold_, [&](auto const& r) { return r.last() == id; });
+  ++finished_;
+  if (attendance_.draining()) {
+    maybe_stopped(out);
+    return;
+  }
+  say(farm::task_failed{id, ++failures_, std::move(text)}, out);
+  go_on(out);
+}
+
 void farm_worker::hand_out(std::uint64_t limit, farm_actions& out) {
   if (attendance_.draining() || limit == 0) return;
   auto const range = held_.start(limit);
@@ -143,7 +156,7 @@ void farm_worker::on_nothing(farm_actions& out) {
 
 // Not an answer to this rank's request, so it keeps waiting for one.
 void farm_worker::on_suspect(farm::grant_suspect const& m) {
-  tells_always_ = true;
+  tells_always_ = tells_always_ || m.watched;
   if (attendance_.draining()) return;
   for (auto const& fresh : held_.not_held({&m.task, 1})) held_.add_suspect(fresh);
 }
@@ -302,6 +315,7 @@ std::uint64_t farm_worker::hash() const {
   d.add(static_cast<std::uint64_t>(refused_by_.value_or(-1)))
       .add(untold_)
       .add(finished_)
+      .add(failures_)
       .add(reach_)
       .add(ticks_)
       .add(unsent_ticks_);

@@ -45,6 +45,9 @@ class farm_worker {
   void finished(task_range const& range, std::uint64_t next_limit, farm_actions& out);
   /// Task `id` threw; the tasks of `dropped` (the rest of its range) will not run. The thread is free.
   void failed(task_id id, std::string text, task_range const& dropped, farm_actions& out);
+  /// Task `id` threw and the root decides whether it runs again. The thread goes on with the rest of its
+  /// range.
+  void threw(task_id id, std::string text, farm_actions& out);
   /// A compute thread ran `tasks` in `seconds`.
   void measured(std::uint64_t tasks, double seconds);
   void on(rank_id from, farm_message const& m, farm_actions& out);
@@ -97,6 +100,7 @@ class farm_worker {
   bool tells_always_ = false;   // a rank was lost: the root must know of every task begun
   bool stole_ = false;          // the root does not know what this rank begins next
   std::uint64_t finished_ = 0;  // tasks finished since begin()
+  std::uint64_t failures_ = 0;  // tasks that threw since begin()
   std::uint64_t reach_ = 1;     // tasks that cover a round trip: the latest `limit` of a compute thread
   double cost_ = 0;             // seconds per task of one thread; 0: unknown
   double weight_ = 0;           // number of tasks that cost_ stands for

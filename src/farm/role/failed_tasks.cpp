@@ -1,0 +1,48 @@
+#include "farm/role/failed_tasks.hpp"
+
+#include <algorithm>
+
+namespace skel::role {
+
+bool failed_tasks::add(task_id task, rank_id rank, std::uint64_t nth) {
+  auto& failures = all_[task].failures;
+  failure const now{rank, nth};
+  if (std::find(failures.begin(), failures.end(), now) != failures.end()) return false;
+  failures.push_back(now);
+  return true;
+}
+
+unsigned failed_tasks::times(task_id task) const {
+  auto const at = all_.find(task);
+  return at == all_.end() ? 0 : static_cast<unsigned>(at->second.failures.size());
+}
+
+bool failed_tasks::failed_on(task_id task, rank_id rank) const {
+  auto const at = all_.find(task);
+  return at != all_.end() && std::any_of(at->second.failures.begin(), at->second.failures.end(),
+                                         [&](failure const& f) { return f.rank == rank; });
+}
+
+void failed_tasks::settle(task_range const& tasks) {
+  if (all_.empty()) return;
+  auto const end = all_.upper_bound(tasks.last());
+  for (auto at = all_.lower_bound(tasks.first); at != end;)
+    at = tasks.contains(at->first) ? all_.erase(at) : std::next(at);
+}
+
+std::vector<task_id> failed_tasks::waiting() const {
+  std::vector<task_id> list;
+  for (auto const& [id, t] : all_)
+    if (t.waits) list.push_back(id);
+  return list;
+}
+
+void failed_tasks::hash(digest& d) const {
+  for (auto const& [id, t] : all_) {
+    d.add(id).add(t.waits).add(t.failures.size());
+    for (auto const& f : t.failures) d.add(static_cast<std::uint64_t>(f.rank)).add(f.nth);
+  }
+  d.add(all_.size());
+}
+
+}  // namespace skel::role

@@ -1,0 +1,80 @@
+// The root of a farm when tasks throw and the run goes on: failed tasks run again, or are left out.
+#include <algorithm>
+#include <utility>
+
+#include "farm/role/ledger.hpp"
+
+namespace skel::role {
+
+void farm_ledger::on_task_failed(std::size_t index, farm::task_failed const& m, farm_actions& out) {
+  task_range const task{m.task, 1, 1};
+  if (stopping() || !tasks_exist(index, {task}, out)) return;
+  stock_.moved();
+  if (watches(index)) begun_.results(index, dealer_.threads(index), {task}, {}, now_);
+  if (suspects_.acquit(m.task)) give_suspects(out);  // it throws, so it ended no rank
+  rank_id const from = config_.ranks[index];
+  if (recorded_.contains(m.task) || !failed_.add(m.task, from, m.nth)) return;
+  if (auto const times = failed_.times(m.task); times >= config_.on_error.times) {
+    give_up({m.task, from, times, m.text}, out);
+    return;
+  }
+  failed_.wait(m.task);
+  give_failed(out);
+}
+
+// Gives failed tasks to ranks where they have not failed yet.
+void farm_ledger::give_failed(farm_actions& out) {
+  if (stopping() || failed_.empty()) return;
+  auto const& pool = dealer_.pool().ranges();
+  for (task_id const id : failed_.waiting()) {
+    bool const pooled =  // the rank was thought lost, and its tasks are given again anyway
+        handed_out_again_ > 0 &&
+        std::any_of(pool.begin(), pool.end(), [&](auto const& r) { return r.contains(id); });
+    if (pooled) {
+      failed_.given(id);
+      continue;
+    }
+    auto const to = taker_of_failed(id);
+    if (!to) continue;  // a rank that has not said hello yet will take it
+    failed_.given(id);
+    if (stock_.under_way()) stock_.claim({id, 1, 1});
+    out.push_back(farm::send{config_.ranks[*to], farm::grant_suspect{{id, 1, 1}, false}});
+  }
+}
+
+std::optional<std::size_t> farm_ledger::taker_of_failed(task_id id) const {
+  auto const fresh = [&](std::size_t i) {
+    return !config_.on_error.elsewhere || !failed_.failed_on(id, config_.ranks[i]);
+  };
+  auto const takers = dealer_.takers_of_suspects();  // the root only if it is alone
+  if (auto const at = std::find_if(takers.begin(), takers.end(), fresh); at != takers.end()) return *at;
+  auto const root = index_of(config_.root);
+  if (root && dealer_.computes(*root) && dealer_.said_hello(*root) && fresh(*root)) return root;
+  for (std::size_t i = 0; i < config_.ranks.count; ++i)
+    if (dealer_.computes(i) && !dealer_.said_hello(i) && fresh(i)) return std::nullopt;
+  if (takers.empty()) return std::nullopt;
+  return takers[failed_.times(id) % takers.size()];
+}
+
+// The task has failed too often, or it ends every rank that runs it.
+void farm_ledger::give_up(farm::leave_out task, farm_actions& out) {
+  if (!config_.on_error.collects) {
+    if (task.times > 1) task.text += " (the task failed " + std::to_string(task.times) + " times)";
+    roll(out, &roll_call::task_failed, task.task, task.rank, std::move(task.text));
+    return;
+  }
+  task_range const range{task.task, 1, 1};
+  recorded_.insert(range.first);
+  dealer_.pool().remove(range, recorded_);
+  failed_.settle(range);
+  suspects_.acquit(range.first);
+  ++left_out_;
+  out.push_back(std::move(task));
+  out.push_back(farm::forget{range});
+  dealer_.pool().sunk(sunk_ + left_out_, sink_next_);
+  serve_all(out);
+  if (!dealer_.pool().empty()) push(out);
+  maybe_complete(out);
+}
+
+}  // namespace skel::role
