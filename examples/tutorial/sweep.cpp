@@ -1,8 +1,11 @@
-// A parameter sweep whose sink writes a CSV file, in the order of the parameters.
+// A parameter sweep whose sink writes a CSV file, in the order of the parameters. Solvers that fail
+// run again on another rank.
 //     mpiexec -n 4 sweep > sweep.csv
+#include <atomic>
 #include <cmath>
 #include <cstdio>
 #include <skel/skel.hpp>
+#include <stdexcept>
 #include <vector>
 
 struct setting {
@@ -11,6 +14,8 @@ struct setting {
 
 // The greatest deflection of a damped, driven pendulum.
 double deflection(setting const& s) {
+  static std::atomic<int> calls = 0;
+  if (++calls == 5) throw std::runtime_error("no licence");  // now and then, as on a real cluster
   double angle = 0, speed = 0, most = 0;
   constexpr double step = 1e-3;
   for (int i = 0; i < 20'000; ++i) {
@@ -30,6 +35,7 @@ int main(int argc, char** argv) {
     auto const write = [&](skel::task_id i, double most) {  // on the root
       std::printf("%.1f,%.1f,%.12g\n", all[i].damping, all[i].force, most);
     };
-    skel::farm(ctx, skel::replicated(all), deflection, skel::schedule::first_come{}, skel::ordered(write));
+    skel::farm(ctx, skel::replicated(all), deflection, skel::ordered(write),
+               {.on_error = skel::on_error::retry{.times = 3}});
   });
 }

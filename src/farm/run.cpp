@@ -312,7 +312,7 @@ void farm_run::describe(report& r) const {
 }
 
 void farm_run::describe(observe::progress_state& s, bool /*last*/) const {
-  s.done = sink_.sunk();
+  s.done = sink_.sunk() + failed_tasks_;
   s.total = setup_.traits.tasks;
   s.failed = failed_tasks_;
   s.lost_ranks = lost_ranks_;

@@ -41,14 +41,17 @@ int main(int argc, char** argv) {
     if (std::string(argv[2]) == "concentrated") options.results = skel::results::concentrated();
     if (p.when == "last") options.max_losses_per_task = 0;  // one task kills all of them
     bool const aborts = p.when == "abort";
-    if (aborts) options.on_error = skel::on_error::collect{};
+    if (aborts) {
+      options.on_error = skel::on_error::collect{};
+      options.root = skel::root_role::serves;  // or the root might be the one that dies
+    }
     std::atomic<std::uint64_t> done_here = 0;
     auto const run = [&](bool dying) {
       std::vector<std::vector<std::uint64_t>> got;
       auto const task = [&](std::uint64_t id) {
         std::this_thread::sleep_for(2ms);
         if (dying && dies_in_task(p, ctx.rank(), ++done_here, id)) test::die();
-        if (dying && aborts && id == poison && ctx.rank() != 0) std::abort();
+        if (dying && aborts && id == poison) std::abort();
         return work(id);
       };
       auto const list = [] { return std::views::iota(std::uint64_t{0}, tasks); };

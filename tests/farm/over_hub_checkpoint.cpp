@@ -236,3 +236,35 @@ TEST_CASE("a checkpoint of a longer stream is refused") {
   CHECK(job.error(0) ==
         "the source of tasks failed: it has 100 tasks, but the checkpoint holds the result of task 159");
 }
+
+TEST_CASE("a resumed run tries the tasks again that failed, and no others") {
+  store const where;
+  std::set<std::uint64_t> run_now;
+  std::mutex lock;
+  for (bool const resumes : {false, true}) {
+    INFO((resumes ? "resumed" : "first"));
+    hub::job job(3, 2);
+    run_now.clear();
+    std::vector<std::uint64_t> in_order, right;
+    for (std::uint64_t id = 0; id < all_tasks; ++id)
+      if (resumes || id % 40 != 7) right.push_back(work(id));
+    job.run([&](skel::context& ctx) {
+      auto options = where.options(resumes);
+      options.on_error = skel::on_error::collect{};
+      auto const f = [&](std::uint64_t id) {
+        {
+          std::lock_guard const guard(lock);
+          run_now.insert(id);
+        }
+        if (!resumes && id % 40 == 7) throw std::runtime_error("no luck");
+        return work(id);
+      };
+      auto const write = [&](skel::task_id, std::uint64_t x) { in_order.push_back(x); };
+      auto const r = skel::farm(ctx, skel::indices(all_tasks), f, skel::ordered(write), options).report;
+      if (ctx.is_root()) CHECK(r.failed_tasks.size() == (resumes ? 0 : 4));
+    });
+    for (int r = 0; r < 3; ++r) CHECK(job.error(r).empty());
+    CHECK(in_order == right);
+    if (resumes) CHECK(run_now == std::set<std::uint64_t>{7, 47, 87, 127});
+  }
+}

@@ -65,6 +65,8 @@ TEST_CASE("lost ranks are reported") {
   state.ranks = 4;
   state.lost_ranks = 1;
   CHECK(progress_line("", state, 100).ends_with("1 of 4 ranks lost"));
+  state.failed = 3;
+  CHECK(progress_line("", state, 100).ends_with("3 failed  1 of 4 ranks lost"));
 }
 
 TEST_CASE("100 % means that all is done, and no tasks are done") {

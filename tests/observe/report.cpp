@@ -62,6 +62,14 @@ TEST_CASE("a report has the documented keys in the documented order") {
   CHECK(json["steals"] == 17);
 }
 
+TEST_CASE("failed tasks are listed, if there are any") {
+  auto run = some_report();
+  CHECK_FALSE(written(run, {"skel-x", {}, {}}).contains("failed_tasks"));
+  run.failed_tasks = {{.task = 7, .rank = 1, .times = 3, .text = "no \"luck\""}};
+  CHECK(written(run, {"skel-x", {}, {}})["failed_tasks"].dump() ==
+        R"([{"task":7,"rank":1,"times":3,"text":"no \"luck\""}])");
+}
+
 TEST_CASE("values that were not measured are absent, never 0") {
   auto run = some_report();
   run.busy_share = std::nan("");

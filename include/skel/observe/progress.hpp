@@ -26,7 +26,7 @@ struct progress_state {
   double seconds = 0;                  ///< since the start of the run
   int ranks = 1;                       ///< of the run, including lost ones
   int lost_ranks = 0;                  ///< how many of them are lost
-  std::uint64_t failed = 0;            ///< tasks that are left out because they failed
+  std::uint64_t failed = 0;            ///< how many of `done` failed
   std::string_view unit = "tasks";     ///< of done and total
 };
 
