@@ -47,6 +47,10 @@ struct farm_options {
   /// A task that was running on this many lost ranks ends the run with task_error, since it
   /// probably killed them; with on_error::collect it is left out. 0: no limit.
   unsigned max_losses_per_task = 2;
+  /// A task that runs for longer than this has failed. Since nothing can interrupt it, its rank prints
+  /// a line and ends its process, and the others go on as after any loss. The root cannot be
+  /// replaced: there, it ends the job with exit code 1. Empty: no limit.
+  std::optional<double> task_time_limit_seconds{};
   /// Saves the results that the root has received, so that a later run resumes from them
   /// (docs/farm.md).
   std::optional<checkpoint_options> checkpoint{};

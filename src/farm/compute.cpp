@@ -1,9 +1,15 @@
 // The compute threads of a farm: they take tasks, run them in slices, and hand in the results.
+#include <unistd.h>
+
 #include <algorithm>
+#include <csignal>
+#include <cstdio>
 #include <utility>
 
+#include "base/format.hpp"
 #include "call/quantum.hpp"
 #include "call/user_code.hpp"
+#include "engine/exit_status.hpp"
 #include "run.hpp"
 
 namespace skel::detail {
@@ -126,19 +132,59 @@ void farm_run::hand_in(thread_state& t, task_range const& range, std::uint64_t d
   perform(list, &t);
 }
 
+// Called with the lock held, by whichever thread drives communication.
+void farm_run::watch_tasks(double t) {
+  auto const limit = setup_.options.task_time_limit_seconds;
+  if (must_end_) end_for(0);
+  if (!limit || over_) return;
+  for (auto const& thread : state_)
+    if (double const since = thread.since; since > 0 && t - since > *limit) {
+      end_for(thread.running);
+      return;
+    }
+}
+
+// The task cannot be interrupted, so its process must end: first the others learn why, and a tick later, when
+// these messages have left, it ends.
+void farm_run::end_for(task_id id) {
+  auto const text = detail::format("has run for longer than its time limit of {} s",
+                                   *setup_.options.task_time_limit_seconds);
+  if (std::exchange(must_end_, true)) {
+    if (!is_root()) std::raise(SIGKILL);  // as any loss of a rank
+    report_exit_status(rank_, 1);
+    std::fflush(nullptr);
+    _exit(1);
+  }
+  std::fprintf(stderr, "skel: rank %d: task %llu %s, so this rank ends\n", rank_,
+               static_cast<unsigned long long>(id), text.c_str());
+  if (is_root()) {
+    abort(detail::format("task {} {} on the root, which no rank can replace", id, text));
+    return;
+  }
+  role::farm_actions list;
+  worker_.threw(id, "it " + text, list);
+  perform(list);
+}
+
 void farm_run::run_slices(unsigned thread, task_range const& range, std::uint64_t& at, result_batch& batch) {
   auto& t = state_[thread];
   worker_info const where{rank_, thread, threads_, engine_.device(thread)};
   double before = now();
+  bool const limited = setup_.options.task_time_limit_seconds.has_value();
   while (at < range.count) {
-    std::uint64_t const end = std::min(range.count, at + t.pace.slice());
+    std::uint64_t const end = std::min(range.count, at + (limited ? 1 : t.pace.slice()));
     std::uint64_t const first = at;
     auto const account = [&] {
       double const after = now();
       t.pace.measured(at - first, after - before, batch.is_packed() ? batch.packed.size() : 0,
                       setup_.traits.result_bytes);
       before = after;
+      if (limited) t.since = 0;
     };
+    if (limited) {
+      t.running = range[at];
+      t.since = before;
+    }
     try {
       if (batch.in_place)
         work_.run_in_place(range, at, end, where);

@@ -297,6 +297,7 @@ void farm_run::on_tick(double t) {
   worker_.tick(list);
   perform(list);
   check_stop();
+  watch_tasks(t);
   watch(t);
 }
 

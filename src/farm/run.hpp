@@ -36,6 +36,8 @@ class farm_run final : public collective_run {
     task_pace pace;
     std::optional<task_range> todo;
     std::vector<task_payload> payloads;  // of todo
+    std::atomic<task_id> running{0};     // with a time limit of tasks
+    std::atomic<double> since{0};        // when it began; 0: none runs
     role::farm_actions wanted;           // the role's answer to a request for work; kept for its memory
   };
   struct own_message {
@@ -49,6 +51,8 @@ class farm_run final : public collective_run {
   void after_quantum(unsigned thread, std::unique_lock<std::mutex>& lock) override;
   void after_work();
   [[nodiscard]] result_batch empty_batch();
+  void watch_tasks(double t);
+  void end_for(task_id id);
   void run_slices(unsigned thread, task_range const& range, std::uint64_t& at, result_batch& batch);
   struct thrown {
     std::string text;
@@ -101,6 +105,7 @@ class farm_run final : public collective_run {
   range_list accepted_;  // tasks of the current message that the ledger accepted
   std::vector<thread_state> state_;
   std::vector<task_failure> left_out_;  // on the root
+  bool must_end_ = false;               // a task runs over its time limit
 
   std::size_t not_stopped_ = 0;                      // ranks that have not said `stopped`, for the watchdog
   std::unordered_set<int> heard_;                    // ranks that have taken part in this run so far

@@ -47,6 +47,8 @@ void farm_setup::check_choices() const {
   require_count("farm", "window", options.results.window);
   require_count("farm", "the batch of streamed results", options.results.batch);
   require_count("farm", "the times of on_error", options.on_error.times);
+  if (options.task_time_limit_seconds)
+    require_seconds("farm", "task_time_limit_seconds", *options.task_time_limit_seconds);
   if (options.on_error.times == 0)
     throw usage_error("farm: the times of on_error are 0, but a task must fail at least once");
   bool const dealt = policy.start != start_with::nothing;

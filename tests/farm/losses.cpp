@@ -1,6 +1,7 @@
 // A farm whose ranks kill themselves: losses SCHEDULE RESULTS WHEN SEED. The root prints the lost ranks and
 // whether the bytes are right. losses_test.cpp starts it. RESULTS: streamed, concentrated, or on-root for
-// tasks that travel. WHEN = abort: a task ends every rank that runs it, and is left out.
+// tasks that travel. WHEN = abort or hang: a task ends every rank that runs it, or does not end, and is
+// left out. hang-root: the root's tasks do not end.
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -40,7 +41,9 @@ int main(int argc, char** argv) {
     skel::farm_options options;
     if (std::string(argv[2]) == "concentrated") options.results = skel::results::concentrated();
     if (p.when == "last") options.max_losses_per_task = 0;  // one task kills all of them
-    bool const aborts = p.when == "abort";
+    bool const hangs = p.when == "hang";
+    bool const aborts = p.when == "abort" || hangs;
+    if (hangs || p.when == "hang-root") options.task_time_limit_seconds = 0.3;
     if (aborts) {
       options.on_error = skel::on_error::collect{};
       options.root = skel::root_role::serves;  // or the root might be the one that dies
@@ -51,6 +54,8 @@ int main(int argc, char** argv) {
       auto const task = [&](std::uint64_t id) {
         std::this_thread::sleep_for(2ms);
         if (dying && dies_in_task(p, ctx.rank(), ++done_here, id)) test::die();
+        bool const hangs_here = hangs ? id == poison : p.when == "hang-root" && ctx.is_root();
+        if (dying && hangs_here) std::this_thread::sleep_for(1h);
         if (dying && aborts && id == poison) std::abort();
         return work(id);
       };

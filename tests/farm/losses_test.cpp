@@ -59,6 +59,20 @@ TEST_CASE("a task that aborts every rank is left out, and the run goes on") {
   for (auto const* how : {"auto", "blocks", "ring"}) survives({how, "streamed", "abort"}, 1, 6);
 }
 
+TEST_CASE("a task that does not end is left out, and its rank ends") {
+  for (auto const* how : {"auto", "interleaved", "ring"}) survives({how, "streamed", "hang"}, 1, 3);
+}
+
+TEST_CASE("a task that does not end on the root ends the job with exit code 1") {
+  auto const e = test::run_with_deaths(command({"auto", "streamed", "hang-root"}) + " 1", 3);
+  CAPTURE(e.out, e.errors);
+  CHECK(e.code == 1);
+  CHECK(std::count_if(e.errors.begin(), e.errors.end(), [](auto const& line) {
+          return line.starts_with("skel: rank 0: task ") &&
+                 line.ends_with(" has run for longer than its time limit of 0.3 s, so this rank ends");
+        }) == 1);
+}
+
 TEST_CASE("two ranks at once, and all but the root") {
   for (auto const* how : {"auto", "guided", "interleaved", "ring"}) {
     survives({how, "streamed", "two"}, 5);
