@@ -23,6 +23,7 @@ bool bad(std::uint64_t id) { return id % 10 == 3 || id == 0 || id == tasks - 1; 
 
 std::vector<std::uint64_t> ids(skel::report const& r) {
   std::vector<std::uint64_t> all;
+  all.reserve(r.failed_tasks.size());
   for (auto const& f : r.failed_tasks) all.push_back(f.task);
   return all;
 }
