@@ -23,6 +23,7 @@
 
 #include "skel/context.hpp"
 #include "skel/detail/conversion.hpp"
+#include "skel/detail/steal_bound.hpp"
 #include "skel/report.hpp"
 #include "skel/schedule.hpp"
 #include "skel/source.hpp"
@@ -47,9 +48,35 @@ struct ring_steal_options {
   std::optional<checkpoint_options> checkpoint{};
 };
 
-/// Receives the tasks that a task spawns. They run later, on any rank, the newest first.
+/// The bound of a branch and bound job that looks for the greatest value. T is an integer of at most
+/// 64 bits, float or double.
+template <class T>
+struct maximise {
+  using value_type = T;  ///< the type of the values
+  /// The bound before any value is known.
+  static constexpr T worst = detail::least_value<T>();
+  /// Whether `a` is strictly better than `b`.
+  [[nodiscard]] static constexpr bool better(T a, T b) { return a > b; }
+};
+
+/// The bound of a branch and bound job that looks for the least value.
+template <class T>
+struct minimise {
+  using value_type = T;  ///< the type of the values
+  /// The bound before any value is known.
+  static constexpr T worst = detail::greatest_value<T>();
+  /// Whether `a` is strictly better than `b`.
+  [[nodiscard]] static constexpr bool better(T a, T b) { return a < b; }
+};
+
+/// Receives the tasks that a task spawns. They run later, on any rank, the newest first. `Bound` is
+/// the job's type `bound`; void: the job has none.
+template <class Task, class Bound = void>
+class spawner;
+
+/// The spawner of a job without a bound.
 template <class Task>
-class spawner {
+class spawner<Task, void> {
  public:
   /// Appends to `into`.
   explicit spawner(std::vector<Task>& into) : into_(into) {}
@@ -65,6 +92,52 @@ class spawner {
   std::vector<Task>& into_;
 };
 
+/// The spawner of a job with a bound: the best value of a solution found so far, on any rank. The
+/// bound is a hint. The threads of a rank share it at once; other ranks hear of it later, and the
+/// ranks may hear of different values in different orders.
+///
+/// The run gives the same result on any number of ranks, and after the loss of any ranks but the
+/// root, if the job keeps three rules:
+/// - improve() gets only the values of solutions that the same task adds to its result.
+/// - A task leaves out only what prunes() allows. Work that could still *equal* the bound is done:
+///   the rank that has found the bound may be lost with its result. The task that found it runs
+///   again, and must find it again.
+/// - The result depends on the best solutions only. If several are equally good, run and merge
+///   choose by another order, such as the lexicographic one, or keep all of them.
+template <class Task, class Bound>
+class spawner : public spawner<Task, void> {
+ public:
+  using value_type = typename Bound::value_type;  ///< the type of the bound's values
+
+  /// Appends to `into`; `best` is the bound that the threads of this rank share.
+  spawner(std::vector<Task>& into, detail::best_known<Bound>& best)
+      : spawner<Task, void>(into), best_(best) {}
+  /// The best value that this rank knows; Bound::worst if it knows none.
+  [[nodiscard]] value_type bound() const { return best_.get(); }
+  /// Whether a task may leave out work whose best possible value is `estimate`: true if `estimate` is
+  /// strictly worse than bound(). A NaN never is. The estimate must be at least as good as every
+  /// solution that the work can find, also after rounding.
+  [[nodiscard]] bool prunes(value_type estimate) const { return Bound::better(bound(), estimate); }
+  /// Announces the value of a solution that the task adds to its result. Ignored unless it is better
+  /// than bound().
+  void improve(value_type value) { best_.improve(value); }
+
+ private:
+  detail::best_known<Bound>& best_;
+};
+
+namespace detail {
+template <class Job>
+using spawner_of = spawner<typename Job::task, bound_of<Job>>;
+template <class Job>
+concept runs_tasks = requires(Job const& job, typename Job::task const& task, spawner_of<Job>& more,
+                              typename Job::result& sum) { job.run(task, more, sum); };
+template <class Job>
+concept runs_tasks_with_worker =
+    requires(Job const& job, typename Job::task const& task, spawner_of<Job>& more, typename Job::result& sum,
+             worker_info const& where) { job.run(task, more, sum, where); };
+}  // namespace detail
+
 /// Satisfied by a job: a type that names its task and result and has two operations:
 ///
 ///     struct tree_search {
@@ -73,10 +146,21 @@ class spawner {
 ///       void run(node const& n, skel::spawner<node>& more, result& sum) const;
 ///       result merge(result a, result b) const;
 ///     };
+///
+/// A branch and bound job also names its bound. run then takes a spawner that knows it:
+///
+///     using bound = skel::maximise<int>;
+///     void run(node const& n, skel::spawner<node, bound>& more, result& best) const {
+///       if (n.complete()) {
+///         best = std::max(best, n.value());
+///         more.improve(n.value());
+///       }
+///       for (node const& child : n.children())
+///         if (!more.prunes(child.best_possible())) more(child);
+///     }
 template <class Job>
-concept spawning_task = requires(Job const& job, typename Job::task const& task,
-                                 spawner<typename Job::task>& more, typename Job::result& sum) {
-  job.run(task, more, sum);
+concept spawning_task = (detail::runs_tasks<Job> || detail::runs_tasks_with_worker<Job>)&&requires(
+    Job const& job, typename Job::result& sum) {
   { job.merge(std::move(sum), std::move(sum)) } -> detail::becomes<typename Job::result>;
 };
 

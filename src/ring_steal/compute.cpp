@@ -20,12 +20,15 @@ constexpr std::size_t few_tasks = 32;
 // A quantum takes as many tasks as recent quanta needed. With spawning tasks these are far fewer
 // than it runs, and a larger take would be moved back and forth for nothing. This is the minimum.
 constexpr std::size_t fewest_taken = 2 * few_tasks;
+// A rank passes on bounds at most this often, in seconds.
+constexpr double spread_interval = 200e-6;
 // A victim with nothing to give refuses its thieves after this time, in seconds.
 constexpr double thief_patience = 1e-3;
 
 }  // namespace
 
 bool steal_run::find_work(unsigned /*thread*/) {
+  share_bound();
   if (stop_wanted()) check_stop();
   auto const current = role_.current();
   if (current && debts_.at(*current).waiting->size() > 0) return true;
@@ -85,6 +88,7 @@ void steal_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
     t.bag = work_.make_bag();  // became void meanwhile
   }
   if (error) fail_task(*error);
+  share_bound();
   serve();
   check_dry();
   check_quiet();
@@ -193,10 +197,28 @@ void steal_run::idle_work() {
   std::unique_lock const lock(engine_.mutex(), std::try_to_lock);
   if (!lock || over_) return;
   try {
+    share_bound();
     serve();
   } catch (std::exception const&) {
     // The transport has failed. The compute threads meet the same error and report it.
   }
+}
+
+// The role learns the bound that tasks have found, and the tasks learn that of the role.
+void steal_run::share_bound() {
+  if (bound_ == nullptr || over_) return;
+  auto const heard = role_.bound();
+  auto found = bound_->load(std::memory_order_relaxed);
+  while (found < heard && !bound_->compare_exchange_weak(found, heard, std::memory_order_relaxed)) {
+  }
+  if (found > heard) role_.improve(found);
+  if (!role_.has_news()) return;
+  double const t = now();
+  if (t < spread_at_) return;
+  spread_at_ = t + spread_interval;
+  role::steal_actions list;
+  role_.spread(list);
+  perform(list);
 }
 
 void steal_run::retry_when_due() {
@@ -215,9 +237,11 @@ void steal_run::retry_when_due() {
 
 void steal_run::rest(std::unique_lock<std::mutex>& lock, double seconds) {
   retry_when_due();
-  if (engine_.owns_time() && retry_at_ >= 0) {  // only an arrival would wake it earlier
+  bool const news = role_.has_news();
+  if (engine_.owns_time() && (retry_at_ >= 0 || news)) {  // only an arrival would wake it earlier
+    double const at = !news ? retry_at_ : retry_at_ < 0 ? spread_at_ : std::min(retry_at_, spread_at_);
     lock.unlock();
-    engine_.wires().wait(std::max(retry_at_ - now(), 1e-6));
+    engine_.wires().wait(std::max(at - now(), 1e-6));
     lock.lock();
   } else {
     collective_run::rest(lock, seconds);

@@ -58,6 +58,7 @@ steal_run::steal_run(context& ctx, steal_work& work, ring_steal_options const& o
       total_(total),
       state_(threads_),
       backoff_(shortest_backoff),
+      bound_(work.bound()),
       tasks_heard_(ctx.is_root() ? static_cast<std::size_t>(ctx.size()) : 0) {
   // A thief's answer takes about 80 microseconds, when the victim looks between two slices. A sleep takes
   // longer.
@@ -316,6 +317,7 @@ void steal_run::receive(int from, std::span<std::byte const> body, transport::pa
       throw protocol_error("the result cannot be read: " + *bad);
   }
   deliver(from, m, body);
+  share_bound();
   serve();
   check_dry();
 }
@@ -339,6 +341,7 @@ void steal_run::on_tick(double t) {
   role::steal_actions list;
   role_.tick(list);
   perform(list);
+  share_bound();
   // The root hears that this rank moves: for its watchdog, and to show progress.
   if (auto const n = tasks_run(); n != tasks_told_) {
     tasks_told_ = n;

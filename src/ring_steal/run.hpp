@@ -107,6 +107,7 @@ class steal_run final : public peer_run {
   void check_quiet();
   void serve();
   void retry_when_due();
+  void share_bound();
   // Checkpoints.
   void open_store();
   void add(debt& to, steal_statement const& s);
@@ -132,6 +133,9 @@ class steal_run final : public peer_run {
   double thieves_since_ = -1;
   double backoff_ = 0;
   double retry_at_ = -1;
+
+  std::atomic<std::uint64_t>* const bound_;  // of the tasks on this rank; null: the job has none
+  double spread_at_ = 0;                     // when the role may pass on the next one
 
   std::unique_ptr<steal_recorder> recorder_;  // on the root, with checkpoints
   bool stating_ = false;                      // statements are due

@@ -84,6 +84,7 @@ void world::add_own(int rank, std::vector<event>& all) const {
       if (n.role.suspect(debt) ? d.changed : s.records) all.push_back({kind::state, rank, 0, debt});
   if (s.explored && s.stops_early && !asked_to_stop_) all.push_back({kind::stop, rank});
   if (n.role.resting()) all.push_back({kind::retry, rank});
+  if (n.role.has_news()) all.push_back({kind::spread, rank});
 }
 
 void world::apply_own(event const& e) {
@@ -94,6 +95,7 @@ void world::apply_own(event const& e) {
   if (e.what == kind::lend) role.spare(*role.current(), list);
   if (e.what == kind::away) role.nothing_to_spare(list);
   if (e.what == kind::retry) role.retry(list);
+  if (e.what == kind::spread) role.spread(list);
   if (e.what == kind::state) {
     ++statements_;
     role.state(e.n, list);
@@ -115,6 +117,11 @@ void world::finish(int rank) {
   if (scenario_->poison == task) return take_poison(rank);
   n.running.reset();
   ++n.ran;
+  if (scenario_->bounded) {
+    auto const bound = static_cast<role::bound_key>(1 + task * 7 % 11);
+    n.role.improve(bound);
+    found_ = std::max(found_, bound);
+  }
   auto const d = n.debts.find(debt);
   if (d == n.debts.end()) return;  // voided while the task ran
   if (scenario_->failing == task) {

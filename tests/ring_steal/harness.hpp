@@ -29,6 +29,7 @@ struct scenario : harness_common::peer_scenario {
   bool half = true;         // a loan takes half of the waiting tasks; otherwise one task
   skel::ring_order order = skel::ring_order::successors;
   bool records = false;  // takes checkpoints
+  bool bounded = false;  // every node finds a bound
   std::uint64_t statements = 0;
   std::optional<int> poison;  // a node that kills any rank that runs it
   bool last_words = true;     // everything the killed rank has sent is delivered
@@ -79,6 +80,7 @@ struct node : harness_common::peer_node {
   std::map<role::loan_id, loan> lent;
   std::optional<std::pair<role::debt_id, int>> running;
   std::uint64_t ran = 0;
+  role::bound_key bound = 0;  // the best one so far
   counts result;
   [[nodiscard]] bool runs(role::debt_id debt) const { return running && running->first == debt; }
   void add_to(role::digest& d) const;
@@ -148,6 +150,7 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   std::shared_ptr<std::vector<std::vector<int>> const> children_;
   fault* slips_ = nullptr;
   counts total_;
+  role::bound_key found_ = 0;          // the best bound that any node has found
   std::optional<statement> recorded_;  // the root's latest; a job may restart from it at any time
   std::uint64_t tasks_ = 0, statements_ = 0;
   int poisoned_ = 0, lenders_poisoned_ = 0;

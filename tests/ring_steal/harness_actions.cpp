@@ -176,6 +176,9 @@ counts world::value(statement const& s) const {
 void world::follow_up(int rank) {
   auto& n = at(rank);
   if (!active(rank)) return;
+  // A rank may prune with any bound that a node has found, but not with a better one.
+  require(n.role.bound() <= found_, "a bound is better than all that were found");
+  require(n.role.bound() >= std::exchange(n.bound, n.role.bound()), "a bound becomes worse");
   role::steal_actions list;
   while (auto const c = n.role.current()) {
     if (!n.debts.at(*c).tasks.empty() || n.runs(*c)) break;
@@ -220,7 +223,7 @@ void node::add_to(role::digest& d) const {
 
 void world::add_to(role::digest& d) const {
   if (recorded_) recorded_->add_to(d);
-  d.add(statements_).add(asked_to_stop_).add(complete_);
+  d.add(found_).add(statements_).add(asked_to_stop_).add(complete_);
 }
 
 }  // namespace steal_harness

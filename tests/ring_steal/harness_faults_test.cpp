@@ -66,6 +66,10 @@ std::vector<named_fault<mutation>> const faults{
     {"finished tasks of a loan are taken back too",
      [](auto& m) { m.slipping = slip::takes_back_what_was_lent; }},
     {"a stated result is not taken back", [](auto& m) { m.slipping = slip::forgets_a_stated_result; }},
+    {"a bound improves on its way",
+     [](auto& m) { change<steal::better>(m, [](auto& b) { b.bound += 11; }); }},
+    {"a loan brings a bound that no task has found",
+     [](auto& m) { change<steal::loan>(m, [](auto& l) { l.bound += 11; }); }},
     // Not faults: losing a statement, or using the first instead of the latest, only yields an older
     // checkpoint.
     {"an early stop",

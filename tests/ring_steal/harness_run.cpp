@@ -8,8 +8,8 @@ namespace steal_harness {
 
 std::string scenario::describe() const {
   return describe_ranks() + ", " + std::to_string(parent.size()) + " nodes, take " + (half ? "half" : "one") +
-         ", order " + std::to_string(static_cast<int>(order)) + (records ? ", records" : "") + ", " +
-         std::to_string(statements) + " statements" +
+         ", order " + std::to_string(static_cast<int>(order)) + (records ? ", records" : "") +
+         (bounded ? ", bounded" : "") + ", " + std::to_string(statements) + " statements" +
          (poison ? ", poison " + std::to_string(*poison) + (last_words ? ", last words" : "") : "") +
          ", blamed after " + std::to_string(most_losses) + describe_trouble();
 }
@@ -31,6 +31,7 @@ scenario draw(std::uint64_t seed, bool must_die) {
     s.most_losses = static_cast<unsigned>(below(4));
   };
   auto s = harness_common::draw_scenario<scenario>(seed, must_die, own, 4, 400);
+  s.bounded = seed % 2 == 0;
   if (s.failing) s.failing = *s.failing % static_cast<int>(s.parent.size());
   return s;
 }

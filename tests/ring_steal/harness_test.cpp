@@ -81,7 +81,7 @@ TEST_CASE("small trees in every order of events", "[exhaustive]") {
     std::vector<int> parent;
     int deaths, suspicions;
     std::uint64_t ticks;
-    bool records = false, stops = false;
+    bool records = false, stops = false, bounded = false;
   };
   std::vector<small> const all{
       {"2 ranks, 3 nodes", 2, {-1, 0, 0}, 0, 0, 0},
@@ -94,6 +94,7 @@ TEST_CASE("small trees in every order of events", "[exhaustive]") {
       {"2 ranks, 3 nodes, a death, a statement, a tick", 2, {-1, 0, 0}, 1, 0, 1, true},
       {"2 ranks, 3 nodes, a statement, a tick, an early stop", 2, {-1, 0, 0}, 0, 0, 1, true, true},
       {"3 ranks, 2 nodes, a statement, a tick, an early stop", 3, {-1, 0}, 0, 0, 1, true, true},
+      {"2 ranks, 3 nodes, bounds, a death, a tick", 2, {-1, 0, 0}, 1, 0, 1, false, false, true},
   };
   bool const patient = std::getenv("SKEL_LONG") != nullptr;
   for (auto const& x : all) {
@@ -104,6 +105,7 @@ TEST_CASE("small trees in every order of events", "[exhaustive]") {
     s.suspicions = x.suspicions;
     s.records = x.records;
     s.stops_early = x.stops;
+    s.bounded = x.bounded;
     s.statements = x.ticks;
     s.explored = true;
     auto const found = harness_common::explore(steal_harness::world(s), x.ticks,

@@ -80,17 +80,18 @@ struct peer_event {
     lend,       // rank a gives tasks to a thief
     away,       // rank a reports that it has had nothing to lend for a while
     state,      // rank a sends a statement of its debt n
-    retry       // rank a has waited before it tries again
+    retry,      // rank a has waited before it tries again
+    spread      // rank a passes on a bound
   };
   kind what = kind::begin;
   int a = 0, b = 0;
   std::uint64_t n = 0;
 
   [[nodiscard]] std::string describe() const {
-    static constexpr std::array names{"begin",   "deliver",   "tick",      "die",    "detect",
-                                      "suspect", "heartbeat", "stop",      "finish", "ready",
-                                      "measure", "saved",     "committed", "damage", "rerun",
-                                      "start",   "lend",      "away",      "state",  "retry"};
+    static constexpr std::array names{"begin",     "deliver", "tick",   "die",   "detect",  "suspect",
+                                      "heartbeat", "stop",    "finish", "ready", "measure", "saved",
+                                      "committed", "damage",  "rerun",  "start", "lend",    "away",
+                                      "state",     "retry",   "spread"};
     return std::string(names.at(static_cast<std::size_t>(what))) + "(" + std::to_string(a) + "," +
            std::to_string(b) + ")";
   }

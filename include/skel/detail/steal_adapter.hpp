@@ -1,14 +1,18 @@
 // Adapter of ring_steal: presents the user's source and job as a steal_work.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <iterator>
+#include <string>
+#include <type_traits>
 #include <typeinfo>
 #include <utility>
 #include <vector>
 
 #include "skel/bytes.hpp"
 #include "skel/detail/contents.hpp"
+#include "skel/detail/steal_bound.hpp"
 #include "skel/detail/steal_work.hpp"
 #include "skel/detail/type_names.hpp"
 #include "skel/ring_steal.hpp"
@@ -36,11 +40,6 @@ constexpr bool merge_receives_results() {
     return true;
 }
 
-template <class Job>
-inline constexpr bool takes_worker_to_spawn =
-    requires(Job const& job, typename Job::task const& task, spawner<typename Job::task>& more,
-             typename Job::result& sum, worker_info const& where) { job.run(task, more, sum, where); };
-
 // Each compute thread owns one of each, on separate cache lines: sharing lines makes two threads as
 // slow as one.
 inline constexpr std::size_t own_lines = 128;
@@ -63,11 +62,18 @@ class steal_work_of final : public steal_work {
   using result = typename Job::result;
   using bag = typed_bag<task>;
   using cell = typed_merged<result>;
+  static constexpr bool bounded = !std::is_void_v<bound_of<Job>>;
 
  public:
   steal_work_of(Source& source, Job const& job) : source_(source), job_(job) {}
 
-  [[nodiscard]] std::string types() const override { return type_names(typeid(task), typeid(result)); }
+  [[nodiscard]] std::string types() const override {
+    auto const names = type_names(typeid(task), typeid(result));
+    if constexpr (bounded)
+      return names + ", bound " + typeid(bound_of<Job>).name();
+    else
+      return names;
+  }
   [[nodiscard]] std::string function() const override { return typeid(Job).name(); }
   [[nodiscard]] std::optional<std::uint64_t> tasks() const override {
     if constexpr (is_on_root<Source>)
@@ -80,6 +86,12 @@ class steal_work_of final : public steal_work {
       return static_cast<void>(check), std::nullopt;
     else
       return list_contents(source_, check);
+  }
+  [[nodiscard]] std::atomic<std::uint64_t>* bound() override {
+    if constexpr (bounded)
+      return &best_.key();
+    else
+      return nullptr;
   }
   [[nodiscard]] std::unique_ptr<task_bag> make_bag() const override { return std::make_unique<bag>(); }
   [[nodiscard]] std::unique_ptr<merged_result> make_result() const override {
@@ -115,11 +127,11 @@ class steal_work_of final : public steal_work {
       }
     } mine{b, c, done};
     std::size_t const first = b.first;
-    spawner<task> more(mine.tasks);
+    auto more = spawner_into(mine.tasks);
     for (; mine.done < most && mine.tasks.size() > first; ++mine.done) {
       task const next = std::move(mine.tasks.back());
       mine.tasks.pop_back();
-      if constexpr (takes_worker_to_spawn<Job>)
+      if constexpr (runs_tasks_with_worker<Job>)
         job_.run(next, more, mine.sum, where);
       else
         job_.run(next, more, mine.sum);
@@ -171,12 +183,21 @@ class steal_work_of final : public steal_work {
   }
 
  private:
+  [[nodiscard]] spawner_of<Job> spawner_into(std::vector<task>& tasks) const {
+    if constexpr (bounded)
+      return {tasks, best_};
+    else
+      return spawner_of<Job>(tasks);
+  }
   template <class It>
   static void append(It begin, It end, bag& to) {
     to.tasks.insert(to.tasks.end(), std::make_move_iterator(begin), std::make_move_iterator(end));
   }
+  struct none {};
   Source& source_;
   Job const& job_;
+  // Compute threads change it in run(), which is const.
+  alignas(own_lines) mutable std::conditional_t<bounded, best_known<bound_of<Job>>, none> best_{};
 };
 
 }  // namespace detail
@@ -184,9 +205,11 @@ class steal_work_of final : public steal_work {
 template <task_source Source, class Job>
 skel::result<detail::result_of<Job>> ring_steal(context& ctx, Source&& source, Job const& job,
                                                 ring_steal_options const& options) {
-  static_assert(spawning_task<Job>,
-                "skel::ring_steal: the job must have nested types task and result, and const members "
-                "run(task const&, spawner<task>&, result&) and result merge(result, result).");
+  static_assert(
+      spawning_task<Job>,
+      "skel::ring_steal: the job must have nested types task and result, and const members "
+      "run(task const&, spawner<task>&, result&) and result merge(result, result). With a nested type "
+      "bound, skel::maximise<T> or skel::minimise<T>, run takes a spawner<task, bound>&.");
   if constexpr (spawning_task<Job>) {
     using source_type = std::remove_cvref_t<Source>;
     using task = typename Job::task;

@@ -2,6 +2,7 @@
 // user's types.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -49,6 +50,10 @@ class steal_work {
   /// For a replicated list: the number of its tasks, and a hash of them if they are to be compared.
   [[nodiscard]] virtual std::optional<std::uint64_t> tasks() const = 0;
   [[nodiscard]] virtual std::optional<std::uint64_t> contents(std::optional<bool> check) const = 0;
+
+  /// The bound that the tasks of this rank share, as a number that grows as the bound improves; 0:
+  /// none is known. Null if the job has no bound.
+  [[nodiscard]] virtual std::atomic<std::uint64_t>* bound() = 0;
 
   [[nodiscard]] virtual std::unique_ptr<task_bag> make_bag() const = 0;
   [[nodiscard]] virtual std::unique_ptr<merged_result> make_result() const = 0;

@@ -15,12 +15,16 @@ namespace skel::role {
 /// A loan, by the lender's own number; never used twice.
 using loan_id = std::uint64_t;
 
+/// A bound of the user's job as a number that grows as the bound improves. 0: none is known.
+using bound_key = std::uint64_t;
+
 /// Messages and, in action.hpp, actions. Tasks and results are not part of a message: the engine
 /// attaches their bytes.
 namespace steal {
 
 /// Thief to victim: requests tasks.
 struct ask {
+  bound_key bound = 0;  ///< the best one that the thief knows
   friend bool operator==(ask const&, ask const&) = default;
 };
 /// Victim to thief: has no tasks to give.
@@ -33,6 +37,7 @@ struct loan {
   loan_id number = 0;
   bool suspect = false;  ///< a rank was lost while it held these tasks, or the work that they belong to
   bool again = false;    ///< this rank alone runs them next, to test whether they caused the loss
+  bound_key bound = 0;   ///< the best one that the victim knows
   friend bool operator==(loan const&, loan const&) = default;
 };
 /// Borrower to lender: the result of the loan, including all that its tasks spawned.
@@ -78,11 +83,19 @@ struct progress {
   friend bool operator==(progress const&, progress const&) = default;
 };
 
+/// To a rank further along the ring: a better bound. The receiver passes it on to the `reach` ranks
+/// behind itself.
+struct better {
+  bound_key bound = 0;
+  std::uint64_t reach = 0;
+  friend bool operator==(better const&, better const&) = default;
+};
+
 }  // namespace steal
 
-using steal_message =
-    std::variant<call_message, steal::ask, steal::nothing, steal::loan, steal::paid, steal::begins,
-                 steal::worth, steal::returned, steal::held, steal::not_held, steal::revoke, steal::progress>;
+using steal_message = std::variant<call_message, steal::ask, steal::nothing, steal::loan, steal::paid,
+                                   steal::begins, steal::worth, steal::returned, steal::held, steal::not_held,
+                                   steal::revoke, steal::progress, steal::better>;
 
 template <>
 inline constexpr unsigned first_kind<steal_message> = 32;

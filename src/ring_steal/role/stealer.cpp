@@ -9,6 +9,7 @@ stealer::stealer(stealer_config const& config)
     : config_(config),
       thief_(config_.self, config_.root, config_.ranks, config_.order),
       lent_(config_.most_losses),
+      bounds_(config_.self, config_.ranks),
       attendance_(config_.self, config_.root) {}
 
 void stealer::begin(steal_actions& out) {
@@ -26,7 +27,7 @@ void stealer::turn_to_work(steal_actions& out) {
       std::find_if(debts_.begin(), debts_.end(), [](auto const& entry) { return entry.second.work; });
   if (ready != debts_.end()) return work_on(ready->first, out);
   nothing_to_spare(out);
-  thief_.ask_next(out);
+  thief_.ask_next(bounds_.best(), out);
 }
 
 void stealer::work_on(debt_id id, steal_actions& out) {
@@ -39,10 +40,11 @@ void stealer::work_on(debt_id id, steal_actions& out) {
 void stealer::retry(steal_actions& out) {
   if (!resting()) return;
   thief_.rested();
-  thief_.ask_next(out);
+  thief_.ask_next(bounds_.best(), out);
 }
 
 void stealer::on(rank_id from, steal::loan const& m, steal_actions& out) {
+  bounds_.hear(m.bound);
   if (!attendance_.active()) {
     out.push_back(steal::send{from, steal::not_held{{m.number}}});
     return;
@@ -57,12 +59,13 @@ void stealer::on(rank_id from, steal::loan const& m, steal_actions& out) {
 }
 
 void stealer::on(rank_id from, steal::nothing const& m, steal_actions& out) {
-  if (thief_.refused(from, m.busy) && hungry()) thief_.ask_next(out);
+  if (thief_.refused(from, m.busy) && hungry()) thief_.ask_next(bounds_.best(), out);
 }
 
 // --- the victim
 
-void stealer::on(rank_id from, steal::ask const& /*m*/, steal_actions& out) {
+void stealer::on(rank_id from, steal::ask const& m, steal_actions& out) {
+  bounds_.hear(m.bound);
   if (!attendance_.active()) return;
   auto const parcel = may_borrow_parcels(from) ? lent_.next_parcel(from) : std::nullopt;
   if (parcel)
@@ -97,7 +100,7 @@ void stealer::spare(debt_id id, steal_actions& out) {
   thieves_.erase(at);
   loan_id const number = lent_.lend(thief, id);
   ++d.loans;
-  out.push_back(steal::send{thief, steal::loan{number, d.suspect}, id});
+  out.push_back(steal::send{thief, steal::loan{number, d.suspect, false, bounds_.best()}, id});
   thief_.knows(thief);
   // Half of the waiting thieves move on to the new borrower, so work reaches n ranks in log n
   // steps.
@@ -246,7 +249,7 @@ void stealer::set_apart(loan_id number, std::optional<rank_id> lost, steal_actio
 
 void stealer::lend_again(loan_id parcel, rank_id to, steal_actions& out) {
   loan_id const number = lent_.lend_again(parcel, to);
-  out.push_back(steal::lend_again{parcel, to, {number, true, true}});
+  out.push_back(steal::lend_again{parcel, to, {number, true, true, bounds_.best()}});
   thief_.knows(to);
 }
 
@@ -295,6 +298,16 @@ void stealer::run_parcel(loan_id parcel, steal_actions& out) {
   d.suspect = d.alone = met_suspects_ = true;
   d.lost.insert(d.lost.end(), l.lost.begin(), l.lost.end());
   if (current_ == l.of) work_on(l.of, out);
+}
+
+// --- bounds
+
+void stealer::spread(steal_actions& out) {
+  if (attendance_.active()) bounds_.spread(gone_, out);
+}
+
+void stealer::on(rank_id /*from*/, steal::better const& m, steal_actions& /*out*/) {
+  bounds_.hear(m.bound, m.reach);
 }
 
 // --- messages, losses, time
@@ -349,6 +362,7 @@ void stealer::tick(steal_actions& out) {
   if (!attendance_.active()) return;
   place_parcels(out);
   push_parcels(out);
+  bounds_.tick(gone_);
   turn_to_work(out);
   if (auto const guilty = lent_.tick())
     out.push_back(tell_root{
@@ -410,6 +424,7 @@ std::uint64_t stealer::hash() const {
     for (rank_id const r : x.lost) d.add(static_cast<std::uint64_t>(r));
   }
   lent_.hash(d);
+  bounds_.hash(d);
   d.add(debts_.size()).add(next_debt_).add(current_ ? *current_ + 1 : 0);
   for (auto const t : thieves_) d.add(static_cast<std::uint64_t>(t));
   for (auto const r : gone_) d.add(static_cast<std::uint64_t>(r));

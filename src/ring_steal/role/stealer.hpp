@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ring_steal/role/action.hpp"
+#include "ring_steal/role/bounds.hpp"
 #include "ring_steal/role/loan_book.hpp"
 #include "ring_steal/role/thief.hpp"
 #include "role/attendance.hpp"
@@ -75,6 +76,13 @@ class stealer {
   void retry(steal_actions& out);
   /// The engine can state the value of this debt, and work was done since the previous statement.
   void state(debt_id id, steal_actions& out);
+  /// The tasks of this rank know this bound; worse ones than the role's are ignored.
+  void improve(bound_key bound) { bounds_.improve(bound); }
+  /// Whether a bound waits to be passed on.
+  [[nodiscard]] bool has_news() const { return bounds_.has_news() && attendance_.active(); }
+  /// Passes the bound on. The engine calls it at most once per interval, so that bounds that improve
+  /// all the time cannot flood the network.
+  void spread(steal_actions& out);
   /// A task threw, the `number`-th that this rank ran.
   void failed(std::uint64_t number, std::string text, steal_actions& out);
   void please_stop(steal_actions& out) { attendance_.please_stop(out); }
@@ -84,6 +92,8 @@ class stealer {
   void lost(rank_id rank, steal_actions& out);
   void tick(steal_actions& out);
 
+  /// The best bound that this rank knows.
+  [[nodiscard]] bound_key bound() const { return bounds_.best(); }
   [[nodiscard]] std::optional<debt_id> current() const { return current_; }
   /// Whether a task of this debt may end the process. The lender then gets more frequent
   /// statements.
@@ -129,6 +139,7 @@ class stealer {
   void on(rank_id from, steal::not_held const& m, steal_actions& out);
   void on(rank_id from, steal::revoke const& m, steal_actions& out);
   void on(rank_id from, steal::progress const& m, steal_actions& out);
+  void on(rank_id from, steal::better const& m, steal_actions& out);
 
   void turn_to_work(steal_actions& out);
   void work_on(debt_id id, steal_actions& out);
@@ -154,6 +165,7 @@ class stealer {
   thief thief_;
   std::map<debt_id, debt> debts_;
   loan_book lent_;
+  bounds bounds_;
   debt_id next_debt_ = 0;
   bool met_suspects_ = false;  // a debt of this run was suspect
   std::optional<debt_id> current_;

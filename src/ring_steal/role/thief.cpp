@@ -4,13 +4,13 @@
 
 namespace skel::role {
 
-void thief::ask_next(steal_actions& out) {
+void thief::ask_next(bound_key bound, steal_actions& out) {
   if (asked_ || asks_ >= arc) return;
   if (std::exchange(came_round_, false)) search_.begin();
   asked_ = search_.next();
   came_round_ = !asked_;
   asks_ = came_round_ ? arc : asks_ + 1;
-  if (asked_) out.push_back(steal::send{*asked_, steal::ask{}});
+  if (asked_) out.push_back(steal::send{*asked_, steal::ask{bound}});
 }
 
 // Cases 2 and 3: the victim is idle, and may know a rank that is busy.

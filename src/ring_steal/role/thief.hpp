@@ -23,7 +23,8 @@ class thief {
     search_.works(root);
   }
 
-  void ask_next(steal_actions& out);
+  /// `bound` travels with the request.
+  void ask_next(bound_key bound, steal_actions& out);
   void rested() { asks_ = 0; }
   /// Handles a refusal; `busy` may have tasks. Returns false if `from` was not asked.
   [[nodiscard]] bool refused(rank_id from, std::optional<rank_id> busy);
