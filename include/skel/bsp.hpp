@@ -19,6 +19,7 @@
 //     double about_one(skel::context& ctx) { return skel::bsp(ctx, diffusion{}).value; }
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -79,11 +80,15 @@ class superstep {
   /// order of sending.
   [[nodiscard]] std::vector<letter>& received() { return *received_; }
   /// Sends `m` to rank `to`, which receives it in the next superstep. A rank may send to itself.
-  /// Throws skel::error if there is no rank `to`.
+  /// Throws skel::error if there is no rank `to`, or if the program names its neighbours and `to` is
+  /// none of this rank's.
   void send(int to, Message const& m) {
     if (to < 0 || to >= size_)
       throw error("superstep::send: no rank " + std::to_string(to) + ", expected 0 to " +
                   std::to_string(size_ - 1));
+    if (neighbours_ != nullptr && to != rank_ && !std::ranges::binary_search(*neighbours_, to))
+      throw error("superstep::send: rank " + std::to_string(to) + " is not among the neighbours of rank " +
+                  std::to_string(rank_));
     pack(m, (*bundles_)[static_cast<std::size_t>(to)]);
     sent_ = true;
   }
@@ -97,13 +102,19 @@ class superstep {
   template <class P>
   friend class detail::bsp_work_of;
   superstep(std::uint64_t number, int rank, int size, std::vector<letter>& received,
-            std::vector<std::vector<std::byte>>& bundles)
-      : number_(number), rank_(rank), size_(size), received_(&received), bundles_(&bundles) {}
+            std::vector<std::vector<std::byte>>& bundles, std::vector<int> const* neighbours)
+      : number_(number),
+        rank_(rank),
+        size_(size),
+        received_(&received),
+        bundles_(&bundles),
+        neighbours_(neighbours) {}
 
   std::uint64_t number_;
   int rank_, size_;
   std::vector<letter>* received_;
   std::vector<std::vector<std::byte>>* bundles_;
+  std::vector<int> const* neighbours_;  // sorted; null: all
   bool sent_ = false;
 };
 
@@ -165,6 +176,20 @@ concept splitting_bsp_program = bsp_program<P> && requires(P const& p, bsp_parts
   { p.split(parts, 0, 1) } -> std::convertible_to<bsp_part<P>>;
 };
 
+/// Satisfied by a program that names the ranks with which a rank exchanges messages:
+/// `neighbours(rank, size)` returns them as a vector of ranks. It is mutual: if a names b, b names a.
+/// A rank may always send to itself.
+///
+/// The ranks of such a program wait only for their neighbours, not for each other: a superstep takes
+/// one exchange of messages between neighbours. Otherwise every superstep ends with a barrier of
+/// log P rounds, because any rank may send to any other. A rank that does not continue, and has no
+/// neighbour that does, asks the root. That is slower than a barrier where it happens in many
+/// supersteps.
+template <class P>
+concept neighbouring_bsp_program = bsp_program<P> && requires(P const& p) {
+  { p.neighbours(0, 1) } -> std::convertible_to<std::vector<int>>;
+};
+
 /// Runs the program's supersteps on all ranks until no rank continues.
 ///
 /// Collective. Messages are delivered in the order of ranks, so the computation does not depend on
@@ -176,9 +201,9 @@ concept splitting_bsp_program = bsp_program<P> && requires(P const& p, bsp_parts
 ///
 /// Returns this rank's final state and the report.
 ///
-/// Throws, on every rank: task_error, whose task is the number of the superstep, if `begin`, `step`
-/// or `split` throws or ends rank after rank; usage_error if the store cannot be used;
-/// lost_rank_error if a rank is lost and the program has no `split`.
+/// Throws, on every rank: task_error, whose task is the number of the superstep, if `begin`, `step`,
+/// `neighbours` or `split` throws or ends rank after rank, or if neighbours are not mutual; usage_error if
+/// the store cannot be used; lost_rank_error if a rank is lost and the program has no `split`.
 ///
 /// Sources: [Camargo06] (state at the end of supersteps); Valiant, "A bridging model for parallel
 /// computation", 1990.

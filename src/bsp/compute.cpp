@@ -59,8 +59,10 @@ void bsp_run::do_job(restore_job const& j, unsigned /*thread*/, std::unique_lock
     bytes.erase(bytes.begin(), bytes.end() - static_cast<std::ptrdiff_t>(in.size()));
     return bytes;
   };
+  std::vector<int> neighbours;
   lock.unlock();
   auto const bad = thrown_by([&] {
+    neighbours = work_.neighbours(rank, size);
     if (j.generation == 0) {
       step = 0;
       return work_.begin(rank, size);
@@ -83,16 +85,20 @@ void bsp_run::do_job(restore_job const& j, unsigned /*thread*/, std::unique_lock
   if (no_store)
     member_.unreadable(j.epoch, *no_store, list);
   else
-    member_.restored(j.epoch, *step, list);
+    member_.restored(j.epoch, *step, neighbours, list);
   perform(list);
 }
 
-// There are none after a restore: they are part of the state.
+// There are none after a restore: they are part of the state. Otherwise there are at least this rank's own
+// messages to itself, possibly empty. A member without messages for this rank has sent no bundle.
 void bsp_run::receive_bundles(bundles_by_step::node_type const& came, std::vector<int> const& members) {
   if (came.empty()) return;
   std::vector<std::span<std::byte const>> bundles;
   bundles.reserve(members.size());
-  for (int const r : members) bundles.emplace_back(came.mapped().at(r));
+  for (int const r : members) {
+    auto const at = came.mapped().find(r);
+    bundles.emplace_back(at == came.mapped().end() ? std::span<std::byte const>() : at->second);
+  }
   work_.receive(bundles);
 }
 
@@ -123,8 +129,11 @@ void bsp_run::do_job(compute_job const& j, unsigned thread, std::unique_lock<std
   if (bad) return fail(*bad);
   if (j.epoch != member_.epoch()) return;
   outgoing_ = std::move(made);
-  if (conductor_) conductor_->on(rank_, role::bsp::bundle{j.epoch, j.step, more});
-  member_.computed(j.epoch, more, list);
+  if (conductor_) conductor_->on(rank_, role::bsp::bundle{j.epoch, j.step, more}, list);
+  std::vector<std::uint32_t> messages_for;
+  for (std::uint32_t to = 0; to < outgoing_.size(); ++to)
+    if (!outgoing_[to].empty()) messages_for.push_back(to);
+  member_.computed(j.epoch, more, messages_for, list);
   perform(list);
 }
 

@@ -22,6 +22,11 @@ bool says_stopped(bsp_message const& m) {
   return call != nullptr && std::holds_alternative<role::stopped>(*call);
 }
 
+bool carries_messages(bsp_message const& m) {
+  auto const* const t = std::get_if<role::bsp::tally>(&m);
+  return std::holds_alternative<role::bsp::bundle>(m) || (t != nullptr && t->round == 0);
+}
+
 }  // namespace
 
 bsp_run::bsp_run(context& ctx, bsp_work& work, bsp_options const& options)
@@ -30,7 +35,7 @@ bsp_run::bsp_run(context& ctx, bsp_work& work, bsp_options const& options)
   call_.add("checkpoint", options.checkpoint.has_value())
       .add_types("types", work.types())
       .add_types("program", work.function());
-  member_ = role::bsp_member({rank_, root_, call_.hash()});
+  member_ = role::bsp_member({rank_, root_, call_.hash(), work.has_neighbours()});
   if (options_.checkpoint)
     store_ = std::make_unique<bsp_store>(engine_, *options_.checkpoint, hash_text(work.types()));
   if (!is_root()) return;
@@ -44,6 +49,7 @@ role::bsp_conductor_config bsp_run::conduct() {
   role::bsp_conductor_config c{.self = rank_,
                                .ranks = context_access::team(ctx_),
                                .splits = work_.splits(),
+                               .neighbours = work_.has_neighbours(),
                                .max_losses = options_.max_losses_per_task};
   if (!store_) return c;
   auto const found = store_->open();
@@ -90,7 +96,7 @@ void bsp_run::send(int to, bsp_message m) {
 
 transport::packet bsp_run::payload_of(int to, bsp_message const& m) {
   transport::packet body;
-  if (std::holds_alternative<role::bsp::bundle>(m)) {
+  if (carries_messages(m)) {
     auto const& bytes = outgoing_.at(*member_.place_of(to));
     body.body().insert(body.body().end(), bytes.begin(), bytes.end());
   } else if (std::holds_alternative<role::bsp::saved>(m)) {
@@ -165,6 +171,10 @@ void bsp_run::perform_for_conductor(role::bsp_action const& action) {
   } else if (auto const* a = std::get_if<act::announce>(&action)) {
     store_->begun({a->generation, store_->newest().stamp, 0}, now());
     member_.announce(a->generation);
+  } else if (auto const* n = std::get_if<act::no_more>(&action)) {
+    role::bsp_actions list;
+    member_.no_more(n->epoch, list);
+    perform(list);
   } else if (auto const* c = std::get_if<act::commit>(&action)) {
     store_->commit({c->generation, store_->newest().stamp, c->parts});
   } else if (std::holds_alternative<act::abandon>(action)) {

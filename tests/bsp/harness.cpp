@@ -51,9 +51,9 @@ void world::open_store() {
   std::vector<int> ranks(nodes_.size());
   std::iota(ranks.begin(), ranks.end(), 0);
   auto const newest = store_.empty() ? 0 : store_.rbegin()->first;
-  at(0).conductor =
-      role::bsp_conductor({0, ranks, scenario_->splits, 7, newest, known_, scenario_->max_losses});
-  for (int const r : ranks) at(r).role = role::bsp_member({r, 0, call_hash(r)});
+  at(0).conductor = role::bsp_conductor(
+      {0, ranks, scenario_->splits, scenario_->neighbours, 7, newest, known_, scenario_->max_losses});
+  for (int const r : ranks) at(r).role = role::bsp_member({r, 0, call_hash(r), scenario_->neighbours});
   committing_.reset();
   last_committed_ = newest;
   gone_.clear();
@@ -66,6 +66,10 @@ void world::open_store() {
   begins_with_.clear();
   losses_.clear();
   poisoned_in_.clear();
+  last_cells_.clear();
+  uncounted_.clear();
+  unheard_.clear();
+  save_at_.reset();
 }
 
 // Kills all ranks and starts a new job. Durable data survives; so does the manifest that was being written if
@@ -100,7 +104,20 @@ void world::receive(int from, int to, packet& p) {
     if (auto const* j = std::get_if<role::bsp::joined>(&p.what); j != nullptr && j->epoch == epoch_.epoch)
       if (auto const at = told_of_.find(from); at != told_of_.end()) at->second.joined = true;
     if (auto const* b = std::get_if<role::bsp::bundle>(&p.what); b != nullptr && b->epoch == epoch_.epoch)
-      if (auto const at = told_of_.find(from); at != told_of_.end()) at->second = {true, b->step + 1};
+      note_finished(from, b->step);
+    if (auto const* t = std::get_if<role::bsp::tally>(&p.what); t != nullptr && t->epoch == epoch_.epoch) {
+      auto const& all = epoch_.members;
+      auto const last = static_cast<int>(std::find(all.begin(), all.end(), from) - all.begin());
+      auto const n = static_cast<int>(all.size());
+      for (int back = 0; back < std::min(1 << t->round, n); ++back)
+        note_finished(all[static_cast<std::size_t>((last - back + n) % n)], t->step);
+    }
+    if (auto const* i = std::get_if<role::bsp::idle>(&p.what); i != nullptr && i->epoch == epoch_.epoch)
+      note_finished(from, i->step);
+    if (auto const* r = std::get_if<role::bsp::reached>(&p.what); r != nullptr && r->epoch == epoch_.epoch) {
+      for (auto const& f : r->finished) note_finished(f.rank, f.next - 1);
+      if (r->generation == 0 && unheard_.erase(from) > 0) count_losses();
+    }
   }
   auto& n = at(to);
   role::bsp_actions list;
@@ -112,8 +129,7 @@ void world::hear_lost(int rank, int peer) {
   auto& n = at(rank);
   role::bsp_actions list;
   if (rank == 0) {
-    if (gone_.insert(peer).second && !waited_) waited_ = 0;
-    note_loss(peer);
+    hear_of_loss(peer);
     n.conductor.lost(peer, list);
   }
   n.role.lost(peer, list);
@@ -210,10 +226,13 @@ void world::finish(int rank) {
       n.role.failed("it throws", list);
     else {
       if (rank == 0 && c.epoch == epoch_.epoch) {
-        n.conductor.on(0, role::bsp::bundle{c.epoch, c.step, more});
-        told_of_[0] = {true, c.step + 1};
+        n.conductor.on(0, role::bsp::bundle{c.epoch, c.step, more}, list);
+        note_finished(0, c.step);
       }
-      n.role.computed(c.epoch, more, list);
+      std::vector<std::uint32_t> messages_for;
+      for (auto const& l : n.outgoing)
+        if (l.sent) messages_for.push_back(l.to);
+      n.role.computed(c.epoch, more, messages_for, list);
     }
   }
   perform(rank, list);
@@ -227,37 +246,118 @@ bool world::is_poison(int rank, job const& j) const {
   return c != nullptr && c->step == *scenario_->poison && j.place + 1 == j.members.size();
 }
 
+bool world::pauses(std::uint64_t step) const {
+  return scenario_->sends == pattern::changing && step < scenario_->rounds &&
+         role::digest{}.add(scenario_->seed).add(step).value() % 4 == 0;
+}
+
+// Whether the cell after those of `place` is one of `next`.
+bool world::holds_next(std::uint32_t place, std::uint32_t next, std::uint32_t members) const {
+  auto const cells = static_cast<std::uint64_t>(scenario_->cells);
+  auto const share_of = [&](std::uint32_t p) {
+    return skel::contiguous_share(cells, static_cast<int>(members), static_cast<int>(p));
+  };
+  auto const mine = share_of(place), theirs = share_of(next);
+  auto const cell = (mine.first + mine.count) % cells;
+  return mine.count > 0 && cell >= theirs.first && cell < theirs.first + theirs.count;
+}
+
+bool world::linked(std::uint32_t a, std::uint32_t b, std::uint32_t members) const {
+  return holds_next(a, b, members) || holds_next(b, a, members) ||
+         role::digest{}.add(scenario_->seed).add(std::min(a, b)).add(std::max(a, b)).value() % 5 == 0;
+}
+
+std::vector<int> world::neighbours_of(std::uint32_t place, std::uint32_t members) const {
+  std::vector<int> all;
+  for (std::uint32_t other = 0; scenario_->neighbours && other < members; ++other)
+    if (other != place && linked(place, other, members)) all.push_back(static_cast<int>(other));
+  return all;
+}
+
+bool world::sends(std::uint64_t step, std::uint32_t from, std::uint32_t to, std::uint32_t members) const {
+  auto const& s = *scenario_;
+  if (step > s.rounds || pauses(step)) return false;
+  if (s.neighbours && from != to && !linked(from, to, members)) return false;
+  if (s.sends == pattern::all) return true;
+  if (step == s.rounds && !s.neighbours)
+    return to == 0 && skel::contiguous_share(static_cast<std::uint64_t>(s.cells), static_cast<int>(members),
+                                             static_cast<int>(from))
+                              .count > 0;
+  auto const dice = role::digest{}.add(s.seed).add(step).value();
+  if (s.sends == pattern::changing && dice % 4 == 1) return true;
+  if (s.sends == pattern::changing && dice % 4 == 2 &&
+      role::digest{}.add(dice).add(from).add(to).value() % 3 == 0)
+    return true;
+  return from != to && holds_next(from, to, members);
+}
+
 // Moves the bundles of the previous superstep into the state, unless they are there already.
 void world::take_letters(node& n, job const& j, std::uint64_t epoch, std::uint64_t step) const {
   if (!j.came) return;
   n.state.whole.clear();
-  for (int const r : j.members) {
-    auto const& l = j.came->at(r);
+  auto const members = static_cast<std::uint32_t>(j.members.size());
+  for (std::uint32_t from = 0; from < members; ++from) {
+    auto const at = j.came->find(j.members[from]);
+    require((at != j.came->end() && at->second.sent) == sends(step - 1, from, j.place, members),
+            "a message is missing or was not sent");
+    if (at == j.came->end()) continue;
+    auto const& l = at->second;
     require(l.epoch == epoch && l.step + 1 == step, "a bundle of another superstep");
-    require(l.to == j.place && j.members.at(l.from) == r, "a bundle of another rank");
-    n.state.whole.insert(n.state.whole.end(), l.cells.begin(), l.cells.end());
+    require(l.to == j.place && l.from == from, "a bundle of another rank");
+    n.state.whole.insert(l.cells.begin(), l.cells.end());
   }
-  require(j.came->size() == j.members.size(), "bundles of ranks that are not members");
+  require(std::all_of(j.came->begin(), j.came->end(),
+                      [&](auto const& l) { return std::ranges::count(j.members, l.first) == 1; }),
+          "bundles of ranks that are not members");
 }
 
-bool world::mix(node& n, compute const& c, job const& j) const {
+bool world::mix(node& n, compute const& c, job const& j) {
   auto const& s = *scenario_;
   auto& state = n.state;
   require(state.step == c.step, "a superstep is skipped or computed twice");
-  auto const all = state.whole.size();
-  require(c.step == 0 || all == static_cast<std::size_t>(s.cells), "cells are missing");
   ++state.step;
-  bool const more = c.step <= s.rounds;  // only one rank reports this
-  if (!more) n.result = state.whole;
-  if (c.step > 0 && more)
-    for (std::size_t i = 0; i < state.cells.size(); ++i) {
-      auto const cell = static_cast<std::size_t>(state.first) + i;
-      state.cells[i] = mixed(state.whole[cell], state.whole[(cell + all - 1) % all]);
+  bool const more = c.step <= s.rounds;  // not every rank reports this
+  if (!more && !s.neighbours) {
+    n.result.clear();
+    for (auto const& [number, cell] : state.whole) n.result.push_back(cell);
+  }
+  if (c.step > 0 && more && !pauses(c.step - 1)) {
+    auto const old = state.cells;
+    for (std::size_t i = 0; i < old.size(); ++i) {
+      auto const left = state.whole.find((state.first + static_cast<int>(i) + s.cells - 1) % s.cells);
+      require(i > 0 || old.size() == static_cast<std::size_t>(s.cells) || left != state.whole.end(),
+              "cells are missing");
+      state.cells[i] = mixed(old[i], i > 0                       ? old[i - 1]
+                                     : left != state.whole.end() ? left->second
+                                                                 : old.back());
     }
+  }
+  if (!more) last_cells_[{c.epoch, j.members[j.place]}] = state.cells;
   n.outgoing.clear();
-  for (std::uint32_t to = 0; to < j.members.size(); ++to)
-    n.outgoing.push_back({c.epoch, c.step, j.place, to, more ? state.cells : values{}});
-  return more && c.step % j.members.size() == j.place;
+  auto const members = static_cast<std::uint32_t>(j.members.size());
+  for (std::uint32_t to = 0; to < members; ++to) {
+    auto& l = n.outgoing.emplace_back(
+        letter{c.epoch, c.step, j.place, to, sends(c.step, j.place, to, members), {}});
+    for (std::size_t i = 0; l.sent && i < state.cells.size(); ++i)
+      l.cells.emplace(state.first + static_cast<int>(i), state.cells[i]);
+  }
+  if (more && c.step % j.members.size() == j.place) return true;
+  // Ranks wait only for neighbours if they know that there is another superstep.
+  auto const dice = role::digest{}.add(s.seed).add(c.step).add(1).value();
+  return more && s.neighbours &&
+         (s.all_continue || dice % 3 == 0 || (dice % 3 == 1 && (dice >> j.place & 4U) != 0));
+}
+
+// Neighbours send no cells to the root, so the result is what the members held at the end. Some may have
+// died.
+void world::gather_result() {
+  auto& root = at(0);
+  root.result.clear();
+  for (int const m : root.role.members()) {
+    auto const found = last_cells_.find({root.role.epoch(), m});
+    require(found != last_cells_.end(), "the call completes before all supersteps");
+    root.result.insert(root.result.end(), found->second.begin(), found->second.end());
+  }
 }
 
 void world::load(int rank, restore const& r, role::bsp_actions& list) {
@@ -268,7 +368,7 @@ void world::load(int rank, restore const& r, role::bsp_actions& list) {
   }
   if (r.generation == 0) {
     n.state = cut(beginning(scenario_->cells), r.place, r.members);
-    n.role.restored(r.epoch, 0, list);
+    n.role.restored(r.epoch, 0, neighbours_of(r.place, r.members), list);
     return;
   }
   require(ever_whole_.contains(r.generation), "restored from a generation that was never whole");
@@ -287,11 +387,11 @@ void world::load(int rank, restore const& r, role::bsp_actions& list) {
     for (auto const& [place, p] : g.stored) cells.insert(cells.end(), p.cells.begin(), p.cells.end());
     n.state = cut(cells, r.place, r.members);
     n.state.step = g.stored.at(0).step;
-    n.state.whole = g.stored.at(0).whole;
+    for (int i = 0; i < scenario_->cells; ++i) n.state.whole.emplace(i, cells[static_cast<std::size_t>(i)]);
   } else {
     n.state = g.stored.at(r.place);
   }
-  n.role.restored(r.epoch, n.state.step, list);
+  n.role.restored(r.epoch, n.state.step, neighbours_of(r.place, r.members), list);
 }
 
 // --- the store
@@ -389,6 +489,7 @@ void world::check_done() const {
   auto const& s = *scenario_;
   auto all = beginning(s.cells);
   for (std::uint64_t r = 0; r < s.rounds; ++r) {
+    if (pauses(r)) continue;
     auto const old = all;
     for (std::size_t i = 0; i < all.size(); ++i)
       all[i] = mixed(old[i], old[(i + old.size() - 1) % old.size()]);

@@ -1,6 +1,6 @@
 // Bsp's roles in a world of peers (peer_world.hpp), over a model of the store. The program mixes a circle of
-// cells. In each superstep every rank sends its cells to all ranks and mixes each cell with its left
-// neighbour.
+// cells: in each superstep every rank sends cells and mixes each of its cells with the left neighbour. Who
+// sends to whom depends on the scenario's pattern.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +26,18 @@ using harness_common::require;
 using harness_common::summary;
 using harness_common::violation;
 
+enum class pattern : std::uint8_t {
+  all,      // every rank to every rank, itself included
+  ring,     // the last cell to the rank with the next cell: what mixing needs
+  changing  // another one in each superstep: all, ring, ring and random others, or no messages
+};
+
 struct scenario : harness_common::peer_scenario {
+  pattern sends = pattern::all;
+  bool neighbours = false;    // the program names them; otherwise the last superstep sends all to the root
+  bool all_continue = false;  // with neighbours: all ranks until the last superstep; otherwise some do
   int cells = 3;
-  std::uint64_t rounds = 1;   // supersteps that mix; one more sends all cells to the root
+  std::uint64_t rounds = 1;   // supersteps that mix; one more ends the run
   bool splits = true;         // the program can split its state for another number of ranks
   std::uint64_t every = 0;    // the root's supersteps per checkpoint; 0: no checkpoints
   int full_disks = 0;         // number of parts that cannot be written
@@ -44,12 +53,14 @@ struct scenario : harness_common::peer_scenario {
 };
 
 using values = std::vector<std::uint64_t>;
+using numbered = std::map<int, std::uint64_t>;  // cells by number
 
 // A message from one rank to another in a superstep, with its epoch and places.
 struct letter {
   std::uint64_t epoch = 0, step = 0;
   std::uint32_t from = 0, to = 0;  // places in the epoch, not ranks
-  values cells{};
+  bool sent = false;               // otherwise only the place of a letter
+  numbered cells{};
   void add_to(role::digest& d) const;
 };
 
@@ -63,7 +74,8 @@ struct packet {
 struct part {
   std::uint64_t step = 0;  // the next superstep
   int first = 0;           // number of its first cell
-  values cells{}, whole{};
+  values cells{};
+  numbered whole{};  // received cells
   void add_to(role::digest& d) const;
 };
 
@@ -109,9 +121,13 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   [[nodiscard]] std::uint64_t fallen_back() const { return fallen_back_; }
   [[nodiscard]] std::uint64_t resumed() const { return resumed_; }
   [[nodiscard]] bool refused() const { return refused_; }
-  [[nodiscard]] bool blamed() const { return blamed_; }
+  [[nodiscard]] bool blamed() const { return blamed_.has_value(); }
+  [[nodiscard]] std::optional<std::uint64_t> blamed_superstep() const { return blamed_; }
   /// Number of ranks the poison has killed.
   [[nodiscard]] int poisoned() const { return static_cast<int>(poisoned_in_.size()); }
+
+  /// The neighbours of a place, if the program names any.
+  [[nodiscard]] std::vector<int> neighbours_of(std::uint32_t place, std::uint32_t members) const;
 
  private:
   void begin(int rank) override;
@@ -130,6 +146,8 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   [[nodiscard]] bool may_fail() const override { return refused_; }
   [[nodiscard]] bool may_lose_parts() const override { return !scenario_->splits; }
   void add_to(role::digest& d) const override;
+
+  using superstep = std::optional<std::uint64_t>;
 
   // A job and its conductor's view of the store.
   void open_store();
@@ -150,19 +168,30 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   void expect_blame(role::bsp::blame const& b) const;
 
   // Losses, counted the way superstep_watch should count them.
-  using superstep = std::optional<std::uint64_t>;
+  void hear_of_loss(int rank);
+  void count_losses();
   void note_loss(int rank);
   void note_begin(std::uint64_t step);
+  void note_finished(int rank, std::uint64_t step);
   /// Lost ranks that count against this superstep.
   [[nodiscard]] std::set<int> losses_at(superstep step) const;
   [[nodiscard]] bool to_blame(superstep step) const;
 
   // The work.
   void finish(int rank);
+  /// Whether no rank sends a message in this superstep, and the next one mixes nothing.
+  [[nodiscard]] bool pauses(std::uint64_t step) const;
+  /// Whether the member at place `from` sends a message to the one at place `to`.
+  [[nodiscard]] bool sends(std::uint64_t step, std::uint32_t from, std::uint32_t to,
+                           std::uint32_t members) const;
+  /// Whether two places name each other as neighbours, if the program names any.
+  [[nodiscard]] bool linked(std::uint32_t a, std::uint32_t b, std::uint32_t members) const;
+  [[nodiscard]] bool holds_next(std::uint32_t place, std::uint32_t next, std::uint32_t members) const;
+  void gather_result();
   [[nodiscard]] bool is_poison(int rank, job const& j) const;
   void take_letters(node& n, job const& j, std::uint64_t epoch, std::uint64_t step) const;
   /// Returns whether this rank asks for another superstep; one rank does until the last superstep.
-  [[nodiscard]] bool mix(node& n, compute const& c, job const& j) const;
+  [[nodiscard]] bool mix(node& n, compute const& c, job const& j);
   void load(int rank, restore const& r, role::bsp_actions& list);
   void write(int rank, bool well);
   void end_commit(std::uint64_t how);
@@ -185,6 +214,7 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   std::uint64_t root_steps_ = 0;  // supersteps the root has begun, over all epochs
   std::uint64_t open_ = 0;        // the generation being saved; 0: none
   std::uint64_t opened_at_ = 0;   // the root's superstep when saving started
+  superstep save_at_;             // the superstep that begins with the generation being saved, if known
   std::set<int> saves_, told_;    // members that were asked to save, members that have reported
 
   struct progress {
@@ -196,7 +226,10 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   std::map<std::uint64_t, std::uint64_t> begins_with_;  // first superstep of a generation, if known
   bool counted_ = false;                                // whether a loss of this epoch was counted
   std::map<superstep, std::set<int>> losses_;
-  bool blamed_ = false;
+  std::vector<int> uncounted_;  // lost ranks; the root still asks the others where they are
+  std::set<int> unheard_;       // have not answered
+  std::optional<std::uint64_t> blamed_;
+  std::map<std::pair<std::uint64_t, int>, values> last_cells_;  // after the last superstep, by epoch and rank
   std::map<int, std::uint64_t> poisoned_in_;  // by rank: the epoch in which the poison killed it
 
   std::uint64_t again_ = 0, commits_ = 0, fallen_back_ = 0, resumed_ = 0;

@@ -44,12 +44,18 @@ void world::perform_for_conductor(int rank, role::bsp_action const& action) {
   if (auto const* done = std::get_if<act::complete>(&action)) {
     require(!complete_, "the call completes twice");
     complete_ = true;
+    if (scenario_->neighbours) gather_result();
     call_roll(&role::roll_call::done, done->steps);
+  } else if (auto const* end = std::get_if<act::no_more>(&action)) {
+    role::bsp_actions list;
+    n.role.no_more(end->epoch, list);
+    perform(rank, list);
   } else if (auto const* a = std::get_if<act::announce>(&action)) {
     require(open_ == 0 && !committing_, "two checkpoints at a time");
     require(store_.upper_bound(a->generation - 1) == store_.end(), "a number is used twice");
     open_ = a->generation;
-    begins_with_[open_] = n.role.step() + 1;
+    save_at_.reset();
+    if (!scenario_->neighbours || n.role.step() == first_) save_at_ = begins_with_[open_] = n.role.step() + 1;
     announced_[open_] = epoch_.epoch;
     opened_at_ = n.role.step();
     saves_.clear();
@@ -70,7 +76,8 @@ void world::perform_for_conductor(int rank, role::bsp_action const& action) {
     expect_fall_back(*f);
   } else if (auto const* w = std::get_if<act::blame>(&action)) {
     expect_blame(*w);
-    blamed_ = failed_ = true;
+    blamed_ = w->step;
+    failed_ = true;
     call_roll(&role::roll_call::task_failed, w->step, w->rank, w->text);
   } else if (auto const* r = std::get_if<act::refuse>(&action)) {
     expect_refusal();
@@ -84,10 +91,17 @@ void world::perform_for_conductor(int rank, role::bsp_action const& action) {
 void world::send(int rank, int to, role::bsp_message const& what) {
   auto& n = at(rank);
   auto p = packet_of(what);
-  if (std::holds_alternative<act::bundle>(what)) {
+  auto const* const t = std::get_if<act::tally>(&what);
+  if (std::holds_alternative<act::bundle>(what) || (t != nullptr && t->round == 0)) {
     p.content = n.outgoing.at(n.role.place_of(to).value());
+    require(p.content.sent || t != nullptr || scenario_->neighbours, "a bundle without messages is sent");
   } else if (auto const* r = std::get_if<act::restart>(&what)) {
     expect_restart(*r);
+  } else if (auto const* b = std::get_if<act::save_before>(&what)) {
+    require(b->generation == open_, "a superstep begins with a checkpoint that is not open");
+    require(complete_ || at(to).role.step() < b->step || at(to).role.epoch() != b->epoch,
+            "a superstep is to begin with a checkpoint that has begun already");
+    save_at_ = begins_with_[open_] = b->step;
   } else if (auto const* s = std::get_if<act::saved>(&what)) {
     if (s->generation == open_) {
       saves_.insert(rank);
@@ -133,6 +147,8 @@ void world::start_next(int rank) {
     auto came = n.kept.extract({n.role.epoch(), step - 1});
     if (!came.empty()) j.came = std::move(came.mapped());
   }
+  if (c != nullptr && open_ != 0 && c->epoch == epoch_.epoch && save_at_ && c->step >= *save_at_)
+    require(saves_.contains(rank), "a member does not save its part");
   if (rank == 0 && c != nullptr) root_begins(*c);
   n.running = std::move(j);
 }
@@ -140,7 +156,7 @@ void world::start_next(int rank) {
 void world::root_begins(compute const& c) {
   if (c.epoch == epoch_.epoch && begun_in_epoch_++ > 0) moved_ = true;
   // All members have begun the previous superstep, and a member asked to save does that first.
-  if (open_ != 0 && c.step >= opened_at_ + 2)
+  if (open_ != 0 && c.step >= opened_at_ + 2 && !scenario_->neighbours)
     require(saves_.size() == epoch_.members.size(), "a member does not save its part");
   bool const due = scenario_->every != 0 && ++root_steps_ % scenario_->every == 0;
   role::bsp_actions list;
@@ -169,6 +185,9 @@ void world::expect_restart(act::restart const& r) {
           "the members of an epoch are not the living ranks");
   require(!waited_ || !committing_ || *waited_ >= 8, "an epoch begins before the commit under way ends");
   waited_.reset();
+  require(uncounted_.empty(), "an epoch begins before a loss is counted");
+  unheard_.clear();
+  save_at_.reset();
   require(std::none_of(losses_.begin(), losses_.end(), [&](auto const& x) { return to_blame(x.first); }),
           "an epoch begins while a superstep is to blame");
   told_of_.clear();
@@ -214,7 +233,34 @@ void world::expect_refusal() const {
 void world::note_begin(std::uint64_t step) {
   if (at(0).role.epoch() != epoch_.epoch) return;
   if (!first_) first_ = begins_with_[epoch_.generation] = step;
+  if (scenario_->neighbours && step > *first_ + 1) return;  // tells nothing about distant members
   std::erase_if(losses_, [&](auto const& x) { return x.first < superstep{step}; });
+  if (step == *first_) return;
+  for (int const r : epoch_.members) note_finished(r, step - 1);
+}
+
+void world::note_finished(int rank, std::uint64_t step) {
+  auto const at = told_of_.find(rank);
+  if (at != told_of_.end()) at->second = {true, std::max(at->second.next, superstep{step + 1})};
+}
+
+// If members may be several supersteps apart, the root asks where they are before it counts a loss.
+void world::hear_of_loss(int rank) {
+  bool const is_new = gone_.insert(rank).second;
+  if (is_new && !waited_) waited_ = 0;
+  if (!scenario_->neighbours) return note_loss(rank);
+  if (!is_new) return;
+  if (uncounted_.empty())
+    for (int r = 0; r < scenario_->ranks; ++r)
+      if (!gone_.contains(r)) unheard_.insert(r);
+  uncounted_.push_back(rank);
+  unheard_.erase(rank);
+  count_losses();
+}
+
+void world::count_losses() {
+  if (!unheard_.empty()) return;
+  for (int const r : std::exchange(uncounted_, {})) note_loss(r);
 }
 
 void world::note_loss(int rank) {
@@ -222,6 +268,7 @@ void world::note_loss(int rank) {
   if (found == told_of_.end()) return;
   auto oldest = superstep{~std::uint64_t{0}};
   for (auto const& [r, p] : told_of_) oldest = std::min(oldest, p.next ? p.next : first_);
+  std::erase_if(losses_, [&](auto const& x) { return x.first < oldest; });
   auto const p = found->second;
   told_of_.erase(found);
   if (auto const died = poisoned_in_.find(rank);
@@ -267,6 +314,11 @@ void add(role::digest& d, values const& v) {
   d.add(v.size());
 }
 
+void add(role::digest& d, numbered const& cells) {
+  for (auto const& [number, cell] : cells) d.add(static_cast<std::uint64_t>(number)).add(cell);
+  d.add(cells.size());
+}
+
 void add(role::digest& d, letters const& all) {
   for (auto const& [rank, l] : all) {
     d.add(static_cast<std::uint64_t>(rank));
@@ -290,7 +342,7 @@ void add(role::digest& d, job const& j) {
 }  // namespace
 
 void letter::add_to(role::digest& d) const {
-  d.add(epoch).add(step).add(from).add(to);
+  d.add(epoch).add(step).add(from).add(to).add(sent);
   add(d, cells);
 }
 
@@ -343,6 +395,11 @@ void world::add_to(role::digest& d) const {
     d.add(step ? *step + 1 : 0).add(ranks.size());
     for (int const r : ranks) d.add(static_cast<std::uint64_t>(r));
   }
+  for (auto const& [by, cells] : last_cells_) d.add(by.first).add(static_cast<std::uint64_t>(by.second));
+  d.add(last_cells_.size());
+  for (int const r : uncounted_) d.add(static_cast<std::uint64_t>(r));
+  for (int const r : unheard_) d.add(static_cast<std::uint64_t>(r));
+  d.add(uncounted_.size()).add(unheard_.size()).add(save_at_ ? *save_at_ + 1 : 0);
   d.add(told_of_.size()).add(losses_.size()).add(counted_).add(first_ ? *first_ + 1 : 0);
   d.add(scenario_->every == 0 ? 0 : root_steps_ % scenario_->every);
 }

@@ -26,6 +26,15 @@ void change_message(mutation& m, int n, std::function<void(Own&)> how) {
   };
 }
 
+// Changes the first received notice.
+void change_notice(mutation& m, std::function<void(act::notice&)> how) {
+  m.received = [&m, how = std::move(how)](int, auto& what) {
+    if (auto* const t = as<act::tally>(what); t != nullptr && !t->notices.empty() && m.nth(1))
+      how(t->notices.front());
+    return true;
+  };
+}
+
 // Makes the root blame superstep 0 for the preceding loss instead of starting this epoch.
 void blame_in_epoch(mutation& m, std::uint64_t epoch) {
   m.wanted = [&m, epoch](auto& list) {
@@ -132,17 +141,54 @@ std::vector<named_fault<mutation>> const faults{
     {"a bundle is lost", [](auto& m) { once_lost<act::bundle>(m, 2); }},
     {"a bundle is of another superstep",
      [](auto& m) { change_message<act::bundle>(m, 2, [](auto& b) { ++b.step; }); }},
-    {"a rank stops too early",
-     [](auto& m) { change_message<act::bundle>(m, 3, [](auto& b) { b.more = false; }); }},
-    {"a rank never stops",
-     [](auto& m) { change_message<act::bundle>(m, 5, [](auto& b) { b.more = true; }); }},
-    {"a bundle does not announce its checkpoint",
+    {"a tally is lost", [](auto& m) { once_lost<act::tally>(m, 2); }},
+    {"a tally is of another superstep",
+     [](auto& m) { change_message<act::tally>(m, 2, [](auto& t) { ++t.step; }); }},
+    {"a tally is of another round",
      [](auto& m) {
        m.received = [&m](int, auto& what) {
-         if (auto* const b = as<act::bundle>(what); b != nullptr && b->save != 0 && m.nth(1)) b->save = 0;
+         if (auto* const t = as<act::tally>(what); t != nullptr && t->round == 1 && m.nth(1)) t->round = 2;
          return true;
        };
      }},
+    {"a tally announces too few bundles", [](auto& m) { change_notice(m, [](auto& n) { --n.bundles; }); }},
+    {"a tally announces too many bundles", [](auto& m) { change_notice(m, [](auto& n) { ++n.bundles; }); }},
+    {"a tally announces a bundle for another member",
+     [](auto& m) { change_notice(m, [](auto& n) { n.to = n.to == 0 ? 1 : 0; }); }},
+    {"tallies announce no bundles",
+     [](auto& m) { change<act::tally>(m, [](auto& t) { t.notices.clear(); }); }},
+    {"a rank stops too early",
+     [](auto& m) { change_message<act::tally>(m, 3, [](auto& t) { t.more = false; }); }},
+    {"a rank never stops", [](auto& m) { change<act::tally>(m, [](auto& t) { t.more = true; }); }},
+    {"a tally does not announce its checkpoint",
+     [](auto& m) {
+       m.received = [&m](int, auto& what) {
+         if (auto* const t = as<act::tally>(what); t != nullptr && t->save != 0 && m.nth(1)) t->save = 0;
+         return true;
+       };
+     }},
+    // Supersteps that end with the neighbours.
+    {"every bundle says that its sender continues",
+     [](auto& m) { change<act::bundle>(m, [](auto& b) { b.more = true; }); }},
+    {"an idle rank is not noticed", [](auto& m) { once_lost<act::idle>(m, 2); }},
+    {"a rank is idle in another superstep",
+     [](auto& m) { change_message<act::idle>(m, 2, [](auto& i) { ++i.step; }); }},
+    {"no rank is asked whether it continues", [](auto& m) { never<act::ask>(m); }},
+    {"ranks are asked about an earlier superstep",
+     [](auto& m) { change<act::ask>(m, [](auto& a) { a.step -= a.step > 0 ? 1 : 0; }); }},
+    {"an idle rank is not told that others continue", [](auto& m) { once_lost<act::goes_on>(m, 2); }},
+    {"an idle rank is told that others continue, but none does",
+     [](auto& m) { change<act::goes_on>(m, [](auto& g) { g.until += 3; }); }},
+    {"the root does not notice that no rank continues", [](auto& m) { drop_nth<act::no_more>(m, 1); }},
+    {"members are not asked where they are", [](auto& m) { never<act::where>(m); }},
+    {"a member does not say where it is", [](auto& m) { once_lost<act::reached>(m, 2); }},
+    {"a member is not asked where it is", [](auto& m) { once_lost<act::where>(m, 2); }},
+    {"members say that they are further behind",
+     [](auto& m) { change<act::reached>(m, [](auto& r) { r.next -= r.next > 0 ? 1 : 0; }); }},
+    {"a member is not told before which superstep to save",
+     [](auto& m) { once_lost<act::save_before>(m, 2); }},
+    {"a member saves before another superstep",
+     [](auto& m) { change_message<act::save_before>(m, 2, [](auto& b) { ++b.step; }); }},
     {"a saved part is not reported", [](auto& m) { once_lost<act::saved>(m, 2); }},
     {"a part is reported saved that is not",
      [](auto& m) { change_message<act::saved>(m, 2, [](auto& s) { s.well = true; }); }},

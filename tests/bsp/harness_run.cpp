@@ -6,6 +6,8 @@ namespace bsp_harness {
 std::string scenario::describe() const {
   auto text =
       describe_ranks() + ", " + std::to_string(cells) + " cells, " + std::to_string(rounds) + " rounds";
+  if (sends != pattern::all) text += sends == pattern::ring ? ", a ring" : ", changing pattern";
+  if (neighbours) text += ", names neighbours";
   if (!splits) text += ", cannot be split";
   text += every == 0 ? ", no checkpoints" : ", a checkpoint every " + std::to_string(every) + " supersteps";
   auto const add = [&](int n, char const* what) {
@@ -38,6 +40,8 @@ scenario draw(std::uint64_t seed, bool must_die) {
     s.damages = some(3, 3);
     s.reruns = some(3, 3);
     s.commits_hang = below(5) == 0;
+    s.sends = static_cast<pattern>(below(3));
+    s.neighbours = below(2) == 0;
   };
   return harness_common::draw_scenario<scenario>(seed, must_die, own, 5, 400);
 }

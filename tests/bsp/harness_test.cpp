@@ -96,17 +96,21 @@ TEST_CASE("a deadly superstep kills no fourth rank and never the root", "[poison
   for (int ranks = 4; ranks <= 9; ++ranks)
     for (std::uint64_t const poison :
          {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{3}, bsp_harness::scenario::restoring})
-      for (std::uint64_t const every : {0, 1, 2}) {
-        INFO(ranks << " ranks, superstep " << poison << ", a checkpoint every " << every);
+      for (std::uint64_t const every : {0, 1, 2, 10, 11, 12}) {
         bsp_harness::scenario s;
+        s.neighbours = every >= 10;
+        if (s.neighbours) s.sends = bsp_harness::pattern::ring;
+        INFO(ranks << " ranks, superstep " << poison << ", a checkpoint every " << every % 10
+                   << (s.neighbours ? ", neighbours" : ""));
         s.ranks = ranks;
         s.cells = 10;
         s.rounds = 4;
-        s.every = every;
+        s.every = every % 10;
         s.poison = poison;
         auto const w = slowly_noticed(s);
         CHECK(w.blamed());
         CHECK(w.poisoned() == 3);
+        if (poison != bsp_harness::scenario::restoring) CHECK(w.blamed_superstep() == poison);
       }
 }
 
@@ -135,6 +139,8 @@ TEST_CASE("small jobs in every order of events", "[exhaustive]") {
     bool splits;
     int full_disks, lost_commits, damages, reruns, deaths, suspicions;
     std::uint64_t ticks;
+    bsp_harness::pattern sends = bsp_harness::pattern::all;
+    bool neighbours = false;
   };
   std::vector<small> const all{
       {"1 rank, checkpoints, another job", 1, 1, 1, true, 0, 0, 0, 1, 0, 0, 0},
@@ -153,12 +159,26 @@ TEST_CASE("small jobs in every order of events", "[exhaustive]") {
       {"3 ranks, a death", 3, 1, 0, true, 0, 0, 0, 0, 1, 0, 0},
       {"3 ranks, checkpoints, a death", 3, 1, 2, true, 0, 0, 0, 0, 1, 0, 0},
       {"3 ranks, checkpoints, another job", 3, 1, 2, true, 0, 0, 0, 1, 0, 0, 0},
+      {"3 ranks, a ring", 3, 1, 0, true, 0, 0, 0, 0, 0, 0, 0, bsp_harness::pattern::ring},
+      {"4 ranks, a changing pattern", 4, 2, 0, true, 0, 0, 0, 0, 0, 0, 0, bsp_harness::pattern::changing},
+      {"5 ranks, a ring, a death", 5, 1, 0, true, 0, 0, 0, 0, 1, 0, 0, bsp_harness::pattern::ring},
+      {"1 rank without neighbours, checkpoints", 1, 2, 1, true, 0, 0, 0, 0, 0, 0, 0,
+       bsp_harness::pattern::ring, true},
+      {"2 neighbours, checkpoints", 2, 2, 2, true, 0, 0, 0, 0, 0, 0, 0, bsp_harness::pattern::ring, true},
+      {"3 neighbours", 3, 2, 0, true, 0, 0, 0, 0, 0, 0, 0, bsp_harness::pattern::ring, true},
+      {"3 neighbours, checkpoints, a death", 3, 1, 2, true, 0, 0, 0, 0, 1, 0, 0, bsp_harness::pattern::ring,
+       true},
+      {"4 neighbours, a changing pattern", 4, 2, 0, true, 0, 0, 0, 0, 0, 0, 0, bsp_harness::pattern::changing,
+       true},
   };
   bool const patient = std::getenv("SKEL_LONG") != nullptr;
   for (auto const& x : all) {
     bsp_harness::scenario s;
     s.ranks = x.ranks;
     s.rounds = x.rounds;
+    s.sends = x.sends;
+    s.neighbours = x.neighbours;
+    s.cells = std::max(3, x.ranks);
     s.every = x.every;
     s.splits = x.splits;
     s.full_disks = x.full_disks;
@@ -176,19 +196,58 @@ TEST_CASE("small jobs in every order of events", "[exhaustive]") {
   }
 }
 
-TEST_CASE("a superstep costs one message per pair of ranks, a checkpoint one per rank") {
+TEST_CASE("a superstep costs a barrier and one message per pair with messages, a checkpoint one per rank") {
   bsp_harness::scenario s;
+  for (s.ranks = 1; s.ranks <= 8; ++s.ranks)
+    for (auto const sends : {bsp_harness::pattern::all, bsp_harness::pattern::ring}) {
+      s.sends = sends;
+      s.cells = s.ranks;
+      s.every = 0;
+      auto const ranks = static_cast<std::uint64_t>(s.ranks);
+      INFO(ranks << " ranks");
+      auto const rounds = skel::role::superstep_end::rounds(static_cast<std::size_t>(ranks));
+      auto const tallies = (s.rounds + 2) * ranks * rounds;
+      // Messages for the next rank travel with a tally. In a ring only the last superstep has others: all
+      // but the root and its predecessor send their cells to the root.
+      auto const bundles = ranks < 3                             ? 0
+                           : sends == bsp_harness::pattern::ring ? ranks - 2
+                                                                 : (s.rounds + 1) * ranks * (ranks - 2);
+      auto const plain = settled(s);
+      // The root ends the call when it has its tallies of the last superstep; others may still wait for
+      // theirs.
+      auto const sent = plain.messages_of<bsp::tally>();
+      CHECK(sent <= tallies);
+      CHECK(sent + (ranks > 2 ? (ranks - 1) * (rounds - 1) : 0) >= tallies);
+      CHECK(plain.messages_of<bsp::bundle>() == bundles);
+      // plus hello, restart, stop, stopped and finish once per rank, and joined once per rank except the root
+      CHECK(plain.messages() == sent + bundles + 6 * ranks - 1);
+      s.every = s.rounds + 2;
+      CHECK(settled(s).messages_of<bsp::saved>() ==
+            0);  // a checkpoint due in the last superstep is not taken
+      s.every = s.rounds + 1;
+      CHECK(settled(s).messages() <= tallies + bundles + 7 * ranks);
+    }
+}
+
+TEST_CASE("neighbours exchange bundles only, and the root is asked once, at the end") {
+  bsp_harness::scenario s;
+  s.neighbours = true;
+  s.sends = bsp_harness::pattern::ring;
+  s.all_continue = true;
+  s.rounds = 20;
   for (s.ranks = 1; s.ranks <= 8; ++s.ranks) {
-    s.every = 0;
+    s.cells = s.ranks;
     auto const ranks = static_cast<std::uint64_t>(s.ranks);
-    auto const bundles = (s.rounds + 2) * ranks * (ranks - 1);
-    auto const plain = settled(s);
-    CHECK(plain.messages_of<bsp::bundle>() == bundles);
-    // plus hello, restart, stop, stopped and finish once per rank, and joined once per rank except the root
-    CHECK(plain.messages() == bundles + 6 * ranks - 1);
-    s.every = s.rounds + 2;
-    CHECK(settled(s).messages_of<bsp::saved>() == 0);  // a checkpoint due in the last superstep is not taken
-    s.every = s.rounds + 1;
-    CHECK(settled(s).messages() <= bundles + 7 * ranks);
+    std::uint64_t links = 0;
+    bsp_harness::world const w = settled(s);
+    for (std::uint32_t place = 0; place < ranks; ++place)
+      links += w.neighbours_of(place, static_cast<std::uint32_t>(ranks)).size();
+    INFO(ranks << " ranks, " << links << " links");
+    auto const rounds = skel::role::superstep_end::rounds(static_cast<std::size_t>(ranks));
+    CHECK(w.messages_of<bsp::tally>() == ranks * rounds);  // in the first superstep
+    CHECK(w.messages_of<bsp::bundle>() >= links * (s.rounds + 1));
+    CHECK(w.messages_of<bsp::bundle>() <= links * (s.rounds + 2));
+    CHECK(w.messages_of<bsp::idle>() == ranks);
+    CHECK(w.messages_of<bsp::goes_on>() == 0);
   }
 }

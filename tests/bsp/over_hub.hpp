@@ -137,6 +137,32 @@ struct splitting_circle : circle {
   }
 };
 
+// The same circle, whose ranks wait for their neighbours only. The last superstep leaves the cells where they
+// are: `whole` is this rank's part.
+struct neighbour_circle : splitting_circle {
+  [[nodiscard]] std::vector<int> neighbours(int rank, int size) const {
+    auto const mine = skel::contiguous_share(cells, size, rank);
+    if (mine.count == 0) return {};
+    return {owner((mine.first + mine.count) % cells, size), owner((mine.first + cells - 1) % cells, size)};
+  }
+  bool step(state& s, skel::superstep<message>& now) const {
+    if (now.number() < rounds) return circle::step(s, now);
+    if (now.number() == rounds) {
+      event(now.rank(), now.number());
+      if (!s.cells.empty()) {
+        auto left = now.received().at(0).content.second.at(0);
+        for (auto& c : s.cells) left = std::exchange(c, mixed(c, left));
+      }
+      s.whole = s.cells;
+    }
+    return false;
+  }
+  [[nodiscard]] skel::bsp_part<neighbour_circle> split(skel::bsp_parts<neighbour_circle> const& parts,
+                                                       int rank, int size) const {
+    return cut(parts, rank, size);
+  }
+};
+
 struct store {
   test::temporary_directory root;
   std::vector<std::string> directories;

@@ -1,6 +1,7 @@
 // Adapter of bsp: presents the user's program as a bsp_work.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <string>
 #include <typeinfo>
@@ -12,6 +13,7 @@
 #include "skel/detail/bsp_work.hpp"
 #include "skel/detail/conversion.hpp"
 #include "skel/detail/type_names.hpp"
+#include "skel/error.hpp"
 #include "skel/transfer.hpp"
 
 namespace skel {
@@ -38,6 +40,7 @@ class bsp_work_of final : public bsp_work {
   [[nodiscard]] std::string types() const override { return type_names(typeid(state), typeid(message), " "); }
   [[nodiscard]] std::string function() const override { return typeid(P).name(); }
   [[nodiscard]] bool splits() const override { return splitting_bsp_program<P>; }
+  [[nodiscard]] bool has_neighbours() const override { return neighbouring_bsp_program<P>; }
   void begin(int rank, int size) override { part_ = {program_.begin(rank, size), {}}; }
 
   void pack_part(std::vector<std::byte>& out) const override {
@@ -60,6 +63,21 @@ class bsp_work_of final : public bsp_work {
     if constexpr (splitting_bsp_program<P>) part_ = program_.split(all, rank, size);
   }
 
+  std::vector<int> const& neighbours(int rank, int size) override {
+    if constexpr (neighbouring_bsp_program<P>) {
+      neighbours_ = program_.neighbours(rank, size);
+      std::ranges::sort(neighbours_);
+      auto const again = std::ranges::unique(neighbours_);
+      neighbours_.erase(again.begin(), again.end());
+      if (!neighbours_.empty() && (neighbours_.front() < 0 || neighbours_.back() >= size))
+        throw error("neighbours of rank " + std::to_string(rank) + ": no rank " +
+                    std::to_string(neighbours_.front() < 0 ? neighbours_.front() : neighbours_.back()) +
+                    ", expected 0 to " + std::to_string(size - 1));
+      std::erase(neighbours_, rank);
+    }
+    return neighbours_;
+  }
+
   void receive(std::vector<std::span<std::byte const>> const& bundles) override {
     part_.received.clear();
     for (std::size_t from = 0; from < bundles.size(); ++from)
@@ -68,7 +86,8 @@ class bsp_work_of final : public bsp_work {
   }
   bool superstep(std::uint64_t number, int rank, int size,
                  std::vector<std::vector<std::byte>>& bundles) override {
-    skel::superstep<message> now(number, rank, size, part_.received, bundles);
+    skel::superstep<message> now(number, rank, size, part_.received, bundles,
+                                 has_neighbours() ? &neighbours_ : nullptr);
     bool const goes_on = program_.step(part_.state, now);
     return goes_on || now.sent_;
   }
@@ -78,6 +97,7 @@ class bsp_work_of final : public bsp_work {
  private:
   P const& program_;
   bsp_part<P> part_;
+  std::vector<int> neighbours_;
 };
 
 }  // namespace detail

@@ -30,6 +30,8 @@ class bsp_work {
   [[nodiscard]] virtual std::string function() const = 0;
   /// Whether the program can split its state for another number of ranks.
   [[nodiscard]] virtual bool splits() const = 0;
+  /// Whether the program names the neighbours of a rank.
+  [[nodiscard]] virtual bool has_neighbours() const = 0;
 
   virtual void begin(int rank, int size) = 0;
   /// Converts the state and the received messages to bytes and back. pack_part() appends, and
@@ -37,6 +39,10 @@ class bsp_work {
   virtual void pack_part(std::vector<std::byte>& out) const = 0;
   using part_reader = function_reference<std::vector<std::byte>(int)>;
   virtual void load(part_reader const& part, int parts, int rank, int size) = 0;
+
+  /// The neighbours of a rank, sorted and without the rank itself; empty if the program names none.
+  /// superstep() lets the rank send to no others. Throws skel::error if one is out of range.
+  virtual std::vector<int> const& neighbours(int rank, int size) = 0;
 
   /// Unpacks the bundles of all members, in the order of the members.
   virtual void receive(std::vector<std::span<std::byte const>> const& bundles) = 0;

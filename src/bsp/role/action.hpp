@@ -14,14 +14,14 @@ namespace bsp {
 
 // --- from a member ---
 
-/// Send `what` to `to`, which may be this rank. The engine attaches to a bundle the messages for
-/// that rank from the latest superstep.
+/// Send `what` to `to`, which may be this rank. The engine attaches to a bundle, and to a tally of
+/// round 0, the messages for that rank from the latest superstep.
 struct send {
   rank_id to = 0;
   bsp_message what{};
   friend bool operator==(send const&, send const&) = default;
 };
-/// Keep the messages of the bundle just received as those of rank `from` in this epoch and
+/// Keep the messages of the bundle or tally just received as those of rank `from` in this epoch and
 /// superstep. If `from` is this rank, keep its own messages of the latest superstep.
 struct keep {
   std::uint64_t epoch = 0, step = 0;
@@ -70,6 +70,12 @@ struct announce {
   std::uint64_t generation = 0;
   friend bool operator==(announce const&, announce const&) = default;
 };
+/// No member continues after the superstep that all have computed: the root's member completes the call
+/// (no_more()).
+struct no_more {
+  std::uint64_t epoch = 0;
+  friend bool operator==(no_more const&, no_more const&) = default;
+};
 /// A rank could not save its part: this generation remains incomplete.
 struct abandon {
   std::uint64_t generation = 0;
@@ -104,8 +110,8 @@ struct refuse {
 
 /// Actions of the roles of a bsp call. The first four are common to all skeletons.
 using bsp_action = std::variant<tell_root, drain, end, fail, bsp::send, bsp::keep, bsp::forget, bsp::restore,
-                                bsp::save, bsp::compute, bsp::complete, bsp::announce, bsp::abandon,
-                                bsp::commit, bsp::fall_back, bsp::blame, bsp::refuse>;
+                                bsp::save, bsp::compute, bsp::complete, bsp::announce, bsp::no_more,
+                                bsp::abandon, bsp::commit, bsp::fall_back, bsp::blame, bsp::refuse>;
 using bsp_actions = std::vector<bsp_action>;
 
 }  // namespace skel::role

@@ -31,6 +31,11 @@ void bsp_conductor::restart(bsp_actions& out) {
   saving_ = 0;
   lost_.reset();
   ticks_ = 0;
+  idle_.clear();
+  goes_on_until_ = 0;
+  asked_.reset();
+  unheard_.clear();
+  held_.clear();
   for (rank_id const r : members_) tell_restart(r, out);
 }
 
@@ -39,15 +44,59 @@ void bsp_conductor::tell_restart(rank_id to, bsp_actions& out) const {
 }
 
 void bsp_conductor::lost(rank_id rank, bsp_actions& out) {
-  if (!stopped_) watch_.lost(rank);
-  if (std::erase(living_, rank) == 0 || stopped_) return;
+  if (stopped_) {
+    std::erase(living_, rank);
+    return;
+  }
+  bool const is_new = std::erase(living_, rank) > 0;
+  bool const counts_later =
+      config_.neighbours && (is_new || std::count(uncounted_.begin(), uncounted_.end(), rank) > 0);
+  if (!counts_later) watch_.lost(rank);
+  if (!is_new) return;
+  if (counts_later) {
+    if (uncounted_.empty()) {
+      unheard_ = {living_.begin(), living_.end()};
+      ask_where(0, out);
+    }
+    uncounted_.push_back(rank);
+    unheard_.erase(rank);
+    count_losses();
+  }
   if (!lost_) waited_ = 0;
   lost_ = rank;
   go_on_without_lost(out);
 }
 
+void bsp_conductor::ask_where(std::uint64_t generation, bsp_actions& out) {
+  for (rank_id const r : living_) out.emplace_back(bsp::send{r, bsp::where{epoch_, generation}});
+}
+
+void bsp_conductor::count_losses() {
+  if (!unheard_.empty()) return;
+  for (rank_id const r : std::exchange(uncounted_, {})) watch_.lost(r);
+}
+
+void bsp_conductor::on(rank_id from, bsp::reached const& r, bsp_actions& out) {
+  if (r.epoch != epoch_ || stopped_) return;
+  for (auto const& p : r.finished)
+    if (p.next > 0) watch_.finished(p.rank, p.next - 1);
+  if (r.generation == 0) {
+    if (unheard_.erase(from) == 0) return;
+    count_losses();
+    go_on_without_lost(out);
+    return;
+  }
+  held_[from] = r.next;
+  if (held_.size() < members_.size()) return;
+  std::uint64_t step = 0;
+  for (auto const& [rank, next] : std::exchange(held_, {})) step = std::max(step, next);
+  saving_step_ = step;
+  for (rank_id const m : members_)
+    out.emplace_back(bsp::send{m, bsp::save_before{epoch_, r.generation, step}});
+}
+
 void bsp_conductor::go_on_without_lost(bsp_actions& out) {
-  if (!lost_ || stopped_ || watch_.blames()) return;
+  if (!lost_ || stopped_ || !uncounted_.empty() || watch_.blames()) return;
   if (committing_.number != 0 && waited_ < patience_with_commit) return;
   if (usable_.empty() || fits(usable_.front())) {
     restart(out);
@@ -58,7 +107,7 @@ void bsp_conductor::go_on_without_lost(bsp_actions& out) {
 }
 
 void bsp_conductor::on(bsp::unreadable const& u, bsp_actions& out) {
-  if (u.epoch != epoch_ || stopped_ || watch_.blames()) return;
+  if (u.epoch != epoch_ || stopped_ || !uncounted_.empty() || watch_.blames()) return;
   std::erase_if(usable_, [&](auto const& g) { return g.number == generation_ || !fits(g); });
   if (usable_.empty() && !config_.usable.empty() && !moved_) {
     stopped_ = true;
@@ -91,13 +140,49 @@ void bsp_conductor::blame(superstep_watch::verdict const& v, bsp_actions& out) {
   out.emplace_back(bsp::blame{v.work.value_or(0), v.ranks.empty() ? 0 : v.ranks.back(), std::move(text)});
 }
 
+// --- whether any member continues
+
+void bsp_conductor::on(rank_id from, bsp::idle const& i, bsp_actions& out) {
+  if (i.epoch != epoch_ || stopped_) return;
+  watch_.finished(from, i.step);
+  idle_[from] = i.step;
+  member_continues(i.step, out);  // after all earlier supersteps
+  auto const waits = [&](rank_id r) {
+    auto const at = idle_.find(r);
+    return at != idle_.end() && at->second == i.step;
+  };
+  if (std::all_of(members_.begin(), members_.end(), waits)) {
+    out.emplace_back(bsp::no_more{epoch_});
+    return;
+  }
+  if (!waits(config_.self) || asked_ >= i.step) return;
+  asked_ = i.step;
+  for (rank_id const r : members_)
+    if (!waits(r)) out.emplace_back(bsp::send{r, bsp::ask{epoch_, i.step}});
+}
+
+void bsp_conductor::on(bsp::goes_on const& g, bsp_actions& out) {
+  if (g.epoch == epoch_) member_continues(g.until, out);
+}
+
+void bsp_conductor::member_continues(std::uint64_t until, bsp_actions& out) {
+  goes_on_until_ = std::max(goes_on_until_, until);
+  std::erase_if(idle_, [&](auto const& i) {
+    if (i.second >= goes_on_until_) return false;
+    out.emplace_back(bsp::send{i.first, bsp::goes_on{epoch_, goes_on_until_}});
+    return true;
+  });
+}
+
 // --- checkpoints
 
 void bsp_conductor::begins(std::uint64_t epoch, std::uint64_t step, bool due, bsp_actions& out) {
   if (epoch != epoch_ || stopped_) return;
   for (auto& g : usable_)
     if (!begun_ && g.number == generation_) g.step = step;
-  watch_.begins(step);
+  // A superstep that ends with the neighbours tells nothing about distant members.
+  bool const distant = config_.neighbours && watch_.first() && step > *watch_.first() + 1;
+  if (!distant) watch_.begins(step);
   moved_ = moved_ || begun_;
   begun_ = true;
   if (!due || saving_ != 0 || committing_.number != 0 || lost_) return;
@@ -105,14 +190,29 @@ void bsp_conductor::begins(std::uint64_t epoch, std::uint64_t step, bool due, bs
   saving_step_ = step + 1;
   saved_.clear();
   out.emplace_back(bsp::announce{saving_});
+  if (config_.neighbours && step > *watch_.first()) ask_where(saving_, out);
 }
 
 void bsp_conductor::on(rank_id from, bsp::joined const& j) {
   if (j.epoch == epoch_) watch_.joined(from);
 }
 
-void bsp_conductor::on(rank_id from, bsp::bundle const& b) {
-  if (b.epoch == epoch_) watch_.finished(from, b.step);
+void bsp_conductor::on(rank_id from, bsp::bundle const& b, bsp_actions& out) {
+  if (b.epoch != epoch_) return;
+  watch_.finished(from, b.step);
+  if (config_.neighbours) member_continues(b.step + (b.more ? 1 : 0), out);
+}
+
+void bsp_conductor::on(rank_id from, bsp::tally const& t) {
+  if (t.epoch != epoch_) return;
+  auto const at = std::find(members_.begin(), members_.end(), from);
+  if (at == members_.end()) return;
+  auto place = static_cast<std::size_t>(at - members_.begin());
+  auto const finished = std::min(std::size_t{1} << t.round, members_.size());
+  for (std::size_t i = 0; i < finished; ++i) {
+    watch_.finished(members_[place], t.step);
+    place = (place == 0 ? members_.size() : place) - 1;
+  }
 }
 
 void bsp_conductor::on(rank_id from, bsp::saved const& s, bsp_actions& out) {
@@ -150,6 +250,13 @@ std::uint64_t bsp_conductor::hash() const {
   for (auto const& g : usable_) d.add(g.number).add(g.parts);
   d.add(usable_.size());
   d.add(lost_ ? static_cast<std::uint64_t>(*lost_) + 1 : 0).add(waited_).add(ticks_);
+  for (auto const* list : {&idle_, &held_}) {
+    for (auto const& [r, step] : *list) d.add(static_cast<std::uint64_t>(r)).add(step);
+    d.add(list->size());
+  }
+  for (rank_id const r : uncounted_) d.add(static_cast<std::uint64_t>(r));
+  for (rank_id const r : unheard_) d.add(static_cast<std::uint64_t>(r));
+  d.add(uncounted_.size()).add(unheard_.size()).add(goes_on_until_).add(asked_ ? *asked_ + 1 : 0);
   return d.add(begun_).add(moved_).add(stopped_).value();
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -26,6 +27,7 @@ struct bsp_conductor_config {
   rank_id self = 0;
   std::vector<rank_id> ranks{};
   bool splits = false;                   ///< the program can split its state for another number of ranks
+  bool neighbours = false;               ///< the program names neighbours
   std::uint64_t stamp = 0;               ///< of the generations of this run
   std::uint64_t newest = 0;              ///< no generation in the store has a larger number
   std::vector<bsp_generation> usable{};  ///< generations to resume from, in order of preference
@@ -41,6 +43,10 @@ struct bsp_conductor_config {
 ///   ends (part_lost).
 /// - There is one checkpoint at a time. The root announces it with a superstep, and commits it when
 ///   every member of the epoch has saved its part. Generation numbers are never reused.
+/// - If the program names neighbours, members may be several supersteps apart. The conductor therefore asks
+///   all for their progress before it counts a loss, and before it says which superstep begins with a
+///   checkpoint: one that no member has begun. It also finds out whether any member continues, for members
+///   whose neighbours do not.
 /// - While a superstep is to blame for losses (superstep_watch), no epoch begins.
 /// - A rank that was wrongly suspected stays out: it has no state that the others need.
 ///
@@ -52,8 +58,13 @@ class bsp_conductor {
 
   void begin(bsp_actions& out) { restart(out); }
   void on(rank_id from, bsp::joined const& j);
-  /// Also called for the root's own bundle.
-  void on(rank_id from, bsp::bundle const& b);
+  /// `from` has finished the superstep of the bundle. Also called for the root itself.
+  void on(rank_id from, bsp::bundle const& b, bsp_actions& out);
+  /// The members up to `from` have finished the superstep of the tally.
+  void on(rank_id from, bsp::tally const& t);
+  void on(rank_id from, bsp::idle const& i, bsp_actions& out);
+  void on(bsp::goes_on const& g, bsp_actions& out);
+  void on(rank_id from, bsp::reached const& r, bsp_actions& out);
   void on(rank_id from, bsp::saved const& s, bsp_actions& out);
   /// A generation that looked valid cannot be read: all ranks fall back to the one before.
   void on(bsp::unreadable const& u, bsp_actions& out);
@@ -66,6 +77,7 @@ class bsp_conductor {
   /// The call ends: nothing new begins.
   void stop() { stopped_ = true; }
 
+  [[nodiscard]] bool is(rank_id rank) const { return rank == config_.self; }
   [[nodiscard]] std::uint64_t epoch() const { return epoch_; }
   /// The generation being saved, and the one being committed; 0: none.
   [[nodiscard]] std::uint64_t saving() const { return saving_; }
@@ -77,6 +89,9 @@ class bsp_conductor {
   void restart(bsp_actions& out);
   void tell_restart(rank_id to, bsp_actions& out) const;
   void go_on_without_lost(bsp_actions& out);
+  void ask_where(std::uint64_t generation, bsp_actions& out);
+  void count_losses();
+  void member_continues(std::uint64_t until, bsp_actions& out);
   void blame(superstep_watch::verdict const& v, bsp_actions& out);
   [[nodiscard]] std::uint64_t newest_usable() const { return usable_.empty() ? 0 : usable_.front().number; }
   [[nodiscard]] bool fits(bsp_generation const& g) const {
@@ -94,9 +109,16 @@ class bsp_conductor {
   std::optional<std::uint64_t> saving_step_;  // the first superstep after `saving_`
   std::set<rank_id> saved_;
   bsp_generation committing_;
-  std::optional<rank_id> lost_;  // a lost member; the epoch without it has not begun
-  unsigned waited_ = 0;          // ticks spent waiting for a commit
-  unsigned ticks_ = 0;           // since the start of the epoch
+  // Only if the program names neighbours:
+  std::map<rank_id, std::uint64_t> idle_;  // members that wait after this superstep
+  std::uint64_t goes_on_until_ = 0;        // a member continues after each superstep before this one
+  std::optional<std::uint64_t> asked_;     // the latest superstep after which all were asked to continue
+  std::vector<rank_id> uncounted_;         // lost ranks
+  std::set<rank_id> unheard_;              // have not answered where they are since the loss
+  std::map<rank_id, std::uint64_t> held_;  // the next superstep of those that wait for save_before
+  std::optional<rank_id> lost_;            // a lost member; the epoch without it has not begun
+  unsigned waited_ = 0;                    // ticks spent waiting for a commit
+  unsigned ticks_ = 0;                     // since the start of the epoch
   bool stopped_ = false;
 };
 

@@ -10,6 +10,7 @@
 
 #include "bsp/role/action.hpp"
 #include "bsp/role/message.hpp"
+#include "bsp/role/superstep_end.hpp"
 #include "role/attendance.hpp"
 
 namespace skel::role {
@@ -18,13 +19,20 @@ struct bsp_member_config {
   rank_id self = 0;
   rank_id root = 0;
   std::uint64_t call_hash = 0;
+  bool neighbours = false;  ///< the program names them
   friend bool operator==(bsp_member_config const&, bsp_member_config const&) = default;
 };
 
-/// A superstep ends when every member has sent every other its bundle of messages, so a rank that has them
-/// all needs no barrier. After a loss the root (bsp_conductor) begins a new epoch with the ranks that are
-/// left, from a state that all of them can read; what belongs to an older epoch is ignored, so nothing has
-/// to be undone. The root's bundle says whether the next superstep begins with a checkpoint.
+/// Bundles of messages travel only between members that have messages for each other. A barrier
+/// (superstep_end) tells each member how many bundles to expect, whether any member continues, and whether
+/// the next superstep begins with a checkpoint, which only the root decides. After a loss the root
+/// (bsp_conductor) begins a new epoch with the ranks that are left, from a state that all of them can read;
+/// what belongs to an older epoch is ignored, so nothing has to be undone.
+///
+/// If the program names neighbours, only the first superstep of an epoch ends with the barrier. A later one
+/// ends when all neighbours have sent their bundles, and one of them or this rank continues. Otherwise this
+/// rank asks the conductor whether a distant rank continues. A rank that continues has no need to ask,
+/// because it decides alone that there is another superstep.
 ///
 /// A regular value; events append their actions to `out`. It relies on the wire contract.
 class bsp_member {
@@ -35,14 +43,25 @@ class bsp_member {
   void begin(bsp_actions& out);
   void on(call_message const& m, bsp_actions& out) { attendance_.on(m, out); }
   void on(bsp::restart const& r, bsp_actions& out);
-  void on(rank_id from, bsp::bundle const& b, bsp_actions& out);
-  /// The state of the epoch is there; its next superstep is `step`.
-  void restored(std::uint64_t epoch, std::uint64_t step, bsp_actions& out);
+  void on(bsp::ask const& a, bsp_actions& out);
+  void on(bsp::goes_on const& g, bsp_actions& out);
+  void on(bsp::where const& w, bsp_actions& out);
+  void on(bsp::save_before const& s, bsp_actions& out);
+  void on(rank_id from, bsp::bundle const& b, bsp_actions& out) { arrived(from, b, true, out); }
+  void on(rank_id from, bsp::tally const& t, bsp_actions& out) { arrived(from, t, t.round == 0, out); }
+  /// The state of the epoch is there; its next superstep is `step`. `neighbours`: their places, if the
+  /// program names them.
+  void restored(std::uint64_t epoch, std::uint64_t step, std::vector<int> const& neighbours,
+                bsp_actions& out);
   void unreadable(std::uint64_t epoch, std::string text, bsp_actions& out);
-  /// Superstep done. `more`: this rank goes on, or has sent something.
-  void computed(std::uint64_t epoch, bool more, bsp_actions& out);
+  /// Superstep done. `more`: this rank goes on, or has sent something. `messages_for`: the places of the
+  /// members for which it has messages, in ascending order.
+  void computed(std::uint64_t epoch, bool more, std::vector<std::uint32_t> const& messages_for,
+                bsp_actions& out);
   /// On the root: all save the state after the superstep that is being computed as this generation.
   void announce(std::uint64_t generation) { announced_ = generation; }
+  /// On the root: the conductor has found that no member continues after this superstep.
+  void no_more(std::uint64_t epoch, bsp_actions& out);
   /// The part of the latest `save` is durable, or cannot be.
   void saved(std::uint64_t generation, bool well, bsp_actions& out);
   /// A function of the user's threw.
@@ -63,20 +82,25 @@ class bsp_member {
   [[nodiscard]] std::uint64_t hash() const;
 
  private:
-  struct arrival {
-    std::vector<rank_id> from;  // sorted, each once
-    bool more = false;
-    std::uint64_t save = 0;
-    friend bool operator==(arrival const&, arrival const&) = default;
-  };
   struct written {
     std::uint64_t epoch = 0, generation = 0;
     friend bool operator==(written const&, written const&) = default;
   };
-  using arrivals = std::map<std::pair<std::uint64_t, std::uint64_t>, arrival>;  // by epoch and superstep
-  arrivals::iterator arrived(rank_id from, bsp::bundle const& b);
-  /// Ends the superstep that this rank has computed, if these are its bundles and all have arrived.
-  void maybe_next(arrivals::iterator at, bsp_actions& out);
+  using supersteps = std::map<std::pair<std::uint64_t, std::uint64_t>, superstep_end>;
+  template <class Message>
+  void arrived(rank_id from, Message const& m, bool has_messages, bsp_actions& out);
+  /// Sends the tallies of this superstep that can be sent, and ends it when all is there, if this rank
+  /// has computed it.
+  void maybe_next(supersteps::iterator at, bsp_actions& out);
+  [[nodiscard]] bool ends_with_neighbours(std::uint64_t step) const {
+    return config_.neighbours && first_ && step > *first_;
+  }
+  void end_with_barrier(supersteps::iterator at, bsp_actions& out);
+  void end_with_neighbours(supersteps::iterator at, bsp_actions& out);
+  void begin_next(supersteps::iterator at, std::uint64_t generation, bsp_actions& out);
+  void complete(bsp_actions& out);
+  void maybe_answer(bool more, bsp_actions& out);
+  void check_senders(supersteps::iterator at, bsp_actions& out);
   void save(std::uint64_t generation, bsp_actions& out);
   void send_root(bsp_message what, bsp_actions& out) const;
 
@@ -85,11 +109,19 @@ class bsp_member {
   std::uint64_t epoch_ = 0, step_ = 0, stamp_ = 0;
   std::vector<rank_id> members_;
   std::uint32_t place_ = 0;
-  bool waits_ = false;  // has sent its bundles of step_
-  arrivals arrivals_;
+  bool waits_ = false;  // has computed step_
+  supersteps ends_;     // of step_ and later, by epoch and superstep
   std::uint64_t announced_ = 0;
-  std::optional<written> writing_;  // the part that is being saved
-  bool complete_ = false;           // on the root: it has the result
+  // Only if the program names neighbours:
+  std::vector<rank_id> neighbours_;     // sorted
+  std::optional<std::uint64_t> first_;  // superstep of the epoch; empty: not restored yet
+  bool told_idle_ = false;              // in step_
+  bool held_ = false;                   // begins no superstep before the next save_before
+  std::optional<std::uint64_t> asked_;  // the root's question about this superstep is open
+  std::uint64_t goes_on_until_ = 0;     // a member continues after each superstep before this one
+  bsp::save_before save_before_;        // the latest
+  std::optional<written> writing_;      // the part that is being saved
+  bool complete_ = false;               // on the root: it has the result
 };
 
 }  // namespace skel::role

@@ -29,14 +29,36 @@ struct joined {
   friend bool operator==(joined const&, joined const&) = default;
 };
 
-/// Member to member: superstep `step` is done. The sender's messages of that superstep travel with
-/// the bundle.
+/// Member to member: the sender's messages of superstep `step`.
+///
+/// A superstep that ends with a barrier: for a member other than the next one. A member without
+/// messages for the receiver sends no bundle.
+/// A superstep that ends with the neighbours: for each neighbour, possibly without messages.
 struct bundle {
   std::uint64_t epoch = 0;
   std::uint64_t step = 0;
-  bool more = false;       ///< the sender continues, or has sent a message
-  std::uint64_t save = 0;  ///< root: save the state after this superstep as this generation; 0: none
+  bool more = false;  ///< the sender continues, or has sent a message
   friend bool operator==(bundle const&, bundle const&) = default;
+};
+
+/// So many bundles travel to the member at place `to`.
+struct notice {
+  std::uint32_t to = 0;
+  std::uint64_t bundles = 0;
+  friend bool operator==(notice const&, notice const&) = default;
+};
+
+/// Member to member: the 2^round members up to the sender have finished superstep `step`, see
+/// superstep_end. The tally of round 0 goes to the next member. The sender's messages for that member
+/// travel with it, so it is also their bundle.
+struct tally {
+  std::uint64_t epoch = 0;
+  std::uint64_t step = 0;
+  std::uint32_t round = 0;
+  bool more = false;       ///< one of them continues, or has sent a message
+  std::uint64_t save = 0;  ///< from the root: save the state after this superstep as this generation; 0: none
+  std::vector<notice> notices{};
+  friend bool operator==(tally const&, tally const&) = default;
 };
 
 /// Member to root: its part of the generation is durable, or cannot be saved.
@@ -54,10 +76,66 @@ struct unreadable {
   friend bool operator==(unreadable const&, unreadable const&) = default;
 };
 
+// --- only if the program names neighbours ---
+
+/// Member to root: neither this rank nor a neighbour continues after superstep `step`. Does another one?
+struct idle {
+  std::uint64_t epoch = 0;
+  std::uint64_t step = 0;
+  friend bool operator==(idle const&, idle const&) = default;
+};
+
+/// Root to member: report when you know that a member continues after superstep `step`.
+struct ask {
+  std::uint64_t epoch = 0;
+  std::uint64_t step = 0;
+  friend bool operator==(ask const&, ask const&) = default;
+};
+
+/// Both ways: a member continues after each superstep before `until`.
+struct goes_on {
+  std::uint64_t epoch = 0;
+  std::uint64_t until = 0;
+  friend bool operator==(goes_on const&, goes_on const&) = default;
+};
+
+/// Root to member: report your progress. With a generation, begin no other superstep before the root
+/// has said which one begins with this checkpoint.
+struct where {
+  std::uint64_t epoch = 0;
+  std::uint64_t generation = 0;  ///< 0: none
+  friend bool operator==(where const&, where const&) = default;
+};
+
+/// A member has finished the supersteps before `next`.
+struct progress {
+  rank_id rank = 0;
+  std::uint64_t next = 0;
+  friend bool operator==(progress const&, progress const&) = default;
+};
+
+/// Member to root: the answer.
+struct reached {
+  std::uint64_t epoch = 0;
+  std::uint64_t generation = 0;
+  std::uint64_t next = 0;            ///< the first superstep that this rank has not begun
+  std::vector<progress> finished{};  ///< this rank and its neighbours, as far as it knows
+  friend bool operator==(reached const&, reached const&) = default;
+};
+
+/// Root to member: superstep `step` begins with this checkpoint.
+struct save_before {
+  std::uint64_t epoch = 0;
+  std::uint64_t generation = 0;
+  std::uint64_t step = 0;
+  friend bool operator==(save_before const&, save_before const&) = default;
+};
+
 }  // namespace bsp
 
-using bsp_message =
-    std::variant<call_message, bsp::restart, bsp::joined, bsp::bundle, bsp::saved, bsp::unreadable>;
+using bsp_message = std::variant<call_message, bsp::restart, bsp::joined, bsp::bundle, bsp::tally, bsp::saved,
+                                 bsp::unreadable, bsp::idle, bsp::ask, bsp::goes_on, bsp::where, bsp::reached,
+                                 bsp::save_before>;
 template <>
 inline constexpr unsigned first_kind<bsp_message> = 96;
 

@@ -15,10 +15,28 @@ inline void route(rank_id from, bsp_message const& m, bsp_member& member, bsp_co
   } else if (auto const* r = std::get_if<bsp::restart>(&m)) {
     member.on(*r, out);
   } else if (auto const* b = std::get_if<bsp::bundle>(&m)) {
-    if (conductor != nullptr) conductor->on(from, *b);
+    if (conductor != nullptr) conductor->on(from, *b, out);
     member.on(from, *b, out);
+  } else if (auto const* t = std::get_if<bsp::tally>(&m)) {
+    if (conductor != nullptr) conductor->on(from, *t);
+    member.on(from, *t, out);
+  } else if (auto const* a = std::get_if<bsp::ask>(&m)) {
+    member.on(*a, out);
+  } else if (auto const* w = std::get_if<bsp::where>(&m)) {
+    member.on(*w, out);
+  } else if (auto const* sb = std::get_if<bsp::save_before>(&m)) {
+    member.on(*sb, out);
+  } else if (auto const* g = std::get_if<bsp::goes_on>(&m)) {
+    if (conductor != nullptr && !conductor->is(from))
+      conductor->on(*g, out);
+    else
+      member.on(*g, out);
   } else if (conductor == nullptr) {
     return;
+  } else if (auto const* i = std::get_if<bsp::idle>(&m)) {
+    conductor->on(from, *i, out);
+  } else if (auto const* p = std::get_if<bsp::reached>(&m)) {
+    conductor->on(from, *p, out);
   } else if (auto const* j = std::get_if<bsp::joined>(&m)) {
     conductor->on(from, *j);
   } else if (auto const* s = std::get_if<bsp::saved>(&m)) {

@@ -19,11 +19,13 @@ void superstep_watch::begin(std::vector<rank_id> const& members, superstep first
 void superstep_watch::begins(std::uint64_t step) {
   if (!first_) first_ = step;
   suspects_.acquit_before(step);
+  if (step == *first_) return;
+  for (auto& [rank, m] : members_) m = {true, std::max(m.next, superstep(step))};
 }
 
 void superstep_watch::finished(rank_id rank, std::uint64_t step) {
   auto const at = members_.find(rank);
-  if (at != members_.end()) at->second = {true, step + 1};
+  if (at != members_.end()) at->second = {true, std::max(at->second.next, superstep(step + 1))};
 }
 
 superstep_watch::superstep superstep_watch::oldest_unfinished() const {
@@ -39,6 +41,7 @@ void superstep_watch::lost(rank_id rank) {
   auto const at = members_.find(rank);
   if (at == members_.end()) return;
   auto const oldest = oldest_unfinished();
+  suspects_.acquit_before(oldest);
   auto const [had_joined, next] = at->second;
   members_.erase(at);
   bool const computed_it = !next || next == oldest;

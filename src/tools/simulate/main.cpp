@@ -137,9 +137,10 @@ void add_superstep_options(CLI::App& app, options& o) {
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000}))
       ->group(group);
   app.add_option("--pattern", o.pattern,
-                 "ranks that receive a rank's messages: both neighbours, or all others")
+                 "ranks that receive a rank's messages: the two next to it, the same named as neighbours, or "
+                 "all others")
       ->capture_default_str()
-      ->check(CLI::IsMember({"ring", "all"}))
+      ->check(CLI::IsMember({"ring", "neighbours", "all"}))
       ->group(group);
   app.add_option("--message-bytes", o.message_bytes, "bytes per message")
       ->type_name("N")

@@ -16,6 +16,7 @@ namespace {
 
 // A domain of `parts` equal parts, one for each rank at the start. After a loss the remaining ranks
 // share them, so some compute two.
+template <bool NamesNeighbours>
 struct simulated_supersteps {
   using state = std::uint64_t;  // the supersteps that this rank has completed
   using message = std::vector<std::uint8_t>;
@@ -32,12 +33,18 @@ struct simulated_supersteps {
     throw error("a simulated run has no checkpoint to split");
   }
 
+  [[nodiscard]] std::vector<int> neighbours(int rank, int size) const
+    requires NamesNeighbours
+  {
+    return receivers(rank, size);
+  }
+
   bool step(state& completed, superstep<message>& now) const {
     check(now);
     sim::spend(seconds(now));
     ++completed;
     if (completed == how.supersteps) return false;
-    for (int const to : neighbours(now)) now.send(to, content(now.number(), now.rank()));
+    for (int const to : receivers(now.rank(), now.size())) now.send(to, content(now.number(), now.rank()));
     return true;
   }
 
@@ -50,17 +57,16 @@ struct simulated_supersteps {
     return m;
   }
   // Being a neighbour is mutual. In a ring of two, each rank is the other's neighbour on both sides.
-  [[nodiscard]] std::vector<int> neighbours(superstep<message> const& now) const {
-    int const n = now.size();
+  [[nodiscard]] std::vector<int> receivers(int rank, int n) const {
     if (n == 1) return {};
-    if (how.pattern == "ring") return {(now.rank() + n - 1) % n, (now.rank() + 1) % n};
+    if (how.pattern != "all") return {(rank + n - 1) % n, (rank + 1) % n};
     std::vector<int> others;
     for (int r = 0; r < n; ++r)
-      if (r != now.rank()) others.push_back(r);
+      if (r != rank) others.push_back(r);
     return others;
   }
   void check(superstep<message>& now) const {
-    auto expected = now.number() == 0 ? std::vector<int>{} : neighbours(now);
+    auto expected = now.number() == 0 ? std::vector<int>{} : receivers(now.rank(), now.size());
     std::ranges::sort(expected);  // messages arrive in the order of ranks
     auto const& got = now.received();
     bool right = got.size() == expected.size();
@@ -81,14 +87,26 @@ struct simulated_supersteps {
 
 }  // namespace
 
-void simulate_supersteps(context& ctx, options const& o, std::vector<double> const& costs, result& out) {
-  simulated_supersteps const program{o, costs, costs.size() / o.supersteps, out};
+namespace {
+
+template <bool NamesNeighbours>
+void run_supersteps(context& ctx, options const& o, std::vector<double> const& costs, result& out) {
+  simulated_supersteps<NamesNeighbours> const program{o, costs, costs.size() / o.supersteps, out};
   auto const r = bsp(ctx, program);
   if (r.value != o.supersteps) ++out.wrong;
   if (!ctx.is_root()) return;
   out.run.run = r.report;
   out.run.problem = {{"pattern", o.pattern}, {"message_bytes", std::to_string(o.message_bytes)}};
   out.traces = ctx.traces();
+}
+
+}  // namespace
+
+void simulate_supersteps(context& ctx, options const& o, std::vector<double> const& costs, result& out) {
+  if (o.pattern == "neighbours")
+    run_supersteps<true>(ctx, o, costs, out);
+  else
+    run_supersteps<false>(ctx, o, costs, out);
 }
 
 }  // namespace skel::simulate

@@ -1,0 +1,61 @@
+#include "bsp/role/superstep_end.hpp"
+
+#include <algorithm>
+
+namespace skel::role {
+
+void superstep_end::computed(bool more, std::uint64_t save, std::vector<std::uint32_t> const& bundles_to) {
+  computed_ = true;
+  more_ = more_ || more;
+  save_ = std::max(save_, save);
+  for (auto const to : bundles_to) ++announced_[to];
+}
+
+void superstep_end::received(rank_id from, bsp::bundle const& b) {
+  came_.insert(std::lower_bound(came_.begin(), came_.end(), from), from);
+  more_ = more_ || b.more;
+}
+
+bool superstep_end::came_from(std::vector<rank_id> const& ranks) const {
+  return std::all_of(ranks.begin(), ranks.end(),
+                     [&](rank_id r) { return std::binary_search(came_.begin(), came_.end(), r); });
+}
+
+void superstep_end::received(rank_id /*from*/, bsp::tally const& t) {
+  heard_ |= std::uint64_t{1} << t.round;
+  more_ = more_ || t.more;
+  save_ = std::max(save_, t.save);
+  for (auto const& n : t.notices) announced_[n.to] += n.bundles;
+}
+
+bool superstep_end::heard_all_before(unsigned round) const {
+  auto const all = (std::uint64_t{1} << round) - 1;
+  return (heard_ & all) == all;
+}
+
+std::optional<bsp::tally> superstep_end::next(std::size_t place, std::size_t members) {
+  if (!computed_ || sent_ == rounds(members) || !heard_all_before(sent_)) return {};
+  bsp::tally t{0, 0, sent_++, more_, save_, {}};
+  std::erase_if(announced_, [&](auto const& a) {
+    auto const distance = (a.first + members - place) % members;
+    if ((distance >> t.round & 1U) == 0) return false;
+    t.notices.push_back({a.first, a.second});
+    return true;
+  });
+  return t;
+}
+
+bool superstep_end::over(std::size_t place, std::size_t members) const {
+  auto const all = rounds(members);
+  if (!computed_ || sent_ < all || !heard_all_before(all)) return false;
+  auto const mine = announced_.find(static_cast<std::uint32_t>(place));
+  return came_.size() == (mine == announced_.end() ? 0 : mine->second);
+}
+
+void superstep_end::hash(digest& d) const {
+  for (auto const& [to, bundles] : announced_) d.add(to).add(bundles);
+  for (rank_id const r : came_) d.add(static_cast<std::uint64_t>(r));
+  d.add(announced_.size()).add(came_.size()).add(heard_).add(sent_).add(computed_).add(more_).add(save_);
+}
+
+}  // namespace skel::role
