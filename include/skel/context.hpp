@@ -194,6 +194,7 @@ class context {
  private:
   friend struct detail::context_access;
   explicit context(std::shared_ptr<detail::engine> engine);
+  [[nodiscard]] context make_team(std::span<int const> ranks, std::uint64_t number) const;
 
   std::shared_ptr<detail::engine> engine_;
   std::shared_ptr<detail::team const> team_;

@@ -23,6 +23,7 @@
 #include "skel/source.hpp"
 #include "skel/stop.hpp"
 #include "skel/storage/options.hpp"
+#include "skel/team_size.hpp"
 #include "skel/transfer.hpp"
 #include "skel/worker.hpp"
 
@@ -56,13 +57,17 @@ struct farm_options {
   std::optional<checkpoint_options> checkpoint{};
   /// Runs no copies of late tasks. After a loss, a task may still run again on another rank.
   bool run_once = false;
+  /// For a task function that takes a team: how many ranks run a task together, a number or a function
+  /// of the task's number. The ranks that there are, if they are fewer.
+  skel::team_size team_size{};
 };
 
-/// Satisfied by a function object that can be called, as const, with (task const&) or (task const&,
-/// worker_info const&).
+/// Satisfied by a function object that can be called, as const, with (task const&), (task const&,
+/// worker_info const&) or (context&, task const&).
 template <class F, class Task>
-concept calls_task = std::is_invocable_v<F const&, Task const&> ||
-                     std::is_invocable_v<F const&, Task const&, worker_info const&>;
+concept calls_task =
+    std::is_invocable_v<F const&, Task const&> ||
+    std::is_invocable_v<F const&, Task const&, worker_info const&> || detail::takes_team<F, Task>;
 
 /// Satisfied by a function object that calls_task and whose result can travel.
 template <class F, class Task>
@@ -75,6 +80,13 @@ concept task_function = calls_task<F, Task> && transferable<typename detail::tas
 /// concurrently, on a const object; it may take a worker_info as its second argument. After a
 /// loss, or as a copy of a late task (farm_options::run_once), a task may run on more than one rank;
 /// the sink receives one of its results. `how` assigns tasks to ranks (skel/schedule.hpp).
+///
+/// A task function that takes (skel::context& team, task const&) runs on all ranks of a team together,
+/// farm_options::team_size of them. Skeleton calls and the user's MPI calls on the team work as on any
+/// context; the result of the team's root counts. With teams of more than one rank the root gives each
+/// team one task at a time, the largest first, whatever `how` says. When a rank of a team is lost,
+/// skeleton calls on that team throw lost_rank_error, the task runs again, and the survivors join other
+/// teams (docs/teams.md).
 ///
 /// The sink is called on the root only, one call at a time, from any of its threads: sink(task_id,
 /// result&&) in the order of completion. Tasks that return nothing may have a sink(task_id).

@@ -77,6 +77,12 @@ struct task_failure {
   std::string text;        ///< of its last exception
 };
 
+/// The tasks that a team of ranks ran together, see farm_options::team_size.
+struct team_report {
+  std::vector<int> ranks;   ///< of the team, its root first
+  std::uint64_t tasks = 0;  ///< whose results count
+};
+
 /// The report of one run.
 struct report {
   std::string skeleton;                      ///< "farm"
@@ -91,6 +97,7 @@ struct report {
   std::vector<int> lost_ranks;               ///< ranks lost during the run
   std::uint64_t tasks_handed_out_again = 0;  ///< after losses
   std::vector<task_failure> failed_tasks;    ///< on the root, by task: left out by on_error::collect
+  std::vector<team_report> teams;            ///< on the root, of farms with teams only
   std::optional<std::uint64_t> steals;       ///< only where the schedule steals
   std::uint64_t messages = 0;                ///< sent by all ranks
   std::uint64_t bytes = 0;                   ///< payload and headers, sent by all ranks

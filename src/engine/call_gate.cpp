@@ -12,7 +12,7 @@ namespace skel::detail {
 std::uint32_t call_gate::enter(context_id context, bool nested) {
   std::lock_guard const lock(mutex_);
   auto& c = contexts_[context];
-  if (!c.shut.empty() && c.calls + 1 >= c.first_shut) throw usage_error(c.shut);
+  if (c.shut && c.calls + 1 >= c.first_shut) std::rethrow_exception(c.shut);
   if (!c.busy) {
     c.busy = true;
     c.caller = std::this_thread::get_id();
@@ -44,10 +44,10 @@ void call_gate::leave(context_id context) {
   contexts_[context].busy = false;
 }
 
-void call_gate::shut(context_id context, std::uint32_t first, std::string text) {
+void call_gate::shut(context_id context, std::uint32_t first, std::exception_ptr why) {
   std::lock_guard const lock(mutex_);
   auto& c = contexts_[context];
-  c.shut = std::move(text);
+  c.shut = std::move(why);
   c.first_shut = first;
 }
 

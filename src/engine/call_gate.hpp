@@ -4,6 +4,7 @@
 #include <atomic>
 #include <compare>
 #include <cstdint>
+#include <exception>
 #include <map>
 #include <mutex>
 #include <string>
@@ -42,8 +43,8 @@ class call_gate {
   /// the engine's own threads.
   std::uint32_t enter(context_id context, bool nested);
   void leave(context_id context);
-  /// Calls on the context throw usage_error, starting with call number `first`.
-  void shut(context_id context, std::uint32_t first, std::string text);
+  /// Calls on the context throw `why`, starting with call number `first`.
+  void shut(context_id context, std::uint32_t first, std::exception_ptr why);
   [[nodiscard]] bool busy();
   /// Whether the calling thread is making a call on this context.
   [[nodiscard]] bool is_caller(context_id context);
@@ -59,7 +60,7 @@ class call_gate {
     std::uint32_t calls = 0;
     bool busy = false;
     std::thread::id caller{};
-    std::string shut{};  // the reason why no call from number first_shut on can begin; empty: all can
+    std::exception_ptr shut{};  // what calls from number first_shut on throw; null: they can begin
     std::uint32_t first_shut = 0;
   };
   std::mutex mutex_;

@@ -160,7 +160,9 @@ context context::beside() {
   return other;
 }
 
-context context::team(std::span<int const> ranks) const {
+context context::team(std::span<int const> ranks) const { return make_team(ranks, 0); }
+
+context context::make_team(std::span<int const> ranks, std::uint64_t number) const {
   auto const text = [&] { return "[" + detail::join(std::vector(ranks.begin(), ranks.end()), " ") + "]"; };
   if (ranks.empty()) throw usage_error("context::team: a team needs at least one rank");
   auto sorted = std::vector(ranks.begin(), ranks.end());
@@ -178,12 +180,13 @@ context context::team(std::span<int const> ranks) const {
   // ranks. The highest bit distinguishes it from counted contexts.
   xxh3_hasher hasher;
   hasher.update(std::as_bytes(std::span(&id_, 1)));
+  hasher.update(std::as_bytes(std::span(&number, 1)));
   hasher.update(std::as_bytes(std::span(wire)));
   context other(engine_);
   other.id_ = hasher.value() | (std::uint64_t{1} << 63);
   other.rank_ = static_cast<int>(mine - ranks.begin());
   other.is_team_ = true;
-  engine_->add_team(other.id_, wire);
+  engine_->add_team(other.id_, id_, wire);
   other.team_ = std::make_shared<detail::team const>(std::move(wire));
   return other;
 }

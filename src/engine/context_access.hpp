@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <numeric>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,11 @@ struct context_access {
   /// Whether its calls show progress and record a trace. Those of beside() and of teams do not.
   [[nodiscard]] static bool is_observed(context const& ctx) { return !ctx.beside_ && !ctx.is_team_; }
   [[nodiscard]] static detail::team const& team_of(context const& ctx) { return *ctx.team_; }
+  /// As context::team(); the same ranks with another number are another team.
+  [[nodiscard]] static context make_team(context const& ctx, std::span<int const> ranks,
+                                         std::uint64_t number) {
+    return ctx.make_team(ranks, number);
+  }
   /// Its ranks, the root first.
   [[nodiscard]] static std::vector<int> team(context const& ctx) {
     std::vector<int> all(static_cast<std::size_t>(ctx.size()));

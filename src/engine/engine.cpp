@@ -83,21 +83,26 @@ void engine::end_talk() {
 }
 
 void engine::close_wires(std::string const& text) {
-  for (context_id c = 1; c <= contexts_; ++c) gate_.shut(c, 0, text);
-  for (auto const& [id, ranks] : teams_) gate_.shut(id, 0, text);
+  auto const why = std::make_exception_ptr(usage_error(text));
+  for (context_id c = 1; c <= contexts_; ++c) gate_.shut(c, 0, why);
+  for (auto const& [id, t] : teams_) gate_.shut(id, 0, why);
   end_talk();
   wires_ = std::make_unique<transport::alone>();
 }
 
-void engine::add_team(context_id id, std::vector<int> const& ranks) {
+void engine::add_team(context_id id, context_id parent, std::vector<int> const& ranks) {
   std::lock_guard const lock(mutex_);
-  teams_.try_emplace(id, ranks);
+  teams_.try_emplace(id, team_entry{parent, ranks});
+  if (auto const at = cancelled_.find(parent); at != cancelled_.end()) {
+    cancelled_.emplace(id, at->second);
+    gate_.shut(id, 0, at->second);
+  }
 }
 
 std::vector<int> const& engine::ranks_of(context_id id) const {
   static std::vector<int> const all;
   auto const at = teams_.find(id);
-  return at == teams_.end() ? all : at->second;
+  return at == teams_.end() ? all : at->second.ranks;
 }
 
 void engine::open(run_key key, run& r) {
@@ -117,6 +122,7 @@ void engine::open(run_key key, run& r) {
   for (auto& e : mine) r.on_message(e.from, e.body.bytes(), e.body);
   if (auto const failed = failed_early_.extract(key)) r.on_failure(failed.mapped());
   if (auto const* failure = out_of_step(key)) r.on_failure(*failure);
+  if (auto const at = cancelled_.find(key.context); at != cancelled_.end()) r.on_cancelled(at->second);
   for (auto const& [rank, f] : farewells_)  // they came between two calls
     if (!f.failed()) r.on_left(rank);
 }
@@ -168,7 +174,7 @@ void engine::dispatch(int from, transport::link::delivery d) {
   run_key const key{d.context, d.run};
   if (auto const at = runs_.find(key); at != runs_.end()) {
     at->second->on_message(from, d.body.bytes(), d.body);
-  } else if (d.run > newest_run_[d.context] && !out_of_step(key)) {
+  } else if (d.run > newest_run_[d.context] && !out_of_step(key) && !cancelled_.contains(d.context)) {
     early_.push_back({key, from, std::move(d.body)});
   }  // else: a late message of a run that has ended, or one of a run that cannot begin here
 }

@@ -49,6 +49,8 @@ class run {
   [[nodiscard]] virtual std::string description() const { return {}; }
   /// The call fails on all ranks, for a reason outside its protocol.
   virtual void on_failure(call_failure const& /*why*/) {}
+  /// The team of this call has lost a rank, or its task has failed on one.
+  virtual void on_cancelled(std::exception_ptr /*why*/) {}
   /// On the root: a queried rank reports the call it makes; empty if it makes none of this number.
   virtual void on_description(int /*rank*/, std::string const& /*theirs*/) {}
   /// On the root: a rank cannot decode the messages of another.
@@ -98,8 +100,8 @@ class engine {
   /// if they call in the same order.
   [[nodiscard]] context_id next_context() { return ++contexts_; }
 
-  /// Registers a context of these ranks, which may now receive calls.
-  void add_team(context_id id, std::vector<int> const& ranks);
+  /// Registers a context of these ranks of the context `parent`, which may now receive calls.
+  void add_team(context_id id, context_id parent, std::vector<int> const& ranks);
 
   // --- with the lock held ---
   /// The ranks of a context, its root first; empty: all ranks.
@@ -125,6 +127,9 @@ class engine {
   [[nodiscard]] bool is_lost(int rank) const { return lost_.contains(rank); }
   [[nodiscard]] bool any_lost() const { return !lost_.empty(); }
   void throw_if_peer_failed() const;
+  /// Calls on this team, and on teams of its ranks made from it, throw `why` on this rank from now
+  /// on; so does one that is in progress.
+  void cancel_team(context_id id, std::exception_ptr const& why);
   /// Fails the call on all ranks. A call that this rank has not reached fails when it does.
   void fail_call(call_failure const& failure);
   /// Sends calls that failed in the gate to the other ranks, and fails them here.
@@ -204,6 +209,8 @@ class engine {
   void on_call_failure(call_failure const& failure);
   /// Why the call fails, if the ranks can no longer agree on it.
   [[nodiscard]] call_failure const* out_of_step(run_key call) const;
+  /// Whether the team is `other` or was made from it.
+  [[nodiscard]] bool is_within(context_id team, context_id other) const;
   void end_talk();
   void helper_loop();
   void ensure_helper();
@@ -235,7 +242,12 @@ class engine {
   std::map<context_id, std::string> newest_call_;   // its description
   std::map<run_key, call_failure> failed_early_;    // calls that this rank has not reached
   std::map<context_id, call_failure> out_of_step_;  // contexts without further calls; first failure
-  std::map<context_id, std::vector<int>> teams_;    // contexts of some of the ranks
+  struct team_entry {
+    context_id parent;
+    std::vector<int> ranks;
+  };
+  std::map<context_id, team_entry> teams_;              // contexts of some of the ranks
+  std::map<context_id, std::exception_ptr> cancelled_;  // teams without further calls, and why
   call_gate gate_;
   struct early {
     run_key key;

@@ -64,7 +64,7 @@ void engine::on_call_failure(call_failure const& failure) {
     auto const [first, added] = out_of_step_.try_emplace(call.context, failure);
     if (!added && first->second.call.number <= call.number) return;
     first->second = failure;
-    gate_.shut(call.context, call.number, failure.text);
+    gate_.shut(call.context, call.number, std::make_exception_ptr(usage_error(failure.text)));
     for (auto const& [key, running] : runs_)
       if (fails_with(failure, key)) running->on_failure(failure);
     std::erase_if(early_, [&](early const& e) { return fails_with(failure, e.key); });
@@ -74,6 +74,24 @@ void engine::on_call_failure(call_failure const& failure) {
     at->second->on_failure(failure);
   else if (call.number > newest_run_[call.context])
     failed_early_.insert_or_assign(call, failure);
+}
+
+void engine::cancel_team(context_id id, std::exception_ptr const& why) {
+  for (auto const& [other, t] : teams_)  // a team is made after its parent, but may have a lower number
+    if (is_within(other, id)) cancelled_.emplace(other, why);
+  for (auto const& [other, reason] : cancelled_) gate_.shut(other, 0, reason);
+  for (auto const& [key, running] : runs_)
+    if (cancelled_.contains(key.context)) running->on_cancelled(why);
+  std::erase_if(early_, [&](early const& e) { return cancelled_.contains(e.key.context); });
+}
+
+bool engine::is_within(context_id team, context_id other) const {
+  while (team != other) {
+    auto const at = teams_.find(team);
+    if (at == teams_.end()) return false;
+    team = at->second.parent;
+  }
+  return true;
 }
 
 void engine::settle_failures() {

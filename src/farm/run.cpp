@@ -1,12 +1,15 @@
 #include "run.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/format.hpp"
 #include "call/quantum.hpp"
 #include "call/user_code.hpp"
+#include "engine/context_access.hpp"
 #include "role/deal.hpp"
+#include "team_run.hpp"
 
 namespace skel::detail {
 
@@ -45,6 +48,12 @@ farm_run::farm_run(context& ctx, farm_work& work, farm_policy policy, farm_optio
   setup_.describe(call_, work, engine_.options().check_inputs);
   computes_ = setup_.computes();
   if (!computes_) threads_ = 1;
+  if (setup_.traits.takes_team) {
+    std::vector<context> alone;
+    for (unsigned t = 0; t < threads_; ++t)  // two calls at a time need two contexts
+      alone.push_back(context_access::make_team(ctx, std::array{rank_}, t + 1));
+    work.alone_teams(std::move(alone));
+  }
   worker_ = role::farm_worker(setup_.worker(engine_, call_.hash(), threads_));
   if (is_root()) ledger_.emplace(setup_.ledger(call_.hash(), in_place_, sink_.restored_tasks()));
 }
@@ -91,30 +100,23 @@ void farm_run::drain_sink() {
   if (!mine) return;
   if (display_) show_progress(false);
   sink_.save_if_due();
-  while (true) {
-    std::unique_lock lock(engine_.mutex());
-    if (!sink_.waiting() || over_) return;
-    if (ledger_->stopping()) {
-      sink_.drop_rest(std::move(lock));
-      return;
-    }
-    auto entries = sink_.take();
-    lock.unlock();
-    double const begin = now();
-    auto const before = sink_.sunk();
-    auto const first = entries.front().ranges.empty() ? 0 : entries.front().ranges.front().first;
-    engine_.rest_helper(false);  // the sink may take its time
-    auto const progress = sink_.drain(entries);
-    span(threads_ + 1, observe::activity::sink, begin, now(), first, progress.sunk - before);
-    lock.lock();
-    sink_.recycle(entries);
-    role::farm_actions list;
-    if (progress.error) ledger_->sink_failed(progress.error->first, progress.error->second, list);
-    ledger_->sunk(progress.sunk, progress.next, list);
-    if (progress.stop) ledger_->stop_early(list);
-    perform(list);
-    weigh_help();
-  }
+  sink_.pass_on(
+      [this] {
+        return over_                 ? farm_sink::verdict::leave
+               : ledger_->stopping() ? farm_sink::verdict::drop
+                                     : farm_sink::verdict::pass;
+      },
+      [this] { engine_.rest_helper(false); },  // it may take its time
+      [this, before = sink_.sunk()](auto const& progress, double begin, task_id first) mutable {
+        span(threads_ + 1, observe::activity::sink, begin, now(), first, progress.sunk - before);
+        before = progress.sunk;
+        role::farm_actions list;
+        if (progress.error) ledger_->sink_failed(progress.error->first, progress.error->second, list);
+        ledger_->sunk(progress.sunk, progress.next, list);
+        if (progress.stop) ledger_->stop_early(list);
+        perform(list);
+        weigh_help();
+      });
 }
 
 // Called with the lock held.
@@ -162,13 +164,7 @@ void farm_run::perform(role::farm_action& action, thread_state* thread) {
 }
 
 void farm_run::leave_out(role::farm::leave_out task) {
-  if (setup_.traits.ordered) {
-    result_batch none;
-    none.ranges = {{task.task, 1, 1}};
-    none.left_out = true;
-    auto const all = none.ranges;
-    sink_.push(std::move(none), all);
-  }
+  if (setup_.traits.ordered) sink_.push_left_out(task.task);
   ++failed_tasks_;
   left_out_.push_back({task.task, task.rank, task.times, std::move(task.text)});
 }
@@ -339,8 +335,10 @@ std::string farm_run::state() const {
   return text;
 }
 
-report run_farm(context& ctx, farm_work& work, farm_policy const& policy, farm_options const& options) {
-  farm_run run(ctx, work, policy, options);
+namespace {
+
+template <class Run>
+report run_to_the_end(Run& run) {
   report r;
   try {
     r = run.execute();
@@ -351,6 +349,17 @@ report run_farm(context& ctx, farm_work& work, farm_policy const& policy, farm_o
   run.sink().save_last();
   r.checkpoint = run.sink().checkpoint_costs();
   return r;
+}
+
+}  // namespace
+
+report run_farm(context& ctx, farm_work& work, farm_policy const& policy, farm_options const& options) {
+  if (work.traits().takes_team && ctx.size() > 1 && !options.team_size.is_one()) {
+    team_farm_run run(ctx, work, policy, options);
+    return run_to_the_end(run);
+  }
+  farm_run run(ctx, work, policy, options);
+  return run_to_the_end(run);
 }
 
 }  // namespace skel::detail

@@ -51,6 +51,13 @@ void farm_setup::check_choices() const {
     require_seconds("farm", "task_time_limit_seconds", *options.task_time_limit_seconds);
   if (options.on_error.times == 0)
     throw usage_error("farm: the times of on_error are 0, but a task must fail at least once");
+  if (!traits.takes_team && !options.team_size.is_one())
+    throw usage_error(
+        "farm: team_size was set, but the task function takes no team: its first parameter must be a "
+        "skel::context&");
+  if (!options.team_size.varies() && options.team_size.at(0) < 1)
+    throw usage_error(
+        detail::format("farm: team_size must be at least 1, found {}", options.team_size.at(0)));
   bool const dealt = policy.start != start_with::nothing;
   bool const window = options.results.window > 0 || traits.window > 0;
   if (traits.payload && dealt)
@@ -96,6 +103,7 @@ void farm_setup::describe(call_description& call, farm_work const& work,
       .add("results", to_string(options.results))
       .add("on_error", to_string(options.on_error))
       .add("copies", policy.copies ? "yes" : "no")
+      .add("team size", options.team_size.varies() ? "of each task" : std::to_string(options.team_size.at(0)))
       .add("root", options.root == root_role::works ? "works" : "serves")
       .add("sink", traits.merged    ? "reduced"
                    : traits.ordered ? "ordered"

@@ -17,6 +17,14 @@ farm_sink::farm_sink(engine& of, farm_work& work, farm_traits const& traits,
   });
 }
 
+void farm_sink::push_left_out(task_id task) {
+  result_batch none;
+  none.ranges = {{task, 1, 1}};
+  none.left_out = true;
+  auto const all = none.ranges;
+  stage_.push(std::move(none), all);
+}
+
 void farm_sink::push_restored() {
   if (!recorder_) return;
   for (auto& batch : recorder_->take_restored()) {
@@ -48,6 +56,28 @@ sink_stage::progress farm_sink::drain(entries& list) {
   }
   sunk_ = progress.sunk;
   return progress;
+}
+
+void farm_sink::pass_on(std::function<verdict()> const& judge, std::function<void()> const& before,
+                        std::function<void(sink_stage::progress const&, double, task_id)> const& told) {
+  while (true) {
+    std::unique_lock lock(engine_.mutex());
+    auto const what = judge();
+    if (!waiting() || what == verdict::leave) return;
+    if (what == verdict::drop) {
+      drop_rest(std::move(lock));
+      return;
+    }
+    auto list = take();
+    lock.unlock();
+    double const begin = engine_.now();
+    auto const first = list.front().ranges.empty() ? 0 : list.front().ranges.front().first;
+    before();
+    auto const progress = drain(list);
+    lock.lock();
+    recycle(list);
+    told(progress, begin, first);
+  }
 }
 
 void farm_sink::drop_rest(std::unique_lock<std::mutex> lock) {

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -26,6 +27,8 @@ class farm_sink {
 
   // --- under the engine's lock
   void push(result_batch batch, range_list const& accepted) { stage_.push(std::move(batch), accepted); }
+  /// An ordered sink passes over this task, which has no result.
+  void push_left_out(task_id task);
   /// Results of an earlier run go to the sink first.
   void push_restored();
   [[nodiscard]] bool waiting() const { return stage_.waiting(); }
@@ -38,6 +41,12 @@ class farm_sink {
   /// For the one thread that passes results to the sink.
   [[nodiscard]] sink_turn turn() { return sink_turn(busy_); }
   [[nodiscard]] sink_stage::progress drain(entries& list);
+  enum class verdict : std::uint8_t { pass, drop, leave };
+  /// Passes results to the sink until none waits. Under the lock, `judge` says whether to pass on, drop or
+  /// leave those that wait, and `told` hears what the sink has received, when that began, and the first of
+  /// these tasks. `before` is called before the sink, without the lock.
+  void pass_on(std::function<verdict()> const& judge, std::function<void()> const& before,
+               std::function<void(sink_stage::progress const&, double, task_id)> const& told);
   /// Stops the run: the sink receives no more results, but they are recorded so that a later run need not
   /// compute them again. Releases the engine's lock.
   void drop_rest(std::unique_lock<std::mutex> lock);

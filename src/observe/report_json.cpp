@@ -123,6 +123,8 @@ json to_json(task_failure const& f) {
   return {{"task", f.task}, {"rank", f.rank}, {"times", f.times}, {"text", f.text}};
 }
 
+json to_json(team_report const& t) { return {{"ranks", t.ranks}, {"tasks", t.tasks}}; }
+
 template <class Row>
 json rows(std::vector<Row> const& list) {
   json array = json::array();
@@ -150,6 +152,7 @@ std::string report_to_json(report const& run, report_extra const& extra) {
   object["lost_ranks"] = run.lost_ranks;
   object["tasks_handed_out_again"] = run.tasks_handed_out_again;
   if (!run.failed_tasks.empty()) object["failed_tasks"] = rows(run.failed_tasks);
+  if (!run.teams.empty()) object["teams"] = rows(run.teams);
   if (run.steals) object["steals"] = *run.steals;
   object["messages"] = run.messages;
   object["bytes"] = run.bytes;

@@ -31,6 +31,12 @@ struct task_stream {
 };
 struct no_stream {};
 
+// One per compute thread.
+struct own_teams {
+  std::vector<context> teams;
+};
+struct no_teams {};
+
 template <class Source, class F, class Sink>
 class farm_work_of final : public farm_work {
   using task = source_task<Source>;
@@ -50,6 +56,7 @@ class farm_work_of final : public farm_work {
     t.ordered = is_ordered<Sink>;
     t.merged = merged;
     t.in_place = in_place;
+    t.takes_team = takes_team<F, task>;
     if constexpr (is_ordered<Sink>) {
       require_count("farm", "the window of an ordered sink", sink_.window);
       t.window = sink_.window;
@@ -101,6 +108,18 @@ class farm_work_of final : public farm_work {
         values.emplace_back(
             constructed_by{[&]() -> result { return compute(range[at], at, payloads, where); }});
       }
+    }
+  }
+
+  void alone_teams(std::vector<context> teams) override {
+    if constexpr (takes_team<F, task>) alone_.teams = std::move(teams);
+  }
+
+  void run_team(context& team, task_id id, task_payload const& from,
+                std::vector<std::byte>* out) const override {
+    if constexpr (takes_team<F, task>) {
+      result r = compute_in(&team, id, from, {});
+      if (out != nullptr) pack(r, *out);
     }
   }
 
@@ -233,18 +252,27 @@ class farm_work_of final : public farm_work {
 
   result compute(task_id id, std::uint64_t at, std::span<task_payload const> payloads,
                  worker_info const& where) const {
+    context* alone = nullptr;
+    if constexpr (takes_team<F, task>) alone = &alone_.teams[where.thread];
+    if constexpr (payload)
+      return compute_in(alone, id, payloads[at], where);
+    else
+      return compute_in(alone, id, {}, where);
+  }
+
+  result compute_in(context* team, task_id id, task_payload const& from, worker_info const& where) const {
     auto const call = [&](task const& t) -> result {
       if constexpr (std::is_void_v<typename task_result<F, task>::raw>)
-        return call_task(f_, t, where), no_result{};
+        return call_task(f_, t, where, team), no_result{};
       else
-        return call_task(f_, t, where);
+        return call_task(f_, t, where, team);
     };
     if constexpr (payload) {
-      if (payloads[at].typed != nullptr) return call(*static_cast<task const*>(payloads[at].typed));
-      auto bytes = payloads[at].bytes;
+      if (from.typed != nullptr) return call(*static_cast<task const*>(from.typed));
+      auto bytes = from.bytes;
       return call(unpack<task>(bytes));
     } else {
-      return call(source_[id]);
+      return static_cast<void>(from), call(source_[id]);
     }
   }
 
@@ -275,6 +303,7 @@ class farm_work_of final : public farm_work {
   Sink& sink_;
   mutable result_pool<result> pool_;
   std::conditional_t<payload, task_stream<Source>, no_stream> stream_;
+  mutable std::conditional_t<takes_team<F, task>, own_teams, no_teams> alone_;
 };
 
 // Whether a farm's results may go to this sink, and a sentence about why not.
@@ -317,11 +346,13 @@ skel::result<void> farm(context& ctx, Source&& source, F const& f, S const& how,
                         farm_options const& options) {
   using source_type = std::remove_cvref_t<Source>;
   using task = detail::source_task<source_type>;
-  constexpr bool callable = std::is_invocable_v<F const&, task const&> || detail::takes_worker<F, task>;
+  constexpr bool takes_team = detail::takes_team<F, task>;
+  constexpr bool callable =
+      std::is_invocable_v<F const&, task const&> || detail::takes_worker<F, task> || takes_team;
   static_assert(callable,
-                "skel::farm: the task function must be callable as f(task const&) or f(task const&, "
-                "worker_info const&) on a const function object.");
-  static_assert(detail::holds_small<task, std::remove_cvref_t<detail::parameter<F, 0>>>(),
+                "skel::farm: the task function must be callable as f(task const&), f(task const&, "
+                "worker_info const&) or f(context& team, task const&) on a const function object.");
+  static_assert(detail::holds_small<task, std::remove_cvref_t<detail::parameter<F, takes_team ? 1 : 0>>>(),
                 "skel::farm: the parameter of the task function cannot hold every task: it loses the "
                 "fraction or the precision of a floating-point number.");
   if constexpr (callable) {

@@ -50,6 +50,7 @@ struct farm_traits {
   bool ordered = false;
   bool merged = false;
   bool in_place = false;  // the root can compute results where they will stay
+  bool takes_team = false;
   std::uint64_t window = 0;
   std::string types{};     // mangled: task -> result
   std::string function{};  // likewise
@@ -77,6 +78,12 @@ class farm_work {
   virtual void run_local(task_range const& range, std::uint64_t& at, std::uint64_t end,
                          std::span<task_payload const> payloads, worker_info const& where,
                          local_results& out) const = 0;
+
+  // Functions that take a team only. alone_teams(): the team of this rank alone for each compute thread,
+  // before the functions above. run_team(): on every rank of `team`; one of them passes `out`.
+  virtual void alone_teams(std::vector<context> teams) = 0;
+  virtual void run_team(context& team, task_id id, task_payload const& from,
+                        std::vector<std::byte>* out) const = 0;
 
   // Results with a place of their own on the root, of replicated lists: make_places() once before,
   // then as above, each task by one thread.

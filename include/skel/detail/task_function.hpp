@@ -1,4 +1,4 @@
-// Calls the task function of a farm, with or without a worker_info.
+// Calls the task function of a farm, which may take a worker_info or a team.
 #pragma once
 
 #include <type_traits>
@@ -13,17 +13,25 @@ template <class F, class Task>
 inline constexpr bool takes_worker = std::is_invocable_v<F const&, Task const&, worker_info const&>;
 
 template <class F, class Task>
-decltype(auto) call_task(F const& f, Task const& task, worker_info const& where) {
-  if constexpr (takes_worker<F, Task>)
-    return f(task, where);
+inline constexpr bool takes_team = !takes_worker<F, Task> && !std::is_invocable_v<F const&, Task const&> &&
+                                   std::is_invocable_v<F const&, context&, Task const&>;
+
+/// `team` is null unless the function takes one.
+template <class F, class Task>
+decltype(auto) call_task(F const& f, Task const& task, worker_info const& where, context* team) {
+  if constexpr (takes_team<F, Task>)
+    return f(*team, task);
+  else if constexpr (takes_worker<F, Task>)
+    return static_cast<void>(team), f(task, where);
   else
-    return f(task);
+    return static_cast<void>(team), static_cast<void>(where), f(task);
 }
 
 template <class F, class Task>
 struct task_result {
   using raw = std::remove_cvref_t<decltype(call_task(std::declval<F const&>(), std::declval<Task const&>(),
-                                                     std::declval<worker_info const&>()))>;
+                                                     std::declval<worker_info const&>(),
+                                                     static_cast<context*>(nullptr)))>;
   using type = std::conditional_t<std::is_void_v<raw>, no_result, raw>;
 };
 

@@ -1,0 +1,414 @@
+#include "farm/role/team_ledger.hpp"
+
+#include <algorithm>
+
+#include "role/suspects.hpp"
+
+namespace skel::role {
+
+namespace {
+// Ticks for which the first teams wait for ranks that have not come.
+constexpr unsigned longest_wait = 2;
+}  // namespace
+
+team_ledger::team_ledger(team_ledger_config config)
+    : config_(std::move(config)), roll_(config_.ranks, config_.call_hash), members_(config_.ranks.count) {
+  count_able();
+  for (auto const& r : config_.restored) {
+    recorded_.insert(r);
+    restored_end_ = std::max(restored_end_, r.last() + 1);
+  }
+  restored_ = recorded_.count();
+}
+
+void team_ledger::tell(call_messages& told, team_actions& out) const {
+  for (auto& m : told) out.push_back(team::send{m.to, std::move(m.what)});
+}
+
+team_ledger::member* team_ledger::find(rank_id rank) {
+  auto const at = config_.ranks.index_of(rank);
+  return at ? &members_[*at] : nullptr;
+}
+
+// --- the source and the sink
+
+void team_ledger::supplied(std::uint64_t available, bool ended, std::span<std::uint64_t const> sizes,
+                           team_actions& out) {
+  if (stopping()) return;
+  for (task_id id = available_; id < available; ++id) {
+    if (recorded_.contains(id)) {
+      out.push_back(team::forget{id});
+      continue;
+    }
+    auto& same = waiting_[sizes[id - available_]];
+    if (!same.empty() && same.back().last() + 1 == id)
+      ++same.back().count;
+    else
+      same.push_back({id, 1, 1});
+    ++pooled_;
+  }
+  available_ = std::max(available_, available);
+  source_ended_ = source_ended_ || ended;
+  if (source_ended_ && restored_end_ > available_) {
+    source_failed("it has " + std::to_string(available_) +
+                      " tasks, but the checkpoint holds the result of task " +
+                      std::to_string(restored_end_ - 1),
+                  out);
+    return;
+  }
+  form(out);
+  maybe_complete(out);
+}
+
+void team_ledger::sunk(std::uint64_t count, task_id next, team_actions& out) {
+  sunk_ = count;
+  sink_next_ = next;
+  if (config_.window > 0) form(out);
+  maybe_complete(out);
+}
+
+// The sink may still throw while results wait for it, so the run ends only when it has received all.
+void team_ledger::maybe_complete(team_actions& out) {
+  if (!stopping() && source_ended_ && recorded_.count() == available_ && sunk_ + left_out_ == available_)
+    roll(out, &roll_call::done, sunk_);
+}
+
+void team_ledger::sink_failed(task_id id, std::string text, team_actions& out) {
+  roll(out, &roll_call::sink_failed, id, std::move(text));
+}
+void team_ledger::source_failed(std::string text, team_actions& out) {
+  roll(out, &roll_call::source_failed, std::move(text));
+}
+void team_ledger::stop_early(team_actions& out) {
+  roll_.count(sunk_, handed_out_again_);
+  roll(out, &roll_call::stop_early);
+}
+void team_ledger::abort(std::string text, team_actions& out) {
+  roll(out, &roll_call::abort, std::move(text));
+}
+
+// --- teams
+
+// Counts the ranks that may compute. The root does if no other rank is left.
+void team_ledger::count_able() {
+  able_ = 0;
+  for (std::size_t i = 0; i < config_.workers.count; ++i)
+    if (find(config_.workers[i])->alive) ++able_;
+  if (able_ > 0) return;
+  able_ = 1;
+  enlisted_ = true;
+  update_free(config_.root);
+}
+
+void team_ledger::update_free(rank_id rank) {
+  auto const& m = *find(rank);
+  bool const computes = config_.workers.index_of(rank) || (enlisted_ && rank == config_.root);
+  if (m.alive && m.hello && computes && !m.inside && !m.held)
+    free_.insert(rank);
+  else
+    free_.erase(rank);
+}
+
+bool team_ledger::has_room(task_id id) const {
+  if (config_.window == 0) return true;
+  if (config_.ordered) return id < sink_next_ + config_.window;
+  return available_ - pooled_ - accused_.size() < sunk_ + left_out_ + config_.window;
+}
+
+// The task that begins next, and the size of its team. While the largest task waits for ranks, smaller ones
+// may pass it, but not for ever.
+team_ledger::waiting_tasks::iterator team_ledger::next_task(std::uint64_t& size) {
+  bool largest = true;
+  for (auto at = waiting_.begin(); at != waiting_.end(); ++at) {
+    if (!has_room(at->second.front().first)) continue;
+    size = std::clamp<std::uint64_t>(at->first, 1, std::max<std::uint64_t>(able_, 1));
+    if (size <= free_.size()) {
+      passed_ = largest ? 0 : passed_ + 1;
+      return at;
+    }
+    if (std::exchange(largest, false) && passed_ >= able_) break;
+  }
+  return waiting_.end();
+}
+
+// The first teams wait a little for all ranks: formed of those that come first, they would span hosts.
+void team_ledger::form(team_actions& out) {
+  if (!all_here_ && ticks_ < longest_wait) {
+    for (std::size_t i = 0; i < config_.workers.count; ++i)
+      if (auto const& m = *find(config_.workers[i]); m.alive && !m.hello) return;
+    all_here_ = true;
+  }
+  while (!stopping() && !free_.empty() && !waiting_.empty()) {
+    std::uint64_t size = 1;
+    auto const at = next_task(size);
+    if (at == waiting_.end()) return;
+    auto const wanted = at->first;
+    auto& tasks = at->second;
+    auto const task = tasks.front().take_front(1).first;
+    if (tasks.front().empty()) tasks.pop_front();
+    if (tasks.empty()) waiting_.erase(at);
+    --pooled_;
+    give(task, wanted, take_ranks(size), out);
+  }
+}
+
+// Takes the free ranks that lie closest together: they are likely to share hosts.
+std::vector<rank_id> team_ledger::take_ranks(std::size_t count) {
+  std::vector<rank_id> const all(free_.begin(), free_.end());
+  std::size_t best = 0;
+  for (std::size_t i = 1; i + count <= all.size(); ++i)
+    if (all[i + count - 1] - all[i] < all[best + count - 1] - all[best]) best = i;
+  auto const first = all.begin() + static_cast<std::ptrdiff_t>(best);
+  return {first, first + static_cast<std::ptrdiff_t>(count)};
+}
+
+void team_ledger::give(task_id task, std::uint64_t wanted, std::vector<rank_id> ranks, team_actions& out) {
+  job_id const id = ++last_job_;
+  auto const old = teams_.find(find(ranks.front())->team);
+  job_id const formed = old != teams_.end() && old->second == ranks ? old->first : id;
+  team::run m{id, {task, 1, 1}, formed, {}};
+  for (rank_id const r : ranks) append(m.ranks, {static_cast<std::uint64_t>(r), 1, 1});
+  for (rank_id const r : ranks) {
+    auto& who = *find(r);
+    if (who.team != formed) teams_.erase(who.team);
+    who.team = formed;
+    who.inside = who.held = id;
+    free_.erase(r);
+    out.push_back(team::send{r, m});
+  }
+  if (formed == id) teams_[id] = ranks;
+  auto& j = jobs_[id];
+  j.task = task;
+  j.wanted = wanted;
+  j.inside = {ranks.begin(), ranks.end()};
+  j.ranks = std::move(ranks);
+}
+
+void team_ledger::put_back(task_id task, std::uint64_t wanted) {
+  auto& same = waiting_[wanted];
+  auto const at = std::lower_bound(same.begin(), same.end(), task,
+                                   [](auto const& r, task_id id) { return r.first < id; });
+  same.insert(at, {task, 1, 1});
+  ++pooled_;
+}
+
+// --- the end of a task
+
+void team_ledger::on(rank_id from, team_message const& m, team_actions& out) {
+  auto* const who = find(from);
+  if (who == nullptr) return;
+  if (finished()) {  // the rank has not heard of the end
+    if (from != config_.root) {
+      call_messages told;
+      roll_.say_again(from, told);
+      tell(told, out);
+    }
+    return;
+  }
+  roll_.heard(from);
+  heard(from, out);
+  if (auto const* const call = std::get_if<call_message>(&m)) {
+    roll_.count(sunk_, handed_out_again_);
+    roll(out, &roll_call::on, from, *call);
+    if (!std::holds_alternative<hello>(*call) || finished()) return;
+    who->hello = true;
+    update_free(from);
+    if (stopping()) {
+      call_messages told;
+      roll_.say_again(from, told);
+      tell(told, out);
+    }
+    form(out);
+  } else if (auto const* const e = std::get_if<team::ended>(&m)) {
+    on_ended(from, *e, out);
+  } else if (auto const* const o = std::get_if<team::overran>(&m)) {
+    auto const at = jobs_.find(o->job);
+    if (at == jobs_.end() || !at->second.inside.contains(from)) return;
+    at->second.overran = true;
+    fail(at->first, at->second, from, o->text, out);
+  }
+}
+
+bool team_ledger::awaits_result(rank_id from, job_id id) const {
+  auto const at = jobs_.find(id);
+  return !finished() && at != jobs_.end() && at->second.ranks.front() == from &&
+         at->second.inside.contains(from);
+}
+
+void team_ledger::on_ended(rank_id from, team::ended const& m, team_actions& out) {
+  auto& who = *find(from);
+  if (who.inside != m.job) return;
+  who.inside.reset();
+  auto const at = jobs_.find(m.job);
+  if (at == jobs_.end() || !at->second.inside.contains(from)) {  // it was thought lost
+    update_free(from);
+    form(out);
+    return;
+  }
+  auto& j = at->second;
+  j.inside.erase(from);
+  if (m.failure)
+    fail(m.job, j, from, *m.failure, out);
+  else if (!m.cancelled && from == j.ranks.front())
+    j.has_result = true;
+  if (j.inside.empty()) settle(m.job, out);
+}
+
+void team_ledger::fail(job_id id, job& j, rank_id rank, std::string text, team_actions& out) {
+  if (j.failure) return;
+  auto const why = "the task failed on rank " + std::to_string(rank) + ": " + text;
+  j.failure = {rank, std::move(text)};
+  cancel(id, j, rank, why, out);
+}
+
+// The ranks of the team may have got to different places in the task: the same ranks would form a new team.
+void team_ledger::cancel(job_id id, job& j, rank_id because_of, std::string const& text, team_actions& out) {
+  if (std::exchange(j.cancelled, true)) return;
+  for (rank_id const r : j.ranks) teams_.erase(find(r)->team);
+  for (rank_id const r : j.inside) out.push_back(team::send{r, team::cancel{id, because_of, text}});
+}
+
+// The task has ended on all ranks of its team, or they are lost.
+void team_ledger::settle(job_id id, team_actions& out) {
+  auto const j = std::move(jobs_.extract(id).mapped());
+  for (rank_id const r : j.ranks) {
+    find(r)->held.reset();
+    update_free(r);
+  }
+  // After a loss, the others may have failed because of it.
+  bool const failed = j.failure && (j.lost.empty() || j.overran);
+  if (j.has_result && !failed && !stopping()) {
+    recorded_.insert(j.task);
+    losses_.erase(j.task);
+    failures_.erase(j.task);
+    out.push_back(team::accept{id, j.task, j.ranks});
+    out.push_back(team::forget{j.task});
+  } else {
+    out.push_back(team::drop{id});
+    if (stopping()) return;
+    if (failed)
+      settle_failure(j, out);
+    else
+      settle_loss(j);
+  }
+  form(out);
+  maybe_complete(out);
+}
+
+void team_ledger::settle_failure(job const& j, team_actions& out) {
+  auto const times = ++failures_[j.task];
+  if (times < config_.on_error.times)
+    put_back(j.task, j.wanted);
+  else
+    give_up({j.task, j.failure->first, times, j.failure->second}, out);
+}
+
+// The task may have ended the ranks, so it runs again only so often.
+void team_ledger::settle_loss(job const& j) {
+  ++handed_out_again_;
+  auto& all = losses_[j.task];
+  if (!j.lost.empty()) all.push_back(j.lost);
+  if (config_.most_losses > 0 && all.size() >= config_.most_losses)
+    accused_[j.task] = {j.wanted, 0};
+  else
+    put_back(j.task, j.wanted);
+  roll_.count(sunk_, handed_out_again_);
+}
+
+void team_ledger::give_up(team::leave_out task, team_actions& out) {
+  if (!config_.on_error.collects) {
+    if (task.times > 1) task.text += " (the task failed " + std::to_string(task.times) + " times)";
+    roll(out, &roll_call::task_failed, task.task, task.rank, std::move(task.text));
+    return;
+  }
+  recorded_.insert(task.task);
+  ++left_out_;
+  out.push_back(team::forget{task.task});
+  out.push_back(std::move(task));
+}
+
+// --- losses
+
+void team_ledger::lost(rank_id rank, team_actions& out) {
+  auto* const who = find(rank);
+  if (who == nullptr || !who->alive || finished() || rank == config_.root) return;
+  who->alive = false;
+  who->hello = false;
+  update_free(rank);
+  count_able();
+  roll_.count(sunk_, handed_out_again_);
+  roll(out, &roll_call::lost, rank);
+  if (finished()) return;
+  auto const at = who->inside ? jobs_.find(*who->inside) : jobs_.end();
+  if (at != jobs_.end()) {
+    auto const id = at->first;
+    auto& j = at->second;
+    j.inside.erase(rank);
+    j.lost.push_back(rank);
+    cancel(id, j, rank, "lost rank " + std::to_string(rank) + " of the team", out);
+    if (j.inside.empty()) settle(id, out);
+  }
+  form(out);
+}
+
+// A rank that speaks is not lost. It may still be inside a task that its team has given up.
+void team_ledger::heard(rank_id rank, team_actions& out) {
+  auto& who = *find(rank);
+  if (who.alive) return;
+  who.alive = true;
+  count_able();
+  if (who.inside)
+    out.push_back(team::send{rank, team::cancel{*who.inside, rank, "this rank was thought lost"}});
+  for (auto& [task, jobs] : losses_) {
+    for (auto& ranks : jobs) std::erase(ranks, rank);
+    std::erase_if(jobs, [](auto const& ranks) { return ranks.empty(); });
+  }
+  for (auto at = accused_.begin(); at != accused_.end();) {
+    if (losses_[at->first].size() < config_.most_losses) {
+      put_back(at->first, at->second.wanted);
+      at = accused_.erase(at);
+    } else {
+      ++at;
+    }
+  }
+}
+
+void team_ledger::tick(team_actions& out) {
+  if (finished()) return;
+  if (stopping()) {
+    roll(out, &roll_call::tick);
+    return;
+  }
+  if (!all_here_ && ++ticks_ == longest_wait) form(out);
+  std::optional<task_id> guilty;
+  for (auto& [task, a] : accused_)
+    if (++a.ticks >= blame_patience && !guilty) guilty = task;
+  if (guilty) blame(*guilty, out);
+}
+
+void team_ledger::blame(task_id task, team_actions& out) {
+  accused_.erase(task);
+  std::vector<rank_id> ranks;
+  for (auto const& lost : losses_[task]) ranks.insert(ranks.end(), lost.begin(), lost.end());
+  losses_.erase(task);
+  if (!config_.on_error.collects) {
+    roll(out, &roll_call::blame, task, ranks);
+    return;
+  }
+  rank_id const last = ranks.empty() ? 0 : ranks.back();
+  auto const times = static_cast<unsigned>(ranks.size());
+  give_up({task, last, times, text_of(blamed{task, ranks})}, out);
+  form(out);
+  maybe_complete(out);
+}
+
+std::uint64_t team_ledger::hash() const {
+  digest d;
+  d.add(roll_.hash()).add(last_job_).add(pooled_).add(recorded_.count()).add(sunk_).add(left_out_);
+  for (auto const& m : members_)
+    d.add((m.alive ? 1U : 0U) + (m.hello ? 2U : 0U)).add(m.inside.value_or(0)).add(m.team);
+  for (auto const& [id, j] : jobs_) d.add(id).add(j.inside.size()).add(j.has_result).add(j.cancelled);
+  return d.value();
+}
+
+}  // namespace skel::role

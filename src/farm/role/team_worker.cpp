@@ -1,0 +1,69 @@
+#include "farm/role/team_worker.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace skel::role {
+
+namespace {
+// Ticks after which a rank says hello again, so that the root drops a false suspicion.
+constexpr unsigned hello_again = 8;
+}  // namespace
+
+void team_worker::say_hello(team_actions& out) const {
+  out.push_back(tell_root{hello{config_.call_hash, config_.computes ? 1U : 0U, 0}});
+}
+
+void team_worker::on(rank_id /*from*/, team_message const& m, team_actions& out) {
+  if (attendance_.ended()) return;
+  if (auto const* const r = std::get_if<team::run>(&m)) {
+    job_ = *r;
+    cancelled_ = false;
+    out.push_back(team::begin{*r});
+  } else if (auto const* const c = std::get_if<team::cancel>(&m)) {
+    if (job_ && job_->job == c->job) cancel(c->because_of, c->text, out);
+  } else if (auto const* const call = std::get_if<call_message>(&m)) {
+    attendance_.on(*call, out);
+    if (!job_) attendance_.quiet(out);
+  }
+}
+
+void team_worker::cancel(rank_id because_of, std::string text, team_actions& out) {
+  if (std::exchange(cancelled_, true)) return;
+  out.push_back(team::abandon{because_of, std::move(text)});
+}
+
+void team_worker::ended(std::optional<std::string> failure, team_actions& out) {
+  if (!job_) return;
+  auto const job = std::exchange(job_, std::nullopt)->job;
+  if (attendance_.ended()) return;
+  if (cancelled_) failure.reset();  // its calls failed because of another rank
+  say(team::ended{job, cancelled_, std::move(failure)}, out);
+  attendance_.quiet(out);
+}
+
+void team_worker::overran(std::string text, team_actions& out) {
+  if (job_ && !attendance_.ended()) say(team::overran{job_->job, std::move(text)}, out);
+}
+
+void team_worker::lost(rank_id rank, team_actions& out) {
+  if (attendance_.ended() || attendance_.lost(rank, out) || !job_) return;
+  auto const number = static_cast<std::uint64_t>(rank);
+  if (std::any_of(job_->ranks.begin(), job_->ranks.end(), [&](auto const& r) { return r.contains(number); }))
+    cancel(rank, "lost rank " + std::to_string(rank) + " of the team", out);
+}
+
+void team_worker::tick(team_actions& out) {
+  if (attendance_.ended() || ++ticks_ % hello_again != 0) return;
+  if (!attendance_.told_stopped()) say_hello(out);
+  attendance_.say_again(out);
+}
+
+std::uint64_t team_worker::hash() const {
+  digest d;
+  attendance_.hash(d);
+  d.add(job_ ? job_->job + 1 : 0).add(cancelled_).add(ticks_ % hello_again);
+  return d.value();
+}
+
+}  // namespace skel::role
