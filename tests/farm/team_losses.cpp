@@ -1,0 +1,91 @@
+// A farm of teams whose ranks kill themselves: team_losses WHEN SIZE SEED. SIZE is that of the teams, 0:
+// mixed. The root prints the lost ranks and whether the results are right. team_losses_test.cpp starts it.
+// WHEN = mpi: the tasks make MPI calls of their own, which hang when a rank of the team is lost, so that a
+// time limit ends the others.
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "mpi/deaths.hpp"
+#include "skel/mpi.hpp"
+#include "skel/skel.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+constexpr std::uint64_t tasks = 60;
+
+std::uint64_t work(std::uint64_t i) { return (i + 1) * 0x9e3779b97f4a7c15U; }
+
+// Adds up what the ranks of a team have computed.
+struct addition {
+  std::uint64_t first;
+  using state = std::uint64_t;
+  using message = std::uint64_t;
+  state begin(int rank, int size) const {
+    std::uint64_t mine = 0;
+    for (int k = rank; k < 10; k += size) mine += work(first + static_cast<std::uint64_t>(k));
+    return mine;
+  }
+  bool step(state& mine, skel::superstep<message>& now) const {
+    for (auto const& l : now.received()) mine += l.content;
+    if (now.number() == 1) return false;
+    if (now.rank() != 0) now.send(0, mine);
+    return true;
+  }
+};
+
+std::uint64_t expected(std::uint64_t i) {
+  std::uint64_t sum = 0;
+  for (std::uint64_t k = 0; k < 10; ++k) sum += work(i + k);
+  return sum;
+}
+
+std::uint64_t by_mpi(skel::context& team, std::uint64_t i) {
+  std::uint64_t const mine = addition{i}.begin(team.rank(), team.size());
+  std::uint64_t sum = 0;
+  MPI_Allreduce(&mine, &sum, 1, MPI_UINT64_T, MPI_SUM, skel::communicator_of(team));
+  return sum;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 4) return 2;
+  return skel::run_main(argc, argv, [&](skel::context& ctx) {
+    bool const mpi = std::string(argv[1]) == "mpi";
+    test::plan_of_deaths const p{mpi ? "first" : argv[1], std::strtoull(argv[3], nullptr, 10), ctx.size(),
+                                 120ms};
+    int const size = std::atoi(argv[2]);
+    skel::farm_options options;
+    options.max_losses_per_task = 0;  // the same task may run on several ranks that die
+    if (size > 0)
+      options.team_size = size;
+    else
+      options.team_size = [](skel::task_id i) { return std::array{1, 2, 4, 3}[i % 4]; };
+    if (mpi) {
+      options.task_time_limit_seconds = 0.5;
+      options.root = skel::root_role::serves;
+    }
+    auto const run = [&](bool dying) {
+      std::vector<std::uint64_t> got;
+      int done_here = 0;
+      auto const task = [&](skel::context& team, std::uint64_t i) {
+        std::this_thread::sleep_for(2ms);
+        if (dying && p.when == "first" && ctx.rank() == p.victim() && ++done_here == 2) test::die();
+        return mpi ? by_mpi(team, i) : skel::bsp(team, addition{i}).value;
+      };
+      auto const report = skel::farm(ctx, skel::indices(tasks), task, skel::into(got), options).report;
+      bool right = got.size() == tasks;
+      for (std::uint64_t i = 0; right && i < tasks; ++i) right = got[i] == expected(i);
+      if (ctx.is_root()) test::say_losses(right, report);
+    };
+    if (auto const life = p.lifetime(ctx.rank())) test::die_in(*life);
+    run(true);
+    run(false);  // the survivors continue
+  });
+}
