@@ -224,7 +224,7 @@ void team_ledger::on(rank_id from, team_message const& m, team_actions& out) {
   } else if (auto const* const o = std::get_if<team::overran>(&m)) {
     auto const at = jobs_.find(o->job);
     if (at == jobs_.end() || !at->second.inside.contains(from)) return;
-    at->second.overran = true;
+    at->second.overran.insert(from);
     fail(at->first, at->second, from, o->text, out);
   }
 }
@@ -276,7 +276,8 @@ void team_ledger::settle(job_id id, team_actions& out) {
     update_free(r);
   }
   // After a loss, the others may have failed because of it.
-  bool const failed = j.failure && (j.lost.empty() || j.overran);
+  bool const failed = j.failure && std::all_of(j.lost.begin(), j.lost.end(),
+                                               [&](rank_id r) { return j.overran.contains(r); });
   if (j.has_result && !failed && !stopping()) {
     recorded_.insert(j.task);
     losses_.erase(j.task);

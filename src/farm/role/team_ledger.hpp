@@ -78,7 +78,7 @@ class team_ledger {
     std::set<rank_id> inside{};  // where it has not ended
     bool has_result = false;
     bool cancelled = false;
-    bool overran = false;                                      // on a rank that may end itself
+    std::set<rank_id> overran{};                               // these may end themselves
     std::optional<std::pair<rank_id, std::string>> failure{};  // the first
     std::vector<rank_id> lost{};
     friend bool operator==(job const&, job const&) = default;
