@@ -24,7 +24,10 @@ void team_worker::on(rank_id /*from*/, team_message const& m, team_actions& out)
     if (job_ && job_->job == c->job) cancel(c->because_of, c->text, out);
   } else if (auto const* const call = std::get_if<call_message>(&m)) {
     attendance_.on(*call, out);
-    if (!job_) attendance_.quiet(out);
+    if (!job_)
+      attendance_.quiet(out);
+    else if (attendance_.ended())  // the others have gone on without this rank
+      cancel(config_.root, "the farm has ended without this rank", out);
   }
 }
 
@@ -47,7 +50,10 @@ void team_worker::overran(std::string text, team_actions& out) {
 }
 
 void team_worker::lost(rank_id rank, team_actions& out) {
-  if (attendance_.ended() || attendance_.lost(rank, out) || !job_) return;
+  if (attendance_.ended()) return;
+  bool const root = attendance_.lost(rank, out);
+  if (!job_) return;
+  if (root) return cancel(rank, "lost the root (rank " + std::to_string(rank) + ")", out);
   auto const number = static_cast<std::uint64_t>(rank);
   if (std::any_of(job_->ranks.begin(), job_->ranks.end(), [&](auto const& r) { return r.contains(number); }))
     cancel(rank, "lost rank " + std::to_string(rank) + " of the team", out);
