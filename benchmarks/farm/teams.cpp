@@ -21,6 +21,8 @@ void print(char const* what, std::vector<double> all, double scale, char const* 
               scale * all.front(), scale * all.back());
 }
 
+constexpr std::uint64_t jobs = 200;  // of a run with --form
+
 std::uint64_t add(std::uint64_t a, std::uint64_t b) { return a + b; }
 
 // Seconds of one run, on the root.
@@ -33,12 +35,11 @@ double farmed(skel::context& ctx, std::uint64_t tasks, F const& f) {
 // Seconds per task if tasks come one at a time: teams of different sizes then follow one another.
 template <class F>
 double one_by_one(skel::context& ctx, F const& f, skel::team_size size) {
-  constexpr std::uint64_t tasks = 200;
   std::uint64_t total = 0;
   skel::farm_options options{.team_size = std::move(size)};
   options.results.window = 1;
-  auto const open = [] { return std::views::iota(std::uint64_t{0}, tasks); };
-  return skel::farm(ctx, skel::on_root(open), f, skel::reduced(total, add), options).report.seconds / tasks;
+  auto const open = [] { return std::views::iota(std::uint64_t{0}, jobs); };
+  return skel::farm(ctx, skel::on_root(open), f, skel::reduced(total, add), options).report.seconds / jobs;
 }
 
 }  // namespace
