@@ -55,9 +55,12 @@ void farm_setup::check_choices() const {
     throw usage_error(
         "farm: team_size was set, but the task function takes no team: its first parameter must be a "
         "skel::context&");
-  if (!options.team_size.varies() && options.team_size.at(0) < 1)
+  if (auto const n = options.team_size.fixed(); n && *n < 1)
+    throw usage_error(detail::format("farm: team_size must be at least 1, found {}", *n));
+  if (options.team_size.is_chosen() && traits.payload)
     throw usage_error(
-        detail::format("farm: team_size must be at least 1, found {}", options.team_size.at(0)));
+        "farm: team_size::chosen needs tasks that are known beforehand, but those of an on_root source are "
+        "not: use a replicated list, or a function of the task");
   bool const dealt = policy.start != start_with::nothing;
   bool const window = options.results.window > 0 || traits.window > 0;
   if (traits.payload && dealt)
@@ -103,7 +106,8 @@ void farm_setup::describe(call_description& call, farm_work const& work,
       .add("results", to_string(options.results))
       .add("on_error", to_string(options.on_error))
       .add("copies", policy.copies ? "yes" : "no")
-      .add("team size", options.team_size.varies() ? "of each task" : std::to_string(options.team_size.at(0)))
+      .add("team size",
+           options.team_size.fixed() ? std::to_string(*options.team_size.fixed()) : "of each task")
       .add("root", options.root == root_role::works ? "works" : "serves")
       .add("sink", traits.merged    ? "reduced"
                    : traits.ordered ? "ordered"

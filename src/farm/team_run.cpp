@@ -160,15 +160,8 @@ void team_farm_run::watch_task(double t) {
 
 team_farm_run::wanted_sizes team_farm_run::sizes_of(task_id first, task_id last) const {
   wanted_sizes w;
-  w.error = thrown_by([&] {
-    w.ranks.reserve(last - first);
-    for (task_id id = first; id < last; ++id) {
-      int const size = setup_.options.team_size.at(id);
-      if (size < 1)
-        throw usage_error(detail::format("task {} wants a team of {} ranks, expected at least 1", id, size));
-      w.ranks.push_back(static_cast<std::uint64_t>(size));
-    }
-  });
+  auto const able = static_cast<int>(setup_.workers().count);
+  w.error = thrown_by([&] { w.ranks = setup_.options.team_size.sizes(first, last, able); });
   return w;
 }
 
@@ -176,7 +169,7 @@ void team_farm_run::add_tasks(std::uint64_t available, bool ended, wanted_sizes 
   if (sizes.error)
     tell_ledger(&role::team_ledger::source_failed, *sizes.error);
   else
-    tell_ledger(&role::team_ledger::supplied, available, ended, std::span<std::uint64_t const>(sizes.ranks));
+    tell_ledger(&role::team_ledger::supplied, available, ended, std::span<int const>(sizes.ranks));
 }
 
 void team_farm_run::supply() {

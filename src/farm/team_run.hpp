@@ -43,7 +43,7 @@ class team_farm_run final : public collective_run {
 
   // --- source and sink
   struct wanted_sizes {
-    std::vector<std::uint64_t> ranks;  // of each task
+    std::vector<int> ranks;  // of each task
     std::optional<std::string> error;
   };
   [[nodiscard]] wanted_sizes sizes_of(task_id first, task_id last) const;

@@ -1,4 +1,5 @@
-// Farms of teams on a simulated cluster: 512 tasks of 16 ranks and 1 s each on 1,024 ranks.
+// Farms of teams on simulated clusters.
+#include <algorithm>
 #include <cstdio>
 
 #include "catch.hpp"
@@ -12,6 +13,12 @@ namespace {
 
 constexpr int ranks = 1024, size = 16;
 constexpr std::uint64_t tasks = 512;
+
+skel::amdahl scaling_of(std::uint64_t i) {
+  double const whole = 0.5 + static_cast<double>(i * 2654435761U % 1000) / 200;
+  double const serial = 0.3 * static_cast<double>(i * 40503U % 1000) / 1000;
+  return {whole * serial, whole * (1 - serial)};
+}
 
 struct found {
   double seconds, right, again, rank_seconds;  // the last: of all ranks while they lived
@@ -59,7 +66,43 @@ found ensemble(int deaths) {
   return {all.at(0), all.at(1), all.at(2), all.at(3)};
 }
 
+// Seconds of 160 tasks of different lengths, with serial parts of 0 to 30 %, on 64 ranks.
+double list_of_tasks(skel::team_size const& how) {
+  return forked::run([&] {
+           double seconds = 0;
+           auto const end = sim::run(sim::platform::ready("cluster:ranks=64"), [&](skel::context& ctx) {
+             auto const f = [&](skel::context& team, std::uint64_t i) {
+               sim::spend(scaling_of(i).seconds(team.size()));
+               return i;
+             };
+             std::vector<std::uint64_t> got;
+             auto const report =
+                 skel::farm(ctx, skel::indices(160), f, skel::into(got), {.team_size = how}).report;
+             if (ctx.is_root()) seconds = report.seconds;
+           });
+           if (end.exit_code != 0) throw std::runtime_error(end.failure);
+           return std::vector{seconds};
+         })
+      .at(0);
+}
+
 }  // namespace
+
+TEST_CASE("on 64 simulated ranks, chosen sizes end within 5 % of the best size for all") {
+  double best = 1e300, worst = 0;
+  int best_size = 0;
+  for (int n = 1; n <= 64; n += n < 16 ? 1 : 16) {
+    double const t = list_of_tasks(n);
+    worst = std::max(worst, t);
+    if (t < best) best_size = n;
+    best = std::min(best, t);
+  }
+  double const ours =
+      list_of_tasks(skel::team_size::chosen([](skel::task_id i, int n) { return scaling_of(i).seconds(n); }));
+  std::printf("one size for all: %.2f s with %d ranks, at worst %.2f s; chosen sizes: %.2f s\n", best,
+              best_size, worst, ours);
+  CHECK(ours <= 1.05 * best);
+}
 
 TEST_CASE("64 simulated teams of 16 ranks lose at most 5 % to the farm, and 10 % with 16 deaths") {
   for (int const deaths : {0, 16}) {

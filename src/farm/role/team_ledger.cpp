@@ -32,7 +32,7 @@ team_ledger::member* team_ledger::find(rank_id rank) {
 
 // --- the source and the sink
 
-void team_ledger::supplied(std::uint64_t available, bool ended, std::span<std::uint64_t const> sizes,
+void team_ledger::supplied(std::uint64_t available, bool ended, std::span<int const> sizes,
                            team_actions& out) {
   if (stopping()) return;
   for (task_id id = available_; id < available; ++id) {
@@ -40,7 +40,7 @@ void team_ledger::supplied(std::uint64_t available, bool ended, std::span<std::u
       out.push_back(team::forget{id});
       continue;
     }
-    auto& same = waiting_[sizes[id - available_]];
+    auto& same = waiting_[static_cast<std::uint64_t>(sizes[id - available_])];
     if (!same.empty() && same.back().last() + 1 == id)
       ++same.back().count;
     else

@@ -43,7 +43,7 @@ class team_ledger {
 
   /// The source has produced tasks [0, available), and `sizes` are the ranks wanted by the new ones.
   /// `ended`: these are all.
-  void supplied(std::uint64_t available, bool ended, std::span<std::uint64_t const> sizes, team_actions& out);
+  void supplied(std::uint64_t available, bool ended, std::span<int const> sizes, team_actions& out);
   /// The sink has received `count` results so far. An ordered sink waits for task `next`.
   void sunk(std::uint64_t count, task_id next, team_actions& out);
   void sink_failed(task_id id, std::string text, team_actions& out);
