@@ -49,6 +49,8 @@ void farm_setup::check_choices() const {
   require_count("farm", "the times of on_error", options.on_error.times);
   if (options.task_time_limit_seconds)
     require_seconds("farm", "task_time_limit_seconds", *options.task_time_limit_seconds);
+  if (options.task_time_limit_seconds == 0)
+    throw usage_error("farm: task_time_limit_seconds is 0, in which no task can run");
   if (options.on_error.times == 0)
     throw usage_error("farm: the times of on_error are 0, but a task must fail at least once");
   if (!traits.takes_team && !options.team_size.is_one())

@@ -268,3 +268,36 @@ TEST_CASE("a resumed run tries the tasks again that failed, and no others") {
     if (resumes) CHECK(run_now == std::set<std::uint64_t>{7, 47, 87, 127});
   }
 }
+
+TEST_CASE("a farm of teams resumes from its checkpoint, on other ranks and teams") {
+  store const where;
+  auto const part = [&](int ranks, int size, bool resume, std::uint64_t most) {
+    seen s;
+    skel::farm_options options = where.options(resume);
+    options.team_size = size;
+    hub::job job(ranks);
+    job.run([&](skel::context& ctx) {
+      auto const f = [&](skel::context& team, std::uint64_t i) {
+        std::lock_guard const guard(s.lock);
+        if (team.is_root()) s.run.insert(i);
+        return std::to_string(work(i));
+      };
+      auto const sink = [&](skel::task_id id, std::string&& text) {
+        s.got.at(id) = std::stoull(text);
+        return ++s.sunk == most ? skel::flow::stop : skel::flow::go_on;
+      };
+      auto const r = skel::farm(ctx, skel::indices(all_tasks), f, sink, options).report;
+      if (ctx.is_root()) s.report = r;
+    });
+    for (int r = 0; r < ranks; ++r) CHECK(job.error(r) == "");
+    REQUIRE(s.report.checkpoint);
+    return std::pair{s.got, std::pair{s.run.size(), s.report.checkpoint->restored_tasks}};
+  };
+  auto const first = part(5, 2, false, 60);
+  CHECK(first.second.second == 0);
+  auto const second = part(4, 3, true, ~std::uint64_t{0});
+  CHECK(second.first == expected(all_tasks));
+  auto const [ran, restored] = second.second;
+  CHECK(restored >= 60);
+  CHECK(ran + restored == all_tasks);
+}

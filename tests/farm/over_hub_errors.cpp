@@ -1,9 +1,6 @@
 // Farms over several ranks in one process whose failed tasks run again or are left out.
 #include <array>
 #include <atomic>
-#include <functional>
-#include <set>
-#include <sstream>
 
 #include "over_hub.hpp"
 
@@ -53,7 +50,7 @@ TEST_CASE("failed tasks run again until they succeed, with every schedule, sourc
             if (bad(id) && calls(id) <= 3) throw std::runtime_error("not yet");
             return work(id);
           };
-          std::vector<std::uint64_t> got, in_order;
+          std::vector<std::uint64_t> got;
           // Copies may fail more often than the original alone.
           bool const copies = how.policy().copies;
           if (copies) options.run_once = how.to_string() == "auto";

@@ -400,6 +400,11 @@ TEST_CASE("misuse of team_size is refused on every rank") {
   });
   for (int r = 0; r < 3; ++r) hub::check_thrown<skel::usage_error>(job, r);
   job.run([&](skel::context& ctx) {
+    skel::farm_options const none{.task_time_limit_seconds = 0, .team_size = 2};
+    skel::farm(ctx, skel::indices(3), together, skel::into(got), none);
+  });
+  for (int r = 0; r < 3; ++r) hub::check_thrown<skel::usage_error>(job, r);
+  job.run([&](skel::context& ctx) {
     skel::farm_options const wrong{.team_size = [](skel::task_id i) { return i == 2 ? -1 : 1; }};
     skel::farm(ctx, skel::indices(3), together, skel::into(got), wrong);
   });
