@@ -60,7 +60,7 @@ class collective_run : public run {
   void on_rank_lost(int rank) final;
   void on_left(int rank) final;
   void on_failure(call_failure const& why) final;
-  void on_cancelled(std::exception_ptr why) final { give_up(std::move(why)); }
+  void on_cancelled(std::exception_ptr const& why) final { give_up(why); }
   void on_description(int rank, std::string const& theirs) final;
   void on_doubt(int rank, int about, std::string const& text) final;
   [[nodiscard]] std::string description() const final { return call_.text(); }

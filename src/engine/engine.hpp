@@ -50,7 +50,7 @@ class run {
   /// The call fails on all ranks, for a reason outside its protocol.
   virtual void on_failure(call_failure const& /*why*/) {}
   /// The team of this call has lost a rank, or its task has failed on one.
-  virtual void on_cancelled(std::exception_ptr /*why*/) {}
+  virtual void on_cancelled(std::exception_ptr const& /*why*/) {}
   /// On the root: a queried rank reports the call it makes; empty if it makes none of this number.
   virtual void on_description(int /*rank*/, std::string const& /*theirs*/) {}
   /// On the root: a rank cannot decode the messages of another.

@@ -289,7 +289,7 @@ TEST_CASE("a farm of teams resumes from its checkpoint, on other ranks and teams
       auto const r = skel::farm(ctx, skel::indices(all_tasks), f, sink, options).report;
       if (ctx.is_root()) s.report = r;
     });
-    for (int r = 0; r < ranks; ++r) CHECK(job.error(r) == "");
+    for (int r = 0; r < ranks; ++r) CHECK(job.error(r).empty());
     REQUIRE(s.report.checkpoint);
     return std::pair{s.got, std::pair{s.run.size(), s.report.checkpoint->restored_tasks}};
   };

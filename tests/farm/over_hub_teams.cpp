@@ -47,7 +47,7 @@ std::vector<std::uint64_t> expected_sums(std::uint64_t n) {
 int mixed_size(skel::task_id i) { return std::array{1, 2, 4, 3}[i % 4]; }
 
 void check_no_errors(hub::job& job, int ranks) {
-  for (int r = 0; r < ranks; ++r) CHECK(job.error(r) == "");
+  for (int r = 0; r < ranks; ++r) CHECK(job.error(r).empty());
 }
 
 }  // namespace
@@ -93,12 +93,12 @@ TEST_CASE("every sink works with teams, and 0 and 1 tasks") {
     std::set<std::uint64_t> ended;
     job.run([&](skel::context& ctx) {
       skel::farm_options const two{.team_size = 2};
-      auto const tasks = skel::indices(n);
-      skel::farm(ctx, tasks, together, skel::reduced(total, sum), two);
-      skel::farm(ctx, tasks, together,
+      auto const list = skel::indices(n);
+      skel::farm(ctx, list, together, skel::reduced(total, sum), two);
+      skel::farm(ctx, list, together,
                  skel::ordered([&](skel::task_id i, std::uint64_t) { order.push_back(i); }), two);
       skel::farm(
-          ctx, tasks, [](skel::context&, std::uint64_t) {}, [&](skel::task_id i) { ended.insert(i); }, two);
+          ctx, list, [](skel::context&, std::uint64_t) {}, [&](skel::task_id i) { ended.insert(i); }, two);
     });
     check_no_errors(job, 4);
     std::uint64_t right = 0;
@@ -133,9 +133,9 @@ TEST_CASE("ranks of one team stay together, and the report names the teams") {
     if (ctx.is_root()) report = std::move(r);
   });
   check_no_errors(job, 6);
-  std::uint64_t tasks = 0;
-  for (auto const& t : report.teams) tasks += t.tasks;
-  CHECK(tasks == 60);
+  std::uint64_t ran = 0;
+  for (auto const& t : report.teams) ran += t.tasks;
+  CHECK(ran == 60);
   REQUIRE(report.teams.size() == 2);
   CHECK(report.teams[0].ranks == std::vector{0, 1, 2});
   CHECK(report.teams[1].ranks == std::vector{3, 4, 5});
@@ -268,7 +268,7 @@ TEST_CASE("teams that lose any of their ranks but the root give the same results
         if (ctx.is_root()) again = report.tasks_handed_out_again;
       });
       for (int r = 0; r < 6; ++r)
-        if (r != lost) CHECK(job.error(r) == "");
+        if (r != lost) CHECK(job.error(r).empty());
       CHECK(got == expected_sums(n));
       CHECK(again >= 1);
     }
@@ -291,7 +291,7 @@ TEST_CASE("after losses, teams are as large as the ranks that are left") {
     options.max_losses_per_task = 0;
     skel::farm(ctx, skel::indices(30), f, skel::into(got), options);
   });
-  CHECK(job.error(0) == "");
+  CHECK(job.error(0).empty());
   CHECK(got == expected_sums(30));
   CHECK(smallest == 1);
 }
@@ -330,7 +330,7 @@ TEST_CASE("a task that ends ranks is blamed, or left out") {
       if (ctx.is_root()) report = std::move(r);
     });
     if (collects) {
-      CHECK(job.error(0) == "");
+      CHECK(job.error(0).empty());
       CHECK(order.size() == 11);
       REQUIRE(report.failed_tasks.size() == 1);
       CHECK(report.failed_tasks[0].task == 4);

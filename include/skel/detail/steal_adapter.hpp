@@ -68,7 +68,7 @@ class steal_work_of final : public steal_work {
   steal_work_of(Source& source, Job const& job) : source_(source), job_(job) {}
 
   [[nodiscard]] std::string types() const override {
-    auto const names = type_names(typeid(task), typeid(result));
+    auto names = type_names(typeid(task), typeid(result));
     if constexpr (bounded)
       return names + ", bound " + typeid(bound_of<Job>).name();
     else
