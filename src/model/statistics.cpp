@@ -21,6 +21,10 @@ double student_quantile(double probability, int degrees_of_freedom) {
   return boost::math::quantile(boost::math::students_t(degrees_of_freedom), probability);
 }
 
+double student_probability(double t, int degrees_of_freedom) {
+  return boost::math::cdf(boost::math::students_t(degrees_of_freedom), t);
+}
+
 double normal_probability(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }
 
 }  // namespace skel::model

@@ -12,6 +12,8 @@ namespace skel::model {
 
 /// Returns t such that a variable of Student's distribution is below t with this probability.
 [[nodiscard]] double student_quantile(double probability, int degrees_of_freedom);
+/// Probability that a variable of Student's distribution is below t.
+[[nodiscard]] double student_probability(double t, int degrees_of_freedom);
 /// Probability that a standard normal variable is below x.
 [[nodiscard]] double normal_probability(double x);
 

@@ -1,6 +1,7 @@
 // skel-simulate as users start it.
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -34,6 +35,47 @@ nlohmann::json read(std::string const& path) {
 }
 
 }  // namespace
+
+TEST_CASE("a batch of simulations") {
+  folder const f;
+  std::string runs;
+  for (int tasks = 1; tasks <= 5; ++tasks)
+    runs += "--platform\ncluster:ranks=2\n--tasks\n" + std::to_string(tasks) +
+            "\n--costs\nconstant:1s\n--quiet\n" + "--report\n" +
+            f.file(("r" + std::to_string(tasks)).c_str()) + "\n\n";
+  auto const r = simulate("--batch " + f.file("batch", runs));
+  INFO(r.text);
+  REQUIRE(r.code == 0);
+  CHECK(r.text.empty());
+  for (int tasks = 1; tasks <= 5; ++tasks) {
+    auto const report = read(f.file(("r" + std::to_string(tasks)).c_str()));
+    CHECK(report["tasks"] == tasks);
+    CHECK(report["seconds"].get<double>() == Approx((tasks + 1) / 2).epsilon(0.01));
+  }
+  auto const bad = simulate("--batch " + f.file("bad", "--tasks\n1\n--quiet\n\n--tasks\nmany\n"));
+  CHECK(bad.code == 2);
+  CHECK(bad.text.find("--tasks: ") != std::string::npos);
+  CHECK(std::count(bad.text.begin(), bad.text.end(), '\n') == 1);
+  CHECK(simulate("--batch " + f.file("empty", "\n")).text.find("contains no run") != std::string::npos);
+  CHECK(simulate("--batch /nonexistent").text.find("/nonexistent: cannot be read") != std::string::npos);
+}
+
+#if SKEL_SIMULATE_SEARCH
+TEST_CASE("ring_steal runs a list of tasks") {
+  folder const f;
+  auto const r = simulate(
+      "--skeleton ring_steal --platform cluster:ranks=8 --tasks 400 --costs uniform:8ms,12ms "
+      "--quiet --report " +
+      f.file("r.json"));
+  INFO(r.text);
+  REQUIRE(r.code == 0);
+  auto const report = read(f.file("r.json"));
+  CHECK(report["tasks"] == 400);
+  CHECK(report["cost_seconds_at_power_1"].get<double>() == Approx(4.0).epsilon(0.02));
+  CHECK(report["efficiency"].get<double>() > 0.9);
+  CHECK(simulate("--skeleton ring_steal --tree T3 --tasks 4").code == 2);
+}
+#endif
 
 TEST_CASE("a report in virtual seconds, the same each time") {
   folder const f;
@@ -372,13 +414,16 @@ TEST_CASE("errors are one line, with exit code 2") {
   says("--tasks 1 --skeleton ring", "--skeleton: ");
   says("--tasks 1 --report /nowhere/r.json", "/nowhere/r.json: ");
   says("--tasks 1 --colour", "The following argument was not expected: --colour; --help lists the options");
-  for (std::string const option : {"--schedule ring", "--results concentrated", "--root serves", "--tasks 3"})
+  for (std::string const option : {"--schedule ring", "--results concentrated", "--root serves"})
     for (std::string const skeleton : {"multi_host", "calibrate"})
       says("--skeleton " + skeleton + " " + option,
            option.substr(0, option.find(' ')) + " applies to --skeleton farm, not to " + skeleton);
   says("--skeleton multi_host --costs constant:1s",
        "--costs applies to --skeleton farm, ring_steal or bsp, not to multi_host");
-  for (std::string const option : {"--schedule ring", "--results concentrated", "--root serves", "--tasks 3"})
+  for (std::string const skeleton : {"multi_host", "calibrate", "bsp"})
+    says("--skeleton " + skeleton + " --tasks 3",
+         "--tasks applies to --skeleton farm or ring_steal, not to " + skeleton);
+  for (std::string const option : {"--schedule ring", "--results concentrated", "--root serves"})
     says("--skeleton bsp " + option,
          option.substr(0, option.find(' ')) + " applies to --skeleton farm, not to bsp");
   says("--skeleton bsp --result-bytes 3",

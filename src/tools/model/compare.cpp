@@ -12,6 +12,7 @@
 #include "skel/model/predict.hpp"
 #include "tools/model/choice.hpp"
 #include "tools/model/commands.hpp"
+#include "tools/model/race.hpp"
 #include "tools/model/simulated.hpp"
 #include "tools/model/table.hpp"
 
@@ -24,9 +25,11 @@ using json = nlohmann::ordered_json;
 struct compare_arguments {
   choice what;
   std::vector<int> ranks{1, 2, 4, 8};
+  bool simulate = false;
   std::vector<std::string> schedules;
-  std::string costs, platform;
-  int seeds = 3;
+  std::vector<unsigned> group_sizes;
+  simulation_options simulated;
+  int seeds = 16;
   double tolerance = 0.05;
 };
 
@@ -35,6 +38,8 @@ struct candidate {
   int ranks = 1;
   double seconds = 0, deviation = 0, low = 0, high = 0;
   std::string by = "formula";
+  simulated_times times{};
+  std::string skeleton{}, schedule{};
 };
 
 candidate by_formula(skeleton_model const& m, machine const* where, int ranks, compare_arguments const& o,
@@ -43,38 +48,61 @@ candidate by_formula(skeleton_model const& m, machine const* where, int ranks, c
   auto const [low, high] = e.interval(o.what.confidence);
   for (auto const& w : e.warnings)
     if (std::ranges::find(warnings, w) == warnings.end()) warnings.push_back(w);
-  return {m.name(), ranks, e.seconds(), e.deviation(), low, high};
+  return {m.name(), ranks, e.seconds(), e.deviation(), low, high, "formula", {}, m.skeleton, m.schedule};
 }
 
-// The spread over the seeds is the uncertainty: the mean cost of a task is the same for all
-// schedules.
-candidate by_simulation(skeleton_model const& m, machine const* where, int ranks, std::string const& schedule,
-                        compare_arguments const& o) {
-  candidate c;
-  c.name = "farm " + schedule;
-  c.ranks = ranks;
-  c.by = "simulation";
-  std::vector<double> all;
-  for (int seed = 1; seed <= o.seeds; ++seed) {
-    simulation s;
-    s.schedule = schedule;
-    s.costs = o.costs;
-    s.platform = o.platform;
-    s.ranks = ranks;
-    s.seed = static_cast<std::uint64_t>(seed);
-    all.push_back(simulated_seconds(m, where, o.what.at(), s, o.what.kind));
-    if (o.costs.find(':') == std::string::npos) break;  // a file gives the same costs for every seed
+// The skeletons of the model under all schedules and group sizes. All farms do the same work, so
+// every schedule runs with the first model that has it, or with the first farm.
+std::vector<simulated_run> runs_of(std::vector<skeleton_model const*> const& models,
+                                   compare_arguments const& o) {
+  std::vector<simulated_run> all;
+  auto const add = [&](skeleton_model const& m, std::string const& schedule, unsigned group_size) {
+    auto const same = [&](simulated_run const& r) {
+      return r.model->skeleton == m.skeleton && r.schedule == schedule && r.group_size == group_size;
+    };
+    if (std::ranges::none_of(all, same)) all.push_back({&m, schedule, group_size, 1});
+  };
+  for (auto const* const m : models) {
+    if (m->skeleton != "multi_host") add(*m, m->schedule, 0);
+    if (m->skeleton == "multi_host" && o.group_sizes.empty())
+      add(*m, m->schedule, group_size_of(m->schedule));
+    if (m->skeleton == "multi_host")
+      for (unsigned const size : o.group_sizes) add(*m, fmt::format("groups:size={}", size), size);
   }
-  for (double const t : all) c.seconds += t / static_cast<double>(all.size());
-  for (double const t : all) c.deviation += (t - c.seconds) * (t - c.seconds);
-  if (all.size() > 1) c.deviation = std::sqrt(c.deviation / static_cast<double>(all.size() - 1));
-  c.low = *std::ranges::min_element(all);
-  c.high = *std::ranges::max_element(all);
-  return c;
+  auto const farm = std::ranges::find(models, "farm", &skeleton_model::skeleton);
+  if (farm == models.end()) {
+    if (!o.schedules.empty()) throw usage_error("--schedules: the model contains no farm");
+    return all;
+  }
+  for (auto const& schedule : o.schedules) add(**farm, schedule, 0);
+  add(**farm, "auto", 0);
+  return all;
 }
 
-// The probability that a is faster than b, if their errors are independent and normal.
+std::vector<candidate> by_simulation(std::vector<skeleton_model const*> const& models, machine const* where,
+                                     compare_arguments const& o) {
+  simulator const cluster(o.simulated, where, o.what.at(), o.what.kind);
+  std::vector<simulated_run> runs;
+  for (int const ranks : o.ranks)
+    for (auto r : runs_of(models, o)) {
+      r.ranks = ranks;
+      runs.push_back(r);
+    }
+  auto const times = race(cluster, runs, {o.seeds, o.tolerance, o.what.confidence});
+  std::vector<candidate> all;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    auto const& t = times[i];
+    all.push_back({runs[i].model->skeleton + " " + runs[i].schedule, runs[i].ranks, t.seconds,
+                   t.deviation * t.seconds, t.low, t.high, "simulation", t, runs[i].model->skeleton,
+                   runs[i].schedule});
+  }
+  return all;
+}
+
+// The probability that a is faster than b: from runs with the same tasks, or if their errors are
+// independent and normal.
 double probability_faster(candidate const& a, candidate const& b) {
+  if (!a.times.logarithms.empty() && !b.times.logarithms.empty()) return probability_faster(a.times, b.times);
   double const spread = std::hypot(a.deviation, b.deviation);
   if (spread == 0) return a.seconds < b.seconds ? 1 : a.seconds > b.seconds ? 0 : 0.5;
   return normal_probability((b.seconds - a.seconds) / spread);
@@ -124,10 +152,11 @@ void run(compare_arguments const& o) {
   std::vector<candidate> all;
   std::vector<std::string> warnings;
   auto const chosen = o.what.of(m);
-  for (int const ranks : o.ranks) {
-    for (auto const* const s : chosen) all.push_back(by_formula(*s, machine_file, ranks, o, warnings));
-    for (auto const& schedule : o.schedules)
-      all.push_back(by_simulation(*chosen.front(), machine_file, ranks, schedule, o));
+  if (o.simulate) {
+    all = by_simulation(chosen, machine_file, o);
+  } else {
+    for (int const ranks : o.ranks)
+      for (auto const* const s : chosen) all.push_back(by_formula(*s, machine_file, ranks, o, warnings));
   }
   auto const fixed = [](candidate const& c) { return c.by == "simulation" && c.deviation == 0; };
   if (std::ranges::any_of(all, fixed)) warnings.emplace_back(fixed_costs);
@@ -143,11 +172,14 @@ void run(compare_arguments const& o) {
   for (std::size_t i = 0; i < all.size(); ++i)
     object["candidates"].push_back(
         {{"name", all[i].name},
+         {"skeleton", all[i].skeleton},
+         {"schedule", all[i].schedule},
          {"ranks", all[i].ranks},
          {"seconds", all[i].seconds},
          {"low", all[i].low},
          {"high", all[i].high},
          {"by", all[i].by},
+         {"simulated_runs", all[i].times.logarithms.size()},
          {"chosen", i == best},
          {"probability_slower_than_chosen", probability_faster(all[best], all[i])}});
   object["warnings"] = warnings;
@@ -166,17 +198,25 @@ command add_compare(CLI::App& program) {
       ->delimiter(',')
       ->capture_default_str()
       ->check(CLI::Range(1, 1 << 24));
-  app->add_option("--schedules", o->schedules, "also compare farms under these schedules, simulated")
+  auto* const simulate = app->add_flag(
+      "--simulate", o->simulate,
+      "simulate every skeleton of the model, and farms under the schedule auto, instead of using formulas");
+  app->add_option("--schedules", o->schedules, "with --simulate: farms under these schedules, too")
       ->type_name("SPEC;…")
-      ->delimiter(';');
-  app->add_option("--costs", o->costs, "costs of the simulated tasks [each the mean of the model]")
-      ->type_name("FILE.csv|DISTRIBUTION");
-  app->add_option("--platform", o->platform, "simulated platform [equal machines, l and g of --machine]")
-      ->type_name("FILE.json|NAME");
+      ->delimiter(';')
+      ->needs(simulate);
+  app->add_option("--group-sizes", o->group_sizes,
+                  "with --simulate of multi_host: ranks per group [those of the samples]")
+      ->type_name("N,…")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1 << 24))
+      ->needs(simulate);
+  o->simulated.add_options(*app);
   app->add_option("--seeds", o->seeds,
-                  "simulated runs per candidate, each with other costs drawn from the distribution")
+                  "with --simulate: most simulated runs per candidate, each with other costs of the tasks; "
+                  "clearly slower candidates get fewer")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1000));
+      ->check(CLI::Range(2, 1000));
   app->add_option("--tolerance", o->tolerance, "accepted slowdown of a candidate with fewer ranks")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 10.0));

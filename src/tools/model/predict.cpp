@@ -23,7 +23,7 @@ struct predict_arguments {
   choice what;
   int ranks = 1;
   bool simulate = false;
-  std::string costs, platform, tree;
+  simulation_options simulated;
 };
 
 json to_json(estimate const& e, skeleton_model const& m, predict_arguments const& o) {
@@ -74,20 +74,22 @@ void print(estimate const& e, skeleton_model const& m, predict_arguments const& 
   for (auto const& w : e.warnings) fmt::print("warning: {}\n", w);
 }
 
-estimate by_simulation(skeleton_model const& m, machine const* where, predict_arguments const& o) {
-  simulation s;
-  s.skeleton = m.skeleton.empty() ? "farm" : m.skeleton;
-  s.schedule = m.schedule;
-  s.results = m.results;
-  s.costs = o.costs;
-  s.platform = o.platform;
-  s.tree = o.tree;
-  s.ranks = o.ranks;
+estimate by_simulation(skeleton_model const& m, simulator const& cluster, predict_arguments const& o) {
+  simulated_run r;
+  r.model = &m;
+  r.schedule = m.schedule;
+  r.group_size = group_size_of(m.schedule);
+  r.ranks = o.ranks;
+  bool const drawn =
+      !o.simulated.costs.empty() && m.skeleton != "multi_host" && m.skeleton != "divide_and_conquer";
   part p;
   p.name = "simulated run";
-  p.seconds = simulated_seconds(m, where, o.what.at(), s, o.what.kind);
+  p.seconds = cluster.seconds({{r, drawn ? std::optional<std::uint64_t>(1) : std::nullopt}}).front();
   p.how = "skel-simulate";
-  return {{p}, {fixed_costs}};
+  return {
+      {p},
+      {drawn ? "simulated with one draw of the costs: the interval contains no error, that of compare does"
+             : fixed_costs}};
 }
 
 void run(predict_arguments const& o) {
@@ -96,9 +98,12 @@ void run(predict_arguments const& o) {
   auto const* const machine_file = where ? &*where : nullptr;
   json all = json::array();
   bool first = true;
+  auto const cluster = o.simulate ? std::optional<simulator>(std::in_place, o.simulated, machine_file,
+                                                             o.what.at(), o.what.kind)
+                                  : std::nullopt;
   for (auto const* const s : o.what.of(m)) {
-    auto const e = o.simulate ? by_simulation(*s, machine_file, o)
-                              : predict(*s, machine_file, o.what.at(), o.ranks, o.what.how());
+    auto const e = cluster ? by_simulation(*s, *cluster, o)
+                           : predict(*s, machine_file, o.what.at(), o.ranks, o.what.how());
     if (o.what.json) {
       all.push_back(to_json(e, *s, o));
     } else {
@@ -121,14 +126,8 @@ command add_predict(CLI::App& program) {
   app->add_option("--ranks", o->ranks, "number of ranks")
       ->capture_default_str()
       ->check(CLI::Range(1, 1 << 24));
-  app->add_flag("--simulate", o->simulate, "farm, ring_steal: simulate a cluster instead of using a formula");
-  app->add_option("--costs", o->costs, "with --simulate: costs of the tasks [each the mean of the model]")
-      ->type_name("FILE.csv|DISTRIBUTION");
-  app->add_option("--platform", o->platform,
-                  "with --simulate: platform [equal machines, l and g of --machine]")
-      ->type_name("FILE.json|NAME");
-  app->add_option("--tree", o->tree, "with --simulate of ring_steal: tree to search, as in skel-search [T1]")
-      ->type_name("TREE");
+  app->add_flag("--simulate", o->simulate, "simulate a cluster instead of using a formula");
+  o->simulated.add_options(*app);
   return {app, [o] { run(*o); }};
 }
 

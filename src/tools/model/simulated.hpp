@@ -1,31 +1,92 @@
-// Simulates skeletons for which the model has no formula. skel-simulate is a separate program
-// because SimGrid brings an MPI of its own.
+// Simulates the skeletons of a model. skel-simulate is a separate program because SimGrid brings an
+// MPI of its own.
 #pragma once
 
+#include <CLI/App.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "skel/model/predict.hpp"
+#include "tools/model/task_costs.hpp"
 
 namespace skel::model {
 
 /// The warning for a simulation in which every task costs the mean.
 inline constexpr char const* fixed_costs = "simulated with fixed costs: the interval contains no error";
 
-struct simulation {
-  std::string skeleton = "farm";
-  std::string schedule, results;
-  std::string costs;     ///< as skel-simulate --costs; empty: each task costs the mean of the model
+/// What the samples of a model do not contain.
+struct simulation_options {
+  std::string costs;     ///< a trace, or as skel-simulate --costs; empty: each task costs the model's mean
   std::string platform;  ///< as skel-simulate --platform; empty: equal machines, l and g of the machine file
-  std::string tree;      ///< ring_steal: as skel-simulate --tree; empty: its default
-  int ranks = 2;
-  std::uint64_t seed = 1;
+  std::string tree;      ///< ring_steal: as skel-simulate --tree; empty: a list of tasks
+  std::optional<std::uint64_t> rows;    ///< multi_host: rows per unit
+  std::optional<double> read_seconds;   ///< multi_host: seconds to read a slice
+  std::size_t row_bytes = 4096;         ///< multi_host: bytes per row
+  std::optional<double> message_bytes;  ///< bsp: bytes per message; empty: those of the samples
+  std::string pattern = "ring";         ///< bsp: as skel-simulate --pattern
+  std::string local = "union-find";     ///< divide_and_conquer: as skel-simulate --local
+
+  void add_options(CLI::App& app);
 };
 
-/// Returns the virtual seconds of a run with the tasks of `sizes`. The model supplies the work and
-/// the bytes of results. Throws usage_error if the model has no cost per task, error if
-/// skel-simulate fails or is missing.
-[[nodiscard]] double simulated_seconds(skeleton_model const& m, machine const* where, point const& sizes,
-                                       simulation const& what, std::string const& kind);
+/// A skeleton of the model under the choices that are left to its user.
+struct simulated_run {
+  skeleton_model const* model = nullptr;
+  std::string schedule;     ///< farm
+  unsigned group_size = 0;  ///< multi_host
+  int ranks = 2;
+};
+
+struct seeded_run {
+  simulated_run what;
+  std::optional<std::uint64_t> seed;
+};
+
+/// Returns the group size of a schedule of multi_host, 0 if there is none.
+[[nodiscard]] unsigned group_size_of(std::string const& schedule);
+
+class temporary_folder;
+
+/// Simulates runs of the same problem.
+class simulator {
+ public:
+  /// `where` may be nullptr if the options name a platform. Throws usage_error for a bad trace.
+  simulator(simulation_options const& options, machine const* where, point sizes, std::string kind);
+
+  /// Returns the virtual seconds of runs, several simulated at a time. Each seed draws the costs of
+  /// tasks: from the trace, from the distribution, or the model's mean with its error. Without a seed,
+  /// tasks cost the mean of the model. Throws usage_error if neither the model nor the options contain
+  /// what a skeleton needs, error if skel-simulate fails or is missing.
+  [[nodiscard]] std::vector<double> seconds(std::vector<seeded_run> const& runs) const;
+  /// Whether the time depends on the seed.
+  [[nodiscard]] bool varies(simulated_run const& run) const;
+
+ private:
+  [[nodiscard]] std::vector<std::string> words_of(simulated_run const& run, std::optional<std::uint64_t> seed,
+                                                  temporary_folder const& folder) const;
+  [[nodiscard]] point sizes_of(simulated_run const& run) const;
+  void check_sizes(simulated_run const& run) const;
+  [[nodiscard]] double size(simulated_run const& run, char const* name, char const* what) const;
+  [[nodiscard]] double mean_work(simulated_run const& run, std::optional<std::uint64_t> seed) const;
+  [[nodiscard]] std::string task_costs(simulated_run const& run, std::optional<std::uint64_t> seed,
+                                       double tasks, temporary_folder const& folder) const;
+  [[nodiscard]] std::vector<std::string> group_words(simulated_run const& run,
+                                                     std::optional<std::uint64_t> seed, double units,
+                                                     temporary_folder const& folder) const;
+  [[nodiscard]] std::vector<std::string> layer_costs(double units, double mean,
+                                                     std::optional<std::uint64_t> seed,
+                                                     temporary_folder const& folder) const;
+  [[nodiscard]] std::vector<std::string> division_words(simulated_run const& run,
+                                                        std::optional<std::uint64_t> seed,
+                                                        temporary_folder const& folder) const;
+  [[nodiscard]] bool distribution() const { return options_.costs.find(':') != std::string::npos; }
+
+  simulation_options const& options_;
+  machine const* where_;
+  point sizes_;
+  std::string kind_;
+  std::optional<observed_costs> observed_;
+};
 
 }  // namespace skel::model

@@ -13,6 +13,7 @@
 #include "program/run_tool.hpp"
 #include "skel/error.hpp"
 #include "skel/sim/run.hpp"
+#include "tools/simulate/batch.hpp"
 #include "tools/simulate/costs.hpp"
 #include "tools/simulate/layer_costs.hpp"
 #include "tools/simulate/simulation.hpp"
@@ -74,8 +75,9 @@ void check_skeleton_options(CLI::App const& app, std::string const& skeleton) {
       refuse(o->get_name(), owner);
   }
   if (skeleton == "farm") return;
-  for (auto const* name : {"--schedule", "--results", "--root", "--tasks"})
+  for (auto const* name : {"--schedule", "--results", "--root"})
     if (app.count(name) > 0) refuse(name, "farm");
+  if (skeleton != "ring_steal" && app.count("--tasks") > 0) refuse("--tasks", "farm or ring_steal");
   if (skeleton != "ring_steal" && skeleton != "bsp" && app.count("--costs") > 0)
     refuse("--costs", "farm, ring_steal or bsp");
   if (skeleton != "multi_host" && app.count("--result-bytes") > 0)
@@ -200,6 +202,12 @@ void add_options(CLI::App& app, options& o) {
       ->type_name("FILE.json|NAME")
       ->capture_default_str()
       ->group(group);
+  app.add_option("--batch", o.batch,
+                 "run several simulations, one per core at a time: a file with one word of their options per "
+                 "line, and an empty line after each simulation")
+      ->type_name("FILE")
+      ->group(group)
+      ->excludes("--platform");
   app.add_flag("--list-platforms", o.list, "list the built-in platforms and exit")->group(group);
   app.add_option("--ranks", o.ranks, "use only the first N machines of the platform")
       ->type_name("N")
@@ -210,9 +218,9 @@ void add_options(CLI::App& app, options& o) {
       ->group(group);
 #if SKEL_SIMULATE_SEARCH
   auto const search = "ring_steal: search of a tree";
-  app.add_option("--tree", o.tree, "UTS tree to search, as in skel-search; --costs gives the cost of a node")
-      ->capture_default_str()
-      ->group(search);
+  auto* const tree = app.add_option(
+      "--tree", o.tree, "UTS tree to search, as in skel-search; --costs gives the cost of a node");
+  tree->capture_default_str()->group(search);
   app.add_option("--take", o.take, "tasks that a thief receives: one or half")
       ->capture_default_str()
       ->check(CLI::IsMember({"one", "half"}))
@@ -226,10 +234,13 @@ void add_options(CLI::App& app, options& o) {
   app.add_option("--machine", o.machine, "machine file to write, for skel-model")
       ->type_name("FILE.json")
       ->group("calibrate: l and g");
-  app.add_option("--tasks", o.tasks, "number of tasks [lines of the costs file]")
-      ->type_name("N")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}))
-      ->group(group);
+  auto* const tasks =
+      app.add_option("--tasks", o.tasks,
+                     "number of tasks [lines of the costs file]; ring_steal: run a list instead of a search");
+  tasks->type_name("N")->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}))->group(group);
+#if SKEL_SIMULATE_SEARCH
+  tasks->excludes(tree);
+#endif
   app.add_option("--costs", o.costs,
                  "seconds per task at power 1: constant:C, uniform:LOW,HIGH, exponential:MEAN, "
                  "pareto:LEAST,SHAPE, a file with one number per line, or a samples file")
@@ -306,11 +317,16 @@ std::function<void(skel::context&)> body_of(options const& o, int ranks,
     return [&, costs = std::move(costs)](skel::context& ctx) { simulate_supersteps(ctx, o, costs, out); };
   }
   bool const farms = o.skeleton == "farm";
-  auto costs = task_costs(o.costs, farms ? o.tasks : 1, o.seed);
+  auto costs = task_costs(o.costs, farms || o.tasks ? o.tasks : 1, o.seed);
 #if SKEL_SIMULATE_SEARCH
-  if (!farms) return [&, node = costs.front()](skel::context& ctx) { simulate_search(ctx, o, node, out); };
+  if (!farms && !o.tasks)
+    return [&, node = costs.front()](skel::context& ctx) { simulate_search(ctx, o, node, out); };
 #endif
   out.cost = std::accumulate(costs.begin(), costs.end(), 0.0);
+#if SKEL_SIMULATE_SEARCH
+  if (!farms)
+    return [&, costs = std::move(costs)](skel::context& ctx) { simulate_stealing(ctx, o, costs, out); };
+#endif
   return [&, costs = std::move(costs)](skel::context& ctx) { simulate_farm(ctx, o, costs, failures, out); };
 }
 
@@ -362,9 +378,10 @@ int simulate(options const& o) {
   return 0;
 }
 
-}  // namespace
+// Also runs the simulations of a batch.
+int run_program(std::vector<std::string> words);
 
-int main(int argc, char** argv) {
+int run_program(int argc, char** argv) {
   options o;
   CLI::App const* line = nullptr;
   return skel::program::run_tool(
@@ -380,7 +397,21 @@ int main(int argc, char** argv) {
           list_platforms();
           return 0;
         }
+        if (!o.batch.empty())
+          return run_batch(read_batch(o.batch), [](auto words) { return run_program(std::move(words)); });
         check_skeleton_options(*line, o.skeleton);
         return simulate(o);
       });
 }
+
+int run_program(std::vector<std::string> words) {
+  words.insert(words.begin(), program_name);
+  std::vector<char*> pointers;
+  for (auto& w : words) pointers.push_back(w.data());
+  pointers.push_back(nullptr);
+  return run_program(static_cast<int>(words.size()), pointers.data());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return run_program(argc, argv); }

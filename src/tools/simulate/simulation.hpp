@@ -45,6 +45,7 @@ struct options {
   program::common_options common;
   std::string platform = "lee-1997-14";
   bool list = false;
+  std::string batch;
   std::optional<int> ranks;
   std::string skeleton = "farm";
   std::string tree = "T1";
@@ -91,6 +92,8 @@ void simulate_farm(context& ctx, options const& o, std::vector<double> const& co
                    std::vector<planned_failure> const& failures, result& out);
 /// Searches a UTS tree with ring_steal.
 void simulate_search(context& ctx, options const& o, double node_seconds, result& out);
+/// Runs a list of tasks with ring_steal.
+void simulate_stealing(context& ctx, options const& o, std::vector<double> const& costs, result& out);
 /// Slices that hosts read and rows that workers process. `shared` is common to all ranks.
 class layer_costs;
 void simulate_groups(context& ctx, options const& o, layer_costs const& costs, result& out,

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""Tests choice.py; with --bin, also three small problems.
+
+    benchmarks/model/choice_test.py --bin build/release/bin
+"""
+import contextlib
+import io
+import pathlib
+import random
+import statistics
+import sys
+import tempfile
+import unittest
+from unittest import mock
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import choice  # noqa: E402
+
+programs = None
+
+
+def candidate(name, chosen, low, high, true):
+    return {"name": name, "ranks": 4, "chosen": chosen, "low": low, "high": high, "true": true}
+
+
+class Judgement(unittest.TestCase):
+    def test_regret_and_coverage(self):
+        found = choice.judge([candidate("a", True, 1.0, 1.15, [1.1, 1.1, 1.2, 1.0]),
+                              candidate("b", False, 0.9, 1.1, [1.0, 1.0, 1.0, 1.0]),
+                              candidate("c", False, 2.0, 3.0, [0.5, 4.0])])  # left early
+        self.assertFalse(found["right"])
+        self.assertEqual(found["best"], "b, 4")
+        self.assertAlmostEqual(found["regret"], 0.1)
+        self.assertEqual(found["inside"], [True, True, False, True])
+        self.assertEqual(sum(found["inside_all"]), 7)
+        self.assertEqual(len(found["inside_all"]), 10)
+
+    def test_right(self):
+        found = choice.judge([candidate("a", True, 0, 1, [1.0]), candidate("b", False, 0, 1, [1.5])])
+        self.assertTrue(found["right"])
+        self.assertEqual(found["regret"], 0)
+
+    def test_quantile(self):
+        self.assertAlmostEqual(choice.quantile([3, 1, 2], 0.5), 2)
+        self.assertAlmostEqual(choice.quantile(range(101), 0.95), 95)
+
+
+class Draws(unittest.TestCase):
+    def test_costs_have_mean_one(self):
+        rng = random.Random(1)
+        for name in choice.COSTS:
+            draw, _ = choice.costs_of(rng, name)
+            self.assertAlmostEqual(statistics.fmean(draw(rng) for _ in range(100_000)), 1, delta=0.03, msg=name)
+
+    def test_problems_repeat(self):
+        for seed in range(20):
+            one, two = choice.Problem(seed, 256), choice.Problem(seed, 256)
+            self.assertEqual((one.platform, one.tasks, one.costs, one.ranks), (two.platform, two.tasks, two.costs, two.ranks))
+            self.assertGreaterEqual(one.ranks[0], 1)
+            self.assertEqual(sum(h.get("count", 1) for h in one.platform["hosts"]), one.ranks[-1])
+
+    def test_refuses_few_ranks(self):
+        with contextlib.redirect_stderr(io.StringIO()) as said, self.assertRaises(SystemExit):
+            choice.arguments(["--most-ranks", "3"])
+        self.assertIn("expected at least 4, found 3", said.getvalue())
+
+
+class Programs(unittest.TestCase):
+    def test_quick(self):
+        if programs is None:
+            self.skipTest("needs --bin")
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(io.StringIO()), \
+                contextlib.redirect_stdout(io.StringIO()) as table:
+            page = pathlib.Path(folder) / "choice.md"
+            with mock.patch("sys.argv", ["choice.py", "--bin", str(programs), "--quick", "--page", str(page)]):
+                choice.main()
+            text = page.read_text()
+        row = next(line for line in table.getvalue().splitlines() if line.startswith("| all |"))
+        cells = [cell.strip() for cell in row.split("|")[1:-1]]
+        self.assertEqual(cells[1], "3")
+        self.assertIn(row, text)
+        # Far from the targets, so that three problems pass: a choice at random loses more.
+        self.assertLess(float(cells[4].rstrip("%")), 20)
+        self.assertGreater(float(cells[8].rstrip("%")), 60)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 2 and sys.argv[1] == "--bin":
+        programs = pathlib.Path(sys.argv[2])
+        del sys.argv[1:3]
+    unittest.main()
