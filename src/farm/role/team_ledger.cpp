@@ -337,9 +337,7 @@ void team_ledger::lost(rank_id rank, team_actions& out) {
   who->hello = false;
   update_free(rank);
   count_able();
-  roll_.count(sunk_, handed_out_again_);
-  roll(out, &roll_call::lost, rank);
-  if (finished()) return;
+  // First the job: the run may end with this loss, and its jobs settle before.
   auto const at = who->inside ? jobs_.find(*who->inside) : jobs_.end();
   if (at != jobs_.end()) {
     auto const id = at->first;
@@ -349,6 +347,8 @@ void team_ledger::lost(rank_id rank, team_actions& out) {
     cancel(id, j, rank, "lost rank " + std::to_string(rank) + " of the team", out);
     if (j.inside.empty()) settle(id, out);
   }
+  roll_.count(sunk_, handed_out_again_);
+  roll(out, &roll_call::lost, rank);
   form(out);
 }
 
