@@ -249,7 +249,9 @@ void team_ledger::on_ended(rank_id from, team::ended const& m, team_actions& out
   j.inside.erase(from);
   if (m.failure)
     fail(m.job, j, from, *m.failure, out);
-  else if (!m.cancelled && from == j.ranks.front())
+  else if (m.cancelled)  // perhaps only this rank thinks that another one is lost, and the others wait for it
+    cancel(m.job, j, from, "rank " + std::to_string(from) + " has left the task", out);
+  else if (from == j.ranks.front())
     j.has_result = true;
   if (j.inside.empty()) settle(m.job, out);
 }
