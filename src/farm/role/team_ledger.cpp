@@ -278,7 +278,7 @@ void team_ledger::settle(job_id id, team_actions& out) {
     update_free(r);
   }
   // After a loss, the others may have failed because of it.
-  bool const failed = j.failure && std::all_of(j.lost.begin(), j.lost.end(),
+  bool const failed = j.failure && std::all_of(j.doubted.begin(), j.doubted.end(),
                                                [&](rank_id r) { return j.overran.contains(r); });
   if (j.has_result && !failed && !stopping()) {
     recorded_.insert(j.task);
@@ -345,6 +345,7 @@ void team_ledger::lost(rank_id rank, team_actions& out) {
     auto const id = at->first;
     auto& j = at->second;
     j.inside.erase(rank);
+    j.doubted.insert(rank);
     j.lost.push_back(rank);
     cancel(id, j, rank, "lost rank " + std::to_string(rank) + " of the team", out);
     if (j.inside.empty()) settle(id, out);
@@ -362,6 +363,7 @@ void team_ledger::heard(rank_id rank, team_actions& out) {
   count_able();
   if (who.inside)
     out.push_back(team::send{rank, team::cancel{*who.inside, rank, "this rank was thought lost"}});
+  for (auto& [id, j] : jobs_) std::erase(j.lost, rank);
   for (auto& [task, jobs] : losses_) {
     for (auto& ranks : jobs) std::erase(ranks, rank);
     std::erase_if(jobs, [](auto const& ranks) { return ranks.empty(); });

@@ -80,7 +80,8 @@ class team_ledger {
     bool cancelled = false;
     std::set<rank_id> overran{};                               // these may end themselves
     std::optional<std::pair<rank_id, std::string>> failure{};  // the first
-    std::vector<rank_id> lost{};
+    std::set<rank_id> doubted{};  // the root has thought them lost
+    std::vector<rank_id> lost{};  // it still does
     friend bool operator==(job const&, job const&) = default;
   };
   struct member {
