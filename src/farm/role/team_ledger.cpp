@@ -247,6 +247,7 @@ void team_ledger::on_ended(rank_id from, team::ended const& m, team_actions& out
   }
   auto& j = at->second;
   j.inside.erase(from);
+  if (m.lost) j.doubted.insert(*m.lost);
   if (m.failure)
     fail(m.job, j, from, *m.failure, out);
   else if (m.cancelled)  // perhaps only this rank thinks that another one is lost, and the others wait for it

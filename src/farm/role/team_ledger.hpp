@@ -80,8 +80,8 @@ class team_ledger {
     bool cancelled = false;
     std::set<rank_id> overran{};                               // these may end themselves
     std::optional<std::pair<rank_id, std::string>> failure{};  // the first
-    std::set<rank_id> doubted{};  // the root has thought them lost
-    std::vector<rank_id> lost{};  // it still does
+    std::set<rank_id> doubted{};  // a rank of the team or the root has thought them lost
+    std::vector<rank_id> lost{};  // the root thinks them lost
     friend bool operator==(job const&, job const&) = default;
   };
   struct member {

@@ -41,6 +41,7 @@ struct ended {
   job_id job = 0;
   bool cancelled = false;
   std::optional<std::string> failure{};  ///< what the task threw
+  std::optional<rank_id> lost{};         ///< of the team: because of it, this rank has cancelled the task
   friend bool operator==(ended const&, ended const&) = default;
 };
 /// To the root: the task has failed on this rank, but still runs.

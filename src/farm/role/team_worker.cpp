@@ -19,6 +19,7 @@ void team_worker::on(rank_id /*from*/, team_message const& m, team_actions& out)
   if (auto const* const r = std::get_if<team::run>(&m)) {
     job_ = *r;
     cancelled_ = false;
+    lost_.reset();
     out.push_back(team::begin{*r});
   } else if (auto const* const c = std::get_if<team::cancel>(&m)) {
     if (job_ && job_->job == c->job) cancel(c->because_of, c->text, out);
@@ -41,7 +42,7 @@ void team_worker::ended(std::optional<std::string> failure, team_actions& out) {
   auto const job = std::exchange(job_, std::nullopt)->job;
   if (attendance_.ended()) return;
   if (cancelled_) failure.reset();  // its calls failed because of another rank
-  say(team::ended{job, cancelled_, std::move(failure)}, out);
+  say(team::ended{job, cancelled_, std::move(failure), lost_}, out);
   attendance_.quiet(out);
 }
 
@@ -55,8 +56,10 @@ void team_worker::lost(rank_id rank, team_actions& out) {
   if (!job_) return;
   if (root) return cancel(rank, "lost the root (rank " + std::to_string(rank) + ")", out);
   auto const number = static_cast<std::uint64_t>(rank);
-  if (std::any_of(job_->ranks.begin(), job_->ranks.end(), [&](auto const& r) { return r.contains(number); }))
-    cancel(rank, "lost rank " + std::to_string(rank) + " of the team", out);
+  if (std::none_of(job_->ranks.begin(), job_->ranks.end(), [&](auto const& r) { return r.contains(number); }))
+    return;
+  if (!cancelled_) lost_ = rank;
+  cancel(rank, "lost rank " + std::to_string(rank) + " of the team", out);
 }
 
 void team_worker::tick(team_actions& out) {
@@ -69,6 +72,7 @@ std::uint64_t team_worker::hash() const {
   digest d;
   attendance_.hash(d);
   d.add(job_ ? job_->job + 1 : 0).add(cancelled_).add(ticks_ % hello_again);
+  d.add(static_cast<std::uint64_t>(lost_.value_or(-1) + 1));
   return d.value();
 }
 

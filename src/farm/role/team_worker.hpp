@@ -53,6 +53,7 @@ class team_worker {
   attendance attendance_;
   std::optional<team::run> job_;
   bool cancelled_ = false;
+  std::optional<rank_id> lost_{};  // of the team: this rank has cancelled the task because of it
   unsigned ticks_ = 0;
 };
 
