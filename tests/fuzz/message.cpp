@@ -16,6 +16,7 @@
 #include "divide_and_conquer/phase_clock.hpp"
 #include "divide_and_conquer/role/message.hpp"
 #include "farm/role/message.hpp"
+#include "farm/role/team_message.hpp"
 #include "fuzz.hpp"
 #include "multi_host/role/message.hpp"
 #include "ring_steal/role/message.hpp"
@@ -54,6 +55,7 @@ void values(std::span<std::byte const> bytes) {
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   auto const bytes = fuzz::input{data, size}.bytes();
   round_trip<skel::role::farm_message>(bytes);
+  round_trip<skel::role::team_message>(bytes);
   round_trip<skel::role::steal_message>(bytes);
   round_trip<skel::role::divide_message>(bytes);
   round_trip<skel::role::group_message>(bytes);
