@@ -81,17 +81,20 @@ struct peer_event {
     away,       // rank a reports that it has had nothing to lend for a while
     state,      // rank a sends a statement of its debt n
     retry,      // rank a has waited before it tries again
-    spread      // rank a passes on a bound
+    spread,     // rank a passes on a bound
+    supply,     // the source produces more tasks
+    sink,       // the sink receives results, or the root learns that it has
+    overrun     // the job of rank a runs for longer than it may
   };
   kind what = kind::begin;
   int a = 0, b = 0;
   std::uint64_t n = 0;
 
   [[nodiscard]] std::string describe() const {
-    static constexpr std::array names{"begin",     "deliver", "tick",   "die",   "detect",  "suspect",
-                                      "heartbeat", "stop",    "finish", "ready", "measure", "saved",
-                                      "committed", "damage",  "rerun",  "start", "lend",    "away",
-                                      "state",     "retry",   "spread"};
+    static constexpr std::array names{"begin",     "deliver", "tick",   "die",    "detect",  "suspect",
+                                      "heartbeat", "stop",    "finish", "ready",  "measure", "saved",
+                                      "committed", "damage",  "rerun",  "start",  "lend",    "away",
+                                      "state",     "retry",   "spread", "supply", "sink",    "overrun"};
     return std::string(names.at(static_cast<std::size_t>(what))) + "(" + std::to_string(a) + "," +
            std::to_string(b) + ")";
   }

@@ -134,6 +134,8 @@ class peer_world {
   [[nodiscard]] virtual bool may_blame(role::outcome const&) const { return false; }
   /// Whether the outcome may be `part_lost`.
   [[nodiscard]] virtual bool may_lose_parts() const { return false; }
+  /// Whether this world may end in one of the ways that most worlds do not have.
+  [[nodiscard]] virtual bool may_end_so(role::outcome const&) const { return false; }
   virtual void add_to(role::digest&) const {}
 
   // --- used by a protocol's world ---

@@ -146,7 +146,7 @@ bool peer_world<Scenario, Node, Packet, Actions>::step(std::mt19937_64& dice) {
     bool const rare = e.what == kind::die || e.what == kind::suspect || e.what == kind::tick ||
                       e.what == kind::heartbeat || e.what == kind::detect || e.what == kind::measure ||
                       e.what == kind::damage || e.what == kind::rerun || e.what == kind::away ||
-                      e.what == kind::state;
+                      e.what == kind::state || e.what == kind::overrun;
     if (rare && below(10) != 0) continue;
     if (e.what == kind::die) e.n = below(4);
     if (e.what == kind::measure) e.n = 1 + below(ranks);
@@ -215,7 +215,7 @@ void peer_world<Scenario, Node, Packet, Actions>::check_end() const {
       require(may_lose_parts() && (deaths_ > 0 || suspicions_ > 0), "a part is lost without a lost rank");
       break;
     default:
-      require(false, "an impossible outcome");
+      require(may_end_so(*root.how), "an impossible outcome");
   }
 }
 
