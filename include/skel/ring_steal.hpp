@@ -71,30 +71,10 @@ struct minimise {
 
 /// Receives the tasks that a task spawns. They run later, on any rank, the newest first. `Bound` is
 /// the job's type `bound`; void: the job has none.
-template <class Task, class Bound = void>
-class spawner;
-
-/// The spawner of a job without a bound.
-template <class Task>
-class spawner<Task, void> {
- public:
-  /// Appends to `into`.
-  explicit spawner(std::vector<Task>& into) : into_(into) {}
-  /// Spawns `task`.
-  void operator()(Task task) { into_.push_back(std::move(task)); }
-  /// Spawns a task that is constructed from `arguments`.
-  template <class... Arguments>
-  void emplace(Arguments&&... arguments) {
-    into_.emplace_back(std::forward<Arguments>(arguments)...);
-  }
-
- private:
-  std::vector<Task>& into_;
-};
-
-/// The spawner of a job with a bound: the best value of a solution found so far, on any rank. The
-/// bound is a hint. The threads of a rank share it at once; other ranks hear of it later, and the
-/// ranks may hear of different values in different orders.
+///
+/// The bound is the best value of a solution found so far, on any rank. It is a hint. The threads of a
+/// rank share it at once; other ranks hear of it later, and the ranks may hear of different values in
+/// different orders.
 ///
 /// The run gives the same result on any number of ranks, and after the loss of any ranks but the
 /// root, if the job keeps three rules:
@@ -104,26 +84,56 @@ class spawner<Task, void> {
 ///   again, and must find it again.
 /// - The result depends on the best solutions only. If several are equally good, run and merge
 ///   choose by another order, such as the lexicographic one, or keep all of them.
-template <class Task, class Bound>
-class spawner : public spawner<Task, void> {
- public:
-  using value_type = typename Bound::value_type;  ///< the type of the bound's values
+template <class Task, class Bound = void>
+class spawner {
+  static constexpr bool bounded = !std::is_void_v<Bound>;
+  using best = std::conditional_t<bounded, detail::best_known<Bound>, detail::no_bound>;
 
-  /// Appends to `into`; `best` is the bound that the threads of this rank share.
-  spawner(std::vector<Task>& into, detail::best_known<Bound>& best)
-      : spawner<Task, void>(into), best_(best) {}
+ public:
+  /// The type of the bound's values; void without a bound.
+  using value_type = typename best::value_type;
+
+  /// Appends to `into`.
+  explicit spawner(std::vector<Task>& into)
+    requires(!bounded)
+      : into_(into) {}
+  /// Appends to `into`; `known` is the bound that the threads of this rank share.
+  spawner(std::vector<Task>& into, best& known)
+    requires bounded
+      : into_(into), best_(&known) {}
+  /// Spawns `task`.
+  void operator()(Task task) { into_.push_back(std::move(task)); }
+  /// Spawns a task that is constructed from `arguments`.
+  template <class... Arguments>
+  void emplace(Arguments&&... arguments) {
+    into_.emplace_back(std::forward<Arguments>(arguments)...);
+  }
+
   /// The best value that this rank knows; Bound::worst if it knows none.
-  [[nodiscard]] value_type bound() const { return best_.get(); }
+  [[nodiscard]] auto bound() const
+    requires bounded
+  {
+    return best_->get();
+  }
   /// Whether a task may leave out work whose best possible value is `estimate`: true if `estimate` is
   /// strictly worse than bound(). A NaN never is. The estimate must be at least as good as every
   /// solution that the work can find, also after rounding.
-  [[nodiscard]] bool prunes(value_type estimate) const { return Bound::better(bound(), estimate); }
+  [[nodiscard]] bool prunes(typename best::parameter estimate) const
+    requires bounded
+  {
+    return Bound::better(bound(), estimate);
+  }
   /// Announces the value of a solution that the task adds to its result. Ignored unless it is better
   /// than bound().
-  void improve(value_type value) { best_.improve(value); }
+  void improve(typename best::parameter value)
+    requires bounded
+  {
+    best_->improve(value);
+  }
 
  private:
-  detail::best_known<Bound>& best_;
+  std::vector<Task>& into_;
+  best* best_ = nullptr;
 };
 
 namespace detail {

@@ -58,8 +58,8 @@ struct knapsack {
     return value;
   }
   // Calls `prunes(value)` for the rest of the choice.
-  template <class Prunes>
-  void branch(choice const& c, skel::spawner<choice>& more, choices& best, Prunes const& prunes) const {
+  template <class Spawner, class Prunes>
+  void branch(choice const& c, Spawner& more, choices& best, Prunes const& prunes) const {
     if (started != nullptr) ++*started;
     if (microseconds > 0) std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
     if (c.next == items) best = merge(best, {c.value, 1, c.taken});

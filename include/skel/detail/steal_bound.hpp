@@ -76,9 +76,9 @@ constexpr std::uint64_t key_of(typename Bound::value_type x) {
 /// The best value that a rank knows.
 template <class Bound>
 class best_known {
-  using value_type = typename Bound::value_type;
-
  public:
+  using value_type = typename Bound::value_type;
+  using parameter = value_type;
   [[nodiscard]] value_type get() const {
     auto const key = key_.load(std::memory_order_relaxed);
     if (key <= key_of<Bound>(Bound::worst)) return Bound::worst;
@@ -95,6 +95,12 @@ class best_known {
 
  private:
   std::atomic<std::uint64_t> key_{0};
+};
+
+/// In its place if the job has no bound.
+struct no_bound {
+  using value_type = void;
+  using parameter = no_bound;
 };
 
 template <class T>
