@@ -1,8 +1,10 @@
-// An ensemble of heat equations: each member runs on a team of two ranks, with MPI calls of its own. A member
-// that diverges is left out. The same bytes on any number of ranks, and after the loss of one.
-//     mpiexec -n 4 ensemble
+// An ensemble of heat equations: each member runs on a team of two ranks, or of SIZE, with MPI calls of its
+// own. SIZE 0: teams of 1, 2 and 4. A member that diverges is left out. The same bytes on any number of
+// ranks.
+//     mpiexec -n 4 ensemble [SIZE]
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <skel/mpi.hpp>
 #include <skel/skel.hpp>
 #include <stdexcept>
@@ -38,8 +40,10 @@ double middle_of(skel::context& team, skel::task_id member) {
 }
 
 int main(int argc, char** argv) {
-  return skel::run_main(argc, argv, [](skel::context& ctx) {
-    skel::farm_options const options{.on_error = skel::on_error::collect{}, .team_size = 2};
+  int const size = argc > 1 ? std::atoi(argv[1]) : 2;
+  return skel::run_main(argc, argv, [size](skel::context& ctx) {
+    auto const ranks = [size](skel::task_id m) { return size > 0 ? size : 1 << m % 3; };
+    skel::farm_options const options{.on_error = skel::on_error::collect{}, .team_size = ranks};
     auto const print = [](skel::task_id m, double x) {
       std::printf("conductivity %.2f: %.15f\n", 0.05 * static_cast<double>(m + 1), x);
     };
