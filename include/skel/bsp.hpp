@@ -86,7 +86,8 @@ class superstep {
     if (to < 0 || to >= size_)
       throw error("superstep::send: no rank " + std::to_string(to) + ", expected 0 to " +
                   std::to_string(size_ - 1));
-    if (neighbours_ != nullptr && to != rank_ && !std::ranges::binary_search(*neighbours_, to))
+    if (neighbours_ != nullptr && to != rank_ &&
+        !std::binary_search(neighbours_->begin(), neighbours_->end(), to))
       throw error("superstep::send: rank " + std::to_string(to) + " is not among the neighbours of rank " +
                   std::to_string(rank_));
     pack(m, (*bundles_)[static_cast<std::size_t>(to)]);

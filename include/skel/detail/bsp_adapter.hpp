@@ -66,9 +66,8 @@ class bsp_work_of final : public bsp_work {
   std::vector<int> const& neighbours(int rank, int size) override {
     if constexpr (neighbouring_bsp_program<P>) {
       neighbours_ = program_.neighbours(rank, size);
-      std::ranges::sort(neighbours_);
-      auto const again = std::ranges::unique(neighbours_);
-      neighbours_.erase(again.begin(), again.end());
+      std::sort(neighbours_.begin(), neighbours_.end());
+      neighbours_.erase(std::unique(neighbours_.begin(), neighbours_.end()), neighbours_.end());
       if (!neighbours_.empty() && (neighbours_.front() < 0 || neighbours_.back() >= size))
         throw error("neighbours of rank " + std::to_string(rank) + ": no rank " +
                     std::to_string(neighbours_.front() < 0 ? neighbours_.front() : neighbours_.back()) +
