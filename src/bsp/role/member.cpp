@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "base/format.hpp"
 #include "role/digest.hpp"
 
 namespace skel::role {
@@ -181,11 +182,12 @@ void bsp_member::check_senders(supersteps::iterator at, bsp_actions& out) {
   if (epoch != epoch_ || !ends_with_neighbours(step) || !attendance_.active()) return;
   for (rank_id const r : at->second.came())
     if (!std::binary_search(neighbours_.begin(), neighbours_.end(), r)) {
-      auto const from = std::to_string(place_of(r).value_or(0)), self = std::to_string(place_);
-      attendance_.failed(step,
-                         "neighbours must be mutual: rank " + from + " names rank " + self +
-                             ", expected rank " + self + " to name rank " + from,
-                         out);
+      auto const from = place_of(r).value_or(0);
+      attendance_.failed(
+          step,
+          detail::format("neighbours must be mutual: rank {} names rank {}, expected rank {} to name rank {}",
+                         from, place_, place_, from),
+          out);
       return;
     }
 }

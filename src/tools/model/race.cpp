@@ -76,6 +76,7 @@ class field {
     }
     if (jobs.empty()) return;
     std::vector<seeded_run> runs;
+    runs.reserve(jobs.size());
     for (auto const& j : jobs) runs.push_back({runs_[j.candidate], j.run + 1});
     auto const seconds = cluster_.seconds(runs);
     constexpr double least = 1e-12;  // a run without work

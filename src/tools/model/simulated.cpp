@@ -279,7 +279,7 @@ std::string simulator::task_costs(simulated_run const& run, std::optional<std::u
   bool const supersteps = run.model->skeleton == "bsp";
   double const mean = observed_ && !supersteps ? observed_->mean() : mean_work(run, seed) / tasks;
   if (!observed_ || !seed) return "constant:" + duration(mean);
-  auto const path = folder.file("costs.csv");
+  auto path = folder.file("costs.csv");
   std::ofstream file(path);
   // A rank's share of a superstep depends on the number of ranks, so the trace gives the form only.
   for (double const c : observed_->draw(static_cast<std::size_t>(tasks), *seed,
@@ -376,24 +376,24 @@ std::vector<std::string> simulator::words_of(simulated_run const& run, std::opti
 }
 
 std::vector<std::string> simulator::group_words(simulated_run const& run, std::optional<std::uint64_t> seed,
-                                                double tasks, temporary_folder const& folder) const {
+                                                double units, temporary_folder const& folder) const {
   if (!options_.rows) throw usage_error("--simulate of multi_host: missing --rows N");
   if (!options_.read_seconds) throw usage_error("--simulate of multi_host: missing --read-seconds SECONDS");
   // A host reads one slice more than it has units. The groups are those of the samples.
   double const groups = std::max(1.0, run.ranks / std::max(1.0, 1.0 * group_size_of(run.model->schedule)));
-  double const busy = mean_work(run, seed) / tasks;
-  double const unit = busy - *options_.read_seconds * (1 + groups / tasks);
+  double const busy = mean_work(run, seed) / units;
+  double const unit = busy - *options_.read_seconds * (1 + groups / units);
   if (!(unit > 0))
     throw usage_error(
         fmt::format("--read-seconds: expected less than the busy seconds per unit ({:.6g}), found {}", busy,
                     *options_.read_seconds));
   std::vector<std::string> words{
-      "--units",        number(tasks),
+      "--units",        number(units),
       "--read-seconds", fmt::format("{:.12f}", *options_.read_seconds),
       "--row-bytes",    std::to_string(options_.row_bytes),
       "--group-size",   std::to_string(run.group_size),
       "--sink",         run.model->results.starts_with("on_hosts") ? "hosts" : "root"};
-  auto const unit_seconds = layer_costs(tasks, unit, seed, folder);
+  auto const unit_seconds = layer_costs(units, unit, seed, folder);
   words.insert(words.end(), unit_seconds.begin(), unit_seconds.end());
   return words;
 }

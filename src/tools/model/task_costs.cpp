@@ -106,6 +106,7 @@ void observed_costs::finish() {
 
 std::vector<double> observed_costs::seconds() const {
   std::vector<double> all;
+  all.reserve(spans_.size());
   for (auto const& s : spans_) all.push_back(s.seconds);
   return all;
 }

@@ -407,6 +407,7 @@ int run_program(int argc, char** argv) {
 int run_program(std::vector<std::string> words) {
   words.insert(words.begin(), program_name);
   std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
   for (auto& w : words) pointers.push_back(w.data());
   pointers.push_back(nullptr);
   return run_program(static_cast<int>(words.size()), pointers.data());
