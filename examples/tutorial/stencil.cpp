@@ -49,7 +49,7 @@ int main(int argc, char** argv) {
       options.checkpoint->every_seconds = 0;  // a real program would save less often
       options.checkpoint->resume = argc > 2 && std::strcmp(argv[2], "--resume") == 0;
     }
-    auto const mine = skel::bsp(ctx, ring{}, options).value;
+    auto mine = skel::bsp(ctx, ring{}, options).value;
     std::vector<std::vector<double>> parts;
     skel::farm(
         ctx, skel::indices(static_cast<std::uint64_t>(ctx.size())), [&](std::uint64_t) { return mine; },

@@ -23,6 +23,7 @@ observed_costs observed(std::vector<double> const& seconds) {
 template <class F>
 std::vector<double> quantiles(int n, F const& quantile) {
   std::vector<double> all;
+  all.reserve(static_cast<std::size_t>(n));
   for (int i = 0; i < n; ++i) all.push_back(quantile((i + 0.5) / n));
   return all;
 }
