@@ -28,8 +28,9 @@ TEST_CASE("a task that kills a rank of every team is blamed", "[deaths]") {
 }
 
 TEST_CASE("a poisonous task costs max_losses_per_task ranks", "[deaths]") {
-  int blamed = 0;
-  for (std::uint64_t seed = 1; seed <= test::fewer_if_slow(3000); ++seed) {
+  std::uint64_t const runs = test::fewer_if_slow(3000);
+  std::uint64_t blamed = 0;
+  for (std::uint64_t seed = 1; seed <= runs; ++seed) {
     auto const s = team_harness::poison_scenario(seed);
     if (s.deaths > 0) continue;
     INFO(s.describe());
@@ -41,6 +42,6 @@ TEST_CASE("a poisonous task costs max_losses_per_task ranks", "[deaths]") {
     CHECK(w.poisoned() <= s.most_losses);
     blamed += w.blamed() || w.poisoned() == s.most_losses ? 1 : 0;
   }
-  std::printf("%d runs blame the task\n", blamed);
-  CHECK(blamed > 500);
+  std::printf("%llu runs blame the task\n", static_cast<unsigned long long>(blamed));
+  CHECK(blamed > runs / 6);
 }
