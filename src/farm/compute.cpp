@@ -30,16 +30,6 @@ void farm_run::after_quantum(unsigned thread, std::unique_lock<std::mutex>& lock
   lock.lock();
 }
 
-// An idle thread's duties between two quanta, without the lock.
-void farm_run::after_work() {
-  drain_sink();
-  supply();
-  if (stop_wanted()) {
-    std::lock_guard const lock(engine_.mutex());
-    check_stop();
-  }
-}
-
 // Returns the place for the next results. On the root they are computed in place unless tasks may run on two
 // ranks, since another rank's result might be stored at the same time.
 result_batch farm_run::empty_batch() {

@@ -141,6 +141,29 @@ TEST_CASE("ranks of one team stay together, and the report names the teams") {
   CHECK(report.teams[1].ranks == std::vector{3, 4, 5});
 }
 
+TEST_CASE("a trace shows a task as a span on each rank of its team") {
+  hub::job job(4);
+  std::vector<skel::observe::rank_trace> traces;
+  job.run([&](skel::context& ctx) {
+    ctx.set_trace(true);
+    std::vector<std::uint64_t> got;
+    skel::farm(ctx, skel::indices(6), together, skel::into(got), {.team_size = 2});
+    auto all = ctx.traces();
+    if (ctx.is_root()) traces = std::move(all);
+  });
+  check_no_errors(job, 4);
+  REQUIRE(traces.size() == 4);
+  std::map<skel::task_id, std::set<int>> where;
+  for (auto const& t : traces)
+    for (auto const& s : t.spans)
+      if (s.what == skel::observe::activity::compute) where[s.first_task].insert(t.rank);
+  CHECK(where.size() == 6);
+  for (auto const& [task, ranks] : where) {
+    CAPTURE(task);
+    CHECK((ranks == std::set{0, 1} || ranks == std::set{2, 3}));
+  }
+}
+
 TEST_CASE("skel chooses the sizes of teams, but not for a stream") {
   hub::job job(6);
   std::atomic<int> wrong = 0;

@@ -295,6 +295,19 @@ TEST_CASE("the watchdog: ranks print their state, the run ends with 1") {
       return test::contains(l, "rank 0: ") && l.ends_with("; not in this call: ranks [2]");
     }));
   }
+  SECTION("one rank never makes the call of a farm of teams") {
+    auto const e =
+        shell("SKEL_THREADS=1 SKEL_WATCHDOG=2s " + mpiexec + "-n 3 " + program + " hang-outside-teams 2");
+    CHECK(ended_by_watchdog(e));
+    auto const said = complaints(e);
+    for (auto const* rank : {"rank 0: farm 1 (context 1, teams)", "rank 1: farm 1 (context 1, teams)"}) {
+      CAPTURE(rank);
+      CHECK(std::any_of(said.begin(), said.end(), [&](auto const& l) { return test::contains(l, rank); }));
+    }
+    CHECK(std::any_of(said.begin(), said.end(), [](auto const& l) {
+      return test::contains(l, "rank 0: ") && l.ends_with("; not in this call: ranks [2]");
+    }));
+  }
   SECTION("the root never makes the call") {
     auto const e =
         shell("SKEL_THREADS=1 SKEL_WATCHDOG=2s " + mpiexec + "-n 2 " + program + " hang-outside 0");

@@ -249,6 +249,13 @@ std::map<std::string, act> const acts{
        if (me) sleep_ms(60'000);
        farm_of(ctx, 100, 1);
      }},
+    {"hang-outside-teams",
+     [](auto& ctx, bool me) {
+       if (me) sleep_ms(60'000);
+       skel::farm(
+           ctx, skel::indices(10), [](skel::context&, std::uint64_t i) { return i; },
+           [](skel::task_id, std::uint64_t) {}, {.team_size = 2});
+     }},
     {"hang-in-task",
      [](auto& ctx, bool me) {
        skel::farm(

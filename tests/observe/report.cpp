@@ -70,6 +70,14 @@ TEST_CASE("failed tasks are listed, if there are any") {
         R"([{"task":7,"rank":1,"times":3,"text":"no \"luck\""}])");
 }
 
+TEST_CASE("teams are listed, if there are any") {
+  auto run = some_report();
+  CHECK_FALSE(written(run, {"skel-x", {}, {}}).contains("teams"));
+  run.teams = {{.ranks = {0, 2}, .tasks = 5}, {.ranks = {1}, .tasks = 9}};
+  CHECK(written(run, {"skel-x", {}, {}})["teams"].dump() ==
+        R"([{"ranks":[0,2],"tasks":5},{"ranks":[1],"tasks":9}])");
+}
+
 TEST_CASE("values that were not measured are absent, never 0") {
   auto run = some_report();
   run.busy_share = std::nan("");

@@ -18,7 +18,6 @@ team_ledger::team_ledger(team_ledger_config config)
     recorded_.insert(r);
     restored_end_ = std::max(restored_end_, r.last() + 1);
   }
-  restored_ = recorded_.count();
 }
 
 void team_ledger::tell(call_messages& told, team_actions& out) const {
@@ -406,15 +405,6 @@ void team_ledger::blame(task_id task, team_actions& out) {
   give_up({task, last, times, text_of(blamed{task, ranks})}, out);
   form(out);
   maybe_complete(out);
-}
-
-std::uint64_t team_ledger::hash() const {
-  digest d;
-  d.add(roll_.hash()).add(last_job_).add(pooled_).add(recorded_.count()).add(sunk_).add(left_out_);
-  for (auto const& m : members_)
-    d.add((m.alive ? 1U : 0U) + (m.hello ? 2U : 0U)).add(m.inside.value_or(0)).add(m.team);
-  for (auto const& [id, j] : jobs_) d.add(id).add(j.inside.size()).add(j.has_result).add(j.cancelled);
-  return d.value();
 }
 
 }  // namespace skel::role

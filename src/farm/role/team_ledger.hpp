@@ -68,7 +68,6 @@ class team_ledger {
   [[nodiscard]] std::vector<rank_id> lost_ranks() const { return roll_.lost_ranks(); }
   [[nodiscard]] std::vector<rank_id> not_stopped() const { return roll_.not_stopped(); }
   friend bool operator==(team_ledger const&, team_ledger const&) = default;
-  [[nodiscard]] std::uint64_t hash() const;
 
  private:
   struct job {
@@ -147,7 +146,6 @@ class team_ledger {
   task_set recorded_;
   std::uint64_t available_ = 0;
   bool source_ended_ = false;
-  std::uint64_t restored_ = 0;
   task_id restored_end_ = 0;
   std::uint64_t sunk_ = 0;
   task_id sink_next_ = 0;

@@ -68,12 +68,4 @@ void team_worker::tick(team_actions& out) {
   attendance_.say_again(out);
 }
 
-std::uint64_t team_worker::hash() const {
-  digest d;
-  attendance_.hash(d);
-  d.add(job_ ? job_->job + 1 : 0).add(cancelled_).add(ticks_ % hello_again);
-  d.add(static_cast<std::uint64_t>(lost_.value_or(-1) + 1));
-  return d.value();
-}
-
 }  // namespace skel::role

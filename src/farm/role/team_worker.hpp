@@ -41,7 +41,6 @@ class team_worker {
   [[nodiscard]] bool cancelled() const { return cancelled_; }
   [[nodiscard]] bool is_over() const { return attendance_.ended(); }
   friend bool operator==(team_worker const&, team_worker const&) = default;
-  [[nodiscard]] std::uint64_t hash() const;
 
  private:
   [[nodiscard]] std::uint64_t own_number() const { return static_cast<std::uint64_t>(config_.self); }
