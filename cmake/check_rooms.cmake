@@ -32,7 +32,7 @@ foreach(skeleton farm ring_steal multi_host bsp)
 endforeach()
 room(divide_and_conquer/role USES base role HEADERS placement)
 set(below_skeletons base role transport observe storage disks engine call)
-room(farm USES ${below_skeletons} farm/role HEADERS farm team_size detail/farm_adapter detail/farm_work detail/result_store detail/task_store)
+room(farm USES ${below_skeletons} farm/role HEADERS farm team_size sample_scaling detail/farm_adapter detail/farm_work detail/result_store detail/task_store)
 room(ring_steal USES ${below_skeletons} ring_steal/role HEADERS ring_steal detail/steal_adapter detail/steal_bound detail/steal_work)
 room(divide_and_conquer USES ${below_skeletons} divide_and_conquer/role
      HEADERS divide_and_conquer detail/divide_adapter detail/divide_job detail/divide_work)

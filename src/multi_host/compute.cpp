@@ -93,16 +93,17 @@ void group_run::process(unsigned thread, process_job const& j, std::unique_lock<
   double const begin = now();
   auto const bad = thrown_by([&] { pieces_.run(thread, j, together, draining_, out); });
   double const end = now();
+  double const busy = end - begin - out.away;
   auto const n = out.results.size();
   span(thread, observe::activity::compute, begin, end, j.pieces.unit, n);
   lock.lock();
   --inside_;
-  clocks_[thread].busy += end - begin;
+  clocks_[thread].busy += busy;
   clocks_[thread].tasks += n;
   clock_.pieces += n;
-  clock_.compute_seconds += end - begin;
+  clock_.compute_seconds += busy;
   last_moved_ = end;
-  if (pace_.measured(thread, j.packet->term, n, end - begin)) worker_.pace(pace_.per_packet());
+  if (pace_.measured(thread, j.packet->term, n, busy)) worker_.pace(pace_.per_packet());
   if (draining_) return;
   if (bad)
     tell(worker_, &role::group_worker::failed, j.pieces.unit, *bad);

@@ -51,7 +51,10 @@ void piece_runner::run(unsigned thread, process_job const& j,
     if (p.own) to.bytes = setup_.options.paper.results_level;
     to.results.push_back(std::move(held));
     if (draining.load(std::memory_order_relaxed)) break;
-    not_of_the_user([&] { engine_.try_progress(slice_seconds); });
+    double const begin = engine_.now();
+    not_of_the_user([&] {
+      if (engine_.try_progress(slice_seconds)) to.away += engine_.now() - begin;
+    });
   }
 }
 

@@ -189,6 +189,39 @@ TEST_CASE("skel chooses the sizes of teams, but not for a stream") {
   CHECK(wrong == 0);
 }
 
+TEST_CASE("the scaling of a task is sampled on two teams, or on all ranks") {
+  for (int const ranks : {1, 2, 5}) {
+    CAPTURE(ranks);
+    hub::job job(ranks);
+    std::mutex guard;
+    std::multiset<int> sizes;
+    std::atomic<int> refused = 0;
+    skel::amdahl law;
+    job.run([&](skel::context& ctx) {
+      auto const f = [&](skel::context& team, int) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(60 / team.size()));
+        if (team.is_root()) {
+          std::lock_guard const lock(guard);
+          sizes.insert(team.size());
+        }
+        return std::string("dropped");
+      };
+      auto const l = skel::sample_scaling(ctx, f, 7, 1, 3);
+      if (ctx.is_root()) law = l;
+      for (int const few : {0, 2}) try {
+          static_cast<void>(skel::sample_scaling(ctx, f, 7, few, 2));
+        } catch (skel::usage_error const&) {
+          ++refused;
+        }
+    });
+    check_no_errors(job, ranks);
+    CHECK(sizes == (ranks == 1 ? std::multiset{1} : std::multiset{1, std::min(ranks, 3)}));
+    CHECK(refused == 2 * ranks);
+    CHECK(law.seconds(1) >= 0.06);
+    if (ranks > 1) CHECK(law.parallel_seconds > law.serial_seconds);
+  }
+}
+
 TEST_CASE("large teams come first, and small ones do not keep them from starting") {
   hub::job job(4);
   std::mutex lock;

@@ -1,10 +1,11 @@
 // Farms of teams on simulated clusters.
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 
 #include "catch.hpp"
 #include "forked.hpp"
-#include "skel/farm.hpp"
+#include "skel/sample_scaling.hpp"
 #include "skel/sim/run.hpp"
 
 namespace sim = skel::sim;
@@ -102,6 +103,39 @@ TEST_CASE("on 64 simulated ranks, chosen sizes end within 5 % of the best size f
   std::printf("one size for all: %.2f s with %d ranks, at worst %.2f s; chosen sizes: %.2f s\n", best,
               best_size, worst, ours);
   CHECK(ours <= 1.05 * best);
+}
+
+TEST_CASE("sizes from two samples of a task end within 5 % of the best size for all, on 64 simulated ranks") {
+  constexpr skel::amdahl truth{0.5, 4.5};
+  auto const f = [](skel::context& team, std::uint64_t i) {
+    sim::spend(truth.seconds(team.size()));
+    return i;
+  };
+  auto const seconds = [&](std::optional<int> fixed) {
+    return forked::run([&] {
+      std::vector<double> out;
+      auto const end = sim::run(sim::platform::ready("cluster:ranks=64"), [&](skel::context& ctx) {
+        skel::farm_options options{.team_size = fixed.value_or(1)};
+        skel::amdahl law;
+        if (!fixed) {
+          law = skel::sample_scaling(ctx, f, std::uint64_t{0}, 4, 32);
+          options.team_size = skel::team_size::chosen([&](skel::task_id, int n) { return law.seconds(n); });
+        }
+        std::vector<std::uint64_t> got;
+        auto const report = skel::farm(ctx, skel::indices(80), f, skel::into(got), options).report;
+        if (ctx.is_root()) out = {report.seconds, law.serial_seconds, law.parallel_seconds};
+      });
+      if (end.exit_code != 0) throw std::runtime_error(end.failure);
+      return out;
+    });
+  };
+  double best = 1e300;
+  for (int const n : {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 21, 32, 64}) best = std::min(best, seconds(n).at(0));
+  auto const ours = seconds(std::nullopt);
+  std::printf("one size for all: %.2f s; sizes from samples: %.2f s\n", best, ours.at(0));
+  CHECK(ours.at(0) <= 1.05 * best);
+  CHECK(ours.at(1) == Approx(truth.serial_seconds).epsilon(0.02));
+  CHECK(ours.at(2) == Approx(truth.parallel_seconds).epsilon(0.02));
 }
 
 TEST_CASE("64 simulated teams of 16 ranks lose at most 5 % to the farm, and 10 % with 16 deaths") {
