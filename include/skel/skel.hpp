@@ -30,6 +30,7 @@ namespace sim {}
 #include "skel/report.hpp"
 #include "skel/ring_steal.hpp"
 #include "skel/run_main.hpp"
+#include "skel/run_threads.hpp"
 #include "skel/sample_scaling.hpp"
 #include "skel/schedule.hpp"
 #include "skel/sink.hpp"

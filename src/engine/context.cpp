@@ -16,18 +16,13 @@
 #include "skel/atomic_file.hpp"
 #include "skel/error.hpp"
 #include "skel/hash.hpp"
+#include "system_host.hpp"
 #include "team.hpp"
 #include "trace_file.hpp"
 
 namespace skel {
 
 namespace {
-
-std::string host_name() {
-  char name[256] = "";
-  if (gethostname(name, sizeof name - 1) != 0) return "unknown";
-  return name;
-}
 
 char const* environment(char const* name) {
   char const* const value = std::getenv(name);
@@ -78,6 +73,12 @@ context_options context_options::from_environment() {
   return o;
 }
 
+std::string detail::system_host_name() {
+  char name[256] = "";
+  if (gethostname(name, sizeof name - 1) != 0) return "unknown";
+  return name;
+}
+
 void detail::check_trace_file(context_options const& options) {
   if (options.trace_file.empty()) return;
   try {
@@ -93,8 +94,8 @@ context::context(context_options options) {
   detail::check_trace_file(options);
   if (options.threads == 0)
     options.threads = detail::default_threads(detail::usable_cores(), detail::usable_cores(), 1);
-  engine_ =
-      std::make_shared<detail::engine>(std::make_unique<transport::alone>(), std::move(options), host_name());
+  engine_ = std::make_shared<detail::engine>(std::make_unique<transport::alone>(), std::move(options),
+                                             detail::system_host_name());
   team_ = std::make_shared<detail::team const>(1);
 }
 
