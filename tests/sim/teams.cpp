@@ -106,7 +106,7 @@ TEST_CASE("on 64 simulated ranks, chosen sizes end within 5 % of the best size f
 }
 
 TEST_CASE("sizes from two samples of a task end within 5 % of the best size for all, on 64 simulated ranks") {
-  constexpr skel::amdahl truth{0.5, 4.5};
+  static constexpr skel::amdahl truth{0.5, 4.5};
   auto const f = [](skel::context& team, std::uint64_t i) {
     sim::spend(truth.seconds(team.size()));
     return i;
