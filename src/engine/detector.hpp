@@ -8,11 +8,34 @@
 
 namespace skel::detail {
 
+/// Who watches whom. The root decides who is lost. With few ranks it watches all of them, and they watch it:
+/// 2 N heartbeats per interval instead of N squared. With many, ranks form blocks of about sqrt(N). The first
+/// rank of a block, its leader, watches the others of the block and reports to the root, which watches only
+/// the leaders and its own block: a tree of two levels, so no rank sends more than 2 sqrt(N) heartbeats per
+/// interval. (Compare the ring of [Bosilca16], where the time to find several losses grows with their
+/// number.)
+class watch_tree {
+ public:
+  watch_tree() = default;
+  explicit watch_tree(int size);
+  /// The rank that watches `rank`, and that it watches: its leader, or the root.
+  [[nodiscard]] int leader_of(int rank) const { return block_of(rank) * block_; }
+  [[nodiscard]] int block_of(int rank) const { return rank / block_; }
+  [[nodiscard]] bool is_leader(int rank) const { return leader_of(rank) == rank; }
+  /// The end of the block that begins with this leader.
+  [[nodiscard]] int block_end(int leader) const;
+
+ private:
+  int size_ = 1;
+  int block_ = 1;
+};
+
 /// Failure detector of one rank [Lee97, §3]. Pure: it receives what was heard and sent, and returns
-/// the ranks to greet and the ranks to declare dead. The root watches all ranks; the others watch
-/// the root, which notifies them of its findings. This takes 2 N heartbeats per interval instead of
-/// N squared. They are spread over the interval: the ranks begin at different times, and the root
-/// greets some ranks at each beat.
+/// the ranks to greet, and the silent ones. Heartbeats are spread over the interval: the ranks begin at
+/// different times, and a rank that watches many greets some of them at each beat.
+///
+/// If a leader is lost, or silent for its block, the ranks of its block and the root watch each other. So a
+/// loss is noticed after `suspect_after`, or twice that time if the leader was lost with it.
 class detector {
  public:
   detector() = default;
@@ -23,6 +46,7 @@ class detector {
   [[nodiscard]] bool enabled() const { return suspect_after_ > 0; }
   [[nodiscard]] double interval() const { return interval_; }
   [[nodiscard]] double patience() const { return suspect_after_; }
+  [[nodiscard]] watch_tree const& tree() const { return tree_; }
   /// Seconds since the last sign of life, as of the last beat.
   [[nodiscard]] double silence(int rank, double now) const {
     return now - stopped_ - peers_[place(rank)].last_heard;
@@ -34,46 +58,67 @@ class detector {
   [[nodiscard]] bool due(double now) const { return enabled() && now - last_beat_ >= step(); }
 
   void heard(int rank) {
-    if (my_concern(rank)) peers_[place(rank)].heard = true;
+    if (known(rank)) peers_[place(rank)].heard = true;
   }
   void sent(int rank) {
-    if (my_concern(rank)) peers_[place(rank)].sent = true;
+    if (known(rank)) peers_[place(rank)].sent = true;
   }
+  /// This rank's leader cannot hear the root any more, so this rank listens for itself.
+  void doubt_root() { doubts_root_ = true; }
   /// A run begins or ends. Without `always`, no rank is watched until it is heard from again.
   void reset(double now);
 
   struct verdict {
     std::vector<int> greet;   ///< ranks without a recent message from this rank
-    std::vector<int> silent;  ///< ranks to declare dead
-    bool round_ends = false;  ///< each rank has had its turn: once per interval
+    std::vector<int> silent;  ///< for too long: dead, if the root says so; if it is the root, dead
   };
   /// Called when due. `lost`: the ranks already lost.
   [[nodiscard]] verdict beat(double now, std::set<int> const& lost);
 
  private:
-  [[nodiscard]] bool my_concern(int rank) const { return rank != self_ && (self_ == 0 || rank == 0); }
-
   struct peer {
     double last_heard = 0;  // without the time for which this process was stopped
+    bool mine = false;      // this rank has watched it at the last beat
     bool watched = false;
     bool heard = false, sent = false;  // since the last beat
   };
-  // The root has one for each rank, the others have one for the root.
-  [[nodiscard]] std::size_t place(int rank) const { return self_ == 0 ? static_cast<std::size_t>(rank) : 0; }
+
+  // Ranks that this one may ever have to watch; peers_ has a place for each.
+  [[nodiscard]] bool known(int rank) const {
+    return rank != self_ && (self_ == 0 || rank == 0 || tree_.leader_of(self_) == tree_.leader_of(rank)) &&
+           (self_ == 0 || rank == 0 || tree_.is_leader(self_) || tree_.is_leader(rank));
+  }
+  // The root has one for each rank; a leader one for the root and each rank of its block; the others one for
+  // the root and one for their leader.
+  [[nodiscard]] std::size_t place(int rank) const {
+    return static_cast<std::size_t>(self_ == 0 || rank == 0 ? rank : rank - tree_.leader_of(rank) + 1);
+  }
+  [[nodiscard]] int rank_at(std::size_t place) const {
+    auto const at = static_cast<int>(place);
+    return self_ == 0 || at == 0 ? at : tree_.leader_of(self_) + at - 1;
+  }
+  // Of each block, the leader alone is usually watched by the root: their turns differ.
+  [[nodiscard]] std::size_t turn_of(int rank) const {
+    return static_cast<std::size_t>(rank + tree_.block_of(rank)) % turns_;
+  }
+  // Whether this rank watches it now.
+  [[nodiscard]] bool watches(int rank, std::set<int> const& lost) const;
 
   static constexpr std::size_t most_at_once = 64;
-  // Number of beats in which each rank has its turn.
-  [[nodiscard]] std::size_t turns() const { return (peers_.size() + most_at_once - 1) / most_at_once; }
-  [[nodiscard]] double step() const { return interval_ / static_cast<double>(turns()); }
+  [[nodiscard]] double step() const { return interval_ / static_cast<double>(turns_); }
   void look_at(int rank, double now, std::set<int> const& lost, verdict& v);
 
   int self_ = 0;
+  watch_tree tree_;
   double suspect_after_ = 0;
   double interval_ = 0;
   bool always_ = true;
   double last_beat_ = 0;
-  double stopped_ = 0;    // seconds for which this process was stopped
-  std::size_t turn_ = 0;  // of the next beat
+  double stopped_ = 0;          // seconds for which this process was stopped
+  std::size_t turns_ = 1;       // number of beats in which each rank has its turn
+  std::size_t turn_ = 0;        // of the next beat
+  bool doubts_leader_ = false;  // it is silent
+  bool doubts_root_ = false;
   std::vector<peer> peers_;
 };
 

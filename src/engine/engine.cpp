@@ -304,9 +304,14 @@ void engine::declare_lost(int rank) {
 
 // A rank that sends a message is alive.
 void engine::found(int rank) {
-  lost_.erase(rank);
-  disks_.set_lost(rank, false);
+  forget_loss(rank);
   announce(rank);
+  if (rank_ == 0) {
+    send_opinion(rank, rank);  // what it has missed follows
+    for (int const r : lost_) send_opinion(rank, r);
+  } else if (rank != 0) {
+    report(rank, false);
+  }
 }
 
 // The root sends its view of a rank to the living ranks.
@@ -320,13 +325,20 @@ void engine::announce(int rank) {
 // ranks.
 void engine::beat(double t) {
   for (int const rank : wires_->failed()) declare_lost(rank);
+  auto const& tree = detector_.tree();
   auto const v = detector_.beat(t, lost_);
   for (int const rank : v.silent) {
     // Heartbeats queue behind a large message that is still arriving. It may take as long as on a
     // slow network.
     constexpr double slow_bytes_per_second = 1e7;
     double const excuse = static_cast<double>(wires_->arriving(rank)) / slow_bytes_per_second;
-    if (detector_.silence(rank, t) > detector_.patience() + excuse) declare_lost(rank);
+    if (detector_.silence(rank, t) <= detector_.patience() + excuse) continue;
+    if (rank_ == 0 || rank == 0)
+      declare_lost(rank);
+    else
+      report(rank, true);
+    if (rank == 0 && tree.is_leader(rank_))
+      for (int r = rank_ + 1; r < tree.block_end(rank_); ++r) send_opinion(r, 0);
   }
   for (int const rank : v.greet) {
     auto p = link_to(rank).heartbeat();
@@ -334,10 +346,6 @@ void engine::beat(double t) {
     bytes_sent_ += p.size();
     wires_->send(rank, std::move(p));
   }
-  // Repeated periodically: a late message of a dead rank makes it look alive to its receiver.
-  constexpr unsigned again = 8;
-  if (rank_ == 0 && v.round_ends && ++rounds_ % again == 0)
-    for (int const r : lost_) announce(r);
 }
 
 void engine::throw_if_peer_failed() const {

@@ -199,6 +199,9 @@ class engine {
   void found(int rank);
   void announce(int rank);
   void send_opinion(int to, int about);
+  void report(int about, bool lost);
+  void forget_loss(int rank);
+  void on_opinion(int from, int about, bool lost);
   // With a thread level below SERIALIZED, only the thread that made the context may call MPI.
   [[nodiscard]] bool may_call() const { return any_thread_ || std::this_thread::get_id() == owner_; }
   void dispatch(int from, transport::link::delivery d);
@@ -234,7 +237,6 @@ class engine {
   detector detector_;
   bool any_time_;
   bool leaves_abruptly_ = false;
-  unsigned rounds_ = 0;  // of the detector
   int visible_devices_ = count_visible_devices();
   std::atomic<context_id> contexts_{1};
   std::map<run_key, run*> runs_;

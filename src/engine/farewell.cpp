@@ -52,13 +52,10 @@ void engine::on_control(int from, std::span<std::byte const> body) {
       verdict_ = f;
       break;
     case control::lost:
-      if (from == 0 && f.code > 0 && f.code < size_) declare_lost(f.code);
+      on_opinion(from, f.code, true);
       break;
     case control::found:
-      if (from == 0 && f.code > 0 && f.code < size_) {
-        lost_.erase(f.code);
-        disks_.set_lost(f.code, false);
-      }
+      on_opinion(from, f.code, false);
       break;
     default:
       throw protocol_error("unknown control message from rank " + std::to_string(from));
@@ -68,6 +65,41 @@ void engine::on_control(int from, std::span<std::byte const> body) {
 // Sends the root's view of a rank.
 void engine::send_opinion(int to, int about) {
   send_control(to, is_lost(about) ? control::lost : control::found, {.code = about});
+}
+
+void engine::report(int about, bool lost) {
+  send_control(0, lost ? control::lost : control::found, {.code = about});
+}
+
+// The root decides who is lost. Leaders report to it; other ranks ask it, since a late message of a dead rank
+// makes it look alive. A rank that was thought lost learns that it was found, and then of all that are lost.
+void engine::on_opinion(int from, int about, bool lost) {
+  if (about < 0 || about >= size_) return;
+  auto const& tree = detector_.tree();
+  if (rank_ == 0) {
+    if (about == 0) return;
+    if (from != tree.leader_of(about)) {
+      if (!lost && is_lost(about)) send_opinion(from, about);
+    } else if (lost) {
+      declare_lost(about);
+    } else if (is_lost(about)) {
+      found(about);
+    }
+  } else if (from != 0) {
+    if (about == 0 && lost && from == tree.leader_of(rank_)) detector_.doubt_root();
+  } else if (about == rank_) {
+    for (auto const all = lost_; int const r : all)
+      if (r != 0) forget_loss(r);
+  } else if (about != 0 && lost) {
+    declare_lost(about);
+  } else if (about != 0) {
+    forget_loss(about);
+  }
+}
+
+void engine::forget_loss(int rank) {
+  lost_.erase(rank);
+  disks_.set_lost(rank, false);
 }
 
 void engine::tell_failure(farewell const& own) {
