@@ -7,6 +7,7 @@ namespace skel::detail {
 
 namespace {
 constexpr double longest_interval = 0.25;
+constexpr int few = 128;  // ranks that the root can watch alone
 
 // The part of an interval by which a rank's beats come earlier than the root's: any two ranks differ, and any
 // few of them are spread evenly.
@@ -18,7 +19,6 @@ double phase_of(int rank) {
 }  // namespace
 
 watch_tree::watch_tree(int size) : size_(size), block_(size) {
-  constexpr int few = 128;
   if (size > few) block_ = static_cast<int>(std::ceil(std::sqrt(size)));
 }
 
@@ -28,7 +28,7 @@ detector::detector(int self, int size, double suspect_after, bool always, double
     : self_(self),
       tree_(size),
       suspect_after_(size > 1 ? suspect_after : 0),
-      interval_(std::min(longest_interval, suspect_after / 4)),
+      interval_(size > few ? suspect_after / 8 : std::min(longest_interval, suspect_after / 4)),
       always_(always),
       last_beat_(now - interval_ * phase_of(self)) {
   int const first = tree_.leader_of(self);
@@ -54,7 +54,8 @@ void detector::reset(double now) {
 bool detector::watches(int rank, std::set<int> const& lost) const {
   if (!known(rank)) return false;
   int const leader = tree_.leader_of(self_ == 0 ? rank : self_);
-  if (self_ == 0) return leader == 0 || leader == rank || lost.contains(leader);
+  if (self_ == 0)
+    return leader == 0 || leader == rank || lost.contains(leader) || peers_[place(rank)].adopted;
   if (rank != 0 || leader == 0 || leader == self_) return true;
   return doubts_leader_ || doubts_root_ || lost.contains(leader);
 }
@@ -95,8 +96,9 @@ void detector::look_at(int rank, double now, std::set<int> const& lost, verdict&
     else
       v.silent.push_back(rank);
   }
-  // A rank that speaks to this one may doubt its leader, so it is answered.
-  if ((mine || p.heard) && !p.sent && !is_lost) v.greet.push_back(rank);
+  if (bool const doubts = doubts_leader_ || doubts_root_; leads_me && (doubts || said_doubt_))
+    v.doubt = said_doubt_ = doubts;
+  if (mine && !p.sent && !is_lost) v.greet.push_back(rank);
   p.heard = p.sent = false;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <limits>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -65,12 +66,18 @@ class detector {
   }
   /// This rank's leader cannot hear the root any more, so this rank listens for itself.
   void doubt_root() { doubts_root_ = true; }
+  /// On the root: a rank doubts its leader, so the root watches and greets it too; or no longer.
+  void adopt(int rank, bool doubts) { peers_[place(rank)].adopted = doubts; }
+  /// On the root: whether it watches a rank in place of its leader, whose reports then do not count.
+  [[nodiscard]] bool has_adopted(int rank) const { return peers_[place(rank)].adopted; }
   /// A run begins or ends. Without `always`, no rank is watched until it is heard from again.
   void reset(double now);
 
   struct verdict {
     std::vector<int> greet;   ///< ranks without a recent message from this rank
     std::vector<int> silent;  ///< for too long: dead, if the root says so; if it is the root, dead
+    /// What the root must hear: whether this rank doubts its leader.
+    std::optional<bool> doubt{};
   };
   /// Called when due. `lost`: the ranks already lost.
   [[nodiscard]] verdict beat(double now, std::set<int> const& lost);
@@ -80,6 +87,7 @@ class detector {
     double last_heard = 0;  // without the time for which this process was stopped
     bool mine = false;      // this rank has watched it at the last beat
     bool watched = false;
+    bool adopted = false;
     bool heard = false, sent = false;  // since the last beat
   };
 
@@ -118,6 +126,7 @@ class detector {
   std::size_t turns_ = 1;       // number of beats in which each rank has its turn
   std::size_t turn_ = 0;        // of the next beat
   bool doubts_leader_ = false;  // it is silent
+  bool said_doubt_ = false;
   bool doubts_root_ = false;
   std::vector<peer> peers_;
 };

@@ -340,6 +340,7 @@ void engine::beat(double t) {
     if (rank == 0 && tree.is_leader(rank_))
       for (int r = rank_ + 1; r < tree.block_end(rank_); ++r) send_opinion(r, 0);
   }
+  if (v.doubt) report(tree.leader_of(rank_), *v.doubt);
   for (int const rank : v.greet) {
     auto p = link_to(rank).heartbeat();
     ++messages_sent_;

@@ -78,10 +78,11 @@ void engine::on_opinion(int from, int about, bool lost) {
   auto const& tree = detector_.tree();
   if (rank_ == 0) {
     if (about == 0) return;
+    if (about == tree.leader_of(from)) detector_.adopt(from, lost);
     if (from != tree.leader_of(about)) {
       if (!lost && is_lost(about)) send_opinion(from, about);
     } else if (lost) {
-      declare_lost(about);
+      if (!detector_.has_adopted(about)) declare_lost(about);
     } else if (is_lost(about)) {
       found(about);
     }

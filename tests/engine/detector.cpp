@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <numeric>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "catch.hpp"
@@ -68,6 +69,7 @@ struct crowd {
   std::vector<detector> ranks;
   std::vector<std::set<int>> lost;  // in each rank's view
   std::set<int> dead;
+  std::set<std::pair<int, int>> cut;  // these cannot hear each other
   std::uint64_t sent_by_root = 0;
   double now = 0;
 
@@ -94,16 +96,17 @@ struct crowd {
       if (r == 0) {
         decide(silent, true);
       } else if (silent != 0) {
-        if (lives(0)) decide(silent, true);
+        if (lives(0) && !ranks[0].has_adopted(silent)) decide(silent, true);
       } else {
         lost[static_cast<std::size_t>(r)].insert(0);
         if (d.tree().is_leader(r))
           for (int m = r + 1; m < d.tree().block_end(r); ++m) ranks[static_cast<std::size_t>(m)].doubt_root();
       }
     }
+    if (v.doubt && lives(0)) ranks[0].adopt(r, *v.doubt);
     for (int const to : v.greet) {
       sent_by_root += r == 0 ? 1 : 0;
-      if (lives(to)) hear(to, r);
+      if (lives(to) && !cut.contains({std::min(r, to), std::max(r, to)})) hear(to, r);
     }
   }
   void run_until(double end) {
@@ -157,10 +160,29 @@ TEST_CASE("a rank of a crowd that comes back to life is no longer lost") {
   }
 }
 
+TEST_CASE("a rank and its leader that cannot hear each other are not lost for long") {
+  crowd all(400, 2);
+  all.run_until(5);
+  all.cut = {{20, 25}};
+  all.run_until(12);
+  double lost_seconds = 0;
+  for (int k = 0; k < 100; ++k) {
+    all.run_until(all.now + 0.25);
+    lost_seconds += all.lost[0].empty() ? 0 : 0.25;
+  }
+  CHECK(lost_seconds == 0);
+  all.cut.clear();
+  all.run_until(all.now + 20);
+  CHECK(all.lost[0].empty());
+  all.dead = {25};
+  all.run_until(all.now + 5);
+  CHECK(all.lost[0] == std::set{25});
+}
+
 TEST_CASE("in a crowd, the root sends about two heartbeats per interval and square root of the ranks") {
   crowd all(400, 2);
   all.run_until(10);
-  CHECK(all.sent_by_root <= 40 * 41);
+  CHECK(all.sent_by_root <= 40 * 41);  // intervals of 0.25 s
   CHECK(all.sent_by_root >= 40 * 36);
 }
 
