@@ -166,11 +166,10 @@ void farm_run::receive(int from, std::span<std::byte const> body, transport::pac
   }
   if (auto* const give = std::get_if<role::farm::give>(&m); give != nullptr && ledger_)
     give->ranges = ledger_->not_recorded(give->ranges);
+  bool const ran = ledger_ && ledger_->runs(from);
   deliver(from, m, std::move(batch));
   deliver_own();
-  if (!is_root() || as_call<role::stopped>(m) == nullptr) return;
-  auto const left = ledger_->not_stopped().size();
-  if (std::exchange(not_stopped_, left) != left) last_moved_ = now();
+  if (ran && !ledger_->runs(from)) last_moved_ = now();
 }
 
 // --- report

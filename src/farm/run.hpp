@@ -87,7 +87,6 @@ class farm_run final : public farm_call<farm_roles> {
   std::vector<thread_state> state_;
   bool must_end_ = false;  // a task runs over its time limit
 
-  std::size_t not_stopped_ = 0;                      // ranks that have not said `stopped`, for the watchdog
   unsigned received_ = 0;                            // messages
   std::unordered_map<int, std::uint64_t> finished_;  // at the last stock-taking: shows who makes progress
 };

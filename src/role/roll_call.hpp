@@ -62,6 +62,11 @@ class roll_call {
   [[nodiscard]] bool finished() const { return finished_; }
   [[nodiscard]] std::vector<rank_id> lost_ranks() const;
   [[nodiscard]] std::vector<rank_id> not_stopped() const;
+  /// Whether this rank lives and has not said `stopped`.
+  [[nodiscard]] bool runs(rank_id rank) const {
+    auto const at = ranks_.index_of(rank);
+    return at && peers_[*at].runs();
+  }
   friend bool operator==(roll_call const&, roll_call const&) = default;
   [[nodiscard]] std::uint64_t hash() const;
 

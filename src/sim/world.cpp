@@ -72,7 +72,7 @@ message& world::new_message(std::size_t bytes) {
 }
 
 void world::recycle(message& m) {
-  m.what = {};
+  m.what = transport::packet::received({});  // without a buffer
   unused_.push_back(&m);
 }
 

@@ -92,6 +92,7 @@ class farm_ledger {
   [[nodiscard]] std::uint64_t left_out() const { return left_out_; }
   [[nodiscard]] std::vector<rank_id> lost_ranks() const { return roll_.lost_ranks(); }
   [[nodiscard]] std::vector<rank_id> not_stopped() const { return roll_.not_stopped(); }
+  [[nodiscard]] bool runs(rank_id rank) const { return roll_.runs(rank); }
   /// The tasks of `ranges` that have no result yet.
   [[nodiscard]] range_list not_recorded(range_list const& ranges) const;
   /// Whether a lost rank may have been running this task.
