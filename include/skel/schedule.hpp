@@ -213,7 +213,7 @@ struct results_policy {
   bool concentrated = false;  ///< once at the end
   std::uint64_t batch = 0;    ///< streamed: results per message; 0: about 100 us of work
   /// An upper bound on the tasks that have been handed out and whose results the sink has not
-  /// received. 0: 65,536 where the schedule allows a bound.
+  /// received. 0: 65,536, or 32 per rank if that is more, where the schedule allows a bound.
   std::uint64_t window = 0;
   friend bool operator==(results_policy const&, results_policy const&) = default;
 };

@@ -14,7 +14,8 @@
 namespace skel::detail {
 
 namespace {
-constexpr std::uint64_t default_window = 65536;
+constexpr std::uint64_t least_window = 65536;
+constexpr std::uint64_t window_per_rank = 32;  // or grants are small, so the root sends many
 constexpr std::uint64_t least_first_grant = 64;
 constexpr std::size_t first_grant_bytes = std::size_t{256} * 1024;
 }  // namespace
@@ -34,7 +35,8 @@ farm_setup::farm_setup(context const& ctx, farm_work const& work, farm_policy ho
   if (window == 0) window = traits.window;
   bool const bounded =
       asks_root(policy) && policy.start == start_with::nothing && !options.results.concentrated;
-  if (window == 0 && bounded) window = default_window;
+  if (window == 0 && bounded)
+    window = std::max(least_window, window_per_rank * static_cast<std::uint64_t>(size));
 }
 
 role::rank_range farm_setup::workers() const {

@@ -225,6 +225,11 @@ void add_options(CLI::App& app, options& o) {
       ->capture_default_str()
       ->check(CLI::IsMember({"one", "half"}))
       ->group(search);
+  app.add_option("--order", o.order, "order in which a thief asks its victims along the ring")
+      ->type_name("successors|predecessors|doubling")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"successors", "predecessors", "doubling"}))
+      ->group(search);
 #endif
 #if SKEL_SIMULATE_COMPONENTS
   add_divide_options(app, o);

@@ -36,6 +36,9 @@ struct simulated_list {
 ring_steal_options parse(options const& o) {
   ring_steal_options how;
   how.take = o.take == "one" ? steal_size::one : steal_size::half;
+  how.order = o.order == "successors"     ? ring_order::successors
+              : o.order == "predecessors" ? ring_order::predecessors
+                                          : ring_order::doubling;
   return how;
 }
 

@@ -50,6 +50,7 @@ struct options {
   std::string skeleton = "farm";
   std::string tree = "T1";
   std::string take = "half";
+  std::string order = "doubling";
   std::vector<std::string> graphs{"uniform:n=64000,m=64000,seed=1"};
   std::string kind = "hypercube";
   std::string exchange = "cheapest";
