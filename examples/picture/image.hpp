@@ -1,6 +1,7 @@
 // Pictures in memory and in files.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -23,6 +24,9 @@ struct image {
     return std::span(rgb).subspan(static_cast<std::size_t>(y) * n, n);
   }
 };
+
+/// The colour of pixels that could not be computed: magenta.
+inline constexpr std::array<float, 3> missing_colour{1, 0, 1};
 
 /// Premultiplied linear colours and opacities: red, green, blue and opacity of each pixel.
 struct transparent_image {

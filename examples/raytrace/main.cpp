@@ -103,6 +103,13 @@ void paste(image& picture, rectangle const& r, pixels const& p) {
   }
 }
 
+/// Marks a rectangle whose task was left out.
+void mark(image& picture, rectangle const& r) {
+  for (int y = r.y0; y < r.y1; ++y)
+    for (int x = r.x0; x < r.x1; ++x)
+      std::ranges::copy(picture::missing_colour, picture.row(y).begin() + std::ptrdiff_t{3} * x);
+}
+
 /// Running mean and variance (Welford).
 class statistics {
  public:
@@ -182,9 +189,7 @@ skel::program::run_outcome render_scene(skel::context& ctx, skel::program::commo
   skel::program::preview preview(ctx.is_root() ? o.preview : "", [&](skel::atomic_file& file) {
     file.write(encode_image(o.preview, all.picture));
   });
-  skel::farm_options farm;
-  farm.results = common.results();
-  farm.root = common.root_works ? skel::root_role::works : skel::root_role::serves;
+  auto farm = common.farm();
   farm.label = "render";
   if (!common.checkpoint_code.empty())
     farm.checkpoint = common.checkpoint("skel-raytrace", problem_text(world, o));
@@ -203,9 +208,11 @@ skel::program::run_outcome render_scene(skel::context& ctx, skel::program::commo
                        .report;
   if (!ctx.is_root()) return {run, {}, {}, {}};
 
+  for (auto const& f : run.failed_tasks) mark(all.picture, units[f.task]);
   preview.finish();
   if (!common.output.empty() && !run.stopped_early) write_image(common.output, all.picture);
-  if (!o.unit_costs.empty() && !run.stopped_early) skel::program::write_costs(o.unit_costs, all.unit_seconds);
+  if (!o.unit_costs.empty() && skel::program::is_whole(run))
+    skel::program::write_costs(o.unit_costs, all.unit_seconds);
   if (common.verify && !run.stopped_early) verify(world, how, all.picture);
   if (o.costs && !common.quiet)
     fmt::print(

@@ -16,19 +16,23 @@ struct unfinished {
   std::uint64_t missing;  // tasks
 };
 
+/// Copies next() to each pixel of a task, in the order in which the task renders them.
+template <class Next>
 void paste(picture::transparent_image& into, tiling const& tiles, task_cutter const& cut, std::uint64_t task,
-           std::vector<rgba> const& pixels) {
-  auto from = pixels.begin();
+           Next next) {
   cut.each_tile(task, [&](std::uint64_t tile) {
     tiles.each_pixel(tile, [&](int, int x, int y) {
       auto const at = 4 * (static_cast<std::size_t>(y) * static_cast<std::size_t>(into.width) +
                            static_cast<std::size_t>(x));
-      auto const p = *from++;
+      rgba const p = next();
       std::ranges::copy(std::array{p.red, p.green, p.blue, p.opacity},
                         into.rgba.begin() + static_cast<std::ptrdiff_t>(at));
     });
   });
 }
+
+constexpr rgba missing_pixel{picture::missing_colour[0], picture::missing_colour[1],
+                             picture::missing_colour[2], 1};
 
 camera view_of(prepared_volume const& volume, job const& what, int frame) {
   auto const& spec = what.spec;
@@ -63,6 +67,16 @@ job_result render(skel::context& ctx, prepared_volume const& volume, job const& 
   job_result all;
   all.hashes.resize(views.size());
   std::map<std::uint64_t, unfinished> pictures;
+  auto const add = [&](skel::task_id id, auto next_pixel) {
+    auto const frame = id / cut.tasks();
+    auto [at, fresh] = pictures.try_emplace(frame);
+    if (fresh) at->second = {picture::transparent_image(spec.width, spec.height), cut.tasks()};
+    paste(at->second.picture, views[frame].tiling(), cut, id % cut.tasks(), next_pixel);
+    if (--at->second.missing > 0) return;
+    all.hashes[frame] = skel::xxh3_hex(std::as_bytes(std::span(at->second.picture.rgba)));
+    done(static_cast<int>(frame), views[frame].view(), at->second.picture);
+    pictures.erase(at);
+  };
   if (options.label.empty()) options.label = what.frames > 1 ? "render turntable" : "render";
   all.run = farm(
                 ctx, skel::indices(cut.tasks() * views.size()),
@@ -71,22 +85,17 @@ job_result render(skel::context& ctx, prepared_volume const& volume, job const& 
                 },
                 schedule,
                 [&](skel::task_id id, sub_image&& part) {
-                  auto const frame = id / cut.tasks();
                   if (id >= all.task_seconds.size()) all.task_seconds.resize(id + 1);
                   all.task_seconds[id] = part.seconds;
-                  auto [at, fresh] = pictures.try_emplace(frame);
-                  if (fresh) at->second = {picture::transparent_image(spec.width, spec.height), cut.tasks()};
-                  paste(at->second.picture, views[frame].tiling(), cut, id % cut.tasks(), part.pixels);
                   all.counts.cells += part.counts.cells;
                   all.counts.segments += part.counts.segments;
                   all.rays.insert(all.rays.end(), part.rays.begin(), part.rays.end());
-                  if (--at->second.missing > 0) return;
-                  all.hashes[frame] = skel::xxh3_hex(std::as_bytes(std::span(at->second.picture.rgba)));
-                  done(static_cast<int>(frame), views[frame].view(), at->second.picture);
-                  pictures.erase(at);
+                  add(id, [from = part.pixels.begin()]() mutable { return *from++; });
                 },
                 options)
                 .report;
+  if (!all.run.stopped_early)
+    for (auto const& f : all.run.failed_tasks) add(f.task, [] { return missing_pixel; });
   return all;
 }
 

@@ -32,7 +32,8 @@ struct job_result {
   double waited_seconds = 0, loading_seconds = 0;  ///< for slabs, see prefetch
 };
 
-/// Receives each complete picture on the root: its number, its view, and the image object.
+/// Receives each complete picture on the root: its number, its view, and the image object. Pixels of
+/// tasks that the farm left out have picture::missing_colour.
 using picture_sink = std::function<void(int, camera const&, picture::transparent_image const&)>;
 
 /// Determines pixels_per_task with the cost model (task_size.hpp), from the time of a pixel on the

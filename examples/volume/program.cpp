@@ -76,6 +76,8 @@ class program_run {
                                               : std::to_string(names_.size()));
     if (in_slabs() && common.verify)
       throw skel::usage_error("--verify: requires the whole grid, expected no --slabs or --memory");
+    if (in_slabs() && common.on_error().collects)
+      throw skel::usage_error("--on-error collect: requires the whole grid, expected no --slabs or --memory");
     if (saves() && (in_slabs() || names_.size() > 1))
       throw skel::usage_error(
           "--checkpoint: requires a single farm, expected no --series, --slabs or --memory");
@@ -88,7 +90,7 @@ class program_run {
       each_in_slabs();
     else
       each_whole();
-    if (ctx_.is_root() && !options_.unit_costs.empty() && !all_.run.stopped_early)
+    if (ctx_.is_root() && !options_.unit_costs.empty() && skel::program::is_whole(all_.run))
       skel::program::write_costs(options_.unit_costs, all_.task_seconds);
   }
 
@@ -103,7 +105,6 @@ class program_run {
   void each_in_slabs();
   void render_whole(loaded_volume const& volume, int number);
   [[nodiscard]] bool saves() const { return !common_.checkpoint_code.empty(); }
-  [[nodiscard]] skel::farm_options farm() const;
   [[nodiscard]] std::string problem_of(volume_data::grid const& grid) const;
   /// The background, on ranks that write pictures. Prepared before hours of rendering, because it
   /// may fail.
@@ -151,13 +152,6 @@ int program_run::task_size(prepared_volume const& volume) {
   return find_task_size(ctx_, volume, what_, where).value_or(pixels_of_the_paper);
 }
 
-skel::farm_options program_run::farm() const {
-  skel::farm_options f;
-  f.results = common_.results();
-  f.root = common_.root_works ? skel::root_role::works : skel::root_role::serves;
-  return f;
-}
-
 /// A text of everything that the pictures depend on, for checkpoints: the values themselves, not
 /// their source.
 std::string program_run::problem_of(volume_data::grid const& grid) const {
@@ -194,7 +188,7 @@ void program_run::each_whole() {
 
 void program_run::render_whole(loaded_volume const& volume, int number) {
   auto const behind = scenery(volume.prepared.sides());
-  auto how = farm();
+  auto how = common_.farm();
   if (names_.size() > 1) how.label = fmt::format("picture {} of {}", number + 1, pictures_);
   if (what_.pixels_per_task == 0) what_.pixels_per_task = task_size(volume.prepared);
   if (saves()) how.checkpoint = common_.checkpoint("skel-volume", problem_of(volume.grid));
@@ -229,11 +223,11 @@ void program_run::each_in_slabs() {
           (grid->whole.coordinates[d].back() - grid->whole.coordinates[d].front()) * what_.spec.stretch[d];
     auto const behind = scenery(sides);
     auto const number = static_cast<int>(i);
-    all_.add(render_in_slabs(ctx_, volumes[i], options_.source(), *grid, what_, common_.schedule(), farm(),
-                             [&](int frame, camera const& view, transparent_image const& picture) {
-                               save(numbered(common_.output, number + frame, pictures_), behind, view,
-                                    picture);
-                             }));
+    all_.add(
+        render_in_slabs(ctx_, volumes[i], options_.source(), *grid, what_, common_.schedule(), common_.farm(),
+                        [&](int frame, camera const& view, transparent_image const& picture) {
+                          save(numbered(common_.output, number + frame, pictures_), behind, view, picture);
+                        }));
   }
 }
 

@@ -1,11 +1,18 @@
 #include "report_sum.hpp"
 
+#include <utility>
+
 namespace volume {
 
 void add(skel::report& total, skel::report const& next) {
   if (total.ranks == 0) {
     total = next;
     return;
+  }
+  auto const before = total.tasks + total.failed_tasks.size();
+  for (auto f : next.failed_tasks) {
+    f.task += before;
+    total.failed_tasks.push_back(std::move(f));
   }
   double const busy = total.busy_share * total.seconds + next.busy_share * next.seconds;
   total.tasks += next.tasks;

@@ -5,7 +5,8 @@
 
 namespace volume {
 
-/// Adds the next call's report. Rows per rank are those of the last call.
+/// Adds the next call's report. Rows per rank are those of the last call. Failed tasks are numbered on
+/// from the tasks of the earlier calls.
 void add(skel::report& total, skel::report const& next);
 
 }  // namespace volume

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace skel {
 
@@ -46,7 +47,10 @@ struct error_policy {
   [[nodiscard]] constexpr bool goes_on() const { return times > 1 || collects; }
   friend bool operator==(error_policy const&, error_policy const&) = default;
 };
-/// For messages: "stop", "retry:times=3" or "collect:times=1,elsewhere=no".
+/// Parses "stop", "retry" or "collect", the latter two optionally with options:
+/// "retry:times=5,elsewhere=no". Throws usage_error for another text.
+[[nodiscard]] error_policy parse_on_error(std::string_view spec);
+/// The text from which parse_on_error() makes this policy, such as "retry:times=3".
 [[nodiscard]] std::string to_string(error_policy const& policy);
 
 }  // namespace skel

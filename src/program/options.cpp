@@ -5,6 +5,7 @@
 
 #include "base/duration.hpp"
 #include "skel/error.hpp"
+#include "skel/farm.hpp"
 #include "skel/storage/code.hpp"
 
 namespace skel::program {
@@ -42,6 +43,24 @@ void add_parallel_options(CLI::App& app, common_options& options) {
          "--time-limit",
          [&options](std::string const& text) { options.time_limit = detail::parse_duration(text); },
          "stop handing out tasks after this time; Ctrl-C, SIGTERM and SIGUSR1 do the same")
+      ->type_name("90s|15m|2h")
+      ->check(parsed_by([](std::string const& text) { std::ignore = detail::parse_duration(text); }))
+      ->group("Parallel run");
+}
+
+void add_failure_options(CLI::App& app, common_options& options) {
+  app.add_option(
+         "--on-error", options.on_error_text,
+         "a task that fails ends the run (stop), runs again (retry), or is left out when it has failed "
+         "`times` times (collect); the exit code is 3 if tasks were left out")
+      ->type_name("stop|retry[:times=N,elsewhere=yes|no]|collect[:...]")
+      ->capture_default_str()
+      ->check(parsed_by([](std::string const& text) { std::ignore = parse_on_error(text); }))
+      ->group("Parallel run");
+  app.add_option_function<std::string>(
+         "--task-time-limit",
+         [&options](std::string const& text) { options.task_time_limit = detail::parse_duration(text); },
+         "a task that runs for longer has failed, and its rank ends; start the program with skel-mpiexec")
       ->type_name("90s|15m|2h")
       ->check(parsed_by([](std::string const& text) { std::ignore = detail::parse_duration(text); }))
       ->group("Parallel run");
@@ -158,6 +177,15 @@ void add_report_options(CLI::App& app, common_options& options) {
   app.add_flag("--quiet", options.quiet, "no summary, no progress")->group("Observing");
 }
 
+farm_options common_options::farm() const {
+  farm_options o;
+  o.results = results();
+  o.root = root_works ? root_role::works : root_role::serves;
+  o.on_error = on_error();
+  if (task_time_limit) o.task_time_limit_seconds = task_time_limit->count();
+  return o;
+}
+
 observe::progress_mode common_options::progress() const {
   auto const mode = observe::parse_progress_mode(progress_text);
   return quiet && mode == observe::progress_mode::automatic ? observe::progress_mode::never : mode;
@@ -173,7 +201,10 @@ void add_common_options(CLI::App& app, common_options& options, option_set which
   app.add_option("-o,--output", options.output, "result file; its extension selects the format")
       ->type_name("FILE");
   app.add_flag("--verify", options.verify, "check the result with an independent, slower method");
-  if (which == option_set::farm) add_schedule_options(app, options);
+  if (which == option_set::farm) {
+    add_schedule_options(app, options);
+    add_failure_options(app, options);
+  }
   add_parallel_options(app, options);
   add_observing_options(app, options);
 }

@@ -15,6 +15,8 @@ std::string counted(std::uint64_t n, std::string_view noun) {
 
 }  // namespace
 
+bool is_whole(report const& run) { return !run.stopped_early && run.failed_tasks.empty(); }
+
 void write_run_files(common_options const& options, std::string const& program, run_outcome const& outcome,
                      std::span<observe::rank_trace const> traces) {
   if (!options.report.empty()) {
@@ -22,7 +24,7 @@ void write_run_files(common_options const& options, std::string const& program, 
     skel::write_file_atomically(options.report, observe::report_to_json(outcome.run, extra));
   }
   if (!options.trace.empty()) observe::write_chrome_trace(options.trace, traces);
-  if (!options.samples.empty() && !outcome.run.stopped_early) {
+  if (!options.samples.empty() && is_whole(outcome.run)) {
     observe::append_sample(options.samples, program, outcome.run, outcome.problem);
   }
 }
@@ -56,6 +58,23 @@ std::string summary_line(report const& run) {
     if (c->failed > 0) text += fmt::format(" ({} failed)", c->failed);
   }
   return text;
+}
+
+std::vector<std::string> lines_of_failures(report const& run) {
+  constexpr std::size_t most = 10;
+  std::vector<std::string> lines;
+  for (auto const& f : run.failed_tasks) {
+    if (lines.size() == most) break;
+    auto const where = f.times > 1 ? fmt::format("{} times, last on rank {},", f.times, f.rank)
+                                   : fmt::format("on rank {}", f.rank);
+    lines.push_back(fmt::format("task {} failed {} and is left out: {}", f.task, where, f.text));
+  }
+  if (!lines.empty())
+    lines.push_back(
+        fmt::format("the result is incomplete: {} of {} left out{}", run.failed_tasks.size(),
+                    counted(run.tasks + run.failed_tasks.size(), "task"),
+                    run.checkpoint && run.checkpoint->saved > 0 ? "; --resume tries them again" : ""));
+  return lines;
 }
 
 }  // namespace skel::program

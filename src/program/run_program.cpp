@@ -57,7 +57,7 @@ void check_own_outputs(CLI::App const& app, std::vector<std::string> const& name
     for (auto const& path : app.get_option(name)->results()) check_writable(path);
 }
 
-void run(context& ctx, common_options const& options, std::string const& program, body_function const& body) {
+int run(context& ctx, common_options const& options, std::string const& program, body_function const& body) {
   stop_signals const signals(options.time_limit);
   std::stop_callback const stop_context(signals.token(), [&] { ctx.request_stop(); });
   auto const outcome = in_one_line([&] { return body(ctx, options); });
@@ -67,6 +67,9 @@ void run(context& ctx, common_options const& options, std::string const& program
         "stopped by {} after {} tasks; the result is incomplete{}", signals.reason(), outcome.run.tasks,
         outcome.run.checkpoint && outcome.run.checkpoint->saved > 0 ? "; continue with --resume" : ""));
   }
+  for (auto const& line : lines_of_failures(outcome.run))
+    fmt::print(stderr, "{}: {}\n", program, detail::one_line(line));
+  return outcome.run.failed_tasks.empty() ? 0 : exit_incomplete;  // on the root, whose code all ranks return
 }
 
 }  // namespace
@@ -80,15 +83,17 @@ int run_program(int argc, char** argv, program_info const& info, add_options_fun
     if (add_options) add_options(app);
     add_common_options(app, options, info.options);
     if (info.checkpoints) add_checkpoint_options(app, options);
-    if (!parse(app, argc, argv, ctx.is_root())) return;
+    if (!parse(app, argc, argv, ctx.is_root())) return 0;
     in_one_line([&] {
       require_same_options(ctx, app, special(info));
+      if (options.verify && options.on_error().collects)
+        throw usage_error("--verify: requires the whole result, expected no --on-error collect");
       if (!ctx.is_root()) return;
       check_outputs(options);
       check_own_outputs(app, info.outputs);
     });
     apply(options, ctx);
-    run(ctx, options, info.name, body);
+    return run(ctx, options, info.name, body);
   });
 }
 

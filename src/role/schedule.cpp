@@ -8,6 +8,7 @@
 #include <initializer_list>
 #include <set>
 #include <span>
+#include <type_traits>
 
 #include "base/format.hpp"
 #include "skel/error.hpp"
@@ -69,13 +70,13 @@ struct option_text {
   std::string_view spec, key, value;
 };
 
-std::uint64_t count_of(option_text const& o, std::uint64_t least) {
-  std::uint64_t n = 0;
+template <std::unsigned_integral N = std::uint64_t>
+N count_of(option_text const& o, std::type_identity_t<N> least) {
+  N n = 0;
   auto const [end, bad] = std::from_chars(o.value.data(), o.value.data() + o.value.size(), n);
   if (bad != std::errc{} || end != o.value.data() + o.value.size() || n < least)
-    throw usage_error(
-        detail::format("schedule \"{}\": {} must be a whole number of at least {}, found \"{}\"", o.spec,
-                       o.key, least, o.value));
+    throw usage_error(detail::format("\"{}\": {} must be a whole number of at least {}, found \"{}\"", o.spec,
+                                     o.key, least, o.value));
   return n;
 }
 
@@ -83,8 +84,7 @@ double number_of(option_text const& o, std::string_view text) {
   double x = 0;
   auto const [end, bad] = std::from_chars(text.data(), text.data() + text.size(), x);
   if (bad != std::errc{} || end != text.data() + text.size() || !std::isfinite(x))
-    throw usage_error(
-        detail::format("schedule \"{}\": {} must be a number, found \"{}\"", o.spec, o.key, text));
+    throw usage_error(detail::format("\"{}\": {} must be a number, found \"{}\"", o.spec, o.key, text));
   return x;
 }
 
@@ -122,7 +122,7 @@ template <class E>
 E word_of(option_text const& o, std::span<std::string_view const> words) {
   auto const at = std::find(words.begin(), words.end(), o.value);
   if (at == words.end())
-    throw usage_error(detail::format("schedule \"{}\": {} must be {}, found \"{}\"", o.spec, o.key,
+    throw usage_error(detail::format("\"{}\": {} must be {}, found \"{}\"", o.spec, o.key,
                                      detail::join(words, " or "), o.value));
   return static_cast<E>(at - words.begin());
 }
@@ -139,7 +139,7 @@ cut_at cut_of(option_text const& o) {
   if (!o.value.ends_with('%')) return cut_at(count_of(o, 0));
   auto const c = cut_at::percent(number_of(o, o.value.substr(0, o.value.size() - 1)));
   if (!(c.share >= 0 && c.share <= 1))
-    throw usage_error(detail::format("schedule \"{}\": cut must lie between 0% and 100%", o.spec));
+    throw usage_error(detail::format("\"{}\": cut must lie between 0% and 100%", o.spec));
   return c;
 }
 
@@ -287,6 +287,30 @@ results_policy parse_results(std::string_view spec) {
     return key == "batch" ? (r.batch = count_of({spec, key, value}, 1), true) : false;
   });
   return r;
+}
+
+error_policy parse_on_error(std::string_view spec) {
+  constexpr std::string_view known =
+      "stop, retry[:times=N,elsewhere=yes|no], collect[:times=N,elsewhere=yes|no]";
+  auto const name = spec.substr(0, spec.find(':'));
+  error_policy p;
+  if (name == "retry")
+    p = on_error::retry{};
+  else if (name == "collect")
+    p = on_error::collect{};
+  else if (spec != "stop")
+    throw usage_error(detail::format("unknown choice \"{}\"; known: {}", spec, known));
+  for_each_option(spec, "times=N, elsewhere=yes|no", [&](auto key, auto value) {
+    option_text const o{spec, key, value};
+    if (key == "times")
+      p.times = count_of<unsigned>(o, 1);
+    else if (key == "elsewhere")
+      p.elsewhere = is_yes(o);
+    else
+      return false;
+    return true;
+  });
+  return p;
 }
 
 std::string to_string(error_policy const& p) {

@@ -107,6 +107,21 @@ TEST_CASE("schedules survive a round trip as text") {
     CHECK(skel::to_string(skel::parse_results(spec)) == spec);
 }
 
+TEST_CASE("what happens on errors survives a round trip as text") {
+  using skel::parse_on_error;
+  CHECK(parse_on_error("stop") == skel::error_policy(skel::on_error::stop{}));
+  CHECK(parse_on_error("retry") == skel::error_policy(skel::on_error::retry{}));
+  CHECK(parse_on_error("collect") == skel::error_policy(skel::on_error::collect{}));
+  CHECK(parse_on_error("retry:elsewhere=no,times=5") ==
+        skel::error_policy(skel::on_error::retry{.times = 5, .elsewhere = false}));
+  CHECK(parse_on_error("collect:times=2,elsewhere=yes") ==
+        skel::error_policy(skel::on_error::collect{.times = 2}));
+  for (char const* spec : {"stop", "retry:times=3", "retry:times=2,elsewhere=no", "collect:times=1",
+                           "collect:times=4294967295,elsewhere=no"})
+    CHECK(skel::to_string(parse_on_error(spec)) == spec);
+  CHECK(skel::to_string(parse_on_error("retry:times=1")) == "stop");
+}
+
 TEST_CASE("powers keep all their digits when written") {
   skel::schedule::hybrid h;
   h.power = {1.0 / 3, 123456.789};
@@ -136,5 +151,21 @@ TEST_CASE("errors of a schedule name the fault and the known names") {
   says("ring:take=all", "take must be one or half, found \"all\"");
   says("ring:order=random", "order must be successors or predecessors or doubling");
   says("ring:chunk=2", "known: take=one|half");
+  auto const policy = [](std::string const& spec, std::string const& text) {
+    CHECK_THROWS_WITH(skel::parse_on_error(spec), text);
+  };
+  auto const known = "; known: stop, retry[:times=N,elsewhere=yes|no], collect[:times=N,elsewhere=yes|no]";
+  policy("", std::string("unknown choice \"\"") + known);
+  policy("ignore", std::string("unknown choice \"ignore\"") + known);
+  policy("stop:times=2", std::string("unknown choice \"stop:times=2\"") + known);
+  policy("retry:", "\"retry:\": expected an option after the colon");
+  policy("retry:times=0", "\"retry:times=0\": times must be a whole number of at least 1, found \"0\"");
+  policy("retry:times=4294967296",
+         "\"retry:times=4294967296\": times must be a whole number of at least 1, found \"4294967296\"");
+  policy("retry:times=1,times=2", "\"retry:times=1,times=2\": times stands twice");
+  policy("collect:elsewhere=maybe",
+         "\"collect:elsewhere=maybe\": elsewhere must be no or yes, found \"maybe\"");
+  policy("collect:tries=2",
+         "\"collect:tries=2\": unknown option \"tries=2\"; known: times=N, elsewhere=yes|no");
   CHECK_THROWS_WITH(skel::parse_results("later"), Catch::Contains("streamed[:batch=N], concentrated"));
 }

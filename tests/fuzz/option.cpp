@@ -3,6 +3,7 @@
 #include "fuzz.hpp"
 #include "generate.hpp"
 #include "skel/divide_and_conquer.hpp"
+#include "skel/on_error.hpp"
 #include "skel/schedule.hpp"
 #include "uts.hpp"
 
@@ -10,7 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
   if (size == 0) return 0;
   auto const text = fuzz::input{data + 1, size - 1}.text();
   fuzz::expect_error_or_result([&] {
-    switch (data[0] % 6) {
+    switch (data[0] % 7) {
       case 0:
         skel::any_schedule(text).policy().check();
         break;
@@ -26,6 +27,11 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
       case 4:
         (void)components::parse_graph(text);
         break;
+      case 5: {
+        auto const policy = skel::to_string(skel::parse_on_error(text));
+        if (skel::to_string(skel::parse_on_error(policy)) != policy) __builtin_trap();
+        break;
+      }
       default:
         (void)search::parse_tree(text);
         break;

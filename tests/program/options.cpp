@@ -7,6 +7,7 @@
 #include "catch.hpp"
 #include "observe/support.hpp"
 #include "skel/error.hpp"
+#include "skel/farm.hpp"
 
 using skel::observe::progress_mode;
 using skel::program::common_options;
@@ -47,6 +48,8 @@ TEST_CASE("without arguments the common options have their defaults") {
   CHECK(options.root_works);
   CHECK_FALSE(options.threads);
   CHECK_FALSE(options.time_limit);
+  CHECK(options.on_error() == skel::error_policy());
+  CHECK_FALSE(options.farm().task_time_limit_seconds);
   CHECK_FALSE(options.verify);
   CHECK_FALSE(options.quiet);
   CHECK(options.progress() == progress_mode::automatic);
@@ -63,6 +66,10 @@ TEST_CASE("every common option is parsed") {
                                "3",
                                "--time-limit",
                                "1.5m",
+                               "--on-error",
+                               "collect:times=2",
+                               "--task-time-limit",
+                               "500ms",
                                "--report",
                                "r.json",
                                "--trace",
@@ -80,6 +87,12 @@ TEST_CASE("every common option is parsed") {
   CHECK_FALSE(options.root_works);
   CHECK(options.threads == 3);
   CHECK(options.time_limit->count() == 90);
+  CHECK(options.on_error() == skel::error_policy(skel::on_error::collect{.times = 2}));
+  auto const farm = options.farm();
+  CHECK(farm.results == options.results());
+  CHECK(farm.root == skel::root_role::serves);
+  CHECK(farm.on_error == options.on_error());
+  CHECK(farm.task_time_limit_seconds == 0.5);
   CHECK(options.report == "r.json");
   CHECK(options.trace == "t.json");
   CHECK(options.samples == "s.csv");
@@ -157,6 +170,9 @@ TEST_CASE("unknown names are errors that list the known ones") {
         "--schedule: \"guided:max=3\": unknown option \"max=3\"; known: min=N");
   CHECK(complaint({"--results", "late"}) ==
         "--results: unknown results policy \"late\"; known: streamed[:batch=N], concentrated");
+  CHECK(complaint({"--on-error", "ignore"})
+            .starts_with("--on-error: unknown choice \"ignore\"; known: stop, retry[:times=N,"));
+  CHECK(complaint({"--task-time-limit", "0"}).starts_with("--task-time-limit: \"0\" is not a duration"));
   CHECK(complaint({"--root", "sleeps"}) == "--root: unknown role \"sleeps\"; known: works, serves");
   CHECK(complaint({"--progress", "maybe"}) ==
         "--progress: unknown progress mode \"maybe\"; known: auto, always, never");

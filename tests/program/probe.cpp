@@ -2,12 +2,14 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <new>
+#include <stdexcept>
 #include <thread>
 
 #include "program/failure.hpp"
 #include "program/paths.hpp"
 #include "program/run_program.hpp"
 #include "skel/atomic_file.hpp"
+#include "skel/farm.hpp"
 
 using namespace skel::program;
 
@@ -26,11 +28,23 @@ skel::report whole_run(skel::context const& ctx) {
   return run;
 }
 
+// A real farm of 20 tasks. "fails": tasks 3 and 12 throw wherever they run; "elsewhere": all tasks of rank 1
+// do.
+skel::report farm(skel::context& ctx, std::string const& act, common_options const& options) {
+  auto const task = [&](std::uint64_t id, skel::worker_info const& where) {
+    if (act == "fails" ? id == 3 || id == 12 : where.rank == 1) throw std::runtime_error("no\nluck");
+  };
+  return skel::farm(
+             ctx, skel::indices(20), task, options.schedule(), [](skel::task_id) {}, options.farm())
+      .report;
+}
+
 run_outcome act(skel::context& ctx, std::string const& act, common_options const& options) {
   run_outcome outcome{whole_run(ctx), "0123456789abcdef", {{"acted", act}}, {{"act", act}}};
   if (!options.output.empty()) require_ending(options.output, {".png", ".ppm"});
   if (act == "bad-input")
     throw skel::usage_error("scene.nff:12: polygon needs 3 vertices, found \"2\n\x1b[31m\"");
+  if (act == "fails" || act == "elsewhere") outcome.run = farm(ctx, act, options);
   if (act == "task") throw skel::task_error(17, 0, "bad thing", 3);
   if (act == "differs") throw verification_error("the result differs from the brute-force one in row 3");
   if (act == "memory") throw std::bad_alloc();

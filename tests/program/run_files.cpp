@@ -52,6 +52,27 @@ TEST_CASE("a stopped run writes no sample") {
   CHECK(directory.entries() == 0);
 }
 
+TEST_CASE("a run that left tasks out names ten of them and writes no sample") {
+  test::temporary_directory const directory;
+  common_options options;
+  options.samples = directory.file("s.csv");
+  auto outcome = some_outcome();
+  CHECK(lines_of_failures(outcome.run).empty());
+  outcome.run.failed_tasks = {{.task = 7, .rank = 2, .times = 1, .text = "bad thing"},
+                              {.task = 9, .rank = 1, .times = 3, .text = "worse thing"}};
+  write_run_files(options, "skel-x", outcome, {});
+  CHECK(directory.entries() == 0);
+  CHECK(lines_of_failures(outcome.run) ==
+        std::vector<std::string>{"task 7 failed on rank 2 and is left out: bad thing",
+                                 "task 9 failed 3 times, last on rank 1, and is left out: worse thing",
+                                 "the result is incomplete: 2 of 514 tasks left out"});
+  outcome.run.failed_tasks.resize(12);
+  outcome.run.checkpoint = skel::checkpoint_report{.saved = 1};
+  auto const lines = lines_of_failures(outcome.run);
+  CHECK(lines.size() == 11);
+  CHECK(lines.back() == "the result is incomplete: 12 of 524 tasks left out; --resume tries them again");
+}
+
 TEST_CASE("costs of tasks are written one per line") {
   test::temporary_directory const directory;
   auto const path = directory.file("c.csv");

@@ -1,9 +1,12 @@
 // Tests the contract of all programs from outside: exit codes, messages, files.
+#include "program/run_program.hpp"
+
 #include <sys/wait.h>
 
 #include <csignal>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "catch.hpp"
 #include "observe/support.hpp"
@@ -16,10 +19,10 @@ struct ended {
   std::string err;
 };
 
-ended probe(std::string const& arguments) {
+ended probe(std::string const& arguments, std::string const& launcher = {}) {
   test::temporary_directory const directory;
-  auto const command =
-      "'" SKEL_PROBE "' " + arguments + " >'" + directory.file("out") + "' 2>'" + directory.file("err") + "'";
+  auto const command = launcher + " '" SKEL_PROBE "' " + arguments + " >'" + directory.file("out") + "' 2>'" +
+                       directory.file("err") + "'";
   int const status = std::system(command.c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, test::read_file(directory.file("out")),
           test::read_file(directory.file("err"))};
@@ -39,10 +42,10 @@ TEST_CASE("--help and --version exit with 0") {
   auto const help = probe("--help");
   CHECK(help.code == 0);
   CHECK(help.err.empty());
-  for (auto const* const option :
-       {"--schedule SPEC", "--results SPEC", "--root works|serves", "--threads N", "--report FILE.json",
-        "--trace FILE.json", "--samples FILE.csv", "--progress auto|always|never", "--verify",
-        "-o,--output FILE", "--quiet", "--version", "--time-limit", "ACT"}) {
+  for (auto const* const option : {"--schedule SPEC", "--results SPEC", "--root works|serves", "--threads N",
+                                   "--report FILE.json", "--trace FILE.json", "--samples FILE.csv",
+                                   "--progress auto|always|never", "--verify", "-o,--output FILE", "--quiet",
+                                   "--version", "--time-limit", "--on-error", "--task-time-limit", "ACT"}) {
     CAPTURE(option);
     CHECK(test::contains(help.out, option));
   }
@@ -74,6 +77,56 @@ TEST_CASE("a failing run gives one line and exit code 1") {
   fails("task", "task 17 failed on rank 0: bad thing (and 3 more)");
   fails("differs", "the result differs from the brute-force one in row 3");
   fails("memory", "out of memory");
+}
+
+TEST_CASE("a run whose tasks fail ends, repeats them, or says what it left out") {
+  test::temporary_directory const directory;
+  auto const report = directory.file("r.json");
+  std::vector<std::string> launchers = {""};
+#ifdef SKEL_MPIEXEC
+  launchers.emplace_back(SKEL_MPIEXEC " 3");
+#endif
+  for (auto const& launcher : launchers) {
+    CAPTURE(launcher);
+    // The program's own lines, and its exit code.
+    auto const run = [&](std::string const& arguments) {
+      auto const all = probe(arguments + " --quiet --report " + report, launcher);
+      std::vector<std::string> lines;
+      std::istringstream in(all.err);
+      for (std::string line; std::getline(in, line);)
+        if (line.starts_with("skel-probe: ") && !line.ends_with(" cores of one host")) lines.push_back(line);
+      return std::pair{all.code, lines};
+    };
+    auto const stopped = run("fails");
+    CHECK(stopped.first == 1);
+    REQUIRE(stopped.second.size() == 1);
+    CHECK(stopped.second[0].starts_with("skel-probe: task "));
+
+    auto const [code, lines] = run("fails --on-error collect:times=2");
+    CHECK(code == skel::program::exit_incomplete);
+    REQUIRE(lines.size() == 3);
+    for (std::size_t i = 0; i < 2; ++i) {
+      CHECK(lines[i].starts_with("skel-probe: task " + std::string(i == 0 ? "3" : "12") +
+                                 " failed 2 times, last on rank "));
+      CHECK(lines[i].ends_with(", and is left out: no luck"));
+    }
+    CHECK(lines[2] == "skel-probe: the result is incomplete: 2 of 20 tasks left out");
+    auto const said = nlohmann::json::parse(test::read_file(report));
+    CHECK(said["tasks"] == 18);
+    REQUIRE(said["failed_tasks"].size() == 2);
+    CHECK(said["failed_tasks"][1]["task"] == 12);
+
+    auto const refused = run("fails --on-error collect --verify");
+    CHECK(refused.first == 2);
+    CHECK(refused.second ==
+          std::vector<std::string>{
+              "skel-probe: --verify: requires the whole result, expected no --on-error collect"});
+    CHECK(run("elsewhere --schedule interleaved").first == (launcher.empty() ? 0 : 1));
+    auto const repeated = run("elsewhere --schedule interleaved --on-error retry");
+    CHECK(repeated.first == 0);
+    CHECK(repeated.second.empty());
+    CHECK(nlohmann::json::parse(test::read_file(report))["tasks"] == 20);
+  }
 }
 
 TEST_CASE("a run writes the requested files") {

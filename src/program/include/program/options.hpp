@@ -9,8 +9,13 @@
 #include <vector>
 
 #include "skel/observe/progress.hpp"
+#include "skel/on_error.hpp"
 #include "skel/schedule.hpp"
 #include "skel/storage/options.hpp"
+
+namespace skel {
+struct farm_options;
+}
 
 namespace skel::program {
 
@@ -26,10 +31,12 @@ struct common_options {
   std::string samples;         ///< --samples
   std::string progress_text = "auto";  ///< --progress, or SKEL_PROGRESS
   std::optional<std::chrono::duration<double>> time_limit;
-  std::string checkpoint_code;      ///< --checkpoint
-  std::vector<std::string> store;   ///< --store
-  std::vector<std::string> remote;  ///< --remote
-  std::uint64_t remote_every = 5;   ///< --remote-every; default: four local, one remote, as in the paper
+  std::string on_error_text = "stop";                            ///< --on-error
+  std::optional<std::chrono::duration<double>> task_time_limit;  ///< --task-time-limit
+  std::string checkpoint_code;                                   ///< --checkpoint
+  std::vector<std::string> store;                                ///< --store
+  std::vector<std::string> remote;                               ///< --remote
+  std::uint64_t remote_every = 5;  ///< --remote-every; default: four local, one remote, as in the paper
   std::chrono::duration<double> every{10};
   bool resume = false;
   std::string resume_object;
@@ -38,6 +45,9 @@ struct common_options {
 
   [[nodiscard]] any_schedule schedule() const { return any_schedule(schedule_text); }
   [[nodiscard]] results_policy results() const { return parse_results(results_text); }
+  [[nodiscard]] error_policy on_error() const { return parse_on_error(on_error_text); }
+  /// The options of a program's farm: --results, --root, --on-error and --task-time-limit.
+  [[nodiscard]] farm_options farm() const;
   [[nodiscard]] observe::progress_mode progress() const;
   /// Returns the checkpoint options, or nothing if checkpoints were not requested. `problem` must
   /// encode everything that the result depends on.
@@ -45,7 +55,8 @@ struct common_options {
                                                              std::string const& problem) const;
 };
 
-/// Selects the options that apply: a search has no --schedule, --results or --root.
+/// Selects the options that apply: a search has no --schedule, --results, --root, --on-error or
+/// --task-time-limit.
 enum class option_set : std::uint8_t { farm, search };
 
 /// Adds the options to `app`; `options` must outlive the parsing. Values are checked during

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "program/options.hpp"
 #include "skel/observe/report_json.hpp"
@@ -22,7 +23,10 @@ struct run_outcome {
   observe::problem_size problem;           ///< the sizes that the cost depends on, for the samples
 };
 
-/// Writes the requested report, trace and sample. A run that was stopped early writes no sample,
+/// Whether the result is whole: the run was not stopped early, and left no task out.
+[[nodiscard]] bool is_whole(report const& run);
+
+/// Writes the requested report, trace and sample. A run whose result is not whole writes no sample,
 /// because its cost is not that of the whole problem.
 void write_run_files(common_options const& options, std::string const& program, run_outcome const& outcome,
                      std::span<observe::rank_trace const> traces);
@@ -33,5 +37,9 @@ void write_costs(std::string const& path, std::span<double const> seconds);
 /// Returns `farm guided:min=1 streamed: 512 tasks on 4 ranks x 1 thread in 1.93 s, 96 % busy`,
 /// followed by lost ranks and checkpoints, if any.
 std::string summary_line(report const& run);
+
+/// Says which tasks were left out, where and why: a line for each of the first ten, and one that
+/// counts them.
+[[nodiscard]] std::vector<std::string> lines_of_failures(report const& run);
 
 }  // namespace skel::program

@@ -24,6 +24,9 @@ struct program_info {
       may_differ{};  ///< options that need no comparison, or that the program compares itself
 };
 
+/// The exit code of a run that left tasks out (--on-error collect).
+inline constexpr int exit_incomplete = 3;
+
 /// The program's work, collective over all ranks. Only the root's outcome is used.
 using body_function = std::function<run_outcome(context&, common_options const&)>;
 
@@ -31,7 +34,8 @@ using body_function = std::function<run_outcome(context&, common_options const&)
 /// --help and --version and writes the files. Before the body runs, options and inputs are compared
 /// between the ranks, and the root checks the output paths.
 /// SIGINT, SIGTERM, SIGUSR1 and --time-limit stop the context: no more tasks are handed out. An
-/// interrupted run writes its report but no sample, and its exit code is 1.
+/// interrupted run writes its report but no sample, and its exit code is 1. A run that left tasks out
+/// likewise; it names them, and its exit code is exit_incomplete.
 ///
 ///     int main(int argc, char** argv) {
 ///       std::string scene;
