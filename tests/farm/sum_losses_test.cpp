@@ -1,0 +1,36 @@
+// Real SIGKILLs while a farm merges reproducible sums: the same bits whoever dies, and as on one rank.
+#include <string>
+
+#include "catch.hpp"
+#include "mpi/survivors.hpp"
+
+namespace {
+
+std::string line_of(std::string const& arguments, int ranks) {
+  auto const e = test::run_with_deaths(std::string(SKEL_LOSSES) + " " + arguments, ranks);
+  CAPTURE(arguments, e.out, e.errors);
+  REQUIRE(e.code == 0);
+  REQUIRE(e.out.size() == 1);
+  return e.out[0];
+}
+
+}  // namespace
+
+TEST_CASE("a reproducible sum has the same bits whichever rank is killed, and as on one rank") {
+  auto const alone = line_of("auto streamed 0", 1);
+  auto const bits = alone.substr(0, 16);
+  REQUIRE(alone == bits + " again 0");
+  CHECK(line_of("auto streamed 0", 4) == alone);
+  for (std::string const how :
+       {"auto streamed", "guided streamed", "interleaved concentrated", "ring streamed"})
+    for (auto const* const victim : {"1", "2", "3"}) {
+      auto const expected = bits + " lost " + victim + " again 1";
+      std::string line;
+      // Again if the victim has not come to its tenth task before the others had done them all.
+      for (int attempt = 0; attempt < 10 && line != expected; ++attempt) {
+        line = line_of(how + " " + victim, 4);
+        CHECK(line.substr(0, 16) == bits);
+      }
+      CHECK(line == expected);
+    }
+}
