@@ -54,10 +54,15 @@ class call_slot {
 };
 }  // namespace detail
 
-/// How a context behaves. The environment variables SKEL_THREADS, SKEL_PROGRESS, SKEL_TRACE,
-/// SKEL_WATCHDOG, SKEL_SUSPECT_AFTER, SKEL_HOST and SKEL_CHECK_INPUTS set the defaults.
+/// How a context behaves. The environment variables SKEL_THREADS, SKEL_THREADS_PER_DEVICE,
+/// SKEL_PROGRESS, SKEL_TRACE, SKEL_WATCHDOG, SKEL_SUSPECT_AFTER, SKEL_HOST and SKEL_CHECK_INPUTS set
+/// the defaults.
 struct context_options {
   int threads = 0;  ///< compute threads of this rank; 0: its share of the cores it may use
+  /// Compute threads for each accelerator of this rank (worker_info::device), whatever `threads` says:
+  /// the number of tasks that use a device at a time. A rank without one has `threads`. 0: every rank
+  /// has `threads`, since the environment also shows devices to programs that do not use them.
+  int threads_per_device = 0;
   observe::progress_mode progress = observe::progress_mode::never;  ///< whether the root shows progress
   bool trace = false;           ///< records spans of each thread's activity, see context::traces()
   std::string trace_file;       ///< output file of the root; implies `trace`; empty: none
@@ -154,8 +159,11 @@ class context {
   void set_progress(observe::progress_mode mode);
   /// Sets context_options::trace for later runs; the same on every rank.
   void set_trace(bool on);
-  /// Sets context_options::threads for later runs.
+  /// Sets context_options::threads for later runs, and threads_per_device to 0.
   void set_threads(int threads);
+  /// Sets context_options::threads_per_device for later runs. Throws usage_error unless `threads` is 0
+  /// to 4096.
+  void set_threads_per_device(int threads);
   /// Sets context_options::quiet for later runs.
   void set_quiet(bool quiet);
   /// Ends running and later skeleton calls early, like farm_options::stop. May be called from any

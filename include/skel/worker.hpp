@@ -21,7 +21,8 @@ struct worker_info {
   /// The accelerator of this thread: its index among those that CUDA_VISIBLE_DEVICES,
   /// ROCR_VISIBLE_DEVICES or ZE_AFFINITY_MASK lists (the first of them that is set), as
   /// cudaSetDevice() counts them. Empty: none is set, or it lists no device. The ranks of a host share
-  /// the devices by context::local_rank(), and the threads of a rank share those of the rank.
+  /// the devices by context::local_rank(), and the threads of a rank share those of the rank
+  /// (context_options::threads_per_device).
   std::optional<int> device{};
 };
 

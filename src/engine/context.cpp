@@ -24,6 +24,8 @@ namespace skel {
 
 namespace {
 
+constexpr int most_threads = 4096;
+
 char const* environment(char const* name) {
   char const* const value = std::getenv(name);
   return value != nullptr && *value != '\0' ? value : nullptr;
@@ -41,13 +43,18 @@ double parse_seconds(char const* name, char const* text) {
 
 context_options context_options::from_environment() {
   context_options o;
-  if (auto const* t = environment("SKEL_THREADS")) {
+  auto const threads = [](char const* name, int& to) {
+    auto const* const t = environment(name);
+    if (t == nullptr) return;
     char* end = nullptr;
     long const n = std::strtol(t, &end, 10);
-    if (*end != '\0' || n < 1 || n > 4096)
-      throw usage_error(std::string("SKEL_THREADS must be a number from 1 to 4096, found \"") + t + "\"");
-    o.threads = static_cast<int>(n);
-  }
+    if (*end != '\0' || n < 1 || n > most_threads)
+      throw usage_error(
+          detail::format("{} must be a number from 1 to {}, found \"{}\"", name, most_threads, t));
+    to = static_cast<int>(n);
+  };
+  threads("SKEL_THREADS", o.threads);
+  threads("SKEL_THREADS_PER_DEVICE", o.threads_per_device);
   if (auto const* p = environment("SKEL_PROGRESS")) o.progress = observe::parse_progress_mode(p);
   if (auto const* f = environment("SKEL_TRACE")) {
     o.trace_file = f;
@@ -120,7 +127,7 @@ int context::rank() const noexcept { return rank_; }
 int context::size() const noexcept { return team_->size(); }
 int context::local_rank() const noexcept { return engine_->on_host.rank; }
 int context::local_size() const noexcept { return engine_->on_host.size; }
-int context::threads() const noexcept { return beside_ ? 1 : engine_->options().threads; }
+int context::threads() const noexcept { return beside_ ? 1 : engine_->threads(); }
 std::string const& context::host() const noexcept { return engine_->host(); }
 void context::set_progress(observe::progress_mode mode) { engine_->options().progress = mode; }
 void context::set_trace(bool on) { engine_->options().trace = on; }
@@ -129,11 +136,18 @@ void context::request_stop() noexcept { engine_->stop_requested().store(true); }
 bool context::stop_requested() const noexcept { return engine_->stop_requested().load(); }
 
 void context::set_threads(int threads) {
-  if (threads < 1 || threads > 4096)
+  if (threads < 1 || threads > most_threads)
     throw usage_error("a rank needs 1 to 4096 compute threads, found " + std::to_string(threads));
   if (threads > 1 && engine_->owns_time())
     throw usage_error("a simulated rank has one compute thread, found " + std::to_string(threads));
   engine_->options().threads = threads;
+  engine_->options().threads_per_device = 0;
+}
+
+void context::set_threads_per_device(int threads) {
+  if (threads < 0 || threads > most_threads)
+    throw usage_error("a device needs 0 to 4096 compute threads, found " + std::to_string(threads));
+  engine_->options().threads_per_device = threads;
 }
 
 std::vector<observe::rank_trace> context::traces() {

@@ -23,11 +23,20 @@ int count_visible_devices() {
   return 0;
 }
 
+int devices_of_rank(int devices, host_place place) {
+  if (devices <= place.size) return devices > 0 ? 1 : 0;
+  return (devices - place.rank + place.size - 1) / place.size;
+}
+
 std::optional<int> device_of(int devices, host_place place, unsigned thread) {
   if (devices <= 0) return std::nullopt;
   if (devices <= place.size) return place.rank % devices;
-  int const own = (devices - place.rank + place.size - 1) / place.size;
-  return place.rank + place.size * static_cast<int>(thread % static_cast<unsigned>(own));
+  auto const own = static_cast<unsigned>(devices_of_rank(devices, place));
+  return place.rank + place.size * static_cast<int>(thread % own);
+}
+
+int threads_with_devices(int threads, int per_device, int devices_of_rank) {
+  return per_device > 0 && devices_of_rank > 0 ? per_device * devices_of_rank : threads;
 }
 
 }  // namespace skel::detail

@@ -18,8 +18,13 @@ struct host_place {
 /// The devices of the first variable that is set: CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES,
 /// ZE_AFFINITY_MASK. 0 if none is.
 [[nodiscard]] int count_visible_devices();
-/// The device of a compute thread. Several ranks share one device if ranks are more than devices;
-/// otherwise rank r has the devices r, r + size, r + 2 size ..., and its threads take turns.
+/// The number of devices of a rank. Several ranks share one device if ranks are more than devices;
+/// otherwise rank r has the devices r, r + size, r + 2 size ...
+[[nodiscard]] int devices_of_rank(int devices, host_place place);
+/// The device of a compute thread. The threads of a rank take turns at its devices.
 [[nodiscard]] std::optional<int> device_of(int devices, host_place place, unsigned thread);
+/// The compute threads of a rank with so many devices: `per_device` for each, or `threads` if the rank
+/// has none or `per_device` is 0.
+[[nodiscard]] int threads_with_devices(int threads, int per_device, int devices_of_rank);
 
 }  // namespace skel::detail

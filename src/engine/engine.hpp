@@ -185,6 +185,12 @@ class engine {
   [[nodiscard]] std::optional<int> device(unsigned thread) const {
     return device_of(visible_devices_, on_host, thread);
   }
+  /// Compute threads of this rank.
+  [[nodiscard]] int threads() const {
+    return owns_time_ ? 1
+                      : threads_with_devices(options_.threads, options_.threads_per_device,
+                                             devices_of_rank(visible_devices_, on_host));
+  }
   host_place on_host;  // set by the code that makes the engine; default: no other rank shares the host
 
   std::vector<observe::rank_trace> traces;  // of ended runs, on the root

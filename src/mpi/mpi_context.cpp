@@ -143,8 +143,11 @@ std::shared_ptr<engine> make_mpi_engine(MPI_Comm comm, context_options options) 
   MPI_Get_processor_name(host, &length);
   std::string const name(host, static_cast<std::size_t>(length));
 
+  host_place const on_host{place.rank_here, place.ranks_here};
+  int const threads = threads_with_devices(options.threads, options.threads_per_device,
+                                           devices_of_rank(count_visible_devices(), on_host));
   // Warns about the first host that has more compute threads than cores.
-  int const mine[3] = {place.ranks_here * options.threads, place.host_cores, place.ranks_here};
+  int const mine[3] = {place.ranks_here * threads, place.host_cores, place.ranks_here};
   std::vector<int> all(static_cast<std::size_t>(size) * 3);
   MPI_Gather(mine, 3, MPI_INT, all.data(), 3, MPI_INT, 0, own);
   // A rank leaves a gather before the others have entered, but a barrier only afterwards. A rank
@@ -159,7 +162,7 @@ std::shared_ptr<engine> make_mpi_engine(MPI_Comm comm, context_options options) 
             all[r + 2], all[r], all[r + 1]);
   auto made = std::make_shared<engine>(std::move(wires), std::move(options), name);
   made->warning = std::move(warning);
-  made->on_host = {place.rank_here, place.ranks_here};
+  made->on_host = on_host;
   watch_finalize(made);
   return made;
 }

@@ -89,6 +89,9 @@ void devices() {
       },
       skel::schedule::interleaved{}, skel::into(found));
   for (int const right : found) check_equal(right, 1, "the device of a task");
+  ctx.set_threads_per_device(3);
+  int const own = ctx.size() == 1 ? 2 : 1;  // the ranks share a host
+  check_equal(ctx.threads(), 3 * own, "threads of a rank with devices");
 }
 
 void refused() {
