@@ -130,6 +130,9 @@ class engine {
   /// Calls on this team, and on teams of its ranks made from it, throw `why` on this rank from now
   /// on; so does one that is in progress.
   void cancel_team(context_id id, std::exception_ptr const& why);
+  /// Calls `revoke` once when the team is cancelled, or now if it has been: it ends the user's own MPI
+  /// calls on the team's communicator. Must not throw.
+  void on_cancel(context_id id, std::function<void()> revoke);
   /// Fails the call on all ranks. A call that this rank has not reached fails when it does.
   void fail_call(call_failure const& failure);
   /// Sends calls that failed in the gate to the other ranks, and fails them here.
@@ -253,6 +256,7 @@ class engine {
   struct team_entry {
     context_id parent;
     std::vector<int> ranks;
+    std::function<void()> revoke{};
   };
   std::map<context_id, team_entry> teams_;              // contexts of some of the ranks
   std::map<context_id, std::exception_ptr> cancelled_;  // teams without further calls, and why

@@ -77,12 +77,22 @@ void engine::on_call_failure(call_failure const& failure) {
 }
 
 void engine::cancel_team(context_id id, std::exception_ptr const& why) {
-  for (auto const& [other, t] : teams_)  // a team is made after its parent, but may have a lower number
-    if (is_within(other, id)) cancelled_.emplace(other, why);
+  for (auto& [other, t] : teams_) {  // a team is made after its parent, but may have a lower number
+    if (!is_within(other, id)) continue;
+    cancelled_.emplace(other, why);
+    if (auto const revoke = std::exchange(t.revoke, {})) revoke();
+  }
   for (auto const& [other, reason] : cancelled_) gate_.shut(other, 0, reason);
   for (auto const& [key, running] : runs_)
     if (cancelled_.contains(key.context)) running->on_cancelled(why);
   std::erase_if(early_, [&](early const& e) { return cancelled_.contains(e.key.context); });
+}
+
+void engine::on_cancel(context_id id, std::function<void()> revoke) {
+  if (cancelled_.contains(id))
+    revoke();
+  else
+    teams_.at(id).revoke = std::move(revoke);
 }
 
 bool engine::is_within(context_id team, context_id other) const {

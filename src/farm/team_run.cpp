@@ -8,6 +8,7 @@
 
 #include "base/format.hpp"
 #include "call/user_code.hpp"
+#include "engine/broken_calls.hpp"
 #include "engine/context_access.hpp"
 #include "engine/exit_status.hpp"
 #include "skel/error.hpp"
@@ -67,6 +68,7 @@ void team_farm_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock)
   double const began = began_ = now();
   overran_ = 0;
   std::optional<std::string> failure;
+  auto const broken = broken_calls.load();
   if (!worker_.cancelled()) {
     lock.unlock();
     enter_team(job);
@@ -77,6 +79,8 @@ void team_farm_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock)
     lock.lock();
   }
   began_ = 0;
+  if (broken_calls != broken && !await_cancel(lock))
+    failure = "an MPI call on its team failed because a rank was lost";
   entered_ = false;
   span(thread, observe::activity::compute, began, now(), id, 1);
   clocks_[thread].busy += now() - began;
@@ -88,6 +92,17 @@ void team_farm_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock)
   worker_.ended(std::move(failure), list);
   perform(list);
   result_ = {};
+}
+
+// MPI may tell a task of a loss before the root hears of it and cancels the job. Until then, nothing of the
+// task counts, and it has not failed. Returns false if the root does not cancel it.
+bool team_farm_run::await_cancel(std::unique_lock<std::mutex>& lock) {
+  constexpr double patience_seconds = 10;
+  for (double const end = now() + patience_seconds; !worker_.cancelled() && !over_ && now() < end;) {
+    engine_.progress();
+    engine_.rest(lock, 200e-6);
+  }
+  return worker_.cancelled() || over_;
 }
 
 // Without the lock. The ranks of a team that has failed form a new one.

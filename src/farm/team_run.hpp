@@ -37,6 +37,7 @@ class team_farm_run final : public farm_call<team_roles> {
   void enter_team(role::team::run const& job);
   void abandon(int because_of, std::string const& text);
   void watch_tasks(double t) override;
+  bool await_cancel(std::unique_lock<std::mutex>& lock);
 
   // --- source and sink
   struct wanted_sizes {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/format.hpp"
+#include "engine/broken_calls.hpp"
 #include "engine/context_access.hpp"
 #include "engine/cores.hpp"
 #include "engine/engine.hpp"
@@ -278,6 +279,14 @@ int run_main_mpi(int argc, char** argv, function_reference<int(context&)> body) 
 namespace detail {
 namespace {
 
+// Handles errors of the user's calls on a team's communicator. They are also returned, but may be ignored:
+// after a loss no data of this rank may reach the others, and its result must not count.
+void on_user_error(MPI_Comm* comm, int* code, ...) {  // NOLINT(cert-dcl50-cpp): as MPI wants it
+  if (!transport::mpi_transport::means_loss(*code)) return;
+  ++broken_calls;
+  transport::mpi_transport::revoke(*comm);
+}
+
 // Only the ranks of the team take part, and several teams may do so at once.
 std::shared_ptr<boost::mpi::communicator const> team_communicator(boost::mpi::communicator const& whole,
                                                                   team const& ranks, std::uint64_t id) {
@@ -289,6 +298,7 @@ std::shared_ptr<boost::mpi::communicator const> team_communicator(boost::mpi::co
   MPI_Comm_group(whole, &all);
   MPI_Group_incl(all, ranks.size(), wire.data(), &some);
   constexpr std::uint64_t tags = 32768;  // the number guaranteed by MPI
+  // Open MPI 5 with ULFM refuses this once any rank of `whole` is lost.
   int const failed = MPI_Comm_create_group(whole, some, static_cast<int>(id % tags), &made);
   MPI_Group_free(&some);
   MPI_Group_free(&all);
@@ -308,7 +318,18 @@ boost::mpi::communicator const& context::communicator() const {
   if (wires == nullptr) throw usage_error("this context runs without MPI and has no communicator");
   auto const& whole = wires->boost_communicator();
   if (!is_team_) return whole;
-  if (!communicator_) communicator_ = detail::team_communicator(whole, *team_, id_);
+  if (communicator_) return *communicator_;
+  communicator_ = detail::team_communicator(whole, *team_, id_);
+  if (wires->ulfm_active()) {
+    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+    MPI_Comm_create_errhandler(detail::on_user_error, &handler);
+    MPI_Comm_set_errhandler(*communicator_, handler);
+    MPI_Errhandler_free(&handler);
+    std::lock_guard const lock(engine_->mutex());
+    engine_->on_cancel(id_, [made = std::weak_ptr(communicator_)] {
+      if (auto const c = made.lock()) transport::mpi_transport::revoke(*c);
+    });
+  }
   return *communicator_;
 }
 

@@ -141,15 +141,13 @@ bool mpi_transport::reached(int code, char const* call, int peer) {
   if (code == MPI_SUCCESS) return true;
   int what = code;
   MPI_Error_class(code, &what);
-#if SKEL_ULFM
-  if (what == MPIX_ERR_PROC_FAILED || what == MPIX_ERR_PROC_FAILED_PENDING || what == MPIX_ERR_REVOKED) {
+  if (means_loss(code)) {
     if (peer >= 0)
       unreachable_.push_back(peer);
     else
       note_failures();  // until a failure is acknowledged, receives from "any source" fail
     return false;
   }
-#endif
   if (what == MPI_ERR_OTHER && peer >= 0) {
     unreachable_.push_back(peer);
     return false;
@@ -194,6 +192,22 @@ void mpi_transport::note_failures() {
     MPI_Group_free(&all);
   }
   MPI_Group_free(&dead);
+#endif
+}
+
+bool mpi_transport::means_loss([[maybe_unused]] int code) {
+#if SKEL_ULFM
+  int what = code;
+  MPI_Error_class(code, &what);
+  return what == MPIX_ERR_PROC_FAILED || what == MPIX_ERR_PROC_FAILED_PENDING || what == MPIX_ERR_REVOKED;
+#else
+  return false;
+#endif
+}
+
+void mpi_transport::revoke([[maybe_unused]] MPI_Comm comm) {
+#if SKEL_ULFM
+  MPIX_Comm_revoke(comm);
 #endif
 }
 

@@ -35,6 +35,12 @@ class mpi_transport final : public transport {
   [[nodiscard]] bool any_time() const override { return level_ >= MPI_THREAD_MULTIPLE; }
   [[nodiscard]] MPI_Comm communicator() const { return comm_; }
   [[nodiscard]] boost::mpi::communicator const& boost_communicator() const { return boost_; }
+  /// Whether MPI survives losses: Open MPI 5, started with ULFM.
+  [[nodiscard]] bool ulfm_active() const { return ulfm_active_; }
+  /// Whether an error code of MPI tells of a lost rank or of a revoked communicator.
+  [[nodiscard]] static bool means_loss(int code);
+  /// Ends all calls on `comm`, on every rank of it, with an error. Requires ulfm_active().
+  static void revoke(MPI_Comm comm);
   /// Number of times that threads of this process have entered or left MPI to send or receive: odd
   /// while one is inside.
   [[nodiscard]] static std::uint64_t calls();
@@ -67,7 +73,7 @@ class mpi_transport final : public transport {
   int size_ = 1;
   int level_;
   bool abandoned_ = false;
-  [[maybe_unused]] bool ulfm_active_ = false;
+  bool ulfm_active_ = false;
   std::vector<int> unreachable_;         // reported dead by an MPI call (ULFM)
   std::vector<std::uint64_t> sent_;      // packets per peer
   std::vector<std::uint64_t> received_;  // packets per peer

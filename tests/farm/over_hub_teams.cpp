@@ -1,12 +1,15 @@
 // Farms whose tasks run on teams of ranks, over several ranks in one process.
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <map>
 #include <mutex>
 #include <set>
+#include <thread>
 #include <utility>
 
 #include "engine/context_access.hpp"
+#include "engine/engine.hpp"
 #include "over_hub.hpp"
 #include "skel/skel.hpp"
 
@@ -328,6 +331,42 @@ TEST_CASE("teams that lose any of their ranks but the root give the same results
       CHECK(got == expected_sums(n));
       CHECK(again >= 1);
     }
+}
+
+TEST_CASE("the MPI communicator of a team that loses a rank is revoked once on each survivor") {
+  for (int const lost : {1, 3, 5}) {
+    CAPTURE(lost);
+    constexpr std::uint64_t n = 30;
+    hub::job job(6);
+    std::array<std::atomic<int>, 6> revoked{};
+    std::array<std::atomic<int>, n> entered{};
+    std::vector<int> members;
+    std::vector<std::uint64_t> got;
+    job.run([&](skel::context& ctx) {
+      int begun = 0;
+      auto const f = [&](skel::context& team, std::uint64_t i) {
+        auto& engine = skel::detail::context_access::engine_of(team);
+        auto const id = skel::detail::context_access::id(team);
+        {
+          std::lock_guard const lock(engine.mutex());
+          // As context::communicator() does where MPI can revoke.
+          engine.on_cancel(id, [&revoked, r = ctx.rank()] { ++revoked.at(static_cast<std::size_t>(r)); });
+          if (ctx.rank() == lost && begun == 2) members = engine.ranks_of(id);
+        }
+        ++entered.at(i);
+        if (ctx.rank() == lost && ++begun == 3) {
+          while (entered.at(i) < team.size()) std::this_thread::yield();
+          job.kill(lost);
+        }
+        return together(team, i);
+      };
+      skel::farm(ctx, skel::indices(n), f, skel::into(got), {.team_size = 3});
+    });
+    CHECK(got == expected_sums(n));
+    REQUIRE(members.size() == 3);
+    for (int r = 0; r < 6; ++r)
+      if (r != lost) CHECK(revoked.at(static_cast<std::size_t>(r)) == std::ranges::count(members, r));
+  }
 }
 
 TEST_CASE("after losses, teams are as large as the ranks that are left") {

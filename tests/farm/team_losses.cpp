@@ -1,11 +1,12 @@
 // A farm of teams whose ranks kill themselves: team_losses WHEN SIZE SEED. SIZE is that of the teams, 0:
 // mixed. The root prints the lost ranks and whether the results are right. team_losses_test.cpp starts it.
 // WHEN = mpi: the tasks make MPI calls of their own, which hang when a rank of the team is lost, so that a
-// time limit ends the others.
+// time limit ends the others. throws: likewise, when a rank throws before such a call.
 #include <array>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -57,7 +58,8 @@ std::uint64_t by_mpi(skel::context& team, std::uint64_t i) {
 int main(int argc, char** argv) {
   if (argc != 4) return 2;
   return skel::run_main(argc, argv, [&](skel::context& ctx) {
-    bool const mpi = std::string(argv[1]) == "mpi";
+    bool const throws = std::string(argv[1]) == "throws";
+    bool const mpi = throws || std::string(argv[1]) == "mpi";
     test::plan_of_deaths const p{mpi ? "first" : argv[1], std::strtoull(argv[3], nullptr, 10), ctx.size(),
                                  120ms};
     int const size = std::atoi(argv[2]);
@@ -68,15 +70,19 @@ int main(int argc, char** argv) {
     else
       options.team_size = [](skel::task_id i) { return std::array{1, 2, 4, 3}[i % 4]; };
     if (mpi) {
-      options.task_time_limit_seconds = 0.5;
+      options.task_time_limit_seconds = throws ? 2 : 0.5;
       options.root = skel::root_role::serves;
+      if (throws) options.on_error = skel::on_error::retry{};
     }
     auto const run = [&](bool dying) {
       std::vector<std::uint64_t> got;
       int done_here = 0;
       auto const task = [&](skel::context& team, std::uint64_t i) {
         std::this_thread::sleep_for(2ms);
-        if (dying && p.when == "first" && ctx.rank() == p.victim() && ++done_here == 2) test::die();
+        if (dying && p.when == "first" && ctx.rank() == p.victim() && ++done_here == 2) {
+          if (throws) throw std::runtime_error("once");
+          test::die();
+        }
         return mpi ? by_mpi(team, i) : skel::bsp(team, addition{i}).value;
       };
       auto const report = skel::farm(ctx, skel::indices(tasks), task, skel::into(got), options).report;

@@ -1,4 +1,5 @@
 // Real SIGKILLs of ranks in teams; see team_losses.cpp.
+#include <cstdlib>
 #include <string>
 
 #include "catch.hpp"
@@ -24,7 +25,25 @@ TEST_CASE("two ranks at once, and all but the root, in teams") {
   survives("all", 2, 8, 4);
 }
 
-TEST_CASE("a time limit ends ranks whose own MPI calls wait for a lost rank") { survives("mpi", 2, 9, 5); }
+TEST_CASE("a time limit ends ranks whose own MPI calls wait for a lost rank") {
+  ::setenv("SKEL_ULFM", "no",
+           1);  // with it, there are no communicators of new teams after a loss (docs/teams.md)
+  survives("mpi", 2, 9, 5);
+  ::unsetenv("SKEL_ULFM");
+}
+
+TEST_CASE("a rank that throws while its team waits in MPI: with ULFM, nobody is lost") {
+  auto const e = test::run_with_deaths(test::in_groups("throws", 2) + " 1", 5);
+  CAPTURE(e.out, e.errors);
+  REQUIRE(e.code == 0);
+  REQUIRE(e.out.size() == 2);
+  bool const ulfm =
+      test::shell(std::string(SKEL_MPIEXEC_SCRIPT) + " --explain -n 1 true | grep -q -- '--with-ft ulfm'")
+          .code == 0;
+  // Elsewhere, the other rank of the team ends after the time limit.
+  CHECK(e.out[0].starts_with(ulfm ? "right, lost," : "right, lost "));
+  CHECK(e.out[1].starts_with("right, lost"));
+}
 
 TEST_CASE("false suspicions of ranks in teams are harmless") {
   test::survives_suspicions(test::in_groups("never", 2) + " 1");
