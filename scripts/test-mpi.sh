@@ -62,7 +62,7 @@ failed=0
 tests() { # tests REGEX [option of ctest...]
   ctest --test-dir $tree --output-on-failure --no-tests=error -E '\.long$' -R "${only:-$1}" "${@:2}" || failed=1
 }
-kills='^(test_(.*_)?losses|raytrace\.kill_picture)$'
+kills='^(test_(.*_)?losses|raytrace\.(kill_picture|left_out)|tutorial\.killed_ensemble)$'
 say "$(scripts/skel-mpiexec --explain -n 4 PROGRAM)"
 if [ -z "$only" ]; then
   say "Tests of MPI"

@@ -1,7 +1,7 @@
 // An ensemble of heat equations: each member runs on a team of two ranks, or of SIZE, with MPI calls of its
 // own. SIZE 0: teams of 1, 2 and 4. A member that diverges is left out. The same bytes on any number of
 // ranks, and if ranks but the root are lost.
-//     skel-mpiexec -n 4 ensemble [SIZE]
+//     skel-mpiexec --no-ulfm -n 4 ensemble [SIZE]
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -43,8 +43,8 @@ int main(int argc, char** argv) {
   int const size = argc > 1 ? std::atoi(argv[1]) : 2;
   return skel::run_main(argc, argv, [size](skel::context& ctx) {
     auto const ranks = [size](skel::task_id m) { return size > 0 ? size : 1 << m % 3; };
-    // A rank that waits in MPI for a lost one ends after the time limit, and the others go on. The root serves,
-    // because nobody could replace it.
+    // A rank whose MPI calls wait for a lost rank ends after the time limit, and the others go on. The
+    // root cannot be replaced, so it serves.
     skel::farm_options const options{.root = skel::root_role::serves,
                                      .on_error = skel::on_error::collect{},
                                      .task_time_limit_seconds = 10,
