@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -60,6 +61,11 @@ struct farm_options {
   /// For a task function that takes a team: how many ranks run a task together, a number or a function
   /// of the task's number. The ranks that there are, if they are fewer.
   skel::team_size team_size{};
+  /// What task i costs, in any unit: finite and at least 0. The most costly tasks begin first, those of equal
+  /// cost in the order of their numbers, so that the run does not end with one long task. The result must be
+  /// the same on every rank, as a replicated list is; each rank calls it once per task, before the first one
+  /// runs. Not for on_root sources. Empty: tasks begin in the order of the list.
+  std::function<double(task_id)> cost{};
 };
 
 /// Satisfied by a function object that can be called, as const, with (task const&), (task const&,

@@ -65,6 +65,8 @@ class team_size {
   /// The sizes for tasks first to last - 1, of which skel chooses none above `ranks`. Throws what the
   /// functions throw, and usage_error for a size below 1 and a time that is not positive.
   [[nodiscard]] std::vector<int> sizes(task_id first, task_id last, int ranks) const;
+  /// The times of tasks 0, 1, ... on teams of these sizes; empty unless skel chooses.
+  [[nodiscard]] std::vector<double> seconds(std::vector<int> const& sizes) const;
 
  private:
   int ranks_ = 1;

@@ -70,6 +70,9 @@ class farm_call : public collective_run {
   virtual void add_tasks(farm_stream::supply const& got) = 0;
   /// The sink has received results.
   virtual void after_sink() {}
+
+  /// Called without the lock, before the root's results are passed to the sink.
+  virtual void before_sink() {}
   /// Ends this process if a task has run for longer than its time limit.
   virtual void watch_tasks(double t) = 0;
   /// For state(): what this rank does, and what its ledger does.
@@ -169,11 +172,13 @@ bool farm_call<Roles>::perform_shared(typename Roles::action& a) {
   } else if (auto* const l = std::get_if<typename Roles::leave_out>(&a)) {
     if (setup_.traits.ordered) sink_.push_left_out(l->task);
     ++failed_tasks_;
-    left_out_.push_back({l->task, l->rank, l->times, std::move(l->text)});
+    left_out_.push_back({work_.task_at(l->task), l->rank, l->times, std::move(l->text)});
   } else if (std::holds_alternative<role::drain>(a)) {
     draining_ = true;
   } else if (auto const* const end = std::get_if<role::end>(&a)) {
-    end_with(end->how);
+    auto how = end->how;
+    how.task = work_.task_at(how.task);
+    end_with(how);
   } else if (auto const* const failure = std::get_if<role::fail>(&a)) {
     fail_with(*failure);
   } else {
@@ -225,6 +230,7 @@ void farm_call<Roles>::supply() {
 template <class Roles>
 void farm_call<Roles>::drain_sink() {
   if (!is_root()) return;
+  before_sink();
   auto const mine = sink_.turn();
   if (!mine) return;
   if (display_) show_progress(false);
@@ -237,7 +243,7 @@ void farm_call<Roles>::drain_sink() {
       },
       [this] { engine_.rest_helper(false); },  // it may take its time
       [this, before = sink_.sunk()](auto const& progress, double begin, task_id first) mutable {
-        span(threads_ + 1, observe::activity::sink, begin, now(), first, progress.sunk - before);
+        span(threads_ + 1, observe::activity::sink, begin, now(), work_.task_at(first), progress.sunk - before);
         before = progress.sunk;
         actions list;
         set_time();

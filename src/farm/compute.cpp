@@ -65,13 +65,13 @@ void farm_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
   });
   std::optional<thrown> error;
   if (text) error = thrown{*text, !merge_failed};
-  span(thread, observe::activity::compute, begin, now(), range.first, at);
+  span(thread, observe::activity::compute, begin, now(), work_.task_at(range.first), at);
 
   lock.lock();
   clocks_[thread].tasks += at;
   double const busy = t.pace.take_busy();
   clocks_[thread].busy += busy;
-  worker_.measured(at, busy);
+  worker_.measured(setup_.cost_of({range.first, at, range.stride}, work_), busy);
   if (!over_)  // otherwise the call has failed meanwhile, and no role takes the results
     hand_in(t, range, at, std::move(batch), std::move(error));
 }
@@ -145,10 +145,11 @@ void farm_run::end_for(task_id id) {
     std::fflush(nullptr);
     _exit(1);
   }
+  auto const task = work_.task_at(id);
   std::fprintf(stderr, "skel: rank %d: task %llu %s, so this rank ends\n", rank_,
-               static_cast<unsigned long long>(id), text.c_str());
+               static_cast<unsigned long long>(task), text.c_str());
   if (is_root()) {
-    abort(detail::format("task {} {} on the root, which no rank can replace", id, text));
+    abort(detail::format("task {} {} on the root, which no rank can replace", task, text));
     return;
   }
   role::farm_actions list;

@@ -15,11 +15,19 @@ std::string text_of(farm_traits const& t) {
   return detail::format("farm|{}|{}|{}|{}", t.tasks.value_or(0), t.payload, t.merged, hash_text(t.types));
 }
 
+template <class Number>
+range_list renumbered(range_list const& ranges, Number const& number) {
+  range_list all;
+  for (auto const& r : ranges)
+    for (std::uint64_t i = 0; i < r.count; ++i) append(all, {number(r[i]), 1, 1});
+  return all;
+}
+
 }  // namespace
 
 farm_recorder::farm_recorder(engine& of, farm_work& work, farm_traits const& traits,
                              checkpoint_options const& options)
-    : writer_(of, options, text_of(traits)) {
+    : work_(work), writer_(of, options, text_of(traits)) {
   if (traits.merged) merged_.emplace([&work](auto& into, auto more) { work.merge_packed(into, more); });
   auto const left = writer_.open();
   if (left) {
@@ -35,14 +43,17 @@ farm_recorder::farm_recorder(engine& of, farm_work& work, farm_traits const& tra
 
 void farm_recorder::read(std::span<std::byte const> log, farm_traits const& traits) {
   constexpr auto endless = std::numeric_limits<std::uint64_t>::max() / 4;
+  std::vector<std::uint64_t> position_of(work_.reordered() ? *traits.tasks : 0);
+  for (std::uint64_t i = 0; i < position_of.size(); ++i) position_of[work_.task_at(i)] = i;
   for (auto const& e : read_log(log, traits.tasks.value_or(endless))) {
-    add(e.ranges, e.results);
+    keep(e.ranges, e.results);
     result_batch batch;
     batch.ranges = e.ranges;
+    if (work_.reordered()) batch.ranges = renumbered(e.ranges, [&](task_id id) { return position_of[id]; });
     batch.packed = transport::packet::received({e.results.begin(), e.results.end()});
     batch.restored = true;
+    restored_tasks_.insert(restored_tasks_.end(), batch.ranges.begin(), batch.ranges.end());
     restored_.push_back(std::move(batch));
-    restored_tasks_.insert(restored_tasks_.end(), e.ranges.begin(), e.ranges.end());
   }
   writer_.costs().restored_tasks = count_tasks(restored_tasks_);
 }
@@ -50,6 +61,13 @@ void farm_recorder::read(std::span<std::byte const> log, farm_traits const& trai
 std::vector<result_batch> farm_recorder::take_restored() { return std::exchange(restored_, {}); }
 
 void farm_recorder::add(range_list const& ranges, std::span<std::byte const> results) {
+  if (work_.reordered())
+    keep(renumbered(ranges, [&](std::uint64_t position) { return work_.task_at(position); }), results);
+  else
+    keep(ranges, results);
+}
+
+void farm_recorder::keep(range_list const& ranges, std::span<std::byte const> results) {
   dirty_ = true;
   if (merged_)
     merged_->add(ranges, results);

@@ -13,7 +13,8 @@
 namespace skel::detail {
 
 /// One mechanism for all schedules, since it sees only what the ledger has accepted. Only the thread that
-/// drains the sink calls it.
+/// drains the sink calls it. The store holds tasks by their numbers in the list, so that a later run may
+/// begin them in another order.
 class farm_recorder {
  public:
   /// Opens the store, reads the checkpoint to resume from, and writes the first one. Throws usage_error if
@@ -33,8 +34,10 @@ class farm_recorder {
 
  private:
   void read(std::span<std::byte const> log, farm_traits const& traits);
+  void keep(range_list const& tasks, std::span<std::byte const> results);
   void start(double now);
 
+  farm_work const& work_;
   std::optional<merged_log> merged_;
   result_log log_;
   bool dirty_ = false;  // results have come since the latest checkpoint began

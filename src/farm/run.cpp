@@ -62,6 +62,12 @@ void farm_run::begin(std::unique_lock<std::mutex>& lock) {
 
 // --- source and sink
 
+void farm_run::before_sink() {
+  if (!sink_.help().held_back() || sink_.help().root_is_at_it(now())) return;
+  std::lock_guard const lock(engine_.mutex());
+  weigh_help();
+}
+
 // Called with the lock held.
 void farm_run::weigh_help() {
   if (!asks_root(setup_.policy) || !computes_ || over_ || ledger_->stopping()) return;
@@ -207,7 +213,7 @@ report run_to_the_end(Run& run) {
 }  // namespace
 
 report run_farm(context& ctx, farm_work& work, farm_policy const& policy, farm_options const& options) {
-  if (work.traits().takes_team && ctx.size() > 1 && !options.team_size.is_one()) {
+  if (forms_teams(work.traits(), options, ctx.size())) {
     team_farm_run run(ctx, work, policy, options);
     return run_to_the_end(run);
   }

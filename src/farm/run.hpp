@@ -61,6 +61,7 @@ class farm_run final : public farm_call<farm_roles> {
   void add_tasks(farm_stream::supply const& got) override {
     tell_ledger(&role::farm_ledger::supplied, got.available, got.ended);
   }
+  void before_sink() override;
   void after_sink() override { weigh_help(); }
   void weigh_help();
 

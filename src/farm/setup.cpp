@@ -1,11 +1,14 @@
 #include "setup.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <span>
 #include <utility>
 
 #include "base/format.hpp"
 #include "call/power_probe.hpp"
 #include "call/quantum.hpp"
+#include "cost.hpp"
 #include "engine/engine.hpp"
 #include "role/deal.hpp"
 #include "skel/error.hpp"
@@ -18,9 +21,15 @@ constexpr std::uint64_t least_window = 65536;
 constexpr std::uint64_t window_per_rank = 32;  // or grants are small, so the root sends many
 constexpr std::uint64_t least_first_grant = 64;
 constexpr std::size_t first_grant_bytes = std::size_t{256} * 1024;
+// A task is costly if it costs more than a thread's share of all costs over this.
+constexpr double parts_of_share = 16;
 }  // namespace
 
-farm_setup::farm_setup(context const& ctx, farm_work const& work, farm_policy how, farm_options const& with,
+bool forms_teams(farm_traits const& traits, farm_options const& options, int ranks) {
+  return traits.takes_team && ranks > 1 && !options.team_size.is_one();
+}
+
+farm_setup::farm_setup(context const& ctx, farm_work& work, farm_policy how, farm_options const& with,
                        int root_rank)
     : policy(std::move(how)),
       options(with),
@@ -31,12 +40,39 @@ farm_setup::farm_setup(context const& ctx, farm_work const& work, farm_policy ho
   if (traits.payload) policy = for_stream(std::move(policy));
   if (policy.more == more_from::root_then_ranks && (options.run_once || traits.merged)) policy.copies = false;
   check_choices();
+  if (options.cost) {
+    costs = costs_of(options.cost, *traits.tasks);
+    costly = count_costly(ctx.threads());
+    if (!forms_teams(traits, options, size)) work.begin_in(by_cost(costs));
+  }
   auto& window = options.results.window;
   if (window == 0) window = traits.window;
   bool const bounded =
       asks_root(policy) && policy.start == start_with::nothing && !options.results.concentrated;
-  if (window == 0 && bounded)
+  bool const reorders = options.cost || options.team_size.is_chosen();
+  if (window == 0 && bounded && !(traits.ordered && reorders))
     window = std::max(least_window, window_per_rank * static_cast<std::uint64_t>(size));
+}
+
+// In the order in which the tasks begin.
+task_costs farm_setup::costs_in_order() const {
+  auto all = costs;
+  std::sort(all.begin(), all.end(), std::greater<>());
+  return all.empty() ? task_costs() : task_costs(all);
+}
+
+double farm_setup::cost_of(task_range const& tasks, farm_work const& work) const {
+  if (costs.empty()) return static_cast<double>(tasks.count);
+  double sum = 0;
+  for (std::uint64_t i = 0; i < tasks.count; ++i) sum += costs[work.task_at(tasks[i])];
+  return sum;
+}
+
+std::uint64_t farm_setup::count_costly(int threads) const {
+  auto const all_threads = static_cast<double>(workers().count) * threads;
+  double const part = static_cast<double>(costs.size()) / all_threads / parts_of_share;
+  return static_cast<std::uint64_t>(
+      std::count_if(costs.begin(), costs.end(), [&](double c) { return c > part; }));
 }
 
 role::rank_range farm_setup::workers() const {
@@ -65,6 +101,14 @@ void farm_setup::check_choices() const {
     throw usage_error(
         "farm: team_size::chosen needs tasks that are known beforehand, but those of an on_root source are "
         "not: use a replicated list, or a function of the task");
+  if (options.cost && traits.payload)
+    throw usage_error(
+        "farm: cost needs tasks that are known beforehand, but those of an on_root source are not: use a "
+        "replicated list, or let the source give the most costly tasks first");
+  if (options.cost && traits.ordered && (options.results.window > 0 || traits.window > 0))
+    throw usage_error(
+        "farm: a window of an ordered sink counts from the first missing task, but with cost that may be the "
+        "last one to begin: use no window, or another sink");
   bool const dealt = policy.start != start_with::nothing;
   bool const window = options.results.window > 0 || traits.window > 0;
   if (traits.payload && dealt)
@@ -119,7 +163,13 @@ void farm_setup::describe(call_description& call, farm_work const& work,
       .add_types("types", traits.types)
       .add("bytes of a task", traits.task_bytes)
       .add_types("task function", traits.function)
-      .add("resume", resumes());
+      .add("resume", resumes())
+      .add("cost", options.cost ? "given" : "none");
+  if (!costs.empty()) {
+    xxh3_hasher hash;
+    hash.update(std::as_bytes(std::span(costs)));
+    call.add_hidden("costs of tasks", hash.value());
+  }
   if (auto const contents = size > 1 ? work.contents(check_inputs) : std::nullopt)
     call.add_hidden("contents of the task list", *contents);
 }
@@ -148,7 +198,11 @@ role::farm_worker_config farm_setup::worker(engine& of, std::uint64_t call_hash,
     w.send_after_ticks = static_cast<unsigned>(std::clamp(options.checkpoint->every_seconds * 4, 1.0, 1e6));
   if (!w.computes || !traits.tasks) return w;
   auto const count = static_cast<int>(all.count);
-  if (!resumes()) w.share = known_share(policy, *traits.tasks, count, rank - all.first);
+  bool const even = policy.start == start_with::contiguous;
+  w.costly = costly;
+  if (!resumes())
+    w.share =
+        known_share(policy, *traits.tasks, count, rank - all.first, even ? costs_in_order() : task_costs());
   bool const deals_by_power = policy.start == start_with::weighted && policy.power.empty();
   if ((deals_by_power || (policy.copies && policy.more == more_from::ring)) && count > 1) {
     auto const known = of.wires().power();
@@ -164,6 +218,8 @@ role::farm_ledger_config farm_setup::ledger(std::uint64_t call_hash, bool root_i
   l.ranks = {0, static_cast<std::size_t>(size)};
   l.workers = workers();
   l.tasks = traits.tasks;
+  l.costs = costs_in_order();
+  l.costly = costly;
   l.policy = policy;
   l.ordered = traits.ordered;
   l.merged = traits.merged;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "call/call_description.hpp"
 #include "farm/role/ledger.hpp"
@@ -14,6 +15,9 @@ namespace skel::detail {
 
 class engine;
 
+/// Whether tasks run on teams of several ranks, which is another run.
+[[nodiscard]] bool forms_teams(farm_traits const& traits, farm_options const& options, int ranks);
+
 struct farm_setup {
   farm_policy policy;
   farm_options options;
@@ -21,10 +25,13 @@ struct farm_setup {
   int size = 1;  ///< ranks of the context
   int rank = 0;
   int root = 0;
+  std::vector<double> costs;  ///< of each task, by its number in the list; the average is 1; empty: unknown
+  std::uint64_t costly = 0;   ///< number of tasks so costly that no other is to wait for one on its rank
 
   /// Throws usage_error for options that exclude each other. All ranks come to the same decision before
-  /// anything is sent.
-  farm_setup(context const& ctx, farm_work const& work, farm_policy how, farm_options const& with, int root);
+  /// anything is sent. If the costs are known, `work` numbers its tasks in decreasing order of cost, unless
+  /// the root forms teams.
+  farm_setup(context const& ctx, farm_work& work, farm_policy how, farm_options const& with, int root);
 
   /// The ranks that compute: all, or all but the root.
   [[nodiscard]] role::rank_range workers() const;
@@ -32,12 +39,16 @@ struct farm_setup {
   [[nodiscard]] bool resumes() const { return options.checkpoint && options.checkpoint->resume; }
   /// Adds everything that must be equal on all ranks for their messages and results to fit.
   void describe(call_description& call, farm_work const& work, std::optional<bool> check_inputs) const;
+  /// What these tasks cost; unknown: their number.
+  [[nodiscard]] double cost_of(task_range const& tasks, farm_work const& work) const;
   [[nodiscard]] role::farm_worker_config worker(engine& of, std::uint64_t call_hash, unsigned threads) const;
   [[nodiscard]] role::farm_ledger_config ledger(std::uint64_t call_hash, bool root_in_place,
                                                 range_list restored) const;
 
  private:
   void check_choices() const;
+  [[nodiscard]] task_costs costs_in_order() const;
+  [[nodiscard]] std::uint64_t count_costly(int threads) const;
 };
 
 }  // namespace skel::detail

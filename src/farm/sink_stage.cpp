@@ -135,7 +135,8 @@ void sink_stage::route(entry& e) {
     for (std::uint64_t i = 0; i < range.count;) {
       bool const accepted = accepts.next(range[i]);
       std::uint64_t n = 1;
-      if (e.all) n = range.count;  // the common case needs no look at each task
+      // The common case needs no look at each task.
+      if (e.all && !(ordered_ && work_.reordered())) n = range.count;
       task_range const piece{range[i], n, range.stride};
       i += n;
       p.range = piece;
@@ -146,7 +147,7 @@ void sink_stage::route(entry& e) {
         give(p, n);
         if (state_.error || state_.stop) return;
       } else {
-        early_.emplace(piece.first, p);
+        early_.emplace(work_.task_at(piece.first), p);
         if (e.batch->is_packed() && !e.batch->left_out && (i < range.count || &range != &e.ranges.back()))
           work_.skip_packed(n, p.bytes);
         p.index += n;

@@ -87,7 +87,8 @@ class sink_stage {
   recorder recorder_;
   double recording_seconds_ = 0;
   std::vector<entry> queue_;
-  std::map<task_id, pending> early_;  // if ordered: by the first task left of each
+  std::map<task_id, pending>
+      early_;  // if ordered: by the number, in the list, of the first task left of each
   progress state_;
 };
 

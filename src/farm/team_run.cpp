@@ -165,7 +165,11 @@ void team_farm_run::watch_tasks(double t) {
 team_farm_run::wanted_sizes team_farm_run::sizes_of(task_id first, task_id last) const {
   wanted_sizes w;
   auto const able = static_cast<int>(setup_.workers().count);
-  w.error = thrown_by([&] { w.ranks = setup_.options.team_size.sizes(first, last, able); });
+  w.error = thrown_by([&] {
+    w.ranks = setup_.options.team_size.sizes(first, last, able);
+    bool const in_order = setup_.traits.ordered && setup_.options.results.window > 0;
+    w.costs = setup_.costs.empty() && !in_order ? setup_.options.team_size.seconds(w.ranks) : setup_.costs;
+  });
   return w;
 }
 
@@ -173,7 +177,8 @@ void team_farm_run::add_tasks(std::uint64_t available, bool ended, wanted_sizes 
   if (sizes.error)
     tell_ledger(&role::team_ledger::source_failed, *sizes.error);
   else
-    tell_ledger(&role::team_ledger::supplied, available, ended, std::span<int const>(sizes.ranks));
+    tell_ledger(&role::team_ledger::supplied, available, ended, std::span<int const>(sizes.ranks),
+                std::span<double const>(sizes.costs));
 }
 
 // --- roles and messages

@@ -41,7 +41,8 @@ class team_farm_run final : public farm_call<team_roles> {
 
   // --- source and sink
   struct wanted_sizes {
-    std::vector<int> ranks;  // of each task
+    std::vector<int> ranks;     // of each task
+    std::vector<double> costs;  // likewise; empty: unknown
     std::optional<std::string> error;
   };
   [[nodiscard]] wanted_sizes sizes_of(task_id first, task_id last) const;

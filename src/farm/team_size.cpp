@@ -26,12 +26,14 @@ std::vector<int> sizes_to_try(int ranks) {
   return all;
 }
 
-// The end of a list schedule as the root of a farm makes it: the largest teams first, then in the order of
-// the tasks. `size` and `seconds`: of each task.
+// The end of a list schedule as the root of a farm makes it: the largest teams first, among them the longest
+// tasks. `size` and `seconds`: of each task.
 double makespan(std::vector<int> const& size, std::vector<double> const& seconds, int ranks) {
   std::vector<std::size_t> order(size.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return size[a] > size[b]; });
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) {
+    return size[a] != size[b] ? size[a] > size[b] : seconds[a] > seconds[b];
+  });
   using end = std::pair<double, int>;  // when so many ranks become free
   std::priority_queue<end, std::vector<end>, std::greater<>> running;
   double now = 0;
@@ -151,6 +153,14 @@ std::vector<int> team_size::sizes(task_id first, task_id last, int ranks) const 
       throw usage_error(detail::format("task {} wants a team of {} ranks, expected at least 1", i, n));
     all.push_back(n);
   }
+  return all;
+}
+
+std::vector<double> team_size::seconds(std::vector<int> const& sizes) const {
+  std::vector<double> all;
+  if (!seconds_) return all;
+  all.reserve(sizes.size());
+  for (std::size_t i = 0; i < sizes.size(); ++i) all.push_back(seconds_(i, sizes[i]));
   return all;
 }
 

@@ -22,14 +22,25 @@ task_range contiguous_share(std::uint64_t tasks, int workers, int index) {
   return {i * part + std::min(i, longer), part + (i < longer ? 1 : 0), 1};
 }
 
+task_range contiguous_share(std::uint64_t tasks, int workers, int index, task_costs const& costs) {
+  if (!costs.known()) return contiguous_share(tasks, workers, index);
+  task_range rest{0, tasks, 1}, share;
+  for (int left = workers; left >= workers - index; --left) {
+    auto const fair = costs.fitting(rest, costs.of(rest) / left);
+    share = rest.take_front(left == 1 ? rest.count : std::max<std::uint64_t>(1, fair));
+  }
+  return share;
+}
+
 task_range interleaved_share(std::uint64_t tasks, int workers, int index) {
   auto const n = static_cast<std::uint64_t>(workers);
   auto const i = static_cast<std::uint64_t>(index);
   return {i, i < tasks ? (tasks - i + n - 1) / n : 0, n};
 }
 
-range_list known_share(farm_policy const& policy, std::uint64_t tasks, int workers, int index) {
-  if (policy.start == start_with::contiguous) return {contiguous_share(tasks, workers, index)};
+range_list known_share(farm_policy const& policy, std::uint64_t tasks, int workers, int index,
+                       task_costs const& costs) {
+  if (policy.start == start_with::contiguous) return {contiguous_share(tasks, workers, index, costs)};
   if (policy.start == start_with::interleaved) return {interleaved_share(tasks, workers, index)};
   return {};
 }
@@ -50,18 +61,19 @@ range_list at_positions(range_list const& all, range_list const& positions) {
   return chosen;
 }
 
-std::vector<range_list> weighted_shares(std::uint64_t tasks, std::span<double const> power) {
+std::vector<range_list> weighted_shares(std::uint64_t tasks, std::span<double const> power,
+                                        task_costs const& costs) {
   std::vector<range_list> shares(power.size());
-  // (virtual time of the next turn, worker, number of past turns): the earliest turn gets the next
-  // task
-  using turn = std::tuple<double, std::size_t, std::uint64_t>;
+  // (virtual time of the next turn, worker, cost of its tasks so far): the earliest turn gets the next task
+  using turn = std::tuple<double, std::size_t, double>;
   std::priority_queue<turn, std::vector<turn>, std::greater<>> turns;
-  for (std::size_t w = 0; w < power.size(); ++w) turns.emplace(0.0, w, 0);
+  for (std::size_t w = 0; w < power.size(); ++w) turns.emplace(0.0, w, 0.0);
   for (task_id id = 0; id < tasks; ++id) {
     auto const [time, worker, had] = turns.top();
     turns.pop();
     append(shares[worker], {id, 1, 1});
-    turns.emplace(static_cast<double>(had + 1) / power[worker], worker, had + 1);
+    double const cost = had + costs.of({id, 1, 1});
+    turns.emplace(cost / power[worker], worker, cost);
   }
   return shares;
 }

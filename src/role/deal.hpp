@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "role/task_costs.hpp"
 #include "skel/detail/task_range.hpp"
 #include "skel/schedule.hpp"
 
@@ -20,13 +21,18 @@ namespace skel {
 
 /// Worker `index` of `workers` gets a contiguous part; parts differ by at most one task.
 [[nodiscard]] task_range contiguous_share(std::uint64_t tasks, int workers, int index);
+/// Worker `index` of `workers` gets a contiguous part whose tasks cost at most its share of what the workers
+/// before it left, but at least one task.
+[[nodiscard]] task_range contiguous_share(std::uint64_t tasks, int workers, int index,
+                                          task_costs const& costs);
 
 /// Worker `index` of `workers` gets the tasks i with i mod workers == index.
 [[nodiscard]] task_range interleaved_share(std::uint64_t tasks, int workers, int index);
 
 /// The share of a list of `tasks` tasks that worker `index` of `workers` computes by itself; empty
 /// if the root deals.
-[[nodiscard]] range_list known_share(farm_policy const& policy, std::uint64_t tasks, int workers, int index);
+[[nodiscard]] range_list known_share(farm_policy const& policy, std::uint64_t tasks, int workers, int index,
+                                     task_costs const& costs = {});
 
 /// The tasks of `all` at these positions.
 [[nodiscard]] range_list at_positions(range_list const& all, range_list const& positions);
@@ -35,7 +41,9 @@ namespace skel {
 /// worker of power 2 counts as two workers, so powers 1, 2, 1 give the order w1, w2, w3, w2.
 /// Fractions are exact in the long run: the k-th turn of a worker of power p comes at virtual time
 /// k / p. Returns one list of ranges per worker.
-[[nodiscard]] std::vector<range_list> weighted_shares(std::uint64_t tasks, std::span<double const> power);
+/// With known costs, a turn takes as long as the task costs.
+[[nodiscard]] std::vector<range_list> weighted_shares(std::uint64_t tasks, std::span<double const> power,
+                                                      task_costs const& costs = {});
 
 /// Number of tasks in the next grant: the fixed chunk (as many chunks as cover `wanted`), or a
 /// share of the remaining tasks: remaining * threads / (2 * all threads), at least the chunk. Never

@@ -46,11 +46,19 @@ world::world(scenario const& s, fault* f)
   l.ranks = {0, static_cast<std::size_t>(s.ranks)};
   int const first_worker = s.root_serves && s.ranks > 1 ? 1 : 0;
   skel::role::rank_range const workers{first_worker, static_cast<std::size_t>(s.ranks - first_worker)};
+  skel::task_costs costs;
+  std::uint64_t const costly = s.costly ? s.tasks / 3 : 0;
+  if (s.costly) {
+    std::vector<double> each;
+    for (auto left = static_cast<double>(s.tasks); left > 0; --left) each.push_back(left * left);
+    costs = skel::task_costs(each);
+  }
   for (int r = 0; r < s.ranks; ++r) {
     role::farm_worker_config w;
     w.self = r;
     w.call_hash = s.other_call == r ? call_hash + 1 : call_hash;
     w.threads = s.threads;
+    w.costly = costly;
     w.asks = skel::asks_root(s.policy);
     w.ring.directed = s.policy.more == skel::more_from::root_then_ranks;
     if ((s.policy.more == skel::more_from::ring || w.ring.directed) && workers.count > 1)
@@ -69,7 +77,7 @@ world::world(scenario const& s, fault* f)
     if (w.computes && s.policy.power.empty()) w.power = 1.0 + r % 3;
     auto const index = static_cast<int>(*at);
     auto const count = static_cast<int>(workers.count);
-    if (w.computes && !s.resumed) w.share = skel::known_share(s.policy, s.tasks, count, index);
+    if (w.computes && !s.resumed) w.share = skel::known_share(s.policy, s.tasks, count, index, costs);
     node one;
     one.threads.resize(static_cast<std::size_t>(w.computes ? s.threads : 1));
     one.worker = role::farm_worker(std::move(w));
@@ -77,6 +85,8 @@ world::world(scenario const& s, fault* f)
   }
   l.workers = workers;
   if (!s.stream) l.tasks = s.tasks;
+  l.costs = costs;
+  l.costly = costly;
   l.policy = s.policy;
   l.ordered = s.ordered;
   l.merged = s.merged;

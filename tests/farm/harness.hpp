@@ -32,6 +32,7 @@ struct scenario {
   bool root_serves = false;
   std::uint64_t tasks = 0;
   bool stream = false;  ///< tasks travel, and the root learns of them in pieces
+  bool costly = false;  ///< the costs are known: the first task costs most
   skel::farm_policy policy;
   skel::results_policy results;
   bool ordered = false;

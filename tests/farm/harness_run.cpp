@@ -8,14 +8,14 @@ namespace harness {
 
 std::string scenario::describe() const {
   return fmt::format(
-      "seed {}: {} ranks{}, {} tasks{}, {}, {}{}{}, window {}, {} threads of {}, ticks {}, deaths {}, "
+      "seed {}: {} ranks{}, {} tasks{}{}, {}, {}{}{}, window {}, {} threads of {}, ticks {}, deaths {}, "
       "suspicions {}, lost 1/{}, twice 1/{}, late {}, failing {}, sink {}, source {}, early {}, other call "
       "{}, "
       "chaos {}{}",
       seed, ranks, root_serves ? " (the root serves)" : "", tasks, stream ? " (a stream)" : "",
-      skel::to_string(policy), skel::to_string(results), ordered ? ", ordered" : "", merged ? ", merged" : "",
-      window, threads, most_at_once, ticks, deaths, suspicions, lost_in, duplicated_in, late,
-      failing_from ? static_cast<long>(*failing_from) : -1,
+      costly ? " of known cost" : "", skel::to_string(policy), skel::to_string(results),
+      ordered ? ", ordered" : "", merged ? ", merged" : "", window, threads, most_at_once, ticks, deaths,
+      suspicions, lost_in, duplicated_in, late, failing_from ? static_cast<long>(*failing_from) : -1,
       sink_fails_at ? static_cast<long>(*sink_fails_at) : -1,
       source_fails_at ? static_cast<long>(*source_fails_at) : -1, stops_early, other_call.value_or(-1), chaos,
       (resumed ? fmt::format(", {} restored", restored.size()) : "") +
@@ -131,6 +131,7 @@ scenario draw(std::uint64_t seed, bool must_die) {
   s.timed = below(4) != 0;
   s.holds_back = below(4) == 0;
   s.chaos = 20 + below(must_die ? 1500 : 3000);
+  s.costly = !s.stream && seed % 4 == 1;
   return s;
 }
 

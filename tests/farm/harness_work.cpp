@@ -70,7 +70,8 @@ void world::finish(event const& e) {
     if (!n.draining)
       for (std::uint64_t i = 0; i < front.count; ++i) n.held.push_back(front[i]);
     // Some ranks are faster than others, the root is the slowest.
-    n.worker.measured(front.count, 0.01 * (e.a % 3 == 0 ? 4 : e.a % 3) * static_cast<double>(front.count));
+    n.worker.measured(static_cast<double>(front.count),
+                      0.01 * (e.a % 3 == 0 ? 4 : e.a % 3) * static_cast<double>(front.count));
     n.worker.finished(front, throws || part ? 0 : e.more, list);
     perform(e.a, false, list, throws || part ? nullptr : &t);
   }

@@ -20,7 +20,8 @@ rank_loads loads_of(std::vector<double> const& costs, std::vector<std::uint64_t>
 }
 
 std::optional<task_range> copy_for(std::size_t thief, begun_tasks& begun, rank_loads const& loads, double t) {
-  return skel::role::copy_for(thief, begun, loads, t, [](std::size_t, task_range const&) { return true; });
+  return skel::role::copy_for(thief, begun, loads, {}, t,
+                              [](std::size_t, task_range const&) { return true; });
 }
 
 }  // namespace
@@ -103,6 +104,23 @@ TEST_CASE("a task of unknown cost that runs for long is late") {
   begun.all(1, 1, {{5, 1, 1}}, 40);
   auto const faster = loads_of({0.5, 1}, {0, 0});
   CHECK(copy_for(0, begun, faster, 0.9) == task_range{5, 1, 1});
+}
+
+TEST_CASE("a task of known cost is late if its rank needs longer than the thief, however long it has run") {
+  skel::task_costs const costs({6, 1, 1, 1, 1});
+  auto const loads = loads_of({1, 1, 4}, {0, 0, 0});  // seconds per unit of cost
+  auto const copy = [&](begun_tasks begun, double t) {
+    return skel::role::copy_for(0, begun, loads, costs, t,
+                                [](std::size_t, task_range const&) { return true; });
+  };
+  begun_tasks begun(3);
+  begun.given(1, 1, {{0, 1, 1}}, 0);
+  CHECK_FALSE(copy(begun, 5.9));  // a tenth of a second is left, although it runs for long
+  CHECK_FALSE(copy(begun, 6.1));  // as late as a task of unknown cost, but the thief is no faster
+  begun.given(2, 1, {{1, 1, 1}}, 0);
+  CHECK(copy(begun, 2.9) == task_range{1, 1, 1});
+  CHECK_FALSE(copy(begun, 3.1));                   // the copy would take 1 s, and 0.9 s are left
+  CHECK(copy(begun, 4.1) == task_range{1, 1, 1});  // it costs more than was said
 }
 
 TEST_CASE("finished and forgotten ranges are not copied") {

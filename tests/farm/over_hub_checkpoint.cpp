@@ -38,11 +38,13 @@ struct trial {
   skel::any_schedule how;
   bool concentrated = false, stream = false, ordered = false, serves = false;
   std::uint64_t most = ~std::uint64_t{0};
+  std::function<double(skel::task_id)> cost{}, cost_later{};  // in the first run, and in the second
 };
 
 void run(seen& s, int ranks, trial const& t, skel::farm_options options) {
   if (t.concentrated) options.results = skel::results::concentrated();
   if (t.serves) options.root = skel::root_role::serves;
+  options.cost = t.cost;
   hub::job job(ranks, 2);
   job.run([&](skel::context& ctx) {
     auto const f = [&](std::uint64_t i) {
@@ -82,6 +84,7 @@ void check_goes_on(trial t, int ranks, int ranks_later) {
   CHECK(first.report.checkpoint->restored_tasks == 0);
   CHECK(first.report.checkpoint->saved >= 2);  // the first one, which is empty, and the last
   t.most = ~std::uint64_t{0};
+  t.cost = t.cost_later;
   run(second, ranks_later, t, where.options(true));
   for (auto const& e : second.errors) CHECK(e.empty());
   CHECK(second.got == expected(all_tasks));
@@ -123,6 +126,49 @@ TEST_CASE("farms with streams, ordered or concentrated results, or a serving roo
     check_goes_on({how, false, false, false, true}, 2, 3);
   }
   check_goes_on({skel::any_schedule("first-come"), false, true, true}, 3, 1);
+}
+
+TEST_CASE("a farm resumes one that knew other costs of its tasks, or none") {
+  auto const rising = [](skel::task_id i) { return static_cast<double>(i); };
+  auto const mixed = [](skel::task_id i) { return static_cast<double>(i * 37 % 29); };
+  std::function<double(skel::task_id)> const costs[] = {mixed, rising, nullptr};
+  unsigned turn = 0;
+  for (auto const& how : schedules())
+    for (bool const ordered : {false, true}) {
+      trial t{.how = how, .concentrated = turn % 4 == 0, .ordered = ordered};
+      t.cost = costs[turn % 3];
+      t.cost_later = costs[(turn + 1) % 3];
+      int const ranks = 1 + static_cast<int>(turn % 4);
+      check_goes_on(t, ranks, 1 + ranks % 4);
+      ++turn;
+    }
+}
+
+TEST_CASE("a merged result of tasks with costs is resumed with other costs") {
+  store const where;
+  auto options = where.options(false);
+  std::atomic<std::uint64_t> runs{0};
+  std::uint64_t total = 0;
+  for (bool const resume : {false, true}) {
+    options.checkpoint->resume = resume;
+    std::stop_source stop;
+    options.stop = stop.get_token();
+    options.cost = [=](skel::task_id i) { return static_cast<double>(resume ? i * 37 % 29 : i); };
+    total = 0;
+    hub::job job(3, 1);
+    job.run([&](skel::context& ctx) {
+      auto const f = [&](std::uint64_t i) {
+        if (++runs == all_tasks / 2 && !resume) stop.request_stop();
+        return slow_work(i);
+      };
+      auto const r =
+          skel::farm(ctx, skel::indices(all_tasks), f, skel::reduced(total, std::plus<>()), options).report;
+      if (ctx.is_root() && resume) CHECK(r.tasks == all_tasks);
+    });
+    check_no_errors(job, 3);
+  }
+  auto const all = expected(all_tasks);
+  CHECK(total == std::accumulate(all.begin(), all.end(), std::uint64_t{0}));
 }
 
 TEST_CASE("a completed farm runs no task again") {

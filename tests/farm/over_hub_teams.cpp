@@ -49,10 +49,6 @@ std::vector<std::uint64_t> expected_sums(std::uint64_t n) {
 
 int mixed_size(skel::task_id i) { return std::array{1, 2, 4, 3}[i % 4]; }
 
-void check_no_errors(hub::job& job, int ranks) {
-  for (int r = 0; r < ranks; ++r) CHECK(job.error(r).empty());
-}
-
 }  // namespace
 
 TEST_CASE("teams of every size give the same results, on any ranks, with any source") {

@@ -1,11 +1,15 @@
 // Deals, grants, and the names of schedules.
 #include "skel/schedule.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
 #include <random>
 
 #include "catch.hpp"
 #include "role/deal.hpp"
+#include "role/task_costs.hpp"
 #include "skel/error.hpp"
 
 using skel::any_schedule;
@@ -54,6 +58,42 @@ TEST_CASE("every deal gives every task to one worker") {
     REQUIRE(weighted == once);
     REQUIRE(most - least <= 1);
   }
+}
+
+TEST_CASE("parts of known costs are even, as far as single tasks allow") {
+  std::mt19937_64 dice(5);
+  for (int turn = 0; turn < 3000; ++turn) {
+    int const workers = 1 + static_cast<int>(dice() % 20);
+    std::vector<double> each(dice() % 200);
+    for (auto& c : each) c = static_cast<double>(dice() % 10 * (dice() % 7 == 0 ? 50 : 1));
+    std::sort(each.begin(), each.end(), std::greater<>());
+    skel::task_costs const costs(each);
+    std::vector<int> seen(each.size());
+    double left = costs.of({0, each.size(), 1});
+    REQUIRE(left == std::accumulate(each.begin(), each.end(), 0.0));
+    for (int w = 0; w < workers; ++w) {
+      auto const part = skel::contiguous_share(each.size(), workers, w, costs);
+      count_in(seen, part);
+      if (w + 1 < workers) REQUIRE((part.count <= 1 || costs.of(part) <= left / (workers - w)));
+      left -= costs.of(part);
+      REQUIRE((!part.empty() || left == 0));
+    }
+    REQUIRE(seen == std::vector<int>(each.size(), 1));
+  }
+}
+
+TEST_CASE("costs of ranges with and without a stride, and how many tasks fit") {
+  skel::task_costs const costs({8, 4, 2, 2, 1, 0, 0});
+  CHECK(costs.of({1, 3, 1}) == 8);
+  CHECK(costs.of({0, 3, 2}) == 11);
+  CHECK(costs.of({3, 0, 1}) == 0);
+  CHECK(costs.fitting({0, 7, 1}, 7.5) == 0);
+  CHECK(costs.fitting({0, 7, 1}, 12) == 2);
+  CHECK(costs.fitting({0, 3, 2}, 10) == 2);
+  CHECK(costs.fitting({4, 3, 1}, 1) == 3);
+  CHECK(costs.of_these({{1, 2, 2}, {0, 1, 1}}) == skel::task_costs({4, 2, 8}));
+  CHECK_FALSE(skel::task_costs().known());
+  CHECK(skel::task_costs().of({5, 3, 2}) == 3);
 }
 
 TEST_CASE("powers 1, 2, 1 are dealt in the order w1, w2, w3, w2") {  // [Lee97, §2]

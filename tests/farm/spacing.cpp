@@ -87,6 +87,65 @@ TEST_CASE("a batch that the user chose waits for its tasks, however long that ta
   CHECK(batches.run() == 3);
 }
 
+TEST_CASE("no task is asked for that would wait for a costly one") {
+  for (int const threads : {1, 2}) {
+    role::farm_worker_config c;
+    c.self = 1;
+    c.threads = threads;
+    c.costly = 10;
+    role::farm_worker worker(c);
+    role::farm_actions list;
+    auto const asks = [&] {
+      auto const n = sent<role::farm::ask>(list, 0).size();
+      list.clear();
+      return n;
+    };
+    worker.begin(list);
+    CHECK(asks() == 1);
+    auto const run = [&](skel::task_id id) {
+      worker.on(0, role::farm::grant{{{id, 1, 1}}}, list);
+      worker.idle(1, list);
+      return asks();
+    };
+    if (threads == 2) CHECK(run(4) == 1);  // for the other thread
+    CHECK(run(9) == 0);
+    worker.finished({9, 1, 1}, 1, list);
+    auto const results = sent<role::farm::results>(list, 0);
+    REQUIRE(results.size() == 1);
+    CHECK(results[0].wanted > 0);
+    list.clear();
+    CHECK(run(10) == 1);  // ahead of time
+  }
+}
+
+TEST_CASE("the root grants costly tasks one by one, and then as many as cost their share") {
+  std::vector<double> each{100, 100, 100, 100};
+  for (int i = 100; i > 0; --i) each.push_back(i);
+  for (auto const& how : {skel::schedule::guided{}.policy(), skel::schedule::adaptive{}.policy()}) {
+    role::farm_ledger_config c;
+    c.ranks = c.workers = {0, 2};
+    c.tasks = each.size();
+    c.policy = how;
+    c.costs = skel::task_costs(each);
+    c.costly = 4;
+    role::farm_ledger ledger(c);
+    role::farm_actions list;
+    auto const granted = [&](int rank) {
+      ledger.on(rank, role::farm::ask{2, role::farm::load{0, 1}}, list);
+      skel::range_list all;
+      for (auto const& g : sent<role::farm::grant>(list, rank))
+        all.insert(all.end(), g.ranges.begin(), g.ranges.end());
+      list.clear();
+      return all;
+    };
+    for (int const rank : {0, 1}) ledger.on(rank, role::call_message(role::hello{}), list);
+    for (skel::task_id id = 0; id < 4; ++id)
+      CHECK(granted(static_cast<int>(id % 2)) == skel::range_list{{id, 1, 1}});
+    // A quarter of what is left, by cost and not by number: less than 100 + 99 + ... + 87 = 1309 of 5050 / 4.
+    CHECK(granted(0) == skel::range_list{{4, 13, 1}});
+  }
+}
+
 TEST_CASE("the root spaces results by the cost of a message and the number of ranks") {
   auto const spacing = [](int ranks, double cost) -> std::optional<std::uint64_t> {
     role::farm_ledger_config c;

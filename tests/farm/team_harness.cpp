@@ -244,7 +244,8 @@ void world::supply(std::uint64_t most) {
   source_ended_ = supplied_ == s.sizes.size() && (!s.stream || below(2) == 0);
   std::vector<int> const sizes(s.sizes.begin() + first,
                                s.sizes.begin() + static_cast<std::ptrdiff_t>(supplied_));
-  tell_ledger(&role::team_ledger::supplied, supplied_, source_ended_, std::span<int const>(sizes));
+  tell_ledger(&role::team_ledger::supplied, supplied_, source_ended_, std::span<int const>(sizes),
+              std::span<double const>(s.costs));
 }
 
 void world::sink() {

@@ -35,9 +35,10 @@ struct throwing {
 };
 
 struct scenario : harness_common::peer_scenario {
-  std::vector<int> sizes;  // the team that each task wants
-  bool serves = false;     // the root does not compute
-  bool stream = false;     // tasks come one by one, with payloads
+  std::vector<int> sizes;     // the team that each task wants
+  std::vector<double> costs;  // of each task; empty: unknown
+  bool serves = false;        // the root does not compute
+  bool stream = false;        // tasks come one by one, with payloads
   bool ordered = false;
   std::uint64_t window = 0;
   unsigned most_losses = 2;

@@ -144,6 +144,11 @@ void world::check_new(job_record const& j) const {
   }
   check_team(j);
   check_window(id);
+  if (j.number > 0 || s.costs.empty()) return;
+  for (task_id other = 0; other < s.costs.size(); ++other)
+    require(tasks_[other].jobs > 0 || tasks_[other].restored || s.sizes[other] != s.sizes[id] ||
+                s.costs[other] <= s.costs[id],
+            "a task begins before a more costly one");
 }
 
 // Calls of a team are numbered: its ranks must have made the same ones.

@@ -14,6 +14,7 @@ std::string scenario::describe() const {
   for (auto const& t : throws)
     text += ", task " + std::to_string(t.task) + " throws " + std::to_string(t.times) + " times on " +
             (t.member ? std::to_string(*t.member) : std::string("all")) + (t.early ? " early" : "");
+  if (!costs.empty()) text += ", with costs";
   if (poison)
     text += ", poison " + std::to_string(*poison) + " for " + std::to_string(victim) +
             (last_words ? ", last words" : "");
@@ -73,6 +74,8 @@ scenario draw(std::uint64_t seed, bool must_die) {
   };
   auto s = harness_common::draw_scenario<scenario>(seed, must_die, own, 1, 400);
   s.failing.reset();
+  if (seed % 3 == 1 && !s.stream && !(s.ordered && s.window > 0))
+    for (std::size_t i = 0; i < s.sizes.size(); ++i) s.costs.push_back(static_cast<double>(i * 7 % 5));
   return s;
 }
 

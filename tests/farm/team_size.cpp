@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -15,8 +16,12 @@ namespace {
 double end_of(std::vector<int> const& sizes, std::vector<skel::amdahl> const& list, int ranks) {
   std::vector<double> free_at(static_cast<std::size_t>(ranks));
   double end = 0, latest_start = 0;
+  std::vector<std::size_t> longest_first(list.size());
+  std::iota(longest_first.begin(), longest_first.end(), std::size_t{0});
+  std::stable_sort(longest_first.begin(), longest_first.end(),
+                   [&](auto a, auto b) { return list[a].seconds(sizes[a]) > list[b].seconds(sizes[b]); });
   for (int n = ranks; n >= 1; --n)
-    for (std::size_t i = 0; i < list.size(); ++i) {
+    for (auto const i : longest_first) {
       if (sizes[i] != n) continue;
       std::sort(free_at.begin(), free_at.end());
       latest_start = std::max(latest_start, free_at[static_cast<std::size_t>(n - 1)]);

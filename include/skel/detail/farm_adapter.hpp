@@ -131,7 +131,7 @@ class farm_work_of final : public farm_work {
                     worker_info const& where) const override {
     if constexpr (in_place) {
       for (; at < end; ++at) {
-        result& to = sink_.place(range[at]);
+        result& to = sink_.place(task_at(range[at]));
         // Constructed there where nothing has to be destroyed: assigning would write it twice.
         if constexpr (std::is_trivially_copyable_v<result>)
           ::new (static_cast<void*>(&to)) result(compute(range[at], at, {}, where));
@@ -143,7 +143,7 @@ class farm_work_of final : public farm_work {
 
   void pack_in_place(task_range const& range, std::vector<std::byte>& out) const override {
     if constexpr (in_place)
-      for (std::uint64_t i = 0; i < range.count; ++i) pack(sink_.place(range[i]), out);
+      for (std::uint64_t i = 0; i < range.count; ++i) pack(sink_.place(task_at(range[i])), out);
   }
 
   void merge(local_results& into, local_results& from) const override {
@@ -187,7 +187,7 @@ class farm_work_of final : public farm_work {
       return true;
     } else {
       for (; done < piece.count; ++done)
-        if (!give(piece[done], std::move(values[index + done].value))) return ++done, false;
+        if (!give(task_at(piece[done]), std::move(values[index + done].value))) return ++done, false;
       return true;
     }
   }
@@ -199,7 +199,7 @@ class farm_work_of final : public farm_work {
       return true;
     } else {
       for (; done < piece.count; ++done)
-        if (!give_packed(piece[done], from)) return ++done, false;
+        if (!give_packed(task_at(piece[done]), from)) return ++done, false;
       return true;
     }
   }
@@ -272,7 +272,7 @@ class farm_work_of final : public farm_work {
       auto bytes = from.bytes;
       return call(unpack<task>(bytes));
     } else {
-      return static_cast<void>(from), call(source_[id]);
+      return static_cast<void>(from), call(source_[task_at(id)]);
     }
   }
 

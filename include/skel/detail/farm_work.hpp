@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "skel/context.hpp"
@@ -58,12 +59,20 @@ struct farm_traits {
   std::size_t result_bytes = 0;  // of one result as an object
 };
 
+/// The numbers of tasks below are positions in the order in which tasks begin: begin_in(), or that of the
+/// list. Only the user's code sees the numbers of the list.
 class farm_work {
  public:
   farm_work() = default;
   farm_work(farm_work const&) = delete;
   farm_work& operator=(farm_work const&) = delete;
   virtual ~farm_work() = default;
+  /// Tasks begin in this order of their numbers.
+  void begin_in(std::vector<task_id> order) { order_ = std::move(order); }
+  [[nodiscard]] bool reordered() const { return !order_.empty(); }
+  [[nodiscard]] task_id task_at(std::uint64_t position) const {
+    return position < order_.size() ? order_[position] : position;
+  }
   [[nodiscard]] virtual farm_traits traits() const = 0;
   /// A hash of a replicated list, if it is to be compared; see list_contents().
   [[nodiscard]] virtual std::optional<std::uint64_t> contents(std::optional<bool> check) const = 0;
@@ -115,6 +124,9 @@ class farm_work {
   [[nodiscard]] virtual task_payload payload_of(task_id id) const = 0;
   virtual void pack_task(task_id id, std::vector<std::byte>& out) const = 0;
   virtual void forget(task_range const& range) = 0;
+
+ private:
+  std::vector<task_id> order_;  // empty: that of the list
 };
 
 [[nodiscard]] report run_farm(context& ctx, farm_work& work, farm_policy const& policy,

@@ -13,13 +13,15 @@ constexpr unsigned limited_grants = 16;
 }  // namespace
 
 farm_dealer::farm_dealer(farm_policy policy, std::uint64_t first_grant, std::vector<bool> const& computes,
-                         std::size_t root, task_pool pool)
+                         std::size_t root, task_pool pool, task_costs costs, std::uint64_t costly)
     : policy_(std::move(policy)),
       first_grant_(first_grant),
       root_(root),
       ranks_(computes.size()),
       loads_(computes.size()),
-      pool_(std::move(pool)) {
+      pool_(std::move(pool)),
+      costs_(std::move(costs)),
+      costly_(costly) {
   bool const asks = asks_root(policy_);
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
     ranks_[i].computes = computes[i];
@@ -125,6 +127,7 @@ std::vector<range_list> farm_dealer::shares_of(std::vector<std::size_t> const& t
                                                std::uint64_t cut) const {
   std::vector<range_list> shares;
   auto const n = static_cast<int>(takers.size());
+  auto const costs = costs_.known() ? costs_.of_these(left) : task_costs();
   if (policy_.start == start_with::weighted) {
     std::vector<double> power;
     for (auto const i : takers) {
@@ -133,11 +136,9 @@ std::vector<range_list> farm_dealer::shares_of(std::vector<std::size_t> const& t
       double const measured = r.power > 0 ? r.power : 1.0;
       power.push_back(chosen > 0 ? chosen : measured * std::max(1, r.threads));
     }
-    shares = weighted_shares(cut, power);
+    shares = weighted_shares(cut, power, costs);
   } else {
-    bool const contiguous = policy_.start == start_with::contiguous;
-    for (int k = 0; k < n; ++k)
-      shares.push_back({contiguous ? contiguous_share(cut, n, k) : interleaved_share(cut, n, k)});
+    for (int k = 0; k < n; ++k) shares.push_back(known_share(policy_, cut, n, k, costs));
   }
   for (auto& s : shares) s = at_positions(left, s);
   return shares;
@@ -169,11 +170,31 @@ std::uint64_t farm_dealer::adaptive_grant(std::size_t index) const {
   return std::min(pool_.tasks(), std::max(ranks_[index].wanted, static_cast<std::uint64_t>(part)));
 }
 
+// Returns how many tasks cost no more than `n` tasks of the pool's average cost: fewer, if the most costly
+// ones come first.
+std::uint64_t farm_dealer::of_average_cost(std::uint64_t n) const {
+  double all = 0;
+  for (auto const& r : pool_.ranges()) all += costs_.of(r);
+  double rest = all * static_cast<double>(n) / static_cast<double>(pool_.tasks());
+  std::uint64_t fitting = 0;
+  for (auto const& r : pool_.ranges()) {
+    auto const these = costs_.fitting(r, rest);
+    fitting += these;
+    rest -= costs_.of({r.first, these, r.stride});
+    if (these < r.count) break;
+  }
+  return std::min(n, fitting);
+}
+
 std::uint64_t farm_dealer::grant_for(std::size_t index) {
   auto& r = ranks_[index];
   std::uint64_t n = policy_.size == grant_size::adaptive
                         ? adaptive_grant(index)
                         : next_grant(policy_, pool_.tasks(), r.wanted, r.threads, threads_);
+  if (pool_.ranges().front().first < costly_)
+    n = 1;
+  else if (policy_.size != grant_size::fixed && costs_.known() && n > r.wanted)
+    n = std::max(r.wanted, of_average_cost(n));
   if (policy_.size != grant_size::fixed && first_grant_ > 0 && index != root_ && r.grants < limited_grants)
     n = std::min(n, std::max(r.wanted, first_grant_ << (2 * r.grants)));
   ++r.grants;

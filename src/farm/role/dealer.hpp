@@ -7,6 +7,7 @@
 
 #include "farm/role/rank_loads.hpp"
 #include "farm/role/task_pool.hpp"
+#include "role/task_costs.hpp"
 #include "skel/schedule.hpp"
 
 namespace skel::role {
@@ -26,7 +27,7 @@ class farm_dealer {
   farm_dealer() = default;
   /// `computes`: per rank. `first_grant`: see farm_ledger_config.
   farm_dealer(farm_policy policy, std::uint64_t first_grant, std::vector<bool> const& computes,
-              std::size_t root, task_pool pool);
+              std::size_t root, task_pool pool, task_costs costs = {}, std::uint64_t costly = 0);
 
   // --- the ranks
   /// The rank takes part. Returns false if it had said so before.
@@ -63,6 +64,7 @@ class farm_dealer {
   [[nodiscard]] task_pool const& pool() const { return pool_; }
   [[nodiscard]] rank_loads& loads() { return loads_; }
   [[nodiscard]] rank_loads const& loads() const { return loads_; }
+  [[nodiscard]] task_costs const& costs() const { return costs_; }
   [[nodiscard]] bool dealt() const { return dealt_; }
   [[nodiscard]] bool holds_back() const { return held_back_; }
   /// Number of tasks given; a task that is given twice counts twice.
@@ -103,6 +105,7 @@ class farm_dealer {
   [[nodiscard]] std::uint64_t grant_for(std::size_t index);
   [[nodiscard]] bool keeps_for_root(std::size_t index) const;
   [[nodiscard]] std::uint64_t adaptive_grant(std::size_t index) const;
+  [[nodiscard]] std::uint64_t of_average_cost(std::uint64_t n) const;
   [[nodiscard]] std::vector<range_list> shares_of(std::vector<std::size_t> const& takers,
                                                   range_list const& left, std::uint64_t cut) const;
 
@@ -115,6 +118,8 @@ class farm_dealer {
   std::set<std::size_t> queue_;  // ranks that were not served at once, and some that no longer wait
   rank_loads loads_;
   task_pool pool_;
+  task_costs costs_;
+  std::uint64_t costly_ = 0;
   bool dealt_ = true;
   bool any_closed_ = false;
   std::uint64_t given_ = 0;

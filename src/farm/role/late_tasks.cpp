@@ -8,13 +8,14 @@ namespace {
 // Seconds by which a copy is expected to finish earlier. A useless copy is not free: its rank leaves the call
 // only after it. (Copies on ranks that are merely as fast as the owner halve the speed with one giant task.)
 constexpr double least_gain = 1e-3;
-// The time a task has run says nothing about its remaining time if costs are exponential. With heavier tails,
-// a task that has run for long is expected to take this many times as long in all.
+// If costs are unknown, the time a task has run says nothing about its remaining time if costs are
+// exponential. With heavier tails, a task that has run for long is expected to take this many times as long
+// in all.
 constexpr double overdue = 2;
 }  // namespace
 
 std::optional<task_range> copy_for(
-    std::size_t thief, begun_tasks& begun, rank_loads const& loads, double t,
+    std::size_t thief, begun_tasks& begun, rank_loads const& loads, task_costs const& costs, double t,
     detail::function_reference<bool(std::size_t, task_range const&)> const& allowed) {
   double const mine = loads.speed_of_thread(thief);
   if (mine <= 0) return std::nullopt;
@@ -26,7 +27,9 @@ std::optional<task_range> copy_for(
     for (auto& b : begun.of(i)) {
       double const elapsed = std::max(0.0, t - b.since);
       double const done = elapsed * its;
-      double const tasks = std::max(static_cast<double>(b.tasks.count) + done, overdue * done);
+      double const cost = costs.of(b.tasks);
+      double tasks = std::max(cost + done, overdue * done);
+      if (costs.known()) tasks = done < cost ? cost : overdue * done;
       double const gain = tasks / its - elapsed - tasks / mine;
       if (gain <= most || mine <= clearly_faster * b.copier || !allowed(i, b.tasks)) continue;
       best = &b;

@@ -5,6 +5,7 @@
 
 #include "farm/role/begun_tasks.hpp"
 #include "farm/role/rank_loads.hpp"
+#include "role/task_costs.hpp"
 #include "skel/detail/function_reference.hpp"
 
 namespace skel::role {
@@ -14,9 +15,9 @@ inline constexpr double clearly_faster = 1.5;
 
 /// Returns the range that gains most at time `t` if `thief` runs a copy of it, or nothing if no copy gains.
 /// `allowed(owner, tasks)` says which may be copied. Records the copy, so that only a faster rank takes
-/// another.
+/// another. `costs`: of all tasks, 1 on average.
 [[nodiscard]] std::optional<task_range> copy_for(
-    std::size_t thief, begun_tasks& begun, rank_loads const& loads, double t,
+    std::size_t thief, begun_tasks& begun, rank_loads const& loads, task_costs const& costs, double t,
     detail::function_reference<bool(std::size_t, task_range const&)> const& allowed);
 
 }  // namespace skel::role

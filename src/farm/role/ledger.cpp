@@ -36,7 +36,8 @@ farm_ledger::farm_ledger(farm_ledger_config config)
   }
   if (directs()) paced_.resize(config_.ranks.count);
   dealer_ = farm_dealer(std::move(policy), config_.first_grant, computes, index_of(config_.root).value_or(0),
-                        task_pool(config_.window, config_.ordered, recorded_.count()));
+                        task_pool(config_.window, config_.ordered, recorded_.count()),
+                        std::move(config_.costs), config_.costly);
   if (!config_.tasks) return;
   available_ = *config_.tasks;
   source_ended_ = true;
@@ -206,7 +207,7 @@ void farm_ledger::on_hello(std::size_t index, hello const& m, farm_actions& out)
     if (config_.tasks && !config_.resumed && at && watches(index))
       begun_.given(index, dealer_.threads(index),
                    known_share(config_.policy, *config_.tasks, static_cast<int>(config_.workers.count),
-                               static_cast<int>(*at)),
+                               static_cast<int>(*at), dealer_.costs()),
                    now_);
   }
   give_suspects(out);

@@ -24,6 +24,8 @@ struct farm_ledger_config {
   rank_range ranks;                    ///< all ranks of the run, the root included
   rank_range workers;                  ///< those that compute, in the order of the deal
   std::optional<std::uint64_t> tasks;  ///< empty: a stream, which supplied() extends until it ends
+  task_costs costs{};                  ///< if known: in decreasing order, and 1 on average
+  std::uint64_t costly = 0;            ///< this many tasks, the first ones, are granted one at a time
   farm_policy policy;
   bool ordered = false;      ///< the sink takes tasks in order: the window counts from the first missing one
   bool merged = false;       ///< results of several tasks come as one value: all are recorded, or none

@@ -45,7 +45,7 @@ bool farm_ledger::give_copy(std::size_t index, farm_actions& out) {
     return dealer_.alive(owner) && !recorded_.contains(tasks.last()) && !suspects_.contains(tasks.last()) &&
            !(config_.root_in_place && config_.ranks[owner] == config_.root);
   };
-  auto const copy = copy_for(index, begun_, dealer_.loads(), now_, allowed);
+  auto const copy = copy_for(index, begun_, dealer_.loads(), dealer_.costs(), now_, allowed);
   if (!copy) return false;
   auto const tasks = not_recorded({*copy});  // its first tasks may be done
   ++copies_;

@@ -19,7 +19,7 @@ namespace farm {
 /// A worker's report about itself, for adaptive grants.
 struct load {
   std::uint64_t waiting = 0;  ///< tasks that wait on this rank
-  double cost = 0;            ///< seconds per task of one thread; 0: unknown
+  double cost = 0;            ///< seconds per (average) task of one thread; 0: unknown
   friend bool operator==(load const&, load const&) = default;
 };
 /// Worker to root: requests this many tasks.

@@ -32,20 +32,24 @@ team_ledger::member* team_ledger::find(rank_id rank) {
 // --- the source and the sink
 
 void team_ledger::supplied(std::uint64_t available, bool ended, std::span<int const> sizes,
-                           team_actions& out) {
+                           std::span<double const> costs, team_actions& out) {
   if (stopping()) return;
+  costs_.assign(costs.begin(), costs.end());
   for (task_id id = available_; id < available; ++id) {
     if (recorded_.contains(id)) {
       out.push_back(team::forget{id});
       continue;
     }
     auto& same = waiting_[static_cast<std::uint64_t>(sizes[id - available_])];
-    if (!same.empty() && same.back().last() + 1 == id)
+    if (costs_.empty() && !same.empty() && same.back().last() + 1 == id)
       ++same.back().count;
     else
       same.push_back({id, 1, 1});
     ++pooled_;
   }
+  if (!costs_.empty())
+    for (auto& [size, tasks] : waiting_)
+      std::sort(tasks.begin(), tasks.end(), [&](auto& a, auto& b) { return before(a.first, b.first); });
   available_ = std::max(available_, available);
   source_ended_ = source_ended_ || ended;
   if (source_ended_ && restored_end_ > available_) {
@@ -183,10 +187,16 @@ void team_ledger::give(task_id task, std::uint64_t wanted, std::vector<rank_id> 
   j.ranks = std::move(ranks);
 }
 
+// Whether task a is to begin before b, if their teams are of one size.
+bool team_ledger::before(task_id a, task_id b) const {
+  if (costs_.empty() || costs_[a] == costs_[b]) return a < b;
+  return costs_[a] > costs_[b];
+}
+
 void team_ledger::put_back(task_id task, std::uint64_t wanted) {
   auto& same = waiting_[wanted];
   auto const at = std::lower_bound(same.begin(), same.end(), task,
-                                   [](auto const& r, task_id id) { return r.first < id; });
+                                   [&](auto const& r, task_id id) { return before(r.first, id); });
   same.insert(at, {task, 1, 1});
   ++pooled_;
 }

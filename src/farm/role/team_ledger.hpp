@@ -32,18 +32,19 @@ struct team_ledger_config {
   friend bool operator==(team_ledger_config const&, team_ledger_config const&) = default;
 };
 
-/// List scheduling: the largest teams first, smaller ones where these do not fit. The ranks of a team are
-/// free again when the task has ended on all of them, so teams of one size stay together. A task whose team
-/// loses a rank runs again; the survivors join other teams. A regular value; events append their actions to
-/// `out`.
+/// List scheduling: the largest teams first, among them the most costly tasks, smaller ones where these do
+/// not fit. The ranks of a team are free again when the task has ended on all of them, so teams of one size
+/// stay together. A task whose team loses a rank runs again; the survivors join other teams. A regular value;
+/// events append their actions to `out`.
 class team_ledger {
  public:
   team_ledger() = default;
   explicit team_ledger(team_ledger_config config);
 
   /// The source has produced tasks [0, available), and `sizes` are the ranks wanted by the new ones.
-  /// `ended`: these are all.
-  void supplied(std::uint64_t available, bool ended, std::span<int const> sizes, team_actions& out);
+  /// `ended`: these are all. `costs`: of all tasks; empty: unknown.
+  void supplied(std::uint64_t available, bool ended, std::span<int const> sizes,
+                std::span<double const> costs, team_actions& out);
   /// The sink has received `count` results so far. An ordered sink waits for task `next`.
   void sunk(std::uint64_t count, task_id next, team_actions& out);
   void sink_failed(task_id id, std::string text, team_actions& out);
@@ -114,6 +115,7 @@ class team_ledger {
   [[nodiscard]] waiting_tasks::iterator next_task(std::uint64_t& size);
   [[nodiscard]] std::vector<rank_id> take_ranks(std::size_t count);
   void give(task_id task, std::uint64_t wanted, std::vector<rank_id> ranks, team_actions& out);
+  [[nodiscard]] bool before(task_id a, task_id b) const;
   void put_back(task_id task, std::uint64_t wanted);
   void on_ended(rank_id from, team::ended const& m, team_actions& out);
   void fail(job_id id, job& j, rank_id rank, std::string text, team_actions& out);
@@ -144,6 +146,7 @@ class team_ledger {
   std::map<task_id, std::vector<std::vector<rank_id>>> losses_;  // per task, per job: the ranks lost
   std::map<task_id, accused> accused_;
   task_set recorded_;
+  std::vector<double> costs_;  // of each task; empty: unknown
   std::uint64_t available_ = 0;
   bool source_ended_ = false;
   task_id restored_end_ = 0;

@@ -96,12 +96,11 @@ void farm_worker::go_on(farm_actions& out) {
   maybe_steal(out);
 }
 
-void farm_worker::measured(std::uint64_t tasks, double seconds) {
-  if (tasks == 0) return;
+void farm_worker::measured(double tasks, double seconds) {
   unsent_seconds_ += seconds;
-  auto const n = static_cast<double>(tasks);
-  weight_ = std::min(weight_ + n, std::max(n, remembered_tasks));
-  cost_ += (std::max(seconds, n * 1e-9) / n - cost_) * n / weight_;
+  if (tasks <= 0) return;
+  weight_ = std::min(weight_ + tasks, std::max(tasks, remembered_tasks));
+  cost_ += (std::max(seconds, tasks * 1e-9) / tasks - cost_) * tasks / weight_;
 }
 
 std::optional<farm::load> farm_worker::here() const {
@@ -211,7 +210,15 @@ std::uint64_t farm_worker::wanted() const {
 
 bool farm_worker::may_ask() const {
   return config_.computes && held_.queued() <= config_.threshold.value_or(reach_) &&
-         (config_.early || (held_.queued() == 0 && held_.running().empty()));
+         (config_.early || (held_.queued() == 0 && held_.running().empty())) && !all_costly();
+}
+
+// Whether every thread runs a costly task, so that a task that came now would wait for long.
+bool farm_worker::all_costly() const {
+  auto const& running = held_.running();
+  return running.size() >= static_cast<std::size_t>(config_.threads) &&
+         std::all_of(running.begin(), running.end(),
+                     [&](task_range const& r) { return r.first < config_.costly; });
 }
 
 void farm_worker::maybe_ask(farm_actions& out) {

@@ -27,6 +27,7 @@ struct farm_worker_config {
   std::optional<std::uint64_t> threshold;  ///< in tasks; empty: as many as cover a round trip
   bool early = true;                       ///< may request more while its last tasks run
   range_list share;                        ///< the tasks that it starts with
+  std::uint64_t costly = 0;                ///< this many tasks, the first ones, are not to be waited for
   farm_ring_config ring{};
   friend bool operator==(farm_worker_config const&, farm_worker_config const&) = default;
 };
@@ -48,8 +49,8 @@ class farm_worker {
   /// Task `id` threw and the root decides whether it runs again. The thread goes on with the rest of its
   /// range.
   void threw(task_id id, std::string text, farm_actions& out);
-  /// A compute thread ran `tasks` in `seconds`.
-  void measured(std::uint64_t tasks, double seconds);
+  /// A compute thread ran tasks that cost as much as `tasks` average ones in `seconds`.
+  void measured(double tasks, double seconds);
   void on(rank_id from, farm_message const& m, farm_actions& out);
   void lost(rank_id rank, farm_actions& out);
   void tick(farm_actions& out);
@@ -81,6 +82,7 @@ class farm_worker {
   void tell_stock(farm::take_stock const& m, farm_actions& out);
   [[nodiscard]] std::uint64_t wanted() const;
   [[nodiscard]] bool may_ask() const;
+  [[nodiscard]] bool all_costly() const;
   [[nodiscard]] bool directed() const { return ring_ && ring_->directed(); }
   [[nodiscard]] std::optional<farm::load> here() const;
   void ask(farm_actions& out);
