@@ -51,10 +51,10 @@ def say(command):
     return done.stdout
 
 
-def simulate(program, platform, costs, schedule, ranks, report):
+def simulate(program, platform, costs, schedule, ranks, report, more=()):
     """Returns the report of one simulation."""
     command = [str(program), "--platform", platform, "--costs", str(costs), "--schedule", schedule, "--quiet",
-               "--report", str(report)]
+               "--report", str(report), *more]
     if ranks:
         command += ["--ranks", str(ranks)]
     say(command)

@@ -104,6 +104,34 @@ TEST_CASE("a report in virtual seconds, the same each time") {
   CHECK(read(f.file("t.json"))["traceEvents"].size() > 512);
 }
 
+TEST_CASE("with --longest-first, a giant at the end of the list begins at once") {
+  folder const f;
+  std::string costs;  // one giant at the end of the list, as long as a rank's share
+  for (int i = 0; i < 511; ++i) costs += std::to_string(1 + i % 7) + "e-2\n";
+  costs += "5e-1\n";
+  auto const file = f.file("costs.csv", costs);
+  for (std::string const schedule : {"auto", "blocks", "first-come", "guided", "hybrid", "ring"}) {
+    INFO(schedule);
+    double efficiency[2];
+    for (bool const known : {false, true}) {
+      auto const r = simulate("--platform cluster:ranks=40 --costs " + file + " --schedule " + schedule +
+                              (known ? " --longest-first" : "") + " --report " + f.file("r.json") +
+                              " --trace " + f.file("t.json"));
+      INFO(r.text);
+      REQUIRE(r.code == 0);
+      efficiency[known ? 1 : 0] = read(f.file("r.json"))["efficiency"];
+      auto const trace = read(f.file("t.json"));
+      double begin = 1e300;  // of the giant; copies of it come later
+      for (auto const& e : trace["traceEvents"])
+        if (e["name"] == "compute" && e["args"]["first_task"] == 511)
+          begin = std::min(begin, e["ts"].get<double>());
+      CHECK((begin < 1e3) == known);
+    }
+    CHECK(efficiency[0] < 0.8);
+    CHECK(efficiency[1] > (schedule == "blocks" || schedule == "ring" ? 0.85 : 0.95));
+  }
+}
+
 TEST_CASE("costs from files") {
   folder const f;
   auto const plain = f.file("costs.csv", "seconds\n1\n2.5\r\n0\n1e-3\n");
@@ -428,6 +456,7 @@ TEST_CASE("errors are one line, with exit code 2") {
          option.substr(0, option.find(' ')) + " applies to --skeleton farm, not to bsp");
   says("--skeleton bsp --result-bytes 3",
        "--result-bytes applies to --skeleton farm or multi_host, not to bsp");
+  says("--skeleton bsp --longest-first", "--longest-first applies to --skeleton farm, not to bsp");
   says("--skeleton bsp --units 5", "--units applies to --skeleton multi_host, not to bsp");
   says("--tasks 1 --supersteps 5", "--supersteps applies to --skeleton bsp, not to farm");
   says("--skeleton multi_host --pattern all", "--pattern applies to --skeleton bsp, not to multi_host");

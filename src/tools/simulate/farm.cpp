@@ -23,6 +23,7 @@ void simulate_farm(context& ctx, options const& o, std::vector<double> const& co
   farm_options how;
   how.results = o.common.results();
   how.root = o.common.root_works ? root_role::works : root_role::serves;
+  if (o.longest_first) how.cost = [&](task_id task) { return costs[task]; };
   auto const r = farm(
                      ctx, indices(costs.size()),
                      [&](std::uint64_t task) {

@@ -261,6 +261,9 @@ void add_options(CLI::App& app, options& o) {
       ->capture_default_str()
       ->check(CLI::Range(std::size_t{0}, std::size_t{1} << 30))
       ->group(group);
+  app.add_flag("--longest-first", o.longest_first,
+               "the farm knows the costs: the most costly tasks begin first")
+      ->group("farm: tasks of known cost");
   app.add_option(
          "--fail", o.failures,
          "kill this rank at this virtual time, or when the root has received N results; may be repeated")
@@ -346,6 +349,7 @@ void leave_report(options const& o, skel::sim::platform const& platform, result&
                     {"efficiency", r.seconds > 0 ? ideal / r.seconds : 0},
                     {"messages_per_rank", static_cast<double>(r.messages) / r.ranks}};
   if (tasks) out.run.fields.emplace_back("costs", o.costs);
+  if (o.longest_first) out.run.fields.emplace_back("longest_first", true);
   out.run.problem.insert(out.run.problem.begin(), {"platform", platform.name});
   if (tasks) out.run.problem.emplace_back("costs", o.costs);
   skel::program::write_run_files(o.common, program_name, out.run, out.traces);

@@ -65,6 +65,7 @@ struct options {
   std::string costs = "exponential:1s";
   std::uint64_t seed = 1;
   std::size_t result_bytes = 8;
+  bool longest_first = false;
   std::uint64_t supersteps = 100;
   std::string pattern = "ring";
   std::size_t message_bytes = 8192;
