@@ -61,7 +61,9 @@ class farm_call : public collective_run {
     computes_ = setup_.computes();
   }
 
-  // --- what differs; called with the engine's lock
+  // --- what differs
+  /// Called without the engine's lock, before results go to the sink; the others with it.
+  virtual void before_sink() {}
   /// Performs the actions and delivers what they say to this rank itself. Empties the list.
   virtual void perform(actions& list) = 0;
   virtual void deliver(int from, message const& m, result_batch batch) = 0;
@@ -70,9 +72,6 @@ class farm_call : public collective_run {
   virtual void add_tasks(farm_stream::supply const& got) = 0;
   /// The sink has received results.
   virtual void after_sink() {}
-
-  /// Called without the lock, before the root's results are passed to the sink.
-  virtual void before_sink() {}
   /// Ends this process if a task has run for longer than its time limit.
   virtual void watch_tasks(double t) = 0;
   /// For state(): what this rank does, and what its ledger does.
@@ -243,7 +242,8 @@ void farm_call<Roles>::drain_sink() {
       },
       [this] { engine_.rest_helper(false); },  // it may take its time
       [this, before = sink_.sunk()](auto const& progress, double begin, task_id first) mutable {
-        span(threads_ + 1, observe::activity::sink, begin, now(), work_.task_at(first), progress.sunk - before);
+        span(threads_ + 1, observe::activity::sink, begin, now(), work_.task_at(first),
+             progress.sunk - before);
         before = progress.sunk;
         actions list;
         set_time();
