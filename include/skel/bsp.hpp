@@ -31,6 +31,7 @@
 
 #include "skel/bytes.hpp"
 #include "skel/context.hpp"
+#include "skel/detail/bsp_work.hpp"
 #include "skel/detail/conversion.hpp"
 #include "skel/detail/function_reference.hpp"
 #include "skel/error.hpp"
@@ -90,7 +91,12 @@ class superstep {
         !std::binary_search(neighbours_->begin(), neighbours_->end(), to))
       throw error("superstep::send: rank " + std::to_string(to) + " is not among the neighbours of rank " +
                   std::to_string(rank_));
-    pack(m, (*bundles_)[static_cast<std::size_t>(to)]);
+    auto& bundle = (*bundles_)[static_cast<std::size_t>(to)];
+    if (bundle.empty()) {
+      bundle.reserve(2 * detail::bundle_room + packed_size(m));
+      bundle.resize(detail::bundle_room);
+    }
+    pack(m, bundle);
     sent_ = true;
   }
   /// Deleted: the first argument is the rank, an integer.

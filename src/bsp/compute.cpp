@@ -42,7 +42,7 @@ void bsp_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
       },
       next);
   running_ = false;
-  last_moved_ = now();
+  moved_ = true;
   check_quiet();
 }
 
@@ -89,35 +89,43 @@ void bsp_run::do_job(restore_job const& j, unsigned /*thread*/, std::unique_lock
   perform(list);
 }
 
-// There are none after a restore: they are part of the state. Otherwise there are at least this rank's own
-// messages to itself, possibly empty. A member without messages for this rank has sent no bundle.
-void bsp_run::receive_bundles(bundles_by_step::node_type const& came, std::vector<int> const& members) {
-  if (came.empty()) return;
-  std::vector<std::span<std::byte const>> bundles;
-  bundles.reserve(members.size());
-  for (int const r : members) {
-    auto const at = came.mapped().find(r);
-    bundles.emplace_back(at == came.mapped().end() ? std::span<std::byte const>() : at->second);
-  }
-  work_.receive(bundles);
+// Takes the bundles for superstep `step`. There are none after a restore: they are part of the state.
+// Otherwise there are at least this rank's own messages to itself, possibly empty. A member without messages
+// for this rank has sent no bundle.
+void bsp_run::take_bundles(std::uint64_t epoch, std::uint64_t step) {
+  came_.clear();
+  came_from_.clear();
+  auto const at = bundles_.find({epoch, step - 1});
+  if (at == bundles_.end()) return;
+  came_.swap(at->second);
+  bundles_.erase(at);
+  came_from_.resize(member_.members().size());
+  for (auto const& b : came_)
+    if (auto const place = member_.place_of(b.from)) came_from_[*place] = b.messages.bytes();
+}
+
+void bsp_run::receive_bundles() {
+  if (!came_from_.empty()) work_.receive(came_from_);
 }
 
 void bsp_run::do_job(compute_job const& j, unsigned thread, std::unique_lock<std::mutex>& lock) {
-  auto const members = member_.members();
+  auto const members = static_cast<int>(member_.members().size());
   auto const place = static_cast<int>(member_.place());
-  auto const came = bundles_.extract({j.epoch, j.step - 1});
+  take_bundles(j.epoch, j.step);
   role::bsp_actions list;
   if (conductor_) {
     conductor_->begins(j.epoch, j.step, store_ && store_->due(now()), list);
     if (!list.empty()) perform(list);
   }
-  std::vector<std::vector<std::byte>> made(members.size());
+  outgoing_.resize(member_.members().size());
+  for (auto& bundle : outgoing_) bundle.clear();
+  auto made = std::move(outgoing_);
   bool more = false;
   double const begin = now();
   lock.unlock();
   auto const bad = thrown_by([&] {
-    receive_bundles(came, members);
-    more = work_.superstep(j.step, place, static_cast<int>(members.size()), made);
+    receive_bundles();
+    more = work_.superstep(j.step, place, members, made);
   });
   double const end = now();
   lock.lock();
@@ -141,14 +149,13 @@ void bsp_run::do_job(compute_job const& j, unsigned thread, std::unique_lock<std
 
 // Saves the state and messages before the next superstep. Only packing delays the computation.
 void bsp_run::do_job(save_job const& j, unsigned thread, std::unique_lock<std::mutex>& lock) {
-  auto const members = member_.members();
-  auto const came = bundles_.extract({j.epoch, j.step - 1});
+  take_bundles(j.epoch, j.step);
   deferred_bytes part;
   part.packed = store_->buffer();
   part.packed.clear();
   double const begin = now();
   lock.unlock();
-  auto const bad = thrown_by([&] { receive_bundles(came, members); });
+  auto const bad = thrown_by([&] { receive_bundles(); });
   double const packing = now();
   if (!bad) {
     bytes::put_varint(part.packed, j.step);

@@ -14,6 +14,7 @@ namespace skel::detail {
 
 using role::bsp_message;
 using role::call_message;
+static_assert(bundle_room == transport::packet::head_room);
 
 namespace {
 
@@ -32,6 +33,7 @@ bool carries_messages(bsp_message const& m) {
 bsp_run::bsp_run(context& ctx, bsp_work& work, bsp_options const& options)
     : peer_run(ctx, call_options_of(options, "bsp"), "bsp"), work_(work), options_(options) {
   threads_ = 1;  // a superstep may start more itself
+  poll_seconds_ = 20e-6;
   call_.add("checkpoint", options.checkpoint.has_value())
       .add_types("types", work.types())
       .add_types("program", work.function());
@@ -95,11 +97,10 @@ void bsp_run::send(int to, bsp_message m) {
 }
 
 transport::packet bsp_run::payload_of(int to, bsp_message const& m) {
+  if (carries_messages(m))  // once to each rank
+    return transport::packet::with_head_room(std::exchange(outgoing_.at(*member_.place_of(to)), {}));
   transport::packet body;
-  if (carries_messages(m)) {
-    auto const& bytes = outgoing_.at(*member_.place_of(to));
-    body.body().insert(body.body().end(), bytes.begin(), bytes.end());
-  } else if (std::holds_alternative<role::bsp::saved>(m)) {
+  if (std::holds_alternative<role::bsp::saved>(m)) {
     auto const& c = store_->costs();
     bytes::put_raw(body.body(), cost{c.blocked_seconds, c.serialise_seconds, c.code_seconds,
                                      c.transfer_seconds, c.write_seconds, c.sync_seconds});
@@ -110,41 +111,43 @@ transport::packet bsp_run::payload_of(int to, bsp_message const& m) {
 }
 
 void bsp_run::deliver_own() {
-  to_self_.deliver([&](bsp_message const& m) { deliver(rank_, m, {}); });
+  to_self_.deliver([&](bsp_message const& m) { deliver(rank_, m, nullptr); });
 }
 
-void bsp_run::receive(int from, std::span<std::byte const> body, transport::packet& /*whole*/) {
+void bsp_run::receive(int from, std::span<std::byte const> body, transport::packet& whole) {
   if (over_) return;
-  last_moved_ = now();
+  moved_ = true;
   auto const m = role::decode<bsp_message>(body);
   if (another_call(from, m)) return;
   if (is_root() && says_stopped(m)) add_stats(unpack_stats(from, body));
-  deliver(from, m, body);
+  whole.drop_front(whole.size() - body.size());
+  deliver(from, m, &whole);
 }
 
-void bsp_run::deliver(int from, bsp_message const& m, std::span<std::byte const> payload) {
+void bsp_run::deliver(int from, bsp_message const& m, transport::packet* payload) {
   if (auto const* call = std::get_if<call_message>(&m); call != nullptr && for_roll_call(*call)) {
     if (is_root()) call_roll(&role::roll_call::on, from, *call);
     return;
   }
-  if (is_root() && std::holds_alternative<role::bsp::saved>(m) && !payload.empty())
-    costs_of_[from] = bytes::get_raw<cost>(payload);
+  if (is_root() && std::holds_alternative<role::bsp::saved>(m) && payload != nullptr) {
+    auto bytes = payload->bytes();
+    costs_of_[from] = bytes::get_raw<cost>(bytes);
+  }
   role::bsp_actions list;
   role::route(from, m, member_, conductor_ ? &*conductor_ : nullptr, list);
   perform(list, payload);
 }
 
-void bsp_run::perform(role::bsp_actions& list, std::span<std::byte const> payload) {
+void bsp_run::perform(role::bsp_actions& list, transport::packet* payload) {
   namespace act = role::bsp;
   for (auto& a : std::exchange(list, {})) {
     if (auto* const s = std::get_if<act::send>(&a)) {
       send(s->to, std::move(s->what));
     } else if (auto const* k = std::get_if<act::keep>(&a)) {
-      auto& kept = bundles_[{k->epoch, k->step}][k->from];
-      if (k->from == rank_)
-        kept = std::move(outgoing_.at(member_.place()));
-      else
-        kept.assign(payload.begin(), payload.end());
+      auto messages = k->from == rank_ ? transport::packet::with_head_room(
+                                             std::exchange(outgoing_.at(member_.place()), {}))
+                                       : std::move(*payload);
+      bundles_[{k->epoch, k->step}].push_back({k->from, std::move(messages)});
     } else if (auto const* x = std::get_if<act::compute>(&a)) {
       jobs_.push_back(*x);
     } else if (auto const* w = std::get_if<act::save>(&a)) {
@@ -200,6 +203,7 @@ void bsp_run::fail(std::string text) {
 
 void bsp_run::on_tick(double t) {
   if (over_) return;
+  if (std::exchange(moved_, false)) last_moved_ = t;
   poll_store();
   if (conductor_) {
     role::bsp_actions list;

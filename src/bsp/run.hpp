@@ -35,9 +35,11 @@ class bsp_run final : public peer_run {
   using save_job = role::bsp::save;
   using compute_job = role::bsp::compute;
   using job = std::variant<restore_job, save_job, compute_job>;
-  // Keyed by epoch and superstep, then by rank.
-  using bundles_by_step =
-      std::map<std::pair<std::uint64_t, std::uint64_t>, std::map<int, std::vector<std::byte>>>;
+  struct arrival {
+    int from = 0;
+    transport::packet messages;
+  };
+  using bundles_by_step = std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<arrival>>;
 
   void begin(std::unique_lock<std::mutex>& lock) override;
   void receive(int from, std::span<std::byte const> body, transport::packet& whole) override;
@@ -51,15 +53,16 @@ class bsp_run final : public peer_run {
   void do_job(restore_job const& j, unsigned thread, std::unique_lock<std::mutex>& lock);
   void do_job(save_job const& j, unsigned thread, std::unique_lock<std::mutex>& lock);
   void do_job(compute_job const& j, unsigned thread, std::unique_lock<std::mutex>& lock);
-  void receive_bundles(bundles_by_step::node_type const& came, std::vector<int> const& members);
+  void take_bundles(std::uint64_t epoch, std::uint64_t step);
+  void receive_bundles();
   void tell_saved(std::uint64_t generation, bool well);
   void poll_store();
-  void perform(role::bsp_actions& list, std::span<std::byte const> payload = {});
+  void perform(role::bsp_actions& list, transport::packet* payload = nullptr);
   void perform_for_conductor(role::bsp_action const& action);
   void send(int to, role::bsp_message m);
   void send_call(int to, role::call_message m) override { send(to, std::move(m)); }
   [[nodiscard]] transport::packet payload_of(int to, role::bsp_message const& m);
-  void deliver(int from, role::bsp_message const& m, std::span<std::byte const> payload);
+  void deliver(int from, role::bsp_message const& m, transport::packet* payload);
   void deliver_own() override;
   void fail(std::string text);
   void check_quiet();
@@ -70,11 +73,15 @@ class bsp_run final : public peer_run {
 
   role::bsp_member member_;
   std::optional<role::bsp_conductor> conductor_;
-  bundles_by_step bundles_;                       // received bundles
-  std::vector<std::vector<std::byte>> outgoing_;  // of the latest superstep
+  bundles_by_step bundles_;                       // received bundles, by epoch and superstep
+  std::vector<std::vector<std::byte>> outgoing_;  // of the latest superstep, by place
+  // Of the job that is running:
+  std::vector<arrival> came_;
+  std::vector<std::span<std::byte const>> came_from_;  // their bytes, by place
   loopback<role::bsp_message> to_self_;
   std::deque<job> jobs_;
   bool running_ = false;
+  bool moved_ = false;  // since the latest tick
   struct cost {
     double blocked = 0, serialise = 0, code = 0, transfer = 0, write = 0, sync = 0;
   };

@@ -106,21 +106,21 @@ void collective_run::work(unsigned thread) {
   std::unique_lock lock(engine_.mutex());
   try {
     while (!over_) {
-      if (now() - engine_.last_progress() > slice_seconds / 4) engine_.progress();
+      double const begin = now();
+      if (begin - engine_.last_progress() > slice_seconds / 4) engine_.progress();
       engine_.throw_if_peer_failed();
       if (over_) break;
       if (find_work(thread)) {
         if (idle_since >= 0) {
-          double const end = now();
-          t.idle += end - idle_since;
-          span(thread, observe::activity::idle, idle_since, end, 0, 0);
+          t.idle += begin - idle_since;
+          span(thread, observe::activity::idle, idle_since, begin, 0, 0);
           idle_since = -1;
           if (thread == 0) engine_.rest_helper(false);
         }
         compute(thread, lock);
       } else {
-        if (idle_since < 0) idle_since = now();
-        if (!over_) wait_for_work(thread, idle_since, lock);
+        if (idle_since < 0) idle_since = begin;
+        if (!over_) wait_for_work(thread, begin, lock);
       }
       after_quantum(thread, lock);
     }
@@ -133,7 +133,8 @@ void collective_run::work(unsigned thread) {
   idle_since = -1;
 }
 
-void collective_run::wait_for_work(unsigned thread, double idle_since, std::unique_lock<std::mutex>& lock) {
+// `t`: the present time.
+void collective_run::wait_for_work(unsigned thread, double t, std::unique_lock<std::mutex>& lock) {
   bool const polls = (team_.size() > 1 && thread == 0) || engine_.owns_time();
   if (!polls) {
     ++waiting_threads_;
@@ -142,7 +143,11 @@ void collective_run::wait_for_work(unsigned thread, double idle_since, std::uniq
     return;
   }
   // Messages come in bursts: a root that only collects must not sleep between them.
-  double const idle = now() - std::max(idle_since, engine_.last_arrival());
+  double const idle = t - std::max(clocks_[thread].idle_since, engine_.last_arrival());
+  if (idle < poll_seconds_ && compute_threads_ == 1 && engine_.has_cores) {
+    engine_.poll(t, poll_seconds_);
+    return;
+  }
   double step = 0;
   if (idle >= spin_seconds_) {  // growing steps: the wait never exceeds the idle time so far by much
     step = std::clamp(idle / 8, shortest_sleep, longest_sleep);

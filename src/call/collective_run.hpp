@@ -156,6 +156,7 @@ class collective_run : public run {
   double start_;
   std::vector<thread_clock> clocks_;
   unsigned waiting_threads_ = 0;       // waiting for work
+  double poll_seconds_ = 0;            // polling time of a lone thread without work before it yields
   double spin_seconds_ = 50e-6;        // polling time of a thread without work before it sleeps
   std::atomic<bool> over_{false};      // the run has ended or failed here
   std::atomic<bool> draining_{false};  // results of tasks no longer matter
@@ -168,7 +169,7 @@ class collective_run : public run {
 
  private:
   void open();
-  void wait_for_work(unsigned thread, double idle_since, std::unique_lock<std::mutex>& lock);
+  void wait_for_work(unsigned thread, double t, std::unique_lock<std::mutex>& lock);
   [[nodiscard]] report make_report();
   [[nodiscard]] report result_or_throw(report r) const;
 

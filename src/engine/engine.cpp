@@ -210,18 +210,7 @@ bool engine::progress() {
     }
     ++arrived;
     bytes += a->what.size();
-    detector_.heard(a->from);
-    if (is_lost(a->from)) found(a->from);
-    auto& l = link_to(a->from);
-    auto d = l.accept(std::move(a->what));
-    pump(a->from, l);  // it may carry an acknowledgement
-    if (d) dispatch(a->from, std::move(*d));
-    if (auto ack = l.acknowledgement()) {
-      ++messages_sent_;
-      bytes_sent_ += ack->size();
-      detector_.sent(a->from);
-      wires_->send(a->from, std::move(*ack));
-    }
+    handle(*std::move(a));
   }
   double const t = now();
   if (arrived > 0) {
@@ -237,6 +226,39 @@ bool engine::progress() {
   if (detector_.due(t)) beat(t);
   last_progress_.store(t + nap(waited), std::memory_order_relaxed);
   return arrived > 0;
+}
+
+bool engine::poll(double begin, double seconds) {
+  constexpr int looks = 8;  // per look at the clock, which takes as long as half a look at the network
+  if (begin >= next_tick()) return progress();
+  if (!may_call()) return false;
+  settle_failures();
+  send_for_disks();
+  for (double t = begin; t < begin + seconds; t = now()) {
+    last_progress_.store(t, std::memory_order_relaxed);
+    for (int look = 0; look < looks; ++look)
+      if (auto a = wires_->receive()) {
+        last_arrival_ = t;
+        handle(*std::move(a));
+        return true;
+      }
+  }
+  return false;
+}
+
+void engine::handle(transport::transport::arrival a) {
+  detector_.heard(a.from);
+  if (is_lost(a.from)) found(a.from);
+  auto& l = link_to(a.from);
+  auto d = l.accept(std::move(a.what));
+  pump(a.from, l);  // it may carry an acknowledgement
+  if (d) dispatch(a.from, *std::move(d));
+  if (auto ack = l.acknowledgement()) {
+    ++messages_sent_;
+    bytes_sent_ += ack->size();
+    detector_.sent(a.from);
+    wires_->send(a.from, *std::move(ack));
+  }
 }
 
 void engine::note_handling(std::uint64_t messages, double seconds) {

@@ -113,6 +113,9 @@ class engine {
   /// Receives and delivers arrived messages, or lets time pass. Returns whether there were any.
   /// Requires the lock.
   bool progress();
+  /// Like progress(), but looks for a message until `seconds` after `begin`, which is the present time,
+  /// keeps the core and the lock meanwhile, and returns after the first one. Requires the lock.
+  bool poll(double begin, double seconds);
   /// Drives communication until every packet has left this process or `seconds` have passed.
   void flush(std::unique_lock<std::mutex>& lock, double seconds);
   /// Releases the lock for `seconds` (0: lets other threads run). If the transport owns time,
@@ -195,6 +198,7 @@ class engine {
                                              devices_of_rank(visible_devices_, on_host));
   }
   host_place on_host;  // set by the code that makes the engine; default: no other rank shares the host
+  bool has_cores = false;  // set likewise: each compute thread of the host has a core of its own
 
   std::vector<observe::rank_trace> traces;  // of ended runs, on the root
   void say_warning();
@@ -213,6 +217,7 @@ class engine {
   void on_opinion(int from, int about, bool lost);
   // With a thread level below SERIALIZED, only the thread that made the context may call MPI.
   [[nodiscard]] bool may_call() const { return any_thread_ || std::this_thread::get_id() == owner_; }
+  void handle(transport::transport::arrival a);
   void dispatch(int from, transport::link::delivery d);
   void on_control(int from, std::span<std::byte const> body);
   void send_control(int to, std::uint8_t kind, farewell const& f);

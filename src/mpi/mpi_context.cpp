@@ -164,6 +164,7 @@ std::shared_ptr<engine> make_mpi_engine(MPI_Comm comm, context_options options) 
   auto made = std::make_shared<engine>(std::move(wires), std::move(options), name);
   made->warning = std::move(warning);
   made->on_host = on_host;
+  made->has_cores = mine[0] <= mine[1];
   watch_finalize(made);
   return made;
 }

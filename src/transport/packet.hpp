@@ -47,10 +47,18 @@ class packet {
  public:
   static constexpr std::size_t head_room = 192;
 
-  packet() : bytes_(head_room), begin_(head_room) {}
+  packet() : begin_(head_room) {
+    bytes_.reserve(2 * head_room);  // most messages are small
+    bytes_.resize(head_room);
+  }
   /// Reuses the memory of a buffer and discards its content.
   explicit packet(std::vector<std::byte> recycled) : bytes_(std::move(recycled)), begin_(head_room) {
     bytes_.resize(head_room);
+  }
+  /// Bytes after head_room bytes that are reserved; or nothing.
+  static packet with_head_room(std::vector<std::byte> bytes) {
+    auto const begin = bytes.empty() ? 0 : head_room;
+    return {std::move(bytes), begin};
   }
   /// Received bytes, without head room.
   static packet received(std::vector<std::byte> bytes) {

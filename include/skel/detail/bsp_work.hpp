@@ -18,6 +18,10 @@ struct bsp_options;
 
 namespace detail {
 
+/// A bundle of messages that is not empty begins with this many bytes of room, for the headers in front of
+/// it.
+inline constexpr std::size_t bundle_room = 192;
+
 /// One rank's state and the messages that it has received. Called by one thread at a time.
 class bsp_work {
  public:
@@ -46,8 +50,8 @@ class bsp_work {
 
   /// Unpacks the bundles of all members, in the order of the members.
   virtual void receive(std::vector<std::span<std::byte const>> const& bundles) = 0;
-  /// Computes a superstep and packs the messages for each member. Returns true if this rank
-  /// continues or has sent a message.
+  /// Computes a superstep and packs the messages for each member, whose bundle is empty before. Returns
+  /// true if this rank continues or has sent a message.
   virtual bool superstep(std::uint64_t number, int rank, int size,
                          std::vector<std::vector<std::byte>>& bundles) = 0;
 };
