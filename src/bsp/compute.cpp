@@ -98,7 +98,7 @@ void bsp_run::take_bundles(std::uint64_t epoch, std::uint64_t step) {
   auto const at = bundles_.find({epoch, step - 1});
   if (at == bundles_.end()) return;
   came_.swap(at->second);
-  bundles_.erase(at);
+  spare_bundles_ = bundles_.extract(at);
   came_from_.resize(member_.members().size());
   for (auto const& b : came_)
     if (auto const place = member_.place_of(b.from)) came_from_[*place] = b.messages.bytes();
@@ -112,7 +112,7 @@ void bsp_run::do_job(compute_job const& j, unsigned thread, std::unique_lock<std
   auto const members = static_cast<int>(member_.members().size());
   auto const place = static_cast<int>(member_.place());
   take_bundles(j.epoch, j.step);
-  role::bsp_actions list;
+  auto list = std::move(spare_actions_);
   if (conductor_) {
     conductor_->begins(j.epoch, j.step, store_ && store_->due(now()), list);
     if (!list.empty()) perform(list);
@@ -138,10 +138,10 @@ void bsp_run::do_job(compute_job const& j, unsigned thread, std::unique_lock<std
   if (j.epoch != member_.epoch()) return;
   outgoing_ = std::move(made);
   if (conductor_) conductor_->on(rank_, role::bsp::bundle{j.epoch, j.step, more}, list);
-  std::vector<std::uint32_t> messages_for;
+  messages_for_.clear();
   for (std::uint32_t to = 0; to < outgoing_.size(); ++to)
-    if (!outgoing_[to].empty()) messages_for.push_back(to);
-  member_.computed(j.epoch, more, messages_for, list);
+    if (!outgoing_[to].empty()) messages_for_.push_back(to);
+  member_.computed(j.epoch, more, messages_for_, list);
   perform(list);
 }
 

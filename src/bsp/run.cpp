@@ -133,21 +133,22 @@ void bsp_run::deliver(int from, bsp_message const& m, transport::packet* payload
     auto bytes = payload->bytes();
     costs_of_[from] = bytes::get_raw<cost>(bytes);
   }
-  role::bsp_actions list;
+  auto list = std::move(spare_actions_);
   role::route(from, m, member_, conductor_ ? &*conductor_ : nullptr, list);
   perform(list, payload);
 }
 
 void bsp_run::perform(role::bsp_actions& list, transport::packet* payload) {
   namespace act = role::bsp;
-  for (auto& a : std::exchange(list, {})) {
+  auto actions = std::move(list);
+  for (auto& a : actions) {
     if (auto* const s = std::get_if<act::send>(&a)) {
       send(s->to, std::move(s->what));
     } else if (auto const* k = std::get_if<act::keep>(&a)) {
       auto messages = k->from == rank_ ? transport::packet::with_head_room(
                                              std::exchange(outgoing_.at(member_.place()), {}))
                                        : std::move(*payload);
-      bundles_[{k->epoch, k->step}].push_back({k->from, std::move(messages)});
+      bundles_of(k->epoch, k->step).push_back({k->from, std::move(messages)});
     } else if (auto const* x = std::get_if<act::compute>(&a)) {
       jobs_.push_back(*x);
     } else if (auto const* w = std::get_if<act::save>(&a)) {
@@ -164,7 +165,17 @@ void bsp_run::perform(role::bsp_actions& list, transport::packet* payload) {
       perform_for_conductor(a);
     }
   }
+  actions.clear();
+  spare_actions_ = std::move(actions);
   deliver_own();
+}
+
+std::vector<bsp_run::arrival>& bsp_run::bundles_of(std::uint64_t epoch, std::uint64_t step) {
+  if (spare_bundles_.empty()) return bundles_[{epoch, step}];
+  spare_bundles_.key() = {epoch, step};
+  auto added = bundles_.insert(std::move(spare_bundles_));
+  spare_bundles_ = std::move(added.node);
+  return added.position->second;
 }
 
 void bsp_run::perform_for_conductor(role::bsp_action const& action) {

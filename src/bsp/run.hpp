@@ -53,6 +53,7 @@ class bsp_run final : public peer_run {
   void do_job(restore_job const& j, unsigned thread, std::unique_lock<std::mutex>& lock);
   void do_job(save_job const& j, unsigned thread, std::unique_lock<std::mutex>& lock);
   void do_job(compute_job const& j, unsigned thread, std::unique_lock<std::mutex>& lock);
+  [[nodiscard]] std::vector<arrival>& bundles_of(std::uint64_t epoch, std::uint64_t step);
   void take_bundles(std::uint64_t epoch, std::uint64_t step);
   void receive_bundles();
   void tell_saved(std::uint64_t generation, bool well);
@@ -78,6 +79,11 @@ class bsp_run final : public peer_run {
   // Of the job that is running:
   std::vector<arrival> came_;
   std::vector<std::span<std::byte const>> came_from_;  // their bytes, by place
+  // Memory of earlier supersteps, which is reused: allocations would cost as much as MPI's calls.
+  bundles_by_step::node_type spare_bundles_;
+  role::bsp_actions spare_actions_;
+  std::vector<std::uint32_t> messages_for_;
+
   loopback<role::bsp_message> to_self_;
   std::deque<job> jobs_;
   bool running_ = false;

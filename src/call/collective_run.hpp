@@ -124,10 +124,9 @@ class collective_run : public run {
   /// Sends `m` followed by `body`. `begin` (from span_begin()) is when packing started.
   template <class Message>
   void post(int to, Message const& m, transport::packet body, double begin) {
-    std::vector<std::byte> head;
-    head.reserve(64);
-    encode(m, head);
-    body.prepend(head);
+    head_.clear();
+    encode(m, head_);
+    body.prepend(head_);
     auto const size = body.size();
     engine_.send(team_.to_wire(to), key_, std::move(body));
     span(threads_, observe::activity::send, begin, span_begin(), static_cast<std::uint64_t>(to), size);
@@ -153,6 +152,7 @@ class collective_run : public run {
   bool computes_ = true;
   unsigned threads_;
   unsigned compute_threads_;  // those that take work; fewer than threads_ if the work has threads of its own
+  std::vector<std::byte> head_;  // of the message that is being sent
   double start_;
   std::vector<thread_clock> clocks_;
   unsigned waiting_threads_ = 0;       // waiting for work

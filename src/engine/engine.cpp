@@ -140,8 +140,11 @@ void engine::close(run_key key) {
 void engine::send(int to, run_key key, transport::packet body) {
   settle_failures();  // before what the failed call says
   auto& l = link_to(to);
-  l.push(key.context, key.number, std::move(body));
-  pump(to, l);
+  if (is_lost(to) || !may_call()) return l.push(key.context, key.number, std::move(body));
+  if (auto p = l.pass(key.context, key.number, std::move(body))) {
+    transmit(to, *std::move(p));
+    pump(to, l);
+  }
 }
 
 transport::link& engine::link_to(int peer) {
@@ -155,12 +158,14 @@ void engine::pump(int peer, transport::link& l) {
 }
 
 void engine::transmit(int peer, transport::link& l) {
-  while (auto p = l.pop()) {
-    ++messages_sent_;
-    bytes_sent_ += p->size();
-    detector_.sent(peer);
-    wires_->send(peer, std::move(*p));
-  }
+  while (auto p = l.pop()) transmit(peer, *std::move(p));
+}
+
+void engine::transmit(int peer, transport::packet p) {
+  ++messages_sent_;
+  bytes_sent_ += p.size();
+  detector_.sent(peer);
+  wires_->send(peer, std::move(p));
 }
 
 void engine::dispatch(int from, transport::link::delivery d) {
@@ -253,12 +258,7 @@ void engine::handle(transport::transport::arrival a) {
   auto d = l.accept(std::move(a.what));
   pump(a.from, l);  // it may carry an acknowledgement
   if (d) dispatch(a.from, *std::move(d));
-  if (auto ack = l.acknowledgement()) {
-    ++messages_sent_;
-    bytes_sent_ += ack->size();
-    detector_.sent(a.from);
-    wires_->send(a.from, *std::move(ack));
-  }
+  if (auto ack = l.acknowledgement()) transmit(a.from, *std::move(ack));
 }
 
 void engine::note_handling(std::uint64_t messages, double seconds) {

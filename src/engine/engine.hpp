@@ -208,6 +208,7 @@ class engine {
   [[nodiscard]] transport::link& link_to(int peer);
   void pump(int peer, transport::link& l);
   void transmit(int peer, transport::link& l);
+  void transmit(int peer, transport::packet p);
   void beat(double t);
   void found(int rank);
   void announce(int rank);

@@ -27,12 +27,23 @@ packet link::with_header(packet body, header h) const {
   return body;
 }
 
+std::optional<packet> link::pass(std::uint64_t context, std::uint32_t run, packet body) {
+  if (queue_.empty() && has_credit() && body.size() <= largest_piece_)
+    return next_packet(std::move(body), context, run, false);
+  push(context, run, std::move(body));
+  return pop();
+}
+
 std::optional<packet> link::pop() {
-  if (queue_.empty() || sent_ - acknowledged_ >= credits) return std::nullopt;
+  if (queue_.empty() || !has_credit()) return std::nullopt;
   auto next = std::move(queue_.front());
   queue_.pop_front();
+  return next_packet(std::move(next.body), next.context, next.run, next.more);
+}
+
+packet link::next_packet(packet body, std::uint64_t context, std::uint32_t run, bool more) {
   told_ = received_;
-  return with_header(std::move(next.body), {next.context, next.run, next.more, ++sent_, received_});
+  return with_header(std::move(body), {context, run, more, ++sent_, received_});
 }
 
 std::optional<packet> link::acknowledgement() {

@@ -28,6 +28,8 @@ class link {
 
   /// Accepts a message for sending, split if it is larger than a piece. It waits for credit.
   void push(std::uint64_t context, std::uint32_t run, packet body);
+  /// push() followed by pop(), without taking memory for the queue if it is empty.
+  [[nodiscard]] std::optional<packet> pass(std::uint64_t context, std::uint32_t run, packet body);
   /// The next packet that may be sent now, with its header, or nothing.
   [[nodiscard]] std::optional<packet> pop();
   /// A pure acknowledgement, if one is due.
@@ -47,6 +49,8 @@ class link {
   [[nodiscard]] std::optional<delivery> accept(packet from_wire);
 
  private:
+  [[nodiscard]] bool has_credit() const { return sent_ - acknowledged_ < credits; }
+  [[nodiscard]] packet next_packet(packet body, std::uint64_t context, std::uint32_t run, bool more);
   [[nodiscard]] packet with_header(packet body, header h) const;
 
   struct outgoing {
