@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <limits>
 #include <mutex>
 #include <numeric>
@@ -29,6 +30,10 @@ namespace skel::transport {
 
 namespace {
 constexpr int tag = 7;
+constexpr int tag_of_large = 8;
+// Announces the size of a large packet, which follows with the other tag. No packet is as short.
+using announcement = std::uint64_t;
+static_assert(sizeof(announcement) < sizeof(header));
 constexpr std::size_t most_arriving = 64;  // concurrent receives
 // MPI_THREAD_SERIALIZED binds the process, not a context: two contexts may run on two threads.
 std::mutex one_at_a_time;                     // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
@@ -90,9 +95,17 @@ mpi_transport::mpi_transport(MPI_Comm parent, int level) : level_(level) {
 mpi_transport::~mpi_transport() {
   int finalized = 0;
   MPI_Finalized(&finalized);
-  if (finalized || abandoned_ || !sending_.empty())
-    return;  // a peer that never received may be dead: keep everything
-  if (size_ > 1 && !receive_the_rest()) return;
+  if (finalized) return;
+  // A peer that never received may be dead: keep everything.
+  if (abandoned_ || !sending_.empty() || (size_ > 1 && !receive_the_rest())) {
+    static_cast<void>(small_.release());  // MPI still refers to it
+    return;
+  }
+  for (auto& m : *small_) {
+    if (m.request == MPI_REQUEST_NULL) continue;
+    MPI_Cancel(&m.request);
+    MPI_Wait(&m.request, MPI_STATUS_IGNORE);
+  }
   MPI_Comm_free(&comm_);
 }
 
@@ -213,20 +226,32 @@ void mpi_transport::revoke([[maybe_unused]] MPI_Comm comm) {
 
 void mpi_transport::send(int to, packet what) {
   inside_mpi const now;
-  auto const bytes = what.bytes();
-  if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
+  announcement const size = what.size();
+  if (size > std::numeric_limits<int>::max())
     throw mpi_error("MPI_Isend", MPI_ERR_COUNT, "a packet of more than 2 GiB", rank_);
+  bool const large = size > largest_small;
+  if (large) {
+    auto const bytes = std::as_bytes(std::span(&size, 1));
+    if (!start(to, tag, packet::received({bytes.begin(), bytes.end()}))) return;
+  }
+  if (start(to, large ? tag_of_large : tag, std::move(what))) ++sent_[static_cast<std::size_t>(to)];
+}
+
+// Returns false if the peer is dead.
+bool mpi_transport::start(int to, int with_tag, packet what) {
+  auto const bytes = what.bytes();
   MPI_Request request = MPI_REQUEST_NULL;
-  if (!reached(MPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, to, tag, comm_, &request),
-               "MPI_Isend", to))
-    return;
-  ++sent_[static_cast<std::size_t>(to)];
+  if (!reached(
+          MPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, to, with_tag, comm_, &request),
+          "MPI_Isend", to))
+    return false;
   int done = 0;
-  if (!reached(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test", to)) return;
+  if (!reached(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test", to)) return false;
   if (done)
     recycle(std::move(what).release());
   else
     sending_.push_back({to, request, std::move(what)});  // moving the vector does not move its memory
+  return true;
 }
 
 void mpi_transport::complete_sends() {
@@ -242,34 +267,44 @@ void mpi_transport::complete_sends() {
   }
 }
 
-// Receives one message from the network. A matched probe cannot lose it to another receive, and
-// stays correct if the sender dies between probe and receive.
-void mpi_transport::probe() {
+// Posts a receive if none is posted in this memory. Returns false if a dead peer prevents that.
+bool mpi_transport::post(small_memory& m) {
+  return m.request != MPI_REQUEST_NULL ||
+         reached(MPI_Irecv(m.bytes.data(), static_cast<int>(largest_small), MPI_BYTE, MPI_ANY_SOURCE, tag,
+                           comm_, &m.request),
+                 "MPI_Irecv", -1);
+}
+
+// Takes one message from the network. Returns it if it is a whole packet that need not wait for an earlier
+// one of its sender.
+std::optional<transport::arrival> mpi_transport::take() {
+  auto& next = small_->at(turn_);
+  if (!post(next) || !post(small_->at(1 - turn_))) return std::nullopt;
   int there = 0;
   MPI_Status status;
-#if !SKEL_MPI_IPROBE
-  MPI_Message message = MPI_MESSAGE_NULL;
-#endif
-  // Open MPI returns false and only then looks at the network: the second look sees messages that
-  // have arrived since.
-  for (int look = 0; look < 2 && !there; ++look) {
-#if SKEL_MPI_IPROBE
-    if (!reached(MPI_Iprobe(MPI_ANY_SOURCE, tag, comm_, &there, &status), "MPI_Iprobe", -1)) return;
-#else
-    if (!reached(MPI_Improbe(MPI_ANY_SOURCE, tag, comm_, &there, &message, &status), "MPI_Improbe", -1))
-      return;
-#endif
+  if (!reached(MPI_Test(&next.request, &there, &status), "MPI_Test", -1) || !there) return std::nullopt;
+  turn_ = 1 - turn_;
+  int count = 0;
+  check(MPI_Get_count(&status, MPI_BYTE, &count), "MPI_Get_count");
+  auto const size = static_cast<std::size_t>(count);
+  int const from = status.MPI_SOURCE;
+  if (size == sizeof(announcement)) {
+    announcement large = 0;
+    std::memcpy(&large, next.bytes.data(), size);
+    incoming in{MPI_REQUEST_NULL, from, room_for(large), false};
+    if (reached(MPI_Irecv(in.what.data(), static_cast<int>(large), MPI_BYTE, from, tag_of_large, comm_,
+                          &in.request),
+                "MPI_Irecv", from))
+      arriving_.push_back(std::move(in));
+    return std::nullopt;
   }
-  if (!there) return;
-  int size = 0;
-  check(MPI_Get_count(&status, MPI_BYTE, &size), "MPI_Get_count");
-  incoming in{MPI_REQUEST_NULL, status.MPI_SOURCE, room_for(static_cast<std::size_t>(size)), false};
-#if SKEL_MPI_IPROBE
-  check(MPI_Irecv(in.what.data(), size, MPI_BYTE, status.MPI_SOURCE, tag, comm_, &in.request), "MPI_Irecv");
-#else
-  check(MPI_Imrecv(in.what.data(), size, MPI_BYTE, &message, &in.request), "MPI_Imrecv");
-#endif
-  arriving_.push_back(std::move(in));
+  arrival a{from, packet::received({next.bytes.begin(), next.bytes.begin() + count})};
+  if (std::none_of(arriving_.begin(), arriving_.end(), [&](auto const& in) { return in.from == from; })) {
+    ++received_[static_cast<std::size_t>(from)];
+    return a;
+  }
+  arriving_.push_back({MPI_REQUEST_NULL, from, std::move(a.what), true});
+  return std::nullopt;
 }
 
 packet mpi_transport::room_for(std::size_t bytes) {
@@ -283,7 +318,8 @@ packet mpi_transport::room_for(std::size_t bytes) {
 std::optional<transport::arrival> mpi_transport::receive() {
   inside_mpi const now;
   if (!sending_.empty()) complete_sends();
-  if (arriving_.size() < most_arriving) probe();
+  if (arriving_.size() < most_arriving)
+    if (auto a = take()) return a;
   for (auto it = arriving_.begin(); it != arriving_.end(); ++it) {
     if (!it->complete) {
       int done = 0;
