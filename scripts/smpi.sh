@@ -19,8 +19,8 @@ seconds of both and their ratio. docs/simulation.md explains the differences.
   --ranks        $ranks; --tasks $tasks; --costs $costs; --seed $seed; --result-bytes $bytes
   --schedules    "${schedules[*]}"; not hybrid, which would measure the power of the simulating machine
   --no-install   do not install missing Debian packages: list them and exit with code 1
-Needs SimGrid 3.32. First compiles Boost.MPI for SMPI (scripts/build-boost-mpi.sh, about 60 MB of sources), then skel with
-SKEL_MPI_IPROBE=ON, since SMPI has no matched probe. Build trees: build/release, build/smpi, build/boost-smpi.
+Needs SimGrid 3.32. First compiles Boost.MPI for SMPI (scripts/build-boost-mpi.sh, about 60 MB of sources), then skel.
+Build trees: build/release, build/smpi, build/boost-smpi.
 TEXT
 }
 # shellcheck source=scripts/lib.sh
@@ -52,7 +52,7 @@ if [ ! -f build/smpi/build.ninja ]; then
   if command -v ccache >/dev/null; then options+=(-D CMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
   # SMPI_PRETEND_CC: CMake's compiler checks have their own main.
   SMPI_PRETEND_CC=1 cmake -G Ninja -B build/smpi -D CMAKE_BUILD_TYPE=Release -D CMAKE_CXX_COMPILER="$(command -v smpicxx)" \
-    -D CMAKE_CXX_FLAGS="$separate" -D boost_mpi_DIR="$PWD/build/boost-smpi/cmake" -D SKEL_MPI_IPROBE=ON -D SKEL_SIM=OFF \
+    -D CMAKE_CXX_FLAGS="$separate" -D boost_mpi_DIR="$PWD/build/boost-smpi/cmake" -D SKEL_SIM=OFF \
     -D SKEL_BUILD_TESTS=OFF -D SKEL_BUILD_EXAMPLES=OFF -D SKEL_BUILD_BENCHMARKS=ON "${options[@]}"
 fi
 cmake --build build/smpi --parallel "$(job_count)" --target skel-smpi-farm

@@ -121,7 +121,7 @@ void bsp_run::do_job(compute_job const& j, unsigned thread, std::unique_lock<std
   for (auto& bundle : outgoing_) bundle.clear();
   auto made = std::move(outgoing_);
   bool more = false;
-  double const begin = now();
+  double const begin = clocks_[thread].found;
   lock.unlock();
   auto const bad = thrown_by([&] {
     receive_bundles();
@@ -143,6 +143,7 @@ void bsp_run::do_job(compute_job const& j, unsigned thread, std::unique_lock<std
     if (!outgoing_[to].empty()) messages_for_.push_back(to);
   member_.computed(j.epoch, more, messages_for_, list);
   perform(list);
+  came_.clear();  // after its messages have been sent: others wait for them
 }
 
 // --- checkpoints

@@ -111,6 +111,7 @@ void collective_run::work(unsigned thread) {
       engine_.throw_if_peer_failed();
       if (over_) break;
       if (find_work(thread)) {
+        t.found = begin;
         if (idle_since >= 0) {
           t.idle += begin - idle_since;
           span(thread, observe::activity::idle, idle_since, begin, 0, 0);

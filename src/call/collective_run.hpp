@@ -139,6 +139,7 @@ class collective_run : public run {
     double busy = 0;
     double idle = 0;
     double idle_since = -1;  // waiting for work since then
+    double found = 0;        // the latest work
     std::uint64_t tasks = 0;
   };
 

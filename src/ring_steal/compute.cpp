@@ -58,10 +58,12 @@ void steal_run::compute(unsigned thread, std::unique_lock<std::mutex>& lock) {
   ++running_;
   t.runs = true;
   if (waiting_threads_ > 0 && d.waiting->size() > 0) engine_.work_arrived().notify_all();
+  // A search with a bound begins on the root. Before it has found a good bound, thieves would run tasks that
+  // are not needed: 369 instead of 36 on three ranks in the tutorial.
+  quantum q{.alone = bound_ != nullptr && is_root() && tasks_run() == 0};
   lock.unlock();
 
   double const begin = now();
-  quantum q;
   auto const error = thrown_by([&] { run_slices(thread, q); });
   span(thread, observe::activity::compute, begin, now(), 0, q.tasks);
 
@@ -121,8 +123,8 @@ void steal_run::run_slices(unsigned thread, quantum& q) {
       throw;
     }
     account();
-    if (before >= end || draining_.load(std::memory_order_relaxed) || wanted_.load(std::memory_order_relaxed))
-      return;
+    bool const wanted = !q.alone && wanted_.load(std::memory_order_relaxed);
+    if (before >= end || draining_.load(std::memory_order_relaxed) || wanted) return;
     if (before - engine_.last_progress() > slice_seconds) {
       not_of_the_user([&] { engine_.try_progress(slice_seconds); });
       before = now();

@@ -55,6 +55,7 @@ class steal_run final : public peer_run {
   };
   // The work of a thread in one quantum. Other threads may read its clock meanwhile.
   struct quantum {
+    bool alone = false;  // thieves wait for its end
     std::uint64_t tasks = 0;
     double busy = 0;
   };

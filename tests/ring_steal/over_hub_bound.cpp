@@ -133,6 +133,17 @@ TEST_CASE("three ranks that share a bound run at most twice the tasks of one") {
   CHECK(each.report.tasks > 2 * one.report.tasks);
 }
 
+TEST_CASE("a search that takes less than a quantum is not shared before its bound is good") {
+  hub::job alone(1), three(3);
+  shares_its_bound const job(loosely_correlated, 0);
+  auto const one = search(alone, job, 3000);
+  auto const all = search(three, job, 3000);
+  INFO(one.report.tasks << " tasks on one rank, " << all.report.tasks << " on three");
+  CHECK(one.report.tasks >= 30);
+  CHECK(all.value == one.value);
+  CHECK(all.report.tasks <= 2 * one.report.tasks);
+}
+
 TEST_CASE("the best solutions are the same on any ranks and threads, however many are equally good") {
   hub::job alone(1);
   auto const expected = search(alone, keeps_its_bound(with_many_ties, 0), 300).value;
