@@ -145,9 +145,10 @@ void bsp_run::perform(role::bsp_actions& list, transport::packet* payload) {
     if (auto* const s = std::get_if<act::send>(&a)) {
       send(s->to, std::move(s->what));
     } else if (auto const* k = std::get_if<act::keep>(&a)) {
-      auto messages = k->from == rank_ ? transport::packet::with_head_room(
-                                             std::exchange(outgoing_.at(member_.place()), {}))
-                                       : std::move(*payload);
+      auto messages =
+          k->from == rank_
+              ? transport::packet::with_head_room(std::exchange(outgoing_.at(member_.place()), {}))
+              : std::move(*payload);
       bundles_of(k->epoch, k->step).push_back({k->from, std::move(messages)});
     } else if (auto const* x = std::get_if<act::compute>(&a)) {
       jobs_.push_back(*x);

@@ -197,7 +197,7 @@ class engine {
                       : threads_with_devices(options_.threads, options_.threads_per_device,
                                              devices_of_rank(visible_devices_, on_host));
   }
-  host_place on_host;  // set by the code that makes the engine; default: no other rank shares the host
+  host_place on_host;      // set by the code that makes the engine; default: no other rank shares the host
   bool has_cores = false;  // set likewise: each compute thread of the host has a core of its own
 
   std::vector<observe::rank_trace> traces;  // of ended runs, on the root

@@ -269,10 +269,9 @@ void mpi_transport::complete_sends() {
 
 // Posts a receive if none is posted in this memory. Returns false if a dead peer prevents that.
 bool mpi_transport::post(small_memory& m) {
-  return m.request != MPI_REQUEST_NULL ||
-         reached(MPI_Irecv(m.bytes.data(), static_cast<int>(largest_small), MPI_BYTE, MPI_ANY_SOURCE, tag,
-                           comm_, &m.request),
-                 "MPI_Irecv", -1);
+  return m.request != MPI_REQUEST_NULL || reached(MPI_Irecv(m.bytes.data(), static_cast<int>(largest_small),
+                                                            MPI_BYTE, MPI_ANY_SOURCE, tag, comm_, &m.request),
+                                                  "MPI_Irecv", -1);
 }
 
 // Takes one message from the network. Returns it if it is a whole packet that need not wait for an earlier
