@@ -58,6 +58,30 @@ TEST_CASE("at most 32 messages are under way without an acknowledgement") {
   CHECK(more == 32);
 }
 
+TEST_CASE("a message is passed on at once unless it lacks credit, is long or follows one that waits") {
+  end a(4), b(4);
+  std::vector<packet> wire;
+  auto const pass = [&](std::string const& text) {
+    auto p = a.pass(1, 2, body_of(text));
+    if (p) wire.push_back(*std::move(p));
+  };
+  pass("long one");  // in pieces: the first is passed, the second waits
+  CHECK(wire.size() == 1);
+  CHECK(a.waiting() == 1);
+  pass("x");
+  CHECK(wire.size() == 2);  // the second piece
+  CHECK(a.waiting() == 1);
+  while (auto p = a.pop()) wire.push_back(*std::move(p));
+  while (wire.size() < end::credits) pass("y");
+  pass("z");
+  CHECK(wire.size() == end::credits);
+  CHECK(a.waiting() == 1);
+  std::string got;
+  for (auto const& p : wire)
+    if (auto const d = b.accept(copy_of(p))) got += text_of(d->body);
+  CHECK(got == "long onex" + std::string(end::credits - 3, 'y'));
+}
+
 TEST_CASE("two links carry everything once and in order, through duplicates and pieces") {
   std::mt19937_64 dice(4);
   for (std::size_t piece : {std::size_t{1}, std::size_t{7}, std::size_t{1000}, end::default_piece}) {
