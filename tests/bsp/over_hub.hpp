@@ -187,7 +187,8 @@ struct store {
                          [](auto const& f) { return f.path().filename().string().starts_with("manifest."); });
     };
     auto const all_hold = [&] { return std::ranges::all_of(directories, holds_manifest); };
-    for (int i = 0; i < 100 && !all_hold(); ++i) std::this_thread::sleep_for(5ms);
+    // A loaded disk takes long to make one durable.
+    for (int i = 0; i < 4000 && !all_hold(); ++i) std::this_thread::sleep_for(5ms);
     return all_hold();
   }
   [[nodiscard]] skel::bsp_options options(bool resume, std::string const& code = "ida:2,2") const {
