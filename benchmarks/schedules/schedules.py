@@ -2,7 +2,8 @@
 """Simulates the farm's schedules on several platforms and costs, and prints a table of shares of the bound.
 
 The bound is the larger of total cost / total power and largest task / fastest machine. A cell is the bound divided by
-the simulated time. The machine does not matter: the same command gives the same table.
+the simulated time. The machine does not matter, but for the tasks that are traced here (skel-raytrace, gears): the same
+command gives the same table.
 
     benchmarks/schedules/schedules.py --ranks 64        # minutes
     benchmarks/schedules/schedules.py --ranks 64 256    # half an hour
@@ -22,12 +23,27 @@ PRESETS = ["auto", "blocks", "interleaved", "first-come", "guided", "hybrid", "r
 HISTORICAL = {"lee-1997-14": 14, "pentium4-14": 14, "athlon-11": 11, "hp720-28": 28}  # ranks
 TASKS_PER_RANK = 64
 MEAN = 0.1
-COSTS = ["constant", "exponential", "pareto 2.5", "pareto 1.5", "decreasing", "one giant"]
+COSTS = ["constant", "exponential", "pareto 2.5", "pareto 1.5", "decreasing", "one giant", "traced gears"]
 HEAVY = ("pareto 1.5", "one giant")  # rows that the second target leaves out
 
 
-def draws(name, tasks, seed):
+def traced(program, folder):
+    """Returns the seconds that skel-raytrace needs here for each of the 16,384 tiles of a picture, row by row: the least of
+    five runs, since other processes interrupt some tiles for a hundred times as long."""
+    file = folder / "gears.csv"
+    runs = []
+    for _ in range(5):
+        say([str(program), "--scene", "gears:4", "--unit", "tiles:4", "--unit-costs", str(file), "--threads", "1", "--quiet",
+             "-o", str(folder / "gears.ppm")])
+        runs.append([float(line) for line in file.read_text().split()])
+    return [min(seconds) for seconds in zip(*runs)]
+
+
+def draws(name, tasks, seed, tiles=()):
     """Returns the costs of `tasks` tasks in seconds."""
+    if name == "traced gears":  # neighbouring tiles cost about the same
+        some = [tiles[i * len(tiles) // tasks] for i in range(tasks)]
+        return [c * MEAN * tasks / sum(some) for c in some]
     rng = random.Random(seed)
     if name == "constant":
         return [MEAN] * tasks
@@ -74,6 +90,7 @@ def main():
     parser.add_argument("--build", type=Path, default=Path(__file__).resolve().parents[2] / "build/release",
                         help="build tree")
     parser.add_argument("--ranks", type=int, nargs="+", default=[64])
+    parser.add_argument("--costs", nargs="+", choices=COSTS, default=COSTS)
     parser.add_argument("--seeds", type=int, default=5, help="uneven platforms per number of ranks")
     options = parser.parse_args()
     program = options.build / "bin" / "skel-simulate"
@@ -87,11 +104,12 @@ def main():
     with tempfile.TemporaryDirectory() as name_of_folder, \
             concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         folder = Path(name_of_folder)
+        tiles = traced(options.build / "bin" / "skel-raytrace", folder)
         for platform, limit, ranks in platforms:
             fastest = fastest_power(program, platform, ranks, limit, folder)
-            for name in COSTS:
+            for name in options.costs:
                 file = folder / "costs.csv"
-                costs = draws(name, ranks * TASKS_PER_RANK, 1)
+                costs = draws(name, ranks * TASKS_PER_RANK, 1, tiles)
                 file.write_text("".join(f"{c:.9f}\n" for c in costs))
                 reports = pool.map(
                     lambda s: simulate(program, platform, file, s, limit, folder / f"{PRESETS.index(s)}.json"), PRESETS)

@@ -34,7 +34,7 @@ class farm_recorder {
 
  private:
   void read(std::span<std::byte const> log, farm_traits const& traits);
-  void keep(range_list const& tasks, std::span<std::byte const> results);
+  void keep(range_list const& ranges, std::span<std::byte const> results);
   void start(double now);
 
   farm_work const& work_;
