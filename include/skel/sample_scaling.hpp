@@ -26,10 +26,12 @@ template <class F, class Task>
 [[nodiscard]] amdahl sample_scaling(context& ctx, F const& f, Task const& task, int ranks_a, int ranks_b) {
   static_cast<void>(amdahl::through(ranks_a, 1, ranks_b, 1));  // throws for wrong numbers
   auto const seconds = [&](int ranks) {
-    return farm(
-               ctx, indices(1), [&](context& team, task_id) { static_cast<void>(f(team, task)); },
-               [](task_id) {}, {.label = "sample of the task", .team_size = ranks})
-        .report.seconds;
+    auto const run = farm(
+        ctx, indices(1), [&](context& team, task_id) { static_cast<void>(f(team, task)); }, [](task_id) {},
+        {.label = "sample of the task", .team_size = ranks});
+    double longest = 0;  // of the ranks of the team, without the wait for ranks that come late to this call
+    for (auto const& rank : run.report.per_rank) longest = std::max(longest, rank.busy_seconds);
+    return longest;
   };
   int const a = std::min(ranks_a, ctx.size()), b = std::min(ranks_b, ctx.size());
   double const first = seconds(a);

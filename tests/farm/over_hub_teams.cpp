@@ -49,6 +49,19 @@ std::vector<std::uint64_t> expected_sums(std::uint64_t n) {
 
 int mixed_size(skel::task_id i) { return std::array{1, 2, 4, 3}[i % 4]; }
 
+// Tasks of teams without this rank wait a little until it has begun `wanted` tasks: on a loaded machine the
+// others would run the whole list before.
+void wait_for(int rank, std::atomic<int> const& begun, int wanted, skel::context const& team) {
+  {
+    auto& engine = skel::detail::context_access::engine_of(team);
+    std::lock_guard const lock(engine.mutex());
+    auto const& ranks = engine.ranks_of(skel::detail::context_access::id(team));
+    if (ranks.empty() || std::ranges::count(ranks, rank) > 0) return;
+  }
+  for (int pauses = 0; pauses < 100 && begun < wanted; ++pauses)
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+}
+
 }  // namespace
 
 TEST_CASE("teams of every size give the same results, on any ranks, with any source") {
@@ -198,7 +211,7 @@ TEST_CASE("the scaling of a task is sampled on two teams, or on all ranks") {
     skel::amdahl law;
     job.run([&](skel::context& ctx) {
       auto const f = [&](skel::context& team, int) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(60 / team.size()));
+        std::this_thread::sleep_for(std::chrono::milliseconds(300 / team.size()));
         if (team.is_root()) {
           std::lock_guard const lock(guard);
           sizes.insert(team.size());
@@ -216,7 +229,7 @@ TEST_CASE("the scaling of a task is sampled on two teams, or on all ranks") {
     check_no_errors(job, ranks);
     CHECK(sizes == (ranks == 1 ? std::multiset{1} : std::multiset{1, std::min(ranks, 3)}));
     CHECK(refused == 2 * ranks);
-    CHECK(law.seconds(1) >= 0.06);
+    CHECK(law.seconds(1) >= 0.299);
     if (ranks > 1) CHECK(law.parallel_seconds > law.serial_seconds);
   }
 }
@@ -315,6 +328,7 @@ TEST_CASE("teams that lose any of their ranks but the root give the same results
       job.run([&](skel::context& ctx) {
         auto const f = [&](skel::context& team, std::uint64_t i) {
           if (ctx.rank() == lost && ++begun == 3) job.kill(lost);
+          wait_for(lost, begun, 3, team);
           return together(team, i);
         };
         skel::farm_options const options{.team_size =
@@ -338,8 +352,8 @@ TEST_CASE("the MPI communicator of a team that loses a rank is revoked once on e
     std::array<std::atomic<int>, n> entered{};
     std::vector<int> members;
     std::vector<std::uint64_t> got;
+    std::atomic<int> begun = 0;
     job.run([&](skel::context& ctx) {
-      int begun = 0;
       auto const f = [&](skel::context& team, std::uint64_t i) {
         auto& engine = skel::detail::context_access::engine_of(team);
         auto const id = skel::detail::context_access::id(team);
@@ -354,6 +368,7 @@ TEST_CASE("the MPI communicator of a team that loses a rank is revoked once on e
           while (entered.at(i) < team.size()) std::this_thread::yield();
           job.kill(lost);
         }
+        wait_for(lost, begun, 3, team);
         return together(team, i);
       };
       skel::farm(ctx, skel::indices(n), f, skel::into(got), {.team_size = 3});
