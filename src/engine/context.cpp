@@ -24,8 +24,6 @@ namespace skel {
 
 namespace {
 
-constexpr int most_threads = 4096;
-
 char const* environment(char const* name) {
   char const* const value = std::getenv(name);
   return value != nullptr && *value != '\0' ? value : nullptr;
@@ -48,9 +46,9 @@ context_options context_options::from_environment() {
     if (t == nullptr) return;
     char* end = nullptr;
     long const n = std::strtol(t, &end, 10);
-    if (*end != '\0' || n < 1 || n > most_threads)
+    if (*end != '\0' || n < 1 || n > detail::most_threads)
       throw usage_error(
-          detail::format("{} must be a number from 1 to {}, found \"{}\"", name, most_threads, t));
+          detail::format("{} must be a number from 1 to {}, found \"{}\"", name, detail::most_threads, t));
     to = static_cast<int>(n);
   };
   threads("SKEL_THREADS", o.threads);
@@ -136,8 +134,9 @@ void context::request_stop() noexcept { engine_->stop_requested().store(true); }
 bool context::stop_requested() const noexcept { return engine_->stop_requested().load(); }
 
 void context::set_threads(int threads) {
-  if (threads < 1 || threads > most_threads)
-    throw usage_error("a rank needs 1 to 4096 compute threads, found " + std::to_string(threads));
+  if (threads < 1 || threads > detail::most_threads)
+    throw usage_error(
+        detail::format("a rank needs 1 to {} compute threads, found {}", detail::most_threads, threads));
   if (threads > 1 && engine_->owns_time())
     throw usage_error("a simulated rank has one compute thread, found " + std::to_string(threads));
   engine_->options().threads = threads;
@@ -145,8 +144,9 @@ void context::set_threads(int threads) {
 }
 
 void context::set_threads_per_device(int threads) {
-  if (threads < 0 || threads > most_threads)
-    throw usage_error("a device needs 0 to 4096 compute threads, found " + std::to_string(threads));
+  if (threads < 0 || threads > detail::most_threads)
+    throw usage_error(
+        detail::format("a device needs 0 to {} compute threads, found {}", detail::most_threads, threads));
   engine_->options().threads_per_device = threads;
 }
 

@@ -3,6 +3,9 @@
 
 namespace skel::detail {
 
+/// Compute threads that a rank may have.
+inline constexpr int most_threads = 4096;
+
 /// This process's share of the cores it may use (affinity mask and cgroup quota), if `ranks_here` ranks share
 /// the host and may use `host_cores` cores together. At least 1.
 [[nodiscard]] int default_threads(int own_cores, int host_cores, int ranks_here);

@@ -6,8 +6,11 @@
 namespace skel::detail {
 
 namespace {
-constexpr double longest_interval = 0.25;
 constexpr int few = 128;  // ranks that the root can watch alone
+// With many ranks, heartbeats are fewer.
+double interval_of(int size, double suspect_after) {
+  return size > few ? std::min(1.0, suspect_after / 8) : std::min(0.25, suspect_after / 4);
+}
 
 // The part of an interval by which a rank's beats come earlier than the root's: any two ranks differ, and any
 // few of them are spread evenly.
@@ -28,7 +31,7 @@ detector::detector(int self, int size, double suspect_after, bool always, double
     : self_(self),
       tree_(size),
       suspect_after_(size > 1 ? suspect_after : 0),
-      interval_(size > few ? suspect_after / 8 : std::min(longest_interval, suspect_after / 4)),
+      interval_(interval_of(size, suspect_after)),
       always_(always),
       last_beat_(now - interval_ * phase_of(self)) {
   int const first = tree_.leader_of(self);

@@ -9,12 +9,12 @@
 
 namespace skel::detail {
 
-/// Who watches whom. The root decides who is lost. With few ranks it watches all of them, and they watch it:
-/// 2 N heartbeats per interval instead of N squared. With many, ranks form blocks of about sqrt(N). The first
-/// rank of a block, its leader, watches the others of the block and reports to the root, which watches only
-/// the leaders and its own block: a tree of two levels, so no rank sends more than 2 sqrt(N) heartbeats per
-/// interval. (Compare the ring of [Bosilca16], where the time to find several losses grows with their
-/// number.)
+/// The ranks that watch each other. The root decides which ranks are lost. With few ranks, it watches all of
+/// them and they watch it: 2 N heartbeats per interval instead of N squared. With many, ranks form blocks of
+/// about sqrt(N). The first rank of a block, its leader, watches the others of the block and reports to the
+/// root, which watches only the leaders and its own block. In this tree of two levels, no rank sends more
+/// than 2 sqrt(N) heartbeats per interval. (In the ring of [Bosilca16], the time to find several losses
+/// grows with their number.)
 class watch_tree {
  public:
   watch_tree() = default;
@@ -93,8 +93,10 @@ class detector {
 
   // Ranks that this one may ever have to watch; peers_ has a place for each.
   [[nodiscard]] bool known(int rank) const {
-    return rank != self_ && (self_ == 0 || rank == 0 || tree_.leader_of(self_) == tree_.leader_of(rank)) &&
-           (self_ == 0 || rank == 0 || tree_.is_leader(self_) || tree_.is_leader(rank));
+    if (rank == self_) return false;
+    if (self_ == 0 || rank == 0) return true;
+    return tree_.leader_of(self_) == tree_.leader_of(rank) &&
+           (tree_.is_leader(self_) || tree_.is_leader(rank));
   }
   // The root has one for each rank; a leader one for the root and each rank of its block; the others one for
   // the root and one for their leader.

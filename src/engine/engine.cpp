@@ -5,13 +5,12 @@
 #include <utility>
 
 #include "base/format.hpp"
+#include "cores.hpp"
 #include "skel/error.hpp"
 
 namespace skel::detail {
 
 namespace {
-
-constexpr int most_threads = 4096;  // per rank, as context::set_threads() has it
 
 context_options checked(context_options o) {
   constexpr auto where = "context_options";

@@ -71,8 +71,9 @@ void engine::report(int about, bool lost) {
   send_control(0, lost ? control::lost : control::found, {.code = about});
 }
 
-// The root decides who is lost. Leaders report to it; other ranks ask it, since a late message of a dead rank
-// makes it look alive. A rank that was thought lost learns that it was found, and then of all that are lost.
+// The root decides which ranks are lost. Leaders report to it. Other ranks ask it when they hear a lost rank,
+// which may be dead: its message may be late. A rank that was thought lost learns that it was found, and then
+// which ranks are lost.
 void engine::on_opinion(int from, int about, bool lost) {
   if (about < 0 || about >= size_) return;
   auto const& tree = detector_.tree();

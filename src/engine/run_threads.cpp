@@ -1,6 +1,6 @@
 #include "skel/run_threads.hpp"
 
-#include <algorithm>
+#include <atomic>
 #include <exception>
 #include <memory>
 #include <string>
@@ -57,11 +57,27 @@ void run_threads(int ranks, detail::function_reference<void(context&)> body, con
     contexts.push_back(detail::context_access::make(std::move(engine)));
   }
   std::vector<std::exception_ptr> thrown(contexts.size());
+  // The ranks begin when each has a thread: if the system refuses one, the others would wait for it forever.
+  enum : int { waiting, begun, given_up };
+  std::atomic<int> start{waiting};
+  auto const tell = [&start](int what) {
+    start = what;
+    start.notify_all();
+  };
   {
     std::vector<std::jthread> threads;
-    for (std::size_t r = 0; r < contexts.size(); ++r)
-      threads.emplace_back(
-          [&, r] { run_rank(detail::context_access::engine_of(contexts[r]), contexts[r], body, thrown[r]); });
+    try {
+      for (std::size_t r = 0; r < contexts.size(); ++r)
+        threads.emplace_back([&, r] {
+          start.wait(waiting);
+          if (start == begun)
+            run_rank(detail::context_access::engine_of(contexts[r]), contexts[r], body, thrown[r]);
+        });
+    } catch (...) {
+      tell(given_up);
+      throw;
+    }
+    tell(begun);
   }
   for (auto const& t : thrown)
     if (t) std::rethrow_exception(t);

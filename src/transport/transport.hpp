@@ -1,4 +1,5 @@
-// Transports: the engine's interface to MPI, to a single process, or to a simulated cluster.
+// Transports: the engine's interface to MPI, to a single process, to threads as ranks, or to a simulated
+// cluster.
 #pragma once
 
 #include <cstddef>
