@@ -1,9 +1,9 @@
 // How the time of a task falls with the ranks of its team, measured.
 //
 //     auto const law = skel::sample_scaling(ctx, simulate, members.front(), 4, 16);
+//     auto const seconds = [&](skel::task_id, int ranks) { return law.seconds(ranks); };
 //     skel::farm(ctx, skel::replicated(members), simulate, skel::into(means),
-//                {.team_size = skel::team_size::chosen([&](skel::task_id, int n) { return law.seconds(n);
-//                })});
+//                {.team_size = skel::team_size::chosen(seconds)});
 #pragma once
 
 #include <algorithm>

@@ -87,8 +87,7 @@ class sink_stage {
   recorder recorder_;
   double recording_seconds_ = 0;
   std::vector<entry> queue_;
-  std::map<task_id, pending>
-      early_;  // if ordered: by the number, in the list, of the first task left of each
+  std::map<task_id, pending> early_;  // if ordered: by the first task left of each, as the list numbers it
   progress state_;
 };
 

@@ -8,6 +8,9 @@
 
 #include "catch.hpp"
 #include "skel/skel.hpp"
+#include "tree.hpp"
+
+using call_test::tree;
 
 namespace {
 
@@ -18,16 +21,6 @@ std::vector<std::uint64_t> squares(std::uint64_t n) {
   for (std::uint64_t i = 0; i < n; ++i) all.push_back(i * i);
   return all;
 }
-
-struct binary_tree {
-  using task = int;
-  using result = std::uint64_t;
-  void run(int depth, skel::spawner<int>& more, std::uint64_t& nodes) const {
-    ++nodes;
-    for (int child = 0; depth > 0 && child < 2; ++child) more(depth - 1);
-  }
-  std::uint64_t merge(std::uint64_t a, std::uint64_t b) const { return a + b; }
-};
 
 // Every rank sends its number to the next one, and ends with the number of the one before.
 struct shift {
@@ -54,13 +47,13 @@ TEST_CASE("skeletons and teams run on threads as ranks") {
       skel::farm(ctx, skel::indices(100), square, skel::into(farmed));
       auto const alone = [](skel::context& team, std::uint64_t i) {
         std::uint64_t const size =
-            skel::ring_steal(team, skel::on_root([] { return std::vector{3}; }), binary_tree{}).value;
+            skel::ring_steal(team, skel::on_root([] { return std::vector{3}; }), tree{}).value;
         return team.is_root() ? i * i + size : 0;
       };
       skel::farm(ctx, skel::indices(30), alone, skel::into(teams), {.team_size = 2});
       auto half = ctx.split(ctx.rank() % 2);
       right += skel::bsp(half, shift{}).value == (half.rank() + half.size() - 1) % half.size() ? 1 : 0;
-      auto const n = skel::ring_steal(ctx, skel::on_root([] { return std::vector{9}; }), binary_tree{}).value;
+      auto const n = skel::ring_steal(ctx, skel::on_root([] { return std::vector{9}; }), tree{}).value;
       if (ctx.is_root()) nodes = n;
       right += ctx.local_rank() == ctx.rank() && ctx.local_size() == ranks && ctx.threads() >= 1 ? 1 : 0;
     });

@@ -5,8 +5,10 @@
 
 #include "farm/over_hub.hpp"
 #include "skel/skel.hpp"
+#include "tree.hpp"
 
 using namespace farm_test;
+using call_test::tree;
 
 namespace {
 
@@ -23,16 +25,6 @@ std::uint64_t expected_sum(std::uint64_t n) {
   for (std::uint64_t i = 0; i < n; ++i) total += work(i);
   return total;
 }
-
-struct tree {
-  using task = int;
-  using result = std::uint64_t;
-  void run(int depth, skel::spawner<int>& more, std::uint64_t& nodes) const {
-    ++nodes;
-    for (int child = 0; depth > 0 && child < 2; ++child) more(depth - 1);
-  }
-  std::uint64_t merge(std::uint64_t a, std::uint64_t b) const { return a + b; }
-};
 
 struct sum_of_numbers {
   using problem = std::pair<std::uint64_t, std::uint64_t>;

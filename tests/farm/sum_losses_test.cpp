@@ -1,4 +1,4 @@
-// Real SIGKILLs while a farm merges reproducible sums: the same bits whoever dies, and as on one rank.
+// Real SIGKILLs while a farm merges reproducible sums. The bits are those of one rank, whichever rank dies.
 #include <string>
 
 #include "catch.hpp"

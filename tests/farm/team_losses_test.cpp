@@ -26,13 +26,13 @@ TEST_CASE("two ranks at once, and all but the root, in teams") {
 }
 
 TEST_CASE("a time limit ends ranks whose own MPI calls wait for a lost rank") {
-  ::setenv("SKEL_ULFM", "no",
-           1);  // with it, there are no communicators of new teams after a loss (docs/teams.md)
+  // With ULFM, there are no communicators of new teams after a loss (docs/teams.md).
+  ::setenv("SKEL_ULFM", "no", 1);
   survives("mpi", 2, 9, 5);
   ::unsetenv("SKEL_ULFM");
 }
 
-TEST_CASE("a rank that throws while its team waits in MPI: with ULFM, nobody is lost") {
+TEST_CASE("with ULFM, no rank is lost when one throws while its team waits in MPI") {
   auto const e = test::run_with_deaths(test::in_groups("throws", 2) + " 1", 5);
   CAPTURE(e.out, e.errors);
   REQUIRE(e.code == 0);

@@ -13,7 +13,7 @@
 
 namespace {
 
-// Live bytes of each actor, and the most it has had. Actors are told apart by address.
+// The bytes that each actor holds, and the most that it has held. An actor is known by its address.
 class account {
  public:
   struct entry {

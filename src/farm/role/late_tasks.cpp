@@ -8,10 +8,17 @@ namespace {
 // Seconds by which a copy is expected to finish earlier. A useless copy is not free: its rank leaves the call
 // only after it. (Copies on ranks that are merely as fast as the owner halve the speed with one giant task.)
 constexpr double least_gain = 1e-3;
-// If costs are unknown, the time a task has run says nothing about its remaining time if costs are
-// exponential. With heavier tails, a task that has run for long is expected to take this many times as long
+// If costs are unknown and exponential, the time a task has run says nothing about its remaining time. With
+// heavier tails, or if it runs for longer than its known cost, it is expected to take this many times as long
 // in all.
 constexpr double overdue = 2;
+
+// The expected cost of tasks of which `done` has been run.
+double expected(task_costs const& costs, task_range const& tasks, double done) {
+  double const cost = costs.of(tasks);
+  if (costs.known()) return done < cost ? cost : overdue * done;
+  return std::max(cost + done, overdue * done);
+}
 }  // namespace
 
 std::optional<task_range> copy_for(
@@ -27,9 +34,7 @@ std::optional<task_range> copy_for(
     for (auto& b : begun.of(i)) {
       double const elapsed = std::max(0.0, t - b.since);
       double const done = elapsed * its;
-      double const cost = costs.of(b.tasks);
-      double tasks = std::max(cost + done, overdue * done);
-      if (costs.known()) tasks = done < cost ? cost : overdue * done;
+      double const tasks = expected(costs, b.tasks, done);
       double const gain = tasks / its - elapsed - tasks / mine;
       if (gain <= most || mine <= clearly_faster * b.copier || !allowed(i, b.tasks)) continue;
       best = &b;
