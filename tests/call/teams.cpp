@@ -82,7 +82,7 @@ TEST_CASE("teams work side by side, each with its own rank numbers") {
         if (team.is_root()) got[half] = total;
       }
     });
-    for (int r = 0; r < ranks; ++r) CHECK(job.error(r) == "");
+    for (int r = 0; r < ranks; ++r) CHECK(job.error(r).empty());
     CHECK(got[0] == expected_sum(100));
     CHECK(got[1] == expected_sum(101));
   }
@@ -136,7 +136,7 @@ TEST_CASE("every skeleton runs on a team") {
       if (team.size() == 1) expect(state == 4);
       team.require_same("size", std::to_string(team.size()));
     });
-    for (int r = 0; r < ranks; ++r) CHECK(job.error(r) == "");
+    for (int r = 0; r < ranks; ++r) CHECK(job.error(r).empty());
     CHECK(wrong == 0);
   }
 }
@@ -154,7 +154,7 @@ TEST_CASE("a team can be split into teams") {
     if (farmed(alone, 20) != expected_sum(20)) throw std::runtime_error("another sum");
     farmed(ctx, 20);
   });
-  for (int r = 0; r < 8; ++r) CHECK(job.error(r) == "");
+  for (int r = 0; r < 8; ++r) CHECK(job.error(r).empty());
   CHECK(roots == 4);
 }
 
@@ -169,7 +169,7 @@ TEST_CASE("a rank may join several teams in sequence") {
       farmed(odd, 10);
     }
   });
-  for (int r = 0; r < 4; ++r) CHECK(job.error(r) == "");
+  for (int r = 0; r < 4; ++r) CHECK(job.error(r).empty());
 }
 
 TEST_CASE("a call inside a task works on a team of that rank alone") {
@@ -181,7 +181,7 @@ TEST_CASE("a call inside a task works on a team of that rank alone") {
         ctx, skel::indices(12), [&](std::uint64_t i) { return farmed(alone, i); },
         skel::schedule::first_come{}, skel::reduced(got, sum));
   });
-  for (int r = 0; r < 3; ++r) CHECK(job.error(r) == "");
+  for (int r = 0; r < 3; ++r) CHECK(job.error(r).empty());
   std::uint64_t all = 0;
   for (std::uint64_t i = 0; i < 12; ++i) all += expected_sum(i);
   CHECK(got == all);
@@ -204,7 +204,7 @@ TEST_CASE("an error in one team does not reach the other") {
     }
   });
   for (int r : {0, 1}) hub::check_thrown<skel::task_error>(job, r);
-  for (int r : {2, 3}) CHECK(job.error(r) == "");
+  for (int r : {2, 3}) CHECK(job.error(r).empty());
   CHECK(got == expected_sum(30));
 }
 
@@ -234,7 +234,7 @@ TEST_CASE("a team survives the loss of any rank but its root; other teams are no
       if (without_root)
         hub::check_thrown<skel::lost_rank_error>(job, r);
       else
-        CHECK(job.error(r) == "");
+        CHECK(job.error(r).empty());
     }
     CHECK(got[0] == expected_sum(60));
     if (lost != 2) CHECK(got[1] == expected_sum(60));
@@ -260,7 +260,7 @@ TEST_CASE("invalid team lists are refused") {
                           " " + std::to_string(me) + "]");
     if (me > 0) refused({0}, "context::team: the calling rank " + std::to_string(me) + " is missing in [0]");
   });
-  for (int r = 0; r < 3; ++r) CHECK(job.error(r) == "");
+  for (int r = 0; r < 3; ++r) CHECK(job.error(r).empty());
 }
 
 TEST_CASE("ranks of a team that make different calls throw") {
@@ -269,7 +269,7 @@ TEST_CASE("ranks of a team that make different calls throw") {
     auto team = ctx.team({2 * (ctx.rank() / 2), 2 * (ctx.rank() / 2) + 1});
     farmed(team, ctx.rank() == 3 ? 11U : 10U);
   });
-  for (int r : {0, 1}) CHECK(job.error(r) == "");
+  for (int r : {0, 1}) CHECK(job.error(r).empty());
   for (int r : {2, 3}) {
     hub::check_thrown<skel::protocol_error>(job, r);
     CHECK(job.error(r).find("rank 1 made another skeleton call than the root: tasks 11 instead of 10") !=
