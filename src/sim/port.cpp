@@ -1,6 +1,7 @@
 #include "port.hpp"
 
 #include <algorithm>
+#include <simgrid/Exception.hpp>
 #include <simgrid/s4u/Actor.hpp>
 #include <simgrid/s4u/Engine.hpp>
 #include <string>
@@ -45,6 +46,8 @@ void port::close() {
   for (auto& p : pending_) p->cancel();
   pending_.clear();
   mailbox_->set_receiver(nullptr);
+  // SimGrid cancels what a fiber that ends has not delivered.
+  while (!sent_.empty()) forget_oldest();
 }
 
 void port::listen(std::size_t slot) { pending_[slot] = mailbox_->get_async<message>(&slots_[slot]); }
@@ -61,9 +64,25 @@ void port::send(int to, transport::packet what) {
   auto& m = world_.new_message(what.size());
   m.from = rank_;
   m.number = ++target.from_[rank_].sent;
+  m.accepted = m.forgotten = false;
   m.what = std::move(what);
   exceptions_of_this_fiber const keep;
-  target.mailbox_->put_init(&m, m.what.size())->detach();
+  sent_.push_back({target.mailbox_->put_async(&m, m.what.size()), &m, &target});
+  while (!sent_.empty() && (sent_.front().what->accepted || sent_.front().to->ended_)) forget_oldest();
+  while (sent_.size() > most_in_transit) forget_oldest();
+}
+
+// Waits until it has arrived.
+void port::forget_oldest() {
+  auto const [comm, what, to] = sent_.front();
+  sent_.pop_front();
+  try {
+    if (what->accepted || !to->ended_) comm->wait();
+  } catch (simgrid::Exception const&) {
+    // The receiver has ended meanwhile.
+  }
+  what->forgotten = true;
+  if (what->accepted || to->ended_) world_.recycle(*what);
 }
 
 std::optional<transport::transport::arrival> port::receive() {
@@ -89,7 +108,9 @@ void port::accept(message& m) {
       c.early.erase(c.early.begin());
     }
   }
-  world_.recycle(m);
+  m.what = transport::packet::received({});  // without a buffer
+  m.accepted = true;
+  if (m.forgotten) world_.recycle(m);
 }
 
 // Accepts one packet at a time: SimGrid's test for several keeps those that it has found and becomes slower

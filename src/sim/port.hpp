@@ -33,6 +33,8 @@ struct killed : std::exception {
 struct message {
   int from = 0;
   std::uint32_t number = 0;  // counts the messages from one rank to another
+  bool accepted = false;     // by the receiver
+  bool forgotten = false;    // by the sender
   transport::packet what;
 };
 
@@ -66,6 +68,7 @@ class port {
   void check_alive() const;
   void listen(std::size_t slot);
   void accept(message& m);
+  void forget_oldest();
   [[nodiscard]] double next_notice() const;
   void tell_losses();
 
@@ -81,6 +84,15 @@ class port {
   std::vector<simgrid::s4u::CommPtr> pending_;
   std::array<message*, receives> slots_{};
   bool ended_ = false;
+  // SimGrid has one list for all detached messages, and searches all of it at the end of each. So messages
+  // are not detached, and each sender has a list of its own, which is short.
+  static constexpr std::size_t most_in_transit = 4096;
+  struct transfer {
+    simgrid::s4u::CommPtr comm;
+    message* what;
+    port const* to;
+  };
+  std::deque<transfer> sent_;
   struct channel {
     std::uint32_t sent = 0;
     std::uint32_t delivered = 0;

@@ -71,10 +71,7 @@ message& world::new_message(std::size_t bytes) {
   return *m;
 }
 
-void world::recycle(message& m) {
-  m.what = transport::packet::received({});  // without a buffer
-  unused_.push_back(&m);
-}
+void world::recycle(message& m) { unused_.push_back(&m); }
 
 // Runs one rank, on its fiber.
 void world::live(port& me, std::function<void(context&)> const& body) {
@@ -99,6 +96,7 @@ void world::live(port& me, std::function<void(context&)> const& body) {
   } catch (std::exception const&) {
     // The rank was killed, or the simulation has failed. On the root the exit code is still 1.
   }
+  result_.seconds = s4u::Engine::get_clock();  // without messages that nobody waits for
   me.close();
 }
 
@@ -121,7 +119,6 @@ outcome world::run(std::function<void(context&)> const& body) {
                        [this, &me = *ports_[r], &body] { live(me, body); });
   simgrid.run();
   the_world = nullptr;
-  result_.seconds = s4u::Engine::get_clock();
   if (at(0).dies_at() <= result_.seconds && result_.exit_code != 0) fail("the root (rank 0) was lost");
   if (failed()) result_.exit_code = 1;
   return result_;

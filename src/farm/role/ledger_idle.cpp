@@ -1,5 +1,7 @@
 // The root of a farm when all tasks are granted: it names a victim to each idle rank, or gives it a copy of a
 // task that runs on a slower rank.
+#include <algorithm>
+
 #include "farm/role/late_tasks.hpp"
 #include "farm/role/ledger.hpp"
 
@@ -8,6 +10,9 @@ namespace skel::role {
 namespace {
 // Seconds between two searches for late tasks.
 constexpr double look_again = 0.01;
+// A search in vain holds for slower ranks too, for so long per rank: a search looks at each rank for some 50
+// ns.
+constexpr double in_vain = 5e-6;
 }  // namespace
 
 void farm_ledger::told(std::size_t index, std::optional<farm::load> const& here) {
@@ -41,12 +46,19 @@ bool farm_ledger::direct(std::size_t index, bool copies, farm_actions& out) {
 }
 
 bool farm_ledger::give_copy(std::size_t index, farm_actions& out) {
+  double const speed = dealer_.loads().speed_of_thread(index);
+  bool const searched = now_ < vain_until_;
+  if (searched && speed <= vain_speed_) return false;
   auto const allowed = [&](std::size_t owner, task_range const& tasks) {
     return dealer_.alive(owner) && !recorded_.contains(tasks.last()) && !suspects_.contains(tasks.last()) &&
            !(config_.root_in_place && config_.ranks[owner] == config_.root);
   };
   auto const copy = copy_for(index, begun_, dealer_.loads(), dealer_.costs(), now_, allowed);
-  if (!copy) return false;
+  if (!copy) {
+    vain_speed_ = searched ? std::max(speed, vain_speed_) : speed;
+    vain_until_ = now_ + std::min(look_again, in_vain * static_cast<double>(begun_.ranks()));
+    return false;
+  }
   auto const tasks = not_recorded({*copy});  // its first tasks may be done
   ++copies_;
   dealer_.loads().granted(index, count_tasks(tasks));
@@ -63,6 +75,7 @@ void farm_ledger::direct_idle(bool at_once, farm_actions& out) {
   bool const copies = at_once || now_ >= looked_ + look_again;
   if (!loads.any_waiting() && !copies) return;
   if (copies) looked_ = now_;
+  if (at_once) vain_until_ = now_;
   auto const idle = loads.idle();
   double vain = -1, vain_thread = -1;  // speeds of a rank for which there was nothing
   for (auto const index : idle) {
