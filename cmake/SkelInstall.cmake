@@ -44,7 +44,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/skelConfigVersion.cmake C
 install(FILES ${PROJECT_BINARY_DIR}/skelConfig.cmake ${PROJECT_BINARY_DIR}/skelConfigVersion.cmake
               ${CMAKE_CURRENT_LIST_DIR}/SkelDependencies.cmake ${CMAKE_CURRENT_LIST_DIR}/FindxxHash.cmake
         DESTINATION ${skel_package_dir})
-install(PROGRAMS ${PROJECT_SOURCE_DIR}/scripts/skel-mpiexec DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(PROGRAMS ${PROJECT_SOURCE_DIR}/scripts/skel-mpiexec ${PROJECT_SOURCE_DIR}/scripts/skel-view DESTINATION ${CMAKE_INSTALL_BINDIR})
 include(SkelPkgConfig)
 
 # Keeps the folders' names, so that links between the pages work and files named in --help are found.

@@ -171,6 +171,10 @@ void add_report_options(CLI::App& app, common_options& options) {
   app.add_option("--trace", options.trace, "write a timeline of all ranks for https://ui.perfetto.dev")
       ->type_name("FILE.json")
       ->group("Observing");
+  app.add_option("--page", options.page,
+                 "make a page of the run, by skel-view: times, timeline, slowest tasks")
+      ->type_name("FILE.html")
+      ->group("Observing");
   app.add_option("--samples", options.samples, "append this run's cost sample")
       ->type_name("FILE.csv")
       ->group("Observing");
@@ -192,8 +196,8 @@ observe::progress_mode common_options::progress() const {
 }
 
 std::vector<std::string> const& per_rank_options() {
-  static std::vector<std::string> const names = {"--output",  "--threads",  "--report", "--trace",
-                                                 "--samples", "--progress", "--quiet"};
+  static std::vector<std::string> const names = {"--output",  "--threads", "--report",   "--trace",
+                                                 "--samples", "--page",    "--progress", "--quiet"};
   return names;
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "program/sister.hpp"
 #include "skel/atomic_file.hpp"
 #include "skel/error.hpp"
 #include "skel/observe/samples.hpp"
@@ -48,9 +49,11 @@ void check_writable(std::string const& path) {
 }
 
 void check_outputs(common_options const& options) {
-  for (auto const* path : {&options.output, &options.report, &options.trace}) {
+  for (auto const* path : {&options.output, &options.report, &options.trace, &options.page}) {
     if (!path->empty()) check_writable(*path);
   }
+  if (!options.page.empty() && !find_sister("skel-view"))
+    throw usage_error("--page: skel-view not found, neither beside this program nor in PATH");
   if (options.samples.empty()) return;
   try {
     observe::check_samples_file(options.samples);

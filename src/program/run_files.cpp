@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "program/sister.hpp"
 #include "skel/atomic_file.hpp"
+#include "skel/error.hpp"
 
 namespace skel::program {
 
@@ -19,14 +21,24 @@ bool is_whole(report const& run) { return !run.stopped_early && run.failed_tasks
 
 void write_run_files(common_options const& options, std::string const& program, run_outcome const& outcome,
                      std::span<observe::rank_trace const> traces) {
-  if (!options.report.empty()) {
-    observe::report_extra const extra{program, outcome.result_xxh3, outcome.fields};
-    skel::write_file_atomically(options.report, observe::report_to_json(outcome.run, extra));
-  }
+  observe::report_extra const extra{program, outcome.result_xxh3, outcome.fields};
+  auto const write_report = [&](std::string const& path) {
+    skel::write_file_atomically(path, observe::report_to_json(outcome.run, extra));
+  };
+  if (!options.report.empty()) write_report(options.report);
   if (!options.trace.empty()) observe::write_chrome_trace(options.trace, traces);
   if (!options.samples.empty() && is_whole(outcome.run)) {
     observe::append_sample(options.samples, program, outcome.run, outcome.problem);
   }
+  if (options.page.empty()) return;
+  temporary_folder inputs;
+  auto const report = inputs.file("report.json"), trace = inputs.file("trace.json");
+  write_report(report);
+  observe::write_chrome_trace(trace, traces);
+  auto const view = find_sister("skel-view");
+  if (!view) throw error("--page: skel-view not found; report and trace are in " + inputs.keep());
+  if (auto const failure = run_sister(*view, {report, trace, "-o", options.page}))
+    throw error(fmt::format("--page: {}; report and trace are in {}", *failure, inputs.keep()));
 }
 
 void write_costs(std::string const& path, std::span<double const> seconds) {

@@ -33,13 +33,13 @@ void apply(common_options const& options, context& ctx) {
   if (options.threads) ctx.set_threads(*options.threads);
   ctx.set_progress(options.progress());
   ctx.set_quiet(options.quiet);
-  if (!options.trace.empty()) ctx.set_trace(true);
+  if (options.traces()) ctx.set_trace(true);
 }
 
 void finish(common_options const& options, std::string const& program, run_outcome const& outcome,
             context& ctx) {
   std::vector<observe::rank_trace> traces;
-  if (!options.trace.empty()) traces = ctx.traces();
+  if (options.traces()) traces = ctx.traces();
   write_run_files(options, program, outcome, traces);
   if (!options.quiet) fmt::print("{}\n", summary_line(outcome.run));
   std::fflush(stdout);

@@ -1,9 +1,12 @@
 #include "program/run_files.hpp"
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "catch.hpp"
 #include "observe/support.hpp"
+#include "skel/error.hpp"
 
 using namespace skel::program;
 
@@ -40,6 +43,25 @@ TEST_CASE("the requested files are written") {
   CHECK(report["rays"] == 7);
   CHECK(nlohmann::json::parse(test::read_file(options.trace))["traceEvents"].empty());
   CHECK(test::read_file(options.samples).ends_with(",width=512\n"));
+}
+
+TEST_CASE("a page that cannot be made leaves report and trace") {
+  test::temporary_directory const directory;
+  common_options options;
+  options.page = directory.file("missing/page.html");
+  CHECK(options.traces());
+  try {
+    write_run_files(options, "skel-x", some_outcome(), {});
+    FAIL("no error");
+  } catch (skel::error const& bad) {
+    std::string const text = bad.what();
+    CHECK(text.starts_with("--page: "));
+    auto const at = text.rfind(' ');
+    std::filesystem::path const kept = text.substr(at + 1);
+    CHECK(nlohmann::json::parse(test::read_file((kept / "report.json").string()))["tasks"] == 512);
+    CHECK(std::filesystem::exists(kept / "trace.json"));
+    std::filesystem::remove_all(kept);
+  }
 }
 
 TEST_CASE("a stopped run writes no sample") {

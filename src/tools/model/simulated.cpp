@@ -1,19 +1,12 @@
 #include "tools/model/simulated.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <charconv>
 #include <cmath>
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <memory>
@@ -22,43 +15,12 @@
 #include <sstream>
 
 #include "model/statistics.hpp"
+#include "program/sister.hpp"
 #include "skel/error.hpp"
-
-extern char** environ;  // NOLINT: POSIX declares it in no header
 
 namespace skel::model {
 
-namespace fs = std::filesystem;
-
-class temporary_folder {
- public:
-  temporary_folder() {
-    std::string name = (fs::temp_directory_path() / "skel-model-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw error("cannot create a temporary folder " + name);
-    path_ = name;
-  }
-  ~temporary_folder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  temporary_folder(temporary_folder const&) = delete;
-  temporary_folder& operator=(temporary_folder const&) = delete;
-  [[nodiscard]] std::string file(char const* name) const { return (path_ / name).string(); }
-
- private:
-  fs::path path_;
-};
-
 namespace {
-
-// Prefers the program beside this one; otherwise uses PATH.
-std::string simulator_program() {
-  std::error_code failed;
-  auto const self = fs::read_symlink("/proc/self/exe", failed);
-  if (!failed && fs::exists(self.parent_path() / "skel-simulate"))
-    return (self.parent_path() / "skel-simulate").string();
-  return "skel-simulate";
-}
 
 std::string text_of(std::string const& path) {
   std::ifstream file(path);
@@ -67,30 +29,12 @@ std::string text_of(std::string const& path) {
   return text.str();
 }
 
-// Runs the simulator, with its standard error redirected to a file.
-void run(std::vector<std::string> words, std::string const& errors) {
-  std::vector<char*> arguments;
-  arguments.reserve(words.size() + 1);
-  for (auto& w : words) arguments.push_back(w.data());
-  arguments.push_back(nullptr);
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  posix_spawn_file_actions_addopen(&files, STDERR_FILENO, errors.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  pid_t child = 0;
-  int const failed = ::posix_spawnp(&child, arguments.front(), &files, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&files);
-  if (failed != 0)
+void run_simulator(std::vector<std::string> words) {
+  auto const simulator = program::find_sister("skel-simulate");
+  if (!simulator)
     throw error(
         "skel-simulate not found (it is built if SimGrid is installed): the prediction needs a simulation");
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-    auto text = text_of(errors);
-    text.erase(text.find_last_not_of("\n ") + 1);
-    throw usage_error(text.empty() ? "skel-simulate failed" : text);
-  }
+  if (auto const failure = program::run_sister(*simulator, std::move(words))) throw usage_error(*failure);
 }
 
 std::string platform_of(machine const* where, int ranks, std::string const& kind) {
@@ -108,16 +52,16 @@ std::string platform_of(machine const* where, int ranks, std::string const& kind
 // The reports of runs of skel-simulate. One process starts them all, since loading its libraries takes
 // longer than a small simulation.
 std::vector<nlohmann::json> reports_of(std::vector<std::vector<std::string>> const& runs,
-                                       temporary_folder const& folder) {
+                                       program::temporary_folder const& folder) {
   auto const batch = folder.file("batch");
-  auto const report = [&](std::size_t i) { return folder.file(("report-" + std::to_string(i)).c_str()); };
+  auto const report = [&](std::size_t i) { return folder.file("report-" + std::to_string(i)); };
   std::ofstream file(batch);
   for (std::size_t i = 0; i < runs.size(); ++i) {
     for (auto const& word : runs[i]) file << word << '\n';
     file << "--quiet\n--report\n" << report(i) << "\n\n";
   }
   file.close();
-  run({simulator_program(), "--batch", batch}, folder.file("errors"));
+  run_simulator({"--batch", batch});
   std::vector<nlohmann::json> reports;
   for (std::size_t i = 0; i < runs.size(); ++i) reports.push_back(nlohmann::json::parse(text_of(report(i))));
   return reports;
@@ -274,7 +218,7 @@ bool simulator::varies(simulated_run const& run) const {
 
 // What --costs of skel-simulate says: of so many tasks, or shares of supersteps.
 std::string simulator::task_costs(simulated_run const& run, std::optional<std::uint64_t> seed, double tasks,
-                                  temporary_folder const& folder) const {
+                                  program::temporary_folder const& folder) const {
   if (!options_.costs.empty() && !observed_) return options_.costs;
   bool const supersteps = run.model->skeleton == "bsp";
   double const mean = observed_ && !supersteps ? observed_->mean() : mean_work(run, seed) / tasks;
@@ -290,7 +234,7 @@ std::string simulator::task_costs(simulated_run const& run, std::optional<std::u
 
 // What the units of multi_host cost: the same, or as the tasks of the trace vary.
 std::vector<std::string> simulator::layer_costs(double units, double mean, std::optional<std::uint64_t> seed,
-                                                temporary_folder const& folder) const {
+                                                program::temporary_folder const& folder) const {
   auto const rows = *options_.rows;
   if (!observed_ || !seed)
     return {"--rows", std::to_string(rows), "--unit-seconds", fmt::format("{:.12f}", mean)};
@@ -313,7 +257,7 @@ std::vector<std::string> simulator::layer_costs(double units, double mean, std::
 // factor turns that into what the model says of one rank.
 std::vector<std::string> simulator::division_words(simulated_run const& run,
                                                    std::optional<std::uint64_t> seed,
-                                                   temporary_folder const& folder) const {
+                                                   program::temporary_folder const& folder) const {
   double const nodes = size(run, "N", "number of nodes"), edges = size(run, "M", "number of edges");
   auto const* const work = work_of(*run.model);
   if (work == nullptr)
@@ -333,7 +277,7 @@ std::vector<std::string> simulator::division_words(simulated_run const& run,
 }
 
 std::vector<std::string> simulator::words_of(simulated_run const& run, std::optional<std::uint64_t> seed,
-                                             temporary_folder const& folder) const {
+                                             program::temporary_folder const& folder) const {
   auto const& m = *run.model;
   check_sizes(run);
   if (m.skeleton == "divide_and_conquer") return division_words(run, seed, folder);
@@ -376,7 +320,7 @@ std::vector<std::string> simulator::words_of(simulated_run const& run, std::opti
 }
 
 std::vector<std::string> simulator::group_words(simulated_run const& run, std::optional<std::uint64_t> seed,
-                                                double units, temporary_folder const& folder) const {
+                                                double units, program::temporary_folder const& folder) const {
   if (!options_.rows) throw usage_error("--simulate of multi_host: missing --rows N");
   if (!options_.read_seconds) throw usage_error("--simulate of multi_host: missing --read-seconds SECONDS");
   // A host reads one slice more than it has units. The groups are those of the samples.
@@ -399,11 +343,11 @@ std::vector<std::string> simulator::group_words(simulated_run const& run, std::o
 }
 
 std::vector<double> simulator::seconds(std::vector<seeded_run> const& runs) const {
-  temporary_folder const folder;
-  std::vector<std::unique_ptr<temporary_folder>> inputs;
+  program::temporary_folder const folder;
+  std::vector<std::unique_ptr<program::temporary_folder>> inputs;
   std::vector<std::vector<std::string>> all;
   for (auto const& [what, seed] : runs) {
-    inputs.push_back(std::make_unique<temporary_folder>());
+    inputs.push_back(std::make_unique<program::temporary_folder>());
     auto words = words_of(what, seed, *inputs.back());
     auto platform = options_.platform;
     if (platform.empty()) {

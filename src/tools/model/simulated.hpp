@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "program/sister.hpp"
 #include "skel/model/predict.hpp"
 #include "tools/model/task_costs.hpp"
 
@@ -46,8 +47,6 @@ struct seeded_run {
 /// Returns the group size of a schedule of multi_host, 0 if there is none.
 [[nodiscard]] unsigned group_size_of(std::string const& schedule);
 
-class temporary_folder;
-
 /// Simulates runs of the same problem.
 class simulator {
  public:
@@ -64,22 +63,22 @@ class simulator {
 
  private:
   [[nodiscard]] std::vector<std::string> words_of(simulated_run const& run, std::optional<std::uint64_t> seed,
-                                                  temporary_folder const& folder) const;
+                                                  program::temporary_folder const& folder) const;
   [[nodiscard]] point sizes_of(simulated_run const& run) const;
   void check_sizes(simulated_run const& run) const;
   [[nodiscard]] double size(simulated_run const& run, char const* name, char const* what) const;
   [[nodiscard]] double mean_work(simulated_run const& run, std::optional<std::uint64_t> seed) const;
   [[nodiscard]] std::string task_costs(simulated_run const& run, std::optional<std::uint64_t> seed,
-                                       double tasks, temporary_folder const& folder) const;
+                                       double tasks, program::temporary_folder const& folder) const;
   [[nodiscard]] std::vector<std::string> group_words(simulated_run const& run,
                                                      std::optional<std::uint64_t> seed, double units,
-                                                     temporary_folder const& folder) const;
+                                                     program::temporary_folder const& folder) const;
   [[nodiscard]] std::vector<std::string> layer_costs(double units, double mean,
                                                      std::optional<std::uint64_t> seed,
-                                                     temporary_folder const& folder) const;
+                                                     program::temporary_folder const& folder) const;
   [[nodiscard]] std::vector<std::string> division_words(simulated_run const& run,
                                                         std::optional<std::uint64_t> seed,
-                                                        temporary_folder const& folder) const;
+                                                        program::temporary_folder const& folder) const;
   [[nodiscard]] bool distribution() const { return options_.costs.find(':') != std::string::npos; }
 
   simulation_options const& options_;

@@ -374,7 +374,7 @@ int simulate(options const& o) {
     throw skel::usage_error("--skeleton calibrate: missing --machine FILE.json");
   skel::sim::run_options how;
   how.program = program_name;
-  how.trace = !o.common.trace.empty();
+  how.trace = o.common.traces();
   how.suspect_after_seconds = skel::detail::parse_duration(o.suspect_after).count();
 
   result out;

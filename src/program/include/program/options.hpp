@@ -29,6 +29,7 @@ struct common_options {
   std::string report;          ///< --report
   std::string trace;           ///< --trace; the context reads SKEL_TRACE itself
   std::string samples;         ///< --samples
+  std::string page;            ///< --page
   std::string progress_text = "auto";  ///< --progress, or SKEL_PROGRESS
   std::optional<std::chrono::duration<double>> time_limit;
   std::string on_error_text = "stop";                            ///< --on-error
@@ -49,6 +50,8 @@ struct common_options {
   /// The options of a program's farm: --results, --root, --on-error and --task-time-limit.
   [[nodiscard]] farm_options farm() const;
   [[nodiscard]] observe::progress_mode progress() const;
+  /// Whether the run is traced.
+  [[nodiscard]] bool traces() const { return !trace.empty() || !page.empty(); }
   /// Returns the checkpoint options, or nothing if checkpoints were not requested. `problem` must
   /// encode everything that the result depends on.
   [[nodiscard]] std::optional<checkpoint_options> checkpoint(std::string const& program,
@@ -72,7 +75,7 @@ void add_schedule_options(CLI::App& app, common_options& options);
 /// Adds only --checkpoint, --store, --remote, --remote-every, --every, --resume and
 /// --resume-object.
 void add_checkpoint_options(CLI::App& app, common_options& options);
-/// Adds only --report, --trace, --samples and --quiet.
+/// Adds only --report, --trace, --samples, --page and --quiet.
 void add_report_options(CLI::App& app, common_options& options);
 
 }  // namespace skel::program

@@ -26,7 +26,7 @@ struct run_outcome {
 /// Whether the result is whole: the run was not stopped early, and left no task out.
 [[nodiscard]] bool is_whole(report const& run);
 
-/// Writes the requested report, trace and sample. A run whose result is not whole writes no sample,
+/// Writes the requested report, trace, sample and page. A run whose result is not whole writes no sample,
 /// because its cost is not that of the whole problem.
 void write_run_files(common_options const& options, std::string const& program, run_outcome const& outcome,
                      std::span<observe::rank_trace const> traces);

@@ -1,0 +1,207 @@
+"""Tests skel-view on reports and traces of simulated runs, and on hostile files."""
+import html.parser
+import json
+import pathlib
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree
+import zlib
+
+VIEW, SIMULATE = sys.argv[1:3]
+VOID = {"meta", "br", "link"}
+
+
+class Page(html.parser.HTMLParser):
+    """Checks that elements are closed in order; collects the text and the cells of tables."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.rows, self.text, self.tags = [], [], "", set()
+        self.feed(text)
+        assert not self.open, self.open
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.add(tag)
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+
+    def handle_startendtag(self, tag, attributes):
+        self.tags.add(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag, tag
+
+    def handle_data(self, data):
+        self.text += data
+        if self.open and self.open[-1] in ("td", "th"):
+            self.rows[-1][-1] += data
+
+    def cell(self, head):
+        return next(row[1] for row in self.rows if row[0] == head)
+
+
+def pixels(png):
+    """The grey values of an 8-bit PNG without interlacing, by its filters."""
+    at, data, header = 8, b"", None
+    while at < len(png):
+        length, kind = struct.unpack(">I4s", png[at:at + 8])
+        if kind == b"IHDR":
+            header = struct.unpack(">IIBB", png[at + 8:at + 18])
+        if kind == b"IDAT":
+            data += png[at + 8:at + 8 + length]
+        at += length + 12
+    width, height, _, colour = header
+    depth = {0: 1, 2: 3, 6: 4}[colour]
+    raw, above, rows = zlib.decompress(data), bytearray(width * depth), []
+    for y in range(height):
+        line = bytearray(raw[y * (width * depth + 1) + 1:(y + 1) * (width * depth + 1)])
+        kind = raw[y * (width * depth + 1)]
+        for x, _ in enumerate(line):
+            left, up = line[x - depth] if x >= depth else 0, above[x]
+            corner = above[x - depth] if x >= depth else 0
+            p = left + up - corner
+            nearest = min((left, up, corner), key=lambda v: abs(p - v))
+            line[x] = (line[x] + (0, left, up, (left + up) // 2, nearest)[kind]) % 256
+        rows.append(line)
+        above = line
+    return [row[x] for row in rows for x in range(0, width * depth, depth)]
+
+
+class View(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def simulate(self, name, ranks, tasks, *more):
+        report, trace = self.folder / f"{name}.json", self.folder / f"{name}-trace.json"
+        subprocess.run([SIMULATE, "--platform", f"uneven:ranks={ranks},seed=1", "--tasks", str(tasks), "--costs",
+                        "exponential:100ms", "--report", report, "--trace", trace, "--quiet", *more], check=True)
+        return report, trace
+
+    def view(self, *files, fails=None):
+        page = self.folder / "page.html"
+        done = subprocess.run([VIEW, *files, "-o", page], capture_output=True, text=True, check=False)
+        if fails is not None:
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+            self.assertIn(fails, done.stderr)
+            self.assertFalse(page.exists())
+            return None
+        self.assertEqual(done.returncode, 0, done.stderr)
+        text = page.read_text()
+        self.assertNotRegex(text, r'(src|href)="?(https?:)?//')  # self-contained
+        for svg in re.findall(r"<svg.*?</svg>", text, re.S):
+            xml.etree.ElementTree.fromstring(svg)
+        return Page(text), text
+
+    def test_one_run(self):
+        report, trace = self.simulate("one", 4, 40)
+        page, text = self.view(report, trace)
+        r = json.loads(report.read_text())
+        self.assertEqual(page.cell("schedule"), "auto")
+        self.assertEqual(page.cell("tasks"), "40")
+        self.assertAlmostEqual(float(page.cell("seconds")), r["seconds"], delta=1e-3)
+        self.assertEqual(text.count("<svg"), 3)
+        for row in r["per_rank"]:
+            self.assertIn(f"rank {row['rank']} on {row['host']}, thread 0", page.text)
+        # The slowest task, from the trace itself.
+        spans = [e for e in json.loads(trace.read_text())["traceEvents"] if e.get("name") == "compute"]
+        slowest = max(spans, key=lambda e: e["dur"] / e["args"]["tasks"])
+        rows = page.rows[page.rows.index(["task", "seconds each", "rank", "thread", "begins at"]) + 1:]
+        self.assertEqual(rows[0][0].split()[0], str(slowest["args"]["first_task"]))
+        self.assertAlmostEqual(float(rows[0][1]), slowest["dur"] / 1e6 / slowest["args"]["tasks"], delta=1e-3)
+        self.assertEqual(rows[0][2], str(slowest["pid"]))
+
+    def test_the_order_of_files_does_not_matter(self):
+        report, trace = self.simulate("one", 3, 10)
+        self.assertEqual(self.view(report, trace)[1], self.view(trace, report)[1])
+
+    def test_several_runs(self):
+        reports = [self.simulate(f"r{n}", n, 100)[0] for n in (8, 2, 4)]
+        page, text = self.view(*reports)
+        seconds = {n: json.loads((self.folder / f"r{n}.json").read_text())["seconds"] for n in (2, 4, 8)}
+        rows = [row for row in page.rows if row[0].endswith(" ranks")]
+        self.assertEqual([row[0] for row in rows], ["auto, 2 ranks", "auto, 4 ranks", "auto, 8 ranks"])
+        for row, n in zip(rows, (2, 4, 8)):
+            self.assertAlmostEqual(float(row[2]), seconds[n] / min(seconds.values()), delta=0.01 * float(row[2]))
+        for word in ("Speed-up", "Efficiency"):
+            self.assertIn(word, page.text)
+        self.assertEqual(text.count("<svg"), 3 + 3)
+
+    def test_a_loss_and_left_out_tasks_are_shown(self):
+        report, _ = self.simulate("loss", 4, 40, "--fail", "2@0.05")
+        r = json.loads(report.read_text())
+        self.assertEqual(r["lost_ranks"], [2])
+        r["failed_tasks"] = [{"task": 7, "rank": 1, "times": 3, "text": "bad <b>input</b> & more"}]
+        report.write_text(json.dumps(r))
+        page, _ = self.view(report)
+        self.assertEqual(page.cell("lost ranks"), "2")
+        self.assertIn(["7", "1", "3", "bad <b>input</b> & more"], page.rows)
+
+    def test_many_ranks(self):
+        report, trace = self.simulate("many", 300, 6000)
+        page, text = self.view(report, trace)
+        self.assertEqual(page.cell("ranks"), "300, 1 threads each")
+        self.assertIn("image", page.tags)  # a picture of so many spans consists of points
+        self.assertLess(len(text), 3_000_000)
+
+    def test_no_tasks(self):
+        report, trace = self.simulate("none", 2, 4)
+        report.write_text(json.dumps({**json.loads(report.read_text()), "tasks": 0, "seconds": 0, "per_rank": []}))
+        trace.write_text('{"traceEvents": []}')
+        page, _ = self.view(report, trace)
+        self.assertEqual(page.cell("tasks"), "0")
+        self.view(report, report)  # no division by zero
+
+    def test_hostile_files(self):
+        good = json.loads(self.simulate("good", 2, 4)[0].read_text())
+        bad = self.folder / "bad.json"
+        self.view(self.folder / "missing.json", fails="missing.json: No such file")
+        self.view(self.folder, fails="Is a directory")
+        for text, words in (("", "no JSON"), ("{", "no JSON"), ("[" * 100000, "no JSON"), ("3", "neither"), ("{}", "neither"),
+                            ('{"schema": 2}', "schema 2"), ('{"schema": 1}', "seconds is no number"),
+                            ('{"traceEvents": 3}', "no list"), ('{"traceEvents": [3]}', "no object"),
+                            ('{"traceEvents": []}', "no report"),
+                            ('{"traceEvents": [{"ph": "X", "ts": "a"}]}', "no number")):
+            bad.write_text(text)
+            self.view(bad, fails=words)
+        for key, value in (("seconds", "1"), ("seconds", float("nan")), ("ranks", None), ("per_rank", 3), ("per_rank", [3]),
+                           ("per_rank", [{"rank": 0, "busy_seconds": []}])):
+            bad.write_text(json.dumps({**good, key: value}))
+            self.view(bad, fails="bad.json")
+        bad.write_bytes(b"\xff\xfe{}")
+        self.view(bad, fails="no JSON")
+        # Any other value may have any type; and text is never markup.
+        for value in (None, [], {}, "<script>x</script>", -1, 1e300, True):
+            others = ("program", "schedule", "tasks", "busy_share", "messages", "threads_per_rank", "tasks_handed_out_again",
+                      "efficiency", "platform", "failed_tasks", "lost_ranks")
+            bad.write_text(json.dumps({**good, **{key: value for key in others}}))
+            page, _ = self.view(bad)
+            self.assertNotIn("script", page.tags)
+
+    def test_in_a_browser(self):
+        browser = shutil.which("chromium")
+        if not browser:
+            self.skipTest("chromium not found")
+        self.view(*self.simulate("one", 4, 40))
+        for width in (1200, 400):
+            png = self.folder / f"{width}.png"
+            subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", f"--window-size={width},1200",
+                            f"--screenshot={png}", f"file://{self.folder / 'page.html'}"], check=True, timeout=60,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            values = pixels(png.read_bytes())
+            self.assertGreater(sum(v != values[0] for v in values) / len(values), 0.05)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
