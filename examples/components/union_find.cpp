@@ -5,7 +5,7 @@
 // million links. With several threads all edges are therefore checked again. If cores share no
 // cache, one thread continues alone.
 // Compare-and-swap would lose no links (ConnectIt, by Dhulipala, Hong and Shun, VLDB 2021), but two
-// threads with it are slower than one without. docs/components.md lists further attempts.
+// threads with it are slower than one without. docs/measurements/components.md lists further attempts.
 //
 // Next, all threads search for edges between two trees, which only reads, and one thread links
 // them. This is the idea of Afforest (Sutton, Ben-Nun and Barak, "Optimizing parallel graph
