@@ -14,7 +14,7 @@ usage: scripts/smpi.sh [--platform NAME] [--ranks N] [--tasks N] [--costs SPEC] 
 
 Runs a farm with given task costs, without losses, twice on the same simulated cluster: with skel-simulate (skel::sim, its own
 transport), and as an MPI program (mpi_transport, Boost.MPI) under SMPI, SimGrid's simulation of MPI. Prints the virtual
-seconds of both and their ratio. docs/simulation.md explains the differences.
+seconds of both and their ratio. docs/measurements/simulation.md explains the differences.
   --platform     $platform; a built-in platform or a file, with a bus, a switch or a fat tree of equal machines
   --ranks        $ranks; --tasks $tasks; --costs $costs; --seed $seed; --result-bytes $bytes
   --schedules    "${schedules[*]}"; not hybrid, which would measure the power of the simulating machine

@@ -152,7 +152,7 @@ concept multi_host_job = requires(Job const& job, typename Job::unit const& u, s
 /// number; usage_error for choices that exclude each other; protocol_error when the ranks do not
 /// make the same call; lost_rank_error, on the other ranks, when the root is lost.
 ///
-/// Source: [Bajaj93, §4 and §5]. docs/multi-host.md has an example and measures each option.
+/// Source: [Bajaj93, §4 and §5]. docs/multi-host.md has an example and explains each option.
 template <class Job, class Sink>
 result<void> multi_host(context& ctx, std::uint64_t units, Job const& job, Sink&& sink,
                         multi_host_options const& options = {});

@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Checks the links of README.md, CONTRIBUTING.md, SECURITY.md and docs/**/*.md; run by scripts/test.sh, step docs.
+
+Every relative link must name a file of the project, every anchor a heading of its page, and docs/index.md must link
+to every page below docs. Prints a line for each broken link and exits with 1 if there is one. Links to other sites are
+not followed. Needs only Python's standard library.
+
+    scripts/check_docs.py [FOLDER]     # another folder than the project's
+"""
+import pathlib
+import re
+import sys
+import urllib.parse
+
+LINK = re.compile(r"\[[^\[\]]+\]\(([^()\s]+)\)")
+HEADING = re.compile(r"#{1,6} +(.*)")
+
+
+def prose(page):
+    """The lines of a page with their numbers, without blocks of code."""
+    fenced = False
+    for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
+        if line.lstrip().startswith("```"):
+            fenced = not fenced
+        elif not fenced and not line.startswith("    "):
+            yield number, line
+
+
+def anchors(page):
+    """The anchors that GitHub gives the headings of a page."""
+    found = set()
+    for _, line in prose(page):
+        if heading := HEADING.fullmatch(line):
+            text = re.sub(r"[^\w\- ]", "", LINK.sub(lambda link: link[0].split("](")[0], heading[1]).lower())
+            base = text.strip().replace(" ", "-")
+            repeated = sum(a == base or re.fullmatch(re.escape(base) + r"-\d+", a) is not None for a in found)
+            found.add(f"{base}-{repeated}" if repeated else base)
+    return found
+
+
+def links(page):
+    """The relative links of a page: line, target as written, file and anchor."""
+    for number, line in prose(page):
+        for target in LINK.findall(re.sub(r"`[^`]*`", "code", line)):
+            if not re.match(r"[a-z]+:", target):
+                path, _, anchor = urllib.parse.unquote(target).partition("#")
+                yield number, target, (page.parent / path).resolve() if path else page, anchor
+
+
+def main():
+    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[1]).resolve()
+    index = root / "docs/index.md"
+    pages = [root / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")] + sorted(root.glob("docs/**/*.md"))
+    mistakes = []
+    indexed = {index}
+    checked = 0
+    for page in pages:
+        name = page.relative_to(root)
+        for number, target, file, anchor in links(page):
+            checked += 1
+            if root not in file.parents or not file.exists():
+                mistakes.append(f"{name}:{number}: link to {target}: no such file")
+            elif anchor and (file.suffix != ".md" or anchor not in anchors(file)):
+                mistakes.append(f"{name}:{number}: link to {target}: no such heading")
+            elif page == index:
+                indexed.add(file)
+    mistakes += [f"docs/index.md: no link to {page.relative_to(root)}"
+                 for page in pages if root / "docs" in page.parents and page not in indexed]
+    for mistake in mistakes:
+        print(mistake, file=sys.stderr)
+    print(f"{len(pages)} pages, {checked} links, {len(mistakes)} mistakes")
+    return 1 if mistakes else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
