@@ -40,11 +40,14 @@ def anchors(page):
 
 def links(page):
     """The relative links of a page: line, target as written, file and anchor."""
-    for number, line in prose(page):
-        for target in LINK.findall(re.sub(r"`[^`]*`", "code", line)):
-            if not re.match(r"[a-z]+:", target):
-                path, _, anchor = urllib.parse.unquote(target).partition("#")
-                yield number, target, (page.parent / path).resolve() if path else page, anchor
+    lines = dict(prose(page))
+    text = "\n".join(lines.get(number, "") for number in range(1, max(lines, default=0) + 1))
+    text = re.sub(r"`(?:[^`\n]|\n(?!\n))*`", lambda code: re.sub(r"[^\n]", "x", code[0]), text)
+    for link in LINK.finditer(text):
+        if not re.match(r"[a-z]+:", link[1]):
+            path, _, anchor = urllib.parse.unquote(link[1]).partition("#")
+            number = text.count("\n", 0, link.start(1)) + 1
+            yield number, link[1], (page.parent / path).resolve() if path else page, anchor
 
 
 def main():
