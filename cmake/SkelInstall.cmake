@@ -48,7 +48,7 @@ install(PROGRAMS ${PROJECT_SOURCE_DIR}/scripts/skel-mpiexec ${PROJECT_SOURCE_DIR
 include(SkelPkgConfig)
 
 # Keeps the folders' names, so that links between the pages work and files named in --help are found.
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR}
         PATTERN Doxyfile EXCLUDE)
 
