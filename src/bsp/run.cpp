@@ -9,6 +9,7 @@
 #include "skel/bytes.hpp"
 #include "skel/error.hpp"
 #include "skel/hash.hpp"
+#include "skel/storage/key.hpp"
 
 namespace skel::detail {
 
@@ -28,6 +29,14 @@ bool carries_messages(bsp_message const& m) {
   return std::holds_alternative<role::bsp::bundle>(m) || (t != nullptr && t->round == 0);
 }
 
+// Parts that were sealed with different keys could not be restored together.
+std::uint64_t hash_of_key(std::string const& file) {
+  auto const key = storage::key::read(file);
+  xxh3_hasher hash;
+  hash.update(key.bytes());
+  return hash.value();
+}
+
 }  // namespace
 
 bsp_run::bsp_run(context& ctx, bsp_work& work, bsp_options const& options)
@@ -37,6 +46,8 @@ bsp_run::bsp_run(context& ctx, bsp_work& work, bsp_options const& options)
   call_.add("checkpoint", options.checkpoint.has_value())
       .add_types("types", work.types())
       .add_types("program", work.function());
+  if (options.checkpoint && !options.checkpoint->key_file.empty())
+    call_.add_hidden("key of the checkpoints", hash_of_key(options.checkpoint->key_file));
   member_ = role::bsp_member({rank_, root_, call_.hash(), work.has_neighbours()});
   if (options_.checkpoint)
     store_ = std::make_unique<bsp_store>(engine_, *options_.checkpoint, hash_text(work.types()));

@@ -46,6 +46,7 @@ storage::repository_options store_options(checkpoint_options const& options, std
   r.home = where.home;
   r.remote_every = options.remote_every;
   r.object = options.resume_object;
+  if (!options.key_file.empty()) r.seal_with = storage::key::read(options.key_file);
   auto const text = options.problem + "\n" + std::string(what);
   r.identity = {options.program, options.version, XXH3_64bits(text.data(), text.size())};
   return r;

@@ -7,6 +7,7 @@
 #include "skel/error.hpp"
 #include "skel/farm.hpp"
 #include "skel/storage/code.hpp"
+#include "skel/storage/key.hpp"
 
 namespace skel::program {
 
@@ -105,6 +106,12 @@ void add_schedule_options(CLI::App& app, common_options& options) {
       ->group("Parallel run");
 }
 
+CLI::Option* add_key_option(CLI::App& app, std::string& file, std::string const& what) {
+  return app.add_option("--key-file", file, what + ": 32 bytes or 64 hexadecimal digits")
+      ->type_name("FILE")
+      ->check(parsed_by([](std::string const& path) { std::ignore = storage::key::read(path); }));
+}
+
 void add_checkpoint_options(CLI::App& app, common_options& options) {
   auto* const code = app.add_option("--checkpoint", options.checkpoint_code,
                                     "save completed work so that a later run can resume: replicate:COPIES, "
@@ -137,6 +144,7 @@ void add_checkpoint_options(CLI::App& app, common_options& options) {
       app.add_option("--resume-object", options.resume_object,
                      "resume from this object if two have the newest number; see skel-checkpoint list")
           ->type_name("ID");
+  auto* const key = add_key_option(app, options.key_file, "key that encrypts checkpoints");
   code->needs(store);
   store->needs(code);
   resume->needs(code);
@@ -144,7 +152,9 @@ void add_checkpoint_options(CLI::App& app, common_options& options) {
   every->needs(code);
   remote->needs(code);
   remote_every->needs(remote);
-  for (auto* const o : {code, store, remote, remote_every, every, resume, object}) o->group("Checkpoints");
+  key->needs(code);
+  for (auto* const o : {code, store, remote, remote_every, every, resume, object, key})
+    o->group("Checkpoints");
 }
 
 std::optional<checkpoint_options> common_options::checkpoint(std::string const& program,
@@ -158,6 +168,7 @@ std::optional<checkpoint_options> common_options::checkpoint(std::string const& 
   c.every_seconds = every.count();
   c.resume = resume;
   c.resume_object = resume_object;
+  c.key_file = key_file;
   c.program = program;
   c.version = SKEL_VERSION;
   c.problem = problem;

@@ -47,6 +47,7 @@ void finish(common_options const& options, std::string const& program, run_outco
 
 special_options special(program_info const& info) {
   special_options s{info.inputs, info.may_differ};
+  if (info.checkpoints) s.inputs.emplace_back("--key-file");
   for (auto const* const names : {&info.outputs, &per_rank_options()})
     s.may_differ.insert(s.may_differ.end(), names->begin(), names->end());
   return s;

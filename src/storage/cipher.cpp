@@ -48,15 +48,17 @@ std::optional<std::array<std::byte, 32>> from_digits(std::span<std::byte const> 
 key::key(std::span<std::byte const, 32> bytes) : bytes_{} { std::ranges::copy(bytes, bytes_.begin()); }
 
 key key::read(std::string const& path) {
-  constexpr std::size_t longest = 68;
-  std::vector<std::byte> bytes(longest);
+  if (!can_seal())
+    throw usage_error(path + ": this skel was built without libsodium (on Debian: libsodium-dev)");
+  constexpr std::size_t longest = 66;         // digits, carriage return, line feed
+  std::vector<std::byte> bytes(longest + 1);  // a longer file is not a key
   try {
     bytes.resize(real_file_system().open(path)->read_at(0, bytes));
   } catch (error const& bad) {
     throw usage_error(bad.what());
   }
   if (bytes.size() == 32) return key(std::span<std::byte const, 32>(bytes));
-  if (auto const read = from_digits(bytes)) return key(*read);
+  if (auto const read = from_digits(bytes); read && bytes.size() <= longest) return key(*read);
   throw usage_error(detail::format("{}: not a key, expected 32 bytes or 64 hexadecimal digits", path));
 }
 
@@ -81,7 +83,10 @@ unsigned char const* raw(std::byte const* p) { return reinterpret_cast<unsigned 
 unsigned char* raw(std::byte* p) { return reinterpret_cast<unsigned char*>(p); }
 
 std::string context_of(object_info const& object) {
-  return detail::format("skel {} {} {} {}", shard_schema, object.generation, object.content_length,
+  auto const& m = object.belongs_to;
+  auto const part =
+      m.parts == 0 ? std::string() : detail::format(" {} {} {} {}", m.stamp, m.identity, m.part, m.parts);
+  return detail::format("skel {} {} {}{} {}", shard_schema, object.generation, object.content_length, part,
                         object.name);
 }
 
@@ -149,7 +154,7 @@ struct opener::state {
   ~state() { sodium_memzero(&stream, sizeof stream); }
 
   [[noreturn]] void refuse() const {
-    throw error(
+    throw wrong_key(
         detail::format("{}, generation {}: wrong key, or data was altered", object.name, object.generation));
   }
 

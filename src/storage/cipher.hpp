@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 
+#include "skel/error.hpp"
 #include "skel/storage/key.hpp"
 #include "storage/shard_format.hpp"
 
@@ -18,7 +19,14 @@ namespace skel::storage {
 /// The sealed length of `content_length` bytes. Returns 0 if it exceeds the size of any file.
 [[nodiscard]] std::uint64_t sealed_length(std::uint64_t content_length) noexcept;
 
-/// Encrypts an object piece by piece. The object's name and generation are authenticated with it.
+/// Data was not sealed with this key under this name, or was altered.
+class wrong_key : public error {
+ public:
+  using error::error;
+};
+
+/// Encrypts an object piece by piece. The object's name, generation and membership are
+/// authenticated with it.
 class sealer {
  public:
   sealer(key const& with, object_info const& object, byte_sink to);
@@ -43,7 +51,7 @@ class opener {
   opener(opener const&) = delete;
   opener& operator=(opener const&) = delete;
 
-  /// Throws skel::error if a piece was not sealed with this key under this name and generation.
+  /// Throws wrong_key if a piece was not sealed with this key for this object.
   void write(std::span<std::byte const> bytes);
   void finish();
 

@@ -146,6 +146,7 @@ std::vector<std::byte> repository::read(stored_generation const& from, std::uint
   auto const found = from.parts.find(part);
   if (found == from.parts.end())
     throw error(detail::format("generation {}: missing all shards of part {}", from.plan.generation, part));
+  check_sealed(found->second);
   std::vector<std::byte> bytes;
   store(report_).get(
       found->second, [&](auto piece) { bytes.insert(bytes.end(), piece.begin(), piece.end()); },
@@ -168,6 +169,7 @@ std::vector<stored_generation> repository::candidates() const {
   if (all.empty())
     throw error(detail::format("{}: no generation can be restored",
                                detail::join(directories_of(options_.places), ",")));
+  check_key(all);
   auto const worn_out = [&](auto const& g) { return g.attempts >= options_.attempts; };
   for (auto const& g : all)
     if (worn_out(g))

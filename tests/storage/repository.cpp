@@ -500,7 +500,36 @@ TEST_CASE("an encrypted store needs its key") {
   CHECK(r.restore() == state);
   o.seal_with.reset();
   repository const without(o, {}, r.files);
-  CHECK(error_of([&] { (void)without.restore(); }) == "usage: part, generation 1: encrypted, missing key");
+  CHECK(error_of([&] { (void)without.restore(); }) ==
+        "usage: /disk0: generation 1 is encrypted: give its key (--key-file)");
+  std::array<std::byte, 32> const others{std::byte{8}};
+  o.seal_with = key(std::span<std::byte const, 32>(others));
+  repository const with_another(o, {}, r.files);
+  CHECK(error_of([&] { (void)with_another.restore(); }) ==
+        "usage: /disk0: generation 1: wrong key (--key-file), or data was altered");
+  // The beginning of the first part is lost, but the generation before it opens.
+  test::save(r.store, test::random_parts(3, 2));
+  for (std::uint32_t index = 0; index < 2; ++index)
+    r.files.content(shard_path(r, 2, "0-of-3", index)).at(200) ^= std::byte{1};
+  CHECK(error_of([&] { (void)with_another.restore(); }) ==
+        "usage: /disk0: generation 1: wrong key (--key-file), or data was altered");
+  CHECK(r.restore() == state);
+}
+
+TEST_CASE("a run with a key does not resume from what is not encrypted") {
+  if (!can_seal()) return;
+  test::repository_in_memory r(3, "ida:2,1");
+  auto const plan = test::save(r.store, test::random_parts(2, 1));
+  auto o = r.store.options();
+  o.seal_with = key(std::array<std::byte, 32>{std::byte{7}});
+  repository const sealed(o, {}, r.files);
+  std::string const refusal =
+      "usage: /disk0: generation 1 is not encrypted, but a key was given (--key-file)";
+  CHECK(error_of([&] { (void)sealed.restore(); }) == refusal);
+  auto const all = sealed.catalogue();
+  REQUIRE(all.size() == 1);
+  CHECK(all[0].plan == plan);
+  CHECK(error_of([&] { (void)sealed.read(all[0], 0); }) == refusal);
 }
 
 TEST_CASE("invalid options are refused") {

@@ -8,14 +8,14 @@
 
 namespace skel::storage {
 
-/// Whether skel was built with libsodium. If not, constructing a key throws usage_error.
+/// Whether skel was built with libsodium.
 [[nodiscard]] bool can_seal() noexcept;
 
 /// A key of 32 bytes; its memory is erased when it is destroyed.
 class key {
  public:
   /// From a file of 32 bytes, or of 64 hexadecimal digits with an optional line end. Throws a
-  /// usage_error `path: reason`.
+  /// usage_error `path: reason`, also if can_seal() is false.
   [[nodiscard]] static key read(std::string const& path);
   /// From its bytes.
   explicit key(std::span<std::byte const, 32> bytes);

@@ -26,6 +26,10 @@ struct checkpoint_options {
   /// digits that `skel-checkpoint list` prints. If it is empty, several such checkpoints are a
   /// usage_error.
   std::string resume_object{};
+  /// A file of 32 bytes, or of 64 hexadecimal digits, readable on all ranks. Its key encrypts every
+  /// checkpoint, and only encrypted ones are resumed. A missing or a wrong key is a usage_error. If
+  /// it is empty, checkpoints are not encrypted.
+  std::string key_file{};
   std::string program = "skel";  ///< only the same program resumes
   std::string version{};         ///< only the same version resumes
   std::string

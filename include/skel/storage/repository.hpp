@@ -49,7 +49,7 @@ struct repository_options {
   /// id(). Two runs use one number if neither can reach the other's directories.
   std::string object{};
   std::uint32_t block_size = 1U << 16U;   ///< in bytes, 1 to largest_block
-  std::optional<key> seal_with{};         ///< encrypts; empty: does not
+  std::optional<key> seal_with{};         ///< encrypts, and refuses what is not; empty: does not
   kernel computed_by = default_kernel();  ///< computes the code
 };
 
@@ -96,8 +96,8 @@ class repository {
   /// The generations that can be restored, judged by their headers, in the order in which to try
   /// them: the newest first, those with too many attempts last. Reports the others. Empty if the
   /// store holds no generation. Throws skel::error if none of its generations can be restored,
-  /// usage_error if they belong to another program. Several processes agree on one; if one of them
-  /// cannot read its parts, they agree on the next.
+  /// usage_error if they belong to another program or options().seal_with is not their key. Several
+  /// processes agree on one; if one of them cannot read its parts, they agree on the next.
   [[nodiscard]] std::vector<stored_generation> candidates() const;
 
   /// If several generations have the same number, removes from `all` those that options().object
@@ -171,6 +171,8 @@ class repository {
   std::vector<std::string> write_manifest(stored_generation const& of) const;
   std::vector<std::string> repair(stored_object const& found, stored_object const& whole) const;
   void remove_quietly(std::string const& path) const;
+  void check_sealed(stored_object const& o) const;
+  void check_key(std::vector<stored_generation> const& all) const;
 
   repository_options options_;
   report_problem report_;

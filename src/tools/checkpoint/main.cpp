@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "program/options.hpp"
 #include "program/run_tool.hpp"
 #include "tools/checkpoint/telling.hpp"
 #include "tools/checkpoint/verbs.hpp"
@@ -41,10 +42,6 @@ void add_output_options(CLI::App& app, arguments& a) {
   app.add_flag("--quiet", a.quiet, "print only problems");
 }
 
-void add_key(CLI::App& app, arguments& a, char const* what) {
-  app.add_option("--key-file", a.key_file, what)->type_name("FILE");
-}
-
 verb add_encode(CLI::App& program, arguments& a) {
   auto const v =
       add_verb(program, "encode", "split a file into shards, one per directory", skel::storage::encode);
@@ -64,7 +61,7 @@ verb add_encode(CLI::App& program, arguments& a) {
   v.options->add_option("--block-size", a.block_size, "bytes per hash")
       ->capture_default_str()
       ->check(CLI::Range(1U, 1U << 24U));
-  add_key(*v.options, a, "key for encryption: 32 bytes or 64 hexadecimal digits");
+  skel::program::add_key_option(*v.options, a.key_file, "key for encryption");
   add_output_options(*v.options, a);
   return v;
 }
@@ -74,7 +71,7 @@ verb add_decode(CLI::App& program, arguments& a) {
   add_name(*v.options, a, "object to restore", true);
   add_directories(*v.options, a, "--from", "directories of its shards; some may be missing");
   v.options->add_option("-o,--output", a.output, "restored file")->type_name("FILE")->required();
-  add_key(*v.options, a, "key of an encrypted object");
+  skel::program::add_key_option(*v.options, a.key_file, "key of an encrypted object");
   add_output_options(*v.options, a);
   return v;
 }

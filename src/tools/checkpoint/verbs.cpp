@@ -25,8 +25,6 @@ namespace {
 
 std::optional<key> key_of(arguments const& a) {
   if (a.key_file.empty()) return std::nullopt;
-  if (!can_seal())
-    throw usage_error("--key-file: this skel was built without libsodium (on Debian: libsodium-dev)");
   return key::read(a.key_file);
 }
 

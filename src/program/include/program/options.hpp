@@ -41,6 +41,7 @@ struct common_options {
   std::chrono::duration<double> every{10};
   bool resume = false;
   std::string resume_object;
+  std::string key_file;  ///< --key-file
   bool verify = false;
   bool quiet = false;  ///< no summary; no progress unless --progress always
 
@@ -72,8 +73,10 @@ void add_common_options(CLI::App& app, common_options& options, option_set which
 
 /// Adds only --schedule, --results and --root.
 void add_schedule_options(CLI::App& app, common_options& options);
-/// Adds only --checkpoint, --store, --remote, --remote-every, --every, --resume and
-/// --resume-object.
+/// Adds only --key-file, whose file is checked during parsing.
+CLI::Option* add_key_option(CLI::App& app, std::string& file, std::string const& what);
+/// Adds only --checkpoint, --store, --remote, --remote-every, --every, --resume, --resume-object
+/// and --key-file.
 void add_checkpoint_options(CLI::App& app, common_options& options);
 /// Adds only --report, --trace, --samples, --page and --quiet.
 void add_report_options(CLI::App& app, common_options& options);
