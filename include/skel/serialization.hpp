@@ -46,9 +46,15 @@
 #include "skel/bytes.hpp"
 #include "skel/error.hpp"
 #include "skel/immutable.hpp"
+#include "skel/storage/machine.hpp"
 #include "skel/transfer.hpp"
 
 namespace skel::detail {
+
+inline unsigned const noted_archives = [] {
+  auto const version = boost::archive::BOOST_ARCHIVE_VERSION();
+  return storage::note_archives(version);
+}();
 
 class append_buffer final : public std::streambuf {
  public:

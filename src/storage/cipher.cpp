@@ -84,8 +84,9 @@ unsigned char* raw(std::byte* p) { return reinterpret_cast<unsigned char*>(p); }
 
 std::string context_of(object_info const& object) {
   auto const& m = object.belongs_to;
-  auto const part =
-      m.parts == 0 ? std::string() : detail::format(" {} {} {} {}", m.stamp, m.identity, m.part, m.parts);
+  auto const part = m.parts == 0
+                        ? std::string()
+                        : detail::format(" {} {} {} {} {}", m.stamp, m.identity, m.part, m.parts, m.machine);
   return detail::format("skel {} {} {}{} {}", shard_schema, object.generation, object.content_length, part,
                         object.name);
 }

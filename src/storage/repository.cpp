@@ -30,21 +30,6 @@ std::vector<std::string> directories_of(std::span<place const> places) {
   return all;
 }
 
-std::string in_words(identity const& who) {
-  return detail::format("{} {}, problem {:016x}", who.program, who.version, who.problem);
-}
-
-[[noreturn]] void refuse_foreign(stored_generation const& g, identity const& mine) {
-  auto const* const shards = !g.parts.empty() ? &g.parts.begin()->second.shards
-                             : g.manifest     ? &g.manifest->shards
-                                              : nullptr;  // a hostile store may contain shards without parts
-  throw usage_error(detail::format(
-      "{}: contains generation {} of {}, expected {}; use another store",
-      shards == nullptr || shards->empty() ? "the store" : directory_of(shards->begin()->second),
-      g.plan.generation, g.written_by ? in_words(*g.written_by) : "another program, version or problem",
-      in_words(mine)));
-}
-
 std::string what_is_lost(stored_generation const& g) {
   for (std::uint32_t part = 0; part < g.plan.parts; ++part) {
     auto const at = g.parts.find(part);
@@ -115,38 +100,11 @@ std::vector<stored_generation> repository::catalogue(report_problem const& repor
   return all;
 }
 
-void repository::check_at_start() const {
-  std::string first_problem;
-  std::size_t usable = 0;
-  for (auto const& p : present()) {
-    auto const probe = temporary_of(p.directory, "skel-probe");
-    try {
-      {
-        auto const f = files_->create(probe);
-        f->write(std::vector<std::byte>(options_.block_size));
-        f->sync();
-      }
-      ++usable;
-    } catch (error const& bad) {
-      if (first_problem.empty()) first_problem = bad.what();
-      report_(bad.what());
-    }
-    try {
-      files_->remove(probe);
-    } catch (error const&) {  // NOLINT(bugprone-empty-catch): it may not exist
-    }
-  }
-  if (usable == 0) throw usage_error(first_problem);
-  auto const mine = options_.identity.hash();
-  for (auto const& g : catalogue(say_nothing))  // damage is reported when the data are needed
-    if (g.identity_hash != mine) refuse_foreign(g, options_.identity);
-}
-
 std::vector<std::byte> repository::read(stored_generation const& from, std::uint32_t part) const {
   auto const found = from.parts.find(part);
   if (found == from.parts.end())
     throw error(detail::format("generation {}: missing all shards of part {}", from.plan.generation, part));
-  check_sealed(found->second);
+  check_usable(found->second);
   std::vector<std::byte> bytes;
   store(report_).get(
       found->second, [&](auto piece) { bytes.insert(bytes.end(), piece.begin(), piece.end()); },
@@ -157,9 +115,7 @@ std::vector<std::byte> repository::read(stored_generation const& from, std::uint
 std::vector<stored_generation> repository::candidates() const {
   auto all = catalogue();
   if (all.empty()) return all;
-  auto const mine = options_.identity.hash();
-  for (auto const& g : all)
-    if (g.identity_hash != mine) refuse_foreign(g, options_.identity);
+  refuse_others(all);
   std::erase_if(all, [&](auto const& g) {
     bool const lost = g.state() == condition::lost;
     if (lost) report_(detail::format("generation {} is lost: {}", g.plan.generation, what_is_lost(g)));
@@ -283,7 +239,7 @@ object_info repository::describe(generation_plan const& plan, std::uint32_t part
                 length,
                 options_.block_size,
                 {},
-                {plan.stamp, options_.identity.hash(), part, plan.parts}};
+                {plan.stamp, options_.identity.hash(), part, plan.parts, options_.machine}};
   return o;
 }
 
@@ -343,6 +299,7 @@ std::vector<std::string> repository::write_manifest(stored_generation const& of)
   auto object = describe(of.plan, of.plan.parts, "manifest", bytes.size());
   object.code = code(detail::format("replicate:{}", wanted.size()));
   object.belongs_to.identity = of.identity_hash;
+  object.belongs_to.machine = of.parts.begin()->second.object.belongs_to.machine;
   spread copies(*files_, places, report_);
   auto const written = copies.try_write(object, wanted, [&](std::vector<byte_sink> const& to) {
     object_writer w(object, to, options_.computed_by);

@@ -1,15 +1,136 @@
 // What a run asks before it resumes from a store.
+#include <algorithm>
+
 #include "base/format.hpp"
 #include "skel/error.hpp"
 #include "skel/storage/repository.hpp"
 #include "storage/cipher.hpp"
+#include "storage/machine.hpp"
+#include "storage/part_name.hpp"
 #include "storage/paths.hpp"
 #include "storage/shard_store.hpp"
 
 namespace skel::storage {
 
+namespace {
+
+void reported_later(std::string const& /*problem*/) {}
+
+std::string directory_with(stored_generation const& g) {
+  for (auto const& [number, part] : g.parts)
+    if (!part.shards.empty()) return directory_of(part.shards.begin()->second);
+  if (g.manifest && !g.manifest->shards.empty()) return directory_of(g.manifest->shards.begin()->second);
+  return "the store";  // a hostile store may contain shards without parts
+}
+
+std::string in_words(identity const& who) {
+  return who.version.empty() ? who.program : who.program + " " + who.version;
+}
+
+[[noreturn]] void refuse_foreign(stored_generation const& g, identity const& mine) {
+  auto const where = detail::format("{}: contains generation {} of ", directory_with(g), g.plan.generation);
+  if (!g.written_by)
+    throw usage_error(detail::format("{}another program, version or problem, expected {}; use another store",
+                                     where, in_words(mine)));
+  auto const& other = *g.written_by;
+  if (other.program == mine.program && other.version == mine.version)
+    throw usage_error(
+        detail::format("{}{} with other options or input; repeat those of that run, or use another store",
+                       where, in_words(mine)));
+  throw usage_error(
+      detail::format("{}{}, expected {}; use another store", where, in_words(other), in_words(mine)));
+}
+
+void check_machine(stored_object const& o, std::uint64_t expected) {
+  auto const found = o.object.belongs_to.machine;
+  if (found == expected) return;
+  auto const [theirs, ours] = difference(found, expected);
+  throw usage_error(detail::format(
+      "{}: generation {} was written on another kind of machine: found {}, expected {}; resume "
+      "there, or use another store",
+      directory_of(o.shards.begin()->second), o.object.generation, theirs, ours));
+}
+
+// Names the directory in place of the file that was tried in it, and says what to do.
+std::string about_directory(file_system& files, std::string const& directory, std::string const& tried,
+                            std::string text) {
+  if (auto const at = text.find(tried); at != std::string::npos) text.replace(at, tried.size(), directory);
+  try {
+    static_cast<void>(files.list(directory));
+    return text + "; checkpoints need a directory that can be written to";
+  } catch (error const&) {
+    return text + "; create the directory, or name another (--store)";
+  }
+}
+
+}  // namespace
+
+void repository::check_at_start() const {
+  std::string first_problem;
+  std::size_t usable = 0;
+  for (auto const& p : present()) {
+    auto const probe = temporary_of(p.directory, "skel-probe");
+    try {
+      {
+        auto const f = files_->create(probe);
+        f->write(std::vector<std::byte>(options_.block_size));
+        f->sync();
+      }
+      ++usable;
+    } catch (error const& bad) {
+      auto const text = about_directory(*files_, p.directory, probe, bad.what());
+      if (first_problem.empty()) first_problem = text;
+      report_(text);
+    }
+    try {
+      files_->remove(probe);
+    } catch (error const&) {  // NOLINT(bugprone-empty-catch): it may not exist
+    }
+  }
+  if (usable == 0) throw usage_error(first_problem);
+  refuse_others(catalogue(reported_later));  // damage is reported when the data are needed
+}
+
+// Another machine comes first: it may hash the same problem differently.
+void repository::refuse_others(std::vector<stored_generation> const& all) const {
+  auto const mine = options_.identity.hash();
+  for (auto const& g : all) {
+    for (auto const& [number, part] : g.parts) check_machine(part, options_.machine);
+    if (g.identity_hash != mine) refuse_foreign(g, options_.identity);
+  }
+}
+
+// A save that did not end leaves whole parts, and hidden files beside the shards of its last one. Commits put
+// a manifest into more than half of the directories, so whatever else is incomplete has been damaged.
+bool repository::unused() const {
+  std::string problem;
+  auto const all = catalogue([&](std::string const& text) {
+    if (problem.empty()) problem = text;
+  });
+  if (std::ranges::any_of(
+          all, [](auto const& g) { return g.manifest.has_value() || g.state() != condition::lost; }))
+    return false;
+  auto const files = part_files();
+  auto const was_being_written = [&](std::uint64_t generation) {
+    return std::ranges::any_of(
+        files, [&](auto const& f) { return f.second.temporary && f.second.generation == generation; });
+  };
+  for (auto const& g : all)
+    for (auto const& [number, part] : g.parts)
+      if (problem.empty() && part.shards.size() < part.object.code.shards() &&
+          !was_being_written(g.plan.generation))
+        problem = detail::format("{}: other shards of part {} of generation {} are missing",
+                                 part.shards.begin()->second, number, g.plan.generation);
+  if (!problem.empty())
+    throw usage_error(problem +
+                      ": the run does not start anew, because a checkpoint may be damaged; "
+                      "repair the store (skel-checkpoint), or use empty directories");
+  return true;
+}
+
 // What is not encrypted can be forged, so a run with a key does not resume from it.
-void repository::check_sealed(stored_object const& o) const {
+void repository::check_usable(stored_object const& o) const {
+  check_machine(o, options_.machine);
   bool const sealed = o.object.sealed != sealing::none;
   if (sealed == options_.seal_with.has_value()) return;
   throw usage_error(detail::format(
@@ -20,14 +141,15 @@ void repository::check_sealed(stored_object const& o) const {
 // Reads the beginning of a part. Damage is reported when the data are needed.
 void repository::check_key(std::vector<stored_generation> const& all) const {
   for (auto const& g : all)
-    for (auto const& [number, part] : g.parts) check_sealed(part);
+    for (auto const& [number, part] : g.parts) check_usable(part);
   if (!options_.seal_with) return;
   struct opened {};
   for (auto const& g : all) {
     auto const& part = g.parts.begin()->second;
     try {
-      store({}).get(
-          part, [](auto) { throw opened{}; }, options_.seal_with, options_.computed_by);
+      store(reported_later)
+          .get(
+              part, [](auto) { throw opened{}; }, options_.seal_with, options_.computed_by);
       return;
     } catch (opened const&) {
       return;

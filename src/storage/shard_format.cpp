@@ -91,7 +91,7 @@ void check(shard_header const& h) {
 }
 
 // For an object that belongs to no generation nothing is written: zeros up to the hash.
-constexpr std::size_t membership_bytes = 24;
+constexpr std::size_t membership_bytes = 32;
 
 void append(writer& to, membership const& m) {
   if (m == membership{}) return;
@@ -99,6 +99,7 @@ void append(writer& to, membership const& m) {
   to.number(m.identity, 8);
   to.number(m.part, 4);
   to.number(m.parts, 4);
+  to.number(m.machine, 8);
 }
 
 membership read_membership(reader& from) {
@@ -108,6 +109,7 @@ membership read_membership(reader& from) {
   m.identity = from.number(8);
   m.part = static_cast<std::uint32_t>(from.number(4));
   m.parts = static_cast<std::uint32_t>(from.number(4));
+  m.machine = from.number(8);
   return m;
 }
 

@@ -40,5 +40,5 @@ for name in raytrace search matmul; do
     search) call=(--queens 6) ;;
     matmul) call=(--size 16) ;;
   esac
-  refused skel-$name "$missing/.skel-probe.writing: No such file or directory" "${call[@]}" --checkpoint central --store "$missing"
+  refused skel-$name "$missing: No such file or directory; create the directory" "${call[@]}" --checkpoint central --store "$missing"
 done

@@ -32,14 +32,14 @@ for name in matmul raytrace search; do
   use $name
   fresh
   refused "there is no checkpoint to resume from in a, b" a,b --resume
-  refused "/nowhere/.skel-probe.writing: No such file or directory" /nowhere
+  refused "/nowhere: No such file or directory; create the directory, or name another (--store)" /nowhere
   touch file
-  refused "file/.skel-probe.writing: Not a directory" file
+  refused "file: Not a directory; create the directory" file
   refused "\"ranks:\": missing directory" ranks:
   refused "\"x%z\": expected %h" ranks:x%z
-  refused "/file/x/.skel-probe.writing: Not a directory" ranks:file/x
+  refused "/file/x: Not a directory; create the directory" ranks:file/x
   # Not even root can write into a file system of the kernel.
-  refused "/proc/.skel-probe.writing: " /proc
+  refused "/proc: " /proc
 done
 
 # Files under a shard's name that are not shards.
@@ -76,7 +76,10 @@ for name in matmul search; do
 done
 use raytrace
 call+=(--depth 2)
-refused "; use another store" a,b --resume
+for resume in --resume; do
+  refused "a: contains generation 2 of skel-raytrace" a,b $resume
+  grep -qF " with other options or input; repeat those of that run, or use another store" err
+done
 
 # A file system as small as its own directory has no space left from the first byte on.
 on_full() { # on_full CODE ARGUMENTS...
@@ -84,7 +87,7 @@ on_full() { # on_full CODE ARGUMENTS...
   # shellcheck disable=SC2016
   unshare --mount bash -c 'mount -t tmpfs -o size=4k full full && "$@"' on_full "$program" --progress never "${call[@]}" \
     "${@:2}" >out 2>err || code=$?
-  if [ $code != "$1" ] || ! grep -qF "full/.skel-probe.writing: No space left on device" err; then
+  if [ $code != "$1" ] || ! grep -qF "full: No space left on device; checkpoints need a directory that can be written to" err; then
     echo "exit code $code on a full disk: ${*:2}" >&2
     cat err >&2
     exit 1

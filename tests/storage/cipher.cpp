@@ -127,14 +127,15 @@ TEST_CASE("sealed pieces open only under their name, in order and complete") {
   another = o;
   another.name = "other";
   CHECK_FALSE(opens(another, sealed));
-  o.belongs_to = {1, 2, 0, 3};
+  o.belongs_to = {1, 2, 0, 3, 4};
   sealed.clear();
   sealer of_part(some_key(1), o, [&](auto part) { sealed.insert(sealed.end(), part.begin(), part.end()); });
   of_part.write(data);
   of_part.finish();
   CHECK(opens(o, sealed));
-  for (membership const other : {membership{}, membership{5, 2, 0, 3}, membership{1, 5, 0, 3},
-                                 membership{1, 2, 1, 3}, membership{1, 2, 0, 4}}) {
+  for (membership const other :
+       {membership{}, membership{5, 2, 0, 3, 4}, membership{1, 5, 0, 3, 4}, membership{1, 2, 1, 3, 4},
+        membership{1, 2, 0, 4, 4}, membership{1, 2, 0, 3, 5}}) {
     another = o;
     another.belongs_to = other;
     CHECK_FALSE(opens(another, sealed));

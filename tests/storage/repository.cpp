@@ -223,19 +223,111 @@ TEST_CASE("another program's, version's or problem's checkpoints are refused in 
     CHECK(error_of([&] { store.check_at_start(); }) == text);
     return text;
   };
-  std::string const front =
-      "usage: /disk0: contains generation 1 of skel-test 1.0, problem 000000000000002a, expected ";
-  CHECK(refused({"skel-other", "1.0", 42}) ==
-        front + "skel-other 1.0, problem 000000000000002a; use another store");
-  CHECK(refused({"skel-test", "1.1", 42}) ==
-        front + "skel-test 1.1, problem 000000000000002a; use another store");
+  std::string const front = "usage: /disk0: contains generation 1 of skel-test 1.0";
+  CHECK(refused({"skel-other", "1.0", 42}) == front + ", expected skel-other 1.0; use another store");
+  CHECK(refused({"skel-test", "", 42}) == front + ", expected skel-test; use another store");
   CHECK(refused({"skel-test", "1.0", 43}) ==
-        front + "skel-test 1.0, problem 000000000000002b; use another store");
+        front + " with other options or input; repeat those of that run, or use another store");
   for (auto const& p : r.files.all_paths())
     if (p.find("/manifest.") != std::string::npos) r.files.remove(p);
   CHECK(refused({"skel-test", "1.1", 42}) ==
         "usage: /disk0: contains generation 1 of another program, version or problem, expected skel-test "
-        "1.1, problem 000000000000002a; use another store");
+        "1.1; use another store");
+}
+
+TEST_CASE("a store of another kind of machine is refused in words") {
+  auto const o = test::options_for(3, "ida:2,1");
+  test::repository_in_memory r(o);
+  auto const state = test::random_parts(2, 1);
+  test::save(r.store, state);
+  auto const refused = [&](std::uint64_t machine) {
+    auto theirs = o;
+    theirs.machine = machine;
+    repository const store(theirs, {}, r.files);
+    auto text = error_of([&] { (void)store.restore(); });
+    CHECK(error_of([&] { store.check_at_start(); }) == text);
+    CHECK(error_of([&] { (void)store.read(r.store.catalogue().at(0), 0); }) == text);
+    return text;
+  };
+  std::string const front = "usage: /disk0: generation 1 was written on another kind of machine: ";
+  std::string const back = "; resume there, or use another store";
+  auto const mine = this_machine();
+  CHECK(refused(mine ^ (1U << 4U)) == front + "found little-endian, expected big-endian" + back);
+  CHECK(refused(mine ^ (0xcU << 12U)) == front + "found 8-byte long, expected 4-byte long" + back);
+  CHECK(refused(mine ^ (std::uint64_t{1} << 48U)).starts_with(front + "found "));
+  CHECK(refused(0).starts_with(front + "found record 1, "));
+  for (unsigned bit = 0; bit < 64; ++bit)  // each property counts
+    CHECK(refused(mine ^ (std::uint64_t{1} << bit)).starts_with(front));
+  CHECK(r.restore() == state);
+
+  // Maintenance does not interpret the data: a copy on another machine can be repaired.
+  auto theirs = o;
+  theirs.machine = mine ^ (1U << 4U);
+  repository const elsewhere(theirs, {}, r.files);
+  r.files.remove(shard_path(r, 1, "0-of-2", 0));
+  r.files.remove("/disk1/manifest.1.2-of-2.001.shard");
+  for (auto const& path : r.files.all_paths())
+    if (path.find("manifest") != std::string::npos) r.files.remove(path);
+  auto const found = elsewhere.catalogue();
+  REQUIRE(found.size() == 1);
+  elsewhere.repair(found[0], elsewhere.verify(found[0]));
+  CHECK(r.store.catalogue().at(0).state() == condition::whole);
+  CHECK(r.store.catalogue().at(0).manifest);
+  CHECK(r.restore() == state);
+}
+
+TEST_CASE("shards without a record of the machine are refused") {
+  auto o = test::options_for(3, "ida:2,1");
+  o.machine = 0;
+  test::repository_in_memory r(o);
+  test::save(r.store, test::random_parts(1, 1));
+  o.machine = this_machine();
+  repository const now(o, {}, r.files);
+  CHECK(error_of([&] { (void)now.restore(); }) ==
+        "usage: /disk0: generation 1 was written on another kind of machine: found no record of it, expected "
+        "one; resume there, or use another store");
+}
+
+TEST_CASE("only a store without committed or damaged generations is unused") {
+  test::repository_in_memory r(3, "ida:2,1");
+  auto const unused = [&] { return r.store.unused(); };
+  CHECK(unused());
+  SECTION("a first save that ended between its parts") {
+    auto const plan = r.store.next(2);
+    r.store.prepare(plan, 0, "part", test::random_bytes(100, 1));
+    CHECK(unused());
+    r.files.remove(shard_path(r, 1, "0-of-2", 1));
+    CHECK(error_of(unused).starts_with(
+        "usage: /disk0/part.1.0-of-2.000.shard: other shards of part 0 of generation 1 are missing: the run "
+        "does not start anew"));
+    r.files.create("/disk1/.part.1.0-of-2.001.shard.writing");
+    CHECK(unused());
+    // The next run overwrites nothing, and removes this one.
+    auto const state = test::random_parts(2, 2);
+    CHECK(test::save(r.store, state).generation == 2);
+    CHECK_FALSE(unused());
+    CHECK(r.restore() == state);
+    CHECK(r.store.catalogue().size() == 1);
+  }
+  SECTION("a whole generation without a manifest") {
+    test::prepare_all(r.store, test::random_parts(2, 1));
+    CHECK_FALSE(unused());
+  }
+  SECTION("a lost generation with one manifest") {
+    test::save(r.store, test::random_parts(2, 1));
+    for (auto const& path : r.files.all_paths())
+      if (!path.starts_with("/disk2")) r.files.remove(path);
+    CHECK_FALSE(unused());
+    CHECK(error_of([&] { (void)r.store.restore(); }).starts_with("/disk0,/disk1,/disk2: no generation"));
+  }
+  SECTION("unreadable shards") {
+    r.files.put("/disk1/part.1.0-of-2.000.shard", test::random_bytes(50, 1));
+    CHECK(error_of(unused).starts_with("usage: /disk1/part.1.0-of-2.000.shard: not a shard: the run does"));
+  }
+  SECTION("an unreadable directory") {
+    r.files.remove_directory("/disk1");
+    CHECK(error_of(unused).starts_with("usage: /disk1: "));
+  }
 }
 
 TEST_CASE("forged manifests belong to another program's store") {
@@ -257,7 +349,7 @@ TEST_CASE("forged manifests belong to another program's store") {
   for (std::size_t i = 0; i < 3; ++i) r.files.put("/disk" + std::to_string(i) + "/x.shard", shards[i]);
   CHECK(error_of([&] { (void)r.store.restore(); }) ==
         "usage: the store: contains generation 2 of another program, version or problem, expected skel-test "
-        "1.0, problem 000000000000002a; use another store");
+        "1.0; use another store");
 }
 
 TEST_CASE("a failing directory is reported, and its shards go elsewhere") {
@@ -282,7 +374,8 @@ TEST_CASE("the start fails if no directory is writable") {
   test::repository_in_memory r(2, "ida:1,1");
   r.files.remove_directory("/disk0");
   r.files.remove_directory("/disk1");
-  CHECK(error_of([&] { r.store.check_at_start(); }) == "usage: /disk0: No such file or directory");
+  CHECK(error_of([&] { r.store.check_at_start(); }) ==
+        "usage: /disk0: No such file or directory; create the directory, or name another (--store)");
 }
 
 TEST_CASE("without a quorum of manifests nothing is committed, and nothing removed") {

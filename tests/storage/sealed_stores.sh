@@ -18,7 +18,7 @@ fail() {
 use() { # use NAME: sets $program and its $call
   program=${path[$1]}
   read -ra call <<<"${problem[$1]}"
-  call+=(--threads 1 --checkpoint ida:2,1 --store a,b,c --every 1ms -o "result${ending[$1]}")
+  call+=(--threads 1 --checkpoint "ida:2,1" --store "a,b,c" --every 1ms -o "result${ending[$1]}")
 }
 
 refused() { # refused TEXT ARGUMENTS...: one line, exit code 2, and no result
@@ -71,7 +71,8 @@ for name in matmul raytrace search; do
 
   # Encryption is the only property of a shard that list tells; manifests hold names, lengths and hashes.
   "$checkpoint" list --from a,b,c >out
-  [ "$(grep -c 'generation' out)" -gt 0 ] && ! grep generation out | grep -qv ', encrypted' || fail "not encrypted: $(cat out)"
+  grep -q generation out || fail "no generation listed"
+  ! grep generation out | grep -v ', encrypted' || fail "not encrypted"
   "$checkpoint" verify --quiet --from a,b,c
 done
 
@@ -95,4 +96,6 @@ code=0
 fresh
 use matmul
 "$mpiexec" -n 1 "$program" "${call[@]}" --key-file key : -n 1 "$program" "${call[@]}" --key-file other >out 2>err || code=$?
-[ $code = 2 ] && grep -qF 'the content of --key-file of rank 1 differs' err || fail "different keys: $code, $(cat err)"
+if [ $code != 2 ] || ! grep -qF 'the content of --key-file of rank 1 differs' err; then
+  fail "different keys: $code, $(cat err)"
+fi

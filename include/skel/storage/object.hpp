@@ -38,6 +38,7 @@ struct membership {
   std::uint64_t identity = 0;  ///< identity::hash() of the writer
   std::uint32_t part = 0;      ///< 0 to parts - 1; or parts: the manifest
   std::uint32_t parts = 0;     ///< 0: the object belongs to no generation
+  std::uint64_t machine = 0;   ///< this_machine() of the writer
 
   friend bool operator==(membership const&, membership const&) = default;
 };

@@ -24,6 +24,7 @@
 #include "skel/storage/generation.hpp"
 #include "skel/storage/kernel.hpp"
 #include "skel/storage/key.hpp"
+#include "skel/storage/machine.hpp"
 #include "skel/storage/placement.hpp"
 
 namespace skel::storage {
@@ -48,9 +49,10 @@ struct repository_options {
   /// Selects one of several complete generations with the same number, by the first digits of its
   /// id(). Two runs use one number if neither can reach the other's directories.
   std::string object{};
-  std::uint32_t block_size = 1U << 16U;   ///< in bytes, 1 to largest_block
-  std::optional<key> seal_with{};         ///< encrypts, and refuses what is not; empty: does not
-  kernel computed_by = default_kernel();  ///< computes the code
+  std::uint32_t block_size = 1U << 16U;    ///< in bytes, 1 to largest_block
+  std::optional<key> seal_with{};          ///< encrypts, and refuses what is not; empty: does not
+  kernel computed_by = default_kernel();   ///< computes the code
+  std::uint64_t machine = this_machine();  ///< only a program with equal representations may resume
 };
 
 /// The seconds that saving a part took.
@@ -90,6 +92,11 @@ class repository {
   /// least one place is writable (the others are reported) and all contents were written by this
   /// identity.
   void check_at_start() const;
+
+  /// Whether no run has committed a generation here: the store is empty, or the first save did not
+  /// end. Throws a usage_error that names a path if anything is unreadable or missing, so that a
+  /// damaged store is never taken for an empty one.
+  [[nodiscard]] bool unused() const;
 
   // ----- restoring -----
 
@@ -171,7 +178,8 @@ class repository {
   std::vector<std::string> write_manifest(stored_generation const& of) const;
   std::vector<std::string> repair(stored_object const& found, stored_object const& whole) const;
   void remove_quietly(std::string const& path) const;
-  void check_sealed(stored_object const& o) const;
+  void refuse_others(std::vector<stored_generation> const& all) const;
+  void check_usable(stored_object const& o) const;
   void check_key(std::vector<stored_generation> const& all) const;
 
   repository_options options_;
