@@ -87,17 +87,13 @@ std::uint32_t bsp_store::parts_of(std::uint64_t generation) { return find(genera
 
 std::vector<storage::generation_plan> bsp_store::open() {
   ask_at_start(store_, quiet_, [&](storage::repository const& store) {
-    auto const where = join(options_.store, ", ");
-    store.check_at_start();
-    if (options_.resume) {
+    if (resumes_from(store, options_)) {
       auto const all = store.candidates();
-      if (all.empty()) throw usage_error("there is no checkpoint to resume from in " + where);
+      if (all.empty())
+        throw usage_error("there is no checkpoint to resume from in " + join(options_.store, ", "));
       for (auto const& g : all) at_start_.push_back(g.plan);
       costs_.restored_generation = all[0].plan.generation;
       store.note_attempt(all[0].plan);
-    } else if (!store.catalogue().empty()) {
-      throw usage_error("there is a checkpoint in " + where +
-                        " already: resume it (--resume), or empty the directories");
     }
     newest_ = store.next(1);
   });

@@ -81,21 +81,29 @@ void ask_at_start(storage::repository const& store, bool quiet,
     for (auto const& p : problems) warn_of_store(p);
 }
 
+bool resumes_from(storage::repository const& store, checkpoint_options const& options) {
+  store.check_at_start();
+  auto const where = join(options.store, ", ");
+  if (options.resume_or_start) {
+    if (!store.unused()) return true;
+    if (options.resume_object.empty()) return false;
+  }
+  bool const empty = store.catalogue().empty();
+  bool const asked = options.resume || options.resume_or_start;
+  if (asked && empty) throw usage_error("there is no checkpoint to resume from in " + where);
+  if (!asked && !empty)
+    throw usage_error("there is a checkpoint in " + where +
+                      " already: resume it (--resume), or empty the directories");
+  return asked;
+}
+
 std::optional<std::vector<std::byte>> store_writer::open() {
   std::optional<std::vector<std::byte>> left;
   ask_at_start(store_, quiet_, [&](storage::repository const& store) {
-    store.check_at_start();
-    auto const where = join(options_.store, ", ");
-    if (!options_.resume) {
-      if (!store.catalogue().empty())
-        throw usage_error("there is a checkpoint in " + where +
-                          " already: resume it (--resume), or empty the directories");
-      return;
-    }
+    if (!resumes_from(store, options_)) return;
     auto found = store.restore();
-    if (!found) throw usage_error("there is no checkpoint to resume from in " + where);
-    if (found->parts.size() != 1)
-      throw usage_error("the checkpoint in " + where + " is not of a run like this one");
+    if (!found || found->parts.size() != 1)
+      throw usage_error("the checkpoint in " + join(options_.store, ", ") + " is not of a run like this one");
     store.note_attempt(found->plan);
     costs_.restored_generation = found->plan.generation;
     left = std::move(found->parts[0]);

@@ -41,6 +41,10 @@ void add_cost(checkpoint_report& to, storage::save_cost const& cost);
 void ask_at_start(storage::repository const& store, bool quiet,
                   std::function<void(storage::repository const&)> const& ask);
 
+/// Whether the run resumes from the store. Throws a usage_error that names a directory or a file if the store
+/// holds what the options do not permit.
+[[nodiscard]] bool resumes_from(storage::repository const& store, checkpoint_options const& options);
+
 /// At most one checkpoint is in progress at a time. A checkpoint that cannot be written does not
 /// end the run: it is reported on standard error and counted, and the previous one stays.
 class store_writer {

@@ -36,7 +36,9 @@ struct farm_setup {
   /// The ranks that compute: all, or all but the root.
   [[nodiscard]] role::rank_range workers() const;
   [[nodiscard]] bool computes() const { return rank >= workers().first; }
-  [[nodiscard]] bool resumes() const { return options.checkpoint && options.checkpoint->resume; }
+  [[nodiscard]] bool resumes() const {
+    return options.checkpoint && (options.checkpoint->resume || options.checkpoint->resume_or_start);
+  }
   /// Adds everything that must be equal on all ranks for their messages and results to fit.
   void describe(call_description& call, farm_work const& work, std::optional<bool> check_inputs) const;
   /// What these tasks cost; unknown: their number.

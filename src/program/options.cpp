@@ -139,7 +139,12 @@ void add_checkpoint_options(CLI::App& app, common_options& options) {
           ->type_name("10s|5m")
           ->default_str("10s")
           ->check(parsed_by([](std::string const& text) { std::ignore = detail::parse_duration(text); }));
-  auto* const resume = app.add_flag("--resume", options.resume, "resume from the newest readable checkpoint");
+  auto* const resume =
+      app.add_flag("--resume{yes}", options.resume,
+                   "resume from the newest readable checkpoint; with auto, start if there is none")
+          ->type_name("[auto]")
+          ->check(CLI::IsMember({"yes", "auto"}))
+          ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   auto* const object =
       app.add_option("--resume-object", options.resume_object,
                      "resume from this object if two have the newest number; see skel-checkpoint list")
@@ -166,7 +171,8 @@ std::optional<checkpoint_options> common_options::checkpoint(std::string const& 
   c.remote_store = remote;
   c.remote_every = remote.empty() ? 0 : remote_every;
   c.every_seconds = every.count();
-  c.resume = resume;
+  c.resume = resume == "yes";
+  c.resume_or_start = resume == "auto";
   c.resume_object = resume_object;
   c.key_file = key_file;
   c.program = program;

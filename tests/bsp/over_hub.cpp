@@ -19,6 +19,20 @@ TEST_CASE("supersteps give a sequential program's result on any number of ranks"
   }
 }
 
+TEST_CASE("a run may start on an empty store or resume") {
+  for (bool const resumes : {false, true}) {
+    store const where;
+    if (resumes) run_until(2, splitting_circle{}, where, 20);
+    auto options = where.options(false);
+    options.checkpoint->resume_or_start = true;
+    auto const e = run(3, splitting_circle{}, options);
+    for (auto const& text : e.errors) CHECK(text.empty());
+    CHECK(e.whole == expected());
+    REQUIRE(e.run.checkpoint);
+    CHECK((e.run.checkpoint->restored_generation > 0) == resumes);
+  }
+}
+
 TEST_CASE("a run resumes from its last checkpoint, on the same or another number of ranks") {
   for (auto const& [before, after] : {std::pair{3, 3}, {3, 2}, {2, 5}, {1, 3}, {4, 1}}) {
     INFO(before << " ranks, then " << after);

@@ -118,6 +118,23 @@ TEST_CASE("a farm resumes an earlier one, under every schedule") {
   }
 }
 
+TEST_CASE("a farm may start or resume, under every schedule") {
+  for (auto const& how : schedules()) {
+    store const where;
+    auto options = where.options(false);
+    options.checkpoint->resume_or_start = true;
+    for (bool const later : {false, true}) {
+      seen s;
+      run(s, 3, {how}, options);
+      for (auto const& e : s.errors) CHECK(e.empty());
+      CHECK(s.got == expected(all_tasks));
+      CHECK(s.run.size() == (later ? 0 : all_tasks));
+    }
+    options.checkpoint->problem = "letters";
+    CHECK(refusal(where, options).find("with other options or input") != std::string::npos);
+  }
+}
+
 TEST_CASE("farms with streams, ordered or concentrated results, or a serving root resume") {
   for (auto const& how : {skel::any_schedule("guided"), skel::any_schedule("ring")}) {
     check_goes_on({how, false, true}, 3, 2);

@@ -2,10 +2,12 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdlib>
+#include <tuple>
 
 #include "base/duration.hpp"
 #include "catch.hpp"
 #include "observe/support.hpp"
+#include "program/command_line.hpp"
 #include "skel/error.hpp"
 #include "skel/farm.hpp"
 
@@ -114,8 +116,10 @@ common_options with_checkpoints(std::vector<std::string> arguments) {
   common_options options;
   CLI::App app("test", "skel-x");
   skel::program::add_checkpoint_options(app, options);
-  std::reverse(arguments.begin(), arguments.end());
-  app.parse(arguments);
+  app.add_option("FILE", options.output);
+  std::vector<char*> words = {nullptr};
+  for (auto& a : arguments) words.push_back(a.data());
+  skel::program::parse(app, static_cast<int>(words.size()), words.data());
   return options;
 }
 
@@ -144,19 +148,31 @@ TEST_CASE("checkpoint options give a code, directories and an interval") {
   CHECK(with_checkpoints({"--checkpoint=central", "--store", "a", "--resume", "--resume-object", "3f0a"})
             .checkpoint("skel-x", "")
             ->resume_object == "3f0a");
+  auto const resuming = [](std::vector<std::string> more) {
+    more.insert(more.begin(), {"--checkpoint=central", "--store", "a"});
+    auto const o = with_checkpoints(more);
+    auto const given = o.checkpoint("skel-x", "");
+    return std::tuple(given->resume, given->resume_or_start, o.output);
+  };
+  CHECK(resuming({"--resume", "file"}) == std::tuple(true, false, "file"));
+  CHECK(resuming({"--resume", "auto"}) == std::tuple(false, true, ""));
+  CHECK(resuming({"--resume=auto", "auto"}) == std::tuple(false, true, "auto"));
+  CHECK(resuming({"--resume", "file", "--resume", "auto"}) == std::tuple(false, true, "file"));
   CHECK_FALSE(with_checkpoints({"--checkpoint", "none", "--store", "a"}).checkpoint("skel-x", ""));
   CHECK_FALSE(with_checkpoints({}).checkpoint("skel-x", ""));
 }
 
 TEST_CASE("incomplete checkpoint options and invalid codes are refused") {
   auto const refusal = [](std::vector<std::string> const& arguments) {
-    return test::error_text<CLI::ParseError>([&] { with_checkpoints(arguments); });
+    return test::error_text<skel::usage_error>([&] { with_checkpoints(arguments); });
   };
   CHECK(refusal({"--checkpoint", "ida:6,2"}) == "--checkpoint requires --store");
   CHECK(refusal({"--store", "a"}) == "--store requires --checkpoint");
   CHECK(refusal({"--resume"}) == "--resume requires --checkpoint");
   CHECK(refusal({"--checkpoint", "ida:2,1", "--store", "a", "--resume-object", "3f"}) ==
         "--resume-object requires --resume");
+  CHECK(test::contains(refusal({"--checkpoint", "central", "--store", "a", "--resume=later"}),
+                       "--resume: later"));
   CHECK(test::contains(refusal({"--checkpoint", "raid:5", "--store", "a"}), "--checkpoint: "));
   CHECK(test::contains(refusal({"--checkpoint", "ida:200,100", "--store", "a"}), "256"));
   CHECK(test::contains(refusal({"--checkpoint", "ida:2,1", "--store", "a", "--every", "soon"}),

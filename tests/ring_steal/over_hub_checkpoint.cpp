@@ -97,6 +97,19 @@ TEST_CASE("a search resumes an earlier one, on any number of ranks and threads")
   }
 }
 
+TEST_CASE("a search may start or resume") {
+  tree const t{8, 20};
+  store_of_three const where;
+  auto options = options_for(where, false);
+  options.checkpoint->resume_or_start = true;
+  for (bool const later : {false, true}) {
+    auto const s = search(2, 1, t, options);
+    for (auto const& e : s.errors) CHECK(e.empty());
+    CHECK(s.result == count(t));
+    CHECK(s.started == (later ? 0 : count(t)));
+  }
+}
+
 TEST_CASE("a search that is interrupted repeatedly completes") {
   store_of_three const where;
   tree const t{8, 10};

@@ -62,7 +62,12 @@ for bad in directory pipe empty garbage cut; do
     esac
   done
   refused "there is no checkpoint to resume from in a, b" a,b --resume
+  [ $bad = directory ] || refused ": the run does not start anew" a,b --resume auto
 done
+
+# Directories that cannot be read may hold a checkpoint.
+fresh
+refused "c: No such file or directory: the run does not start anew" a,b,c --resume auto --quiet
 
 # The store of another program, and that of the same program with another problem.
 for name in matmul search; do
@@ -70,13 +75,13 @@ for name in matmul search; do
   rm -rf a b
   cp -r whole a
   mkdir b
-  for resume in "" --resume; do
+  for resume in "" --resume --resume=auto; do
     refused "a: contains generation 2 of skel-raytrace " a,b $resume
   done
 done
 use raytrace
 call+=(--depth 2)
-for resume in --resume; do
+for resume in --resume --resume=auto; do
   refused "a: contains generation 2 of skel-raytrace" a,b $resume
   grep -qF " with other options or input; repeat those of that run, or use another store" err
 done

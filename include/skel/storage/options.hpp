@@ -22,6 +22,9 @@ struct checkpoint_options {
   /// Resumes from the newest readable checkpoint; throws usage_error if there is none. Without it
   /// the store must hold no checkpoint, so that no results are overwritten by mistake.
   bool resume = false;
+  /// As `resume` if a run has committed a checkpoint in the store; otherwise starts. A store that is
+  /// damaged or of another program is a usage_error.
+  bool resume_or_start = false;
   /// Selects one of several checkpoints with the newest number, by the first of the 16 hexadecimal
   /// digits that `skel-checkpoint list` prints. If it is empty, several such checkpoints are a
   /// usage_error.

@@ -39,7 +39,7 @@ struct common_options {
   std::vector<std::string> remote;                               ///< --remote
   std::uint64_t remote_every = 5;  ///< --remote-every; default: four local, one remote, as in the paper
   std::chrono::duration<double> every{10};
-  bool resume = false;
+  std::string resume;  ///< --resume: "yes" or "auto"; empty: not given
   std::string resume_object;
   std::string key_file;  ///< --key-file
   bool verify = false;
