@@ -172,11 +172,15 @@ std::vector<std::string> repository::tidy(generation_plan const& plan) const {
     bool const same_number =
         g.plan.generation == plan.generation && g.identity_hash == current->identity_hash;
     if (!same_number || g.plan == plan || g.state() != condition::lost) continue;
-    auto const paths = paths_of(g);
-    for (auto const& path : paths) remove_quietly(path);
-    add(paths);
+    add(remove(g));
   }
   return removed;
+}
+
+std::vector<std::string> repository::remove(stored_generation const& what) const {
+  auto paths = paths_of(what);
+  for (auto const& path : paths) remove_quietly(path);
+  return paths;
 }
 
 std::vector<std::string> repository::repair(stored_generation const& what,

@@ -341,6 +341,17 @@ TEST_CASE("the checkpoints of a program are listed, verified and repaired by gen
   CHECK(tidied.code == 0);
   CHECK(contains(tidied.text, p.disk(6) + "/copy.shard: removed"));
   CHECK(checkpoint("verify --generation 2 --from " + p.directories).code == 0);
+  CHECK(checkpoint("verify --quiet --from " + p.directories).code == 0);
+
+  // Every generation is repaired, not only the newest one.
+  std::filesystem::copy_file(p.path(5, 1, 0, 5), p.disk(6) + "/old-copy.shard");
+  flip_a_bit(p.path(4, 1, 0, 4), 1000);
+  CHECK(checkpoint("verify --quiet --from " + p.directories).code == 1);
+  auto const all = checkpoint("repair --from " + p.directories);
+  CHECK(all.code == 0);
+  CHECK(contains(all.text, p.disk(6) + "/old-copy.shard: removed"));
+  CHECK(contains(all.text, p.path(4, 1, 0, 4) + ": rewritten"));
+  CHECK(checkpoint("verify --quiet --from " + p.directories).code == 0);
 }
 
 TEST_CASE("a lost generation is reported, and the previous one is repaired") {
@@ -360,6 +371,36 @@ TEST_CASE("a lost generation is reported, and the previous one is repaired") {
   auto const lost = checkpoint("repair --generation 2 --from " + p.directories);
   CHECK(lost.code == 1);
   CHECK(contains(lost.text, "no generation can be repaired"));
+
+  // Another program's shard, whose others are elsewhere.
+  skel::storage::repository_options other;
+  other.code = skel::storage::code("ida:2,1");
+  other.identity = {"skel-other", "1.0", 5};
+  for (int i = 0; i < 3; ++i) {
+    other.places.push_back({p.where.file("other" + std::to_string(i)), "", false});
+    std::filesystem::create_directory(other.places.back().directory);
+  }
+  skel::storage::repository const elsewhere(other);
+  elsewhere.prepare(elsewhere.next(1), 0, "foreign", test::random_bytes(1000, 1));
+  std::filesystem::copy_file(other.places[1].directory + "/foreign.1.0-of-1.001.shard",
+                             p.disk(1) + "/foreign.1.0-of-1.001.shard");
+  auto const kept = checkpoint("repair --from " + p.directories);
+  INFO(kept.text);
+  CHECK(kept.code == 0);
+  CHECK(contains(kept.text, "unknown program, generation 1: lost; --remove-lost removes it"));
+  CHECK(checkpoint("verify --quiet --from " + p.directories).code == 1);
+  auto const removed = checkpoint("repair --remove-lost --from " + p.directories);
+  INFO(removed.text);
+  CHECK(removed.code == 0);
+  CHECK(contains(removed.text, p.disk(1) + "/foreign.1.0-of-1.001.shard: removed"));
+  CHECK(contains(removed.text, p.path(0, 2, 0, 0) + ": removed"));
+  auto const verify = checkpoint("verify --from " + p.directories);
+  CHECK(verify.code == 0);
+  CHECK(verify.text == "skel-test 1.0, generation 1: 4 parts, 1 MB, ida:6,2: whole\n");
+  // Nothing is removed where nothing can be restored.
+  for (int const i : {1, 2, 3}) std::filesystem::remove(p.path(i, 1, 1, i - 1));
+  CHECK(checkpoint("repair --remove-lost --from " + p.directories).code == 1);
+  CHECK(std::filesystem::exists(p.path(0, 1, 0, 0)));
 }
 
 TEST_CASE("without a name only a program's checkpoints are repaired") {

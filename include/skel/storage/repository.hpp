@@ -161,6 +161,9 @@ class repository {
   /// generations with the same number and writer. First reads everything that is kept, and throws
   /// skel::error unless it is whole. Returns the paths of removed files.
   std::vector<std::string> tidy(generation_plan const& plan) const;
+  /// Removes all shards of a generation, the manifest first; reports files that cannot be removed.
+  /// Returns the paths.
+  std::vector<std::string> remove(stored_generation const& what) const;
 
  private:
   [[nodiscard]] shard_store store(report_problem const& report) const;

@@ -76,7 +76,7 @@ bool repair_generation(stored_generation const& g, arguments const& a) {
   auto const whole = store.verify(g, [&](auto bytes) { progress.add(bytes); });
   progress.finish();
   if (whole.state() == condition::lost) {
-    warn(fmt::format("{}: lost", title(g)));
+    warn(fmt::format("{}: lost{}", title(g), a.remove_lost ? "" : "; --remove-lost removes it"));
     return false;
   }
   auto const written = store.repair(g, whole);
@@ -86,6 +86,14 @@ bool repair_generation(stored_generation const& g, arguments const& a) {
   for (auto const& path : removed) fmt::print("{}: removed\n", path);
   fmt::print("{}: all shards of {} part{} are whole\n", title(g), g.plan.parts, g.plan.parts == 1 ? "" : "s");
   return true;
+}
+
+void remove_generation(stored_generation const& g, arguments const& a) {
+  auto const store = store_of(a, warn);
+  for (auto const& left : store.reporting_to({}).catalogue())  // repair may have removed some of it
+    if (left.plan == g.plan && left.identity_hash == g.identity_hash)
+      for (auto const& path : store.remove(left))
+        if (!a.quiet) fmt::print("{}: removed\n", path);
 }
 
 }  // namespace skel::storage

@@ -22,5 +22,7 @@ bool verify_generation(stored_generation const& g, arguments const& a, report_pr
 /// Rewrites missing and damaged shards. Returns false, and writes nothing, if the generation is
 /// lost.
 bool repair_generation(stored_generation const& g, arguments const& a);
+/// Removes what is left of a generation.
+void remove_generation(stored_generation const& g, arguments const& a);
 
 }  // namespace skel::storage

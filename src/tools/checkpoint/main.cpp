@@ -79,7 +79,7 @@ verb add_decode(CLI::App& program, arguments& a) {
 verb add_without_key(CLI::App& program, arguments& a, char const* name, char const* what,
                      int (*run)(arguments const&)) {
   auto const v = add_verb(program, name, what, run);
-  add_name(*v.options, a, "object [list, verify: all objects; repair: a program's checkpoint]", false);
+  add_name(*v.options, a, "object [list, verify: all objects; repair: programs' checkpoints]", false);
   add_directories(*v.options, a, "--from", "directories of shards");
   add_output_options(*v.options, a);
   return v;
@@ -87,10 +87,16 @@ verb add_without_key(CLI::App& program, arguments& a, char const* name, char con
 
 std::vector<verb> add_verbs(CLI::App& app, arguments& a) {
   app.require_subcommand(1);
+  auto const repair = add_without_key(
+      app, a, "repair", "rewrite missing and damaged shards, remove second copies and foreign ones",
+      skel::storage::repair);
+  repair.options->add_flag(
+      "--remove-lost", a.remove_lost,
+      "without NAME: also remove checkpoints that cannot be restored from these directories");
   return {add_encode(app, a), add_decode(app, a),
           add_without_key(app, a, "verify", "read every block; exit code 1 if anything is damaged",
                           skel::storage::verify),
-          add_without_key(app, a, "repair", "rewrite missing and damaged shards", skel::storage::repair),
+          repair,
           add_without_key(app, a, "list", "list the contents, reading headers only", skel::storage::list)};
 }
 

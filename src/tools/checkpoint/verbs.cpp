@@ -262,6 +262,30 @@ bool nothing_unreadable(shard_store const& store, stored_object const& o) {
   return left.empty();
 }
 
+// Repairs all generations that can be restored. Returns false if there is none; sets `clean` to false if
+// verify would find a problem.
+bool repair_generations(shard_store const& store, std::vector<stored_generation> const& all,
+                        arguments const& a, bool& clean) {
+  bool done = false;
+  std::vector<stored_generation> lost;
+  for (auto const& g : all) {
+    if (!done) expect_one(g, all);
+    if (auto const text = ambiguity(g, all)) {
+      warn(*text + ": not repaired; select one with --object");
+      clean = false;
+    } else if (!repair_generation(g, a)) {
+      lost.push_back(g);
+    } else {
+      done = true;
+      for (auto const& [number, part] : g.parts) clean = nothing_unreadable(store, part) && clean;
+      if (g.manifest) clean = nothing_unreadable(store, *g.manifest) && clean;
+    }
+  }
+  if (done && a.remove_lost)
+    for (auto const& g : lost) remove_generation(g, a);
+  return done;
+}
+
 }  // namespace
 
 int repair(arguments const& a) {
@@ -271,21 +295,12 @@ int repair(arguments const& a) {
   if (a.name.empty() && found.generations.empty())
     throw usage_error(fmt::format("{}: no program's checkpoint found; give the NAME of a single object",
                                   fmt::join(a.directories, ",")));
-  auto const repair_one = [&](stored_generation const& g) {
-    expect_one(g, found.generations);
-    if (!repair_generation(g, a)) return false;
-    for (auto const& [number, part] : g.parts) clean = nothing_unreadable(store, part) && clean;
-    if (g.manifest) clean = nothing_unreadable(store, *g.manifest) && clean;
-    return true;
-  };
-  auto const repair_alone = [&](stored_object const& o) {
-    if (!repair_object(store, o, found.objects, a)) return false;
-    clean = nothing_unreadable(store, o);
-    return true;
-  };
-  bool const done = a.name.empty() ? std::ranges::any_of(found.generations, repair_one)
-                                   : std::ranges::any_of(found.objects, repair_alone);
-  if (done) return clean ? 0 : 1;
+  if (a.name.empty()) {
+    if (repair_generations(store, found.generations, a, clean)) return clean ? 0 : 1;
+  } else {
+    for (auto const& o : found.objects)
+      if (repair_object(store, o, found.objects, a)) return nothing_unreadable(store, o) ? 0 : 1;
+  }
   throw error(fmt::format("{}: no generation can be repaired",
                           a.name.empty() ? fmt::format("{}", fmt::join(a.directories, ",")) : a.name));
 }
