@@ -69,6 +69,7 @@ struct farewell {
   bool lost = false;  // a rank was lost or left on its own, so MPI_Finalize, which waits for all ranks, must
                       // be skipped
   bool returned = false;  // the body returned the code: nothing failed, and the other ranks continue
+  bool by_loss = false;   // a rank that was lost is the reason
   [[nodiscard]] bool failed() const { return code != 0 && !returned; }
 };
 
@@ -186,6 +187,8 @@ class engine {
   int say_farewell(farewell own, std::string const& program);
   /// After say_farewell(): the ranks have agreed to skip MPI_Finalize.
   [[nodiscard]] bool leaves_abruptly() const { return leaves_abruptly_; }
+  /// Whether losses of ranks are why the job failed; valid after say_farewell().
+  [[nodiscard]] bool ended_by_loss() const { return ended_by_loss_; }
 
   /// The accelerator of a compute thread, see worker_info::device.
   [[nodiscard]] std::optional<int> device(unsigned thread) const {
@@ -251,7 +254,7 @@ class engine {
   std::set<int> lost_;
   detector detector_;
   bool any_time_;
-  bool leaves_abruptly_ = false;
+  bool leaves_abruptly_ = false, ended_by_loss_ = false;
   int visible_devices_ = count_visible_devices();
   std::atomic<context_id> contexts_{1};
   std::map<run_key, run*> runs_;

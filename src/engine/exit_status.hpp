@@ -7,8 +7,9 @@ namespace skel::detail {
 
 /// Appends "RANK CODE", and `reason` if it is not empty, to the file named by
 /// SKEL_EXIT_STATUS_FILE, if set. Open MPI 4's mpiexec exits with 0 if it was told to survive
-/// losses, whatever the ranks return. scripts/skel-mpiexec reads this file instead, and prints the
-/// reason if mpiexec hangs with the output of the ranks.
+/// losses, whatever the ranks return. scripts/skel-mpiexec reads this file instead. A reason tells it
+/// that losses ended the job, which can then be started again; it is printed if mpiexec hangs with
+/// the output of the ranks.
 void report_exit_status(int rank, int code, std::string const& reason = {});
 
 /// Whether a rank has reported its status, as far as this host can see.

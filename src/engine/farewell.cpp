@@ -21,7 +21,7 @@ void engine::send_control(int to, std::uint8_t kind, farewell const& f) {
   transport::packet p;
   auto& out = p.body();
   out.push_back(static_cast<std::byte>(kind));
-  out.push_back(static_cast<std::byte>(f.own | (f.lost << 1) | (f.returned << 2)));
+  out.push_back(static_cast<std::byte>(f.own | (f.lost << 1) | (f.returned << 2) | (f.by_loss << 3)));
   bytes::put_varint(out, static_cast<std::uint64_t>(f.code));
   bytes::put_text(out, f.text);
   send(to, {0, 0}, std::move(p));
@@ -35,6 +35,7 @@ void engine::on_control(int from, std::span<std::byte const> body) {
   f.own = (head[1] & std::byte{1}) != std::byte{0};
   f.lost = (head[1] & std::byte{2}) != std::byte{0};
   f.returned = (head[1] & std::byte{4}) != std::byte{0};
+  f.by_loss = (head[1] & std::byte{8}) != std::byte{0};
   f.code = static_cast<int>(bytes::get_varint(body));
   f.text = bytes::get_text(body);
   switch (std::to_integer<int>(head[0])) {
@@ -136,11 +137,13 @@ int engine::say_farewell(farewell own, std::string const& program) {
     }
     if (!verdict_) {  // rank 0 is lost or hangs: printing twice is better than not at all
       leaves_abruptly_ = true;
+      ended_by_loss_ = is_lost(0);
       print(own.text);
       return own.code != 0 ? own.code : 1;
     }
     flush(lock, 1.0);
     leaves_abruptly_ = verdict_->lost;
+    ended_by_loss_ = verdict_->by_loss;
     return verdict_->code;
   }
   farewells_[0] = own;
@@ -170,6 +173,7 @@ int engine::say_farewell(farewell own, std::string const& program) {
       any_lost() || missing() > 0 ||
       std::any_of(farewells_.begin(), farewells_.end(), [](auto const& f) { return f.second.lost; });
   heard.lost = leaves_abruptly_;
+  ended_by_loss_ = heard.by_loss;
   for (int r = 1; r < size_; ++r) {
     send_control(r, verdict, heard);
     if (is_lost(r)) transmit(r, link_to(r));

@@ -36,6 +36,8 @@ farewell run_body(context& ctx, function_reference<int(context&)> body) {
     return {1, false, {}};
   } catch (usage_error const& e) {
     return {2, true, e.what()};
+  } catch (lost_rank_error const& e) {
+    return {.code = 1, .own = true, .text = e.what(), .by_loss = true};
   } catch (std::exception const& e) {
     return {1, true, e.what()};
   } catch (...) {

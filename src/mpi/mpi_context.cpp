@@ -228,7 +228,7 @@ ended run_ranks(std::string const& program, int rank, std::unique_ptr<watch>& gu
     int const code = engine->say_farewell(end, program);
     engine->program_of_run_main.clear();  // the remainder belongs to run_main
     if (engine->leaves_abruptly()) {      // skips what waits for lost ranks: MPI_Finalize and destructors
-      report_exit_status(rank, code);
+      report_exit_status(rank, code, engine->ended_by_loss() ? "a rank was lost" : "");
       std::fflush(nullptr);
       _exit(code);
     }

@@ -79,3 +79,66 @@ if [ $code != 5 ] || [ "$(cat err)" != "skel-mpiexec: all ranks have ended, kill
   cat err >&2
   exit 1
 fi
+
+# Restarts. Each mpiexec appends its arguments to calls; the lines of next tell what it does.
+export SKEL_RESTART_PAUSE=0
+restarts() { # restarts CODE CALLS LAST_LINE ARGUMENTS...: checks the exit code, the number of starts, and the last line
+  local code=0
+  rm -f calls
+  timeout 60 "$program" --mpiexec ./mpiexec "${@:4}" >out 2>err || code=$?
+  if [ $code != "$1" ] || [ "$(wc -l <calls)" != "$2" ] || [ "$(tail -n 1 err)" != "$3" ]; then
+    echo "expected exit code $1, $2 starts and \"$3\", found $code from: ${*:4}" >&2
+    cat calls err >&2
+    exit 1
+  fi
+}
+fake() { fake_mpiexec "mpirun (Open MPI) 4.1.4" "echo \"\$*\" >>calls
+case \$(wc -l <calls) in 1) $1 ;; 2) $2 ;; *) $3 ;; esac"; }
+lost='echo 0 1 a rank was lost >$SKEL_EXIT_STATUS_FILE' killed='kill -KILL $$' good='echo 0 0 >$SKEL_EXIT_STATUS_FILE'
+none='no rank reported its exit code: all were lost, or the program does not use skel::run_main'
+fake "$lost" "$killed" "$good"
+restarts 0 3 "skel-mpiexec: $none; restart 2 of 5 in 0 s" --restart 5 -n 2 true --size 3
+grep -qx 'skel-mpiexec: a rank was lost; restart 1 of 5 in 0 s' err
+[ "$(sed -n 's/.* -n 2/-n 2/p' calls)" = "-n 2 true --size 3
+-n 2 true --size 3 --resume auto
+-n 2 true --size 3 --resume auto" ]
+restarts 0 3 "skel-mpiexec: $none; restart 2 of 2 in 0 s" --restart 2 -n 1 true a : -n 1 ls b
+grep -q ' -n 1 true a --resume auto : -n 1 ls b --resume auto$' calls
+restarts 137 2 "skel-mpiexec: $none; gave up after 1 restarts" --restart 1 -n 2 true
+restarts 1 1 "" -n 2 true # without --restart
+# What the program or the user has ended stays ended.
+for own in 'echo 0 1' 'echo 0 2' 'echo 0 3'; do
+  fake "$own >\$SKEL_EXIT_STATUS_FILE" "$good" "$good"
+  restarts "${own: -1}" 1 "" --restart 5 -n 2 true
+done
+fake "echo not enough slots >&2; exit 1" "$good" "$good"
+restarts 1 1 "not enough slots" --restart 5 -n 2 true
+fake "$lost" "exit 1" "$good" # a host that is not back yet
+restarts 0 3 "skel-mpiexec: mpiexec could not start the job, exit code 1; restart 2 of 5 in 0 s" --restart 5 -n 2 true
+fake 'kill -TERM $PPID; sleep 5' "$good" "$good"
+restarts 143 1 "" --restart 5 -n 2 true
+refused '--restart: expected a number, found "many"' --restart many -n 2 true
+refused '--hosts: expected HOST[:SLOTS],..., found "a:0"' --hosts a:0 -n 2 true
+refused "--hosts: expected one program" --hosts a -n 1 true : -n 1 true
+refused "--hosts: no host answers" --hosts a --probe false -n 2 true
+
+# Hosts: b does not answer at the second start, and no host at the third.
+cat >answers <<'TEXT'
+#!/bin/bash
+case $(wc -l <calls 2>/dev/null).$1 in 1.b | 2.*) exit 1 ;; esac
+TEXT
+chmod +x answers
+fake "$lost" "$lost" "$good"
+restarts 1 2 "skel-mpiexec: no host answers; gave up after 2 restarts" --restart 2 --hosts a:2,b:3,c --probe ./answers -n 5 true
+[ "$(sed 's/.* --host/--host/' calls)" = "--host a:2,b:3,c -n 5 true
+--host a:2,c -n 3 true --resume auto" ]
+explained " --host a:2 -n 2 true" --hosts a:2 --probe true true
+
+# Ranks that outlive mpiexec are killed before the next start.
+fake 'sleep 300 & echo $! >orphan; kill -KILL $$' "$good" "$good"
+restarts 0 2 "skel-mpiexec: $none; restart 1 of 5 in 0 s" --restart 5 -n 2 true
+state=$(ps -o stat= -p "$(cat orphan)" || true)
+if [ -n "${state/#Z*/}" ]; then
+  echo "a rank is left" >&2
+  exit 1
+fi

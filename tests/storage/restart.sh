@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# skel-mpiexec --restart: during one run all ranks and mpiexec are killed, then mpiexec alone, then all ranks, then the root
+# alone. The result has the same bytes as that of an uninterrupted run.
+#   restart.sh SKEL_MPIEXEC ENDING PROGRAM ARGUMENTS...
+# ENDING: extension of the result's file.
+set -euo pipefail
+# shellcheck source=tests/programs.sh
+. "$(dirname "$0")/../programs.sh"
+skel_mpiexec=$1 ending=$2 program=$3
+shift 3
+own_folder
+command=("$program" "$@" --threads 1 --progress never)
+stores=("$folder"/d{0,1,2})
+store=$(IFS=,; echo "${stores[*]}")
+export SKEL_RESTART_PAUSE=0
+
+fail() {
+  echo "$1" >&2
+  cat "$folder"/errors >&2 || true
+  exit 1
+}
+
+newest() { # prints the number of the newest generation in the store
+  find "${stores[@]}" -name '*.shard' | sed -n 's/.*\.\([0-9]*\)\.[0-9]*-of-[0-9]*\.[0-9]*\.shard$/\1/p' | sort -n | tail -n 1
+}
+
+launchers() { # prints the processes of mpiexec that skel-mpiexec $job has started
+  local pid
+  for pid in $(pgrep -P "$job"); do
+    case $(readlink "/proc/$pid/exe") in */bash | */sh | */sleep | '') ;; *) echo "$pid" ;; esac
+  done
+}
+
+wait_for_progress() { # until the store has two more generations and ranks are running
+  local from
+  from=$(newest)
+  for _ in $(seq 3000); do
+    kill -0 "$job" 2>/dev/null || fail "the job ended after $kills kills"
+    if (($(newest || true) + 0 >= ${from:-0} + 2)) && [ -n "$(pids_of "--store $store")" ]; then return; fi
+    sleep 0.02
+  done
+  fail "no progress"
+}
+
+"${command[@]}" --quiet -o "$folder/alone$ending"
+mkdir "${stores[@]}"
+"$skel_mpiexec" --restart 5 -n 2 --oversubscribe "${command[@]}" --quiet --checkpoint ida:2,1 --store "$store" --every 50ms \
+  -o "$folder/result$ending" --report "$folder/report.json" >"$folder/out" 2>"$folder/errors" &
+job=$!
+for kills in 0 1 2 3; do
+  wait_for_progress
+  mapfile -t launcher < <(launchers)
+  [ ${#launcher[@]} = 1 ] || fail "expected one mpiexec, found ${#launcher[@]}"
+  mapfile -t ranks < <(pids_of "--store $store")
+  case $kills in
+    0) kill -KILL "${ranks[@]}" "${launcher[@]}" ;;
+    1) kill -KILL "${launcher[@]}" ;;
+    2) kill -KILL "${ranks[@]}" ;;
+    3) kill_ranks "--store $store" 0 ;;
+  esac 2>/dev/null || true
+  for _ in $(seq 1500); do # until it has noticed
+    [ "$(grep -c '^skel-mpiexec: .*; restart' "$folder/errors")" -gt $kills ] && continue 2
+    kill -0 $job 2>/dev/null || break
+    sleep 0.02
+  done
+  fail "no restart after kill $kills"
+done
+wait $job || fail "exit code $?"
+cmp "$folder/alone$ending" "$folder/result$ending" || fail "the result differs"
+[ "$(grep -c '; restart' "$folder/errors")" = 4 ] || fail "expected 4 restarts"
+grep -q '"restored_generation": [1-9]' "$folder/report.json" || fail "the last start has resumed nothing"
+[ -z "$(pids_of "--store $store")" ] || fail "ranks are left"
+echo "killed 4 times: $(grep -o '"restored_[a-z]*": [0-9]*' "$folder/report.json" | tr '\n' ' ')"
