@@ -25,7 +25,7 @@ for tool in "$compiler" "$run"; do command -v "$tool" >/dev/null || fail "$tool 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 compile() { # compile NAME COMPILER OPTIONS...: headers without a library, so that nothing else has to be there
-  "${@:2}" -std=c++20 -O1 -DSKEL_WITH_SODIUM=0 -DSKEL_VECTOR_GF=0 -DFMT_HEADER_ONLY -DXXH_INLINE_ALL -Iinclude -Isrc \
+  "${@:2}" -std=c++20 -O1 -DSKEL_WITH_SODIUM=0 -DSKEL_VECTOR_GF=0 -DFMT_HEADER_ONLY -Iinclude -Isrc \
     tests/storage/other_machine.cpp src/base/*.cpp src/storage/*.cpp -o "$folder/$1"
 }
 say "Compiling"
