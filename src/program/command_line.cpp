@@ -29,6 +29,50 @@ std::vector<std::string> arguments_of(CLI::App const& app, int argc, char** argv
   return all;
 }
 
+// The least number of letters to insert, delete, replace or exchange with a neighbour that turns a into b
+// (optimal string alignment).
+std::size_t distance(std::string const& a, std::string const& b) {
+  std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) d[i][0] = i;
+  for (std::size_t j = 0; j <= b.size(); ++j) d[0][j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i)
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      d[i][j] =
+          std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0U : 1U)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+    }
+  return d[a.size()][b.size()];
+}
+
+// Returns the option that the first of these words may mean: the nearest one, if a third of its letters or
+// fewer are wrong, or the only one that begins with the word.
+std::string meant_by(CLI::App const& app, std::vector<std::string> const& words) {
+  constexpr std::size_t longest = 40;
+  auto const unknown = std::ranges::find_if(words, [](auto const& w) { return w.starts_with("--"); });
+  if (unknown == words.end()) return {};
+  auto const word = unknown->substr(2, unknown->find('=') - 2);
+  if (word.empty() || word.size() > longest) return {};
+  std::string best, begun;
+  std::size_t least = word.size() / 3 + 1, beginnings = 0;
+  for (auto const* group : {&app, app.get_subcommands().empty() ? nullptr : app.get_subcommands().front()}) {
+    if (group == nullptr) continue;
+    for (auto const* const option : group->get_options())
+      for (auto const& name : option->get_lnames()) {
+        if (auto const d = distance(word, name); d < least) {
+          least = d;
+          best = name;
+        }
+        if (name.starts_with(word)) {
+          ++beginnings;
+          begun = name;
+        }
+      }
+  }
+  if (best.empty() && beginnings == 1) best = begun;
+  return best;
+}
+
 }  // namespace
 
 bool parse(CLI::App& app, int argc, char** argv, bool prints) {
@@ -47,9 +91,10 @@ bool parse(CLI::App& app, int argc, char** argv, bool prints) {
                          (missing != nullptr && app.remaining_size(true) > 0);
     auto const text =
         unknown ? CLI::ExtrasError(app.get_name(), app.remaining(true)).what() : std::string(bad.what());
-    throw usage_error(detail::one_line(text) + (has_verbs ? "; --help lists the subcommands"
-                                                : unknown ? "; --help lists the options"
-                                                          : ""));
+    auto const meant = unknown ? meant_by(app, app.remaining(true)) : std::string();
+    auto const question = meant.empty() ? std::string("; ") : "; did you mean --" + meant + "? ";
+    auto const help = has_verbs ? "--help lists the subcommands" : unknown ? "--help lists the options" : "";
+    throw usage_error(detail::one_line(text) + (*help != '\0' ? question + help : std::string()));
   }
 }
 
