@@ -14,6 +14,16 @@ void add(skel::report& total, skel::report const& next) {
     f.task += before;
     total.failed_tasks.push_back(std::move(f));
   }
+  if (next.audit) {
+    if (!total.audit) total.audit.emplace();
+    total.audit->checked += next.audit->checked;
+    total.audit->unchecked += next.audit->unchecked;
+    for (auto f : next.audit->at_fault) {
+      f.task += before;
+      for (auto& [first, last] : f.in_sink) first += before, last += before;
+      total.audit->at_fault.push_back(std::move(f));
+    }
+  }
   double const busy = total.busy_share * total.seconds + next.busy_share * next.seconds;
   total.tasks += next.tasks;
   total.seconds += next.seconds;

@@ -58,6 +58,11 @@ struct farm_options {
   std::optional<checkpoint_options> checkpoint{};
   /// Runs no copies of late tasks. After a loss, a task may still run again on another rank.
   bool run_once = false;
+  /// This share of the tasks, 0 to 1, is repeated on another rank, and the results are compared byte by byte.
+  /// If they differ, a third rank settles which is right: the rank at fault computes nothing more, its
+  /// results are computed again, and report::audit names it. Not for reduced sinks and teams (docs/farm.md).
+  /// 0: no audits.
+  double audit = 0;
   /// For a task function that takes a team: how many ranks run a task together, a number or a function
   /// of the task's number. The ranks that there are, if they are fewer.
   skel::team_size team_size{};

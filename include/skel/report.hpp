@@ -77,6 +77,23 @@ struct task_failure {
   std::string text;        ///< of its last exception
 };
 
+/// A rank whose result of a task differs from that of two others, see farm_options::audit.
+struct faulty_rank {
+  int rank = 0;                      ///< in the context
+  std::uint64_t task = 0;            ///< the task that showed it
+  std::uint64_t computed_again = 0;  ///< its results that other ranks computed again
+  /// Its results that the sink had received by then, which may be wrong: first and last task of each
+  /// interval, in ascending order.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> in_sink;
+};
+
+/// The audits of a farm, see farm_options::audit.
+struct audit_report {
+  std::uint64_t checked = 0;          ///< tasks on whose result two ranks agree
+  std::uint64_t unchecked = 0;        ///< audited tasks that no other rank was left to repeat
+  std::vector<faulty_rank> at_fault;  ///< in the order in which they were found
+};
+
 /// The tasks that a team of ranks ran together, see farm_options::team_size.
 struct team_report {
   std::vector<int> ranks;   ///< of the team, its root first
@@ -97,6 +114,7 @@ struct report {
   std::vector<int> lost_ranks;               ///< ranks lost during the run
   std::uint64_t tasks_handed_out_again = 0;  ///< after losses
   std::vector<task_failure> failed_tasks;    ///< on the root, by task: left out by on_error::collect
+  std::optional<audit_report> audit;         ///< on the root, of farms with audits only
   std::vector<team_report> teams;            ///< on the root, of farms with teams only
   std::optional<std::uint64_t> steals;       ///< only where the schedule steals
   std::uint64_t messages = 0;                ///< sent by all ranks

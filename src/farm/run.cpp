@@ -32,7 +32,7 @@ bool moves_the_run(farm_message const& m) {
 farm_run::farm_run(context& ctx, farm_work& work, farm_policy policy, farm_options const& options)
     : farm_call(ctx, work, std::move(policy), options),
       keeps_local_(ctx.is_root() || setup_.traits.merged),
-      in_place_(ctx.is_root() && setup_.traits.in_place),
+      in_place_(ctx.is_root() && setup_.traits.in_place && setup_.options.audit == 0),
       unsent_(work, setup_.traits.merged, engine_),
       state_(threads_) {
   if (!computes_) threads_ = 1;
@@ -43,6 +43,7 @@ farm_run::farm_run(context& ctx, farm_work& work, farm_policy policy, farm_optio
     work.alone_teams(std::move(alone));
   }
   worker_ = role::farm_worker(setup_.worker(engine_, call_.hash(), threads_));
+  if (is_root() && setup_.options.audit > 0) audits_.emplace(work, engine_);
   if (is_root()) ledger_.emplace(setup_.ledger(call_.hash(), in_place_, sink_.restored_tasks()));
 }
 
@@ -82,6 +83,7 @@ void farm_run::weigh_help() {
 void farm_run::perform(role::farm_actions& list, thread_state* thread) {
   for (auto& a : list) perform(a, thread);
   list.clear();
+  sink_released();
   deliver_own();
 }
 
@@ -92,6 +94,13 @@ void farm_run::perform(role::farm_action& action, thread_state* thread) {
                   thread->payloads);  // now, because they are dropped if another rank is first with them
   } else if (auto* const r = std::get_if<role::farm::record>(&action)) {
     append(accepted_, r->range);
+  } else if (auto const* const v = std::get_if<role::farm::accept>(&action)) {
+    sink_.push(audits_->accept(v->task, v->version), {{v->task, 1, 1}});
+  } else if (auto const* const w = std::get_if<role::farm::release>(&action)) {
+    audits_->release(w->rank);
+  } else if (auto const* const d = std::get_if<role::farm::discard>(&action)) {
+    audits_->discard(d->rank);
+    if (d->rank == sender_) accepted_.clear();
   } else if (auto* const f = std::get_if<role::farm::forget>(&action)) {
     stream_.forget(f->range);
     if (ledger_->may_run_twice()) worker_.drop(f->range);  // another rank was first with them
@@ -99,6 +108,13 @@ void farm_run::perform(role::farm_action& action, thread_state* thread) {
     unsent_.clear();
     stream_.clear();
   }
+}
+
+// With audits: results that need not wait any more go to the sink.
+void farm_run::sink_released() {
+  if (!audits_) return;
+  for (auto& held : audits_->take_released()) sink_.push(std::move(held.batch), held.accepted);
+  recorded_ = ledger_->recorded();
 }
 
 void farm_run::send_to_self(farm_message m) {
@@ -141,11 +157,22 @@ void farm_run::deliver(int from, farm_message const& m, result_batch batch) {
   role::farm_actions list;
   if (is_root() && for_ledger(m)) {
     accepted_.clear();
+    sender_ = from;
+    if (audits_ && std::holds_alternative<role::farm::results>(m)) {
+      auto const bad = thrown_by([&] {
+        ledger_->compared(audits_->versions(batch, [&](task_id id) { return ledger_->compares(id); }));
+      });
+      if (bad) return deliver(from, call_message(role::failed{batch.ranges.front().first, *bad}), {});
+    }
     ledger_->at(now());
     ledger_->on(from, m, list);
     for (auto& a : list) perform(a, nullptr);
-    if (!accepted_.empty()) sink_.push(std::move(batch), accepted_);
+    if (!accepted_.empty() && audits_)
+      audits_->hold(from, std::move(batch), accepted_);
+    else if (!accepted_.empty())
+      sink_.push(std::move(batch), accepted_);
     accepted_.clear();
+    sink_released();
     return;
   }
   heed_watchdog(from, m);
@@ -184,6 +211,32 @@ void farm_run::describe(report& r) const {
   farm_call::describe(r);
   r.schedule = to_string(setup_.policy);
   r.results = to_string(setup_.options.results);
+  if (audits_) r.audit = audited();
+}
+
+audit_report farm_run::audited() const {
+  auto const& from = ledger_->audits();
+  audit_report a;
+  a.checked = from.checked();
+  a.unchecked = from.unchecked();
+  for (auto const& f : from.faults()) {
+    a.at_fault.push_back({static_cast<int>(f.rank), work_.task_at(f.task), f.again, {}});
+    std::vector<task_id> tasks;
+    for (auto const& r : f.released)
+      for (std::uint64_t i = 0; i < r.count; ++i) tasks.push_back(work_.task_at(r[i]));
+    std::sort(tasks.begin(), tasks.end());
+    auto& in_sink = a.at_fault.back().in_sink;
+    for (task_id const id : tasks) {
+      if (in_sink.empty() || in_sink.back().second + 1 != id) in_sink.emplace_back(id, id);
+      in_sink.back().second = id;
+    }
+  }
+  return a;
+}
+
+void farm_run::describe(observe::progress_state& s, bool last) const {
+  farm_call::describe(s, last);
+  s.done = std::max(s.done, recorded_.load());  // most of them wait for the sink
 }
 
 std::string farm_run::worker_state() const {

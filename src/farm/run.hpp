@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "audit_book.hpp"
 #include "call.hpp"
 #include "farm/role/ledger.hpp"
 #include "farm/role/worker.hpp"
@@ -72,19 +73,25 @@ class farm_run final : public farm_call<farm_roles> {
   void perform(role::farm_actions& list) override { perform(list, nullptr); }
   void perform(role::farm_actions& list, thread_state* thread);
   void perform(role::farm_action& action, thread_state* thread);
+  void sink_released();
   void send_to(int to, role::farm_message m) override;
   void send_to_self(role::farm_message m);
 
   // --- report
   using farm_call::describe;
   void describe(report& r) const override;
+  void describe(observe::progress_state& s, bool last) const override;
+  [[nodiscard]] audit_report audited() const;
   [[nodiscard]] std::string worker_state() const override;
   [[nodiscard]] std::string ledger_state() const override;
 
   bool keeps_local_;  // results stay objects on this rank
   bool in_place_;     // or are computed in their final place
   unsent_results unsent_;
-  range_list accepted_;  // tasks of the current message that the ledger accepted
+  range_list accepted_;                     // tasks of the current message that the ledger accepted
+  int sender_ = 0;                          // of the current message
+  std::optional<audit_book> audits_;        // on the root, with audits
+  std::atomic<std::uint64_t> recorded_{0};  // with audits: for the progress line
   std::vector<thread_state> state_;
   bool must_end_ = false;  // a task runs over its time limit
 

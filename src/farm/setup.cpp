@@ -50,7 +50,7 @@ farm_setup::farm_setup(context const& ctx, farm_work& work, farm_policy how, far
   bool const bounded =
       asks_root(policy) && policy.start == start_with::nothing && !options.results.concentrated;
   bool const reorders = options.cost || options.team_size.is_chosen();
-  if (window == 0 && bounded && !(traits.ordered && reorders))
+  if (window == 0 && bounded && !(traits.ordered && reorders) && !audit_holds())
     window = std::max(least_window, window_per_rank * static_cast<std::uint64_t>(size));
 }
 
@@ -109,6 +109,7 @@ void farm_setup::check_choices() const {
     throw usage_error(
         "farm: a window of an ordered sink counts from the first missing task, but with cost that may be the "
         "last one to begin: use no window, or another sink");
+  if (options.audit != 0) check_audit();
   bool const dealt = policy.start != start_with::nothing;
   bool const window = options.results.window > 0 || traits.window > 0;
   if (traits.payload && dealt)
@@ -145,6 +146,31 @@ void farm_setup::check_choices() const {
                                      policy.power.size(), size));
 }
 
+void farm_setup::check_audit() const {
+  if (!(options.audit > 0 && options.audit <= 1))
+    throw usage_error(
+        detail::format("farm: audit is a share of the tasks, expected 0 to 1, found {}", options.audit));
+  if (traits.merged)
+    throw usage_error(
+        "farm: audit compares results one by one, but a reduced sink merges them on each rank: use another "
+        "sink, or no audit");
+  if (forms_teams(traits, options, size))
+    throw usage_error("farm: audit repeats tasks on another rank, but these run on teams: use no audit");
+  if (options.run_once) throw usage_error("farm: audit runs some tasks twice, but run_once forbids that");
+  if (workers().count < 2)
+    throw usage_error(
+        detail::format("farm: audit repeats tasks on another rank: expected at least 2 ranks that compute, "
+                       "found {}",
+                       workers().count));
+}
+
+// Whether results of a rank that is found at fault must not have reached the sink. A window, and a
+// checkpoint, need results in the sink as they come.
+bool farm_setup::audit_holds() const {
+  return options.audit > 0 && !traits.payload && !options.checkpoint && options.results.window == 0 &&
+         traits.window == 0;
+}
+
 void farm_setup::describe(call_description& call, farm_work const& work,
                           std::optional<bool> check_inputs) const {
   if (traits.tasks) call.add("tasks", *traits.tasks);
@@ -153,6 +179,7 @@ void farm_setup::describe(call_description& call, farm_work const& work,
       .add("threshold", policy.threshold ? std::to_string(*policy.threshold) : "none")
       .add("results", to_string(options.results))
       .add("on_error", to_string(options.on_error))
+      .add("audit", detail::format("{}", options.audit))
       .add("copies", policy.copies ? "yes" : "no")
       .add("team size",
            options.team_size.fixed() ? std::to_string(*options.team_size.fixed()) : "of each task")
@@ -230,6 +257,8 @@ role::farm_ledger_config farm_setup::ledger(std::uint64_t call_hash, bool root_i
   l.call_hash = call_hash;
   l.most_losses = options.max_losses_per_task;
   l.on_error = options.on_error;
+  l.audit = options.audit;
+  l.audit_holds = audit_holds();
   l.resumed = resumes();
   l.restored = std::move(restored);
   return l;

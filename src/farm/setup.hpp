@@ -49,6 +49,8 @@ struct farm_setup {
 
  private:
   void check_choices() const;
+  void check_audit() const;
+  [[nodiscard]] bool audit_holds() const;
   [[nodiscard]] task_costs costs_in_order() const;
   [[nodiscard]] std::uint64_t count_costly(int threads) const;
 };

@@ -123,6 +123,12 @@ json to_json(task_failure const& f) {
   return {{"task", f.task}, {"rank", f.rank}, {"times", f.times}, {"text", f.text}};
 }
 
+json to_json(faulty_rank const& f) {
+  json object{{"rank", f.rank}, {"task", f.task}, {"computed_again", f.computed_again}};
+  if (!f.in_sink.empty()) object["in_sink"] = f.in_sink;
+  return object;
+}
+
 json to_json(team_report const& t) { return {{"ranks", t.ranks}, {"tasks", t.tasks}}; }
 
 template <class Row>
@@ -152,6 +158,10 @@ std::string report_to_json(report const& run, report_extra const& extra) {
   object["lost_ranks"] = run.lost_ranks;
   object["tasks_handed_out_again"] = run.tasks_handed_out_again;
   if (!run.failed_tasks.empty()) object["failed_tasks"] = rows(run.failed_tasks);
+  if (run.audit) {
+    json& audit = object["audit"] = {{"checked", run.audit->checked}, {"unchecked", run.audit->unchecked}};
+    if (!run.audit->at_fault.empty()) audit["at_fault"] = rows(run.audit->at_fault);
+  }
   if (!run.teams.empty()) object["teams"] = rows(run.teams);
   if (run.steals) object["steals"] = *run.steals;
   object["messages"] = run.messages;

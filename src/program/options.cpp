@@ -65,6 +65,12 @@ void add_failure_options(CLI::App& app, common_options& options) {
       ->type_name("90s|15m|2h")
       ->check(parsed_by([](std::string const& text) { std::ignore = detail::parse_duration(text); }))
       ->group("Parallel run");
+  app.add_option("--audit", options.audit,
+                 "repeat this share of the tasks, such as 0.01, on another rank and compare the results; a "
+                 "third rank settles which is right, and the results of the rank at fault are computed again")
+      ->type_name("SHARE")
+      ->check(CLI::Range(0.0, 1.0))
+      ->group("Parallel run");
 }
 
 void add_observing_options(CLI::App& app, common_options& options) {
@@ -203,6 +209,7 @@ farm_options common_options::farm() const {
   o.results = results();
   o.root = root_works ? root_role::works : root_role::serves;
   o.on_error = on_error();
+  o.audit = audit;
   if (task_time_limit) o.task_time_limit_seconds = task_time_limit->count();
   return o;
 }

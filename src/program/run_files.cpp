@@ -17,7 +17,17 @@ std::string counted(std::uint64_t n, std::string_view noun) {
 
 }  // namespace
 
-bool is_whole(report const& run) { return !run.stopped_early && run.failed_tasks.empty(); }
+bool is_whole(report const& run) {
+  return !run.stopped_early && run.failed_tasks.empty() && in_doubt(run) == 0;
+}
+
+std::uint64_t in_doubt(report const& run) {
+  std::uint64_t tasks = 0;
+  if (run.audit)
+    for (auto const& f : run.audit->at_fault)
+      for (auto const& [first, last] : f.in_sink) tasks += last - first + 1;
+  return tasks;
+}
 
 void write_run_files(common_options const& options, std::string const& program, run_outcome const& outcome,
                      std::span<observe::rank_trace const> traces) {
@@ -63,6 +73,11 @@ std::string summary_line(report const& run) {
     text += fmt::format("; {} failed, the first is {}: {}", counted(run.failed_tasks.size(), "task"),
                         first.task, first.text);
   }
+  if (auto const& a = run.audit) {
+    text += fmt::format("; {} audited", counted(a->checked, "task"));
+    if (a->unchecked > 0) text += fmt::format(", {} not checked", a->unchecked);
+    for (auto const& f : a->at_fault) text += fmt::format(", rank {} at fault in task {}", f.rank, f.task);
+  }
   if (auto const& c = run.checkpoint) {
     text += fmt::format("; {} restored, {}, {:.2g} % of the time", counted(c->restored_tasks, "task"),
                         counted(c->saved, "checkpoint"),
@@ -81,7 +96,14 @@ std::vector<std::string> lines_of_failures(report const& run) {
                                    : fmt::format("on rank {}", f.rank);
     lines.push_back(fmt::format("task {} failed {} and is left out: {}", f.task, where, f.text));
   }
-  if (!lines.empty())
+  if (run.audit)
+    for (auto const& f : run.audit->at_fault)
+      lines.push_back(fmt::format("the audits found rank {} at fault in task {}: {} computed again", f.rank,
+                                  f.task, counted(f.computed_again, "task")));
+  if (auto const tasks = in_doubt(run); tasks > 0)
+    lines.push_back(fmt::format("the result may be wrong in {} of ranks at fault; the report names them",
+                                counted(tasks, "task")));
+  if (!run.failed_tasks.empty())
     lines.push_back(
         fmt::format("the result is incomplete: {} of {} left out{}", run.failed_tasks.size(),
                     counted(run.tasks + run.failed_tasks.size(), "task"),

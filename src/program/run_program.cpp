@@ -70,7 +70,8 @@ int run(context& ctx, common_options const& options, std::string const& program,
   }
   for (auto const& line : lines_of_failures(outcome.run))
     fmt::print(stderr, "{}: {}\n", program, detail::one_line(line));
-  return outcome.run.failed_tasks.empty() ? 0 : exit_incomplete;  // on the root, whose code all ranks return
+  bool const complete = outcome.run.failed_tasks.empty() && in_doubt(outcome.run) == 0;
+  return complete ? 0 : exit_incomplete;  // on the root, whose code all ranks return
 }
 
 }  // namespace

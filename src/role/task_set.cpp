@@ -68,6 +68,13 @@ range_list task_set::insert(task_range const& range) {
   return fresh;
 }
 
+void task_set::erase(task_id id) {
+  if (!contains(id)) return;
+  for (; id / 64 < base_; --base_) words_.push_front(all_ones);
+  words_[id / 64 - base_] &= ~(std::uint64_t{1} << (id % 64));
+  --count_;
+}
+
 bool task_set::intersects(task_range const& range) const {
   for (std::uint64_t i = 0; i < range.count; ++i)
     if (contains(range[i])) return true;

@@ -19,6 +19,8 @@ class task_set {
   bool insert(task_id id);
   /// Inserts a range. Returns the sub-ranges that were new, in order.
   range_list insert(task_range const& range);
+  /// Removes one task, if it is present.
+  void erase(task_id id);
   /// Whether any task of the range is present.
   [[nodiscard]] bool intersects(task_range const& range) const;
   [[nodiscard]] std::uint64_t count() const { return count_; }

@@ -37,6 +37,8 @@ world::world(scenario const& s, fault* f)
   state_.forgotten.resize(s.tasks);
   state_.left_out.resize(s.tasks);
   state_.early.resize(s.tasks);
+  state_.waiting.resize(n);
+  state_.wrong.resize(s.tasks);
   state_.ran_at_death.resize(s.tasks);
   if (!s.stream) {
     state_.supplied = s.tasks;
@@ -96,6 +98,8 @@ world::world(scenario const& s, fault* f)
   l.resumed = s.resumed;
   l.most_losses = s.most_losses;
   l.on_error = s.on_error;
+  l.audit = s.audit;
+  l.audit_holds = s.audit_holds;
   for (task_id id : s.restored) append(l.restored, {id, 1, 1});
   state_.ledger = role::farm_ledger(std::move(l));
   if (s.seed % 3 == 0) state_.ledger.message_cost(0.005 * static_cast<double>(s.seed % 4));
@@ -105,6 +109,7 @@ world::world(scenario const& s, fault* f)
 
 void world::apply(event const& e) {
   if (fault_ != nullptr && !fault_->hears(*this, e)) return;
+  was_stopping_ = state_.ledger.stopping();
   if (scenario_->timed) state_.ledger.at(state_.seconds += 1e-3);
   switch (e.what) {
     case kind::begin:
@@ -231,14 +236,22 @@ void world::receive(int from, int to, packet p) {
   if (to == 0 && for_ledger(p.what)) {
     bool const was_stopping = state_.ledger.stopping();
     accepted_.clear();
+    sender_ = from;
+    if (std::holds_alternative<role::farm::results>(p.what)) {
+      std::vector<role::task_version> versions;
+      for (task_id id : p.content)
+        if (state_.ledger.compares(id)) versions.push_back({id, version(id, from)});
+      state_.ledger.compared(std::move(versions));
+    }
     state_.ledger.on(from, p.what, list);
     bool const keep = std::exchange(delivering_, std::holds_alternative<role::farm::results>(p.what));
     perform(0, true, list);
     delivering_ = keep;
     if (!accepted_.empty()) {
       auto const accepted = std::exchange(accepted_, {});
-      take_results(p, accepted, was_stopping);
+      take_results(from, p, accepted, was_stopping);
     }
+    sink_released();
     return;
   }
   if (auto* const g = std::get_if<role::farm::give>(&p.what); g != nullptr && to == 0)
@@ -250,7 +263,7 @@ void world::receive(int from, int to, packet p) {
 }
 
 // Passes results to the sink as the ledger has decided: each result once, a merged value whole or not at all.
-void world::take_results(packet const& p, range_list const& accepted, bool was_stopping) {
+void world::take_results(int from, packet const& p, range_list const& accepted, bool was_stopping) {
   auto const ids = ids_of(accepted);
   require(!was_stopping, "results are given to the sink after stop");
   auto in = p.content.begin();
@@ -266,7 +279,12 @@ void world::take_results(packet const& p, range_list const& accepted, bool was_s
     for (task_id id : p.content)
       require(++state_.counted[id] == 1, fmt::format("task {} is merged twice", id));
   }
-  state_.sink_queue.push_back(ids);
+  if (scenario_->audit > 0) {
+    auto& waiting = state_.waiting[static_cast<std::size_t>(from)];
+    waiting.insert(waiting.end(), ids.begin(), ids.end());
+  } else {
+    state_.sink_queue.push_back(ids);
+  }
 }
 
 void world::tick(int rank) {

@@ -63,11 +63,18 @@ struct scenario {
   std::vector<task_id> restored;  ///< which left these results; in ascending order
   unsigned send_after_ticks = 0;  ///< see farm_worker_config
   bool holds_back = false;        ///< the root sometimes keeps the remaining tasks for itself
-  bool timed = false;             ///< the root has a clock: a millisecond per event
-  std::uint64_t chaos = 100;      ///< number of random events before the run is made to end
+  double audit = 0;               ///< see farm_ledger_config
+  bool audit_holds = false;       ///< likewise
+  std::optional<int> liar;        ///< this rank's results of one task in `lies_in` are wrong
+  std::uint64_t lies_in = 1;
+  bool timed = false;         ///< the root has a clock: a millisecond per event
+  std::uint64_t chaos = 100;  ///< number of random events before the run is made to end
 
   /// True if nothing makes a task run twice.
-  [[nodiscard]] bool calm() const { return deaths == 0 && suspicions == 0 && lost_in == 0 && poison.empty(); }
+  [[nodiscard]] bool calm_but_for_the_liar() const {
+    return deaths == 0 && suspicions == 0 && lost_in == 0 && poison.empty();
+  }
+  [[nodiscard]] bool calm() const { return calm_but_for_the_liar() && !liar; }
   [[nodiscard]] std::string describe() const;
 };
 
@@ -83,6 +90,8 @@ struct scenario {
 [[nodiscard]] scenario poison_scenario(std::uint64_t seed);
 /// Draws one whose ranks die for other reasons while tasks may be blamed.
 [[nodiscard]] scenario blaming_scenario(std::uint64_t seed);
+/// Draws one that audits its results; a rank may lie.
+[[nodiscard]] scenario audited_scenario(std::uint64_t seed);
 /// Draws a scenario with a ring of 64 ranks; may include deaths.
 [[nodiscard]] scenario wide_ring_scenario(std::uint64_t seed);
 
@@ -189,7 +198,9 @@ class world {
     std::vector<std::uint8_t> forgotten;
     std::vector<std::uint8_t> left_out;  // per task
     std::vector<std::vector<task_id>> sink_queue;
-    std::vector<bool> early;  // ordered: recorded, its turn has not come
+    std::vector<std::vector<task_id>> waiting;  // with audits: per rank, results that wait for the sink
+    std::vector<bool> wrong;                    // per task: the sink is to receive a wrong result
+    std::vector<bool> early;                    // ordered: recorded, its turn has not come
     std::uint64_t supplied = 0, sunk = 0;
     std::uint64_t next = 0;  // ordered: the sink waits for this task
     bool source_ended = false, source_failed = false, sink_failed = false, asked_to_stop = false;
@@ -235,7 +246,13 @@ class world {
   void perform(int rank, bool from_ledger, role::farm_actions& list, thread* t = nullptr);
   void send(int from, int to, role::farm_message const& m);
   void start_thread(int rank, thread& t, task_range const& range);
-  void take_results(packet const& p, range_list const& accepted, bool was_stopping);
+  void take_results(int from, packet const& p, range_list const& accepted, bool was_stopping);
+  [[nodiscard]] std::uint64_t version(task_id id, int rank) const;
+  void accept(role::farm::accept const& v);
+  void discard(int rank);
+  void sink_released();
+  void check_audits() const;
+  [[nodiscard]] bool may_be_unsettled() const;
   void drain_self();
   void check_window() const;
   void restore();
@@ -245,6 +262,9 @@ class world {
   std::uint64_t losses_ = 0;  // state of the generator that chooses lost messages
   range_list accepted_;
   bool delivering_ = false;
+  bool was_stopping_ = false;  // before the event
+  int sender_ = 0;             // of the message that is delivered
+  std::vector<int> released_;
   state state_;
 };
 

@@ -43,6 +43,12 @@ void world::perform(int rank, bool from_ledger, role::farm_actions& list, thread
     } else if (auto* const r = std::get_if<role::farm::record>(&a)) {
       require(delivering_, "a task is recorded that no message brought");
       accepted_.push_back(r->range);
+    } else if (auto const* const v = std::get_if<role::farm::accept>(&a)) {
+      accept(*v);
+    } else if (auto const* const w = std::get_if<role::farm::release>(&a)) {
+      released_.push_back(w->rank);
+    } else if (auto const* const d = std::get_if<role::farm::discard>(&a)) {
+      discard(d->rank);
     } else if (auto* const f = std::get_if<role::farm::forget>(&a)) {
       for (task_id id : ids_of({f->range})) state_.forgotten.at(id) = 1;
       if (state_.ledger.may_run_twice()) at(0).worker.drop(f->range);  // as the engine does
@@ -59,6 +65,57 @@ void world::perform(int rank, bool from_ledger, role::farm_actions& list, thread
     }
   }
   list.clear();
+  if (!delivering_) sink_released();
+}
+
+// --- audits
+
+std::uint64_t world::version(task_id id, int rank) const {
+  return scenario_->liar == rank && id % scenario_->lies_in == 0 ? 1 : 0;
+}
+
+void world::accept(role::farm::accept const& v) {
+  require(++state_.recorded.at(v.task) == 1, fmt::format("task {} is recorded twice", v.task));
+  state_.wrong[v.task] = v.version != 0;
+  state_.sink_queue.push_back({v.task});
+}
+
+void world::discard(int rank) {
+  require(rank == scenario_->liar, fmt::format("rank {} is blamed, but does not lie", rank));
+  for (task_id id : std::exchange(state_.waiting[static_cast<std::size_t>(rank)], {})) --state_.recorded[id];
+  if (rank == sender_) accepted_.clear();
+}
+
+void world::sink_released() {
+  for (int const rank : std::exchange(released_, {})) {
+    auto& waiting = state_.waiting[static_cast<std::size_t>(rank)];
+    for (task_id id : waiting) state_.wrong[id] = version(id, rank) != 0;
+    if (!waiting.empty()) state_.sink_queue.push_back(std::exchange(waiting, {}));
+  }
+}
+
+// Whether the ranks may disagree without a third one that settles it.
+bool world::may_be_unsettled() const {
+  auto const& s = *scenario_;
+  int const computing = s.ranks - (s.root_serves ? 1 : 0);
+  return s.liar && (computing < 3 || !s.calm_but_for_the_liar() || s.failing_from || s.failing_rank);
+}
+
+// If all tasks are audited, or the liar is found, none of its results is in the sink, or all of them are
+// named.
+void world::check_audits() const {
+  auto const& s = *scenario_;
+  auto const& audits = state_.ledger.audits();
+  std::vector<bool> named(s.tasks);
+  for (auto const& f : audits.faults()) {
+    require(!s.audit_holds || count_tasks(f.released) <= audits.unchecked(),
+            "results are in the sink that had to wait");
+    for (task_id id : ids_of(f.released)) named[id] = true;
+  }
+  bool const all = s.audit >= 1 && audits.unchecked() == 0;
+  if (audits.faults().empty() && !all) return;
+  for (task_id id = 0; id < s.tasks; ++id)
+    require(!state_.wrong[id] || named[id], fmt::format("the sink has a wrong result of task {}", id));
 }
 
 void world::send(int from, int to, role::farm_message const& m) {
@@ -75,7 +132,9 @@ void world::send(int from, int to, role::farm_message const& m) {
       require(!scenario_->stream || !state_.forgotten[id],
               fmt::format("task {} is given, but forgotten", id));
     }
-    require(!state_.ledger.stopping(), "tasks are given after stop");
+    // The event that makes the ledger give tasks may also show a difference that ends the run.
+    require(!state_.ledger.stopping() || (scenario_->audit > 0 && !was_stopping_),
+            "tasks are given after stop");
   } else if (auto const* const g = std::get_if<role::farm::give>(&m)) {
     p.content = ids_of(g->ranges);
     require(!p.content.empty(), "a victim gives nothing");
@@ -179,6 +238,7 @@ void world::check_end() const {
         require(state_.recorded[id] + state_.left_out[id] == 1, "a task is not recorded");
         require(!s.merged || state_.counted[id] + state_.left_out[id] == 1, "a task is not merged");
       }
+      check_audits();
       require(root.tasks == s.tasks - left_out && state_.sunk == root.tasks, "the sink lacks results");
       require(left_out == 0 || !survives_a_bad_rank(root),
               "a task is left out though another rank could run it");
@@ -188,7 +248,9 @@ void world::check_end() const {
       require(state_.asked_to_stop, "an early end that no rank requested");
       break;
     case status::task_failed:
-      if (blamed())
+      if (s.audit > 0 && !fails(root.task, root.rank))
+        require(may_be_unsettled(), "a difference is not settled");
+      else if (blamed())
         check_blame(root);
       else if (survives_a_bad_rank(root))
         require(false, "the run fails though another rank could run the task");

@@ -1,6 +1,8 @@
 // Draws scenarios from seeds.
 #include <fmt/format.h>
 
+#include <array>
+
 #include "harness.hpp"
 #include "role/deal.hpp"
 
@@ -22,6 +24,8 @@ std::string scenario::describe() const {
           (poison.empty() ? "" : fmt::format(", poison {}", fmt::join(poison, " "))) +
           (on_error.goes_on() ? ", on_error " + skel::to_string(on_error) : "") +
           (failing_rank ? fmt::format(", rank {} fails", *failing_rank) : "") +
+          (audit > 0 ? fmt::format(", audit {}{}", audit, audit_holds ? ", results held" : "") : "") +
+          (liar ? fmt::format(", rank {} lies in 1 of {}", *liar, lies_in) : "") +
           (most_losses > 0 ? fmt::format(", blamed after {}", most_losses) : ""));
 }
 
@@ -192,6 +196,23 @@ scenario poison_scenario(std::uint64_t seed) {
 scenario blaming_scenario(std::uint64_t seed) {
   auto s = draw(seed, seed % 4 != 0);
   s.most_losses = 1 + static_cast<unsigned>(seed % 3);
+  return s;
+}
+
+scenario audited_scenario(std::uint64_t seed) {
+  std::mt19937_64 dice(seed * 11 + 4);
+  auto s = draw(seed, dice() % 3 == 0);
+  s.ranks = std::max(s.ranks, 2 + static_cast<int>(dice() % 3));
+  s.root_serves = s.root_serves && s.ranks > 2;
+  if (!s.policy.power.empty()) s.policy.power.assign(static_cast<std::size_t>(s.ranks), 1.0);
+  s.ticks = true;
+  s.merged = false;
+  s.other_call = {};
+  if (seed % 4 == 0) s.on_error = skel::on_error::collect{1 + static_cast<unsigned>(dice() % 2)};
+  s.audit = std::array{0.1, 0.5, 1.0}.at(dice() % 3);
+  s.audit_holds = !s.stream && s.window == 0 && dice() % 4 != 0;
+  if (dice() % 3 != 0) s.liar = static_cast<int>(dice() % static_cast<std::uint64_t>(s.ranks));
+  s.lies_in = 1 + dice() % 8;
   return s;
 }
 

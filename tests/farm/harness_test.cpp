@@ -55,6 +55,10 @@ TEST_CASE("ranks that die for unrelated reasons, while tasks may be blamed", "[d
   try_many("blaming", harness::blaming_scenario, 17, runs_wanted(8000));
 }
 
+TEST_CASE("audits find a rank whose results are wrong, and no other", "[audits]") {
+  try_many("audited", harness::audited_scenario, 9, runs_wanted(12000));
+}
+
 TEST_CASE("64 ranks on the ring, up to 16 of them dying", "[deaths]") {
   try_many("ring of 64", harness::wide_ring_scenario, 77, runs_wanted(1000) / 10);
 }

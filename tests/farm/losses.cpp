@@ -1,7 +1,8 @@
 // A farm whose ranks kill themselves: losses SCHEDULE RESULTS WHEN SEED. The root prints the lost ranks and
 // whether the bytes are right. losses_test.cpp starts it. RESULTS: streamed, concentrated, or on-root for
-// tasks that travel. WHEN = abort or hang: a task ends every rank that runs it, or does not end, and is
-// left out. hang-root: the root's tasks do not end.
+// tasks that travel, or audited for a rank that flips bits, which audits must find. WHEN = abort or hang: a
+// task ends every rank that runs it, or does not end, and is left out. hang-root: the root's tasks do not
+// end.
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -17,6 +18,7 @@ namespace {
 
 using namespace std::chrono_literals;
 constexpr std::uint64_t tasks = 240;
+constexpr int liar = 2;
 constexpr std::uint64_t poison = 17;  // with WHEN = abort, this task aborts any rank that runs it
 
 std::vector<std::uint64_t> work(std::uint64_t id) {
@@ -40,6 +42,8 @@ int main(int argc, char** argv) {
     test::plan_of_deaths const p{argv[3], std::strtoull(argv[4], nullptr, 10), ctx.size(), 120ms};
     skel::farm_options options;
     if (std::string(argv[2]) == "concentrated") options.results = skel::results::concentrated();
+    bool const audited = std::string(argv[2]) == "audited";
+    if (audited) options.audit = 0.5;
     if (p.when == "last") options.max_losses_per_task = 0;  // one task kills all of them
     bool const hangs = p.when == "hang";
     bool const aborts = p.when == "abort" || hangs;
@@ -57,7 +61,9 @@ int main(int argc, char** argv) {
         bool const hangs_here = hangs ? id == poison : p.when == "hang-root" && ctx.is_root();
         if (dying && hangs_here) std::this_thread::sleep_for(1h);
         if (dying && aborts && id == poison) std::abort();
-        return work(id);
+        auto result = work(id);
+        if (audited && dying && ctx.rank() == liar && id % 3 == 0) result[0] ^= 64;
+        return result;
       };
       auto const list = [] { return std::views::iota(std::uint64_t{0}, tasks); };
       skel::any_schedule const how(argv[1]);
@@ -71,6 +77,8 @@ int main(int argc, char** argv) {
       auto const& failed = report.failed_tasks;
       if (ctx.is_root() && aborts)
         right = right && (dying ? failed.size() == 1 && failed[0].task == poison : failed.empty());
+      if (ctx.is_root() && audited && dying)
+        right = right && report.audit->at_fault.size() == 1 && report.audit->at_fault[0].rank == liar;
       if (ctx.is_root()) test::say_losses(right, report);
     };
     if (auto const life = p.lifetime(ctx.rank())) test::die_in(*life);

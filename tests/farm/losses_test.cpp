@@ -73,6 +73,12 @@ TEST_CASE("a task that does not end on the root ends the job with exit code 1") 
         }) == 1);
 }
 
+TEST_CASE("audits find a rank that flips bits, although another rank or itself is killed") {
+  std::uint64_t seed = 1;
+  for (auto const* how : {"auto", "blocks", "ring", "first-come"})
+    survives({how, "audited", "random"}, seed++, 5);
+}
+
 TEST_CASE("two ranks at once, and all but the root") {
   for (auto const* how : {"auto", "guided", "interleaved", "ring"}) {
     survives({how, "streamed", "two"}, 5);

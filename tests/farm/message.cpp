@@ -32,7 +32,7 @@ std::optional<farm::load> any_load(std::mt19937_64& dice) {
 }
 
 farm_message any_message(std::mt19937_64& dice) {
-  switch (dice() % 16) {
+  switch (dice() % 17) {
     case 0:
       return role::call_message(role::hello{dice(), dice() % 99, any_power(dice)});
     case 1:
@@ -65,6 +65,8 @@ farm_message any_message(std::mt19937_64& dice) {
       return farm::take_from{static_cast<int>(dice() % 4096), any_number(dice)};
     case 14:
       return farm::spacing{any_number(dice)};
+    case 15:
+      return farm::dismissed{};
     case 12:
       return farm::give{any_ranges(dice), dice() % 2 == 0, dice() % 2 == 0};
     default: {

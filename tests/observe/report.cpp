@@ -70,6 +70,16 @@ TEST_CASE("failed tasks are listed, if there are any") {
         R"([{"task":7,"rank":1,"times":3,"text":"no \"luck\""}])");
 }
 
+TEST_CASE("audits are reported, if there are any") {
+  auto run = some_report();
+  CHECK_FALSE(written(run, {"skel-x", {}, {}}).contains("audit"));
+  run.audit = skel::audit_report{.checked = 12, .unchecked = 1, .at_fault = {}};
+  CHECK(written(run, {"skel-x", {}, {}})["audit"].dump() == R"({"checked":12,"unchecked":1})");
+  run.audit->at_fault = {{.rank = 2, .task = 17, .computed_again = 80, .in_sink = {{3, 5}}}};
+  CHECK(written(run, {"skel-x", {}, {}})["audit"]["at_fault"].dump() ==
+        R"([{"rank":2,"task":17,"computed_again":80,"in_sink":[[3,5]]}])");
+}
+
 TEST_CASE("teams are listed, if there are any") {
   auto run = some_report();
   CHECK_FALSE(written(run, {"skel-x", {}, {}}).contains("teams"));

@@ -72,6 +72,8 @@ TEST_CASE("every common option is parsed") {
                                "collect:times=2",
                                "--task-time-limit",
                                "500ms",
+                               "--audit",
+                               "0.01",
                                "--report",
                                "r.json",
                                "--trace",
@@ -95,6 +97,7 @@ TEST_CASE("every common option is parsed") {
   CHECK(farm.root == skel::root_role::serves);
   CHECK(farm.on_error == options.on_error());
   CHECK(farm.task_time_limit_seconds == 0.5);
+  CHECK(farm.audit == 0.01);
   CHECK(options.report == "r.json");
   CHECK(options.trace == "t.json");
   CHECK(options.samples == "s.csv");

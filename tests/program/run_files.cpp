@@ -95,6 +95,23 @@ TEST_CASE("a run that left tasks out names ten of them and writes no sample") {
   CHECK(lines.back() == "the result is incomplete: 12 of 524 tasks left out; --resume tries them again");
 }
 
+TEST_CASE("a rank at fault is named, and results of it that the sink had") {
+  auto outcome = some_outcome();
+  outcome.run.audit = skel::audit_report{.checked = 12, .unchecked = 0, .at_fault = {}};
+  CHECK(is_whole(outcome.run));
+  CHECK(lines_of_failures(outcome.run).empty());
+  CHECK(test::contains(summary_line(outcome.run), "; 12 tasks audited"));
+  outcome.run.audit->at_fault = {{.rank = 2, .task = 17, .computed_again = 80, .in_sink = {}}};
+  CHECK(is_whole(outcome.run));
+  CHECK(test::contains(summary_line(outcome.run), "; 12 tasks audited, rank 2 at fault in task 17"));
+  CHECK(lines_of_failures(outcome.run) ==
+        std::vector<std::string>{"the audits found rank 2 at fault in task 17: 80 tasks computed again"});
+  outcome.run.audit->at_fault[0].in_sink = {{3, 5}, {9, 9}};
+  CHECK_FALSE(is_whole(outcome.run));
+  CHECK(lines_of_failures(outcome.run).back() ==
+        "the result may be wrong in 4 tasks of ranks at fault; the report names them");
+}
+
 TEST_CASE("costs of tasks are written one per line") {
   test::temporary_directory const directory;
   auto const path = directory.file("c.csv");

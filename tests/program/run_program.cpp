@@ -42,10 +42,11 @@ TEST_CASE("--help and --version exit with 0") {
   auto const help = probe("--help");
   CHECK(help.code == 0);
   CHECK(help.err.empty());
-  for (auto const* const option : {"--schedule SPEC", "--results SPEC", "--root works|serves", "--threads N",
-                                   "--report FILE.json", "--trace FILE.json", "--samples FILE.csv",
-                                   "--progress auto|always|never", "--verify", "-o,--output FILE", "--quiet",
-                                   "--version", "--time-limit", "--on-error", "--task-time-limit", "ACT"}) {
+  for (auto const* const option :
+       {"--schedule SPEC", "--results SPEC", "--root works|serves", "--threads N", "--report FILE.json",
+        "--trace FILE.json", "--samples FILE.csv", "--progress auto|always|never", "--verify",
+        "-o,--output FILE", "--quiet", "--version", "--time-limit", "--on-error", "--task-time-limit",
+        "--audit SHARE", "ACT"}) {
     CAPTURE(option);
     CHECK(test::contains(help.out, option));
   }

@@ -208,6 +208,18 @@ class farm_work_of final : public farm_work {
     for (; count > 0; --count) static_cast<void>(unpack<result>(from));
   }
 
+  void clear_padding(std::span<std::byte> from) const override {
+#ifdef SKEL_CLEARS_PADDING
+    if constexpr (raw_bytes<result> && !has_transfer_traits<result> && !all_bytes_count<result>) {
+      alignas(result) std::byte copy[sizeof(result)];
+      std::memcpy(copy, from.data(), sizeof(result));
+      __builtin_clear_padding(reinterpret_cast<result*>(copy));
+      std::memcpy(from.data(), copy, sizeof(result));
+    }
+#endif
+    static_cast<void>(from);
+  }
+
   std::uint64_t pull(std::uint64_t most, bool& ended) override {
     if constexpr (payload) {
       auto& [range, next, pulled, tasks] = stream_;

@@ -27,6 +27,22 @@ struct record {
   task_range range{};
   friend bool operator==(record const&, record const&) = default;
 };
+/// Pass this version of an audited task's results to the sink, and drop the others.
+struct accept {
+  task_id task = 0;
+  std::uint64_t version = 0;
+  friend bool operator==(accept const&, accept const&) = default;
+};
+/// With audits, recorded results wait: now those of this rank go to the sink, ...
+struct release {
+  rank_id rank = 0;
+  friend bool operator==(release const&, release const&) = default;
+};
+/// ... or are dropped, because the rank is at fault.
+struct discard {
+  rank_id rank = 0;
+  friend bool operator==(discard const&, discard const&) = default;
+};
 /// Drop the payloads of these tasks.
 struct forget {
   task_range range{};
@@ -45,8 +61,9 @@ struct leave_out {
 }  // namespace farm
 
 /// `drain` drops unsent results and the payloads of waiting tasks.
-using farm_action = std::variant<farm::send, tell_root, farm::execute, farm::record, farm::forget,
-                                 farm::leave_out, drain, end, fail>;
+using farm_action =
+    std::variant<farm::send, tell_root, farm::execute, farm::record, farm::accept, farm::release,
+                 farm::discard, farm::forget, farm::leave_out, drain, end, fail>;
 using farm_actions = std::vector<farm_action>;
 
 }  // namespace skel::role

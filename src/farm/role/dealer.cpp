@@ -65,6 +65,13 @@ void farm_dealer::lost(std::size_t index) {
   last_lost_ = index;
 }
 
+void farm_dealer::dismiss(std::size_t index) {
+  count(ranks_[index], -1);
+  ranks_[index].computes = false;
+  ranks_[index].waiting = false;
+  loads_.lost(index);
+}
+
 void farm_dealer::asks(std::size_t index, std::uint64_t n) {
   auto& r = ranks_[index];
   if (r.waiting) return;

@@ -34,6 +34,8 @@ class farm_dealer {
   bool hello(std::size_t index, std::uint64_t threads, double power);
   void lost(std::size_t index);
   void heard(std::size_t index);
+  /// The rank is to compute nothing more.
+  void dismiss(std::size_t index);
   /// The rank wants `n` tasks. Repeated requests change nothing.
   void asks(std::size_t index, std::uint64_t n);
   /// While `on`, other ranks get nothing more, and the root runs the remaining tasks itself.
@@ -75,6 +77,7 @@ class farm_dealer {
   [[nodiscard]] bool computes(std::size_t index) const {
     return ranks_[index].alive && ranks_[index].computes;
   }
+  [[nodiscard]] bool any_computes() const { return computing_ > 0; }
   [[nodiscard]] bool said_hello(std::size_t index) const { return ranks_[index].hello; }
   [[nodiscard]] bool alive(std::size_t index) const { return ranks_[index].alive; }
   /// True if the rank no longer asks for tasks, or never did.

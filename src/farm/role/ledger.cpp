@@ -18,7 +18,8 @@ farm_ledger::farm_ledger(farm_ledger_config config)
       roll_(config_.ranks, config_.call_hash),
       stock_(config_.ranks.count),
       begun_(config_.ranks.count),
-      suspects_(config_.most_losses) {
+      suspects_(config_.most_losses),
+      audits_(config_.audit, config_.ranks.count) {
   for (auto const& r : config_.restored) {
     recorded_.insert(r);
     restored_end_ = std::max(restored_end_, r.last() + 1);
@@ -137,6 +138,8 @@ void farm_ledger::sunk(std::uint64_t count, task_id next, farm_actions& out) {
 }
 
 void farm_ledger::maybe_complete(farm_actions& out) {
+  if (audits_.on() && config_.audit_holds && !stopping() && source_ended_ && recorded_.count() == available_)
+    for (std::size_t i = 0; i < config_.ranks.count; ++i) release(i, out);
   // The sink may still throw while results wait for it, so the run ends only when it has received all.
   if (!stopping() && source_ended_ && recorded_.count() == available_ && sunk_ + left_out_ == available_)
     roll(out, &roll_call::done, sunk_);
@@ -182,6 +185,10 @@ void farm_ledger::on(rank_id from, farm_message const& m, farm_actions& out) {
   roll_.heard(from);  // a rank that speaks is not lost: withdraws the suspicion
   dealer_.heard(*index);
   suspects_.heard(from);
+  if (audits_.at_fault(*index) && !std::holds_alternative<call_message>(m)) {
+    if (!stopping()) out.push_back(farm::send{from, farm::dismissed{}});
+    return;
+  }
   if (auto const* const call = std::get_if<call_message>(&m)) {
     roll_.count(sunk_, handed_out_again_);
     roll(out, &roll_call::on, from, *call);
@@ -212,6 +219,7 @@ void farm_ledger::on_hello(std::size_t index, hello const& m, farm_actions& out)
   }
   give_suspects(out);
   give_failed(out);
+  give_audits(out);
   if (stopping()) {
     call_messages told;
     roll_.say_again(config_.ranks[index], told);
@@ -246,6 +254,8 @@ void farm_ledger::on_results(std::size_t index, farm::results const& m, farm_act
     give_suspects(out);
   if (config_.merged)
     record_merged(m.ranges, out);
+  else if (audits_.on())
+    audit(index, m.ranges, out);
   else
     record(m.ranges, out);
   told(index, m.here);
@@ -259,12 +269,16 @@ void farm_ledger::on_results(std::size_t index, farm::results const& m, farm_act
 void farm_ledger::record(range_list const& ranges, farm_actions& out) {
   for (auto const& r : ranges)
     for (auto const& fresh : recorded_.insert(r)) {
-      // The task may be back in the pool and not yet given again.
-      if (handed_out_again_ > 0) dealer_.pool().remove(fresh, recorded_);
-      failed_.settle(fresh);
+      settle(fresh);
       out.push_back(farm::record{fresh});
       out.push_back(farm::forget{fresh});
     }
+}
+
+void farm_ledger::settle(task_range const& fresh) {
+  // The task may be back in the pool and not yet given again.
+  if (handed_out_again_ > 0) dealer_.pool().remove(fresh, recorded_);
+  failed_.settle(fresh);
 }
 
 // One value for all of `ranges`: if some tasks count already, the value is refused and the others run again.
@@ -319,6 +333,7 @@ std::uint64_t farm_ledger::hash() const {
   begun_.hash(d);
   suspects_.hash(d, [](task_id id) { return id; });
   failed_.hash(d);
+  audits_.hash(d);
   d.add(sink_next_).add(left_out_);
   return d.value();
 }

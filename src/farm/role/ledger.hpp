@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "farm/role/action.hpp"
+#include "farm/role/audits.hpp"
 #include "farm/role/begun_tasks.hpp"
 #include "farm/role/dealer.hpp"
 #include "farm/role/failed_tasks.hpp"
@@ -38,6 +39,11 @@ struct farm_ledger_config {
   /// The run ends with an error when this many lost ranks were running the same task; 0: never.
   unsigned most_losses = 0;
   error_policy on_error{};
+  /// This share of the tasks, 0 to 1, runs on two ranks whose results must agree; not with `merged`.
+  double audit = 0;
+  /// All results wait until the last audit is settled; otherwise those of a rank wait while one of its
+  /// audited results is in doubt.
+  bool audit_holds = false;
   /// This run continues an earlier one: the root deals the remaining tasks even if workers could compute
   /// their shares of the whole list.
   bool resumed = false;
@@ -49,7 +55,8 @@ struct farm_ledger_config {
 /// root asks the living ranks what they hold (stock_taking) and gives tasks that are neither recorded nor
 /// claimed again (farm_dealer). Tasks that the lost rank was running (begun_tasks) are suspected of having
 /// ended it and go to one rank at a time (suspects). Tasks that threw (failed_tasks) run again or are left
-/// out, as config.on_error says. A regular value; events append their actions to `out`.
+/// out, as config.on_error says. Some tasks run on two ranks that must agree (farm_audits), as config.audit
+/// says. A regular value; events append their actions to `out`.
 class farm_ledger {
  public:
   farm_ledger() = default;
@@ -70,6 +77,8 @@ class farm_ledger {
   void hold_back(bool on, farm_actions& out);
   /// A message costs the root this many seconds. With many ranks, results then travel less often.
   void message_cost(double seconds);
+  /// The versions of the audited results in the message that on() receives next.
+  void compared(std::vector<task_version> versions) { versions_ = std::move(versions); }
   void on(rank_id from, farm_message const& m, farm_actions& out);
   void lost(rank_id rank, farm_actions& out);
   void tick(farm_actions& out);
@@ -85,9 +94,12 @@ class farm_ledger {
   [[nodiscard]] std::uint64_t handed_out_again() const { return handed_out_again_; }
   /// Whether a task may run, or may have run, on two ranks.
   [[nodiscard]] bool may_run_twice() const {
-    return handed_out_again_ > 0 || copies_ > 0 ||
+    return handed_out_again_ > 0 || copies_ > 0 || audits_.on() ||
            (config_.policy.copies && config_.policy.more == more_from::ring);
   }
+  [[nodiscard]] farm_audits const& audits() const { return audits_; }
+  /// Whether the result of a task must be compared with others.
+  [[nodiscard]] bool compares(task_id id) const { return audits_.chooses(id) && !recorded_.contains(id); }
   /// Number of copies of running tasks that idle ranks were given.
   [[nodiscard]] std::uint64_t copies() const { return copies_; }
   /// Number of tasks that will have no result.
@@ -133,6 +145,7 @@ class farm_ledger {
   void on_stock(std::size_t index, farm::stock const& m, farm_actions& out);
   [[nodiscard]] bool tasks_exist(std::size_t index, range_list const& ranges, farm_actions& out);
   void record(range_list const& ranges, farm_actions& out);
+  void settle(task_range const& fresh);
   void record_merged(range_list const& ranges, farm_actions& out);
   void put_back(range_list const& ranges);
 
@@ -154,6 +167,17 @@ class farm_ledger {
   [[nodiscard]] std::optional<std::size_t> taker_of_failed(task_id id) const;
   void give_up(farm::leave_out task, farm_actions& out);
 
+  void audit(std::size_t index, range_list const& ranges, farm_actions& out);
+  void judge(task_id id, farm_actions& out);
+  void disagree(task_id id, std::string text, farm_actions& out);
+  void settle_audit(task_id id, std::uint64_t version, bool checked, farm_actions& out);
+  void give_audits(farm_actions& out);
+  void give_up_audit(task_id id, farm_actions& out);
+  void release_of(std::size_t index, farm_actions& out);
+  void release(std::size_t index, farm_actions& out);
+  void dismiss(std::size_t index, task_id task, farm_actions& out);
+  void enlist_root(farm_actions& out);
+
   farm_ledger_config config_;
   roll_call roll_;
   farm_dealer dealer_;
@@ -161,6 +185,8 @@ class farm_ledger {
   begun_tasks begun_;
   suspects<task_id> suspects_;
   failed_tasks failed_;
+  farm_audits audits_;
+  std::vector<task_version> versions_;  // of the message at hand
   task_set recorded_;
   std::uint64_t available_ = 0;  // number of tasks that the source has produced
   bool source_ended_ = false;

@@ -12,6 +12,12 @@ void farm_ledger::on_task_failed(std::size_t index, farm::task_failed const& m, 
   stock_.moved();
   if (watches(index)) begun_.results(index, dealer_.threads(index), {task}, {}, now_);
   if (suspects_.acquit(m.task)) give_suspects(out);  // it throws, so it ended no rank
+  if (audits_.open(m.task)) {                        // it ran on another rank
+    audits_.threw(m.task, index);
+    give_audits(out);
+    maybe_complete(out);
+    return;
+  }
   rank_id const from = config_.ranks[index];
   if (recorded_.contains(m.task) || !failed_.add(m.task, from, m.nth)) return;
   if (auto const times = failed_.times(m.task); times >= config_.on_error.times) {

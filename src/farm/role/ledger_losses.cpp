@@ -11,11 +11,13 @@ void farm_ledger::lost(rank_id rank, farm_actions& out) {
   suspects_.lost(rank);
   stock_.lost(*index);
   stock_.again_soon();
-  dealer_.enlist_root(decided_);
-  give(out);
+  enlist_root(out);
   deal(out);
   roll_.count(sunk_, handed_out_again_);
   roll(out, &roll_call::lost, rank);
+  if (stopping()) return;
+  audits_.lost(*index);
+  give_audits(out);
   if (stopping()) return;
   if (stock_.under_way())
     finish_stock(out);  // the next tick counts again without it
@@ -41,8 +43,10 @@ void farm_ledger::tick(farm_actions& out) {
   }
   give_suspects(out);
   give_failed(out);
+  give_audits(out);
+  if (stopping()) return;
   if (directs()) direct_idle(true, out);
-  if (stock_.tick(!roll_.lost_ranks().empty())) take_stock(out);
+  if (stock_.tick(!roll_.lost_ranks().empty() || !audits_.faults().empty())) take_stock(out);
 }
 
 void farm_ledger::take_stock(farm_actions& out) {
@@ -72,6 +76,8 @@ void farm_ledger::finish_stock(farm_actions& out) {
   }
   for (auto const& r : dealer_.pool().ranges()) stock_.claim(r);
   for (task_id const id : failed_.waiting()) stock_.claim({id, 1, 1});
+  for (task_id const id : audits_.take_back_if([&](task_id t) { return !stock_.claimed().contains(t); }))
+    stock_.claim({id, 1, 1});
   find_suspects();
   auto const missing = recorded_.missing(recorded_.low_water(), available_, stock_.claimed());
   stock_.end();
@@ -79,6 +85,7 @@ void farm_ledger::finish_stock(farm_actions& out) {
   put_back(missing);
   give_suspects(out);
   give_failed(out);
+  give_audits(out);
   serve_all(out);
   push(out);
 }

@@ -113,12 +113,17 @@ struct spacing {
   std::uint64_t microseconds = 0;  ///< of work of each compute thread
   friend bool operator==(spacing const&, spacing const&) = default;
 };
+/// Root to worker: its results cannot be believed. It computes nothing more.
+struct dismissed {
+  friend bool operator==(dismissed const&, dismissed const&) = default;
+};
 
 }  // namespace farm
 
-using farm_message = std::variant<call_message, farm::ask, farm::grant, farm::grant_suspect, farm::nothing,
-                                  farm::results, farm::begins, farm::take_stock, farm::stock, farm::steal,
-                                  farm::give, farm::none, farm::take_from, farm::spacing, farm::task_failed>;
+using farm_message =
+    std::variant<call_message, farm::ask, farm::grant, farm::grant_suspect, farm::nothing, farm::results,
+                 farm::begins, farm::take_stock, farm::stock, farm::steal, farm::give, farm::none,
+                 farm::take_from, farm::spacing, farm::task_failed, farm::dismissed>;
 template <>
 inline constexpr unsigned first_kind<farm_message> = 16;
 

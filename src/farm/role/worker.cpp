@@ -51,6 +51,7 @@ void farm_worker::finished(task_range const& range, std::uint64_t next_limit, fa
     maybe_stopped(out);
     return;
   }
+  if (dismissed_) return;
   bool const awaited = held_.finish(range);
   if (next_limit > 0) {
     reach_ = next_limit * static_cast<std::uint64_t>(config_.threads);
@@ -64,6 +65,10 @@ void farm_worker::failed(task_id id, std::string text, task_range const& dropped
   if (attendance_.ended()) return;
   held_.end_run({id, 1, 1});
   if (!dropped.empty()) held_.end_run(dropped);
+  if (dismissed_) {
+    if (attendance_.draining()) maybe_stopped(out);
+    return;
+  }
   attendance_.failed(id, std::move(text), out);
   drained(out);
 }
@@ -77,12 +82,13 @@ void farm_worker::threw(task_id id, std::string text, farm_actions& out) {
     maybe_stopped(out);
     return;
   }
+  if (dismissed_) return;
   say(farm::task_failed{id, ++failures_, std::move(text)}, out);
   go_on(out);
 }
 
 void farm_worker::hand_out(std::uint64_t limit, farm_actions& out) {
-  if (attendance_.draining() || limit == 0) return;
+  if (attendance_.draining() || dismissed_ || limit == 0) return;
   auto const range = held_.start(limit);
   if (!range) return;
   if (config_.self != config_.root || directed()) untold_.push_back(*range);
@@ -125,6 +131,11 @@ void farm_worker::on(rank_id from, farm_message const& m, farm_actions& out) {
     on_suspect(*s);
   } else if (std::holds_alternative<farm::nothing>(m)) {
     on_nothing(out);
+  } else if (std::holds_alternative<farm::dismissed>(m)) {
+    dismissed_ = true;
+    asked_ = false;
+    held_.clear();
+    untold_.clear();
   } else if (auto const* const wait = std::get_if<farm::spacing>(&m)) {
     config_.interval = static_cast<double>(wait->microseconds) * 1e-6;
   } else if (auto const* const call = std::get_if<call_message>(&m)) {
@@ -138,7 +149,7 @@ void farm_worker::on(rank_id from, farm_message const& m, farm_actions& out) {
 void farm_worker::on_grant(farm::grant const& m, farm_actions& out) {
   tells_always_ = tells_always_ || m.may_be_held;
   asked_ = false;
-  if (attendance_.draining()) return;
+  if (attendance_.draining() || dismissed_) return;
   if (ring_ && m.may_be_held) ring_->note_held_by_others();
   enqueue(m.ranges, m.may_be_held);
   if (ring_) ring_->feed_hungry(held_, out);
@@ -156,16 +167,16 @@ void farm_worker::on_nothing(farm_actions& out) {
 // Not an answer to this rank's request, so it keeps waiting for one.
 void farm_worker::on_suspect(farm::grant_suspect const& m) {
   tells_always_ = tells_always_ || m.watched;
-  if (attendance_.draining()) return;
+  if (attendance_.draining() || dismissed_) return;
   for (auto const& fresh : held_.not_held({&m.task, 1})) held_.add_suspect(fresh);
 }
 
 void farm_worker::on_ring(rank_id from, farm_message const& m, farm_actions& out) {
   if (auto const* const s = std::get_if<farm::steal>(&m)) {
-    ring_->on_steal(from, *s, attendance_.draining(), held_, out);
+    ring_->on_steal(from, *s, attendance_.draining() || dismissed_, held_, out);
   } else if (auto const* const g = std::get_if<farm::give>(&m)) {
     ring_->answered(from);
-    if (attendance_.draining()) return;
+    if (attendance_.draining() || dismissed_) return;
     tells_always_ = tells_always_ || g->may_be_held;
     stole_ = true;
     ring_->given(from, *g);
@@ -177,7 +188,7 @@ void farm_worker::on_ring(rank_id from, farm_message const& m, farm_actions& out
     maybe_steal(out);
   } else if (auto const* const t = std::get_if<farm::take_from>(&m); t != nullptr && directed()) {
     asked_ = false;
-    if (!attendance_.draining()) ring_->told(*t, out);
+    if (!attendance_.draining() && !dismissed_) ring_->told(*t, out);
   }
 }
 
@@ -209,7 +220,7 @@ std::uint64_t farm_worker::wanted() const {
 }
 
 bool farm_worker::may_ask() const {
-  return config_.computes && held_.queued() <= config_.threshold.value_or(reach_) &&
+  return config_.computes && !dismissed_ && held_.queued() <= config_.threshold.value_or(reach_) &&
          (config_.early || (held_.queued() == 0 && held_.running().empty())) && !all_costly();
 }
 
@@ -233,7 +244,7 @@ void farm_worker::ask(farm_actions& out) {
 }
 
 void farm_worker::maybe_steal(farm_actions& out) {
-  if (!ring_ || !closed_ || !attendance_.active() || held_.has_work()) return;
+  if (!ring_ || !closed_ || dismissed_ || !attendance_.active() || held_.has_work()) return;
   if (directed()) {
     if (!asked_ && ring_->wants_to_be_told(held_, reach_)) ask(out);
     return;
@@ -326,7 +337,7 @@ std::uint64_t farm_worker::hash() const {
       .add(reach_)
       .add(ticks_)
       .add(unsent_ticks_);
-  d.add(tells_always_).add(stole_).add(asked_).add(closed_).add(heard_);
+  d.add(tells_always_).add(stole_).add(asked_).add(closed_).add(dismissed_).add(heard_);
   if (ring_) ring_->hash(d);
   return d.value();
 }

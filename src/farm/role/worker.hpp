@@ -109,6 +109,7 @@ class farm_worker {
   std::optional<rank_id> refused_by_;  // the victim named last, if it had no tasks
   bool asked_ = false;
   bool closed_ = false;        // the root has no more tasks
+  bool dismissed_ = false;     // the root does not believe its results: it computes nothing more
   bool heard_ = false;         // has heard from the root in this run
   unsigned ticks_ = 0;         // since the last message to or from the root, except for stock-taking
   unsigned unsent_ticks_ = 0;  // since results were last sent

@@ -34,6 +34,7 @@ struct common_options {
   std::optional<std::chrono::duration<double>> time_limit;
   std::string on_error_text = "stop";                            ///< --on-error
   std::optional<std::chrono::duration<double>> task_time_limit;  ///< --task-time-limit
+  double audit = 0;                                              ///< --audit
   std::string checkpoint_code;                                   ///< --checkpoint
   std::vector<std::string> store;                                ///< --store
   std::vector<std::string> remote;                               ///< --remote
@@ -48,7 +49,7 @@ struct common_options {
   [[nodiscard]] any_schedule schedule() const { return any_schedule(schedule_text); }
   [[nodiscard]] results_policy results() const { return parse_results(results_text); }
   [[nodiscard]] error_policy on_error() const { return parse_on_error(on_error_text); }
-  /// The options of a program's farm: --results, --root, --on-error and --task-time-limit.
+  /// The options of a program's farm: --results, --root, --on-error, --task-time-limit and --audit.
   [[nodiscard]] farm_options farm() const;
   [[nodiscard]] observe::progress_mode progress() const;
   /// Whether the run is traced.
@@ -59,8 +60,8 @@ struct common_options {
                                                              std::string const& problem) const;
 };
 
-/// Selects the options that apply: a search has no --schedule, --results, --root, --on-error or
-/// --task-time-limit.
+/// Selects the options that apply: a search has no --schedule, --results, --root, --on-error,
+/// --task-time-limit or --audit.
 enum class option_set : std::uint8_t { farm, search };
 
 /// Adds the options to `app`; `options` must outlive the parsing. Values are checked during

@@ -1,6 +1,7 @@
 // The files and the summary line that a run produces beside its result.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,8 +24,10 @@ struct run_outcome {
   observe::problem_size problem;           ///< the sizes that the cost depends on, for the samples
 };
 
-/// Whether the result is whole: the run was not stopped early, and left no task out.
+/// Whether the result is whole: the run was not stopped early, left no task out, and has no result in doubt.
 [[nodiscard]] bool is_whole(report const& run);
+/// Number of results of ranks at fault that the sink had received when audits found them.
+[[nodiscard]] std::uint64_t in_doubt(report const& run);
 
 /// Writes the requested report, trace, sample and page. A run whose result is not whole writes no sample,
 /// because its cost is not that of the whole problem.
@@ -39,7 +42,7 @@ void write_costs(std::string const& path, std::span<double const> seconds);
 std::string summary_line(report const& run);
 
 /// Says which tasks were left out, where and why: a line for each of the first ten, and one that
-/// counts them.
+/// counts them. Names ranks at fault likewise.
 [[nodiscard]] std::vector<std::string> lines_of_failures(report const& run);
 
 }  // namespace skel::program

@@ -1,0 +1,206 @@
+// Farms over several ranks in one process that audit their results, with a rank that flips bits.
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <functional>
+#include <limits>
+
+#include "over_hub.hpp"
+
+using namespace farm_test;
+
+namespace {
+
+constexpr std::uint64_t many = 20000;
+
+// Flips a bit in one of about 1,000 results on rank `liar`.
+struct flips {
+  int liar = 2;
+  static bool hits(std::uint64_t id) { return (work(id) >> 32) % 1000 == 1; }
+  std::uint64_t operator()(std::uint64_t id, skel::worker_info const& where) const {
+    return work(id) ^ (where.rank == liar && hits(id) ? 32U : 0U);
+  }
+};
+
+bool blames_only(skel::report const& r, int rank) {
+  auto const& list = r.audit->at_fault;
+  return list.size() == 1 && list[0].rank == rank;
+}
+
+std::string refusal(std::function<void(skel::context&)> const& call, int ranks = 3) {
+  hub::job job(ranks, 1);
+  job.run(call);
+  for (int r = 1; r < ranks; ++r) CHECK(job.error(r) == job.error(0));
+  return job.error(0);
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a rank that flips one bit in 1 of 1,000 results is found with every schedule, and nothing is wrong") {
+  for (bool concentrated : {false, true}) {
+    int const threads = concentrated ? 1 : 2;
+    hub::job job(4, threads);
+    for (auto const& how : schedules()) {
+      INFO(threads << " threads, " << how.to_string() << (concentrated ? ", concentrated" : ""));
+      bool const dealt = how.to_string() == "blocks" || how.to_string() == "interleaved";
+      skel::farm_options options;
+      options.audit = dealt ? 0.75 : 1;  // rank 2 may run few tasks if they are not dealt
+      if (concentrated) options.results = skel::results::concentrated();
+      std::vector<std::uint64_t> got, in_order;
+      skel::report report;
+      std::atomic<bool> flipped = false;
+      auto const f = [&](std::uint64_t id, skel::worker_info const& where) {
+        if (where.rank == 2 && flips::hits(id)) flipped = true;
+        return flips{}(id, where);
+      };
+      job.run([&](skel::context& ctx) {
+        auto r = skel::farm(ctx, skel::indices(many), f, how, skel::into(got), options).report;
+        if (ctx.is_root()) report = std::move(r);
+        auto const keep = [&](skel::task_id, std::uint64_t x) { in_order.push_back(x); };
+        skel::farm(ctx, skel::indices(many), flips{}, how, skel::ordered(keep), options);
+      });
+      check_no_errors(job, 4);
+      CHECK(report.tasks == many);
+      CHECK((got == expected(many)));
+      CHECK((in_order == expected(many)));
+      CHECK(flipped == blames_only(report, 2));
+      CHECK((flipped || !dealt));
+      if (flipped) CHECK(report.audit->at_fault[0].in_sink.empty());
+    }
+  }
+}
+
+TEST_CASE("the same tasks are audited in every run") {
+  hub::job job(3, 2);
+  std::optional<std::uint64_t> checked;
+  for (auto const& how : schedules()) {
+    INFO(how.to_string());
+    std::vector<std::uint64_t> got;
+    job.run([&](skel::context& ctx) {
+      auto const r = skel::farm(ctx, skel::indices(many), work, how, skel::into(got), {.audit = 0.01}).report;
+      if (!ctx.is_root()) return;
+      CHECK(r.audit->at_fault.empty());
+      CHECK(r.audit->unchecked == 0);
+      CHECK(r.audit->checked == checked.value_or(r.audit->checked));
+      checked = r.audit->checked;
+    });
+    CHECK((got == expected(many)));
+  }
+  CHECK((checked > 150 && checked < 250));
+}
+
+TEST_CASE("the root is found at fault, and serves on") {
+  hub::job job(3, 1);
+  for (char const* how : {"auto", "blocks", "ring", "first-come"}) {
+    INFO(how);
+    std::vector<std::uint64_t> got;
+    skel::report report;
+    job.run([&](skel::context& ctx) {
+      auto r = skel::farm(ctx, skel::indices(many), flips{0}, skel::any_schedule(how), skel::into(got),
+                          {.audit = 1})
+                   .report;
+      if (ctx.is_root()) report = std::move(r);
+    });
+    check_no_errors(job, 3);
+    CHECK((got == expected(many)));
+    CHECK(blames_only(report, 0));
+  }
+}
+
+TEST_CASE("with a stream, the report names the results of the rank at fault that the sink had") {
+  hub::job job(4, 1);
+  for (char const* how : {"auto", "first-come:chunk=3", "guided", "ring"}) {
+    INFO(how);
+    std::vector<std::uint64_t> got(many);
+    skel::report report;
+    job.run([&](skel::context& ctx) {
+      auto const keep = [&](skel::task_id id, std::uint64_t x) { got[id] = x; };
+      auto r = skel::farm(ctx, counting(many), flips{}, skel::any_schedule(how), keep, {.audit = 0.5}).report;
+      if (ctx.is_root()) report = std::move(r);
+    });
+    check_no_errors(job, 4);
+    CHECK(report.tasks == many);
+    for (std::uint64_t id = 0; id < many; ++id) {
+      if (got[id] == work(id)) continue;
+      CHECK(flips::hits(id));
+      if (report.audit->at_fault.empty()) continue;
+      auto const& in_sink = report.audit->at_fault[0].in_sink;
+      CHECK(std::any_of(in_sink.begin(), in_sink.end(),
+                        [&](auto const& i) { return i.first <= id && id <= i.second; }));
+    }
+  }
+}
+
+TEST_CASE("two ranks that differ end the run, and so do three") {
+  std::vector<std::uint64_t> got;
+  auto const two = refusal(
+      [&](skel::context& ctx) {
+        skel::farm(
+            ctx, skel::indices(4), [](std::uint64_t, skel::worker_info const& w) { return w.rank; },
+            [](skel::task_id, int) {}, {.audit = 1});
+      },
+      2);
+  CHECK(two.find("its results on ranks ") != std::string::npos);
+  CHECK(two.find(" differ, and there is no third rank that could settle which is right") !=
+        std::string::npos);
+  auto const three = refusal([&](skel::context& ctx) {
+    skel::farm(
+        ctx, skel::indices(4), [](std::uint64_t, skel::worker_info const& w) { return w.rank; },
+        [](skel::task_id, int) {}, {.audit = 1});
+  });
+  CHECK(three.find(" all differ: it must be deterministic") != std::string::npos);
+}
+
+TEST_CASE("bytes of padding are no difference") {
+  struct padded {
+    char tag = 0;
+    std::uint64_t value = 0;
+  };
+  hub::job job(3, 1);
+  std::vector<padded> got;
+  job.run([&](skel::context& ctx) {
+    auto const f = [](std::uint64_t id, skel::worker_info const& w) {
+      padded p;
+      std::memset(static_cast<void*>(&p), w.rank, sizeof p);
+      p.tag = 'x';
+      p.value = work(id);
+      return p;
+    };
+    auto const r = skel::farm(ctx, skel::indices(100), f, skel::into(got), {.audit = 1}).report;
+    if (ctx.is_root()) CHECK(r.audit->checked == 100);
+  });
+  check_no_errors(job, 3);
+  CHECK(got.size() == 100);
+}
+
+TEST_CASE("audits that cannot be done are refused") {
+  std::uint64_t total = 0;
+  auto const with = [](skel::farm_options const& o, int ranks = 3) {
+    return refusal(
+        [&](skel::context& ctx) {
+          skel::farm(
+              ctx, skel::indices(9), work, [](skel::task_id, std::uint64_t) {}, o);
+        },
+        ranks);
+  };
+  CHECK(with({.audit = 0.1}, 1) ==
+        "farm: audit repeats tasks on another rank: expected at least 2 ranks that compute, found 1");
+  CHECK(with({.root = skel::root_role::serves, .audit = 0.1}, 2) ==
+        "farm: audit repeats tasks on another rank: expected at least 2 ranks that compute, found 1");
+  CHECK(with({.audit = 1.5}) == "farm: audit is a share of the tasks, expected 0 to 1, found 1.5");
+  CHECK(with({.audit = std::numeric_limits<double>::quiet_NaN()}) ==
+        "farm: audit is a share of the tasks, expected 0 to 1, found nan");
+  CHECK(with({.run_once = true, .audit = 0.1}) ==
+        "farm: audit runs some tasks twice, but run_once forbids that");
+  CHECK(refusal([&](skel::context& ctx) {
+          skel::farm(ctx, skel::indices(9), work, skel::reduced(total, std::plus<>()), {.audit = 0.1});
+        }) ==
+        "farm: audit compares results one by one, but a reduced sink merges them on each rank: use "
+        "another sink, or no audit");
+  CHECK(refusal([&](skel::context& ctx) {
+          auto const f = [](skel::context&, std::uint64_t id) { return work(id); };
+          skel::farm(ctx, skel::indices(9), f, [](skel::task_id, std::uint64_t) {},
+                     {.audit = 0.1, .team_size = 2});
+        }) == "farm: audit repeats tasks on another rank, but these run on teams: use no audit");
+}
