@@ -38,7 +38,7 @@ room(divide_and_conquer USES ${below_skeletons} divide_and_conquer/role
      HEADERS divide_and_conquer detail/divide_adapter detail/divide_job detail/divide_work)
 room(multi_host USES ${below_skeletons} multi_host/role
      HEADERS multi_host detail/group_adapter detail/group_job detail/group_work)
-room(bsp USES ${below_skeletons} bsp/role HEADERS bsp detail/bsp_adapter detail/bsp_work)
+room(bsp USES ${below_skeletons} bsp/role HEADERS bsp detail/bsp_adapter detail/bsp_work detail/parallel_loop)
 set(skeletons farm ring_steal divide_and_conquer multi_host bsp)
 room(broadcast USES ${below_skeletons} divide_and_conquer HEADERS broadcast detail/broadcast_adapter)
 room(user USES ${below_skeletons} ${skeletons} broadcast HEADERS skel)

@@ -81,8 +81,13 @@ bool block_product::step(state& s, skel::superstep<message>& now) const {
   for (auto& letter : now.received()) {
     auto const& m = letter.content;
     if (m.panel < all) {
-      multiply_panel(*s.a, m.values, s.c, size.rows(s.first, s.last), size.order, m.panel * size.width,
-                     size.rows(m.panel, m.panel + 1));
+      std::span<double const> const a = *s.a;
+      std::span const c = s.c;
+      now.parallel_for(size.rows(s.first, s.last), [&](std::uint64_t row) {
+        multiply_panel(a.subspan(row * size.order, size.order), m.values,
+                       c.subspan(row * size.order, size.order), 1, size.order, m.panel * size.width,
+                       size.rows(m.panel, m.panel + 1));
+      });
     } else {
       s.whole.resize(size.order * size.order);
       std::ranges::copy(m.values, s.whole.begin() + offset((m.panel - all) * size.width * size.order));

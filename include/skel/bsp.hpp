@@ -34,6 +34,7 @@
 #include "skel/detail/bsp_work.hpp"
 #include "skel/detail/conversion.hpp"
 #include "skel/detail/function_reference.hpp"
+#include "skel/detail/parallel_loop.hpp"
 #include "skel/error.hpp"
 #include "skel/report.hpp"
 #include "skel/stop.hpp"
@@ -51,8 +52,8 @@ struct bsp_options {
   /// Each loss must happen in another attempt at the same superstep. The superstep is then likely
   /// to end the remaining ranks too. 1 counts as 2; 0: never.
   unsigned max_losses_per_task = 2;
-  /// Saves the state of all ranks at the end of supersteps. After the loss of a rank the others
-  /// resume from there, and so does a later run (docs/bsp.md, docs/rollback.md).
+  /// Saves the state of all ranks at the end of supersteps, and before the call ends early. After the loss of
+  /// a rank the others resume from there, and so does a later run (docs/bsp.md, docs/rollback.md).
   std::optional<checkpoint_options> checkpoint{};
 };
 
@@ -101,6 +102,19 @@ class superstep {
   }
   /// Deleted: the first argument is the rank, an integer.
   void send(std::floating_point auto to, Message const& m) = delete;
+  /// Calls f(i) once for each i in [0, n), on the compute threads of this rank (context::threads()), and
+  /// returns when all calls have. f is const and called concurrently, in any order, so each call should write
+  /// to places of its own: then the state has the same bytes for any number of threads. It must not call
+  /// send(). Within f, another loop runs on the calling thread.
+  ///
+  /// If calls throw, rethrows the exception of the lowest i; indices above it may have been left out.
+  template <class F>
+    requires std::invocable<F const&, std::uint64_t>
+  void parallel_for(std::uint64_t n, F const& f) const {
+    loops_->run(n, [&f](std::uint64_t i, std::uint64_t end) {
+      for (; i < end; ++i) f(i);
+    });
+  }
   superstep(superstep const&) = delete;
   superstep& operator=(superstep const&) = delete;
   ~superstep() = default;
@@ -109,19 +123,22 @@ class superstep {
   template <class P>
   friend class detail::bsp_work_of;
   superstep(std::uint64_t number, int rank, int size, std::vector<letter>& received,
-            std::vector<std::vector<std::byte>>& bundles, std::vector<int> const* neighbours)
+            std::vector<std::vector<std::byte>>& bundles, std::vector<int> const* neighbours,
+            detail::parallel_loop& loops)
       : number_(number),
         rank_(rank),
         size_(size),
         received_(&received),
         bundles_(&bundles),
-        neighbours_(neighbours) {}
+        neighbours_(neighbours),
+        loops_(&loops) {}
 
   std::uint64_t number_;
   int rank_, size_;
   std::vector<letter>* received_;
   std::vector<std::vector<std::byte>>* bundles_;
   std::vector<int> const* neighbours_;  // sorted; null: all
+  detail::parallel_loop* loops_;
   bool sent_ = false;
 };
 
@@ -201,7 +218,8 @@ concept neighbouring_bsp_program = bsp_program<P> && requires(P const& p) {
 ///
 /// Collective. Messages are delivered in the order of ranks, so the computation does not depend on
 /// timing. With a checkpoint, a separate thread saves the state of all ranks and the messages in
-/// transit at the end of the first superstep after each interval. When a rank is lost, the others
+/// transit at the end of the first superstep after each interval, and when an early end is requested: the
+/// call then ends when they are durable. When a rank is lost, the others
 /// resume without it from the latest checkpoint, which requires `split`, or from the beginning if
 /// there is none. The run ends when the root is lost, or when one superstep ends rank after rank
 /// (bsp_options::max_losses_per_task).

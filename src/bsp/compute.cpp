@@ -125,7 +125,7 @@ void bsp_run::do_job(compute_job const& j, unsigned thread, std::unique_lock<std
   lock.unlock();
   auto const bad = thrown_by([&] {
     receive_bundles();
-    more = work_.superstep(j.step, place, members, made);
+    more = work_.superstep(j.step, place, members, made, loops_);
   });
   double const end = now();
   lock.lock();

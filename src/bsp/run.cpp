@@ -40,8 +40,11 @@ std::uint64_t hash_of_key(std::string const& file) {
 }  // namespace
 
 bsp_run::bsp_run(context& ctx, bsp_work& work, bsp_options const& options)
-    : peer_run(ctx, call_options_of(options, "bsp"), "bsp"), work_(work), options_(options) {
-  threads_ = 1;  // a superstep may start more itself
+    : peer_run(ctx, call_options_of(options, "bsp"), "bsp"),
+      work_(work),
+      options_(options),
+      loops_(threads_) {
+  threads_ = compute_threads_ = 1;  // the others are for the loops of a superstep
   poll_seconds_ = 20e-6;
   call_.add("checkpoint", options.checkpoint.has_value())
       .add_types("types", work.types())
@@ -63,7 +66,8 @@ role::bsp_conductor_config bsp_run::conduct() {
                                .ranks = context_access::team(ctx_),
                                .splits = work_.splits(),
                                .neighbours = work_.has_neighbours(),
-                               .max_losses = options_.max_losses_per_task};
+                               .max_losses = options_.max_losses_per_task,
+                               .saves = store_ != nullptr};
   if (!store_) return c;
   auto const found = store_->open();
   for (auto const& g : found) c.usable.push_back({g.generation, g.parts});
@@ -137,7 +141,14 @@ void bsp_run::receive(int from, std::span<std::byte const> body, transport::pack
 
 void bsp_run::deliver(int from, bsp_message const& m, transport::packet* payload) {
   if (auto const* call = std::get_if<call_message>(&m); call != nullptr && for_roll_call(*call)) {
-    if (is_root()) call_roll(&role::roll_call::on, from, *call);
+    if (!is_root()) return;
+    if (std::holds_alternative<role::please_stop>(*call)) {
+      role::bsp_actions list;
+      conductor_->please_stop(list);
+      perform(list);
+    } else {
+      call_roll(&role::roll_call::on, from, *call);
+    }
     return;
   }
   if (is_root() && std::holds_alternative<role::bsp::saved>(m) && payload != nullptr) {
@@ -203,6 +214,8 @@ void bsp_run::perform_for_conductor(role::bsp_action const& action) {
     perform(list);
   } else if (auto const* c = std::get_if<act::commit>(&action)) {
     store_->commit({c->generation, store_->newest().stamp, c->parts});
+  } else if (std::holds_alternative<act::stop_early>(action)) {
+    call_roll(&role::roll_call::stop_early);
   } else if (std::holds_alternative<act::abandon>(action)) {
     ++store_->costs().failed;
   } else if (auto const* f = std::get_if<act::fall_back>(&action)) {

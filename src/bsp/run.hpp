@@ -12,6 +12,7 @@
 
 #include "bsp/role/route.hpp"
 #include "call/peer_run.hpp"
+#include "loop_threads.hpp"
 #include "skel/bsp.hpp"
 #include "skel/detail/bsp_work.hpp"
 #include "store.hpp"
@@ -71,6 +72,7 @@ class bsp_run final : public peer_run {
   bsp_work& work_;
   bsp_options options_;
   std::unique_ptr<bsp_store> store_;
+  loop_threads loops_;
 
   role::bsp_member member_;
   std::optional<role::bsp_conductor> conductor_;

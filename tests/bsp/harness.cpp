@@ -51,8 +51,8 @@ void world::open_store() {
   std::vector<int> ranks(nodes_.size());
   std::iota(ranks.begin(), ranks.end(), 0);
   auto const newest = store_.empty() ? 0 : store_.rbegin()->first;
-  at(0).conductor = role::bsp_conductor(
-      {0, ranks, scenario_->splits, scenario_->neighbours, 7, newest, known_, scenario_->max_losses});
+  at(0).conductor = role::bsp_conductor({0, ranks, scenario_->splits, scenario_->neighbours, 7, newest,
+                                         known_, scenario_->max_losses, scenario_->every > 0});
   for (int const r : ranks) at(r).role = role::bsp_member({r, 0, call_hash(r), scenario_->neighbours});
   committing_.reset();
   last_committed_ = newest;
@@ -70,6 +70,8 @@ void world::open_store() {
   uncounted_.clear();
   unheard_.clear();
   save_at_.reset();
+  stop_heard_ = false;
+  saved_for_stop_ = 0;
 }
 
 // Kills all ranks and starts a new job. Durable data survives; so does the manifest that was being written if
@@ -97,7 +99,15 @@ void world::begin(int rank) {
 
 void world::receive(int from, int to, packet& p) {
   if (auto const* call = std::get_if<role::call_message>(&p.what); call != nullptr && for_roll_call(*call)) {
-    if (to == 0) call_roll(&role::roll_call::on, from, *call);
+    if (to != 0) return;
+    if (std::holds_alternative<role::please_stop>(*call)) {
+      stop_heard_ = true;
+      role::bsp_actions list;
+      at(0).conductor.please_stop(list);
+      perform(0, list);
+    } else {
+      call_roll(&role::roll_call::on, from, *call);
+    }
     return;
   }
   if (to == 0) {

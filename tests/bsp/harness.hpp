@@ -211,11 +211,13 @@ class world final : public harness_common::peer_world<scenario, node, packet, ro
   role::bsp::restart epoch_;
   bool resumes_ = false, moved_ = false, refused_ = false;
   std::uint64_t begun_in_epoch_ = 0;
-  std::uint64_t root_steps_ = 0;  // supersteps the root has begun, over all epochs
-  std::uint64_t open_ = 0;        // the generation being saved; 0: none
-  std::uint64_t opened_at_ = 0;   // the root's superstep when saving started
-  superstep save_at_;             // the superstep that begins with the generation being saved, if known
-  std::set<int> saves_, told_;    // members that were asked to save, members that have reported
+  std::uint64_t root_steps_ = 0;      // supersteps the root has begun, over all epochs
+  std::uint64_t open_ = 0;            // the generation being saved; 0: none
+  std::uint64_t opened_at_ = 0;       // the root's superstep when saving started
+  bool stop_heard_ = false;           // a rank has asked for an early end
+  std::uint64_t saved_for_stop_ = 0;  // the latest generation that was begun since then; 0: none
+  superstep save_at_;                 // the superstep that begins with the generation being saved, if known
+  std::set<int> saves_, told_;        // members that were asked to save, members that have reported
 
   struct progress {
     bool joined = false;

@@ -61,6 +61,13 @@ void world::perform_for_conductor(int rank, role::bsp_action const& action) {
     saves_.clear();
     told_.clear();
     n.role.announce(open_);
+    if (stop_heard_) saved_for_stop_ = open_;
+  } else if (std::holds_alternative<act::stop_early>(action)) {
+    require(stop_heard_, "the call ends early, but no rank asked for that");
+    require(scenario_->every == 0 || (saved_for_stop_ != 0 && saved_for_stop_ != open_ &&
+                                      !(committing_ && committing_->number == saved_for_stop_)),
+            "the call ends early before its latest state is saved");
+    call_roll(&role::roll_call::stop_early);
   } else if (auto const* b = std::get_if<act::abandon>(&action)) {
     require(b->generation == open_, "a checkpoint is abandoned that is not open");
     open_ = 0;
@@ -387,6 +394,8 @@ void world::add_to(role::digest& d) const {
       .add(moved_)
       .add(open_)
       .add(opened_at_)
+      .add(stop_heard_)
+      .add(saved_for_stop_)
       .add(saves_.size())
       .add(told_.size());
   for (auto const& [rank, p] : told_of_)

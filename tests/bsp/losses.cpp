@@ -1,11 +1,19 @@
 // Runs a bsp call in which ranks kill themselves: losses WHERE AFTERWARDS [STORE]. WHERE is step, begin or
 // split, where the rank with the last cell dies, or apart, where two ranks die in different supersteps.
 // AFTERWARDS is escape, or next for a second call by the survivors. Started by losses_test.cpp.
+// Or: losses WHEN KIND STORE SEED, where ranks die at a moment that the seed chooses (plan_of_deaths), and
+// the survivors make a second call. KIND is all or neighbours: with whom ranks exchange messages. STORE may
+// be none.
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 #include "mpi/deaths.hpp"
@@ -49,7 +57,7 @@ struct counting {
       for (auto const& l : now.received()) s.insert(s.end(), l.content.begin(), l.content.end());
       return false;
     }
-    for (auto& x : s) x = 3 * x + n;
+    now.parallel_for(s.size(), [&](std::uint64_t i) { s[i] = 3 * s[i] + n; });
     if (n == rounds) now.send(0, s);
     return true;
   }
@@ -72,6 +80,35 @@ struct counting {
   }
 };
 
+// The same, but a rank tells only the ranks beside it what its cells are, and keeps those that it has.
+struct beside : counting {
+  [[nodiscard]] std::vector<int> neighbours(int rank, int size) const {
+    return {(rank + size - 1) % size, (rank + 1) % size};
+  }
+  bool step(state& s, skel::superstep<message>& now) const {
+    std::this_thread::sleep_for(10ms);
+    auto const n = now.number();
+    if (n > rounds) return false;
+    for (auto const& l : now.received())
+      if (l.content.size() != s.size() && l.content.size() + 1 != s.size() &&
+          l.content.size() != s.size() + 1)
+        throw std::runtime_error("a message of other cells");
+    now.parallel_for(s.size(), [&](std::uint64_t i) { s[i] = 3 * s[i] + n; });
+    for (int const r : neighbours(now.rank(), now.size())) now.send(r, s);
+    return true;
+  }
+  [[nodiscard]] skel::bsp_part<beside> split(skel::bsp_parts<beside> const& parts, int rank, int size) const {
+    values all;
+    for (int i = 0; i < parts.size(); ++i) {
+      auto const p = parts[i];
+      all.insert(all.end(), p.state.begin(), p.state.end());
+    }
+    auto const mine = skel::contiguous_share(cells, size, rank);
+    auto const first = all.begin() + static_cast<std::ptrdiff_t>(mine.first);
+    return {{first, first + static_cast<std::ptrdiff_t>(mine.count)}, {}};
+  }
+};
+
 values expected() {
   values all;
   for (std::uint64_t i = 0; i < cells; ++i) {
@@ -81,22 +118,54 @@ values expected() {
   return all;
 }
 
+skel::bsp_options saving_to(std::string const& store) {
+  skel::bsp_options options;
+  auto& c = options.checkpoint.emplace();
+  c.code = "replicate:1";
+  c.store = {store};
+  c.every_seconds = 0;
+  c.program = "losses";
+  c.version = "1";
+  return options;
+}
+
+template <class P>
+void run_twice(skel::context& ctx, std::string const& store, test::plan_of_deaths const& p) {
+  skel::bsp_options options;
+  if (store != "none") {
+    std::filesystem::create_directory(store);
+    options = saving_to(store);
+  }
+  if (p.when == "all") options.max_losses_per_task = 0;  // they may die in attempts at one superstep
+  if (auto const life = p.lifetime(ctx.rank())) test::die_in(*life);
+  auto const all = expected();
+  for (bool const dying : {true, false}) {
+    auto const r = skel::bsp(ctx, P{}, dying ? options : skel::bsp_options{});
+    // Of neighbours, each has its cells; they are the first or the others of the living.
+    bool const right = r.value == all || (std::is_same_v<P, beside> && !r.value.empty() &&
+                                          std::equal(r.value.begin(), r.value.end(), all.begin()));
+    if (ctx.is_root()) test::say_losses(right, r.report);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc == 5)
+    return skel::run_main(argc, argv, [&](skel::context& ctx) {
+      test::plan_of_deaths const p{argv[1], std::strtoull(argv[4], nullptr, 10), ctx.size(), 130ms};
+      std::string const store = argv[3];
+      auto const own = store == "none" ? store : store + "/" + argv[4];
+      if (std::string(argv[2]) == "neighbours")
+        run_twice<beside>(ctx, own, p);
+      else
+        run_twice<counting>(ctx, own, p);
+    });
   if (argc != 3 && argc != 4) return 2;
   std::string const where = argv[1], afterwards = argv[2];
   return skel::run_main(argc, argv, [&](skel::context& ctx) {
     auto const run = [&](std::string const& deadly) {
-      skel::bsp_options options;
-      if (argc == 4) {
-        auto& c = options.checkpoint.emplace();
-        c.code = "replicate:1";
-        c.store = {argv[3]};
-        c.every_seconds = 0;
-        c.program = "losses";
-        c.version = "1";
-      }
+      auto const options = argc == 4 ? saving_to(argv[3]) : skel::bsp_options{};
       auto const r = skel::bsp(ctx, counting{deadly, ctx.size()}, options);
       if (ctx.is_root()) test::say_losses(r.value == expected(), r.report);
     };

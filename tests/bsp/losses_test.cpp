@@ -1,5 +1,6 @@
 // Ranks of a bsp call kill themselves. The others continue, unless a superstep kills one rank after another.
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 
 #include "catch.hpp"
@@ -25,7 +26,34 @@ void ends_with_the_superstep(std::string const& arguments, int ranks, std::strin
   CHECK(std::count_if(e.errors.begin(), e.errors.end(), named) == 1);
 }
 
+// `where`: a directory for the stores, or none.
+std::string random_death(std::string const& when, std::string const& kind, std::string const& where) {
+  return std::string(SKEL_LOSSES) + " " + when + " " + kind + " " + where;
+}
+
 }  // namespace
+
+TEST_CASE("ranks killed at any moment") {
+  test::temporary_directory const d;
+  std::uint64_t seed = 1;
+  for (auto const* kind : {"all", "neighbours"})
+    for (auto const* when : {"random", "two", "all"})
+      for (bool const saves : {false, true}) {
+        auto const where = saves ? d.file("") : std::string("none");
+        test::survives(random_death(when, kind, where), seed++, 5);
+      }
+}
+
+TEST_CASE("a long campaign, if SKEL_LONG is set") {
+  if (std::getenv("SKEL_LONG") == nullptr) return;
+  test::temporary_directory const d;
+  char const* const moments[] = {"random", "random", "late", "two", "all"};
+  for (std::uint64_t i = 0; i < 400; ++i) {
+    auto const where = i % 3 != 0 ? d.file("") : std::string("none");
+    test::survives(random_death(moments[i % 5], i % 2 == 0 ? "all" : "neighbours", where), 100 + 10000 * i,
+                   3 + static_cast<int>(i % 4));
+  }
+}
 
 TEST_CASE("a deadly superstep is blamed after three losses, and the root survives") {
   ends_with_the_superstep("step escape", 5, "superstep 7 was running on each of the lost ranks 4, 3, 2");

@@ -83,10 +83,10 @@ class bsp_work_of final : public bsp_work {
       for (auto rest = bundles[from]; !rest.empty();)
         part_.received.push_back({static_cast<int>(from), unpack<message>(rest)});
   }
-  bool superstep(std::uint64_t number, int rank, int size,
-                 std::vector<std::vector<std::byte>>& bundles) override {
+  bool superstep(std::uint64_t number, int rank, int size, std::vector<std::vector<std::byte>>& bundles,
+                 parallel_loop& loops) override {
     skel::superstep<message> now(number, rank, size, part_.received, bundles,
-                                 has_neighbours() ? &neighbours_ : nullptr);
+                                 has_neighbours() ? &neighbours_ : nullptr, loops);
     bool const goes_on = program_.step(part_.state, now);
     return goes_on || now.sent_;
   }

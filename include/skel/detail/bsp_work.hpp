@@ -10,6 +10,7 @@
 
 #include "skel/context.hpp"
 #include "skel/detail/function_reference.hpp"
+#include "skel/detail/parallel_loop.hpp"
 #include "skel/report.hpp"
 
 namespace skel {
@@ -50,10 +51,10 @@ class bsp_work {
 
   /// Unpacks the bundles of all members, in the order of the members.
   virtual void receive(std::vector<std::span<std::byte const>> const& bundles) = 0;
-  /// Computes a superstep and packs the messages for each member, whose bundle is empty before. Returns
-  /// true if this rank continues or has sent a message.
+  /// Computes a superstep and packs the messages for each member, whose bundle is empty before. `loops` runs
+  /// its loops. Returns true if this rank continues or has sent a message.
   virtual bool superstep(std::uint64_t number, int rank, int size,
-                         std::vector<std::vector<std::byte>>& bundles) = 0;
+                         std::vector<std::vector<std::byte>>& bundles, parallel_loop& loops) = 0;
 };
 
 [[nodiscard]] report run_bsp(context& ctx, bsp_work& work, bsp_options const& options);

@@ -76,6 +76,10 @@ struct no_more {
   std::uint64_t epoch = 0;
   friend bool operator==(no_more const&, no_more const&) = default;
 };
+/// The call ends early, as a rank has asked for: a checkpoint of its latest state is there, or cannot be.
+struct stop_early {
+  friend bool operator==(stop_early const&, stop_early const&) = default;
+};
 /// A rank could not save its part: this generation remains incomplete.
 struct abandon {
   std::uint64_t generation = 0;
@@ -109,9 +113,10 @@ struct refuse {
 }  // namespace bsp
 
 /// Actions of the roles of a bsp call. The first four are common to all skeletons.
-using bsp_action = std::variant<tell_root, drain, end, fail, bsp::send, bsp::keep, bsp::forget, bsp::restore,
-                                bsp::save, bsp::compute, bsp::complete, bsp::announce, bsp::no_more,
-                                bsp::abandon, bsp::commit, bsp::fall_back, bsp::blame, bsp::refuse>;
+using bsp_action =
+    std::variant<tell_root, drain, end, fail, bsp::send, bsp::keep, bsp::forget, bsp::restore, bsp::save,
+                 bsp::compute, bsp::complete, bsp::announce, bsp::no_more, bsp::stop_early, bsp::abandon,
+                 bsp::commit, bsp::fall_back, bsp::blame, bsp::refuse>;
 using bsp_actions = std::vector<bsp_action>;
 
 }  // namespace skel::role

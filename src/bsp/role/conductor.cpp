@@ -185,8 +185,9 @@ void bsp_conductor::begins(std::uint64_t epoch, std::uint64_t step, bool due, bs
   if (!distant) watch_.begins(step);
   moved_ = moved_ || begun_;
   begun_ = true;
-  if (!due || saving_ != 0 || committing_.number != 0 || lost_) return;
+  if (!(due || wants_stop_) || saving_ != 0 || committing_.number != 0 || lost_) return;
   saving_ = ++newest_;
+  if (wants_stop_) last_saving_ = saving_;
   saving_step_ = step + 1;
   saved_.clear();
   out.emplace_back(bsp::announce{saving_});
@@ -219,6 +220,7 @@ void bsp_conductor::on(rank_id from, bsp::saved const& s, bsp_actions& out) {
   if (saving_ == 0 || s.generation != saving_) return;
   if (!s.well) {
     out.emplace_back(bsp::abandon{std::exchange(saving_, 0)});
+    maybe_stop_after(s.generation, out);
     return;
   }
   saved_.insert(from);
@@ -234,7 +236,19 @@ void bsp_conductor::committed(std::uint64_t generation, bool well, bsp_actions& 
     usable_.insert(usable_.begin(), g);
     if (usable_.size() > most_usable) usable_.resize(most_usable);
   }
+  maybe_stop_after(generation, out);
   go_on_without_lost(out);
+}
+
+// --- an early end
+
+void bsp_conductor::please_stop(bsp_actions& out) {
+  wants_stop_ = true;
+  if (!config_.saves && !stopped_) out.emplace_back(bsp::stop_early{});
+}
+
+void bsp_conductor::maybe_stop_after(std::uint64_t generation, bsp_actions& out) {
+  if (generation == last_saving_ && !stopped_) out.emplace_back(bsp::stop_early{});
 }
 
 std::uint64_t bsp_conductor::hash() const {
@@ -257,6 +271,7 @@ std::uint64_t bsp_conductor::hash() const {
   for (rank_id const r : uncounted_) d.add(static_cast<std::uint64_t>(r));
   for (rank_id const r : unheard_) d.add(static_cast<std::uint64_t>(r));
   d.add(uncounted_.size()).add(unheard_.size()).add(goes_on_until_).add(asked_ ? *asked_ + 1 : 0);
+  d.add(wants_stop_).add(last_saving_);
   return d.add(begun_).add(moved_).add(stopped_).value();
 }
 

@@ -32,6 +32,7 @@ struct bsp_conductor_config {
   std::uint64_t newest = 0;              ///< no generation in the store has a larger number
   std::vector<bsp_generation> usable{};  ///< generations to resume from, in order of preference
   unsigned max_losses = 2;  ///< losses in the same superstep before it is blamed, minus one; 0: never
+  bool saves = false;       ///< there is a store for checkpoints
   friend bool operator==(bsp_conductor_config const&, bsp_conductor_config const&) = default;
 };
 
@@ -43,6 +44,8 @@ struct bsp_conductor_config {
 ///   ends (part_lost).
 /// - There is one checkpoint at a time. The root announces it with a superstep, and commits it when
 ///   every member of the epoch has saved its part. Generation numbers are never reused.
+/// - If a rank asks for an early end and there is a store, the ranks first save the state before a superstep
+///   that none has begun, and go on until it is committed.
 /// - If the program names neighbours, members may be several supersteps apart. The conductor therefore asks
 ///   all for their progress before it counts a loss, and before it says which superstep begins with a
 ///   checkpoint: one that no member has begun. It also finds out whether any member continues, for members
@@ -70,6 +73,8 @@ class bsp_conductor {
   void on(bsp::unreadable const& u, bsp_actions& out);
   /// The root's member begins superstep `step`. `due`: the checkpoint interval is over.
   void begins(std::uint64_t epoch, std::uint64_t step, bool due, bsp_actions& out);
+  /// A rank asks for an early end of the call.
+  void please_stop(bsp_actions& out);
   void committed(std::uint64_t generation, bool well, bsp_actions& out);
   /// May be called repeatedly for the same lost rank.
   void lost(rank_id rank, bsp_actions& out);
@@ -89,6 +94,7 @@ class bsp_conductor {
   void restart(bsp_actions& out);
   void tell_restart(rank_id to, bsp_actions& out) const;
   void go_on_without_lost(bsp_actions& out);
+  void maybe_stop_after(std::uint64_t generation, bsp_actions& out);
   void ask_where(std::uint64_t generation, bsp_actions& out);
   void count_losses();
   void member_continues(std::uint64_t until, bsp_actions& out);
@@ -120,6 +126,8 @@ class bsp_conductor {
   unsigned waited_ = 0;                    // ticks spent waiting for a commit
   unsigned ticks_ = 0;                     // since the start of the epoch
   bool stopped_ = false;
+  bool wants_stop_ = false;        // a rank has asked for an early end
+  std::uint64_t last_saving_ = 0;  // the checkpoint that was begun for it; 0: none yet
 };
 
 }  // namespace skel::role
