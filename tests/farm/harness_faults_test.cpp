@@ -146,6 +146,21 @@ std::vector<named_fault<mutation>> const poison_faults{
     {"another task is blamed", [](auto& m) { change<role::finish>(m, [](auto& f) { f.how.task ^= 1; }); }},
 };
 
+// Uses scenarios with audits, some with a rank whose results are wrong.
+std::vector<named_fault<mutation>> const audit_faults{
+    {"the wrong version is accepted",
+     [](auto& m) {
+       m.wanted = [](farm_actions& list) {
+         for (auto& a : list)
+           if (auto* const v = std::get_if<farm::accept>(&a)) v->version ^= 1;
+       };
+     }},
+    {"no task is repeated", [](auto& m) { never<farm::grant_suspect>(m); }},
+    {"the results of a rank at fault are kept", [](auto& m) { drop_nth<farm::discard>(m, 1); }},
+    {"results wait for ever", [](auto& m) { drop_nth<farm::release>(m, 1); }},
+    {"an accepted result is lost", [](auto& m) { drop_nth<farm::accept>(m, 2); }},
+};
+
 }  // namespace
 
 TEST_CASE("every deliberate fault is caught") {
@@ -158,6 +173,12 @@ TEST_CASE("faults in resumed runs are caught") {
   check_all_are_caught<mutation>(
       resumption_faults,
       [](std::uint64_t seed, mutation& m) { harness::run(harness::resumed_scenario(seed), &m); }, 3);
+}
+
+TEST_CASE("faults in audits are caught") {
+  check_all_are_caught<mutation>(
+      audit_faults,
+      [](std::uint64_t seed, mutation& m) { harness::run(harness::audited_scenario(seed), &m); }, 5);
 }
 
 TEST_CASE("faults in blaming tasks are caught") {
