@@ -64,6 +64,10 @@ struct skel::transfer_traits<volume::sub_image> {
     skel::pack(s.seconds, out);
     skel::pack(s.rays, out);
   }
+  static void pack_compared(volume::sub_image const& s, std::vector<std::byte>& out) {  // no times
+    skel::pack(s.counts, out);
+    skel::pack(s.pixels, out);
+  }
   static volume::sub_image unpack(std::span<std::byte const>& in) {
     volume::sub_image s;
     s.counts = skel::unpack<volume::work_counts>(in);

@@ -27,15 +27,17 @@ namespace skel {
 /// by a length, it first packs into a separate vector. `unpack` throws protocol_error for bytes
 /// that do not hold a value.
 ///
-/// Two members are optional:
+/// Three members are optional:
 ///
+///     static void pack_compared(picture const& p, std::vector<std::byte>& out);  // for farm_options::audit
 ///     static std::size_t size(picture const& p);  // an estimate of the number of bytes
 ///     static picture unpack(std::span<std::byte const>& in, std::shared_ptr<void const> const& owner);
 ///
-/// The second may refer to the bytes of the message instead of copying them. They stay valid, at
-/// any alignment, as long as a copy of `owner` exists. Such a value keeps the whole message in
+/// The first appends what two ranks must agree on, without measured times and the like; by default that is
+/// what `pack` appends. The last may refer to the bytes of the message instead of copying them. They stay
+/// valid, at any alignment, as long as a copy of `owner` exists. Such a value keeps the whole message in
 /// memory. divide_and_conquer passes an owner for solutions, multi_host for results; other
-/// skeletons call the first `unpack`.
+/// skeletons call the other `unpack`.
 template <class T>
 struct transfer_traits {};
 

@@ -23,11 +23,12 @@ std::vector<role::task_version> audit_book::versions(result_batch const& batch,
         bytes.assign(from.begin(), from.end() - static_cast<std::ptrdiff_t>(rest.size()));
         passed = index + 1;
       }
-      work_.clear_padding(bytes);
+      auto compared = work_.compared(bytes);
       auto& all = versions_[range[i]];
-      auto const at = std::find(all.begin(), all.end(), bytes);
+      auto const at = std::find_if(all.begin(), all.end(),
+                                   [&](known_version const& v) { return v.compared == compared; });
       found.push_back({range[i], static_cast<std::uint64_t>(at - all.begin())});
-      if (at == all.end()) all.push_back(std::move(bytes));
+      if (at == all.end()) all.push_back({std::move(compared), std::move(bytes)});
     }
   return found;
 }
@@ -36,7 +37,7 @@ result_batch audit_book::accept(task_id task, std::uint64_t version) {
   auto const at = versions_.find(task);
   result_batch one;
   one.ranges = {{task, 1, 1}};
-  one.packed = transport::packet::received(std::move(at->second.at(version)));
+  one.packed = transport::packet::received(std::move(at->second.at(version).packed));
   versions_.erase(at);
   return one;
 }

@@ -22,8 +22,8 @@ class audit_book {
  public:
   audit_book(farm_work& work, engine& of) : work_(work), engine_(of) {}
 
-  /// Keeps the audited results of the batch, those of tasks for which `compares` is true. Equal bytes have
-  /// equal versions.
+  /// Keeps the audited results of the batch, those of tasks for which `compares` is true. Equal bytes, of
+  /// those that are compared, have equal versions.
   [[nodiscard]] std::vector<role::task_version> versions(result_batch const& batch,
                                                          function_reference<bool(task_id)> const& compares);
   /// Returns this version of the task's result, and forgets the others.
@@ -45,7 +45,10 @@ class audit_book {
  private:
   farm_work& work_;
   engine& engine_;
-  std::unordered_map<task_id, std::vector<std::vector<std::byte>>> versions_;
+  struct known_version {
+    std::vector<std::byte> compared, packed;
+  };
+  std::unordered_map<task_id, std::vector<known_version>> versions_;
   std::map<int, std::vector<held_results>> held_;  // by rank
   std::set<int> released_;
 };

@@ -208,16 +208,22 @@ class farm_work_of final : public farm_work {
     for (; count > 0; --count) static_cast<void>(unpack<result>(from));
   }
 
-  void clear_padding(std::span<std::byte> from) const override {
+  [[nodiscard]] std::vector<std::byte> compared(std::span<std::byte const> packed) const override {
+    std::vector<std::byte> bytes;
+    if constexpr (requires(result const& r) { transfer_traits<result>::pack_compared(r, bytes); }) {
+      transfer_traits<result>::pack_compared(unpack<result>(packed), bytes);
+    } else {
+      bytes.assign(packed.begin(), packed.end());
 #ifdef SKEL_CLEARS_PADDING
-    if constexpr (raw_bytes<result> && !has_transfer_traits<result> && !all_bytes_count<result>) {
-      alignas(result) std::byte copy[sizeof(result)];
-      std::memcpy(copy, from.data(), sizeof(result));
-      __builtin_clear_padding(reinterpret_cast<result*>(copy));
-      std::memcpy(from.data(), copy, sizeof(result));
-    }
+      if constexpr (raw_bytes<result> && !has_transfer_traits<result> && !all_bytes_count<result>) {
+        alignas(result) std::byte copy[sizeof(result)];
+        std::memcpy(copy, bytes.data(), sizeof(result));
+        __builtin_clear_padding(reinterpret_cast<result*>(copy));
+        std::memcpy(bytes.data(), copy, sizeof(result));
+      }
 #endif
-    static_cast<void>(from);
+    }
+    return bytes;
   }
 
   std::uint64_t pull(std::uint64_t most, bool& ended) override {

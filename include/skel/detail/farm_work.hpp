@@ -115,8 +115,8 @@ class farm_work {
   // Results that stay objects, as bytes: `count` from `index` on.
   virtual void pack_local(std::uint64_t count, std::uint64_t index, local_results const& from,
                           std::vector<std::byte>& out) const = 0;
-  // Gives bytes of one result that have no meaning a fixed value, as far as the compiler can find them.
-  virtual void clear_padding(std::span<std::byte> result) const = 0;
+  // The bytes of one packed result that two ranks must agree on.
+  [[nodiscard]] virtual std::vector<std::byte> compared(std::span<std::byte const> packed) const = 0;
   virtual void skip_packed(std::uint64_t count, std::span<std::byte const>& from) const = 0;
 
   // The source of an on_root farm. pull(): one thread at a time, without the engine's lock; returns
