@@ -55,8 +55,9 @@ std::string meant_by(CLI::App const& app, std::vector<std::string> const& words)
   if (word.empty() || word.size() > longest) return {};
   std::string best, begun;
   std::size_t least = word.size() / 3 + 1, beginnings = 0;
-  for (auto const* group : {&app, app.get_subcommands().empty() ? nullptr : app.get_subcommands().front()}) {
-    if (group == nullptr) continue;
+  std::vector<CLI::App const*> groups = {&app};
+  for (auto const* const verb : app.get_subcommands()) groups.push_back(verb);  // the one that was given
+  for (auto const* const group : groups) {
     for (auto const* const option : group->get_options())
       for (auto const& name : option->get_lnames()) {
         if (auto const d = distance(word, name); d < least) {
