@@ -60,7 +60,8 @@ struct checkpoint_report {
   std::uint64_t restored_generation = 0;  ///< the generation that the run resumed from; 0: none
   std::uint64_t saved = 0;                ///< checkpoints that were committed
   std::uint64_t failed = 0;               ///< checkpoints that could not be written
-  std::uint64_t bytes = 0;                ///< size of the latest one, before coding
+  std::uint64_t bytes = 0;                ///< size of the latest one with its bases, before coding
+  std::uint64_t written_bytes = 0;        ///< by all checkpoints of this run, before coding
   double blocked_seconds = 0;             ///< seconds for which the computation was paused
   double serialise_seconds = 0;           ///< packing
   double code_seconds = 0;                ///< erasure coding and hashing

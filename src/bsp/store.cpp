@@ -62,6 +62,7 @@ std::optional<bsp_store::written> bsp_store::poll() {
   add_cost(costs_, d.what.cost);
   costs_.serialise_seconds += d.complete_seconds;
   costs_.bytes = d.bytes;
+  costs_.written_bytes += d.bytes;
   packed_ = std::move(d.part.packed);
   complete_ = std::move(d.complete);
   if (d.what.error.empty() && d.plan.parts == 1) ++costs_.saved;

@@ -56,12 +56,11 @@ store_writer::store_writer(engine& of, checkpoint_options const& options, std::s
     : options_(options),
       quiet_(of.options().quiet),
       places_(find_places(of.disks(), options)),
-      store_(
-          store_options(options, what, places_),
-          [quiet = quiet_](std::string const& problem) {
-            if (!quiet) warn_of_store(problem);
-          },
-          *places_.files) {}
+      report_([quiet = quiet_](std::string const& problem) {
+        if (!quiet) warn_of_store(problem);
+      }),
+      store_(store_options(options, what, places_), report_, *places_.files),
+      increments_(store_, report_) {}
 
 store_writer::~store_writer() {
   if (under_way_.valid()) under_way_.wait();
@@ -104,9 +103,10 @@ std::optional<std::vector<std::byte>> store_writer::open() {
     auto found = store.restore();
     if (!found || found->parts.size() != 1)
       throw usage_error("the checkpoint in " + join(options_.store, ", ") + " is not of a run like this one");
-    store.note_attempt(found->plan);
-    costs_.restored_generation = found->plan.generation;
+    store.note_attempt(found->from.plan);
+    costs_.restored_generation = found->from.plan.generation;
     left = std::move(found->parts[0]);
+    increments_.resume_from(found->from, *left);
   });
   return left;
 }
@@ -114,7 +114,7 @@ std::optional<std::vector<std::byte>> store_writer::open() {
 store_writer::outcome store_writer::write(storage::repository const& to,
                                           std::vector<std::byte> const& content) {
   outcome done;
-  done.bytes = content.size();
+  done.bytes = done.content = content.size();
   try {
     auto const plan = to.next(1);
     done.cost = to.prepare(plan, 0, "results", content);
@@ -125,19 +125,39 @@ store_writer::outcome store_writer::write(storage::repository const& to,
   return done;
 }
 
+store_writer::outcome store_writer::write_increment() {
+  outcome done;
+  try {
+    auto const saved = increments_.write();
+    done = {saved.cost, saved.bytes, saved.content, ""};
+  } catch (std::exception const& bad) {
+    done.error = bad.what();
+  }
+  return done;
+}
+
 void store_writer::account(outcome const& done) {
   add_cost(costs_, done.cost);
   if (done.error.empty()) {
     ++costs_.saved;
-    costs_.bytes = done.bytes;
+    costs_.bytes = done.content;
+    costs_.written_bytes += done.bytes;
     return;
   }
   if (costs_.failed++ == 0 && !quiet_) warn_of_store(done.error + " (the run goes on)");
 }
 
 void store_writer::save_first(std::vector<std::byte> const& content) {
+  save_first([&](storage::repository const& store) { return write(store, content); });
+}
+
+void store_writer::append_first() {
+  save_first([&](storage::repository const& /*store*/) { return write_increment(); });
+}
+
+void store_writer::save_first(std::function<outcome(storage::repository const&)> const& write_to) {
   ask_at_start(store_, quiet_, [&](storage::repository const& store) {
-    auto const done = write(store, content);
+    auto const done = write_to(store);
     if (!done.error.empty()) throw usage_error(done.error);
     account(done);
   });
@@ -158,6 +178,13 @@ void store_writer::save(double now, std::function<std::vector<std::byte>()> cont
   latest_ = now;
   under_way_ =
       std::async(std::launch::async, [this, make = std::move(content)] { return write(store_, make()); });
+}
+
+void store_writer::append(double now, increments::segments const& more) {
+  finish();
+  latest_ = now;
+  increments_.append(more);
+  under_way_ = std::async(std::launch::async, [this] { return write_increment(); });
 }
 
 void store_writer::finish() {

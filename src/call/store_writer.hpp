@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "disks/rank_files.hpp"
+#include "increments.hpp"
 #include "skel/report.hpp"
 #include "skel/storage/options.hpp"
 #include "skel/storage/repository.hpp"
@@ -61,28 +62,38 @@ class store_writer {
   /// Writes the first checkpoint of a run and waits for it. Throws usage_error if the store cannot
   /// be written, so that this is known before hours of computation.
   void save_first(std::vector<std::byte> const& content);
+  /// The same for content that grows: appends nothing to the checkpoint that open() has returned.
+  void append_first();
   /// Whether a checkpoint is due and none is in progress.
   [[nodiscard]] bool due(double now);
   /// Another thread calls `content`, once.
   void save(double now, std::function<std::vector<std::byte>()> content);
+  /// Appends to the content instead of replacing it.
+  void append(double now, increments::segments const& more);
   /// Waits for the checkpoint in progress.
   void finish();
+  /// Call before the last finish(): checkpoints no longer do what can be left to a later run.
+  void hurry() { increments_.hurry(); }
 
   [[nodiscard]] checkpoint_report& costs() { return costs_; }
 
  private:
   struct outcome {
     storage::save_cost cost;
-    std::uint64_t bytes = 0;
+    std::uint64_t bytes = 0, content = 0;  // see increments::saved
     std::string error;
   };
   [[nodiscard]] static outcome write(storage::repository const& to, std::vector<std::byte> const& content);
+  [[nodiscard]] outcome write_increment();
+  void save_first(std::function<outcome(storage::repository const&)> const& write);
   void account(outcome const& done);
 
   checkpoint_options options_;
   bool quiet_;
   store_places places_;
+  storage::report_problem report_;
   storage::repository store_;
+  increments increments_;
   std::future<outcome> under_way_;
   double latest_ = 0;
   checkpoint_report costs_;

@@ -37,7 +37,10 @@ farm_recorder::farm_recorder(engine& of, farm_work& work, farm_traits const& tra
       throw usage_error(std::string("the checkpoint cannot be used: ") + bad.what());
     }
   }
-  writer_.save_first(merged_ ? merged_->all() : result_log::joined(log_.all()));
+  if (merged_)
+    writer_.save_first(merged_->all());
+  else
+    writer_.append_first();
   dirty_ = false;
 }
 
@@ -46,7 +49,7 @@ void farm_recorder::read(std::span<std::byte const> log, farm_traits const& trai
   std::vector<std::uint64_t> position_of(work_.reordered() ? *traits.tasks : 0);
   for (std::uint64_t i = 0; i < position_of.size(); ++i) position_of[work_.task_at(i)] = i;
   for (auto const& e : read_log(log, traits.tasks.value_or(endless))) {
-    keep(e.ranges, e.results);
+    if (merged_) merged_->add(e.ranges, e.results);
     result_batch batch;
     batch.ranges = e.ranges;
     if (work_.reordered()) batch.ranges = renumbered(e.ranges, [&](task_id id) { return position_of[id]; });
@@ -81,7 +84,7 @@ void farm_recorder::start(double now) {
   if (merged_)
     writer_.save(now, [bytes = merged_->all()]() mutable { return std::move(bytes); });
   else
-    writer_.save(now, [parts = log_.all()] { return result_log::joined(parts); });
+    writer_.append(now, log_.take());
 }
 
 void farm_recorder::save_if_due(double now) {
@@ -90,6 +93,7 @@ void farm_recorder::save_if_due(double now) {
 
 void farm_recorder::close() {
   timed const t(writer_.costs().blocked_seconds);
+  writer_.hurry();
   writer_.finish();
   if (dirty_) start(0);
   writer_.finish();

@@ -46,6 +46,7 @@ task_range get_range(std::span<std::byte const>& in, std::uint64_t tasks) {
 }  // namespace
 
 void result_log::add(range_list const& ranges, std::span<std::byte const> results) {
+  if (open_.capacity() == 0) open_.reserve(segment_bytes + results.size() + 4096);
   put_entry(open_, ranges, results);
   if (open_.size() >= segment_bytes) seal();
 }
@@ -55,18 +56,9 @@ void result_log::seal() {
   sealed_.push_back(std::make_shared<std::vector<std::byte> const>(std::exchange(open_, {})));
 }
 
-result_log::snapshot result_log::all() {
+result_log::segments result_log::take() {
   seal();
-  return sealed_;
-}
-
-std::vector<std::byte> result_log::joined(snapshot const& parts) {
-  std::size_t size = 0;
-  for (auto const& p : parts) size += p->size();
-  std::vector<std::byte> bytes;
-  bytes.reserve(size);
-  for (auto const& p : parts) bytes.insert(bytes.end(), p->begin(), p->end());
-  return bytes;
+  return std::exchange(sealed_, {});
 }
 
 void merged_log::add(range_list const& ranges, std::span<std::byte const> results) {

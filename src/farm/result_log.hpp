@@ -11,21 +11,20 @@
 
 namespace skel::detail {
 
-/// Entries of task ranges and the bytes of their results. Entries are never copied again, so a snapshot is
-/// cheap and another thread can assemble it.
+/// Entries of task ranges and the bytes of their results. Entries are never copied again, so taking them is
+/// cheap. A log behind another is a log.
 class result_log {
  public:
   void add(range_list const& ranges, std::span<std::byte const> results);
 
-  using snapshot = std::vector<std::shared_ptr<std::vector<std::byte> const>>;
-  /// Everything added so far.
-  [[nodiscard]] snapshot all();
-  [[nodiscard]] static std::vector<std::byte> joined(snapshot const& parts);
+  using segments = std::vector<std::shared_ptr<std::vector<std::byte> const>>;
+  /// Everything added since the last call.
+  [[nodiscard]] segments take();
 
  private:
   void seal();
 
-  snapshot sealed_;
+  segments sealed_;
   std::vector<std::byte> open_;
 };
 

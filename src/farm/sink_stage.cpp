@@ -77,26 +77,25 @@ void sink_stage::keep(entry const& e) {
   recording_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-void sink_stage::keep_all(entry const& e) const {
+void sink_stage::keep_all(entry const& e) {
   auto& batch = *e.batch;
   if (batch.is_packed()) {
     recorder_(e.ranges, batch.packed.bytes());
     return;
   }
-  std::vector<std::byte> packed;
+  packed_.clear();
   if (batch.in_place)
-    for (auto const& range : e.ranges) work_.pack_in_place(range, packed);
+    for (auto const& range : e.ranges) work_.pack_in_place(range, packed_);
   else if (merged_)
-    work_.pack_merged(*batch.local, packed);
+    work_.pack_merged(*batch.local, packed_);
   else
-    work_.pack_local(count_tasks(e.ranges), 0, *batch.local, packed);
-  recorder_(e.ranges, packed);
+    work_.pack_local(count_tasks(e.ranges), 0, *batch.local, packed_);
+  recorder_(e.ranges, packed_);
 }
 
-void sink_stage::keep_accepted(entry const& e) const {
+void sink_stage::keep_accepted(entry const& e) {
   acceptance accepted(e);
   auto rest = e.batch->packed.bytes();
-  std::vector<std::byte> packed;
   std::uint64_t index = 0;
   for (auto const& range : e.ranges)
     for (std::uint64_t i = 0; i < range.count; ++i, ++index) {
@@ -107,12 +106,12 @@ void sink_stage::keep_accepted(entry const& e) const {
         recorder_({{range[i], 1, 1}}, from.first(from.size() - rest.size()));
         continue;
       }
-      packed.clear();
+      packed_.clear();
       if (e.batch->in_place)
-        work_.pack_in_place({range[i], 1, 1}, packed);
+        work_.pack_in_place({range[i], 1, 1}, packed_);
       else
-        work_.pack_local(1, index, *e.batch->local, packed);
-      recorder_({{range[i], 1, 1}}, packed);
+        work_.pack_local(1, index, *e.batch->local, packed_);
+      recorder_({{range[i], 1, 1}}, packed_);
     }
 }
 

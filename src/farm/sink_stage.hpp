@@ -75,8 +75,8 @@ class sink_stage {
   };
   void route(entry& e);
   void keep(entry const& e);
-  void keep_all(entry const& e) const;
-  void keep_accepted(entry const& e) const;
+  void keep_all(entry const& e);
+  void keep_accepted(entry const& e);
   void give(pending& p, std::uint64_t count);
   void call_sink(pending& p, std::uint64_t count);
   void deliver_in_order();
@@ -86,6 +86,7 @@ class sink_stage {
   bool merged_;
   recorder recorder_;
   double recording_seconds_ = 0;
+  std::vector<std::byte> packed_;  // for the recorder; kept for its memory
   std::vector<entry> queue_;
   std::map<task_id, pending> early_;  // if ordered: by the first task left of each, as the list numbers it
   progress state_;

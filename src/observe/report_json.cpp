@@ -110,6 +110,7 @@ json to_json(checkpoint_report const& c) {
   object["saved"] = c.saved;
   object["failed"] = c.failed;
   object["bytes"] = c.bytes;
+  object["written_bytes"] = c.written_bytes;
   add_number(object, "blocked_seconds", c.blocked_seconds);
   add_number(object, "serialise_seconds", c.serialise_seconds);
   add_number(object, "code_seconds", c.code_seconds);

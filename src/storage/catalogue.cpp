@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <tuple>
 
 #include "base/format.hpp"
@@ -16,6 +17,7 @@ namespace {
 struct generation_key {
   std::uint64_t generation, stamp, identity;
   std::uint32_t parts;
+  std::uint64_t base, base_stamp;
   friend auto operator<=>(generation_key const&, generation_key const&) = default;
 };
 
@@ -36,7 +38,7 @@ manifest read_manifest(shard_store const& store, stored_object const& from) {
 stored_generation assemble(generation_key const& key, std::vector<stored_object> const& objects,
                            shard_store const& store, report_problem const& report) {
   stored_generation g;
-  g.plan = {key.generation, key.stamp, key.parts};
+  g.plan = {key.generation, key.stamp, key.parts, key.base, key.base_stamp};
   g.identity_hash = key.identity;
   std::optional<manifest> says;
   for (auto const& o : objects) {
@@ -68,6 +70,24 @@ stored_generation assemble(generation_key const& key, std::vector<stored_object>
   return g;
 }
 
+// Finds the base of each generation; `all` is sorted, the newest first.
+void link_bases(std::vector<stored_generation>& all) {
+  std::map<std::size_t, std::shared_ptr<stored_generation const>> bases;
+  for (auto i = all.size(); i-- > 0;) {
+    auto& g = all[i];
+    if (g.plan.base == 0) continue;
+    auto const base =
+        std::find_if(all.begin() + static_cast<std::ptrdiff_t>(i), all.end(), [&](auto const& b) {
+          return b.plan.generation == g.plan.base && b.plan.stamp == g.plan.base_stamp &&
+                 b.plan.parts == g.plan.parts && b.identity_hash == g.identity_hash;
+        });
+    if (base == all.end()) continue;
+    auto& shared = bases[static_cast<std::size_t>(base - all.begin())];
+    if (!shared) shared = std::make_shared<stored_generation const>(*base);
+    g.base = shared;
+  }
+}
+
 }  // namespace
 
 std::vector<stored_generation> generations_of(std::vector<stored_object> const& objects,
@@ -76,7 +96,7 @@ std::vector<stored_generation> generations_of(std::vector<stored_object> const& 
   for (auto const& o : objects) {
     auto const& m = o.object.belongs_to;
     if (m.parts == 0) continue;
-    found[{o.object.generation, m.stamp, m.identity, m.parts}].push_back(o);
+    found[{o.object.generation, m.stamp, m.identity, m.parts, m.base, m.base_stamp}].push_back(o);
   }
   std::vector<stored_generation> all;
   all.reserve(found.size());
@@ -85,6 +105,7 @@ std::vector<stored_generation> generations_of(std::vector<stored_object> const& 
     return std::tuple(a.plan.generation, a.manifest.has_value(), a.plan.stamp) >
            std::tuple(b.plan.generation, b.manifest.has_value(), b.plan.stamp);
   });
+  link_bases(all);
   return all;
 }
 

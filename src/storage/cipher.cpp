@@ -87,8 +87,9 @@ std::string context_of(object_info const& object) {
   auto const part = m.parts == 0
                         ? std::string()
                         : detail::format(" {} {} {} {} {}", m.stamp, m.identity, m.part, m.parts, m.machine);
-  return detail::format("skel {} {} {}{} {}", shard_schema, object.generation, object.content_length, part,
-                        object.name);
+  auto const base = m.base == 0 ? std::string() : detail::format(" {} {}", m.base, m.base_stamp);
+  return detail::format("skel {} {} {}{}{} {}", shard_schema, object.generation, object.content_length, part,
+                        base, object.name);
 }
 
 // Cuts a stream of bytes into pieces of equal size.

@@ -52,6 +52,11 @@ std::vector<stored_generation> rivals_of(stored_generation const& g,
 }
 
 condition stored_generation::state() const {
+  if (plan.base == 0) return own_state();
+  return base ? std::max(own_state(), base->state()) : condition::lost;
+}
+
+condition stored_generation::own_state() const {
   if (parts.size() != plan.parts) return condition::lost;
   auto result = condition::whole;
   for (auto const& [number, part] : parts) {

@@ -52,6 +52,10 @@ manifest manifest_of(json const& from) {
                 from_hex(from.at("problem").get<std::string>())};
   m.plan.generation = from.at("generation").get<std::uint64_t>();
   m.plan.stamp = from_hex(from.at("stamp").get<std::string>());
+  if (auto const base = from.find("base"); base != from.end()) {
+    m.plan.base = base->at("generation").get<std::uint64_t>();
+    m.plan.base_stamp = from_hex(base->at("stamp").get<std::string>());
+  }
   for (auto const& p : from.at("parts")) m.parts.push_back(part_of(p));
   m.plan.parts = static_cast<std::uint32_t>(m.parts.size());
   return m;
@@ -67,6 +71,7 @@ std::string manifest::encode() const {
               {"generation", plan.generation},
               {"stamp", hex(plan.stamp)},
               {"parts", json::array()}};
+  if (plan.base != 0) all["base"] = {{"generation", plan.base}, {"stamp", hex(plan.base_stamp)}};
   for (auto const& p : parts)
     all["parts"].push_back(
         {{"name", p.name}, {"bytes", p.bytes}, {"xxh3", hex(p.hash)}, {"shards", p.shards}});

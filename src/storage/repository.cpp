@@ -31,6 +31,8 @@ std::vector<std::string> directories_of(std::span<place const> places) {
 }
 
 std::string what_is_lost(stored_generation const& g) {
+  if (g.own_state() != condition::lost)
+    return detail::format("it builds on generation {}, which is lost", g.plan.base);
   for (std::uint32_t part = 0; part < g.plan.parts; ++part) {
     auto const at = g.parts.find(part);
     if (at == g.parts.end()) return detail::format("no shards of part {}", part);
@@ -42,11 +44,13 @@ std::string what_is_lost(stored_generation const& g) {
   return "";
 }
 
-std::vector<std::byte> sealed(object_info const& object, key const& with, std::span<std::byte const> bytes) {
+// Sealing the same bytes again would give others, so a source that is read twice must not seal.
+std::vector<std::byte> sealed(object_info const& object, key const& with,
+                              repository::content_source const& source) {
   std::vector<std::byte> all;
   all.reserve(object.length);
   sealer s(with, object, [&](auto piece) { all.insert(all.end(), piece.begin(), piece.end()); });
-  s.write(bytes);
+  source([&](auto piece) { s.write(piece); });
   s.finish();
   return all;
 }
@@ -100,15 +104,25 @@ std::vector<stored_generation> repository::catalogue(report_problem const& repor
   return all;
 }
 
-std::vector<std::byte> repository::read(stored_generation const& from, std::uint32_t part) const {
+void repository::read_own(stored_generation const& from, std::uint32_t part, byte_sink const& to) const {
   auto const found = from.parts.find(part);
   if (found == from.parts.end())
     throw error(detail::format("generation {}: missing all shards of part {}", from.plan.generation, part));
   check_usable(found->second);
+  store(report_).get(found->second, to, options_.seal_with, options_.computed_by);
+}
+
+std::vector<std::byte> repository::read(stored_generation const& from, std::uint32_t part) const {
+  std::vector<stored_generation const*> chain{&from};
+  while (chain.back()->plan.base != 0) {
+    auto const* const g = chain.back();
+    if (!g->base)
+      throw error(detail::format("generation {}: {}", g->plan.generation, what_is_lost(*g)));
+    chain.push_back(g->base.get());
+  }
   std::vector<std::byte> bytes;
-  store(report_).get(
-      found->second, [&](auto piece) { bytes.insert(bytes.end(), piece.begin(), piece.end()); },
-      options_.seal_with, options_.computed_by);
+  for (auto g = chain.rbegin(); g != chain.rend(); ++g)
+    read_own(**g, part, [&](auto piece) { bytes.insert(bytes.end(), piece.begin(), piece.end()); });
   return bytes;
 }
 
@@ -118,7 +132,9 @@ std::vector<stored_generation> repository::candidates() const {
   refuse_others(all);
   std::erase_if(all, [&](auto const& g) {
     bool const lost = g.state() == condition::lost;
-    if (lost) report_(detail::format("generation {} is lost: {}", g.plan.generation, what_is_lost(g)));
+    // Of the increments on a lost generation, the first speaks for all.
+    if (lost && (g.own_state() == condition::lost || !g.base || g.base->own_state() == condition::lost))
+      report_(detail::format("generation {} is lost: {}", g.plan.generation, what_is_lost(g)));
     return lost;
   });
   all = chosen(std::move(all));
@@ -184,7 +200,7 @@ std::optional<repository::restored> repository::restore() const {
   if (all.empty()) return std::nullopt;
   for (auto const& g : all) {
     try {
-      restored r{g.plan, {}};
+      restored r{g, {}};
       for (std::uint32_t part = 0; part < g.plan.parts; ++part) r.parts.push_back(read(g, part));
       return r;
     } catch (usage_error const&) {
@@ -239,21 +255,26 @@ object_info repository::describe(generation_plan const& plan, std::uint32_t part
                 length,
                 options_.block_size,
                 {},
-                {plan.stamp, options_.identity.hash(), part, plan.parts, options_.machine}};
+                {plan.stamp, options_.identity.hash(), part, plan.parts, options_.machine, plan.base,
+                 plan.base_stamp}};
   return o;
 }
 
 save_cost repository::prepare(generation_plan const& plan, std::uint32_t part, std::string const& name,
                               std::span<std::byte const> bytes) const {
+  return prepare(plan, part, name, bytes.size(), [&](byte_sink const& to) { to(bytes); });
+}
+
+save_cost repository::prepare(generation_plan const& plan, std::uint32_t part, std::string const& name,
+                              std::uint64_t length, content_source const& source) const {
   if (part >= plan.parts)
     throw usage_error(detail::format("found part {1}, expected a number below {0}", plan.parts, part));
-  auto object = describe(plan, part, name, bytes.size());
+  auto object = describe(plan, part, name, length);
   std::vector<std::byte> cipher;
   if (options_.seal_with) {
     object.sealed = sealing::xchacha20_poly1305;
-    object.length = sealed_length(bytes.size());
-    cipher = sealed(object, *options_.seal_with, bytes);
-    bytes = cipher;
+    object.length = sealed_length(length);
+    cipher = sealed(object, *options_.seal_with, source);
   }
   auto const places = present();
   auto const where = place_shards(places, object.code.shards(),
@@ -263,7 +284,10 @@ save_cost repository::prepare(generation_plan const& plan, std::uint32_t part, s
   spread shards(*files_, places, report_);
   shards.write(object, wanted, {}, [&](std::vector<byte_sink> const& to) {
     object_writer w(object, to, options_.computed_by);
-    w.write(bytes);
+    if (options_.seal_with)
+      w.write(cipher);
+    else
+      source([&](auto piece) { w.write(piece); });
     w.finish();
   });
   return shards.cost();
@@ -272,7 +296,9 @@ save_cost repository::prepare(generation_plan const& plan, std::uint32_t part, s
 void repository::commit(generation_plan const& plan) const {
   auto const all = catalogue(say_nothing);
   auto const found = std::ranges::find(all, plan, &stored_generation::plan);
-  if (found == all.end() || found->state() == condition::lost)
+  if (found != all.end() && found->state() == condition::lost && found->own_state() != condition::lost)
+    throw error(detail::format("generation {} is not committed: {}", plan.generation, what_is_lost(*found)));
+  if (found == all.end() || found->own_state() == condition::lost)
     throw error(detail::format(
         "generation {} was not prepared: {} of {} parts can be restored", plan.generation,
         found == all.end()

@@ -64,25 +64,35 @@ void repository::remove_old(generation_plan const& plan) const {
   auto const current = std::ranges::find(all, plan, &stored_generation::plan);
   if (current == all.end() || !current->manifest || current->state() == condition::lost)
     throw error(detail::format("generation {} is not committed: older ones are kept", plan.generation));
-  std::set<std::uint64_t> kept;
-  bool remote_kept = false;
   auto const mine = options_.identity.hash();
+  auto const id_of = [](stored_generation const& g) { return std::pair(g.plan.generation, g.plan.stamp); };
+  std::set<std::pair<std::uint64_t, std::uint64_t>> staying;
+  std::set<std::uint64_t> restorable, kept;  // numbers of those kept for themselves, and with their bases
+  bool remote_kept = false;
+  for (auto const& g : all) {
+    if (g.identity_hash != mine) continue;
+    bool const useful = g.state() != condition::lost;
+    bool const first_remote = useful && !remote_kept && is_remote(g);
+    if (g.plan.generation < plan.generation && !(useful && restorable.size() < options_.keep) &&
+        !first_remote)
+      continue;
+    staying.insert(id_of(g));
+    if (!useful) continue;
+    restorable.insert(g.plan.generation);
+    remote_kept = remote_kept || first_remote;
+    for (auto const* b = &g; b != nullptr; b = b->base.get()) {
+      staying.insert(id_of(*b));
+      kept.insert(b->plan.generation);
+    }
+  }
   std::vector<std::string> old;
   std::set<std::string> others;
   for (auto const& g : all) {
-    if (g.identity_hash != mine) {
-      for (auto const& path : paths_of(g)) others.insert(path);
-      continue;
-    }
-    bool const useful = g.state() != condition::lost;
-    bool const first_remote = useful && !remote_kept && is_remote(g);
-    if (g.plan.generation >= plan.generation || (useful && kept.size() < options_.keep) || first_remote) {
-      if (useful) kept.insert(g.plan.generation);
-      remote_kept = remote_kept || first_remote;
-      continue;
-    }
     auto const paths = paths_of(g);
-    old.insert(old.end(), paths.begin(), paths.end());
+    if (g.identity_hash != mine)
+      others.insert(paths.begin(), paths.end());
+    else if (!staying.contains(id_of(g)))
+      old.insert(old.end(), paths.begin(), paths.end());
   }
   for (auto const& path : old) remove_quietly(path);
   std::set<std::string> const gone(old.begin(), old.end());

@@ -81,6 +81,7 @@ void check(shard_header const& h) {
   if (o.length > longest_object) wrong("length");
   if (o.belongs_to.parts == 0 ? o.belongs_to != membership{} : o.belongs_to.part > o.belongs_to.parts)
     wrong("part number");
+  if (o.belongs_to.base != 0 && o.belongs_to.base >= o.generation) wrong("base");  // so chains have an end
   auto const expected = o.sealed == sealing::none ? o.content_length : sealed_length(o.content_length);
   if (o.length != expected) wrong("content length");
   try {
@@ -91,7 +92,7 @@ void check(shard_header const& h) {
 }
 
 // For an object that belongs to no generation nothing is written: zeros up to the hash.
-constexpr std::size_t membership_bytes = 32;
+constexpr std::size_t membership_bytes = 32, base_bytes = 16;
 
 void append(writer& to, membership const& m) {
   if (m == membership{}) return;
@@ -100,9 +101,12 @@ void append(writer& to, membership const& m) {
   to.number(m.part, 4);
   to.number(m.parts, 4);
   to.number(m.machine, 8);
+  if (m.base == 0) return;
+  to.number(m.base, 8);
+  to.number(m.base_stamp, 8);
 }
 
-membership read_membership(reader& from) {
+membership read_membership(reader& from, bool has_base) {
   membership m;
   if (from.left() < membership_bytes) return m;
   m.stamp = from.number(8);
@@ -110,6 +114,11 @@ membership read_membership(reader& from) {
   m.part = static_cast<std::uint32_t>(from.number(4));
   m.parts = static_cast<std::uint32_t>(from.number(4));
   m.machine = from.number(8);
+  if (!has_base) return m;
+  if (from.left() < base_bytes) wrong("base");
+  m.base = from.number(8);
+  m.base_stamp = from.number(8);
+  if (m.base == 0) wrong("base");
   return m;
 }
 
@@ -147,7 +156,7 @@ std::vector<std::byte> shard_header::encode() const {
   object_info::check_name(object.name);
   writer w;
   for (char const c : magic) w.bytes.push_back(static_cast<std::byte>(c));
-  w.number(shard_schema, 4);
+  w.number(object.belongs_to.base == 0 ? shard_schema : increment_schema, 4);
   w.number(0, 4);  // the header's length, set below
   w.number(index, 4);
   w.number(object.code.data_shards(), 4);
@@ -175,8 +184,9 @@ shard_header shard_header::decode(std::span<std::byte const> bytes) {
     throw error("not a shard");
   reader r(bytes.subspan(magic.size(), 8));
   auto const schema = r.number(4);
-  if (schema != shard_schema)
-    throw error(detail::format("found shard format {}, expected format {}", schema, shard_schema));
+  if (schema != shard_schema && schema != increment_schema)
+    throw error(detail::format("found shard format {}, expected format {} or {}", schema, shard_schema,
+                               increment_schema));
   auto const length = r.number(4);
   if (length < front + hash_bytes || length > longest || length > bytes.size())
     throw error("header too short");
@@ -203,7 +213,7 @@ shard_header shard_header::decode(std::span<std::byte const> bytes) {
   if (h.object.code.data_shards() != data || h.object.code.parity_shards() != parity)
     wrong("number of shards");
   h.object.name = fields.text();
-  h.object.belongs_to = read_membership(fields);
+  h.object.belongs_to = read_membership(fields, schema == increment_schema);
   check(h);
   return h;
 }

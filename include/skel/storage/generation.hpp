@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -44,11 +45,21 @@ struct identity {
 
 /// The common data of all parts of a generation. One process makes it with repository::next() and
 /// sends it to the others. Trivially copyable.
+///
+/// A generation with a base is an increment: the content of each part is the content of the same
+/// part of the base, followed by its own bytes. The base may have a base in turn.
 struct generation_plan {
   std::uint64_t generation = 0;  ///< its number, larger than all numbers in the store
   std::uint64_t stamp = 0;       ///< distinguishes generations that two runs gave the same number
   std::uint32_t parts = 0;       ///< the number of parts
+  std::uint64_t base = 0;        ///< the number of its base; 0: none
+  std::uint64_t base_stamp = 0;  ///< the stamp of its base
 
+  /// Makes `to`, which must be older and have as many parts, the base.
+  void append_to(generation_plan const& to) {
+    base = to.generation;
+    base_stamp = to.stamp;
+  }
   friend bool operator==(generation_plan const&, generation_plan const&) = default;
 };
 
@@ -69,12 +80,16 @@ struct stored_generation {
   std::optional<stored_object> manifest;         ///< empty: not committed, or all copies are lost
   std::map<std::uint32_t, stored_object> parts;  ///< those with at least one shard, by number
   std::uint64_t attempts = 0;  ///< runs that resumed from it, see repository::note_attempt()
+  /// The generation that plan.base names; null if there is none, or if it was not found.
+  std::shared_ptr<stored_generation const> base;
 
   /// 16 hexadecimal digits of the stamp, which distinguish generations that two runs saved under
   /// one number.
   [[nodiscard]] std::string id() const;
 
   /// Judged by the shards' headers, or, after repository::verify(), by every block.
+  [[nodiscard]] condition own_state() const;
+  /// The worst of its own state and those of its bases. An increment without its base is lost.
   [[nodiscard]] condition state() const;
 };
 

@@ -39,6 +39,9 @@ struct membership {
   std::uint32_t part = 0;      ///< 0 to parts - 1; or parts: the manifest
   std::uint32_t parts = 0;     ///< 0: the object belongs to no generation
   std::uint64_t machine = 0;   ///< this_machine() of the writer
+  /// The generation to whose parts this one's are appended; 0: none.
+  std::uint64_t base = 0;
+  std::uint64_t base_stamp = 0;  ///< of its save
 
   friend bool operator==(membership const&, membership const&) = default;
 };

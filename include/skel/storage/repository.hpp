@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -115,22 +116,29 @@ class repository {
   /// Records that a run resumes from this generation.
   void note_attempt(generation_plan const& plan) const;
 
-  /// The bytes of a part. Throws skel::error if they cannot be restored; never returns wrong bytes.
+  /// The content of a part: the bytes of its bases, then its own. Throws skel::error if they cannot be
+  /// restored; never returns wrong bytes.
   [[nodiscard]] std::vector<std::byte> read(stored_generation const& from, std::uint32_t part) const;
+  /// Gives the part's own bytes to `to`, without those of its bases, in the memory of one stripe. Throws
+  /// as read(); what `to` has received is then invalid.
+  void read_own(stored_generation const& from, std::uint32_t part, byte_sink const& to) const;
 
   /// A generation and its contents.
   struct restored {
-    generation_plan plan;                       ///< the generation
+    stored_generation from;                     ///< the generation
     std::vector<std::vector<std::byte>> parts;  ///< the bytes of each part, by number
   };
   /// All parts of the first of the candidates() that can be restored; reports the others. Throws as
   /// candidates().
   [[nodiscard]] std::optional<restored> restore() const;
 
+  /// Whether any of its own shards lies in a remote place.
+  [[nodiscard]] bool is_remote(stored_generation const& g) const;
+
   // ----- saving -----
 
   /// The plan of the next generation. Its number is larger than any in the store, uncommitted ones
-  /// included.
+  /// included. It has no base.
   [[nodiscard]] generation_plan next(std::uint32_t parts) const;
 
   /// Writes the shards of a part under temporary names, makes them durable and renames them. If a
@@ -138,13 +146,19 @@ class repository {
   /// leaves no shard, if no place accepts one. May run in a thread of its own.
   save_cost prepare(generation_plan const& plan, std::uint32_t part, std::string const& name,
                     std::span<std::byte const> bytes) const;
+  /// Gives all bytes of a part to a sink, in order; called again if a place fails.
+  using content_source = std::function<void(byte_sink const&)>;
+  /// The same for `length` bytes that `source` produces, in the memory of one stripe unless they are
+  /// encrypted. Also throws what `source` throws.
+  save_cost prepare(generation_plan const& plan, std::uint32_t part, std::string const& name,
+                    std::uint64_t length, content_source const& source) const;
 
-  /// Checks that all parts exist and writes the manifest to all places of the generation. Returns
+  /// Checks that all parts and all bases exist and writes the manifest to all places of the generation. Returns
   /// once the manifest is durable in more than half of them; otherwise throws skel::error.
   void commit(generation_plan const& plan) const;
 
-  /// Removes generations older than those to keep, uncommitted ones, and temporary files of dead
-  /// writers. Must only be called after commit() of `plan`. Reports files that cannot be removed.
+  /// Removes generations older than those to keep and their bases, uncommitted ones, and temporary files
+  /// of dead writers. Must only be called after commit() of `plan`. Reports files that cannot be removed.
   void remove_old(generation_plan const& plan) const;
 
   // ----- maintenance -----
@@ -175,7 +189,6 @@ class repository {
   [[nodiscard]] std::vector<std::pair<std::string, attempt_name>> attempt_files() const;
   [[nodiscard]] std::uint64_t attempts(generation_plan const& plan) const;
   [[nodiscard]] std::optional<std::size_t> place_of(std::string const& path) const;
-  [[nodiscard]] bool is_remote(stored_generation const& g) const;
   [[nodiscard]] object_info describe(generation_plan const& plan, std::uint32_t part, std::string const& name,
                                      std::uint64_t length) const;
   std::vector<std::string> write_manifest(stored_generation const& of) const;

@@ -40,8 +40,9 @@ std::string spare_in_words(stored_object const& part) {
 void print(stored_generation const& g, std::string const& more = "") {
   auto const code = g.parts.empty() ? "" : ", " + g.parts.begin()->second.object.code.to_string();
   bool const sealed = !g.parts.empty() && g.parts.begin()->second.object.sealed != sealing::none;
-  fmt::print("{}: {} part{}, {}{}{}: {}{}{}\n", title(g), g.plan.parts, g.plan.parts == 1 ? "" : "s",
-             bytes_in_words(static_cast<double>(content_bytes(g))), code, sealed ? ", encrypted" : "",
+  auto const base = g.plan.base == 0 ? "" : fmt::format(" appended to generation {}", g.plan.base);
+  fmt::print("{}: {} part{}, {}{}{}{}: {}{}{}\n", title(g), g.plan.parts, g.plan.parts == 1 ? "" : "s",
+             bytes_in_words(static_cast<double>(content_bytes(g))), base, code, sealed ? ", encrypted" : "",
              to_string(g.state()), g.manifest ? "" : ", no manifest", more);
   std::uint32_t missing = g.plan.parts;
   for (auto const& [number, part] : g.parts) {

@@ -19,8 +19,8 @@ void list_generation(stored_generation const& g, std::string const& more);
 /// true if the generation is undamaged.
 bool verify_generation(stored_generation const& g, arguments const& a, report_problem const& report);
 
-/// Rewrites missing and damaged shards. Returns false, and writes nothing, if the generation is
-/// lost.
+/// Rewrites missing and damaged shards, not those of its bases. Returns false, and writes nothing, if the
+/// generation is lost.
 bool repair_generation(stored_generation const& g, arguments const& a);
 /// Removes what is left of a generation.
 void remove_generation(stored_generation const& g, arguments const& a);

@@ -7,8 +7,10 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <system_error>
+#include <utility>
 
 #include "program/paths.hpp"
 #include "skel/atomic_file.hpp"
@@ -262,28 +264,44 @@ bool nothing_unreadable(shard_store const& store, stored_object const& o) {
   return left.empty();
 }
 
-// Repairs all generations that can be restored. Returns false if there is none; sets `clean` to false if
-// verify would find a problem.
+// Repairs all generations that can be restored, each after its bases. Returns false if there is none; sets
+// `clean` to false if verify would find a problem.
 bool repair_generations(shard_store const& store, std::vector<stored_generation> const& all,
                         arguments const& a, bool& clean) {
-  bool done = false;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, bool> done;  // by number and stamp: bases are shared
+  auto const repair_chain = [&](stored_generation const& newest) {
+    std::vector<stored_generation const*> chain;
+    for (auto const* g = &newest; g != nullptr; g = g->base.get()) chain.push_back(g);
+    bool good = true;
+    for (auto g = chain.rbegin(); g != chain.rend(); ++g) {
+      auto const [at, first] = done.try_emplace({(*g)->plan.generation, (*g)->plan.stamp});
+      if (first) {
+        at->second = good && repair_generation(**g, a);
+        if (at->second) {
+          for (auto const& [number, part] : (*g)->parts) clean = nothing_unreadable(store, part) && clean;
+          if ((*g)->manifest) clean = nothing_unreadable(store, *(*g)->manifest) && clean;
+        }
+      }
+      good = at->second;
+    }
+    return good;
+  };
+  bool any = false;
   std::vector<stored_generation> lost;
   for (auto const& g : all) {
-    if (!done) expect_one(g, all);
+    if (!any) expect_one(g, all);
     if (auto const text = ambiguity(g, all)) {
       warn(*text + ": not repaired; select one with --object");
       clean = false;
-    } else if (!repair_generation(g, a)) {
-      lost.push_back(g);
+    } else if (repair_chain(g)) {
+      any = true;
     } else {
-      done = true;
-      for (auto const& [number, part] : g.parts) clean = nothing_unreadable(store, part) && clean;
-      if (g.manifest) clean = nothing_unreadable(store, *g.manifest) && clean;
+      lost.push_back(g);
     }
   }
-  if (done && a.remove_lost)
+  if (any && a.remove_lost)
     for (auto const& g : lost) remove_generation(g, a);
-  return done;
+  return any;
 }
 
 }  // namespace

@@ -1,0 +1,150 @@
+#include "increments.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/format.hpp"
+#include "skel/error.hpp"
+#include "store_writer.hpp"
+
+namespace skel::detail {
+
+namespace {
+
+// Thrown out of a generation that is being written.
+struct unreadable {
+  std::size_t which;  // of the chain
+  std::string why;
+};
+struct in_a_hurry {};
+
+std::uint64_t bytes_of(increments::segments const& all) {
+  std::uint64_t sum = 0;
+  for (auto const& s : all) sum += s->size();
+  return sum;
+}
+
+}  // namespace
+
+std::size_t bases_to_keep(std::span<std::uint64_t const> sizes, std::uint64_t fresh) {
+  auto keep = sizes.size();
+  if (keep < longest_chain) return keep;
+  do fresh += sizes[--keep];
+  while (keep > 0 && sizes[keep - 1] <= fresh);
+  return keep;
+}
+
+increments::increments(storage::repository const& to, storage::report_problem const& report)
+    : store_(to), report_(report) {
+  auto const& o = to.options();
+  auto const remote = std::ranges::count(o.places, true, &storage::place::remote);
+  both_ = o.remote_every > 0 && remote > 0 && static_cast<std::size_t>(remote) < o.places.size();
+}
+
+increments::chain& increments::chain_of(storage::generation_plan const& plan) {
+  auto const& o = store_.options();
+  return chains_[both_ && storage::goes_remote(o.places, {o.home, 0, plan.generation, o.remote_every}) ? 1 : 0];
+}
+
+void increments::resume_from(storage::stored_generation const& from, std::vector<std::byte> const& content) {
+  bool remote = both_;
+  std::vector<storage::generation_plan> generations;
+  for (auto const* g = &from; g != nullptr; g = g->base.get()) {
+    generations.insert(generations.begin(), g->plan);
+    remote = remote && store_.is_remote(*g);
+  }
+  chains_[remote ? 1 : 0].generations = std::move(generations);
+  if (both_) chains_[remote ? 0 : 1].unsaved = {std::make_shared<std::vector<std::byte> const>(content)};
+}
+
+void increments::append(segments const& more) {
+  for (std::size_t i = 0; i < (both_ ? 2 : 1); ++i)
+    chains_[i].unsaved.insert(chains_[i].unsaved.end(), more.begin(), more.end());
+}
+
+// A generation of a chain as it was found.
+struct increments::link {
+  storage::stored_generation const* found = nullptr;  // null: lost
+  std::uint64_t generation = 0, bytes = 0;
+  [[nodiscard]] bool whole() const {
+    return found != nullptr && found->own_state() == storage::condition::whole;
+  }
+};
+
+std::vector<increments::link> increments::find(
+    chain const& c, std::vector<storage::stored_generation> const& all) const {
+  std::vector<link> links;
+  for (auto const& plan : c.generations) {
+    auto& l = links.emplace_back();
+    l.generation = plan.generation;
+    auto const at = std::ranges::find(all, plan, &storage::stored_generation::plan);
+    if (at == all.end() || at->own_state() == storage::condition::lost) {
+      report_(detail::format("generation {} is lost: a later run computes its results again", l.generation));
+      continue;
+    }
+    l.found = &*at;
+    l.bytes = at->parts.at(0).object.content_length;
+  }
+  return links;
+}
+
+increments::saved increments::write() {
+  auto plan = store_.next(1);
+  auto& c = chain_of(plan);
+  auto const all = store_.reporting_to({}).catalogue();
+  auto links = find(c, all);
+  auto const fresh = bytes_of(c.unsaved);
+  while (true) {
+    std::vector<std::uint64_t> sizes;
+    for (auto const& l : links) sizes.push_back(l.bytes);
+    bool const hurried = hurried_;
+    auto keep = hurried ? links.size() : bases_to_keep(sizes, fresh);
+    auto const damaged = std::ranges::find_if_not(links, &link::whole);
+    bool const may_stop = damaged == links.end();
+    keep = std::min(keep, static_cast<std::size_t>(damaged - links.begin()));
+    plan.append_to(keep > 0 ? c.generations[keep - 1] : storage::generation_plan{});
+    auto const merged = std::span(links).subspan(keep);
+    saved done;
+    done.bytes = fresh;
+    for (auto const& l : merged) done.bytes += l.bytes;
+    done.content = done.bytes;
+    for (auto const& l : std::span(links).first(keep)) done.content += l.bytes;
+    try {
+      done.cost = write(plan, done.bytes, merged, c.unsaved, may_stop && !hurried);
+    } catch (unreadable const& bad) {
+      report_(detail::format("generation {} cannot be read, a later run computes its results again: {}",
+                             links.at(bad.which + keep).generation, bad.why));
+      links[bad.which + keep] = {nullptr, links[bad.which + keep].generation, 0};
+      continue;
+    } catch (in_a_hurry const&) {
+      continue;
+    }
+    c.generations.resize(keep);
+    c.generations.push_back(plan);
+    c.unsaved.clear();
+    return done;
+  }
+}
+
+storage::save_cost increments::write(storage::generation_plan const& plan, std::uint64_t length,
+                                     std::span<link const> merged, segments const& fresh, bool may_stop) {
+  auto const content = [&](storage::byte_sink const& to) {
+    for (std::size_t i = 0; i < merged.size(); ++i) {
+      if (merged[i].found == nullptr) continue;
+      try {
+        store_.read_own(*merged[i].found, 0, [&](auto piece) {
+          if (may_stop && hurried_) throw in_a_hurry{};
+          to(piece);
+        });
+      } catch (error const& bad) {
+        throw unreadable{i, bad.what()};
+      }
+    }
+    for (auto const& s : fresh) to(*s);
+  };
+  auto cost = store_.prepare(plan, 0, "results", length, content);
+  cost += commit_and_clear(store_, plan);
+  return cost;
+}
+
+}  // namespace skel::detail

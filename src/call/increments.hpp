@@ -1,0 +1,69 @@
+// Checkpoints of content that only grows: each writes what is new and names its predecessor as its base.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "skel/storage/repository.hpp"
+
+namespace skel::detail {
+
+/// Returns how many of a chain's generations the next one, with `fresh` bytes, leaves as its bases; the
+/// others are merged into it. `sizes`: their bytes, the oldest first. A chain has at most longest_chain
+/// generations before it is merged, and no generation is merged into one less than twice its size unless
+/// it is the newest: n checkpoints of equal size write at most twice the content for n <= 2080 and three
+/// times for n <= 40000.
+[[nodiscard]] std::size_t bases_to_keep(std::span<std::uint64_t const> sizes, std::uint64_t fresh);
+inline constexpr std::size_t longest_chain = 64;
+
+/// Increments in a repository, and what has not been written yet. There are two chains if every n-th
+/// checkpoint goes to remote places: each kind must be restorable without the other.
+class increments {
+ public:
+  using segments = std::vector<std::shared_ptr<std::vector<std::byte> const>>;
+
+  /// `report` receives warnings. Both must outlive this object.
+  increments(storage::repository const& to, storage::report_problem const& report);
+
+  /// Continues the chain of a generation with this content.
+  void resume_from(storage::stored_generation const& from, std::vector<std::byte> const& content);
+  /// Bytes of the next checkpoint. Not during write().
+  void append(segments const& more);
+
+  struct saved {
+    storage::save_cost cost;
+    std::uint64_t bytes = 0;    ///< written, before coding
+    std::uint64_t content = 0;  ///< of the whole chain
+  };
+  /// Writes and commits the next generation. If it throws, the next call writes the same bytes again.
+  /// Generations of the chain that are degraded are written anew; the content of those that are lost is
+  /// left out, which is reported.
+  [[nodiscard]] saved write();
+  /// From any thread: write() no longer merges generations unless they are damaged, so that it ends soon.
+  void hurry() { hurried_ = true; }
+
+ private:
+  struct chain {
+    std::vector<storage::generation_plan> generations;  // the oldest first
+    segments unsaved;
+  };
+  struct link;
+  [[nodiscard]] chain& chain_of(storage::generation_plan const& plan);
+  [[nodiscard]] std::vector<link> find(chain const& c,
+                                       std::vector<storage::stored_generation> const& all) const;
+  [[nodiscard]] storage::save_cost write(storage::generation_plan const& plan, std::uint64_t length,
+                                         std::span<link const> merged, segments const& fresh, bool may_stop);
+
+  storage::repository const& store_;
+  storage::report_problem const& report_;
+  bool both_ = false;  // local and remote generations
+  std::array<chain, 2> chains_;
+  std::atomic<bool> hurried_{false};
+};
+
+}  // namespace skel::detail
