@@ -71,15 +71,21 @@ struct increments::link {
   }
 };
 
+void increments::give_up(std::uint64_t generation, std::string const& why) {
+  auto const what = detail::format("generation {}, which holds earlier results, {}", generation, why);
+  if (found_lost_.insert(generation).second) throw error(what);
+  report_(what + "; a later run computes them again");
+}
+
 std::vector<increments::link> increments::find(
-    chain const& c, std::vector<storage::stored_generation> const& all) const {
+    chain const& c, std::vector<storage::stored_generation> const& all) {
   std::vector<link> links;
   for (auto const& plan : c.generations) {
     auto& l = links.emplace_back();
     l.generation = plan.generation;
     auto const at = std::ranges::find(all, plan, &storage::stored_generation::plan);
     if (at == all.end() || at->own_state() == storage::condition::lost) {
-      report_(detail::format("generation {} is lost: a later run computes its results again", l.generation));
+      give_up(l.generation, "is lost");
       continue;
     }
     l.found = &*at;
@@ -112,9 +118,9 @@ increments::saved increments::write() {
     try {
       done.cost = write(plan, done.bytes, merged, c.unsaved, may_stop && !hurried);
     } catch (unreadable const& bad) {
-      report_(detail::format("generation {} cannot be read, a later run computes its results again: {}",
-                             links.at(bad.which + keep).generation, bad.why));
-      links[bad.which + keep] = {nullptr, links[bad.which + keep].generation, 0};
+      auto& l = links.at(bad.which + keep);
+      give_up(l.generation, "cannot be read: " + bad.why);
+      l = {nullptr, l.generation, 0};
       continue;
     } catch (in_a_hurry const&) {
       continue;

@@ -6,7 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "skel/storage/repository.hpp"
@@ -41,8 +43,9 @@ class increments {
     std::uint64_t content = 0;  ///< of the whole chain
   };
   /// Writes and commits the next generation. If it throws, the next call writes the same bytes again.
-  /// Generations of the chain that are degraded are written anew; the content of those that are lost is
-  /// left out, which is reported.
+  /// Generations of the chain that are degraded are written anew. A generation that is found lost for the
+  /// first time is an error, since its disks may come back; the second time its content is left out, and
+  /// reported.
   [[nodiscard]] saved write();
   /// From any thread: write() no longer merges generations unless they are damaged, so that it ends soon.
   void hurry() { hurried_ = true; }
@@ -55,7 +58,8 @@ class increments {
   struct link;
   [[nodiscard]] chain& chain_of(storage::generation_plan const& plan);
   [[nodiscard]] std::vector<link> find(chain const& c,
-                                       std::vector<storage::stored_generation> const& all) const;
+                                       std::vector<storage::stored_generation> const& all);
+  void give_up(std::uint64_t generation, std::string const& why);
   [[nodiscard]] storage::save_cost write(storage::generation_plan const& plan, std::uint64_t length,
                                          std::span<link const> merged, segments const& fresh, bool may_stop);
 
@@ -63,6 +67,7 @@ class increments {
   storage::report_problem const& report_;
   bool both_ = false;  // local and remote generations
   std::array<chain, 2> chains_;
+  std::set<std::uint64_t> found_lost_;
   std::atomic<bool> hurried_{false};
 };
 

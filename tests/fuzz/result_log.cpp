@@ -22,7 +22,8 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
           if (std::exchange(seen.at(r[i]), 1) != 0) std::abort();
       log.add(e.ranges, e.results);
     }
-    auto const again = skel::detail::result_log::joined(log.all());
+    std::vector<std::byte> again;
+    for (auto const& s : log.take()) again.insert(again.end(), s->begin(), s->end());
     auto const read = skel::detail::read_log(again, tasks);
     if (read.size() != entries.size()) std::abort();
     for (std::size_t i = 0; i < read.size(); ++i)

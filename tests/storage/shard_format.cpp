@@ -105,8 +105,8 @@ TEST_CASE("errors describe the defect of a header") {
   changed[0] = std::byte{'x'};
   CHECK(refused_header(changed) == "not a shard");
   changed = bytes;
-  changed[8] = std::byte{2};
-  CHECK(refused_header(changed) == "found shard format 2, expected format 1");
+  changed[8] = std::byte{3};
+  CHECK(refused_header(changed) == "found shard format 3, expected format 1 or 2");
   changed = bytes;
   changed[20] ^= std::byte{1};
   CHECK(refused_header(changed) == "hash of the header does not match");
@@ -131,4 +131,16 @@ TEST_CASE("an invalid header with a matching hash is refused") {
         "invalid header: content length");
   CHECK(with([](auto& h) { h.object.sealed = static_cast<sealing>(9); }) ==
         "invalid header: unknown encryption");
+  CHECK(with([](auto& h) { h.object.belongs_to = {1, 2, 0, 1, 7, 3}; }) == "invalid header: base");
+  CHECK(with([](auto& h) { h.object.belongs_to = {1, 2, 0, 1, 6, 3}; }) == "accepted");
+}
+
+TEST_CASE("the base of an increment is in its header, which older readers refuse") {
+  shard_header h{info("ida:8,2", 1000), 3};
+  h.object.belongs_to = {1, 2, 0, 1};
+  CHECK(h.encode().at(8) == std::byte{1});
+  h.object.belongs_to.base = 6;
+  h.object.belongs_to.base_stamp = 9;
+  CHECK(h.encode().at(8) == std::byte{2});
+  CHECK(shard_header::decode(h.encode()) == h);
 }
