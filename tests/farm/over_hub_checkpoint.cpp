@@ -145,6 +145,55 @@ TEST_CASE("farms with streams, ordered or concentrated results, or a serving roo
   check_goes_on({skel::any_schedule("first-come"), false, true, true}, 3, 1);
 }
 
+TEST_CASE("several runs in a row append to one chain, and write each result once") {
+  store const where;
+  std::uint64_t written = 0, content = 0, before = 0;
+  for (std::uint64_t const most : {50U, 100U, 200U}) {
+    seen s;
+    run(s, 2, {.how = {}, .most = most}, where.options(most > 50));
+    for (auto const& e : s.errors) CHECK(e.empty());
+    REQUIRE(s.report.checkpoint);
+    auto const& c = *s.report.checkpoint;
+    CHECK(c.failed == 0);
+    CHECK(c.restored_tasks >= before);
+    before = most;
+    written += c.written_bytes;
+    content = c.bytes;
+    if (most == 200) CHECK(s.got == expected(all_tasks));
+  }
+  CHECK(written == content);
+}
+
+TEST_CASE("a directory that is emptied during a run is filled again") {
+  store const where;
+  seen first, second;
+  for (bool const resume : {false, true}) {
+    auto& s = resume ? second : first;
+    std::uint64_t count = 0;
+    auto const emptied = [&] {
+      for (auto const& f : std::filesystem::directory_iterator(where.directories.at(resume ? 2 : 1)))
+        std::filesystem::remove(f);
+    };
+    hub::job job(1, 1);
+    job.run([&](skel::context& ctx) {
+      s.report = skel::farm(
+                     ctx, skel::indices(all_tasks), [](std::uint64_t i) { return std::to_string(slow_work(i)); },
+                     [&](skel::task_id id, std::string&& text) {
+                       s.got.at(id) = std::stoull(text);
+                       ++count;
+                       if (count == 60) emptied();
+                       return count == 100 && !resume ? skel::flow::stop : skel::flow::go_on;
+                     },
+                     where.options(resume))
+                     .report;
+    });
+    CHECK(job.error(0).empty());
+  }
+  REQUIRE(second.report.checkpoint);
+  CHECK(second.report.checkpoint->restored_tasks >= 100);
+  CHECK(second.got == expected(all_tasks));
+}
+
 TEST_CASE("a farm resumes one that knew other costs of its tasks, or none") {
   auto const rising = [](skel::task_id i) { return static_cast<double>(i); };
   auto const mixed = [](skel::task_id i) { return static_cast<double>(i * 37 % 29); };
