@@ -403,6 +403,36 @@ TEST_CASE("a lost generation is reported, and the previous one is repaired") {
   CHECK(std::filesystem::exists(p.path(0, 1, 0, 0)));
 }
 
+TEST_CASE("an increment is listed with its base, and repaired together with it") {
+  program_store const p;
+  skel::storage::repository const store(p.options);
+  auto plan = store.next(4);
+  plan.append_to(store.catalogue().at(0).plan);
+  for (std::uint32_t part = 0; part < 4; ++part)
+    store.prepare(plan, part, "rank-" + std::to_string(part), test::random_bytes(25000, part));
+  store.commit(plan);
+  store.remove_old(plan);
+  std::string const title = "skel-test 1.0, generation 3: 4 parts, 100 kB appended to generation 2, ida:6,2: ";
+  CHECK(contains(checkpoint("list --from " + p.directories).text, title + "whole\n"));
+  auto const content = store.read(store.catalogue().at(0), 0);
+  CHECK(content.size() == 275000);
+
+  std::filesystem::remove(p.path(2, 2, 0, 2));
+  flip_a_bit(p.path(4, 3, 1, 3), 1000);
+  CHECK(contains(checkpoint("list --from " + p.directories).text, title + "degraded\n"));
+  CHECK(checkpoint("verify --generation 3 --from " + p.directories).code == 1);
+  auto const repair = checkpoint("repair --from " + p.directories);
+  INFO(repair.text);
+  CHECK(repair.code == 0);
+  CHECK(contains(repair.text, p.path(2, 2, 0, 2) + ": rewritten"));
+  CHECK(contains(repair.text, p.path(4, 3, 1, 3) + ": rewritten"));
+  CHECK(checkpoint("verify --generation 3 --from " + p.directories).code == 0);
+  CHECK(store.read(store.catalogue().at(0), 0) == content);
+
+  for (int const i : {1, 2, 3}) std::filesystem::remove(p.path(i, 2, 1, i - 1));
+  CHECK(contains(checkpoint("list --from " + p.directories).text, title + "lost\n"));
+}
+
 TEST_CASE("without a name only a program's checkpoints are repaired") {
   eight_disks const p;
   auto const r = checkpoint("repair --from " + p.directories);
