@@ -72,12 +72,13 @@ void measure(choices const& c, std::uint64_t tasks) {
         if (!ctx.is_root()) return;
         auto const& k = r.checkpoint.value();
         double const results = static_cast<double>(tasks * sizeof(result));
-        std::printf("| %.3g | %s | %g | %.1f | %llu | %llu | %.0f | %.2f | %.2f | %.2f | %.2f | %.0f |\n",
-                    static_cast<double>(tasks), c.code.c_str(), c.every, r.seconds,
-                    static_cast<unsigned long long>(k.saved), static_cast<unsigned long long>(k.failed),
-                    results / 1e6, (bytes_to_files() - before) / results, k.blocked_seconds,
-                    100 * k.blocked_seconds / r.seconds, k.sync_seconds,
-                    static_cast<double>(r.per_rank.at(0).peak_memory_bytes) / 1e6);
+        std::printf(
+            "| %.3g | %s | %g | %.1f | %llu | %llu | %.0f | %.2f | %.2f | %.2f | %.2f | %.2f | %.0f |\n",
+            static_cast<double>(tasks), c.code.c_str(), c.every, r.seconds,
+            static_cast<unsigned long long>(k.saved), static_cast<unsigned long long>(k.failed),
+            results / 1e6, (bytes_to_files() - before) / results, k.blocked_seconds, k.serialise_seconds,
+            100 * k.blocked_seconds / r.seconds, k.sync_seconds,
+            static_cast<double>(r.per_rank.at(0).peak_memory_bytes) / 1e6);
         std::fflush(stdout);
       },
       alone);
@@ -92,13 +93,14 @@ int main(int argc, char** argv) {
   CLI::App app("what a farm's checkpoints cost");
   app.add_option("--tasks", c.tasks, "numbers of tasks, each with a result of 64 bytes")->delimiter(',');
   app.add_option("--code", c.code, "as in every skel program");
-  app.add_option("--store", c.store, "a directory; ten directories in it are removed and made anew")->required();
+  app.add_option("--store", c.store, "a directory; ten directories in it are removed and made anew")
+      ->required();
   app.add_option("--every", c.every, "seconds between checkpoints");
   app.add_option("--us", c.microseconds, "microseconds per task");
   app.add_option("--ranks", c.ranks, "threads that act as ranks")->check(CLI::PositiveNumber);
   CLI11_PARSE(app, argc, argv);
   std::printf(
       "| tasks | code | every s | seconds | saved | failed | results MB | written / results | blocked s | "
-      "blocked %% | sync s | peak MB |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+      "packing s | blocked %% | sync s | peak MB |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
   for (double const tasks : c.tasks) measure(c, static_cast<std::uint64_t>(tasks));
 }

@@ -95,6 +95,7 @@ void bsp_run::on_lost(int rank) {
   if (roll_) {
     call_roll(&role::roll_call::lost, rank);
     conductor_->lost(rank, list);
+    if (store_) store_->lost_rank();
   }
   member_.lost(rank, list);
   perform(list);

@@ -20,7 +20,8 @@ bsp_store::bsp_store(engine& of, checkpoint_options const& options, std::uint64_
           [quiet = quiet_](std::string const& problem) {
             if (!quiet) warn_of_store(problem);
           },
-          *places_.files) {}
+          *places_.files),
+      interval_(options) {}
 
 bsp_store::~bsp_store() { wait(); }
 
@@ -35,6 +36,7 @@ void bsp_store::write(storage::generation_plan const& plan, std::uint32_t part, 
   d.what.generation = plan.generation;
   d.plan = plan;
   d.part = std::move(bytes);
+  d.history = interval_.history(false);
   d.complete = std::exchange(complete_, {});
   writing_ = std::async(std::launch::async, [this, part, kept = std::move(d)]() mutable {
     auto const bad = thrown_by([&] { write_now(kept, part); });
@@ -53,13 +55,14 @@ void bsp_store::write_now(done& d, std::uint32_t part) const {
   }
   d.bytes = bytes.size();
   d.what.cost = store_.prepare(d.plan, part, "rank", bytes);
-  if (d.plan.parts == 1) d.what.cost += commit_and_clear(store_, d.plan);
+  if (d.plan.parts == 1) d.what.cost += commit_and_clear(store_, d.plan, d.history);
 }
 
 std::optional<bsp_store::written> bsp_store::poll() {
   if (!writing_.valid() || writing_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return {};
   auto d = writing_.get();
   add_cost(costs_, d.what.cost);
+  if (d.what.error.empty()) interval_.saved(d.complete_seconds + d.what.cost.code + d.what.cost.write);
   costs_.serialise_seconds += d.complete_seconds;
   costs_.bytes = d.bytes;
   costs_.written_bytes += d.bytes;
@@ -95,6 +98,7 @@ std::vector<storage::generation_plan> bsp_store::open() {
       for (auto const& g : all) at_start_.push_back(g.plan);
       costs_.restored_generation = all[0].plan.generation;
       store.note_attempt(all[0].plan);
+      if (all[0].history) interval_.resumed(*all[0].history);
     }
     newest_ = store.next(1);
   });
@@ -115,8 +119,9 @@ void bsp_store::fall_back(std::uint64_t bad, std::uint64_t instead) {
 }
 
 bool bsp_store::due(double now) {
-  if (latest_ == 0) latest_ = now;
-  return now - latest_ >= options_.every_seconds;
+  if (latest_ == 0) latest_ = start_ = now;
+  interval_.ran(now - start_);
+  return now - latest_ >= interval_.seconds();
 }
 
 void bsp_store::begun(storage::generation_plan const& plan, double now) {
@@ -129,10 +134,10 @@ void bsp_store::commit(storage::generation_plan const& plan) {
     committed_ = written{plan.generation, {}};
     return;
   }
-  committing_ = std::async(std::launch::async, [this, plan] {
+  committing_ = std::async(std::launch::async, [this, plan, history = interval_.history(false)] {
     written w{plan.generation, {}};
     try {
-      w.cost = commit_and_clear(store_, plan);
+      w.cost = commit_and_clear(store_, plan, history);
     } catch (std::exception const& bad) {
       w.error = bad.what();
     }

@@ -58,6 +58,8 @@ class bsp_store {
   void begun(storage::generation_plan const& plan, double now);
   /// Commits `plan` as the newest checkpoint, in the background.
   void commit(storage::generation_plan const& plan);
+  /// A rank is lost, and the run falls back to the last checkpoint.
+  void lost_rank() { interval_.failed(); }
   /// Returns the outcome of each commit() once, when it is done.
   [[nodiscard]] std::optional<written> poll_commit();
   /// Reports that generation `bad` could not be read and the run resumes from `instead` (0: the
@@ -69,6 +71,7 @@ class bsp_store {
   struct done {
     written what;
     storage::generation_plan plan;
+    storage::run_history history;
     double complete_seconds = 0;
     std::uint64_t bytes = 0;
     deferred_bytes part;
@@ -89,7 +92,8 @@ class bsp_store {
   storage::generation_plan newest_;
   std::optional<storage::stored_generation> found_;  // the generation read last
   std::vector<storage::generation_plan> at_start_;   // generations that could be resumed from
-  double latest_ = 0;
+  checkpoint_interval interval_;
+  double start_ = 0, latest_ = 0;  // 0: not yet
   checkpoint_report costs_;
 };
 

@@ -30,7 +30,7 @@ std::size_t bases_to_keep(std::span<std::uint64_t const> sizes, std::uint64_t fr
   auto keep = sizes.size();
   if (keep < longest_chain) return keep;
   do fresh += sizes[--keep];
-  while (keep > 0 && sizes[keep - 1] <= fresh);
+  while (keep > 0 && 2 * sizes[keep - 1] <= fresh);
   return keep;
 }
 
@@ -43,7 +43,8 @@ increments::increments(storage::repository const& to, storage::report_problem co
 
 increments::chain& increments::chain_of(storage::generation_plan const& plan) {
   auto const& o = store_.options();
-  return chains_[both_ && storage::goes_remote(o.places, {o.home, 0, plan.generation, o.remote_every}) ? 1 : 0];
+  return chains_[both_ && storage::goes_remote(o.places, {o.home, 0, plan.generation, o.remote_every}) ? 1
+                                                                                                       : 0];
 }
 
 void increments::resume_from(storage::stored_generation const& from, std::vector<std::byte> const& content) {
@@ -77,8 +78,8 @@ void increments::give_up(std::uint64_t generation, std::string const& why) {
   report_(what + "; a later run computes them again");
 }
 
-std::vector<increments::link> increments::find(
-    chain const& c, std::vector<storage::stored_generation> const& all) {
+std::vector<increments::link> increments::find(chain const& c,
+                                               std::vector<storage::stored_generation> const& all) {
   std::vector<link> links;
   for (auto const& plan : c.generations) {
     auto& l = links.emplace_back();
@@ -94,7 +95,7 @@ std::vector<increments::link> increments::find(
   return links;
 }
 
-increments::saved increments::write() {
+increments::saved increments::write(storage::run_history const& history) {
   auto plan = store_.next(1);
   auto& c = chain_of(plan);
   auto const all = store_.reporting_to({}).catalogue();
@@ -116,7 +117,7 @@ increments::saved increments::write() {
     done.content = done.bytes;
     for (auto const& l : std::span(links).first(keep)) done.content += l.bytes;
     try {
-      done.cost = write(plan, done.bytes, merged, c.unsaved, may_stop && !hurried);
+      done.cost = prepare(plan, done.bytes, merged, c.unsaved, may_stop && !hurried);
     } catch (unreadable const& bad) {
       auto& l = links.at(bad.which + keep);
       give_up(l.generation, "cannot be read: " + bad.why);
@@ -125,6 +126,7 @@ increments::saved increments::write() {
     } catch (in_a_hurry const&) {
       continue;
     }
+    done.cost += commit_and_clear(store_, plan, history);
     c.generations.resize(keep);
     c.generations.push_back(plan);
     c.unsaved.clear();
@@ -132,8 +134,8 @@ increments::saved increments::write() {
   }
 }
 
-storage::save_cost increments::write(storage::generation_plan const& plan, std::uint64_t length,
-                                     std::span<link const> merged, segments const& fresh, bool may_stop) {
+storage::save_cost increments::prepare(storage::generation_plan const& plan, std::uint64_t length,
+                                       std::span<link const> merged, segments const& fresh, bool may_stop) {
   auto const content = [&](storage::byte_sink const& to) {
     for (std::size_t i = 0; i < merged.size(); ++i) {
       if (merged[i].found == nullptr) continue;
@@ -148,9 +150,7 @@ storage::save_cost increments::write(storage::generation_plan const& plan, std::
     }
     for (auto const& s : fresh) to(*s);
   };
-  auto cost = store_.prepare(plan, 0, "results", length, content);
-  cost += commit_and_clear(store_, plan);
-  return cost;
+  return store_.prepare(plan, 0, "results", length, content);
 }
 
 }  // namespace skel::detail

@@ -17,9 +17,9 @@ namespace skel::detail {
 
 /// Returns how many of a chain's generations the next one, with `fresh` bytes, leaves as its bases; the
 /// others are merged into it. `sizes`: their bytes, the oldest first. A chain has at most longest_chain
-/// generations before it is merged, and no generation is merged into one less than twice its size unless
-/// it is the newest: n checkpoints of equal size write at most twice the content for n <= 2080 and three
-/// times for n <= 40000.
+/// generations before it is merged, and but for the newest, no generation is merged unless those after it
+/// hold twice its bytes: n checkpoints of equal size write at most twice the content for n <= 2080 and
+/// three times for n <= 40000.
 [[nodiscard]] std::size_t bases_to_keep(std::span<std::uint64_t const> sizes, std::uint64_t fresh);
 inline constexpr std::size_t longest_chain = 64;
 
@@ -46,7 +46,7 @@ class increments {
   /// Generations of the chain that are degraded are written anew. A generation that is found lost for the
   /// first time is an error, since its disks may come back; the second time its content is left out, and
   /// reported.
-  [[nodiscard]] saved write();
+  [[nodiscard]] saved write(storage::run_history const& history = {});
   /// From any thread: write() no longer merges generations unless they are damaged, so that it ends soon.
   void hurry() { hurried_ = true; }
 
@@ -57,11 +57,11 @@ class increments {
   };
   struct link;
   [[nodiscard]] chain& chain_of(storage::generation_plan const& plan);
-  [[nodiscard]] std::vector<link> find(chain const& c,
-                                       std::vector<storage::stored_generation> const& all);
+  [[nodiscard]] std::vector<link> find(chain const& c, std::vector<storage::stored_generation> const& all);
   void give_up(std::uint64_t generation, std::string const& why);
-  [[nodiscard]] storage::save_cost write(storage::generation_plan const& plan, std::uint64_t length,
-                                         std::span<link const> merged, segments const& fresh, bool may_stop);
+  [[nodiscard]] storage::save_cost prepare(storage::generation_plan const& plan, std::uint64_t length,
+                                           std::span<link const> merged, segments const& fresh,
+                                           bool may_stop);
 
   storage::repository const& store_;
   storage::report_problem const& report_;

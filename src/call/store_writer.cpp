@@ -24,10 +24,11 @@ void add_cost(checkpoint_report& to, storage::save_cost const& cost) {
   to.sync_seconds += cost.sync;
 }
 
-storage::save_cost commit_and_clear(storage::repository const& to, storage::generation_plan const& plan) {
+storage::save_cost commit_and_clear(storage::repository const& to, storage::generation_plan const& plan,
+                                    storage::run_history const& history) {
   auto const begin = std::chrono::steady_clock::now();
   double const moved_before = transfer_of_this_thread();
-  to.commit(plan);
+  to.commit(plan, history);
   to.remove_old(plan);
   storage::save_cost cost;
   cost.transfer = transfer_of_this_thread() - moved_before;
@@ -38,7 +39,6 @@ storage::save_cost commit_and_clear(storage::repository const& to, storage::gene
 storage::repository_options store_options(checkpoint_options const& options, std::string_view what,
                                           store_places const& where) {
   if (where.places.empty()) throw usage_error("a checkpoint needs at least one directory: --store");
-  require_seconds("checkpoint", "every_seconds", options.every_seconds);
   require_count("checkpoint", "remote_every", options.remote_every);
   storage::repository_options r;
   r.code = storage::code(options.code);
@@ -60,7 +60,8 @@ store_writer::store_writer(engine& of, checkpoint_options const& options, std::s
         if (!quiet) warn_of_store(problem);
       }),
       store_(store_options(options, what, places_), report_, *places_.files),
-      increments_(store_, report_) {}
+      increments_(store_, report_),
+      interval_(options) {}
 
 store_writer::~store_writer() {
   if (under_way_.valid()) under_way_.wait();
@@ -107,28 +108,30 @@ std::optional<std::vector<std::byte>> store_writer::open() {
     costs_.restored_generation = found->from.plan.generation;
     left = std::move(found->parts[0]);
     increments_.resume_from(found->from, *left);
+    if (found->from.history) interval_.resumed(*found->from.history);
   });
   return left;
 }
 
 store_writer::outcome store_writer::write(storage::repository const& to,
-                                          std::vector<std::byte> const& content) {
+                                          std::vector<std::byte> const& content,
+                                          storage::run_history const& history) {
   outcome done;
   done.bytes = done.content = content.size();
   try {
     auto const plan = to.next(1);
     done.cost = to.prepare(plan, 0, "results", content);
-    done.cost += commit_and_clear(to, plan);
+    done.cost += commit_and_clear(to, plan, history);
   } catch (std::exception const& bad) {
     done.error = bad.what();
   }
   return done;
 }
 
-store_writer::outcome store_writer::write_increment() {
+store_writer::outcome store_writer::write_increment(storage::run_history const& history) {
   outcome done;
   try {
-    auto const saved = increments_.write();
+    auto const saved = increments_.write(history);
     done = {saved.cost, saved.bytes, saved.content, ""};
   } catch (std::exception const& bad) {
     done.error = bad.what();
@@ -139,6 +142,8 @@ store_writer::outcome store_writer::write_increment() {
 void store_writer::account(outcome const& done) {
   add_cost(costs_, done.cost);
   if (done.error.empty()) {
+    // Waiting for disks takes nothing from the computation.
+    interval_.saved(done.cost.code + done.cost.write);
     ++costs_.saved;
     costs_.bytes = done.content;
     costs_.written_bytes += done.bytes;
@@ -148,11 +153,11 @@ void store_writer::account(outcome const& done) {
 }
 
 void store_writer::save_first(std::vector<std::byte> const& content) {
-  save_first([&](storage::repository const& store) { return write(store, content); });
+  save_first([&](storage::repository const& store) { return write(store, content, history()); });
 }
 
 void store_writer::append_first() {
-  save_first([&](storage::repository const& /*store*/) { return write_increment(); });
+  save_first([&](storage::repository const& /*store*/) { return write_increment(history()); });
 }
 
 void store_writer::save_first(std::function<outcome(storage::repository const&)> const& write_to) {
@@ -165,7 +170,7 @@ void store_writer::save_first(std::function<outcome(storage::repository const&)>
 
 bool store_writer::due(double now) {
   if (latest_ == 0) latest_ = now;
-  if (now - latest_ < options_.every_seconds) return false;
+  if (now - latest_ < interval_.seconds()) return false;
   if (under_way_.valid()) {
     if (under_way_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return false;
     account(under_way_.get());
@@ -176,15 +181,21 @@ bool store_writer::due(double now) {
 void store_writer::save(double now, std::function<std::vector<std::byte>()> content) {
   finish();
   latest_ = now;
-  under_way_ =
-      std::async(std::launch::async, [this, make = std::move(content)] { return write(store_, make()); });
+  under_way_ = std::async(std::launch::async, [this, make = std::move(content), past = history()] {
+    return write(store_, make(), past);
+  });
 }
 
 void store_writer::append(double now, increments::segments const& more) {
   finish();
   latest_ = now;
   increments_.append(more);
-  under_way_ = std::async(std::launch::async, [this] { return write_increment(); });
+  under_way_ = std::async(std::launch::async, [this, past = history()] { return write_increment(past); });
+}
+
+storage::run_history store_writer::history() {
+  interval_.ran(std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count());
+  return interval_.history(ended_);
 }
 
 void store_writer::finish() {

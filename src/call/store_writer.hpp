@@ -1,6 +1,7 @@
 // One process's checkpoints: opened at the start of a run, and written in the background.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -10,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "checkpoint_interval.hpp"
 #include "disks/rank_files.hpp"
 #include "increments.hpp"
 #include "skel/report.hpp"
@@ -35,7 +37,8 @@ void add_cost(checkpoint_report& to, storage::save_cost const& cost);
 /// Commits a prepared checkpoint and removes outdated ones. Returns the cost, which is almost
 /// entirely waiting for disks.
 [[nodiscard]] storage::save_cost commit_and_clear(storage::repository const& to,
-                                                  storage::generation_plan const& plan);
+                                                  storage::generation_plan const& plan,
+                                                  storage::run_history const& history);
 
 /// Calls `ask` with the store at the start of a run. If it throws, rethrows only its text as a
 /// usage_error; otherwise reports the store's warnings.
@@ -66,14 +69,20 @@ class store_writer {
   void append_first();
   /// Whether a checkpoint is due and none is in progress.
   [[nodiscard]] bool due(double now);
+  /// Seconds between checkpoints at present.
+  [[nodiscard]] double interval() const { return interval_.seconds(); }
   /// Another thread calls `content`, once.
   void save(double now, std::function<std::vector<std::byte>()> content);
   /// Appends to the content instead of replacing it.
   void append(double now, increments::segments const& more);
   /// Waits for the checkpoint in progress.
   void finish();
-  /// Call before the last finish(): checkpoints no longer do what can be left to a later run.
-  void hurry() { increments_.hurry(); }
+  /// Call before the last checkpoint of a run that has ended without a crash: checkpoints no longer do what
+  /// can be left to a later run.
+  void hurry() {
+    ended_ = true;
+    increments_.hurry();
+  }
 
   [[nodiscard]] checkpoint_report& costs() { return costs_; }
 
@@ -83,8 +92,10 @@ class store_writer {
     std::uint64_t bytes = 0, content = 0;  // see increments::saved
     std::string error;
   };
-  [[nodiscard]] static outcome write(storage::repository const& to, std::vector<std::byte> const& content);
-  [[nodiscard]] outcome write_increment();
+  [[nodiscard]] static outcome write(storage::repository const& to, std::vector<std::byte> const& content,
+                                     storage::run_history const& history);
+  [[nodiscard]] outcome write_increment(storage::run_history const& history);
+  [[nodiscard]] storage::run_history history();
   void save_first(std::function<outcome(storage::repository const&)> const& write);
   void account(outcome const& done);
 
@@ -95,6 +106,9 @@ class store_writer {
   storage::repository store_;
   increments increments_;
   std::future<outcome> under_way_;
+  checkpoint_interval interval_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  bool ended_ = false;
   double latest_ = 0;
   checkpoint_report costs_;
 };

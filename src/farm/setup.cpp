@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/format.hpp"
+#include "call/checkpoint_interval.hpp"
 #include "call/power_probe.hpp"
 #include "call/quantum.hpp"
 #include "cost.hpp"
@@ -222,7 +223,7 @@ role::farm_worker_config farm_setup::worker(engine& of, std::uint64_t call_hash,
   w.ring.order = policy.order;
   w.ring.copies = policy.copies;
   if (options.checkpoint && options.results.concentrated)
-    w.send_after_ticks = static_cast<unsigned>(std::clamp(options.checkpoint->every_seconds * 4, 1.0, 1e6));
+    w.send_after_ticks = static_cast<unsigned>(std::clamp(usual_interval(*options.checkpoint) * 4, 1.0, 1e6));
   if (!w.computes || !traits.tasks) return w;
   auto const count = static_cast<int>(all.count);
   bool const even = policy.start == start_with::contiguous;

@@ -118,6 +118,16 @@ CLI::Option* add_key_option(CLI::App& app, std::string& file, std::string const&
       ->check(parsed_by([](std::string const& path) { std::ignore = storage::key::read(path); }));
 }
 
+namespace {
+
+// Empty: the interval is chosen.
+std::optional<std::chrono::duration<double>> interval_of(std::string const& text) {
+  if (text == "auto") return {};
+  return detail::parse_duration(text);
+}
+
+}  // namespace
+
 void add_checkpoint_options(CLI::App& app, common_options& options) {
   auto* const code = app.add_option("--checkpoint", options.checkpoint_code,
                                     "save completed work so that a later run can resume: replicate:COPIES, "
@@ -140,10 +150,18 @@ void add_checkpoint_options(CLI::App& app, common_options& options) {
           ->check(CLI::Range(1, 1000000));
   auto* const every =
       app.add_option_function<std::string>(
-             "--every", [&options](std::string const& text) { options.every = detail::parse_duration(text); },
-             "time between checkpoints")
-          ->type_name("10s|5m")
-          ->default_str("10s")
+             "--every", [&options](std::string const& text) { options.every = interval_of(text); },
+             "time between checkpoints; auto: from their cost and the rate of failures")
+          ->type_name("auto|10s|5m")
+          ->default_str("auto")
+          ->check(parsed_by([](std::string const& text) { std::ignore = interval_of(text); }));
+  auto* const between_failures =
+      app.add_option_function<std::string>(
+             "--mtbf",
+             [&options](std::string const& text) { options.between_failures = detail::parse_duration(text); },
+             "expected time between failures of the job, for --every auto")
+          ->type_name("24h|30m")
+          ->default_str("24h")
           ->check(parsed_by([](std::string const& text) { std::ignore = detail::parse_duration(text); }));
   auto* const resume =
       app.add_flag("--resume{yes}", options.resume,
@@ -161,10 +179,11 @@ void add_checkpoint_options(CLI::App& app, common_options& options) {
   resume->needs(code);
   object->needs(resume);
   every->needs(code);
+  between_failures->needs(code);
   remote->needs(code);
   remote_every->needs(remote);
   key->needs(code);
-  for (auto* const o : {code, store, remote, remote_every, every, resume, object, key})
+  for (auto* const o : {code, store, remote, remote_every, every, between_failures, resume, object, key})
     o->group("Checkpoints");
 }
 
@@ -176,7 +195,8 @@ std::optional<checkpoint_options> common_options::checkpoint(std::string const& 
   c.store = store;
   c.remote_store = remote;
   c.remote_every = remote.empty() ? 0 : remote_every;
-  c.every_seconds = every.count();
+  if (every) c.every_seconds = every->count();
+  c.mean_seconds_between_failures = between_failures.count();
   c.resume = resume == "yes";
   c.resume_or_start = resume == "auto";
   c.resume_object = resume_object;

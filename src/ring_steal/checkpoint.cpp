@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "call/checkpoint_interval.hpp"
 #include "call/timed.hpp"
 #include "call/user_code.hpp"
 #include "run.hpp"
@@ -113,7 +114,8 @@ void steal_run::state_if_due() {
   for (auto const id : ready) role_.state(id, list);
   perform(list);
   if (stating_ || draining_) return;
-  state_at_ = t + std::max(options_.checkpoint->every_seconds / statements_per_checkpoint, shortest_interval);
+  double const every = recorder_ ? recorder_->interval() : usual_interval(*options_.checkpoint);
+  state_at_ = t + std::max(every / statements_per_checkpoint, shortest_interval);
   if (recorder_) recorder_->save_if_due(t);
 }
 

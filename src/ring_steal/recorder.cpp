@@ -46,6 +46,7 @@ void steal_recorder::save_if_due(double now) {
 
 void steal_recorder::close() {
   timed const t(writer_.costs().blocked_seconds);
+  writer_.hurry();
   writer_.finish();
   if (dirty_) start(0);
   writer_.finish();

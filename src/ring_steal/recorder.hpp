@@ -27,6 +27,8 @@ class steal_recorder {
   /// Whether a checkpoint can be written now; its content should then be recorded.
   [[nodiscard]] bool due(double now) { return writer_.due(now); }
   void save_if_due(double now);
+  /// Seconds between checkpoints at present.
+  [[nodiscard]] double interval() const { return writer_.interval(); }
   /// Call after the run, however it ended. On return, the recorded state is durable if the store
   /// permits.
   void close();

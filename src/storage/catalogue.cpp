@@ -50,6 +50,7 @@ stored_generation assemble(generation_key const& key, std::vector<stored_object>
       says = std::move(m);
       g.manifest = o;
       g.written_by = says->identity;
+      g.history = says->history;
     } catch (error const& bad) {
       report(detail::format("{}: {}", o.shards.begin()->second, bad.what()));
     }

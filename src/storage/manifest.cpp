@@ -56,6 +56,10 @@ manifest manifest_of(json const& from) {
     m.plan.base = base->at("generation").get<std::uint64_t>();
     m.plan.base_stamp = from_hex(base->at("stamp").get<std::string>());
   }
+  if (auto const past = from.find("history"); past != from.end())
+    m.history = {past->at("seconds").get<double>(), past->at("failures").get<std::uint64_t>(),
+                 past->at("ended").get<bool>()};
+  if (m.history && !(m.history->seconds >= 0)) throw error("negative running time");
   for (auto const& p : from.at("parts")) m.parts.push_back(part_of(p));
   m.plan.parts = static_cast<std::uint32_t>(m.parts.size());
   return m;
@@ -72,6 +76,9 @@ std::string manifest::encode() const {
               {"stamp", hex(plan.stamp)},
               {"parts", json::array()}};
   if (plan.base != 0) all["base"] = {{"generation", plan.base}, {"stamp", hex(plan.base_stamp)}};
+  if (history)
+    all["history"] = {
+        {"seconds", history->seconds}, {"failures", history->failures}, {"ended", history->ended}};
   for (auto const& p : parts)
     all["parts"].push_back(
         {{"name", p.name}, {"bytes", p.bytes}, {"xxh3", hex(p.hash)}, {"shards", p.shards}});

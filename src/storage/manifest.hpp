@@ -29,6 +29,7 @@ struct manifest {
   storage::identity identity;
   generation_plan plan;
   std::vector<part> parts;
+  std::optional<run_history> history{};
 
   friend bool operator==(manifest const&, manifest const&) = default;
 

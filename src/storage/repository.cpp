@@ -116,8 +116,7 @@ std::vector<std::byte> repository::read(stored_generation const& from, std::uint
   std::vector<stored_generation const*> chain{&from};
   while (chain.back()->plan.base != 0) {
     auto const* const g = chain.back();
-    if (!g->base)
-      throw error(detail::format("generation {}: {}", g->plan.generation, what_is_lost(*g)));
+    if (!g->base) throw error(detail::format("generation {}: {}", g->plan.generation, what_is_lost(*g)));
     chain.push_back(g->base.get());
   }
   std::vector<std::byte> bytes;
@@ -293,8 +292,8 @@ save_cost repository::prepare(generation_plan const& plan, std::uint32_t part, s
   return shards.cost();
 }
 
-void repository::commit(generation_plan const& plan) const {
-  auto const all = catalogue(say_nothing);
+void repository::commit(generation_plan const& plan, std::optional<run_history> const& history) const {
+  auto all = catalogue(say_nothing);
   auto const found = std::ranges::find(all, plan, &stored_generation::plan);
   if (found != all.end() && found->state() == condition::lost && found->own_state() != condition::lost)
     throw error(detail::format("generation {} is not committed: {}", plan.generation, what_is_lost(*found)));
@@ -305,11 +304,12 @@ void repository::commit(generation_plan const& plan) const {
             ? 0
             : std::ranges::count_if(found->parts, [](auto const& p) { return p.second.enough(); }),
         plan.parts));
+  found->history = history;
   write_manifest(*found);
 }
 
 std::vector<std::string> repository::write_manifest(stored_generation const& of) const {
-  manifest m{of.written_by.value_or(options_.identity), of.plan, {}};
+  manifest m{of.written_by.value_or(options_.identity), of.plan, {}, of.history};
   for (auto const& [number, p] : of.parts) {
     m.parts.push_back(
         {p.object.name, p.object.content_length, p.hash, std::vector<std::string>(p.object.code.shards())});

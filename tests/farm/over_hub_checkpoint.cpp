@@ -176,16 +176,17 @@ TEST_CASE("a directory that is emptied during a run is filled again") {
     };
     hub::job job(1, 1);
     job.run([&](skel::context& ctx) {
-      s.report = skel::farm(
-                     ctx, skel::indices(all_tasks), [](std::uint64_t i) { return std::to_string(slow_work(i)); },
-                     [&](skel::task_id id, std::string&& text) {
-                       s.got.at(id) = std::stoull(text);
-                       ++count;
-                       if (count == 60) emptied();
-                       return count == 100 && !resume ? skel::flow::stop : skel::flow::go_on;
-                     },
-                     where.options(resume))
-                     .report;
+      s.report =
+          skel::farm(
+              ctx, skel::indices(all_tasks), [](std::uint64_t i) { return std::to_string(slow_work(i)); },
+              [&](skel::task_id id, std::string&& text) {
+                s.got.at(id) = std::stoull(text);
+                ++count;
+                if (count == 60) emptied();
+                return count == 100 && !resume ? skel::flow::stop : skel::flow::go_on;
+              },
+              where.options(resume))
+              .report;
     });
     CHECK(job.error(0).empty());
   }

@@ -130,7 +130,7 @@ common_options with_checkpoints(std::vector<std::string> arguments) {
 
 TEST_CASE("checkpoint options give a code, directories and an interval") {
   auto const all = with_checkpoints({"--checkpoint", "ida:6,2", "--store", "a,b,c", "--remote", "far,farther",
-                                     "--remote-every", "3", "--every", "90s", "--resume"});
+                                     "--remote-every", "3", "--every", "90s", "--mtbf", "2h", "--resume"});
   auto const c = all.checkpoint("skel-x", "a problem");
   REQUIRE(c);
   CHECK(c->code == "ida:6,2");
@@ -138,6 +138,7 @@ TEST_CASE("checkpoint options give a code, directories and an interval") {
   CHECK(c->remote_store == std::vector<std::string>{"far", "farther"});
   CHECK(c->remote_every == 3);
   CHECK(c->every_seconds == 90);
+  CHECK(c->mean_seconds_between_failures == 7200);
   CHECK(c->resume);
   CHECK(c->program == "skel-x");
   CHECK(c->problem == "a problem");
@@ -145,7 +146,8 @@ TEST_CASE("checkpoint options give a code, directories and an interval") {
   REQUIRE(some);
   CHECK(some->code == "replicate:1");
   CHECK(some->remote_every == 0);
-  CHECK(some->every_seconds == 10);
+  CHECK_FALSE(some->every_seconds);  // auto
+  CHECK(some->mean_seconds_between_failures == 86400);
   CHECK_FALSE(some->resume);
   CHECK(some->resume_object.empty());
   CHECK(with_checkpoints({"--checkpoint=central", "--store", "a", "--resume", "--resume-object", "3f0a"})

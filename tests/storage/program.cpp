@@ -412,7 +412,8 @@ TEST_CASE("an increment is listed with its base, and repaired together with it")
     store.prepare(plan, part, "rank-" + std::to_string(part), test::random_bytes(25000, part));
   store.commit(plan);
   store.remove_old(plan);
-  std::string const title = "skel-test 1.0, generation 3: 4 parts, 100 kB appended to generation 2, ida:6,2: ";
+  std::string const title =
+      "skel-test 1.0, generation 3: 4 parts, 100 kB appended to generation 2, ida:6,2: ";
   CHECK(contains(checkpoint("list --from " + p.directories).text, title + "whole\n"));
   auto const content = store.read(store.catalogue().at(0), 0);
   CHECK(content.size() == 275000);

@@ -63,6 +63,15 @@ struct generation_plan {
   friend bool operator==(generation_plan const&, generation_plan const&) = default;
 };
 
+/// What a generation's manifest says of the run that saved it and of those that this run resumed.
+struct run_history {
+  double seconds = 0;          ///< of computation in all
+  std::uint64_t failures = 0;  ///< from which they resumed
+  bool ended = false;          ///< the run was about to end in an orderly way
+
+  friend bool operator==(run_history const&, run_history const&) = default;
+};
+
 /// How much of a generation was found.
 enum class condition : std::uint8_t {
   whole,     ///< all shards of all parts
@@ -77,6 +86,7 @@ struct stored_generation {
   generation_plan plan;                          ///< as in the shards' headers
   std::uint64_t identity_hash = 0;               ///< identity::hash() of its writer
   std::optional<storage::identity> written_by;   ///< from the manifest
+  std::optional<run_history> history;            ///< likewise, if the writer has given it
   std::optional<stored_object> manifest;         ///< empty: not committed, or all copies are lost
   std::map<std::uint32_t, stored_object> parts;  ///< those with at least one shard, by number
   std::uint64_t attempts = 0;  ///< runs that resumed from it, see repository::note_attempt()

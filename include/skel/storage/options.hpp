@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,12 @@ struct checkpoint_options {
   std::vector<std::string> store{};
   std::vector<std::string> remote_store{};  ///< likewise, in another place
   std::uint64_t remote_every = 0;           ///< every n-th checkpoint goes to remote_store; 0: none does
-  double every_seconds =
-      10;  ///< between checkpoints; 0: a checkpoint begins when the previous one is written
+  /// Between checkpoints; 0: a checkpoint begins when the previous one is written. Empty: follows from
+  /// the measured cost of a checkpoint and the rate of failures.
+  std::optional<double> every_seconds{};
+  /// Mean time between failures that end the whole run, as far as it is known beforehand. Failures that
+  /// were observed since the first run of the store correct it.
+  double mean_seconds_between_failures = 86400;
   /// Resumes from the newest readable checkpoint; throws usage_error if there is none. Without it
   /// the store must hold no checkpoint, so that no results are overwritten by mistake.
   bool resume = false;

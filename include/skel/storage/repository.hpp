@@ -153,9 +153,9 @@ class repository {
   save_cost prepare(generation_plan const& plan, std::uint32_t part, std::string const& name,
                     std::uint64_t length, content_source const& source) const;
 
-  /// Checks that all parts and all bases exist and writes the manifest to all places of the generation. Returns
-  /// once the manifest is durable in more than half of them; otherwise throws skel::error.
-  void commit(generation_plan const& plan) const;
+  /// Checks that all parts and all bases exist and writes the manifest to all places of the generation.
+  /// Returns once the manifest is durable in more than half of them; otherwise throws skel::error.
+  void commit(generation_plan const& plan, std::optional<run_history> const& history = {}) const;
 
   /// Removes generations older than those to keep and their bases, uncommitted ones, and temporary files
   /// of dead writers. Must only be called after commit() of `plan`. Reports files that cannot be removed.
