@@ -218,7 +218,7 @@ TEST_CASE("a repository on the ranks' disks survives the loss of hosts") {
     CHECK(files_in(root.file("host1")).size() == 2);
     back = store.restore();
     REQUIRE(back);
-    CHECK(back->plan.generation == 2);
+    CHECK(back->from.plan.generation == 2);
     CHECK(back->parts[0] == later);
   });
   // After the loss of the whole job: another job looks at all disks, one of which was emptied.
