@@ -9,6 +9,7 @@
 #include "disks/store_of_three.hpp"
 #include "over_hub.hpp"
 #include "skel/error.hpp"
+#include "skel/storage/repository.hpp"
 
 using namespace farm_test;
 
@@ -162,6 +163,27 @@ TEST_CASE("several runs in a row append to one chain, and write each result once
     if (most == 200) CHECK(s.got == expected(all_tasks));
   }
   CHECK(written == content);
+}
+
+TEST_CASE("a farm that chooses the interval resumes, and knows how often its runs have failed") {
+  store const where;
+  for (std::uint64_t const most : {60U, 200U}) {
+    auto options = where.options(most > 60);
+    options.checkpoint->every_seconds.reset();
+    seen s;
+    run(s, 2, {.how = {}, .most = most}, options);
+    for (auto const& e : s.errors) CHECK(e.empty());
+    REQUIRE(s.report.checkpoint);
+    CHECK(s.report.checkpoint->restored_tasks >= (most > 60 ? 60 : 0));
+    skel::storage::repository_options all;
+    for (auto const& d : where.directories) all.places.push_back({d, "", false});
+    auto const newest = skel::storage::repository(all).catalogue().at(0);
+    REQUIRE(newest.history);
+    CHECK(newest.history->ended);  // by its sink, so the second run has not resumed from a failure
+    CHECK(newest.history->failures == 0);
+    CHECK(newest.history->seconds > 0);
+    if (most > 60) CHECK(s.got == expected(all_tasks));
+  }
 }
 
 TEST_CASE("a directory that is emptied during a run is filled again") {

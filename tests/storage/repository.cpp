@@ -156,6 +156,21 @@ TEST_CASE("all manifests can be lost: the shards identify the generations") {
   CHECK(r.store.catalogue().at(0).written_by == r.store.options().identity);
 }
 
+TEST_CASE("a manifest tells the history of its run, also when it is repaired") {
+  test::repository_in_memory r(4, "ida:2,2");
+  auto const plan = test::prepare_all(r.store, test::random_parts(2, 1));
+  run_history const past{1234.5, 3, true};
+  r.store.commit(plan, past);
+  r.files.remove("/disk0/manifest.1.2-of-2.000.shard");
+  auto const found = r.store.catalogue().at(0);
+  CHECK(found.history == past);
+  CHECK_FALSE(r.store.repair(found, r.store.verify(found)).empty());
+  CHECK(r.store.catalogue().at(0).history == past);
+  CHECK(r.restore() == test::random_parts(2, 1));
+  test::save(r.store, test::random_parts(2, 2));
+  CHECK_FALSE(r.store.catalogue().at(0).history.has_value());
+}
+
 TEST_CASE("misplaced and duplicate shards are tolerated") {
   test::repository_in_memory r(4, "ida:2,2");
   auto const old = test::random_parts(2, 1);
