@@ -247,15 +247,15 @@ std::vector<std::pair<std::string, attempt_name>> repository::attempt_files() co
 
 object_info repository::describe(generation_plan const& plan, std::uint32_t part, std::string const& name,
                                  std::uint64_t length) const {
-  object_info o{name,
-                plan.generation,
-                options_.code,
-                length,
-                length,
-                options_.block_size,
-                {},
-                {plan.stamp, options_.identity.hash(), part, plan.parts, options_.machine, plan.base,
-                 plan.base_stamp}};
+  object_info o{
+      name,
+      plan.generation,
+      options_.code,
+      length,
+      length,
+      options_.block_size,
+      {},
+      {plan.stamp, options_.identity.hash(), part, plan.parts, options_.machine, plan.base, plan.base_stamp}};
   return o;
 }
 

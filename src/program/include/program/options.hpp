@@ -41,7 +41,7 @@ struct common_options {
   std::uint64_t remote_every = 5;  ///< --remote-every; default: four local, one remote, as in the paper
   std::optional<std::chrono::duration<double>> every;     ///< --every; empty: auto
   std::chrono::duration<double> between_failures{86400};  ///< --mtbf
-  std::string resume;  ///< --resume: "yes" or "auto"; empty: not given
+  std::string resume;                                     ///< --resume: "yes" or "auto"; empty: not given
   std::string resume_object;
   std::string key_file;  ///< --key-file
   bool verify = false;
