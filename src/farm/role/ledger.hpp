@@ -196,8 +196,8 @@ class farm_ledger {
   std::uint64_t handed_out_again_ = 0;
   std::uint64_t copies_ = 0;
   double now_ = 0;
-  double looked_ = 0;                 // time of the latest search for late tasks
-  double vain_until_ = 0;             // until then ranks of vain_speed_ and slower ones need not search
+  double looked_ = 0;      // time of the latest search for late tasks
+  double vain_until_ = 0;  // until then ranks of vain_speed_ and slower ones need not search
   double vain_speed_ = 0;
   task_id restored_end_ = 0;          // behind the last restored task
   std::uint64_t spacing_ = 0;         // microseconds between two results messages of a rank
