@@ -103,6 +103,7 @@ increments::saved increments::write(storage::run_history const& history) {
   auto const fresh = bytes_of(c.unsaved);
   while (true) {
     std::vector<std::uint64_t> sizes;
+    sizes.reserve(links.size());
     for (auto const& l : links) sizes.push_back(l.bytes);
     bool const hurried = hurried_;
     auto keep = hurried ? links.size() : bases_to_keep(sizes, fresh);

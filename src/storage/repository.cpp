@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <random>
+#include <ranges>
 #include <set>
 
 #include "base/format.hpp"
@@ -120,8 +121,8 @@ std::vector<std::byte> repository::read(stored_generation const& from, std::uint
     chain.push_back(g->base.get());
   }
   std::vector<std::byte> bytes;
-  for (auto g = chain.rbegin(); g != chain.rend(); ++g)
-    read_own(**g, part, [&](auto piece) { bytes.insert(bytes.end(), piece.begin(), piece.end()); });
+  for (auto const* const g : std::views::reverse(chain))
+    read_own(*g, part, [&](auto some) { bytes.insert(bytes.end(), some.begin(), some.end()); });
   return bytes;
 }
 
@@ -286,7 +287,7 @@ save_cost repository::prepare(generation_plan const& plan, std::uint32_t part, s
     if (options_.seal_with)
       w.write(cipher);
     else
-      source([&](auto piece) { w.write(piece); });
+      source([&](auto some) { w.write(some); });
     w.finish();
   });
   return shards.cost();

@@ -67,6 +67,7 @@ TEST_CASE("the adaptive interval wastes at most 5 % more than the best fixed one
   auto const sum = [](std::vector<double> const& of) { return std::accumulate(of.begin(), of.end(), 0.0); };
   auto const of_seeds = [&](checkpoint_options const& options) {
     std::vector<double> all;
+    all.reserve(gaps.size());
     for (auto const& g : gaps) all.push_back(waste(g, work, cost, options));
     return all;
   };

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <map>
+#include <ranges>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -273,13 +274,13 @@ bool repair_generations(shard_store const& store, std::vector<stored_generation>
     std::vector<stored_generation const*> chain;
     for (auto const* g = &newest; g != nullptr; g = g->base.get()) chain.push_back(g);
     bool good = true;
-    for (auto g = chain.rbegin(); g != chain.rend(); ++g) {
-      auto const [at, first] = done.try_emplace({(*g)->plan.generation, (*g)->plan.stamp});
+    for (auto const* const g : std::views::reverse(chain)) {
+      auto const [at, first] = done.try_emplace({g->plan.generation, g->plan.stamp});
       if (first) {
-        at->second = good && repair_generation(**g, a);
+        at->second = good && repair_generation(*g, a);
         if (at->second) {
-          for (auto const& [number, part] : (*g)->parts) clean = nothing_unreadable(store, part) && clean;
-          if ((*g)->manifest) clean = nothing_unreadable(store, *(*g)->manifest) && clean;
+          for (auto const& [number, part] : g->parts) clean = nothing_unreadable(store, part) && clean;
+          if (g->manifest) clean = nothing_unreadable(store, *g->manifest) && clean;
         }
       }
       good = at->second;
