@@ -345,7 +345,7 @@ TEST_CASE("an invalid, empty, foreign or unrequested store is refused in one lin
   CHECK(refusal(where, other_version).find("of a test 1, ") != std::string::npos);
   auto other_program = where.options(true);
   other_program.checkpoint->program = "another test";
-  CHECK(refusal(where, other_program).find("expected another test 1, ") != std::string::npos);
+  CHECK(refusal(where, other_program).find("expected another test 1; ") != std::string::npos);
   auto gone = where.options(true);
   for (auto& d : gone.checkpoint->store) d += "/gone";
   CHECK(refusal(where, gone).find("No such file or directory") != std::string::npos);

@@ -135,7 +135,7 @@ TEST_CASE("sealed pieces open only under their name, in order and complete") {
   CHECK(opens(o, sealed));
   for (membership const other :
        {membership{}, membership{5, 2, 0, 3, 4}, membership{1, 5, 0, 3, 4}, membership{1, 2, 1, 3, 4},
-        membership{1, 2, 0, 4, 4}, membership{1, 2, 0, 3, 5}}) {
+        membership{1, 2, 0, 4, 4}, membership{1, 2, 0, 3, 5}, membership{1, 2, 0, 3, 4, 8, 9}}) {
     another = o;
     another.belongs_to = other;
     CHECK_FALSE(opens(another, sealed));

@@ -131,8 +131,8 @@ TEST_CASE("an invalid header with a matching hash is refused") {
         "invalid header: content length");
   CHECK(with([](auto& h) { h.object.sealed = static_cast<sealing>(9); }) ==
         "invalid header: unknown encryption");
-  CHECK(with([](auto& h) { h.object.belongs_to = {1, 2, 0, 1, 7, 3}; }) == "invalid header: base");
-  CHECK(with([](auto& h) { h.object.belongs_to = {1, 2, 0, 1, 6, 3}; }) == "accepted");
+  CHECK(with([](auto& h) { h.object.belongs_to = {1, 2, 0, 1, 5, 7, 3}; }) == "invalid header: base");
+  CHECK(with([](auto& h) { h.object.belongs_to = {1, 2, 0, 1, 5, 6, 3}; }) == "accepted");
 }
 
 TEST_CASE("the base of an increment is in its header, which older readers refuse") {
