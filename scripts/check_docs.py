@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Checks the links of README.md, CONTRIBUTING.md, SECURITY.md and docs/**/*.md; run by scripts/test.sh, step docs.
+"""Checks README.md, CONTRIBUTING.md, SECURITY.md and docs/**/*.md; run by scripts/test.sh, step docs.
 
 Every relative link must name a file of the project, every anchor a heading of its page, and docs/index.md must link
-to every page below docs. Prints a line for each broken link and exits with 1 if there is one. Links to other sites are
-not followed. Needs only Python's standard library.
+to every page below docs. Prose has lines of at most 100 characters and paragraphs of at most six lines. Prints a line
+for each mistake and exits with 1 if there is one. Links to other sites are not followed. Needs only Python's standard library.
 
     scripts/check_docs.py [FOLDER]     # another folder than the project's
 """
@@ -13,6 +13,7 @@ import sys
 import urllib.parse
 
 LINK = re.compile(r"\[[^\[\]]+\]\(([^()\s]+)\)")
+ITEM = re.compile(r"\s*([-*]|\d+\.)\s")
 HEADING = re.compile(r"#{1,6} +(.*)")
 
 
@@ -50,6 +51,22 @@ def links(page):
             yield number, link[1], (page.parent / path).resolve() if path else page, anchor
 
 
+def layout(page):
+    """Lines of prose that are too long, and paragraphs or items of lists that are."""
+    previous, length = 0, 0
+    for number, line in prose(page):
+        text = line.strip()
+        if not text or text[0] in "|#<!":
+            length = 0
+            continue
+        if len(line) > 100 and len(re.sub(r"`[^`]*`", "", text)) > 3:  # a piece of code cannot be broken
+            yield number, f"{len(line)} characters, expected at most 100"
+        length = 1 if number != previous + 1 or ITEM.match(line) else length + 1
+        previous = number
+        if length == 7:
+            yield number, "a paragraph of more than six lines"
+
+
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[1]).resolve()
     index = root / "docs/index.md"
@@ -59,6 +76,7 @@ def main():
     checked = 0
     for page in pages:
         name = page.relative_to(root)
+        mistakes += [f"{name}:{number}: {mistake}" for number, mistake in layout(page)]
         for number, target, file, anchor in links(page):
             checked += 1
             if root not in file.parents or not file.exists():
