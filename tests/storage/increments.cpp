@@ -257,11 +257,11 @@ TEST_CASE("what a failing call keeps from the disks is in the next checkpoint") 
 }
 
 TEST_CASE("in a hurry nothing is merged, and a merge stops") {
+  int reads = 0;
   growing g;
   for (std::size_t i = 0; i < longest_chain; ++i) g.save(10);
   SECTION("before it") { g.writer->hurry(); }
   SECTION("during it") {
-    int reads = 0;
     g.r.files.refuse([&](std::string const& call, std::string const& path) {
       if (call == "read_at" && path.find("results.9.") != std::string::npos && ++reads > 3) g.writer->hurry();
       return false;
