@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "skel/error.hpp"
 #include "skel/storage/repository.hpp"
 #include "store_support.hpp"
 
@@ -77,5 +78,28 @@ struct repository_in_memory {
     return all;
   }
 };
+
+/// Returns the path of a shard, built from its part's name.
+inline std::string shard_path(repository_in_memory const& r, std::uint64_t generation,
+                              std::string const& part, int index) {
+  auto const ending =
+      "." + std::to_string(generation) + "." + part + ".00" + std::to_string(index) + ".shard";
+  for (auto const& p : r.files.all_paths())
+    if (p.ends_with(ending)) return p;
+  return {};
+}
+
+/// Returns the text of the error that f() throws; "usage: " precedes that of a usage_error.
+template <class F>
+std::string error_of(F const& f) {
+  try {
+    f();
+  } catch (skel::usage_error const& bad) {
+    return std::string("usage: ") + bad.what();
+  } catch (skel::error const& bad) {
+    return bad.what();
+  }
+  return "no error";
+}
 
 }  // namespace test
