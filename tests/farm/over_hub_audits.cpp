@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 
+#include "fewer.hpp"
 #include "over_hub.hpp"
 
 using namespace farm_test;
@@ -33,12 +34,13 @@ struct skel::transfer_traits<timed_result> {
 
 namespace {
 
-constexpr std::uint64_t many = 20000;
+constexpr std::uint64_t many = test::fewer_if_slow(20000);
+constexpr std::uint64_t one_in = test::fewer_if_slow(1000);
 
-// Flips a bit in one of about 1,000 results on rank `liar`.
+// Flips a bit in one of about `one_in` results on rank `liar`.
 struct flips {
   int liar = 2;
-  static bool hits(std::uint64_t id) { return (work(id) >> 32) % 1000 == 1; }
+  static bool hits(std::uint64_t id) { return (work(id) >> 32) % one_in == 1; }
   std::uint64_t operator()(std::uint64_t id, skel::worker_info const& where) const {
     return work(id) ^ (where.rank == liar && hits(id) ? 32U : 0U);
   }

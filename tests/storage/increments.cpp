@@ -6,6 +6,7 @@
 #include <random>
 
 #include "catch.hpp"
+#include "fewer.hpp"
 #include "repository_support.hpp"
 #include "skel/error.hpp"
 
@@ -197,7 +198,8 @@ TEST_CASE("what is lost during a run is left out, and the rest survives") {
 TEST_CASE("a process killed at any call of a checkpoint, with every prefix of the unsynced operations") {
   bool const merges = GENERATE(false, true);
   std::uint64_t before = 0, after = 0;
-  for (std::uint64_t n = 1;; ++n) {
+  constexpr std::uint64_t step = 9 - test::fewer_if_slow(8);
+  for (std::uint64_t n = 1;; n += step) {
     growing g;
     for (int i = 0; i < 3; ++i) g.save(60);
     if (merges) g.r.files.remove(g.files_of(2).at(0));
