@@ -85,7 +85,7 @@ class port {
   std::array<message*, receives> slots_{};
   bool ended_ = false;
   // SimGrid has one list for all detached messages, and searches all of it at the end of each. So messages
-  // are not detached, and each sender has a list of its own, which is short.
+  // are not detached, and each sender has a list of its own. Beyond this length it waits for the oldest.
   static constexpr std::size_t most_in_transit = 4096;
   struct transfer {
     simgrid::s4u::CommPtr comm;

@@ -7,13 +7,19 @@ using namespace bsp_test;
 
 namespace {
 
-// Stops in superstep 12 on the rank `by`, with a checkpoint interval that does not pass.
+// A checkpoint is due only at an early end.
+skel::bsp_options saving_late(store const& where) {
+  auto options = where.options(false);
+  options.checkpoint->every_seconds = 1e6;
+  return options;
+}
+
+// Stops in superstep 12 on the rank `by`.
 template <class P>
 void stops_and_goes_on(int ranks, int by) {
   INFO(ranks << " ranks, stopped by " << by);
   store const where;
-  auto options = where.options(false);
-  options.checkpoint->every_seconds = 1e6;
+  auto options = saving_late(where);
   std::stop_source stop;
   options.stop = stop.get_token();
   P program;
@@ -46,8 +52,7 @@ TEST_CASE("a run that is stopped early saves its state, whoever asks") {
 
 TEST_CASE("a run with a time limit saves its state") {
   store const where;
-  auto options = where.options(false);
-  options.checkpoint->every_seconds = 1e6;
+  auto options = saving_late(where);
   options.time_limit_seconds = 0.1;
   circle program;
   program.event = [&](int, std::uint64_t) { std::this_thread::sleep_for(20ms); };
@@ -60,8 +65,7 @@ TEST_CASE("a run with a time limit saves its state") {
 
 TEST_CASE("a run that cannot save its state is stopped nevertheless") {
   store const where;
-  auto options = where.options(false);
-  options.checkpoint->every_seconds = 1e6;
+  auto options = saving_late(where);
   std::stop_source stop;
   options.stop = stop.get_token();
   circle program;

@@ -27,6 +27,19 @@ constexpr std::uint64_t cells = 60, rounds = 12, poison = 7;
 
 using values = std::vector<std::uint64_t>;
 
+// The cells of a rank, out of those of all parts.
+template <class Parts>
+values share_of(Parts const& parts, int rank, int size) {
+  values all;
+  for (int i = 0; i < parts.size(); ++i) {
+    auto const p = parts[i];
+    all.insert(all.end(), p.state.begin(), p.state.end());
+  }
+  auto const mine = skel::contiguous_share(cells, size, rank);
+  auto const first = all.begin() + static_cast<std::ptrdiff_t>(mine.first);
+  return {first, first + static_cast<std::ptrdiff_t>(mine.count)};
+}
+
 // Each superstep computes each cell from its old value; at the end the root receives all cells.
 struct counting {
   using state = values;
@@ -64,14 +77,7 @@ struct counting {
   [[nodiscard]] skel::bsp_part<counting> split(skel::bsp_parts<counting> const& parts, int rank,
                                                int size) const {
     last_cell_kills("split", rank, size);
-    values all;
-    for (int i = 0; i < parts.size(); ++i) {
-      auto const p = parts[i];
-      all.insert(all.end(), p.state.begin(), p.state.end());
-    }
-    auto const mine = skel::contiguous_share(cells, size, rank);
-    auto const first = all.begin() + static_cast<std::ptrdiff_t>(mine.first);
-    return {{first, first + static_cast<std::ptrdiff_t>(mine.count)}, {}};
+    return {share_of(parts, rank, size), {}};
   }
 
  private:
@@ -98,14 +104,7 @@ struct beside : counting {
     return true;
   }
   [[nodiscard]] skel::bsp_part<beside> split(skel::bsp_parts<beside> const& parts, int rank, int size) const {
-    values all;
-    for (int i = 0; i < parts.size(); ++i) {
-      auto const p = parts[i];
-      all.insert(all.end(), p.state.begin(), p.state.end());
-    }
-    auto const mine = skel::contiguous_share(cells, size, rank);
-    auto const first = all.begin() + static_cast<std::ptrdiff_t>(mine.first);
-    return {{first, first + static_cast<std::ptrdiff_t>(mine.count)}, {}};
+    return {share_of(parts, rank, size), {}};
   }
 };
 

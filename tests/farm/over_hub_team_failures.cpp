@@ -8,6 +8,7 @@
 
 #include "engine/context_access.hpp"
 #include "engine/engine.hpp"
+#include "over_hub.hpp"
 #include "skel/skel.hpp"
 #include "team_sum.hpp"
 

@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "over_hub.hpp"
 #include "skel/skel.hpp"
 #include "team_sum.hpp"
 

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "farm/team_sum.hpp"
 #include "mpi/deaths.hpp"
 #include "skel/mpi.hpp"
 #include "skel/skel.hpp"
@@ -18,36 +19,11 @@
 namespace {
 
 using namespace std::chrono_literals;
+using farm_test::circle;
 constexpr std::uint64_t tasks = 60;
 
-std::uint64_t work(std::uint64_t i) { return (i + 1) * 0x9e3779b97f4a7c15U; }
-
-// Adds up what the ranks of a team have computed.
-struct addition {
-  std::uint64_t first;
-  using state = std::uint64_t;
-  using message = std::uint64_t;
-  state begin(int rank, int size) const {
-    std::uint64_t mine = 0;
-    for (int k = rank; k < 10; k += size) mine += work(first + static_cast<std::uint64_t>(k));
-    return mine;
-  }
-  bool step(state& mine, skel::superstep<message>& now) const {
-    for (auto const& l : now.received()) mine += l.content;
-    if (now.number() == 1) return false;
-    if (now.rank() != 0) now.send(0, mine);
-    return true;
-  }
-};
-
-std::uint64_t expected(std::uint64_t i) {
-  std::uint64_t sum = 0;
-  for (std::uint64_t k = 0; k < 10; ++k) sum += work(i + k);
-  return sum;
-}
-
 std::uint64_t by_mpi(skel::context& team, std::uint64_t i) {
-  std::uint64_t const mine = addition{i}.begin(team.rank(), team.size());
+  std::uint64_t const mine = circle{i}.begin(team.rank(), team.size());
   std::uint64_t sum = 0;
   MPI_Allreduce(&mine, &sum, 1, MPI_UINT64_T, MPI_SUM, skel::communicator_of(team));
   return sum;
@@ -83,11 +59,10 @@ int main(int argc, char** argv) {
           if (throws) throw std::runtime_error("once");
           test::die();
         }
-        return mpi ? by_mpi(team, i) : skel::bsp(team, addition{i}).value;
+        return mpi ? by_mpi(team, i) : skel::bsp(team, circle{i}).value;
       };
       auto const report = skel::farm(ctx, skel::indices(tasks), task, skel::into(got), options).report;
-      bool right = got.size() == tasks;
-      for (std::uint64_t i = 0; right && i < tasks; ++i) right = got[i] == expected(i);
+      bool const right = got == farm_test::expected_sums(tasks);
       if (ctx.is_root()) test::say_losses(right, report);
     };
     if (auto const life = p.lifetime(ctx.rank())) test::die_in(*life);

@@ -5,19 +5,21 @@
 #include <cstdint>
 #include <vector>
 
-#include "over_hub.hpp"
 #include "skel/bsp.hpp"
+#include "skel/detail/task_range.hpp"
 
 namespace farm_test {
 
-// Every rank of the team sums its share of work(first) to work(first + 9), and sends it to the team's root.
+inline std::uint64_t term(std::uint64_t i) { return (i + 1) * 0x9e3779b97f4a7c15U; }
+
+// Every rank of the team sums its share of term(first) to term(first + 9), and sends it to the team's root.
 struct circle {
   std::uint64_t first;
   using state = std::uint64_t;
   using message = std::uint64_t;
   state begin(int rank, int size) const {
     std::uint64_t mine = 0;
-    for (int k = rank; k < 10; k += size) mine += work(first + static_cast<std::uint64_t>(k));
+    for (int k = rank; k < 10; k += size) mine += term(first + static_cast<std::uint64_t>(k));
     return mine;
   }
   bool step(state& mine, skel::superstep<message>& now) const {
@@ -35,7 +37,7 @@ inline std::uint64_t together(skel::context& team, std::uint64_t i) {
 inline std::vector<std::uint64_t> expected_sums(std::uint64_t n) {
   std::vector<std::uint64_t> all(n, 0);
   for (std::uint64_t i = 0; i < n; ++i)
-    for (std::uint64_t k = 0; k < 10; ++k) all[i] += work(i + k);
+    for (std::uint64_t k = 0; k < 10; ++k) all[i] += term(i + k);
   return all;
 }
 
