@@ -163,6 +163,10 @@ class View(unittest.TestCase):
         self.assertEqual(page.cell("tasks"), "0")
         self.view(report, report)  # no division by zero
 
+    def test_wrong_options(self):
+        self.view(fails="arguments are required: FILE.json; --help lists the options")
+        self.view("a.json", "--colour", fails="unrecognized arguments: --colour; --help")
+
     def test_hostile_files(self):
         good = json.loads(self.simulate("good", 2, 4)[0].read_text())
         bad = self.folder / "bad.json"
