@@ -37,23 +37,19 @@ std::uint64_t sizes::rows(std::uint64_t first, std::uint64_t last) const {
 double entry_of_a(std::uint64_t row, std::uint64_t column) { return entry(1, row, column); }
 double entry_of_b(std::uint64_t row, std::uint64_t column) { return entry(2, row, column); }
 
-void multiply_panel(std::span<double const> a, std::span<double const> b, std::span<double> c,
-                    std::uint64_t rows, std::uint64_t order, std::uint64_t first, std::uint64_t depth) {
-  for (std::uint64_t i = 0; i < rows; ++i) {
-    double* const to = &c[i * order];
-    std::uint64_t k = 0;
-    for (; k + 4 <= depth; k += 4) {  // four at a time, with one load of each entry of c
-      double const* const x = &a[i * order + first + k];
-      double const *const b0 = &b[k * order], *const b1 = b0 + order, *const b2 = b1 + order,
-                          *const b3 = b2 + order;
-      for (std::uint64_t j = 0; j < order; ++j)
-        to[j] = (((to[j] + x[0] * b0[j]) + x[1] * b1[j]) + x[2] * b2[j]) + x[3] * b3[j];
-    }
-    for (; k < depth; ++k) {
-      double const x = a[i * order + first + k];
-      for (std::uint64_t j = 0; j < order; ++j) to[j] += x * b[k * order + j];
-    }
+void multiply_row(std::span<double const> a, std::span<double const> b, std::span<double> c) {
+  auto const order = c.size(), depth = a.size();
+  double* const to = c.data();
+  std::uint64_t k = 0;
+  for (; k + 4 <= depth; k += 4) {  // four at a time, with one load of each entry of c
+    double const* const x = &a[k];
+    double const *const b0 = &b[k * order], *const b1 = b0 + order, *const b2 = b1 + order,
+                        *const b3 = b2 + order;
+    for (std::uint64_t j = 0; j < order; ++j)
+      to[j] = (((to[j] + x[0] * b0[j]) + x[1] * b1[j]) + x[2] * b2[j]) + x[3] * b3[j];
   }
+  for (; k < depth; ++k)
+    for (std::uint64_t j = 0; j < order; ++j) to[j] += a[k] * b[k * order + j];
 }
 
 block_product::state block_product::begin(int rank, int ranks) const {
@@ -83,10 +79,11 @@ bool block_product::step(state& s, skel::superstep<message>& now) const {
     if (m.panel < all) {
       std::span<double const> const a = *s.a;
       std::span const c = s.c;
+      auto const depth = size.rows(m.panel, m.panel + 1);
       now.parallel_for(size.rows(s.first, s.last), [&](std::uint64_t row) {
-        multiply_panel(a.subspan(row * size.order, size.order), m.values,
-                       c.subspan(row * size.order, size.order), 1, size.order, m.panel * size.width,
-                       size.rows(m.panel, m.panel + 1));
+        auto const of_row = row * size.order;
+        multiply_row(a.subspan(of_row + m.panel * size.width, depth), m.values,
+                     c.subspan(of_row, size.order));
       });
     } else {
       s.whole.resize(size.order * size.order);

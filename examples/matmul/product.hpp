@@ -26,11 +26,9 @@ struct sizes {
 [[nodiscard]] double entry_of_a(std::uint64_t row, std::uint64_t column);
 [[nodiscard]] double entry_of_b(std::uint64_t row, std::uint64_t column);
 
-/// Computes c += a b for `rows` rows of c, from columns `first` ... `first` + depth - 1 of a (with
-/// rows of length order) and all of b (depth x order). The products of each entry are added in the
-/// order of the inner index.
-void multiply_panel(std::span<double const> a, std::span<double const> b, std::span<double> c,
-                    std::uint64_t rows, std::uint64_t order, std::uint64_t first, std::uint64_t depth);
+/// Computes c += a b for a row c: a holds as many entries as b has rows, and those of b are as long as c. The
+/// products of each entry are added in the order of the inner index.
+void multiply_row(std::span<double const> a, std::span<double const> b, std::span<double> c);
 
 /// In superstep k the owner of panel k of B sends it to all ranks, which multiply by it in the next
 /// one. Each entry of C is therefore summed in the order of the inner index, for any number of
