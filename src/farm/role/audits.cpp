@@ -8,7 +8,7 @@ namespace skel::role {
 
 namespace {
 
-constexpr auto most = std::numeric_limits<std::uint64_t>::max();
+constexpr auto largest_hash = std::numeric_limits<std::uint64_t>::max();
 
 // Neighbouring tasks often run on the same rank, so the choice must not follow their order.
 std::uint64_t scattered(task_id task) { return digest().add(task).add(task).value(); }
@@ -17,11 +17,13 @@ std::uint64_t scattered(task_id task) { return digest().add(task).add(task).valu
 
 farm_audits::farm_audits(double share, std::size_t ranks) {
   if (share <= 0) return;
-  limit_ = share >= 1 ? most : static_cast<std::uint64_t>(share * 0x1p64);
+  limit_ = share >= 1 ? largest_hash : static_cast<std::uint64_t>(share * 0x1p64);
   ranks_.resize(ranks);
 }
 
-bool farm_audits::chooses(task_id task) const { return on() && (limit_ == most || scattered(task) < limit_); }
+bool farm_audits::chooses(task_id task) const {
+  return on() && (limit_ == largest_hash || scattered(task) < limit_);
+}
 
 // --- audited tasks
 
