@@ -11,12 +11,13 @@ candidates run with other draws of the costs: the truth. Prints
 
     benchmarks/model/choice.py                                # 200 problems, about an hour on two idle cores
     benchmarks/model/choice.py --first-seed 1000 --page docs/measurements/choice.md
+    benchmarks/model/choice.py --kind graph --problems 30     # minutes
     benchmarks/model/choice.py --quick                        # three problems, half a minute
 
 Three kinds of problems: lists (farm under all schedules, ring_steal), layers (farm, multi_host with groups of several
 sizes) and supersteps (bsp on several numbers of ranks). Platforms and costs are drawn from the seed of the problem, so
-a run can be repeated. divide_and_conquer is left out: its simulation measures blocks on this machine, so it cannot be
-repeated exactly.
+a run can be repeated. A fourth kind must be asked for: graph (divide_and_conquer of three kinds on several numbers of
+ranks), whose simulation measures blocks on this machine, so that figures vary.
 
 Needs only Python's standard library.
 """
@@ -35,6 +36,7 @@ import time
 
 SCHEDULES = ["blocks", "first-come", "guided", "ring"]  # auto is always among the candidates
 KINDS = {"list": 0.6, "layers": 0.2, "supersteps": 0.2}
+DIVISIONS = ["hypercube", "tree", "embarrassing"]
 COSTS = ["constant", "uniform", "exponential", "lognormal", "pareto", "bimodal"]
 NEAR = 1.01  # a choice within this factor of the best is as good
 # Runs of a candidate; how far behind the best one it may then be to get the next ones. With few runs, the best of
@@ -98,13 +100,16 @@ def small(platform):
 class Problem:
     """A problem drawn from its seed, and the options that describe it to skel-simulate and skel-model."""
 
-    def __init__(self, seed, most_ranks):
+    def __init__(self, seed, most_ranks, kind=None):
         rng = random.Random(seed)
         self.seed = seed
         self.kind = rng.choices(list(KINDS), KINDS.values())[0]
+        self.kind = kind or self.kind
         if self.kind != "list":
             most_ranks = min(most_ranks, 64)
         ranks = round(log_uniform(rng, 4, most_ranks))
+        if self.kind == "graph":
+            ranks = 1 << ranks.bit_length() - 1  # as a hypercube needs
         self.platform = platform_of(rng, ranks)
         self.draw, self.costs = costs_of(rng, rng.choice(COSTS))
         self.mean = log_uniform(rng, 1e-3, 1e-1)
@@ -119,6 +124,10 @@ class Problem:
         self.read = self.mean * rng.uniform(0.02, 0.2)  # seconds per slice
         # A rank's share of a superstep is large enough for the exchange, on the least number of ranks.
         self.message_bytes = rng.choice([64, 1024, 16384])
+        if self.kind == "graph":
+            self.ranks = sorted({1 << k for k in range(1, ranks.bit_length())})
+            self.nodes, self.costs = round(log_uniform(rng, 1e5, 1e6)), "measured"
+            self.tasks = round(self.nodes * log_uniform(rng, 0.5, 8))  # edges
         self.group_sizes = [size for size in (2, 4, 8, 16) if size <= ranks]
 
     def units(self, rng, tasks):
@@ -129,6 +138,10 @@ class Problem:
         skeleton, schedule, ranks = candidate
         file = folder / f"{skeleton}-{schedule.replace(':', '-').replace('=', '-')}-{ranks}.csv"
         options = ["--skeleton", skeleton, "--ranks", str(ranks)]
+        if skeleton == "divide_and_conquer":
+            nodes = round(tasks * self.nodes / self.tasks)
+            graph = f"uniform:n={nodes},m={tasks},seed={rng.randrange(1 << 30)}"
+            return options + ["--kind", schedule, "--generate", graph]
         if skeleton == "bsp":
             costs = [c / ranks for c in self.units(rng, tasks * ranks)]
             options += ["--supersteps", str(tasks), "--message-bytes", str(self.message_bytes)]
@@ -153,7 +166,14 @@ class Problem:
     def sampled(self):
         """The skeletons of the small runs."""
         return {"list": [("farm", "auto"), ("ring_steal", "")], "supersteps": [("bsp", "")],
-                "layers": [("farm", "auto"), ("multi_host", "size=4")]}[self.kind]
+                "layers": [("farm", "auto"), ("multi_host", "size=4")],
+                "graph": [("divide_and_conquer", kind) for kind in DIVISIONS]}[self.kind]
+
+    def small_sizes(self):
+        """Numbers of tasks, or of edges, of the small runs."""
+        if self.kind == "graph":
+            return [self.tasks // part for part in (16, 8, 4)]
+        return [100, 200, 400] if self.kind == "list" else [20, 40, 60]
 
 
 def say(command):
@@ -171,14 +191,14 @@ def simulate(bin_, folder, commands):
 
 
 def leave_samples(bin_, problem, folder):
-    """Runs the small problem on 4 and 8 ranks, and fits a model."""
+    """Runs the small problem on 4 and 8 ranks, graphs also on 1 and 2, and fits a model."""
     platform = folder / "small.json"
     platform.write_text(json.dumps(small(problem.platform)))
     rng = random.Random(f"samples {problem.seed}")
-    commands, samples = [], []
+    commands, samples, trace = [], [], None
     for skeleton, schedule in problem.sampled():
-        for ranks in (4, 8):
-            for tasks in (20, 40, 60) if problem.kind != "list" else (100, 200, 400):
+        for ranks in (4, 8) if problem.kind != "graph" else (1, 2, 4, 8):
+            for tasks in problem.small_sizes():
                 if skeleton == "farm" and problem.kind == "layers":
                     tasks *= 5
                 here = folder / f"sample-{len(samples)}"
@@ -191,17 +211,21 @@ def leave_samples(bin_, problem, folder):
                     command += ["--trace", trace]
                 commands.append(command)
     simulate(bin_, folder, commands)
-    trace.rename(folder / "trace.json")  # of the largest run
+    if trace:
+        trace.rename(folder / "trace.json")  # of the largest run
     busy = "tasks + P" if problem.kind == "layers" else "tasks"  # each group reads one slice more than it has layers
-    say([bin_ / "skel-model", "fit", *samples, "--basis", f"run.busy_seconds={busy}", "--basis", "run=tasks/P", "--basis",
-         "run.bytes=tasks", "-o", folder / "model.json"])
+    bases = [f"run.busy_seconds={busy}", "run=tasks/P", "run.bytes=tasks"] if problem.kind != "graph" else []
+    say([bin_ / "skel-model", "fit", *samples, *(f"--basis={basis}" for basis in bases), "-o", folder / "model.json"])
 
 
 def choose(bin_, problem, folder):
     """Returns the candidates as `compare` describes them: dictionaries with skeleton, schedule, ranks, interval."""
     command = [bin_ / "skel-model", "compare", "--simulate", "--model", folder / "model.json", "--platform",
-               folder / "platform.json", "--costs", folder / "trace.json", "--set", f"tasks={problem.tasks}", "--ranks",
-               ",".join(map(str, problem.ranks)), "--tolerance", "0", "--json"]
+               folder / "platform.json", "--ranks", ",".join(map(str, problem.ranks)), "--tolerance", "0", "--json"]
+    if problem.kind == "graph":
+        command += ["--set", f"N={problem.nodes}", "--set", f"M={problem.tasks}"]
+    else:
+        command += ["--set", f"tasks={problem.tasks}", "--costs", folder / "trace.json"]
     if problem.kind == "list":
         command += ["--schedules", ";".join(SCHEDULES)]
     if problem.kind == "layers":
@@ -255,8 +279,8 @@ def judge(candidates):
             "inside": inside([chosen]), "inside_all": inside(candidates), "candidates": len(candidates)}
 
 
-def measure(bin_, seed, most_ranks):
-    problem = Problem(seed, most_ranks)
+def measure(bin_, seed, most_ranks, kind):
+    problem = Problem(seed, most_ranks, kind)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         (folder / "platform.json").write_text(json.dumps(problem.platform))
@@ -313,7 +337,7 @@ def page(options, found, seconds):
     today = datetime.date.today()
     command = " ".join(["benchmarks/model/choice.py"] + [f"{name} {value}" for name, value, usual in (
         ("--problems", len(found), 200), ("--first-seed", options.first_seed, 1),
-        ("--most-ranks", options.most_ranks, 256)) if value != usual])
+        ("--most-ranks", options.most_ranks, 256), ("--kind", options.kind, None)) if value != usual])
     return f"""# Choices of the model, simulated
 
 {len(found)} random problems. A small run on 8 equal machines leaves samples and a trace; from these
@@ -344,6 +368,7 @@ def arguments(argv=None):
     parser.add_argument("--problems", type=int, default=200)
     parser.add_argument("--first-seed", type=int, default=1, help="of the problems")
     parser.add_argument("--most-ranks", type=int, default=256, help="of a platform")
+    parser.add_argument("--kind", choices=[*KINDS, "graph"], help="of all problems [drawn, without graph]")
     parser.add_argument("--quick", action="store_true", help="three problems on at most 8 ranks")
     parser.add_argument("--page", type=pathlib.Path, help="page to write, e.g. docs/measurements/choice.md")
     parser.add_argument("--details", type=pathlib.Path, help="JSON file for the figures of every problem")
@@ -362,7 +387,7 @@ def main():
     found = []
     begin = time.monotonic()
     for seed in range(options.first_seed, options.first_seed + options.problems):
-        found.append(measure(options.bin, seed, options.most_ranks))
+        found.append(measure(options.bin, seed, options.most_ranks, options.kind))
         f = found[-1]
         print(f"{seed}: {f['kind']}, {f['costs']}, {f['platform']}, {f['ranks']} ranks, {f['tasks']} tasks: chose "
               f"{f['chosen']}, regret {f['regret']:.2%} ({f['best']}), inside {sum(f['inside'])} of {len(f['inside'])}, "
