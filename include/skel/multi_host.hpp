@@ -81,7 +81,8 @@ struct multi_host_measures {
 /// Options of a multi_host call. The same on every rank.
 struct multi_host_options {
   /// Ranks per group. 1 is the symmetric partition, the number of ranks a single group.
-  /// 0: chosen from the times of the first units; the report contains it.
+  /// 0: chosen from the times of the first units, or, with fewer than four units per rank, four if
+  /// pieces leave during the first read; the report contains it.
   unsigned group_size = 0;
   /// Relative power per rank: groups get about equal power, and shares in proportion. Empty: all
   /// ranks alike.

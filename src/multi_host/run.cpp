@@ -47,7 +47,7 @@ group_run::group_run(context& ctx, std::uint64_t units, group_work& work, multi_
   worker_ = role::group_worker(setup_.worker(engine_, hash, threads_));
   host_ = role::group_host(setup_.host());
   if (!is_root()) return;
-  arbiter_.emplace(setup_.arbiter());
+  arbiter_.emplace(setup_.arbiter(work));
   roll_.emplace(all_ranks(), hash);
 }
 

@@ -107,11 +107,20 @@ role::group_host_config group_setup::host() const {
   return {rank, root, policy, o.paper.read_ahead, o.paper.buffers, left_alone(), o.max_losses_per_task};
 }
 
-role::group_arbiter_config group_setup::arbiter() const {
+// A trial costs each rank that joins a larger group up to the unit it has begun, so it needs long shares.
+// Without one, a few ranks per host are best where they need not wait for its first unit, unless hosts read
+// for longer than a group of four processes. Where they wait, each rank for itself is.
+unsigned group_setup::group_size(group_work const& work) const {
+  constexpr unsigned units_per_rank = 4, without_trial = 4;
+  bool const is_short = units < std::uint64_t{units_per_rank} * static_cast<unsigned>(size);
+  return options.group_size == 0 && is_short && work.begins_in_parts() ? without_trial : options.group_size;
+}
+
+role::group_arbiter_config group_setup::arbiter(group_work const& work) const {
   auto const& o = options;
   return {size,
           units,
-          o.group_size,
+          group_size(work),
           o.power,
           measures_power(),
           o.paper.reassign,

@@ -32,9 +32,10 @@ struct group_setup {
   void describe(call_description& call, group_work const& work) const;
   [[nodiscard]] role::group_worker_config worker(engine& of, std::uint64_t call_hash, unsigned threads) const;
   [[nodiscard]] role::group_host_config host() const;
-  [[nodiscard]] role::group_arbiter_config arbiter() const;
+  [[nodiscard]] role::group_arbiter_config arbiter(group_work const& work) const;
 
  private:
+  [[nodiscard]] unsigned group_size(group_work const& work) const;
   void check_choices() const;
   [[nodiscard]] bool measures_power() const { return options.paper.measure_power && size > 1; }
   [[nodiscard]] std::uint64_t left_alone() const;

@@ -138,6 +138,12 @@ TEST_CASE("groups of eight stay efficient where one host is a bottleneck (tables
   CHECK(again.seconds == groups.seconds);  // to the last bit
 }
 
+TEST_CASE("with few units per rank the automatic size ends within 5 % of the best") {
+  double least = run(delta(64), of_size(1)).seconds;
+  for (unsigned const size : {2U, 4U, 6U, 8U}) least = std::min(least, run(delta(64), of_size(size)).seconds);
+  CHECK(run(delta(64), of_size(0)).seconds < 1.05 * least);
+}
+
 TEST_CASE("256 nodes, and what preloading is worth (tables 2 and 4)") {
   auto const groups = run(delta(256), of_size(8));
   CHECK(speed(groups, 256) > 0.80);  // printed: 0.564

@@ -87,6 +87,9 @@ class group_work_of final : public group_work {
     } else
       return 0;
   }
+  [[nodiscard]] bool begins_in_parts() const override {
+    return begins_anywhere<Job> || (reads_in_parts<Job> && !has_history<Job>);
+  }
   [[nodiscard]] std::unique_ptr<host_state> make_state() const override {
     return std::make_unique<carried>();
   }

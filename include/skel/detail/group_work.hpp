@@ -61,6 +61,8 @@ class group_work {
   [[nodiscard]] virtual std::string function() const = 0;
   /// Number of units before `unit` that a host which starts there must read again.
   [[nodiscard]] virtual std::uint64_t history(std::uint64_t unit) const = 0;
+  /// Whether pieces of a host's first unit are available before it has read that unit and its history.
+  [[nodiscard]] virtual bool begins_in_parts() const = 0;
 
   [[nodiscard]] virtual std::unique_ptr<host_state> make_state() const = 0;
   [[nodiscard]] virtual std::shared_ptr<host_unit> make_unit() const = 0;
