@@ -63,13 +63,11 @@ step() {
 # fail over it. A folder that is not empty stays.
 keep_launchers_folder() (umask 077 && mkdir -p "${TMPDIR:-/tmp}/ompi.$(uname -n).$(id -u)/keep")
 
-# Half as many jobs more than cores, because the tests that kill ranks mostly wait.
+# Twice as many jobs as cores: most of the slow tests wait for ranks to be killed, and use a tenth of a core.
 tested_build() {
-  local jobs
-  jobs=$(job_count)
   build "$1"
   keep_launchers_folder
-  ctest --preset "$1" --parallel $((jobs + jobs / 2)) "${@:2}"
+  ctest --preset "$1" --parallel $((2 * $(job_count))) "${@:2}"
 }
 
 sources() { find include src examples tests benchmarks '(' -name '*.[ch]pp' -o -name '*.inl' ')' | LC_ALL=C sort; }
