@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Checks README.md, CONTRIBUTING.md, SECURITY.md and docs/**/*.md; run by scripts/test.sh, step docs.
 
-Every relative link must name a file of the project, every anchor a heading of its page, and docs/index.md must link
-to every page below docs. Prose has lines of at most 100 characters and paragraphs of at most six lines. Prints a line
+Every relative link must name a file of the project, every anchor a heading of its page. docs/index.md must link to
+every page below docs, and docs/reference/api.md to every public header. Prose has lines of at most 100 characters and paragraphs of at most six lines. Prints a line
 for each mistake and exits with 1 if there is one. Links to other sites are not followed. Needs only Python's standard library.
 
     scripts/check_docs.py [FOLDER]     # another folder than the project's
@@ -70,6 +70,8 @@ def layout(page):
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[1]).resolve()
     index = root / "docs/index.md"
+    api = root / "docs/reference/api.md"
+    headers = {header for header in root.glob("include/skel/**/*.hpp") if "detail" not in header.parts}
     pages = [root / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")] + sorted(root.glob("docs/**/*.md"))
     mistakes = []
     indexed = {index}
@@ -85,8 +87,11 @@ def main():
                 mistakes.append(f"{name}:{number}: link to {target}: no such heading")
             elif page == index:
                 indexed.add(file)
+            elif page == api:
+                headers.discard(file)
     mistakes += [f"docs/index.md: no link to {page.relative_to(root)}"
                  for page in pages if root / "docs" in page.parents and page not in indexed]
+    mistakes += [f"docs/reference/api.md: no link to {header.relative_to(root)}" for header in sorted(headers)]
     for mistake in mistakes:
         print(mistake, file=sys.stderr)
     print(f"{len(pages)} pages, {checked} links, {len(mistakes)} mistakes")

@@ -3,7 +3,7 @@
 
     vtk_caster.py VOLUME.nrrd SPEC.json STEP REPETITIONS OUT.ppm
 
-Prints the seconds of each picture after the first one, which builds tables. The specification is skel's (docs/volume.md),
+Prints the seconds of each picture after the first one, which builds tables. The specification is skel's (docs/reference/volume.md),
 as far as VTK supports it: a view with from, at, up and angle, a mapping in absolute values, light from the eye.
 """
 import json

@@ -32,7 +32,7 @@ void add_options(CLI::App& app, options& o) {
       ->check(CLI::Range(1, 1 << 30))
       ->excludes("--slabs");
   app.add_option("--spec", o.spec,
-                 "rendering specification (.json): view, mapping, light, ...; see docs/volume.md");
+                 "rendering specification (.json): view, mapping, light, ...; see docs/reference/volume.md");
   app.add_option("--size", o.size, "size of the picture in pixels, WIDTHxHEIGHT [the specification's]");
   app.add_option("--background", o.background, "background: a picture (.png), \"map\", \"none\" or #rrggbb");
   app.add_option("--frames", o.frames, "number of pictures of a turntable, numbered: storm-000.png, ...")

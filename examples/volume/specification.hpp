@@ -1,4 +1,4 @@
-// The rendering-specification object [Storm95, §2.1]: everything but the grid. docs/volume.md
+// The rendering-specification object [Storm95, §2.1]: everything but the grid. docs/reference/volume.md
 // documents its JSON; examples/volume/specs has an example of each feature.
 #pragma once
 

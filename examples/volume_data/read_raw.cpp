@@ -1,4 +1,4 @@
-// Raw values described by a sidecar file; docs/volume.md lists the keys.
+// Raw values described by a sidecar file; docs/reference/volume.md lists the keys.
 #include <fmt/format.h>
 
 #include <bit>

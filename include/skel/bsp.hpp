@@ -53,7 +53,7 @@ struct bsp_options {
   /// to end the remaining ranks too. 1 counts as 2; 0: never.
   unsigned max_losses_per_task = 2;
   /// Saves the state of all ranks at the end of supersteps, and before the call ends early. After the loss of
-  /// a rank the others resume from there, and so does a later run (docs/bsp.md, docs/rollback.md).
+  /// a rank the others resume from there, and so does a later run (docs/bsp.md, docs/reference/rollback.md).
   std::optional<checkpoint_options> checkpoint{};
 };
 

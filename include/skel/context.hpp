@@ -72,7 +72,7 @@ struct context_options {
   /// below MPI_THREAD_SERIALIZED, because a rank is then silent while it computes.
   std::optional<double> suspect_after_seconds{};
   /// The name of this rank's host; %r stands for the rank. Empty: the system's name. Ranks of one
-  /// host share its disk (docs/checkpoint.md), so different names let one machine act as several.
+  /// host share its disk (docs/reference/checkpoint.md), so different names let one machine act as several.
   std::string host{};
   /// Whether the ranks compare the contents of replicated lists and problems; they always compare a
   /// list's length. Empty: only in builds with assertions (NDEBUG undefined).

@@ -177,7 +177,7 @@ struct placed_solution {
 /// throws; usage_error for options that exclude each other; protocol_error if the ranks do not make
 /// the same call; lost_rank_error as above, and if the root is lost.
 ///
-/// Source: [Hyper, §3 and §5]. docs/divide-and-conquer.md has examples.
+/// Source: [Hyper, §3 and §5]. docs/reference/divide-and-conquer.md has examples.
 template <problem_source Source, class Job>
 result<placed_solution<detail::solution_of<Job>>> divide_and_conquer(
     context& ctx, Source&& source, Job const& job, any_division const& how,

@@ -1,4 +1,4 @@
-// The errors that a caller can see. docs/failure-contract.md states when each is thrown, on which
+// The errors that a caller can see. docs/reference/failure-contract.md states when each is thrown, on which
 // ranks, and what can still be used afterwards.
 #pragma once
 

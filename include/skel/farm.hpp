@@ -54,14 +54,14 @@ struct farm_options {
   /// replaced: there, it ends the job with exit code 1. Empty: no limit.
   std::optional<double> task_time_limit_seconds{};
   /// Saves the results that the root has received, so that a later run resumes from them
-  /// (docs/farm.md).
+  /// (docs/reference/rollback.md).
   std::optional<checkpoint_options> checkpoint{};
   /// Runs no copies of late tasks. After a loss, a task may still run again on another rank.
   bool run_once = false;
   /// This share of the tasks, 0 to 1, is repeated on another rank, and the results are compared byte by byte.
   /// If they differ, a third rank settles which is right: the rank at fault computes nothing more, its
-  /// results are computed again, and report::audit names it. Not for reduced sinks and teams (docs/farm.md).
-  /// 0: no audits.
+  /// results are computed again, and report::audit names it. Not for reduced sinks and teams
+  /// (docs/how-to/audit-results.md). 0: no audits.
   double audit = 0;
   /// For a task function that takes a team: how many ranks run a task together, a number or a function
   /// of the task's number. The ranks that there are, if they are fewer.
@@ -97,7 +97,7 @@ concept task_function = calls_task<F, Task> && transferable<typename detail::tas
 /// context; the result of the team's root counts. With teams of more than one rank the root gives each
 /// team one task at a time, the largest first, whatever `how` says. When a rank of a team is lost,
 /// skeleton calls on that team throw lost_rank_error, the task runs again, and the survivors join other
-/// teams (docs/teams.md).
+/// teams (docs/reference/teams.md).
 ///
 /// The sink is called on the root only, one call at a time, from any of its threads: sink(task_id,
 /// result&&) in the order of completion. Tasks that return nothing may have a sink(task_id).
@@ -111,7 +111,7 @@ concept task_function = calls_task<F, Task> && transferable<typename detail::tas
 /// farm_options::on_error says otherwise; sink_error when the sink throws; source_error when the source
 /// throws; protocol_error when the ranks do not make the same call; lost_rank_error, on the other ranks,
 /// when the root is lost. Before anything is sent: usage_error for choices that exclude each other
-/// (docs/farm.md).
+/// (docs/reference/farm.md).
 ///
 /// Sources: [Lee97, §2 and §3], [Storm95, §4].
 template <task_source Source, class F, farm_schedule S, class Sink>

@@ -50,7 +50,7 @@ enum class unit_results : std::uint8_t {
 
 /// Measures of [Bajaj93] and of this library against idle ranks. The defaults were the fastest in
 /// measurements. Each can be switched off, to see its effect or to repeat the paper's experiments
-/// (docs/multi-host.md). Every rank has a worker, which the paper calls a slave.
+/// (docs/reference/multi-host.md). Every rank has a worker, which the paper calls a slave.
 struct multi_host_measures {
   bool measure_power =
       false;             ///< a short probe measures the ranks' power, instead of multi_host_options::power
@@ -153,7 +153,7 @@ concept multi_host_job = requires(Job const& job, typename Job::unit const& u, s
 /// number; usage_error for choices that exclude each other; protocol_error when the ranks do not
 /// make the same call; lost_rank_error, on the other ranks, when the root is lost.
 ///
-/// Source: [Bajaj93, §4 and §5]. docs/multi-host.md has an example and explains each option.
+/// Source: [Bajaj93, §4 and §5]. docs/reference/multi-host.md has an example and explains each option.
 template <class Job, class Sink>
 result<void> multi_host(context& ctx, std::uint64_t units, Job const& job, Sink&& sink,
                         multi_host_options const& options = {});

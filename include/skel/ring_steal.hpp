@@ -44,7 +44,7 @@ struct ring_steal_options {
   /// is then likely to end the remaining ranks too. 0: never.
   unsigned max_losses_per_task = 2;
   /// Saves the merged result and the remaining tasks, periodically and at the end. A later run, on
-  /// any number of ranks, resumes from there (docs/rollback.md).
+  /// any number of ranks, resumes from there (docs/reference/rollback.md).
   std::optional<checkpoint_options> checkpoint{};
 };
 
@@ -194,7 +194,7 @@ concept spawning_task = (detail::runs_tasks<Job> || detail::runs_tasks_with_work
 /// protocol_error if the ranks do not make the same call; lost_rank_error, on the other ranks, if
 /// the root is lost.
 ///
-/// Source: [Lee97, §3]. docs/ring-steal.md describes the protocol.
+/// Source: [Lee97, §3]. docs/explanation/work-stealing.md describes the protocol.
 template <task_source Source, class Job>
 result<detail::result_of<Job>> ring_steal(context& ctx, Source&& source, Job const& job,
                                           ring_steal_options const& options = {});

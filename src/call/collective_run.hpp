@@ -50,7 +50,7 @@ template <class Options>
 /// skeleton adds its roles: the messages they handle and the work to compute.
 class collective_run : public run {
  public:
-  /// Called by the caller's thread. Returns the report or throws as docs/failure-contract.md
+  /// Called by the caller's thread. Returns the report or throws as docs/reference/failure-contract.md
   /// states.
   report execute();
 

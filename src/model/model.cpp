@@ -32,7 +32,7 @@ std::string const* basis_for(model_options const& options, term const& t) {
   return at == options.basis.end() ? nullptr : &at->second;
 }
 
-// Assigns lines of phases to runs: a phase belongs to the preceding run (docs/observing.md). Lines
+// Assigns lines of phases to runs: a phase belongs to the preceding run (docs/reference/report.md). Lines
 // before the first run belong to run 0.
 std::vector<std::size_t> runs_of(std::span<sample const> samples) {
   std::vector<std::size_t> runs;

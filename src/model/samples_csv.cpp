@@ -1,4 +1,4 @@
-// Reads samples files of schema 1 and 2 (docs/observing.md).
+// Reads samples files of schema 1 and 2 (docs/reference/report.md).
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-// The format of a shard's file. docs/checkpoint.md has it as a table.
+// The format of a shard's file. docs/reference/checkpoint.md has it as a table.
 //
 //   header    describes the object and the shard's part of it; ends with its own hash
 //   blocks    each followed by a hash of the header's hash, the block's number, and its bytes

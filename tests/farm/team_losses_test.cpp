@@ -26,7 +26,7 @@ TEST_CASE("two ranks at once, and all but the root, in teams") {
 }
 
 TEST_CASE("a time limit ends ranks whose own MPI calls wait for a lost rank") {
-  // With ULFM, there are no communicators of new teams after a loss (docs/teams.md).
+  // With ULFM, there are no communicators of new teams after a loss (docs/reference/teams.md).
   ::setenv("SKEL_ULFM", "no", 1);
   survives("mpi", 2, 9, 5);
   ::unsetenv("SKEL_ULFM");

@@ -34,7 +34,7 @@ if(WAY STREQUAL "find_package")
     endif()
   endforeach()
   # The files that --help and the README refer to.
-  foreach(file README.md docs/volume.md docs/programs.md examples/readme/main.cpp examples/raytrace/main.cpp)
+  foreach(file README.md docs/reference/volume.md docs/reference/programs.md examples/readme/main.cpp examples/raytrace/main.cpp)
     if(NOT EXISTS ${dir}/prefix/${DOCDIR}/${file})
       message(FATAL_ERROR "not installed: ${DOCDIR}/${file}")
     endif()

@@ -1,5 +1,5 @@
-// docs/failure-contract.md, seen from outside: exit codes of all ranks, lines on standard error. A rank that
-// hangs is ended by timeout, with another exit code.
+// docs/reference/failure-contract.md, seen from outside: exit codes of all ranks, lines on standard error.
+// A rank that hangs is ended by timeout, with another exit code.
 #include <algorithm>
 #include <string>
 #include <vector>

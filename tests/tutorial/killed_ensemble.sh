@@ -5,7 +5,7 @@ set -euo pipefail
 # shellcheck source=tests/programs.sh
 . "$(dirname "$0")/../programs.sh"
 skel_mpiexec=$1 program=$2
-in_own_folder # --no-ulfm: see docs/teams.md
+in_own_folder # --no-ulfm: see docs/reference/teams.md
 "$program" >alone
 for size in 2 4; do
   rm -f death

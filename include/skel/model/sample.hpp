@@ -14,7 +14,7 @@ namespace skel::model {
 /// ranks.
 using point = std::map<std::string, double>;
 
-/// One line of a samples file (docs/observing.md): a whole run (phase `run`) or one phase of it.
+/// One line of a samples file (docs/reference/report.md): a whole run (phase `run`) or one phase of it.
 struct sample {
   std::string program;        ///< e.g. "skel-raytrace"
   std::string skeleton;       ///< e.g. "farm"

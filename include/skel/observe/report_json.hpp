@@ -1,4 +1,4 @@
-// The run report as JSON. The keys and their order are a contract: docs/programs.md.
+// The run report as JSON. The keys and their order are a contract: docs/reference/report.md.
 #pragma once
 
 #include <concepts>

@@ -1,5 +1,5 @@
 // A cluster to simulate: machines and their power, the network between them, and failures.
-// docs/simulation.md describes the JSON form.
+// docs/reference/simulation.md describes the JSON form.
 #pragma once
 
 #include <cstdint>

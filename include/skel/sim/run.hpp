@@ -1,5 +1,5 @@
 // Runs a program's body on a simulated cluster. The skeletons and their protocols are the same code
-// as over MPI; time is virtual. docs/simulation.md describes the model.
+// as over MPI; time is virtual. docs/reference/simulation.md describes the model.
 #pragma once
 
 #include <cstdint>

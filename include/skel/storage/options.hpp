@@ -9,7 +9,7 @@
 namespace skel {
 
 /// Lets a run survive the loss of its root or of all its ranks. Checkpoints are saved as shards in
-/// the directories of a store (docs/checkpoint.md); the page of each skeleton says what it saves.
+/// the directories of a store (docs/reference/checkpoint.md); the page of each skeleton says what it saves.
 /// Must be equal on all ranks.
 struct checkpoint_options {
   std::string code = "ida:2,1";  ///< `replicate:COPIES`, `parity:SLICES` or `ida:DATA,PARITY`

@@ -9,7 +9,7 @@
 //   one, after all       store.commit(plan)                        the manifest is durable when it returns
 //   the same             store.remove_old(plan)                    removes older generations
 //
-// docs/checkpoint.md explains why a crash at any point leaves the newest whole generation.
+// docs/reference/checkpoint.md explains why a crash at any point leaves the newest whole generation.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// skel-checkpoint: stores ordinary files as erasure-coded shards; see docs/checkpoint.md.
+// skel-checkpoint: stores ordinary files as erasure-coded shards; see docs/reference/checkpoint.md.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 

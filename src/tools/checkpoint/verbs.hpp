@@ -1,4 +1,4 @@
-// The subcommands of skel-checkpoint; see docs/checkpoint.md.
+// The subcommands of skel-checkpoint; see docs/reference/checkpoint.md.
 #pragma once
 
 #include <cstdint>

@@ -35,7 +35,7 @@ struct fit_arguments {
 };
 
 void add_options(CLI::App& app, fit_arguments& o) {
-  app.add_option("samples", o.samples, "samples files (docs/observing.md) or Extra-P JSON Lines")
+  app.add_option("samples", o.samples, "samples files (docs/reference/report.md) or Extra-P JSON Lines")
       ->type_name("FILE.csv|FILE.jsonl")
       ->required();
   app.add_option("-o,--output", o.output,

@@ -1,4 +1,4 @@
-// skel-model: the cost model; see docs/model.md.
+// skel-model: the cost model; see docs/how-to/predict.md.
 #include <CLI/CLI.hpp>
 #include <string_view>
 #include <tuple>

@@ -25,7 +25,7 @@ struct pareto_tail {
 
 class observed_costs {
  public:
-  /// Reads the spans `compute` of a trace (docs/observing.md). Throws usage_error
+  /// Reads the spans `compute` of a trace (docs/reference/report.md). Throws usage_error
   /// `FILE: what is wrong, expected what`.
   [[nodiscard]] static observed_costs read_trace(std::string const& path);
   /// `tasks` tasks took `seconds` seconds together.

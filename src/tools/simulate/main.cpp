@@ -1,4 +1,4 @@
-// skel-simulate: runs a skeleton on a simulated cluster; see docs/simulation.md.
+// skel-simulate: runs a skeleton on a simulated cluster; see docs/reference/simulation.md.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -1,4 +1,4 @@
-// The options common to all programs. Reference: docs/programs.md.
+// The options common to all programs. Reference: docs/reference/options.md.
 #pragma once
 
 #include <CLI/App.hpp>
