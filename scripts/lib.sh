@@ -16,7 +16,7 @@ if [ ! -d /sys/devices/system/cpu ]; then export HWLOC_HIDE_ERRORS=2; fi
 
 build_packages=(g++ cmake ninja-build openmpi-bin libopenmpi-dev libboost-mpi-dev libboost-serialization-dev libcli11-dev
   libeigen3-dev nlohmann-json3-dev libfmt-dev libpng-dev libxxhash-dev nettle-dev zlib1g-dev catch2 libsimgrid-dev libsodium-dev pkg-config)
-check_packages=(git doxygen libisal-dev python3 python3-matplotlib)  # and clang-format, clang-tidy: see tool_of
+check_packages=(git doxygen libisal-dev mkdocs-material python3 python3-matplotlib)  # and clang-format, clang-tidy: see tool_of
 
 say() { printf '\n== %s\n' "$*"; }
 fail() {

@@ -13,7 +13,7 @@ Builds skel and runs its tests and checks; prints a summary, and fails if any st
   format     clang-format, all files
   lint       clang-tidy, the files changed since the branch left its upstream (or in the last commits)
   scripts    includes stay within their permitted rooms; shellcheck, if installed
-  docs       links of the documentation; doxygen, warnings are errors
+  docs       the documentation as a site, with its links; doxygen, warnings are errors
 
   --all         also: build and tests without MPI, the benchmarks built, ranks killed under asan, tsan
                 (ThreadSanitizer, without MPI), every parser under libFuzzer for a minute (scripts/fuzz.sh), a build of every
@@ -94,10 +94,7 @@ check_scripts() {
 }
 
 docs() {
-  scripts/check_docs.py
-  mkdir -p build/docs
-  doxygen -q docs/Doxyfile
-  echo "build/docs/html/index.html"
+  if [ "$install" = yes ]; then scripts/docs.sh; else scripts/docs.sh --no-install; fi
 }
 
 coverage() {
