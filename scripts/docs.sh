@@ -5,9 +5,9 @@ usage() {
   cat <<'TEXT'
 usage: scripts/docs.sh [--no-install] [--help]
 
-Checks the pages (scripts/check_docs.py), documents the public headers with Doxygen (warnings are errors), and builds
-both as a site in build/docs/site (scripts/docs_site.py), whose links it checks. The site needs no network and no
-server: open index.html in a browser.
+Checks the pages (scripts/check_docs.py) and the picture of the rooms, documents the public headers with Doxygen
+(warnings are errors), and builds both as a site in build/docs/site (scripts/docs_site.py), whose links it checks. The
+site needs no network and no server: open index.html in a browser.
 
   --no-install  do not install missing Debian packages: list them and exit with code 1
 TEXT
@@ -20,8 +20,9 @@ for argument in "$@"; do
     *) help_or_mistake "$argument" ;;
   esac
 done
-need_packages doxygen mkdocs-material python3
+need_packages cmake doxygen mkdocs-material python3
 scripts/check_docs.py
+scripts/diagrams.py --check
 mkdir -p build/docs
 rm -rf build/docs/html
 doxygen -q docs/Doxyfile
