@@ -196,7 +196,7 @@ def after_death(program):
     parts += [text(8, y + 4, f"{died:.2f} s", "small"), text(columns[dead] + 8, y + 4, f"dies inside task {again}", "small mark")]
     death = y
     y += 34
-    parts += [text(8, y + 4, f"{noticed / 1e6:.2f} s", "small"), text(columns[0] + 8, y + 4, "rank 2 has been silent for too long", "small mark")]
+    parts += [text(8, y + 4, f"{noticed / 1e6:.2f} s", "small"), text(columns[0] + 8, y + 4, "counts rank 2 as lost", "small mark")]
     shown = noticed
     for at, sender, receiver, size in messages:
         y += 32
