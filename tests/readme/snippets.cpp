@@ -1,0 +1,163 @@
+// The blocks of code of the documentation, in the smallest programs that give their names a meaning. What
+// needs several ranks runs on threads; what needs MPI or disks of its own is only compiled.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <iostream>
+#include <optional>
+#include <skel/mpi.hpp>
+#include <skel/sample_scaling.hpp>
+#include <skel/skel.hpp>
+#include <skel/storage/coder.hpp>
+#include <skel/storage/repository.hpp>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "catch.hpp"
+
+// Some blocks end with a result that the reader would use.
+#pragma GCC diagnostic ignored "-Wunused-variable"
+#pragma GCC diagnostic ignored "-Wunused-local-typedefs"
+
+namespace {
+
+namespace supersteps {
+double heat(skel::context& ctx) {
+#include "bsp_1.inc"
+  return mine;
+}
+
+struct cells {
+  std::array<double, 3> cells, next;
+};
+double f(std::array<double, 3> const& all, std::uint64_t i) { return 2 * all[i]; }
+struct doubling {
+  using state = supersteps::cells;
+  using message = int;
+  state begin(int /*rank*/, int /*size*/) const { return {{1, 2, 3}, {0, 0, 0}}; }
+  bool step(state& mine, skel::superstep<message>& now) const {
+#include "bsp_2.inc"
+    return false;
+  }
+};
+
+#include "bsp_3.inc"
+}  // namespace supersteps
+
+namespace farms {
+auto const source = skel::indices(20);
+int f(std::uint64_t i) { return static_cast<int>(i); }
+void sink(skel::task_id /*task*/, int /*result*/) {}
+
+void audits(skel::context& ctx) {
+#include "audit-results_1.inc"
+}
+
+void failures(skel::context& ctx) {
+#include "failing-tasks_1.inc"
+}
+
+struct file {
+  double bytes;
+};
+std::vector<int> costs(skel::context& ctx) {
+  std::vector<file> const files{{3}, {1}, {2}};
+  auto const analyse = [](file const& one) { return static_cast<int>(one.bytes); };
+  std::vector<int> results;
+#include "known-costs_1.inc"
+  return results;
+}
+
+[[maybe_unused]] void checkpoints(skel::context& ctx) {
+#include "rollback_1.inc"
+}
+}  // namespace farms
+
+namespace teams {
+struct member {
+  double start;
+};
+struct field_values {
+  double value;
+  double mean() const { return value; }
+};
+field_values heat(MPI_Comm /*team*/, member const& m) { return {m.start}; }
+#include "teams_1.inc"
+[[maybe_unused]] void run(skel::context& ctx, std::vector<member> const& members) {
+  std::vector<double> means;
+#include "teams_2.inc"
+#include "teams_3.inc"
+}
+}  // namespace teams
+
+namespace searches {
+struct choice {
+  int value, left;
+};
+int best_possible(choice const& c) { return c.value + c.left; }
+template <class Spawner>
+void spawn_children(choice const& c, Spawner& more) {
+  if (c.left > 0) more({c.value + 1, c.left - 1});
+}
+#include "ring-steal_2.inc"
+
+struct board {
+  int queens;
+};
+bool solved(board const& b) { return b.queens == 8; }
+void spawn_next(board const& b, skel::spawner<board>& more) { more({b.queens + 1}); }
+struct solutions {
+  int count = 0;
+  void add(board const& /*solved*/) { ++count; }
+  friend solutions operator+(solutions a, solutions b) { return {a.count + b.count}; }
+};
+}  // namespace searches
+}  // namespace
+template <>
+inline constexpr bool skel::exact_merge<searches::solutions> = true;
+namespace {
+namespace searches {
+int first(skel::context& ctx) {
+  auto const source = skel::on_root([] { return std::vector{board{0}}; });
+#include "ring-steal_3.inc"
+  return some.count;
+}
+}  // namespace searches
+
+namespace stores {
+[[maybe_unused]] void codes(std::vector<std::byte const*> const& data, std::vector<std::byte*> const& parity,
+                            std::vector<std::byte*> const& shards, std::vector<bool> const& present,
+                            std::size_t size, std::byte const* before, std::byte const* after) {
+#include "checkpoint_1.inc"
+}
+[[maybe_unused]] void first(std::uint64_t hash_of_the_problem, std::uint32_t parts, std::uint32_t part,
+                            std::vector<std::byte> const& bytes, std::vector<std::vector<std::byte>>& state) {
+#include "checkpoint_2.inc"
+}
+[[maybe_unused]] void increment(skel::storage::repository& store, skel::storage::generation_plan const& last,
+                                std::uint32_t parts, std::uint32_t part,
+                                std::vector<std::byte> const& new_bytes) {
+#include "checkpoint_3.inc"
+}
+}  // namespace stores
+
+}  // namespace
+
+TEST_CASE("the blocks of code of the documentation do what they say") {
+  skel::run_threads(3, [](skel::context& ctx) {
+    auto const mine = supersteps::heat(ctx);
+    CHECK(std::abs(mine - 1) < 1e-9);  // the heat has spread
+    auto const doubled = skel::bsp(ctx, supersteps::doubling{}).value;
+    CHECK(doubled.next == std::array<double, 3>{2, 4, 6});
+    farms::audits(ctx);
+    farms::failures(ctx);
+    auto const costs = farms::costs(ctx);
+    if (ctx.is_root()) CHECK(costs == std::vector<int>{3, 1, 2});
+    auto const open = skel::on_root([] { return std::vector{searches::choice{0, 5}}; });
+    CHECK(skel::ring_steal(ctx, open, searches::knapsack{}).value == 5);
+    CHECK(searches::first(ctx) == 1);
+  });
+}
