@@ -55,7 +55,7 @@ def adapted(text):
 def in_table(code):
     """A piece of code in a table, with places where a line may break."""
     text = code[1].replace(r"\|", "|").replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    text = re.sub(r"([,:|/=.;])(?=\w|\.|…)", r"\1<wbr>", text) if len(text) > 16 else text
+    text = re.sub(r"([,:|/=;])(?=\w|\.|…)", r"\1<wbr>", text) if len(text) > 16 else text
     for mark in "|*_[]":
         text = text.replace(mark, f"&#{ord(mark)};")
     return f"<code>{text}</code>"
@@ -147,9 +147,10 @@ def build():
 STYLE = """
 .md-grid { max-width: 75rem; }
 .md-typeset table:not([class]) { font-size: .68rem; }
-.md-typeset table:not([class]) :is(th, td) { min-width: 4rem; }
+.md-typeset table:not([class]) :is(th, td) { min-width: 3rem; padding: .5em .8em; }
 .md-typeset table:not([class]) code { word-break: normal; }
 @media (min-width: 60em) { .md-typeset pre > code { font-size: .6rem; } }
+@media (min-width: 76.25em) { .md-sidebar { width: 10.4rem; } }
 [data-md-color-scheme=slate][data-md-color-primary] { --md-typeset-a-color: #9fa8ff; }
 """
 
