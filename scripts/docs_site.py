@@ -76,11 +76,15 @@ def stage():
             show(file)
             text = text.replace(f"]({target})", f"]({target.partition('#')[0]}.md{'#' + anchor if anchor else ''})")
         if page.name == "api.md":
-            text = text.replace("lists all names", "lists [all names](../../api/namespacemembers.html)")
+            text = text.replace("all names, types and members", "all [names](../../api/namespacemembers.html), "
+                                "[types](../../api/annotated.html) and [members](../../api/functions.html)")
         place = STAGE / page.relative_to(ROOT)
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(adapted(text), encoding="utf-8")
     shutil.copytree(BUILD / "html", STAGE / "api")
+    for page in (STAGE / "api").glob("*.html"):  # a way back from Doxygen's pages
+        text = page.read_text(encoding="utf-8")
+        page.write_text(re.sub(r'(<div id="projectname">)(\w+)', r'\1<a href="../docs/index.html">\2</a>', text), encoding="utf-8")
 
 
 def copy(file):
