@@ -1,5 +1,5 @@
-# The rooms of the source tree and the rooms that each may include. Checked by every build; docs/explanation/design.md explains the
-# plan.
+# The rooms of the source tree and the rooms that each may include. Checked by every build; docs/explanation/design.md
+# explains the plan.
 #   cmake -P cmake/check_rooms.cmake              fails if an include leaves its room without permission
 #   cmake -D GRAPH=ON -P cmake/check_rooms.cmake  also prints, for each room, the rooms it includes
 # room(NAME [USES rooms...] [HEADERS public headers...]): the folder src/NAME and these headers of include/skel.

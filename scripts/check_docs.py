@@ -2,8 +2,9 @@
 """Checks README.md, CONTRIBUTING.md, SECURITY.md and docs/**/*.md; run by scripts/test.sh, step docs.
 
 Every relative link must name a file of the project, every anchor a heading of its page. docs/index.md must link to
-every page below docs, and docs/reference/api.md to every public header. Prose has lines of at most 100 characters and paragraphs of at most six lines. Prints a line
-for each mistake and exits with 1 if there is one. Links to other sites are not followed. Needs only Python's standard library.
+every page below docs, and docs/reference/api.md to every public header. Prose has lines of at most 100 characters and
+paragraphs of at most six lines. Prints a line for each mistake and exits with 1 if there is one. Links to other sites
+are not followed. Needs only Python's standard library.
 
     scripts/check_docs.py [FOLDER]     # another folder than the project's
 """
